@@ -1,0 +1,18 @@
+//! Words shared by all of ssdlab: units, operations, random numbers, permutations, histograms.
+//!
+//! This crate does no I/O, reads no clock and knows no file format. Reading order: [`units`],
+//! [`op`], [`rng`], [`permute`], [`histogram`].
+
+pub mod histogram;
+pub mod op;
+pub mod permute;
+pub mod rng;
+pub mod telemetry;
+pub mod units;
+
+pub use histogram::Histogram;
+pub use op::{Completion, Data, Op, OpKind, Status};
+pub use permute::Permutation;
+pub use rng::Rng;
+pub use telemetry::TelemetryRow;
+pub use units::{Bytes, Nanos, Ratio, UnitError};

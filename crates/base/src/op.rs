@@ -1,0 +1,102 @@
+//! The two records that cross the border between a workload and a target.
+
+use crate::units::Nanos;
+
+/// What a command does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum OpKind {
+    /// Read `len` bytes at `offset`.
+    Read,
+    /// Write `len` bytes at `offset`.
+    Write,
+    /// Make every acknowledged write durable; `offset` and `len` are ignored.
+    Flush,
+    /// Tell the drive that `len` bytes at `offset` hold no data (TRIM, DSM, UNMAP).
+    Deallocate,
+}
+
+impl OpKind {
+    /// Every kind, in the order of [`OpKind::index`].
+    pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Flush, Self::Deallocate];
+
+    /// A dense index for per-kind tables.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// The word used in result files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Flush => "flush",
+            Self::Deallocate => "deallocate",
+        }
+    }
+}
+
+/// What the bytes of a write are like; decides how far a compressing controller can shrink them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Data {
+    /// Random bytes: no controller can shrink them.
+    Incompressible,
+    /// One repeating pattern: shrinks to almost nothing.
+    Repeating,
+    /// Bytes that a good compressor reduces to this many percent of their size (1 to 100).
+    Compressible {
+        /// Size after compression, in percent of the size before.
+        physical_percent: u8,
+    },
+}
+
+/// One command, as a workload issues it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Op {
+    /// What to do.
+    pub kind: OpKind,
+    /// Content of a write; ignored by the other kinds.
+    pub data: Data,
+    /// Length in bytes, a multiple of the target's logical block size.
+    pub len: u32,
+    /// Chosen by the caller and handed back in the [`Completion`]; at any moment no two
+    /// outstanding commands may share a tag, and a tag is smaller than the target's queue depth.
+    pub tag: u32,
+    /// First byte, a multiple of the target's logical block size.
+    pub offset: u64,
+}
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// All bytes were transferred.
+    Ok,
+    /// The target answered with this errno (`EIO` where it gave no better one).
+    Failed {
+        /// A positive errno.
+        errno: i32,
+    },
+}
+
+/// The end of one command. Both times are on the target's own clock (see `Target::now`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Completion {
+    /// The tag of the [`Op`].
+    pub tag: u32,
+    /// How it ended.
+    pub status: Status,
+    /// When the command was handed to the target.
+    pub submitted: Nanos,
+    /// When the target reported its end.
+    pub done: Nanos,
+}
+
+impl Completion {
+    /// Time from submission to completion.
+    #[must_use]
+    pub fn latency(&self) -> Nanos {
+        Nanos(self.done.0.saturating_sub(self.submitted.0))
+    }
+}

@@ -1,0 +1,29 @@
+//! What can go wrong with a target, split by what the user can do about it.
+
+/// Why a target could not be opened or used. The kind decides the exit code of the program.
+#[derive(Debug, thiserror::Error)]
+pub enum IoError {
+    /// The target string or an option is wrong (exit code 2). Names the value and the fix.
+    #[error("{0}")]
+    Usage(String),
+    /// It would be unsafe (exit code 3): a stable machine-readable code and a sentence with the fix.
+    #[error("{message}")]
+    Refused {
+        /// Stable word, e.g. `mounted`; see `docs/safety.md`.
+        code: &'static str,
+        /// Why, and what to do.
+        message: String,
+    },
+    /// The device or the operating system failed (exit code 4).
+    #[error("{context}")]
+    Device {
+        /// What was being done, on what.
+        context: String,
+        /// The system's own words.
+        #[source]
+        source: std::io::Error,
+    },
+    /// This machine or target cannot do it (exit code 5).
+    #[error("{0}")]
+    Unsupported(String),
+}

@@ -1,0 +1,106 @@
+//! The contract between a workload and whatever takes its I/O.
+//!
+//! A test drives a [`Target`] and cannot tell which one: a block device through io_uring, a file, a
+//! simulated drive in virtual time, or the null target. Everything beyond moving data (flush,
+//! deallocate, purge, identity, telemetry) is a capability: a method with an honest default.
+
+use base::{Completion, Nanos, Op, TelemetryRow};
+
+use crate::error::IoError;
+use crate::identity::Identity;
+
+/// What a target can take and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Offsets and lengths must be multiples of this.
+    pub logical_block_bytes: u32,
+    /// Writes that are not multiples of this may cost a read-modify-write inside the target.
+    pub physical_block_bytes: u32,
+    /// The longest single command.
+    pub transfer_bytes_max: u32,
+    /// Most commands outstanding at a time.
+    pub queue_depth_max: u32,
+    /// True where [`base::OpKind::Deallocate`] does something.
+    pub deallocate: bool,
+}
+
+/// How a target was brought to its fresh state; the word is recorded in the result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PurgeMethod {
+    /// A simulated drive was built anew.
+    FreshSimulatedDrive,
+    /// Every block was deallocated (BLKDISCARD, punched hole).
+    Deallocate,
+    /// Nothing to purge (null target).
+    None,
+}
+
+impl PurgeMethod {
+    /// The word used in result files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::FreshSimulatedDrive => "fresh-simulated-drive",
+            Self::Deallocate => "deallocate",
+            Self::None => "none",
+        }
+    }
+}
+
+/// Anything that takes I/O. Static dispatch in the hot loop; not object safe on purpose.
+pub trait Target {
+    /// Size of the LBA space in bytes.
+    fn capacity_bytes(&self) -> u64;
+
+    /// Block sizes, queue limits and capabilities.
+    fn limits(&self) -> Limits;
+
+    /// Who this is, for the result file.
+    fn identity(&self) -> Identity;
+
+    /// The target's clock: wall time since it was opened, or virtual time.
+    fn now(&self) -> Nanos;
+
+    /// Hands over commands; never blocks. The caller keeps at most
+    /// [`Limits::queue_depth_max`] commands outstanding and never reuses the tag of one of them.
+    fn submit(&mut self, ops: &[Op]);
+
+    /// Waits until at least `min` commands have ended (never more than are outstanding), letting
+    /// time pass, and appends all that have ended to `out`.
+    ///
+    /// A signal may make it return with fewer; the caller loops.
+    ///
+    /// # Errors
+    /// Only where the target as a whole is lost (device gone, ring broken); the failure of one
+    /// command is a [`Completion`] with a failed status.
+    fn reap(&mut self, min: usize, out: &mut Vec<Completion>) -> Result<(), IoError>;
+
+    /// Lets time pass until `t` with nothing submitted; returns at once where `t` is past.
+    fn idle_until(&mut self, t: Nanos);
+
+    /// Brings the target to its fresh state (all blocks deallocated or the drive built anew).
+    /// No command may be outstanding.
+    ///
+    /// # Errors
+    /// Where the target cannot be purged; the message says which method was tried.
+    fn purge(&mut self) -> Result<PurgeMethod, IoError>;
+
+    /// Deallocates a range of any length, waiting for its end.
+    ///
+    /// # Errors
+    /// Where the target cannot deallocate ([`Limits::deallocate`]) or the device failed.
+    fn deallocate(&mut self, offset_bytes: u64, len_bytes: u64) -> Result<(), IoError>;
+
+    /// Makes every acknowledged write durable, waiting for its end.
+    ///
+    /// # Errors
+    /// Where the device failed to flush.
+    fn flush(&mut self) -> Result<(), IoError>;
+
+    /// Starts a new series of telemetry rows, one per `interval`, from now on.
+    /// Targets without a view inside ignore it.
+    fn telemetry_start(&mut self, _interval: Nanos) {}
+
+    /// Hands over the rows whose interval has ended since the last call.
+    fn telemetry_take(&mut self, _out: &mut Vec<TelemetryRow>) {}
+}

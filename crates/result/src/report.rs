@@ -1,0 +1,87 @@
+//! The data behind the report page: one JSON document in a self-contained HTML file.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::schema::{Finding, Phase, RunStatus, Span, Target};
+
+/// Everything the page shows.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Report {
+    /// Version of this layout.
+    pub report_version: u32,
+    /// `ssdlab` and its version.
+    pub tool_version: String,
+    /// Heading of the page.
+    pub title: String,
+    /// The runs, in the order given.
+    pub runs: Vec<RunView>,
+}
+
+/// One run on the page.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct RunView {
+    /// Name of the run directory.
+    pub run_id: String,
+    /// Name of the test.
+    pub test: String,
+    /// How the run ended.
+    pub status: RunStatus,
+    /// Start, RFC 3339 in UTC.
+    pub started: String,
+    /// What was measured.
+    pub target: Target,
+    /// Kernel, CPU, … of the machine.
+    pub environment: BTreeMap<String, String>,
+    /// Seed of the run.
+    pub seed: u64,
+    /// The one command that repeats it.
+    pub command: String,
+    /// Part of the LBA space used; `variant` labels the spare-area button.
+    pub span: Span,
+    /// Resolved parameters.
+    pub config: BTreeMap<String, serde_json::Value>,
+    /// What was done.
+    pub phases: Vec<Phase>,
+    /// One point a second of the load phase.
+    pub series: Series,
+    /// Second at which the steady-state graphs begin.
+    pub steady_from_s: u32,
+    /// Latency distribution of the load phase: lower edge in ns and count, all seconds merged.
+    pub latency_bins: Vec<(u64, u64)>,
+    /// Figures by name; null where unknown.
+    pub metrics: BTreeMap<String, Option<f64>>,
+    /// Sentences.
+    pub findings: Vec<Finding>,
+    /// Warnings.
+    pub warnings: Vec<String>,
+}
+
+/// Columns of equal length, one value a second. Columns a target cannot give are empty arrays.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Series {
+    /// Start of the interval, seconds from the start of the phase.
+    pub time_s: Vec<f64>,
+    /// Completed commands divided by the true interval.
+    pub iops: Vec<f64>,
+    /// Bytes per second divided by 10^6 (decimal MB/s).
+    pub mb_per_s: Vec<f64>,
+    /// Median latency; null in a second without completions.
+    pub latency_ns_p50: Vec<Option<u64>>,
+    /// 99th percentile.
+    pub latency_ns_p99: Vec<Option<u64>>,
+    /// Largest.
+    pub latency_ns_max: Vec<Option<u64>>,
+    /// Write amplification: programmed pages / host pages; null without host writes. Simulated only.
+    pub waf: Vec<Option<f64>>,
+    /// Erased superblocks ready for writing. Simulated only.
+    pub free_superblocks: Vec<u64>,
+    /// Bytes in the write buffer. Simulated only.
+    pub buffer_bytes: Vec<u64>,
+    /// Pages moved by garbage collection. Simulated only.
+    pub gc_moved_pages: Vec<u64>,
+    /// Mean share of dies busy, 0 to 1. Simulated only.
+    pub die_busy_share: Vec<f64>,
+}

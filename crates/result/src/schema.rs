@@ -1,0 +1,132 @@
+//! The result of a run as plain data: what `run.json` holds.
+//!
+//! Values are integers in ns and bytes; rates and MB/s are made when something is shown. The JSON
+//! Schema generated from these types is committed under `schema/` and is the contract for scripts
+//! and for the web page.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Version of `run.json` and of the Parquet columns that this build writes.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// One test on one target: the whole of `run.json`.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
+pub struct Run {
+    /// Version of this layout; readers refuse a larger one.
+    pub schema_version: u32,
+    /// Name of the run directory, unique in a library.
+    pub run_id: String,
+    /// `ssdlab` and its version.
+    pub tool_version: String,
+    /// Name of the test, e.g. `consistency`.
+    pub test: String,
+    /// How the run ended.
+    pub status: RunStatus,
+    /// Wall clock at the start, ns since the Unix epoch.
+    pub started_unix_ns: u64,
+    /// Wall clock at the end; 0 while running.
+    pub finished_unix_ns: u64,
+    /// What was measured.
+    pub target: Target,
+    /// Where it was measured: kernel, CPU, and so on, label to value.
+    pub environment: BTreeMap<String, String>,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// Every parameter after defaults and `--set`, name to value.
+    pub config: BTreeMap<String, serde_json::Value>,
+    /// The one command that repeats this run.
+    pub command: String,
+    /// Share of the drive that was used, and why.
+    pub span: Span,
+    /// What was done, in order.
+    pub phases: Vec<Phase>,
+    /// Figures by their stable names; null where unknown.
+    pub metrics: BTreeMap<String, Option<f64>>,
+    /// What the figures say, in sentences.
+    pub findings: Vec<Finding>,
+    /// What may make the figures less trustworthy.
+    pub warnings: Vec<String>,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunStatus {
+    /// Still going, or the process died before it could say otherwise.
+    Running,
+    /// Every phase ran to its end.
+    Complete,
+    /// Stopped by the user; what was measured is kept.
+    Interrupted,
+    /// The target or the machine failed; what was measured is kept.
+    Failed,
+}
+
+/// What was measured.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
+pub struct Target {
+    /// `simulated`, `block`, `file` or `null`.
+    pub kind: String,
+    /// Name for people.
+    pub name: String,
+    /// The string that opened it.
+    pub spec: String,
+    /// Serial number, or the path for files and loop devices.
+    pub serial: Option<String>,
+    /// Firmware revision.
+    pub firmware: Option<String>,
+    /// Size of the LBA space.
+    pub capacity_bytes: u64,
+    /// Raw NAND inside, where known.
+    pub raw_bytes: Option<u64>,
+    /// The I/O path and why it was chosen.
+    pub engine: String,
+    /// Whatever else is known, label to value.
+    pub details: BTreeMap<String, String>,
+}
+
+/// Which part of the LBA space a run used.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
+pub struct Span {
+    /// Bytes used, from LBA 0.
+    pub span_bytes: u64,
+    /// Name of the variant: `default`, or the asked share such as `25%`.
+    pub variant: String,
+    /// What the share was taken of: `raw`, `advertised`, or `none` for the default.
+    pub base: String,
+}
+
+/// One step of a test.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
+pub struct Phase {
+    /// `purge`, `fill`, `load`, …
+    pub name: String,
+    /// What it did, in words.
+    pub what: String,
+    /// Start on the target's clock.
+    pub start_ns: u64,
+    /// Length on the target's clock.
+    pub duration_ns: u64,
+    /// Commands that ended within the phase; equals the sums in series and histogram.
+    pub ios: u64,
+    /// Bytes those commands moved.
+    pub bytes: u64,
+    /// Commands that failed.
+    pub errors: u64,
+    /// Commands submitted in time that ended after the phase; in no series and no histogram.
+    pub ios_after_end: u64,
+    /// True where the phase ran to its own end.
+    pub complete: bool,
+}
+
+/// One sentence about the run, tied to its figure.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
+pub struct Finding {
+    /// The sentence, with its figure and conditions in it.
+    pub text: String,
+    /// Name of the metric it rests on.
+    pub metric: String,
+}
