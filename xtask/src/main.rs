@@ -1,1 +1,75 @@
-fn main() {}
+//! Developer verbs: everything that sets up, checks, measures or shows ssdlab is one typed program,
+//! called as `cargo xtask VERB`. HACKING.md lists the verbs.
+
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a developer tool talks")]
+
+mod bench;
+mod demo;
+mod log;
+mod proc;
+mod schema;
+mod setup;
+mod steps;
+mod suite;
+mod web;
+mod workspace;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+
+use workspace::Workspace;
+
+/// Developer verbs of ssdlab.
+#[derive(Parser)]
+#[command(bin_name = "cargo xtask")]
+struct Args {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Subcommand)]
+enum Verb {
+    /// Set up this machine and run every check; the last line counts the steps.
+    Test(suite::TestArgs),
+    /// The same as `test`, and a step that cannot run here fails instead of being skipped.
+    Ci(suite::TestArgs),
+    /// Build the web page into web/dist/index.html.
+    Web,
+    /// Generate the JSON Schema and the TypeScript types from the Rust types.
+    Schema,
+    /// Run the consistency test on three simulated drives and a file, and write the report.
+    Demo,
+    /// Measure ssdlab itself; JSON on stdout.
+    #[command(subcommand)]
+    Bench(bench::BenchVerb),
+}
+
+fn main() -> ExitCode {
+    match run(Args::parse().verb) {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Does what was asked; false means that it was done and the answer is "not good".
+fn run(verb: Verb) -> Result<bool> {
+    let workspace = Workspace::find()?;
+    match verb {
+        Verb::Test(args) => suite::run(&workspace, &args, ci_from_environment()),
+        Verb::Ci(args) => suite::run(&workspace, &args, true),
+        Verb::Web => web::bundle(&workspace).map(|()| true),
+        Verb::Schema => schema::generate(&workspace).map(|()| true),
+        Verb::Demo => demo::run(&workspace).map(|()| true),
+        Verb::Bench(verb) => bench::run(&workspace, &verb).map(|()| true),
+    }
+}
+
+fn ci_from_environment() -> bool {
+    std::env::var("CI").is_ok_and(|value| value == "true")
+}

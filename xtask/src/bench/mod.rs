@@ -1,0 +1,45 @@
+//! The verb `bench`: ssdlab measured against itself and against others. Stdout is one JSON document.
+
+mod engine;
+
+use anyhow::Result;
+use clap::{Args, Subcommand};
+
+use crate::proc;
+use crate::workspace::Workspace;
+
+/// What to measure.
+#[derive(Subcommand)]
+pub(crate) enum BenchVerb {
+    /// The I/O engine against fio: the same file, the same settings, taking turns.
+    Engine(engine::EngineArgs),
+    /// Simulated commands per second.
+    Sim(SimArgs),
+}
+
+/// How long to measure.
+#[derive(Args)]
+pub(crate) struct SimArgs {
+    /// A size that only shows that the bench still works.
+    #[arg(long)]
+    quick: bool,
+}
+
+/// Runs one bench.
+pub(crate) fn run(workspace: &Workspace, verb: &BenchVerb) -> Result<()> {
+    let document = match verb {
+        BenchVerb::Engine(args) => engine::run(workspace, args)?,
+        BenchVerb::Sim(args) => simulator(workspace, args)?,
+    };
+    println!("{}", document.trim_end());
+    Ok(())
+}
+
+fn simulator(workspace: &Workspace, args: &SimArgs) -> Result<String> {
+    let mut command = workspace.cargo(["run", "--quiet", "--release", "--package", "ssdlab-sim"]);
+    command.args(["--example", "bench_sim"]);
+    if args.quick {
+        command.args(["--", "--quick"]);
+    }
+    proc::capture(&mut command)
+}

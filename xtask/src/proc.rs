@@ -1,0 +1,116 @@
+//! Running other programs: streamed line by line, or captured; an error always shows the command.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+use crate::log::Log;
+
+/// Runs a command, passing its stdout and stderr on to `log` as they come.
+pub(crate) fn stream(log: Log, command: &mut Command) -> Result<()> {
+    log.line(&format!("$ {}", shown(command)));
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().with_context(|| cannot_start(command))?;
+    let stdout = child.stdout.take().context("stdout was not piped")?;
+    let stderr = child.stderr.take().context("stderr was not piped")?;
+    std::thread::scope(|scope| {
+        scope.spawn(|| copy_lines(log, stdout));
+        scope.spawn(|| copy_lines(log, stderr));
+    });
+    check(command, child.wait()?)
+}
+
+/// Runs a command whose stdout is data; what it says on stderr goes straight through.
+pub(crate) fn capture(command: &mut Command) -> Result<String> {
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
+    let output = command
+        .spawn()
+        .and_then(std::process::Child::wait_with_output)
+        .with_context(|| cannot_start(command))?;
+    check(command, output.status)?;
+    String::from_utf8(output.stdout)
+        .with_context(|| format!("output of `{}` is not UTF-8", shown(command)))
+}
+
+/// True where the command could be started and said yes; its output is dropped.
+pub(crate) fn succeeds(command: &mut Command) -> bool {
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+/// Finds a program as a shell would, and also where Debian keeps those for the administrator.
+pub(crate) fn which(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path)
+        .chain(["/usr/sbin".into(), "/sbin".into()])
+        .map(|dir| dir.join(program))
+        .find(|candidate| candidate.is_file())
+}
+
+/// Bytes that an ordinary user can still write to the filesystem of `dir`.
+pub(crate) fn free_bytes(dir: &Path) -> Result<u64> {
+    let text = capture(Command::new("df").args(["--block-size=1", "--output=avail"]).arg(dir))?;
+    let bytes = text.lines().last().unwrap_or_default().trim();
+    bytes.parse().with_context(|| format!("df said {bytes:?} instead of a number of bytes"))
+}
+
+fn copy_lines(log: Log, source: impl Read) {
+    let mut reader = BufReader::new(source);
+    let mut line = Vec::new();
+    while reader.read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
+        log.line(&String::from_utf8_lossy(&line));
+        line.clear();
+    }
+}
+
+fn check(command: &Command, status: ExitStatus) -> Result<()> {
+    if !status.success() {
+        bail!("`{}` ended with {status}", shown(command));
+    }
+    Ok(())
+}
+
+fn cannot_start(command: &Command) -> String {
+    format!("cannot start `{}`: is it installed and in PATH?", shown(command))
+}
+
+/// The command as one would type it, with programs by their last name to keep lines short.
+fn shown(command: &Command) -> String {
+    let program = Path::new(command.get_program());
+    let mut text = program.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    for arg in command.get_args() {
+        text.push(' ');
+        text.push_str(&arg.to_string_lossy());
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_show_the_command() {
+        let error = capture(Command::new("false").arg("--really")).unwrap_err();
+        assert!(error.to_string().contains("`false --really` ended with"), "{error}");
+        let error = capture(&mut Command::new("no-such-program")).unwrap_err();
+        assert!(error.to_string().contains("is it installed"), "{error}");
+    }
+
+    #[test]
+    fn programs_are_found_in_path() {
+        assert!(which("sh").is_some());
+        assert_eq!(which("no-such-program"), None);
+    }
+
+    #[test]
+    fn free_space_is_a_number() {
+        assert!(free_bytes(Path::new("/")).unwrap() > 0);
+    }
+}

@@ -1,0 +1,85 @@
+//! Generated files: JSON Schema from the Rust types, TypeScript types from the schema. Both are
+//! committed, so that a reader and a reviewer see every change of the contract.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use crate::log::Log;
+use crate::proc;
+use crate::web;
+use crate::workspace::Workspace;
+
+/// The verb `schema`.
+pub(crate) fn generate(workspace: &Workspace) -> Result<()> {
+    let log = Log::stdout("schema");
+    web::install(workspace, log)?;
+    write_all(workspace, log)
+}
+
+/// The step `types`: generates again and fails where that changed anything.
+pub(crate) fn check(workspace: &Workspace, log: Log) -> Result<()> {
+    let before = generated_files(workspace)?;
+    write_all(workspace, log)?;
+    let stale = changed(&before, &generated_files(workspace)?);
+    if !stale.is_empty() {
+        bail!(
+            "generated files were stale and have been written anew: {}; commit them",
+            stale.join(", ")
+        );
+    }
+    Ok(())
+}
+
+fn write_all(workspace: &Workspace, log: Log) -> Result<()> {
+    let mut schema =
+        workspace.cargo(["run", "--quiet", "--package", "ssdlab-result", "--example", "schema"]);
+    proc::stream(log, &mut schema)?;
+    proc::stream(log, &mut workspace.npm(["run", "types"]))
+}
+
+type Contents = BTreeMap<PathBuf, Vec<u8>>;
+
+fn generated_files(workspace: &Workspace) -> Result<Contents> {
+    let mut files = Contents::new();
+    for dir in ["schema", "web/src"] {
+        collect(&workspace.path(dir), workspace.root(), &mut files)?;
+    }
+    Ok(files)
+}
+
+fn collect(dir: &Path, root: &Path, files: &mut Contents) -> Result<()> {
+    let entries = dir.read_dir().with_context(|| format!("cannot list {}", dir.display()))?;
+    for entry in entries {
+        let path = entry?.path();
+        if path.is_dir() {
+            collect(&path, root, files)?;
+        } else {
+            files.insert(path.strip_prefix(root)?.to_path_buf(), std::fs::read(&path)?);
+        }
+    }
+    Ok(())
+}
+
+fn changed(before: &Contents, after: &Contents) -> Vec<String> {
+    after
+        .iter()
+        .filter(|(path, bytes)| before.get(*path) != Some(bytes))
+        .map(|(path, _)| path.display().to_string())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changed_names_new_and_different_files() {
+        let before = Contents::from([("a".into(), vec![1]), ("b".into(), vec![2])]);
+        let after =
+            Contents::from([("a".into(), vec![1]), ("b".into(), vec![3]), ("c".into(), vec![])]);
+        assert_eq!(changed(&before, &after), ["b", "c"]);
+        assert!(changed(&after, &after).is_empty());
+    }
+}

@@ -1,0 +1,152 @@
+//! What the checks need beyond Rust, Node and Python: found, or installed on Debian where we may.
+
+use std::process::Command;
+
+use anyhow::{Result, bail};
+
+use crate::log::Log;
+use crate::proc;
+use crate::workspace::Workspace;
+
+/// A program and the Debian package that brings it.
+struct Tool {
+    program: &'static str,
+    package: &'static str,
+}
+
+/// Programs that a Debian system can install for itself.
+const TOOLS: [Tool; 7] = [
+    Tool { program: "fio", package: "fio" },
+    Tool { program: "chromium", package: "chromium" },
+    Tool { program: "mkfs.ext4", package: "e2fsprogs" },
+    Tool { program: "mkswap", package: "util-linux" },
+    Tool { program: "losetup", package: "mount" },
+    Tool { program: "mount", package: "mount" },
+    Tool { program: "swapon", package: "mount" },
+];
+
+/// Something that a step cannot do without.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// A program in PATH.
+    Program(&'static str),
+    /// Being root, or sudo without a password.
+    Root,
+    /// Loop devices that the kernel lets us attach.
+    LoopDevices,
+}
+
+impl Need {
+    /// None where it is there; otherwise a sentence that says what to do.
+    pub(crate) fn missing(self) -> Option<String> {
+        match self {
+            Self::Program(program) => missing_program(program),
+            Self::Root => {
+                let able = is_root() || can_sudo();
+                (!able).then(|| "needs root: run as root or allow sudo without a password".into())
+            }
+            Self::LoopDevices => {
+                let able = proc::succeeds(as_root("losetup").arg("--find"));
+                (!able).then(|| "needs loop devices: load the kernel module `loop`".into())
+            }
+        }
+    }
+}
+
+fn missing_program(program: &str) -> Option<String> {
+    if proc::which(program).is_some() {
+        return None;
+    }
+    let package = TOOLS.iter().find(|tool| tool.program == program);
+    Some(match package {
+        Some(tool) => format!("needs {program}: apt-get install {}", tool.package),
+        None => format!("needs {program} in PATH"),
+    })
+}
+
+/// The step `setup`: installs what is missing, or fails with the command that would.
+pub(crate) fn system_packages(log: Log) -> Result<()> {
+    let missing = missing_packages();
+    if missing.is_empty() {
+        log.line("every program is there");
+        return Ok(());
+    }
+    let list = missing.join(" ");
+    if proc::which("apt-get").is_none() || !(is_root() || can_sudo()) {
+        bail!("missing on this machine: {list}; on Debian: sudo apt-get install {list}");
+    }
+    proc::stream(log, as_root("apt-get").arg("update"))?;
+    let mut install = as_root("env");
+    install.args(["DEBIAN_FRONTEND=noninteractive", "apt-get", "install", "--yes"]);
+    proc::stream(log, install.arg("--no-install-recommends").args(&missing))
+}
+
+fn missing_packages() -> Vec<&'static str> {
+    let mut packages: Vec<_> = TOOLS
+        .iter()
+        .filter(|tool| proc::which(tool.program).is_none())
+        .map(|tool| tool.package)
+        .collect();
+    let has_venv = proc::succeeds(Command::new("python3").args(["-c", "import ensurepip, venv"]));
+    if !has_venv {
+        packages.push("python3-venv");
+    }
+    packages.sort_unstable();
+    packages.dedup();
+    packages
+}
+
+/// Makes `.venv` with what the Python tests import, where it is not there already.
+pub(crate) fn python_environment(workspace: &Workspace, log: Log) -> Result<()> {
+    let wanted = std::fs::read(workspace.path("tests/python/requirements.txt"))?;
+    let stamp = workspace.path(".venv/installed-requirements.txt");
+    if std::fs::read(&stamp).is_ok_and(|installed| installed == wanted) {
+        log.line(".venv is as tests/python/requirements.txt wants it");
+        return Ok(());
+    }
+    let mut venv = Command::new("python3");
+    proc::stream(log, venv.args(["-m", "venv", ".venv"]).current_dir(workspace.root()))?;
+    let mut pip = python(workspace);
+    pip.args(["-m", "pip", "install", "--quiet", "--requirement"]);
+    proc::stream(log, pip.arg("tests/python/requirements.txt"))?;
+    std::fs::write(stamp, wanted)?;
+    Ok(())
+}
+
+/// The Python of `.venv`, at the top of the checkout.
+pub(crate) fn python(workspace: &Workspace) -> Command {
+    let mut command = Command::new(workspace.path(".venv/bin/python"));
+    command.current_dir(workspace.root());
+    command
+}
+
+/// A command that runs as root: itself, or through sudo.
+pub(crate) fn as_root(program: &str) -> Command {
+    if is_root() {
+        return Command::new(program);
+    }
+    let mut command = Command::new("sudo");
+    command.args(["-n", program]);
+    command
+}
+
+/// True where this process may do everything.
+pub(crate) fn is_root() -> bool {
+    proc::capture(Command::new("id").arg("-u")).is_ok_and(|uid| uid.trim() == "0")
+}
+
+fn can_sudo() -> bool {
+    proc::succeeds(Command::new("sudo").args(["-n", "true"]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn missing_programs_name_the_package() {
+        assert_eq!(Need::Program("sh").missing(), None);
+        let unknown = Need::Program("no-such-program").missing().unwrap();
+        assert_eq!(unknown, "needs no-such-program in PATH");
+    }
+}

@@ -1,0 +1,225 @@
+//! Runs the steps of `cargo xtask test` and counts them. A failed step never stops the others, so
+//! that one run shows everything that is wrong.
+
+use std::collections::BTreeMap;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+use clap::Args;
+
+use crate::log::Log;
+use crate::steps::{Lane, STEPS, Step};
+use crate::workspace::Workspace;
+
+/// Which steps to run.
+#[derive(Args)]
+pub(crate) struct TestArgs {
+    /// Run only this step and those it builds on; may be repeated.
+    #[arg(long, value_name = "STEP")]
+    only: Vec<String>,
+    /// Print the steps and stop.
+    #[arg(long)]
+    list: bool,
+}
+
+/// How a step ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Outcome {
+    Passed,
+    Failed(String),
+    Skipped(String),
+}
+
+impl Outcome {
+    const fn word(&self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Failed(_) => "FAILED",
+            Self::Skipped(_) => "SKIPPED",
+        }
+    }
+}
+
+/// A step that is done.
+struct Done {
+    outcome: Outcome,
+    took: Duration,
+}
+
+/// Runs the chosen steps; true where none failed.
+pub(crate) fn run(workspace: &Workspace, args: &TestArgs, ci: bool) -> Result<bool> {
+    if args.list {
+        for step in STEPS {
+            println!("{:<12} {}", step.name, step.what);
+        }
+        return Ok(true);
+    }
+    let steps = choose(&args.only)?;
+    let board = Board::default();
+    let runner = Runner { workspace, ci, board: &board };
+    let started = Instant::now();
+    runner.run_lane(&steps, Lane::First);
+    std::thread::scope(|scope| {
+        scope.spawn(|| runner.run_lane(&steps, Lane::Side));
+        runner.run_lane(&steps, Lane::Cargo);
+    });
+    runner.run_lane(&steps, Lane::Alone);
+    Ok(summarise(&steps, &board.lock(), started.elapsed()))
+}
+
+/// The steps named and everything that they build on, in the order of the table.
+fn choose(only: &[String]) -> Result<Vec<&'static Step>> {
+    if only.is_empty() {
+        return Ok(STEPS.iter().collect());
+    }
+    for name in only {
+        if !STEPS.iter().any(|step| step.name == name) {
+            bail!("there is no step {name:?}; `cargo xtask test --list` names them all");
+        }
+    }
+    let mut wanted: Vec<&str> = only.iter().map(String::as_str).collect();
+    // From the end, because a step stands after those that it builds on.
+    for step in STEPS.iter().rev() {
+        if wanted.contains(&step.name) {
+            wanted.extend(step.after);
+        }
+    }
+    Ok(STEPS.iter().filter(|step| wanted.contains(&step.name)).collect())
+}
+
+/// What is known of the steps so far, for both lanes.
+#[derive(Default)]
+struct Board {
+    done: Mutex<BTreeMap<&'static str, Done>>,
+    news: Condvar,
+}
+
+impl Board {
+    /// A panic in one lane must not hide the outcomes of the other.
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<&'static str, Done>> {
+        self.done.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for the steps that `step` builds on; names the first that did not pass.
+    fn wait_for(&self, after: &[&'static str]) -> Result<(), &'static str> {
+        let mut done = self.lock();
+        for name in after {
+            while !done.contains_key(name) {
+                done = self.news.wait(done).unwrap_or_else(PoisonError::into_inner);
+            }
+            if done[name].outcome != Outcome::Passed {
+                return Err(name);
+            }
+        }
+        Ok(())
+    }
+
+    fn post(&self, name: &'static str, done: Done) {
+        self.lock().insert(name, done);
+        self.news.notify_all();
+    }
+}
+
+struct Runner<'a> {
+    workspace: &'a Workspace,
+    ci: bool,
+    board: &'a Board,
+}
+
+impl Runner<'_> {
+    fn run_lane(&self, steps: &[&'static Step], lane: Lane) {
+        for step in steps.iter().filter(|step| step.lane == lane) {
+            let blocked = self.board.wait_for(step.after).err();
+            let started = Instant::now();
+            let outcome = match blocked {
+                Some(name) => Outcome::Skipped(format!("because {name} did not pass")),
+                None => self.run_step(step),
+            };
+            announce(step, &outcome, started.elapsed());
+            self.board.post(step.name, Done { outcome, took: started.elapsed() });
+        }
+    }
+
+    fn run_step(&self, step: &Step) -> Outcome {
+        if let Some(missing) = step.needs.iter().find_map(|need| need.missing()) {
+            return self.cannot_run(missing);
+        }
+        let log = Log::stdout(step.name);
+        log.line(&format!("==> {}", step.what));
+        match (step.run)(self.workspace, log) {
+            Ok(()) => Outcome::Passed,
+            Err(error) => Outcome::Failed(format!("{error:#}")),
+        }
+    }
+
+    /// On a developer's machine a missing part is said loudly; where the outcome decides whether
+    /// code lands, a check that did not happen is not a check that passed.
+    const fn cannot_run(&self, missing: String) -> Outcome {
+        if self.ci { Outcome::Failed(missing) } else { Outcome::Skipped(missing) }
+    }
+}
+
+fn announce(step: &Step, outcome: &Outcome, took: Duration) {
+    let line = format!("<== {} after {:.1} s{}", outcome.word(), took.as_secs_f64(), why(outcome));
+    Log::stdout(step.name).line(&line);
+}
+
+fn why(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Passed => String::new(),
+        Outcome::Failed(why) | Outcome::Skipped(why) => format!(": {why}"),
+    }
+}
+
+/// Prints one line a step and the count, which is the last line of the output.
+fn summarise(steps: &[&Step], done: &BTreeMap<&str, Done>, took: Duration) -> bool {
+    println!("\nsummary, {:.0} s in all", took.as_secs_f64());
+    for step in steps {
+        let Done { outcome, took } = &done[step.name];
+        let seconds = took.as_secs_f64();
+        println!("  {:<8} {seconds:>7.1} s  {:<12}{}", outcome.word(), step.name, why(outcome));
+        if let Outcome::Failed(_) = outcome {
+            println!("           repeat it: cargo xtask test --only {}", step.name);
+        }
+    }
+    let count = |word| done.values().filter(|done| done.outcome.word() == word).count();
+    let failed = count("FAILED");
+    println!("{} passed, {failed} failed, {} skipped", count("passed"), count("SKIPPED"));
+    failed == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(only: &[&str]) -> Vec<&'static str> {
+        let only: Vec<_> = only.iter().map(ToString::to_string).collect();
+        choose(&only).unwrap().iter().map(|step| step.name).collect()
+    }
+
+    #[test]
+    fn a_chosen_step_brings_what_it_builds_on() {
+        assert_eq!(names(&["web-e2e"]), ["web-deps", "web-build", "web-e2e"]);
+        assert_eq!(names(&["fmt"]), ["fmt"]);
+        assert_eq!(names(&[]).len(), STEPS.len());
+    }
+
+    #[test]
+    fn an_unknown_step_is_an_error_that_names_the_fix() {
+        let error = choose(&["no-such-step".into()]).err().unwrap().to_string();
+        assert!(error.contains("no-such-step") && error.contains("--list"), "{error}");
+    }
+
+    #[test]
+    fn a_step_waits_for_the_other_lane_and_learns_of_its_failure() {
+        let board = Board::default();
+        std::thread::scope(|scope| {
+            let waiter = scope.spawn(|| board.wait_for(&["a", "b"]));
+            let took = Duration::ZERO;
+            board.post("a", Done { outcome: Outcome::Passed, took });
+            board.post("b", Done { outcome: Outcome::Failed("why".into()), took });
+            assert_eq!(waiter.join().unwrap(), Err("b"));
+        });
+    }
+}

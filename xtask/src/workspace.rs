@@ -1,0 +1,69 @@
+//! Where things are: the checkout, the target directory and the programs built into it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use crate::proc;
+
+/// The checkout that this program was built from.
+pub(crate) struct Workspace {
+    root: PathBuf,
+    target_dir: PathBuf,
+}
+
+impl Workspace {
+    /// Asks cargo, so that a moved target directory (`CARGO_TARGET_DIR`, config) is respected.
+    pub(crate) fn find() -> Result<Self> {
+        let manifest_dir = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let root = manifest_dir.parent().context("xtask has no parent directory")?.to_path_buf();
+        let mut metadata = cargo();
+        metadata.args(["metadata", "--no-deps", "--format-version=1"]).current_dir(&root);
+        let metadata: serde_json::Value = serde_json::from_str(&proc::capture(&mut metadata)?)?;
+        let target_dir = metadata["target_directory"]
+            .as_str()
+            .context("cargo metadata named no target_directory")?
+            .into();
+        Ok(Self { root, target_dir })
+    }
+
+    /// The top of the checkout.
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// A path inside the checkout.
+    pub(crate) fn path(&self, relative: &str) -> PathBuf {
+        self.root.join(relative)
+    }
+
+    /// The release build of the command line program, built or not.
+    pub(crate) fn ssdlab(&self) -> PathBuf {
+        self.target_dir.join("release/ssdlab")
+    }
+
+    /// A cargo command that runs at the top of the checkout.
+    pub(crate) fn cargo<const N: usize>(&self, args: [&str; N]) -> Command {
+        let mut command = cargo();
+        command.args(args).current_dir(&self.root);
+        command
+    }
+
+    /// An npm command that runs in `web/`.
+    pub(crate) fn npm<const N: usize>(&self, args: [&str; N]) -> Command {
+        let mut command = Command::new("npm");
+        command.args(args).current_dir(self.path("web"));
+        command
+    }
+
+    /// The command that builds [`Self::ssdlab`].
+    pub(crate) fn build_release(&self) -> Command {
+        self.cargo(["build", "--release", "--package", "ssdlab-cli"])
+    }
+}
+
+/// The cargo that runs us, so that a toolchain chosen with `cargo +NAME` is kept.
+fn cargo() -> Command {
+    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}

@@ -1,0 +1,159 @@
+//! Block devices in use: refused with exit code 3 and a stable reason, whatever name they go by.
+//! Loop devices stand in for drives; needs root.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::lab::{Answer, Lab};
+
+/// A loop device over a file of its own; detached when it goes out of scope.
+struct LoopDevice {
+    path: PathBuf,
+    mounted_at: Option<PathBuf>,
+    swapping: bool,
+}
+
+impl LoopDevice {
+    fn attach(lab: &Lab) -> Self {
+        let file = lab.path("backing.img");
+        let made = std::fs::File::create(&file).expect("a backing file");
+        made.set_len(64 << 20).expect("64 MiB of room");
+        let path = tool("losetup", &["--find", "--show", &file.to_string_lossy()]);
+        Self { path: path.trim().into(), mounted_at: None, swapping: false }
+    }
+
+    fn mounted(lab: &Lab) -> Self {
+        let mut device = Self::attach(lab);
+        let point = lab.path("mounted");
+        std::fs::create_dir(&point).expect("a mount point");
+        tool("mkfs.ext4", &["-q", &device.name()]);
+        tool("mount", &[&device.name(), &point.to_string_lossy()]);
+        device.mounted_at = Some(point);
+        device
+    }
+
+    fn swapping(lab: &Lab) -> Self {
+        let mut device = Self::attach(lab);
+        tool("mkswap", &[&device.name()]);
+        tool("swapon", &[&device.name()]);
+        device.swapping = true;
+        device
+    }
+
+    fn name(&self) -> String {
+        self.path.to_string_lossy().into_owned()
+    }
+
+    /// A run that says it may erase the device: only the device's use can stop it.
+    fn run_with_erase(&self, lab: &Lab, name: &str) -> Answer {
+        let args = [name, "--erase", &self.name(), "--set", "duration=2s"];
+        Answer::of(&mut lab.consistency(&args))
+    }
+}
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        let quietly = |program: &str, args: &[&str]| {
+            // A test that fails must still clean up as far as it can.
+            let _ = Command::new(program).args(args).status();
+        };
+        if self.swapping {
+            quietly("swapoff", &[&self.name()]);
+        }
+        if let Some(point) = &self.mounted_at {
+            quietly("umount", &[&point.to_string_lossy()]);
+        }
+        quietly("losetup", &["--detach", &self.name()]);
+    }
+}
+
+/// Runs a program of the system that must succeed; /usr/sbin is not in everybody's PATH.
+fn tool(program: &str, args: &[&str]) -> String {
+    let path = format!("{}:/usr/sbin:/sbin", std::env::var("PATH").unwrap_or_default());
+    let output = Command::new(program).args(args).env("PATH", path).output();
+    let output = output.unwrap_or_else(|error| panic!("{program}: {error}"));
+    assert!(output.status.success(), "{program} {args:?}: {output:?}");
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+fn first_bytes(path: &Path) -> Vec<u8> {
+    use std::io::Read;
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path).expect("the device opens");
+    file.take(1 << 20).read_to_end(&mut bytes).expect("the device reads");
+    bytes
+}
+
+#[test]
+fn without_erase_nothing_is_written() {
+    let lab = Lab::new();
+    let device = LoopDevice::attach(&lab);
+    let before = first_bytes(&device.path);
+    let answer = Answer::of(&mut lab.consistency(&[&device.name(), "--set", "duration=2s"]));
+    answer.must_exit_with(3);
+    assert!(answer.reason().contains("erase"), "{answer:#?}");
+    assert!(answer.stderr.contains("--erase"), "the message names the fix: {answer:#?}");
+    assert!(before == first_bytes(&device.path), "the device was written to");
+}
+
+#[test]
+fn erase_must_name_this_device() {
+    let lab = Lab::new();
+    let device = LoopDevice::attach(&lab);
+    let answer = Answer::of(&mut lab.consistency(&[&device.name(), "--erase", "SOME-OTHER"]));
+    answer.must_exit_with(3);
+    assert!(answer.stderr.contains("SOME-OTHER"), "{answer:#?}");
+    answer.reason();
+}
+
+#[test]
+fn a_mounted_device_is_refused() {
+    let lab = Lab::new();
+    let device = LoopDevice::mounted(&lab);
+    let answer = device.run_with_erase(&lab, &device.name());
+    answer.must_exit_with(3);
+    assert_eq!(answer.reason(), "mounted", "{answer:#?}");
+    assert!(answer.stderr.contains("mounted"), "says where: {answer:#?}");
+}
+
+#[test]
+fn swap_is_refused() {
+    let lab = Lab::new();
+    let device = LoopDevice::swapping(&lab);
+    let answer = device.run_with_erase(&lab, &device.name());
+    answer.must_exit_with(3);
+    assert_eq!(answer.reason(), "swap", "{answer:#?}");
+}
+
+#[test]
+fn a_symbolic_link_hides_nothing() {
+    let lab = Lab::new();
+    let device = LoopDevice::mounted(&lab);
+    let link = lab.path("innocent-name");
+    std::os::unix::fs::symlink(&device.path, &link).expect("a link");
+    let roundabout = format!("/dev/../{}", link.display());
+    for name in [link.to_string_lossy().into_owned(), roundabout] {
+        let answer = device.run_with_erase(&lab, &name);
+        answer.must_exit_with(3);
+        assert_eq!(answer.reason(), "mounted", "{answer:#?}");
+    }
+}
+
+#[test]
+fn a_device_that_is_not_there_is_not_made() {
+    let lab = Lab::new();
+    let missing = "/dev/ssdlab-no-such-device";
+    let answer = Answer::of(&mut lab.consistency(&[missing, "--erase", missing]));
+    assert!(matches!(answer.code, Some(2 | 3)), "{answer:#?}");
+    assert!(answer.stderr.contains(missing), "{answer:#?}");
+    assert!(!Path::new(missing).exists(), "a file was made in /dev");
+}
+
+#[test]
+fn a_free_device_that_may_be_erased_is_measured() {
+    let lab = Lab::new();
+    let device = LoopDevice::attach(&lab);
+    let answer = device.run_with_erase(&lab, &device.name());
+    answer.must_exit_with(0);
+    assert_eq!(lab.run_dirs(&answer.document()).len(), 1);
+}

@@ -1,0 +1,135 @@
+//! What every test here needs: a scratch directory, the binary, and its answers taken apart.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// A scratch directory with a library in it, and the binary under test.
+pub(crate) struct Lab {
+    dir: TempDir,
+}
+
+impl Lab {
+    pub(crate) fn new() -> Self {
+        Self { dir: tempfile::tempdir().expect("a scratch directory") }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub(crate) fn library(&self) -> PathBuf {
+        self.path("runs")
+    }
+
+    /// `ssdlab ARGS...`, with the scratch directory as its working directory.
+    pub(crate) fn command<S: AsRef<std::ffi::OsStr>>(&self, args: &[S]) -> Command {
+        let mut command = Command::new(binary());
+        command.args(args).current_dir(self.dir.path());
+        command
+    }
+
+    /// `ssdlab run consistency ARGS... --library ... --format json`
+    pub(crate) fn consistency(&self, args: &[&str]) -> Command {
+        let mut command = self.command(&["run", "consistency"]);
+        command.args(args).arg("--library").arg(self.library()).args(["--format", "json"]);
+        command
+    }
+
+    /// Runs to a good end and gives the run directories.
+    pub(crate) fn run(&self, args: &[&str]) -> Vec<PathBuf> {
+        let answer = Answer::of(&mut self.consistency(args));
+        answer.must_exit_with(0);
+        self.run_dirs(&answer.document())
+    }
+
+    /// The directories that a document names, wherever the test runs.
+    pub(crate) fn run_dirs(&self, document: &Value) -> Vec<PathBuf> {
+        let dirs = document["run_dirs"].as_array().expect("`run_dirs` is an array");
+        dirs.iter().map(|dir| self.dir.path().join(dir.as_str().expect("a path"))).collect()
+    }
+}
+
+fn binary() -> PathBuf {
+    let path = std::env::var_os("SSDLAB_BIN").map(PathBuf::from);
+    path.expect("set SSDLAB_BIN to the ssdlab binary, or use `cargo xtask test --only integration`")
+}
+
+/// What a command said and how it ended.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    command: String,
+}
+
+impl Answer {
+    pub(crate) fn of(command: &mut Command) -> Self {
+        let output = command.output().expect("the binary starts");
+        Self::new(command, output)
+    }
+
+    pub(crate) fn new(command: &Command, output: Output) -> Self {
+        Self {
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).expect("stdout is UTF-8"),
+            stderr: String::from_utf8(output.stderr).expect("stderr is UTF-8"),
+            command: format!("{command:?}"),
+        }
+    }
+
+    pub(crate) fn must_exit_with(&self, code: i32) {
+        assert_eq!(self.code, Some(code), "exit code of {}:\n{}", self.command, self.talk());
+    }
+
+    /// Stdout as exactly one JSON document: anything before or after it is an error.
+    pub(crate) fn document(&self) -> Value {
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("stdout is not one JSON document: {error}\n{self:#?}"))
+    }
+
+    /// The stable word that says why something was refused.
+    pub(crate) fn reason(&self) -> String {
+        let document = self.document();
+        find_key(&document, "reason")
+            .and_then(Value::as_str)
+            .unwrap_or_else(|| panic!("no `reason` in the JSON of {self:#?}"))
+            .to_owned()
+    }
+
+    /// Everything a person would have seen.
+    pub(crate) fn talk(&self) -> String {
+        format!("{}\n{}", self.stdout, self.stderr)
+    }
+}
+
+/// The first value under `key`, however deep.
+fn find_key<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
+    match value {
+        Value::Object(map) => {
+            map.get(key).or_else(|| map.values().find_map(|inner| find_key(inner, key)))
+        }
+        Value::Array(list) => list.iter().find_map(|inner| find_key(inner, key)),
+        _ => None,
+    }
+}
+
+/// The run.json of a run directory.
+pub(crate) fn read_run(dir: &Path) -> Value {
+    let path = dir.join("run.json");
+    let text = std::fs::read_to_string(&path)
+        .unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()));
+    serde_json::from_str(&text).expect("run.json is JSON")
+}
+
+/// One phase of a run by its name.
+pub(crate) fn phase<'a>(run: &'a Value, name: &str) -> &'a Value {
+    let phases = run["phases"].as_array().expect("`phases` is an array");
+    phases
+        .iter()
+        .find(|phase| phase["name"] == name)
+        .unwrap_or_else(|| panic!("no phase {name} in {phases:#?}"))
+}

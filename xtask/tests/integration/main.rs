@@ -1,0 +1,11 @@
+//! The real binary, asked from outside what its contract promises. `SSDLAB_BIN` names the binary;
+//! `cargo xtask test --only integration` (or `devices`, `agreement`, `acceptance`) sets it.
+
+mod acceptance;
+mod agreement;
+mod devices;
+mod full_disk;
+mod interrupt;
+mod lab;
+mod simulated;
+mod usage;

@@ -1,0 +1,8 @@
+//! The house rules that no compiler checks. Each failure names the file, the line and the rule.
+
+mod tidy {
+    pub(crate) mod dependencies;
+    pub(crate) mod links;
+    pub(crate) mod source;
+    pub(crate) mod text;
+}

@@ -1,0 +1,68 @@
+//! Data flows one way: drive model or device, target, workload, run, result, report.
+
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::source::root;
+
+const ENGINES: &[&str] =
+    &["ssdlab-base", "ssdlab-sim", "ssdlab-io", "ssdlab-load", "ssdlab-run", "ssdlab-result"];
+
+/// What a crate of the workspace may depend on; the picture is in ARCHITECTURE.md.
+fn allowed(package: &str) -> Option<&'static [&'static str]> {
+    Some(match package {
+        "ssdlab-base" | "xtask" => &[],
+        "ssdlab-sim" | "ssdlab-load" | "ssdlab-result" => &["ssdlab-base"],
+        "ssdlab-io" => &["ssdlab-base", "ssdlab-sim"],
+        "ssdlab-run" => &["ssdlab-base", "ssdlab-io", "ssdlab-load", "ssdlab-result"],
+        "ssdlab-cli" | "ssdlab-py" => ENGINES,
+        _ => return None,
+    })
+}
+
+fn packages() -> Vec<Value> {
+    let mut cargo = Command::new(env!("CARGO"));
+    cargo.args(["metadata", "--no-deps", "--format-version=1"]).current_dir(root());
+    let output = cargo.output().expect("cargo runs");
+    let mut metadata: Value = serde_json::from_slice(&output.stdout).expect("metadata is JSON");
+    let packages = metadata["packages"].take();
+    serde_json::from_value(packages).expect("`packages` is an array")
+}
+
+/// The edges of a package that its place does not allow. Dependencies of tests count too: a test of
+/// `result` that needs a simulator would not build without one.
+fn forbidden_edges(package: &Value) -> Vec<String> {
+    let name = package["name"].as_str().expect("a name");
+    let Some(allowed) = allowed(name) else {
+        return vec![format!("{name} is new: give it a place in {}", file!())];
+    };
+    let dependencies = package["dependencies"].as_array().expect("an array");
+    dependencies
+        .iter()
+        // A path is what tells a crate of the workspace from one of a registry.
+        .filter(|dependency| dependency["path"].is_string())
+        .filter_map(|dependency| dependency["name"].as_str())
+        .filter(|dependency| !allowed.contains(dependency))
+        .map(|dependency| format!("{name} must not depend on {dependency}"))
+        .collect()
+}
+
+#[test]
+fn crates_depend_only_upstream() {
+    let wrong: Vec<_> = packages().iter().flat_map(forbidden_edges).collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn a_forbidden_edge_is_noticed() {
+    let package: Value = serde_json::json!({
+        "name": "ssdlab-result",
+        "dependencies": [
+            { "name": "serde", "path": null },
+            { "name": "ssdlab-base", "path": "crates/base" },
+            { "name": "ssdlab-sim", "path": "crates/sim" },
+        ],
+    });
+    assert_eq!(forbidden_edges(&package), ["ssdlab-result must not depend on ssdlab-sim"]);
+}
