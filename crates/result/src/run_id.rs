@@ -1,0 +1,151 @@
+//! Names of run directories, and dates as people read them.
+
+use base::Rng;
+
+const DRIVE_CHARS_MAX: usize = 40;
+const WORD_CHARS_MAX: usize = 24;
+const SECONDS_PER_DAY: u64 = 86_400;
+
+/// A point in time, split as a calendar and a clock show it (UTC, proleptic Gregorian).
+struct UtcTime {
+    year: u64,
+    month: u64,
+    day: u64,
+    hour: u64,
+    minute: u64,
+    second: u64,
+    nanosecond: u64,
+}
+
+/// The calendar date of a day counted from 1970-01-01, by Hinnant's `civil_from_days`: the year
+/// starts in March, so the leap day comes last and every month length follows one line.
+fn civil_from_days(days: u64) -> (u64, u64, u64) {
+    let shifted = days + 719_468;
+    let era = shifted / 146_097;
+    let day_of_era = shifted % 146_097;
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    (year_of_era + era * 400 + u64::from(month <= 2), month, day)
+}
+
+impl UtcTime {
+    fn from_unix_ns(unix_ns: u64) -> Self {
+        let seconds = unix_ns / 1_000_000_000;
+        let (year, month, day) = civil_from_days(seconds / SECONDS_PER_DAY);
+        let of_day = seconds % SECONDS_PER_DAY;
+        Self {
+            year,
+            month,
+            day,
+            hour: of_day / 3_600,
+            minute: of_day / 60 % 60,
+            second: of_day % 60,
+            nanosecond: unix_ns % 1_000_000_000,
+        }
+    }
+}
+
+/// A wall-clock time in ns since the Unix epoch as RFC 3339 in UTC, e.g. `2026-11-21T03:15:00Z`;
+/// the fraction of a second is cut off.
+#[must_use]
+pub fn rfc3339(unix_ns: u64) -> String {
+    let t = UtcTime::from_unix_ns(unix_ns);
+    format!(
+        "{:04}-{:02}-{:02}T{:02}:{:02}:{:02}Z",
+        t.year, t.month, t.day, t.hour, t.minute, t.second
+    )
+}
+
+/// Lower-case letters, digits and single dashes, at most `chars_max` of them.
+fn sanitise(text: &str, chars_max: usize) -> String {
+    let mut clean = String::new();
+    for c in text.chars() {
+        if c.is_ascii_alphanumeric() {
+            clean.push(c.to_ascii_lowercase());
+        } else if !clean.is_empty() && !clean.ends_with('-') {
+            clean.push('-');
+        }
+    }
+    clean.truncate(chars_max);
+    let clean = clean.trim_end_matches('-');
+    if clean.is_empty() { "unnamed".to_owned() } else { clean.to_owned() }
+}
+
+/// The name of a run directory: `20261121-031500-consistency-<drive>-<variant>-<4 hex>`.
+///
+/// Names sort by their start in UTC; everything is `[a-z0-9-]`. The four hex digits come from all
+/// arguments and `salt`: give runs that may start in the same second different salts (a counter,
+/// the process id), and on `StoreError::RunExists` try again with the next one.
+#[must_use]
+pub fn run_id(
+    started_unix_ns: u64,
+    test: &str,
+    target_name: &str,
+    variant: &str,
+    salt: u64,
+) -> String {
+    let t = UtcTime::from_unix_ns(started_unix_ns);
+    let words = format!(
+        "{}-{}-{}",
+        sanitise(test, WORD_CHARS_MAX),
+        sanitise(target_name, DRIVE_CHARS_MAX),
+        sanitise(variant, WORD_CHARS_MAX)
+    );
+    let mix =
+        Rng::split(salt, &format!("{} {} {test} {target_name} {variant}", t.second, t.nanosecond))
+            .next_u64()
+            >> 48;
+    format!(
+        "{:04}{:02}{:02}-{:02}{:02}{:02}-{words}-{mix:04x}",
+        t.year, t.month, t.day, t.hour, t.minute, t.second
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const STARTED_UNIX_NS: u64 = 1_795_230_900_123_456_789;
+
+    #[test]
+    fn dates_match_the_calendar() {
+        for (unix_s, want) in [
+            (0, "1970-01-01T00:00:00Z"),
+            (951_782_400, "2000-02-29T00:00:00Z"),
+            (951_868_799, "2000-02-29T23:59:59Z"),
+            (1_709_251_200, "2024-03-01T00:00:00Z"),
+            (1_795_230_900, "2026-11-21T03:15:00Z"),
+            (4_102_444_799, "2099-12-31T23:59:59Z"),
+        ] {
+            assert_eq!(rfc3339(unix_s * 1_000_000_000), want);
+        }
+    }
+
+    #[test]
+    fn an_id_says_when_what_and_on_which_drive() {
+        let id = run_id(STARTED_UNIX_NS, "consistency", "ACME SSD (960 GB)", "25%", 0);
+        assert!(id.starts_with("20261121-031500-consistency-acme-ssd-960-gb-25-"), "{id}");
+        assert_ne!(id, run_id(STARTED_UNIX_NS, "consistency", "ACME SSD (960 GB)", "25%", 1));
+    }
+
+    proptest! {
+        #[test]
+        fn any_name_gives_a_plain_directory_name(ns: u64, test: String, drive: String, variant: String, salt: u64) {
+            let id = run_id(ns, &test, &drive, &variant, salt);
+            prop_assert!(id.len() <= 130 && id.is_ascii());
+            prop_assert!(id.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-'));
+        }
+
+        #[test]
+        fn ids_sort_by_their_start(a in 0_u64..4_000_000_000, b in 0_u64..4_000_000_000, salt: u64) {
+            prop_assume!(a < b);
+            let id = |s: u64| run_id(s * 1_000_000_000, "trim", "d", "default", salt);
+            prop_assert!(id(a) < id(b));
+        }
+    }
+}

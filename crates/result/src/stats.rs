@@ -1,0 +1,8 @@
+//! Figures and sentences from rows. Floats live here and in drawing, nowhere else.
+//!
+//! [`rates`] and [`summary`] serve any test; [`changepoint`] finds regimes in any series;
+//! [`consistency`] gives the figures of one test, and [`findings`] puts them into sentences.
+
+pub mod consistency;
+pub mod rates;
+pub mod summary;

@@ -1,0 +1,148 @@
+//! Run directories: written phase by phase, read in any version.
+//!
+//! `<library>/<run-id>/` holds `run.json`, `series.parquet` and `latency.parquet`; see
+//! `docs/formats/run-directory.md`. Every rewrite is atomic and durable, and `run.json` is replaced
+//! last: rows of a phase that it does not list do not count.
+
+mod atomic;
+mod columns;
+mod decode;
+mod encode;
+mod error;
+mod library;
+mod reader;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+pub use error::StoreError;
+pub use library::{LibraryEntry, list, preflight, resolve_run};
+pub use reader::RunDir;
+
+pub(crate) use atomic::replace_file;
+use atomic::{replace_files, sync_dir};
+use encode::EncodedPhase;
+
+use crate::rows::PhaseRows;
+use crate::schema::Run;
+
+/// Name of the file that describes the run.
+pub const RUN_FILE: &str = "run.json";
+/// Name of the file with one row a second.
+pub const SERIES_FILE: &str = "series.parquet";
+/// Name of the file with the histogram bins.
+pub const LATENCY_FILE: &str = "latency.parquet";
+
+/// Writes one run directory. Keeps every finished phase in memory, compressed, so that nothing
+/// measured is lost when the disk is: see [`RunWriter::rescue`].
+pub struct RunWriter {
+    path: PathBuf,
+    phases: Vec<EncodedPhase>,
+}
+
+impl RunWriter {
+    /// Makes `<library>/<run-id>/` with all three files, before anything is measured.
+    ///
+    /// # Errors
+    /// [`StoreError::RunExists`] where the name is taken; otherwise what the file system says.
+    pub fn create(library: &Path, run: &Run) -> Result<Self, StoreError> {
+        fs::create_dir_all(library).map_err(StoreError::io("create", library))?;
+        let path = library.join(&run.run_id);
+        fs::create_dir(&path).map_err(|source| match source.kind() {
+            std::io::ErrorKind::AlreadyExists => StoreError::RunExists { path: path.clone() },
+            _ => StoreError::Io { action: "create", path: path.clone(), source },
+        })?;
+        sync_dir(library)?;
+        let writer = Self { path, phases: Vec::new() };
+        writer.write_all(&writer.path, run)?;
+        Ok(writer)
+    }
+
+    /// The run directory.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Adds the rows of the last phase named `phase` in `run.phases`, and rewrites all three files.
+    /// Called again for the same phase, the new rows take the place of the old.
+    ///
+    /// # Errors
+    /// Where the phase is not in `run.phases` or a file cannot be written. The files then are as
+    /// they were before, and the rows stay in memory for the next attempt or [`RunWriter::rescue`].
+    pub fn write_phase(
+        &mut self,
+        run: &Run,
+        phase: &str,
+        rows: &PhaseRows,
+    ) -> Result<(), StoreError> {
+        let index = phase_index(run, phase).ok_or_else(|| StoreError::PhaseUnknown {
+            phase: phase.to_owned(),
+            known: phase_names(run),
+        })?;
+        let encoded = EncodedPhase::new(index, phase, rows)?;
+        self.phases.retain(|older| older.phase_index != index);
+        self.phases.push(encoded);
+        self.write_all(&self.path, run)
+    }
+
+    /// Replaces `run.json`, with the status, figures and findings that are known by now.
+    ///
+    /// # Errors
+    /// What the file system says; the old `run.json` then stays.
+    pub fn finish(&mut self, run: &Run) -> Result<(), StoreError> {
+        replace_files(&self.path, &[(RUN_FILE, &run_json(run))])
+    }
+
+    /// Writes everything measured so far to a new directory below `dir`, for when the library's
+    /// disk is full or gone; returns the new run directory. Names that are taken get a number.
+    ///
+    /// # Errors
+    /// What the file system says; nothing is overwritten.
+    pub fn rescue(&self, dir: &Path, run: &Run) -> Result<PathBuf, StoreError> {
+        fs::create_dir_all(dir).map_err(StoreError::io("create", dir))?;
+        let path = create_new_dir(dir, &run.run_id)?;
+        self.write_all(&path, run)?;
+        sync_dir(dir)?;
+        Ok(path)
+    }
+
+    fn write_all(&self, dir: &Path, run: &Run) -> Result<(), StoreError> {
+        let series = encode::series_file(&self.phases)?;
+        let latency = encode::latency_file(&self.phases)?;
+        let json = run_json(run);
+        replace_files(dir, &[(SERIES_FILE, &series), (LATENCY_FILE, &latency), (RUN_FILE, &json)])
+    }
+}
+
+/// Makes `dir/name`, or `dir/name-2` and so on where that is taken.
+fn create_new_dir(dir: &Path, name: &str) -> Result<PathBuf, StoreError> {
+    for number in 1_u32.. {
+        let path = if number == 1 { dir.join(name) } else { dir.join(format!("{name}-{number}")) };
+        match fs::create_dir(&path) {
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(StoreError::io("create", &path)(error)),
+            Ok(()) => return Ok(path),
+        }
+    }
+    Err(StoreError::RunExists { path: dir.join(name) })
+}
+
+fn run_json(run: &Run) -> Vec<u8> {
+    // Only maps with keys that are not text can fail, and a run has none.
+    let mut text = serde_json::to_vec_pretty(run).unwrap_or_default();
+    text.push(b'\n');
+    text
+}
+
+/// Position of the last phase of this name.
+fn phase_index(run: &Run, phase: &str) -> Option<usize> {
+    run.phases.iter().rposition(|candidate| candidate.name == phase)
+}
+
+fn phase_names(run: &Run) -> String {
+    if run.phases.is_empty() {
+        return "there are none".to_owned();
+    }
+    run.phases.iter().map(|phase| phase.name.as_str()).collect::<Vec<_>>().join(", ")
+}

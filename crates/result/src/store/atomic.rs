@@ -1,0 +1,70 @@
+//! Files that are either the old or the new ones, never half of each.
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use super::StoreError;
+
+/// A file written beside its final name; removed again unless it is put in place.
+struct Staged {
+    temporary: PathBuf,
+    target: PathBuf,
+}
+
+impl Staged {
+    fn write(dir: &Path, name: &str, content: &[u8]) -> Result<Self, StoreError> {
+        let staged = Self { temporary: dir.join(format!(".{name}.tmp")), target: dir.join(name) };
+        let mut file =
+            File::create(&staged.temporary).map_err(StoreError::io("create", &staged.temporary))?;
+        file.write_all(content).map_err(StoreError::io("write", &staged.target))?;
+        // Some file systems find out about a full disk only here.
+        file.sync_all().map_err(StoreError::io("write", &staged.target))?;
+        Ok(staged)
+    }
+
+    fn put_in_place(self) -> Result<(), StoreError> {
+        fs::rename(&self.temporary, &self.target).map_err(StoreError::io("replace", &self.target))
+    }
+}
+
+impl Drop for Staged {
+    fn drop(&mut self) {
+        // After a rename there is nothing left to remove, and that is the usual case.
+        let _ = fs::remove_file(&self.temporary);
+    }
+}
+
+/// Makes renames and new names in `dir` durable.
+pub(super) fn sync_dir(dir: &Path) -> Result<(), StoreError> {
+    File::open(dir).and_then(|file| file.sync_all()).map_err(StoreError::io("write", dir))
+}
+
+/// Replaces several files of one directory. Every byte is on disk before the first name changes, so
+/// a full disk leaves all old files as they were; names change in the order given, so the last file
+/// can vouch for the others after a crash.
+pub(crate) fn replace_files(dir: &Path, files: &[(&str, &[u8])]) -> Result<(), StoreError> {
+    let staged = files
+        .iter()
+        .map(|(name, content)| Staged::write(dir, name, content))
+        .collect::<Result<Vec<_>, _>>()?;
+    for file in staged {
+        file.put_in_place()?;
+    }
+    sync_dir(dir)
+}
+
+/// Replaces the one file at `path`.
+pub(crate) fn replace_file(path: &Path, content: &[u8]) -> Result<(), StoreError> {
+    let not_a_file = || StoreError::Io {
+        action: "write",
+        path: path.to_owned(),
+        source: std::io::Error::other("this is no file name"),
+    };
+    let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(not_a_file)?;
+    let dir = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    replace_files(dir, &[(name, content)])
+}

@@ -1,0 +1,299 @@
+//! Parquet into rows. Columns are found by name, so files with more columns, or with the columns in
+//! another order, read as well. Nothing in a file is trusted: sizes are bounded, counts compared.
+
+use std::fs::File;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
+use parquet::data_type::{ByteArray, DataType};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::ColumnChunkMetaData;
+use parquet::file::reader::{FileReader, RowGroupReader};
+use parquet::file::serialized_reader::SerializedFileReader;
+
+use super::StoreError;
+use super::columns::{Column, LATENCY, SERIES, op_kind};
+use crate::rows::{LatencyRow, SecondRow};
+
+/// Values decoded at a time.
+const BATCH_ROWS: usize = 1 << 16;
+
+/// More rows than this in one row group are taken for damage: a run-length code of a few bytes can
+/// claim to stand for gigabytes.
+const GROUP_ROWS_MAX: i64 = 1 << 27;
+
+/// One of the Parquet files of a run directory.
+pub(super) struct RowFile {
+    path: PathBuf,
+    reader: SerializedFileReader<File>,
+}
+
+/// One column of one row group.
+struct Chunk<T> {
+    values: Vec<Option<T>>,
+}
+
+impl RowFile {
+    pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
+        let file = File::open(path).map_err(StoreError::io("read", path))?;
+        let length_bytes = file.metadata().map_err(StoreError::io("read", path))?.len();
+        let reader = SerializedFileReader::new(file).map_err(|error| damaged(path, &error))?;
+        for group in reader.metadata().row_groups() {
+            for column in group.columns() {
+                check_extent(path, column, length_bytes)?;
+            }
+        }
+        Ok(Self { path: path.to_owned(), reader })
+    }
+
+    /// The rows of `series.parquet` that belong to one phase.
+    pub(super) fn seconds(&self, phase_index: usize) -> Result<Vec<SecondRow>, StoreError> {
+        self.phase_rows(phase_index, |group, rows| {
+            let mut seconds = vec![SecondRow::default(); rows];
+            for (row, second) in seconds.iter_mut().zip(self.numbers(group, "second", rows)?) {
+                row.second = second;
+            }
+            self.fill(group, &SERIES, &mut seconds)?;
+            Ok(seconds)
+        })
+    }
+
+    /// The rows of `latency.parquet` that belong to one phase.
+    pub(super) fn latencies(&self, phase_index: usize) -> Result<Vec<LatencyRow>, StoreError> {
+        self.phase_rows(phase_index, |group, rows| {
+            let seconds = self.numbers(group, "second", rows)?;
+            let ops = self.texts(group, "op", rows)?;
+            let mut latencies = Vec::with_capacity(rows);
+            for (second, op) in seconds.into_iter().zip(ops) {
+                let op = op_kind(op.data()).ok_or_else(|| {
+                    let found = String::from_utf8_lossy(op.data()).into_owned();
+                    self.column_error("op", format!("`{found}` is no kind of command"))
+                })?;
+                latencies.push(LatencyRow { second, op, lower_ns: 0, count: 0 });
+            }
+            self.fill(group, &LATENCY, &mut latencies)?;
+            Ok(latencies)
+        })
+    }
+
+    /// Decodes every row group that holds rows of the phase and keeps those rows.
+    fn phase_rows<R>(
+        &self,
+        phase_index: usize,
+        decode: impl Fn(&dyn RowGroupReader, usize) -> Result<Vec<R>, StoreError>,
+    ) -> Result<Vec<R>, StoreError> {
+        let mut found = Vec::new();
+        for index in 0..self.reader.num_row_groups() {
+            let group =
+                self.reader.get_row_group(index).map_err(|error| damaged(&self.path, &error))?;
+            let rows = self.row_count(group.as_ref())?;
+            let phases = self.required(group.as_ref(), "phase_index", rows)?;
+            let belongs = |phase: &u64| usize::try_from(*phase) == Ok(phase_index);
+            if phases.iter().any(belongs) {
+                let rows = decode(group.as_ref(), rows)?;
+                found.extend(
+                    rows.into_iter().zip(&phases).filter(|(_, p)| belongs(p)).map(|(row, _)| row),
+                );
+            }
+        }
+        Ok(found)
+    }
+
+    fn row_count(&self, group: &dyn RowGroupReader) -> Result<usize, StoreError> {
+        let rows = group.metadata().num_rows();
+        if !(0..=GROUP_ROWS_MAX).contains(&rows) {
+            return Err(StoreError::Parquet {
+                path: self.path.clone(),
+                reason: format!("a row group claims {rows} rows"),
+            });
+        }
+        Ok(usize::try_from(rows).unwrap_or(0))
+    }
+
+    /// Sets every column of the table that the file has; required ones must be there.
+    fn fill<R>(
+        &self,
+        group: &dyn RowGroupReader,
+        columns: &[Column<R>],
+        rows: &mut [R],
+    ) -> Result<(), StoreError> {
+        for column in columns {
+            let chunk = if column.required {
+                self.required(group, column.name, rows.len())?.into_iter().map(Some).collect()
+            } else {
+                self.integers(group, column.name, rows.len())?.unwrap_or_default()
+            };
+            for (row, value) in rows.iter_mut().zip(chunk) {
+                if let Some(value) = value {
+                    (column.set)(row, value);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A required column of 32-bit numbers.
+    fn numbers(
+        &self,
+        group: &dyn RowGroupReader,
+        name: &str,
+        rows: usize,
+    ) -> Result<Vec<u32>, StoreError> {
+        let to_u32 = |value: u64| {
+            u32::try_from(value)
+                .map_err(|_| self.column_error(name, format!("{value} is too large")))
+        };
+        self.required(group, name, rows)?.into_iter().map(to_u32).collect()
+    }
+
+    /// A column that must be there and have a value in every row.
+    fn required(
+        &self,
+        group: &dyn RowGroupReader,
+        name: &str,
+        rows: usize,
+    ) -> Result<Vec<u64>, StoreError> {
+        let values = self
+            .integers(group, name, rows)?
+            .ok_or_else(|| self.column_error(name, "it is missing".to_owned()))?;
+        let missing = || self.column_error(name, "a row has no value".to_owned());
+        values.into_iter().map(|value| value.ok_or_else(missing)).collect()
+    }
+
+    /// A column of integers that are not negative; `None` where the file does not have it.
+    fn integers(
+        &self,
+        group: &dyn RowGroupReader,
+        name: &str,
+        rows: usize,
+    ) -> Result<Option<Vec<Option<u64>>>, StoreError> {
+        let Some(reader) = self.column(group, name)? else { return Ok(None) };
+        let not_negative = |value: i64| {
+            u64::try_from(value)
+                .map_err(|_| self.column_error(name, format!("{value} is negative")))
+        };
+        let unify = |values: Vec<Option<i64>>| {
+            values.into_iter().map(|v| v.map(not_negative).transpose()).collect()
+        };
+        let values: Result<Vec<Option<u64>>, StoreError> = match reader {
+            ColumnReader::Int64ColumnReader(reader) => {
+                unify(self.read_chunk(reader, name, rows)?.values)
+            }
+            ColumnReader::Int32ColumnReader(reader) => {
+                let chunk = self.read_chunk(reader, name, rows)?;
+                unify(chunk.values.into_iter().map(|v| v.map(i64::from)).collect())
+            }
+            _ => Err(self.column_error(name, "expected integers".to_owned())),
+        };
+        values.map(Some)
+    }
+
+    fn texts(
+        &self,
+        group: &dyn RowGroupReader,
+        name: &str,
+        rows: usize,
+    ) -> Result<Vec<ByteArray>, StoreError> {
+        let Some(ColumnReader::ByteArrayColumnReader(reader)) = self.column(group, name)? else {
+            return Err(self.column_error(name, "expected a column of text".to_owned()));
+        };
+        let missing = || self.column_error(name, "a row has no value".to_owned());
+        let chunk = self.read_chunk(reader, name, rows)?;
+        chunk.values.into_iter().map(|value| value.ok_or_else(missing)).collect()
+    }
+
+    fn column(
+        &self,
+        group: &dyn RowGroupReader,
+        name: &str,
+    ) -> Result<Option<ColumnReader>, StoreError> {
+        let columns = group.metadata().columns();
+        let of_name = |c: &ColumnChunkMetaData| c.column_path().parts() == [name.to_owned()];
+        let Some(index) = columns.iter().position(of_name) else { return Ok(None) };
+        let description = columns[index].column_descr();
+        if description.max_rep_level() > 0 || description.max_def_level() > 1 {
+            return Err(self.column_error(name, "expected one plain value a row".to_owned()));
+        }
+        group.get_column_reader(index).map(Some).map_err(|error| damaged(&self.path, &error))
+    }
+
+    /// Reads a whole column chunk, in batches so that memory follows what is really there.
+    fn read_chunk<T: DataType>(
+        &self,
+        mut reader: ColumnReaderImpl<T>,
+        name: &str,
+        rows: usize,
+    ) -> Result<Chunk<T::T>, StoreError> {
+        let mut values = Vec::new();
+        loop {
+            let (mut levels, mut batch) = (Vec::new(), Vec::new());
+            let (records, present, _) = reader
+                .read_records(BATCH_ROWS, Some(&mut levels), None, &mut batch)
+                .map_err(|error| damaged(&self.path, &error))?;
+            if records == 0 {
+                break;
+            }
+            if levels.is_empty() {
+                values.extend(batch.into_iter().take(present).map(Some));
+            } else {
+                let mut batch = batch.into_iter().take(present);
+                values.extend(levels.iter().map(
+                    |&level| {
+                        if level > 0 { batch.next() } else { None }
+                    },
+                ));
+            }
+            if values.len() > rows {
+                break;
+            }
+        }
+        if values.len() != rows {
+            let reason = format!("expected {rows} values, found {}", values.len());
+            return Err(self.column_error(name, reason));
+        }
+        Ok(Chunk { values })
+    }
+
+    fn column_error(&self, column: &str, reason: String) -> StoreError {
+        StoreError::Column { path: self.path.clone(), column: column.to_owned(), reason }
+    }
+}
+
+/// Checks that a column chunk lies within the file; the Parquet reader takes that for granted.
+fn check_extent(
+    path: &Path,
+    column: &ColumnChunkMetaData,
+    length_bytes: u64,
+) -> Result<(), StoreError> {
+    let start = column.dictionary_page_offset().unwrap_or_else(|| column.data_page_offset());
+    let end = start.checked_add(column.compressed_size());
+    let fits = start >= 0
+        && column.compressed_size() >= 0
+        && end.and_then(|end| u64::try_from(end).ok()).is_some_and(|end| end <= length_bytes);
+    if fits {
+        return Ok(());
+    }
+    Err(StoreError::Parquet {
+        path: path.to_owned(),
+        reason: format!("column `{}` lies outside the file", column.column_path()),
+    })
+}
+
+/// Runs `read`, and takes a panic in the Parquet decoder for what it is: a damaged file. Known
+/// causes are checked before; this is for those that are not known.
+pub(super) fn guarded<T>(
+    path: &Path,
+    read: impl FnOnce() -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    catch_unwind(AssertUnwindSafe(read)).unwrap_or_else(|_| {
+        Err(StoreError::Parquet {
+            path: path.to_owned(),
+            reason: "the decoder gave up on its content".to_owned(),
+        })
+    })
+}
+
+fn damaged(path: &Path, error: &ParquetError) -> StoreError {
+    StoreError::Parquet { path: path.to_owned(), reason: error.to_string() }
+}

@@ -1,0 +1,176 @@
+//! What can go wrong with a run directory, said so that the reader knows what to do next.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A failure to write, find or read a run directory.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The operating system refused.
+    #[error("cannot {action} {}: {source}{}", path.display(), help_for(source))]
+    Io {
+        /// What was tried, e.g. `write`.
+        action: &'static str,
+        /// The file or directory.
+        path: PathBuf,
+        /// The answer of the operating system.
+        source: io::Error,
+    },
+    /// A new run would overwrite an older one.
+    #[error("the run directory {} exists already; run directories are never overwritten, \
+             so take another run id or another `--library`", path.display())]
+    RunExists {
+        /// The directory in the way.
+        path: PathBuf,
+    },
+    /// The library, or something above it, is not a directory.
+    #[error("{} is not a directory, so no library can be there; give one with `--library DIR`", path.display())]
+    LibraryNotDirectory {
+        /// What is in the way.
+        path: PathBuf,
+    },
+    /// Too little space for what a run will write.
+    #[error("{} has {free_bytes} bytes free and the results may need {needed_bytes}; \
+             free some space or give another place with `--library DIR`", library.display())]
+    NoSpace {
+        /// The library.
+        library: PathBuf,
+        /// Bytes available to this user.
+        free_bytes: u64,
+        /// Bytes that the results may take.
+        needed_bytes: u64,
+    },
+    /// The path leads to no run directory.
+    #[error("{} is not a run directory: it has no run.json", path.display())]
+    NotARun {
+        /// The path that was given.
+        path: PathBuf,
+    },
+    /// `run.json` does not say what it must.
+    #[error("{} does not hold a run: {reason}; it may be cut off or edited", path.display())]
+    Json {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong and where.
+        reason: String,
+    },
+    /// A newer ssdlab wrote this run.
+    #[error("{} has schema version {found}, this ssdlab reads up to {supported}; \
+             read it with a newer ssdlab", path.display())]
+    VersionTooNew {
+        /// The file.
+        path: PathBuf,
+        /// Version in the file.
+        found: u64,
+        /// Newest version that this build reads.
+        supported: u32,
+    },
+    /// A Parquet file is damaged or not ours.
+    #[error("{} cannot be read as Parquet: {reason}; it may be cut off or damaged", path.display())]
+    Parquet {
+        /// The file.
+        path: PathBuf,
+        /// What the reader stumbled over.
+        reason: String,
+    },
+    /// A column is missing or holds something else than documented.
+    #[error("column `{column}` in {}: {reason}; docs/formats/run-directory.md lists the columns", path.display())]
+    Column {
+        /// The file.
+        path: PathBuf,
+        /// The column.
+        column: String,
+        /// What was expected and what was found.
+        reason: String,
+    },
+    /// The rows belong to a phase that the run does not list.
+    #[error(
+        "phase `{phase}` is not among the phases of the run ({known}); add it to `phases` first"
+    )]
+    PhaseUnknown {
+        /// The phase that was asked for.
+        phase: String,
+        /// The phases there are.
+        known: String,
+    },
+    /// A value that a signed 64-bit column cannot hold.
+    #[error("column `{column}` cannot hold {value}: the largest value is {}", i64::MAX)]
+    ValueTooLarge {
+        /// The column.
+        column: &'static str,
+        /// The value.
+        value: u64,
+    },
+    /// The rows could not be brought into Parquet.
+    #[error("cannot encode the rows of phase `{phase}`: {reason}")]
+    Encode {
+        /// The phase.
+        phase: String,
+        /// What the encoder said.
+        reason: String,
+    },
+    /// No run of this name.
+    #[error("no run `{name}` in {}{}", library.display(), near_matches(near))]
+    NoSuchRun {
+        /// What was asked for.
+        name: String,
+        /// Where it was looked for.
+        library: PathBuf,
+        /// Names that come close.
+        near: Vec<String>,
+    },
+    /// Several runs begin with this text.
+    #[error("`{name}` fits {} runs: {}; give more of the name", matches.len(), shortened(matches))]
+    AmbiguousRun {
+        /// What was asked for.
+        name: String,
+        /// All runs it fits.
+        matches: Vec<String>,
+    },
+}
+
+impl StoreError {
+    /// Wraps an error of the operating system; for `map_err`.
+    pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self::Io { action, path, source }
+    }
+
+    /// True where the file system is full: what was measured can still be saved elsewhere.
+    #[must_use]
+    pub fn is_storage_full(&self) -> bool {
+        matches!(self, Self::Io { source, .. } if matches!(
+            source.kind(),
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+        ))
+    }
+}
+
+fn help_for(source: &io::Error) -> &'static str {
+    match source.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "; free some space or give another place with `--library DIR`"
+        }
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "; give a place you may write to with `--library DIR`"
+        }
+        _ => "",
+    }
+}
+
+fn near_matches(near: &[String]) -> String {
+    if near.is_empty() {
+        return "; `--library DIR` names another library".to_owned();
+    }
+    format!("; close to it: {}", shortened(near))
+}
+
+fn shortened(names: &[String]) -> String {
+    const SHOWN: usize = 8;
+    let mut text = names.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
+    if names.len() > SHOWN {
+        text.push_str(", …");
+    }
+    text
+}

@@ -1,0 +1,103 @@
+//! Reading one run directory.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use super::decode::{RowFile, guarded};
+use super::{LATENCY_FILE, RUN_FILE, SERIES_FILE, StoreError};
+use crate::rows::PhaseRows;
+use crate::schema::{Run, SCHEMA_VERSION};
+
+/// A run directory whose `run.json` has been read; rows are read when asked for.
+#[derive(Clone, Debug)]
+pub struct RunDir {
+    path: PathBuf,
+    run: Run,
+}
+
+/// The one field that every version of `run.json` has.
+#[derive(Deserialize)]
+struct Versioned {
+    schema_version: u64,
+}
+
+impl RunDir {
+    /// Reads `run.json` of the directory `path`; the path of the `run.json` itself will do, too.
+    ///
+    /// # Errors
+    /// Where there is no run, its `run.json` is damaged, or a newer version wrote it.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        let dir = if path.file_name().is_some_and(|name| name == RUN_FILE) {
+            path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."))
+        } else {
+            path
+        };
+        let run_path = dir.join(RUN_FILE);
+        let text = fs::read(&run_path).map_err(|source| match source.kind() {
+            std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory => {
+                StoreError::NotARun { path: path.to_owned() }
+            }
+            _ => StoreError::Io { action: "read", path: run_path.clone(), source },
+        })?;
+        Ok(Self { path: dir.to_owned(), run: parse_run(&run_path, &text)? })
+    }
+
+    /// The directory.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What `run.json` says.
+    #[must_use]
+    pub fn run(&self) -> &Run {
+        &self.run
+    }
+
+    /// The rows of the phase at `phase_index` in [`Run::phases`]; empty where it measured nothing.
+    ///
+    /// # Errors
+    /// Where the run has no such phase, or a Parquet file is missing or damaged.
+    pub fn rows(&self, phase_index: usize) -> Result<PhaseRows, StoreError> {
+        if phase_index >= self.run.phases.len() {
+            return Err(self.unknown_phase(&phase_index.to_string()));
+        }
+        let (series, latency) = (self.path.join(SERIES_FILE), self.path.join(LATENCY_FILE));
+        Ok(PhaseRows {
+            seconds: guarded(&series, || RowFile::open(&series)?.seconds(phase_index))?,
+            latencies: guarded(&latency, || RowFile::open(&latency)?.latencies(phase_index))?,
+        })
+    }
+
+    /// The rows of the last phase named `phase`.
+    ///
+    /// # Errors
+    /// As for [`RunDir::rows`].
+    pub fn phase_rows(&self, phase: &str) -> Result<PhaseRows, StoreError> {
+        let index =
+            super::phase_index(&self.run, phase).ok_or_else(|| self.unknown_phase(phase))?;
+        self.rows(index)
+    }
+
+    fn unknown_phase(&self, phase: &str) -> StoreError {
+        StoreError::PhaseUnknown { phase: phase.to_owned(), known: super::phase_names(&self.run) }
+    }
+}
+
+fn parse_run(path: &Path, text: &[u8]) -> Result<Run, StoreError> {
+    let json_error = |error: serde_json::Error| StoreError::Json {
+        path: path.to_owned(),
+        reason: error.to_string(),
+    };
+    let found = serde_json::from_slice::<Versioned>(text).map_err(json_error)?.schema_version;
+    if found > u64::from(SCHEMA_VERSION) {
+        return Err(StoreError::VersionTooNew {
+            path: path.to_owned(),
+            found,
+            supported: SCHEMA_VERSION,
+        });
+    }
+    serde_json::from_slice(text).map_err(json_error)
+}
