@@ -1,1 +1,29 @@
-//! sim
+//! The simulated SSD: pure, deterministic, in virtual time. No I/O, no clock, no threads.
+//!
+//! ```text
+//! drive model (TOML) -> model -> Config -> Device
+//! Device: controller -> link -> buffer -> ftl (maps, streams, gc, pacing) -> nand (dies, channels)
+//! ```
+//!
+//! Reading order: [`geometry`] (where a page is), [`ftl`] (maps and valid counts), [`nand`] (what takes
+//! time), [`device`] (the main loop), [`ftl::pacing`] (why one drive is even and another is not),
+//! [`model`] (drives as data).
+
+// Counts and indices are u32 by design (a drive has fewer than 2^32 pages, checked when a model is
+// resolved); they are widened to usize to index and to u64 to multiply.
+pub mod check;
+pub mod collector;
+pub mod device;
+pub mod durability;
+pub mod events;
+pub mod ftl;
+pub mod geometry;
+pub mod host;
+pub mod model;
+pub mod nand;
+pub mod prefetch;
+pub mod telemetry;
+
+pub use device::Device;
+pub use geometry::{Geometry, PAGE_BYTES};
+pub use model::{Config, Model, ModelError};

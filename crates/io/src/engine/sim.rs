@@ -1,0 +1,182 @@
+//! A simulated drive as a target, in virtual time: submitting costs nothing, reaping lets the drive
+//! live until enough commands have ended.
+
+use std::collections::BTreeMap;
+
+use base::{Bytes, Completion, Nanos, Op, Ratio, TelemetryRow};
+use sim::{Config, Device, Model, PAGE_BYTES};
+
+use crate::error::IoError;
+use crate::identity::{Identity, TargetKind};
+use crate::target::{Limits, PurgeMethod, Target};
+
+/// Longest single command of a simulated drive: what an ATA command can carry.
+const TRANSFER_BYTES_MAX: u32 = 32 << 20;
+
+/// A simulated drive.
+#[derive(Debug)]
+pub struct SimTarget {
+    spec: String,
+    model: Model,
+    device: Device,
+}
+
+/// The text of a drive model: a built-in name or the path of a TOML file.
+fn model_text(name: &str) -> Result<String, IoError> {
+    if let Some(text) = sim::model::built_in(name) {
+        return Ok(text.to_owned());
+    }
+    let is_path = name.contains('/') || name.ends_with(".toml");
+    if is_path {
+        return std::fs::read_to_string(name).map_err(|error| {
+            IoError::Usage(format!("drive model `{name}` cannot be read: {error}"))
+        });
+    }
+    let known: Vec<_> = sim::model::BUILT_IN.iter().map(|(name, _)| *name).collect();
+    Err(IoError::Usage(format!(
+        "there is no drive model `{name}`; known are {} (see `ssdlab list`), or give the path of a \
+         model file: sim:./my-drive.toml",
+        known.join(", ")
+    )))
+}
+
+impl SimTarget {
+    /// Builds the drive `name` (built-in, or the path of a model file). `keys` are `scale` and any
+    /// value of the model by its dotted name; `spec` is the whole target string, for the result.
+    ///
+    /// # Errors
+    /// [`IoError::Usage`] where the model or a key is unknown or breaks a rule.
+    pub fn open(spec: &str, name: &str, keys: &[(String, String)]) -> Result<Self, IoError> {
+        let usage = |error: &dyn std::fmt::Display| IoError::Usage(error.to_string());
+        let text = model_text(name)?;
+        let (scales, overrides): (Vec<_>, Vec<_>) =
+            keys.iter().cloned().partition(|(key, _)| key == "scale");
+        let model = Model::load(name, &text, &overrides).map_err(|error| usage(&error))?;
+        let mut scale = Ratio::ONE;
+        for (_, value) in &scales {
+            scale = value.parse().map_err(|error| IoError::Usage(format!("scale: {error}")))?;
+        }
+        let config = model.resolve(scale).map_err(|error| usage(&error))?;
+        let device = Device::new(config);
+        Ok(Self { spec: spec.to_owned(), model, device })
+    }
+
+    /// The resolved model.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        self.device.config()
+    }
+
+    fn details(&self) -> BTreeMap<String, String> {
+        let config = self.config();
+        let geometry = &config.geometry;
+        let mut details: BTreeMap<String, String> = self
+            .model
+            .parts
+            .iter()
+            .map(|(part, value)| (part.clone(), format!("{} ({})", value.value, value.from)))
+            .collect();
+        let superblock_bytes = u64::from(geometry.superblock_pages()) * PAGE_BYTES;
+        for (label, value) in [
+            ("sim.channels", geometry.channels.to_string()),
+            ("sim.dies", geometry.dies.to_string()),
+            ("sim.superblocks", geometry.superblocks.to_string()),
+            ("sim.superblock_bytes", superblock_bytes.to_string()),
+            ("sim.buffer_bytes", Bytes(u64::from(config.buffer_pages) * PAGE_BYTES).0.to_string()),
+            ("sim.gc_policy", self.model.gc.policy.value.name().to_owned()),
+            ("sim.gc_pacing", self.model.gc.pacing.value.name().to_owned()),
+            ("sim.gc_free_low", config.free_low.to_string()),
+            ("sim.gc_free_high", config.free_high.to_string()),
+        ] {
+            details.insert(label.to_owned(), value);
+        }
+        details
+    }
+}
+
+impl Target for SimTarget {
+    fn capacity_bytes(&self) -> u64 {
+        self.config().capacity_bytes()
+    }
+
+    fn limits(&self) -> Limits {
+        Limits {
+            logical_block_bytes: PAGE_BYTES as u32,
+            physical_block_bytes: PAGE_BYTES as u32,
+            transfer_bytes_max: TRANSFER_BYTES_MAX,
+            queue_depth_max: self.config().queue_depth,
+            deallocate: true,
+        }
+    }
+
+    fn identity(&self) -> Identity {
+        Identity {
+            kind: TargetKind::Simulated,
+            name: self.model.name.clone(),
+            spec: self.spec.clone(),
+            serial: None,
+            firmware: None,
+            capacity_bytes: self.capacity_bytes(),
+            raw_bytes: Some(self.config().raw_bytes),
+            engine: "simulator, virtual time".to_owned(),
+            details: self.details(),
+        }
+    }
+
+    fn now(&self) -> Nanos {
+        self.device.now()
+    }
+
+    fn submit(&mut self, ops: &[Op]) {
+        for op in ops {
+            self.device.submit(op);
+        }
+    }
+
+    fn reap(&mut self, min: usize, out: &mut Vec<Completion>) -> Result<(), IoError> {
+        let before = out.len();
+        self.device.reap(min, out);
+        if out.len() - before >= min {
+            return Ok(());
+        }
+        Err(IoError::Device {
+            context: format!("the simulated drive `{}` came to a standstill", self.model.name),
+            source: std::io::Error::from(std::io::ErrorKind::TimedOut),
+        })
+    }
+
+    fn idle_until(&mut self, t: Nanos) {
+        self.device.run_until(t);
+    }
+
+    fn purge(&mut self) -> Result<PurgeMethod, IoError> {
+        self.device.reset();
+        Ok(PurgeMethod::FreshSimulatedDrive)
+    }
+
+    fn deallocate(&mut self, offset_bytes: u64, len_bytes: u64) -> Result<(), IoError> {
+        let end = offset_bytes.saturating_add(len_bytes).min(self.capacity_bytes());
+        self.device.deallocate(offset_bytes.div_ceil(PAGE_BYTES), end / PAGE_BYTES);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), IoError> {
+        let op = Op {
+            kind: base::OpKind::Flush,
+            data: base::Data::Incompressible,
+            len: 0,
+            tag: 0,
+            offset: 0,
+        };
+        self.submit(&[op]);
+        self.reap(1, &mut Vec::new())
+    }
+
+    fn telemetry_start(&mut self, interval: Nanos) {
+        self.device.telemetry_start(interval);
+    }
+
+    fn telemetry_take(&mut self, out: &mut Vec<TelemetryRow>) {
+        self.device.telemetry_take(out);
+    }
+}

@@ -1,0 +1,39 @@
+//! Which block comes next: one order, one file.
+
+mod sequential;
+mod uniform;
+
+use base::Rng;
+
+use crate::workload::{Order, Workload};
+use sequential::Sequential;
+use uniform::Uniform;
+
+/// The addresses of a workload as (offset, length) in bytes.
+#[derive(Clone, Debug)]
+pub enum Addresses {
+    /// See [`Order::SequentialOnce`].
+    Sequential(Sequential),
+    /// See [`Order::Uniform`].
+    Uniform(Uniform),
+}
+
+impl Addresses {
+    /// The addresses of a checked workload; `seed` decides every random choice.
+    #[must_use]
+    pub fn new(workload: &Workload, seed: u64) -> Self {
+        match workload.order {
+            Order::SequentialOnce => Self::Sequential(Sequential::new(workload)),
+            Order::Uniform => Self::Uniform(Uniform::new(workload, Rng::split(seed, "addresses"))),
+        }
+    }
+
+    /// The next address; `None` at the end.
+    #[inline]
+    pub fn next_block(&mut self) -> Option<(u64, u32)> {
+        match self {
+            Self::Sequential(addresses) => addresses.next_block(),
+            Self::Uniform(addresses) => Some(addresses.next_block()),
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Whole-device invariants, for tests and fuzzers: slow, complete.
+
+use crate::device::Device;
+use crate::ftl::{NO_PAGE, StreamId, SuperblockState};
+
+impl Device {
+    /// Checks that every mapped LBA has exactly one valid page, that valid counts add up, and that free
+    /// superblocks hold nothing.
+    ///
+    /// # Errors
+    /// The first broken invariant, in words.
+    pub fn check(&self) -> Result<(), String> {
+        let ftl = &self.ftl;
+        let superblock_pages = ftl.geometry.superblock_pages();
+        let mut valid = vec![0_u32; ftl.geometry.superblocks as usize];
+        for (logical, &physical) in ftl.l2p.iter().enumerate() {
+            if physical == NO_PAGE {
+                continue;
+            }
+            if ftl.p2l.get(physical as usize) != Some(&(logical as u32)) {
+                return Err(format!("LBA page {logical} maps to {physical}, which is not its own"));
+            }
+            valid[(physical / superblock_pages) as usize] += 1;
+        }
+        if valid != ftl.valid_pages {
+            return Err("valid counts differ from the map".to_owned());
+        }
+        for &superblock in &ftl.free {
+            if ftl.states[superblock as usize] != SuperblockState::Free {
+                return Err(format!("superblock {superblock} is in the free list but not free"));
+            }
+        }
+        let free = ftl.states.iter().filter(|&&state| state == SuperblockState::Free).count();
+        if free != ftl.free.len() {
+            return Err(format!("{free} superblocks are free, {} are listed", ftl.free.len()));
+        }
+        self.check_totals()
+    }
+
+    /// Conservation: programs = host + GC + padding, less what still waits in open units and queues.
+    fn check_totals(&self) -> Result<(), String> {
+        let totals = self.telemetry();
+        let written = totals.host_pages + totals.gc_moved_pages + totals.padding_pages;
+        let waiting = written.checked_sub(totals.programmed_pages);
+        let room = |id| u64::from(self.ftl.stream_room_pages(id));
+        match waiting {
+            None => {
+                Err(format!("{} pages programmed, only {written} written", totals.programmed_pages))
+            }
+            Some(waiting) if waiting < totals.buffer_pages => {
+                Err(format!("{waiting} pages wait, but the buffer holds {}", totals.buffer_pages))
+            }
+            Some(_) if room(StreamId::Host) > u64::from(self.ftl.geometry.superblock_pages()) => {
+                Err("the host stream has more room than a superblock".to_owned())
+            }
+            Some(_) => Ok(()),
+        }
+    }
+}

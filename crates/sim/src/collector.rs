@@ -1,0 +1,112 @@
+//! The life of victims: scanned unit by unit, relocated, made durable, erased.
+//!
+//! A victim is erased only when every page moved out of it has been programmed elsewhere, so that
+//! a power cut at any moment leaves one good copy.
+
+use std::collections::VecDeque;
+
+/// One superblock on its way from closed to erased.
+#[derive(Clone, Copy, Debug)]
+struct Victim {
+    superblock: u32,
+    /// Next unit to look at, within the superblock.
+    next_unit: u32,
+    /// Units read or being read whose pages are not yet placed.
+    units_in_flight: u32,
+    /// GC programs that must have ended before the erase; set once all pages are placed.
+    durable_at: Option<u64>,
+}
+
+/// An erase under way.
+#[derive(Clone, Copy, Debug)]
+struct Erasing {
+    superblock: u32,
+    dies_left: u32,
+}
+
+/// Garbage collection's work in hand.
+#[derive(Debug, Default)]
+pub struct Collector {
+    /// Oldest first; only the last may still be scanned.
+    victims: VecDeque<Victim>,
+    erasing: VecDeque<Erasing>,
+    /// Valid pages the pacing policy wants moved.
+    pub owed_pages: u64,
+    /// Valid pages read or being read that are not yet placed.
+    pub in_flight_pages: u32,
+    /// Pages of victims already looked at, whose room comes back with the erase.
+    pub reclaimed_pages: u64,
+}
+
+impl Collector {
+    /// The next unit to look at, as (superblock, unit within it); `None` where a new victim is needed.
+    #[inline]
+    pub fn next_unit(&mut self, superblock_units: u32) -> Option<(u32, u32)> {
+        let victim = self.victims.back_mut()?;
+        if victim.next_unit == superblock_units {
+            return None;
+        }
+        victim.next_unit += 1;
+        Some((victim.superblock, victim.next_unit - 1))
+    }
+
+    /// Begins with a superblock.
+    pub fn begin(&mut self, superblock: u32) {
+        let victim = Victim { superblock, next_unit: 0, units_in_flight: 0, durable_at: None };
+        self.victims.push_back(victim);
+    }
+
+    /// A unit of the newest victim is being read.
+    #[inline]
+    pub fn unit_issued(&mut self, pages: u32) {
+        self.in_flight_pages += pages;
+        if let Some(victim) = self.victims.back_mut() {
+            victim.units_in_flight += 1;
+        }
+    }
+
+    /// The pages of a unit have been placed.
+    #[inline]
+    pub fn unit_placed(&mut self, superblock: u32, pages: u32) {
+        self.in_flight_pages -= pages;
+        for victim in &mut self.victims {
+            if victim.superblock == superblock {
+                victim.units_in_flight -= 1;
+                return;
+            }
+        }
+    }
+
+    /// Notes for every victim that is fully placed that its pages are durable once `durable_at` GC
+    /// programs have ended.
+    pub fn note_placed(&mut self, superblock_units: u32, durable_at: u64) {
+        for victim in &mut self.victims {
+            let placed = victim.next_unit == superblock_units && victim.units_in_flight == 0;
+            if placed && victim.durable_at.is_none() {
+                victim.durable_at = Some(durable_at);
+            }
+        }
+    }
+
+    /// Takes a victim whose pages are all durable; it is counted as being erased on `dies`.
+    pub fn take_erasable(&mut self, low_water: u64, dies: u32) -> Option<u32> {
+        let ready = |victim: &Victim| victim.durable_at.is_some_and(|mark| mark <= low_water);
+        let index = self.victims.iter().position(ready)?;
+        let victim = self.victims.remove(index)?;
+        self.erasing.push_back(Erasing { superblock: victim.superblock, dies_left: dies });
+        Some(victim.superblock)
+    }
+
+    /// One die has erased its blocks of `superblock`; true when it was the last.
+    pub fn die_erased(&mut self, superblock: u32) -> bool {
+        let Some(index) = self.erasing.iter().position(|e| e.superblock == superblock) else {
+            return false;
+        };
+        self.erasing[index].dies_left -= 1;
+        if self.erasing[index].dies_left > 0 {
+            return false;
+        }
+        self.erasing.remove(index);
+        true
+    }
+}

@@ -1,0 +1,599 @@
+//! The drive: one event at a time, in virtual time. [`Device::step`] is the main loop.
+//!
+//! ```text
+//!  submit -> controller -> link -> write buffer -> unit full -> die: program   (write)
+//!  submit -> controller -> die: read -> channel -> link -> completion          (read)
+//!               ^                                      |
+//!               +-- relocate <- die: read <- garbage collection <- pacing
+//! ```
+//!
+//! A write is acknowledged when its last page is in the write buffer; its pages get their place in
+//! the host stream at that moment. Everything that happens is a function of the model and of the
+//! commands with their times: no clock, no randomness, no threads.
+
+use std::collections::VecDeque;
+
+use base::{Completion, Nanos, Op, OpKind, Status, TelemetryRow};
+
+use crate::collector::Collector;
+use crate::durability::Durability;
+use crate::events::NEVER;
+use crate::ftl::gc::select_victim;
+use crate::ftl::pacing::{Level, Pacing};
+use crate::ftl::{Ftl, NO_PAGE, StreamId};
+use crate::geometry::{Geometry, PAGE_BYTES};
+use crate::host::{Command, ControllerJob, Server, transfer_ns};
+use crate::model::Config;
+use crate::nand::{DieOp, Nand};
+use crate::telemetry::Recorder;
+
+/// The errno of a command outside the drive or not aligned to its pages (EINVAL).
+const ERRNO_INVALID: i32 = 22;
+/// How many units ahead of the scan the map is asked for.
+const SCAN_AHEAD_UNITS: u32 = 4;
+/// Units per die that garbage collection may have in flight.
+const GC_UNITS_PER_DIE: u32 = 2;
+
+/// A simulated drive.
+#[derive(Debug)]
+pub struct Device {
+    config: Config,
+    now_ns: u64,
+    commands: Vec<Command>,
+    controller: Server<ControllerJob>,
+    link: Server<u32>,
+    /// Tags of writes whose data has arrived and waits for room in the buffer.
+    admission: VecDeque<u32>,
+    /// Tags of flushes, each with the host programs that must have ended.
+    flushes: VecDeque<(u32, u64)>,
+    buffer_pages: u32,
+    nand: Nand,
+    pub(crate) ftl: Ftl,
+    pacing: Pacing,
+    collector: Collector,
+    host_programs: Durability,
+    gc_programs: Durability,
+    /// One bit a unit: it has been programmed since its last erase.
+    programmed: Vec<u64>,
+    /// Running totals; levels are filled in when a row is taken.
+    totals: TelemetryRow,
+    recorder: Recorder,
+    completions: Vec<Completion>,
+}
+
+impl Device {
+    /// A fresh drive: nothing mapped, time 0.
+    #[must_use]
+    pub fn new(config: Config) -> Self {
+        let idle = Command {
+            kind: OpKind::Flush,
+            first_page: 0,
+            pages: 0,
+            admitted_pages: 0,
+            reads_pending: 0,
+            submitted_ns: 0,
+        };
+        let queue_depth = config.queue_depth as usize;
+        let units = config.geometry.superblocks * config.geometry.superblock_units;
+        Self {
+            now_ns: 0,
+            commands: vec![idle; queue_depth],
+            controller: Server::default(),
+            link: Server::default(),
+            admission: VecDeque::with_capacity(queue_depth),
+            flushes: VecDeque::with_capacity(queue_depth),
+            buffer_pages: 0,
+            nand: Nand::new(&config.geometry, config.nand),
+            ftl: Ftl::new(config.geometry),
+            pacing: Pacing::new(config.pacing, config.free_low, config.free_high),
+            collector: Collector::default(),
+            host_programs: Durability::default(),
+            gc_programs: Durability::default(),
+            programmed: vec![0; (units as usize).div_ceil(64)],
+            totals: TelemetryRow::default(),
+            recorder: Recorder::default(),
+            completions: Vec::with_capacity(queue_depth),
+            config,
+        }
+    }
+
+    /// The resolved model.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Makes the drive new again (secure erase): nothing mapped, every superblock erased, counters at
+    /// zero. The clock goes on; no command may be outstanding.
+    pub fn reset(&mut self) {
+        let now_ns = self.now_ns;
+        *self = Self::new(self.config.clone());
+        self.now_ns = now_ns;
+    }
+
+    /// Forgets the logical pages from `first` to before `end` at once, at no cost in time.
+    pub fn deallocate(&mut self, first: u64, end: u64) {
+        let end = end.min(u64::from(self.geometry().logical_pages));
+        for logical in first..end {
+            self.ftl.unmap(logical as u32);
+        }
+    }
+
+    /// The drive's clock.
+    #[must_use]
+    pub fn now(&self) -> Nanos {
+        Nanos(self.now_ns)
+    }
+
+    /// Running totals since the drive was new, with the levels of this moment.
+    #[must_use]
+    pub fn telemetry(&self) -> TelemetryRow {
+        TelemetryRow {
+            free_superblocks: self.ftl.free.len() as u64,
+            buffer_pages: u64::from(self.buffer_pages),
+            die_busy_ns: self.nand.die_busy_ns,
+            channel_busy_ns: self.nand.channel_busy_ns,
+            ..self.totals
+        }
+    }
+
+    /// Starts a series of telemetry rows, one per `interval`, from now on.
+    pub fn telemetry_start(&mut self, interval: Nanos) {
+        let totals = self.telemetry();
+        self.recorder.start(self.now_ns, interval.0, totals);
+    }
+
+    /// Moves the rows whose interval has ended to `out`.
+    pub fn telemetry_take(&mut self, out: &mut Vec<TelemetryRow>) {
+        self.recorder.take(out);
+    }
+
+    /// Sends a command at this moment. Tags below the queue depth, none of them in use twice.
+    ///
+    /// # Panics
+    /// When the tag is not below the queue depth: a bug in the caller.
+    #[inline]
+    pub fn submit(&mut self, op: &Op) {
+        if !self.accepts(op) {
+            let status = Status::Failed { errno: ERRNO_INVALID };
+            let now = self.now();
+            let end = Completion { tag: op.tag, status, submitted: now, done: now };
+            self.completions.push(end);
+            return;
+        }
+        let first_page = (op.offset / PAGE_BYTES) as u32;
+        self.commands[op.tag as usize] = Command {
+            kind: op.kind,
+            first_page,
+            pages: op.len / PAGE_BYTES as u32,
+            admitted_pages: 0,
+            reads_pending: 0,
+            submitted_ns: self.now_ns,
+        };
+        self.ftl.prefetch_logical(first_page);
+        let length_ns = match op.kind {
+            OpKind::Read => self.config.read_command_ns,
+            OpKind::Write | OpKind::Flush | OpKind::Deallocate => self.config.write_command_ns,
+        };
+        self.controller.push(self.now_ns, length_ns, ControllerJob::Command { tag: op.tag });
+    }
+
+    fn accepts(&self, op: &Op) -> bool {
+        let end = op.offset.checked_add(u64::from(op.len));
+        op.kind == OpKind::Flush
+            || op.offset.is_multiple_of(PAGE_BYTES)
+                && u64::from(op.len).is_multiple_of(PAGE_BYTES)
+                && op.len > 0
+                && end.is_some_and(|end| end <= self.config.capacity_bytes())
+    }
+
+    /// Lets time pass until at least `min` commands have ended and moves them to `out`. Fewer come only
+    /// where nothing is left that could end.
+    #[inline]
+    pub fn reap(&mut self, min: usize, out: &mut Vec<Completion>) {
+        while self.completions.len() < min && self.step(NEVER - 1) {}
+        out.append(&mut self.completions);
+    }
+
+    /// Lets time pass until `until`, handling what happens on the way.
+    pub fn run_until(&mut self, until: Nanos) {
+        while self.step(until.0) {}
+        self.record_until(until.0);
+        self.now_ns = self.now_ns.max(until.0);
+    }
+
+    /// Handles the next event, if there is one not after `limit_ns`: the main loop.
+    #[inline]
+    fn step(&mut self, limit_ns: u64) -> bool {
+        let link_ns = self.link.next_event_ns();
+        let controller_ns = self.controller.next_event_ns();
+        let (die_ns, die) = self.nand.next_event();
+        let next_ns = link_ns.min(controller_ns).min(die_ns);
+        if next_ns > limit_ns {
+            return false;
+        }
+        self.record_until(next_ns);
+        self.now_ns = next_ns;
+        if link_ns == next_ns {
+            self.on_link();
+        } else if controller_ns == next_ns {
+            self.on_controller();
+        } else if let Some(op) = self.nand.on_event(die, next_ns) {
+            self.on_die(op);
+        }
+        true
+    }
+
+    #[inline]
+    fn record_until(&mut self, until_ns: u64) {
+        while self.recorder.is_due(until_ns) {
+            let totals = self.telemetry();
+            self.recorder.record(totals);
+        }
+    }
+
+    fn on_link(&mut self) {
+        let Some(tag) = self.link.pop() else { return };
+        if self.commands[tag as usize].kind == OpKind::Write {
+            self.admission.push_back(tag);
+            self.pump();
+        } else {
+            self.complete(tag);
+        }
+    }
+
+    fn on_controller(&mut self) {
+        match self.controller.pop() {
+            Some(ControllerJob::Command { tag }) => self.on_command(tag),
+            Some(ControllerJob::Relocate { unit, valid }) => self.relocate(unit, valid),
+            None => {}
+        }
+    }
+
+    fn on_command(&mut self, tag: u32) {
+        let command = self.commands[tag as usize];
+        match command.kind {
+            OpKind::Write => self.cross_link(tag),
+            OpKind::Read => self.read(tag),
+            OpKind::Flush => self.flush(tag),
+            OpKind::Deallocate => {
+                for page in command.first_page..command.first_page + command.pages {
+                    self.ftl.unmap(page);
+                }
+                self.complete(tag);
+            }
+        }
+    }
+
+    fn on_die(&mut self, op: DieOp) {
+        match op {
+            DieOp::Program { unit, stream, sequence } => self.programmed(unit, stream, sequence),
+            DieOp::GcRead { unit, valid } => {
+                let length_ns = self.config.relocate_ns * u64::from(valid.count_ones());
+                let job = ControllerJob::Relocate { unit, valid };
+                self.controller.push(self.now_ns, length_ns, job);
+            }
+            DieOp::HostRead { tag, .. } => {
+                self.commands[tag as usize].reads_pending -= 1;
+                if self.commands[tag as usize].reads_pending == 0 {
+                    self.cross_link(tag);
+                }
+            }
+            DieOp::Erase { superblock } => {
+                if self.collector.die_erased(superblock) {
+                    self.ftl.erased(superblock);
+                    self.totals.erased_superblocks += 1;
+                    let pages = u64::from(self.geometry().superblock_pages());
+                    self.collector.reclaimed_pages -= pages;
+                    self.pump();
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn geometry(&self) -> &Geometry {
+        &self.config.geometry
+    }
+
+    #[inline]
+    fn complete(&mut self, tag: u32) {
+        let submitted = Nanos(self.commands[tag as usize].submitted_ns);
+        let done = Nanos(self.now_ns);
+        self.completions.push(Completion { tag, status: Status::Ok, submitted, done });
+    }
+
+    #[inline]
+    fn cross_link(&mut self, tag: u32) {
+        let bytes = u64::from(self.commands[tag as usize].pages) * PAGE_BYTES;
+        let length_ns = transfer_ns(bytes, self.config.link_bytes_per_s);
+        self.link.push(self.now_ns, length_ns, tag);
+    }
+
+    /// Lets waiting writes in and garbage collection work, as far as both can go now.
+    #[inline]
+    fn pump(&mut self) {
+        self.admit();
+        self.collect();
+    }
+
+    /// Moves waiting writes into the buffer until it is full or the host has to wait.
+    fn admit(&mut self) {
+        while let Some(&tag) = self.admission.front() {
+            while self.commands[tag as usize].admitted_pages < self.commands[tag as usize].pages {
+                if !self.may_admit() {
+                    return;
+                }
+                let command = &mut self.commands[tag as usize];
+                let logical = command.first_page + command.admitted_pages;
+                command.admitted_pages += 1;
+                self.totals.host_pages += 1;
+                let physical = self.ftl.place(StreamId::Host, logical);
+                self.buffered(physical);
+            }
+            self.admission.pop_front();
+            self.complete(tag);
+        }
+    }
+
+    /// True where one more host page has room in the buffer and a place in NAND.
+    #[inline]
+    fn may_admit(&mut self) -> bool {
+        if self.buffer_pages >= self.config.buffer_pages
+            || self.collector.owed_pages > u64::from(self.gc_pages_max())
+        {
+            return false;
+        }
+        if self.ftl.stream_room_pages(StreamId::Host) > 0 {
+            return true;
+        }
+        let level = self.level();
+        self.pacing.host_may_open(level) && self.ftl.open_superblock(StreamId::Host)
+    }
+
+    /// A page of the host stream is in the buffer; programs its unit when that is full.
+    #[inline]
+    fn buffered(&mut self, physical: u32) {
+        self.buffer_pages += 1;
+        if (physical + 1).is_multiple_of(self.geometry().unit_pages) {
+            self.program(physical / self.geometry().unit_pages, StreamId::Host);
+            let level = self.level();
+            let unit_pages = self.geometry().unit_pages;
+            self.collector.owed_pages += self.pacing.owed_pages(level, unit_pages);
+        }
+    }
+
+    #[inline]
+    fn program(&mut self, unit: u32, stream: StreamId) {
+        let sequence = match stream {
+            StreamId::Host => self.host_programs.issue(),
+            StreamId::Gc => self.gc_programs.issue(),
+        };
+        let die = self.geometry().die_of_unit(unit);
+        self.nand.enqueue(die, DieOp::Program { unit, stream, sequence }, self.now_ns);
+    }
+
+    /// A program has ended.
+    fn programmed(&mut self, unit: u32, stream: StreamId, sequence: u64) {
+        self.programmed[unit as usize / 64] |= 1 << (unit % 64);
+        self.totals.programmed_pages += u64::from(self.geometry().unit_pages);
+        match stream {
+            StreamId::Host => {
+                self.buffer_pages -= self.geometry().unit_pages;
+                if self.host_programs.end(sequence) {
+                    self.finish_flushes();
+                }
+            }
+            StreamId::Gc => {
+                if self.gc_programs.end(sequence) {
+                    self.erase_durable_victims();
+                }
+            }
+        }
+        self.pump();
+    }
+
+    #[inline]
+    fn is_programmed(&self, unit: u32) -> bool {
+        self.programmed[unit as usize / 64] >> (unit % 64) & 1 == 1
+    }
+
+    /// Reads from NAND what is neither unmapped nor still in the buffer, one operation per unit.
+    fn read(&mut self, tag: u32) {
+        let Command { first_page, pages, .. } = self.commands[tag as usize];
+        let unit_pages = self.geometry().unit_pages;
+        let mut run: Option<(u32, u32)> = None;
+        for logical in first_page..first_page + pages {
+            let physical = self.ftl.l2p[logical as usize];
+            let unit = physical / unit_pages;
+            if physical == NO_PAGE || !self.is_programmed(unit) {
+                continue;
+            }
+            run = match run {
+                Some((same, pages)) if same == unit => Some((unit, pages + 1)),
+                Some(other) => {
+                    self.read_unit(tag, other);
+                    Some((unit, 1))
+                }
+                None => Some((unit, 1)),
+            };
+        }
+        if let Some(last) = run {
+            self.read_unit(tag, last);
+        } else {
+            self.cross_link(tag);
+        }
+    }
+
+    fn read_unit(&mut self, tag: u32, (unit, pages): (u32, u32)) {
+        self.commands[tag as usize].reads_pending += 1;
+        let die = self.geometry().die_of_unit(unit);
+        self.nand.enqueue(die, DieOp::HostRead { tag, pages }, self.now_ns);
+    }
+
+    /// Completes the host stream's open unit with padding and waits for all its programs; a drive with
+    /// capacitors has nothing to do.
+    fn flush(&mut self, tag: u32) {
+        if self.config.power_loss_protected {
+            return self.complete(tag);
+        }
+        let unit_pages = self.geometry().unit_pages;
+        while !self.ftl.stream(StreamId::Host).next_page.is_multiple_of(unit_pages) {
+            let physical = self.ftl.pad(StreamId::Host);
+            self.totals.padding_pages += 1;
+            self.buffered(physical);
+        }
+        self.flushes.push_back((tag, self.host_programs.issued()));
+        self.finish_flushes();
+    }
+
+    fn finish_flushes(&mut self) {
+        while let Some(&(tag, programs)) = self.flushes.front() {
+            if programs > self.host_programs.low_water() {
+                return;
+            }
+            self.flushes.pop_front();
+            self.complete(tag);
+        }
+    }
+
+    /// How full the drive is, for the pacing policy.
+    #[inline]
+    fn level(&self) -> Level {
+        let superblock_pages = self.geometry().superblock_pages();
+        let free_superblocks = self.ftl.free.len() as u32;
+        let room = u64::from(self.ftl.stream_room_pages(StreamId::Host))
+            + u64::from(self.ftl.stream_room_pages(StreamId::Gc))
+            + u64::from(free_superblocks) * u64::from(superblock_pages)
+            + self.collector.reclaimed_pages;
+        let writable_pages = room.saturating_sub(u64::from(self.collector.in_flight_pages));
+        Level { free_superblocks, writable_pages, superblock_pages }
+    }
+
+    /// Most valid pages garbage collection may have in flight.
+    #[inline]
+    fn gc_pages_max(&self) -> u32 {
+        let parallel = GC_UNITS_PER_DIE * self.geometry().dies * self.geometry().unit_pages;
+        parallel.min(self.geometry().superblock_pages())
+    }
+
+    /// True where garbage collection has something to do and may do it now.
+    #[inline]
+    fn may_collect(&mut self) -> bool {
+        let unit_pages = self.geometry().unit_pages;
+        let in_flight = self.collector.in_flight_pages + unit_pages;
+        if in_flight > self.gc_pages_max() {
+            return false;
+        }
+        if self.collector.owed_pages == 0 {
+            let level = self.level();
+            if !self.pacing.must_collect(level) {
+                return false;
+            }
+        }
+        let free_pages = self.ftl.free.len() as u64 * u64::from(self.geometry().superblock_pages());
+        let room = u64::from(self.ftl.stream_room_pages(StreamId::Gc)) + free_pages;
+        room >= u64::from(in_flight)
+    }
+
+    /// Reads units of victims while pacing asks for it.
+    fn collect(&mut self) {
+        while self.may_collect() {
+            let superblock_units = self.geometry().superblock_units;
+            let Some((superblock, unit)) = self.collector.next_unit(superblock_units) else {
+                if self.begin_victim() {
+                    continue;
+                }
+                return;
+            };
+            let unit = superblock * superblock_units + unit;
+            self.ftl.prefetch_unit(unit + SCAN_AHEAD_UNITS);
+            self.collect_unit(superblock, unit);
+        }
+    }
+
+    fn collect_unit(&mut self, superblock: u32, unit: u32) {
+        self.collector.reclaimed_pages += u64::from(self.geometry().unit_pages);
+        let any_valid = self.ftl.valid_pages[superblock as usize] > 0;
+        let valid = if any_valid { self.ftl.valid_mask(unit) } else { 0 };
+        if valid == 0 {
+            return self.victim_progressed();
+        }
+        let pages = valid.count_ones();
+        self.collector.unit_issued(pages);
+        self.collector.owed_pages = self.collector.owed_pages.saturating_sub(u64::from(pages));
+        let die = self.geometry().die_of_unit(unit);
+        self.nand.enqueue(die, DieOp::GcRead { unit, valid }, self.now_ns);
+    }
+
+    /// Chooses the next victim; false where none would give room.
+    fn begin_victim(&mut self) -> bool {
+        let superblock_pages = self.geometry().superblock_pages();
+        let victim = select_victim(self.config.gc_policy, &self.ftl)
+            .filter(|&victim| self.ftl.valid_pages[victim as usize] < superblock_pages);
+        let Some(victim) = victim else {
+            self.collector.owed_pages = 0;
+            return false;
+        };
+        self.ftl.states[victim as usize] = crate::ftl::SuperblockState::Victim;
+        self.collector.begin(victim);
+        true
+    }
+
+    /// Gives the pages of a unit that are still valid their new place.
+    fn relocate(&mut self, unit: u32, valid: u64) {
+        let unit_pages = self.geometry().unit_pages;
+        let mut pages = valid & self.ftl.valid_mask(unit);
+        while pages != 0 {
+            let physical = unit * unit_pages + pages.trailing_zeros();
+            pages &= pages - 1;
+            self.move_page(physical);
+        }
+        let superblock = unit / self.geometry().superblock_units;
+        self.collector.unit_placed(superblock, valid.count_ones());
+        self.victim_progressed();
+        self.pump();
+    }
+
+    #[inline]
+    fn move_page(&mut self, from: u32) {
+        if self.ftl.stream_room_pages(StreamId::Gc) == 0 {
+            let opened = self.ftl.open_superblock(StreamId::Gc);
+            assert!(opened, "garbage collection ran out of erased superblocks");
+        }
+        let logical = self.ftl.p2l[from as usize];
+        let physical = self.ftl.place(StreamId::Gc, logical);
+        self.totals.gc_moved_pages += 1;
+        let unit_pages = self.geometry().unit_pages;
+        if (physical + 1).is_multiple_of(unit_pages) {
+            self.program(physical / unit_pages, StreamId::Gc);
+        }
+    }
+
+    /// Erases victims that have become empty and whose data is safe.
+    fn victim_progressed(&mut self) {
+        let open_unit =
+            !self.ftl.stream_room_pages(StreamId::Gc).is_multiple_of(self.geometry().unit_pages);
+        let durable_at = self.gc_programs.issued() + u64::from(open_unit);
+        self.collector.note_placed(self.config.geometry.superblock_units, durable_at);
+        self.erase_durable_victims();
+    }
+
+    fn erase_durable_victims(&mut self) {
+        let dies = self.geometry().dies;
+        let low_water = self.gc_programs.low_water();
+        while let Some(superblock) = self.collector.take_erasable(low_water, dies) {
+            self.clear_programmed(superblock);
+            for die in 0..dies {
+                self.nand.enqueue(die, DieOp::Erase { superblock }, self.now_ns);
+            }
+        }
+    }
+
+    fn clear_programmed(&mut self, superblock: u32) {
+        let units = self.geometry().superblock_units;
+        for unit in superblock * units..(superblock + 1) * units {
+            self.programmed[unit as usize / 64] &= !(1 << (unit % 64));
+        }
+    }
+}

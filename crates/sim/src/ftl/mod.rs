@@ -1,0 +1,219 @@
+//! The flash translation layer's bookkeeping: maps, valid counts, streams. No time in here.
+//!
+//! Phenomenon: page-mapped log-structured writing over superblocks with separate host and GC
+//! streams, as in open FTLs (SPDK FTL bands, pblk lines; see `docs/simulator.md`). Simplification:
+//! the whole map is in DRAM and costs no NAND traffic. Tests: `check.rs` walks the invariants,
+//! `tests/shape.rs` compares WAF with theory.
+//!
+//! A physical page is valid exactly when `l2p[p2l[page]] == page`, so that an overwrite touches one
+//! map line and a counter, and nothing has to be cleared in `p2l`.
+
+pub mod gc;
+pub mod pacing;
+
+use std::collections::VecDeque;
+
+use crate::geometry::Geometry;
+use crate::prefetch::prefetch;
+
+/// No page: an unmapped logical page, or a physical page without owner (padding).
+pub const NO_PAGE: u32 = u32::MAX;
+/// No superblock.
+pub const NO_SUPERBLOCK: u32 = u32::MAX;
+
+/// Who writes: data of different age goes to different superblocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StreamId {
+    /// Data from the host.
+    Host,
+    /// Valid data moved by garbage collection.
+    Gc,
+}
+
+/// Life of a superblock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SuperblockState {
+    /// Erased, in the free list.
+    Free,
+    /// A stream writes into it.
+    Open,
+    /// Full; garbage collection may choose it.
+    Closed,
+    /// Being collected or erased.
+    Victim,
+}
+
+/// A write frontier.
+#[derive(Clone, Copy, Debug)]
+pub struct Stream {
+    /// Superblock being written, or [`NO_SUPERBLOCK`].
+    pub superblock: u32,
+    /// Next page within it.
+    pub next_page: u32,
+}
+
+/// Maps, counts and streams of one drive.
+#[derive(Debug)]
+pub struct Ftl {
+    /// Shape of the drive.
+    pub geometry: Geometry,
+    /// Logical to physical page.
+    pub l2p: Vec<u32>,
+    /// Physical to logical page, as last written; see the module text for validity.
+    pub p2l: Vec<u32>,
+    /// Valid pages of each superblock.
+    pub valid_pages: Vec<u32>,
+    /// State of each superblock.
+    pub states: Vec<SuperblockState>,
+    /// Erases of each superblock.
+    pub erase_counts: Vec<u32>,
+    /// Erased superblocks, oldest first (which levels wear well enough for uniform work).
+    pub free: VecDeque<u32>,
+    streams: [Stream; 2],
+    superblock_pages: u32,
+}
+
+impl Ftl {
+    /// An empty drive: every superblock erased, nothing mapped.
+    #[must_use]
+    pub fn new(geometry: Geometry) -> Self {
+        let superblocks = geometry.superblocks as usize;
+        Self {
+            l2p: vec![NO_PAGE; geometry.logical_pages as usize],
+            p2l: vec![NO_PAGE; geometry.physical_pages() as usize],
+            valid_pages: vec![0; superblocks],
+            states: vec![SuperblockState::Free; superblocks],
+            erase_counts: vec![0; superblocks],
+            free: (0..geometry.superblocks).collect(),
+            streams: [Stream { superblock: NO_SUPERBLOCK, next_page: 0 }; 2],
+            superblock_pages: geometry.superblock_pages(),
+            geometry,
+        }
+    }
+
+    /// A stream's write frontier.
+    #[inline]
+    #[must_use]
+    pub fn stream(&self, id: StreamId) -> &Stream {
+        &self.streams[id as usize]
+    }
+
+    /// Pages a stream can still write into its open superblock.
+    #[inline]
+    #[must_use]
+    pub fn stream_room_pages(&self, id: StreamId) -> u32 {
+        let stream = self.stream(id);
+        if stream.superblock == NO_SUPERBLOCK {
+            0
+        } else {
+            self.superblock_pages - stream.next_page
+        }
+    }
+
+    /// Gives a stream the oldest erased superblock; false where there is none.
+    ///
+    /// # Panics
+    /// When the stream still has an open superblock: a bug in the caller.
+    pub fn open_superblock(&mut self, id: StreamId) -> bool {
+        assert_eq!(self.stream_room_pages(id), 0, "a stream has one open superblock at a time");
+        let Some(superblock) = self.free.pop_front() else { return false };
+        self.states[superblock as usize] = SuperblockState::Open;
+        self.streams[id as usize] = Stream { superblock, next_page: 0 };
+        true
+    }
+
+    /// Writes a logical page at a stream's frontier and returns its physical page.
+    /// The caller has made sure that there is room.
+    #[inline]
+    pub fn place(&mut self, id: StreamId, logical: u32) -> u32 {
+        let old = self.l2p[logical as usize];
+        if old != NO_PAGE {
+            self.valid_pages[(old / self.superblock_pages) as usize] -= 1;
+        }
+        let physical = self.advance(id);
+        self.l2p[logical as usize] = physical;
+        self.p2l[physical as usize] = logical;
+        self.valid_pages[self.streams[id as usize].superblock as usize] += 1;
+        self.close_if_full(id);
+        physical
+    }
+
+    /// Fills one page of a stream with nothing, to complete a unit.
+    pub fn pad(&mut self, id: StreamId) -> u32 {
+        let physical = self.advance(id);
+        self.p2l[physical as usize] = NO_PAGE;
+        self.close_if_full(id);
+        physical
+    }
+
+    #[inline]
+    fn advance(&mut self, id: StreamId) -> u32 {
+        let stream = &mut self.streams[id as usize];
+        let physical = stream.superblock * self.superblock_pages + stream.next_page;
+        stream.next_page += 1;
+        physical
+    }
+
+    #[inline]
+    fn close_if_full(&mut self, id: StreamId) {
+        let stream = self.streams[id as usize];
+        if stream.next_page == self.superblock_pages {
+            self.states[stream.superblock as usize] = SuperblockState::Closed;
+        }
+    }
+
+    /// Forgets a logical page; true where it was mapped.
+    #[inline]
+    pub fn unmap(&mut self, logical: u32) -> bool {
+        let old = std::mem::replace(&mut self.l2p[logical as usize], NO_PAGE);
+        if old == NO_PAGE {
+            return false;
+        }
+        self.valid_pages[(old / self.superblock_pages) as usize] -= 1;
+        true
+    }
+
+    /// Which pages of a unit are valid, bit 0 for its first page.
+    #[inline]
+    #[must_use]
+    pub fn valid_mask(&self, unit: u32) -> u64 {
+        let first = unit * self.geometry.unit_pages;
+        let owners = &self.p2l[first as usize..][..self.geometry.unit_pages as usize];
+        let mut mask = 0;
+        for (bit, (&logical, physical)) in owners.iter().zip(first..).enumerate() {
+            let valid = logical != NO_PAGE && self.l2p[logical as usize] == physical;
+            mask |= u64::from(valid) << bit;
+        }
+        mask
+    }
+
+    /// Asks for the map lines that [`Ftl::valid_mask`] of this unit will need.
+    #[inline]
+    pub fn prefetch_unit(&self, unit: u32) {
+        let first = (unit * self.geometry.unit_pages) as usize;
+        let Some(owners) = self.p2l.get(first..first + self.geometry.unit_pages as usize) else {
+            return;
+        };
+        for &logical in owners {
+            prefetch(&self.l2p, logical as usize);
+        }
+    }
+
+    /// Asks for the map line of a logical page that will be written soon.
+    #[inline]
+    pub fn prefetch_logical(&self, logical: u32) {
+        prefetch(&self.l2p, logical as usize);
+    }
+
+    /// Puts an erased superblock back into the free list.
+    ///
+    /// # Panics
+    /// When it still holds valid pages: data would be lost, a bug in the caller.
+    pub fn erased(&mut self, superblock: u32) {
+        let index = superblock as usize;
+        assert_eq!(self.valid_pages[index], 0, "superblock {superblock} was erased with data");
+        self.states[index] = SuperblockState::Free;
+        self.erase_counts[index] += 1;
+        self.free.push_back(superblock);
+    }
+}

@@ -1,0 +1,95 @@
+//! When to collect garbage, and what the host pays for it: one policy, one file.
+//!
+//! The same work (WAF) spread differently over time is what tells an even drive from an uneven one.
+//! Contract: the device asks three questions, in this order, and never more often than once a unit:
+//! [`Pacing::owed_pages`] after each host unit (how many valid pages must move in return),
+//! [`Pacing::must_collect`] (collect although nothing is owed), [`Pacing::host_may_open`] (may the host
+//! stream take an erased superblock). A policy sees only [`Level`].
+
+mod proportional;
+mod watermark;
+
+use serde::Deserialize;
+
+pub use proportional::Proportional;
+pub use watermark::Watermark;
+
+/// How full the drive is.
+#[derive(Clone, Copy, Debug)]
+pub struct Level {
+    /// Erased superblocks.
+    pub free_superblocks: u32,
+    /// Writable pages: erased, left in open superblocks, or in the part of the victim already
+    /// collected. Changes by single pages, so that a policy on it is smooth.
+    pub writable_pages: u64,
+    /// Pages in a superblock.
+    pub superblock_pages: u32,
+}
+
+/// Name of a pacing policy in a drive model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PacingKind {
+    /// Collect only when nearly out of erased superblocks; the host waits.
+    Watermark,
+    /// Collect a little for every host write, more as free space shrinks.
+    Proportional,
+}
+
+impl PacingKind {
+    /// The word used in drive models.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Watermark => "watermark",
+            Self::Proportional => "proportional",
+        }
+    }
+}
+
+/// A pacing policy with its state.
+#[derive(Clone, Debug)]
+pub enum Pacing {
+    /// See [`Watermark`].
+    Watermark(Watermark),
+    /// See [`Proportional`].
+    Proportional(Proportional),
+}
+
+impl Pacing {
+    /// The policy of this kind between the two levels, in superblocks.
+    #[must_use]
+    pub fn new(kind: PacingKind, free_low: u32, free_high: u32) -> Self {
+        match kind {
+            PacingKind::Watermark => Self::Watermark(Watermark::new(free_low, free_high)),
+            PacingKind::Proportional => Self::Proportional(Proportional::new(free_low, free_high)),
+        }
+    }
+
+    /// Valid pages to move in return for `host_pages` written.
+    #[inline]
+    pub fn owed_pages(&mut self, level: Level, host_pages: u32) -> u64 {
+        match self {
+            Self::Watermark(_) => 0,
+            Self::Proportional(policy) => policy.owed_pages(level, host_pages),
+        }
+    }
+
+    /// True while garbage must be collected whatever is owed.
+    #[inline]
+    pub fn must_collect(&mut self, level: Level) -> bool {
+        match self {
+            Self::Watermark(policy) => policy.must_collect(level),
+            Self::Proportional(policy) => policy.must_collect(level),
+        }
+    }
+
+    /// True where the host stream may take an erased superblock.
+    #[inline]
+    pub fn host_may_open(&mut self, level: Level) -> bool {
+        match self {
+            Self::Watermark(policy) => policy.host_may_open(level),
+            Self::Proportional(policy) => policy.host_may_open(level),
+        }
+    }
+}

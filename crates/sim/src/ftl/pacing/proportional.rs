@@ -1,0 +1,44 @@
+//! Proportional: every host write pays its share of cleaning.
+//!
+//! Phenomenon: a drive that cleans all the time has a lower peak and an even steady state. Source: the idea of
+//! rate limiters in open FTLs (pblk gives garbage collection a growing share as free blocks
+//! shrink). Between `free_high` and `free_low` superblocks of writable space the pages owed per host
+//! page grow linearly from none to [`OWED_PAGES_MAX`]; they settle where they balance, at WAF - 1. At
+//! `free_low` the host waits. Assumed: the line and its end. Test:
+//! `tests/shape.rs::lazy_and_eager_pacing_move_the_same_pages`.
+
+use super::Level;
+
+/// Pages owed per host page at `free_low`; above the worst need after a sequential fill at 3% spare.
+pub const OWED_PAGES_MAX: u64 = 32;
+
+/// The policy; stateless.
+#[derive(Clone, Debug)]
+pub struct Proportional {
+    free_low: u32,
+    free_high: u32,
+}
+
+impl Proportional {
+    pub(super) fn new(free_low: u32, free_high: u32) -> Self {
+        Self { free_low, free_high }
+    }
+
+    #[inline]
+    pub(super) fn owed_pages(&self, level: Level, host_pages: u32) -> u64 {
+        let superblock_pages = u64::from(level.superblock_pages);
+        let high = u64::from(self.free_high) * superblock_pages;
+        let width = u64::from(self.free_high - self.free_low) * superblock_pages;
+        let missing = high.saturating_sub(level.writable_pages).min(width);
+        // The rounding up makes an owed fraction count once a unit.
+        (missing * OWED_PAGES_MAX * u64::from(host_pages)).div_ceil(width)
+    }
+
+    pub(super) fn must_collect(&self, level: Level) -> bool {
+        level.free_superblocks <= self.free_low
+    }
+
+    pub(super) fn host_may_open(&self, level: Level) -> bool {
+        level.free_superblocks > self.free_low
+    }
+}

@@ -1,0 +1,37 @@
+//! Watermark: stop the world.
+//!
+//! Phenomenon: a drive that defers cleaning has a higher peak and far worse moments. Source: the "lazy"
+//! limit in open FTLs (`NVMeVirt` refills credit a line at a time, the Jasmine FTL collects when one
+//! block is left) and the reading of the 2012 reviews. When the host needs a superblock and `free_low` or fewer are
+//! erased, it waits until `free_high` are. Simplification: no background or idle collection.
+//! Test: `tests/shape.rs::lazy_and_eager_pacing_move_the_same_pages`.
+
+use super::Level;
+
+/// State of the policy.
+#[derive(Clone, Debug)]
+pub struct Watermark {
+    free_low: u32,
+    free_high: u32,
+    collecting: bool,
+}
+
+impl Watermark {
+    pub(super) fn new(free_low: u32, free_high: u32) -> Self {
+        Self { free_low, free_high, collecting: false }
+    }
+
+    pub(super) fn must_collect(&mut self, level: Level) -> bool {
+        if level.free_superblocks >= self.free_high {
+            self.collecting = false;
+        }
+        self.collecting
+    }
+
+    pub(super) fn host_may_open(&mut self, level: Level) -> bool {
+        if level.free_superblocks <= self.free_low {
+            self.collecting = true;
+        }
+        !self.must_collect(level)
+    }
+}

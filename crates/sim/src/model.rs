@@ -1,0 +1,199 @@
+//! Drive models: TOML files in which every value says where it comes from.
+//!
+//! ```toml
+//! [nand]
+//! channels = { value = 8, from = "published: eight channels (AnandTech 6433)" }
+//! ```
+//!
+//! `from` begins with how sure the value is: `published`, `rated`, `measured`, `derived` or `assumed`.
+//! Loading goes text -> [`Model`] (as written, unknown keys are errors) -> overrides and scale ->
+//! [`Config`] (integers, checked). An accepted model can neither panic nor deadlock.
+
+mod config;
+mod toml_file;
+
+use std::collections::BTreeMap;
+
+use base::Ratio;
+use serde::Deserialize;
+
+pub use config::Config;
+
+use crate::ftl::gc::VictimPolicy;
+use crate::ftl::pacing::PacingKind;
+
+/// Why a model was not accepted. Names the key, the value and the rule.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ModelError {
+    /// The text is no TOML, lacks a key, has an unknown one or one of the wrong type.
+    #[error("drive model `{name}`: {message}")]
+    Parse {
+        /// Which model.
+        name: String,
+        /// The parser's words, with the place.
+        message: String,
+    },
+    /// A value breaks a rule.
+    #[error("drive model `{name}`: `{key}` is {value}, but {rule}")]
+    Value {
+        /// Which model.
+        name: String,
+        /// Dotted name of the value.
+        key: String,
+        /// The value.
+        value: String,
+        /// The rule it breaks.
+        rule: String,
+    },
+    /// An override names no value of the model.
+    #[error("drive model `{name}` has no value `{key}`; it has {known}")]
+    UnknownKey {
+        /// Which model.
+        name: String,
+        /// What was asked for.
+        key: String,
+        /// What there is.
+        known: String,
+    },
+}
+
+/// A value with its provenance.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sourced<T> {
+    /// The value.
+    pub value: T,
+    /// How sure it is and where it comes from.
+    pub from: String,
+}
+
+/// A drive as its file describes it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Model {
+    /// Name for people.
+    pub name: String,
+    /// User capacity in decimal GB, as sold; turned into LBAs by the IDEMA rule.
+    pub capacity_gb: Sourced<u64>,
+    /// What is inside, for the report.
+    pub parts: BTreeMap<String, Sourced<String>>,
+    /// How the host reaches it.
+    pub interface: Interface,
+    /// Controller cost.
+    pub controller: Controller,
+    /// NAND array.
+    pub nand: NandModel,
+    /// Write buffer.
+    pub buffer: Buffer,
+    /// Garbage collection.
+    pub gc: GcModel,
+}
+
+/// How the host reaches the drive.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Interface {
+    /// Payload rate of the link, bytes per second.
+    pub link_bytes_per_s: Sourced<u64>,
+    /// Commands the drive takes at a time (SATA NCQ: 32).
+    pub queue_depth: Sourced<u32>,
+}
+
+/// What the controller's processor costs.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Controller {
+    /// Processor time of a read command.
+    pub read_command_ns: Sourced<u64>,
+    /// Processor time of any other command.
+    pub write_command_ns: Sourced<u64>,
+    /// Processor time to move one valid page during garbage collection.
+    pub relocate_ns: Sourced<u64>,
+}
+
+/// The NAND array.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NandModel {
+    /// Channels.
+    pub channels: Sourced<u32>,
+    /// Dies on each channel.
+    pub dies_per_channel: Sourced<u32>,
+    /// Planes of a die that work together.
+    pub planes: Sourced<u32>,
+    /// Blocks of a plane.
+    pub blocks_per_plane: Sourced<u32>,
+    /// Pages of a block.
+    pub pages_per_block: Sourced<u32>,
+    /// Bytes of a NAND page on one plane.
+    pub page_bytes: Sourced<u32>,
+    /// tR.
+    pub read_ns: Sourced<u64>,
+    /// tPROG, mean of lower and upper pages.
+    pub program_ns: Sourced<u64>,
+    /// tBERS.
+    pub erase_ns: Sourced<u64>,
+    /// Rate of a channel, bytes per second.
+    pub channel_bytes_per_s: Sourced<u64>,
+    /// Superblocks that hold no user data: bad blocks, firmware, tables, pSLC.
+    pub reserved_superblocks: Sourced<u32>,
+}
+
+/// The write buffer.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Buffer {
+    /// DRAM for data on its way to NAND.
+    pub write_bytes: Sourced<u64>,
+    /// True where capacitors make an acknowledged write safe: a flush then costs nothing.
+    pub power_loss_protected: Sourced<bool>,
+}
+
+/// Garbage collection.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GcModel {
+    /// Which superblock.
+    pub policy: Sourced<VictimPolicy>,
+    /// When.
+    pub pacing: Sourced<PacingKind>,
+    /// Erased superblocks below which the host waits.
+    pub free_low: Sourced<u32>,
+    /// Superblocks of writable space at which collection starts or stops.
+    pub free_high: Sourced<u32>,
+}
+
+/// The drive models that come with ssdlab: name and text.
+pub const BUILT_IN: [(&str, &str); 3] = [
+    ("intel-ssd-730-480gb", include_str!("../../../drives/intel-ssd-730-480gb.toml")),
+    ("samsung-840-pro-256gb", include_str!("../../../drives/samsung-840-pro-256gb.toml")),
+    ("sandisk-extreme-ii-480gb", include_str!("../../../drives/sandisk-extreme-ii-480gb.toml")),
+];
+
+/// The text of a built-in model.
+#[must_use]
+pub fn built_in(name: &str) -> Option<&'static str> {
+    BUILT_IN.iter().find(|(built_in, _)| *built_in == name).map(|(_, text)| *text)
+}
+
+impl Model {
+    /// Reads a model and applies overrides (`("gc.free_low", "4")`), in order. `name` is for messages.
+    ///
+    /// # Errors
+    /// [`ModelError`] with the key, the value and the rule.
+    pub fn load(
+        name: &str,
+        text: &str,
+        overrides: &[(String, String)],
+    ) -> Result<Self, ModelError> {
+        toml_file::load(name, text, overrides)
+    }
+
+    /// The integers that the simulator runs on, for a drive of `scale` times the size.
+    ///
+    /// # Errors
+    /// [`ModelError::Value`] where values contradict each other or the simulator's limits.
+    pub fn resolve(&self, scale: Ratio) -> Result<Config, ModelError> {
+        config::resolve(self, scale)
+    }
+}

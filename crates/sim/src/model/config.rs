@@ -1,0 +1,250 @@
+//! From a model to the integers the simulator runs on, with every rule checked once.
+
+use base::Ratio;
+
+use super::{Model, ModelError};
+use crate::ftl::gc::VictimPolicy;
+use crate::ftl::pacing::PacingKind;
+use crate::geometry::{Geometry, PAGE_BYTES};
+use crate::host::transfer_ns;
+use crate::nand::NandTiming;
+
+/// What the simulator runs on: integers, checked against each other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// Shape.
+    pub geometry: Geometry,
+    /// NAND times.
+    pub nand: NandTiming,
+    /// All NAND, with what the FTL may not use.
+    pub raw_bytes: u64,
+    /// Payload rate of the link.
+    pub link_bytes_per_s: u64,
+    /// Commands at a time.
+    pub queue_depth: u32,
+    /// Controller time of a read.
+    pub read_command_ns: u64,
+    /// Controller time of any other command.
+    pub write_command_ns: u64,
+    /// Controller time to move one page.
+    pub relocate_ns: u64,
+    /// Size of the write buffer.
+    pub buffer_pages: u32,
+    /// A flush costs nothing.
+    pub power_loss_protected: bool,
+    /// Which superblock to collect.
+    pub gc_policy: VictimPolicy,
+    /// When to collect.
+    pub pacing: PacingKind,
+    /// Erased superblocks below which the host waits.
+    pub free_low: u32,
+    /// Superblocks of writable space at which collection starts or stops.
+    pub free_high: u32,
+}
+
+impl Config {
+    /// Size of the LBA space.
+    #[must_use]
+    pub fn capacity_bytes(&self) -> u64 {
+        u64::from(self.geometry.logical_pages) * PAGE_BYTES
+    }
+}
+
+/// LBAs of a drive sold as `capacity_gb`: IDEMA LBA1-03, 512-byte sectors, from 50 GB on; smaller
+/// ones are taken as decimal.
+fn capacity_bytes(capacity_gb: u64) -> Option<u64> {
+    if capacity_gb < 50 {
+        return capacity_gb.checked_mul(1_000_000_000);
+    }
+    let sectors = (capacity_gb - 50).checked_mul(1_953_504)?.checked_add(97_696_368)?;
+    sectors.checked_mul(512)
+}
+
+/// Collects the checks of one model.
+struct Check<'a> {
+    model: &'a Model,
+}
+
+impl Check<'_> {
+    fn fail<T>(
+        &self,
+        key: &str,
+        value: impl std::fmt::Display,
+        rule: &str,
+    ) -> Result<T, ModelError> {
+        Err(ModelError::Value {
+            name: self.model.name.clone(),
+            key: key.to_owned(),
+            value: value.to_string(),
+            rule: rule.to_owned(),
+        })
+    }
+
+    fn within(&self, key: &str, value: u64, min: u64, max: u64) -> Result<(), ModelError> {
+        if (min..=max).contains(&value) {
+            return Ok(());
+        }
+        self.fail(key, value, &format!("it must lie between {min} and {max}"))
+    }
+
+    /// Every single value within limits under which no later arithmetic can overflow.
+    fn ranges(&self) -> Result<(), ModelError> {
+        const HOUR_NS: u64 = 3_600_000_000_000;
+        const TB_PER_S: u64 = 1_000_000_000_000;
+        let Model { interface, controller, nand, buffer, gc, capacity_gb, .. } = self.model;
+        for (key, value, min, max) in [
+            ("capacity_gb", capacity_gb.value, 1, 16_000),
+            ("interface.link_bytes_per_s", interface.link_bytes_per_s.value, 1_000_000, TB_PER_S),
+            ("interface.queue_depth", interface.queue_depth.value.into(), 1, 65_536),
+            ("controller.read_command_ns", controller.read_command_ns.value, 0, HOUR_NS),
+            ("controller.write_command_ns", controller.write_command_ns.value, 0, HOUR_NS),
+            ("controller.relocate_ns", controller.relocate_ns.value, 0, HOUR_NS),
+            ("nand.channels", nand.channels.value.into(), 1, 256),
+            ("nand.dies_per_channel", nand.dies_per_channel.value.into(), 1, 256),
+            ("nand.planes", nand.planes.value.into(), 1, 16),
+            ("nand.blocks_per_plane", nand.blocks_per_plane.value.into(), 1, 1 << 20),
+            ("nand.pages_per_block", nand.pages_per_block.value.into(), 1, 1 << 16),
+            ("nand.page_bytes", nand.page_bytes.value.into(), PAGE_BYTES, 1 << 20),
+            ("nand.read_ns", nand.read_ns.value, 1, HOUR_NS),
+            ("nand.program_ns", nand.program_ns.value, 1, HOUR_NS),
+            ("nand.erase_ns", nand.erase_ns.value, 1, HOUR_NS),
+            ("nand.channel_bytes_per_s", nand.channel_bytes_per_s.value, 1_000_000, TB_PER_S),
+            ("buffer.write_bytes", buffer.write_bytes.value, PAGE_BYTES, 1 << 43),
+            ("gc.free_low", gc.free_low.value.into(), 2, 1 << 20),
+        ] {
+            self.within(key, value, min, max)?;
+        }
+        let high_min = u64::from(gc.free_low.value) + 1;
+        self.within("gc.free_high", gc.free_high.value.into(), high_min, 1 << 20)
+    }
+
+    /// Pages in one multi-plane program.
+    fn unit_pages(&self) -> Result<u32, ModelError> {
+        let nand = &self.model.nand;
+        let page_bytes = u64::from(nand.page_bytes.value);
+        if !page_bytes.is_multiple_of(PAGE_BYTES) {
+            return self.fail("nand.page_bytes", page_bytes, "it must be a multiple of 4096");
+        }
+        let pages = u64::from(nand.planes.value) * page_bytes / PAGE_BYTES;
+        if pages > 64 {
+            return self.fail(
+                "nand.planes",
+                nand.planes.value,
+                "a multi-plane program holds at most 64 pages of 4 KiB",
+            );
+        }
+        Ok(pages as u32)
+    }
+
+    /// Spare space must hold the open superblocks, the free level and a victim with something to gain.
+    fn spare(&self, geometry: &Geometry) -> Result<(), ModelError> {
+        let needed =
+            u64::from(geometry.logical_pages).div_ceil(u64::from(geometry.superblock_pages()));
+        let spare = u64::from(geometry.superblocks).saturating_sub(needed);
+        let wanted = u64::from(self.model.gc.free_high.value) + 4;
+        if spare >= wanted {
+            return Ok(());
+        }
+        let rule = format!(
+            "{} usable superblocks leave {spare} beside the user data, and garbage collection needs \
+             gc.free_high + 4 = {wanted}; lower capacity_gb or gc.free_high, or add NAND",
+            geometry.superblocks
+        );
+        self.fail("capacity_gb", self.model.capacity_gb.value, &rule)
+    }
+}
+
+/// Shortens superblocks (pages per block) so that counts of superblocks and every share stay as
+/// they are; what whole pages cannot express is taken from the number of blocks.
+fn scaled_shape(model: &Model, scale: Ratio) -> (u32, u32) {
+    let pages = model.nand.pages_per_block.value;
+    let blocks = model.nand.blocks_per_plane.value;
+    let scaled_pages = (scale.of(u64::from(pages)) as u32).max(1);
+    let total = scale.of(u64::from(pages) * u64::from(blocks));
+    let scaled_blocks = (total / u64::from(scaled_pages)).clamp(1, u64::from(blocks)) as u32;
+    (scaled_pages, scaled_blocks)
+}
+
+pub(super) fn resolve(model: &Model, scale: Ratio) -> Result<Config, ModelError> {
+    let check = Check { model };
+    check.ranges()?;
+    if scale.is_zero() {
+        return check.fail("scale", scale, "it must be larger than 0, such as 1/64");
+    }
+    let geometry = geometry(&check, scale)?;
+    check.spare(&geometry)?;
+    let Model { interface, controller, nand, buffer, gc, .. } = model;
+    let buffer_pages = (buffer.write_bytes.value / PAGE_BYTES).min(u64::from(u32::MAX / 2)) as u32;
+    if buffer_pages < 2 * geometry.unit_pages {
+        let rule = format!("it must hold two program units of {} pages", geometry.unit_pages);
+        return check.fail("buffer.write_bytes", buffer.write_bytes.value, &rule);
+    }
+    let raw_superblocks = u64::from(geometry.superblocks)
+        + u64::from(scaled_reserve(model, scaled_shape(model, scale).1));
+    let (scaled_pages, _) = scaled_shape(model, scale);
+    Ok(Config {
+        nand: NandTiming {
+            read_ns: nand.read_ns.value,
+            program_ns: nand.program_ns.value,
+            // Shorter superblocks are erased more often; a shorter erase keeps its share of time.
+            erase_ns: (nand.erase_ns.value * u64::from(scaled_pages))
+                .div_ceil(u64::from(nand.pages_per_block.value)),
+            page_transfer_ns: transfer_ns(PAGE_BYTES, nand.channel_bytes_per_s.value),
+        },
+        raw_bytes: raw_superblocks * u64::from(geometry.superblock_pages()) * PAGE_BYTES,
+        link_bytes_per_s: interface.link_bytes_per_s.value,
+        queue_depth: interface.queue_depth.value,
+        read_command_ns: controller.read_command_ns.value,
+        write_command_ns: controller.write_command_ns.value,
+        relocate_ns: controller.relocate_ns.value,
+        buffer_pages,
+        power_loss_protected: buffer.power_loss_protected.value,
+        gc_policy: gc.policy.value,
+        pacing: gc.pacing.value,
+        free_low: gc.free_low.value,
+        free_high: gc.free_high.value,
+        geometry,
+    })
+}
+
+/// Reserved superblocks in proportion to the number of blocks kept.
+fn scaled_reserve(model: &Model, blocks: u32) -> u32 {
+    let reserved = u64::from(model.nand.reserved_superblocks.value) * u64::from(blocks);
+    reserved.div_ceil(u64::from(model.nand.blocks_per_plane.value)) as u32
+}
+
+fn geometry(check: &Check<'_>, scale: Ratio) -> Result<Geometry, ModelError> {
+    let model = check.model;
+    let nand = &model.nand;
+    let (pages_per_block, blocks) = scaled_shape(model, scale);
+    let dies = nand.channels.value * nand.dies_per_channel.value;
+    let unit_pages = check.unit_pages()?;
+    let reserved = scaled_reserve(model, blocks);
+    if reserved >= blocks {
+        let rule = format!("there are {blocks} superblocks in all");
+        return check.fail("nand.reserved_superblocks", reserved, &rule);
+    }
+    let superblock_units = u64::from(dies) * u64::from(pages_per_block);
+    let physical = superblock_units * u64::from(unit_pages) * u64::from(blocks);
+    if physical >= u64::from(u32::MAX) {
+        let rule = "all NAND together must be less than 2^32 pages (16 TiB)";
+        return check.fail("nand.blocks_per_plane", blocks, rule);
+    }
+    let full_pages = u64::from(nand.pages_per_block.value) * u64::from(nand.blocks_per_plane.value);
+    let kept = Ratio::new(u64::from(pages_per_block) * u64::from(blocks), full_pages)
+        .unwrap_or(Ratio::ONE);
+    let capacity = capacity_bytes(model.capacity_gb.value).map(|bytes| kept.of(bytes) / PAGE_BYTES);
+    let logical_pages = capacity.filter(|&pages| pages > 0 && pages < physical);
+    let Some(logical_pages) = logical_pages else {
+        let rule = format!("all NAND together is {} bytes", physical * PAGE_BYTES);
+        return check.fail("capacity_gb", model.capacity_gb.value, &rule);
+    };
+    Ok(Geometry {
+        channels: nand.channels.value,
+        dies,
+        unit_pages,
+        superblock_units: superblock_units as u32,
+        superblocks: blocks - reserved,
+        logical_pages: logical_pages as u32,
+    })
+}
