@@ -1,0 +1,386 @@
+//! Memory for transfers: aligned for `O_DIRECT`, allocated once, filled with data of a known kind.
+//!
+//! Every command slot owns two areas, one for reads and one for writes. Were they one, a read would
+//! overwrite the random bytes of the slot with whatever the drive holds (often zeros), and the
+//! next "incompressible" write would be nothing of the kind.
+//!
+//! Random bytes are generated once per slot; each write then only stamps every 512-byte sector
+//! with its address and a generation number. That is 16 bytes a sector instead of 512, and still
+//! no two sectors ever written are equal, so neither compression nor deduplication shrinks them.
+
+#![expect(unsafe_code, reason = "the transfer memory is shared with the kernel")]
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::ptr::NonNull;
+
+use base::{Bytes, Data, Rng};
+
+use crate::error::IoError;
+
+/// Alignment of every transfer area: enough for `O_DIRECT` on any device with blocks to 4,096 bytes.
+pub const AREA_ALIGN_BYTES: usize = 4096;
+
+/// One registered buffer of `io_uring` may not be larger.
+const ARENA_BYTES_MAX: usize = 1 << 30;
+
+/// Arenas from this size on are aligned to, and backed by, huge pages where the kernel has them.
+const HUGE_PAGE_BYTES: usize = 2 << 20;
+
+const SECTOR_BYTES: usize = 512;
+const COMPRESSION_BLOCK_BYTES: usize = 4096;
+const REPEATING_BYTE: u8 = 0x5a;
+
+/// Zeroed memory with a chosen alignment, freed on drop.
+#[derive(Debug)]
+pub struct AlignedBuffer {
+    start: NonNull<u8>,
+    layout: Layout,
+}
+
+// SAFETY: the buffer owns its memory exclusively, like `Box<[u8]>`; nothing is tied to a thread.
+unsafe impl Send for AlignedBuffer {}
+
+impl AlignedBuffer {
+    /// Allocates `len_bytes` zeroed bytes at a multiple of `align_bytes` (a power of two).
+    ///
+    /// # Errors
+    /// [`IoError::Unsupported`] where the memory cannot be had; [`IoError::Usage`] for a size of
+    /// zero or an impossible alignment.
+    pub fn new(len_bytes: usize, align_bytes: usize) -> Result<Self, IoError> {
+        let layout = Layout::from_size_align(len_bytes, align_bytes)
+            .ok()
+            .filter(|layout| layout.size() > 0)
+            .ok_or_else(|| {
+                IoError::Usage(format!(
+                    "a transfer buffer of {len_bytes} bytes aligned to {align_bytes} is impossible; \
+                     expected a size above zero and a power of two"
+                ))
+            })?;
+        // SAFETY: the layout has a size above zero, checked above.
+        let start = unsafe { alloc_zeroed(layout) };
+        let start = NonNull::new(start).ok_or_else(|| {
+            IoError::Unsupported(format!("cannot allocate {len_bytes} bytes of transfer memory"))
+        })?;
+        Ok(Self { start, layout })
+    }
+
+    /// Size in bytes.
+    #[must_use]
+    pub fn len_bytes(&self) -> usize {
+        self.layout.size()
+    }
+
+    /// The first byte, for handing to the kernel.
+    #[must_use]
+    pub fn as_ptr(&self) -> *mut u8 {
+        self.start.as_ptr()
+    }
+
+    /// All bytes, for code that shares the buffer with nobody.
+    #[must_use]
+    pub fn as_mut_slice(&mut self) -> &mut [u8] {
+        // SAFETY: start and size come from one allocation, zeroed (hence initialised) and owned
+        // by self, which is borrowed exclusively for the life of the slice.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.layout.size()) }
+    }
+}
+
+impl Drop for AlignedBuffer {
+    fn drop(&mut self) {
+        // SAFETY: allocated in `new` with exactly this layout, freed only here.
+        unsafe { dealloc(self.start.as_ptr(), self.layout) }
+    }
+}
+
+/// What the write area of a slot holds: the kind, and how many bytes of it are there.
+#[derive(Clone, Copy, Debug)]
+struct Fill {
+    data: Data,
+    filled_bytes: usize,
+}
+
+/// The transfer areas of all command slots in one arena.
+#[derive(Debug)]
+pub struct BufferPool {
+    arena: AlignedBuffer,
+    area_bytes: usize,
+    fills: Vec<Fill>,
+    generation: u64,
+    rng: Rng,
+}
+
+impl BufferPool {
+    /// Two areas of `area_bytes` (rounded up to [`AREA_ALIGN_BYTES`]) for each of `slots`
+    /// commands. With `prefill`, all write areas are filled with random bytes of `seed` now, so
+    /// that the first writes cost no more than the later ones.
+    ///
+    /// # Errors
+    /// [`IoError::Usage`] where the arena would be empty or above 1 GiB.
+    pub fn new(slots: u32, area_bytes: u32, seed: u64, prefill: bool) -> Result<Self, IoError> {
+        let area = (area_bytes as usize).next_multiple_of(AREA_ALIGN_BYTES);
+        let total = area.saturating_mul(2).saturating_mul(slots as usize);
+        if total == 0 || total > ARENA_BYTES_MAX {
+            return Err(IoError::Usage(format!(
+                "queue depth {slots} with transfers of {} needs {total} bytes of buffers; expected \
+                 at most {}: use a smaller queue depth or transfer size",
+                Bytes(u64::from(area_bytes)),
+                Bytes(ARENA_BYTES_MAX as u64),
+            )));
+        }
+        let fills = vec![Fill { data: Data::Incompressible, filled_bytes: 0 }; slots as usize];
+        let rng = Rng::split(seed, "write-data");
+        let mut pool = Self { arena: arena(total)?, area_bytes: area, fills, generation: 0, rng };
+        if prefill {
+            for slot in 0..slots {
+                pool.fill(slot, Data::Incompressible, area);
+            }
+        }
+        Ok(pool)
+    }
+
+    /// The whole arena: first byte and size, for registration with the kernel.
+    #[must_use]
+    pub fn arena(&self) -> (*mut u8, usize) {
+        (self.arena.as_ptr(), self.arena.len_bytes())
+    }
+
+    /// Bytes in one transfer area.
+    #[must_use]
+    pub fn area_bytes(&self) -> usize {
+        self.area_bytes
+    }
+
+    /// Where reads of `slot` go.
+    ///
+    /// # Panics
+    /// Where `slot` is not below the number of slots.
+    #[inline]
+    #[must_use]
+    pub fn read_area(&self, slot: u32) -> *mut u8 {
+        self.area(slot, 0)
+    }
+
+    /// The first `len_bytes` of what was last read into `slot`.
+    ///
+    /// # Panics
+    /// Where `slot` or `len_bytes` is out of range. Takes `&mut self` because the kernel may be
+    /// writing there unless the owner of the pool knows the slot to be idle.
+    #[must_use]
+    pub(crate) fn read_bytes(&mut self, slot: u32, len_bytes: usize) -> &mut [u8] {
+        assert!(len_bytes <= self.area_bytes, "more than a transfer area was asked for");
+        let start = self.read_area(slot);
+        // SAFETY: `read_area` points at `area_bytes` initialised bytes of the arena, of which
+        // `len_bytes` are asked for; the engines call this for idle slots only, so the kernel
+        // holds no claim on them, and self is borrowed exclusively.
+        unsafe { std::slice::from_raw_parts_mut(start, len_bytes) }
+    }
+
+    /// Makes the write area of `slot` hold `len_bytes` of `data` for `offset_bytes` on the
+    /// target, and returns it. The slot must be idle.
+    ///
+    /// # Panics
+    /// Where `slot` or `len_bytes` is out of range.
+    #[inline]
+    pub fn prepare_write(
+        &mut self,
+        slot: u32,
+        data: Data,
+        offset_bytes: u64,
+        len_bytes: usize,
+    ) -> &[u8] {
+        let fill = self.fills[slot as usize];
+        if fill.data != data || fill.filled_bytes < len_bytes {
+            self.fill(slot, data, len_bytes);
+        }
+        self.generation += 1;
+        let generation = self.generation;
+        let area = self.write_bytes(slot, len_bytes);
+        stamp(area, random_bytes_per_block(data), offset_bytes, generation);
+        area
+    }
+
+    #[inline]
+    fn area(&self, slot: u32, index: usize) -> *mut u8 {
+        assert!((slot as usize) < self.fills.len(), "slot {slot} is not in the pool");
+        let start = (slot as usize * 2 + index) * self.area_bytes;
+        // SAFETY: the arena holds two areas for each slot and slot was checked, so the offset
+        // stays inside the one allocation.
+        unsafe { self.arena.as_ptr().add(start) }
+    }
+
+    #[inline]
+    fn write_bytes(&mut self, slot: u32, len_bytes: usize) -> &mut [u8] {
+        assert!(len_bytes <= self.area_bytes, "more than a transfer area was asked for");
+        let start = self.area(slot, 1);
+        // SAFETY: `area` points at `area_bytes` initialised bytes of the arena, of which
+        // `len_bytes` are asked for; the slot is idle (contract of `prepare_write`), so the
+        // kernel is not reading them, and self is borrowed exclusively.
+        unsafe { std::slice::from_raw_parts_mut(start, len_bytes) }
+    }
+
+    /// The slow path: new content for a slot.
+    #[cold]
+    fn fill(&mut self, slot: u32, data: Data, len_bytes: usize) {
+        let mut rng = self.rng.clone();
+        fill_with(self.write_bytes(slot, len_bytes), data, &mut rng);
+        self.rng = rng;
+        self.fills[slot as usize] = Fill { data, filled_bytes: len_bytes };
+    }
+}
+
+/// Huge pages save TLB misses here and let the kernel merge the pages of a registered buffer.
+fn arena(total_bytes: usize) -> Result<AlignedBuffer, IoError> {
+    if total_bytes < HUGE_PAGE_BYTES {
+        return AlignedBuffer::new(total_bytes, AREA_ALIGN_BYTES);
+    }
+    AlignedBuffer::new(total_bytes, HUGE_PAGE_BYTES)
+}
+
+/// How many bytes at the start of each 4,096-byte block are random.
+fn random_bytes_per_block(data: Data) -> usize {
+    match data {
+        Data::Incompressible => COMPRESSION_BLOCK_BYTES,
+        Data::Repeating => 0,
+        Data::Compressible { physical_percent } => {
+            COMPRESSION_BLOCK_BYTES * usize::from(physical_percent.min(100)) / 100
+        }
+    }
+}
+
+fn fill_with(area: &mut [u8], data: Data, rng: &mut Rng) {
+    let random_bytes = random_bytes_per_block(data);
+    for block in area.chunks_mut(COMPRESSION_BLOCK_BYTES) {
+        let (random, rest) = block.split_at_mut(random_bytes.min(block.len()));
+        for word in random.chunks_mut(8) {
+            word.copy_from_slice(&rng.next_u64().to_le_bytes()[..word.len()]);
+        }
+        rest.fill(REPEATING_BYTE);
+    }
+}
+
+/// Stamps the random sectors. Both words are mixed, since plain counters would themselves compress.
+#[inline]
+fn stamp(area: &mut [u8], random_bytes: usize, offset_bytes: u64, generation: u64) {
+    let mut position = 0;
+    for sector in area.chunks_exact_mut(SECTOR_BYTES) {
+        if position % COMPRESSION_BLOCK_BYTES + STAMP_BYTES <= random_bytes {
+            let words = stamp_words(offset_bytes + position as u64, generation);
+            sector[..8].copy_from_slice(&words[0].to_le_bytes());
+            sector[8..STAMP_BYTES].copy_from_slice(&words[1].to_le_bytes());
+        }
+        position += SECTOR_BYTES;
+    }
+}
+
+/// Bytes at the start of a sector that [`read_stamp`] understands.
+pub const STAMP_BYTES: usize = 16;
+
+const GENERATION_STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+const MIX: u64 = 0xff51_afd7_ed55_8ccd;
+/// Inverse of [`MIX`] modulo 2^64.
+const UNMIX: u64 = 0x4f74_430c_22a5_4005;
+
+/// A bijection whose output looks random.
+#[inline]
+fn mix(value: u64) -> u64 {
+    let product = (value ^ (value >> 32)).wrapping_mul(MIX);
+    product ^ (product >> 32)
+}
+
+fn unmix(value: u64) -> u64 {
+    let product = (value ^ (value >> 32)).wrapping_mul(UNMIX);
+    product ^ (product >> 32)
+}
+
+#[inline]
+fn stamp_words(offset_bytes: u64, generation: u64) -> [u64; 2] {
+    let first = mix(offset_bytes.wrapping_add(generation.wrapping_mul(GENERATION_STEP)));
+    [first, mix(first ^ generation)]
+}
+
+/// Reads the stamp of a sector: the byte offset it was written for and the generation, a number
+/// that rises by one with each write command. `None` where `sector` is shorter than a stamp. A
+/// sector that was never stamped gives meaningless numbers.
+#[must_use]
+pub fn read_stamp(sector: &[u8]) -> Option<(u64, u64)> {
+    let (first, rest) = sector.split_first_chunk::<8>()?;
+    let second = u64::from_le_bytes(*rest.first_chunk::<8>()?);
+    let first = u64::from_le_bytes(*first);
+    let generation = first ^ unmix(second);
+    Some((unmix(first).wrapping_sub(generation.wrapping_mul(GENERATION_STEP)), generation))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn areas_are_aligned_and_apart() {
+        let pool = BufferPool::new(3, 5000, 1, false).unwrap();
+        assert_eq!(pool.area_bytes(), 8192);
+        let mut starts: Vec<usize> =
+            (0..3).flat_map(|s| [pool.area(s, 0) as usize, pool.area(s, 1) as usize]).collect();
+        starts.sort_unstable();
+        assert!(starts.iter().all(|start| start % AREA_ALIGN_BYTES == 0));
+        assert!(starts.windows(2).all(|pair| pair[1] - pair[0] == 8192));
+    }
+
+    #[test]
+    fn no_sector_is_ever_written_twice() {
+        let mut pool = BufferPool::new(2, 8192, 1, true).unwrap();
+        let mut seen = HashSet::new();
+        for round in 0..50 {
+            for slot in 0..2 {
+                let data = pool.prepare_write(slot, Data::Incompressible, 4096, 8192);
+                for sector in data.chunks(512) {
+                    assert!(seen.insert(sector.to_vec()), "round {round}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_stamp_can_be_read_back() {
+        let mut pool = BufferPool::new(1, 4096, 1, true).unwrap();
+        pool.prepare_write(0, Data::Incompressible, 0, 512);
+        let data = pool.prepare_write(0, Data::Incompressible, 1 << 40, 4096);
+        assert_eq!(read_stamp(&data[512..]), Some(((1 << 40) + 512, 2)));
+        assert_eq!(read_stamp(&data[..15]), None);
+        assert_eq!(unmix(mix(12345)), 12345);
+    }
+
+    #[test]
+    fn the_kind_of_data_is_what_was_asked_for() {
+        let mut pool = BufferPool::new(1, 16384, 1, true).unwrap();
+        let share_of_pattern = |data: &[u8]| {
+            let count = data.iter().filter(|&&byte| byte == REPEATING_BYTE).count();
+            count * 100 / data.len()
+        };
+        for (data, want) in [
+            (Data::Repeating, 99..=100),
+            (Data::Incompressible, 0..=1),
+            (Data::Compressible { physical_percent: 50 }, 49..=51),
+            (Data::Compressible { physical_percent: 10 }, 88..=91),
+            (Data::Compressible { physical_percent: 255 }, 0..=1),
+        ] {
+            let share = share_of_pattern(pool.prepare_write(0, data, 0, 16384));
+            assert!(want.contains(&share), "{data:?}: {share}");
+        }
+    }
+
+    #[test]
+    fn a_read_does_not_spoil_the_write_data() {
+        let mut pool = BufferPool::new(1, 4096, 1, true).unwrap();
+        let before = pool.prepare_write(0, Data::Incompressible, 0, 4096)[16..512].to_vec();
+        pool.read_bytes(0, 4096).fill(0);
+        assert_eq!(pool.prepare_write(0, Data::Incompressible, 0, 4096)[16..512], before);
+    }
+
+    #[test]
+    fn too_much_memory_is_refused_with_the_way_out() {
+        let error = BufferPool::new(4096, 1 << 20, 1, false).unwrap_err().to_string();
+        assert!(error.contains("smaller queue depth"), "{error}");
+        assert!(BufferPool::new(0, 4096, 1, false).is_err());
+    }
+}

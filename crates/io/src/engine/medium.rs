@@ -1,0 +1,233 @@
+//! What the engines for real targets share: the open file or device, its fence and its clock.
+//!
+//! An engine asks [`Medium::admit`] before a command may touch anything, and [`Clock`] for the
+//! time. Everything that is not the hot path (flush, deallocate, purge) lives here once.
+
+use std::fs::File;
+use std::os::fd::AsFd;
+
+use base::{Nanos, Op, OpKind};
+use rustix::fs::FallocateFlags;
+use rustix::io::Errno;
+use rustix::thread::clock_nanosleep_absolute;
+use rustix::time::{ClockId, Timespec, clock_gettime};
+
+use crate::error::IoError;
+use crate::identity::Identity;
+use crate::ioctl;
+use crate::ownership::Ownership;
+use crate::target::{Limits, PurgeMethod};
+
+/// `idle_until` sleeps to this long before the goal and spins the rest: a timer wakes up late by
+/// 50 us and more, which an open-loop workload would see as jitter.
+const SPIN_NS: u64 = 80_000;
+
+/// The monotonic clock, counted from when the target was opened.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Clock {
+    origin_ns: u64,
+}
+
+impl Clock {
+    pub(crate) fn start() -> Self {
+        Self { origin_ns: monotonic_ns() }
+    }
+
+    #[inline]
+    pub(crate) fn now(self) -> Nanos {
+        Nanos(monotonic_ns() - self.origin_ns)
+    }
+
+    /// Waits until `until`; a signal ends the wait early, so that an interrupt is not held up.
+    pub(crate) fn sleep_until(self, until: Nanos) {
+        let wake_ns = until.0.saturating_sub(SPIN_NS);
+        if self.now().0 < wake_ns
+            && clock_nanosleep_absolute(
+                rustix::thread::ClockId::Monotonic,
+                &timespec(self.origin_ns.saturating_add(wake_ns)),
+            )
+            .is_err()
+        {
+            return;
+        }
+        while self.now() < until {
+            std::hint::spin_loop();
+        }
+    }
+}
+
+#[inline]
+fn monotonic_ns() -> u64 {
+    let time = clock_gettime(ClockId::Monotonic);
+    (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)
+}
+
+fn timespec(ns: u64) -> Timespec {
+    const NS_PER_S: u64 = 1_000_000_000;
+    let tv_sec = i64::try_from(ns / NS_PER_S).unwrap_or(i64::MAX);
+    Timespec { tv_sec, tv_nsec: (ns % NS_PER_S) as i64 }
+}
+
+/// What is behind the descriptor; decides how a range is deallocated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MediumKind {
+    File,
+    Block,
+}
+
+/// An open file or block device that a test may use.
+#[derive(Debug)]
+pub(crate) struct Medium {
+    pub(crate) file: File,
+    pub(crate) kind: MediumKind,
+    pub(crate) capacity_bytes: u64,
+    pub(crate) limits: Limits,
+    pub(crate) writable: bool,
+    pub(crate) identity: Identity,
+    pub(crate) warnings: Vec<String>,
+    pub(crate) clock: Clock,
+    /// Why we may use it, and what is to be undone at the end.
+    pub(crate) ownership: Ownership,
+}
+
+impl Medium {
+    /// The LBA fence: the errno a command must end with, without touching the device.
+    #[inline]
+    pub(crate) fn admit(&self, op: &Op) -> Result<(), Errno> {
+        match op.kind {
+            OpKind::Flush => return Ok(()),
+            OpKind::Read if op.len <= self.limits.transfer_bytes_max => {}
+            OpKind::Write if op.len <= self.limits.transfer_bytes_max && self.writable => {}
+            OpKind::Deallocate if self.limits.deallocate && self.writable => {}
+            _ => return Err(self.objection(op)),
+        }
+        fence(op.offset, u64::from(op.len), self.capacity_bytes, self.limits.logical_block_bytes)
+    }
+
+    #[cold]
+    fn objection(&self, op: &Op) -> Errno {
+        match op.kind {
+            OpKind::Write | OpKind::Deallocate if !self.writable => Errno::ROFS,
+            OpKind::Deallocate => Errno::OPNOTSUPP,
+            _ => Errno::INVAL,
+        }
+    }
+
+    /// Deallocates a range at once, waiting for its end.
+    pub(crate) fn discard(&self, offset_bytes: u64, len_bytes: u64) -> Result<(), Errno> {
+        match self.kind {
+            MediumKind::Block => ioctl::block_discard(self.file.as_fd(), offset_bytes, len_bytes),
+            MediumKind::File => punch_hole(&self.file, offset_bytes, len_bytes),
+        }
+    }
+
+    pub(crate) fn flush_now(&self) -> Result<(), Errno> {
+        rustix::fs::fdatasync(&self.file)
+    }
+
+    pub(crate) fn flush(&self) -> Result<(), IoError> {
+        self.flush_now().map_err(|errno| self.failed("flush", errno))
+    }
+
+    pub(crate) fn deallocate(&self, offset_bytes: u64, len_bytes: u64) -> Result<(), IoError> {
+        self.require_deallocate("deallocate a range")?;
+        fence(offset_bytes, len_bytes, self.capacity_bytes, self.limits.logical_block_bytes)
+            .map_err(|_| {
+                IoError::Usage(format!(
+                    "cannot deallocate {len_bytes} bytes at {offset_bytes} of {}: expected multiples \
+                     of {} bytes inside its {} bytes",
+                    self.identity.name, self.limits.logical_block_bytes, self.capacity_bytes
+                ))
+            })?;
+        self.discard(offset_bytes, len_bytes).map_err(|errno| self.failed("deallocate", errno))
+    }
+
+    pub(crate) fn purge(&self) -> Result<PurgeMethod, IoError> {
+        self.require_deallocate("purge")?;
+        self.ownership.recheck(&self.file, self.capacity_bytes)?;
+        self.discard(0, self.capacity_bytes)
+            .map_err(|errno| self.failed("purge (deallocate all blocks)", errno))?;
+        if self.kind == MediumKind::File {
+            // The space must stay ours, or a full file system would end the test half way.
+            reserve(&self.file, self.capacity_bytes)
+                .map_err(|errno| self.failed("reserve the space again after the purge", errno))?;
+        }
+        Ok(PurgeMethod::Deallocate)
+    }
+
+    fn require_deallocate(&self, what: &str) -> Result<(), IoError> {
+        let name = &self.identity.name;
+        if !self.writable {
+            return Err(IoError::Refused {
+                code: "read-only",
+                message: format!("cannot {what}: {name} was opened for reading only"),
+            });
+        }
+        if !self.limits.deallocate {
+            return Err(IoError::Unsupported(format!(
+                "cannot {what}: {name} does not support deallocate ({})",
+                match self.kind {
+                    MediumKind::Block => "BLKDISCARD: queue/discard_max_bytes is 0",
+                    MediumKind::File => "the file system cannot punch holes",
+                }
+            )));
+        }
+        Ok(())
+    }
+
+    fn failed(&self, what: &str, errno: Errno) -> IoError {
+        IoError::Device {
+            context: format!("cannot {what} on {}", self.identity.name),
+            source: errno.into(),
+        }
+    }
+}
+
+/// `EINVAL` for a range that is empty, misaligned or not wholly inside the target.
+#[inline]
+pub(crate) fn fence(
+    offset_bytes: u64,
+    len_bytes: u64,
+    capacity_bytes: u64,
+    block_bytes: u32,
+) -> Result<(), Errno> {
+    // Block sizes are powers of two, so one mask tests both numbers.
+    let misaligned = (offset_bytes | len_bytes) & (u64::from(block_bytes) - 1);
+    let inside = len_bytes <= capacity_bytes && offset_bytes <= capacity_bytes - len_bytes;
+    if misaligned == 0 && inside && len_bytes > 0 { Ok(()) } else { Err(Errno::INVAL) }
+}
+
+/// Gives the blocks of a range back to the file system.
+pub(crate) fn punch_hole(file: &File, offset_bytes: u64, len_bytes: u64) -> Result<(), Errno> {
+    let mode = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
+    rustix::fs::fallocate(file, mode, offset_bytes, len_bytes)
+}
+
+/// Allocates all blocks of a file, so that writes never fail for lack of space.
+pub(crate) fn reserve(file: &File, len_bytes: u64) -> Result<(), Errno> {
+    rustix::fs::fallocate(file, FallocateFlags::empty(), 0, len_bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_fence_lets_nothing_out() {
+        let check = |offset, len| fence(offset, len, 8192, 4096).is_ok();
+        assert!(check(0, 4096) && check(4096, 4096) && check(0, 8192));
+        assert!(!check(0, 0), "an empty transfer means the rest of the device to BLKDISCARD");
+        assert!(!check(512, 4096) && !check(0, 512));
+        assert!(!check(8192, 4096) && !check(4096, 8192) && !check(0, 12288));
+        assert!(!check(u64::MAX - 4095, 4096) && !check(4096, u64::MAX - 4095));
+    }
+
+    #[test]
+    fn the_clock_waits_long_enough() {
+        let clock = Clock::start();
+        let goal = Nanos(clock.now().0 + 1_000_000);
+        clock.sleep_until(goal);
+        assert!(clock.now() >= goal);
+        clock.sleep_until(Nanos(0));
+    }
+}

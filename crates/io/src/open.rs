@@ -1,0 +1,251 @@
+//! The one way in to real targets: checks, opens, chooses the engine and says why.
+//!
+//! [`open_file`] and [`open_block`] refuse whatever could destroy something; what passes comes out
+//! as a [`RealTarget`]. The engine is chosen here, once: `io_uring` where the kernel allows it,
+//! else blocking calls, and the reason stands in [`Identity::engine`].
+
+mod file;
+
+use std::path::Path;
+
+use base::{Completion, Nanos, Op};
+
+use crate::buffer::BufferPool;
+use crate::engine::medium::Medium;
+use crate::engine::sync::SyncEngine;
+use crate::engine::uring::UringEngine;
+use crate::error::IoError;
+use crate::identity::Identity;
+use crate::target::{Limits, PurgeMethod, Target};
+
+/// The deepest queue an engine can be asked for: the limit of an `io_uring`.
+pub const QUEUE_DEPTH_MAX: u32 = 32_768;
+
+/// Which engine to use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EngineChoice {
+    /// `io_uring`, or blocking calls where it is not allowed.
+    #[default]
+    Auto,
+    /// Blocking calls, whatever the kernel can do.
+    Sync,
+}
+
+/// How a real target is to be opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenOptions {
+    /// Most commands outstanding at a time, 1 to [`QUEUE_DEPTH_MAX`].
+    pub queue_depth: u32,
+    /// The longest single read or write. Two buffers of this size are kept for each command.
+    pub transfer_bytes_max: u32,
+    /// The run writes, deallocates or purges.
+    pub write: bool,
+    /// The user's promise that nothing is written: a run with [`OpenOptions::write`] is refused.
+    pub read_only: bool,
+    /// The user's confirmation (`--erase`): the device's serial, or the path of a file.
+    pub erase: Option<String>,
+    /// The user agrees to lose file systems and partition tables (`--erase-signatures`).
+    pub erase_signatures: bool,
+    /// Which engine to use.
+    pub engine: EngineChoice,
+    /// Seed of the data written.
+    pub seed: u64,
+}
+
+impl Default for OpenOptions {
+    /// Reading only, queue depth 32, transfers to 128 KiB.
+    fn default() -> Self {
+        Self {
+            queue_depth: 32,
+            transfer_bytes_max: 128 << 10,
+            write: false,
+            read_only: false,
+            erase: None,
+            erase_signatures: false,
+            engine: EngineChoice::Auto,
+            seed: 0,
+        }
+    }
+}
+
+impl OpenOptions {
+    fn check(&self, name: &str) -> Result<(), IoError> {
+        if self.write && self.read_only {
+            return Err(IoError::Refused {
+                code: "read-only",
+                message: format!(
+                    "this test writes to {name} and --read-only was given; drop --read-only or \
+                     choose a test that only reads"
+                ),
+            });
+        }
+        if self.queue_depth == 0 || self.queue_depth > QUEUE_DEPTH_MAX {
+            return Err(IoError::Usage(format!(
+                "queue depth {} is out of range; expected 1 to {QUEUE_DEPTH_MAX}",
+                self.queue_depth
+            )));
+        }
+        if self.transfer_bytes_max < 512 || i32::try_from(self.transfer_bytes_max).is_err() {
+            return Err(IoError::Usage(format!(
+                "a transfer size of {} bytes is out of range; expected 512 bytes to 1 GiB",
+                self.transfer_bytes_max
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// Opens a regular file as a target; `size_bytes` and `keep` as in [`crate::TargetSpec::File`].
+///
+/// A file that does not exist is created with all its blocks allocated, and removed when the
+/// target is dropped unless `keep` is set.
+///
+/// # Errors
+/// [`IoError::Refused`] where an existing file would be overwritten without
+/// [`OpenOptions::erase`] naming it; [`IoError::Usage`] for a path that cannot be a file target or
+/// a missing size; [`IoError::Device`] where the system fails, for instance for lack of space.
+pub fn open_file(
+    path: &Path,
+    size_bytes: Option<u64>,
+    keep: bool,
+    options: &OpenOptions,
+) -> Result<RealTarget, IoError> {
+    options.check(&path.display().to_string())?;
+    let medium = file::open(path, size_bytes, keep, options)?;
+    RealTarget::assemble(medium, options)
+}
+
+/// A file or block device, driven by the engine that was chosen when it was opened.
+#[derive(Debug)]
+pub struct RealTarget(Engine);
+
+#[derive(Debug)]
+enum Engine {
+    Uring(Box<UringEngine>),
+    Sync(Box<SyncEngine>),
+}
+
+impl RealTarget {
+    fn assemble(mut medium: Medium, options: &OpenOptions) -> Result<Self, IoError> {
+        let limits = &medium.limits;
+        let pool = BufferPool::new(
+            limits.queue_depth_max,
+            limits.transfer_bytes_max,
+            options.seed,
+            medium.writable,
+        )?;
+        let (reason, pool, back) = match options.engine {
+            EngineChoice::Sync => ("asked for".to_owned(), pool, medium),
+            EngineChoice::Auto => match UringEngine::new(medium, pool) {
+                Ok(engine) => return Ok(Self(Engine::Uring(Box::new(engine)))),
+                Err(refused) => {
+                    let (medium, pool, reason) = *refused;
+                    (reason, pool, medium)
+                }
+            },
+        };
+        medium = back;
+        let how = format!("sync, one command at a time ({reason})");
+        medium.identity.engine = format!("{how}, {}", medium.identity.engine);
+        Ok(Self(Engine::Sync(Box::new(SyncEngine::new(medium, pool)))))
+    }
+
+    fn medium(&self) -> &Medium {
+        match &self.0 {
+            Engine::Uring(engine) => engine.medium(),
+            Engine::Sync(engine) => engine.medium(),
+        }
+    }
+
+    /// True where `io_uring` drives the target, false for blocking calls.
+    #[must_use]
+    pub fn uses_uring(&self) -> bool {
+        matches!(self.0, Engine::Uring(_))
+    }
+
+    /// What the reader of a result should know about how this target was opened.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.medium().warnings
+    }
+
+    /// Makes sure that the target is still what the user agreed to erase: same device number or
+    /// inode, size and serial. Call it before each destructive phase; a purge does so itself.
+    ///
+    /// # Errors
+    /// [`IoError::Refused`] with code `identity-changed` where it is not.
+    pub fn recheck_identity(&self) -> Result<(), IoError> {
+        let medium = self.medium();
+        medium.ownership.recheck(&medium.file, medium.capacity_bytes)
+    }
+
+    /// The first `len_bytes` of what the last read with this tag returned; `None` while a command
+    /// with the tag is outstanding, or where tag or length exceed the limits.
+    pub fn read_bytes(&mut self, tag: u32, len_bytes: usize) -> Option<&[u8]> {
+        match &mut self.0 {
+            Engine::Uring(engine) => engine.read_bytes(tag, len_bytes),
+            Engine::Sync(engine) => engine.read_bytes(tag, len_bytes),
+        }
+    }
+}
+
+/// Calls the engine inside; a predictable branch, not a virtual call.
+macro_rules! delegate {
+    ($self:ident, $engine:ident => $call:expr) => {
+        match &$self.0 {
+            Engine::Uring($engine) => $call,
+            Engine::Sync($engine) => $call,
+        }
+    };
+    (mut $self:ident, $engine:ident => $call:expr) => {
+        match &mut $self.0 {
+            Engine::Uring($engine) => $call,
+            Engine::Sync($engine) => $call,
+        }
+    };
+}
+
+impl Target for RealTarget {
+    fn capacity_bytes(&self) -> u64 {
+        delegate!(self, engine => engine.capacity_bytes())
+    }
+
+    fn limits(&self) -> Limits {
+        delegate!(self, engine => engine.limits())
+    }
+
+    fn identity(&self) -> Identity {
+        delegate!(self, engine => engine.identity())
+    }
+
+    #[inline]
+    fn now(&self) -> Nanos {
+        delegate!(self, engine => engine.now())
+    }
+
+    #[inline]
+    fn submit(&mut self, ops: &[Op]) {
+        delegate!(mut self, engine => engine.submit(ops));
+    }
+
+    #[inline]
+    fn reap(&mut self, min: usize, out: &mut Vec<Completion>) -> Result<(), IoError> {
+        delegate!(mut self, engine => engine.reap(min, out))
+    }
+
+    fn idle_until(&mut self, t: Nanos) {
+        delegate!(mut self, engine => engine.idle_until(t));
+    }
+
+    fn purge(&mut self) -> Result<PurgeMethod, IoError> {
+        delegate!(mut self, engine => engine.purge())
+    }
+
+    fn deallocate(&mut self, offset_bytes: u64, len_bytes: u64) -> Result<(), IoError> {
+        delegate!(mut self, engine => engine.deallocate(offset_bytes, len_bytes))
+    }
+
+    fn flush(&mut self) -> Result<(), IoError> {
+        delegate!(mut self, engine => engine.flush())
+    }
+}

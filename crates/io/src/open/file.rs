@@ -1,0 +1,406 @@
+//! Regular files as targets: find or create, reserve the space, go direct.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use base::Bytes;
+use rustix::fs::{AtFlags, FlockOperation, OFlags, StatxFlags};
+use rustix::io::Errno;
+
+use super::OpenOptions;
+use crate::TargetSpec;
+use crate::buffer::{AREA_ALIGN_BYTES, AlignedBuffer};
+use crate::engine::medium::{Clock, Medium, MediumKind, punch_hole, reserve};
+use crate::error::IoError;
+use crate::identity::{Identity, TargetKind};
+use crate::ownership::{FileHold, Ownership};
+use crate::target::Limits;
+
+/// Sizes of file targets are multiples of this.
+const SIZE_STEP_BYTES: u64 = 4096;
+const TMPFS_MAGIC: u64 = 0x0102_1994;
+const RAMFS_MAGIC: u64 = 0x8584_58f6;
+
+/// Where a file target is or shall be, with all symbolic links resolved.
+enum Place {
+    Existing(PathBuf),
+    New(PathBuf),
+}
+
+/// An opened file before anything is known about its blocks.
+struct Opened {
+    file: File,
+    path: PathBuf,
+    hold: FileHold,
+    capacity_bytes: u64,
+    warnings: Vec<String>,
+}
+
+pub(super) fn open(
+    path: &Path,
+    size_bytes: Option<u64>,
+    keep: bool,
+    options: &OpenOptions,
+) -> Result<Medium, IoError> {
+    let mut opened = match (locate(path)?, options.write) {
+        (Place::Existing(found), true) => overwrite(path, found, size_bytes, options)?,
+        (Place::Existing(found), false) => read_only(found, size_bytes)?,
+        (Place::New(wanted), true) => create(path, wanted, size_bytes)?,
+        (Place::New(wanted), false) => return Err(nothing_to_read(&wanted)),
+    };
+    let spec = TargetSpec::File { path: path.to_path_buf(), size_bytes, keep }.to_string();
+    if keep {
+        opened.hold.keep();
+    }
+    medium(opened, spec, path, options)
+}
+
+/// Resolves the path and refuses what can never be a file target.
+fn locate(path: &Path) -> Result<Place, IoError> {
+    let place = match fs::canonicalize(path) {
+        Ok(found) => Place::Existing(found),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Place::New(resolve_new(path)?),
+        Err(source) => return Err(device_error(format!("cannot use {}", path.display()), source)),
+    };
+    let (Place::Existing(resolved) | Place::New(resolved)) = &place;
+    // A mistyped device name must not become a large file in the memory behind /dev.
+    if ["/dev", "/proc", "/sys"].iter().any(|root| resolved.starts_with(root)) {
+        return Err(IoError::Usage(format!(
+            "file:{} is at {}; expected a path outside /dev, /proc and /sys (for a block device \
+             leave `file:` away)",
+            path.display(),
+            resolved.display()
+        )));
+    }
+    if let Place::Existing(found) = &place {
+        require_regular(found)?;
+    }
+    Ok(place)
+}
+
+fn resolve_new(path: &Path) -> Result<PathBuf, IoError> {
+    if path.is_symlink() {
+        return Err(IoError::Usage(format!(
+            "{} is a symbolic link to nothing; expected a file or a new name",
+            path.display()
+        )));
+    }
+    let parent = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let name = path.file_name().ok_or_else(|| {
+        IoError::Usage(format!("{} names no file; expected file:PATH?size=8GiB", path.display()))
+    })?;
+    match fs::canonicalize(parent) {
+        Ok(parent) => Ok(parent.join(name)),
+        Err(error) => Err(IoError::Usage(format!(
+            "cannot create {}: its directory {} is not usable ({error}); expected an existing one",
+            path.display(),
+            parent.display()
+        ))),
+    }
+}
+
+fn require_regular(path: &Path) -> Result<(), IoError> {
+    let kind = fs::symlink_metadata(path)
+        .map_err(|source| device_error(format!("cannot examine {}", path.display()), source))?
+        .file_type();
+    if kind.is_file() {
+        return Ok(());
+    }
+    let what = if kind.is_dir() {
+        "a directory"
+    } else if kind.is_block_device() {
+        "a block device (leave `file:` away)"
+    } else {
+        "not a regular file"
+    };
+    Err(IoError::Usage(format!("{} is {what}; expected a regular file", path.display())))
+}
+
+fn nothing_to_read(path: &Path) -> IoError {
+    IoError::Usage(format!(
+        "{} does not exist and this run only reads; expected an existing file",
+        path.display()
+    ))
+}
+
+fn create(typed: &Path, path: PathBuf, size_bytes: Option<u64>) -> Result<Opened, IoError> {
+    let size_bytes = size_bytes.ok_or_else(|| {
+        IoError::Usage(format!(
+            "{} does not exist and its size is not given; expected file:{}?size=8GiB",
+            path.display(),
+            typed.display()
+        ))
+    })?;
+    check_size(&path, size_bytes)?;
+    check_space(&path, size_bytes)?;
+    let file = File::options()
+        .read(true)
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .custom_flags(OFlags::NOFOLLOW.bits() as i32)
+        .open(&path)
+        .map_err(|source| device_error(format!("cannot create {}", path.display()), source))?;
+    // From here on every way out removes the file.
+    let hold = FileHold::new(path.clone(), &metadata(&file, &path)?, true);
+    lock(&file, &path, FlockOperation::NonBlockingLockExclusive)?;
+    let warnings = allocate(&file, &path, size_bytes)?;
+    Ok(Opened { file, path, hold, capacity_bytes: size_bytes, warnings })
+}
+
+fn overwrite(
+    typed: &Path,
+    path: PathBuf,
+    size_bytes: Option<u64>,
+    options: &OpenOptions,
+) -> Result<Opened, IoError> {
+    require_erase(typed, &path, options.erase.as_deref())?;
+    let file = open_existing(&path, true)?;
+    let found = metadata(&file, &path)?;
+    lock(&file, &path, FlockOperation::NonBlockingLockExclusive)?;
+    let capacity_bytes = size_bytes.unwrap_or(found.len() - found.len() % SIZE_STEP_BYTES);
+    check_size(&path, capacity_bytes)?;
+    if size_bytes.is_some_and(|size| size != found.len()) {
+        file.set_len(capacity_bytes)
+            .map_err(|source| device_error(format!("cannot resize {}", path.display()), source))?;
+    }
+    let warnings = allocate(&file, &path, capacity_bytes)?;
+    let hold = FileHold::new(path.clone(), &found, false);
+    Ok(Opened { file, path, hold, capacity_bytes, warnings })
+}
+
+fn read_only(path: PathBuf, size_bytes: Option<u64>) -> Result<Opened, IoError> {
+    let file = open_existing(&path, false)?;
+    let found = metadata(&file, &path)?;
+    lock(&file, &path, FlockOperation::NonBlockingLockShared)?;
+    let capacity_bytes = size_bytes.unwrap_or(found.len() - found.len() % SIZE_STEP_BYTES);
+    check_size(&path, capacity_bytes)?;
+    if capacity_bytes > found.len() {
+        return Err(IoError::Usage(format!(
+            "size={} but {} has only {} bytes and this run only reads; leave ?size= away",
+            Bytes(capacity_bytes),
+            path.display(),
+            found.len()
+        )));
+    }
+    let hold = FileHold::new(path.clone(), &found, false);
+    Ok(Opened { file, path, hold, capacity_bytes, warnings: Vec::new() })
+}
+
+/// An existing file is overwritten only where the user named it, by whatever path leads to it.
+fn require_erase(typed: &Path, path: &Path, erase: Option<&str>) -> Result<(), IoError> {
+    let Some(erase) = erase else {
+        return Err(IoError::Refused {
+            code: "existing-file",
+            message: format!(
+                "{} exists and this run would overwrite it; give --erase {} if its content may be \
+                 lost, or choose a new name",
+                path.display(),
+                path.display()
+            ),
+        });
+    };
+    let named = Path::new(erase);
+    if named == typed || named == path || fs::canonicalize(named).is_ok_and(|p| p == path) {
+        return Ok(());
+    }
+    Err(IoError::Refused {
+        code: "wrong-serial",
+        message: format!(
+            "--erase {erase} is not the file that would be overwritten; expected --erase {}",
+            path.display()
+        ),
+    })
+}
+
+fn open_existing(path: &Path, write: bool) -> Result<File, IoError> {
+    File::options()
+        .read(true)
+        .write(write)
+        .custom_flags(OFlags::NOFOLLOW.bits() as i32)
+        .open(path)
+        .map_err(|source| device_error(format!("cannot open {}", path.display()), source))
+}
+
+fn metadata(file: &File, path: &Path) -> Result<fs::Metadata, IoError> {
+    file.metadata()
+        .map_err(|source| device_error(format!("cannot examine {}", path.display()), source))
+}
+
+fn lock(file: &File, path: &Path, how: FlockOperation) -> Result<(), IoError> {
+    match rustix::fs::flock(file, how) {
+        Err(Errno::WOULDBLOCK) => Err(IoError::Refused {
+            code: "busy",
+            message: format!(
+                "{} is locked by another process, perhaps another run; wait for it or choose \
+                 another file",
+                path.display()
+            ),
+        }),
+        // File systems without locks (some network mounts) are used without one.
+        _ => Ok(()),
+    }
+}
+
+fn check_size(path: &Path, size_bytes: u64) -> Result<(), IoError> {
+    if size_bytes > 0 && size_bytes.is_multiple_of(SIZE_STEP_BYTES) {
+        return Ok(());
+    }
+    Err(IoError::Usage(format!(
+        "{size_bytes} bytes is no size for {}; expected a multiple of {SIZE_STEP_BYTES} above zero, \
+         such as ?size=8GiB",
+        path.display()
+    )))
+}
+
+/// Asked before creating, so that the answer is a sentence and not a half-made file.
+fn check_space(path: &Path, size_bytes: u64) -> Result<(), IoError> {
+    let directory = path.parent().unwrap_or(Path::new("/"));
+    let Ok(space) = rustix::fs::statvfs(directory) else { return Ok(()) };
+    let free_bytes = space.f_bavail.saturating_mul(space.f_frsize);
+    if size_bytes <= free_bytes {
+        return Ok(());
+    }
+    Err(device_error(
+        format!(
+            "{} needs {} but {} has only {free_bytes} bytes free; use a smaller ?size=",
+            path.display(),
+            Bytes(size_bytes),
+            directory.display()
+        ),
+        Errno::NOSPC.into(),
+    ))
+}
+
+/// Reserves all blocks; where the file system cannot, only sets the length and says so.
+fn allocate(file: &File, path: &Path, size_bytes: u64) -> Result<Vec<String>, IoError> {
+    match reserve(file, size_bytes) {
+        Ok(()) => Ok(Vec::new()),
+        Err(Errno::OPNOTSUPP) => {
+            file.set_len(size_bytes).map_err(|source| {
+                device_error(format!("cannot resize {}", path.display()), source)
+            })?;
+            Ok(vec![format!(
+                "the file system of {} cannot reserve space; the run may end early if it fills up",
+                path.display()
+            )])
+        }
+        Err(errno) => Err(device_error(
+            format!(
+                "cannot reserve {} for {}; free some space or use a smaller ?size=",
+                Bytes(size_bytes),
+                path.display()
+            ),
+            errno.into(),
+        )),
+    }
+}
+
+fn medium(
+    mut opened: Opened,
+    spec: String,
+    typed: &Path,
+    options: &OpenOptions,
+) -> Result<Medium, IoError> {
+    let access = go_direct(&opened.file);
+    let (engine, logical_block_bytes) = match &access {
+        Access::Direct { block_bytes } => ("O_DIRECT".to_owned(), *block_bytes),
+        Access::Buffered { reason } => {
+            opened.warnings.push(format!(
+                "{} is used through the page cache ({reason}): the figures are those of memory, \
+                 not of a drive",
+                opened.path.display()
+            ));
+            (format!("buffered ({reason})"), 512)
+        }
+    };
+    let deallocate = options.write && can_punch(&opened)?;
+    let limits = Limits {
+        logical_block_bytes,
+        physical_block_bytes: logical_block_bytes.max(4096),
+        transfer_bytes_max: options.transfer_bytes_max,
+        queue_depth_max: options.queue_depth,
+        deallocate,
+    };
+    let identity = Identity {
+        kind: TargetKind::File,
+        name: typed.display().to_string(),
+        spec,
+        serial: Some(opened.path.display().to_string()),
+        firmware: None,
+        capacity_bytes: opened.capacity_bytes,
+        raw_bytes: None,
+        engine,
+        details: BTreeMap::new(),
+    };
+    Ok(Medium {
+        file: opened.file,
+        kind: MediumKind::File,
+        capacity_bytes: opened.capacity_bytes,
+        limits,
+        writable: options.write,
+        identity,
+        warnings: opened.warnings,
+        clock: Clock::start(),
+        ownership: Ownership::File(opened.hold),
+    })
+}
+
+/// Tried on the first block, which the run is going to overwrite anyway.
+fn can_punch(opened: &Opened) -> Result<bool, IoError> {
+    if punch_hole(&opened.file, 0, SIZE_STEP_BYTES).is_err() {
+        return Ok(false);
+    }
+    allocate(&opened.file, &opened.path, opened.capacity_bytes).map(|_| true)
+}
+
+/// Whether the page cache is out of the way.
+enum Access {
+    Direct { block_bytes: u32 },
+    Buffered { reason: &'static str },
+}
+
+fn go_direct(file: &File) -> Access {
+    // tmpfs accepts the flag in newer kernels and copies from the page cache all the same.
+    if rustix::fs::fstatfs(file).is_ok_and(|fs| is_memory(fs.f_type as u64)) {
+        return Access::Buffered { reason: "the file system lives in memory" };
+    }
+    let set = rustix::fs::fcntl_getfl(file)
+        .and_then(|flags| rustix::fs::fcntl_setfl(file, flags | OFlags::DIRECT));
+    if set.is_err() {
+        return Access::Buffered { reason: "the file system refuses O_DIRECT" };
+    }
+    match stated_alignment(file) {
+        Some(0) => Access::Buffered { reason: "the file system does no direct I/O on this file" },
+        Some(bytes) => Access::Direct { block_bytes: bytes.max(512) },
+        None => Access::Direct { block_bytes: tried_alignment(file) },
+    }
+}
+
+fn is_memory(magic: u64) -> bool {
+    magic & 0xffff_ffff == TMPFS_MAGIC || magic & 0xffff_ffff == RAMFS_MAGIC
+}
+
+/// What statx says about offsets of direct I/O; `None` before Linux 6.1 and where not supported.
+fn stated_alignment(file: &File) -> Option<u32> {
+    let stat = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
+    let known = stat.stx_mask & StatxFlags::DIOALIGN.bits() != 0;
+    known.then_some(stat.stx_dio_offset_align)
+}
+
+/// The kernel refuses a misaligned read before it looks for data, so trying is harmless.
+fn tried_alignment(file: &File) -> u32 {
+    let small_works =
+        AlignedBuffer::new(AREA_ALIGN_BYTES, AREA_ALIGN_BYTES).is_ok_and(|mut buffer| {
+            rustix::io::pread(file.as_fd(), &mut buffer.as_mut_slice()[..512], 0).is_ok()
+        });
+    if small_works { 512 } else { 4096 }
+}
+
+fn device_error(context: String, source: io::Error) -> IoError {
+    IoError::Device { context, source }
+}

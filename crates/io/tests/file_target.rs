@@ -1,0 +1,274 @@
+//! Does a file target store what it is told, stay inside its fence, and leave other files alone?
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use base::{OpKind, Rng, Status};
+use io::buffer::read_stamp;
+use io::{EngineChoice, IoError, OpenOptions, PurgeMethod, RealTarget, Target, open_file};
+use support::{errno, op, run, run_ok, writing};
+
+const MIB: u64 = 1 << 20;
+
+fn both_engines(test: impl Fn(EngineChoice)) {
+    test(EngineChoice::Auto);
+    test(EngineChoice::Sync);
+}
+
+fn open(path: &Path, size_bytes: u64, engine: EngineChoice) -> RealTarget {
+    let options = OpenOptions { engine, ..writing(32) };
+    open_file(path, Some(size_bytes), false, &options).unwrap()
+}
+
+fn refusal(result: Result<RealTarget, IoError>) -> (&'static str, String) {
+    match result {
+        Err(IoError::Refused { code, message }) => (code, message),
+        other => panic!("expected a refusal, got {other:?}"),
+    }
+}
+
+fn usage(result: Result<RealTarget, IoError>) -> String {
+    match result {
+        Err(IoError::Usage(message)) => message,
+        other => panic!("expected a usage error, got {other:?}"),
+    }
+}
+
+/// Every 4 KiB block in a seeded random order at queue depth 32, then one look through the file
+/// system: each sector must carry its own address.
+#[test]
+fn every_block_lands_where_it_was_sent() {
+    both_engines(|engine| {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("target");
+        let mut target = open(&path, 8 * MIB, engine);
+        let mut blocks: Vec<u64> = (0..8 * MIB / 4096).collect();
+        let mut rng = Rng::new(7);
+        for index in (1..blocks.len()).rev() {
+            blocks.swap(index, usize::try_from(rng.below(index as u64 + 1)).unwrap());
+        }
+        for batch in blocks.chunks(32) {
+            let ops: Vec<_> = (0..)
+                .zip(batch)
+                .map(|(tag, block)| op(OpKind::Write, tag, block * 4096, 4096))
+                .collect();
+            run_ok(&mut target, &ops);
+        }
+        target.flush().unwrap();
+        let content = fs::read(&path).unwrap();
+        for (index, sector) in content.chunks(512).enumerate() {
+            assert_eq!(read_stamp(sector).unwrap().0, index as u64 * 512, "sector {index}");
+        }
+    });
+}
+
+#[test]
+fn a_read_returns_what_the_file_holds() {
+    both_engines(|engine| {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("target");
+        let content: Vec<u8> = (0..MIB).map(|i| (i / 512 % 251) as u8).collect();
+        fs::write(&path, &content).unwrap();
+        let options = OpenOptions { engine, ..OpenOptions::default() };
+        let mut target = open_file(&path, None, false, &options).unwrap();
+        assert_eq!(target.capacity_bytes(), MIB);
+        run_ok(&mut target, &[op(OpKind::Read, 3, 8192, 65536), op(OpKind::Read, 4, 0, 4096)]);
+        assert_eq!(target.read_bytes(3, 65536).unwrap(), &content[8192..8192 + 65536]);
+        assert_eq!(target.read_bytes(4, 4096).unwrap(), &content[..4096]);
+        assert_eq!(target.read_bytes(32, 4096), None);
+        assert_eq!(errno(&mut target, op(OpKind::Write, 0, 0, 4096)), 30, "EROFS");
+        assert_eq!(fs::read(&path).unwrap(), content);
+    });
+}
+
+#[test]
+fn nothing_leaves_the_fence() {
+    both_engines(|engine| {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("target");
+        let mut target = open(&path, MIB, engine);
+        let outside = [
+            op(OpKind::Write, 0, MIB, 4096),
+            op(OpKind::Write, 1, MIB - 4096, 8192),
+            op(OpKind::Write, 2, 100, 4096),
+            op(OpKind::Write, 3, u64::MAX - 4095, 4096),
+            op(OpKind::Write, 4, 0, 0),
+            op(OpKind::Write, 5, 0, 256 << 10),
+            op(OpKind::Read, 6, MIB, 4096),
+            op(OpKind::Deallocate, 7, MIB, 4096),
+        ];
+        for completion in run(&mut target, &outside) {
+            assert_eq!(completion.status, Status::Failed { errno: 22 }, "{completion:?}");
+        }
+        assert_eq!(errno(&mut target, op(OpKind::Write, 32, 0, 4096)), 22, "tag beyond the depth");
+        assert_eq!(fs::metadata(&path).unwrap().len(), MIB);
+        assert!(fs::read(&path).unwrap().iter().all(|&byte| byte == 0));
+        // Good and bad commands in one batch do not disturb each other.
+        let mixed = [op(OpKind::Write, 0, 0, 4096), op(OpKind::Write, 1, MIB, 4096)];
+        let statuses: Vec<_> = run(&mut target, &mixed).iter().map(|c| c.status).collect();
+        assert_eq!(statuses, [Status::Ok, Status::Failed { errno: 22 }]);
+    });
+}
+
+#[test]
+fn a_tag_in_use_is_not_taken_twice() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut target = open(&dir.path().join("target"), MIB, EngineChoice::Auto);
+    if !target.uses_uring() {
+        return;
+    }
+    let ops = [op(OpKind::Write, 0, 0, 4096), op(OpKind::Write, 0, 4096, 4096)];
+    let failed = run(&mut target, &ops).iter().filter(|c| c.status != Status::Ok).count();
+    assert_eq!(failed, 1);
+}
+
+#[test]
+fn deallocate_and_purge_leave_zeros_and_keep_the_space() {
+    both_engines(|engine| {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("target");
+        let mut target = open(&path, MIB, engine);
+        assert!(target.limits().deallocate);
+        let writes: Vec<_> =
+            (0..8).map(|tag| op(OpKind::Write, tag, u64::from(tag) * 131_072, 131_072)).collect();
+        run_ok(&mut target, &writes);
+        run_ok(&mut target, &[op(OpKind::Deallocate, 0, 4096, 8192), op(OpKind::Flush, 1, 0, 0)]);
+        let content = fs::read(&path).unwrap();
+        assert!(content[4096..12288].iter().all(|&byte| byte == 0));
+        assert!(content[..4096].iter().any(|&byte| byte != 0));
+        target.deallocate(131_072, 131_072).unwrap();
+        assert!(fs::read(&path).unwrap()[131_072..262_144].iter().all(|&byte| byte == 0));
+        assert!(target.deallocate(0, 2 * MIB).is_err());
+        assert_eq!(target.purge().unwrap(), PurgeMethod::Deallocate);
+        assert!(fs::read(&path).unwrap().iter().all(|&byte| byte == 0));
+        let allocated_bytes =
+            std::os::unix::fs::MetadataExt::blocks(&fs::metadata(&path).unwrap()) * 512;
+        assert!(allocated_bytes >= MIB, "{allocated_bytes}");
+    });
+}
+
+#[test]
+fn a_target_opened_here_can_be_driven_in_another_thread() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut target = open(&dir.path().join("target"), MIB, EngineChoice::Auto);
+    let worker = std::thread::spawn(move || run_ok(&mut target, &[op(OpKind::Write, 0, 0, 4096)]));
+    worker.join().unwrap();
+}
+
+#[test]
+fn dropping_with_commands_outstanding_is_safe() {
+    let dir = tempfile::tempdir().unwrap();
+    for _ in 0..20 {
+        let mut target = open(&dir.path().join("target"), MIB, EngineChoice::Auto);
+        let ops: Vec<_> =
+            (0..8).map(|tag| op(OpKind::Read, tag, u64::from(tag) * 131_072, 131_072)).collect();
+        target.submit(&ops);
+        let mut out = Vec::new();
+        target.reap(1, &mut out).unwrap();
+    }
+}
+
+#[test]
+fn a_created_file_goes_and_a_kept_one_stays() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("target");
+    drop(open(&path, MIB, EngineChoice::Auto));
+    assert!(!path.exists());
+    drop(open_file(&path, Some(MIB), true, &writing(1)).unwrap());
+    assert_eq!(fs::metadata(&path).unwrap().len(), MIB);
+}
+
+#[test]
+fn an_existing_file_is_overwritten_only_by_its_name() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("precious");
+    fs::write(&path, vec![1; 8192]).unwrap();
+    let erase = |word: &str| {
+        let options = OpenOptions { erase: Some(word.to_owned()), ..writing(4) };
+        open_file(&path, Some(MIB), false, &options)
+    };
+    let (code, message) = refusal(open_file(&path, Some(MIB), false, &writing(4)));
+    assert_eq!(code, "existing-file");
+    assert!(message.contains("--erase"), "{message}");
+    assert_eq!(refusal(erase("/tmp")).0, "wrong-serial");
+    assert_eq!(fs::read(&path).unwrap(), vec![1; 8192]);
+    // The wide door is for writing; reading needs no permission.
+    open_file(&path, None, false, &OpenOptions::default()).unwrap();
+
+    let link = dir.path().join("link");
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    assert_eq!(refusal(open_file(&link, None, false, &writing(4))).0, "existing-file");
+
+    let mut target = erase(path.to_str().unwrap()).unwrap();
+    run_ok(&mut target, &[op(OpKind::Write, 0, 0, 4096)]);
+    assert_eq!(refusal(erase(path.to_str().unwrap())).0, "busy");
+    drop(target);
+    assert_eq!(fs::metadata(&path).unwrap().len(), MIB, "an existing file stays");
+}
+
+#[test]
+fn what_cannot_be_a_file_target_is_explained() {
+    let dir = tempfile::tempdir().unwrap();
+    let new = dir.path().join("new");
+    let dangling = dir.path().join("dangling");
+    std::os::unix::fs::symlink(dir.path().join("nowhere"), &dangling).unwrap();
+    let try_open = |path: &Path, size, options: &OpenOptions| open_file(path, size, false, options);
+    let w = writing(4);
+    assert!(usage(try_open(&new, None, &w)).contains("?size=8GiB"));
+    assert!(usage(try_open(&new, Some(0), &w)).contains("multiple of 4096"));
+    assert!(usage(try_open(&new, Some(5000), &w)).contains("multiple of 4096"));
+    assert!(usage(try_open(dir.path(), Some(MIB), &w)).contains("a directory"));
+    assert!(usage(try_open(&dangling, Some(MIB), &w)).contains("link to nothing"));
+    assert!(usage(try_open(Path::new("/dev/nvme9n9typo"), Some(MIB), &w)).contains("outside /dev"));
+    assert!(usage(try_open(&dir.path().join("no/such"), Some(MIB), &w)).contains("its directory"));
+    assert!(usage(try_open(&new, None, &OpenOptions::default())).contains("only reads"));
+    assert!(
+        usage(try_open(&new, Some(MIB), &OpenOptions { queue_depth: 0, ..w.clone() }))
+            .contains("queue depth 0")
+    );
+    assert_eq!(
+        refusal(try_open(&new, Some(MIB), &OpenOptions { read_only: true, ..w.clone() })).0,
+        "read-only"
+    );
+    let huge = try_open(&new, Some(1 << 60), &w).unwrap_err().to_string();
+    assert!(huge.contains("smaller ?size="), "{huge}");
+    assert!(!new.exists(), "a refused target leaves nothing behind");
+}
+
+#[test]
+fn a_loop_of_links_is_an_error_not_a_hang() {
+    let dir = tempfile::tempdir().unwrap();
+    let (a, b) = (dir.path().join("a"), dir.path().join("b"));
+    std::os::unix::fs::symlink(&a, &b).unwrap();
+    std::os::unix::fs::symlink(&b, &a).unwrap();
+    assert!(open_file(&a, Some(MIB), false, &writing(4)).is_err());
+}
+
+#[test]
+fn a_replaced_file_is_noticed_before_the_purge() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("target");
+    let mut target = open(&path, MIB, EngineChoice::Auto);
+    target.recheck_identity().unwrap();
+    fs::remove_file(&path).unwrap();
+    fs::write(&path, b"somebody else's").unwrap();
+    assert!(matches!(target.purge(), Err(IoError::Refused { code: "identity-changed", .. })));
+    drop(target);
+    assert_eq!(fs::read(&path).unwrap(), b"somebody else's");
+}
+
+#[test]
+fn the_identity_tells_which_engine_and_why() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("target");
+    let identity = open(&path, MIB, EngineChoice::Sync).identity();
+    assert!(identity.engine.starts_with("sync, one command at a time (asked for)"), "{identity:?}");
+    assert_eq!(
+        identity.serial.as_deref(),
+        path.canonicalize().ok().as_deref().or(Some(&*path)).and_then(Path::to_str)
+    );
+    let target = open(&path, MIB, EngineChoice::Auto);
+    println!("{}\n{:?}", target.identity().engine, target.limits());
+}
