@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
 use crate::log::Log;
 use crate::proc;
@@ -98,7 +98,9 @@ fn missing_packages() -> Vec<&'static str> {
 
 /// Makes `.venv` with what the Python tests import, where it is not there already.
 pub(crate) fn python_environment(workspace: &Workspace, log: Log) -> Result<()> {
-    let wanted = std::fs::read(workspace.path("tests/python/requirements.txt"))?;
+    let requirements = workspace.path("tests/python/requirements.txt");
+    let wanted = std::fs::read(&requirements)
+        .with_context(|| format!("cannot read {}", requirements.display()))?;
     let stamp = workspace.path(".venv/installed-requirements.txt");
     if std::fs::read(&stamp).is_ok_and(|installed| installed == wanted) {
         log.line(".venv is as tests/python/requirements.txt wants it");
@@ -108,7 +110,7 @@ pub(crate) fn python_environment(workspace: &Workspace, log: Log) -> Result<()> 
     proc::stream(log, venv.args(["-m", "venv", ".venv"]).current_dir(workspace.root()))?;
     let mut pip = python(workspace);
     pip.args(["-m", "pip", "install", "--quiet", "--requirement"]);
-    proc::stream(log, pip.arg("tests/python/requirements.txt"))?;
+    proc::stream(log, pip.arg(requirements))?;
     std::fs::write(stamp, wanted)?;
     Ok(())
 }

@@ -69,7 +69,10 @@ pub(crate) const STEPS: &[Step] = &[
         lane: Lane::Cargo,
         after: &[],
         needs: &[],
-        run: |workspace, log| proc::stream(log, &mut workspace.cargo(["fmt", "--all", "--check"])),
+        run: |workspace, log| {
+            let mut fmt = workspace.cargo(["fmt", "--all", "--check", "--", "--color=never"]);
+            proc::stream(log, &mut fmt)
+        },
     },
     Step {
         name: "types",

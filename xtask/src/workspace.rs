@@ -7,25 +7,24 @@ use anyhow::{Context, Result};
 
 use crate::proc;
 
-/// The checkout that this program was built from.
+/// The checkout that we were called in.
 pub(crate) struct Workspace {
     root: PathBuf,
     target_dir: PathBuf,
 }
 
 impl Workspace {
-    /// Asks cargo, so that a moved target directory (`CARGO_TARGET_DIR`, config) is respected.
+    /// Asks cargo at run time: a path compiled in would lead to another checkout where two of them
+    /// share a target directory, and the target directory itself may have been moved.
     pub(crate) fn find() -> Result<Self> {
-        let manifest_dir = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let root = manifest_dir.parent().context("xtask has no parent directory")?.to_path_buf();
         let mut metadata = cargo();
-        metadata.args(["metadata", "--no-deps", "--format-version=1"]).current_dir(&root);
+        metadata.args(["metadata", "--no-deps", "--format-version=1"]);
         let metadata: serde_json::Value = serde_json::from_str(&proc::capture(&mut metadata)?)?;
-        let target_dir = metadata["target_directory"]
-            .as_str()
-            .context("cargo metadata named no target_directory")?
-            .into();
-        Ok(Self { root, target_dir })
+        let dir = |key: &str| {
+            let path = metadata[key].as_str().map(PathBuf::from);
+            path.with_context(|| format!("cargo metadata named no {key}"))
+        };
+        Ok(Self { root: dir("workspace_root")?, target_dir: dir("target_directory")? })
     }
 
     /// The top of the checkout.

@@ -24,9 +24,10 @@ const UNSAFE_PLACES: &[&str] = &["crates/io/", "crates/sim/src/prefetch.rs", "py
 /// What would make a simulation depend on more than its model, its seed and its commands.
 const UNKNOWN_TO_SIM: &[&str] = &["time", "thread", "fs", "net", "env", "process"];
 
-/// The top of the checkout.
-pub(crate) fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask stands in the checkout")
+/// The top of the checkout. Not compiled in: two checkouts may share a target directory.
+pub(crate) fn root() -> PathBuf {
+    let xtask = std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo says where the test is from");
+    Path::new(&xtask).parent().expect("xtask stands in the checkout").to_path_buf()
 }
 
 /// All files below `dir` with this extension, as paths from the top; none where `dir` is not there.
