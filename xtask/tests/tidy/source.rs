@@ -139,6 +139,13 @@ fn the_simulator_knows_no_world() {
     must_be_empty("pass it in, or use a vector or BTreeMap: sim is pure", &knowing);
 }
 
+#[test]
+fn the_simulator_counts_in_integers() {
+    let is_float = |code: &str| has_word(code, "f64") || has_word(code, "f32");
+    let floats = places(&files("crates/sim/src", "rs"), is_float);
+    must_be_empty("rounding must not decide what a simulated drive does", &floats);
+}
+
 /// Iteration over a std `HashMap` changes from process to process, hence the word itself.
 fn knows_the_world(code: &str) -> bool {
     if has_word(code, "HashMap") || has_word(code, "HashSet") {
