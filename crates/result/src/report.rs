@@ -1,4 +1,10 @@
-//! The data behind the report page: one JSON document in a self-contained HTML file.
+//! The report: one JSON document in a self-contained HTML file.
+//!
+//! [`build`] gathers the document from run directories, [`render_html`] puts it into the page that
+//! `cargo xtask web` built, [`write_report`] writes the file.
+
+mod html;
+mod view;
 
 use std::collections::BTreeMap;
 
@@ -6,6 +12,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::schema::{Finding, Phase, RunStatus, Span, Target};
+
+pub use html::{ReportError, render_html, write_report};
+pub use view::build;
+
+/// Version of the report document that this build writes.
+pub const REPORT_VERSION: u32 = 1;
+
+/// Name of the phase whose rows the graphs show.
+pub const GRAPHED_PHASE: &str = "load";
 
 /// Everything the page shows.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]

@@ -3,6 +3,8 @@
 //! [`rates`] and [`summary`] serve any test; [`changepoint`] finds regimes in any series;
 //! [`consistency`] gives the figures of one test, and [`findings`] puts them into sentences.
 
+pub mod changepoint;
 pub mod consistency;
+pub mod findings;
 pub mod rates;
 pub mod summary;

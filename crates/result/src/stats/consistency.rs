@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use base::{Histogram, Ratio};
 
+use super::changepoint::Shape;
 use super::rates::{full_intervals, iops, waf};
 use super::summary::{Summary, share_below};
 use crate::rows::{PhaseRows, SecondRow};
@@ -37,6 +38,8 @@ pub struct Consistency {
     pub warnings: Vec<String>,
     /// First second of the window that the steady-state figures cover.
     pub steady_from_s: u32,
+    /// Regimes of the IOPS curve; positions count the points of the graph.
+    pub shape: Shape,
 }
 
 impl Consistency {
@@ -52,7 +55,8 @@ impl Consistency {
         latency_metrics(&mut metrics, "latency_steady_ns", rows, steady_from_s..u32::MAX);
         let steady_rows = from_second(&rows.seconds, steady_from_s);
         metrics.insert("waf_steady".to_owned(), waf(steady_rows));
-        Self { metrics, warnings: warning.into_iter().collect(), steady_from_s }
+        let shape = shape_metrics(&mut metrics, &rows.seconds);
+        Self { metrics, warnings: warning.into_iter().collect(), steady_from_s, shape }
     }
 
     /// A figure by its name; `None` where it is unknown.
@@ -60,6 +64,12 @@ impl Consistency {
     pub fn metric(&self, name: &str) -> Option<f64> {
         self.metrics.get(name).copied().flatten()
     }
+}
+
+/// IOPS of every second of the steady-state window, in order.
+#[must_use]
+pub fn steady_iops(rows: &PhaseRows, steady_from_s: u32) -> Vec<f64> {
+    iops_of(from_second(&rows.seconds, steady_from_s))
 }
 
 /// Where the steady window begins: at the asked second, or, in a run too short for that, at the
@@ -85,13 +95,25 @@ fn from_second(rows: &[SecondRow], second: u32) -> &[SecondRow] {
     &rows[rows.partition_point(|row| row.second < second)..]
 }
 
+fn iops_of(rows: &[SecondRow]) -> Vec<f64> {
+    full_intervals(rows).into_iter().filter_map(iops).collect()
+}
+
+/// Times at which the curve falls and settles; returns the shape they were taken from.
+fn shape_metrics(metrics: &mut Metrics, rows: &[SecondRow]) -> Shape {
+    let points = full_intervals(rows);
+    let rates: Vec<f64> = points.iter().filter_map(|row| iops(row)).collect();
+    let shape = Shape::of(&rates);
+    let second = |position: usize| points.get(position).map(|row| f64::from(row.second));
+    metrics.insert("fall_start_s".to_owned(), shape.fall_start.and_then(second));
+    metrics.insert("steady_start_s".to_owned(), shape.steady_start.and_then(second));
+    shape
+}
+
 fn iops_metrics(metrics: &mut Metrics, rows: &[SecondRow], steady_from_s: u32) {
-    let rates = |rows: &[SecondRow]| -> Vec<f64> {
-        full_intervals(rows).into_iter().filter_map(iops).collect()
-    };
-    let all = rates(rows);
-    let steady = rates(from_second(rows, steady_from_s));
-    let peak = rates(&rows[..rows.partition_point(|row| row.second < PEAK_S)]);
+    let all = iops_of(rows);
+    let steady = iops_of(from_second(rows, steady_from_s));
+    let peak = iops_of(&rows[..rows.partition_point(|row| row.second < PEAK_S)]);
     let last = all.len().checked_sub(LAST_S).map_or(&[][..], |start| &all[start..]);
 
     let summary = Summary::of(&steady);
@@ -134,4 +156,111 @@ pub fn merged_histogram(rows: &PhaseRows, seconds: Range<u32>) -> Histogram {
         histogram.record_bin(row.lower_ns, row.count);
     }
     histogram
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rows::LatencyRow;
+    use base::{OpKind, TelemetryRow};
+
+    /// A load of `levels.len()` seconds with these IOPS and two latencies in every second.
+    fn load(levels: &[u64]) -> PhaseRows {
+        let mut rows = PhaseRows::default();
+        for (second, &ios) in (0..).zip(levels) {
+            rows.seconds.push(SecondRow {
+                second,
+                start_ns: u64::from(second) * 1_000_000_000,
+                duration_ns: 1_000_000_000,
+                ios: [0, ios, 0, 0],
+                latency_ns_max: (ios > 0).then_some(2_000_123),
+                telemetry: Some(TelemetryRow {
+                    host_pages: ios,
+                    programmed_pages: 3 * ios,
+                    ..TelemetryRow::default()
+                }),
+                ..SecondRow::default()
+            });
+            for (lower_ns, count) in [(1_000, ios - ios / 10), (2_000_000, ios / 10)] {
+                rows.latencies.push(LatencyRow { second, op: OpKind::Write, lower_ns, count });
+            }
+        }
+        rows
+    }
+
+    fn levels(seconds: usize, fall: usize, fast: u64, slow: u64) -> Vec<u64> {
+        (0..seconds).map(|s| if s < fall { fast } else { slow + (s as u64 % 2) * 200 }).collect()
+    }
+
+    #[test]
+    fn figures_of_a_run_known_by_heart() {
+        let figures = Consistency::of(&load(&levels(2_000, 300, 71_000, 11_900)), STEADY_FROM_S);
+        let stddev = (600.0 * 100.0_f64.powi(2) / 599.0).sqrt();
+        let last_stddev = (400.0 * 100.0_f64.powi(2) / 399.0).sqrt();
+        for (name, want) in [
+            ("iops_steady_mean", 12_000.0),
+            ("iops_steady_min", 11_900.0),
+            ("iops_steady_max", 12_100.0),
+            ("iops_steady_stddev", stddev),
+            ("iops_steady_cv", stddev / 12_000.0),
+            ("iops_peak_mean_first_60s", 71_000.0),
+            ("last400_stddev", last_stddev),
+            ("last400_mean_over_stddev", 12_000.0 / last_stddev),
+            ("seconds_below_half_mean_share", 0.0),
+            ("latency_ns_max", 2_000_123.0),
+            ("fall_start_s", 300.0),
+            ("steady_start_s", 300.0),
+            ("waf_steady", 3.0),
+        ] {
+            let got = figures.metric(name).unwrap_or(f64::NAN);
+            assert!((got - want).abs() < 1e-6, "{name}: {got}, expected {want}");
+        }
+        assert_eq!((figures.steady_from_s, figures.warnings.len()), (1_400, 0));
+    }
+
+    #[test]
+    fn percentiles_are_of_all_commands_and_within_the_bins() {
+        let figures = Consistency::of(&load(&[1_000; 100]), 50);
+        for prefix in ["latency_ns", "latency_steady_ns"] {
+            let get = |name: &str| figures.metric(&format!("{prefix}_{name}")).unwrap();
+            assert!((1_000.0..1_008.0).contains(&get("p50")), "{}", get("p50"));
+            for name in ["p99", "p999", "p9999"] {
+                assert!((2_000_000.0..2_016_000.0).contains(&get(name)), "{}", get(name));
+            }
+        }
+    }
+
+    #[test]
+    fn a_short_run_says_so() {
+        let figures = Consistency::of(&load(&levels(100, 10, 50_000, 5_000)), STEADY_FROM_S);
+        assert_eq!(figures.steady_from_s, 70);
+        assert!(figures.warnings[0].contains("last 30%"), "{:?}", figures.warnings);
+        assert_eq!(figures.metric("iops_steady_mean"), Some(5_100.0));
+        assert_eq!(figures.metric("last400_stddev"), None);
+    }
+
+    #[test]
+    fn nothing_measured_gives_every_name_and_no_figure() {
+        let all = Consistency::of(&load(&levels(2_000, 300, 71_000, 11_900)), STEADY_FROM_S);
+        let none = Consistency::of(&PhaseRows::default(), STEADY_FROM_S);
+        assert!(all.metrics.keys().eq(none.metrics.keys()));
+        assert!(none.metrics.values().all(Option::is_none), "{:?}", none.metrics);
+        let silent = Consistency::of(&load(&[0; 50]), 10);
+        assert_eq!(silent.metric("iops_steady_mean"), Some(0.0));
+        assert_eq!(silent.metric("iops_steady_cv"), None);
+        assert!(silent.metrics.values().flatten().all(|value| value.is_finite()));
+    }
+
+    #[test]
+    fn metric_names_are_those_scripts_rely_on() {
+        let names: Vec<String> =
+            Consistency::of(&PhaseRows::default(), 0).metrics.into_keys().collect();
+        let want = "fall_start_s iops_peak_mean_first_60s iops_steady_cv iops_steady_max \
+            iops_steady_mean iops_steady_min iops_steady_stddev last400_mean_over_stddev \
+            last400_stddev latency_ns_max latency_ns_p50 latency_ns_p99 latency_ns_p999 \
+            latency_ns_p9999 latency_steady_ns_max latency_steady_ns_p50 latency_steady_ns_p99 \
+            latency_steady_ns_p999 latency_steady_ns_p9999 seconds_below_half_mean_share \
+            steady_start_s waf_steady";
+        assert_eq!(names.join(" "), want);
+    }
 }

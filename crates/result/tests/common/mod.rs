@@ -7,11 +7,11 @@ use result::rows::{LatencyRow, PhaseRows, SecondRow};
 use result::schema::{Phase, Run, RunStatus, SCHEMA_VERSION, Span, Target};
 use result::store::RunWriter;
 
-pub const WRITE_BYTES: u64 = 4_096;
+pub(crate) const WRITE_BYTES: u64 = 4_096;
 const SUPERBLOCKS: u64 = 100;
 
 /// A running run without phases.
-pub fn run_named(run_id: &str) -> Run {
+pub(crate) fn run_named(run_id: &str) -> Run {
     Run {
         schema_version: SCHEMA_VERSION,
         run_id: run_id.to_owned(),
@@ -53,7 +53,7 @@ pub fn run_named(run_id: &str) -> Run {
 }
 
 /// A load that writes fast until the spare superblocks are used up, then slowly and unevenly.
-pub fn load_rows(seconds: u32, fall_s: u32) -> PhaseRows {
+pub(crate) fn load_rows(seconds: u32, fall_s: u32) -> PhaseRows {
     let mut rows = PhaseRows::default();
     for second in 0..seconds {
         let early = second < fall_s;
@@ -102,7 +102,7 @@ fn telemetry(second: u32, fall_s: u32, ios: u64) -> TelemetryRow {
 }
 
 /// The entry of `Run::phases` that fits `rows`.
-pub fn phase(name: &str, rows: &PhaseRows) -> Phase {
+pub(crate) fn phase(name: &str, rows: &PhaseRows) -> Phase {
     Phase {
         name: name.to_owned(),
         what: format!("example of {name}"),
@@ -117,7 +117,7 @@ pub fn phase(name: &str, rows: &PhaseRows) -> Phase {
 }
 
 /// Adds a phase to a run and to its directory.
-pub fn add_phase(writer: &mut RunWriter, run: &mut Run, name: &str, rows: &PhaseRows) {
+pub(crate) fn add_phase(writer: &mut RunWriter, run: &mut Run, name: &str, rows: &PhaseRows) {
     run.phases.push(phase(name, rows));
     writer.write_phase(run, name, rows).unwrap();
 }

@@ -1,0 +1,138 @@
+//! Run directories as the page wants them: columns, rates, and one merged distribution.
+
+use std::collections::BTreeMap;
+
+use base::Nanos;
+
+use super::{GRAPHED_PHASE, REPORT_VERSION, Report, ReportError, RunView, Series};
+use crate::rows::{PhaseRows, SecondRow};
+use crate::run_id::rfc3339;
+use crate::schema::{Run, Target};
+use crate::stats::consistency::{STEADY_FROM_S, merged_histogram, steady_window};
+use crate::stats::rates::{full_intervals, iops, mb_per_s, seconds, waf};
+use crate::store::RunDir;
+
+const PAGE_BYTES: u64 = 4_096;
+
+/// The report on these runs, in this order. The graphs show the phase named `load`; a run without
+/// one has empty columns, and its figures and phases all the same.
+///
+/// # Errors
+/// Where the rows of a run cannot be read; the message names the file.
+pub fn build(title: &str, runs: &[RunDir]) -> Result<Report, ReportError> {
+    Ok(Report {
+        report_version: REPORT_VERSION,
+        tool_version: concat!("ssdlab ", env!("CARGO_PKG_VERSION")).to_owned(),
+        title: title.to_owned(),
+        runs: runs.iter().map(view).collect::<Result<_, _>>()?,
+    })
+}
+
+fn view(dir: &RunDir) -> Result<RunView, ReportError> {
+    let run = dir.run().clone();
+    let has_graph = run.phases.iter().any(|phase| phase.name == GRAPHED_PHASE);
+    let rows = if has_graph { dir.phase_rows(GRAPHED_PHASE)? } else { PhaseRows::default() };
+    let (steady_from_s, _) = steady_window(&rows.seconds, configured_steady_from_s(&run));
+    Ok(RunView {
+        series: series(&rows.seconds, &run.target),
+        steady_from_s,
+        latency_bins: merged_histogram(&rows, 0..u32::MAX).bins().collect(),
+        started: rfc3339(run.started_unix_ns),
+        run_id: run.run_id,
+        test: run.test,
+        status: run.status,
+        target: run.target,
+        environment: run.environment,
+        seed: run.seed,
+        command: run.command,
+        span: run.span,
+        config: run.config,
+        phases: run.phases,
+        metrics: run.metrics,
+        findings: run.findings,
+        warnings: run.warnings,
+    })
+}
+
+/// `steady_from` of a run's configuration in seconds: a number of seconds, or a time with a unit.
+fn configured_steady_from_s(run: &Run) -> u32 {
+    let value = run.config.get("steady_from");
+    let number = value.and_then(serde_json::Value::as_f64).map(|s| s.max(0.0) as u32);
+    let text = value.and_then(serde_json::Value::as_str);
+    let time = text.and_then(|text| text.parse::<Nanos>().ok());
+    let whole_s = |time: Nanos| u32::try_from(time.0 / Nanos::SECOND.0).unwrap_or(u32::MAX);
+    number.or(time.map(whole_s)).unwrap_or(STEADY_FROM_S)
+}
+
+/// The columns of the graphs. Telemetry columns stay empty where no row has any.
+fn series(rows: &[SecondRow], target: &Target) -> Series {
+    let rows = full_intervals(rows);
+    let mut series = Series::default();
+    for row in &rows {
+        series.time_s.push(rounded(seconds(row.start_ns), 1e6));
+        series.iops.push(rounded(iops(row).unwrap_or(0.0), 10.0));
+        series.mb_per_s.push(rounded(mb_per_s(row).unwrap_or(0.0), 1e3));
+        series.latency_ns_p50.push(row.latency_ns_p50);
+        series.latency_ns_p99.push(row.latency_ns_p99);
+        series.latency_ns_max.push(row.latency_ns_max);
+    }
+    if rows.iter().any(|row| row.telemetry.is_some()) {
+        add_telemetry(&mut series, &rows, die_count(&target.details));
+    }
+    series
+}
+
+fn add_telemetry(series: &mut Series, rows: &[&SecondRow], dies: Option<u64>) {
+    for row in rows {
+        let telemetry = row.telemetry.unwrap_or_default();
+        series.waf.push(waf(std::slice::from_ref(row)).map(|waf| rounded(waf, 1e4)));
+        series.free_superblocks.push(telemetry.free_superblocks);
+        series.buffer_bytes.push(telemetry.buffer_pages.saturating_mul(PAGE_BYTES));
+        series.gc_moved_pages.push(telemetry.gc_moved_pages);
+        if let Some(dies) = dies {
+            let available_ns = dies as f64 * row.duration_ns as f64;
+            series.die_busy_share.push(rounded(telemetry.die_busy_ns as f64 / available_ns, 1e4));
+        }
+    }
+}
+
+/// The number of dies, which turns busy time into a share; simulated targets say it as `dies`.
+fn die_count(details: &BTreeMap<String, String>) -> Option<u64> {
+    details.get("dies").and_then(|text| text.parse().ok()).filter(|&dies| dies > 0)
+}
+
+/// Rounds to 1 / `steps`: digits that no graph shows would double the size of the page.
+fn rounded(value: f64, steps: f64) -> f64 {
+    (value * steps).round() / steps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_any_start_and_length_become_points() {
+        let row = SecondRow {
+            start_ns: 2_500_000_000,
+            duration_ns: 500_000_000,
+            ios: [0, 5, 0, 0],
+            bytes: [0, 5 * 4_096, 0, 0],
+            ..SecondRow::default()
+        };
+        let target = Target {
+            kind: "block".to_owned(),
+            name: String::new(),
+            spec: String::new(),
+            serial: None,
+            firmware: None,
+            capacity_bytes: 0,
+            raw_bytes: None,
+            engine: String::new(),
+            details: BTreeMap::new(),
+        };
+        let series = series(&[row, SecondRow::default()], &target);
+        assert_eq!((series.time_s, series.iops), (vec![2.5], vec![10.0]));
+        assert_eq!(series.mb_per_s, [0.041]);
+        assert!(series.waf.is_empty() && series.die_busy_share.is_empty());
+    }
+}

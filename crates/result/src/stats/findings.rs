@@ -1,0 +1,240 @@
+//! Sentences: each carries its figure and the conditions it holds under, and claims a cause only
+//! where the rows show it.
+
+use super::consistency::{Consistency, steady_iops};
+use super::summary::quantile;
+use crate::rows::{PhaseRows, SecondRow};
+use crate::schema::{Finding, Run};
+
+/// Free superblocks within this share of their whole range above the floor are "at the floor".
+const FLOOR_SHARE: f64 = 0.05;
+/// The cause must show within this many seconds of the fall, or this share of the time until it.
+const CAUSE_REACH_S: f64 = 5.0;
+const CAUSE_REACH_SHARE: f64 = 0.05;
+
+/// Whole minutes and milliseconds: from here on a larger unit reads better.
+const LATENCY_UNITS: [(f64, &str); 3] = [(1e9, "s"), (1e6, "ms"), (1e3, "us")];
+
+/// What the figures of a consistency run say, most important first. `rows` are those of the load
+/// phase that `figures` were taken from.
+#[must_use]
+pub fn consistency(run: &Run, rows: &PhaseRows, figures: &Consistency) -> Vec<Finding> {
+    let subject = subject(run);
+    let sentences = [
+        steady_level(rows, figures),
+        slow_seconds(figures),
+        fall(rows, figures),
+        settling(rows, figures),
+        latency(figures),
+        write_amplification(figures),
+    ];
+    let finding = |(metric, predicate): (&str, String)| Finding {
+        text: format!("{subject} {predicate}."),
+        metric: metric.to_owned(),
+    };
+    sentences.into_iter().flatten().map(finding).collect()
+}
+
+/// The metric a sentence rests on, and the sentence without its subject.
+type Predicate = Option<(&'static str, String)>;
+
+fn subject(run: &Run) -> String {
+    let what = match run.target.kind.as_str() {
+        "simulated" => "The simulated drive",
+        "file" => "The file",
+        "null" => "The null target",
+        _ => "The drive",
+    };
+    if run.span.variant == "default" {
+        return what.to_owned();
+    }
+    format!("{what} with {} spare area", run.span.variant)
+}
+
+fn steady_level(rows: &PhaseRows, figures: &Consistency) -> Predicate {
+    let mean = figures.metric("iops_steady_mean")?;
+    let steady = steady_iops(rows, figures.steady_from_s);
+    let (low, high) = (quantile(&steady, 0.05)?, quantile(&steady, 0.95)?);
+    let text = format!(
+        "holds {} IOPS on average from {} s on, and 9 of 10 seconds stay within {} and {} IOPS",
+        count(mean),
+        count(f64::from(figures.steady_from_s)),
+        count(low),
+        count(high)
+    );
+    Some(("iops_steady_mean", text))
+}
+
+fn slow_seconds(figures: &Consistency) -> Predicate {
+    const METRIC: &str = "seconds_below_half_mean_share";
+    let share = figures.metric(METRIC)?;
+    let worst = count(figures.metric("iops_steady_min")?);
+    let from = count(f64::from(figures.steady_from_s));
+    let text = if share == 0.0 {
+        format!(
+            "has no second below half its mean from {from} s on; the slowest gives {worst} IOPS"
+        )
+    } else {
+        format!(
+            "gives less than half its mean in {} of the seconds from {from} s on; \
+             the slowest gives {worst} IOPS",
+            percent(share)
+        )
+    };
+    Some((METRIC, text))
+}
+
+fn fall(rows: &PhaseRows, figures: &Consistency) -> Predicate {
+    let regimes = &figures.shape.regimes;
+    let Some(start) = figures.shape.fall_start else {
+        // Only a run that is even throughout shows that there is no fall.
+        return (figures.shape.steady_start == Some(0)).then(|| {
+            let text = format!("keeps its pace: no fall in {}", duration(&rows.seconds));
+            ("fall_start_s", text)
+        });
+    };
+    let fall_s = figures.metric("fall_start_s")?;
+    let before = regimes.iter().take_while(|regime| regime.values.start < start);
+    let from = before.map(|regime| regime.level).fold(0.0, f64::max);
+    let landing = figures.shape.steady_start.filter(|&steady| steady >= start).unwrap_or(start);
+    let to = regimes.iter().find(|regime| regime.values.start >= landing)?.level;
+    let cause = if spare_runs_out_at(&rows.seconds, fall_s) {
+        ", when its spare blocks are used up"
+    } else {
+        ""
+    };
+    let text = format!(
+        "falls from {} to {} IOPS after {} s{cause}",
+        count(from),
+        count(to),
+        count(fall_s)
+    );
+    Some(("fall_start_s", text))
+}
+
+/// True where the free superblocks sink from plenty to their lowest level just as the fall begins.
+fn spare_runs_out_at(rows: &[SecondRow], fall_s: f64) -> bool {
+    let level = |row: &SecondRow| row.telemetry.map(|t| t.free_superblocks as f64);
+    let (Some(first), Some(floor)) =
+        (rows.first().and_then(level), rows.iter().filter_map(level).reduce(f64::min))
+    else {
+        return false;
+    };
+    let at_floor = floor + (FLOOR_SHARE * (first - floor)).max(1.0);
+    let reached = rows.iter().find(|row| level(row).is_some_and(|free| free <= at_floor));
+    let reach_s = CAUSE_REACH_S.max(CAUSE_REACH_SHARE * fall_s);
+    first > 2.0 * at_floor
+        && reached.is_some_and(|row| (f64::from(row.second) - fall_s).abs() <= reach_s)
+}
+
+fn settling(rows: &PhaseRows, figures: &Consistency) -> Predicate {
+    const METRIC: &str = "steady_start_s";
+    if figures.shape.regimes.is_empty() {
+        return None;
+    }
+    let length = duration(&rows.seconds);
+    match figures.metric(METRIC) {
+        None => Some((
+            METRIC,
+            format!("does not settle within {length}, so its steady-state figures are a snapshot"),
+        )),
+        Some(steady_s) if steady_s > f64::from(figures.steady_from_s) => Some((
+            METRIC,
+            format!(
+                "settles only after {} s, so its figures from {} s on mix two regimes",
+                count(steady_s),
+                count(f64::from(figures.steady_from_s))
+            ),
+        )),
+        Some(0.0) => None,
+        Some(steady_s) => Some((METRIC, format!("settles after {} s", count(steady_s)))),
+    }
+}
+
+fn latency(figures: &Consistency) -> Predicate {
+    const METRIC: &str = "latency_steady_ns_p9999";
+    let p9999 = figures.metric(METRIC)?;
+    let max = figures.metric("latency_steady_ns_max")?;
+    let text = format!(
+        "answers 99.99% of commands within {} from {} s on; the slowest takes {}",
+        time(p9999),
+        count(f64::from(figures.steady_from_s)),
+        time(max)
+    );
+    Some((METRIC, text))
+}
+
+fn write_amplification(figures: &Consistency) -> Predicate {
+    let waf = figures.metric("waf_steady")?;
+    let text = format!(
+        "programs {waf:.2} pages of NAND for every page written from {} s on",
+        count(f64::from(figures.steady_from_s))
+    );
+    Some(("waf_steady", text))
+}
+
+/// Length of the run in words.
+fn duration(rows: &[SecondRow]) -> String {
+    let length_ns: u64 = rows.iter().map(|row| row.duration_ns).sum();
+    format!("{} s", count(length_ns as f64 / 1e9))
+}
+
+/// Three significant digits with thousands separators: 12,300. More would claim too much.
+fn count(value: f64) -> String {
+    let digits = (value.abs().max(1.0).log10().floor() as i32 - 2).max(0);
+    let scale = 10_f64.powi(digits);
+    let plain = format!("{:.0}", (value / scale).round() * scale);
+    let mut grouped = String::new();
+    for (index, digit) in plain.chars().enumerate() {
+        if index > 0 && (plain.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent < 1.0 { format!("{percent:.1}%") } else { format!("{percent:.0}%") }
+}
+
+/// A latency in the unit that reads best, with three significant digits at most.
+fn time(ns: f64) -> String {
+    let unit = LATENCY_UNITS.into_iter().find(|(unit_ns, _)| ns >= *unit_ns);
+    let (unit_ns, name) = unit.unwrap_or((1.0, "ns"));
+    let value = ns / unit_ns;
+    let decimals = if value < 10.0 { 2 } else { usize::from(value < 100.0) };
+    let text = format!("{value:.decimals$}");
+    let text =
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    format!("{text} {name}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_as_people_write_them() {
+        for (value, want) in [
+            (0.0, "0"),
+            (7.4, "7"),
+            (999.6, "1,000"),
+            (12_345.0, "12,300"),
+            (1_234_567.0, "1,230,000"),
+        ] {
+            assert_eq!(count(value), want);
+        }
+        for (ns, want) in [
+            (0.0, "0 ns"),
+            (812.0, "812 ns"),
+            (3_000.0, "3 us"),
+            (12_340_000.0, "12.3 ms"),
+            (2.5e9, "2.5 s"),
+        ] {
+            assert_eq!(time(ns), want);
+        }
+        assert_eq!((percent(0.001), percent(0.25)), ("0.1%".to_owned(), "25%".to_owned()));
+    }
+}
