@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 
 use crate::log::Log;
 use crate::proc;
@@ -34,6 +34,8 @@ pub(crate) enum Need {
     Root,
     /// Loop devices that the kernel lets us attach.
     LoopDevices,
+    /// Every Debian package, or the right to install those that are missing.
+    Packages,
 }
 
 impl Need {
@@ -49,6 +51,7 @@ impl Need {
                 let able = proc::succeeds(as_root("losetup").arg("--find"));
                 (!able).then(|| "needs loop devices: load the kernel module `loop`".into())
             }
+            Self::Packages => not_installable(&missing_packages()),
         }
     }
 }
@@ -64,16 +67,20 @@ fn missing_program(program: &str) -> Option<String> {
     })
 }
 
-/// The step `setup`: installs what is missing, or fails with the command that would.
+/// A sentence with the command that installs `missing`, where we may not run it ourselves.
+fn not_installable(missing: &[&str]) -> Option<String> {
+    let able = proc::which("apt-get").is_some() && (is_root() || can_sudo());
+    let list = missing.join(" ");
+    (!missing.is_empty() && !able)
+        .then(|| format!("missing: {list}; on Debian: sudo apt-get install {list}"))
+}
+
+/// The step `setup`: installs what is missing.
 pub(crate) fn system_packages(log: Log) -> Result<()> {
     let missing = missing_packages();
     if missing.is_empty() {
         log.line("every program is there");
         return Ok(());
-    }
-    let list = missing.join(" ");
-    if proc::which("apt-get").is_none() || !(is_root() || can_sudo()) {
-        bail!("missing on this machine: {list}; on Debian: sudo apt-get install {list}");
     }
     proc::stream(log, as_root("apt-get").arg("update"))?;
     let mut install = as_root("env");

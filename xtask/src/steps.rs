@@ -52,7 +52,7 @@ pub(crate) const STEPS: &[Step] = &[
         what: "install the Debian packages that are missing",
         lane: Lane::First,
         after: &[],
-        needs: &[],
+        needs: &[Need::Packages],
         run: |_, log| setup::system_packages(log),
     },
     Step {
