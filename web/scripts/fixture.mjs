@@ -1,0 +1,25 @@
+// Writes dist/fixture-*.html: the built page with made-up data, as `ssdlab report` would fill it.
+import { readFile, writeFile } from "node:fs/promises";
+import { runnerImport } from "vite";
+
+const SLOT = '<script type="application/json" id="ssdlab-data">null</script>';
+const root = new URL("..", import.meta.url);
+const { module } = await runnerImport(new URL("fixtures/report.ts", root).pathname, { configFile: false });
+const page = await readFile(new URL("dist/index.html", root), "utf8");
+
+const reports = {
+  all: module.fixtureReport(),
+  many: module.manyRuns(),
+  short: module.shortRun(),
+  hour: module.hourRun(),
+  other: module.unknownTest(),
+};
+for (const [name, report] of Object.entries(reports)) {
+  const json = JSON.stringify(report).replaceAll("<", "\\u003c");
+  const out = new URL(`dist/fixture-${name}.html`, root);
+  await writeFile(
+    out,
+    page.replace(SLOT, () => SLOT.replace("null", () => json)),
+  );
+  console.log(out.pathname);
+}

@@ -1,0 +1,92 @@
+// What every part of the page shares, and which runs the reader is looking at.
+
+import { CursorHub } from "./chart/cursor";
+import { type SetScales, setScales } from "./chart/scales";
+import type { Drive, Library, Run } from "./data/load";
+import { COMPARE_MAX, fromHash, type State, Store } from "./state";
+
+export interface App {
+  library: Library;
+  scales: SetScales;
+  store: Store;
+  hub: CursorHub;
+}
+
+/** A run on the graphs and the number of its colour, from 1. */
+export interface Shown {
+  run: Run;
+  color: number;
+}
+
+export function driveByKey(library: Library, key: string): Drive {
+  return library.drives.find((drive) => drive.key === key) ?? library.drives[0];
+}
+
+/** The wanted variant where the drive has it, its first one otherwise. */
+export function singleRun(library: Library, state: State): Run {
+  const drive = driveByKey(library, state.drive);
+  return drive.runs.find((run) => run.variant === state.variant) ?? drive.runs[0];
+}
+
+export function shownRuns({ library, store }: App): Shown[] {
+  const { state } = store;
+  if (library.runs.length === 0) return [];
+  if (state.view === "single") return [{ run: singleRun(library, state), color: 1 }];
+  return state.compare.flatMap((id, slot) => {
+    const run = library.runs.find((candidate) => candidate.id === id);
+    return run ? [{ run, color: slot + 1 }] : [];
+  });
+}
+
+/** A first comparison worth looking at: the drive's own variants, else the drives among each other. */
+export function firstComparison(library: Library, state: State): string[] {
+  const own = driveByKey(library, state.drive).runs;
+  const runs = own.length > 1 ? own : library.drives.map((drive) => drive.runs[0]);
+  return runs.slice(0, COMPARE_MAX).map((run) => run.id);
+}
+
+export function variantsOf(library: Library): string[] {
+  return [...new Set(library.runs.map((run) => run.variant))];
+}
+
+export function color(slot: number): string {
+  return cssColor(`--run-${slot}`);
+}
+
+/** A canvas needs the colour itself, not the name of a custom property. */
+export function cssColor(property: string): string {
+  return getComputedStyle(document.documentElement).getPropertyValue(property).trim();
+}
+
+export function appOf(library: Library, hash: string): App {
+  const first = library.drives[0];
+  const state: State = {
+    view: "single",
+    drive: first?.key ?? "",
+    variant: first?.runs[0]?.variant ?? "",
+    compare: [],
+    zoom: null,
+    percentile: "p99",
+    theme: "auto",
+    ...usable(library, fromHash(hash)),
+  };
+  return { library, scales: setScales(library.runs), store: new Store(state), hub: new CursorHub() };
+}
+
+/** A link may come from another report: forget drives and runs that are not here. */
+export function usable(library: Library, wanted: Partial<State>): Partial<State> {
+  const ids = new Set(library.runs.map((run) => run.id));
+  const state = { ...wanted };
+  if (state.compare) {
+    state.compare = state.compare.map((id) => (id !== null && ids.has(id) ? id : null));
+    if (!state.compare.some((id) => id !== null)) {
+      delete state.compare;
+      delete state.view;
+    }
+  }
+  if (state.drive !== undefined && !library.drives.some((drive) => drive.key === state.drive)) {
+    delete state.drive;
+    delete state.variant;
+  }
+  return state;
+}

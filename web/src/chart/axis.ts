@@ -1,0 +1,182 @@
+// Scales and their ticks. Pure arithmetic; no library, no DOM.
+
+export interface LinearScale {
+  kind: "linear";
+  min: number;
+  max: number;
+}
+
+/** `low` is the lowest value with a place of its own; zeros stand on `zeroAt`, below it. */
+export interface LogScale {
+  kind: "log";
+  min: number;
+  max: number;
+  low: number;
+  zeroAt: number | null;
+}
+
+export type Scale = LinearScale | LogScale;
+
+export interface Tick {
+  value: number;
+  label: string;
+}
+
+/** Share of the axis below `low` that is kept for the zero line. */
+const ZERO_BAND = 0.1;
+const FLOAT_SLACK = 1e-9;
+
+export function linear(min: number, max: number): LinearScale {
+  return { kind: "linear", min, max: max > min ? max : min + 1 };
+}
+
+/** Decade at the bottom, 1-2-5 at the top, never less than two decades: less makes noise look like drama. */
+export function logScale(lowest: number, highest: number, withZero: boolean): LogScale {
+  const max = roundUp(highest > 0 ? highest : 1, [1, 2, 5, 10]);
+  const wanted = lowest > 0 && lowest <= highest ? lowest : max;
+  const low = 10 ** Math.floor(Math.log10(Math.min(wanted, max / 100)) + FLOAT_SLACK);
+  if (!withZero) return { kind: "log", min: low, max, low, zeroAt: null };
+  const band = (max / low) ** (ZERO_BAND / (1 - ZERO_BAND));
+  return { kind: "log", min: low / band, max, low, zeroAt: low / Math.sqrt(band) };
+}
+
+function roundUp(value: number, steps: readonly number[]): number {
+  const decade = 10 ** Math.floor(Math.log10(value) + FLOAT_SLACK);
+  const step = steps.find((s) => s * decade >= value * (1 - FLOAT_SLACK)) ?? 10;
+  return clean(step * decade);
+}
+
+/** 0.30000000000000004 must not reach a label. */
+function clean(value: number): number {
+  return Number(value.toPrecision(12));
+}
+
+/** A distance between ticks that people count in. */
+export function niceStep(span: number, count: number): number {
+  return roundUp(span / count, [1, 2, 2.5, 5, 10]);
+}
+
+/** Smallest whole number of nice steps that holds `highest`. */
+export function niceTop(highest: number, count = 5): number {
+  if (!(highest > 0)) return 1;
+  const step = niceStep(highest, count);
+  return clean(Math.ceil(highest / step - FLOAT_SLACK) * step);
+}
+
+export function linearTicks(scale: LinearScale, count: number, label: (value: number) => string): Tick[] {
+  const step = niceStep(scale.max - scale.min, Math.max(1, count));
+  const ticks: Tick[] = [];
+  for (let k = Math.ceil(scale.min / step - FLOAT_SLACK); k * step <= scale.max * (1 + FLOAT_SLACK); k++) {
+    const value = clean(k * step);
+    ticks.push({ value, label: label(value) });
+  }
+  return ticks;
+}
+
+/** Decades, with 2 and 5 named when there is room; the zero line comes first. */
+export function logTicks(scale: LogScale, label: (value: number) => string): Tick[] {
+  const decades = Math.log10(scale.max / scale.low);
+  const multiples = decades < 2.5 ? [1, 2, 5] : [1];
+  const ticks: Tick[] = scale.zeroAt === null ? [] : [{ value: scale.zeroAt, label: "0" }];
+  for (const value of multiplesOf(scale, multiples)) ticks.push({ value, label: label(value) });
+  return ticks;
+}
+
+/** Faint lines between the decades. */
+export function minorTicks(scale: LogScale): number[] {
+  const decades = Math.log10(scale.max / scale.low);
+  return decades > 5 ? [] : multiplesOf(scale, [2, 3, 4, 5, 6, 7, 8, 9]);
+}
+
+function multiplesOf(scale: LogScale, multiples: readonly number[]): number[] {
+  const values: number[] = [];
+  for (
+    let exponent = Math.floor(Math.log10(scale.low) + FLOAT_SLACK);
+    10 ** exponent <= scale.max;
+    exponent++
+  ) {
+    for (const multiple of multiples) {
+      const value = clean(multiple * 10 ** exponent);
+      if (value >= scale.low * (1 - FLOAT_SLACK) && value <= scale.max * (1 + FLOAT_SLACK))
+        values.push(value);
+    }
+  }
+  return values;
+}
+
+/**
+ * From a value to a place between `from` (at `min`) and `to` (at `max`). NaN where the value has no place:
+ * unknown, or zero on a log scale without a zero line.
+ */
+export function projector(scale: Scale, from: number, to: number): (value: number) => number {
+  if (scale.kind === "linear") {
+    const factor = (to - from) / (scale.max - scale.min);
+    return (value) => from + (value - scale.min) * factor;
+  }
+  const base = Math.log10(scale.min);
+  const factor = (to - from) / (Math.log10(scale.max) - base);
+  const zero = scale.zeroAt === null ? Number.NaN : from + (Math.log10(scale.zeroAt) - base) * factor;
+  return (value) => (value > 0 ? from + (Math.log10(value) - base) * factor : value <= 0 ? zero : Number.NaN);
+}
+
+export interface Extent {
+  lowest: number;
+  highest: number;
+  zeros: number;
+}
+
+/** Smallest positive value, largest value and number of zeros, from index `from` on. */
+export function extend(extent: Extent, values: Float64Array, from = 0): Extent {
+  let { lowest, highest, zeros } = extent;
+  for (let i = from; i < values.length; i++) {
+    const value = values[i];
+    if (value > 0) {
+      if (value < lowest) lowest = value;
+      if (value > highest) highest = value;
+    } else if (value === 0) zeros++;
+  }
+  return { lowest, highest, zeros };
+}
+
+export const NO_EXTENT: Extent = { lowest: Number.POSITIVE_INFINITY, highest: 0, zeros: 0 };
+
+/** Index of the first element that is not below `value`; the array is sorted. */
+export function lowerBound(sorted: Float64Array, value: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (sorted[middle] < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Index of the element nearest to `value`, or -1 when there is none. */
+export function nearestIndex(sorted: Float64Array, value: number): number {
+  const at = lowerBound(sorted, value);
+  if (at === sorted.length) return at - 1;
+  if (at === 0) return 0;
+  return value - sorted[at - 1] <= sorted[at] - value ? at - 1 : at;
+}
+
+/**
+ * Top of a linear axis for columns with rare spikes. A single wild second must not flatten the rest, so
+ * past three times the 99.5th percentile the spikes are drawn on the upper edge instead.
+ */
+export function robustTop(columns: readonly Float64Array[]): { top: number; clipped: boolean } {
+  const total = columns.reduce((sum, column) => sum + column.length, 0);
+  const stride = Math.max(1, Math.ceil(total / 20_000));
+  const sample: number[] = [];
+  let highest = 0;
+  for (const column of columns) {
+    for (let i = 0; i < column.length; i++) {
+      if (column[i] > highest) highest = column[i];
+      if (i % stride === 0 && column[i] >= 0) sample.push(column[i]);
+    }
+  }
+  sample.sort((a, b) => a - b);
+  const usual = sample[Math.floor(sample.length * 0.995)] ?? 0;
+  const clipped = usual > 0 && highest > usual * 3;
+  return { top: niceTop(clipped ? usual * 1.15 : highest, 2), clipped };
+}

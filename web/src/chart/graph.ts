@@ -1,0 +1,484 @@
+// The one module that knows uPlot. uPlot gives frame, scales, axes and the drag; the points, the marks and
+// the pointing are ours, because runs need not share their x values and there may be millions of them.
+
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import { h } from "../dom";
+import { linearTicks, logTicks, lowerBound, minorTicks, projector, type Scale, type Tick } from "./axis";
+import { type Frame, type Layer, paintPoints } from "./painter";
+
+export const GUTTER_LEFT = 58;
+const GUTTER_RIGHT = 14;
+const X_AXIS_HEIGHT = 26;
+const X_TITLE_HEIGHT = 20;
+const POINTER_REACH = 8;
+const SMALLEST_DRAG = 5;
+
+/** A line with a label across the plot, at a value of the x or of the y axis. */
+export interface Mark {
+  axis: "x" | "y";
+  value: number;
+  label: string;
+}
+
+export interface GraphSpec {
+  id: string;
+  /** What a screen reader calls the graph. */
+  name: string;
+  height: number;
+  x: Scale;
+  y: Scale;
+  xLabel: (value: number) => string;
+  yLabel: (value: number) => string;
+  xTitle: string | null;
+  /** Room for the y labels, in pixels. */
+  gutter?: number;
+  /** About this many y ticks on a linear axis. */
+  yTicks?: number;
+  onPoint?: (x: number | null, graph: Graph) => void;
+  onZoom?: (range: [number, number] | null) => void;
+  /** What the tooltip says about a place on the x axis. */
+  describe?: (x: number) => HTMLElement | null;
+}
+
+export interface Drawing {
+  layers: Layer[];
+  marks?: Mark[];
+  /** Said in the middle of an empty plot. */
+  message?: string | null;
+  x?: Scale;
+  y?: Scale;
+}
+
+interface Ink {
+  text: string;
+  grid: string;
+  faint: string;
+  axis: string;
+  mark: string;
+  surface: string;
+  font: string;
+}
+
+function inkOf(element: Element): Ink {
+  const style = getComputedStyle(element);
+  const color = (name: string) => style.getPropertyValue(name).trim();
+  return {
+    text: color("--ink-2"),
+    grid: color("--grid"),
+    faint: color("--grid-faint"),
+    axis: color("--rule"),
+    mark: color("--mark"),
+    surface: color("--surface"),
+    font: style.getPropertyValue("--font").trim(),
+  };
+}
+
+export class Graph {
+  readonly element: HTMLElement;
+  readonly spec: GraphSpec;
+  private plot: uPlot;
+  private x: Scale;
+  private y: Scale;
+  private drawing: Drawing = { layers: [] };
+  private ink: Ink;
+  private line = h("div", { class: "graph-line", hidden: true });
+  private tip = h("div", { class: "graph-tip", hidden: true });
+  private note = h("p", { class: "graph-note", hidden: true });
+  private spoken = h("div", { class: "sr-only", "aria-live": "polite" });
+  private dots: HTMLElement[] = [];
+
+  constructor(spec: GraphSpec) {
+    this.spec = spec;
+    this.x = spec.x;
+    this.y = spec.y;
+    this.element = h("div", {
+      class: "graph",
+      id: spec.id,
+      tabindex: "0",
+      role: "application",
+      "aria-roledescription": "graph",
+      "aria-label": spec.name,
+      "aria-describedby": `${spec.id}-summary`,
+    });
+    this.ink = inkOf(document.documentElement);
+    this.plot = new uPlot(this.options(), this.frameData(), this.element);
+    this.plot.over.append(this.line, this.note);
+    this.element.append(this.tip, this.spoken);
+    this.listen();
+    this.publishScales();
+    new ResizeObserver(() => this.fit()).observe(this.element);
+  }
+
+  draw(drawing: Drawing): void {
+    this.drawing = drawing;
+    this.x = drawing.x ?? this.spec.x;
+    this.y = drawing.y ?? this.spec.y;
+    this.note.textContent = drawing.message ?? "";
+    this.note.hidden = !drawing.message;
+    this.publishScales();
+    this.plot.setData(this.frameData());
+  }
+
+  /** Colours come from the style sheet; call after the theme changed. */
+  recolor(): void {
+    this.ink = inkOf(document.documentElement);
+    this.plot.redraw(false, true);
+  }
+
+  fit(wanted?: number): void {
+    const width = wanted ?? this.element.clientWidth;
+    if (width > 0 && width !== this.plot.width) this.plot.setSize({ width, height: this.plot.height });
+  }
+
+  /** Line and rings at a place on the x axis, or nothing. */
+  pointAt(x: number | null): void {
+    const shown = x !== null && x >= this.x.min && x <= this.x.max;
+    this.line.hidden = !shown;
+    this.showDots(shown ? x : null);
+    if (!shown) {
+      this.tip.hidden = true;
+      return;
+    }
+    this.line.style.transform = `translateX(${this.plot.valToPos(x, "x")}px)`;
+  }
+
+  showTip(x: number | null): void {
+    const content = x === null ? null : this.spec.describe?.(x);
+    this.tip.hidden = !content;
+    if (!content || x === null) return;
+    this.tip.replaceChildren(content);
+    const at = this.plot.over.offsetLeft + this.plot.valToPos(x, "x");
+    const width = this.tip.offsetWidth;
+    const room = this.element.clientWidth;
+    const left = at + 14 + width <= room ? at + 14 : Math.max(0, at - 14 - width);
+    this.tip.style.transform = `translateX(${Math.min(left, Math.max(0, room - width))}px)`;
+  }
+
+  private options(): uPlot.Options {
+    const { spec } = this;
+    const axis = {
+      stroke: () => this.ink.text,
+      grid: { stroke: () => this.ink.grid, width: 1 },
+      ticks: { stroke: () => this.ink.axis, width: 1, size: 5 },
+      font: `12px ${this.ink.font}`,
+      gap: 6,
+    };
+    return {
+      width: this.element.clientWidth || 640,
+      height: spec.height,
+      padding: [8, GUTTER_RIGHT, spec.xTitle === null ? 6 : 0, 0],
+      legend: { show: false },
+      series: [{}, { paths: () => null, points: { show: false } }],
+      scales: {
+        x: {
+          time: false,
+          distr: spec.x.kind === "log" ? 3 : 1,
+          range: () => [this.x.min, this.x.max],
+        },
+        y: { distr: spec.y.kind === "log" ? 3 : 1, range: () => [this.y.min, this.y.max] },
+      },
+      axes: [
+        {
+          ...axis,
+          show: spec.xTitle !== null,
+          size: X_AXIS_HEIGHT,
+          ...(spec.xTitle && {
+            label: spec.xTitle,
+            labelSize: X_TITLE_HEIGHT,
+            labelFont: `12px ${this.ink.font}`,
+            labelGap: 0,
+          }),
+          splits: (u) => this.xTicks(u).map((tick) => tick.value),
+          values: (u) => this.xTicks(u).map((tick) => tick.label),
+          filter: (_, splits) => splits,
+        },
+        {
+          ...axis,
+          size: spec.gutter ?? GUTTER_LEFT,
+          splits: () => this.yTicks().map((tick) => tick.value),
+          values: () => this.yTicks().map((tick) => tick.label),
+          filter: (_, splits) => splits,
+        },
+      ],
+      cursor: {
+        x: false,
+        y: false,
+        points: { show: false },
+        drag: { x: spec.onZoom !== undefined, y: false, setScale: false },
+        bind: { dblclick: () => () => this.resetZoom() },
+      },
+      hooks: {
+        drawClear: [() => this.paintUnder()],
+        draw: [() => this.paint()],
+        setSelect: [(u) => this.selected(u)],
+      },
+    };
+  }
+
+  /** uPlot wants data to have a frame; the real columns stay ours. */
+  private frameData(): uPlot.AlignedData {
+    return [
+      [this.x.min, this.x.max],
+      [null, null],
+    ];
+  }
+
+  private xTicks(u: uPlot): Tick[] {
+    const { xLabel } = this.spec;
+    const scale = this.x;
+    if (scale.kind === "log") return logTicks(scale, xLabel);
+    return linearTicks(scale, Math.max(2, Math.min(10, u.width / 90)), xLabel);
+  }
+
+  private yTicks(): Tick[] {
+    const { yLabel, yTicks } = this.spec;
+    return this.y.kind === "log" ? logTicks(this.y, yLabel) : linearTicks(this.y, yTicks ?? 5, yLabel);
+  }
+
+  private frame(): Frame {
+    const { left, top, width, height } = this.plot.bbox;
+    return { box: { left, top, width, height }, x: this.x, y: this.y, pixelRatio: uPlot.pxRatio };
+  }
+
+  private toCanvasX(value: number): number {
+    const { left, width } = this.plot.bbox;
+    return projector(this.x, left, left + width)(value);
+  }
+
+  private toCanvasY(value: number): number {
+    const { top, height } = this.plot.bbox;
+    return projector(this.y, top + height, top)(value);
+  }
+
+  private paintUnder(): void {
+    const { ctx, bbox } = this.plot;
+    ctx.save();
+    ctx.strokeStyle = this.ink.faint;
+    ctx.lineWidth = uPlot.pxRatio;
+    ctx.beginPath();
+    if (this.y.kind === "log") for (const value of minorTicks(this.y)) this.rowLine(value);
+    if (this.x.kind === "log") for (const value of minorTicks(this.x)) this.columnLine(value);
+    ctx.stroke();
+    if (this.y.kind === "log" && this.y.zeroAt !== null) {
+      const edge = this.toCanvasY(this.y.low);
+      ctx.fillStyle = this.ink.faint;
+      ctx.fillRect(bbox.left, edge, bbox.width, bbox.top + bbox.height - edge);
+    }
+    ctx.restore();
+  }
+
+  private rowLine(value: number): void {
+    const { ctx, bbox } = this.plot;
+    const y = Math.round(this.toCanvasY(value)) + 0.5;
+    ctx.moveTo(bbox.left, y);
+    ctx.lineTo(bbox.left + bbox.width, y);
+  }
+
+  private columnLine(value: number): void {
+    const { ctx, bbox } = this.plot;
+    const x = Math.round(this.toCanvasX(value)) + 0.5;
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+  }
+
+  private paint(): void {
+    const marks = this.drawing.marks ?? [];
+    this.paintMarkLines(marks);
+    paintPoints(this.plot.ctx, this.drawing.layers, this.frame());
+    this.paintMarkLabels(marks);
+  }
+
+  private inside(mark: Mark): boolean {
+    const scale = mark.axis === "x" ? this.x : this.y;
+    return mark.value >= scale.min && mark.value <= scale.max;
+  }
+
+  private paintMarkLines(marks: readonly Mark[]): void {
+    const { ctx } = this.plot;
+    ctx.save();
+    ctx.strokeStyle = this.ink.mark;
+    ctx.lineWidth = uPlot.pxRatio;
+    ctx.setLineDash([4 * uPlot.pxRatio, 3 * uPlot.pxRatio]);
+    ctx.beginPath();
+    for (const mark of marks.filter((m) => this.inside(m))) {
+      if (mark.axis === "x") this.columnLine(mark.value);
+      else this.rowLine(mark.value);
+    }
+    if (this.y.kind === "log" && this.y.zeroAt !== null) this.rowLine(this.y.zeroAt);
+    ctx.stroke();
+    ctx.restore();
+  }
+
+  private paintMarkLabels(marks: readonly Mark[]): void {
+    const { ctx, bbox } = this.plot;
+    const ratio = uPlot.pxRatio;
+    ctx.save();
+    ctx.font = `${11.5 * ratio}px ${this.ink.font}`;
+    ctx.textBaseline = "middle";
+    const taken: { left: number; right: number; y: number }[] = [];
+    for (const mark of marks.filter((m) => this.inside(m) && m.label !== "")) {
+      const width = ctx.measureText(mark.label).width;
+      const right = bbox.left + bbox.width;
+      let left = mark.axis === "x" ? this.toCanvasX(mark.value) + 5 * ratio : right - width - 6 * ratio;
+      if (left + width + 4 * ratio > right) left = this.toCanvasX(mark.value) - width - 5 * ratio;
+      let y = mark.axis === "x" ? bbox.top + 11 * ratio : this.toCanvasY(mark.value) - 9 * ratio;
+      const clash = () =>
+        taken.some((t) => left < t.right && left + width > t.left && Math.abs(t.y - y) < 15 * ratio);
+      while (clash() && y < bbox.top + bbox.height - 24 * ratio) y += 16 * ratio;
+      taken.push({ left: left - 4 * ratio, right: left + width + 4 * ratio, y });
+      ctx.globalAlpha = 0.82;
+      ctx.fillStyle = this.ink.surface;
+      ctx.fillRect(left - 3 * ratio, y - 8 * ratio, width + 6 * ratio, 16 * ratio);
+      ctx.globalAlpha = 1;
+      ctx.fillStyle = this.ink.text;
+      ctx.fillText(mark.label, left, y);
+    }
+    ctx.restore();
+  }
+
+  private selected(u: uPlot): void {
+    const { left, width } = u.select;
+    if (width <= 0) return;
+    u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+    if (width < SMALLEST_DRAG) return;
+    this.spec.onZoom?.([u.posToVal(left, "x"), u.posToVal(left + width, "x")]);
+  }
+
+  private resetZoom(): null {
+    this.spec.onZoom?.(null);
+    return null;
+  }
+
+  private listen(): void {
+    const { over } = this.plot;
+    over.addEventListener("mousemove", (event) => {
+      const place = over.getBoundingClientRect();
+      this.lead(this.nearest(event.clientX - place.left, event.clientY - place.top));
+    });
+    over.addEventListener("mouseleave", () => this.lead(null));
+    this.element.addEventListener("keydown", (event) => this.key(event));
+    this.element.addEventListener("blur", () => this.lead(null));
+  }
+
+  /** This graph has the pointer: it shows the tooltip, the others follow. */
+  private lead(x: number | null): void {
+    this.led = x;
+    this.spec.onPoint?.(x, this);
+    this.pointAt(x);
+    this.showTip(x);
+  }
+
+  private led: number | null = null;
+
+  private key(event: KeyboardEvent): void {
+    const stride = (event.shiftKey ? 10 : 1) * (event.key === "ArrowLeft" ? -1 : 1);
+    const moves: Record<string, () => void> = {
+      ArrowLeft: () => this.walk(stride),
+      ArrowRight: () => this.walk(stride),
+      Home: () => this.walkTo(this.x.min),
+      End: () => this.walkTo(this.x.max),
+      "+": () => this.zoomBy(0.5),
+      "=": () => this.zoomBy(0.5),
+      "-": () => this.zoomBy(2),
+      "0": () => this.resetZoom(),
+      Escape: () => this.resetZoom(),
+    };
+    const move = moves[event.key];
+    if (!move || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    move();
+  }
+
+  private walk(stride: number): void {
+    const column = this.drawing.layers[0]?.x;
+    if (!column || column.length === 0) return;
+    const start = this.led ?? (this.x.min + this.x.max) / 2;
+    const index = Math.min(column.length - 1, Math.max(0, lowerBound(column, start) + stride));
+    this.walkTo(column[index]);
+  }
+
+  private walkTo(x: number): void {
+    this.lead(Math.min(this.x.max, Math.max(this.x.min, x)));
+    this.spoken.textContent = this.tip.hidden ? "" : spokenText(this.tip);
+  }
+
+  private zoomBy(factor: number): void {
+    const middle = this.led ?? (this.x.min + this.x.max) / 2;
+    const half = ((this.x.max - this.x.min) * factor) / 2;
+    this.spec.onZoom?.([middle - half, middle + half]);
+  }
+
+  /** The point nearest to the pointer within reach, else the nearest second; outliers can be picked. */
+  private nearest(left: number, top: number): number | null {
+    const { plot } = this;
+    const toX = projector(this.x, 0, plot.over.clientWidth);
+    const toY = projector(this.y, plot.over.clientHeight, 0);
+    let best = Number.POSITIVE_INFINITY;
+    let found: number | null = null;
+    for (const { x, y, startX } of this.drawing.layers) {
+      const lowest = Math.max(startX ?? Number.NEGATIVE_INFINITY, plot.posToVal(left - POINTER_REACH, "x"));
+      const from = lowerBound(x, lowest);
+      const to = lowerBound(x, plot.posToVal(left + POINTER_REACH, "x"));
+      for (let i = from; i < to; i++) {
+        const distance = (toX(x[i]) - left) ** 2 + (Math.max(0, toY(y[i])) - top) ** 2;
+        if (!(distance < best)) continue;
+        best = distance;
+        found = x[i];
+      }
+    }
+    return found ?? this.nearestX(plot.posToVal(left, "x"));
+  }
+
+  private nearestX(value: number): number | null {
+    let found: number | null = null;
+    for (const { x } of this.drawing.layers) {
+      const at = lowerBound(x, value);
+      for (const candidate of [x[at - 1], x[at]]) {
+        if (candidate === undefined) continue;
+        if (found === null || Math.abs(candidate - value) < Math.abs(found - value)) found = candidate;
+      }
+    }
+    return found;
+  }
+
+  private showDots(x: number | null): void {
+    const { layers } = this.drawing;
+    while (this.dots.length < layers.length) {
+      const dot = h("div", { class: "graph-dot", hidden: true });
+      this.dots.push(dot);
+      this.plot.over.append(dot);
+    }
+    this.dots.forEach((dot, k) => {
+      const y = x === null || !layers[k] ? Number.NaN : this.valueAt(layers[k], x);
+      dot.hidden = Number.isNaN(y);
+      if (x === null || dot.hidden) return;
+      const top = projector(this.y, this.plot.over.clientHeight, 0)(y);
+      dot.style.borderColor = layers[k].color;
+      dot.style.transform = `translate(${this.plot.valToPos(x, "x")}px, ${Math.max(0, top)}px)`;
+      dot.hidden = Number.isNaN(top);
+    });
+  }
+
+  private valueAt(layer: Layer, x: number): number {
+    const at = lowerBound(layer.x, x - 0.5);
+    const near = at < layer.x.length && Math.abs(layer.x[at] - x) <= 0.5;
+    if (!near || x < (layer.startX ?? Number.NEGATIVE_INFINITY)) return Number.NaN;
+    return layer.y[at];
+  }
+
+  /** What is on the axes, for tests and for anyone who wants to read the graph by script. */
+  private publishScales(): void {
+    const { dataset } = this.element;
+    dataset.xMin = String(this.x.min);
+    dataset.xMax = String(this.x.max);
+    dataset.yMin = String(this.y.min);
+    dataset.yMax = String(this.y.max);
+    dataset.yZero = this.y.kind === "log" && this.y.zeroAt !== null ? String(this.y.zeroAt) : "";
+  }
+}
+
+/** Cells apart by commas; the plain text content would run them together. */
+function spokenText(tip: HTMLElement): string {
+  return [...tip.querySelectorAll("caption, th, td")].map((cell) => cell.textContent).join(", ");
+}

@@ -1,0 +1,128 @@
+// Axes of the whole set. Every drive and every variant is drawn on the same ones, or a glance from one to
+// the other would mislead.
+
+import type { ColumnName, Run } from "../data/load";
+import {
+  extend,
+  type LinearScale,
+  type LogScale,
+  linear,
+  logScale,
+  lowerBound,
+  NO_EXTENT,
+  niceTop,
+  robustTop,
+} from "./axis";
+
+export interface StripScale {
+  scale: LinearScale;
+  /** Spikes beyond the top are drawn on the upper edge. */
+  clipped: boolean;
+}
+
+export const STRIP_COLUMNS = ["waf", "freeSuperblocks", "bufferMb", "gcMoved", "dieBusy"] as const;
+export type StripColumn = (typeof STRIP_COLUMNS)[number];
+
+export interface SetScales {
+  whole: LinearScale;
+  steady: LinearScale;
+  iopsWhole: LogScale;
+  iopsSteadyLog: LogScale;
+  iopsSteadyLinear: LinearScale;
+  latency: LogScale;
+  latencyShareX: LogScale;
+  latencyShareY: LogScale;
+  strip: Record<StripColumn, StripScale>;
+}
+
+export function endOf(run: Run): number {
+  const { second } = run.columns;
+  return second.length === 0 ? 0 : second[second.length - 1] + 1;
+}
+
+/** Index of the first point of the steady-state graphs. */
+export function steadyIndex(run: Run): number {
+  return lowerBound(run.columns.second, run.view.steady_from_s);
+}
+
+function logOver(runs: readonly Run[], columns: readonly ColumnName[], from: (run: Run) => number): LogScale {
+  let extent = NO_EXTENT;
+  for (const run of runs) {
+    for (const name of columns) extent = extend(extent, run.columns[name], from(run));
+  }
+  return logScale(extent.lowest, extent.highest, extent.zeros > 0);
+}
+
+function steadyAxis(runs: readonly Run[]): LinearScale {
+  const reached = runs.filter((run) => endOf(run) > run.view.steady_from_s);
+  const counted = reached.length > 0 ? reached : runs;
+  const from = Math.min(...counted.map((run) => run.view.steady_from_s));
+  return linear(from, Math.max(from + 1, ...counted.map(endOf)));
+}
+
+function steadyTop(runs: readonly Run[]): LinearScale {
+  let extent = NO_EXTENT;
+  for (const run of runs) extent = extend(extent, run.columns.iops, steadyIndex(run));
+  return linear(0, niceTop(extent.highest));
+}
+
+function stripScale(runs: readonly Run[], name: StripColumn): StripScale {
+  if (name === "dieBusy") return { scale: linear(0, 1), clipped: false };
+  const { top, clipped } = robustTop(runs.map((run) => run.columns[name]));
+  return { scale: linear(0, top), clipped };
+}
+
+function shareScales(runs: readonly Run[]): [LogScale, LogScale] {
+  let lowest = Number.POSITIVE_INFINITY;
+  let highest = 0;
+  let rarest = 0.01;
+  for (const { view } of runs) {
+    const bins = view.latency_bins;
+    if (bins.length === 0) continue;
+    const commands = bins.reduce((sum, [, count]) => sum + count, 0);
+    lowest = Math.min(lowest, Math.max(1, bins[0][0]));
+    highest = Math.max(highest, bins[bins.length - 1][0] * 1.01);
+    rarest = Math.min(rarest, 1 / commands);
+  }
+  return [logScale(lowest, highest, false), logScale(rarest, 1, false)];
+}
+
+export function setScales(runs: readonly Run[]): SetScales {
+  const fromStart = () => 0;
+  const [latencyShareX, latencyShareY] = shareScales(runs);
+  return {
+    whole: linear(0, Math.max(1, ...runs.map(endOf))),
+    steady: steadyAxis(runs),
+    iopsWhole: logOver(runs, ["iops"], fromStart),
+    iopsSteadyLog: logOver(runs, ["iops"], steadyIndex),
+    iopsSteadyLinear: steadyTop(runs),
+    latency: logOver(runs, ["p50", "p99", "max"], fromStart),
+    latencyShareX,
+    latencyShareY,
+    strip: Object.fromEntries(STRIP_COLUMNS.map((name) => [name, stripScale(runs, name)])) as Record<
+      StripColumn,
+      StripScale
+    >,
+  };
+}
+
+/** Shortest stretch worth a zoom, in seconds. */
+const ZOOM_MIN = 4;
+
+/** The zoomed part of an axis; where the two do not meet, the axis stays whole. */
+export function zoomed(axis: LinearScale, zoom: [number, number] | null): LinearScale {
+  if (!zoom) return axis;
+  const min = Math.max(axis.min, zoom[0]);
+  const max = Math.min(axis.max, zoom[1]);
+  return max - min >= Math.min(ZOOM_MIN, axis.max - axis.min) ? linear(min, max) : axis;
+}
+
+/** A zoom that stays on the axis and is neither tiny nor everything. */
+export function zoomWithin(axis: LinearScale, range: [number, number] | null): [number, number] | null {
+  if (!range) return null;
+  const middle = (range[0] + range[1]) / 2;
+  const half = Math.max(ZOOM_MIN, range[1] - range[0]) / 2;
+  const min = Math.max(axis.min, middle - half);
+  const max = Math.min(axis.max, middle + half);
+  return min <= axis.min && max >= axis.max ? null : [min, max];
+}

@@ -1,0 +1,332 @@
+// The figures by their stable names: what they are called, what they mean, and which of two is better.
+
+import {
+  csvField,
+  duration,
+  iops,
+  oneIn,
+  percent,
+  seconds,
+  separated,
+  significant,
+  UNKNOWN,
+  withUnit,
+} from "./format";
+import { plainName, type Run } from "./load";
+
+export type Unit = "iops" | "ns" | "s" | "share" | "ratio" | "mb_per_s" | "us" | "count";
+export type Group = "Throughput" | "Evenness" | "Latency" | "When" | "Inside the drive" | "Other";
+
+export interface Figure {
+  name: string;
+  label: string;
+  group: Group;
+  unit: Unit;
+  better: "higher" | "lower" | null;
+  meaning: string;
+}
+
+export const GROUPS: Group[] = ["Throughput", "Evenness", "Latency", "When", "Inside the drive", "Other"];
+
+type Row = [name: string, label: string, unit: Unit, better: Figure["better"], meaning: string];
+
+const TABLE: Record<Exclude<Group, "Other">, Row[]> = {
+  Throughput: [
+    [
+      "iops_steady_mean",
+      "Steady state, mean",
+      "iops",
+      "higher",
+      "Commands completed per second, averaged over the steady-state part of the run: the pace the drive keeps for good.",
+    ],
+    [
+      "iops_steady_min",
+      "Steady state, slowest second",
+      "iops",
+      "higher",
+      "The worst single second of the steady-state part. Zero means that for a whole second no command completed.",
+    ],
+    [
+      "iops_steady_max",
+      "Steady state, fastest second",
+      "iops",
+      null,
+      "The best single second of the steady-state part. High is good only where the slowest second is near it.",
+    ],
+    [
+      "iops_peak_mean_first_60s",
+      "First minute, mean",
+      "iops",
+      "higher",
+      "The pace of a fresh drive, while erased blocks are still at hand. Light use mostly sees this one.",
+    ],
+  ],
+  Evenness: [
+    [
+      "iops_steady_cv",
+      "Coefficient of variation",
+      "share",
+      "lower",
+      "Standard deviation divided by the mean, over the steady-state part: how far a typical second is from the mean, as a share of it. Comparable between fast and slow drives.",
+    ],
+    [
+      "iops_steady_stddev",
+      "Standard deviation",
+      "iops",
+      "lower",
+      "How far the seconds of the steady-state part typically lie from their mean, in IOPS. Faster drives have larger ones; compare the coefficient of variation instead.",
+    ],
+    [
+      "seconds_below_half_mean_share",
+      "Seconds below half the mean",
+      "share",
+      "lower",
+      "Share of steady-state seconds in which the drive did less than half of its own mean: how often it stumbles.",
+    ],
+    [
+      "last400_stddev",
+      "Last 400 s, standard deviation",
+      "iops",
+      "lower",
+      "Standard deviation over the last 400 seconds of the run, one of the two consistency numbers reviews used from 2015 on.",
+    ],
+    [
+      "last400_mean_over_stddev",
+      "Last 400 s, mean over deviation",
+      "ratio",
+      "higher",
+      "Mean divided by standard deviation over the last 400 seconds, the other of the two: larger is more even.",
+    ],
+  ],
+  Latency: [
+    [
+      "latency_ns_p50",
+      "Median (p50)",
+      "ns",
+      "lower",
+      "Half of all commands took no longer than this. At a fixed queue depth it mostly mirrors the IOPS.",
+    ],
+    [
+      "latency_ns_p99",
+      "99th percentile (p99)",
+      "ns",
+      "lower",
+      "99 of 100 commands took no longer than this; one in a hundred did.",
+    ],
+    ["latency_ns_p999", "p99.9", "ns", "lower", "One command in 1,000 took longer than this."],
+    [
+      "latency_ns_p9999",
+      "p99.99",
+      "ns",
+      "lower",
+      "One command in 10,000 took longer than this. A busy drive reaches it many times a minute.",
+    ],
+    [
+      "latency_ns_max",
+      "Longest",
+      "ns",
+      "lower",
+      "The slowest single command. From about 0.1 s on a person can feel it as a hitch.",
+    ],
+  ],
+  When: [
+    [
+      "fall_start_s",
+      "The fall begins",
+      "s",
+      "higher",
+      "Seconds of full load until the pace first breaks: how long the erased blocks last. Later is better; a larger spare area moves it.",
+    ],
+    [
+      "steady_start_s",
+      "Steady state is reached",
+      "s",
+      null,
+      "From here on the pace no longer drifts. Found by change-point detection, so it may differ from the second at which the steady-state graphs begin.",
+    ],
+  ],
+  "Inside the drive": [
+    [
+      "waf_steady",
+      "Write amplification, steady state",
+      "ratio",
+      "lower",
+      "Pages programmed into NAND for each page the host wrote. 1 is ideal without compression; 4 means three of four writes are the drive cleaning up after itself, and wear is four times as fast.",
+    ],
+  ],
+};
+
+export const FIGURES: Figure[] = Object.entries(TABLE).flatMap(([group, rows]) =>
+  rows.map(([name, label, unit, better, meaning]) => ({
+    name,
+    label,
+    group: group as Group,
+    unit,
+    better,
+    meaning,
+  })),
+);
+
+const KNOWN = new Map(FIGURES.map((figure) => [figure.name, figure]));
+
+/** Metrics of other tests carry their unit in the name; that is enough to show them well. */
+export function figureOf(name: string): Figure {
+  return (
+    KNOWN.get(name) ?? { name, label: name, group: "Other", unit: unitOf(name), better: null, meaning: "" }
+  );
+}
+
+function unitOf(name: string): Unit {
+  if (/_ns(_|$)/.test(name)) return "ns";
+  if (/_us(_|$)/.test(name)) return "us";
+  if (/mb_per_s/.test(name)) return "mb_per_s";
+  if (/iops/.test(name)) return "iops";
+  if (/_share$/.test(name)) return "share";
+  if (/_s(_read|_write)?$/.test(name)) return "s";
+  return "count";
+}
+
+const SHOWN: Record<Unit, (value: number) => string> = {
+  iops,
+  ns: duration,
+  s: seconds,
+  share: percent,
+  ratio: (value) => separated(value, value < 100 ? 2 : 0),
+  mb_per_s: (value) => withUnit(significant(value), "MB/s"),
+  us: (value) => duration(value * 1000),
+  count: (value) => (Number.isInteger(value) ? separated(value) : significant(value, 4)),
+};
+
+export function shown(figure: Figure, value: number | null | undefined): string {
+  return known(value) ? SHOWN[figure.unit](value) : UNKNOWN;
+}
+
+function known(value: number | null | undefined): value is number {
+  return value !== null && value !== undefined && Number.isFinite(value);
+}
+
+export function metricOf(run: Run, name: string): number | null {
+  const value = run.view.metrics[name];
+  return known(value) ? value : null;
+}
+
+/** Figures that at least one run names, in reading order, unknown names last. */
+export function figuresIn(runs: readonly Run[]): Figure[] {
+  const names = new Set(runs.flatMap((run) => Object.keys(run.view.metrics)));
+  const others = [...names].filter((name) => !KNOWN.has(name)).sort();
+  return [...FIGURES.filter((figure) => names.has(figure.name)), ...others.map(figureOf)];
+}
+
+/** A run that did not end properly is no winner, and a best needs at least one that is worse. */
+export function bestValue(figure: Figure, runs: readonly Run[]): number | null {
+  if (!figure.better) return null;
+  const values = runs
+    .filter((run) => run.view.status === "complete")
+    .map((run) => metricOf(run, figure.name))
+    .filter((value) => value !== null);
+  if (new Set(values).size < 2) return null;
+  return values.reduce((a, b) => (figure.better === "higher" ? Math.max(a, b) : Math.min(a, b)));
+}
+
+/** The table for spreadsheets: raw values under the stable names. */
+export function csv(runs: readonly Run[]): string {
+  const head = ["figure", "unit", ...runs.map((run) => `${plainName(run)}, ${run.variant}`)];
+  const rows = figuresIn(runs).map((figure) => [
+    figure.name,
+    figure.unit,
+    ...runs.map((run) => metricOf(run, figure.name)),
+  ]);
+  return [head, ...rows].map((row) => row.map(csvField).join(",")).join("\n");
+}
+
+/** Share of commands slower than each bin's lower edge. */
+export interface Exceedance {
+  ns: Float64Array;
+  share: Float64Array;
+  commands: number;
+}
+
+export function exceedance(bins: readonly (readonly [number, number])[]): Exceedance {
+  const ns = new Float64Array(bins.length);
+  const share = new Float64Array(bins.length);
+  const commands = bins.reduce((sum, [, count]) => sum + count, 0);
+  let left = commands;
+  bins.forEach(([lower, count], i) => {
+    ns[i] = lower;
+    share[i] = left / commands;
+    left -= count;
+  });
+  return { ns, share, commands };
+}
+
+/** Share of commands at or above a latency. */
+export function shareAbove(curve: Exceedance, ns: number): number {
+  let low = 0;
+  let high = curve.ns.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (curve.ns[middle] < ns) low = middle + 1;
+    else high = middle;
+  }
+  return low < curve.share.length ? curve.share[low] : 0;
+}
+
+/** Whether the runs were made alike; readers must know before they compare. */
+export function differingConfig(runs: readonly Run[]): string[] {
+  const keys = new Set(runs.flatMap((run) => Object.keys(run.view.config)));
+  return [...keys].filter((key) => {
+    const values = new Set(runs.map((run) => JSON.stringify(run.view.config[key] ?? null)));
+    return values.size > 1 && !/^(span|spare|seed|capacity|variant|target)/.test(key);
+  });
+}
+
+/** The whole run in one sentence, for readers who do not see the graph. */
+export function summary(run: Run): string {
+  const { second, iops: rate } = run.columns;
+  if (second.length === 0) return "Nothing was measured.";
+  const last = second[second.length - 1] + 1;
+  const mean = metricOf(run, "iops_steady_mean");
+  const first = metricOf(run, "iops_peak_mean_first_60s");
+  const fall = metricOf(run, "fall_start_s");
+  const parts = [
+    `${plainName(run)}, ${run.variant}: ${separated(rate.length)} points over ${seconds(last)}.`,
+  ];
+  if (first !== null) parts.push(`Begins at ${iops(first)} IOPS.`);
+  if (fall !== null) parts.push(`Falls after ${seconds(fall)}.`);
+  if (mean !== null) parts.push(`Steady mean ${iops(mean)} IOPS.`);
+  return parts.join(" ");
+}
+
+export function steadySummary(run: Run): string {
+  const name = `${plainName(run)}, ${run.variant}`;
+  const [mean, min, max, cv, below] = [
+    "iops_steady_mean",
+    "iops_steady_min",
+    "iops_steady_max",
+    "iops_steady_cv",
+    "seconds_below_half_mean_share",
+  ].map((metric) => metricOf(run, metric));
+  if (mean === null || min === null || max === null) return `${name}: no steady state was measured.`;
+  const parts = [`${name}: between ${iops(min)} and ${iops(max)} IOPS, mean ${iops(mean)}.`];
+  if (cv !== null) parts.push(`Coefficient of variation ${percent(cv)}.`);
+  if (below !== null && below > 0) parts.push(`${percent(below)} of seconds fall below half the mean.`);
+  return parts.join(" ");
+}
+
+/** About 0.1 s is where a person sees lag. */
+export const FELT_NS = 1e8;
+
+export function latencySummary(run: Run): string {
+  const curve = exceedance(run.view.latency_bins);
+  const name = `${plainName(run)}, ${run.variant}`;
+  if (curve.commands === 0) return `${name}: no latency distribution was recorded.`;
+  const felt = shareAbove(curve, FELT_NS);
+  const longest = metricOf(run, "latency_ns_max");
+  const parts = [
+    felt === 0
+      ? `${name}: no command took 0.1 s or longer.`
+      : `${name}: ${oneIn(felt)} commands took 0.1 s or longer.`,
+  ];
+  if (longest !== null) parts.push(`The longest took ${duration(longest)}.`);
+  return parts.join(" ");
+}

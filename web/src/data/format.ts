@@ -1,0 +1,138 @@
+// Numbers as people read them. Everything goes through here so that the same value never looks two ways.
+
+const NARROW_SPACE = "\u202f";
+export const UNKNOWN = "–";
+
+const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+
+export function separated(value: number, digits = 0): string {
+  if (digits === 0) return whole.format(value);
+  return value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
+
+/** About three significant digits, with separators and without an exponent. */
+export function significant(value: number, digits = 3): string {
+  if (value === 0) return "0";
+  const magnitude = Math.floor(Math.log10(Math.abs(value)));
+  const decimals = Math.max(0, Math.min(6, digits - 1 - magnitude));
+  return separated(value, decimals);
+}
+
+/** Trailing zeros say nothing on an axis or in a capacity. */
+function trimmed(value: number, digits = 3): string {
+  return significant(value, digits)
+    .replace(/(\.\d*?)0+$/, "$1")
+    .replace(/\.$/, "");
+}
+
+export function withUnit(text: string, unit: string): string {
+  return unit === "" ? text : `${text}${NARROW_SPACE}${unit}`;
+}
+
+export function iops(value: number): string {
+  return Math.abs(value) >= 100 || Number.isInteger(value) ? separated(value) : significant(value);
+}
+
+const COUNT_STEPS: [number, string][] = [
+  [1e9, "G"],
+  [1e6, "M"],
+  [1e3, "K"],
+];
+
+/** 1, 10, 100, 1K, 10K: for axis ticks. */
+export function shortCount(value: number): string {
+  for (const [size, letter] of COUNT_STEPS) {
+    if (Math.abs(value) >= size * (1 - 1e-9)) return trimmed(value / size) + letter;
+  }
+  return trimmed(value);
+}
+
+const DURATION_STEPS: [number, string][] = [
+  [1e9, "s"],
+  [1e6, "ms"],
+  [1e3, "µs"],
+  [1, "ns"],
+];
+
+function durationStep(ns: number): [number, string] {
+  // 999.6 µs would print as "1,000 µs": take the larger unit as soon as rounding reaches it.
+  return DURATION_STEPS.find(([size]) => Math.abs(ns) >= size * 0.9995) ?? [1, "ns"];
+}
+
+/** A latency in the unit that suits it. */
+export function duration(ns: number): string {
+  if (ns === 0) return withUnit("0", "s");
+  const [size, unit] = durationStep(ns);
+  return withUnit(significant(ns / size), unit);
+}
+
+export function shortDuration(ns: number): string {
+  const [size, unit] = durationStep(ns);
+  return withUnit(trimmed(ns / size), unit);
+}
+
+export function seconds(value: number): string {
+  return withUnit(Number.isInteger(value) ? separated(value) : significant(value, 4), "s");
+}
+
+/** How long a phase took, for people: 42 s, 33 min 20 s, 1 h 5 min. */
+export function clock(ns: number): string {
+  const total = ns / 1e9;
+  if (total < 120) return withUnit(trimmed(total), "s");
+  const rounded = Math.round(total);
+  const hours = Math.floor(rounded / 3600);
+  const minutes = Math.floor((rounded % 3600) / 60);
+  const rest = rounded % 60;
+  const parts = [
+    hours > 0 ? withUnit(String(hours), "h") : "",
+    minutes > 0 ? withUnit(String(minutes), "min") : "",
+    rest > 0 && hours === 0 ? withUnit(String(rest), "s") : "",
+  ];
+  return parts.filter((part) => part !== "").join(" ");
+}
+
+export function percent(share: number): string {
+  const value = share * 100;
+  if (value === 0 || Math.abs(value) >= 99.95) return `${separated(value)}%`;
+  return `${value < 0.001 ? value.toExponential(1) : significant(value, value < 1 ? 2 : 3)}%`;
+}
+
+const BYTE_STEPS: [number, string][] = [
+  [1e12, "TB"],
+  [1e9, "GB"],
+  [1e6, "MB"],
+  [1e3, "KB"],
+];
+
+/** Decimal bytes, as drives are sold. */
+export function bytes(value: number): string {
+  for (const [size, unit] of BYTE_STEPS) {
+    if (value >= size) return withUnit(trimmed(value / size), unit);
+  }
+  return withUnit(separated(value), "bytes");
+}
+
+/** Raw NAND is built in powers of two; say it that way when it is. */
+export function rawBytes(value: number): string {
+  const gib = value / 2 ** 30;
+  return Number.isInteger(gib) ? withUnit(separated(gib), "GiB") : bytes(value);
+}
+
+/** "1 in 10,000" for a share. */
+export function oneIn(share: number): string {
+  if (share >= 1) return "all";
+  const among = 1 / share;
+  return `1 in ${among < 10 ? trimmed(among, 2) : separated(Number(among.toPrecision(3)))}`;
+}
+
+export function moment(rfc3339: string): string {
+  const match = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d)/.exec(rfc3339);
+  return match ? `${match[1]} ${match[2]} UTC` : rfc3339;
+}
+
+/** One CSV field, quoted only where needed. */
+export function csvField(value: string | number | null): string {
+  if (value === null) return "";
+  const text = String(value);
+  return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -1,0 +1,183 @@
+// From the JSON in the page to runs with typed columns. Nothing here touches the DOM but `reportText`.
+
+import type { Report, RunView } from "./schema.gen";
+
+export const DATA_ELEMENT_ID = "ssdlab-data";
+
+/** Columns of equal length; a value the drive could not give is NaN. An empty column is not measured. */
+export interface Columns {
+  second: Float64Array;
+  iops: Float64Array;
+  p50: Float64Array;
+  p99: Float64Array;
+  max: Float64Array;
+  waf: Float64Array;
+  freeSuperblocks: Float64Array;
+  bufferMb: Float64Array;
+  gcMoved: Float64Array;
+  dieBusy: Float64Array;
+}
+
+export type ColumnName = keyof Columns;
+
+export interface Run {
+  id: string;
+  view: RunView;
+  drive: Drive;
+  /** Label of the spare-area button, unique within the drive. */
+  variant: string;
+  simulated: boolean;
+  columns: Columns;
+}
+
+export interface Drive {
+  /** Stable word for the URL. */
+  key: string;
+  name: string;
+  badge: string | null;
+  runs: Run[];
+}
+
+export interface Library {
+  report: Report;
+  /** Drives with at least one consistency run, in the order given. */
+  drives: Drive[];
+  runs: Run[];
+  /** Runs of tests this page has no graphs for. */
+  others: Run[];
+}
+
+/**
+ * A seed is a u64 and may not fit a JavaScript number: keep its digits as text. The pattern cannot match
+ * inside a JSON string, where the quotes would be escaped.
+ */
+export function parseReport(text: string): Report | null {
+  return JSON.parse(text.replace(/"seed"\s*:\s*(\d{16,})/g, '"seed":"$1"')) as Report | null;
+}
+
+export function reportText(page: Document): string {
+  return page.getElementById(DATA_ELEMENT_ID)?.textContent?.trim() || "null";
+}
+
+function column(values: readonly (number | null)[] | undefined, scale = 1): Float64Array {
+  const source = values ?? [];
+  const out = new Float64Array(source.length);
+  for (let i = 0; i < source.length; i++) {
+    const value = source[i];
+    out[i] = value === null ? Number.NaN : value * scale;
+  }
+  return out;
+}
+
+export function columnsOf(view: RunView): Columns {
+  const s = view.series;
+  return {
+    second: column(s.time_s),
+    iops: column(s.iops),
+    p50: column(s.latency_ns_p50),
+    p99: column(s.latency_ns_p99),
+    max: column(s.latency_ns_max),
+    waf: column(s.waf),
+    freeSuperblocks: column(s.free_superblocks),
+    bufferMb: column(s.buffer_bytes, 1e-6),
+    gcMoved: column(s.gc_moved_pages),
+    dieBusy: column(s.die_busy_share),
+  };
+}
+
+const BADGES: Record<string, string> = { simulated: "simulated", file: "file", null: "null target" };
+
+/** What must be said wherever the name of the target stands. */
+export function badgeOf(kind: string): string | null {
+  return BADGES[kind] ?? null;
+}
+
+function identity(view: RunView): string {
+  const t = view.target;
+  return JSON.stringify([t.kind, t.name, t.serial ?? "", t.capacity_bytes]);
+}
+
+function slug(name: string): string {
+  return (
+    name
+      .toLowerCase()
+      .replace(/[^a-z0-9]+/g, "-")
+      .replace(/^-|-$/g, "") || "drive"
+  );
+}
+
+function unique(wanted: string, taken: Set<string>, join: string): string {
+  let candidate = wanted;
+  for (let n = 2; taken.has(candidate); n++) candidate = `${wanted}${join}${n}`;
+  taken.add(candidate);
+  return candidate;
+}
+
+/** Two drives of one model must not read the same: add what tells them apart. */
+function nameApart(drives: Drive[]): void {
+  const count = new Map<string, number>();
+  for (const { name, badge } of drives) {
+    const shown = `${name}|${badge}`;
+    count.set(shown, (count.get(shown) ?? 0) + 1);
+  }
+  for (const drive of drives) {
+    if ((count.get(`${drive.name}|${drive.badge}`) ?? 0) < 2) continue;
+    const { serial, capacity_bytes } = drive.runs[0].view.target;
+    drive.name += ` (${serial || `${Math.round(capacity_bytes / 1e9)} GB`})`;
+  }
+}
+
+class Grouping {
+  drives: Drive[] = [];
+  private byIdentity = new Map<string, Drive>();
+  private keys = new Set<string>();
+  private ids = new Set<string>();
+
+  add(view: RunView): Run {
+    const drive = this.driveOf(view);
+    const variants = new Set(drive.runs.map((run) => run.variant));
+    const run: Run = {
+      id: unique(view.run_id, this.ids, "-"),
+      view,
+      drive,
+      variant: unique(view.span.variant, variants, " #"),
+      simulated: view.target.kind === "simulated",
+      columns: columnsOf(view),
+    };
+    drive.runs.push(run);
+    return run;
+  }
+
+  private driveOf(view: RunView): Drive {
+    const known = this.byIdentity.get(identity(view));
+    if (known) return known;
+    const { name, kind } = view.target;
+    const drive: Drive = { key: unique(slug(name), this.keys, "-"), name, badge: badgeOf(kind), runs: [] };
+    this.byIdentity.set(identity(view), drive);
+    this.drives.push(drive);
+    return drive;
+  }
+}
+
+export function libraryOf(report: Report): Library {
+  const graphed = new Grouping();
+  const rest = new Grouping();
+  const runs: Run[] = [];
+  const others: Run[] = [];
+  for (const view of report.runs) {
+    if (view.test === "consistency") runs.push(graphed.add(view));
+    else others.push(rest.add(view));
+  }
+  nameApart(graphed.drives);
+  nameApart(rest.drives);
+  return { report, drives: graphed.drives, runs, others };
+}
+
+/** The name with its badge, for places that hold plain text only. */
+export function plainName(run: Run): string {
+  return run.drive.badge ? `${run.drive.name} (${run.drive.badge})` : run.drive.name;
+}
+
+export function spareLabel(variant: string): string {
+  return variant.startsWith("default") ? variant : `${variant} spare`;
+}

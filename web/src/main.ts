@@ -1,0 +1,207 @@
+// The page: data in, sections out, and one subscription that redraws what changed.
+
+import "./style.css";
+import { type App, appOf, shownRuns, usable } from "./app";
+import type { Graph } from "./chart/graph";
+import { libraryOf, parseReport, reportText } from "./data/load";
+import type { Report } from "./data/schema.gen";
+import { h } from "./dom";
+import { fromHash, type State, toHash } from "./state";
+import { conditions } from "./view/conditions";
+import { consistency } from "./view/consistency";
+import { controls } from "./view/controls";
+import { damagedPage, emptyPage } from "./view/empty";
+import { figuresTable, markShown } from "./view/figures";
+import { findingCard } from "./view/findings";
+import { glossary } from "./view/glossary";
+import { header } from "./view/header";
+import { latency } from "./view/latency";
+import { otherTests } from "./view/other";
+import { applyTheme, rememberedTheme, watchPrinting, watchScheme } from "./view/theme";
+
+const REPORT_VERSION = 1;
+
+function section(id: string, title: string, ...content: (Node | null)[]): HTMLElement {
+  return h(
+    "section",
+    { id, "aria-labelledby": `${id}-title` },
+    h("h2", { id: `${id}-title` }, title),
+    content,
+  );
+}
+
+/** Only a change of these moves points on a graph. */
+function mustDraw(state: State, before: State): boolean {
+  const fields = ["view", "drive", "variant", "compare", "zoom", "percentile"] as const;
+  return fields.some((field) => state[field] !== before[field]);
+}
+
+function keepHash(app: App): void {
+  const { store, library } = app;
+  store.subscribe((state) => {
+    const hash = toHash(state);
+    if (hash !== location.hash) history.replaceState(null, "", hash);
+  });
+  window.addEventListener("hashchange", () => {
+    store.set({ zoom: null, ...usable(library, fromHash(location.hash)) });
+  });
+}
+
+function keepTheme(app: App, graphs: readonly Graph[], draw: () => void): void {
+  const recolor = () => {
+    for (const graph of graphs) graph.recolor();
+    draw();
+  };
+  app.store.subscribe((state, before) => {
+    if (state.theme === before.theme) return;
+    applyTheme(state.theme);
+    recolor();
+  });
+  watchScheme(recolor);
+  watchPrinting(app.store, graphs, recolor);
+}
+
+function figuresSection(app: App): HTMLElement {
+  const table = figuresTable(app.library.runs, app);
+  const element = section("figures", "All figures", table);
+  app.store.subscribe(() => markShown(app, element));
+  markShown(app, element);
+  return element;
+}
+
+function showFigure(name: string): void {
+  const row = document.querySelector<HTMLElement>(`#figures [data-figure="${CSS.escape(name)}"]`);
+  row?.scrollIntoView({ block: "center", behavior: "smooth" });
+  row?.focus({ preventScroll: true });
+}
+
+function conditionsSection(app: App): HTMLElement {
+  const holder = h("div");
+  const update = () => {
+    const runs = shownRuns(app);
+    holder.replaceChildren(...runs.map(({ run }) => conditions(run, runs.length === 1)));
+  };
+  app.store.subscribe((state, before) => {
+    if (mustDraw(state, { ...before, zoom: state.zoom })) update();
+  });
+  update();
+  return section(
+    "conditions",
+    "How it was measured",
+    h(
+      "p",
+      { class: "quiet" },
+      "For what the graphs show now; choose another run above to see its conditions.",
+    ),
+    holder,
+  );
+}
+
+/** The hash holds the view, so links within the page move without touching it. */
+function pageLinks(sections: readonly HTMLElement[]): HTMLElement {
+  const links = sections.map((target) =>
+    h(
+      "li",
+      {},
+      h(
+        "button",
+        {
+          type: "button",
+          class: "page-link",
+          onclick: () => {
+            target.scrollIntoView({ behavior: "smooth" });
+            target.tabIndex = -1;
+            target.focus({ preventScroll: true });
+          },
+        },
+        target.querySelector("h2")?.textContent ?? "",
+      ),
+    ),
+  );
+  return h("nav", { "aria-label": "Sections of this page" }, h("ul", { class: "page-links" }, links));
+}
+
+function graphPage(app: App): HTMLElement[] {
+  const parts = [consistency(app), latency(app)];
+  const graphs = parts.flatMap((part) => part.graphs);
+  const draw = () => {
+    for (const part of parts) part.draw();
+  };
+  app.store.subscribe((state, before) => {
+    if (mustDraw(state, before)) draw();
+  });
+  const sections = [
+    ...parts.map((part) => part.element),
+    figuresSection(app),
+    section(
+      "findings",
+      "What the figures say",
+      ...app.library.runs.map((run) => findingCard(run, showFigure)),
+    ),
+    conditionsSection(app),
+    ...otherTests(app.library.others),
+    section("glossary", "Words and figures", glossary()),
+  ];
+  const aside = h("aside", { class: "side" }, controls(app), pageLinks(sections));
+  const main = h("main", { id: "main" }, sections);
+  keepTheme(app, graphs, draw);
+  keepHash(app);
+  requestAnimationFrame(() => {
+    for (const graph of graphs) graph.fit();
+    draw();
+  });
+  return [h("div", { class: "layout" }, aside, main)];
+}
+
+function page(report: Report): HTMLElement[] {
+  const library = libraryOf(report);
+  const app = appOf(library, location.hash);
+  app.store.set({ theme: rememberedTheme() });
+  applyTheme(app.store.state.theme);
+  document.title = report.title;
+  const newer =
+    report.report_version > REPORT_VERSION &&
+    h("p", { class: "notice notice-warn" }, "This report was made by a newer ssdlab than this page knows.");
+  const body =
+    library.runs.length > 0
+      ? graphPage(app)
+      : [h("main", { id: "main", class: "wide" }, otherTests(library.others), noRuns(report))];
+  if (library.runs.length === 0) keepTheme(app, [], () => undefined);
+  const skip = h("button", { type: "button", class: "skip", onclick: skipToMain }, "Skip to the results");
+  return [skip, header(library, app.store), newer || null, ...body].filter((node) => node !== null);
+}
+
+function noRuns(report: Report): HTMLElement | null {
+  return report.runs.length > 0 ? null : h("p", { class: "notice" }, "This report holds no runs.");
+}
+
+function skipToMain(): void {
+  const main = document.getElementById("main");
+  if (!main) return;
+  main.tabIndex = -1;
+  main.focus();
+}
+
+function readData(): Report | null {
+  const text = reportText(document);
+  // The text of a long run is large; once it is read nobody needs it.
+  document.getElementById("ssdlab-data")?.replaceChildren();
+  return parseReport(text);
+}
+
+async function start(): Promise<void> {
+  const root = document.getElementById("app");
+  if (!root) return;
+  try {
+    let report = readData();
+    if (report === null && import.meta.env.DEV) {
+      report = (await import("../fixtures/report")).fixtureReport();
+    }
+    root.replaceChildren(...(report ? page(report) : [emptyPage()]));
+  } catch (error) {
+    root.replaceChildren(damagedPage(String(error)));
+    console.error(error);
+  }
+}
+
+start();

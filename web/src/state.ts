@@ -1,0 +1,111 @@
+// What the reader has chosen, and the URL hash that says it, so that a view can be linked.
+
+export type View = "single" | "compare";
+export type Percentile = "p50" | "p99" | "max";
+export type Theme = "auto" | "light" | "dark";
+
+export interface State {
+  view: View;
+  drive: string;
+  /** What was asked for; a drive that lacks it shows its first variant instead. */
+  variant: string;
+  /** Run ids by colour. A gap keeps the colours of the others when one is taken out. */
+  compare: (string | null)[];
+  zoom: [number, number] | null;
+  percentile: Percentile;
+  theme: Theme;
+}
+
+/** More colours than these cannot be told apart by everyone. */
+export const COMPARE_MAX = 6;
+
+type Listener = (state: State, before: State) => void;
+
+export class Store {
+  private listeners: Listener[] = [];
+  private current: State;
+
+  constructor(initial: State) {
+    this.current = initial;
+  }
+
+  get state(): State {
+    return this.current;
+  }
+
+  set(change: Partial<State>): void {
+    const before = this.current;
+    this.current = { ...before, ...change };
+    for (const listener of this.listeners) listener(this.current, before);
+  }
+
+  subscribe(listener: Listener): void {
+    this.listeners.push(listener);
+  }
+}
+
+/** Adds or removes a run and leaves everyone else's colour alone. */
+export function toggled(compare: readonly (string | null)[], id: string): (string | null)[] {
+  const slots = [...compare];
+  const at = slots.indexOf(id);
+  if (at >= 0) {
+    slots[at] = null;
+    while (slots.length > 0 && slots[slots.length - 1] === null) slots.pop();
+    return slots;
+  }
+  const gap = slots.indexOf(null);
+  if (gap >= 0) slots[gap] = id;
+  else if (slots.length < COMPARE_MAX) slots.push(id);
+  return slots;
+}
+
+/** The theme is a matter of the reader, not of the view, and stays out of the link. */
+export function toHash(state: State): string {
+  const parts: [string, string][] = [];
+  if (state.view === "compare") {
+    parts.push(["compare", state.compare.map((id) => encodeURIComponent(id ?? "")).join(",")]);
+    if (state.percentile !== "p99") parts.push(["latency", state.percentile]);
+  } else {
+    parts.push(["drive", encodeURIComponent(state.drive)], ["spare", encodeURIComponent(state.variant)]);
+  }
+  if (state.zoom) parts.push(["x", state.zoom.map((x) => Number(x.toFixed(1))).join("-")]);
+  return `#${parts.map(([name, value]) => `${name}=${value}`).join("&")}`;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+export function fromHash(hash: string): Partial<State> {
+  const fields = new Map(
+    hash
+      .replace(/^#/, "")
+      .split("&")
+      .map((part) => {
+        const at = part.indexOf("=");
+        return [part.slice(0, at), part.slice(at + 1)] as const;
+      }),
+  );
+  const state: Partial<State> = {};
+  const compare = fields.get("compare");
+  const drive = fields.get("drive");
+  const spare = fields.get("spare");
+  const latency = fields.get("latency");
+  const zoom = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(fields.get("x") ?? "");
+  if (compare !== undefined) {
+    state.view = "compare";
+    state.compare = compare
+      .split(",")
+      .slice(0, COMPARE_MAX)
+      .map((id) => decoded(id) || null);
+  } else if (drive !== undefined) state.view = "single";
+  if (drive !== undefined) state.drive = decoded(drive);
+  if (spare !== undefined) state.variant = decoded(spare);
+  if (latency === "p50" || latency === "p99" || latency === "max") state.percentile = latency;
+  if (zoom && Number(zoom[2]) > Number(zoom[1])) state.zoom = [Number(zoom[1]), Number(zoom[2])];
+  return state;
+}

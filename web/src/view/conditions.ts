@@ -1,0 +1,139 @@
+// The method box: everything needed to judge a run and to repeat it.
+
+import { bytes, clock, moment, rawBytes, separated, UNKNOWN } from "../data/format";
+import type { Run } from "../data/load";
+import type { Phase } from "../data/schema.gen";
+import { h } from "../dom";
+import { copyButton } from "./copy";
+import { runName, statusChip } from "./name";
+
+export function conditions(run: Run, open: boolean): HTMLElement {
+  const { view } = run;
+  return h(
+    "details",
+    { class: "method", open },
+    h("summary", {}, runName(run), " ", statusChip(run)),
+    phasesTable(view.phases),
+    h(
+      "div",
+      { class: "method-columns" },
+      list("Run", [
+        ["Started", moment(view.started)],
+        ["Test", view.test],
+        ["Seed", String(view.seed)],
+        ["LBAs used", spanText(run)],
+        ["Spare area", spareText(run)],
+        ["Run directory", view.run_id],
+      ]),
+      list("Target", targetRows(run)),
+      list("Machine", Object.entries(view.environment)),
+      list("Parameters", configRows(view.config)),
+    ),
+    h(
+      "div",
+      { class: "command" },
+      h(
+        "p",
+        { class: "command-head" },
+        h("span", {}, "To repeat it"),
+        copyButton("Copy", () => view.command),
+      ),
+      h("pre", { tabindex: "0" }, h("code", {}, view.command)),
+    ),
+  );
+}
+
+function phasesTable(phases: readonly Phase[]): HTMLElement {
+  const heads = ["Step", "What was done", "Took", "Commands", "Data", "Errors", "Late"];
+  return h(
+    "div",
+    { class: "scroller", tabindex: "0", role: "region", "aria-label": "Steps of the test" },
+    h(
+      "table",
+      { class: "phases" },
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          heads.map((head) => h("th", { scope: "col" }, head)),
+        ),
+      ),
+      h(
+        "tbody",
+        {},
+        phases.map((phase) => phaseRow(phase)),
+      ),
+    ),
+    phases.some((phase) => phase.ios_after_end > 0) &&
+      h(
+        "p",
+        { class: "quiet small" },
+        "Late: submitted in time, ended after the step; counted nowhere else.",
+      ),
+  );
+}
+
+function phaseRow(phase: Phase): HTMLElement {
+  return h(
+    "tr",
+    { class: phase.complete ? null : "incomplete" },
+    h("th", { scope: "row" }, phase.name),
+    h("td", { class: "what" }, phase.what, !phase.complete && h("b", {}, " (not finished)")),
+    h("td", {}, clock(phase.duration_ns)),
+    h("td", {}, separated(phase.ios)),
+    h("td", {}, bytes(phase.bytes)),
+    h("td", { class: phase.errors > 0 ? "bad" : null }, separated(phase.errors)),
+    h("td", {}, separated(phase.ios_after_end)),
+  );
+}
+
+function list(title: string, rows: [string, string][]): HTMLElement | null {
+  if (rows.length === 0) return null;
+  return h(
+    "section",
+    {},
+    h("h4", {}, title),
+    h(
+      "dl",
+      {},
+      rows.map(([label, value]) => h("div", {}, h("dt", {}, label), h("dd", {}, value || UNKNOWN))),
+    ),
+  );
+}
+
+function spanText({ view }: Run): string {
+  return `${bytes(view.span.span_bytes)} of ${bytes(view.target.capacity_bytes)}`;
+}
+
+const BASES: Record<string, string> = {
+  raw: "of the raw NAND",
+  advertised: "of the advertised capacity (raw capacity unknown)",
+};
+
+function spareText({ view, variant }: Run): string {
+  const base = BASES[view.span.base];
+  return base ? `${variant} ${base}` : `${variant}: as the drive comes`;
+}
+
+function targetRows({ view }: Run): [string, string][] {
+  const { target } = view;
+  const rows: [string, string | null | undefined][] = [
+    ["Kind", target.kind],
+    ["Opened as", target.spec],
+    ["Serial", target.serial],
+    ["Firmware", target.firmware],
+    ["Raw NAND", target.raw_bytes ? rawBytes(target.raw_bytes) : null],
+    ["I/O path", target.engine],
+    ...Object.entries(target.details),
+  ];
+  return rows.filter((row): row is [string, string] => Boolean(row[1]));
+}
+
+function configRows(config: Record<string, unknown>): [string, string][] {
+  return Object.entries(config).map(([name, value]) => [
+    name,
+    typeof value === "string" ? value : JSON.stringify(value),
+  ]);
+}

@@ -1,0 +1,123 @@
+// All figures of all runs side by side.
+
+import type { App } from "../app";
+import { shownRuns } from "../app";
+import { bestValue, csv, type Figure, figuresIn, GROUPS, metricOf, shown } from "../data/figures";
+import type { Run } from "../data/load";
+import { spareLabel } from "../data/load";
+import { h } from "../dom";
+import { copyButton } from "./copy";
+import { term } from "./hint";
+import { driveName, statusChip } from "./name";
+
+export function figuresTable(runs: readonly Run[], app?: App): HTMLElement {
+  const figures = figuresIn(runs);
+  const groups = GROUPS.map((group) => figures.filter((figure) => figure.group === group));
+  const table = h(
+    "table",
+    { class: "figures" },
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        h("th", { scope: "col", class: "corner" }, "Figure"),
+        runs.map((run) => columnHead(run, app)),
+      ),
+    ),
+    groups
+      .filter((group) => group.length > 0)
+      .map((group) =>
+        h(
+          "tbody",
+          {},
+          h(
+            "tr",
+            { class: "group" },
+            h("th", { scope: "rowgroup", colspan: runs.length + 1 }, h("span", {}, group[0].group)),
+          ),
+          group.map((figure) => row(figure, runs)),
+        ),
+      ),
+  );
+  const scroller = h(
+    "div",
+    { class: "scroller", tabindex: "0", role: "region", "aria-label": "Table of figures" },
+    table,
+  );
+  return h(
+    "div",
+    {},
+    scroller,
+    h(
+      "p",
+      { class: "table-foot" },
+      h(
+        "span",
+        { class: "quiet" },
+        runs.length > 1 ? "★ best in its row, among complete runs. " : "",
+        "– not known. Point at a figure’s name for its meaning.",
+      ),
+      copyButton("Copy as CSV", () => csv(runs)),
+    ),
+  );
+}
+
+function columnHead(run: Run, app?: App): HTMLElement {
+  const label = [
+    driveName(run.drive),
+    h("span", { class: "variant" }, spareLabel(run.variant)),
+    statusChip(run),
+  ];
+  const choose = () => app?.store.set({ view: "single", drive: run.drive.key, variant: run.variant });
+  return h(
+    "th",
+    { scope: "col", "data-run": run.id },
+    app
+      ? h(
+          "button",
+          { type: "button", class: "column-button", title: "Show this run", onclick: choose },
+          label,
+        )
+      : label,
+  );
+}
+
+function row(figure: Figure, runs: readonly Run[]): HTMLElement {
+  const best = bestValue(figure, runs);
+  const largest = Math.max(...runs.map((run) => metricOf(run, figure.name) ?? 0));
+  return h(
+    "tr",
+    { "data-figure": figure.name, tabindex: "-1" },
+    h("th", { scope: "row" }, term(figure.label, figure.meaning)),
+    runs.map((run) => {
+      const value = metricOf(run, figure.name);
+      const isBest = best !== null && value === best;
+      const share = value !== null && largest > 0 ? Math.max(0, value / largest) : 0;
+      return h(
+        "td",
+        {
+          "data-run": run.id,
+          class: isBest ? "best" : null,
+          style: runs.length > 1 ? `--share: ${(share * 100).toFixed(1)}%` : null,
+        },
+        isBest && [h("span", { "aria-hidden": "true" }, "★ "), h("span", { class: "sr-only" }, "best: ")],
+        value === null
+          ? [
+              h("span", { "aria-hidden": "true", title: "not known" }, "–"),
+              h("span", { class: "sr-only" }, "not known"),
+            ]
+          : shown(figure, value),
+      );
+    }),
+  );
+}
+
+/** Marks the columns that are on the graphs. */
+export function markShown(app: App, section: HTMLElement): void {
+  const ids = new Set(shownRuns(app).map(({ run }) => run.id));
+  for (const cell of section.querySelectorAll<HTMLElement>("[data-run]")) {
+    cell.classList.toggle("shown", ids.has(cell.dataset.run ?? ""));
+  }
+}

@@ -1,0 +1,63 @@
+// What the figures say, run by run, and what may make them less trustworthy.
+
+import { figureOf, metricOf, shown } from "../data/figures";
+import { clock } from "../data/format";
+import type { Run } from "../data/load";
+import { h } from "../dom";
+import { runName, statusChip } from "./name";
+
+export function statusSentence(run: Run): HTMLElement | null {
+  const load = run.view.phases.find((phase) => phase.name === "load");
+  const kept = load ? ` ${clock(load.duration_ns)} of load were measured and are shown.` : "";
+  const texts: Partial<Record<string, string>> = {
+    interrupted: `This run was interrupted before its end.${kept} Its figures are not comparable with complete runs.`,
+    failed: `This run failed: the drive or the machine gave up before its end.${kept}`,
+    running: `This run never reported its end; it may still be going, or it died.${kept}`,
+  };
+  const text = texts[run.view.status];
+  return text ? h("p", { class: "notice notice-bad" }, text) : null;
+}
+
+export function warningList(run: Run, named = false): HTMLElement | null {
+  const { warnings } = run.view;
+  if (warnings.length === 0) return null;
+  return h(
+    "div",
+    { class: "notice notice-warn", role: "note" },
+    h("p", {}, h("b", {}, warnings.length === 1 ? "Warning" : "Warnings"), named && [" for ", runName(run)]),
+    h(
+      "ul",
+      {},
+      warnings.map((warning) => h("li", {}, warning)),
+    ),
+  );
+}
+
+export function findingCard(run: Run, toFigure: (name: string) => void): HTMLElement {
+  const { findings } = run.view;
+  return h(
+    "article",
+    { class: "finding" },
+    h("h3", {}, runName(run), " ", statusChip(run)),
+    statusSentence(run),
+    warningList(run),
+    findings.length === 0
+      ? h("p", { class: "quiet" }, "No findings were recorded for this run.")
+      : h(
+          "ul",
+          {},
+          findings.map(({ text, metric }) => h("li", {}, text, " ", figureLink(run, metricOf, toFigure))),
+        ),
+  );
+}
+
+function figureLink(run: Run, metric: string, toFigure: (name: string) => void): HTMLElement | null {
+  const value = metricOf(run, metric);
+  if (value === null) return null;
+  const figure = figureOf(metric);
+  return h(
+    "button",
+    { type: "button", class: "figure-link", onclick: () => toFigure(metric) },
+    `${figure.label}: ${shown(figure, value)}`,
+  );
+}

@@ -1,0 +1,52 @@
+// Every figure and every word of the field, for readers without a mouse and for those who are new to it.
+
+import { FIGURES, GROUPS } from "../data/figures";
+import { h } from "../dom";
+
+const WORDS: [string, string][] = [
+  ["IOPS", "Commands completed per second. In this test a command writes 4 KB (4,096 bytes)."],
+  ["Queue depth (QD)", "How many commands are kept waiting at the drive at any time."],
+  ["Latency", "Time from handing a command to the drive until the drive says it is done."],
+  ["p50, p99, p99.9", "Percentiles: this share of commands took no longer than the value."],
+  [
+    "Spare area",
+    "NAND that holds no user data. The drive needs it as a place to clean up; more of it means less copying, and a higher and more even pace.",
+  ],
+  [
+    "Steady state",
+    "The drive has no erased blocks left over from its fresh days: what it writes now it must first make room for.",
+  ],
+  [
+    "Superblock",
+    "The unit a drive erases: one block from every die, filled together. Before it can be erased, pages still valid must be moved.",
+  ],
+  ["Garbage collection", "Moving valid pages out of old superblocks so that those can be erased."],
+  [
+    "Write amplification (WAF)",
+    "Pages programmed into NAND for each page the host wrote; the price of garbage collection.",
+  ],
+  ["MB, GB", "Decimal, as drives are sold: 10⁶ and 10⁹ bytes. Block sizes (4 KB, 128 KB) are powers of two."],
+];
+
+function entries(rows: readonly (readonly [string, string])[]): HTMLElement {
+  return h(
+    "dl",
+    { class: "glossary" },
+    rows.map(([word, meaning]) => h("div", {}, h("dt", {}, word), h("dd", {}, meaning))),
+  );
+}
+
+export function glossary(): HTMLElement {
+  return h(
+    "div",
+    {},
+    h("h3", {}, "Words"),
+    entries(WORDS),
+    GROUPS.filter((group) => group !== "Other").map((group) => [
+      h("h3", {}, `Figures: ${group.toLowerCase()}`),
+      entries(
+        FIGURES.filter((figure) => figure.group === group).map((figure) => [figure.label, figure.meaning]),
+      ),
+    ]),
+  );
+}

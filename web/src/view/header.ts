@@ -1,0 +1,95 @@
+// Title, what is in the report, and the drives at a glance.
+
+import { bytes, moment, rawBytes, UNKNOWN } from "../data/format";
+import { type Drive, type Library, spareLabel } from "../data/load";
+import { h } from "../dom";
+import type { Store, Theme } from "../state";
+import { driveName, statusChip } from "./name";
+
+const NEXT_THEME: Record<Theme, Theme> = { auto: "light", light: "dark", dark: "auto" };
+
+export function themeButton(store: Store): HTMLElement {
+  const button = h("button", { type: "button", class: "button quiet-button", id: "theme" });
+  const label = () => {
+    button.textContent = `Theme: ${store.state.theme}`;
+  };
+  button.addEventListener("click", () => store.set({ theme: NEXT_THEME[store.state.theme] }));
+  store.subscribe(label);
+  label();
+  return button;
+}
+
+function counted(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+export function header(library: Library, store: Store): HTMLElement {
+  const { report, drives, runs } = library;
+  const size = `${counted(drives.length, "drive", "drives")}, ${counted(runs.length, "run", "runs")}`;
+  return h(
+    "header",
+    { class: "masthead" },
+    h(
+      "div",
+      { class: "masthead-top" },
+      h("p", { class: "overline" }, report.tool_version),
+      themeButton(store),
+    ),
+    h("h1", {}, report.title),
+    runs.length > 0 && [
+      h(
+        "p",
+        { class: "lead" },
+        "Does a drive keep its pace once it must clean up after itself? Each point below is one second of ",
+        "random writes without a pause. An even drive draws a thin band, a fast one draws it high.",
+      ),
+      h("p", { class: "quiet" }, `${size}.`),
+      drivesTable(drives),
+    ],
+  );
+}
+
+function drivesTable(drives: readonly Drive[]): HTMLElement {
+  const heads = ["Drive", "Capacity", "Raw NAND", "Firmware", "Spare area", "Measured"];
+  return h(
+    "div",
+    { class: "scroller", tabindex: "0", role: "region", "aria-label": "Drives in this report" },
+    h(
+      "table",
+      { class: "drives" },
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          heads.map((head) => h("th", { scope: "col" }, head)),
+        ),
+      ),
+      h(
+        "tbody",
+        {},
+        drives.map((drive) => driveRow(drive)),
+      ),
+    ),
+  );
+}
+
+function driveRow(drive: Drive): HTMLElement {
+  const { target, started } = drive.runs[0].view;
+  const variants = drive.runs.map((run, k) => [
+    k > 0 && ", ",
+    spareLabel(run.variant).replace(/ spare$/, ""),
+    statusChip(run) && [" ", statusChip(run)],
+  ]);
+  return h(
+    "tr",
+    {},
+    h("th", { scope: "row" }, driveName(drive)),
+    h("td", {}, bytes(target.capacity_bytes)),
+    h("td", {}, target.raw_bytes ? rawBytes(target.raw_bytes) : UNKNOWN),
+    h("td", {}, target.firmware || UNKNOWN),
+    h("td", {}, variants),
+    h("td", {}, moment(started)),
+  );
+}

@@ -1,0 +1,40 @@
+// Names of drives and runs. The badge is part of the name: a simulated result never stands without it.
+
+import type { Drive, Run } from "../data/load";
+import { spareLabel } from "../data/load";
+import { h } from "../dom";
+
+export function badge(text: string): HTMLElement {
+  return h("span", { class: `badge badge-${text === "simulated" ? "simulated" : "plain"}` }, text);
+}
+
+export function driveName(drive: Drive): HTMLElement {
+  return h("span", { class: "drive-name" }, drive.name, drive.badge && [" ", badge(drive.badge)]);
+}
+
+export function runName(run: Run): HTMLElement {
+  return h(
+    "span",
+    { class: "run-name" },
+    driveName(run.drive),
+    " ",
+    h("span", { class: "variant" }, spareLabel(run.variant)),
+  );
+}
+
+const STATUS_TEXT = {
+  running: "unfinished",
+  complete: "complete",
+  interrupted: "interrupted",
+  failed: "failed",
+};
+
+export function statusChip(run: Run): HTMLElement | null {
+  const { status } = run.view;
+  if (status === "complete") return null;
+  return h("span", { class: `status status-${status}` }, STATUS_TEXT[status] ?? status);
+}
+
+export function swatch(color: number): HTMLElement {
+  return h("span", { class: "swatch", style: `background: var(--run-${color})`, "aria-hidden": "true" });
+}

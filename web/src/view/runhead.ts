@@ -1,0 +1,86 @@
+// What is on the graphs: one run with its main figures, or the legend of a comparison.
+
+import { type App, type Shown, shownRuns } from "../app";
+import { figureOf, metricOf, shown } from "../data/figures";
+import type { Run } from "../data/load";
+import { h } from "../dom";
+import { statusSentence, warningList } from "./findings";
+import { runName, statusChip, swatch } from "./name";
+
+const TILES: [metric: string, label: string][] = [
+  ["iops_steady_mean", "Steady mean, IOPS"],
+  ["iops_steady_min", "Slowest second, IOPS"],
+  ["iops_steady_cv", "Variation"],
+  ["latency_ns_p99", "p99 latency"],
+  ["latency_ns_max", "Longest command"],
+];
+
+export function runHead(app: App): HTMLElement {
+  const element = h("div", { class: "run-head", "aria-live": "polite" });
+  const update = () => {
+    const runs = shownRuns(app);
+    const content =
+      app.store.state.view === "single" && runs.length === 1 ? single(runs[0].run) : legend(runs);
+    element.replaceChildren(...content.filter((node) => node !== null));
+  };
+  app.store.subscribe((state, before) => {
+    if (state.zoom === before.zoom && state.theme === before.theme) update();
+  });
+  update();
+  return element;
+}
+
+function single(run: Run): (HTMLElement | null)[] {
+  return [
+    h("h3", { class: "run-title" }, runName(run), " ", statusChip(run)),
+    statusSentence(run),
+    warningList(run),
+    h(
+      "dl",
+      { class: "tiles" },
+      TILES.map(([metric, label]) =>
+        h(
+          "div",
+          { class: "tile" },
+          h("dt", {}, label),
+          h("dd", {}, shown(figureOf(metric), metricOf(run, metric))),
+        ),
+      ),
+    ),
+  ];
+}
+
+function legend(runs: readonly Shown[]): (HTMLElement | null)[] {
+  if (runs.length === 0)
+    return [h("p", { class: "notice" }, "No run is chosen. Tick one or more to compare.")];
+  const table = h(
+    "table",
+    { class: "legend" },
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        h("th", { scope: "col" }, "Compared"),
+        TILES.map(([, label]) => h("th", { scope: "col" }, label)),
+      ),
+    ),
+    h(
+      "tbody",
+      {},
+      runs.map(({ run, color }) =>
+        h(
+          "tr",
+          {},
+          h("th", { scope: "row" }, swatch(color), runName(run), " ", statusChip(run)),
+          TILES.map(([metric]) => h("td", {}, shown(figureOf(metric), metricOf(run, metric)))),
+        ),
+      ),
+    ),
+  );
+  return [
+    h("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": "Runs compared" }, table),
+    ...runs.map(({ run }) => warningList(run, true)),
+  ];
+}

@@ -1,0 +1,56 @@
+// Light, dark, and paper. Graphs hold their colours in pixels, so every change draws them again.
+
+import type { Graph } from "../chart/graph";
+import type { Store, Theme } from "../state";
+
+const KEY = "ssdlab-theme";
+/** An A4 page less its margins, in CSS pixels. */
+const PAPER_WIDTH = 690;
+
+export function rememberedTheme(): Theme {
+  try {
+    const theme = localStorage.getItem(KEY);
+    return theme === "light" || theme === "dark" ? theme : "auto";
+  } catch {
+    // Pages from disk may have no storage.
+    return "auto";
+  }
+}
+
+function remember(theme: Theme): void {
+  try {
+    localStorage.setItem(KEY, theme);
+  } catch {
+    // Then the choice lasts as long as the page.
+  }
+}
+
+function setTheme(theme: Theme): void {
+  if (theme === "auto") delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
+}
+
+export function applyTheme(theme: Theme): void {
+  setTheme(theme);
+  remember(theme);
+}
+
+export function watchScheme(changed: () => void): void {
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", changed);
+}
+
+/** Paper is white whatever the screen is. */
+export function watchPrinting(store: Store, graphs: readonly Graph[], recolor: () => void): void {
+  const toPaper = () => {
+    setTheme("light");
+    for (const graph of graphs) graph.fit(PAPER_WIDTH);
+    recolor();
+  };
+  const toScreen = () => {
+    setTheme(store.state.theme);
+    for (const graph of graphs) graph.fit();
+    recolor();
+  };
+  window.addEventListener("beforeprint", toPaper);
+  window.addEventListener("afterprint", toScreen);
+}

@@ -1,0 +1,92 @@
+// What the pointer tells about one second or one latency.
+
+import { type App, type Shown, shownRuns } from "../app";
+import { nearestIndex } from "../chart/axis";
+import { duration, iops, oneIn, separated, UNKNOWN } from "../data/format";
+import type { ColumnName, Run } from "../data/load";
+import { h } from "../dom";
+import { driveName, runName, swatch } from "./name";
+
+const ROWS: [label: string, column: ColumnName, text: (value: number) => string][] = [
+  ["IOPS", "iops", iops],
+  ["p50", "p50", duration],
+  ["p99", "p99", duration],
+  ["max", "max", duration],
+  ["WAF", "waf", (value) => separated(value, 2)],
+];
+
+function cell(run: Run, second: number, column: ColumnName, text: (value: number) => string): string {
+  const at = nearestIndex(run.columns.second, second);
+  const there = at >= 0 && Math.abs(run.columns.second[at] - second) <= 0.5;
+  const value = there ? run.columns[column][at] : Number.NaN;
+  return Number.isFinite(value) ? text(value) : UNKNOWN;
+}
+
+export function describeSecond(app: App, second: number): HTMLElement | null {
+  const shown = shownRuns(app);
+  if (shown.length === 0) return null;
+  return h(
+    "table",
+    {},
+    h("caption", {}, `Second ${separated(second, Number.isInteger(second) ? 0 : 1)}`),
+    shown.length === 1 ? oneRun(shown[0].run, second) : manyRuns(shown, second),
+  );
+}
+
+function oneRun(run: Run, second: number): HTMLElement {
+  return h(
+    "tbody",
+    {},
+    h("tr", {}, h("th", { colspan: 2, class: "tip-run" }, runName(run))),
+    ROWS.map(([label, column, text]) =>
+      h("tr", {}, h("th", {}, label), h("td", {}, cell(run, second, column, text))),
+    ),
+  );
+}
+
+function manyRuns(shown: readonly Shown[], second: number): HTMLElement[] {
+  return [
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        h("th"),
+        ROWS.map(([label]) => h("th", {}, label)),
+      ),
+    ),
+    h(
+      "tbody",
+      {},
+      shown.map(({ run, color }) =>
+        h(
+          "tr",
+          {},
+          h("th", { class: "tip-run" }, swatch(color), driveName(run.drive), ` ${run.variant}`),
+          ROWS.map(([, column, text]) => h("td", {}, cell(run, second, column, text))),
+        ),
+      ),
+    ),
+  ];
+}
+
+export function describeLatency(ns: number, shown: readonly (Shown & { share: number })[]): HTMLElement {
+  return h(
+    "table",
+    {},
+    h("caption", {}, `${duration(ns)} or longer`),
+    h(
+      "tbody",
+      {},
+      shown.map(({ run, color, share }) =>
+        h(
+          "tr",
+          {},
+          h("th", { class: "tip-run" }, swatch(color), runName(run)),
+          h("td", {}, share > 0 ? `${oneIn(share)} commands` : "no command"),
+        ),
+      ),
+    ),
+  );
+}
