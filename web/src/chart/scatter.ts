@@ -131,7 +131,7 @@ function missing(shown: readonly Shown[]): string | null {
 
 function steadyMarks(shown: readonly Shown[]): Mark[] {
   if (shown.length !== 1) return [];
-  const mean = metric(shown[0].run, "iops_steady_mean");
+  const mean = metricOf(shown[0].run, "iops_steady_mean");
   if (mean === null) return [];
   return [
     { axis: "y", value: mean, label: `mean ${iops(Math.round(mean))}` },

@@ -46,7 +46,7 @@ export function findingCard(run: Run, toFigure: (name: string) => void): HTMLEle
       : h(
           "ul",
           {},
-          findings.map(({ text, metric }) => h("li", {}, text, " ", figureLink(run, metricOf, toFigure))),
+          findings.map(({ text, metric }) => h("li", {}, text, " ", figureLink(run, metric, toFigure))),
         ),
   );
 }
