@@ -12,6 +12,21 @@ use serde::{Deserialize, Serialize};
 /// Version of `run.json` and of the Parquet columns that this build writes.
 pub const SCHEMA_VERSION: u32 = 1;
 
+/// The JSON Schemas of `run.json` and of the report's document: file name below `schema/` and
+/// content. The committed files are these, word for word.
+#[must_use]
+pub fn json_schemas() -> Vec<(&'static str, String)> {
+    vec![
+        ("run.schema.json", schema_text(&schemars::schema_for!(Run))),
+        ("report.schema.json", schema_text(&schemars::schema_for!(crate::report::Report))),
+    ]
+}
+
+fn schema_text(schema: &schemars::Schema) -> String {
+    // The alternate form of a JSON value is the indented one.
+    format!("{:#}\n", schema.as_value())
+}
+
 /// One test on one target: the whole of `run.json`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
 pub struct Run {
@@ -129,4 +144,22 @@ pub struct Finding {
     pub text: String,
     /// Name of the metric it rests on.
     pub metric: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn committed_schemas_are_those_of_the_types() {
+        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema");
+        for (name, text) in json_schemas() {
+            let committed = std::fs::read_to_string(dir.join(name)).unwrap_or_default();
+            assert!(
+                committed == text,
+                "schema/{name} is not what the types say; `cargo xtask schema` writes it anew"
+            );
+        }
+    }
 }

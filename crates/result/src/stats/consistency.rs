@@ -136,16 +136,17 @@ fn iops_metrics(metrics: &mut Metrics, rows: &[SecondRow], steady_from_s: u32) {
 
 fn latency_metrics(metrics: &mut Metrics, prefix: &str, rows: &PhaseRows, seconds: Range<u32>) {
     let histogram = merged_histogram(rows, seconds.clone());
-    for (name, numerator, denominator) in QUANTILES {
-        let share = Ratio::new(numerator, denominator).unwrap_or(Ratio::ONE);
-        let value = histogram.quantile(share).map(|ns| ns as f64);
-        metrics.insert(format!("{prefix}_{name}"), value);
-    }
-    // The rows know the largest latency exactly, the histogram to within its bin.
+    // The rows know the largest latency exactly, the histogram to within its bin; no percentile
+    // may come out above it.
     let in_window = rows.seconds.iter().filter(|row| seconds.contains(&row.second));
     let exact = in_window.filter_map(|row| row.latency_ns_max).max();
-    let max = exact.or_else(|| histogram.max()).map(|ns| ns as f64);
-    metrics.insert(format!("{prefix}_max"), max);
+    let max = exact.or_else(|| histogram.max());
+    for (name, numerator, denominator) in QUANTILES {
+        let share = Ratio::new(numerator, denominator).unwrap_or(Ratio::ONE);
+        let value = histogram.quantile(share).map(|ns| max.map_or(ns, |max| ns.min(max)) as f64);
+        metrics.insert(format!("{prefix}_{name}"), value);
+    }
+    metrics.insert(format!("{prefix}_max"), max.map(|ns| ns as f64));
 }
 
 /// The latency distribution of all kinds of commands over a range of seconds.

@@ -1,0 +1,110 @@
+//! Old run directories stay readable: one example per schema version is kept in `tests/compat`.
+//! `SSDLAB_REGENERATE=1` writes the example of the present version anew; do that only while the
+//! version has not been released, and never for an older one.
+
+mod common;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use common::{add_phase, load_rows, run_named};
+use result::report::build;
+use result::rows::PhaseRows;
+use result::schema::{Run, RunStatus, SCHEMA_VERSION};
+use result::stats::consistency::Consistency;
+use result::stats::findings;
+use result::store::{RunDir, RunWriter};
+
+const RUN_ID: &str = "20261121-031500-consistency-example-480-default-0000";
+const STEADY_FROM_S: u32 = 80;
+
+fn compat_dir(version: u32) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/compat/v{version}"))
+}
+
+/// Writes the example below `library`, as a run would; returns what it should be read as.
+fn write_example(library: &Path) -> (Run, PhaseRows) {
+    let mut run = run_named(RUN_ID);
+    let mut writer = RunWriter::create(library, &run).unwrap();
+    add_phase(&mut writer, &mut run, "fill", &load_rows(10, 10));
+    let rows = load_rows(120, 30);
+    add_phase(&mut writer, &mut run, "load", &rows);
+    let figures = Consistency::of(&rows, STEADY_FROM_S);
+    run.findings = findings::consistency(&run, &rows, &figures);
+    run.warnings.clone_from(&figures.warnings);
+    run.metrics = figures.metrics;
+    run.status = RunStatus::Complete;
+    run.finished_unix_ns = run.started_unix_ns + 130_000_000_000;
+    writer.finish(&run).unwrap();
+    (run, rows)
+}
+
+#[test]
+fn version_1_stays_readable() {
+    let scratch = tempfile::tempdir().unwrap();
+    let (run, rows) = write_example(scratch.path());
+    let committed = compat_dir(1);
+    if std::env::var_os("SSDLAB_REGENERATE").is_some() {
+        assert_eq!(SCHEMA_VERSION, 1, "the example of version 1 is history, leave it alone");
+        fs::create_dir_all(&committed).unwrap();
+        for entry in fs::read_dir(scratch.path().join(RUN_ID)).unwrap() {
+            let from = entry.unwrap().path();
+            fs::copy(&from, committed.join(from.file_name().unwrap())).unwrap();
+        }
+    }
+    let dir = RunDir::open(&committed).unwrap();
+    assert_eq!(dir.run().schema_version, 1);
+    assert_eq!(dir.run().phases, run.phases);
+    assert_eq!(dir.run().target, run.target);
+    let read = dir.phase_rows("load").unwrap();
+    assert_eq!(read.seconds, rows.seconds);
+    assert_eq!(read.latencies, rows.latencies);
+}
+
+#[test]
+fn the_example_tells_its_story() {
+    let dir = RunDir::open(&compat_dir(1)).unwrap();
+    let texts: Vec<&str> = dir.run().findings.iter().map(|finding| finding.text.as_str()).collect();
+    let story = texts.join("\n");
+    for part in [
+        "The simulated drive holds 131 IOPS on average from 80 s on, and 9 of 10 seconds stay \
+         within 100 and 160 IOPS.",
+        "has no second below half its mean from 80 s on; the slowest gives 100 IOPS.",
+        "falls from 700 to 130 IOPS after 30 s, when its spare blocks are used up.",
+        "settles after 30 s.",
+        "programs 5.00 pages of NAND for every page written from 80 s on.",
+    ] {
+        assert!(story.contains(part), "no `{part}` in\n{story}");
+    }
+    for finding in &dir.run().findings {
+        let figure = dir.run().metrics.get(&finding.metric).copied().flatten();
+        assert!(figure.is_some(), "{finding:?} rests on no figure");
+        assert!(finding.text.contains("simulated"), "{finding:?}");
+    }
+}
+
+#[test]
+fn the_report_shows_the_load_phase() {
+    let dir = RunDir::open(&compat_dir(1)).unwrap();
+    let report = build("Example", std::slice::from_ref(&dir)).unwrap();
+    let view = &report.runs[0];
+    assert_eq!((view.run_id.as_str(), view.steady_from_s), (RUN_ID, STEADY_FROM_S));
+    assert_eq!(view.started, "2026-11-21T03:15:00Z");
+    let series = &view.series;
+    let lengths = [
+        series.time_s.len(),
+        series.iops.len(),
+        series.mb_per_s.len(),
+        series.latency_ns_p50.len(),
+        series.waf.len(),
+        series.free_superblocks.len(),
+        series.buffer_bytes.len(),
+        series.die_busy_share.len(),
+    ];
+    assert_eq!(lengths, [120; 8]);
+    assert_eq!((series.iops[0], series.mb_per_s[0]), (700.0, 2.867));
+    assert_eq!((series.waf[0], series.waf[119]), (Some(1.0), Some(5.0)));
+    assert_eq!((series.buffer_bytes[0], series.die_busy_share[0]), (131_072, 0.7813));
+    let counted: u64 = view.latency_bins.iter().map(|(_, count)| count).sum();
+    assert_eq!(counted, dir.run().phases[1].ios);
+}

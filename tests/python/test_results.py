@@ -1,0 +1,187 @@
+"""Is a run directory what docs/formats/run-directory.md says, to readers that share no code with
+the writer?
+
+SSDLAB_RUN_DIR names the run directory; without it, the example of schema version 1 is read.
+"""
+
+import json
+import os
+from pathlib import Path
+
+import duckdb
+import jsonschema
+import pandas
+import polars
+import pyarrow.parquet
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLE = ROOT / "crates/result/tests/compat/v1"
+RUN_DIR = Path(os.environ.get("SSDLAB_RUN_DIR", EXAMPLE))
+
+KINDS = ["read", "write", "flush", "deallocate"]
+IOS = [f"{kind}_ios" for kind in KINDS]
+BYTES = ["read_bytes", "write_bytes", "deallocate_bytes"]
+TELEMETRY = [
+    "host_pages",
+    "programmed_pages",
+    "gc_moved_pages",
+    "padding_pages",
+    "erased_superblocks",
+    "free_superblocks",
+    "buffer_pages",
+    "die_busy_ns",
+    "channel_busy_ns",
+]
+KEY = ["phase", "phase_index", "second"]
+SERIES = [
+    *KEY,
+    "start_ns",
+    "duration_ns",
+    *IOS,
+    *BYTES,
+    "errors",
+    "latency_ns_p50",
+    "latency_ns_p99",
+    "latency_ns_max",
+    *TELEMETRY,
+]
+LATENCY = [*KEY, "op", "lower_ns", "count"]
+
+
+def with_pandas(path):
+    return pandas.read_parquet(path, dtype_backend="pyarrow").to_dict("list")
+
+
+def with_polars(path):
+    return polars.read_parquet(path).to_dict(as_series=False)
+
+
+def with_duckdb(path):
+    relation = duckdb.sql("SELECT * FROM read_parquet('" + str(path).replace("'", "''") + "')")
+    rows = relation.fetchall()
+    return {name: [row[at] for row in rows] for at, name in enumerate(relation.columns)}
+
+
+READERS = [with_pandas, with_polars, with_duckdb]
+
+
+@pytest.fixture(scope="module")
+def run():
+    return json.loads((RUN_DIR / "run.json").read_text())
+
+
+@pytest.fixture(scope="module", params=READERS, ids=lambda reader: reader.__name__)
+def series(request):
+    return request.param(RUN_DIR / "series.parquet")
+
+
+@pytest.fixture(scope="module", params=READERS, ids=lambda reader: reader.__name__)
+def latency(request):
+    return request.param(RUN_DIR / "latency.parquet")
+
+
+def total_by_phase(table, columns):
+    totals = {}
+    for column in columns:
+        for index, value in zip(table["phase_index"], table[column], strict=True):
+            totals[index] = totals.get(index, 0) + value
+    return totals
+
+
+def seconds_of(series, index):
+    pairs = zip(series["phase_index"], series["second"], strict=True)
+    return [second for phase, second in pairs if phase == index]
+
+
+def is_null(value):
+    return value is None or value is pandas.NA
+
+
+def test_run_json_follows_its_schema(run):
+    schema = json.loads((ROOT / "schema/run.schema.json").read_text())
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(run, schema, cls=jsonschema.Draft202012Validator)
+
+
+def test_columns_are_the_documented_ones(series, latency):
+    assert list(series) == SERIES
+    assert list(latency) == LATENCY
+
+
+@pytest.mark.parametrize("file", ["series.parquet", "latency.parquet"])
+def test_integers_are_64_bits_and_texts_are_texts(file):
+    schema = pyarrow.parquet.read_schema(RUN_DIR / file)
+    for field in schema:
+        wanted = "string" if field.name in ("phase", "op") else "int64"
+        assert str(field.type) == wanted, field
+
+
+def test_every_reader_sees_the_same():
+    for file in ["series.parquet", "latency.parquet"]:
+        first, *others = [reader(RUN_DIR / file) for reader in READERS]
+        for other in others:
+            for name, values in first.items():
+                plain = [None if is_null(value) else value for value in values]
+                assert plain == other[name], f"{file}: {name}"
+
+
+def test_phases_are_those_of_run_json(run, series):
+    for name, index in zip(series["phase"], series["phase_index"], strict=True):
+        assert run["phases"][index]["name"] == name
+
+
+def test_seconds_have_no_gaps(run, series):
+    for index in range(len(run["phases"])):
+        seconds = seconds_of(series, index)
+        assert seconds == list(range(len(seconds))), run["phases"][index]["name"]
+
+
+def test_the_load_has_a_row_for_every_second(run, series):
+    loads = [at for at, phase in enumerate(run["phases"]) if phase["name"] == "load"]
+    assert loads or run["test"] != "consistency", "a consistency run has a load phase"
+    for index in loads:
+        whole_s = -(-run["phases"][index]["duration_ns"] // 1_000_000_000)
+        assert len(seconds_of(series, index)) == whole_s
+
+
+def test_commands_of_series_histogram_and_run_json_agree(run, series, latency):
+    of_series = total_by_phase(series, IOS)
+    of_histogram = total_by_phase(latency, ["count"])
+    loads = [at for at, phase in enumerate(run["phases"]) if phase["name"] == "load"]
+    for index in loads:
+        ios = run["phases"][index]["ios"]
+        assert ios > 0
+        assert of_series.get(index, 0) == ios
+        assert of_histogram.get(index, 0) == ios
+
+
+def test_bytes_of_series_and_run_json_agree(run, series):
+    of_series = total_by_phase(series, BYTES)
+    for index, phase in enumerate(run["phases"]):
+        if phase["name"] == "load":
+            assert of_series.get(index, 0) == phase["bytes"]
+
+
+def test_intervals_follow_each_other(series):
+    rows = zip(series["phase_index"], series["start_ns"], series["duration_ns"], strict=True)
+    end = {}
+    for index, start_ns, duration_ns in rows:
+        assert duration_ns > 0
+        assert start_ns == end.get(index, start_ns)
+        end[index] = start_ns + duration_ns
+
+
+def test_steady_mean_is_that_of_the_rows(run, series):
+    mean = run["metrics"].get("iops_steady_mean")
+    if run["test"] != "consistency" or mean is None:
+        pytest.skip("no steady-state figures in this run")
+    low, high = run["metrics"]["iops_steady_min"], run["metrics"]["iops_steady_max"]
+    assert low <= mean <= high
+    rates = [
+        sum(series[column][at] for column in IOS) * 1e9 / series["duration_ns"][at]
+        for at, phase in enumerate(series["phase"])
+        if phase == "load"
+    ]
+    assert any(abs(rate - low) <= 1e-6 * max(low, 1) for rate in rates)
+    assert any(abs(rate - high) <= 1e-6 * max(high, 1) for rate in rates)
