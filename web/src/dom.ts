@@ -13,6 +13,22 @@ function appendAll(parent: Node, children: readonly Child[]): void {
   }
 }
 
+/** A wide table scrolls by itself, by keyboard too, and says at its edge that there is more. */
+export function scroller(label: string, ...children: Child[]): HTMLElement {
+  const element = h(
+    "div",
+    { class: "scroller", tabindex: "0", role: "region", "aria-label": label },
+    children,
+  );
+  const update = () => {
+    const rest = element.scrollWidth - element.clientWidth - element.scrollLeft;
+    element.classList.toggle("more", rest > 2);
+  };
+  element.addEventListener("scroll", update, { passive: true });
+  new ResizeObserver(update).observe(element);
+  return element;
+}
+
 /** `on...` attributes are listeners, `true` sets a bare attribute, false and null set none. */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,

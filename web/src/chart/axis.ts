@@ -23,7 +23,7 @@ export interface Tick {
 }
 
 /** Share of the axis below `low` that is kept for the zero line. */
-const ZERO_BAND = 0.1;
+const ZERO_BAND = 0.14;
 const FLOAT_SLACK = 1e-9;
 
 export function linear(min: number, max: number): LinearScale {

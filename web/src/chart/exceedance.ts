@@ -2,7 +2,7 @@
 
 import { type App, color, type Shown } from "../app";
 import { type Exceedance, exceedance, FELT_NS, shareAbove } from "../data/figures";
-import { oneIn, shortDuration } from "../data/format";
+import { shortDuration, shortOneIn } from "../data/format";
 import type { Run } from "../data/load";
 import { describeLatency } from "../view/tooltip";
 import { Graph } from "./graph";
@@ -21,8 +21,8 @@ export class ExceedanceGraph {
       x: latencyShareX,
       y: latencyShareY,
       xLabel: shortDuration,
-      yLabel: oneIn,
-      gutter: 92,
+      yLabel: shortOneIn,
+      gutter: 78,
       xTitle: "latency",
       describe: (ns) =>
         describeLatency(

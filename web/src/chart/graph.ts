@@ -8,7 +8,7 @@ import { linearTicks, logTicks, lowerBound, minorTicks, projector, type Scale, t
 import { type Frame, type Layer, paintPoints } from "./painter";
 
 export const GUTTER_LEFT = 58;
-const GUTTER_RIGHT = 14;
+const GUTTER_RIGHT = 26;
 const X_AXIS_HEIGHT = 26;
 const X_TITLE_HEIGHT = 20;
 const POINTER_REACH = 8;
@@ -72,6 +72,22 @@ function inkOf(element: Element): Ink {
     surface: color("--surface"),
     font: style.getPropertyValue("--font").trim(),
   };
+}
+
+interface LabelBox {
+  left: number;
+  width: number;
+  y: number;
+  height: number;
+}
+
+function hits(box: LabelBox, taken: readonly LabelBox[]): boolean {
+  return taken.some(
+    (other) =>
+      box.left < other.left + other.width + 8 &&
+      other.left < box.left + box.width + 8 &&
+      Math.abs(box.y - other.y) < box.height,
+  );
 }
 
 export class Graph {
@@ -259,11 +275,17 @@ export class Graph {
     ctx.beginPath();
     if (this.y.kind === "log") for (const value of minorTicks(this.y)) this.rowLine(value);
     if (this.x.kind === "log") for (const value of minorTicks(this.x)) this.columnLine(value);
+    // Without an axis of its own the graph still shows where the seconds of its neighbour are.
+    if (this.spec.xTitle === null) for (const { value } of this.xTicks(this.plot)) this.columnLine(value);
     ctx.stroke();
     if (this.y.kind === "log" && this.y.zeroAt !== null) {
       const edge = this.toCanvasY(this.y.low);
       ctx.fillStyle = this.ink.faint;
       ctx.fillRect(bbox.left, edge, bbox.width, bbox.top + bbox.height - edge);
+      ctx.strokeStyle = this.ink.axis;
+      ctx.beginPath();
+      this.rowLine(this.y.zeroAt);
+      ctx.stroke();
     }
     ctx.restore();
   }
@@ -305,36 +327,50 @@ export class Graph {
       if (mark.axis === "x") this.columnLine(mark.value);
       else this.rowLine(mark.value);
     }
-    if (this.y.kind === "log" && this.y.zeroAt !== null) this.rowLine(this.y.zeroAt);
     ctx.stroke();
     ctx.restore();
   }
 
   private paintMarkLabels(marks: readonly Mark[]): void {
-    const { ctx, bbox } = this.plot;
+    const { ctx } = this.plot;
     const ratio = uPlot.pxRatio;
     ctx.save();
     ctx.font = `${11.5 * ratio}px ${this.ink.font}`;
+    ctx.textAlign = "left";
     ctx.textBaseline = "middle";
-    const taken: { left: number; right: number; y: number }[] = [];
+    const taken: LabelBox[] = [];
     for (const mark of marks.filter((m) => this.inside(m) && m.label !== "")) {
-      const width = ctx.measureText(mark.label).width;
-      const right = bbox.left + bbox.width;
-      let left = mark.axis === "x" ? this.toCanvasX(mark.value) + 5 * ratio : right - width - 6 * ratio;
-      if (left + width + 4 * ratio > right) left = this.toCanvasX(mark.value) - width - 5 * ratio;
-      let y = mark.axis === "x" ? bbox.top + 11 * ratio : this.toCanvasY(mark.value) - 9 * ratio;
-      const clash = () =>
-        taken.some((t) => left < t.right && left + width > t.left && Math.abs(t.y - y) < 15 * ratio);
-      while (clash() && y < bbox.top + bbox.height - 24 * ratio) y += 16 * ratio;
-      taken.push({ left: left - 4 * ratio, right: left + width + 4 * ratio, y });
+      const place = this.labelPlaces(mark, ctx.measureText(mark.label).width).find((p) => !hits(p, taken));
+      if (!place) continue;
+      taken.push(place);
       ctx.globalAlpha = 0.82;
       ctx.fillStyle = this.ink.surface;
-      ctx.fillRect(left - 3 * ratio, y - 8 * ratio, width + 6 * ratio, 16 * ratio);
+      ctx.fillRect(place.left - 3 * ratio, place.y - 8 * ratio, place.width + 6 * ratio, 16 * ratio);
       ctx.globalAlpha = 1;
       ctx.fillStyle = this.ink.text;
-      ctx.fillText(mark.label, left, y);
+      ctx.fillText(mark.label, place.left, place.y);
     }
     ctx.restore();
+  }
+
+  /** Places for a label, best first. A label that fits nowhere is left out; its line stays. */
+  private labelPlaces(mark: Mark, width: number): LabelBox[] {
+    const { left, top, width: across, height } = this.plot.bbox;
+    const ratio = uPlot.pxRatio;
+    const right = left + across;
+    const box = (x: number, y: number) => ({ left: x, width, y, height: 16 * ratio });
+    if (mark.axis === "y") {
+      const y = this.toCanvasY(mark.value);
+      const x = right - width - 6 * ratio;
+      return [box(x, y - 10 * ratio), box(x, y + 10 * ratio)].filter(
+        (b) => b.y > top + 8 * ratio && b.y < top + height - 8 * ratio,
+      );
+    }
+    const x = this.toCanvasX(mark.value);
+    const rows = [0, 1, 2].map((row) => top + (11 + 17 * row) * ratio);
+    return rows
+      .flatMap((y) => [box(x + 5 * ratio, y), box(x - width - 5 * ratio, y)])
+      .filter((b) => b.left >= left && b.left + width + 4 * ratio <= right);
   }
 
   private selected(u: uPlot): void {

@@ -34,6 +34,14 @@ interface Slice {
   to: number;
 }
 
+/** Zeros are drawn this much taller. */
+const ZERO_STRETCH = 4;
+
+/** Where zeros stand on a log scale, in pixels from the top; NaN where they have no place of their own. */
+function zeroPlace({ box, y }: Frame): number {
+  return y.kind === "log" ? projector(y, box.height, 0)(0) : Number.NaN;
+}
+
 let claimed = new Uint8Array(0);
 
 function emptyGrid(cells: number): Uint8Array {
@@ -94,6 +102,7 @@ export function paintPoints(ctx: CanvasRenderingContext2D, layers: readonly Laye
   const dotted = layers.filter((layer) => layer.style !== "step");
   const width = Math.ceil(box.width) + 1;
   const pixels = claimPixels(dotted, frame);
+  const zeroRow = Math.round(zeroPlace(frame));
   dotted.forEach((layer, k) => {
     const { from, to } = visible(layer, frame.x);
     const size = pointSize(to - from, frame);
@@ -102,7 +111,10 @@ export function paintPoints(ctx: CanvasRenderingContext2D, layers: readonly Laye
     const top = Math.round(box.top) - shift;
     ctx.fillStyle = layer.color;
     for (const cell of pixels[k]) {
-      ctx.fillRect(left + (cell % width), top + Math.floor(cell / width), size, size);
+      const row = Math.floor(cell / width);
+      // A second without any completion matters more than its few pixels would say.
+      const height = row === zeroRow ? size * ZERO_STRETCH : size;
+      ctx.fillRect(left + (cell % width), top + row - (height - size) / 2, size, height);
     }
   });
   ctx.restore();

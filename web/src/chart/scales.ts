@@ -40,11 +40,6 @@ export function endOf(run: Run): number {
   return second.length === 0 ? 0 : second[second.length - 1] + 1;
 }
 
-/** Index of the first point of the steady-state graphs. */
-export function steadyIndex(run: Run): number {
-  return lowerBound(run.columns.second, run.view.steady_from_s);
-}
-
 function logOver(runs: readonly Run[], columns: readonly ColumnName[], from: (run: Run) => number): LogScale {
   let extent = NO_EXTENT;
   for (const run of runs) {
@@ -53,16 +48,22 @@ function logOver(runs: readonly Run[], columns: readonly ColumnName[], from: (ru
   return logScale(extent.lowest, extent.highest, extent.zeros > 0);
 }
 
+/**
+ * A run that ended early has its figures taken from wherever it got to; it must not drag the common axis
+ * there, so complete runs decide as long as there is one.
+ */
 function steadyAxis(runs: readonly Run[]): LinearScale {
-  const reached = runs.filter((run) => endOf(run) > run.view.steady_from_s);
-  const counted = reached.length > 0 ? reached : runs;
+  const complete = runs.filter(
+    (run) => run.view.status === "complete" && endOf(run) > run.view.steady_from_s,
+  );
+  const counted = complete.length > 0 ? complete : runs;
   const from = Math.min(...counted.map((run) => run.view.steady_from_s));
   return linear(from, Math.max(from + 1, ...counted.map(endOf)));
 }
 
-function steadyTop(runs: readonly Run[]): LinearScale {
+function steadyTop(runs: readonly Run[], from: (run: Run) => number): LinearScale {
   let extent = NO_EXTENT;
-  for (const run of runs) extent = extend(extent, run.columns.iops, steadyIndex(run));
+  for (const run of runs) extent = extend(extent, run.columns.iops, from(run));
   return linear(0, niceTop(extent.highest));
 }
 
@@ -89,13 +90,16 @@ function shareScales(runs: readonly Run[]): [LogScale, LogScale] {
 
 export function setScales(runs: readonly Run[]): SetScales {
   const fromStart = () => 0;
+  const steady = steadyAxis(runs);
+  const fromSteady = (run: Run) =>
+    lowerBound(run.columns.second, Math.max(steady.min, run.view.steady_from_s));
   const [latencyShareX, latencyShareY] = shareScales(runs);
   return {
     whole: linear(0, Math.max(1, ...runs.map(endOf))),
-    steady: steadyAxis(runs),
+    steady,
     iopsWhole: logOver(runs, ["iops"], fromStart),
-    iopsSteadyLog: logOver(runs, ["iops"], steadyIndex),
-    iopsSteadyLinear: steadyTop(runs),
+    iopsSteadyLog: logOver(runs, ["iops"], fromSteady),
+    iopsSteadyLinear: steadyTop(runs, fromSteady),
     latency: logOver(runs, ["p50", "p99", "max"], fromStart),
     latencyShareX,
     latencyShareY,

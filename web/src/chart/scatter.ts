@@ -115,18 +115,17 @@ export class SteadyRun {
     this.graph.draw({
       layers: iopsLayers(shown, true),
       marks: this.log ? [] : steadyMarks(shown),
-      message: missing(shown),
+      message: missing(shown, this.app.scales.steady),
       x: zoomed(this.app.scales.steady, this.app.store.state.zoom),
     });
   }
 }
 
-function missing(shown: readonly Shown[]): string | null {
-  if (shown.some(({ run }) => endOf(run) > run.view.steady_from_s)) return null;
+function missing(shown: readonly Shown[], axis: LinearScale): string | null {
   if (shown.length === 0) return "No run chosen.";
-  const { run } = shown[0];
-  const end = separated(Math.round(endOf(run)));
-  return `Ended at ${end} s, before the steady-state part begins at ${separated(run.view.steady_from_s)} s.`;
+  if (shown.some(({ run }) => endOf(run) > Math.max(axis.min, run.view.steady_from_s))) return null;
+  const end = separated(Math.round(endOf(shown[0].run)));
+  return `Ended after ${end} s, before the steady-state part begins at ${separated(axis.min)} s.`;
 }
 
 function steadyMarks(shown: readonly Shown[]): Mark[] {

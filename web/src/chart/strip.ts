@@ -1,10 +1,11 @@
 // The "why" under the whole run: what the simulated drive did inside, one small graph a quantity.
 
 import { type App, color, type Shown } from "../app";
+import { metricOf } from "../data/figures";
 import { percent, separated, shortCount, significant, UNKNOWN } from "../data/format";
 import { h } from "../dom";
 import { nearestIndex } from "./axis";
-import type { Graph } from "./graph";
+import type { Graph, Mark } from "./graph";
 import { type StripColumn, zoomed } from "./scales";
 import { timeGraph } from "./scatter";
 
@@ -49,12 +50,18 @@ const QUANTITIES: Quantity[] = [
     column: "dieBusy",
     label: "Dies busy",
     unit: "share of NAND dies at work",
-    tick: percent,
+    tick: (v) => `${Math.round(v * 100)}%`,
     text: percent,
   },
 ];
 
 const ROW_HEIGHT = 74;
+
+/** The line of the graph above goes on through the rows: what happens at the fall is the point. */
+function fallMarks(shown: readonly Shown[]): Mark[] {
+  const fall = shown.length === 1 ? metricOf(shown[0].run, "fall_start_s") : null;
+  return fall === null ? [] : [{ axis: "x", value: fall, label: "" }];
+}
 
 class Row {
   readonly graph: Graph;
@@ -105,6 +112,7 @@ class Row {
         color: color(slot),
         style: "joined",
       })),
+      marks: fallMarks(shown),
       x: zoomed(this.app.scales.whole, this.app.store.state.zoom),
     });
   }

@@ -15,7 +15,14 @@ import {
 import { plainName, type Run } from "./load";
 
 export type Unit = "iops" | "ns" | "s" | "share" | "ratio" | "mb_per_s" | "us" | "count";
-export type Group = "Throughput" | "Evenness" | "Latency" | "When" | "Inside the drive" | "Other";
+export type Group =
+  | "Throughput"
+  | "Evenness"
+  | "Latency, steady state"
+  | "Latency, whole run"
+  | "When"
+  | "Inside the drive"
+  | "Other";
 
 export interface Figure {
   name: string;
@@ -26,9 +33,36 @@ export interface Figure {
   meaning: string;
 }
 
-export const GROUPS: Group[] = ["Throughput", "Evenness", "Latency", "When", "Inside the drive", "Other"];
+export const GROUPS: Group[] = [
+  "Throughput",
+  "Evenness",
+  "Latency, steady state",
+  "Latency, whole run",
+  "When",
+  "Inside the drive",
+  "Other",
+];
 
 type Row = [name: string, label: string, unit: Unit, better: Figure["better"], meaning: string];
+
+function latencyRows(prefix: string): Row[] {
+  const rows: [end: string, label: string, meaning: string][] = [
+    [
+      "p50",
+      "Median (p50)",
+      "Half of all commands took no longer than this. At a fixed queue depth it mostly mirrors the IOPS.",
+    ],
+    ["p99", "p99", "99 of 100 commands took no longer than this; one in a hundred did."],
+    ["p999", "p99.9", "One command in 1,000 took longer than this."],
+    [
+      "p9999",
+      "p99.99",
+      "One command in 10,000 took longer than this. A busy drive reaches it many times a minute.",
+    ],
+    ["max", "Longest", "The slowest single command. From about 0.1 s on a person can feel it as a hitch."],
+  ];
+  return rows.map(([end, label, meaning]) => [`${prefix}_${end}`, label, "ns", "lower", meaning]);
+}
 
 const TABLE: Record<Exclude<Group, "Other">, Row[]> = {
   Throughput: [
@@ -73,7 +107,7 @@ const TABLE: Record<Exclude<Group, "Other">, Row[]> = {
       "iops_steady_stddev",
       "Standard deviation",
       "iops",
-      "lower",
+      null,
       "How far the seconds of the steady-state part typically lie from their mean, in IOPS. Faster drives have larger ones; compare the coefficient of variation instead.",
     ],
     [
@@ -87,7 +121,7 @@ const TABLE: Record<Exclude<Group, "Other">, Row[]> = {
       "last400_stddev",
       "Last 400 s, standard deviation",
       "iops",
-      "lower",
+      null,
       "Standard deviation over the last 400 seconds of the run, one of the two consistency numbers reviews used from 2015 on.",
     ],
     [
@@ -98,37 +132,8 @@ const TABLE: Record<Exclude<Group, "Other">, Row[]> = {
       "Mean divided by standard deviation over the last 400 seconds, the other of the two: larger is more even.",
     ],
   ],
-  Latency: [
-    [
-      "latency_ns_p50",
-      "Median (p50)",
-      "ns",
-      "lower",
-      "Half of all commands took no longer than this. At a fixed queue depth it mostly mirrors the IOPS.",
-    ],
-    [
-      "latency_ns_p99",
-      "99th percentile (p99)",
-      "ns",
-      "lower",
-      "99 of 100 commands took no longer than this; one in a hundred did.",
-    ],
-    ["latency_ns_p999", "p99.9", "ns", "lower", "One command in 1,000 took longer than this."],
-    [
-      "latency_ns_p9999",
-      "p99.99",
-      "ns",
-      "lower",
-      "One command in 10,000 took longer than this. A busy drive reaches it many times a minute.",
-    ],
-    [
-      "latency_ns_max",
-      "Longest",
-      "ns",
-      "lower",
-      "The slowest single command. From about 0.1 s on a person can feel it as a hitch.",
-    ],
-  ],
+  "Latency, steady state": latencyRows("latency_steady_ns"),
+  "Latency, whole run": latencyRows("latency_ns"),
   When: [
     [
       "fall_start_s",

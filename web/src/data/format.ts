@@ -118,6 +118,11 @@ export function rawBytes(value: number): string {
   return Number.isInteger(gib) ? withUnit(separated(gib), "GiB") : bytes(value);
 }
 
+/** "1 in 10K" for a share: for axis ticks. */
+export function shortOneIn(share: number): string {
+  return share >= 1 ? "all" : `1 in ${shortCount(Number((1 / share).toPrecision(3)))}`;
+}
+
 /** "1 in 10,000" for a share. */
 export function oneIn(share: number): string {
   if (share >= 1) return "all";

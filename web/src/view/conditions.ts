@@ -3,7 +3,7 @@
 import { bytes, clock, moment, rawBytes, separated, UNKNOWN } from "../data/format";
 import type { Run } from "../data/load";
 import type { Phase } from "../data/schema.gen";
-import { h } from "../dom";
+import { h, scroller } from "../dom";
 import { copyButton } from "./copy";
 import { runName, statusChip } from "./name";
 
@@ -45,9 +45,8 @@ export function conditions(run: Run, open: boolean): HTMLElement {
 
 function phasesTable(phases: readonly Phase[]): HTMLElement {
   const heads = ["Step", "What was done", "Took", "Commands", "Data", "Errors", "Late"];
-  return h(
-    "div",
-    { class: "scroller", tabindex: "0", role: "region", "aria-label": "Steps of the test" },
+  return scroller(
+    "Steps of the test",
     h(
       "table",
       { class: "phases" },

@@ -26,8 +26,8 @@ export function consistency(app: App): Section {
   const why = whySection(app);
   const from = separated(scales.steady.min);
   const first = chartFrame(whole.graph, "Whole run", "IOPS, log scale", store);
-  const second = chartFrame(steadyLog.graph, `From ${from} s`, "IOPS, log scale", store);
-  const third = chartFrame(steadyLinear.graph, `From ${from} s`, "IOPS, linear scale", store);
+  const second = chartFrame(steadyLog.graph, `Steady state, from ${from} s`, "IOPS, log scale", store);
+  const third = chartFrame(steadyLinear.graph, `Steady state, from ${from} s`, "IOPS, linear scale", store);
   const element = h(
     "section",
     { id: "consistency", "aria-labelledby": "consistency-title" },

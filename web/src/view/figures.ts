@@ -5,7 +5,7 @@ import { shownRuns } from "../app";
 import { bestValue, csv, type Figure, figuresIn, GROUPS, metricOf, shown } from "../data/figures";
 import type { Run } from "../data/load";
 import { spareLabel } from "../data/load";
-import { h } from "../dom";
+import { h, scroller } from "../dom";
 import { copyButton } from "./copy";
 import { term } from "./hint";
 import { driveName, statusChip } from "./name";
@@ -41,15 +41,11 @@ export function figuresTable(runs: readonly Run[], app?: App): HTMLElement {
         ),
       ),
   );
-  const scroller = h(
-    "div",
-    { class: "scroller", tabindex: "0", role: "region", "aria-label": "Table of figures" },
-    table,
-  );
+  const wide = scroller("Table of figures", table);
   return h(
     "div",
     {},
-    scroller,
+    wide,
     h(
       "p",
       { class: "table-foot" },
@@ -86,7 +82,6 @@ function columnHead(run: Run, app?: App): HTMLElement {
 
 function row(figure: Figure, runs: readonly Run[]): HTMLElement {
   const best = bestValue(figure, runs);
-  const largest = Math.max(...runs.map((run) => metricOf(run, figure.name) ?? 0));
   return h(
     "tr",
     { "data-figure": figure.name, tabindex: "-1" },
@@ -94,13 +89,11 @@ function row(figure: Figure, runs: readonly Run[]): HTMLElement {
     runs.map((run) => {
       const value = metricOf(run, figure.name);
       const isBest = best !== null && value === best;
-      const share = value !== null && largest > 0 ? Math.max(0, value / largest) : 0;
       return h(
         "td",
         {
           "data-run": run.id,
           class: isBest ? "best" : null,
-          style: runs.length > 1 ? `--share: ${(share * 100).toFixed(1)}%` : null,
         },
         isBest && [h("span", { "aria-hidden": "true" }, "★ "), h("span", { class: "sr-only" }, "best: ")],
         value === null

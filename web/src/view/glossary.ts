@@ -42,7 +42,7 @@ export function glossary(): HTMLElement {
     {},
     h("h3", {}, "Words"),
     entries(WORDS),
-    GROUPS.filter((group) => group !== "Other").map((group) => [
+    GROUPS.filter((group) => group !== "Other" && group !== "Latency, whole run").map((group) => [
       h("h3", {}, `Figures: ${group.toLowerCase()}`),
       entries(
         FIGURES.filter((figure) => figure.group === group).map((figure) => [figure.label, figure.meaning]),

@@ -2,9 +2,12 @@
 
 import { bytes, moment, rawBytes, UNKNOWN } from "../data/format";
 import { type Drive, type Library, spareLabel } from "../data/load";
-import { h } from "../dom";
+import { h, scroller } from "../dom";
 import type { Store, Theme } from "../state";
 import { driveName, statusChip } from "./name";
+
+/** A longer list would push the graphs off the first screen. */
+const MANY_DRIVES = 6;
 
 const NEXT_THEME: Record<Theme, Theme> = { auto: "light", light: "dark", dark: "auto" };
 
@@ -43,17 +46,17 @@ export function header(library: Library, store: Store): HTMLElement {
         "Does a drive keep its pace once it must clean up after itself? Each point below is one second of ",
         "random writes without a pause. An even drive draws a thin band, a fast one draws it high.",
       ),
-      h("p", { class: "quiet" }, `${size}.`),
-      drivesTable(drives),
+      drives.length > MANY_DRIVES
+        ? h("details", { class: "drives-fold" }, h("summary", {}, size), drivesTable(drives))
+        : [h("p", { class: "sr-only" }, size), drivesTable(drives)],
     ],
   );
 }
 
 function drivesTable(drives: readonly Drive[]): HTMLElement {
   const heads = ["Drive", "Capacity", "Raw NAND", "Firmware", "Spare area", "Measured"];
-  return h(
-    "div",
-    { class: "scroller", tabindex: "0", role: "region", "aria-label": "Drives in this report" },
+  return scroller(
+    "Drives in this report",
     h(
       "table",
       { class: "drives" },

@@ -3,7 +3,7 @@
 import { type App, type Shown, shownRuns } from "../app";
 import { figureOf, metricOf, shown } from "../data/figures";
 import type { Run } from "../data/load";
-import { h } from "../dom";
+import { h, scroller } from "../dom";
 import { statusSentence, warningList } from "./findings";
 import { runName, statusChip, swatch } from "./name";
 
@@ -11,7 +11,7 @@ const TILES: [metric: string, label: string][] = [
   ["iops_steady_mean", "Steady mean, IOPS"],
   ["iops_steady_min", "Slowest second, IOPS"],
   ["iops_steady_cv", "Variation"],
-  ["latency_ns_p99", "p99 latency"],
+  ["latency_steady_ns_p99", "p99 latency"],
   ["latency_ns_max", "Longest command"],
 ];
 
@@ -79,8 +79,5 @@ function legend(runs: readonly Shown[]): (HTMLElement | null)[] {
       ),
     ),
   );
-  return [
-    h("div", { class: "scroller", tabindex: "0", role: "region", "aria-label": "Runs compared" }, table),
-    ...runs.map(({ run }) => warningList(run, true)),
-  ];
+  return [scroller("Runs compared", table), ...runs.map(({ run }) => warningList(run, true))];
 }
