@@ -1,1 +1,45 @@
-fn main() {}
+//! The `ssdlab` program: arguments, dispatch, exit code. The only crate that prints.
+//!
+//! stdout is data, stderr is talk; with `--format json` stdout is exactly one JSON document, whatever
+//! happens.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "the program's own output")]
+
+mod args;
+mod cmd;
+mod failure;
+mod target;
+mod ui;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Args, Command};
+use failure::Failure;
+
+fn main() -> ExitCode {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return failure::usage_exit(&error),
+    };
+    let format = args.format();
+    match dispatch(args) {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            let failure = Failure::from_error(&error);
+            failure.print(format);
+            ExitCode::from(failure.exit_code)
+        }
+    }
+}
+
+fn dispatch(args: Args) -> anyhow::Result<u8> {
+    match args.command {
+        Command::List(args) => cmd::list::run(&args),
+        Command::Run(args) => cmd::run::run(&args),
+        Command::Plan(args) => cmd::plan::run(&args),
+        Command::Show(args) => cmd::show::run(&args),
+        Command::Report(args) => cmd::report::run(&args),
+        Command::Selftest(args) => cmd::selftest::run(&args),
+    }
+}

@@ -78,6 +78,15 @@ pub trait Target {
     /// Lets time pass until `t` with nothing submitted; returns at once where `t` is past.
     fn idle_until(&mut self, t: Nanos);
 
+    /// Makes sure that this still is the thing that was opened (same device, serial, size). Called
+    /// before every destructive phase, so that a renumbered device stops the run.
+    ///
+    /// # Errors
+    /// [`IoError::Refused`] where it is not.
+    fn confirm_identity(&self) -> Result<(), IoError> {
+        Ok(())
+    }
+
     /// Brings the target to its fresh state (all blocks deallocated or the drive built anew).
     /// No command may be outstanding.
     ///

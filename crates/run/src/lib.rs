@@ -1,1 +1,24 @@
-//! run
+//! Drives a workload against a target, phase by phase, and turns what happened into a result.
+//!
+//! ```text
+//! suite (a test as a list of phases) -> session (purge, drive, record, write) -> run directory
+//!                                          drive: Generator -> Target -> Recorder
+//! ```
+//!
+//! Reading order: [`drive`] (the main loop), [`recorder`] (completions to seconds), [`suite`] (what a test
+//! is), [`session`] (from a request to a run directory), [`event`] (what observers see).
+
+pub mod drive;
+pub mod error;
+pub mod event;
+pub mod params;
+pub mod recorder;
+pub mod session;
+pub mod span;
+pub mod suite;
+
+pub use error::RunError;
+pub use event::Event;
+pub use session::{Control, Outcome, Request, run};
+pub use span::SpanRequest;
+pub use suite::Test;

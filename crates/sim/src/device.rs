@@ -106,7 +106,12 @@ impl Device {
     /// Makes the drive new again (secure erase): nothing mapped, every superblock erased, counters at
     /// zero. The clock goes on; no command may be outstanding.
     pub fn reset(&mut self) {
+        if self.totals == TelemetryRow::default() {
+            return;
+        }
         let now_ns = self.now_ns;
+        // The old maps go first: two drives of full size would need twice the memory.
+        self.ftl = Ftl::new(Geometry { superblocks: 0, logical_pages: 0, ..*self.geometry() });
         *self = Self::new(self.config.clone());
         self.now_ns = now_ns;
     }

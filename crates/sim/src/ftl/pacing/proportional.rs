@@ -10,7 +10,7 @@
 use super::Level;
 
 /// Pages owed per host page at `free_low`; above the worst need after a sequential fill at 3% spare.
-pub const OWED_PAGES_MAX: u64 = 32;
+const OWED_PAGES_MAX: u64 = 32;
 
 /// The policy; stateless.
 #[derive(Clone, Debug)]

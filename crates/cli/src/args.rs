@@ -1,0 +1,198 @@
+//! The arguments as typed, without any effect.
+
+use std::path::PathBuf;
+
+use base::{Bytes, Ratio};
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use run::{SpanRequest, Test};
+
+/// An SSD performance laboratory: how evenly does a drive keep working, and why?
+#[derive(Debug, Parser)]
+#[command(name = "ssdlab", version, arg_required_else_help = true)]
+pub struct Args {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// List real devices, drive models and tests
+    List(ListArgs),
+    /// Run a test on one or more targets
+    Run(RunArgs),
+    /// Print what a run would do; nothing is touched
+    Plan(PlanArgs),
+    /// Summarise runs in the terminal
+    Show(ShowArgs),
+    /// Write runs into one self-contained HTML page
+    Report(ReportArgs),
+    /// Measure the cost of the harness itself
+    Selftest(SelftestArgs),
+}
+
+/// What stdout carries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// One JSON document.
+    Json,
+}
+
+/// Arguments of `list`.
+#[derive(Debug, ClapArgs)]
+pub struct ListArgs {
+    /// What stdout carries
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// What to run, where and how: shared by `run` and `plan`.
+#[derive(Debug, ClapArgs)]
+pub struct TestArgs {
+    /// Test, e.g. `consistency` (see `ssdlab list`)
+    #[arg(value_parser = parse_test)]
+    pub test: Test,
+    /// Targets: `sim:NAME[?key=value&...]`, `file:PATH?size=8GiB`, `/dev/...`, `null:`
+    #[arg(required = true, value_name = "TARGET")]
+    pub targets: Vec<String>,
+    /// Share of raw NAND left to the drive, e.g. `25%`; several give several runs: `default,25%`
+    #[arg(long, value_name = "SHARE", value_delimiter = ',', value_parser = parse_spare, conflicts_with = "span")]
+    pub spare: Vec<SpanRequest>,
+    /// Bytes to use from LBA 0, e.g. `64GiB`
+    #[arg(long, value_name = "BYTES")]
+    pub span: Option<Bytes>,
+    /// Set a parameter of the test, e.g. `duration=60s`
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_setting)]
+    pub settings: Vec<(String, String)>,
+    /// Directory of run directories
+    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs")]
+    pub library: PathBuf,
+    /// Seed of every random choice
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// What stdout carries
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Arguments of `run`.
+#[derive(Debug, ClapArgs)]
+pub struct RunArgs {
+    #[command(flatten)]
+    pub test: TestArgs,
+    /// Confirm that everything on the device with this serial may be erased (loop devices and
+    /// existing files: their path)
+    #[arg(long, value_name = "SERIAL")]
+    pub erase: Option<String>,
+    /// Also erase a device that holds a file system or partition table
+    #[arg(long, requires = "erase")]
+    pub erase_signatures: bool,
+    /// No progress, no talk
+    #[arg(long)]
+    pub quiet: bool,
+}
+
+/// Arguments of `plan`.
+#[derive(Debug, ClapArgs)]
+pub struct PlanArgs {
+    #[command(flatten)]
+    pub test: TestArgs,
+}
+
+/// Arguments of `show`.
+#[derive(Debug, ClapArgs)]
+pub struct ShowArgs {
+    /// Runs: path, name, start of a name, or `latest`
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<String>,
+    /// Directory of run directories
+    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs")]
+    pub library: PathBuf,
+    /// What stdout carries
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Arguments of `report`.
+#[derive(Debug, ClapArgs)]
+pub struct ReportArgs {
+    /// Runs: path, name, start of a name, or `latest`
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<String>,
+    /// File to write
+    #[arg(long, short, value_name = "FILE", default_value = "report.html")]
+    pub output: PathBuf,
+    /// Heading of the page
+    #[arg(long, default_value = "SSD performance consistency")]
+    pub title: String,
+    /// Take the page from this file instead of the one built in
+    #[arg(long, value_name = "FILE")]
+    pub web: Option<PathBuf>,
+    /// Directory of run directories
+    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs")]
+    pub library: PathBuf,
+    /// What stdout carries
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+/// Arguments of `selftest`.
+#[derive(Debug, ClapArgs)]
+pub struct SelftestArgs {
+    /// Seconds for each measurement
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=60))]
+    pub seconds: u32,
+    /// What stdout carries
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+impl Args {
+    /// What stdout carries.
+    pub fn format(&self) -> Format {
+        match &self.command {
+            Command::List(args) => args.format,
+            Command::Run(args) => args.test.format,
+            Command::Plan(args) => args.test.format,
+            Command::Show(args) => args.format,
+            Command::Report(args) => args.format,
+            Command::Selftest(args) => args.format,
+        }
+    }
+}
+
+impl TestArgs {
+    /// The spans asked for; the default one where none was.
+    pub fn spans(&self) -> Vec<SpanRequest> {
+        match (self.span, self.spare.as_slice()) {
+            (Some(bytes), _) => vec![SpanRequest::Bytes(bytes)],
+            (None, []) => vec![SpanRequest::Default],
+            (None, spares) => spares.to_vec(),
+        }
+    }
+}
+
+fn parse_test(text: &str) -> Result<Test, String> {
+    text.parse().map_err(|error: run::RunError| error.to_string())
+}
+
+fn parse_spare(text: &str) -> Result<SpanRequest, String> {
+    if text == "default" {
+        return Ok(SpanRequest::Default);
+    }
+    let share: Ratio = text
+        .parse()
+        .map_err(|error| format!("{error}; the share of raw NAND left to the drive, or `default`"))?;
+    Ok(SpanRequest::Spare(share))
+}
+
+fn parse_setting(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text
+        .split_once('=')
+        .ok_or_else(|| format!("`{text}` has no `=`; expected KEY=VALUE such as duration=60s"))?;
+    Ok((key.trim().to_owned(), value.trim().to_owned()))
+}

@@ -1,0 +1,8 @@
+//! One file per command; each returns the exit code.
+
+pub mod list;
+pub mod plan;
+pub mod report;
+pub mod run;
+pub mod selftest;
+pub mod show;

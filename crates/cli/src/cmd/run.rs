@@ -1,0 +1,242 @@
+//! `ssdlab run`: one run for each target and each span.
+//!
+//! Real targets run one after the other, since they would disturb each other; simulated ones run side
+//! by side, since nothing disturbs virtual time.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use io::{OpenOptions, Target, TargetSpec};
+use run::{Control, Event, Outcome, Request, RunError, SpanRequest};
+
+use crate::args::{Format, RunArgs};
+use crate::cmd::show;
+use crate::failure::{EXIT_DONE, EXIT_INTERRUPTED, EXIT_IO, Failure};
+use crate::target::{self, Visitor};
+use crate::ui::progress::Progress;
+
+/// One run to do.
+#[derive(Clone)]
+struct Job {
+    spec: TargetSpec,
+    span: SpanRequest,
+}
+
+/// What became of it.
+type Done = Result<Outcome, anyhow::Error>;
+
+pub fn run(args: &RunArgs) -> anyhow::Result<u8> {
+    let jobs = jobs(args)?;
+    let interrupted = stop_button()?;
+    let progress = Progress::new(args.quiet);
+    let mut done: Vec<Option<Done>> = jobs.iter().map(|_| None).collect();
+    let (simulated, real): (Vec<usize>, Vec<usize>) =
+        (0..jobs.len()).partition(|&index| target::is_simulated(&jobs[index].spec));
+    for index in real {
+        if !interrupted.load(Ordering::Relaxed) {
+            done[index] = Some(one(args, &jobs[index], &interrupted, &progress));
+        }
+    }
+    side_by_side(args, &jobs, &simulated, &interrupted, &progress, &mut done);
+    progress.finish();
+    report(args, done, interrupted.load(Ordering::Relaxed))
+}
+
+/// Every target with every span, checked as far as possible before the first one starts.
+fn jobs(args: &RunArgs) -> anyhow::Result<Vec<Job>> {
+    let mut jobs = Vec::new();
+    for text in &args.test.targets {
+        let spec: TargetSpec = text.parse()?;
+        for span in args.test.spans() {
+            jobs.push(Job { spec: spec.clone(), span });
+        }
+    }
+    Ok(jobs)
+}
+
+/// A flag that the first Ctrl-C sets; the second ends the program at once.
+fn stop_button() -> anyhow::Result<Arc<AtomicBool>> {
+    let flag = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        let code = i32::from(EXIT_INTERRUPTED);
+        signal_hook::flag::register_conditional_shutdown(signal, code, Arc::clone(&flag))?;
+        signal_hook::flag::register(signal, Arc::clone(&flag))?;
+    }
+    Ok(flag)
+}
+
+fn side_by_side(
+    args: &RunArgs,
+    jobs: &[Job],
+    indices: &[usize],
+    interrupted: &AtomicBool,
+    progress: &Progress,
+    done: &mut [Option<Done>],
+) {
+    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(indices.len());
+    let waiting = Mutex::new(indices.iter());
+    let results = Mutex::new(done);
+    std::thread::scope(|scope| {
+        for _ in 0..workers {
+            scope.spawn(|| {
+                while let Some(&index) = waiting.lock().ok().and_then(|mut next| next.next()) {
+                    if interrupted.load(Ordering::Relaxed) {
+                        return;
+                    }
+                    let outcome = one(args, &jobs[index], interrupted, progress);
+                    if let Ok(mut results) = results.lock() {
+                        results[index] = Some(outcome);
+                    }
+                }
+            });
+        }
+    });
+}
+
+fn unix_ns() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// One run from opening to the finished directory.
+fn one(args: &RunArgs, job: &Job, interrupted: &AtomicBool, progress: &Progress) -> Done {
+    let options = OpenOptions {
+        queue_depth: queue_depth(args),
+        write: true,
+        erase: args.erase.clone(),
+        erase_signatures: args.erase_signatures,
+        seed: args.test.seed,
+        ..OpenOptions::default()
+    };
+    let mut opened = target::open(&job.spec, &options)?;
+    let request = Request {
+        test: args.test.test,
+        settings: args.test.settings.clone(),
+        span: job.span,
+        seed: args.test.seed,
+        library: args.test.library.clone(),
+        command: repeat_command(args, job),
+        environment: io::environment::environment(),
+        warnings: opened.warnings(),
+    };
+    let line = progress.line();
+    let mut observer = |event: &Event| line.event(event);
+    let control = Control { interrupted, observer: &mut observer, unix_ns };
+    Ok(opened.visit(RunTest { request: &request, control })?)
+}
+
+/// The deepest queue that the settings ask for; they are checked again against the target.
+fn queue_depth(args: &RunArgs) -> u32 {
+    let asked = args.test.settings.iter().filter(|(key, _)| key == "queue_depth");
+    let asked = asked.filter_map(|(_, value)| value.parse().ok()).max();
+    asked.unwrap_or(0).max(OpenOptions::default().queue_depth)
+}
+
+struct RunTest<'a, 'b> {
+    request: &'a Request,
+    control: Control<'b>,
+}
+
+impl Visitor for RunTest<'_, '_> {
+    type Output = Result<Outcome, RunError>;
+
+    fn visit<T: Target>(mut self, target: &mut T) -> Self::Output {
+        run::run(target, self.request, &mut self.control)
+    }
+}
+
+/// The one command that repeats this run.
+fn repeat_command(args: &RunArgs, job: &Job) -> String {
+    let mut words = vec!["ssdlab".to_owned(), "run".to_owned()];
+    words.push(args.test.test.name().to_owned());
+    words.push(job.spec.to_string());
+    match job.span {
+        SpanRequest::Default => {}
+        SpanRequest::Spare(share) => words.extend(["--spare".to_owned(), share.to_string()]),
+        SpanRequest::Bytes(bytes) => words.extend(["--span".to_owned(), bytes.to_string()]),
+    }
+    for (key, value) in &args.test.settings {
+        words.extend(["--set".to_owned(), format!("{key}={value}")]);
+    }
+    words.extend(["--seed".to_owned(), args.test.seed.to_string()]);
+    if let Some(serial) = &args.erase {
+        words.extend(["--erase".to_owned(), serial.clone()]);
+    }
+    words.iter().map(|word| shell_quoted(word)).collect::<Vec<_>>().join(" ")
+}
+
+fn shell_quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=%,+@".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', r"'\''"))
+}
+
+/// Prints what came out and finds the exit code: the first failure decides.
+fn report(args: &RunArgs, done: Vec<Option<Done>>, interrupted: bool) -> anyhow::Result<u8> {
+    let mut failures = Vec::new();
+    let mut outcomes = Vec::new();
+    let mut rescued: Vec<PathBuf> = Vec::new();
+    for done in done.into_iter().flatten() {
+        match done {
+            Ok(mut outcome) => {
+                let failure = outcome.failure.take().map(anyhow::Error::from);
+                failures.extend(failure.map(|error| Failure::from_error(&error)));
+                outcomes.push(outcome);
+            }
+            Err(error) => {
+                if let Some(RunError::Rescued { rescued: dir, .. }) = error.downcast_ref() {
+                    rescued.push(dir.clone());
+                }
+                failures.push(Failure::from_error(&error));
+            }
+        }
+    }
+    for failure in &failures {
+        eprintln!("error: {}", failure.message);
+    }
+    let dirs = outcomes.iter().map(|outcome| &outcome.dir).chain(&rescued);
+    match args.test.format {
+        Format::Json => println!("{}", document(&outcomes, dirs, &failures)),
+        Format::Text => {
+            for outcome in &outcomes {
+                show::print_summary(&outcome.run);
+            }
+            dirs.for_each(|dir| println!("{}", dir.display()));
+        }
+    }
+    Ok(exit_code(&failures, interrupted))
+}
+
+fn document<'a>(
+    outcomes: &[Outcome],
+    dirs: impl Iterator<Item = &'a PathBuf>,
+    failures: &[Failure],
+) -> serde_json::Value {
+    let runs: Vec<_> = outcomes
+        .iter()
+        .map(|Outcome { dir, run, .. }| {
+            serde_json::json!({
+                "run_dir": dir, "run_id": run.run_id, "test": run.test, "status": run.status,
+                "target": run.target.spec, "simulated": run.target.kind == "simulated",
+                "variant": run.span.variant, "metrics": run.metrics, "warnings": run.warnings,
+            })
+        })
+        .collect();
+    serde_json::json!({
+        "run_dirs": dirs.collect::<Vec<_>>(), "runs": runs,
+        "error": failures.first(), "errors": failures,
+    })
+}
+
+fn exit_code(failures: &[Failure], interrupted: bool) -> u8 {
+    match failures.first() {
+        Some(failure) if failure.exit_code != EXIT_DONE => failure.exit_code,
+        Some(_) => EXIT_IO,
+        None if interrupted => EXIT_INTERRUPTED,
+        None => EXIT_DONE,
+    }
+}

@@ -1,0 +1,79 @@
+//! `ssdlab selftest`: what the harness itself costs, on the null target, with everything switched on
+//! that a real run has: full histogram, one row a second.
+
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use base::{Data, Nanos, OpKind};
+use io::Target;
+use io::engine::null::NullTarget;
+use load::{Generator, Order, Workload};
+use run::drive::drive;
+use run::recorder::Recorder;
+
+use crate::args::{Format, SelftestArgs};
+use crate::failure::EXIT_DONE;
+use crate::ui::table::{self, count};
+
+const QUEUE_DEPTHS: [u32; 3] = [1, 32, 128];
+const CAPACITY_BYTES: u64 = 1 << 40;
+
+pub fn run(args: &SelftestArgs) -> anyhow::Result<u8> {
+    let mut rows = vec![vec!["queue depth".to_owned(), "ns per I/O".to_owned(), "IOPS".to_owned()]];
+    let mut costs = Vec::new();
+    for queue_depth in QUEUE_DEPTHS {
+        let ns = cost_ns(queue_depth, args.seconds)?;
+        rows.push(vec![queue_depth.to_string(), format!("{ns:.1}"), count(1e9 / ns)]);
+        costs.push(serde_json::json!({ "queue_depth": queue_depth, "ns_per_io": ns }));
+    }
+    let clock_ns = clock_resolution_ns();
+    match args.format {
+        Format::Json => {
+            println!("{}", serde_json::json!({ "null_target": costs, "clock_resolution_ns": clock_ns }));
+        }
+        Format::Text => {
+            println!("Cost of the harness on the null target:");
+            table::print(&rows);
+            println!("Smallest step of the clock: {clock_ns} ns");
+        }
+    }
+    Ok(EXIT_DONE)
+}
+
+/// Wall time per I/O on a target that does nothing.
+fn cost_ns(queue_depth: u32, seconds: u32) -> anyhow::Result<f64> {
+    let mut target = NullTarget::new(CAPACITY_BYTES);
+    let workload = Workload {
+        kind: OpKind::Write,
+        data: Data::Incompressible,
+        block_bytes: 4096,
+        span_offset_bytes: 0,
+        span_bytes: CAPACITY_BYTES,
+        order: Order::Uniform,
+        queue_depth,
+    };
+    let length = Nanos(u64::from(seconds) * Nanos::SECOND.0);
+    let start = target.now();
+    let mut recorder = Recorder::new(start, Some(length));
+    let mut generator = Generator::new(workload, 1);
+    let never = AtomicBool::new(false);
+    let deadline = Some(Nanos(start.0 + length.0));
+    drive(&mut target, &mut generator, deadline, &mut recorder, &never, |_| ())?;
+    Ok(length.0 as f64 / recorder.ios.max(1) as f64)
+}
+
+/// The smallest difference seen between two readings that differ.
+fn clock_resolution_ns() -> u64 {
+    const READINGS: usize = 100_000;
+    let start = Instant::now();
+    let mut last = 0;
+    let mut smallest = u64::MAX;
+    for _ in 0..READINGS {
+        let now = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        if now > last {
+            smallest = smallest.min(now - last);
+        }
+        last = now;
+    }
+    smallest
+}

@@ -1,0 +1,110 @@
+//! `ssdlab show`: a summary of runs in the terminal.
+
+use result::schema::{Run, RunStatus};
+use result::store::{RunDir, resolve_run};
+
+use crate::args::{Format, ShowArgs};
+use crate::failure::EXIT_DONE;
+use crate::ui::table::{self, bytes, count, latency, seconds};
+
+/// How a figure is shown.
+#[derive(Clone, Copy)]
+enum Unit {
+    Iops,
+    Latency,
+    Share,
+    Plain,
+    Seconds,
+}
+
+/// Figures in the order in which they are read.
+const FIGURES: [(&str, &str, Unit); 18] = [
+    ("iops_peak_mean_first_60s", "mean of the first 60 s", Unit::Iops),
+    ("iops_mean", "mean of the whole load", Unit::Iops),
+    ("iops_steady_mean", "steady mean", Unit::Iops),
+    ("iops_steady_min", "steady minimum", Unit::Iops),
+    ("iops_steady_max", "steady maximum", Unit::Iops),
+    ("iops_steady_stddev", "steady standard deviation", Unit::Iops),
+    ("iops_steady_cv", "steady coefficient of variation", Unit::Plain),
+    ("last400_stddev", "last 400 s: standard deviation", Unit::Iops),
+    ("last400_mean_over_stddev", "last 400 s: mean / standard deviation", Unit::Plain),
+    ("seconds_below_half_mean_share", "seconds below half the mean", Unit::Share),
+    ("latency_ns_p50", "latency, median", Unit::Latency),
+    ("latency_ns_p99", "latency, 99%", Unit::Latency),
+    ("latency_ns_p999", "latency, 99.9%", Unit::Latency),
+    ("latency_ns_p9999", "latency, 99.99%", Unit::Latency),
+    ("latency_ns_max", "latency, largest", Unit::Latency),
+    ("fall_start_s", "the fall begins", Unit::Seconds),
+    ("steady_start_s", "steady state begins", Unit::Seconds),
+    ("waf_steady", "write amplification, steady", Unit::Plain),
+];
+
+fn shown(value: f64, unit: Unit) -> String {
+    match unit {
+        Unit::Iops => format!("{} IOPS", count(value)),
+        Unit::Latency => latency(value),
+        Unit::Share => format!("{:.1}%", value * 100.0),
+        Unit::Plain => format!("{value:.3}"),
+        Unit::Seconds => format!("{value:.0} s"),
+    }
+}
+
+pub fn run(args: &ShowArgs) -> anyhow::Result<u8> {
+    let mut runs = Vec::new();
+    for name in &args.runs {
+        let dir = resolve_run(&args.library, name)?;
+        runs.push((dir.clone(), RunDir::open(&dir)?));
+    }
+    if args.format == Format::Json {
+        let document: Vec<_> = runs.iter().map(|(_, run)| run.run()).collect();
+        println!("{}", serde_json::to_string_pretty(&document)?);
+        return Ok(EXIT_DONE);
+    }
+    for (dir, run) in &runs {
+        print_summary(run.run());
+        println!("{}", dir.display());
+    }
+    Ok(EXIT_DONE)
+}
+
+/// Prints one run: what, how it ended, figures, sentences.
+pub fn print_summary(run: &Run) {
+    let simulated = if run.target.kind == "simulated" { " (simulated)" } else { "" };
+    println!("{}{simulated}: {}, {}", run.target.name, run.test, variant(run));
+    if run.status != RunStatus::Complete {
+        println!("  ended early: {}", status_word(run.status));
+    }
+    for phase in &run.phases {
+        let moved = if phase.bytes > 0 { format!(", {}", bytes(phase.bytes)) } else { String::new() };
+        println!("  {:6} {}{moved}: {}", phase.name, seconds(base::Nanos(phase.duration_ns)), phase.what);
+    }
+    let figure = |(name, label, unit): &(&str, &str, Unit)| {
+        let value = run.metrics.get(*name).copied().flatten()?;
+        Some(vec![format!("  {label}"), shown(value, *unit)])
+    };
+    table::print(&FIGURES.iter().filter_map(figure).collect::<Vec<_>>());
+    for finding in &run.findings {
+        println!("  - {}", finding.text);
+    }
+    for warning in &run.warnings {
+        println!("  warning: {warning}");
+    }
+}
+
+fn variant(run: &Run) -> String {
+    let span = bytes(run.span.span_bytes);
+    match run.span.base.as_str() {
+        "raw" => format!("{} spare of the raw capacity, span {span}", run.span.variant),
+        "advertised" => format!("{} spare of the advertised capacity, span {span}", run.span.variant),
+        _ => format!("span {span}"),
+    }
+}
+
+fn status_word(status: RunStatus) -> &'static str {
+    match status {
+        RunStatus::Running => "still running, or the process died",
+        RunStatus::Complete => "complete",
+        RunStatus::Interrupted => "interrupted",
+        RunStatus::Failed => "failed",
+    }
+}

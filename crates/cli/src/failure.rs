@@ -1,0 +1,98 @@
+//! From an error to an exit code, a machine-readable reason and a message.
+
+use io::IoError;
+use result::store::StoreError;
+use run::RunError;
+use serde::Serialize;
+
+use crate::args::Format;
+
+/// Everything went well, or a verdict failed: codes 0 and 1 are the commands' own.
+pub const EXIT_DONE: u8 = 0;
+const EXIT_USAGE: u8 = 2;
+const EXIT_REFUSED: u8 = 3;
+/// The device, the file system or the operating system failed.
+pub const EXIT_IO: u8 = 4;
+const EXIT_UNSUPPORTED: u8 = 5;
+/// Stopped by the user.
+pub const EXIT_INTERRUPTED: u8 = 130;
+
+/// What went wrong, as printed.
+#[derive(Clone, Debug, Serialize)]
+pub struct Failure {
+    /// Stable word for scripts.
+    pub reason: String,
+    /// Sentence for people, with the fix.
+    pub message: String,
+    /// Exit code of the program.
+    pub exit_code: u8,
+}
+
+impl Failure {
+    /// Finds the kind of an error by walking to the type that knows.
+    pub fn from_error(error: &anyhow::Error) -> Self {
+        let (reason, exit_code) = classify(error);
+        Self { reason: reason.to_owned(), message: format!("{error:#}"), exit_code }
+    }
+
+    /// Prints it: to stderr for people, and as the one document on stdout where JSON was asked for.
+    pub fn print(&self, format: Format) {
+        eprintln!("error: {}", self.message);
+        if format == Format::Json {
+            let run_dirs: [&str; 0] = [];
+            println!("{}", serde_json::json!({ "error": self, "run_dirs": run_dirs }));
+        }
+    }
+}
+
+fn classify(error: &anyhow::Error) -> (&'static str, u8) {
+    if let Some(error) = error.downcast_ref::<RunError>() {
+        return classify_run(error);
+    }
+    if let Some(error) = error.downcast_ref::<IoError>() {
+        return classify_io(error);
+    }
+    if let Some(error) = error.downcast_ref::<StoreError>() {
+        return classify_store(error);
+    }
+    if error.downcast_ref::<std::io::Error>().is_some() { ("io", EXIT_IO) } else { ("usage", EXIT_USAGE) }
+}
+
+fn classify_run(error: &RunError) -> (&'static str, u8) {
+    match error {
+        RunError::Usage(_) | RunError::Workload(_) => ("usage", EXIT_USAGE),
+        RunError::Target(error) => classify_io(error),
+        RunError::Store(error) => classify_store(error),
+        RunError::Rescued { .. } => ("result-not-written", EXIT_IO),
+    }
+}
+
+fn classify_io(error: &IoError) -> (&'static str, u8) {
+    match error {
+        IoError::Usage(_) => ("usage", EXIT_USAGE),
+        IoError::Refused { code, .. } => (code, EXIT_REFUSED),
+        IoError::Device { .. } => ("device", EXIT_IO),
+        IoError::Unsupported(_) => ("unsupported", EXIT_UNSUPPORTED),
+    }
+}
+
+fn classify_store(error: &StoreError) -> (&'static str, u8) {
+    if error.is_usage() { ("usage", EXIT_USAGE) } else { ("result-not-written", EXIT_IO) }
+}
+
+/// The exit for arguments that clap did not take; help and version are no errors.
+pub fn usage_exit(error: &clap::Error) -> std::process::ExitCode {
+    let is_error = error.use_stderr();
+    let _ = error.print();
+    // The arguments did not parse, so whether JSON was wanted is read from them as text.
+    let words: Vec<String> = std::env::args().collect();
+    let wants_json = words.windows(2).any(|pair| pair[0] == "--format" && pair[1] == "json")
+        || words.iter().any(|word| word == "--format=json");
+    if is_error && wants_json {
+        let message = error.render().to_string();
+        let reason = "usage".to_owned();
+        let failure = Failure { reason, message, exit_code: EXIT_USAGE };
+        println!("{}", serde_json::json!({ "error": failure, "run_dirs": [] }));
+    }
+    std::process::ExitCode::from(if is_error { EXIT_USAGE } else { EXIT_DONE })
+}

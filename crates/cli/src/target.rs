@@ -1,0 +1,63 @@
+//! From a target string to an open target, and to a description that touches nothing.
+
+use io::engine::null::NullTarget;
+use io::engine::sim::SimTarget;
+use io::{IoError, OpenOptions, RealTarget, Target, TargetSpec, open_block, open_file};
+
+/// An open target of any kind. The kinds stay apart so that the hot loop is compiled for each.
+pub enum Opened {
+    /// A simulated drive.
+    Sim(Box<SimTarget>),
+    /// A file or block device.
+    Real(Box<RealTarget>),
+    /// The null target.
+    Null(NullTarget),
+}
+
+/// Something to do with a target of any kind.
+pub trait Visitor {
+    /// What comes out.
+    type Output;
+    /// Does it.
+    fn visit<T: Target>(self, target: &mut T) -> Self::Output;
+}
+
+impl Opened {
+    /// Hands the target to the visitor, compiled for its kind.
+    pub fn visit<V: Visitor>(&mut self, visitor: V) -> V::Output {
+        match self {
+            Self::Sim(target) => visitor.visit(target.as_mut()),
+            Self::Real(target) => visitor.visit(target.as_mut()),
+            Self::Null(target) => visitor.visit(target),
+        }
+    }
+
+    /// What the reader of a result should know about how it was opened.
+    pub fn warnings(&self) -> Vec<String> {
+        match self {
+            Self::Real(target) => target.warnings().to_vec(),
+            Self::Sim(_) | Self::Null(_) => Vec::new(),
+        }
+    }
+}
+
+/// True where the target lives in virtual time and runs beside others do not disturb it.
+pub fn is_simulated(spec: &TargetSpec) -> bool {
+    matches!(spec, TargetSpec::Sim { .. })
+}
+
+/// Opens a target. Simulated drives and the null target need no permission.
+pub fn open(spec: &TargetSpec, options: &OpenOptions) -> Result<Opened, IoError> {
+    match spec {
+        TargetSpec::Sim { name, settings } => {
+            let target = SimTarget::open(&spec.to_string(), name, settings)?;
+            Ok(Opened::Sim(Box::new(target)))
+        }
+        TargetSpec::File { path, size_bytes, keep } => {
+            let target = open_file(path, *size_bytes, *keep, options)?;
+            Ok(Opened::Real(Box::new(target)))
+        }
+        TargetSpec::Block { path } => Ok(Opened::Real(Box::new(open_block(path, options)?))),
+        TargetSpec::Null { size_bytes } => Ok(Opened::Null(NullTarget::new(*size_bytes))),
+    }
+}

@@ -1,0 +1,144 @@
+//! Progress: one live line per run on a terminal, a few plain lines elsewhere.
+
+use std::cell::{Cell, RefCell};
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+use base::Nanos;
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+use run::Event;
+use run::event::Length;
+
+use super::table::{count, seconds};
+
+/// Without a terminal a line comes at most this often.
+const PLAIN_EVERY: Duration = Duration::from_secs(10);
+
+/// All lines of a command.
+pub struct Progress {
+    bars: Option<MultiProgress>,
+    quiet: bool,
+}
+
+/// The line of one run.
+pub struct Line<'a> {
+    progress: &'a Progress,
+    bar: Option<ProgressBar>,
+    name: RefCell<String>,
+    phase: RefCell<String>,
+    length: Cell<Length>,
+    started: Cell<Instant>,
+    last_plain: Cell<Instant>,
+}
+
+impl Progress {
+    /// Live lines where stderr is a terminal, plain ones elsewhere, nothing where quiet.
+    pub fn new(quiet: bool) -> Self {
+        let live = !quiet && std::io::stderr().is_terminal();
+        Self { bars: live.then(MultiProgress::new), quiet }
+    }
+
+    /// A line for a run.
+    pub fn line(&self) -> Line<'_> {
+        let bar = self.bars.as_ref().map(|bars| {
+            let style = ProgressStyle::with_template("{prefix} {bar:24} {msg}");
+            let bar = bars.add(ProgressBar::new(1000));
+            bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+        });
+        Line {
+            progress: self,
+            bar,
+            name: RefCell::default(),
+            phase: RefCell::default(),
+            length: Cell::new(Length::Unknown),
+            started: Cell::new(Instant::now()),
+            last_plain: Cell::new(Instant::now()),
+        }
+    }
+
+    /// Removes the live lines.
+    pub fn finish(&self) {
+        if let Some(bars) = &self.bars {
+            let _ = bars.clear();
+        }
+    }
+
+    fn say(&self, text: &str) {
+        match &self.bars {
+            _ if self.quiet => {}
+            Some(bars) => {
+                let _ = bars.println(text);
+            }
+            None => eprintln!("{text}"),
+        }
+    }
+}
+
+impl Line<'_> {
+    /// Shows what happened.
+    pub fn event(&self, event: &Event) {
+        match event {
+            Event::Started { run_id, target, variant, seed, config } => {
+                *self.name.borrow_mut() = format!("{target} [{variant}]");
+                let config: Vec<_> = config.iter().map(|(k, v)| format!("{k}={v}")).collect();
+                self.say(&format!("{run_id}: seed {seed}, {}", config.join(" ")));
+            }
+            Event::PhaseStarted { name, what, length } => self.phase_started(name, what, *length),
+            Event::Second { iops, bytes_done, elapsed, latency_ns_p99, .. } => {
+                self.second(*iops, *bytes_done, *elapsed, *latency_ns_p99);
+            }
+            Event::PhaseEnded { name, ios, duration } => {
+                let text = format!("{name}: {} I/Os in {}", count(*ios as f64), seconds(*duration));
+                self.say(&format!("{} {text}", self.name.borrow()));
+            }
+            Event::Warning(text) => self.say(&format!("warning: {}: {text}", self.name.borrow())),
+        }
+    }
+
+    fn phase_started(&self, name: &str, what: &str, length: Length) {
+        name.clone_into(&mut self.phase.borrow_mut());
+        self.length.set(length);
+        self.started.set(Instant::now());
+        match &self.bar {
+            Some(bar) => {
+                bar.set_prefix(format!("{} {name}", self.name.borrow()));
+                bar.set_position(0);
+                bar.set_message(what.to_owned());
+            }
+            None => self.progress.say(&format!("{} {name}: {what}", self.name.borrow())),
+        }
+    }
+
+    fn second(&self, iops: f64, bytes_done: u64, elapsed: Nanos, p99: Option<u64>) {
+        let (done, whole) = match self.length.get() {
+            Length::Time(whole) => (elapsed.0, whole.0),
+            Length::Bytes(whole) => (bytes_done, whole),
+            Length::Unknown => (0, 1),
+        };
+        let share = done as f64 / whole.max(1) as f64;
+        let left = self.started.get().elapsed().mul_f64((1.0 - share).max(0.0) / share.max(1e-6));
+        let p99 = p99.map_or_else(String::new, |ns| format!(", p99 {:.2} ms", ns as f64 / 1e6));
+        let text = format!(
+            "{} IOPS{p99}, {} done, ETA {}",
+            count(iops),
+            seconds(elapsed),
+            seconds(Nanos(left.as_nanos() as u64))
+        );
+        if let Some(bar) = &self.bar {
+            bar.set_position((share * 1000.0) as u64);
+            bar.set_message(text);
+        } else if self.last_plain.get().elapsed() >= PLAIN_EVERY {
+            self.last_plain.set(Instant::now());
+            let (name, phase) = (self.name.borrow(), self.phase.borrow());
+            self.progress.say(&format!("{name} {phase}: {:.0}%, {text}", share * 100.0));
+        }
+    }
+}
+
+impl Drop for Line<'_> {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Numbers and tables for a terminal.
+
+use base::Nanos;
+
+/// A count with thousands separators: `12,345`.
+pub fn count(value: f64) -> String {
+    let digits = format!("{:.0}", value.abs());
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    if value <= -0.5 { format!("-{text}") } else { text }
+}
+
+/// A duration in seconds or minutes.
+pub fn seconds(duration: Nanos) -> String {
+    let seconds = duration.as_secs_f64();
+    if seconds >= 600.0 {
+        return format!("{}m {:02.0}s", seconds as u64 / 60, (seconds % 60.0).floor());
+    }
+    if seconds >= 10.0 { format!("{seconds:.0}s") } else { format!("{seconds:.1}s") }
+}
+
+/// Bytes as storage is sold: decimal.
+pub fn bytes(value: u64) -> String {
+    let value = value as f64;
+    for (unit, factor) in [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("KB", 1e3)] {
+        if value >= factor {
+            return format!("{:.1} {unit}", value / factor);
+        }
+    }
+    format!("{value:.0} B")
+}
+
+/// A latency in the unit that suits it.
+pub fn latency(ns: f64) -> String {
+    match ns {
+        ns if ns >= 1e9 => format!("{:.2} s", ns / 1e9),
+        ns if ns >= 1e6 => format!("{:.2} ms", ns / 1e6),
+        ns if ns >= 1e3 => format!("{:.1} us", ns / 1e3),
+        ns => format!("{ns:.0} ns"),
+    }
+}
+
+/// Prints rows in columns; all but the last are padded.
+pub fn print(rows: &[Vec<String>]) {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    for row in rows {
+        let cells = row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:width$}"));
+        println!("{}", cells.collect::<Vec<_>>().join("  ").trim_end());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!(count(1_234_567.4), "1,234,567");
+        assert_eq!(count(999.0), "999");
+        assert_eq!(count(0.2), "0");
+        assert_eq!(seconds(Nanos(1_500_000_000)), "1.5s");
+        assert_eq!(seconds(Nanos(2_000_000_000_000)), "33m 20s");
+        assert_eq!(bytes(480_103_981_056), "480.1 GB");
+        assert_eq!(latency(1_234_567.0), "1.23 ms");
+    }
+}

@@ -1,0 +1,32 @@
+//! What can end a run, split by what the user can do about it.
+
+use std::path::PathBuf;
+
+use io::IoError;
+use load::WorkloadError;
+use result::store::StoreError;
+
+/// Why a run could not be done, or not to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    /// A parameter or a combination of them is wrong. Names the value and the fix.
+    #[error("{0}")]
+    Usage(String),
+    /// The workload does not fit the target.
+    #[error("{0}")]
+    Workload(#[from] WorkloadError),
+    /// The target refused, failed or cannot do it.
+    #[error(transparent)]
+    Target(#[from] IoError),
+    /// The result could not be written, before anything was measured.
+    #[error("{0}")]
+    Store(#[from] StoreError),
+    /// The result could not be written where it was asked for and was saved elsewhere.
+    #[error("{source}; what was measured is kept in {}", rescued.display())]
+    Rescued {
+        /// What went wrong with the library.
+        source: StoreError,
+        /// The run directory that was written instead.
+        rescued: PathBuf,
+    },
+}

@@ -1,0 +1,65 @@
+//! What a run tells while it goes: plain data. Progress lines and logs are made from it, elsewhere.
+
+use base::Nanos;
+
+/// How a phase knows that it is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Length {
+    /// After this much time on the target's clock.
+    Time(Nanos),
+    /// After this many bytes.
+    Bytes(u64),
+    /// At its own end, which nobody can tell ahead.
+    Unknown,
+}
+
+/// Something happened.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// The run directory exists; nothing has been touched.
+    Started {
+        /// Name of the run directory.
+        run_id: String,
+        /// Name of the target.
+        target: String,
+        /// Name of the spare-area variant.
+        variant: String,
+        /// Seed of every random choice.
+        seed: u64,
+        /// Resolved parameters, name and value.
+        config: Vec<(String, String)>,
+    },
+    /// A phase begins.
+    PhaseStarted {
+        /// Its name.
+        name: String,
+        /// What it does, in words.
+        what: String,
+        /// How long it will be.
+        length: Length,
+    },
+    /// A second of a phase has ended on the target's clock.
+    Second {
+        /// Index from the start of the phase.
+        second: u32,
+        /// Commands per second over the true interval.
+        iops: f64,
+        /// Bytes moved since the start of the phase.
+        bytes_done: u64,
+        /// Time since the start of the phase.
+        elapsed: Nanos,
+        /// 99th percentile of the latency in this second.
+        latency_ns_p99: Option<u64>,
+    },
+    /// A phase has ended.
+    PhaseEnded {
+        /// Its name.
+        name: String,
+        /// Commands that ended within it.
+        ios: u64,
+        /// Length on the target's clock.
+        duration: Nanos,
+    },
+    /// Something that may make the figures less trustworthy.
+    Warning(String),
+}

@@ -1,0 +1,119 @@
+//! Parameters of a test: declared with default and meaning, set by `--set name=value`.
+
+use std::str::FromStr;
+
+use crate::error::RunError;
+
+/// One parameter of a test.
+#[derive(Clone, Copy, Debug)]
+pub struct Param {
+    /// Name, as in `--set name=value`.
+    pub name: &'static str,
+    /// Default, as the user would write it.
+    pub default: &'static str,
+    /// What it does, with its unit.
+    pub help: &'static str,
+}
+
+/// The parameters of one test with their values.
+#[derive(Clone, Debug)]
+pub struct Params {
+    values: Vec<(&'static str, String)>,
+}
+
+impl Params {
+    /// Defaults with the settings of the user over them; the last setting of a name counts.
+    ///
+    /// # Errors
+    /// [`RunError::Usage`] for a name that is not declared, with the nearest one.
+    pub fn new(declared: &[Param], settings: &[(String, String)]) -> Result<Self, RunError> {
+        let mut values: Vec<_> =
+            declared.iter().map(|param| (param.name, param.default.to_owned())).collect();
+        for (name, text) in settings {
+            let Some((_, value)) = values.iter_mut().find(|(known, _)| known == name) else {
+                return Err(unknown(declared, name, text));
+            };
+            text.clone_into(value);
+        }
+        Ok(Self { values })
+    }
+
+    /// The value of a declared parameter.
+    ///
+    /// # Errors
+    /// [`RunError::Usage`] where its text is no `T`.
+    pub fn get<T: FromStr>(&self, name: &str) -> Result<T, RunError>
+    where
+        T::Err: std::fmt::Display,
+    {
+        let text = self.values.iter().find(|(known, _)| *known == name).map_or("", |(_, v)| v);
+        text.parse().map_err(|error| {
+            RunError::Usage(format!("`--set {name}={text}` cannot be used: {error}"))
+        })
+    }
+
+    /// Names and values.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.values.iter().map(|(name, value)| (*name, value.as_str()))
+    }
+}
+
+fn unknown(declared: &[Param], name: &str, text: &str) -> RunError {
+    let names: Vec<_> = declared.iter().map(|param| param.name).collect();
+    let nearest = names.iter().min_by_key(|known| edit_distance(known, name));
+    let hint = nearest.filter(|known| edit_distance(known, name) <= 3).map_or_else(
+        || format!("known are {}", names.join(", ")),
+        |known| format!("did you mean `--set {known}={text}`? Known are {}", names.join(", ")),
+    );
+    RunError::Usage(format!("`--set {name}={text}`: there is no parameter `{name}`; {hint}"))
+}
+
+/// Levenshtein distance, for hints.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, ca) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, &cb) in b.iter().enumerate() {
+            let substituted = diagonal + usize::from(ca != cb);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::Nanos;
+
+    const DECLARED: [Param; 2] = [
+        Param { name: "duration", default: "2000s", help: "length" },
+        Param { name: "fill", default: "true", help: "fill first" },
+    ];
+
+    fn set(name: &str, value: &str) -> Result<Params, RunError> {
+        Params::new(&DECLARED, &[(name.to_owned(), value.to_owned())])
+    }
+
+    #[test]
+    fn a_slip_gets_the_nearest_name() {
+        let error = set("durations", "60").unwrap_err().to_string();
+        assert!(error.contains("did you mean `--set duration=60`"), "{error}");
+        let error = set("colour", "red").unwrap_err().to_string();
+        assert!(error.contains("known are duration, fill"), "{error}");
+    }
+
+    #[test]
+    fn a_bad_value_names_itself_and_what_was_expected() {
+        let error = set("duration", "60").unwrap().get::<Nanos>("duration").unwrap_err();
+        assert!(error.to_string().contains("`--set duration=60`"), "{error}");
+        assert!(error.to_string().contains("such as `60s`"), "{error}");
+        assert_eq!(
+            set("fill", "false").unwrap().get::<Nanos>("duration").unwrap().0,
+            2_000_000_000_000
+        );
+    }
+}

@@ -1,0 +1,211 @@
+//! From completions to seconds: counts, histograms, telemetry.
+//!
+//! A completion belongs to the second in which it ended. Completions after the end of a timed phase
+//! are counted apart, so that every figure of the phase rests on the same commands.
+
+use base::{Completion, Histogram, Nanos, Op, OpKind, Ratio, Status, TelemetryRow};
+use result::rows::{LatencyRow, PhaseRows, SecondRow};
+
+const SECOND_NS: u64 = Nanos::SECOND.0;
+
+/// Records one phase.
+#[derive(Debug)]
+pub struct Recorder {
+    start_ns: u64,
+    /// Completions from here on are late; `u64::MAX` in a phase without a fixed length.
+    end_ns: u64,
+    second: u32,
+    second_end_ns: u64,
+    open: SecondRow,
+    /// Latencies of the open second by kind, in the order of [`OpKind::ALL`].
+    latencies: [Histogram; 4],
+    latency_ns_max: u64,
+    rows: PhaseRows,
+    /// Telemetry rows in hand, by second.
+    telemetry: Vec<TelemetryRow>,
+    /// Commands that ended within the phase.
+    pub ios: u64,
+    /// Bytes they moved.
+    pub bytes: u64,
+    /// Commands that failed.
+    pub errors: u64,
+    /// Commands that ended after the phase.
+    pub ios_after_end: u64,
+    /// The first failure: its command and errno.
+    pub first_error: Option<(Op, i32)>,
+}
+
+impl Recorder {
+    /// Begins at `start`; `length` is `None` where the phase ends by itself.
+    #[must_use]
+    pub fn new(start: Nanos, length: Option<Nanos>) -> Self {
+        Self {
+            start_ns: start.0,
+            end_ns: length.map_or(u64::MAX, |length| start.0.saturating_add(length.0)),
+            second: 0,
+            second_end_ns: start.0 + SECOND_NS,
+            open: SecondRow::default(),
+            latencies: std::array::from_fn(|_| Histogram::new()),
+            latency_ns_max: 0,
+            rows: PhaseRows::default(),
+            telemetry: Vec::new(),
+            ios: 0,
+            bytes: 0,
+            errors: 0,
+            ios_after_end: 0,
+            first_error: None,
+        }
+    }
+
+    /// Seconds that have ended.
+    #[must_use]
+    pub fn seconds(&self) -> &[SecondRow] {
+        &self.rows.seconds
+    }
+
+    /// Where the telemetry of the target goes.
+    pub fn telemetry_mut(&mut self) -> &mut Vec<TelemetryRow> {
+        &mut self.telemetry
+    }
+
+    /// Counts the end of `op`.
+    #[inline]
+    pub fn completed(&mut self, op: &Op, end: &Completion) {
+        if end.done.0 >= self.end_ns {
+            self.ios_after_end += 1;
+            return;
+        }
+        while end.done.0 >= self.second_end_ns {
+            self.close_second(self.second_end_ns);
+        }
+        if let Status::Failed { errno } = end.status {
+            self.errors += 1;
+            self.open.errors += 1;
+            self.first_error.get_or_insert((*op, errno));
+            return;
+        }
+        let kind = op.kind.index();
+        let latency_ns = end.latency().0;
+        self.open.ios[kind] += 1;
+        self.open.bytes[kind] += u64::from(op.len);
+        self.latencies[kind].record(latency_ns);
+        self.latency_ns_max = self.latency_ns_max.max(latency_ns);
+        self.ios += 1;
+        self.bytes += u64::from(op.len);
+    }
+
+    /// Closes the seconds that ended by `now`, so that a stalled target shows its empty seconds.
+    #[inline]
+    pub fn passed(&mut self, now: Nanos) {
+        while now.0.min(self.end_ns) >= self.second_end_ns {
+            self.close_second(self.second_end_ns);
+        }
+    }
+
+    /// Ends the phase at `now` and hands over its rows and its length.
+    #[must_use]
+    pub fn finish(mut self, now: Nanos) -> (PhaseRows, Nanos) {
+        let end_ns = now.0.min(self.end_ns);
+        self.passed(Nanos(end_ns));
+        if end_ns > self.second_end_ns - SECOND_NS {
+            self.close_second(end_ns);
+        }
+        for (row, telemetry) in self.rows.seconds.iter_mut().zip(self.telemetry) {
+            row.telemetry = Some(telemetry);
+        }
+        (self.rows, Nanos(end_ns.saturating_sub(self.start_ns)))
+    }
+
+    fn close_second(&mut self, end_ns: u64) {
+        let row_start_ns = self.second_end_ns - SECOND_NS;
+        let mut row = std::mem::take(&mut self.open);
+        row.second = self.second;
+        row.start_ns = row_start_ns - self.start_ns;
+        row.duration_ns = end_ns - row_start_ns;
+        self.close_latencies(&mut row);
+        self.rows.seconds.push(row);
+        self.second += 1;
+        self.second_end_ns += SECOND_NS;
+    }
+
+    /// Moves the histograms of the second into rows and its percentiles into `row`.
+    fn close_latencies(&mut self, row: &mut SecondRow) {
+        let ios: u64 = row.ios.iter().sum();
+        if ios == 0 {
+            return;
+        }
+        let busiest = (0..4).max_by_key(|&kind| row.ios[kind]).unwrap_or(0);
+        let mut all = None;
+        if row.ios[busiest] < ios {
+            let mut merged = self.latencies[0].clone();
+            self.latencies[1..].iter().for_each(|other| merged.merge(other));
+            all = Some(merged);
+        }
+        let all = all.as_ref().unwrap_or(&self.latencies[busiest]);
+        row.latency_ns_p50 = all.quantile(Ratio::new(1, 2).unwrap_or(Ratio::ONE));
+        row.latency_ns_p99 = all.quantile(Ratio::new(99, 100).unwrap_or(Ratio::ONE));
+        row.latency_ns_max = Some(std::mem::take(&mut self.latency_ns_max));
+        for op in OpKind::ALL {
+            let histogram = &mut self.latencies[op.index()];
+            if histogram.count() > 0 {
+                let second = row.second;
+                let bins = histogram.bins();
+                let bins = bins.map(|(lower_ns, count)| LatencyRow { second, op, lower_ns, count });
+                self.rows.latencies.extend(bins);
+                histogram.clear();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::Data;
+
+    fn op(kind: OpKind) -> Op {
+        Op { kind, data: Data::Incompressible, len: 4096, tag: 0, offset: 0 }
+    }
+
+    fn end(submitted: u64, done: u64) -> Completion {
+        Completion { tag: 0, status: Status::Ok, submitted: Nanos(submitted), done: Nanos(done) }
+    }
+
+    #[test]
+    fn every_second_has_a_row_and_the_sums_agree() {
+        let start = 500_000_000;
+        let mut recorder = Recorder::new(Nanos(start), Some(Nanos(5 * SECOND_NS)));
+        for at in [0, 10, 999_999_999, 1_000_000_000, 3_400_000_000, 4_999_999_999, 5_000_000_000] {
+            recorder.completed(&op(OpKind::Write), &end(start, start + at));
+        }
+        let (ios, late) = (recorder.ios, recorder.ios_after_end);
+        let (rows, length) = recorder.finish(Nanos(start + 7 * SECOND_NS));
+        assert_eq!((ios, late, length), (6, 1, Nanos(5 * SECOND_NS)));
+        let counts: Vec<_> =
+            rows.seconds.iter().map(|row| row.ios[OpKind::Write.index()]).collect();
+        assert_eq!(counts, [3, 1, 0, 1, 1]);
+        assert_eq!(rows.histogram(OpKind::Write, 0..5).count(), ios);
+        assert!(rows.seconds.iter().all(|row| row.duration_ns == SECOND_NS));
+        assert_eq!(rows.seconds[2].latency_ns_max, None);
+        assert_eq!(rows.seconds[3].latency_ns_max, Some(3_400_000_000));
+    }
+
+    #[test]
+    fn a_phase_that_ends_by_itself_has_a_short_last_row() {
+        let mut recorder = Recorder::new(Nanos(0), None);
+        recorder.completed(&op(OpKind::Read), &end(0, 1_250_000_000));
+        let (rows, length) = recorder.finish(Nanos(1_250_000_000));
+        assert_eq!(length, Nanos(1_250_000_000));
+        assert_eq!(rows.seconds.len(), 2);
+        assert_eq!(rows.seconds[1].duration_ns, 250_000_000);
+    }
+
+    #[test]
+    fn failures_are_counted_but_not_measured() {
+        let mut recorder = Recorder::new(Nanos(0), None);
+        let failed = Completion { status: Status::Failed { errno: 5 }, ..end(0, 10) };
+        recorder.completed(&op(OpKind::Write), &failed);
+        assert_eq!((recorder.ios, recorder.errors), (0, 1));
+        assert_eq!(recorder.first_error.map(|(_, errno)| errno), Some(5));
+    }
+}

@@ -1,0 +1,140 @@
+//! What the simulator's tests share: a small drive to change, a closed loop, the formulas.
+#![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
+
+use base::{Completion, Data, Nanos, Op, OpKind, Ratio, Rng};
+use sim::{Device, Model, PAGE_BYTES};
+
+/// A small drive with round numbers: 2 channels x 2 dies, units of 4 pages, 64 superblocks of 512 pages.
+pub const SMALL: &str = r#"
+name = "small test drive"
+capacity_gb = { value = 1, from = "assumed: test" }
+parts = {}
+interface.link_bytes_per_s = { value = 512_000_000, from = "assumed: test" }
+interface.queue_depth = { value = 32, from = "assumed: test" }
+controller.read_command_ns = { value = 5_000, from = "assumed: test" }
+controller.write_command_ns = { value = 6_000, from = "assumed: test" }
+controller.relocate_ns = { value = 1_000, from = "assumed: test" }
+nand.channels = { value = 2, from = "assumed: test" }
+nand.dies_per_channel = { value = 2, from = "assumed: test" }
+nand.planes = { value = 2, from = "assumed: test" }
+nand.blocks_per_plane = { value = 560, from = "assumed: test" }
+nand.pages_per_block = { value = 32, from = "assumed: test" }
+nand.page_bytes = { value = 8192, from = "assumed: test" }
+nand.read_ns = { value = 50_000, from = "assumed: test" }
+nand.program_ns = { value = 600_000, from = "assumed: test" }
+nand.erase_ns = { value = 3_000_000, from = "assumed: test" }
+nand.channel_bytes_per_s = { value = 409_600_000, from = "assumed: test" }
+nand.reserved_superblocks = { value = 2, from = "assumed: test" }
+buffer.write_bytes = { value = 1_048_576, from = "assumed: test" }
+buffer.power_loss_protected = { value = false, from = "assumed: test" }
+gc.policy = { value = "greedy", from = "assumed: test" }
+gc.pacing = { value = "proportional", from = "assumed: test" }
+gc.free_low = { value = 3, from = "assumed: test" }
+gc.free_high = { value = 12, from = "assumed: test" }
+"#;
+
+/// The small drive with changes.
+pub fn small(changes: &[(&str, &str)]) -> Device {
+    let changes: Vec<_> = changes.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    let model = Model::load("small", SMALL, &changes).expect("the test model is valid");
+    Device::new(model.resolve(Ratio::ONE).expect("the test model is consistent"))
+}
+
+/// A built-in drive at a scale, with changes.
+pub fn built_in(name: &str, scale: &str, changes: &[(&str, &str)]) -> Device {
+    let changes: Vec<_> = changes.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    let text = sim::model::built_in(name).expect("built in");
+    let model = Model::load(name, text, &changes).expect("valid");
+    Device::new(model.resolve(scale.parse().expect("a ratio")).expect("consistent"))
+}
+
+/// A command of whole pages.
+pub fn op(kind: OpKind, page: u64, pages: u64, tag: u32) -> Op {
+    let len = (pages * PAGE_BYTES) as u32;
+    Op { kind, data: Data::Incompressible, len, tag, offset: page * PAGE_BYTES }
+}
+
+/// Runs one command alone and returns its latency.
+pub fn alone(device: &mut Device, op: &Op) -> u64 {
+    let mut out = Vec::new();
+    device.submit(op);
+    device.reap(1, &mut out);
+    assert_eq!(out.len(), 1, "the command ends");
+    out[0].latency().0
+}
+
+/// Keeps `queue_depth` commands outstanding until `count` have ended.
+pub fn closed_loop(
+    device: &mut Device,
+    queue_depth: u32,
+    count: u64,
+    mut next: impl FnMut(u32) -> Op,
+) -> Vec<Completion> {
+    let mut out = Vec::new();
+    let mut last = Vec::new();
+    let (mut issued, mut ended) = (0, 0);
+    for tag in 0..queue_depth.min(count as u32) {
+        device.submit(&next(tag));
+        issued += 1;
+    }
+    while ended < count {
+        device.reap(1, &mut out);
+        assert!(!out.is_empty(), "the drive came to a standstill");
+        for end in &out {
+            ended += 1;
+            if issued < count {
+                device.submit(&next(end.tag));
+                issued += 1;
+            }
+        }
+        std::mem::swap(&mut last, &mut out);
+        out.clear();
+    }
+    last
+}
+
+/// Writes the first `pages` pages once, in order, 32 at a time.
+pub fn fill(device: &mut Device, pages: u64) {
+    let mut page = 0;
+    closed_loop(device, 32, pages.div_ceil(32), |tag| {
+        let length = 32.min(pages - page);
+        page += length;
+        op(OpKind::Write, page - length, length, tag)
+    });
+}
+
+/// Random page writes over the first `pages` pages.
+pub fn random_writes(device: &mut Device, pages: u64, count: u64, rng: &mut Rng) {
+    closed_loop(device, 32, count, |tag| op(OpKind::Write, rng.below(pages), 1, tag));
+}
+
+/// WAF of FIFO cleaning, which greedy on large superblocks equals: A = 1 / (1 - exp(-alpha / A)).
+pub fn waf_fifo(alpha: f64) -> f64 {
+    let mut waf = 2.0;
+    for _ in 0..100_000 {
+        waf = 1.0 / (1.0 - f64::exp(-alpha / waf));
+    }
+    waf
+}
+
+/// WAF of greedy cleaning with `b` pages per block (mean-field fixed point): the integer K and x in
+/// `[0, 1)` with H_b - H_K + x/K = (b - K + x) alpha / b give A = b / (b - K + x).
+pub fn waf_greedy(alpha: f64, b: u32) -> f64 {
+    let size = f64::from(b);
+    let harmonic = |n: u32| (1..=n).map(|i| 1.0 / f64::from(i)).sum::<f64>();
+    let (all, mut below) = (harmonic(b), 0.0);
+    for k in 1..b {
+        let level = f64::from(k);
+        below += 1.0 / level;
+        let x = ((size - level) * alpha / size - (all - below)) / (1.0 / level - alpha / size);
+        if (0.0..1.0).contains(&x) {
+            return size / (size - level + x);
+        }
+    }
+    panic!("no fixed point for alpha {alpha}, b {b}");
+}
+
+/// Seconds as ns.
+pub fn secs(seconds: u64) -> Nanos {
+    Nanos(seconds * Nanos::SECOND.0)
+}

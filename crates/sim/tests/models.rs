@@ -1,0 +1,76 @@
+//! Are bad drive models refused in words that help?
+#![allow(missing_docs, reason = "a test")]
+
+mod common;
+
+use base::Ratio;
+use common::SMALL;
+use sim::{Model, model};
+
+fn refusal(text: &str, changes: &[(&str, &str)]) -> String {
+    let changes: Vec<_> = changes.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    Model::load("test", text, &changes)
+        .and_then(|model| model.resolve(Ratio::ONE))
+        .expect_err("the model must be refused")
+        .to_string()
+}
+
+#[test]
+fn built_in_models_are_valid_at_every_scale() {
+    for (name, text) in model::BUILT_IN {
+        let model = Model::load(name, text, &[]).unwrap_or_else(|error| panic!("{error}"));
+        for scale in ["1", "1/4", "1/16", "1/64", "1/256"] {
+            let config = model.resolve(scale.parse().unwrap()).unwrap_or_else(|e| panic!("{e}"));
+            let full = model.resolve(Ratio::ONE).unwrap();
+            let spare = |c: &sim::Config| 1.0 - c.capacity_bytes() as f64 / c.raw_bytes as f64;
+            assert!((spare(&config) - spare(&full)).abs() < 0.001, "{name} at {scale}");
+        }
+    }
+}
+
+#[test]
+fn built_in_capacities_are_those_of_the_shelf() {
+    let capacity = |name: &str| {
+        let model = Model::load(name, model::built_in(name).unwrap(), &[]).unwrap();
+        model.resolve(Ratio::ONE).unwrap()
+    };
+    let samsung = capacity("samsung-840-pro-256gb");
+    assert_eq!((samsung.capacity_bytes(), samsung.raw_bytes), (256_060_514_304, 256 << 30));
+    // 937,703,088 sectors of 512 bytes, less the half page at the end.
+    let sandisk = capacity("sandisk-extreme-ii-480gb");
+    assert_eq!((sandisk.capacity_bytes(), sandisk.raw_bytes), (480_103_981_056, 512 << 30));
+    assert_eq!(capacity("intel-ssd-730-480gb").raw_bytes, 528 << 30);
+}
+
+#[test]
+fn refusals_name_the_key_the_value_and_the_rule() {
+    for (changes, words) in [
+        (vec![("nand.channels", "0")], vec!["`nand.channels` is 0", "between 1 and 256"]),
+        (vec![("nand.page_bytes", "5000")], vec!["`nand.page_bytes` is 5000", "multiple of 4096"]),
+        (vec![("capacity_gb", "2")], vec!["`capacity_gb` is 2", "bytes"]),
+        (vec![("nand.blocks_per_plane", "480")], vec!["gc.free_high + 4", "lower capacity_gb"]),
+        (vec![("gc.free_high", "2")], vec!["`gc.free_high` is 2", "between 4"]),
+        (vec![("buffer.write_bytes", "4096")], vec!["`buffer.write_bytes` is 4096", "two program"]),
+        (vec![("gc.policy", "magic")], vec!["magic", "greedy"]),
+        (vec![("gc.pacing", "7")], vec!["7", "watermark"]),
+        (vec![("nand.planes", "many")], vec!["nand.planes", "many"]),
+        (vec![("nand.plains", "2")], vec!["no value `nand.plains`", "nand.planes"]),
+    ] {
+        let message = refusal(SMALL, &changes);
+        for word in words {
+            assert!(message.contains(word), "{changes:?}: {message}");
+        }
+    }
+}
+
+#[test]
+fn files_must_be_complete_known_and_say_where_values_come_from() {
+    let message = refusal(&SMALL.replace("nand.read_ns", "nand.reed_ns"), &[]);
+    assert!(message.contains("reed_ns"), "{message}");
+    let message =
+        refusal(&SMALL.replace("gc.free_low = { value = 3, from = \"assumed: test\" }", ""), &[]);
+    assert!(message.contains("free_low"), "{message}");
+    let message = refusal(&SMALL.replacen("assumed: test", "heard somewhere", 1), &[]);
+    assert!(message.contains("heard somewhere") && message.contains("published:"), "{message}");
+    assert!(refusal("not toml at all [", &[]).contains("test"));
+}

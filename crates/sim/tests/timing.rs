@@ -1,0 +1,114 @@
+//! Is one command right to the nanosecond? Unloaded latencies of the small drive against the sum
+//! of its parts: command 5,000 (read) or 6,000 ns, link 8,000 ns a page, channel 10,000 ns a
+//! page, tR 50,000, tPROG 600,000.
+#![allow(missing_docs, reason = "a test")]
+
+mod common;
+
+use base::OpKind;
+use common::{alone, op, secs, small};
+
+const READ_COMMAND: u64 = 5_000;
+const WRITE_COMMAND: u64 = 6_000;
+const LINK_PAGE: u64 = 8_000;
+const CHANNEL_PAGE: u64 = 10_000;
+const READ: u64 = 50_000;
+const PROGRAM: u64 = 600_000;
+
+#[test]
+fn a_write_ends_in_the_buffer() {
+    let mut device = small(&[]);
+    assert_eq!(alone(&mut device, &op(OpKind::Write, 0, 1, 0)), WRITE_COMMAND + LINK_PAGE);
+    assert_eq!(alone(&mut device, &op(OpKind::Write, 8, 32, 0)), WRITE_COMMAND + 32 * LINK_PAGE);
+}
+
+#[test]
+fn a_read_of_nothing_needs_no_nand() {
+    let mut device = small(&[]);
+    assert_eq!(alone(&mut device, &op(OpKind::Read, 0, 1, 0)), READ_COMMAND + LINK_PAGE);
+}
+
+#[test]
+fn a_read_hits_the_buffer_until_its_unit_is_programmed() {
+    let mut device = small(&[]);
+    alone(&mut device, &op(OpKind::Write, 0, 1, 0));
+    device.run_until(secs(1));
+    let hit = READ_COMMAND + LINK_PAGE;
+    assert_eq!(alone(&mut device, &op(OpKind::Read, 0, 1, 0)), hit, "its unit is not full");
+    alone(&mut device, &op(OpKind::Write, 1, 3, 0));
+    device.run_until(secs(2));
+    let miss = READ_COMMAND + READ + CHANNEL_PAGE + LINK_PAGE;
+    assert_eq!(alone(&mut device, &op(OpKind::Read, 0, 1, 0)), miss);
+    let whole_unit = READ_COMMAND + READ + 4 * CHANNEL_PAGE + 4 * LINK_PAGE;
+    assert_eq!(alone(&mut device, &op(OpKind::Read, 0, 4, 0)), whole_unit);
+}
+
+#[test]
+fn dies_on_two_channels_work_at_once_and_share_none() {
+    let mut device = small(&[]);
+    alone(&mut device, &op(OpKind::Write, 0, 8, 0));
+    device.run_until(secs(1));
+    // Two units on dies 0 and 1, on channels 0 and 1: as long as one, but for the link.
+    let both = READ_COMMAND + READ + 4 * CHANNEL_PAGE + 8 * LINK_PAGE;
+    assert_eq!(alone(&mut device, &op(OpKind::Read, 0, 8, 0)), both);
+}
+
+#[test]
+fn dies_on_one_channel_wait_for_the_bus() {
+    let mut device = small(&[]);
+    alone(&mut device, &op(OpKind::Write, 0, 12, 0));
+    device.run_until(secs(1));
+    // Units 0 and 2 are on dies 0 and 2, both on channel 0; unit 1 ends earlier on channel 1.
+    let three = READ_COMMAND + READ + 8 * CHANNEL_PAGE + 12 * LINK_PAGE;
+    assert_eq!(alone(&mut device, &op(OpKind::Read, 0, 12, 0)), three);
+}
+
+#[test]
+fn a_flush_waits_for_the_program_and_costs_nothing_with_capacitors() {
+    let mut device = small(&[]);
+    alone(&mut device, &op(OpKind::Write, 0, 1, 0));
+    let wait = WRITE_COMMAND + 4 * CHANNEL_PAGE + PROGRAM;
+    assert_eq!(alone(&mut device, &op(OpKind::Flush, 0, 0, 0)), wait);
+    assert_eq!(device.telemetry().padding_pages, 3, "the unit was completed");
+    assert_eq!(alone(&mut device, &op(OpKind::Flush, 0, 0, 0)), WRITE_COMMAND, "nothing to do");
+    let mut safe = small(&[("buffer.power_loss_protected", "true")]);
+    alone(&mut safe, &op(OpKind::Write, 0, 1, 0));
+    assert_eq!(alone(&mut safe, &op(OpKind::Flush, 0, 0, 0)), WRITE_COMMAND);
+}
+
+#[test]
+fn a_full_buffer_makes_writes_wait_for_a_program() {
+    // A buffer of two units: the third unit waits for the first program to end.
+    let mut device = small(&[("buffer.write_bytes", "32768")]);
+    alone(&mut device, &op(OpKind::Write, 0, 8, 0));
+    let first_program_ends = WRITE_COMMAND + 8 * LINK_PAGE + 4 * CHANNEL_PAGE + PROGRAM;
+    alone(&mut device, &op(OpKind::Write, 8, 1, 0));
+    assert_eq!(device.now().0, first_program_ends);
+}
+
+#[test]
+fn deallocated_pages_read_without_nand() {
+    let mut device = small(&[]);
+    alone(&mut device, &op(OpKind::Write, 0, 4, 0));
+    device.run_until(secs(1));
+    assert_eq!(alone(&mut device, &op(OpKind::Deallocate, 0, 4, 0)), WRITE_COMMAND);
+    assert_eq!(alone(&mut device, &op(OpKind::Read, 0, 1, 0)), READ_COMMAND + LINK_PAGE);
+    device.check().unwrap();
+}
+
+#[test]
+fn commands_outside_the_drive_fail_at_once() {
+    let mut device = small(&[]);
+    let mut out = Vec::new();
+    let end = device.config().capacity_bytes() / 4096;
+    for bad in [op(OpKind::Write, end, 1, 0), op(OpKind::Read, end - 1, 2, 0)] {
+        device.submit(&bad);
+        device.reap(1, &mut out);
+        assert_eq!(out.pop().unwrap().status, base::Status::Failed { errno: 22 });
+    }
+    let mut unaligned = op(OpKind::Write, 0, 1, 0);
+    unaligned.offset = 512;
+    device.submit(&unaligned);
+    device.reap(1, &mut out);
+    assert_eq!(out.pop().unwrap().status, base::Status::Failed { errno: 22 });
+}
