@@ -107,8 +107,11 @@ impl Recorder {
     pub fn finish(mut self, now: Nanos) -> (PhaseRows, Nanos) {
         let end_ns = now.0.min(self.end_ns);
         self.passed(Nanos(end_ns));
-        if end_ns > self.second_end_ns - SECOND_NS {
-            self.close_second(end_ns);
+        // What ended at the very last moment opened a row of no length; one ns keeps it countable.
+        let open_ios = self.open.ios.iter().sum::<u64>() + self.open.errors;
+        let row_start_ns = self.second_end_ns - SECOND_NS;
+        if end_ns > row_start_ns || open_ios > 0 {
+            self.close_second(end_ns.max(row_start_ns + 1));
         }
         for (row, telemetry) in self.rows.seconds.iter_mut().zip(self.telemetry) {
             row.telemetry = Some(telemetry);

@@ -11,6 +11,7 @@ use base::Nanos;
 use io::{Identity, Limits, Target};
 use load::Generator;
 use result::rows::PhaseRows;
+use result::run_id::run_id;
 use result::schema::{Phase, Run, RunStatus, SCHEMA_VERSION};
 use result::store::{RunWriter, StoreError, preflight};
 
@@ -116,8 +117,8 @@ pub fn run<T: Target>(
 ) -> Result<Outcome, RunError> {
     let plan = plan(request, &target.identity(), &target.limits())?;
     preflight(&request.library, seconds_expected(&plan.phases))?;
-    let run = new_run(request, &plan, &target.identity(), (control.unix_ns)())?;
-    let writer = RunWriter::create(&request.library, &run)?;
+    let mut run = new_run(request, &plan, &target.identity(), (control.unix_ns)())?;
+    let writer = create_dir(request, &mut run)?;
     (control.observer)(&started(&run, &plan));
     let mut session = Session { test: request.test, run, writer, failure: None };
     for phase in &plan.phases {
@@ -127,6 +128,22 @@ pub fn run<T: Target>(
         }
     }
     session.finish(control)
+}
+
+/// Makes the run directory, under another name where one of the same second has it.
+fn create_dir(request: &Request, run: &mut Run) -> Result<RunWriter, RunError> {
+    const ATTEMPTS: u64 = 100;
+    for attempt in 0..ATTEMPTS {
+        // The salt keeps runs apart that start in the same second on the same drive.
+        let salt = run.started_unix_ns ^ u64::from(std::process::id()) << 40 ^ run.seed;
+        let (time, variant) = (run.started_unix_ns, &run.span.variant);
+        run.run_id = run_id(time, &run.test, &run.target.name, variant, salt.wrapping_add(attempt));
+        match RunWriter::create(&request.library, run) {
+            Err(StoreError::RunExists { .. }) if attempt + 1 < ATTEMPTS => {}
+            other => return Ok(other?),
+        }
+    }
+    Err(RunError::Usage("no free name for the run directory".to_owned()))
 }
 
 /// Rows to expect in the result, for the check of free space.
@@ -157,12 +174,9 @@ fn new_run(
     unix_ns: u64,
 ) -> Result<Run, RunError> {
     let test = request.test.name();
-    // The salt keeps runs apart that start in the same second on the same drive.
-    let salt = unix_ns ^ u64::from(std::process::id()) << 40 ^ request.seed;
-    let variant = &plan.span.variant;
     Ok(Run {
         schema_version: SCHEMA_VERSION,
-        run_id: result::run_id::run_id(unix_ns, test, &identity.name, variant, salt),
+        run_id: String::new(),
         tool_version: concat!("ssdlab ", env!("CARGO_PKG_VERSION")).to_owned(),
         test: test.to_owned(),
         status: RunStatus::Running,

@@ -8,5 +8,6 @@ pub mod faulty;
 pub(crate) mod medium;
 pub mod null;
 pub mod scripted;
+pub mod sim;
 pub mod sync;
 pub mod uring;

@@ -1,0 +1,195 @@
+//! Does a run do what the suite says, and does it keep what it measured however it ends?
+#![allow(missing_docs, reason = "a test")]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use base::{Nanos, OpKind};
+use io::engine::faulty::{Fault, FaultyTarget};
+use io::engine::scripted::{Event as Asked, Reply, ScriptedTarget};
+use io::engine::sim::SimTarget;
+use io::{IoError, Target};
+use result::rows::PhaseRows;
+use result::schema::RunStatus;
+use result::store::RunDir;
+use run::{Control, Event, Outcome, Request, RunError, SpanRequest, Test};
+
+const MIB: u64 = 1 << 20;
+/// 32 commands of 1 ms each at a time are 32,000 IOPS; those that end at the very end of the first
+/// second count for the next.
+const FIRST: u64 = 31_968;
+
+fn request(library: &Path, settings: &[(&str, &str)]) -> Request {
+    Request {
+        test: Test::Consistency,
+        settings: settings.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
+        span: SpanRequest::Default,
+        seed: 1,
+        library: library.to_owned(),
+        command: "ssdlab run".to_owned(),
+        environment: BTreeMap::new(),
+        warnings: Vec::new(),
+    }
+}
+
+fn run_with<T: Target>(
+    target: &mut T,
+    request: &Request,
+    mut observer: impl FnMut(&Event, &AtomicBool),
+) -> Result<Outcome, RunError> {
+    let interrupted = AtomicBool::new(false);
+    let mut observer = |event: &Event| observer(event, &interrupted);
+    let mut control = Control {
+        interrupted: &interrupted,
+        observer: &mut observer,
+        unix_ns: || 1_795_000_000_000_000_000,
+    };
+    run::run(target, request, &mut control)
+}
+
+fn run_quietly<T: Target>(target: &mut T, request: &Request) -> Result<Outcome, RunError> {
+    run_with(target, request, |_, _| ())
+}
+
+fn load_rows(outcome: &Outcome) -> PhaseRows {
+    RunDir::open(&outcome.dir).unwrap().phase_rows("load").unwrap()
+}
+
+fn writes(rows: &PhaseRows) -> Vec<u64> {
+    rows.seconds.iter().map(|row| row.ios[OpKind::Write.index()]).collect()
+}
+
+#[test]
+fn a_simulated_drive_gives_one_row_a_second_and_sums_that_agree() {
+    let library = tempfile::tempdir().unwrap();
+    let keys = [("scale".to_owned(), "1/64".to_owned())];
+    let spec = "sim:sandisk-extreme-ii-480gb?scale=1/64";
+    let run = |seed| {
+        let mut target = SimTarget::open(spec, "sandisk-extreme-ii-480gb", &keys).unwrap();
+        let request = Request { seed, ..request(library.path(), &[("duration", "40s")]) };
+        run_quietly(&mut target, &request).unwrap()
+    };
+    let outcome = run(1);
+    assert_eq!(outcome.run.status, RunStatus::Complete);
+    let names: Vec<_> = outcome.run.phases.iter().map(|phase| phase.name.as_str()).collect();
+    assert_eq!(names, ["purge", "fill", "load"]);
+    assert!(outcome.run.phases[0].what.contains("fresh-simulated-drive"));
+    assert_eq!(outcome.run.phases[1].bytes, outcome.run.span.span_bytes, "every LBA was filled");
+
+    let rows = load_rows(&outcome);
+    assert_eq!(rows.seconds.len(), 40);
+    let ios: u64 = writes(&rows).iter().sum();
+    assert_eq!(ios, outcome.run.phases[2].ios);
+    assert_eq!(ios, rows.histogram(OpKind::Write, 0..40).count());
+    assert!(rows.seconds.iter().all(|row| row.telemetry.is_some()));
+    let metric = |name: &str| outcome.run.metrics[name].unwrap();
+    assert!(metric("iops_peak_mean_first_60s") > metric("iops_steady_mean"));
+    assert!(metric("waf_steady") > 2.0);
+
+    assert_eq!(load_rows(&run(1)).seconds, rows.seconds, "the same seed gives the same run");
+    assert_ne!(load_rows(&run(2)).seconds, rows.seconds, "another seed gives another");
+}
+
+#[test]
+fn the_phases_are_those_of_the_suite() {
+    let library = tempfile::tempdir().unwrap();
+    let mut target = ScriptedTarget::new(64 * MIB, Reply::after_ns(1_000_000));
+    let spare = SpanRequest::Spare("25%".parse().unwrap());
+    let request = Request { span: spare, ..request(library.path(), &[("duration", "3s")]) };
+    let outcome = run_quietly(&mut target, &request).unwrap();
+
+    let asked: Vec<_> = target.events().iter().map(|(_, event)| event).collect();
+    assert_eq!(asked[0], &Asked::Purged, "a fresh drive first");
+    let ops: Vec<_> = target.ops().copied().collect();
+    let (fill, load) = ops.split_at(48 * 8);
+    for (op, index) in fill.iter().zip(0..) {
+        assert_eq!((op.kind, op.len, op.offset), (OpKind::Write, 131_072, index * 131_072));
+    }
+    assert!(load.iter().all(|op| op.kind == OpKind::Write && op.len == 4096));
+    assert!(load.iter().all(|op| op.offset % 4096 == 0 && op.offset < 48 * MIB), "inside the span");
+    assert_eq!(writes(&load_rows(&outcome)), [FIRST, 32_000, 32_000]);
+    assert_eq!(outcome.run.span.base, "advertised");
+    assert_eq!(outcome.run.phases[2].ios_after_end, 32, "what was outstanding at the end");
+}
+
+#[test]
+fn a_stalled_drive_shows_its_empty_seconds() {
+    let library = tempfile::tempdir().unwrap();
+    let inner = ScriptedTarget::new(MIB, Reply::after_ns(1_000_000));
+    let stall = Fault::Stall { extra: Nanos(3_500_000_000) };
+    let mut target = FaultyTarget::new(inner, (1000..1032).map(|command| (command, stall)));
+    let settings = [("duration", "6s"), ("fill", "false"), ("purge", "false")];
+    let outcome = run_quietly(&mut target, &request(library.path(), &settings)).unwrap();
+    let counts = writes(&load_rows(&outcome));
+    assert_eq!(counts.len(), 6);
+    assert_eq!(counts[1..3], [0, 0]);
+    assert_eq!(counts[5], 32_000);
+    assert!(outcome.run.metrics["latency_ns_max"].unwrap() >= 3.5e9);
+}
+
+#[test]
+fn a_failing_command_ends_the_run_and_keeps_the_rest() {
+    let library = tempfile::tempdir().unwrap();
+    let inner = ScriptedTarget::new(MIB, Reply::after_ns(1_000_000));
+    let mut target = FaultyTarget::new(inner, [(80_000, Fault::Fail { errno: 5 })]);
+    let settings = [("duration", "6s"), ("fill", "false")];
+    let outcome = run_quietly(&mut target, &request(library.path(), &settings)).unwrap();
+    assert_eq!(outcome.run.status, RunStatus::Failed);
+    let message = outcome.failure.as_ref().unwrap().to_string();
+    assert!(message.contains("write of 4096 bytes at offset"), "{message}");
+    assert!(matches!(outcome.failure, Some(RunError::Target(IoError::Device { .. }))));
+    assert_eq!(writes(&load_rows(&outcome))[..2], [FIRST, 32_000]);
+    assert!(outcome.run.warnings.iter().any(|text| text.contains("ended early")));
+}
+
+#[test]
+fn a_lost_target_ends_the_run_and_keeps_the_rest() {
+    let library = tempfile::tempdir().unwrap();
+    let inner = ScriptedTarget::new(MIB, Reply::after_ns(1_000_000));
+    let mut target = FaultyTarget::new(inner, [(80_000, Fault::Lose)]);
+    let settings = [("duration", "6s"), ("fill", "false")];
+    let outcome = run_quietly(&mut target, &request(library.path(), &settings)).unwrap();
+    assert_eq!(outcome.run.status, RunStatus::Failed);
+    assert!(outcome.failure.is_some());
+    assert_eq!(writes(&load_rows(&outcome))[..2], [FIRST, 32_000]);
+}
+
+#[test]
+fn the_stop_button_keeps_what_was_measured() {
+    let library = tempfile::tempdir().unwrap();
+    let mut target = ScriptedTarget::new(MIB, Reply::after_ns(1_000_000));
+    let request = request(library.path(), &[("duration", "60s"), ("fill", "false")]);
+    let outcome = run_with(&mut target, &request, |event, interrupted| {
+        if matches!(event, Event::Second { second: 4, .. }) {
+            interrupted.store(true, Ordering::Relaxed);
+        }
+    })
+    .unwrap();
+    assert_eq!(outcome.run.status, RunStatus::Interrupted);
+    let rows = load_rows(&outcome);
+    assert_eq!(writes(&rows)[..5], [FIRST, 32_000, 32_000, 32_000, 32_000]);
+    assert!(!outcome.run.phases[1].complete);
+    assert_eq!(writes(&rows).iter().sum::<u64>(), outcome.run.phases[1].ios);
+}
+
+#[test]
+fn what_does_not_fit_is_refused_before_anything_is_touched() {
+    let library = tempfile::tempdir().unwrap();
+    for (settings, word) in [
+        (("durations", "60"), "did you mean `--set duration=60`"),
+        (("duration", "60"), "such as `60s`"),
+        (("duration", "10ms"), "between 1s and 30d"),
+        (("queue_depth", "5000"), "--set queue_depth=1024"),
+        (("queue_depth", "0"), "queue depth is 0"),
+        (("block", "1000"), "multiple of the target's 512"),
+        (("block", "2MiB"), "longer than the 1048576 bytes"),
+        (("fill_block", "1GiB"), "between 512 and 32MiB"),
+    ] {
+        let mut target = ScriptedTarget::new(64 * MIB, Reply::after_ns(1_000));
+        let error = run_quietly(&mut target, &request(library.path(), &[settings])).unwrap_err();
+        assert!(error.to_string().contains(word), "{settings:?}: {error}");
+        assert!(target.events().is_empty());
+    }
+    assert_eq!(std::fs::read_dir(library.path()).unwrap().count(), 0, "no run directory is left");
+}
