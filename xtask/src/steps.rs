@@ -22,12 +22,21 @@ pub(crate) struct Step {
     pub(crate) what: &'static str,
     /// Which queue it stands in.
     pub(crate) lane: Lane,
-    /// Steps whose outcome it builds on.
+    /// Steps that must have passed.
     pub(crate) after: &'static [&'static str],
+    /// A step that must have ended, well or not.
+    pub(crate) not_before: Option<&'static str>,
     /// Parts of the machine that it cannot do without.
     pub(crate) needs: &'static [Need],
     /// Does it.
     pub(crate) run: fn(&Workspace, Log) -> Result<()>,
+}
+
+impl Step {
+    /// The steps that must have ended before it starts.
+    pub(crate) fn waits_for(&self) -> impl Iterator<Item = &'static str> {
+        self.after.iter().copied().chain(self.not_before)
+    }
 }
 
 /// The two lanes run side by side: cargo keeps the cores busy, the other one mostly waits.
@@ -43,7 +52,22 @@ pub(crate) enum Lane {
     Alone,
 }
 
+/// The programs embed the page if there is one and work without it, so a broken page must not hide
+/// what else is broken.
+const WITH_PAGE: Option<&str> = Some("web-build");
+
 const NODE: &[Need] = &[Need::Program("node"), Need::Program("npm")];
+
+/// What most steps have in common: nothing to wait for, nothing needed.
+const STEP: Step = Step {
+    name: "",
+    what: "",
+    lane: Lane::Cargo,
+    after: &[],
+    not_before: None,
+    needs: &[],
+    run: |_, _| Ok(()),
+};
 
 /// All steps, in order.
 pub(crate) const STEPS: &[Step] = &[
@@ -51,28 +75,27 @@ pub(crate) const STEPS: &[Step] = &[
         name: "setup",
         what: "install the Debian packages that are missing",
         lane: Lane::First,
-        after: &[],
         needs: &[Need::Packages],
         run: |_, log| setup::system_packages(log),
+        ..STEP
     },
     Step {
         name: "web-deps",
         what: "install the packages of the web page",
         lane: Lane::First,
-        after: &[],
         needs: NODE,
         run: web::install,
+        ..STEP
     },
     Step {
         name: "fmt",
         what: "is the Rust code formatted?",
         lane: Lane::Cargo,
-        after: &[],
-        needs: &[],
         run: |workspace, log| {
             let mut fmt = workspace.cargo(["fmt", "--all", "--check", "--", "--color=never"]);
             proc::stream(log, &mut fmt)
         },
+        ..STEP
     },
     Step {
         name: "types",
@@ -81,14 +104,14 @@ pub(crate) const STEPS: &[Step] = &[
         after: &["web-deps"],
         needs: NODE,
         run: schema::check,
+        ..STEP
     },
     Step {
         name: "clippy",
         what: "does the Rust code compile without warnings?",
         lane: Lane::Cargo,
-        after: &[],
-        needs: &[],
         run: clippy,
+        ..STEP
     },
     Step {
         name: "web-check",
@@ -97,6 +120,7 @@ pub(crate) const STEPS: &[Step] = &[
         after: &["web-deps"],
         needs: NODE,
         run: |workspace, log| proc::stream(log, &mut workspace.npm(["run", "check"])),
+        ..STEP
     },
     Step {
         name: "web-test",
@@ -105,6 +129,7 @@ pub(crate) const STEPS: &[Step] = &[
         after: &["web-deps"],
         needs: NODE,
         run: |workspace, log| proc::stream(log, &mut workspace.npm(["run", "test"])),
+        ..STEP
     },
     Step {
         name: "web-build",
@@ -113,6 +138,7 @@ pub(crate) const STEPS: &[Step] = &[
         after: &["web-deps"],
         needs: NODE,
         run: web::build,
+        ..STEP
     },
     Step {
         name: "web-e2e",
@@ -121,53 +147,53 @@ pub(crate) const STEPS: &[Step] = &[
         after: &["web-build"],
         needs: &[Need::Program("node"), Need::Program("npm"), Need::Program("chromium")],
         run: web::end_to_end,
+        ..STEP
     },
     Step {
         name: "python-deps",
         what: "make .venv for the Python tests",
         lane: Lane::Side,
-        after: &[],
         needs: &[Need::Program("python3")],
         run: setup::python_environment,
+        ..STEP
     },
     Step {
         name: "rust-test",
         what: "do the crates' own tests pass?",
         lane: Lane::Cargo,
-        after: &["web-build"],
-        needs: &[],
+        not_before: WITH_PAGE,
         run: |workspace, log| {
             let mut test = workspace.cargo(["test", "--workspace", "--exclude", "xtask"]);
             proc::stream(log, &mut test)
         },
+        ..STEP
     },
     Step {
         name: "tidy",
         what: "do the house rules hold: dependencies, sizes, leftovers, links?",
         lane: Lane::Cargo,
-        after: &[],
-        needs: &[],
         run: |workspace, log| {
             proc::stream(log, &mut workspace.cargo(["test", "--package", "xtask"]))
         },
+        ..STEP
     },
     Step {
         name: "release",
         what: "build the release binary",
         lane: Lane::Cargo,
-        after: &["web-build"],
-        needs: &[],
+        not_before: WITH_PAGE,
         run: |workspace, log| proc::stream(log, &mut workspace.build_release()),
+        ..STEP
     },
     Step {
         name: "integration",
         what: "does the binary keep its contract: output, seeds, exit codes, messages?",
         lane: Lane::Alone,
         after: &["release"],
-        needs: &[],
         run: |workspace, log| {
             integration(workspace, log, &["simulated::", "usage::", "interrupt::"])
         },
+        ..STEP
     },
     Step {
         name: "devices",
@@ -176,6 +202,7 @@ pub(crate) const STEPS: &[Step] = &[
         after: &["release"],
         needs: &[Need::Root, Need::LoopDevices, Need::Program("mkfs.ext4")],
         run: |workspace, log| integration(workspace, log, &["devices::", "full_disk::"]),
+        ..STEP
     },
     Step {
         name: "agreement",
@@ -184,22 +211,23 @@ pub(crate) const STEPS: &[Step] = &[
         after: &["release"],
         needs: &[Need::Program("fio")],
         run: |workspace, log| integration(workspace, log, &["agreement::"]),
+        ..STEP
     },
     Step {
         name: "acceptance",
         what: "is a full-size simulated run complete, and do its sums agree?",
         lane: Lane::Alone,
         after: &["release", "python-deps"],
-        needs: &[],
         run: |workspace, log| integration(workspace, log, &["acceptance::"]),
+        ..STEP
     },
     Step {
         name: "python",
         what: "can Python read what a run leaves behind?",
         lane: Lane::Alone,
         after: &["release", "python-deps"],
-        needs: &[],
         run: python_tests,
+        ..STEP
     },
 ];
 
@@ -238,14 +266,13 @@ fn python_tests(workspace: &Workspace, log: Log) -> Result<()> {
 mod tests {
     use super::*;
 
-    /// The runner waits for a step's `after` within its own lane order, so a backward edge would
-    /// wait for ever.
+    /// A lane runs from top to bottom, so a step that waits for a later one would wait for ever.
     #[test]
     fn every_step_stands_after_those_it_builds_on() {
         for (index, step) in STEPS.iter().enumerate() {
-            for after in step.after {
-                let place = STEPS.iter().position(|other| other.name == *after);
-                assert!(place.is_some_and(|place| place < index), "{} after {after}", step.name);
+            for other in step.waits_for() {
+                let place = STEPS.iter().position(|step| step.name == other);
+                assert!(place.is_some_and(|place| place < index), "{} after {other}", step.name);
             }
         }
     }

@@ -78,11 +78,12 @@ fn choose(only: &[String]) -> Result<Vec<&'static Step>> {
             bail!("there is no step {name:?}; `cargo xtask test --list` names them all");
         }
     }
-    let mut wanted: Vec<&str> = only.iter().map(String::as_str).collect();
-    // From the end, because a step stands after those that it builds on.
+    // From the end, because a step stands after those that it waits for.
+    let mut wanted: Vec<&'static str> = Vec::new();
     for step in STEPS.iter().rev() {
-        if wanted.contains(&step.name) {
-            wanted.extend(step.after);
+        if wanted.contains(&step.name) || only.iter().any(|name| name == step.name) {
+            wanted.push(step.name);
+            wanted.extend(step.waits_for());
         }
     }
     Ok(STEPS.iter().filter(|step| wanted.contains(&step.name)).collect())
@@ -101,18 +102,16 @@ impl Board {
         self.done.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for the steps that `step` builds on; names the first that did not pass.
-    fn wait_for(&self, after: &[&'static str]) -> Result<(), &'static str> {
+    /// Waits for the steps that `step` waits for; names the first that had to pass and did not.
+    fn wait_for(&self, step: &Step) -> Result<(), &'static str> {
         let mut done = self.lock();
-        for name in after {
+        for name in step.waits_for() {
             while !done.contains_key(name) {
                 done = self.news.wait(done).unwrap_or_else(PoisonError::into_inner);
             }
-            if done[name].outcome != Outcome::Passed {
-                return Err(name);
-            }
         }
-        Ok(())
+        let passed = |name: &&&str| done[*name].outcome == Outcome::Passed;
+        step.after.iter().find(|name| !passed(name)).map_or(Ok(()), |name| Err(*name))
     }
 
     fn post(&self, name: &'static str, done: Done) {
@@ -130,7 +129,7 @@ struct Runner<'a> {
 impl Runner<'_> {
     fn run_lane(&self, steps: &[&'static Step], lane: Lane) {
         for step in steps.iter().filter(|step| step.lane == lane) {
-            let blocked = self.board.wait_for(step.after).err();
+            let blocked = self.board.wait_for(step).err();
             let started = Instant::now();
             let outcome = match blocked {
                 Some(name) => Outcome::Skipped(format!("because {name} did not pass")),
@@ -211,15 +210,22 @@ mod tests {
         assert!(error.contains("no-such-step") && error.contains("--list"), "{error}");
     }
 
+    fn step(after: &'static [&'static str], not_before: Option<&'static str>) -> Step {
+        let (lane, run) = (Lane::Side, |_: &Workspace, _: Log| Ok(()));
+        Step { name: "step", what: "", lane, after, not_before, needs: &[], run }
+    }
+
     #[test]
     fn a_step_waits_for_the_other_lane_and_learns_of_its_failure() {
         let board = Board::default();
         std::thread::scope(|scope| {
-            let waiter = scope.spawn(|| board.wait_for(&["a", "b"]));
+            let needs_both = scope.spawn(|| board.wait_for(&step(&["a", "b"], None)));
+            let comes_later = scope.spawn(|| board.wait_for(&step(&["a"], Some("b"))));
             let took = Duration::ZERO;
             board.post("a", Done { outcome: Outcome::Passed, took });
             board.post("b", Done { outcome: Outcome::Failed("why".into()), took });
-            assert_eq!(waiter.join().unwrap(), Err("b"));
+            assert_eq!(needs_both.join().unwrap(), Err("b"));
+            assert_eq!(comes_later.join().unwrap(), Ok(()));
         });
     }
 }
