@@ -40,7 +40,7 @@ export class ExceedanceGraph {
     });
     this.graph.draw({
       layers,
-      marks: [{ axis: "x", value: FELT_NS, label: "0.1 s: a person notices" }],
+      marks: [{ axis: "x", value: FELT_NS, label: "0.1 s: a person notices", foot: true }],
       message: layers.some(({ x }) => x.length > 0) ? null : "No latency distribution was recorded.",
     });
   }

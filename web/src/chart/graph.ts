@@ -19,6 +19,8 @@ export interface Mark {
   axis: "x" | "y";
   value: number;
   label: string;
+  /** Label at the foot and to the left, where a falling curve leaves room. */
+  foot?: boolean;
 }
 
 export interface GraphSpec {
@@ -367,9 +369,12 @@ export class Graph {
       );
     }
     const x = this.toCanvasX(mark.value);
+    const after = x + 5 * ratio;
+    const before = x - width - 5 * ratio;
+    if (mark.foot) return [box(Math.max(left + 5 * ratio, before), top + height - 12 * ratio)];
     const rows = [0, 1, 2].map((row) => top + (11 + 17 * row) * ratio);
     return rows
-      .flatMap((y) => [box(x + 5 * ratio, y), box(x - width - 5 * ratio, y)])
+      .flatMap((y) => [box(after, y), box(before, y)])
       .filter((b) => b.left >= left && b.left + width + 4 * ratio <= right);
   }
 

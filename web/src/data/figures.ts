@@ -296,9 +296,9 @@ export function summary(run: Run): string {
   const parts = [
     `${plainName(run)}, ${run.variant}: ${separated(rate.length)} points over ${seconds(last)}.`,
   ];
-  if (first !== null) parts.push(`Begins at ${iops(first)} IOPS.`);
-  if (fall !== null) parts.push(`Falls after ${seconds(fall)}.`);
-  if (mean !== null) parts.push(`Steady mean ${iops(mean)} IOPS.`);
+  if (first !== null) parts.push(`First minute ${iops(first)} IOPS on average.`);
+  if (fall !== null) parts.push(`The fall begins after ${seconds(fall)}.`);
+  if (mean !== null) parts.push(`Steady state ${iops(mean)} IOPS.`);
   return parts.join(" ");
 }
 

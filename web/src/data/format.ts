@@ -13,7 +13,8 @@ export function separated(value: number, digits = 0): string {
 /** About three significant digits, with separators and without an exponent. */
 export function significant(value: number, digits = 3): string {
   if (value === 0) return "0";
-  const magnitude = Math.floor(Math.log10(Math.abs(value)));
+  // Rounded first: 0.9996 is 1.00, not 1.000.
+  const magnitude = Math.floor(Math.log10(Math.abs(Number(value.toPrecision(digits)))));
   const decimals = Math.max(0, Math.min(6, digits - 1 - magnitude));
   return separated(value, decimals);
 }

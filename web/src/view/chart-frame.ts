@@ -31,8 +31,11 @@ export function chartFrame(
     graph.element,
     caption,
   );
-  const say = (sentences: readonly string[]) =>
+  const say = (sentences: readonly string[]) => {
+    // In a comparison the legend says it better to those who see it.
+    caption.classList.toggle("sr-only", sentences.length > 1);
     caption.replaceChildren(...sentences.map((sentence) => h("span", {}, `${sentence} `)));
+  };
   return { element, say };
 }
 

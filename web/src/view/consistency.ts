@@ -57,7 +57,7 @@ function howTo({ library, scales }: App): string {
   const zero =
     scales.iopsWhole.zeroAt === null
       ? ""
-      : " Seconds without a single completed command stand on the dashed line marked 0.";
+      : " Seconds without a single completed command stand on the line marked 0.";
   const same = library.runs.length > 1 ? " All runs are drawn on the same axes." : "";
   return `Drag across a graph to zoom, double-click to reset. With the keyboard: arrows move second by second, + and − zoom, 0 resets.${zero}${same}`;
 }
@@ -122,5 +122,5 @@ function tells(column: Float64Array): boolean {
 
 function silentSentence(quiet: readonly Shown[]): string {
   const names = [...new Set(quiet.map(({ run }) => plainName(run)))].join(", ");
-  return `${names}: no inner life to show. A drive does not tell what it does inside; only a simulated one can.`;
+  return `${names}: a real drive does not tell what it does inside, so there is nothing to draw here.`;
 }

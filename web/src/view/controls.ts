@@ -53,8 +53,8 @@ export function controls(app: App): HTMLElement {
     "form",
     { class: "controls", "aria-label": "Choose what the graphs show" },
     several && viewChoice(panel),
-    driveChoice(panel),
     spareChoice(panel),
+    driveChoice(panel),
     several && comparison(panel),
     zoomBox(panel),
   );

@@ -6,6 +6,10 @@ import { conditions } from "./conditions";
 import { figuresTable } from "./figures";
 import { findingCard } from "./findings";
 
+function hasSomethingToSay({ view }: Run): boolean {
+  return view.findings.length > 0 || view.warnings.length > 0 || view.status !== "complete";
+}
+
 export function otherTests(runs: readonly Run[]): HTMLElement[] {
   const tests = [...new Set(runs.map((run) => run.view.test))];
   return tests.map((test) => {
@@ -16,7 +20,7 @@ export function otherTests(runs: readonly Run[]): HTMLElement[] {
       { class: "other-test", "aria-labelledby": id },
       h("h2", { id }, `Test: ${test}`),
       figuresTable(own),
-      own.map((run) => findingCard(run, () => undefined)),
+      own.filter(hasSomethingToSay).map((run) => findingCard(run, () => undefined)),
       own.map((run) => conditions(run, false)),
     );
   });

@@ -1,0 +1,134 @@
+import { describe, expect, test } from "vitest";
+import {
+  extend,
+  linear,
+  linearTicks,
+  logScale,
+  logTicks,
+  lowerBound,
+  minorTicks,
+  NO_EXTENT,
+  nearestIndex,
+  niceTop,
+  projector,
+  robustTop,
+} from "../../src/chart/axis";
+import { shortCount } from "../../src/data/format";
+
+describe("log scale", () => {
+  test("begins at a decade and ends at 1, 2 or 5", () => {
+    expect(logScale(1_830, 88_000, false)).toMatchObject({ low: 1_000, max: 100_000, min: 1_000 });
+    expect(logScale(73, 130_000, false)).toMatchObject({ low: 10, max: 200_000 });
+  });
+
+  test("never shows less than two decades", () => {
+    const scale = logScale(9_000, 11_000, false);
+    expect(scale.max / scale.low).toBeGreaterThanOrEqual(100);
+  });
+
+  test("exact powers of ten stay where they are", () => {
+    expect(logScale(1_000, 100_000, false)).toMatchObject({ low: 1_000, max: 100_000 });
+    expect(logScale(1, 1_000_000, false)).toMatchObject({ low: 1, max: 1_000_000 });
+  });
+
+  test("keeps a band for zeros below the lowest decade", () => {
+    const scale = logScale(100, 100_000, true);
+    expect(scale.zeroAt).toBeLessThan(100);
+    expect(scale.min).toBeLessThan(scale.zeroAt ?? 0);
+    const place = projector(scale, 0, 1);
+    expect(place(100)).toBeCloseTo(0.14, 6);
+    expect(place(0)).toBeCloseTo(0.07, 6);
+  });
+
+  test("holds nothing at all without failing", () => {
+    const scale = logScale(Number.POSITIVE_INFINITY, 0, false);
+    expect(scale.max).toBeGreaterThan(scale.min);
+  });
+
+  test("ticks are decades in short form, zero first", () => {
+    const labels = logTicks(logScale(3, 60_000, true), shortCount).map((tick) => tick.label);
+    expect(labels).toEqual(["0", "1", "10", "100", "1K", "10K", "100K"]);
+  });
+
+  test("two decades also name 2 and 5", () => {
+    const labels = logTicks(logScale(1_000, 90_000, false), shortCount).map((tick) => tick.label);
+    expect(labels).toEqual(["1K", "2K", "5K", "10K", "20K", "50K", "100K"]);
+  });
+
+  test("minor lines stay inside", () => {
+    const scale = logScale(100, 5_000, true);
+    for (const value of minorTicks(scale)) {
+      expect(value).toBeGreaterThanOrEqual(scale.low);
+      expect(value).toBeLessThanOrEqual(scale.max);
+    }
+  });
+});
+
+describe("linear scale", () => {
+  test.each([
+    [39_200, 40_000],
+    [40_000, 40_000],
+    [9_812, 10_000],
+    [1, 1],
+    [0, 1],
+    [0.83, 1],
+  ])("the top for %d is %d", (highest, top) => expect(niceTop(highest)).toBe(top));
+
+  test("ticks have clean values", () => {
+    const ticks = linearTicks(linear(0, 0.5), 5, String);
+    expect(ticks.map((tick) => tick.label)).toEqual(["0", "0.1", "0.2", "0.3", "0.4", "0.5"]);
+  });
+
+  test("a zoomed axis ticks inside its part", () => {
+    const ticks = linearTicks(linear(1_501.3, 1_519.8), 6, String);
+    expect(ticks[0].value).toBeGreaterThanOrEqual(1_501.3);
+    expect(ticks.at(-1)?.value).toBeLessThanOrEqual(1_519.8);
+  });
+});
+
+describe("projection", () => {
+  test("zero without a zero line has no place, and neither has the unknown", () => {
+    const place = projector(logScale(1, 100, false), 0, 100);
+    expect(place(0)).toBeNaN();
+    expect(place(Number.NaN)).toBeNaN();
+    expect(place(10)).toBeCloseTo(50);
+  });
+
+  test("upside down for canvas rows", () => {
+    const place = projector(linear(0, 10), 200, 0);
+    expect(place(0)).toBe(200);
+    expect(place(10)).toBe(0);
+  });
+});
+
+describe("searching sorted columns", () => {
+  const column = Float64Array.of(0, 1, 2, 5, 9);
+
+  test("lower bound", () => {
+    expect(lowerBound(column, -1)).toBe(0);
+    expect(lowerBound(column, 2)).toBe(2);
+    expect(lowerBound(column, 2.1)).toBe(3);
+    expect(lowerBound(column, 10)).toBe(5);
+  });
+
+  test("nearest", () => {
+    expect(nearestIndex(column, 3.4)).toBe(2);
+    expect(nearestIndex(column, 3.6)).toBe(3);
+    expect(nearestIndex(column, 99)).toBe(4);
+    expect(nearestIndex(new Float64Array(0), 1)).toBe(-1);
+  });
+});
+
+test("an extent counts zeros apart and skips the unknown", () => {
+  const extent = extend(NO_EXTENT, Float64Array.of(0, 5, Number.NaN, 3, 0));
+  expect(extent).toEqual({ lowest: 3, highest: 5, zeros: 2 });
+});
+
+test("one wild second does not flatten the strip", () => {
+  const column = new Float64Array(2_000).fill(4);
+  column[7] = 900;
+  const { top, clipped } = robustTop([column]);
+  expect(clipped).toBe(true);
+  expect(top).toBeLessThan(10);
+  expect(robustTop([new Float64Array(2_000).fill(4)])).toEqual({ top: 4, clipped: false });
+});

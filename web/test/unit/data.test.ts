@@ -1,0 +1,200 @@
+import { describe, expect, test } from "vitest";
+import { fixtureReport, manyRuns, reportOf, runOf, SHAPES, unknownTest } from "../../fixtures/report";
+import { appOf, firstComparison, shownRuns, usable } from "../../src/app";
+import { endOf, setScales, zoomed, zoomWithin } from "../../src/chart/scales";
+import * as figures from "../../src/data/figures";
+import { libraryOf, parseReport, plainName } from "../../src/data/load";
+
+const library = libraryOf(fixtureReport());
+const byVariant = (name: string, variant: string) => {
+  const found = library.runs.find((run) => run.drive.name === name && run.variant === variant);
+  if (!found) throw new Error(`no ${name} ${variant}`);
+  return found;
+};
+const even = byVariant("Fixture Even 480", "default");
+const stopped = byVariant("Fixture Block 1000", "default");
+
+describe("loading", () => {
+  test("variants of one drive share its button", () => {
+    expect(library.drives.map((drive) => drive.runs.length)).toEqual([2, 2, 2, 1, 1]);
+    expect(even.drive.key).toBe("fixture-even-480");
+  });
+
+  test("simulated drives carry the word in plain text, too", () => {
+    expect(plainName(even)).toBe("Fixture Even 480 (simulated)");
+    expect(plainName(stopped)).toBe("Fixture Block 1000");
+  });
+
+  test("a seed beyond 2^53 keeps its digits", () => {
+    const report = parseReport(
+      '{"runs":[{"seed":18446744073709551615,"command":"x \\"seed\\":12345678901234567890"}]}',
+    );
+    expect(String(report?.runs[0].seed)).toBe("18446744073709551615");
+    expect(report?.runs[0].command).toBe('x "seed":12345678901234567890');
+  });
+
+  test("no data is null", () => expect(parseReport("null")).toBeNull());
+
+  test("the same run twice is two runs", () => {
+    const view = runOf(SHAPES[0], 1);
+    const { runs, drives } = libraryOf(reportOf([view, view]));
+    expect(drives).toHaveLength(1);
+    expect(new Set(runs.map((run) => run.id)).size).toBe(2);
+    expect(runs.map((run) => run.variant)).toEqual(["default", "default #2"]);
+  });
+
+  test("two drives of one name are told apart", () => {
+    const a = runOf(SHAPES[0], 1);
+    const b = { ...a, target: { ...a.target, capacity_bytes: 240e9 } };
+    const names = libraryOf(reportOf([a, b])).drives.map((drive) => drive.name);
+    expect(names).toEqual(["Fixture Even 480 (480 GB)", "Fixture Even 480 (240 GB)"]);
+  });
+
+  test("null in a column is unknown, not zero", () => {
+    const stalled = byVariant("Fixture Stalling 240", "default");
+    const second = stalled.columns.iops.indexOf(0);
+    expect(second).toBeGreaterThan(0);
+    expect(stalled.columns.p50[second]).toBeNaN();
+    expect(stalled.columns.waf[second]).toBeNaN();
+  });
+
+  test("other tests stay out of the graphs", () => {
+    const other = libraryOf(unknownTest());
+    expect(other.runs).toHaveLength(0);
+    expect(other.others).toHaveLength(1);
+  });
+});
+
+describe("scales of the set", () => {
+  const scales = setScales(library.runs);
+
+  test("hold every run", () => {
+    expect(scales.whole).toMatchObject({ min: 0, max: 2_000 });
+    for (const run of library.runs) {
+      for (const value of run.columns.iops) {
+        expect(value).toBeLessThanOrEqual(scales.iopsWhole.max);
+        if (value > 0) expect(value).toBeGreaterThanOrEqual(scales.iopsWhole.low);
+      }
+    }
+    expect(scales.iopsWhole.zeroAt).not.toBeNull();
+  });
+
+  test("an interrupted run does not drag the steady axis to where it got to", () => {
+    expect(stopped.view.steady_from_s).toBeLessThan(endOf(stopped));
+    expect(scales.steady).toMatchObject({ min: 1_400, max: 2_000 });
+  });
+
+  test("an interrupted run alone still has a steady axis", () => {
+    expect(setScales([stopped]).steady).toMatchObject({ min: 428, max: 612 });
+  });
+
+  test("no runs and empty runs do not fail", () => {
+    const empty = runOf({ ...SHAPES[0], length: 0 }, 1);
+    empty.latency_bins = [];
+    const scale = setScales(libraryOf(reportOf([empty])).runs);
+    expect(scale.whole.max).toBeGreaterThan(scale.whole.min);
+    expect(setScales([]).steady.max).toBeGreaterThan(0);
+  });
+
+  test("a zoom clips to the axis, and leaves an axis it does not touch alone", () => {
+    expect(zoomed(scales.steady, [1_000, 1_600])).toMatchObject({ min: 1_400, max: 1_600 });
+    expect(zoomed(scales.steady, [100, 200])).toBe(scales.steady);
+    expect(zoomWithin(scales.whole, [-50, 4_000])).toBeNull();
+    const tiny = zoomWithin(scales.whole, [100, 100.1]);
+    expect((tiny?.[1] ?? 0) - (tiny?.[0] ?? 0)).toBeCloseTo(4);
+  });
+});
+
+describe("figures", () => {
+  const figure = figures.figureOf;
+
+  test("best needs a rival and a complete run", () => {
+    expect(figures.bestValue(figure("iops_steady_mean"), [even])).toBeNull();
+    const best = figures.bestValue(figure("iops_peak_mean_first_60s"), library.runs);
+    expect(best).toBeLessThan(figures.metricOf(stopped, "iops_peak_mean_first_60s") ?? 0);
+  });
+
+  test("lower is better for latency, and no direction means no winner", () => {
+    const values = library.runs.map((run) => figures.metricOf(run, "latency_steady_ns_p99"));
+    const complete = library.runs.flatMap((run, k) =>
+      run.view.status === "complete" ? [values[k] ?? 0] : [],
+    );
+    expect(figures.bestValue(figure("latency_steady_ns_p99"), library.runs)).toBe(Math.min(...complete));
+    expect(figures.bestValue(figure("iops_steady_max"), library.runs)).toBeNull();
+  });
+
+  test("unknown is a dash", () => {
+    expect(figures.shown(figure("waf_steady"), null)).toBe("–");
+    expect(figures.shown(figure("waf_steady"), undefined)).toBe("–");
+  });
+
+  test("unknown names show by the unit in them", () => {
+    expect(figure("corners.random_read.iops").unit).toBe("iops");
+    expect(figure("x.mb_per_s").unit).toBe("mb_per_s");
+    expect(figure("busy_time_s_read").unit).toBe("s");
+    expect(figure("avg_service_time_us_write").unit).toBe("us");
+    expect(figure("latency_other_ns_p42").unit).toBe("ns");
+  });
+
+  test("CSV has one row a figure and says what is simulated", () => {
+    const lines = figures.csv([even, stopped]).split("\n");
+    expect(lines[0]).toBe(
+      'figure,unit,"Fixture Even 480 (simulated), default","Fixture Block 1000, default"',
+    );
+    expect(lines).toHaveLength(figures.figuresIn([even, stopped]).length + 1);
+    expect(lines.find((line) => line.startsWith("waf_steady"))).toMatch(/,$/);
+  });
+
+  test("runs made alike raise no notice, others name the difference", () => {
+    expect(figures.differingConfig(library.runs)).toEqual([]);
+    const short = libraryOf(reportOf([runOf(SHAPES[0], 1), runOf({ ...SHAPES[0], length: 60 }, 1)]));
+    expect(figures.differingConfig(short.runs)).toEqual(["duration_s"]);
+  });
+});
+
+describe("exceedance", () => {
+  const curve = figures.exceedance([
+    [10, 90],
+    [100, 9],
+    [1_000, 1],
+  ]);
+
+  test("begins with all and falls", () => {
+    expect([...curve.share]).toEqual([1, 0.1, 0.01]);
+    expect(curve.commands).toBe(100);
+  });
+
+  test("tells the share at or above a latency", () => {
+    expect(figures.shareAbove(curve, 5)).toBe(1);
+    expect(figures.shareAbove(curve, 11)).toBe(0.1);
+    expect(figures.shareAbove(curve, 1_000)).toBe(0.01);
+    expect(figures.shareAbove(curve, 1_001)).toBe(0);
+  });
+});
+
+describe("what is shown", () => {
+  test("a drive without the wanted variant shows its own", () => {
+    const app = appOf(library, "#drive=fixture-block-1000&spare=25%25");
+    expect(shownRuns(app).map(({ run }) => run)).toEqual([stopped]);
+  });
+
+  test("a link from another report is not an error", () => {
+    expect(usable(library, { drive: "nothing", variant: "25%" })).toEqual({});
+    expect(usable(library, { view: "compare", compare: ["nothing"] })).toEqual({});
+    expect(shownRuns(appOf(library, "#compare=nothing"))).toHaveLength(1);
+  });
+
+  test("a comparison keeps the colours of its places", () => {
+    const app = appOf(library, `#compare=${even.id},,${stopped.id}`);
+    expect(shownRuns(app).map(({ color }) => color)).toEqual([1, 3]);
+  });
+
+  test("the first comparison is a drive with itself, or the drives", () => {
+    const { store } = appOf(library, "");
+    expect(firstComparison(library, store.state)).toHaveLength(2);
+    const many = libraryOf(manyRuns());
+    expect(firstComparison(many, appOf(many, "").store.state)).toHaveLength(2);
+    const alone = { ...store.state, drive: stopped.drive.key };
+    expect(firstComparison(library, alone)).toHaveLength(5);
+  });
+});
