@@ -12,6 +12,8 @@ use crate::log::Log;
 pub(crate) fn stream(log: Log, command: &mut Command) -> Result<()> {
     log.line(&format!("$ {}", shown(command)));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    // Some tools colour a pipe as well.
+    command.env("NO_COLOR", "1");
     let mut child = command.spawn().with_context(|| cannot_start(command))?;
     let stdout = child.stdout.take().context("stdout was not piped")?;
     let stderr = child.stderr.take().context("stderr was not piped")?;

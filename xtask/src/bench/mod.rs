@@ -36,8 +36,7 @@ pub(crate) fn run(workspace: &Workspace, verb: &BenchVerb) -> Result<()> {
 }
 
 fn simulator(workspace: &Workspace, args: &SimArgs) -> Result<String> {
-    let mut command = workspace.cargo(["run", "--quiet", "--release", "--package", "ssdlab-sim"]);
-    command.args(["--example", "bench_sim"]);
+    let mut command = workspace.cargo(["run", "--quiet", "--release", "--example", "bench_sim"]);
     if args.quick {
         command.args(["--", "--quick"]);
     }
