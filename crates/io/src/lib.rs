@@ -1,23 +1,32 @@
 //! Targets: anything that takes I/O.
 //!
 //! Reading order: [`target`] is the contract; [`spec`] reads target strings; [`open`] is the one
-//! way in to files and block devices; [`engine`] holds one file per kind of target, of which
-//! [`engine::uring`] and [`engine::sync`] are the real ones; [`buffer`] is their memory.
+//! way in to files and block devices; [`guard`] is what stands between them and somebody's data;
+//! [`engine`] holds one file per kind of target, of which [`engine::uring`] and [`engine::sync`] are
+//! the real ones; [`buffer`] is their memory. [`discover`] and [`environment`] describe the devices
+//! and the machine.
 //!
 //! The only library crate with `unsafe` code, and only in [`buffer`], [`engine::uring`] and `ioctl`.
 
 pub mod buffer;
+pub mod discover;
 pub mod engine;
+pub mod environment;
 pub mod error;
+pub mod guard;
+pub mod huge_pages;
 pub mod identity;
 mod ioctl;
 pub mod open;
 mod ownership;
 pub mod spec;
+mod sysfs;
 pub mod target;
 
+pub use discover::DeviceReport;
 pub use error::IoError;
 pub use identity::{Identity, TargetKind};
-pub use open::{EngineChoice, OpenOptions, RealTarget, open_file};
+pub use open::{EngineChoice, OpenOptions, RealTarget, open_block, open_file};
 pub use spec::TargetSpec;
+pub use sysfs::DeviceNumber;
 pub use target::{Limits, PurgeMethod, Target};

@@ -4,6 +4,7 @@
 //! as a [`RealTarget`]. The engine is chosen here, once: `io_uring` where the kernel allows it,
 //! else blocking calls, and the reason stands in [`Identity::engine`].
 
+mod block;
 mod file;
 
 use std::path::Path;
@@ -112,6 +113,20 @@ pub fn open_file(
 ) -> Result<RealTarget, IoError> {
     options.check(&path.display().to_string())?;
     let medium = file::open(path, size_bytes, keep, options)?;
+    RealTarget::assemble(medium, options)
+}
+
+/// Opens a block device as a target, after every check of [`crate::guard`], and holds it exclusively
+/// until the target is dropped.
+///
+/// A run that only reads may share the device; that is then one of [`RealTarget::warnings`].
+///
+/// # Errors
+/// [`IoError::Refused`] with one of the codes of [`crate::guard`]; [`IoError::Usage`] where there
+/// is nothing at `path`; [`IoError::Device`] where the system fails.
+pub fn open_block(path: &Path, options: &OpenOptions) -> Result<RealTarget, IoError> {
+    options.check(&path.display().to_string())?;
+    let medium = block::open(path, options)?;
     RealTarget::assemble(medium, options)
 }
 
@@ -235,6 +250,10 @@ impl Target for RealTarget {
 
     fn idle_until(&mut self, t: Nanos) {
         delegate!(mut self, engine => engine.idle_until(t));
+    }
+
+    fn confirm_identity(&self) -> Result<(), IoError> {
+        self.recheck_identity()
     }
 
     fn purge(&mut self) -> Result<PurgeMethod, IoError> {

@@ -5,12 +5,15 @@ use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 use crate::error::IoError;
+use crate::guard::Claim;
 
 /// The right to use what is behind a descriptor.
 #[derive(Debug)]
 pub(crate) enum Ownership {
     /// A regular file, ours or lent.
     File(FileHold),
+    /// A block device that passed the guard.
+    Device(Box<Claim>),
 }
 
 impl Ownership {
@@ -21,6 +24,7 @@ impl Ownership {
     pub(crate) fn recheck(&self, file: &File, capacity_bytes: u64) -> Result<(), IoError> {
         match self {
             Self::File(hold) => hold.recheck(file, capacity_bytes),
+            Self::Device(claim) => claim.recheck(file),
         }
     }
 }

@@ -160,6 +160,10 @@ impl<T: Target> Target for FaultyTarget<T> {
         self.inner.idle_until(t);
     }
 
+    fn confirm_identity(&self) -> Result<(), IoError> {
+        self.inner.confirm_identity()
+    }
+
     fn purge(&mut self) -> Result<PurgeMethod, IoError> {
         self.inner.purge()
     }

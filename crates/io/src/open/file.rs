@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsFd;
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use base::Bytes;
@@ -16,8 +16,11 @@ use crate::TargetSpec;
 use crate::buffer::{AREA_ALIGN_BYTES, AlignedBuffer};
 use crate::engine::medium::{Clock, Medium, MediumKind, punch_hole, reserve};
 use crate::error::IoError;
+use crate::guard::patiently;
+use crate::guard::usage::{Tables, loops_on};
 use crate::identity::{Identity, TargetKind};
 use crate::ownership::{FileHold, Ownership};
+use crate::sysfs::{DeviceNumber, System};
 use crate::target::Limits;
 
 /// Sizes of file targets are multiples of this.
@@ -158,6 +161,7 @@ fn overwrite(
     size_bytes: Option<u64>,
     options: &OpenOptions,
 ) -> Result<Opened, IoError> {
+    require_no_loop(&path)?;
     require_erase(typed, &path, options.erase.as_deref())?;
     let file = open_existing(&path, true)?;
     let found = metadata(&file, &path)?;
@@ -232,8 +236,9 @@ fn metadata(file: &File, path: &Path) -> Result<fs::Metadata, IoError> {
 }
 
 fn lock(file: &File, path: &Path, how: FlockOperation) -> Result<(), IoError> {
-    match rustix::fs::flock(file, how) {
-        Err(Errno::WOULDBLOCK) => Err(IoError::Refused {
+    let locked = patiently(|| rustix::fs::flock(file, how).map_err(io::Error::from));
+    match locked.map_err(|error| Errno::from_io_error(&error)) {
+        Err(Some(Errno::WOULDBLOCK)) => Err(IoError::Refused {
             code: "busy",
             message: format!(
                 "{} is locked by another process, perhaps another run; wait for it or choose \
@@ -244,6 +249,21 @@ fn lock(file: &File, path: &Path, how: FlockOperation) -> Result<(), IoError> {
         // File systems without locks (some network mounts) are used without one.
         _ => Ok(()),
     }
+}
+
+/// The image behind a loop device may be somebody's mounted file system.
+fn require_no_loop(path: &Path) -> Result<(), IoError> {
+    let loops = loops_on(&System::live(), &path.to_string_lossy(), None);
+    let Some(device) = loops.first() else { return Ok(()) };
+    Err(IoError::Refused {
+        code: "held",
+        message: format!(
+            "{} is the backing file of {}; detach it first: losetup -d {}",
+            path.display(),
+            device.node().display(),
+            device.node().display()
+        ),
+    })
 }
 
 fn check_size(path: &Path, size_bytes: u64) -> Result<(), IoError> {
@@ -335,7 +355,7 @@ fn medium(
         capacity_bytes: opened.capacity_bytes,
         raw_bytes: None,
         engine,
-        details: BTreeMap::new(),
+        details: details(&opened.file),
     };
     Ok(Medium {
         file: opened.file,
@@ -348,6 +368,19 @@ fn medium(
         clock: Clock::start(),
         ownership: Ownership::File(opened.hold),
     })
+}
+
+/// The file system and what it is on: the figures are theirs as much as the drive's.
+fn details(file: &File) -> BTreeMap<String, String> {
+    let system = System::live();
+    let tables = Tables::read(&system);
+    let mount = file
+        .metadata()
+        .ok()
+        .and_then(|found| tables.mount_of(DeviceNumber::from_raw(found.dev())).cloned());
+    let Some(mount) = mount else { return BTreeMap::new() };
+    let place = mount.source.display().to_string();
+    BTreeMap::from([("file_system".to_owned(), mount.file_system), ("on".to_owned(), place)])
 }
 
 /// Tried on the first block, which the run is going to overwrite anyway.

@@ -1,0 +1,191 @@
+//! Which block devices there are and what they say about themselves. Reads sysfs and tables only.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use base::Bytes;
+
+use crate::guard::Refusal;
+use crate::guard::signature::Signature;
+use crate::guard::usage::{Tables, reasons};
+use crate::sysfs::{Device, DeviceNumber, System};
+
+/// Everything known about one block device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceReport {
+    /// The node with all symbolic links resolved, e.g. `/dev/nvme0n1`.
+    pub node: PathBuf,
+    /// The kernel's name, e.g. `nvme0n1`.
+    pub name: String,
+    /// The device number.
+    pub number: DeviceNumber,
+    /// Size in bytes.
+    pub capacity_bytes: u64,
+    /// Offsets and lengths must be multiples of this.
+    pub logical_block_bytes: u32,
+    /// Smaller writes may cost a read-modify-write.
+    pub physical_block_bytes: u32,
+    /// Model, as the vendor writes it.
+    pub model: Option<String>,
+    /// Serial number; for a loop device the canonical path of the file behind it; for a partition
+    /// that of the disk with `-partN` appended.
+    pub serial: Option<String>,
+    /// Firmware revision.
+    pub firmware: Option<String>,
+    /// World-wide name (EUI, NGUID, NAA), where the device has one.
+    pub wwid: Option<String>,
+    /// True for a disk that turns, `None` where the kernel does not say.
+    pub rotational: Option<bool>,
+    /// The I/O scheduler in force.
+    pub scheduler: Option<String>,
+    /// The device refuses writes.
+    pub read_only: bool,
+    /// The device takes BLKDISCARD.
+    pub deallocate: bool,
+    /// For a partition, the disk it is on.
+    pub partition_of: Option<String>,
+    /// For a loop device, the file behind it.
+    pub backing_file: Option<PathBuf>,
+    /// What `--erase` accepts; the first is what messages ask for.
+    pub confirmations: Vec<String>,
+    /// Why it must not be written to now, the most explanatory reason first.
+    pub in_use: Vec<Refusal>,
+    /// File systems, partition tables and RAID marks; `None` where nobody looked or reading was
+    /// not permitted.
+    pub signatures: Option<Vec<Signature>>,
+}
+
+impl DeviceReport {
+    /// The device in a few words: node, model, serial, size.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        let mut words = vec![];
+        words.extend(self.model.clone());
+        words.extend(self.serial.as_ref().map(|serial| format!("serial {serial}")));
+        words.push(Bytes(self.capacity_bytes).to_string());
+        format!("{} ({})", self.node.display(), words.join(", "))
+    }
+}
+
+/// All whole devices with a size, by name. Partitions are part of their disks. Nothing is opened,
+/// so [`DeviceReport::signatures`] stays `None`; [`crate::guard::inspect`] looks for those.
+#[must_use]
+pub fn list() -> Vec<DeviceReport> {
+    list_in(&System::live())
+}
+
+fn list_in(system: &System) -> Vec<DeviceReport> {
+    let tables = Tables::read(system);
+    system
+        .disks()
+        .into_iter()
+        .map(|disk| report(system, &tables, &disk, disk.node()))
+        .filter(|report| report.capacity_bytes > 0)
+        .collect()
+}
+
+/// What sysfs says about `device`, whose node is `node`.
+pub(crate) fn report(
+    system: &System,
+    tables: &Tables,
+    device: &Device,
+    node: PathBuf,
+) -> DeviceReport {
+    let disk = device.disk();
+    let serial = serial(system, device);
+    let wwid = wwid(&disk).map(|wwid| with_partition(device, wwid));
+    let block = |attribute: &str| disk.number_of(attribute).and_then(|n| u32::try_from(n).ok());
+    let logical_block_bytes = block("queue/logical_block_size").unwrap_or(512);
+    DeviceReport {
+        name: device.name.clone(),
+        number: device.number,
+        // sysfs counts in 512-byte sectors whatever the block size.
+        capacity_bytes: device.number_of("size").unwrap_or(0).saturating_mul(512),
+        logical_block_bytes,
+        physical_block_bytes: block("queue/physical_block_size").unwrap_or(logical_block_bytes),
+        model: model(&disk),
+        firmware: firmware(&disk),
+        rotational: disk.number_of("queue/rotational").map(|flag| flag != 0),
+        scheduler: disk.text("queue/scheduler").map(|list| chosen(&list)),
+        read_only: [device, &disk].iter().any(|d| d.number_of("ro").is_some_and(|flag| flag != 0)),
+        deallocate: disk.number_of("queue/discard_max_bytes").is_some_and(|bytes| bytes > 0),
+        partition_of: device.parent().map(|parent| parent.name),
+        backing_file: device.backing_file(),
+        confirmations: confirmations(device, &node, serial.as_ref(), wwid.as_ref()),
+        in_use: reasons(system, tables, device),
+        signatures: None,
+        serial,
+        wwid,
+        node,
+    }
+}
+
+/// The serial that the device with this number reports now.
+pub(crate) fn current_serial(number: DeviceNumber) -> Option<String> {
+    let system = System::live();
+    serial(&system, &system.by_number(number)?)
+}
+
+/// A loop device is confirmed by its node or its file; a device without any identity of its own by
+/// its node; every other one by what is printed on its label.
+fn confirmations(
+    device: &Device,
+    node: &Path,
+    serial: Option<&String>,
+    wwid: Option<&String>,
+) -> Vec<String> {
+    let node = node.display().to_string();
+    let identity: Vec<String> = serial.into_iter().chain(wwid).cloned().collect();
+    if device.backing_file().is_some() || identity.is_empty() {
+        return [vec![node], identity].concat();
+    }
+    identity
+}
+
+fn serial(system: &System, device: &Device) -> Option<String> {
+    if let Some(file) = device.backing_file() {
+        let file = fs::canonicalize(&file).unwrap_or(file);
+        return Some(with_partition(device, file.display().to_string()));
+    }
+    let disk = device.disk();
+    disk.text("device/serial")
+        .or_else(|| disk.text("serial"))
+        .or_else(|| unit_serial(&disk))
+        .or_else(|| system.udev_property(disk.number, "ID_SERIAL_SHORT"))
+        .map(|serial| with_partition(device, serial))
+}
+
+/// SCSI and ATA: the unit serial number page, a four-byte header and then text.
+fn unit_serial(disk: &Device) -> Option<String> {
+    let page = disk.bytes("device/vpd_pg80")?;
+    let text = String::from_utf8_lossy(page.get(4..)?).trim_matches(['\0', ' ', '\n']).to_owned();
+    (!text.is_empty()).then_some(text)
+}
+
+fn with_partition(device: &Device, identity: String) -> String {
+    match device.partition_number() {
+        Some(number) => format!("{identity}-part{number}"),
+        None => identity,
+    }
+}
+
+fn wwid(disk: &Device) -> Option<String> {
+    disk.text("wwid").or_else(|| disk.text("device/wwid"))
+}
+
+fn model(disk: &Device) -> Option<String> {
+    disk.text("device/model").or_else(|| disk.text("device/name"))
+}
+
+fn firmware(disk: &Device) -> Option<String> {
+    ["device/firmware_rev", "device/rev", "device/fwrev"].iter().find_map(|name| disk.text(name))
+}
+
+/// `none [mq-deadline] kyber` has the chosen one in brackets.
+fn chosen(list: &str) -> String {
+    let inside = list.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    inside.map_or(list, |(name, _)| name).to_owned()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,162 @@
+//! Machines that are not at hand, as trees of files: NVMe, SATA with LVM on a partition, md, loop.
+
+use std::os::unix::fs::symlink;
+
+use super::*;
+
+/// A made-up machine; its device numbers (major 250 and up) are those of no real node.
+struct Machine {
+    dir: tempfile::TempDir,
+    system: System,
+}
+
+impl Machine {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        let system = System { sys: at("sys"), proc: at("proc"), udev: at("udev") };
+        for name in ["sys/block", "sys/dev/block", "proc/self"] {
+            fs::create_dir_all(at(name)).unwrap();
+        }
+        Self { dir, system }
+    }
+
+    /// Adds a whole disk (`sda`) or a partition (`sda/sda1`).
+    fn device(&self, path: &str, number: &str, attributes: &[(&str, &str)]) -> Device {
+        let dir = self.system.sys.join("devices").join(path);
+        fs::create_dir_all(dir.join("holders")).unwrap();
+        for (name, value) in [("dev", number), ("size", "2048")].iter().chain(attributes) {
+            let file = dir.join(name);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, format!("{value}\n")).unwrap();
+        }
+        symlink(&dir, self.system.sys.join("dev/block").join(number)).unwrap();
+        if !path.contains('/') {
+            symlink(&dir, self.system.sys.join("block").join(path)).unwrap();
+        }
+        Device::at(&dir).unwrap()
+    }
+
+    fn holds(&self, holder: &str, below: &str) {
+        let devices = self.system.sys.join("devices");
+        symlink(devices.join(holder), devices.join(below).join("holders").join(holder)).unwrap();
+    }
+
+    fn table(&self, name: &str, text: &str) {
+        fs::write(self.system.proc.join(name), text).unwrap();
+    }
+
+    fn report(&self, device: &Device) -> DeviceReport {
+        report(&self.system, &Tables::read(&self.system), device, device.node())
+    }
+
+    fn codes(&self, device: &Device) -> Vec<&'static str> {
+        self.report(device).in_use.iter().map(|reason| reason.code).collect()
+    }
+}
+
+#[test]
+fn an_nvme_drive_tells_who_it_is() {
+    let machine = Machine::new();
+    let drive = machine.device(
+        "nvme0n1",
+        "259:0",
+        &[
+            ("device/model", "Fast Drive 1TB            "),
+            ("device/serial", "S123                "),
+            ("device/firmware_rev", "1B2Q"),
+            ("wwid", "eui.0025"),
+            ("queue/logical_block_size", "4096"),
+            ("queue/scheduler", "[none] mq-deadline"),
+            ("queue/discard_max_bytes", "2147450880"),
+            ("queue/rotational", "0"),
+        ],
+    );
+    let found = machine.report(&drive);
+    assert_eq!(found.capacity_bytes, 1 << 20);
+    assert_eq!(found.logical_block_bytes, 4096);
+    assert_eq!(found.confirmations, ["S123", "eui.0025"]);
+    assert_eq!(found.scheduler.as_deref(), Some("none"));
+    assert_eq!(found.describe(), "/dev/nvme0n1 (Fast Drive 1TB, serial S123, 1MiB)");
+    assert!(found.deallocate && found.in_use.is_empty());
+}
+
+#[test]
+fn a_sata_serial_comes_from_the_vpd_page_or_from_udev() {
+    let machine = Machine::new();
+    let sda = machine.device("sda", "250:0", &[("device/vpd_pg80", "\0\u{1}\0\u{4}  SER1")]);
+    assert_eq!(machine.report(&sda).serial.as_deref(), Some("SER1"));
+    let sdb = machine.device("sdb", "250:16", &[]);
+    assert_eq!(machine.report(&sdb).confirmations, ["/dev/sdb"], "no identity but its node");
+    fs::create_dir(&machine.system.udev).unwrap();
+    fs::write(machine.system.udev.join("b250:16"), "S:x\nE:ID_SERIAL_SHORT=SER2\n").unwrap();
+    assert_eq!(machine.report(&sdb).confirmations, ["SER2"]);
+    let part = machine.device("sdb/sdb1", "250:17", &[("partition", "1")]);
+    assert_eq!(machine.report(&part).confirmations, ["SER2-part1"]);
+}
+
+#[test]
+fn a_mounted_partition_keeps_its_disk_and_not_its_sibling() {
+    let machine = Machine::new();
+    let disk = machine.device("sda", "250:0", &[]);
+    let first = machine.device("sda/sda1", "250:1", &[("partition", "1")]);
+    let second = machine.device("sda/sda2", "250:2", &[("partition", "2")]);
+    machine.table("self/mountinfo", "27 1 250:1 / / rw - ext4 /dev/root rw\n");
+    assert_eq!(machine.codes(&disk), ["mounted"]);
+    assert_eq!(machine.codes(&first), ["mounted"]);
+    assert!(machine.codes(&second).is_empty());
+    let message = &machine.report(&disk).in_use[0].message;
+    assert!(message.contains("/dev/sda1 is mounted at /;"), "{message}");
+    assert!(message.contains("the running system"), "{message}");
+}
+
+#[test]
+fn what_is_built_on_top_is_named_layer_by_layer() {
+    let machine = Machine::new();
+    let disk = machine.device("sda", "250:0", &[]);
+    machine.device("sda/sda2", "250:2", &[("partition", "2")]);
+    machine.device("md0", "250:80", &[("md/level", "raid1")]);
+    let dm = [("dm/name", "vg-home"), ("dm/uuid", "LVM-abc")];
+    machine.device("dm-0", "250:90", &dm);
+    machine.holds("md0", "sda/sda2");
+    machine.holds("dm-0", "md0");
+    machine.table("self/mountinfo", "30 1 250:90 / /home rw - xfs /dev/mapper/vg-home rw\n");
+    let found = machine.report(&disk);
+    assert_eq!(machine.codes(&disk), ["held"]);
+    assert_eq!(
+        found.in_use[0].message,
+        "/dev/sda2 is part of /dev/md0 (md raid1), under /dev/dm-0 (LVM volume vg-home), mounted \
+         at /home; take that apart first"
+    );
+}
+
+#[test]
+fn swap_and_loop_devices_on_top_count_as_use() {
+    let machine = Machine::new();
+    let disk = machine.device("sdz9", "250:0", &[]);
+    machine.device("loop77", "250:70", &[("loop/backing_file", "/dev/sdz9")]);
+    machine.table("swaps", "Filename Type Size\n/dev/sdz9 partition 1 0 -2\n");
+    assert_eq!(machine.codes(&disk), ["swap", "held"]);
+}
+
+#[test]
+fn a_member_of_a_mounted_btrfs_volume_is_held() {
+    let machine = Machine::new();
+    let disk = machine.device("sdb", "250:16", &[]);
+    let members = machine.system.sys.join("fs/btrfs/0a-1b/devices");
+    fs::create_dir_all(&members).unwrap();
+    fs::write(members.join("sdb"), "").unwrap();
+    assert_eq!(machine.codes(&disk), ["held"]);
+}
+
+#[test]
+fn a_loop_device_is_confirmed_by_node_or_file() {
+    let machine = Machine::new();
+    let image = machine.dir.path().join("image");
+    fs::write(&image, "").unwrap();
+    let image = fs::canonicalize(image).unwrap();
+    let text = image.to_str().unwrap();
+    let device = machine.device("loop9", "250:9", &[("loop/backing_file", text)]);
+    assert_eq!(machine.report(&device).confirmations, ["/dev/loop9", text]);
+    assert_eq!(list_in(&machine.system).len(), 1);
+}

@@ -1,0 +1,372 @@
+//! Not destroying a device that somebody needs.
+//!
+//! [`inspect`] tells everything about a device without side effects: it never opens for writing.
+//! [`claim`] is the gate for a run: it refuses with the most explanatory reason first, then holds
+//! the device exclusively for as long as the [`Claim`] lives. The order of the checks:
+//!
+//! | code | reason |
+//! | --- | --- |
+//! | `not-a-block-device` | the path leads to something else; nothing is ever created |
+//! | `read-only` | the device does not take writes |
+//! | `mounted`, `swap`, `held` | in use: itself, a partition of it, or a device built on it |
+//! | `needs-erase`, `wrong-serial` | `--erase` is missing or names another device |
+//! | `busy` | the exclusive claim failed although no user is visible |
+//! | `signature` | a partition table, file system or RAID member is there |
+//! | `identity-changed` | later: the node, size or serial is not what was claimed |
+//!
+//! Reading order: this file, then [`signature`], `usage` (who uses it) and `tables` (parsers).
+
+pub mod signature;
+mod tables;
+pub(crate) mod usage;
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::Duration;
+
+use rustix::fs::{FlockOperation, OFlags};
+use rustix::io::Errno;
+
+use crate::discover::{DeviceReport, report};
+use crate::error::IoError;
+use crate::ioctl;
+use crate::sysfs::{Device, DeviceNumber, System};
+use signature::{ReadAt, Signature};
+
+/// One reason not to write to a device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// Stable word, as in [`IoError::Refused`].
+    pub code: &'static str,
+    /// Why, and what to do.
+    pub message: String,
+}
+
+impl From<Refusal> for IoError {
+    fn from(refusal: Refusal) -> Self {
+        Self::Refused { code: refusal.code, message: refusal.message }
+    }
+}
+
+/// What the user agreed to.
+#[derive(Clone, Copy, Debug)]
+pub struct Consent<'a> {
+    /// The run writes; without, in-use devices are merely warned about.
+    pub write: bool,
+    /// The word given with `--erase`.
+    pub erase: Option<&'a str>,
+    /// `--erase-signatures` was given.
+    pub erase_signatures: bool,
+}
+
+/// A device held for a run. The exclusive hold is on [`Claim::take_file`]'s descriptor.
+#[derive(Debug)]
+pub struct Claim {
+    report: DeviceReport,
+    file: Option<File>,
+    warnings: Vec<String>,
+}
+
+/// Everything known about the block device at `path`, and every reason not to write to it.
+/// Opens the device for reading at most.
+///
+/// # Errors
+/// [`IoError::Usage`] where there is nothing at `path`; [`IoError::Refused`] with code
+/// `not-a-block-device`; [`IoError::Device`] where sysfs does not know the device.
+pub fn inspect(path: &Path) -> Result<DeviceReport, IoError> {
+    let system = System::live();
+    let (node, device) = resolve(&system, path)?;
+    let mut found = report(&system, &usage::Tables::read(&system), &device, node);
+    found.signatures = probe(&found).ok();
+    Ok(found)
+}
+
+/// Checks the device at `path` and, if nothing speaks against it, holds it exclusively, opened for
+/// direct I/O.
+///
+/// # Errors
+/// [`IoError::Refused`] with a code of the table above; [`IoError::Usage`] where there is nothing
+/// at `path`; [`IoError::Device`] where the system fails.
+pub fn claim(path: &Path, consent: Consent<'_>) -> Result<Claim, IoError> {
+    let system = System::live();
+    let (node, device) = resolve(&system, path)?;
+    let report = report(&system, &usage::Tables::read(&system), &device, node);
+    if report.capacity_bytes == 0 {
+        return Err(IoError::Usage(format!(
+            "{} has no medium (0 bytes); expected a device with a size",
+            report.node.display()
+        )));
+    }
+    if consent.write { claim_for_writing(report, consent) } else { claim_for_reading(report) }
+}
+
+fn claim_for_writing(mut report: DeviceReport, consent: Consent<'_>) -> Result<Claim, IoError> {
+    if report.read_only {
+        return Err(refused(
+            "read-only",
+            format!("{} does not accept writes; choose another device", report.node.display()),
+        ));
+    }
+    if let Some(reason) = report.in_use.first() {
+        return Err(reason.clone().into());
+    }
+    require_erase(&report, consent.erase)?;
+    let file = open_exclusively(&report, true)?;
+    let marks = probe(&report).map_err(|source| {
+        device_error(format!("cannot look for signatures on {}", report.node.display()), source)
+    })?;
+    if !marks.is_empty() && !consent.erase_signatures {
+        return Err(signatures_found(&report, &marks));
+    }
+    report.signatures = Some(marks);
+    let claim = Claim { report, file: None, warnings: Vec::new() };
+    claim.recheck(&file)?;
+    Ok(Claim { file: Some(file), ..claim })
+}
+
+/// Reading harms nobody; but the figures of a shared device are not its own.
+fn claim_for_reading(report: DeviceReport) -> Result<Claim, IoError> {
+    let mut warnings: Vec<String> = report
+        .in_use
+        .iter()
+        .map(|reason| {
+            format!("the device is in use, which disturbs the figures: {}", reason.message)
+        })
+        .collect();
+    let exclusive =
+        if report.in_use.is_empty() { open_exclusively(&report, false).ok() } else { None };
+    if exclusive.is_none() && report.in_use.is_empty() {
+        warnings.push(format!(
+            "{} could not be held exclusively; others may disturb the figures",
+            report.node.display()
+        ));
+    }
+    let file = match exclusive {
+        Some(file) => file,
+        None => open_node(&report, OFlags::DIRECT, false).map_err(|e| cannot_open(&report, e))?,
+    };
+    Ok(Claim { report, file: Some(file), warnings })
+}
+
+impl Claim {
+    /// What is known about the device.
+    #[must_use]
+    pub fn report(&self) -> &DeviceReport {
+        &self.report
+    }
+
+    /// What the reader of a result should know.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// The open device; `None` when it was already taken. The exclusive hold ends when it closes.
+    pub fn take_file(&mut self) -> Option<File> {
+        self.file.take()
+    }
+
+    /// Makes sure that node, number, size and serial are still what was claimed.
+    ///
+    /// # Errors
+    /// [`IoError::Refused`] with code `identity-changed` where they are not.
+    pub fn recheck(&self, file: &File) -> Result<(), IoError> {
+        let changed = |what: &str, was: String, is: String| {
+            let node = self.report.node.display();
+            refused(
+                "identity-changed",
+                format!(
+                    "the {what} of {node} was {was} when it was claimed and is {is} now; nothing \
+                     more is written: check the cabling and `ssdlab list`, then run again"
+                ),
+            )
+        };
+        let open = file.metadata().ok().map(|found| DeviceNumber::from_raw(found.rdev()));
+        for number in [open, DeviceNumber::of_block_node(&self.report.node)] {
+            if number != Some(self.report.number) {
+                let is = number.map_or("nothing".to_owned(), |number| number.to_string());
+                return Err(changed("device number", self.report.number.to_string(), is));
+            }
+        }
+        let size_bytes = ioctl::block_size_bytes(file.as_fd()).unwrap_or(0);
+        if size_bytes != self.report.capacity_bytes {
+            let was = self.report.capacity_bytes.to_string();
+            return Err(changed("size in bytes", was, size_bytes.to_string()));
+        }
+        let serial = crate::discover::current_serial(self.report.number);
+        if serial != self.report.serial {
+            let text = |serial: &Option<String>| serial.clone().unwrap_or("unknown".to_owned());
+            return Err(changed("serial", text(&self.report.serial), text(&serial)));
+        }
+        Ok(())
+    }
+}
+
+/// Follows all symbolic links to the node and finds the device in sysfs.
+fn resolve(system: &System, path: &Path) -> Result<(PathBuf, Device), IoError> {
+    let node = fs::canonicalize(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => IoError::Usage(format!(
+            "there is no {}; expected an existing block device (see `ssdlab list`)",
+            path.display()
+        )),
+        _ => device_error(format!("cannot resolve {}", path.display()), error),
+    })?;
+    let number = DeviceNumber::of_block_node(&node)
+        .ok_or_else(|| not_a_block_device(system, path, &node))?;
+    let device = system.by_number(number).ok_or_else(|| {
+        device_error(
+            format!("{} ({number}) is not in /sys/dev/block", node.display()),
+            io::ErrorKind::NotFound.into(),
+        )
+    })?;
+    Ok((node, device))
+}
+
+fn not_a_block_device(system: &System, path: &Path, node: &Path) -> IoError {
+    let kind = fs::metadata(node).map(|found| found.file_type());
+    let hint = match &kind {
+        Ok(kind) if kind.is_file() => {
+            format!("for a file as target write file:{}", path.display())
+        }
+        Ok(kind) if kind.is_char_device() => char_device_hint(system, node),
+        _ => "expected a block device (see `ssdlab list`)".to_owned(),
+    };
+    refused("not-a-block-device", format!("{} is not a block device; {hint}", path.display()))
+}
+
+/// `/dev/nvme0` and `/dev/ng0n1` are the character devices beside the block device.
+fn char_device_hint(system: &System, node: &Path) -> String {
+    let name = node.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let start = name.strip_prefix("ng").map_or(format!("{name}n"), |rest| format!("nvme{rest}"));
+    let sibling = system.disks().into_iter().find(|disk| disk.name.starts_with(&start));
+    sibling.map_or("expected a block device (see `ssdlab list`)".to_owned(), |disk| {
+        format!("its block device is {}", disk.node().display())
+    })
+}
+
+/// The confirmation is bound to the device, not to a name that the next boot may give another.
+fn require_erase(report: &DeviceReport, erase: Option<&str>) -> Result<(), IoError> {
+    let node = report.node.display();
+    let Some(expected) = report.confirmations.first() else {
+        return Err(refused("wrong-serial", format!("{node} has no identity to confirm")));
+    };
+    let Some(word) = erase else {
+        return Err(refused(
+            "needs-erase",
+            format!(
+                "all data on {} would be lost; give --erase {expected} if that is wanted",
+                report.describe()
+            ),
+        ));
+    };
+    if report.confirmations.iter().any(|accepted| accepted == word.trim()) {
+        return Ok(());
+    }
+    let message =
+        format!("--erase {word} does not name {}; expected {expected}", report.describe());
+    Err(refused("wrong-serial", message))
+}
+
+fn signatures_found(report: &DeviceReport, marks: &[Signature]) -> IoError {
+    let list: Vec<_> = marks.iter().map(ToString::to_string).collect();
+    refused(
+        "signature",
+        format!(
+            "{} carries: {}; give --erase-signatures as well if all of it may be lost",
+            report.node.display(),
+            list.join(", ")
+        ),
+    )
+}
+
+/// Opens with an exclusive claim and a lock that keeps udev from probing. Both may be taken for a
+/// moment by a prober or by the previous run's ring, hence the patience.
+fn open_exclusively(report: &DeviceReport, write: bool) -> Result<File, IoError> {
+    let flags = OFlags::EXCL | OFlags::DIRECT;
+    let file = patiently(|| open_node(report, flags, write)).map_err(|error| {
+        if Errno::from_io_error(&error) == Some(Errno::BUSY) {
+            busy(report, "the kernel refuses an exclusive claim")
+        } else {
+            cannot_open(report, error)
+        }
+    })?;
+    let lock = FlockOperation::NonBlockingLockExclusive;
+    patiently(|| rustix::fs::flock(&file, lock).map_err(io::Error::from))
+        .map_err(|_| busy(report, "another process holds a lock on it"))?;
+    Ok(file)
+}
+
+fn busy(report: &DeviceReport, what: &str) -> IoError {
+    refused(
+        "busy",
+        format!(
+            "{} is busy: {what}, though no mount, swap or holder is visible from here; look for \
+             another run, another mount namespace, a RAID or volume manager",
+            report.node.display()
+        ),
+    )
+}
+
+/// Tries for half a second while the answer is "busy" or "locked".
+pub(crate) fn patiently<T>(mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    const TRIES: u32 = 10;
+    const PAUSE: Duration = Duration::from_millis(50);
+    for _ in 1..TRIES {
+        match attempt() {
+            Err(error) if is_taken(&error) => sleep(PAUSE),
+            other => return other,
+        }
+    }
+    attempt()
+}
+
+fn is_taken(error: &io::Error) -> bool {
+    matches!(Errno::from_io_error(error), Some(Errno::BUSY | Errno::WOULDBLOCK))
+}
+
+fn open_node(report: &DeviceReport, flags: OFlags, write: bool) -> io::Result<File> {
+    File::options()
+        .read(true)
+        .write(write)
+        .custom_flags((flags | OFlags::NOFOLLOW).bits() as i32)
+        .open(&report.node)
+}
+
+fn cannot_open(report: &DeviceReport, source: io::Error) -> IoError {
+    let hint = if source.kind() == io::ErrorKind::PermissionDenied {
+        "; raw devices need root, or the group that owns the node"
+    } else {
+        ""
+    };
+    device_error(format!("cannot open {}{hint}", report.node.display()), source)
+}
+
+/// Looks for signatures through a reading descriptor of its own, page cache and all.
+fn probe(report: &DeviceReport) -> io::Result<Vec<Signature>> {
+    struct Node(File);
+    impl ReadAt for Node {
+        fn read_at(&self, offset_bytes: u64, len: usize) -> io::Result<Vec<u8>> {
+            let mut bytes = vec![0; len];
+            self.0.read_exact_at(&mut bytes, offset_bytes)?;
+            Ok(bytes)
+        }
+    }
+    let node = Node(open_node(report, OFlags::empty(), false)?);
+    let open = node.0.metadata()?;
+    if !open.file_type().is_block_device() || DeviceNumber::from_raw(open.rdev()) != report.number {
+        return Err(io::Error::other("the node changed while it was examined"));
+    }
+    signature::probe(&node, report.capacity_bytes, u64::from(report.logical_block_bytes))
+}
+
+fn refused(code: &'static str, message: String) -> IoError {
+    IoError::Refused { code, message }
+}
+
+fn device_error(context: String, source: io::Error) -> IoError {
+    IoError::Device { context, source }
+}

@@ -1,0 +1,89 @@
+//! Block devices as targets: what the guard lets through, described for the engines.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+
+use super::OpenOptions;
+use crate::TargetSpec;
+use crate::discover::DeviceReport;
+use crate::engine::medium::{Clock, Medium, MediumKind};
+use crate::error::IoError;
+use crate::guard::{self, Consent};
+use crate::identity::{Identity, TargetKind};
+use crate::ownership::Ownership;
+use crate::target::Limits;
+
+pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Medium, IoError> {
+    let mut claim = guard::claim(
+        path,
+        Consent {
+            write: options.write,
+            erase: options.erase.as_deref(),
+            erase_signatures: options.erase_signatures,
+        },
+    )?;
+    let file = claim.take_file().ok_or_else(|| IoError::Device {
+        context: format!("{} was claimed without being opened", path.display()),
+        source: io::ErrorKind::NotFound.into(),
+    })?;
+    let report = claim.report();
+    let spec = TargetSpec::Block { path: path.to_path_buf() }.to_string();
+    Ok(Medium {
+        file,
+        kind: MediumKind::Block,
+        capacity_bytes: report.capacity_bytes,
+        limits: limits(report, options)?,
+        writable: options.write,
+        identity: identity(report, spec),
+        warnings: claim.warnings().to_vec(),
+        clock: Clock::start(),
+        ownership: Ownership::Device(Box::new(claim)),
+    })
+}
+
+fn limits(report: &DeviceReport, options: &OpenOptions) -> Result<Limits, IoError> {
+    if options.transfer_bytes_max < report.logical_block_bytes {
+        return Err(IoError::Usage(format!(
+            "a transfer size of {} bytes is less than a block of {} ({} bytes)",
+            options.transfer_bytes_max,
+            report.node.display(),
+            report.logical_block_bytes
+        )));
+    }
+    Ok(Limits {
+        logical_block_bytes: report.logical_block_bytes,
+        physical_block_bytes: report.physical_block_bytes,
+        transfer_bytes_max: options.transfer_bytes_max,
+        queue_depth_max: options.queue_depth,
+        deallocate: options.write && report.deallocate,
+    })
+}
+
+fn identity(report: &DeviceReport, spec: String) -> Identity {
+    let node = report.node.display().to_string();
+    Identity {
+        kind: TargetKind::Block,
+        name: report.model.clone().unwrap_or_else(|| node.clone()),
+        spec,
+        serial: report.serial.clone(),
+        firmware: report.firmware.clone(),
+        capacity_bytes: report.capacity_bytes,
+        raw_bytes: None,
+        engine: "O_DIRECT".to_owned(),
+        details: details(report, node),
+    }
+}
+
+fn details(report: &DeviceReport, node: String) -> BTreeMap<String, String> {
+    [
+        ("node", Some(node)),
+        ("wwid", report.wwid.clone()),
+        ("scheduler", report.scheduler.clone()),
+        ("rotational", report.rotational.map(|flag| flag.to_string())),
+        ("partition_of", report.partition_of.clone()),
+    ]
+    .into_iter()
+    .filter_map(|(label, value)| Some((label.to_owned(), value?)))
+    .collect()
+}

@@ -1,0 +1,169 @@
+//! Block devices as the kernel describes them in sysfs.
+//!
+//! All reading goes through a [`System`] that knows where the kernel's trees are, so that tests can
+//! build the tree of a machine they do not have.
+
+use std::fmt;
+use std::fs;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+/// A device number, as in `major:minor`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DeviceNumber {
+    /// Which driver.
+    pub major: u32,
+    /// Which device of the driver.
+    pub minor: u32,
+}
+
+impl DeviceNumber {
+    /// The number in a `dev_t` as stat reports it.
+    pub(crate) fn from_raw(raw: u64) -> Self {
+        Self { major: rustix::fs::major(raw), minor: rustix::fs::minor(raw) }
+    }
+
+    /// Reads `8:1`.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (major, minor) = text.trim().split_once(':')?;
+        Some(Self { major: major.parse().ok()?, minor: minor.parse().ok()? })
+    }
+
+    /// The number of the block device at `path`; `None` for anything else.
+    pub(crate) fn of_block_node(path: &Path) -> Option<Self> {
+        let found = fs::metadata(path).ok()?;
+        found.file_type().is_block_device().then(|| Self::from_raw(found.rdev()))
+    }
+}
+
+impl fmt::Display for DeviceNumber {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.major, self.minor)
+    }
+}
+
+/// Where the kernel's trees are mounted.
+#[derive(Clone, Debug)]
+pub(crate) struct System {
+    pub(crate) sys: PathBuf,
+    pub(crate) proc: PathBuf,
+    pub(crate) udev: PathBuf,
+}
+
+impl System {
+    /// This machine.
+    pub(crate) fn live() -> Self {
+        Self { sys: "/sys".into(), proc: "/proc".into(), udev: "/run/udev/data".into() }
+    }
+
+    /// The device with this number; `None` where sysfs does not know it.
+    pub(crate) fn by_number(&self, number: DeviceNumber) -> Option<Device> {
+        let link = self.sys.join("dev/block").join(number.to_string());
+        Device::at(&fs::canonicalize(link).ok()?)
+    }
+
+    /// Every whole device, by name.
+    pub(crate) fn disks(&self) -> Vec<Device> {
+        devices_in(&self.sys.join("block"))
+    }
+
+    /// What udev found out about a device: the value of `E:key=`.
+    pub(crate) fn udev_property(&self, number: DeviceNumber, key: &str) -> Option<String> {
+        let text = fs::read_to_string(self.udev.join(format!("b{number}"))).ok()?;
+        let start = format!("E:{key}=");
+        text.lines().find_map(|line| line.strip_prefix(&start)).and_then(non_empty)
+    }
+}
+
+/// One block device: a whole disk or a partition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Device {
+    dir: PathBuf,
+    pub(crate) name: String,
+    pub(crate) number: DeviceNumber,
+}
+
+impl Device {
+    /// The device described in this directory.
+    pub(crate) fn at(dir: &Path) -> Option<Self> {
+        let dir = fs::canonicalize(dir).ok()?;
+        let number = DeviceNumber::parse(&fs::read_to_string(dir.join("dev")).ok()?)?;
+        // The kernel writes `!` for a slash in a device name.
+        let name = dir.file_name()?.to_str()?.replace('!', "/");
+        Some(Self { dir, name, number })
+    }
+
+    /// Where its node is by the kernel's naming.
+    pub(crate) fn node(&self) -> PathBuf {
+        Path::new("/dev").join(&self.name)
+    }
+
+    /// A text attribute, trimmed; `None` where it is missing or empty.
+    pub(crate) fn text(&self, attribute: &str) -> Option<String> {
+        non_empty(&String::from_utf8_lossy(&self.bytes(attribute)?))
+    }
+
+    /// A number attribute.
+    pub(crate) fn number_of(&self, attribute: &str) -> Option<u64> {
+        self.text(attribute)?.parse().ok()
+    }
+
+    /// An attribute as it is.
+    pub(crate) fn bytes(&self, attribute: &str) -> Option<Vec<u8>> {
+        fs::read(self.dir.join(attribute)).ok()
+    }
+
+    /// The whole disk this is a partition of; `None` for a whole disk.
+    pub(crate) fn parent(&self) -> Option<Self> {
+        self.partition_number()?;
+        Self::at(self.dir.parent()?)
+    }
+
+    /// Which partition this is.
+    pub(crate) fn partition_number(&self) -> Option<u64> {
+        self.number_of("partition")
+    }
+
+    pub(crate) fn partitions(&self) -> Vec<Self> {
+        let mut found = devices_in(&self.dir);
+        found.retain(|device| device.partition_number().is_some());
+        found
+    }
+
+    /// Devices built directly on top of this one (device mapper, md).
+    pub(crate) fn holders(&self) -> Vec<Self> {
+        devices_in(&self.dir.join("holders"))
+    }
+
+    /// The disk that has the queue: itself, or the parent of a partition.
+    pub(crate) fn disk(&self) -> Self {
+        self.parent().unwrap_or_else(|| self.clone())
+    }
+
+    /// Itself and everything whose use is its use: the partitions of a disk, the disk of a
+    /// partition (not the other partitions).
+    pub(crate) fn family(&self) -> Vec<Self> {
+        let mut family = vec![self.clone()];
+        family.extend(self.partitions());
+        family.extend(self.parent());
+        family
+    }
+
+    /// The file behind a loop device.
+    pub(crate) fn backing_file(&self) -> Option<PathBuf> {
+        self.disk().text("loop/backing_file").map(PathBuf::from)
+    }
+}
+
+fn non_empty(text: &str) -> Option<String> {
+    // Vendors pad with spaces and zero bytes.
+    let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\0');
+    (!text.is_empty()).then(|| text.to_owned())
+}
+
+fn devices_in(dir: &Path) -> Vec<Device> {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let mut found: Vec<_> = entries.filter_map(|entry| Device::at(&entry.path())).collect();
+    found.sort_by(|a, b| a.name.cmp(&b.name));
+    found
+}
