@@ -6,7 +6,7 @@ import type { Graph } from "./chart/graph";
 import { libraryOf, parseReport, reportText } from "./data/load";
 import type { Report } from "./data/schema.gen";
 import { h } from "./dom";
-import { fromHash, type State, toHash } from "./state";
+import { choiceChanged, fromHash, type State, toHash } from "./state";
 import { conditions } from "./view/conditions";
 import { consistency } from "./view/consistency";
 import { controls } from "./view/controls";
@@ -32,8 +32,7 @@ function section(id: string, title: string, ...content: (Node | null)[]): HTMLEl
 
 /** Only a change of these moves points on a graph. */
 function mustDraw(state: State, before: State): boolean {
-  const fields = ["view", "drive", "variant", "compare", "zoom", "percentile"] as const;
-  return fields.some((field) => state[field] !== before[field]);
+  return choiceChanged(state, before) || state.zoom !== before.zoom || state.percentile !== before.percentile;
 }
 
 function keepHash(app: App): void {
@@ -82,7 +81,7 @@ function conditionsSection(app: App): HTMLElement {
     holder.replaceChildren(...runs.map(({ run }) => conditions(run, runs.length === 1)));
   };
   app.store.subscribe((state, before) => {
-    if (mustDraw(state, { ...before, zoom: state.zoom })) update();
+    if (choiceChanged(state, before)) update();
   });
   update();
   return section(

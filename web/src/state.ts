@@ -44,6 +44,12 @@ export class Store {
   }
 }
 
+/** Whether other runs are shown than before. */
+export function choiceChanged(state: State, before: State): boolean {
+  const fields = ["view", "drive", "variant", "compare"] as const;
+  return fields.some((field) => state[field] !== before[field]);
+}
+
 /** Adds or removes a run and leaves everyone else's colour alone. */
 export function toggled(compare: readonly (string | null)[], id: string): (string | null)[] {
   const slots = [...compare];

@@ -4,6 +4,7 @@ import { type App, type Shown, shownRuns } from "../app";
 import { figureOf, metricOf, shown } from "../data/figures";
 import type { Run } from "../data/load";
 import { h, scroller } from "../dom";
+import { choiceChanged } from "../state";
 import { statusSentence, warningList } from "./findings";
 import { runName, statusChip, swatch } from "./name";
 
@@ -24,7 +25,7 @@ export function runHead(app: App): HTMLElement {
     element.replaceChildren(...content.filter((node) => node !== null));
   };
   app.store.subscribe((state, before) => {
-    if (state.zoom === before.zoom && state.theme === before.theme) update();
+    if (choiceChanged(state, before)) update();
   });
   update();
   return element;

@@ -1,0 +1,147 @@
+// A real browser on a page from disk, and an eye on everything it says or asks for.
+
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+
+const BUNDLE = new URL("../../dist/index.html", import.meta.url);
+export const SLOT = '<script type="application/json" id="ssdlab-data">null</script>';
+
+const FLAGS = [
+  "--headless",
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+export async function bundle(): Promise<string> {
+  if (!existsSync(BUNDLE)) throw new Error("no dist/index.html; run `npm run build` first");
+  return readFile(BUNDLE, "utf8");
+}
+
+export class Lab {
+  /** Console errors, page errors and requests that left the machine; must stay empty. */
+  readonly complaints: string[] = [];
+
+  private constructor(
+    private browser: Browser,
+    private dir: string,
+  ) {}
+
+  static async open(): Promise<Lab> {
+    const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
+    const browser = await chromium.launch({ executablePath, args: FLAGS });
+    return new Lab(browser, await mkdtemp(join(tmpdir(), "ssdlab-web-")));
+  }
+
+  async close(): Promise<void> {
+    await this.browser.close();
+    await rm(this.dir, { recursive: true });
+  }
+
+  /** Puts the report into the page as the program does, and opens it from disk. */
+  async page(report: unknown, hash = "", options: BrowserContextOptions = {}): Promise<Page> {
+    const json = JSON.stringify(report).replaceAll("<", "\\u003c");
+    const html = (await bundle()).replace(SLOT, () => SLOT.replace("null", () => json));
+    return this.raw(html, hash, options);
+  }
+
+  async raw(html: string, hash = "", options: BrowserContextOptions = {}): Promise<Page> {
+    const file = join(this.dir, `page-${Math.random().toString(36).slice(2)}.html`);
+    await writeFile(file, html);
+    const context = await this.browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+    const page = await context.newPage();
+    page.on("console", (message) => {
+      // The tests read the canvas back, which the page never does.
+      const ours = message.text().includes("willReadFrequently");
+      if (/error|warning/.test(message.type()) && !ours) this.complaints.push(message.text());
+    });
+    page.on("pageerror", (error) => this.complaints.push(String(error.stack)));
+    page.on("request", (request) => {
+      if (!/^(file|data|blob):/.test(request.url())) this.complaints.push(`request: ${request.url()}`);
+    });
+    await page.goto(pathToFileURL(file).href + hash);
+    // Graphs draw in the frame after the first one.
+    await page.evaluate(
+      () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
+    );
+    return page;
+  }
+}
+
+export interface Axes {
+  xMin: number;
+  xMax: number;
+  yMin: number;
+  yMax: number;
+  yZero: number | null;
+}
+
+export async function axes(page: Page, id: string): Promise<Axes> {
+  const data = await page.locator(`#${id}`).evaluate((element) => ({ ...(element as HTMLElement).dataset }));
+  return {
+    xMin: Number(data.xMin),
+    xMax: Number(data.xMax),
+    yMin: Number(data.yMin),
+    yMax: Number(data.yMax),
+    yZero: data.yZero ? Number(data.yZero) : null,
+  };
+}
+
+/** Place of a value within the plot, as shares from the left and from the top. */
+export function shares(a: Axes, x: number, y: number, log: boolean): [number, number] {
+  const of = (value: number) => (log ? Math.log10(value) : value);
+  return [(x - a.xMin) / (a.xMax - a.xMin), 1 - (of(y) - of(a.yMin)) / (of(a.yMax) - of(a.yMin))];
+}
+
+/** Number of pixels of a colour on the canvas within a few pixels of a place in the plot. */
+export async function pixelsNear(
+  page: Page,
+  id: string,
+  place: [number, number],
+  color: string,
+  reach = 2,
+): Promise<number> {
+  return page.locator(`#${id}`).evaluate(
+    (element, { place, color, reach }) => {
+      const canvas = element.querySelector("canvas") as HTMLCanvasElement;
+      const over = element.querySelector(".u-over") as HTMLElement;
+      const ratio = canvas.width / canvas.clientWidth;
+      const x = (over.offsetLeft + place[0] * over.clientWidth) * ratio;
+      const y = (over.offsetTop + place[1] * over.clientHeight) * ratio;
+      const size = 2 * reach + 1;
+      const ctx = canvas.getContext("2d") as CanvasRenderingContext2D;
+      const { data } = ctx.getImageData(Math.round(x) - reach, Math.round(y) - reach, size, size);
+      const wanted = [1, 3, 5].map((at) => Number.parseInt(color.slice(at, at + 2), 16));
+      let count = 0;
+      for (let i = 0; i < data.length; i += 4) {
+        if (wanted.every((channel, k) => Math.abs(data[i + k] - channel) < 3)) count++;
+      }
+      return count;
+    },
+    { place, color, reach },
+  );
+}
+
+export function cssColor(page: Page, name: string): Promise<string> {
+  return page.evaluate(
+    (property) => getComputedStyle(document.documentElement).getPropertyValue(property).trim(),
+    name,
+  );
+}
+
+/** Middle of a place in the plot, in page coordinates; scrolls it into view. */
+export async function pointIn(page: Page, id: string, place: [number, number]): Promise<[number, number]> {
+  const over = page.locator(`#${id} .u-over`);
+  await over.scrollIntoViewIfNeeded();
+  const box = await over.boundingBox();
+  if (!box) throw new Error(`${id} is not on the page`);
+  return [box.x + place[0] * box.width, box.y + place[1] * box.height];
+}

@@ -1,0 +1,506 @@
+import type { Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import {
+  fixtureReport,
+  manyRuns,
+  reportOf,
+  runOf,
+  SHAPES,
+  shortRun,
+  unknownTest,
+} from "../../fixtures/report";
+import { axes, bundle, cssColor, Lab, pixelsNear, pointIn, SLOT, shares } from "./page";
+
+let lab: Lab;
+
+beforeAll(async () => {
+  lab = await Lab.open();
+});
+
+afterEach(() => {
+  expect(lab.complaints.splice(0)).toEqual([]);
+});
+
+afterAll(() => lab.close());
+
+const GRAPHS = ["graph-whole", "graph-steady-log", "graph-steady-linear", "graph-latency"];
+const STRIPS = ["waf", "freeSuperblocks", "bufferMb", "gcMoved", "dieBusy"].map(
+  (name) => `graph-why-${name}`,
+);
+const STALLING = "#drive=fixture-stalling-240&spare=default";
+const report = fixtureReport();
+
+function run(name: string, variant = "default") {
+  const found = report.runs.find((one) => one.target.name === name && one.span.variant === variant);
+  if (!found) throw new Error(`no ${name}`);
+  return found;
+}
+
+const title = (page: Page) => page.locator(".run-title").innerText();
+const plain = (text: string | null) => (text ?? "").replaceAll("\u202f", " ");
+
+describe("the bundle", () => {
+  test("has exactly one place for data and asks for nothing outside", async () => {
+    const html = await bundle();
+    expect(html.split(SLOT)).toHaveLength(2);
+    expect(html).toContain("default-src 'none'");
+    expect(html).not.toMatch(/<(script|link|img)[^>]+(src|href)="(?!data:)/);
+    expect(html).not.toMatch(/@import|url\((?!data:)/);
+  });
+
+  test("without data says so and how to get some", async () => {
+    const page = await lab.raw(await bundle());
+    expect(await page.locator("h1").innerText()).toBe("This page holds no data");
+    expect(await page.locator("main").innerText()).toContain("ssdlab report RUN...");
+  });
+
+  test("with damaged data says so", async () => {
+    const page = await lab.raw((await bundle()).replace(SLOT, SLOT.replace("null", '{"runs": [')));
+    expect(await page.locator("h1").innerText()).toContain("cannot be read");
+    expect(lab.complaints.splice(0).join()).toContain("SyntaxError");
+  });
+
+  test("treats names as text", async () => {
+    const view = runOf({ ...SHAPES[0], name: "</script><img src=x onerror=alert(1)>" }, 1);
+    const page = await lab.page(reportOf([view], "<b>title</b>"));
+    expect(await page.locator("h1").innerText()).toBe("<b>title</b>");
+    expect(await page.locator("img").count()).toBe(0);
+    expect(await title(page)).toContain("<img src=x");
+  });
+});
+
+describe("graphs", () => {
+  test("points are on the canvas where the values say", async () => {
+    const page = await lab.page(report, "#drive=fixture-even-480&spare=default");
+    const color = await cssColor(page, "--run-1");
+    const { iops } = run("Fixture Even 480").series;
+    const whole = await axes(page, "graph-whole");
+    for (const second of [5, 100, 300, 450, 900, 1_400, 1_990]) {
+      const place = shares(whole, second, iops[second], true);
+      expect(await pixelsNear(page, "graph-whole", place, color), `second ${second}`).toBeGreaterThan(0);
+    }
+    for (const [id, log] of [
+      ["graph-steady-log", true],
+      ["graph-steady-linear", false],
+    ] as const) {
+      const scale = await axes(page, id);
+      expect(scale).toMatchObject({ xMin: 1_400, xMax: 2_000 });
+      const place = shares(scale, 1_700, iops[1_700], log);
+      expect(await pixelsNear(page, id, place, color), id).toBeGreaterThan(0);
+    }
+    expect(await pixelsNear(page, "graph-whole", shares(whole, 1_000, 300, true), color, 10)).toBe(0);
+    await page.context().close();
+  });
+
+  test("the strip and the latencies draw as well", async () => {
+    const page = await lab.page(report, "#drive=fixture-even-480&spare=default");
+    const { series } = run("Fixture Even 480");
+    const waf = await axes(page, "graph-why-waf");
+    const place = shares(waf, 1_500, series.waf[1_500] ?? 0, false);
+    expect(await pixelsNear(page, "graph-why-waf", place, await cssColor(page, "--run-1"))).toBeGreaterThan(
+      0,
+    );
+    const latency = await axes(page, "graph-latency");
+    for (const [column, name] of [
+      ["latency_ns_p50", "--p50"],
+      ["latency_ns_p99", "--p99"],
+      ["latency_ns_max", "--max"],
+    ] as const) {
+      const at = shares(latency, 800, series[column][800] ?? 0, true);
+      expect(await pixelsNear(page, "graph-latency", at, await cssColor(page, name), 3)).toBeGreaterThan(0);
+    }
+    await page.context().close();
+  });
+
+  test("seconds without completions stand on the zero line", async () => {
+    const page = await lab.page(report, STALLING);
+    const second = run("Fixture Stalling 240").series.iops.indexOf(0);
+    const whole = await axes(page, "graph-whole");
+    expect(whole.yZero).not.toBeNull();
+    const place = shares(whole, second, whole.yZero ?? 1, true);
+    expect(await pixelsNear(page, "graph-whole", place, await cssColor(page, "--run-1"))).toBeGreaterThan(2);
+    expect(await page.locator("#graph-whole-summary").innerText()).toContain("seconds no command completed");
+    await page.context().close();
+  });
+
+  test("axes are the same for every drive and variant", async () => {
+    const page = await lab.page(report);
+    const seen = new Map<string, string>();
+    for (const drive of await page.locator('input[name="drive"]').all()) {
+      await drive.check();
+      for (const variant of await page.locator('input[name="spare"]:enabled').all()) {
+        await variant.check();
+        for (const id of GRAPHS) {
+          const now = JSON.stringify(await axes(page, id));
+          expect(seen.get(id) ?? now).toBe(now);
+          seen.set(id, now);
+        }
+      }
+    }
+    expect(seen.size).toBe(GRAPHS.length);
+    await page.context().close();
+  });
+
+  test("a run that ended before steady state says so in the empty graph", async () => {
+    const page = await lab.page(report, "#drive=fixture-block-1000&spare=default");
+    const note = plain(await page.locator("#graph-steady-log .graph-note").innerText());
+    expect(note).toBe("Ended after 612 s, before the steady-state part begins at 1,400 s.");
+    expect(await page.locator(".run-head .notice-bad").innerText()).toContain("interrupted");
+    expect(await page.locator(".why .notice").innerText()).toContain("does not tell");
+    expect(await page.locator(".strip").isVisible()).toBe(false);
+    await page.context().close();
+  });
+});
+
+describe("choosing", () => {
+  test("by keyboard alone", async () => {
+    const page = await lab.page(report);
+    await page.locator('input[name="drive"]').first().focus();
+    await page.keyboard.press("ArrowDown");
+    expect(await title(page)).toContain("Fixture Uneven 256");
+    expect(page.url()).toContain("#drive=fixture-uneven-256&spare=default");
+    await page.locator('input[name="spare"]:checked').focus();
+    await page.keyboard.press("ArrowRight");
+    expect(await title(page)).toContain("25% spare");
+    expect(
+      await page.locator('input[name="spare"]:checked').evaluate((e) => e === document.activeElement),
+    ).toBe(true);
+    await page.context().close();
+  });
+
+  test("a variant that was not measured cannot be chosen", async () => {
+    const page = await lab.page(report, "#drive=fixture-file-on-a-real-disk&spare=25%25");
+    expect(await title(page)).toContain("default");
+    expect(await page.locator('input[name="spare"][value="25%"]').isDisabled()).toBe(true);
+    await page.context().close();
+  });
+
+  test("a link restores the view", async () => {
+    const first = run("Fixture Even 480").run_id;
+    const second = run("Fixture Stalling 240", "25%").run_id;
+    const page = await lab.page(report, `#compare=${first},,${second}&latency=max&x=200-400`);
+    const legend = page.locator(".legend tbody tr");
+    expect(await legend.count()).toBe(2);
+    expect(await legend.nth(1).locator(".swatch").getAttribute("style")).toContain("--run-3");
+    expect(await page.locator('input[name="percentile"]:checked').inputValue()).toBe("max");
+    expect(await axes(page, "graph-whole")).toMatchObject({ xMin: 200, xMax: 400 });
+    await page.evaluate(() => {
+      location.hash = "#drive=fixture-even-480&spare=25%25";
+    });
+    await page.waitForSelector(".run-title");
+    expect(await title(page)).toContain("25% spare");
+    expect(await axes(page, "graph-whole")).toMatchObject({ xMin: 0, xMax: 2_000 });
+    await page.context().close();
+  });
+
+  test("compare overlays runs in colours of their own", async () => {
+    const page = await lab.page(report);
+    await page.locator('input[name="view"][value="compare"]').check();
+    expect(await page.locator(".legend tbody tr").count()).toBe(2);
+    await page.getByRole("button", { name: "All default" }).click();
+    expect(await page.locator(".legend tbody tr").count()).toBe(5);
+    const whole = await axes(page, "graph-whole");
+    for (const [k, name] of ["Fixture Even 480", "Fixture Uneven 256", "Fixture Stalling 240"].entries()) {
+      const { iops } = run(name).series;
+      const color = await cssColor(page, `--run-${k + 1}`);
+      let drawn = 0;
+      for (const second of [1_501, 1_601, 1_702, 1_803, 1_905].filter((s) => iops[s] > 0)) {
+        drawn += await pixelsNear(page, "graph-whole", shares(whole, second, iops[second], true), color);
+      }
+      expect(drawn, name).toBeGreaterThan(5);
+    }
+    await page.context().close();
+  });
+
+  test("no more runs than colours that can be told apart", async () => {
+    const page = await lab.page(manyRuns());
+    await page.locator('input[name="view"][value="compare"]').check();
+    await page.getByRole("button", { name: "All default" }).click();
+    expect(await page.locator(".legend tbody tr").count()).toBe(6);
+    expect(await page.locator(".check input:not(:checked):enabled").count()).toBe(0);
+    expect(await page.locator(".controls").innerText()).toContain("6 at most");
+    await page.context().close();
+  });
+});
+
+describe("pointing and zooming", () => {
+  test("the tooltip tells the second, and every graph points at it", async () => {
+    const page = await lab.page(report, "#drive=fixture-even-480&spare=default");
+    const { series } = run("Fixture Even 480");
+    const place = shares(await axes(page, "graph-whole"), 1_500, series.iops[1_500], true);
+    await page.mouse.move(...(await pointIn(page, "graph-whole", place)));
+    const tip = plain(await page.locator("#graph-whole .graph-tip").innerText());
+    const second = Number(/Second ([\d,]+)/.exec(tip)?.[1].replace(",", ""));
+    expect(Math.abs(second - 1_500)).toBeLessThanOrEqual(3);
+    expect(tip).toContain(series.iops[second].toLocaleString("en-US"));
+    for (const word of ["IOPS", "p50", "p99", "max", "WAF", "simulated"]) expect(tip).toContain(word);
+    for (const id of [...GRAPHS, ...STRIPS]) {
+      expect(await page.locator(`#${id} .graph-line`).isVisible(), id).toBe(true);
+    }
+    expect(await page.locator(".strip-value").first().innerText()).toBe((series.waf[second] ?? 0).toFixed(2));
+    await page.mouse.move(0, 0);
+    expect(await page.locator("#graph-latency .graph-line").isVisible()).toBe(false);
+    await page.context().close();
+  });
+
+  test("an outlier can be picked, though its second is as narrow as any", async () => {
+    const page = await lab.page(report, STALLING);
+    const whole = await axes(page, "graph-whole");
+    const zero = run("Fixture Stalling 240").series.iops.indexOf(0, 1_000);
+    const place = shares(whole, zero, whole.yZero ?? 1, true);
+    await page.mouse.move(...(await pointIn(page, "graph-whole", place)));
+    const tip = plain(await page.locator("#graph-whole .graph-tip").innerText());
+    expect(tip).toContain(`Second ${zero.toLocaleString("en-US")}`);
+    expect(tip).toMatch(/IOPS\s+0/);
+    expect(tip).toMatch(/p50\s+–/);
+    await page.context().close();
+  });
+
+  test("drag zooms all graphs over time, button and double click reset", async () => {
+    const page = await lab.page(report);
+    const drag = async (id: string) => {
+      const [fromX, y] = await pointIn(page, id, [0.5, 0.5]);
+      const [toX] = await pointIn(page, id, [0.6, 0.5]);
+      await page.mouse.move(fromX, y);
+      await page.mouse.down();
+      await page.mouse.move((fromX + toX) / 2, y);
+      await page.mouse.move(toX, y);
+      await page.mouse.up();
+    };
+    await drag("graph-steady-log");
+    for (const id of [...GRAPHS, ...STRIPS]) {
+      const { xMin, xMax } = await axes(page, id);
+      expect(Math.abs(xMin - 1_700), id).toBeLessThan(3);
+      expect(Math.abs(xMax - 1_760), id).toBeLessThan(3);
+    }
+    expect(page.url()).toMatch(/&x=1\d{3}/);
+    await page.locator("#zoom-reset").click();
+    expect(await axes(page, "graph-whole")).toMatchObject({ xMin: 0, xMax: 2_000 });
+    expect(await page.locator("#zoom-reset").isVisible()).toBe(false);
+    await drag("graph-whole");
+    expect((await axes(page, "graph-whole")).xMin).toBeGreaterThan(900);
+    expect(await axes(page, "graph-steady-log"), "not touched by this zoom").toMatchObject({ xMin: 1_400 });
+    await page.mouse.dblclick(...(await pointIn(page, "graph-whole", [0.5, 0.5])));
+    expect(await axes(page, "graph-whole")).toMatchObject({ xMin: 0, xMax: 2_000 });
+    await page.context().close();
+  });
+
+  test("the keyboard walks, zooms and resets", async () => {
+    const page = await lab.page(report, "#drive=fixture-even-480&spare=default");
+    await page.locator("#graph-whole").focus();
+    await page.keyboard.press("Home");
+    await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("Shift+ArrowRight");
+    expect(await page.locator("#graph-whole .graph-tip caption").innerText()).toBe("Second 11");
+    expect(await page.locator("#graph-whole [aria-live]").textContent()).toContain("Second 11");
+    await page.keyboard.press("+");
+    expect((await axes(page, "graph-whole")).xMax).toBeLessThan(1_100);
+    await page.keyboard.press("0");
+    expect(await axes(page, "graph-whole")).toMatchObject({ xMin: 0, xMax: 2_000 });
+    await page.context().close();
+  });
+
+  test("the exceedance curve tells how rare", async () => {
+    const page = await lab.page(report, "#drive=fixture-even-480&spare=default");
+    await page.mouse.move(...(await pointIn(page, "graph-exceedance", [0.4, 0.5])));
+    expect(await page.locator("#graph-exceedance .graph-tip").innerText()).toMatch(
+      /or longer[\s\S]*1 in [\d,.]+ commands/,
+    );
+    await page.context().close();
+  });
+});
+
+describe("what must be said", () => {
+  test("simulated stands by every name of a simulated drive", async () => {
+    const page = await lab.page(report);
+    const names = report.runs.filter((one) => one.target.kind === "simulated").map((one) => one.target.name);
+    const views = [
+      "#drive=fixture-even-480&spare=default",
+      `#compare=${report.runs.slice(0, 6).map((r) => r.run_id)}`,
+    ];
+    for (const view of views) {
+      await page.evaluate((hash) => {
+        location.hash = hash;
+      }, view);
+      await page.waitForTimeout(50);
+      await page.mouse.move(...(await pointIn(page, "graph-whole", [0.5, 0.5])));
+      const bare = await page.evaluate((wanted) => {
+        const found: string[] = [];
+        const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+        while (walker.nextNode()) {
+          const text = walker.currentNode.textContent ?? "";
+          const parent = walker.currentNode.parentElement;
+          if (parent?.closest("script")) continue;
+          for (const name of wanted.filter((one) => text.includes(one))) {
+            const badge = parent?.closest(".drive-name")?.querySelector(".badge-simulated");
+            if (!badge && !text.includes(`${name} (simulated)`)) found.push(text);
+          }
+        }
+        return found;
+      }, names);
+      expect(bare).toEqual([]);
+    }
+    const places = [".drives", ".controls", ".legend", ".figures thead", ".finding", ".method", ".graph-tip"];
+    for (const place of places) {
+      expect(await page.locator(`${place} .badge-simulated`).count(), place).toBeGreaterThan(0);
+    }
+    await page.context().close();
+  });
+
+  test("the table marks the best by more than colour and explains every figure", async () => {
+    const page = await lab.page(report);
+    const row = page.locator('[data-figure="iops_steady_mean"]');
+    expect(await row.locator(".best").innerText()).toContain("★");
+    expect(await row.locator(".best").textContent()).toContain("best: ");
+    await row.locator(".term").focus();
+    expect(await page.locator("#hint").innerText()).toContain("averaged over the steady-state part");
+    await page.keyboard.press("Escape");
+    expect(await page.locator("#hint").isVisible()).toBe(false);
+    const waf = page.locator('[data-figure="waf_steady"] td').last();
+    expect(await waf.textContent()).toContain("not known");
+    expect(await page.locator("#glossary").innerText()).toContain("averaged over the steady-state part");
+    await page.context().close();
+  });
+
+  test("figures can be copied as CSV", async () => {
+    const page = await lab.page(report, "", { permissions: ["clipboard-read", "clipboard-write"] });
+    await page.getByRole("button", { name: "Copy as CSV" }).click();
+    await page.getByRole("button", { name: "Copied" }).waitFor();
+    const text = await page.evaluate(() => navigator.clipboard.readText());
+    expect(text.split("\n")[0]).toContain('"Fixture Even 480 (simulated), default"');
+    expect(text).toContain("\niops_steady_mean,iops,");
+    await page.context().close();
+  });
+
+  test("findings lead to their figures, warnings and conditions are on the page", async () => {
+    const page = await lab.page(report, "#drive=fixture-file-on-a-real-disk&spare=default");
+    expect(await page.locator(".run-head .notice-warn").innerText()).toContain("A file was measured");
+    await page.locator(".finding .figure-link").first().click();
+    expect(await page.evaluate(() => document.activeElement?.getAttribute("data-figure"))).toBe(
+      "fall_start_s",
+    );
+    const method = await page.locator("#conditions").innerText();
+    for (const word of ["purge", "fill", "load", "Seed", "1006", "ssdlab run consistency file:", "Kernel"]) {
+      expect(method).toContain(word);
+    }
+    await page.context().close();
+  });
+
+  test("a test without graphs shows its figures", async () => {
+    const page = await lab.page(unknownTest());
+    expect(await page.locator("h2").first().innerText()).toBe("Test: corners");
+    expect(plain(await page.locator(".figures").innerText())).toContain("498 MB/s");
+    expect(await page.locator("canvas").count()).toBe(0);
+    await page.context().close();
+  });
+
+  test("every graph has a name and a text that stands for it", async () => {
+    const page = await lab.page(report);
+    const missing = await page.evaluate(() =>
+      [...document.querySelectorAll(".graph")]
+        .filter((graph) => {
+          const text = document.getElementById(graph.getAttribute("aria-describedby") ?? "");
+          return !graph.getAttribute("aria-label") || !text?.textContent?.trim();
+        })
+        .map((graph) => graph.id),
+    );
+    expect(missing).toEqual([]);
+    for (const landmark of ["header", "main", "nav", "aside"]) {
+      expect(await page.locator(landmark).count(), landmark).toBeGreaterThan(0);
+    }
+    await page.context().close();
+  });
+});
+
+describe("light, dark, paper and small screens", () => {
+  test("the graphs follow the scheme and the button", async () => {
+    const page = await lab.page(report, "#drive=fixture-even-480&spare=default", { colorScheme: "dark" });
+    const { iops } = run("Fixture Even 480").series;
+    const place = shares(await axes(page, "graph-whole"), 100, iops[100], true);
+    const dark = await cssColor(page, "--run-1");
+    expect(await pixelsNear(page, "graph-whole", place, dark)).toBeGreaterThan(0);
+    await page.locator("#theme").click();
+    expect(await page.locator("#theme").innerText()).toBe("Theme: light");
+    const light = await cssColor(page, "--run-1");
+    expect(light).not.toBe(dark);
+    expect(await pixelsNear(page, "graph-whole", place, light)).toBeGreaterThan(0);
+    await page.emulateMedia({ colorScheme: "light" });
+    await page.locator("#theme").click();
+    expect(await pixelsNear(page, "graph-whole", place, dark)).toBeGreaterThan(0);
+    await page.context().close();
+  });
+
+  test("paper is light, and the screen comes back as it was", async () => {
+    const page = await lab.page(report, "", { colorScheme: "dark" });
+    const dark = await cssColor(page, "--run-1");
+    await page.evaluate(() => window.dispatchEvent(new Event("beforeprint")));
+    expect(await cssColor(page, "--run-1")).not.toBe(dark);
+    expect(await page.locator("#graph-whole .uplot").evaluate((e) => e.clientWidth)).toBeLessThan(720);
+    await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
+    expect(await cssColor(page, "--run-1")).toBe(dark);
+    expect((await page.pdf()).length).toBeGreaterThan(10_000);
+    await page.context().close();
+  });
+
+  test.each([400, 700, 1_000, 1_600])("nothing sticks out at %d px", async (width) => {
+    for (const made of [report, manyRuns(), shortRun()]) {
+      const page = await lab.page(made, "", { viewport: { width, height: 800 } });
+      const inside = () => page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth);
+      expect(await inside()).toBe(true);
+      if (made.runs.length > 1) {
+        await page.locator('input[name="view"][value="compare"]').check();
+        expect(await inside()).toBe(true);
+      }
+      await page.context().close();
+    }
+  });
+});
+
+describe("size", () => {
+  test("one run of one minute and one without any second", async () => {
+    const page = await lab.page(shortRun());
+    expect(await axes(page, "graph-whole")).toMatchObject({ xMin: 0, xMax: 60 });
+    expect(await page.locator('input[name="view"]').count()).toBe(0);
+    await page.context().close();
+    const empty = { ...runOf({ ...SHAPES[0], length: 0 }, 1), latency_bins: [], metrics: {}, findings: [] };
+    const blank = await lab.page(reportOf([{ ...empty, status: "failed" }]));
+    expect(await blank.locator("#graph-whole .graph-note").innerText()).toBe("Nothing was measured.");
+    expect(await blank.locator(".status-failed").count()).toBeGreaterThan(0);
+    await blank.context().close();
+  });
+
+  test("two million seconds do not freeze the page", async () => {
+    const n = 2_000_000;
+    const base = runOf({ ...SHAPES[0], length: 100 }, 1);
+    const column = (value: (i: number) => number) => Array.from({ length: n }, (_, i) => value(i));
+    const iops = column((i) => (i % 9_973 === 0 ? 0 : 2_000 + ((i * 7_919) % 60_000)));
+    const series = {
+      ...base.series,
+      time_s: column((i) => i),
+      iops,
+      latency_ns_p50: column((i) => 400_000 + (i % 1_000)),
+      latency_ns_p99: [],
+      latency_ns_max: [],
+      waf: [],
+      free_superblocks: [],
+      buffer_bytes: [],
+      gc_moved_pages: [],
+      die_busy_share: [],
+    };
+    const start = performance.now();
+    const page = await lab.page(reportOf([{ ...base, series, steady_from_s: 1_400_000 }]));
+    expect(performance.now() - start).toBeLessThan(20_000);
+    const [x, y] = await pointIn(page, "graph-whole", [0.3, 0.4]);
+    const hover = performance.now();
+    for (let step = 0; step < 10; step++) await page.mouse.move(x + step, y);
+    expect(await page.locator("#graph-whole .graph-tip").isVisible()).toBe(true);
+    expect(performance.now() - hover).toBeLessThan(2_000);
+    const zoom = performance.now();
+    await page.locator("#graph-whole").focus();
+    await page.keyboard.press("+");
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(done)));
+    expect((await axes(page, "graph-whole")).xMax).toBeLessThan(n);
+    expect(performance.now() - zoom).toBeLessThan(3_000);
+    await page.context().close();
+  });
+});
