@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use base::{Bytes, Completion, Nanos, Op, Ratio, TelemetryRow};
+use base::{Completion, Nanos, Op, Ratio, TelemetryRow};
 use sim::{Config, Device, Model, PAGE_BYTES};
 
 use crate::error::IoError;
@@ -40,6 +40,82 @@ fn model_text(name: &str) -> Result<String, IoError> {
     )))
 }
 
+/// The model `name` with its overrides, and what it resolves to.
+fn resolve(name: &str, keys: &[(String, String)]) -> Result<(Model, Config), IoError> {
+    let usage = |error: &dyn std::fmt::Display| IoError::Usage(error.to_string());
+    let text = model_text(name)?;
+    let (scales, overrides): (Vec<_>, Vec<_>) =
+        keys.iter().cloned().partition(|(key, _)| key == "scale");
+    let model = Model::load(name, &text, &overrides).map_err(|error| usage(&error))?;
+    let mut scale = Ratio::ONE;
+    for (_, value) in &scales {
+        scale = value.parse().map_err(|error| IoError::Usage(format!("scale: {error}")))?;
+    }
+    let config = model.resolve(scale).map_err(|error| usage(&error))?;
+    Ok((model, config))
+}
+
+/// Who a simulated drive would be and what it would take, without building it.
+///
+/// # Errors
+/// As [`SimTarget::open`].
+pub fn describe(
+    spec: &str,
+    name: &str,
+    keys: &[(String, String)],
+) -> Result<(Identity, Limits), IoError> {
+    let (model, config) = resolve(name, keys)?;
+    Ok((identity(spec, &model, &config), limits(&config)))
+}
+
+fn limits(config: &Config) -> Limits {
+    Limits {
+        logical_block_bytes: PAGE_BYTES as u32,
+        physical_block_bytes: PAGE_BYTES as u32,
+        transfer_bytes_max: TRANSFER_BYTES_MAX,
+        queue_depth_max: config.queue_depth,
+        deallocate: true,
+    }
+}
+
+fn identity(spec: &str, model: &Model, config: &Config) -> Identity {
+    Identity {
+        kind: TargetKind::Simulated,
+        name: model.name.clone(),
+        spec: spec.to_owned(),
+        serial: None,
+        firmware: None,
+        capacity_bytes: config.capacity_bytes(),
+        raw_bytes: Some(config.raw_bytes),
+        engine: "simulator, virtual time".to_owned(),
+        details: details(model, config),
+    }
+}
+
+/// Parts as the model names them, and what the simulator made of its figures.
+fn details(model: &Model, config: &Config) -> BTreeMap<String, String> {
+    let geometry = &config.geometry;
+    let parts = model.parts.iter();
+    let mut details: BTreeMap<String, String> = parts
+        .map(|(part, value)| (part.clone(), format!("{} ({})", value.value, value.from)))
+        .collect();
+    let superblock_bytes = u64::from(geometry.superblock_pages()) * PAGE_BYTES;
+    for (label, value) in [
+        ("sim.channels", geometry.channels.to_string()),
+        ("sim.dies", geometry.dies.to_string()),
+        ("sim.superblocks", geometry.superblocks.to_string()),
+        ("sim.superblock_bytes", superblock_bytes.to_string()),
+        ("sim.buffer_bytes", (u64::from(config.buffer_pages) * PAGE_BYTES).to_string()),
+        ("sim.gc_policy", config.gc_policy.name().to_owned()),
+        ("sim.gc_pacing", config.pacing.name().to_owned()),
+        ("sim.gc_free_low", config.free_low.to_string()),
+        ("sim.gc_free_high", config.free_high.to_string()),
+    ] {
+        details.insert(label.to_owned(), value);
+    }
+    details
+}
+
 impl SimTarget {
     /// Builds the drive `name` (built-in, or the path of a model file). `keys` are `scale` and any
     /// value of the model by its dotted name; `spec` is the whole target string, for the result.
@@ -47,50 +123,14 @@ impl SimTarget {
     /// # Errors
     /// [`IoError::Usage`] where the model or a key is unknown or breaks a rule.
     pub fn open(spec: &str, name: &str, keys: &[(String, String)]) -> Result<Self, IoError> {
-        let usage = |error: &dyn std::fmt::Display| IoError::Usage(error.to_string());
-        let text = model_text(name)?;
-        let (scales, overrides): (Vec<_>, Vec<_>) =
-            keys.iter().cloned().partition(|(key, _)| key == "scale");
-        let model = Model::load(name, &text, &overrides).map_err(|error| usage(&error))?;
-        let mut scale = Ratio::ONE;
-        for (_, value) in &scales {
-            scale = value.parse().map_err(|error| IoError::Usage(format!("scale: {error}")))?;
-        }
-        let config = model.resolve(scale).map_err(|error| usage(&error))?;
-        let device = Device::new(config);
-        Ok(Self { spec: spec.to_owned(), model, device })
+        let (model, config) = resolve(name, keys)?;
+        Ok(Self { spec: spec.to_owned(), model, device: Device::new(config) })
     }
 
     /// The resolved model.
     #[must_use]
     pub fn config(&self) -> &Config {
         self.device.config()
-    }
-
-    fn details(&self) -> BTreeMap<String, String> {
-        let config = self.config();
-        let geometry = &config.geometry;
-        let mut details: BTreeMap<String, String> = self
-            .model
-            .parts
-            .iter()
-            .map(|(part, value)| (part.clone(), format!("{} ({})", value.value, value.from)))
-            .collect();
-        let superblock_bytes = u64::from(geometry.superblock_pages()) * PAGE_BYTES;
-        for (label, value) in [
-            ("sim.channels", geometry.channels.to_string()),
-            ("sim.dies", geometry.dies.to_string()),
-            ("sim.superblocks", geometry.superblocks.to_string()),
-            ("sim.superblock_bytes", superblock_bytes.to_string()),
-            ("sim.buffer_bytes", Bytes(u64::from(config.buffer_pages) * PAGE_BYTES).0.to_string()),
-            ("sim.gc_policy", self.model.gc.policy.value.name().to_owned()),
-            ("sim.gc_pacing", self.model.gc.pacing.value.name().to_owned()),
-            ("sim.gc_free_low", config.free_low.to_string()),
-            ("sim.gc_free_high", config.free_high.to_string()),
-        ] {
-            details.insert(label.to_owned(), value);
-        }
-        details
     }
 }
 
@@ -100,27 +140,11 @@ impl Target for SimTarget {
     }
 
     fn limits(&self) -> Limits {
-        Limits {
-            logical_block_bytes: PAGE_BYTES as u32,
-            physical_block_bytes: PAGE_BYTES as u32,
-            transfer_bytes_max: TRANSFER_BYTES_MAX,
-            queue_depth_max: self.config().queue_depth,
-            deallocate: true,
-        }
+        limits(self.config())
     }
 
     fn identity(&self) -> Identity {
-        Identity {
-            kind: TargetKind::Simulated,
-            name: self.model.name.clone(),
-            spec: self.spec.clone(),
-            serial: None,
-            firmware: None,
-            capacity_bytes: self.capacity_bytes(),
-            raw_bytes: Some(self.config().raw_bytes),
-            engine: "simulator, virtual time".to_owned(),
-            details: self.details(),
-        }
+        identity(&self.spec, &self.model, self.config())
     }
 
     fn now(&self) -> Nanos {

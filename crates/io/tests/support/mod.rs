@@ -2,6 +2,8 @@
 
 #![allow(dead_code, unreachable_pub, reason = "each test binary uses its own part")]
 
+pub mod loops;
+
 use base::{Completion, Data, Op, OpKind, Status};
 use io::{OpenOptions, RealTarget, Target};
 

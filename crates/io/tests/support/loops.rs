@@ -1,0 +1,110 @@
+//! Loop devices for tests that need a real block device, cleaned up even when a test fails.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// Skips a test loudly where the machine cannot run it; in CI that is a failure.
+///
+/// Returns true where the test is to go on.
+pub fn require_or_skip(test: &str, tools: &[&str]) -> bool {
+    let Some(missing) = missing(tools) else { return true };
+    let ci = std::env::var("CI").is_ok_and(|value| value == "true");
+    assert!(!ci, "{test} cannot run: {missing}");
+    eprintln!("SKIPPED {test}: {missing}");
+    false
+}
+
+fn missing(tools: &[&str]) -> Option<String> {
+    if !is_root() {
+        return Some("needs root".to_owned());
+    }
+    let absent = |tool: &&&str| Command::new(tool).arg("--version").output().is_err();
+    if let Some(tool) = tools.iter().find(absent) {
+        return Some(format!("needs the program {tool}"));
+    }
+    let free = Command::new("losetup").arg("-f").output();
+    let usable = free.is_ok_and(|output| output.status.success());
+    (!usable).then(|| "needs loop devices".to_owned())
+}
+
+fn is_root() -> bool {
+    Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n")
+}
+
+/// Runs a program that must succeed and returns what it printed, trimmed.
+pub fn must(program: &str, arguments: &[&str]) -> String {
+    let Output { status, stdout, stderr } = Command::new(program)
+        .args(arguments)
+        .output()
+        .unwrap_or_else(|error| panic!("{program}: {error}"));
+    let stderr = String::from_utf8_lossy(&stderr);
+    assert!(status.success(), "{program} {arguments:?}: {stderr}");
+    String::from_utf8_lossy(&stdout).trim().to_owned()
+}
+
+fn try_to(program: &str, argument: &str) {
+    let _ = Command::new(program).arg(argument).output();
+}
+
+/// A loop device over a sparse image of its own; detached on drop.
+pub struct LoopDevice {
+    pub node: PathBuf,
+    pub image: PathBuf,
+    _dir: tempfile::TempDir,
+}
+
+impl LoopDevice {
+    pub fn new(size_bytes: u64) -> Self {
+        Self::with(size_bytes, &[])
+    }
+
+    /// With more arguments for losetup, such as `--read-only`.
+    pub fn with(size_bytes: u64, arguments: &[&str]) -> Self {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let image = dir.path().join("image");
+        File::create(&image).and_then(|file| file.set_len(size_bytes)).expect("an image");
+        let image = image.canonicalize().expect("the image exists");
+        let node = attach(&image, arguments);
+        Self { node, image, _dir: dir }
+    }
+
+    pub fn node(&self) -> &str {
+        self.node.to_str().expect("loop nodes are ASCII")
+    }
+
+    /// Where a link or a mount point of the test may go.
+    pub fn beside(&self, name: &str) -> PathBuf {
+        self.image.with_file_name(name)
+    }
+}
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        try_to("losetup", &format!("-d{}", self.node()));
+    }
+}
+
+/// Other tests look for a free device at the same time: `--show` reports the one we got.
+pub fn attach(backing: &Path, arguments: &[&str]) -> PathBuf {
+    let backing = backing.to_str().expect("paths of tests are ASCII");
+    PathBuf::from(must("losetup", &[arguments, &["--find", "--show", backing]].concat()))
+}
+
+/// Undoes something on drop, whatever becomes of the test: `umount X`, `swapoff X`, `losetup -dX`.
+pub struct Undo {
+    program: &'static str,
+    argument: String,
+}
+
+impl Undo {
+    pub fn new(program: &'static str, argument: impl Into<String>) -> Self {
+        Self { program, argument: argument.into() }
+    }
+}
+
+impl Drop for Undo {
+    fn drop(&mut self) {
+        try_to(self.program, &self.argument);
+    }
+}
