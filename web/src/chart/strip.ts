@@ -4,6 +4,7 @@ import { type App, color, type Shown } from "../app";
 import { metricOf } from "../data/figures";
 import { percent, separated, shortCount, significant, UNKNOWN } from "../data/format";
 import { h } from "../dom";
+import { swatch } from "../view/name";
 import { nearestIndex } from "./axis";
 import type { Graph, Mark } from "./graph";
 import { type StripColumn, zoomed } from "./scales";
@@ -125,7 +126,8 @@ class Row {
         const value = at < 0 ? Number.NaN : run.columns[column][at];
         return h(
           "span",
-          { style: `color: var(--run-${slot})` },
+          {},
+          this.shown.length > 1 && swatch(slot),
           Number.isFinite(value) ? text(value) : UNKNOWN,
         );
       }),

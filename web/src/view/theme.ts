@@ -39,15 +39,25 @@ export function watchScheme(changed: () => void): void {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", changed);
 }
 
+/** Paper does not scroll: a table wider than the page becomes smaller instead of losing columns. */
+function fitTables(width: number | null): void {
+  for (const table of document.querySelectorAll<HTMLElement>(".scroller > table")) {
+    table.style.zoom = "";
+    if (width !== null && table.scrollWidth > width) table.style.zoom = String(width / table.scrollWidth);
+  }
+}
+
 /** Paper is white whatever the screen is. */
 export function watchPrinting(store: Store, graphs: readonly Graph[], recolor: () => void): void {
   const toPaper = () => {
     setTheme("light");
+    fitTables(PAPER_WIDTH);
     for (const graph of graphs) graph.fit(PAPER_WIDTH);
     recolor();
   };
   const toScreen = () => {
     setTheme(store.state.theme);
+    fitTables(null);
     for (const graph of graphs) graph.fit();
     recolor();
   };

@@ -27,7 +27,7 @@ export function describeSecond(app: App, second: number): HTMLElement | null {
   if (shown.length === 0) return null;
   return h(
     "table",
-    {},
+    { class: shown.length > 1 ? "tip-many" : null },
     h("caption", {}, `Second ${separated(second, Number.isInteger(second) ? 0 : 1)}`),
     shown.length === 1 ? oneRun(shown[0].run, second) : manyRuns(shown, second),
   );
@@ -74,7 +74,7 @@ function manyRuns(shown: readonly Shown[], second: number): HTMLElement[] {
 export function describeLatency(ns: number, shown: readonly (Shown & { share: number })[]): HTMLElement {
   return h(
     "table",
-    {},
+    { class: shown.length > 1 ? "tip-many" : null },
     h("caption", {}, `${duration(ns)} or longer`),
     h(
       "tbody",
