@@ -30,6 +30,26 @@ pub enum Command {
     Report(ReportArgs),
     /// Measure the cost of the harness itself
     Selftest(SelftestArgs),
+    /// Work with drive model files
+    #[command(subcommand)]
+    Drives(DrivesCommand),
+}
+
+/// What to do with drive models.
+#[derive(Debug, Subcommand)]
+pub enum DrivesCommand {
+    /// Check a drive model file and say what it describes
+    Check(DrivesCheckArgs),
+}
+
+/// Arguments of `drives check`.
+#[derive(Debug, ClapArgs)]
+pub struct DrivesCheckArgs {
+    /// Drive model, a TOML file
+    pub file: PathBuf,
+    /// What stdout carries
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
 }
 
 /// What stdout carries.
@@ -161,6 +181,7 @@ impl Args {
             Command::Show(args) => args.format,
             Command::Report(args) => args.format,
             Command::Selftest(args) => args.format,
+            Command::Drives(DrivesCommand::Check(args)) => args.format,
         }
     }
 }
@@ -184,9 +205,9 @@ fn parse_spare(text: &str) -> Result<SpanRequest, String> {
     if text == "default" {
         return Ok(SpanRequest::Default);
     }
-    let share: Ratio = text
-        .parse()
-        .map_err(|error| format!("{error}; the share of raw NAND left to the drive, or `default`"))?;
+    let share: Ratio = text.parse().map_err(|error| {
+        format!("{error}; the share of raw NAND left to the drive, or `default`")
+    })?;
     Ok(SpanRequest::Spare(share))
 }
 

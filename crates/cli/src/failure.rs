@@ -1,6 +1,7 @@
 //! From an error to an exit code, a machine-readable reason and a message.
 
 use io::IoError;
+use result::report::ReportError;
 use result::store::StoreError;
 use run::RunError;
 use serde::Serialize;
@@ -55,7 +56,14 @@ fn classify(error: &anyhow::Error) -> (&'static str, u8) {
     if let Some(error) = error.downcast_ref::<StoreError>() {
         return classify_store(error);
     }
-    if error.downcast_ref::<std::io::Error>().is_some() { ("io", EXIT_IO) } else { ("usage", EXIT_USAGE) }
+    if let Some(error) = error.downcast_ref::<ReportError>() {
+        return classify_report(error);
+    }
+    if error.downcast_ref::<std::io::Error>().is_some() {
+        ("io", EXIT_IO)
+    } else {
+        ("usage", EXIT_USAGE)
+    }
 }
 
 fn classify_run(error: &RunError) -> (&'static str, u8) {
@@ -63,7 +71,7 @@ fn classify_run(error: &RunError) -> (&'static str, u8) {
         RunError::Usage(_) | RunError::Workload(_) => ("usage", EXIT_USAGE),
         RunError::Target(error) => classify_io(error),
         RunError::Store(error) => classify_store(error),
-        RunError::Rescued { .. } => ("result-not-written", EXIT_IO),
+        RunError::Rescued { .. } => ("result", EXIT_IO),
     }
 }
 
@@ -76,8 +84,19 @@ fn classify_io(error: &IoError) -> (&'static str, u8) {
     }
 }
 
+fn classify_report(error: &ReportError) -> (&'static str, u8) {
+    match error {
+        ReportError::Store(error) => classify_store(error),
+        ReportError::PageNotBuilt => ("page-not-built", EXIT_UNSUPPORTED),
+        ReportError::PageUnreadable { .. } | ReportError::PlaceholderMissing { .. } => {
+            ("usage", EXIT_USAGE)
+        }
+        _ => ("result", EXIT_IO),
+    }
+}
+
 fn classify_store(error: &StoreError) -> (&'static str, u8) {
-    if error.is_usage() { ("usage", EXIT_USAGE) } else { ("result-not-written", EXIT_IO) }
+    if error.is_usage() { ("usage", EXIT_USAGE) } else { ("result", EXIT_IO) }
 }
 
 /// The exit for arguments that clap did not take; help and version are no errors.

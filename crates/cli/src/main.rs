@@ -2,6 +2,7 @@
 //!
 //! stdout is data, stderr is talk; with `--format json` stdout is exactly one JSON document, whatever
 //! happens.
+#![expect(unreachable_pub, reason = "a program has no users but itself")]
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the program's own output")]
 
 mod args;
@@ -14,7 +15,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use args::{Args, Command};
+use args::{Args, Command, DrivesCommand};
 use failure::Failure;
 
 fn main() -> ExitCode {
@@ -41,5 +42,6 @@ fn dispatch(args: Args) -> anyhow::Result<u8> {
         Command::Show(args) => cmd::show::run(&args),
         Command::Report(args) => cmd::report::run(&args),
         Command::Selftest(args) => cmd::selftest::run(&args),
+        Command::Drives(DrivesCommand::Check(args)) => cmd::drives::check(&args),
     }
 }

@@ -9,6 +9,9 @@ use std::time::Instant;
 use base::{Completion, Data, Nanos, Op, OpKind, Ratio, Rng, TelemetryRow};
 use sim::{Device, Model, PAGE_BYTES};
 
+#[global_allocator]
+static ALLOCATOR: io::huge_pages::HugePages = io::huge_pages::HugePages;
+
 const QUEUE_DEPTH: u32 = 32;
 const FILL_PAGES: u64 = 32;
 

@@ -1,5 +1,6 @@
 //! One file per command; each returns the exit code.
 
+pub mod drives;
 pub mod list;
 pub mod plan;
 pub mod report;

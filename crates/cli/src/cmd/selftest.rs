@@ -29,7 +29,10 @@ pub fn run(args: &SelftestArgs) -> anyhow::Result<u8> {
     let clock_ns = clock_resolution_ns();
     match args.format {
         Format::Json => {
-            println!("{}", serde_json::json!({ "null_target": costs, "clock_resolution_ns": clock_ns }));
+            println!(
+                "{}",
+                serde_json::json!({ "null_target": costs, "clock_resolution_ns": clock_ns })
+            );
         }
         Format::Text => {
             println!("Cost of the harness on the null target:");

@@ -75,8 +75,14 @@ pub fn print_summary(run: &Run) {
         println!("  ended early: {}", status_word(run.status));
     }
     for phase in &run.phases {
-        let moved = if phase.bytes > 0 { format!(", {}", bytes(phase.bytes)) } else { String::new() };
-        println!("  {:6} {}{moved}: {}", phase.name, seconds(base::Nanos(phase.duration_ns)), phase.what);
+        let moved =
+            if phase.bytes > 0 { format!(", {}", bytes(phase.bytes)) } else { String::new() };
+        println!(
+            "  {:6} {}{moved}: {}",
+            phase.name,
+            seconds(base::Nanos(phase.duration_ns)),
+            phase.what
+        );
     }
     let figure = |(name, label, unit): &(&str, &str, Unit)| {
         let value = run.metrics.get(*name).copied().flatten()?;
@@ -95,7 +101,9 @@ fn variant(run: &Run) -> String {
     let span = bytes(run.span.span_bytes);
     match run.span.base.as_str() {
         "raw" => format!("{} spare of the raw capacity, span {span}", run.span.variant),
-        "advertised" => format!("{} spare of the advertised capacity, span {span}", run.span.variant),
+        "advertised" => {
+            format!("{} spare of the advertised capacity, span {span}", run.span.variant)
+        }
         _ => format!("span {span}"),
     }
 }

@@ -81,7 +81,7 @@ impl Line<'_> {
             Event::Started { run_id, target, variant, seed, config } => {
                 *self.name.borrow_mut() = format!("{target} [{variant}]");
                 let config: Vec<_> = config.iter().map(|(k, v)| format!("{k}={v}")).collect();
-                self.say(&format!("{run_id}: seed {seed}, {}", config.join(" ")));
+                self.progress.say(&format!("{run_id}: seed {seed}, {}", config.join(" ")));
             }
             Event::PhaseStarted { name, what, length } => self.phase_started(name, what, *length),
             Event::Second { iops, bytes_done, elapsed, latency_ns_p99, .. } => {
@@ -89,9 +89,11 @@ impl Line<'_> {
             }
             Event::PhaseEnded { name, ios, duration } => {
                 let text = format!("{name}: {} I/Os in {}", count(*ios as f64), seconds(*duration));
-                self.say(&format!("{} {text}", self.name.borrow()));
+                self.progress.say(&format!("{} {text}", self.name.borrow()));
             }
-            Event::Warning(text) => self.say(&format!("warning: {}: {text}", self.name.borrow())),
+            Event::Warning(text) => {
+                self.progress.say(&format!("warning: {}: {text}", self.name.borrow()))
+            }
         }
     }
 

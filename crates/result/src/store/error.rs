@@ -137,6 +137,18 @@ impl StoreError {
         move |source| Self::Io { action, path, source }
     }
 
+    /// True where the name that was given is the mistake, not a file or a disk.
+    #[must_use]
+    pub fn is_usage(&self) -> bool {
+        matches!(
+            self,
+            Self::LibraryNotDirectory { .. }
+                | Self::NotARun { .. }
+                | Self::NoSuchRun { .. }
+                | Self::AmbiguousRun { .. }
+        )
+    }
+
     /// True where the file system is full: what was measured can still be saved elsewhere.
     #[must_use]
     pub fn is_storage_full(&self) -> bool {

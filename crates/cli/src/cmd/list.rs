@@ -1,0 +1,84 @@
+//! `ssdlab list`: real devices, drive models, tests. Touches nothing.
+
+use io::{DeviceReport, discover};
+use run::Test;
+
+use crate::args::{Format, ListArgs};
+use crate::failure::EXIT_DONE;
+use crate::ui::table::{self, bytes};
+
+pub fn run(args: &ListArgs) -> anyhow::Result<u8> {
+    let devices = discover::list();
+    match args.format {
+        Format::Json => println!("{}", document(&devices)?),
+        Format::Text => print(&devices)?,
+    }
+    Ok(EXIT_DONE)
+}
+
+fn document(devices: &[DeviceReport]) -> anyhow::Result<serde_json::Value> {
+    let devices: Vec<_> = devices
+        .iter()
+        .map(|device| {
+            let reasons: Vec<_> = device.in_use.iter().map(|reason| reason.code).collect();
+            serde_json::json!({
+                "target": device.node, "model": device.model, "serial": device.serial,
+                "firmware": device.firmware, "capacity_bytes": device.capacity_bytes,
+                "logical_block_bytes": device.logical_block_bytes,
+                "physical_block_bytes": device.physical_block_bytes,
+                "rotational": device.rotational, "scheduler": device.scheduler,
+                "deallocate": device.deallocate, "in_use": reasons,
+            })
+        })
+        .collect();
+    let mut models = Vec::new();
+    for (name, _) in sim::model::BUILT_IN {
+        let target = format!("sim:{name}");
+        let (identity, _) = io::engine::sim::describe(&target, name, &[])?;
+        models.push(serde_json::json!({
+            "target": target, "name": identity.name, "simulated": true,
+            "capacity_bytes": identity.capacity_bytes, "raw_bytes": identity.raw_bytes,
+        }));
+    }
+    let tests = Test::ALL.map(|test| {
+        serde_json::json!({
+            "test": test.name(), "question": test.question(),
+            "parameters": test.params().iter().map(|p| (p.name, p.default)).collect::<Vec<_>>(),
+        })
+    });
+    Ok(serde_json::json!({ "devices": devices, "drive_models": models, "tests": tests }))
+}
+
+fn print(devices: &[DeviceReport]) -> anyhow::Result<()> {
+    println!("Devices:");
+    let rows = devices.iter().map(|device| {
+        let state = match device.in_use.first() {
+            Some(reason) => format!("in use: {}", reason.code),
+            None => format!("free; --erase {}", device.confirmations.first().map_or("", |c| c)),
+        };
+        let model = device.model.clone().unwrap_or_default();
+        vec![format!("  {}", device.node.display()), bytes(device.capacity_bytes), model, state]
+    });
+    let rows: Vec<_> = rows.collect();
+    if rows.is_empty() {
+        println!("  none");
+    }
+    table::print(&rows);
+    println!("\nDrive models (simulated):");
+    let mut rows = Vec::new();
+    for (name, _) in sim::model::BUILT_IN {
+        let target = format!("sim:{name}");
+        let (identity, _) = io::engine::sim::describe(&target, name, &[])?;
+        rows.push(vec![format!("  {target}"), bytes(identity.capacity_bytes), identity.name]);
+    }
+    table::print(&rows);
+    println!("\nTests:");
+    for test in Test::ALL {
+        println!("  {}: {}", test.name(), test.question());
+        let rows = test.params().iter().map(|param| {
+            vec![format!("    --set {}={}", param.name, param.default), param.help.to_owned()]
+        });
+        table::print(&rows.collect::<Vec<_>>());
+    }
+    Ok(())
+}
