@@ -178,6 +178,8 @@ export function plainName(run: Run): string {
   return run.drive.badge ? `${run.drive.name} (${run.drive.badge})` : run.drive.name;
 }
 
+/** A variant is `default`, a share of spare area, or the size of the span asked for. */
 export function spareLabel(variant: string): string {
-  return variant.startsWith("default") ? variant : `${variant} spare`;
+  if (variant.startsWith("default")) return variant;
+  return variant.includes("%") ? `${variant} spare` : `first ${variant}`;
 }

@@ -1,6 +1,6 @@
 // The method box: everything needed to judge a run and to repeat it.
 
-import { bytes, clock, moment, rawBytes, separated, UNKNOWN } from "../data/format";
+import { bytes, clock, moment, rawBytes, separated, UNKNOWN, withUnit } from "../data/format";
 import type { Run } from "../data/load";
 import type { Phase } from "../data/schema.gen";
 import { h, scroller } from "../dom";
@@ -26,6 +26,8 @@ export function conditions(run: Run, open: boolean): HTMLElement {
         ["Run directory", view.run_id],
       ]),
       list("Target", targetRows(run)),
+      list("Parts", partRows(view.target.details)),
+      list("Simulator", simulatorRows(view.target.details)),
       list("Machine", Object.entries(view.environment)),
       list("Parameters", configRows(view.config)),
     ),
@@ -112,6 +114,7 @@ const BASES: Record<string, string> = {
 };
 
 function spareText({ view, variant }: Run): string {
+  if (view.span.base === "bytes") return `the first ${variant} of the LBA space, as asked`;
   const base = BASES[view.span.base];
   return base ? `${variant} ${base}` : `${variant}: as the drive comes`;
 }
@@ -125,14 +128,33 @@ function targetRows({ view }: Run): [string, string][] {
     ["Firmware", target.firmware],
     ["Raw NAND", target.raw_bytes ? rawBytes(target.raw_bytes) : null],
     ["I/O path", target.engine],
-    ...Object.entries(target.details),
   ];
   return rows.filter((row): row is [string, string] => Boolean(row[1]));
 }
 
+const SIMULATOR = "sim.";
+
+function partRows(details: Record<string, string>): [string, string][] {
+  return Object.entries(details).filter(([label]) => !label.startsWith(SIMULATOR));
+}
+
+function simulatorRows(details: Record<string, string>): [string, string][] {
+  return Object.entries(details)
+    .filter(([label]) => label.startsWith(SIMULATOR))
+    .map(([label, value]) => valueRow(label.slice(SIMULATOR.length), value));
+}
+
 function configRows(config: Record<string, unknown>): [string, string][] {
-  return Object.entries(config).map(([name, value]) => [
-    name,
-    typeof value === "string" ? value : JSON.stringify(value),
-  ]);
+  return Object.entries(config).map(([name, value]) =>
+    valueRow(name, typeof value === "string" ? value : JSON.stringify(value)),
+  );
+}
+
+/** Names carry their unit at the end; people read it better after the number. */
+function valueRow(name: string, value: string): [string, string] {
+  const number = value === "" ? Number.NaN : Number(value);
+  if (!Number.isFinite(number)) return [name, value];
+  const unit = /_(bytes|s|ns)$/.exec(name)?.[1];
+  const label = unit ? name.slice(0, -unit.length - 1) : name;
+  return [label.replaceAll("_", " "), withUnit(separated(number), unit ?? "")];
 }

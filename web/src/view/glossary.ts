@@ -4,7 +4,10 @@ import { FIGURES, GROUPS } from "../data/figures";
 import { h } from "../dom";
 
 const WORDS: [string, string][] = [
-  ["IOPS", "Commands completed per second. In this test a command writes 4 KB (4,096 bytes)."],
+  [
+    "IOPS",
+    "Commands completed per second. Unless the conditions say otherwise a command writes 4 KB (4,096 bytes).",
+  ],
   ["Queue depth (QD)", "How many commands are kept waiting at the drive at any time."],
   ["Latency", "Time from handing a command to the drive until the drive says it is done."],
   ["p50, p99, p99.9", "Percentiles: this share of commands took no longer than the value."],

@@ -3,7 +3,7 @@ import { fixtureReport, manyRuns, reportOf, runOf, SHAPES, unknownTest } from ".
 import { appOf, firstComparison, shownRuns, usable } from "../../src/app";
 import { endOf, setScales, zoomed, zoomWithin } from "../../src/chart/scales";
 import * as figures from "../../src/data/figures";
-import { libraryOf, parseReport, plainName } from "../../src/data/load";
+import { libraryOf, parseReport, plainName, spareLabel } from "../../src/data/load";
 
 const library = libraryOf(fixtureReport());
 const byVariant = (name: string, variant: string) => {
@@ -56,6 +56,15 @@ describe("loading", () => {
     expect(second).toBeGreaterThan(0);
     expect(stalled.columns.p50[second]).toBeNaN();
     expect(stalled.columns.waf[second]).toBeNaN();
+  });
+
+  test("a span asked for in bytes is no spare area", () => {
+    expect(["default", "default #2", "25%", "100GiB"].map(spareLabel)).toEqual([
+      "default",
+      "default #2",
+      "25% spare",
+      "first 100GiB",
+    ]);
   });
 
   test("other tests stay out of the graphs", () => {
@@ -148,7 +157,7 @@ describe("figures", () => {
   test("runs made alike raise no notice, others name the difference", () => {
     expect(figures.differingConfig(library.runs)).toEqual([]);
     const short = libraryOf(reportOf([runOf(SHAPES[0], 1), runOf({ ...SHAPES[0], length: 60 }, 1)]));
-    expect(figures.differingConfig(short.runs)).toEqual(["duration_s"]);
+    expect(figures.differingConfig(short.runs)).toEqual(["duration_s", "steady_from_s"]);
   });
 });
 
