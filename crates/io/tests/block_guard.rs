@@ -135,6 +135,56 @@ fn a_mounted_device_is_refused_even_through_a_link() {
 }
 
 #[test]
+fn a_mounted_partition_keeps_its_disk() {
+    let tools = ["losetup", "mkfs.ext4", "addpart"];
+    if !require_or_skip("a_mounted_partition_keeps_its_disk", &tools) {
+        return;
+    }
+    let device = LoopDevice::with(SIZE_BYTES, &["--partscan"]);
+    must("addpart", &[device.node(), "1", "2048", "16384"]);
+    let partition = Path::new(&format!("{}p1", device.node())).to_path_buf();
+    let name = partition.to_str().unwrap();
+    must("mkfs.ext4", &["-q", name]);
+    let at = device.beside("mounted");
+    fs::create_dir(&at).unwrap();
+    must("mount", &[name, at.to_str().unwrap()]);
+    let undo = Undo::new("umount", at.to_str().unwrap());
+    let all = |word| OpenOptions { erase_signatures: true, ..erasing(word) };
+    for (path, word) in [(&device.node, device.node()), (&partition, name)] {
+        let (code, message) = refusal(path, &all(word));
+        assert_eq!(code, "mounted");
+        assert!(message.contains(name), "{message}");
+    }
+    drop(undo);
+    assert_eq!(refusal(&partition, &all(device.node())).0, "wrong-serial");
+    let target = open_block(&partition, &all(name)).unwrap();
+    assert_eq!(target.capacity_bytes(), 8 * MIB);
+    assert_eq!(refusal(&device.node, &all(device.node())).0, "busy", "its partition is held");
+}
+
+/// A file system in memory is no drive: the target works, through the page cache, and says so.
+#[test]
+fn a_file_in_memory_is_used_with_a_warning() {
+    if !require_or_skip("a_file_in_memory_is_used_with_a_warning", &["mount"]) {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let at = dir.path().to_str().unwrap();
+    must("mount", &["-t", "tmpfs", "-o", "size=4m", "none", at]);
+    let _undo = Undo::new("umount", at);
+    let path = dir.path().join("target");
+    let mut target = open_file(&path, Some(MIB), false, &writing(4)).unwrap();
+    run_ok(&mut target, &[op(OpKind::Write, 0, 4096, 512)]);
+    assert_eq!(read_stamp(&fs::read(&path).unwrap()[4096..]).unwrap().0, 4096);
+    assert!(target.identity().engine.contains("buffered (the file system lives in memory)"));
+    assert!(target.warnings()[0].contains("not of a drive"), "{:?}", target.warnings());
+    assert_eq!(target.identity().details["file_system"], "tmpfs");
+    let full = open_file(&dir.path().join("big"), Some(8 * MIB), false, &writing(4));
+    assert!(full.unwrap_err().to_string().contains("smaller ?size="));
+    assert!(!dir.path().join("big").exists());
+}
+
+#[test]
 fn swap_space_is_refused() {
     if !require_or_skip("swap_space_is_refused", &["losetup", "mkswap", "swapon"]) {
         return;
