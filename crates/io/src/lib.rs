@@ -6,7 +6,7 @@
 //! the real ones; [`buffer`] is their memory. [`discover`] and [`environment`] describe the devices
 //! and the machine.
 //!
-//! The only library crate with `unsafe` code, and only in [`buffer`], [`engine::uring`] and `ioctl`.
+//! `unsafe` code stands in [`buffer`], [`engine::uring`], `ioctl` and [`huge_pages`] only.
 
 pub mod buffer;
 pub mod discover;

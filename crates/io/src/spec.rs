@@ -317,4 +317,14 @@ mod tests {
             assert!(error(text).contains(want), "{text}: {}", error(text));
         }
     }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_panics(text in "(sim|file|null)?:?[^ ]{0,30}") {
+            if let Ok(spec) = text.parse::<TargetSpec>() {
+                let again: TargetSpec = spec.to_string().parse().unwrap();
+                proptest::prop_assert_eq!(again, spec);
+            }
+        }
+    }
 }

@@ -101,4 +101,12 @@ mod tests {
         assert_eq!(unescape("a\\"), "a\\");
         assert_eq!(unescape("a\\9b\\777"), "a\\9b\\777");
     }
+
+    proptest::proptest! {
+        #[test]
+        fn no_table_panics(text in "([0-9:/\\\\ -]|[a-z]){0,60}") {
+            let _ = parse_mountinfo(&text);
+            let _ = parse_swaps(&format!("heading\n{text}"));
+        }
+    }
 }
