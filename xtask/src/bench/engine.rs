@@ -1,6 +1,6 @@
 //! ssdlab against fio: 4 KB random writes at queue depth 32 through io_uring and O_DIRECT to the
-//! same file. The two take turns, because a disk's speed drifts over minutes and a ratio of
-//! neighbours drifts less.
+//! same file. The two take turns, and take turns in going first, because a disk's speed drifts (some
+//! lend speed for a while and take it back): only neighbours are compared, and their median counts.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -16,7 +16,7 @@ use crate::workspace::Workspace;
 /// What to measure with.
 #[derive(Args)]
 pub(crate) struct EngineArgs {
-    /// Three turns of 5 s instead of four turns of 30 s.
+    /// Four turns of 5 s instead of four turns of 30 s.
     #[arg(long)]
     quick: bool,
     /// Where the file is made; its filesystem must know O_DIRECT. TMPDIR, or else /var/tmp.
@@ -33,7 +33,7 @@ struct Settings {
 }
 
 const FULL: Settings = Settings { turns: 4, seconds: 30, file_bytes: 2 << 30 };
-const QUICK: Settings = Settings { turns: 3, seconds: 5, file_bytes: 512 << 20 };
+const QUICK: Settings = Settings { turns: 4, seconds: 5, file_bytes: 512 << 20 };
 
 const LOG: Log = Log::stderr("bench");
 
@@ -44,6 +44,12 @@ const TICK_NS: f64 = 1e7;
 struct Sample {
     iops: f64,
     cpu_ns_per_io: f64,
+}
+
+impl Sample {
+    fn json(&self) -> Value {
+        json!({ "iops": self.iops, "cpu_ns_per_io": self.cpu_ns_per_io })
+    }
 }
 
 /// Measures and returns the JSON document.
@@ -61,18 +67,40 @@ pub(crate) fn run(workspace: &Workspace, args: &EngineArgs) -> Result<String> {
 fn measure(workspace: &Workspace, settings: Settings, dir: &Path) -> Result<Value> {
     let file = dir.join("bench.bin");
     proc::stream(LOG, &mut prepare_file(settings, &file))?;
-    let (mut fio_samples, mut ssdlab_samples) = (Vec::new(), Vec::new());
-    for turn in 1..=settings.turns {
-        let fio = fio_turn(settings, &file)?;
-        let ssdlab = ssdlab_turn(workspace, settings, &file, dir)?;
+    let mut turns = Vec::new();
+    for number in 1..=settings.turns {
+        let turn = Turn::take(workspace, settings, &file, number.is_multiple_of(2))?;
+        let Turn { fio, ssdlab } = &turn;
         LOG.line(&format!(
-            "turn {turn} of {}: fio {:.0} IOPS, {:.0} ns CPU an I/O; ssdlab {:.0} IOPS, {:.0} ns",
+            "turn {number} of {}: fio {:.0} IOPS, {:.0} ns CPU an I/O; ssdlab {:.0} IOPS, {:.0} ns",
             settings.turns, fio.iops, fio.cpu_ns_per_io, ssdlab.iops, ssdlab.cpu_ns_per_io
         ));
-        fio_samples.push(fio);
-        ssdlab_samples.push(ssdlab);
+        turns.push(turn);
     }
-    Ok(document(settings, &fio_samples, &ssdlab_samples))
+    Ok(document(settings, &turns))
+}
+
+/// Both programs, one directly after the other.
+struct Turn {
+    fio: Sample,
+    ssdlab: Sample,
+}
+
+impl Turn {
+    fn take(
+        workspace: &Workspace,
+        settings: Settings,
+        file: &Path,
+        ssdlab_first: bool,
+    ) -> Result<Self> {
+        let early = if ssdlab_first { Some(ssdlab_turn(workspace, settings, file)?) } else { None };
+        let fio = fio_turn(settings, file)?;
+        let ssdlab = match early {
+            Some(sample) => sample,
+            None => ssdlab_turn(workspace, settings, file)?,
+        };
+        Ok(Self { fio, ssdlab })
+    }
 }
 
 /// Every block is written once, so that no turn pays for the allocation of blocks.
@@ -103,15 +131,11 @@ fn fio_turn(settings: Settings, file: &Path) -> Result<Sample> {
     sample(write["iops"].as_f64(), write["total_ios"].as_u64(), cpu_ns).context("in fio's JSON")
 }
 
-fn ssdlab_turn(
-    workspace: &Workspace,
-    settings: Settings,
-    file: &Path,
-    dir: &Path,
-) -> Result<Sample> {
+fn ssdlab_turn(workspace: &Workspace, settings: Settings, file: &Path) -> Result<Sample> {
+    let library = file.with_file_name("runs");
     let mut command = Command::new(workspace.ssdlab());
     command.args(["run", "consistency"]).arg(format!("file:{}", file.display()));
-    command.arg("--erase").arg(file).arg("--library").arg(dir.join("runs"));
+    command.arg("--erase").arg(file).arg("--library").arg(library);
     command.arg("--set").arg(format!("duration={}s", settings.seconds));
     command.args(["--set", "fill=false", "--set", "purge=false", "--format", "json", "--quiet"]);
     let (text, cpu_ns) = capture_with_cpu(&mut command)?;
@@ -162,31 +186,31 @@ fn children_ticks(stat: &str) -> Option<f64> {
     Some(user + system)
 }
 
-fn document(settings: Settings, fio: &[Sample], ssdlab: &[Sample]) -> Value {
-    let median_of =
-        |samples: &[Sample], value: fn(&Sample) -> f64| median(samples.iter().map(value).collect());
-    let iops = |sample: &Sample| sample.iops;
-    let cpu = |sample: &Sample| sample.cpu_ns_per_io;
+fn document(settings: Settings, turns: &[Turn]) -> Value {
+    let median_of = |figure: &dyn Fn(&Turn) -> f64| median(turns.iter().map(figure).collect());
     json!({
         "bench": "engine",
         "settings": {
             "rw": "randwrite", "block_bytes": 4096, "queue_depth": 32, "engine": "io_uring",
             "direct": true, "file_bytes": settings.file_bytes, "turn_s": settings.seconds,
         },
-        "samples": { "fio": listed(fio), "ssdlab": listed(ssdlab) },
-        "median": {
-            "fio": { "iops": median_of(fio, iops), "cpu_ns_per_io": median_of(fio, cpu) },
-            "ssdlab": { "iops": median_of(ssdlab, iops), "cpu_ns_per_io": median_of(ssdlab, cpu) },
+        "samples": {
+            "fio": turns.iter().map(|turn| turn.fio.json()).collect::<Vec<_>>(),
+            "ssdlab": turns.iter().map(|turn| turn.ssdlab.json()).collect::<Vec<_>>(),
         },
-        "iops_ratio": median_of(ssdlab, iops) / median_of(fio, iops),
-        "cpu_ratio": median_of(ssdlab, cpu) / median_of(fio, cpu),
+        "median": {
+            "fio": {
+                "iops": median_of(&|turn| turn.fio.iops),
+                "cpu_ns_per_io": median_of(&|turn| turn.fio.cpu_ns_per_io),
+            },
+            "ssdlab": {
+                "iops": median_of(&|turn| turn.ssdlab.iops),
+                "cpu_ns_per_io": median_of(&|turn| turn.ssdlab.cpu_ns_per_io),
+            },
+        },
+        "iops_ratio": median_of(&|turn| turn.ssdlab.iops / turn.fio.iops),
+        "cpu_ratio": median_of(&|turn| turn.ssdlab.cpu_ns_per_io / turn.fio.cpu_ns_per_io),
     })
-}
-
-fn listed(samples: &[Sample]) -> Vec<Value> {
-    let one =
-        |sample: &Sample| json!({ "iops": sample.iops, "cpu_ns_per_io": sample.cpu_ns_per_io });
-    samples.iter().map(one).collect()
 }
 
 /// The middle value, or the mean of the two in the middle.

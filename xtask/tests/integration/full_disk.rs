@@ -1,20 +1,28 @@
-//! A library on a full disk: the run says so, ends with exit code 4, and what it measured is safe.
+//! A library on a full disk: exit code 4, and what was measured is safe.
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Duration;
 
-use crate::lab::{Answer, Lab};
+use crate::lab::{Answer, Lab, phase, read_run};
 
 /// A tiny filesystem in memory; unmounted when it goes out of scope. Needs root.
 struct TinyDisk(PathBuf);
 
 impl TinyDisk {
-    fn mount(point: PathBuf) -> Self {
+    fn mount(point: PathBuf, size: &str) -> Self {
         std::fs::create_dir(&point).expect("a mount point");
-        let options = ["-t", "tmpfs", "-o", "size=16k", "tmpfs"];
-        let status = Command::new("mount").args(options).arg(&point).status();
-        assert!(status.expect("mount starts").success());
+        let mut mount = Command::new("mount");
+        mount.args(["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"]);
+        assert!(mount.arg(&point).status().expect("mount starts").success());
         Self(point)
+    }
+
+    /// Takes all the room that is left.
+    fn fill(&self) {
+        let mut junk = std::fs::File::create(self.0.join("junk")).expect("room for a name");
+        while junk.write_all(&[0; 4096]).is_ok() {}
     }
 }
 
@@ -25,30 +33,34 @@ impl Drop for TinyDisk {
 }
 
 #[test]
-fn results_that_do_not_fit_are_rescued() {
+fn a_library_without_room_is_refused_before_anything_is_measured() {
     let lab = Lab::new();
-    let disk = TinyDisk::mount(lab.library());
+    let _disk = TinyDisk::mount(lab.library(), "16k");
     let target = "sim:sandisk-extreme-ii-480gb?scale=1/64";
-    let rescue = lab.path("rescue");
-    std::fs::create_dir(&rescue).expect("a place for the rescue");
-    let mut command = lab.consistency(&[target, "--set", "duration=40s"]);
-    let answer = Answer::of(command.env("TMPDIR", &rescue));
+    let answer = Answer::of(&mut lab.consistency(&[target, "--set", "duration=40s"]));
     answer.must_exit_with(4);
-    assert!(answer.talk().contains("No space left"), "{answer:#?}");
-    let rescued = rescued_file(&answer, &disk.0);
-    assert!(rescued.is_some(), "the message names no place that holds the data: {answer:#?}");
+    assert!(answer.stderr.contains("--library"), "the message names the fix: {answer:#?}");
 }
 
-/// The first path in the message that is there, outside of the full disk, and holds something.
-fn rescued_file(answer: &Answer, full: &Path) -> Option<PathBuf> {
-    let talk = answer.talk();
-    let words = talk.split(|c: char| c.is_whitespace() || "\"'`,;()".contains(c));
-    words
-        .map(|word| PathBuf::from(word.trim_end_matches(['.', ':'])))
-        .filter(|path| path.is_absolute() && !path.starts_with(full))
-        .find(|path| path.join("run.json").is_file() || (path.is_file() && not_empty(path)))
-}
-
-fn not_empty(path: &Path) -> bool {
-    path.metadata().is_ok_and(|metadata| metadata.len() > 0)
+#[test]
+fn results_that_do_not_fit_any_more_are_rescued() {
+    let lab = Lab::new();
+    let disk = TinyDisk::mount(lab.library(), "8m");
+    let (target, rescue) = (lab.path("disk.bin"), lab.path("rescue"));
+    std::fs::create_dir(&rescue).expect("a place for the rescue");
+    let target = format!("file:{}?size=64MiB", target.display());
+    let mut command = lab.consistency(&[&target, "--set", "duration=4s"]);
+    command.env("TMPDIR", &rescue).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().expect("starts");
+    // Purge and fill take well under a second; the load is under way after two.
+    std::thread::sleep(Duration::from_secs(2));
+    disk.fill();
+    let answer = Answer::new(&command, child.wait_with_output().expect("ends"));
+    answer.must_exit_with(4);
+    let rescued = &lab.run_dirs(&answer.document())[0];
+    assert!(!rescued.starts_with(&disk.0), "{answer:#?}");
+    assert!(answer.stderr.contains(&*rescued.to_string_lossy()), "says where: {answer:#?}");
+    let load_ios = phase(&read_run(rescued), "load")["ios"].as_u64();
+    assert!(load_ios.is_some_and(|ios| ios > 0), "{answer:#?}");
+    assert!(rescued.join("series.parquet").is_file());
 }

@@ -21,12 +21,12 @@ const MISTAKES: [Mistake; 13] = [
     Mistake {
         args: &["run", "consistency", DRIVE, "--spare", "120%"],
         names: "120%",
-        fix: &["100%", "less than", "below", "between"],
+        fix: &["0 to 1", "such as"],
     },
     Mistake {
         args: &["run", "consistency", DRIVE, "--span", "99TB"],
-        names: "99",
-        fix: &["at most", "capacity", "smaller", "holds"],
+        names: "99TB",
+        fix: &["at most", "ask for less"],
     },
     Mistake {
         args: &["drives", "check", "missing.toml"],
