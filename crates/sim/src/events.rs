@@ -10,45 +10,48 @@ pub const NEVER: u64 = u64::MAX;
 /// The next event of each of a fixed number of sources.
 #[derive(Clone, Debug)]
 pub struct EventTree {
-    times: Vec<u64>,
-    /// `winners[node]` is the source with the earliest time under `node`; node 1 is the root.
-    winners: Vec<u32>,
+    /// The earliest event under each node, as time and source in one number so that one comparison
+    /// orders both; node 1 is the root, the leaves come last.
+    earliest: Vec<u128>,
     leaves: usize,
+}
+
+#[inline]
+fn event(time_ns: u64, source: u32) -> u128 {
+    u128::from(time_ns) << 32 | u128::from(source)
 }
 
 impl EventTree {
     /// A tree for `sources` sources, none with an event.
     #[must_use]
     pub fn new(sources: u32) -> Self {
-        let leaves = (sources.max(2) as usize).next_power_of_two();
-        let mut winners = vec![0; 2 * leaves];
-        for (source, winner) in winners[leaves..].iter_mut().enumerate() {
-            *winner = source as u32;
+        let leaves = sources.max(2).next_power_of_two();
+        let mut tree =
+            Self { earliest: vec![u128::MAX; 2 * leaves as usize], leaves: leaves as usize };
+        for source in 0..leaves {
+            tree.set(source, NEVER);
         }
-        for node in (1..leaves).rev() {
-            winners[node] = winners[2 * node];
-        }
-        Self { times: vec![NEVER; leaves], winners, leaves }
+        tree
     }
 
     /// The earliest event: its time ([`NEVER`] where there is none) and its source.
     #[inline]
     #[must_use]
     pub fn earliest(&self) -> (u64, u32) {
-        let source = self.winners[1];
-        (self.times[source as usize], source)
+        let event = self.earliest[1];
+        ((event >> 32) as u64, event as u32)
     }
 
     /// Sets the next event of `source`; [`NEVER`] clears it.
     #[inline]
     pub fn set(&mut self, source: u32, time_ns: u64) {
-        self.times[source as usize] = time_ns;
-        let mut node = (self.leaves + source as usize) / 2;
-        while node > 0 {
-            let (left, right) = (self.winners[2 * node], self.winners[2 * node + 1]);
-            let left_first = self.times[left as usize] <= self.times[right as usize];
-            self.winners[node] = if left_first { left } else { right };
+        let mut node = self.leaves + source as usize;
+        let mut earliest = event(time_ns, source);
+        self.earliest[node] = earliest;
+        while node > 1 {
+            earliest = earliest.min(self.earliest[node ^ 1]);
             node /= 2;
+            self.earliest[node] = earliest;
         }
     }
 }

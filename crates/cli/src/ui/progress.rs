@@ -92,7 +92,7 @@ impl Line<'_> {
                 self.progress.say(&format!("{} {text}", self.name.borrow()));
             }
             Event::Warning(text) => {
-                self.progress.say(&format!("warning: {}: {text}", self.name.borrow()))
+                self.progress.say(&format!("warning: {}: {text}", self.name.borrow()));
             }
         }
     }
