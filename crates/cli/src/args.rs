@@ -111,6 +111,9 @@ pub struct RunArgs {
     /// Also erase a device that holds a file system or partition table
     #[arg(long, requires = "erase")]
     pub erase_signatures: bool,
+    /// Promise that nothing is written: a test that writes is refused
+    #[arg(long, conflicts_with = "erase")]
+    pub read_only: bool,
     /// No progress, no talk
     #[arg(long)]
     pub quiet: bool,

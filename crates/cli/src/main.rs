@@ -18,6 +18,10 @@ use clap::Parser;
 use args::{Args, Command, DrivesCommand};
 use failure::Failure;
 
+/// The maps of simulated drives are accessed at random; huge pages make that 10 to 20% faster.
+#[global_allocator]
+static ALLOCATOR: io::huge_pages::HugePages = io::huge_pages::HugePages;
+
 fn main() -> ExitCode {
     let args = match Args::try_parse() {
         Ok(args) => args,

@@ -101,6 +101,14 @@ impl Test {
         }
     }
 
+    /// True where it destroys what is on the target.
+    #[must_use]
+    pub const fn writes(self) -> bool {
+        match self {
+            Self::Consistency => true,
+        }
+    }
+
     /// Its parameters with defaults.
     #[must_use]
     pub const fn params(self) -> &'static [Param] {

@@ -104,7 +104,8 @@ fn unix_ns() -> u64 {
 fn one(args: &RunArgs, job: &Job, interrupted: &AtomicBool, progress: &Progress) -> Done {
     let options = OpenOptions {
         queue_depth: queue_depth(args),
-        write: true,
+        write: args.test.test.writes(),
+        read_only: args.read_only,
         erase: args.erase.clone(),
         erase_signatures: args.erase_signatures,
         seed: args.test.seed,
