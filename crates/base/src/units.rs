@@ -230,15 +230,24 @@ impl Ratio {
 }
 
 impl fmt::Display for Bytes {
+    /// The exact value in the unit, binary or decimal, that needs the smallest number.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const BINARY: [(&str, u64); 4] =
-            [("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
-        for (name, factor) in BINARY {
-            if self.0 >= factor && self.0.is_multiple_of(factor) {
-                return write!(f, "{}{name}", self.0 / factor);
-            }
+        const UNITS: [(&str, u64); 8] = [
+            ("TiB", 1 << 40),
+            ("TB", 1_000_000_000_000),
+            ("GiB", 1 << 30),
+            ("GB", 1_000_000_000),
+            ("MiB", 1 << 20),
+            ("MB", 1_000_000),
+            ("KiB", 1 << 10),
+            ("KB", 1_000),
+        ];
+        let exact =
+            |(_, factor): &&(&str, u64)| self.0 >= *factor && self.0.is_multiple_of(*factor);
+        match UNITS.iter().filter(exact).max_by_key(|(_, factor)| factor) {
+            Some((name, factor)) => write!(f, "{}{name}", self.0 / factor),
+            None => write!(f, "{}B", self.0),
         }
-        write!(f, "{}B", self.0)
     }
 }
 
@@ -283,6 +292,19 @@ mod tests {
         }
         for text in ["", "GiB", "-1", "4x", "0.3", "1e3", "99999999999PiB", "1.2.3"] {
             assert!(text.parse::<Bytes>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn sizes_print_in_the_unit_that_suits_them() {
+        for (bytes, want) in [
+            (4096, "4KiB"),
+            (480_000_000_000, "480GB"),
+            (1 << 40, "1TiB"),
+            (1_500, "1500B"),
+            (0, "0B"),
+        ] {
+            assert_eq!(Bytes(bytes).to_string(), want);
         }
     }
 

@@ -33,7 +33,7 @@ impl Failure {
     /// Finds the kind of an error by walking to the type that knows.
     pub fn from_error(error: &anyhow::Error) -> Self {
         let (reason, exit_code) = classify(error);
-        Self { reason: reason.to_owned(), message: format!("{error:#}"), exit_code }
+        Self { reason: reason.to_owned(), message: message(error), exit_code }
     }
 
     /// Prints it: to stderr for people, and as the one document on stdout where JSON was asked for.
@@ -44,6 +44,15 @@ impl Failure {
             println!("{}", serde_json::json!({ "error": self, "run_dirs": run_dirs }));
         }
     }
+}
+
+/// The error with its causes; a cause that the error repeats already is left out.
+fn message(error: &anyhow::Error) -> String {
+    error
+        .chain()
+        .map(ToString::to_string)
+        .reduce(|text, cause| if text.contains(&cause) { text } else { format!("{text}: {cause}") })
+        .unwrap_or_default()
 }
 
 fn classify(error: &anyhow::Error) -> (&'static str, u8) {

@@ -180,14 +180,18 @@ fn print(described: &Described, plan: &Plan) {
     for phase in &plan.phases {
         let erases = if is_real && phase.is_destructive() { " DESTROYS DATA" } else { "" };
         let (written, time, estimated) = cost(phase);
-        let time = time.map_or_else(|| "soon done".to_owned(), seconds);
-        let about = if estimated { "about " } else { "" };
+        let time = match time {
+            None => "moments".to_owned(),
+            Some(time) if estimated => format!("about {}", seconds(time)),
+            Some(time) => seconds(time),
+        };
+        let clock = if is_real { "" } else { " of virtual time" };
         let up_to = if written > 0 {
             format!(", writes up to about {}", bytes(written))
         } else {
             String::new()
         };
-        println!("  {:6}{erases} {about}{time}{up_to}: {}", phase.name, phase.what);
+        println!("  {:6}{erases} {time}{clock}{up_to}: {}", phase.name, phase.what);
     }
     if let Some(needs) = &described.needs {
         println!("  needs {needs}");
