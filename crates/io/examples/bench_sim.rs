@@ -1,13 +1,21 @@
 //! `cargo xtask bench sim`: how fast simulated drives live. One JSON document on stdout.
 //!
-//! Each built-in drive is filled and then loaded with random writes, as the consistency test does; `hash`
-//! covers every telemetry row, so that a change of speed cannot hide a change of meaning.
+//! - `drives`: each built-in drive is filled and loaded for 2,000 s of virtual time, as the consistency
+//!   test does; `hash` covers every telemetry row, so that a change of speed cannot hide a change of
+//!   meaning.
+//! - `steady`: drives of several sizes with 14.5% over-provisioning in steady state: the timed
+//!   simulator, the same bookkeeping without time (`floor`), and a bare loop over the same arrays
+//!   (`bare`), in one process. The steady state is prepared without time, by the floor itself.
 #![expect(clippy::print_stdout, reason = "a program of its own")]
 
+use std::collections::VecDeque;
 use std::time::Instant;
 
 use base::{Completion, Data, Nanos, Op, OpKind, Ratio, Rng, TelemetryRow};
-use sim::{Device, Model, PAGE_BYTES};
+use sim::ftl::gc::{VictimPolicy, select_victim};
+use sim::ftl::{Ftl, StreamId, SuperblockState};
+use sim::prefetch::prefetch;
+use sim::{Config, Device, Model, PAGE_BYTES};
 
 #[global_allocator]
 static ALLOCATOR: io::huge_pages::HugePages = io::huge_pages::HugePages;
@@ -38,6 +46,7 @@ fn closed_loop(
     }
     while outstanding > 0 {
         device.reap(1, &mut ended);
+        assert!(!ended.is_empty(), "the drive came to a standstill");
         let more = device.now() < until;
         for end in ended.drain(..) {
             match next(end.tag).filter(|_| more) {
@@ -108,6 +117,186 @@ fn stretch_json(name: &str, s: &Stretch) -> String {
     )
 }
 
+/// Bytes of memory this process holds, and the most it ever held.
+fn memory_bytes() -> (u64, u64) {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let field = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+        line.split_whitespace().next()?.parse::<u64>().ok().map(|kib| kib * 1024)
+    };
+    (field("VmRSS:").unwrap_or(0), field("VmHWM:").unwrap_or(0))
+}
+
+/// The Extreme II with longer or shorter superblocks and no reserve: 14.5% over-provisioning exactly
+/// as 480 GB on 512 GiB.
+fn sized_config(gib: u64) -> Config {
+    let changes = [
+        ("nand.pages_per_block", (gib / 2).to_string()),
+        ("capacity_gb", (gib * 15 / 16).to_string()),
+        ("nand.reserved_superblocks", "0".to_owned()),
+    ];
+    let changes = changes.map(|(key, value)| (key.to_owned(), value));
+    let text = sim::model::built_in("sandisk-extreme-ii-480gb").expect("built in");
+    let model = Model::load("sized", text, &changes).expect("valid");
+    model.resolve(Ratio::ONE).expect("consistent")
+}
+
+/// Host writes without time: the same maps, streams, victims and order of work as the simulator.
+struct Floor {
+    ftl: Ftl,
+    rng: Rng,
+    ahead: VecDeque<u32>,
+    programmed_pages: u64,
+}
+
+/// How many host writes ahead the map is asked for.
+const AHEAD: usize = 64;
+
+impl Floor {
+    fn filled(config: &Config) -> Self {
+        let mut ftl = Ftl::new(config.geometry);
+        for logical in 0..config.geometry.logical_pages {
+            if ftl.stream_room_pages(StreamId::Host) == 0 {
+                ftl.open_superblock(StreamId::Host);
+            }
+            ftl.place(StreamId::Host, logical);
+        }
+        Self { ftl, rng: Rng::split(1, "floor"), ahead: VecDeque::new(), programmed_pages: 0 }
+    }
+
+    fn write(&mut self, count: u64) {
+        let pages = u64::from(self.ftl.geometry.logical_pages);
+        for _ in 0..count {
+            while self.ahead.len() < AHEAD {
+                let logical = self.rng.below(pages) as u32;
+                self.ftl.prefetch_logical(logical);
+                self.ahead.push_back(logical);
+            }
+            if self.ftl.stream_room_pages(StreamId::Host) == 0 {
+                self.collect();
+                self.ftl.open_superblock(StreamId::Host);
+            }
+            let logical = self.ahead.pop_front().expect("filled above");
+            self.ftl.place(StreamId::Host, logical);
+            self.programmed_pages += 1;
+        }
+    }
+
+    fn collect(&mut self) {
+        let units = self.ftl.geometry.superblock_units;
+        while self.ftl.free.len() < 3 {
+            let victim = select_victim(VictimPolicy::Greedy, &self.ftl).expect("a victim");
+            self.ftl.states[victim as usize] = SuperblockState::Victim;
+            for unit in victim * units..(victim + 1) * units {
+                self.ftl.prefetch_unit(unit + 4);
+                self.relocate(unit);
+            }
+            self.ftl.erased(victim);
+        }
+    }
+
+    fn relocate(&mut self, unit: u32) {
+        let mut valid = self.ftl.valid_mask(unit);
+        while valid != 0 {
+            let physical = unit * self.ftl.geometry.unit_pages + valid.trailing_zeros();
+            valid &= valid - 1;
+            if self.ftl.stream_room_pages(StreamId::Gc) == 0 {
+                self.ftl.open_superblock(StreamId::Gc);
+            }
+            let logical = self.ftl.p2l[physical as usize];
+            self.ftl.place(StreamId::Gc, logical);
+            self.programmed_pages += 1;
+        }
+    }
+}
+
+/// The same accesses with nothing around them: what memory alone allows. For each host write one
+/// random map line is overwritten and `moved` pages in a hundred are checked and moved.
+fn bare_ns_per_host_page(config: &Config, moved_percent: u64, count: u64) -> f64 {
+    let geometry = &config.geometry;
+    let (logical, physical) = (geometry.logical_pages as usize, geometry.physical_pages() as usize);
+    let superblock_pages = geometry.superblock_pages();
+    let mut l2p: Vec<u32> = (0..logical as u32).collect();
+    let mut p2l: Vec<u32> = (0..physical).map(|page| (page % logical) as u32).collect();
+    let mut valid = vec![superblock_pages; geometry.superblocks as usize + 1];
+    let mut rng = Rng::new(1);
+    let mut ahead: VecDeque<u32> = (0..AHEAD).map(|_| rng.below(logical as u64) as u32).collect();
+    let (mut write, mut scan, mut owed) = (0_usize, physical / 2, 0);
+    let mut place = |page: u32, l2p: &mut [u32], p2l: &mut [u32], valid: &mut [u32]| {
+        let old = std::mem::replace(&mut l2p[page as usize], write as u32);
+        valid[(old / superblock_pages) as usize] ^= 1;
+        valid[write / superblock_pages as usize] ^= 2;
+        p2l[write] = page;
+        write = if write + 1 == physical { 0 } else { write + 1 };
+    };
+    let wall = Instant::now();
+    for _ in 0..count {
+        let next = rng.below(logical as u64) as u32;
+        prefetch(&l2p, next as usize);
+        ahead.push_back(next);
+        let page = ahead.pop_front().expect("filled above");
+        place(page, &mut l2p, &mut p2l, &mut valid);
+        owed += moved_percent;
+        while owed >= 100 {
+            if let Some(&far) = p2l.get(scan + 24) {
+                prefetch(&l2p, far as usize);
+            }
+            let page = p2l[scan];
+            let is_valid = l2p[page as usize] == scan as u32;
+            scan = if scan + 1 == physical { 0 } else { scan + 1 };
+            // Moved whether valid or not: the rate is set from outside.
+            place(page, &mut l2p, &mut p2l, &mut valid);
+            owed -= 100 - u64::from(is_valid) / 2;
+        }
+    }
+    std::hint::black_box((&l2p, &p2l, &valid));
+    wall.elapsed().as_secs_f64() * 1e9 / count as f64
+}
+
+/// Timed, untimed and bare cost of a host write in steady state on a drive of `gib` raw.
+fn steady_json(gib: u64, count: u64) -> String {
+    let config = sized_config(gib);
+    let before = memory_bytes().0;
+    let mut floor = Floor::filled(&config);
+    let pages = u64::from(config.geometry.logical_pages);
+    floor.write(2 * pages);
+    let (programmed, wall) = (floor.programmed_pages, Instant::now());
+    floor.write(count);
+    let floor_ns = wall.elapsed().as_secs_f64() * 1e9 / count as f64;
+    let waf = (floor.programmed_pages - programmed) as f64 / count as f64;
+
+    let mut device = Device::with_ftl(config.clone(), floor.ftl);
+    let memory = memory_bytes().0 - before;
+    let mut rng = Rng::split(2, "addresses");
+    // Both streams open, the pacing settled.
+    for stretch_count in [count / 4, count] {
+        let mut left = stretch_count;
+        let timed = closed_loop(&mut device, Nanos(u64::MAX), |tag| {
+            left = left.checked_sub(1)?;
+            Some(write(rng.below(pages), 1, tag))
+        });
+        if stretch_count == count {
+            let timed_ns = timed.wall_s * 1e9 / count as f64;
+            let timed_waf = timed.programmed_pages as f64 / timed.host_pages as f64;
+            drop(device);
+            let bare_ns = bare_ns_per_host_page(&config, (100.0 * (waf - 1.0)) as u64, count);
+            return format!(
+                "{{\"raw_gib\": {gib}, \"timed_ns\": {timed_ns:.1}, \"floor_ns\": {floor_ns:.1}, \
+                 \"bare_ns\": {bare_ns:.1}, \"timed_share_of_floor\": {:.3}, \
+                 \"floor_share_of_bare\": {:.3}, \"timed_host_pages_per_s\": {:.0}, \
+                 \"timed_programs_per_s\": {:.0}, \"waf_timed\": {timed_waf:.3}, \
+                 \"waf_floor\": {waf:.3}, \"memory_bytes_per_raw_page\": {:.2}}}",
+                floor_ns / timed_ns,
+                bare_ns / floor_ns,
+                1e9 / timed_ns,
+                1e9 * timed_waf / timed_ns,
+                memory as f64 / (gib << 18) as f64,
+            );
+        }
+    }
+    String::new()
+}
+
 fn main() {
     let quick = std::env::args().any(|arg| arg == "--quick");
     let (scale, seconds) = if quick { (Ratio::new(1, 16), 125) } else { (Ratio::new(1, 1), 2000) };
@@ -125,5 +314,14 @@ fn main() {
             hash(&rows)
         ));
     }
-    println!("{{\"bench\": \"sim\", \"quick\": {quick}, \"drives\": [{}]}}", drives.join(", "));
+    let (sizes, count): (&[u64], u64) =
+        if quick { (&[16], 1_000_000) } else { (&[64, 512, 1024], 10_000_000) };
+    let steady: Vec<_> = sizes.iter().map(|&gib| steady_json(gib, count)).collect();
+    println!(
+        "{{\"bench\": \"sim\", \"quick\": {quick}, \"drives\": [{}], \"steady\": [{}], \
+         \"memory_bytes_peak\": {}}}",
+        drives.join(", "),
+        steady.join(", "),
+        memory_bytes().1
+    );
 }

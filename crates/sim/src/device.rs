@@ -65,6 +65,14 @@ impl Device {
     /// A fresh drive: nothing mapped, time 0.
     #[must_use]
     pub fn new(config: Config) -> Self {
+        let ftl = Ftl::new(config.geometry);
+        Self::with_ftl(config, ftl)
+    }
+
+    /// A drive whose data lies as in `ftl`, all full units of it in NAND, at time 0: for starting in a
+    /// state that was prepared without time.
+    #[must_use]
+    pub fn with_ftl(config: Config, ftl: Ftl) -> Self {
         let idle = Command {
             kind: OpKind::Flush,
             first_page: 0,
@@ -75,7 +83,7 @@ impl Device {
         };
         let queue_depth = config.queue_depth as usize;
         let units = config.geometry.superblocks * config.geometry.superblock_units;
-        Self {
+        let mut device = Self {
             now_ns: 0,
             commands: vec![idle; queue_depth],
             controller: Server::default(),
@@ -84,7 +92,7 @@ impl Device {
             flushes: VecDeque::with_capacity(queue_depth),
             buffer_pages: 0,
             nand: Nand::new(&config.geometry, config.nand),
-            ftl: Ftl::new(config.geometry),
+            ftl,
             pacing: Pacing::new(config.pacing, config.free_low, config.free_high),
             collector: Collector::default(),
             host_programs: Durability::default(),
@@ -94,6 +102,22 @@ impl Device {
             recorder: Recorder::default(),
             completions: Vec::with_capacity(queue_depth),
             config,
+        };
+        device.mark_written_units();
+        let open_pages = device.ftl.stream(StreamId::Host).next_page;
+        device.buffer_pages = open_pages % device.geometry().unit_pages;
+        device
+    }
+
+    /// Every complete unit that a stream has passed counts as programmed.
+    fn mark_written_units(&mut self) {
+        let Geometry { superblocks, superblock_units, unit_pages, .. } = *self.geometry();
+        for superblock in 0..superblocks {
+            let pages = self.ftl.written_pages(superblock);
+            let first = superblock * superblock_units;
+            for unit in first..first + pages / unit_pages {
+                self.programmed[unit as usize / 64] |= 1 << (unit % 64);
+            }
         }
     }
 

@@ -110,6 +110,19 @@ impl Ftl {
         }
     }
 
+    /// Pages of a superblock that have been written since its last erase.
+    #[must_use]
+    pub fn written_pages(&self, superblock: u32) -> u32 {
+        match self.states[superblock as usize] {
+            SuperblockState::Free => 0,
+            SuperblockState::Closed | SuperblockState::Victim => self.superblock_pages,
+            SuperblockState::Open => {
+                let open = self.streams.iter().find(|stream| stream.superblock == superblock);
+                open.map_or(0, |stream| stream.next_page)
+            }
+        }
+    }
+
     /// Gives a stream the oldest erased superblock; false where there is none.
     ///
     /// # Panics
