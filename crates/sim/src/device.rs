@@ -572,11 +572,14 @@ impl Device {
     /// Gives the pages of a unit that are still valid their new place.
     fn relocate(&mut self, unit: u32, valid: u64) {
         let unit_pages = self.geometry().unit_pages;
-        let mut pages = valid & self.ftl.valid_mask(unit);
+        let mut pages = valid;
         while pages != 0 {
             let physical = unit * unit_pages + pages.trailing_zeros();
             pages &= pages - 1;
-            self.move_page(physical);
+            // The host may have written the page since it was read.
+            if let Some(logical) = self.ftl.owner(physical) {
+                self.move_page(logical);
+            }
         }
         let superblock = unit / self.geometry().superblock_units;
         self.collector.unit_placed(superblock, valid.count_ones());
@@ -585,12 +588,11 @@ impl Device {
     }
 
     #[inline]
-    fn move_page(&mut self, from: u32) {
+    fn move_page(&mut self, logical: u32) {
         if self.ftl.stream_room_pages(StreamId::Gc) == 0 {
             let opened = self.ftl.open_superblock(StreamId::Gc);
             assert!(opened, "garbage collection ran out of erased superblocks");
         }
-        let logical = self.ftl.p2l[from as usize];
         let physical = self.ftl.place(StreamId::Gc, logical);
         self.totals.gc_moved_pages += 1;
         let unit_pages = self.geometry().unit_pages;

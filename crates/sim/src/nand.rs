@@ -16,6 +16,10 @@ use crate::events::{EventTree, NEVER};
 use crate::ftl::StreamId;
 use crate::geometry::Geometry;
 
+/// First size of a die's queue. Small on purpose: a ring walks through all of its memory, and a
+/// large one would fall out of the cache between two visits. It grows where it must.
+const QUEUE_OPS: usize = 8;
+
 /// Times of the NAND and its bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NandTiming {
@@ -100,8 +104,8 @@ impl Nand {
             .map(|die| Die {
                 channel: geometry.channel_of_die(die),
                 current: None,
-                host_reads: VecDeque::with_capacity(64),
-                others: VecDeque::with_capacity(64),
+                host_reads: VecDeque::with_capacity(QUEUE_OPS),
+                others: VecDeque::with_capacity(QUEUE_OPS),
             })
             .collect();
         Self {

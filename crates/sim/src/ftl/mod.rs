@@ -186,16 +186,23 @@ impl Ftl {
         true
     }
 
+    /// The logical page that a physical page holds, where it is valid.
+    #[inline]
+    #[must_use]
+    pub fn owner(&self, physical: u32) -> Option<u32> {
+        let logical = self.p2l[physical as usize];
+        let valid = logical != NO_PAGE && self.l2p[logical as usize] == physical;
+        valid.then_some(logical)
+    }
+
     /// Which pages of a unit are valid, bit 0 for its first page.
     #[inline]
     #[must_use]
     pub fn valid_mask(&self, unit: u32) -> u64 {
         let first = unit * self.geometry.unit_pages;
-        let owners = &self.p2l[first as usize..][..self.geometry.unit_pages as usize];
         let mut mask = 0;
-        for (bit, (&logical, physical)) in owners.iter().zip(first..).enumerate() {
-            let valid = logical != NO_PAGE && self.l2p[logical as usize] == physical;
-            mask |= u64::from(valid) << bit;
+        for bit in 0..self.geometry.unit_pages {
+            mask |= u64::from(self.owner(first + bit).is_some()) << bit;
         }
         mask
     }
