@@ -258,7 +258,9 @@ fn sudo_runner(ssdlab: &str) -> String {
 
 fn python_tests(workspace: &Workspace, log: Log) -> Result<()> {
     let mut pytest: Command = setup::python(workspace);
-    pytest.args(["-m", "pytest", "tests/python"]).env("SSDLAB_BIN", workspace.ssdlab());
+    pytest
+        .args(["-m", "pytest", "-p", "no:cacheprovider", "tests/python"])
+        .env("SSDLAB_BIN", workspace.ssdlab());
     proc::stream(log, &mut pytest)
 }
 

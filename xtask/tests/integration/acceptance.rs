@@ -27,7 +27,9 @@ fn check_sums(run_dir: &Path) {
     let xtask = std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo says where the test is from");
     let root = Path::new(&xtask).parent().expect("the checkout");
     let mut pytest = Command::new(root.join(".venv/bin/python"));
-    pytest.args(["-m", "pytest", "tests/python/test_results.py"]).current_dir(root);
+    pytest
+        .args(["-m", "pytest", "-p", "no:cacheprovider", "tests/python/test_results.py"])
+        .current_dir(root);
     let output = pytest.env("SSDLAB_RUN_DIR", run_dir).output().expect("the Python of .venv");
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
