@@ -9,6 +9,7 @@ const page = await readFile(new URL("dist/index.html", root), "utf8");
 
 const reports = {
   all: module.fixtureReport(),
+  mixed: module.mixedLengths(),
   many: module.manyRuns(),
   short: module.shortRun(),
   hour: module.hourRun(),

@@ -1,13 +1,14 @@
 // What every part of the page shares, and which runs the reader is looking at.
 
+import { type Axes, AxesBook } from "./chart/classes";
 import { CursorHub } from "./chart/cursor";
-import { type SetScales, setScales } from "./chart/scales";
-import type { Drive, Library, Run } from "./data/load";
+import { zoomed } from "./chart/scales";
+import { byVariant, type Drive, type Library, type Run } from "./data/load";
 import { COMPARE_MAX, fromHash, type State, Store } from "./state";
 
 export interface App {
   library: Library;
-  scales: SetScales;
+  book: AxesBook;
   store: Store;
   hub: CursorHub;
 }
@@ -38,6 +39,20 @@ export function shownRuns({ library, store }: App): Shown[] {
   });
 }
 
+/** The axes of what is shown; with nothing to compare, those of the run shown before. */
+export function axesNow(app: App): Axes {
+  const shown = shownRuns(app).map(({ run }) => run);
+  if (shown.length > 0 || app.library.runs.length === 0) return app.book.of(shown);
+  return app.book.of([singleRun(app.library, app.store.state)]);
+}
+
+/** The zoom as far as it meets the axes shown; a run of another length may not reach it. */
+export function zoomShown(app: App): [number, number] | null {
+  const { whole } = axesNow(app).scales;
+  const part = zoomed(whole, app.store.state.zoom);
+  return part.min === whole.min && part.max === whole.max ? null : [part.min, part.max];
+}
+
 /** A first comparison worth looking at: the drive's own variants, else the drives among each other. */
 export function firstComparison(library: Library, state: State): string[] {
   const own = driveByKey(library, state.drive).runs;
@@ -46,7 +61,7 @@ export function firstComparison(library: Library, state: State): string[] {
 }
 
 export function variantsOf(library: Library): string[] {
-  return [...new Set(library.runs.map((run) => run.variant))];
+  return [...new Set(library.runs.map((run) => run.variant))].sort(byVariant);
 }
 
 export function color(slot: number): string {
@@ -70,7 +85,7 @@ export function appOf(library: Library, hash: string): App {
     theme: "auto",
     ...usable(library, fromHash(hash)),
   };
-  return { library, scales: setScales(library.runs), store: new Store(state), hub: new CursorHub() };
+  return { library, book: new AxesBook(library.runs), store: new Store(state), hub: new CursorHub() };
 }
 
 /** A link may come from another report: forget drives and runs that are not here. */

@@ -13,20 +13,31 @@ function appendAll(parent: Node, children: readonly Child[]): void {
   }
 }
 
-/** A wide table scrolls by itself, by keyboard too, and says at its edge that there is more. */
+/** Share of the width that one press moves; what was at the edge stays in sight. */
+const SCROLL_STRIDE = 0.6;
+
+/** A wide table scrolls by itself, by keyboard too, and says above it and at its edge that there is more. */
 export function scroller(label: string, ...children: Child[]): HTMLElement {
   const element = h(
     "div",
     { class: "scroller", tabindex: "0", role: "region", "aria-label": label },
     children,
   );
+  const there = h("button", { type: "button", class: "scroll-there", tabindex: "-1", hidden: true });
+  const forward = () => element.scrollWidth - element.clientWidth - element.scrollLeft > 2;
   const update = () => {
-    const rest = element.scrollWidth - element.clientWidth - element.scrollLeft;
-    element.classList.toggle("more", rest > 2);
+    element.classList.toggle("more", forward());
+    // Once the end is reached the way back is offered in its place, so that nothing below moves.
+    there.textContent = forward() ? "more to the right →" : "← back to the left";
+    there.hidden = element.scrollWidth - element.clientWidth <= 2;
   };
+  there.addEventListener("click", () => {
+    const left = forward() ? element.clientWidth * SCROLL_STRIDE : -element.scrollWidth;
+    element.scrollBy({ left, behavior: "smooth" });
+  });
   element.addEventListener("scroll", update, { passive: true });
   new ResizeObserver(update).observe(element);
-  return element;
+  return h("div", { class: "scroll-frame" }, there, element);
 }
 
 /** `on...` attributes are listeners, `true` sets a bare attribute, false and null set none. */

@@ -23,7 +23,9 @@ export interface Tick {
 }
 
 /** Share of the axis below `low` that is kept for the zero line. */
-const ZERO_BAND = 0.14;
+const ZERO_BAND = 0.16;
+/** How far down in that band the line is; below it there must be room for a word. */
+const ZERO_DEPTH = 0.4;
 const FLOAT_SLACK = 1e-9;
 
 export function linear(min: number, max: number): LinearScale {
@@ -37,7 +39,14 @@ export function logScale(lowest: number, highest: number, withZero: boolean): Lo
   const low = 10 ** Math.floor(Math.log10(Math.min(wanted, max / 100)) + FLOAT_SLACK);
   if (!withZero) return { kind: "log", min: low, max, low, zeroAt: null };
   const band = (max / low) ** (ZERO_BAND / (1 - ZERO_BAND));
-  return { kind: "log", min: low / band, max, low, zeroAt: low / Math.sqrt(band) };
+  return { kind: "log", min: low / band, max, low, zeroAt: low / band ** ZERO_DEPTH };
+}
+
+/** A log axis over just this, rounded outwards to 1, 2 or 5; for ratios, which seldom span two decades. */
+export function logFrom(lowest: number, highest: number): LogScale {
+  const low = 1 / roundUp(1 / lowest, [1, 2, 5, 10]);
+  const max = roundUp(Math.max(highest, low * 2), [1, 2, 5, 10]);
+  return { kind: "log", min: low, max, low, zeroAt: null };
 }
 
 function roundUp(value: number, steps: readonly number[]): number {
@@ -73,12 +82,25 @@ export function linearTicks(scale: LinearScale, count: number, label: (value: nu
   return ticks;
 }
 
-/** Decades, with 2 and 5 named when there is room; the zero line comes first. */
-export function logTicks(scale: LogScale, label: (value: number) => string): Tick[] {
+/** Between 1 and 2 there must be room for two labels. */
+const DECADE_WITH_STEPS = 48;
+const LABEL_PIXELS = 14;
+
+/** Decades, with 2 and 5 named when there is room on an axis of that length; the zero line comes first. */
+export function logTicks(
+  scale: LogScale,
+  label: (value: number) => string,
+  pixels = Number.POSITIVE_INFINITY,
+): Tick[] {
   const decades = Math.log10(scale.max / scale.low);
-  const multiples = decades < 2.5 ? [1, 2, 5] : [1];
+  const perDecade = pixels / Math.log10(scale.max / scale.min);
+  const multiples = decades < 2.5 && perDecade >= DECADE_WITH_STEPS ? [1, 2, 5] : [1];
+  const values = multiplesOf(scale, multiples);
+  // The end of an axis that is no decade: named, where its label stays clear of the last one.
+  const beyond = Math.log10(scale.max / (values.at(-1) ?? scale.max)) * perDecade;
+  if (Number.isFinite(pixels) && beyond >= LABEL_PIXELS) values.push(scale.max);
   const ticks: Tick[] = scale.zeroAt === null ? [] : [{ value: scale.zeroAt, label: "0" }];
-  for (const value of multiplesOf(scale, multiples)) ticks.push({ value, label: label(value) });
+  for (const value of values) ticks.push({ value, label: label(value) });
   return ticks;
 }
 
@@ -160,13 +182,19 @@ export function nearestIndex(sorted: Float64Array, value: number): number {
   return value - sorted[at - 1] <= sorted[at] - value ? at - 1 : at;
 }
 
+/** Strides through long columns; a top does not need every second of a week. */
+const SAMPLES = 20_000;
+
+function strideOf(columns: readonly Float64Array[]): number {
+  return Math.max(1, Math.ceil(columns.reduce((sum, column) => sum + column.length, 0) / SAMPLES));
+}
+
 /**
  * Top of a linear axis for columns with rare spikes. A single wild second must not flatten the rest, so
- * past three times the 99.5th percentile the spikes are drawn on the upper edge instead.
+ * past twice the 99.5th percentile the spikes are drawn on the upper edge instead.
  */
 export function robustTop(columns: readonly Float64Array[]): { top: number; clipped: boolean } {
-  const total = columns.reduce((sum, column) => sum + column.length, 0);
-  const stride = Math.max(1, Math.ceil(total / 20_000));
+  const stride = strideOf(columns);
   const sample: number[] = [];
   let highest = 0;
   for (const column of columns) {
@@ -177,6 +205,38 @@ export function robustTop(columns: readonly Float64Array[]): { top: number; clip
   }
   sample.sort((a, b) => a - b);
   const usual = sample[Math.floor(sample.length * 0.995)] ?? 0;
-  const clipped = usual > 0 && highest > usual * 3;
+  const clipped = usual > 0 && highest > usual * 2;
   return { top: niceTop(clipped ? usual * 1.15 : highest, 2), clipped };
+}
+
+interface Weighted {
+  values: Float64Array;
+  weights: Float64Array;
+}
+
+/**
+ * The value below which all but one in a hundred of the weight lies in every column, and whether anything
+ * lies far beyond it. Each column counts for itself, so that a wild one keeps its range among tame ones.
+ */
+export function weightedTop(columns: readonly Weighted[]): { lowest: number; top: number; clipped: boolean } {
+  const { lowest, highest } = columns.reduce((extent, { values }) => extend(extent, values), NO_EXTENT);
+  if (highest === 0) return { lowest: 1, top: 1, clipped: false };
+  const stride = strideOf(columns.map(({ values }) => values));
+  const usual = Math.max(...columns.map((column) => weightedQuantile(column, 0.99, stride)));
+  const clipped = usual > 0 && highest > usual * 2;
+  return { lowest, top: clipped ? usual * 1.15 : highest, clipped };
+}
+
+function weightedQuantile({ values, weights }: Weighted, share: number, stride: number): number {
+  const sample: [value: number, weight: number][] = [];
+  for (let i = 0; i < values.length; i += stride) {
+    if (values[i] > 0 && weights[i] > 0) sample.push([values[i], weights[i]]);
+  }
+  sample.sort(([a], [b]) => a - b);
+  let left = sample.reduce((sum, [, weight]) => sum + weight, 0) * share;
+  for (const [value, weight] of sample) {
+    left -= weight;
+    if (left <= 0) return value;
+  }
+  return sample.at(-1)?.[0] ?? 0;
 }

@@ -1,6 +1,6 @@
 // How many commands take longer than that: the whole latency distribution as one falling line, log-log.
 
-import { type App, color, type Shown } from "../app";
+import { type App, axesNow, color, type Shown } from "../app";
 import { type Exceedance, exceedance, FELT_NS, shareAbove } from "../data/figures";
 import { shortDuration, shortOneIn } from "../data/format";
 import type { Run } from "../data/load";
@@ -12,8 +12,8 @@ export class ExceedanceGraph {
   private shown: readonly Shown[] = [];
   private curves = new Map<Run, Exceedance>();
 
-  constructor(app: App) {
-    const { latencyShareX, latencyShareY } = app.scales;
+  constructor(private app: App) {
+    const { latencyShareX, latencyShareY } = axesNow(app).scales;
     this.graph = new Graph({
       id: "graph-exceedance",
       name: "Share of commands that take longer than a given time, both axes log",
@@ -38,8 +38,11 @@ export class ExceedanceGraph {
       const { ns, share } = this.curve(run);
       return { x: ns, y: share, color: color(slot), style: "step" as const };
     });
+    const { latencyShareX, latencyShareY } = axesNow(this.app).scales;
     this.graph.draw({
       layers,
+      x: latencyShareX,
+      y: latencyShareY,
       marks: [{ axis: "x", value: FELT_NS, label: "0.1 s: a person notices", foot: true }],
       message: layers.some(({ x }) => x.length > 0) ? null : "No latency distribution was recorded.",
     });

@@ -4,8 +4,11 @@
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { h } from "../dom";
-import { linearTicks, logTicks, lowerBound, minorTicks, projector, type Scale, type Tick } from "./axis";
+import { linearTicks, logTicks, lowerBound, projector, type Scale, type Tick } from "./axis";
+import { paintGround, paintZeroNote } from "./ground";
+import { type Mark, paintMarkLabels, paintMarkLines } from "./marks";
 import { type Frame, type Layer, paintPoints } from "./painter";
+import { type Ink, inkOf, type Sheet } from "./sheet";
 
 export const GUTTER_LEFT = 58;
 const GUTTER_RIGHT = 26;
@@ -13,15 +16,6 @@ const X_AXIS_HEIGHT = 26;
 const X_TITLE_HEIGHT = 20;
 const POINTER_REACH = 8;
 const SMALLEST_DRAG = 5;
-
-/** A line with a label across the plot, at a value of the x or of the y axis. */
-export interface Mark {
-  axis: "x" | "y";
-  value: number;
-  label: string;
-  /** Label at the foot and to the left, where a falling curve leaves room. */
-  foot?: boolean;
-}
 
 export interface GraphSpec {
   id: string;
@@ -37,6 +31,8 @@ export interface GraphSpec {
   gutter?: number;
   /** About this many y ticks on a linear axis. */
   yTicks?: number;
+  /** What it means to stand on the zero line of a log axis. */
+  zeroNote?: string;
   onPoint?: (x: number | null, graph: Graph) => void;
   onZoom?: (range: [number, number] | null) => void;
   /** What the tooltip says about a place on the x axis. */
@@ -50,46 +46,6 @@ export interface Drawing {
   message?: string | null;
   x?: Scale;
   y?: Scale;
-}
-
-interface Ink {
-  text: string;
-  grid: string;
-  faint: string;
-  axis: string;
-  mark: string;
-  surface: string;
-  font: string;
-}
-
-function inkOf(element: Element): Ink {
-  const style = getComputedStyle(element);
-  const color = (name: string) => style.getPropertyValue(name).trim();
-  return {
-    text: color("--ink-2"),
-    grid: color("--grid"),
-    faint: color("--grid-faint"),
-    axis: color("--rule"),
-    mark: color("--mark"),
-    surface: color("--surface"),
-    font: style.getPropertyValue("--font").trim(),
-  };
-}
-
-interface LabelBox {
-  left: number;
-  width: number;
-  y: number;
-  height: number;
-}
-
-function hits(box: LabelBox, taken: readonly LabelBox[]): boolean {
-  return taken.some(
-    (other) =>
-      box.left < other.left + other.width + 8 &&
-      other.left < box.left + box.width + 8 &&
-      Math.abs(box.y - other.y) < box.height,
-  );
 }
 
 export class Graph {
@@ -251,7 +207,8 @@ export class Graph {
 
   private yTicks(): Tick[] {
     const { yLabel, yTicks } = this.spec;
-    return this.y.kind === "log" ? logTicks(this.y, yLabel) : linearTicks(this.y, yTicks ?? 5, yLabel);
+    if (this.y.kind === "linear") return linearTicks(this.y, yTicks ?? 5, yLabel);
+    return logTicks(this.y, yLabel, this.plot.bbox.height / uPlot.pxRatio);
   }
 
   private frame(): Frame {
@@ -259,123 +216,23 @@ export class Graph {
     return { box: { left, top, width, height }, x: this.x, y: this.y, pixelRatio: uPlot.pxRatio };
   }
 
-  private toCanvasX(value: number): number {
-    const { left, width } = this.plot.bbox;
-    return projector(this.x, left, left + width)(value);
-  }
-
-  private toCanvasY(value: number): number {
-    const { top, height } = this.plot.bbox;
-    return projector(this.y, top + height, top)(value);
+  private sheet(): Sheet {
+    return { ctx: this.plot.ctx, frame: this.frame(), ink: this.ink };
   }
 
   private paintUnder(): void {
-    const { ctx, bbox } = this.plot;
-    ctx.save();
-    ctx.strokeStyle = this.ink.faint;
-    ctx.lineWidth = uPlot.pxRatio;
-    ctx.beginPath();
-    if (this.y.kind === "log") for (const value of minorTicks(this.y)) this.rowLine(value);
-    if (this.x.kind === "log") for (const value of minorTicks(this.x)) this.columnLine(value);
     // Without an axis of its own the graph still shows where the seconds of its neighbour are.
-    if (this.spec.xTitle === null) for (const { value } of this.xTicks(this.plot)) this.columnLine(value);
-    ctx.stroke();
-    if (this.y.kind === "log" && this.y.zeroAt !== null) {
-      const edge = this.toCanvasY(this.y.low);
-      ctx.fillStyle = this.ink.faint;
-      ctx.fillRect(bbox.left, edge, bbox.width, bbox.top + bbox.height - edge);
-      ctx.strokeStyle = this.ink.axis;
-      ctx.beginPath();
-      this.rowLine(this.y.zeroAt);
-      ctx.stroke();
-    }
-    ctx.restore();
-  }
-
-  private rowLine(value: number): void {
-    const { ctx, bbox } = this.plot;
-    const y = Math.round(this.toCanvasY(value)) + 0.5;
-    ctx.moveTo(bbox.left, y);
-    ctx.lineTo(bbox.left + bbox.width, y);
-  }
-
-  private columnLine(value: number): void {
-    const { ctx, bbox } = this.plot;
-    const x = Math.round(this.toCanvasX(value)) + 0.5;
-    ctx.moveTo(x, bbox.top);
-    ctx.lineTo(x, bbox.top + bbox.height);
+    const columns = this.spec.xTitle === null ? this.xTicks(this.plot).map(({ value }) => value) : [];
+    paintGround(this.sheet(), columns);
   }
 
   private paint(): void {
     const marks = this.drawing.marks ?? [];
-    this.paintMarkLines(marks);
-    paintPoints(this.plot.ctx, this.drawing.layers, this.frame());
-    this.paintMarkLabels(marks);
-  }
-
-  private inside(mark: Mark): boolean {
-    const scale = mark.axis === "x" ? this.x : this.y;
-    return mark.value >= scale.min && mark.value <= scale.max;
-  }
-
-  private paintMarkLines(marks: readonly Mark[]): void {
-    const { ctx } = this.plot;
-    ctx.save();
-    ctx.strokeStyle = this.ink.mark;
-    ctx.lineWidth = uPlot.pxRatio;
-    ctx.setLineDash([4 * uPlot.pxRatio, 3 * uPlot.pxRatio]);
-    ctx.beginPath();
-    for (const mark of marks.filter((m) => this.inside(m))) {
-      if (mark.axis === "x") this.columnLine(mark.value);
-      else this.rowLine(mark.value);
-    }
-    ctx.stroke();
-    ctx.restore();
-  }
-
-  private paintMarkLabels(marks: readonly Mark[]): void {
-    const { ctx } = this.plot;
-    const ratio = uPlot.pxRatio;
-    ctx.save();
-    ctx.font = `${11.5 * ratio}px ${this.ink.font}`;
-    ctx.textAlign = "left";
-    ctx.textBaseline = "middle";
-    const taken: LabelBox[] = [];
-    for (const mark of marks.filter((m) => this.inside(m) && m.label !== "")) {
-      const place = this.labelPlaces(mark, ctx.measureText(mark.label).width).find((p) => !hits(p, taken));
-      if (!place) continue;
-      taken.push(place);
-      ctx.globalAlpha = 0.82;
-      ctx.fillStyle = this.ink.surface;
-      ctx.fillRect(place.left - 3 * ratio, place.y - 8 * ratio, place.width + 6 * ratio, 16 * ratio);
-      ctx.globalAlpha = 1;
-      ctx.fillStyle = this.ink.text;
-      ctx.fillText(mark.label, place.left, place.y);
-    }
-    ctx.restore();
-  }
-
-  /** Places for a label, best first. A label that fits nowhere is left out; its line stays. */
-  private labelPlaces(mark: Mark, width: number): LabelBox[] {
-    const { left, top, width: across, height } = this.plot.bbox;
-    const ratio = uPlot.pxRatio;
-    const right = left + across;
-    const box = (x: number, y: number) => ({ left: x, width, y, height: 16 * ratio });
-    if (mark.axis === "y") {
-      const y = this.toCanvasY(mark.value);
-      const x = right - width - 6 * ratio;
-      return [box(x, y - 10 * ratio), box(x, y + 10 * ratio)].filter(
-        (b) => b.y > top + 8 * ratio && b.y < top + height - 8 * ratio,
-      );
-    }
-    const x = this.toCanvasX(mark.value);
-    const after = x + 5 * ratio;
-    const before = x - width - 5 * ratio;
-    if (mark.foot) return [box(Math.max(left + 5 * ratio, before), top + height - 12 * ratio)];
-    const rows = [0, 1, 2].map((row) => top + (11 + 17 * row) * ratio);
-    return rows
-      .flatMap((y) => [box(after, y), box(before, y)])
-      .filter((b) => b.left >= left && b.left + width + 4 * ratio <= right);
+    const sheet = this.sheet();
+    paintZeroNote(sheet, this.spec.zeroNote ?? "");
+    paintMarkLines(sheet, marks);
+    paintPoints(this.plot.ctx, this.drawing.layers, sheet.frame);
+    paintMarkLabels(sheet, marks, this.drawing.layers);
   }
 
   private selected(u: uPlot): void {

@@ -34,8 +34,9 @@ interface Slice {
   to: number;
 }
 
-/** Zeros are drawn this much taller. */
+/** Zeros are drawn this much taller, up to so many CSS pixels: the words below them stay free. */
 const ZERO_STRETCH = 4;
+const ZERO_TALLEST = 10;
 
 /** Where zeros stand on a log scale, in pixels from the top; NaN where they have no place of their own. */
 function zeroPlace({ box, y }: Frame): number {
@@ -113,11 +114,15 @@ export function paintPoints(ctx: CanvasRenderingContext2D, layers: readonly Laye
     for (const cell of pixels[k]) {
       const row = Math.floor(cell / width);
       // A second without any completion matters more than its few pixels would say.
-      const height = row === zeroRow ? size * ZERO_STRETCH : size;
+      const height = row === zeroRow ? zeroHeight(size, frame) : size;
       ctx.fillRect(left + (cell % width), top + row - (height - size) / 2, size, height);
     }
   });
   ctx.restore();
+}
+
+function zeroHeight(size: number, { pixelRatio }: Frame): number {
+  return Math.min(size * ZERO_STRETCH, Math.round(ZERO_TALLEST * pixelRatio));
 }
 
 /** Points that stand more than a few pixels apart get a line; denser ones form their own. */

@@ -1,5 +1,5 @@
-// Axes of the whole set. Every drive and every variant is drawn on the same ones, or a glance from one to
-// the other would mislead.
+// Axes of a class of runs. Every drive and every variant in it is drawn on the same ones, or a glance from one
+// to the other would mislead.
 
 import type { ColumnName, Run } from "../data/load";
 import {
@@ -7,15 +7,18 @@ import {
   type LinearScale,
   type LogScale,
   linear,
+  logFrom,
   logScale,
   lowerBound,
   NO_EXTENT,
   niceTop,
   robustTop,
+  type Scale,
+  weightedTop,
 } from "./axis";
 
 export interface StripScale {
-  scale: LinearScale;
+  scale: Scale;
   /** Spikes beyond the top are drawn on the upper edge. */
   clipped: boolean;
 }
@@ -67,7 +70,21 @@ function steadyTop(runs: readonly Run[], from: (run: Run) => number): LinearScal
   return linear(0, niceTop(extent.highest));
 }
 
+/** From here on a ratio is 1, but for the rounding of one second into the next. */
+const RATIO_ONE = 0.98;
+
+/**
+ * In a second with hardly any host write the write amplification is anything, up to tens of thousands. The
+ * writes decide about the axis, not the seconds; and it is a ratio, so the axis is logarithmic.
+ */
+function wafScale(runs: readonly Run[]): StripScale {
+  const columns = runs.map(({ columns: { waf, iops } }) => ({ values: waf, weights: iops }));
+  const { lowest, top, clipped } = weightedTop(columns);
+  return { scale: logFrom(lowest < RATIO_ONE ? lowest : 1, top), clipped };
+}
+
 function stripScale(runs: readonly Run[], name: StripColumn): StripScale {
+  if (name === "waf") return wafScale(runs);
   if (name === "dieBusy") return { scale: linear(0, 1), clipped: false };
   const { top, clipped } = robustTop(runs.map((run) => run.columns[name]));
   return { scale: linear(0, top), clipped };
@@ -88,14 +105,16 @@ function shareScales(runs: readonly Run[]): [LogScale, LogScale] {
   return [logScale(lowest, highest, false), logScale(rarest, 1, false)];
 }
 
-export function setScales(runs: readonly Run[]): SetScales {
+/** Time belongs to `own` alone; the values of `guests` must find a place, too. */
+export function setScales(own: readonly Run[], guests: readonly Run[] = []): SetScales {
+  const runs = [...own, ...guests];
   const fromStart = () => 0;
-  const steady = steadyAxis(runs);
+  const steady = steadyAxis(own);
   const fromSteady = (run: Run) =>
     lowerBound(run.columns.second, Math.max(steady.min, run.view.steady_from_s));
   const [latencyShareX, latencyShareY] = shareScales(runs);
   return {
-    whole: linear(0, Math.max(1, ...runs.map(endOf))),
+    whole: linear(0, Math.max(1, ...own.map(endOf))),
     steady,
     iopsWhole: logOver(runs, ["iops"], fromStart),
     iopsSteadyLog: logOver(runs, ["iops"], fromSteady),

@@ -1,46 +1,62 @@
 // IOPS over time: the three graphs of the consistency test.
 
-import { type App, color, type Shown } from "../app";
+import { type App, axesNow, color, type Shown } from "../app";
 import { metricOf } from "../data/figures";
 import { iops, separated, shortCount } from "../data/format";
 import { describeSecond } from "../view/tooltip";
 import type { LinearScale, Scale } from "./axis";
-import { Graph, type Mark } from "./graph";
+import { type Drawing, Graph } from "./graph";
+import type { Mark } from "./marks";
 import type { Layer } from "./painter";
-import { endOf, zoomed, zoomWithin } from "./scales";
+import { endOf, type SetScales, zoomed, zoomWithin } from "./scales";
 
 export const GRAPH_HEIGHT = { whole: 360, steady: 290 };
+const ZERO_NOTE = "no command completed";
 
-/** A graph over seconds that takes part in the common cursor and the common zoom. */
-export function timeGraph(
-  app: App,
-  spec: {
-    id: string;
-    name: string;
-    height: number;
-    axis: LinearScale;
-    y: Scale;
-    yLabel: (value: number) => string;
-    yTicks?: number;
-    bare?: boolean;
-  },
-): Graph {
-  const graph: Graph = new Graph({
-    id: spec.id,
-    name: spec.name,
-    height: spec.height,
-    x: spec.axis,
-    y: spec.y,
-    xLabel: separated,
-    yLabel: spec.yLabel,
-    yTicks: spec.yTicks,
-    xTitle: spec.bare ? null : "seconds under load",
-    onPoint: (second) => app.hub.point(second),
-    onZoom: (range) => app.store.set({ zoom: zoomWithin(app.scales.whole, range) }),
-    describe: (second) => describeSecond(app, second),
-  });
-  app.hub.subscribe((second) => graph.pointAt(second));
-  return graph;
+interface TimeSpec {
+  id: string;
+  name: string;
+  height: number;
+  axis: (scales: SetScales) => LinearScale;
+  y: (scales: SetScales) => Scale;
+  yLabel: (value: number) => string;
+  yTicks?: number;
+  zeroNote?: string;
+  bare?: boolean;
+}
+
+/** A graph over seconds, on the axes of what is shown, with the common cursor and the common zoom. */
+export class TimeGraph {
+  readonly graph: Graph;
+
+  constructor(
+    private app: App,
+    private spec: TimeSpec,
+  ) {
+    const { scales } = axesNow(app);
+    this.graph = new Graph({
+      id: spec.id,
+      name: spec.name,
+      height: spec.height,
+      x: spec.axis(scales),
+      y: spec.y(scales),
+      xLabel: separated,
+      yLabel: spec.yLabel,
+      yTicks: spec.yTicks,
+      zeroNote: spec.zeroNote,
+      xTitle: spec.bare ? null : "seconds under load",
+      onPoint: (second) => app.hub.point(second),
+      onZoom: (range) => app.store.set({ zoom: zoomWithin(axesNow(app).scales.whole, range) }),
+      describe: (second) => describeSecond(app, second),
+    });
+    app.hub.subscribe((second) => this.graph.pointAt(second));
+  }
+
+  draw(drawing: Drawing): void {
+    const { scales } = axesNow(this.app);
+    const x = zoomed(this.spec.axis(scales), this.app.store.state.zoom);
+    this.graph.draw({ ...drawing, x, y: this.spec.y(scales) });
+  }
 }
 
 export function iopsLayers(shown: readonly Shown[], steadyOnly: boolean): Layer[] {
@@ -53,25 +69,25 @@ export function iopsLayers(shown: readonly Shown[], steadyOnly: boolean): Layer[
 }
 
 export class WholeRun {
-  readonly graph: Graph;
+  readonly time: TimeGraph;
 
-  constructor(private app: App) {
-    this.graph = timeGraph(app, {
+  constructor(app: App) {
+    this.time = new TimeGraph(app, {
       id: "graph-whole",
       name: "IOPS over the whole run, log scale",
       height: GRAPH_HEIGHT.whole,
-      axis: app.scales.whole,
-      y: app.scales.iopsWhole,
+      axis: (scales) => scales.whole,
+      y: (scales) => scales.iopsWhole,
       yLabel: shortCount,
+      zeroNote: ZERO_NOTE,
     });
   }
 
   draw(shown: readonly Shown[]): void {
-    this.graph.draw({
+    this.time.draw({
       layers: iopsLayers(shown, false),
       marks: wholeMarks(shown),
       message: shown.some(({ run }) => run.columns.iops.length > 0) ? null : "Nothing was measured.",
-      x: zoomed(this.app.scales.whole, this.app.store.state.zoom),
     });
   }
 }
@@ -95,28 +111,28 @@ function wholeMarks(shown: readonly Shown[]): Mark[] {
 }
 
 export class SteadyRun {
-  readonly graph: Graph;
+  readonly time: TimeGraph;
 
   constructor(
     private app: App,
     private log: boolean,
   ) {
-    this.graph = timeGraph(app, {
+    this.time = new TimeGraph(app, {
       id: log ? "graph-steady-log" : "graph-steady-linear",
       name: `IOPS in steady state, ${log ? "log" : "linear"} scale`,
       height: GRAPH_HEIGHT.steady,
-      axis: app.scales.steady,
-      y: log ? app.scales.iopsSteadyLog : app.scales.iopsSteadyLinear,
+      axis: (scales) => scales.steady,
+      y: (scales) => (log ? scales.iopsSteadyLog : scales.iopsSteadyLinear),
       yLabel: shortCount,
+      zeroNote: ZERO_NOTE,
     });
   }
 
   draw(shown: readonly Shown[]): void {
-    this.graph.draw({
+    this.time.draw({
       layers: iopsLayers(shown, true),
       marks: this.log ? [] : steadyMarks(shown),
-      message: missing(shown, this.app.scales.steady),
-      x: zoomed(this.app.scales.steady, this.app.store.state.zoom),
+      message: missing(shown, axesNow(this.app).scales.steady),
     });
   }
 }

@@ -1,14 +1,15 @@
 // The "why" under the whole run: what the simulated drive did inside, one small graph a quantity.
 
-import { type App, color, type Shown } from "../app";
+import { type App, axesNow, color, type Shown } from "../app";
 import { metricOf } from "../data/figures";
-import { percent, separated, shortCount, significant, UNKNOWN } from "../data/format";
+import { percent, separated, shortCount, significant, UNKNOWN, withUnit } from "../data/format";
 import { h } from "../dom";
 import { swatch } from "../view/name";
 import { nearestIndex } from "./axis";
-import type { Graph, Mark } from "./graph";
-import { type StripColumn, zoomed } from "./scales";
-import { timeGraph } from "./scatter";
+import type { Graph } from "./graph";
+import type { Mark } from "./marks";
+import type { StripColumn } from "./scales";
+import { TimeGraph } from "./scatter";
 
 interface Quantity {
   column: StripColumn;
@@ -16,15 +17,19 @@ interface Quantity {
   unit: string;
   tick: (value: number) => string;
   text: (value: number) => string;
+  /** Name of the top of the axis in a sentence, where a tick would not do. */
+  top?: (value: number) => string;
+  height?: number;
 }
 
 const QUANTITIES: Quantity[] = [
   {
     column: "waf",
     label: "Write amplification",
-    unit: "NAND pages programmed per host page",
-    tick: (v) => significant(v, 2).replace(/\.0$/, ""),
-    text: (v) => separated(v, 2),
+    unit: "NAND pages programmed per host page, log scale",
+    tick: shortCount,
+    text: (v) => (v < 1_000 ? separated(v, 2) : separated(v)),
+    height: 104,
   },
   {
     column: "freeSuperblocks",
@@ -38,7 +43,8 @@ const QUANTITIES: Quantity[] = [
     label: "Write buffer",
     unit: "MB waiting for NAND",
     tick: shortCount,
-    text: (v) => `${significant(v)} MB`,
+    text: (v) => withUnit(significant(v), "MB"),
+    top: (v) => withUnit(shortCount(v), "MB"),
   },
   {
     column: "gcMoved",
@@ -67,6 +73,8 @@ function fallMarks(shown: readonly Shown[]): Mark[] {
 class Row {
   readonly graph: Graph;
   readonly element: HTMLElement;
+  private time: TimeGraph;
+  private note = h("span", {});
   private value = h("span", { class: "strip-value" });
   private shown: readonly Shown[] = [];
 
@@ -75,19 +83,19 @@ class Row {
     private quantity: Quantity,
     last: boolean,
   ) {
-    const { scale, clipped } = app.scales.strip[quantity.column];
     const id = `graph-why-${quantity.column}`;
-    this.graph = timeGraph(app, {
+    const height = quantity.height ?? ROW_HEIGHT;
+    this.time = new TimeGraph(app, {
       id,
       name: `${quantity.label}: ${quantity.unit}`,
-      height: last ? ROW_HEIGHT + 40 : ROW_HEIGHT,
-      axis: app.scales.whole,
-      y: scale,
+      height: last ? height + 40 : height,
+      axis: (scales) => scales.whole,
+      y: (scales) => scales.strip[quantity.column].scale,
       yLabel: quantity.tick,
       yTicks: 2,
       bare: !last,
     });
-    const note = clipped ? "; rare spikes stand on the upper edge" : "";
+    this.graph = this.time.graph;
     this.element = h(
       "div",
       { class: "strip-row" },
@@ -95,7 +103,7 @@ class Row {
         "p",
         { class: "strip-label", id: `${id}-summary` },
         h("b", {}, quantity.label),
-        h("span", { class: "quiet" }, ` ${quantity.unit}${note}`),
+        h("span", { class: "quiet" }, ` ${quantity.unit}`, this.note),
         this.value,
       ),
       this.graph.element,
@@ -105,8 +113,10 @@ class Row {
 
   draw(shown: readonly Shown[]): void {
     this.shown = shown;
-    const { column } = this.quantity;
-    this.graph.draw({
+    const { column, tick, top = tick } = this.quantity;
+    const { scale, clipped } = axesNow(this.app).scales.strip[column];
+    this.note.textContent = clipped ? `; what exceeds ${top(scale.max)} stands on the upper edge` : "";
+    this.time.draw({
       layers: shown.map(({ run, color: slot }) => ({
         x: run.columns.second,
         y: run.columns[column],
@@ -114,7 +124,6 @@ class Row {
         style: "joined",
       })),
       marks: fallMarks(shown),
-      x: zoomed(this.app.scales.whole, this.app.store.state.zoom),
     });
   }
 

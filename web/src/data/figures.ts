@@ -94,6 +94,13 @@ const TABLE: Record<Exclude<Group, "Other">, Row[]> = {
       "higher",
       "The pace of a fresh drive, while erased blocks are still at hand. Light use mostly sees this one.",
     ],
+    [
+      "iops_mean",
+      "Whole load, mean",
+      "iops",
+      "higher",
+      "All commands of the load divided by its length: the fresh minutes, the fall and the steady state together. It depends on how long the run is, so compare runs of one length only.",
+    ],
   ],
   Evenness: [
     [
@@ -222,11 +229,26 @@ export function figuresIn(runs: readonly Run[]): Figure[] {
   return [...FIGURES.filter((figure) => names.has(figure.name)), ...others.map(figureOf)];
 }
 
+/**
+ * The best runs of each class; what ran for 15 s does not compete with what ran for 2,000 s.
+ */
+export function bestRuns(figure: Figure, classes: readonly (readonly Run[])[]): Set<Run> {
+  return new Set(
+    classes.flatMap((runs) => {
+      const best = bestValue(figure, runs);
+      return best === null ? [] : complete(runs).filter((run) => metricOf(run, figure.name) === best);
+    }),
+  );
+}
+
+function complete(runs: readonly Run[]): Run[] {
+  return runs.filter((run) => run.view.status === "complete");
+}
+
 /** A run that did not end properly is no winner, and a best needs at least one that is worse. */
 export function bestValue(figure: Figure, runs: readonly Run[]): number | null {
   if (!figure.better) return null;
-  const values = runs
-    .filter((run) => run.view.status === "complete")
+  const values = complete(runs)
     .map((run) => metricOf(run, figure.name))
     .filter((value) => value !== null);
   if (new Set(values).size < 2) return null;
@@ -276,12 +298,20 @@ export function shareAbove(curve: Exceedance, ns: number): number {
   return low < curve.share.length ? curve.share[low] : 0;
 }
 
+/** What makes the classes, or is said of each run anyway. */
+const OF_THE_CLASS = ["duration_s", "steady_from_s"];
+const OF_THE_RUN = /^(span|spare|seed|capacity|variant|target)/;
+
+function differs(key: string, runs: readonly Run[]): boolean {
+  return new Set(runs.map((run) => JSON.stringify(run.view.config[key] ?? null))).size > 1;
+}
+
 /** Whether the runs were made alike; readers must know before they compare. */
-export function differingConfig(runs: readonly Run[]): string[] {
+export function differingConfig(runs: readonly Run[], classes: readonly (readonly Run[])[]): string[] {
   const keys = new Set(runs.flatMap((run) => Object.keys(run.view.config)));
   return [...keys].filter((key) => {
-    const values = new Set(runs.map((run) => JSON.stringify(run.view.config[key] ?? null)));
-    return values.size > 1 && !/^(span|spare|seed|capacity|variant|target)/.test(key);
+    if (OF_THE_RUN.test(key)) return false;
+    return OF_THE_CLASS.includes(key) ? classes.some((own) => differs(key, own)) : differs(key, runs);
   });
 }
 

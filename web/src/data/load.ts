@@ -148,6 +148,13 @@ class Grouping {
     return run;
   }
 
+  /** All runs, drive by drive, once every one is added. */
+  sorted(): Run[] {
+    nameApart(this.drives);
+    for (const { runs } of this.drives) runs.sort((a, b) => byVariant(a.variant, b.variant));
+    return this.drives.flatMap(({ runs }) => runs);
+  }
+
   private driveOf(view: RunView): Drive {
     const known = this.byIdentity.get(identity(view));
     if (known) return known;
@@ -159,18 +166,28 @@ class Grouping {
   }
 }
 
+/** `default` first, then by spare area; spans in bytes stay as they came, at the end. */
+function variantRank(variant: string): number {
+  if (variant.startsWith("default")) return -1;
+  const share = /^(\d+(?:\.\d+)?)%/.exec(variant);
+  return share ? Number(share[1]) : Number.POSITIVE_INFINITY;
+}
+
+export function byVariant(a: string, b: string): number {
+  const [left, right] = [variantRank(a), variantRank(b)];
+  return left === right ? 0 : left - right;
+}
+
 export function libraryOf(report: Report): Library {
   const graphed = new Grouping();
   const rest = new Grouping();
-  const runs: Run[] = [];
-  const others: Run[] = [];
-  for (const view of report.runs) {
-    if (view.test === "consistency") runs.push(graphed.add(view));
-    else others.push(rest.add(view));
-  }
-  nameApart(graphed.drives);
-  nameApart(rest.drives);
-  return { report, drives: graphed.drives, runs, others };
+  for (const view of report.runs) (view.test === "consistency" ? graphed : rest).add(view);
+  return {
+    report,
+    drives: graphed.drives,
+    runs: graphed.sorted(),
+    others: rest.sorted(),
+  };
 }
 
 /** The name with its badge, for places that hold plain text only. */

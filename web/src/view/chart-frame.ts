@@ -1,21 +1,23 @@
 // The frame around a graph: heading, unit, reset button, and the sentence that stands for the graph.
 
+import { type App, zoomShown } from "../app";
 import type { Graph } from "../chart/graph";
 import { h } from "../dom";
-import type { Store } from "../state";
 
 export interface ChartFrame {
   element: HTMLElement;
   say: (sentences: readonly string[]) => void;
+  rename: (title: string) => void;
 }
 
 export function chartFrame(
   graph: Graph,
   title: string,
   unit: string,
-  store: Store | null,
+  app: App | null,
   ...extra: HTMLElement[]
 ): ChartFrame {
+  const heading = h("h3", {}, title);
   const caption = h("figcaption", { id: `${graph.spec.id}-summary` });
   const element = h(
     "figure",
@@ -23,10 +25,10 @@ export function chartFrame(
     h(
       "div",
       { class: "chart-head" },
-      h("h3", {}, title),
+      heading,
       h("span", { class: "quiet chart-unit" }, unit),
       extra,
-      store && resetButton(store),
+      app && resetButton(app),
     ),
     graph.element,
     caption,
@@ -36,19 +38,22 @@ export function chartFrame(
     caption.classList.toggle("sr-only", sentences.length > 1);
     caption.replaceChildren(...sentences.map((sentence) => h("span", {}, `${sentence} `)));
   };
-  return { element, say };
+  const rename = (next: string) => {
+    heading.textContent = next;
+  };
+  return { element, say, rename };
 }
 
-function resetButton(store: Store): HTMLElement {
+function resetButton(app: App): HTMLElement {
   const button = h(
     "button",
-    { type: "button", class: "button chart-reset", onclick: () => store.set({ zoom: null }) },
+    { type: "button", class: "button chart-reset", onclick: () => app.store.set({ zoom: null }) },
     "Reset zoom",
   );
   const update = () => {
-    button.hidden = store.state.zoom === null;
+    button.hidden = zoomShown(app) === null;
   };
-  store.subscribe(update);
+  app.store.subscribe(update);
   update();
   return button;
 }

@@ -1,8 +1,9 @@
 // The method box: everything needed to judge a run and to repeat it.
 
-import { bytes, clock, moment, rawBytes, separated, UNKNOWN, withUnit } from "../data/format";
+import { bytes, clock, moment, rawBytes, separated, UNKNOWN } from "../data/format";
 import type { Run } from "../data/load";
 import type { Phase } from "../data/schema.gen";
+import { wordRows } from "../data/words";
 import { h, scroller } from "../dom";
 import { copyButton } from "./copy";
 import { runName, statusChip } from "./name";
@@ -26,10 +27,10 @@ export function conditions(run: Run, open: boolean): HTMLElement {
         ["Run directory", view.run_id],
       ]),
       list("Target", targetRows(run)),
-      list("Parts", partRows(view.target.details)),
-      list("Simulator", simulatorRows(view.target.details)),
-      list("Machine", Object.entries(view.environment)),
-      list("Parameters", configRows(view.config)),
+      list("Parts", wordRows(partsOf(view.target.details, false))),
+      list("Simulator", wordRows(partsOf(view.target.details, true))),
+      list("Machine", wordRows(view.environment)),
+      list("Parameters", wordRows(view.config)),
     ),
     h(
       "div",
@@ -134,27 +135,11 @@ function targetRows({ view }: Run): [string, string][] {
 
 const SIMULATOR = "sim.";
 
-function partRows(details: Record<string, string>): [string, string][] {
-  return Object.entries(details).filter(([label]) => !label.startsWith(SIMULATOR));
-}
-
-function simulatorRows(details: Record<string, string>): [string, string][] {
-  return Object.entries(details)
-    .filter(([label]) => label.startsWith(SIMULATOR))
-    .map(([label, value]) => valueRow(label.slice(SIMULATOR.length), value));
-}
-
-function configRows(config: Record<string, unknown>): [string, string][] {
-  return Object.entries(config).map(([name, value]) =>
-    valueRow(name, typeof value === "string" ? value : JSON.stringify(value)),
+/** What the simulator adds carries its mark; the rest describes the drive as built. */
+function partsOf(details: Record<string, string>, simulated: boolean): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(details)
+      .filter(([name]) => name.startsWith(SIMULATOR) === simulated)
+      .map(([name, value]) => [simulated ? name.slice(SIMULATOR.length) : name, value]),
   );
-}
-
-/** Names carry their unit at the end; people read it better after the number. */
-function valueRow(name: string, value: string): [string, string] {
-  const number = value === "" ? Number.NaN : Number(value);
-  if (!Number.isFinite(number)) return [name, value];
-  const unit = /_(bytes|s|ns)$/.exec(name)?.[1];
-  const label = unit ? name.slice(0, -unit.length - 1) : name;
-  return [label.replaceAll("_", " "), withUnit(separated(number), unit ?? "")];
 }

@@ -1,12 +1,15 @@
 // Performance consistency: three graphs of IOPS, and under the first one the reason for its shape.
 
-import { type App, type Shown, shownRuns } from "../app";
+import { type App, axesNow, type Shown, shownRuns } from "../app";
+import { type Axes, plannedSeconds } from "../chart/classes";
 import type { Graph } from "../chart/graph";
+import { endOf } from "../chart/scales";
 import { SteadyRun, WholeRun } from "../chart/scatter";
 import { Strip } from "../chart/strip";
 import { differingConfig, steadySummary, summary } from "../data/figures";
-import { separated } from "../data/format";
-import { plainName } from "../data/load";
+import { seconds, separated } from "../data/format";
+import { plainName, type Run } from "../data/load";
+import { wordOf } from "../data/words";
 import { h } from "../dom";
 import { chartFrame } from "./chart-frame";
 import { runHead } from "./runhead";
@@ -19,64 +22,108 @@ export interface Section {
 }
 
 export function consistency(app: App): Section {
-  const { store, scales } = app;
   const whole = new WholeRun(app);
   const steadyLog = new SteadyRun(app, true);
   const steadyLinear = new SteadyRun(app, false);
   const why = whySection(app);
-  const from = separated(scales.steady.min);
-  const first = chartFrame(whole.graph, "Whole run", "IOPS, log scale", store);
-  const second = chartFrame(steadyLog.graph, `Steady state, from ${from} s`, "IOPS, log scale", store);
-  const third = chartFrame(steadyLinear.graph, `Steady state, from ${from} s`, "IOPS, linear scale", store);
+  const axes = axesNote(app);
+  const first = chartFrame(whole.time.graph, "Whole run", "IOPS, log scale", app);
+  const second = chartFrame(steadyLog.time.graph, "Steady state", "IOPS, log scale", app);
+  const third = chartFrame(steadyLinear.time.graph, "Steady state", "IOPS, linear scale", app);
+  const reading = h("p", { class: "how-to quiet small" });
   const element = h(
     "section",
     { id: "consistency", "aria-labelledby": "consistency-title" },
     h("h2", { id: "consistency-title" }, "Performance consistency"),
     runHead(app),
     unlikeNotice(app),
+    axes.element,
     first.element,
-    h("p", { class: "how-to quiet small" }, howTo(app)),
+    reading,
     why.element,
     second.element,
     third.element,
   );
   const draw = () => {
     const shown = shownRuns(app);
-    whole.draw(shown);
-    steadyLog.draw(shown);
-    steadyLinear.draw(shown);
-    why.draw(shown);
+    const now = axesNow(app);
+    const steady = `Steady state, from ${separated(now.scales.steady.min)} s`;
+    for (const part of [whole, steadyLog, steadyLinear, why]) part.draw(shown);
+    axes.say();
+    reading.textContent = howTo(now);
+    second.rename(steady);
+    third.rename(steady);
     first.say(shown.map(({ run }) => summary(run) + zeroSentence(run.columns.iops)));
     second.say(shown.map(({ run }) => steadySummary(run)));
-    third.say(["The same seconds on a linear scale, with one common top for every drive of this report."]);
+    third.say([linearSentence(now)]);
   };
-  return { element, graphs: [whole.graph, ...why.graphs, steadyLog.graph, steadyLinear.graph], draw };
+  const steadyGraphs = [steadyLog.time.graph, steadyLinear.time.graph];
+  return { element, graphs: [whole.time.graph, ...why.graphs, ...steadyGraphs], draw };
 }
 
-function howTo({ library, scales }: App): string {
+function linearSentence({ runs }: Axes): string {
+  const same = "The same seconds on a linear scale";
+  return runs.length > 1
+    ? `${same}, with one common top for all ${runs.length} runs of this length.`
+    : `${same}.`;
+}
+
+function howTo({ runs, scales }: Axes): string {
   const zero =
     scales.iopsWhole.zeroAt === null
       ? ""
-      : " Seconds without a single completed command stand on the line marked 0.";
-  const same = library.runs.length > 1 ? " All runs are drawn on the same axes." : "";
+      : " Seconds without a single completed command stand on the line marked 0, below the log scale.";
+  const same = runs.length > 1 ? " All runs of this length are drawn on the same axes." : "";
   return `Drag across a graph to zoom, double-click to reset. With the keyboard: arrows move second by second, + and − zoom, 0 resets.${zero}${same}`;
+}
+
+/** Where runs of several lengths are in the report: whose axes these are, and who is a guest on them. */
+function axesNote(app: App): { element: HTMLElement; say: () => void } {
+  const element = h("p", { class: "notice", id: "axes-note", role: "status" });
+  const say = () => {
+    const axes = axesNow(app);
+    const others = app.book.others(axes);
+    const guests = axes.guests.map((run) => guestSentence(run, axes));
+    element.hidden = others.length === 0;
+    element.replaceChildren(`${classSentence(axes, others)} `, ...guests);
+  };
+  return { element, say };
+}
+
+function classSentence({ seconds: own, runs }: Axes, others: readonly number[]): string {
+  const length = runs.every((run) => plannedSeconds(run) === own) ? seconds(own) : `about ${seconds(own)}`;
+  const whose = runs.length > 1 ? `the ${runs.length} runs of ${length} share` : `the run of ${length} has`;
+  const rest = others.map((one) => seconds(one)).join(", ");
+  return `Axes: ${whose} these; runs of other lengths (${rest}) have their own.`;
+}
+
+function guestSentence(run: Run, { seconds: own, scales }: Axes): string {
+  const length = plannedSeconds(run);
+  const reaches = endOf(run) > Math.max(scales.steady.min, run.view.steady_from_s);
+  const absent = reaches ? "" : ", and has no second in the steady-state graphs";
+  return `${plainName(run)}, ${run.variant}, is shorter (${seconds(length)}); it is drawn on the axes of the ${seconds(own)} runs${absent}. `;
 }
 
 function zeroSentence(iops: Float64Array): string {
   let zeros = 0;
   for (let i = 0; i < iops.length; i++) if (iops[i] === 0) zeros++;
   if (zeros === 0) return "";
-  return ` In ${separated(zeros)} ${zeros === 1 ? "second" : "seconds"} no command completed.`;
+  const among = zeros / iops.length >= 0.01 ? ` (${Math.round((zeros / iops.length) * 100)}% of all)` : "";
+  return ` In ${separated(zeros)} ${zeros === 1 ? "second" : "seconds"}${among} no command completed.`;
 }
 
 /** Runs made with other parameters may still be compared, but the reader must know. */
-function unlikeNotice({ library }: App): HTMLElement | null {
-  const differing = differingConfig(library.runs);
+function unlikeNotice({ library, book }: App): HTMLElement | null {
+  const differing = differingConfig(
+    library.runs,
+    book.classes.map(({ runs }) => runs),
+  );
   if (differing.length === 0) return null;
+  const words = differing.map((name) => wordOf(name).toLowerCase()).join(", ");
   return h(
     "p",
     { class: "notice" },
-    `These runs were not all made alike; they differ in ${differing.join(", ")}. See the conditions below.`,
+    `These runs were not all made alike; they differ in: ${words}. See the conditions below.`,
   );
 }
 
@@ -122,5 +169,5 @@ function tells(column: Float64Array): boolean {
 
 function silentSentence(quiet: readonly Shown[]): string {
   const names = [...new Set(quiet.map(({ run }) => plainName(run)))].join(", ");
-  return `${names}: a real drive does not tell what it does inside, so there is nothing to draw here.`;
+  return `${names}: only a simulated drive tells what it does inside, so there is nothing to draw here.`;
 }

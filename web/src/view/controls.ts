@@ -1,6 +1,6 @@
 // Which drive, which spare area, one run or several. Built once and kept up to date, so that focus stays.
 
-import { type App, driveByKey, firstComparison, shownRuns, singleRun, variantsOf } from "../app";
+import { type App, driveByKey, firstComparison, shownRuns, singleRun, variantsOf, zoomShown } from "../app";
 import { seconds } from "../data/format";
 import { type Drive, plainName, type Run, spareLabel } from "../data/load";
 import { h } from "../dom";
@@ -221,7 +221,7 @@ function zoomBox(panel: Panel): HTMLElement {
     ),
   );
   panel.updates.push(() => {
-    const { zoom } = store.state;
+    const zoom = zoomShown(panel.app);
     box.hidden = zoom === null;
     if (zoom)
       text.textContent = `Zoomed to ${seconds(Math.round(zoom[0]))} – ${seconds(Math.round(zoom[1]))}`;

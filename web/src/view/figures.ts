@@ -2,7 +2,9 @@
 
 import type { App } from "../app";
 import { shownRuns } from "../app";
-import { bestValue, csv, type Figure, figuresIn, GROUPS, metricOf, shown } from "../data/figures";
+import { plannedSeconds } from "../chart/classes";
+import { bestRuns, csv, type Figure, figuresIn, GROUPS, metricOf, shown } from "../data/figures";
+import { seconds } from "../data/format";
 import type { Run } from "../data/load";
 import { spareLabel } from "../data/load";
 import { h, scroller } from "../dom";
@@ -12,6 +14,7 @@ import { driveName, statusChip } from "./name";
 
 export function figuresTable(runs: readonly Run[], app?: App): HTMLElement {
   const figures = figuresIn(runs);
+  const classes = app ? app.book.classes.map((one) => one.runs) : [runs];
   const groups = GROUPS.map((group) => figures.filter((figure) => figure.group === group));
   const table = h(
     "table",
@@ -37,7 +40,7 @@ export function figuresTable(runs: readonly Run[], app?: App): HTMLElement {
             { class: "group" },
             h("th", { scope: "rowgroup", colspan: runs.length + 1 }, h("span", {}, group[0].group)),
           ),
-          group.map((figure) => row(figure, runs)),
+          group.map((figure) => row(figure, runs, bestRuns(figure, classes))),
         ),
       ),
   );
@@ -52,7 +55,8 @@ export function figuresTable(runs: readonly Run[], app?: App): HTMLElement {
       h(
         "span",
         { class: "quiet" },
-        runs.length > 1 ? "★ best in its row, among complete runs. " : "",
+        runs.length > 1 &&
+          `★ best in its row, among complete runs${classes.length > 1 ? " of one length" : ""}. `,
         "– not known.",
         figures.some(({ meaning }) => meaning !== "") && " Point at a figure’s name for its meaning.",
       ),
@@ -65,6 +69,7 @@ function columnHead(run: Run, app?: App): HTMLElement {
   const label = [
     driveName(run.drive),
     h("span", { class: "variant" }, spareLabel(run.variant)),
+    app && app.book.classes.length > 1 && h("span", { class: "length" }, seconds(plannedSeconds(run))),
     statusChip(run),
   ];
   const choose = () => app?.store.set({ view: "single", drive: run.drive.key, variant: run.variant });
@@ -81,15 +86,14 @@ function columnHead(run: Run, app?: App): HTMLElement {
   );
 }
 
-function row(figure: Figure, runs: readonly Run[]): HTMLElement {
-  const best = bestValue(figure, runs);
+function row(figure: Figure, runs: readonly Run[], best: ReadonlySet<Run>): HTMLElement {
   return h(
     "tr",
     { "data-figure": figure.name, tabindex: "-1" },
     h("th", { scope: "row" }, term(figure.label, figure.meaning)),
     runs.map((run) => {
       const value = metricOf(run, figure.name);
-      const isBest = best !== null && value === best;
+      const isBest = best.has(run);
       return h(
         "td",
         {

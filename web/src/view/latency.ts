@@ -3,8 +3,7 @@
 import { type App, color, cssColor, type Shown, shownRuns } from "../app";
 import { ExceedanceGraph } from "../chart/exceedance";
 import type { Layer } from "../chart/painter";
-import { zoomed } from "../chart/scales";
-import { timeGraph } from "../chart/scatter";
+import { TimeGraph } from "../chart/scatter";
 import { figureOf, latencySummary, metricOf, shown as shownValue } from "../data/figures";
 import { shortDuration } from "../data/format";
 import { plainName } from "../data/load";
@@ -38,16 +37,16 @@ function layers(app: App, shown: readonly Shown[]): Layer[] {
 }
 
 export function latency(app: App): Section {
-  const overTime = timeGraph(app, {
+  const overTime = new TimeGraph(app, {
     id: "graph-latency",
     name: "Latency over time, log scale",
     height: 320,
-    axis: app.scales.whole,
-    y: app.scales.latency,
+    axis: (scales) => scales.whole,
+    y: (scales) => scales.latency,
     yLabel: shortDuration,
   });
   const curve = new ExceedanceGraph(app);
-  const first = chartFrame(overTime, "Every second", "latency, log scale", app.store, key(app));
+  const first = chartFrame(overTime.graph, "Every second", "latency, log scale", app, key(app));
   const second = chartFrame(curve.graph, "How rare is how slow", "share of commands, both axes log", null);
   const element = h(
     "section",
@@ -66,13 +65,12 @@ export function latency(app: App): Section {
     overTime.draw({
       layers: layers(app, shown),
       message: shown.some(({ run }) => run.columns.p50.length > 0) ? null : "No latency was recorded.",
-      x: zoomed(app.scales.whole, app.store.state.zoom),
     });
     curve.draw(shown);
     first.say(shown.map(({ run }) => percentileSentence(run)));
     second.say(shown.map(({ run }) => latencySummary(run)));
   };
-  return { element, graphs: [overTime, curve.graph], draw };
+  return { element, graphs: [overTime.graph, curve.graph], draw };
 }
 
 function percentileSentence(run: Shown["run"]): string {

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import {
   fixtureReport,
   manyRuns,
+  mixedLengths,
   reportOf,
   runOf,
   SHAPES,
@@ -96,7 +97,7 @@ describe("graphs", () => {
     const page = await lab.page(report, "#drive=fixture-even-480&spare=default");
     const { series } = run("Fixture Even 480");
     const waf = await axes(page, "graph-why-waf");
-    const place = shares(waf, 1_500, series.waf[1_500] ?? 0, false);
+    const place = shares(waf, 1_500, series.waf[1_500] ?? 0, true);
     expect(await pixelsNear(page, "graph-why-waf", place, await cssColor(page, "--run-1"))).toBeGreaterThan(
       0,
     );
@@ -119,7 +120,9 @@ describe("graphs", () => {
     expect(whole.yZero).not.toBeNull();
     const place = shares(whole, second, whole.yZero ?? 1, true);
     expect(await pixelsNear(page, "graph-whole", place, await cssColor(page, "--run-1"))).toBeGreaterThan(2);
-    expect(await page.locator("#graph-whole-summary").innerText()).toContain("seconds no command completed");
+    expect(await page.locator("#graph-whole-summary").innerText()).toMatch(
+      /In \d+ seconds \(2% of all\) no command completed/,
+    );
     await page.context().close();
   });
 
@@ -146,8 +149,110 @@ describe("graphs", () => {
     const note = plain(await page.locator("#graph-steady-log .graph-note").innerText());
     expect(note).toBe("Ended after 612 s, before the steady-state part begins at 1,400 s.");
     expect(await page.locator(".run-head .notice-bad").innerText()).toContain("interrupted");
-    expect(await page.locator(".why .notice").innerText()).toContain("does not tell");
+    expect(await page.locator(".why .notice").innerText()).toContain("only a simulated drive tells");
     expect(await page.locator(".strip").isVisible()).toBe(false);
+    await page.context().close();
+  });
+});
+
+describe("runs of different lengths", () => {
+  const mixed = mixedLengths();
+  const headings = (page: Page) => page.locator("#consistency .chart h3").allInnerTexts();
+  const note = async (page: Page) => plain(await page.locator("#axes-note").innerText());
+  const idOf = (name: string) => mixed.runs.find((one) => one.target.name === name)?.run_id ?? "";
+  const short = idOf("Fixture short file");
+  const bursts = idOf("Fixture Bursts 120");
+
+  test("each length has axes of its own, and the page says so", async () => {
+    const page = await lab.page(mixed, "#drive=fixture-bursts-120&spare=default");
+    expect(await axes(page, "graph-whole")).toMatchObject({ xMin: 0, xMax: 2_000 });
+    expect(await axes(page, "graph-steady-log")).toMatchObject({ xMin: 1_330, xMax: 2_000 });
+    expect(await headings(page)).toEqual(["Whole run", ...Array(2).fill("Steady state, from 1,330 s")]);
+    expect(await note(page)).toBe(
+      "Axes: the 5 runs of about 2,000 s share these; runs of other lengths (15 s) have their own.",
+    );
+    const long = await axes(page, "graph-steady-linear");
+    await page.locator('input[name="drive"][value="fixture-short-file"]').check();
+    expect(await axes(page, "graph-whole")).toMatchObject({ xMin: 0, xMax: 15 });
+    expect(await axes(page, "graph-latency")).toMatchObject({ xMin: 0, xMax: 15 });
+    const steady = await axes(page, "graph-steady-linear");
+    expect(steady).toMatchObject({ xMin: 11, xMax: 15 });
+    expect(steady.yMax).toBeGreaterThan(long.yMax);
+    expect(await headings(page)).toEqual(["Whole run", ...Array(2).fill("Steady state, from 11 s")]);
+    expect(await note(page)).toContain("the run of 15 s has these");
+    const series = mixed.runs.find((one) => one.run_id === short)?.series;
+    const color = await cssColor(page, "--run-1");
+    const place = shares(steady, 13, series?.iops[13] ?? 0, false);
+    expect(await pixelsNear(page, "graph-steady-linear", place, color)).toBeGreaterThan(0);
+    await page.context().close();
+  });
+
+  test("axis labels follow the class", async () => {
+    const page = await lab.page(mixed, "#drive=fixture-bursts-120&spare=default");
+    const picture = () =>
+      page.locator("#graph-steady-linear canvas").evaluate((c) => (c as HTMLCanvasElement).toDataURL());
+    const first = await picture();
+    await page.locator('input[name="drive"][value="fixture-short-file"]').check();
+    expect(await picture()).not.toBe(first);
+    await page.locator('input[name="drive"][value="fixture-bursts-120"]').check();
+    expect(await picture()).toBe(first);
+    await page.context().close();
+  });
+
+  test("a shorter run is a guest on the axes of the longer one", async () => {
+    const page = await lab.page(mixed, `#compare=${short},${bursts}`);
+    const whole = await axes(page, "graph-whole");
+    expect(whole).toMatchObject({ xMin: 0, xMax: 2_000 });
+    expect(await note(page)).toContain(
+      "Fixture short file (file), default, is shorter (15 s); it is drawn on the axes of the 2,000 s runs, and has no second in the steady-state graphs.",
+    );
+    const series = mixed.runs.find((one) => one.run_id === short)?.series;
+    const place = shares(whole, 9, series?.iops[9] ?? 0, true);
+    expect(await pixelsNear(page, "graph-whole", place, await cssColor(page, "--run-1"), 3)).toBeGreaterThan(
+      0,
+    );
+    await page.context().close();
+  });
+
+  test("a zoom that another class does not reach waits there", async () => {
+    const page = await lab.page(mixed, "#drive=fixture-bursts-120&spare=default&x=300-500");
+    expect(await axes(page, "graph-whole")).toMatchObject({ xMin: 300, xMax: 500 });
+    await page.locator('input[name="drive"][value="fixture-short-file"]').check();
+    expect(await axes(page, "graph-whole")).toMatchObject({ xMin: 0, xMax: 15 });
+    expect(await page.locator("#zoom-reset").isVisible()).toBe(false);
+    await page.locator('input[name="drive"][value="fixture-bursts-120"]').check();
+    expect(await axes(page, "graph-whole")).toMatchObject({ xMin: 300, xMax: 500 });
+    await page.context().close();
+  });
+
+  test("the table compares only what ran for the same time", async () => {
+    const page = await lab.page(mixed);
+    const row = page.locator('[data-figure="iops_mean"]');
+    expect(await row.locator("th").innerText()).toBe("Whole load, mean");
+    expect(await row.locator(".best").count()).toBe(1);
+    expect(await row.locator(`.best[data-run="${short}"]`).count()).toBe(0);
+    expect(plain(await page.locator(`.figures thead [data-run="${short}"]`).innerText())).toContain("15 s");
+    expect(await page.locator("#figures .group").allInnerTexts()).not.toContain("Other");
+    expect(await page.locator(".figures thead .variant").allInnerTexts()).toEqual([
+      "default",
+      "25% spare",
+      ...Array(4).fill("default"),
+    ]);
+    await page.context().close();
+  });
+
+  test("where all runs are of one length nothing is said of others", async () => {
+    const page = await lab.page(report);
+    expect(await page.locator("#axes-note").isVisible()).toBe(false);
+    await page.context().close();
+  });
+
+  test("write amplification stays readable beside seconds with hardly a write", async () => {
+    const page = await lab.page(mixed, "#drive=fixture-bursts-120&spare=default");
+    const waf = await axes(page, "graph-why-waf");
+    expect(waf.yMin).toBe(1);
+    expect(waf.yMax).toBeLessThanOrEqual(20);
+    expect(await page.locator("#graph-why-waf-summary").innerText()).toContain("stands on the upper edge");
     await page.context().close();
   });
 });
@@ -380,6 +485,9 @@ describe("what must be said", () => {
       "fall_start_s",
     );
     const method = await page.locator("#conditions").innerText();
+    for (const word of ["Length of the load", "2,000\u202fs", "Block size", "4\u202fKiB", "Purged before"]) {
+      expect(method).toContain(word);
+    }
     for (const word of ["purge", "fill", "load", "Seed", "1006", "ssdlab run consistency file:", "Kernel"]) {
       expect(method).toContain(word);
     }
@@ -453,6 +561,34 @@ describe("light, dark, paper and small screens", () => {
       }
       await page.context().close();
     }
+  });
+});
+
+describe("tables that are too wide", () => {
+  test("seven runs fit at 1,280 px", async () => {
+    const seven = reportOf([...report.runs.slice(0, 6), mixedLengths().runs[5]]);
+    const page = await lab.page(seven);
+    const room = page.locator("#figures .scroller");
+    expect(await room.evaluate((e) => e.scrollWidth - e.clientWidth)).toBeLessThanOrEqual(0);
+    expect(await page.locator("#figures .scroll-there").isVisible()).toBe(false);
+    await page.context().close();
+  });
+
+  test("more say so, and a press moves on and back", async () => {
+    const page = await lab.page(manyRuns(), "", { reducedMotion: "reduce" });
+    const there = page.locator("#figures .scroll-there");
+    const left = () => page.locator("#figures .scroller").evaluate((e) => e.scrollLeft);
+    expect(await there.innerText()).toContain("more to the right");
+    for (let press = 0; press < 10 && (await there.innerText()).includes("more"); press++) {
+      const before = await left();
+      await there.click();
+      await expect.poll(left).toBeGreaterThan(before);
+      await page.waitForTimeout(400);
+    }
+    expect(await there.innerText()).toContain("back to the left");
+    await there.click();
+    await expect.poll(left).toBe(0);
+    await page.context().close();
   });
 });
 

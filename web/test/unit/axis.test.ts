@@ -3,6 +3,7 @@ import {
   extend,
   linear,
   linearTicks,
+  logFrom,
   logScale,
   logTicks,
   lowerBound,
@@ -12,6 +13,7 @@ import {
   niceTop,
   projector,
   robustTop,
+  weightedTop,
 } from "../../src/chart/axis";
 import { shortCount } from "../../src/data/format";
 
@@ -36,8 +38,8 @@ describe("log scale", () => {
     expect(scale.zeroAt).toBeLessThan(100);
     expect(scale.min).toBeLessThan(scale.zeroAt ?? 0);
     const place = projector(scale, 0, 1);
-    expect(place(100)).toBeCloseTo(0.14, 6);
-    expect(place(0)).toBeCloseTo(0.07, 6);
+    expect(place(100)).toBeCloseTo(0.16, 6);
+    expect(place(0)).toBeCloseTo(0.096, 6);
   });
 
   test("holds nothing at all without failing", () => {
@@ -53,6 +55,21 @@ describe("log scale", () => {
   test("two decades also name 2 and 5", () => {
     const labels = logTicks(logScale(1_000, 90_000, false), shortCount).map((tick) => tick.label);
     expect(labels).toEqual(["1K", "2K", "5K", "10K", "20K", "50K", "100K"]);
+  });
+
+  test("a low axis names decades alone, and its end where there is room", () => {
+    const labels = (pixels: number) =>
+      logTicks(logScale(10, 50_000, false), shortCount, pixels).map((tick) => tick.label);
+    expect(labels(200)).toEqual(["10", "100", "1K", "10K", "50K"]);
+    expect(labels(60)).toEqual(["10", "100", "1K", "10K"]);
+    const few = logTicks(logFrom(1, 50), shortCount, 40).map((tick) => tick.label);
+    expect(few).toEqual(["1", "10", "50"]);
+  });
+
+  test("for ratios begins and ends close to the values", () => {
+    expect(logFrom(1, 16)).toMatchObject({ low: 1, max: 20 });
+    expect(logFrom(0.31, 4)).toMatchObject({ low: 0.2, max: 5 });
+    expect(logFrom(1, 1)).toMatchObject({ low: 1, max: 2 });
   });
 
   test("minor lines stay inside", () => {
@@ -131,4 +148,27 @@ test("one wild second does not flatten the strip", () => {
   expect(clipped).toBe(true);
   expect(top).toBeLessThan(10);
   expect(robustTop([new Float64Array(2_000).fill(4)])).toEqual({ top: 4, clipped: false });
+});
+
+describe("an axis on which the writes decide", () => {
+  const tame = {
+    values: new Float64Array(2_000).fill(4),
+    weights: new Float64Array(2_000).fill(10_000),
+  };
+  const wild = {
+    values: Float64Array.from({ length: 2_000 }, (_, i) =>
+      i % 3 === 0 ? Number.NaN : i % 3 === 1 ? 8 : 88_000,
+    ),
+    weights: Float64Array.from({ length: 2_000 }, (_, i) => (i % 3 === 0 ? 0 : i % 3 === 1 ? 16_384 : 1)),
+  };
+
+  test("seconds with hardly a write have no say, however many they are", () => {
+    expect(weightedTop([tame, wild])).toMatchObject({ lowest: 4, clipped: true });
+    expect(weightedTop([tame, wild]).top).toBeCloseTo(9.2);
+  });
+
+  test("tame columns are held whole, and no column at all does not fail", () => {
+    expect(weightedTop([tame])).toEqual({ lowest: 4, top: 4, clipped: false });
+    expect(weightedTop([]).top).toBe(1);
+  });
 });

@@ -1,6 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { fixtureReport, manyRuns, reportOf, runOf, SHAPES, unknownTest } from "../../fixtures/report";
-import { appOf, firstComparison, shownRuns, usable } from "../../src/app";
+import {
+  fixtureReport,
+  manyRuns,
+  mixedLengths,
+  reportOf,
+  runOf,
+  SHAPES,
+  unknownTest,
+} from "../../fixtures/report";
+import { appOf, firstComparison, shownRuns, usable, variantsOf } from "../../src/app";
+import { runClasses } from "../../src/chart/classes";
 import { endOf, setScales, zoomed, zoomWithin } from "../../src/chart/scales";
 import * as figures from "../../src/data/figures";
 import { libraryOf, parseReport, plainName, spareLabel } from "../../src/data/load";
@@ -41,6 +50,15 @@ describe("loading", () => {
     expect(drives).toHaveLength(1);
     expect(new Set(runs.map((run) => run.id)).size).toBe(2);
     expect(runs.map((run) => run.variant)).toEqual(["default", "default #2"]);
+  });
+
+  test("default comes first, then the spare areas as they grow", () => {
+    const variants = ["100GiB", "25%", "12.5%", "default"];
+    const views = variants.map((variant, k) => runOf({ ...SHAPES[0], length: 60, variant }, k));
+    const made = libraryOf(reportOf(views));
+    const sorted = ["default", "12.5%", "25%", "100GiB"];
+    expect(made.runs.map((run) => run.variant)).toEqual(sorted);
+    expect(variantsOf(made)).toEqual(sorted);
   });
 
   test("two drives of one name are told apart", () => {
@@ -154,10 +172,30 @@ describe("figures", () => {
     expect(lines.find((line) => line.startsWith("waf_steady"))).toMatch(/,$/);
   });
 
+  test("the mean of the whole load has its place and its meaning", () => {
+    expect(figure("iops_mean")).toMatchObject({
+      group: "Throughput",
+      label: "Whole load, mean",
+      unit: "iops",
+    });
+    expect(figure("iops_mean").meaning).not.toBe("");
+  });
+
+  test("the best is sought among complete runs of one length", () => {
+    const mixed = libraryOf(mixedLengths());
+    const classes = runClasses(mixed.runs).map(({ runs }) => runs);
+    const best = figures.bestRuns(figure("iops_steady_mean"), classes);
+    expect([...best].map((run) => `${run.drive.name}, ${run.variant}`)).toEqual(["Fixture Even 480, 25%"]);
+    const never = figures.bestRuns(figure("seconds_below_half_mean_share"), classes);
+    expect([...never].every((run) => run.view.status === "complete")).toBe(true);
+  });
+
   test("runs made alike raise no notice, others name the difference", () => {
-    expect(figures.differingConfig(library.runs)).toEqual([]);
+    expect(figures.differingConfig(library.runs, [library.runs])).toEqual([]);
     const short = libraryOf(reportOf([runOf(SHAPES[0], 1), runOf({ ...SHAPES[0], length: 60 }, 1)]));
-    expect(figures.differingConfig(short.runs)).toEqual(["duration_s", "steady_from_s"]);
+    expect(figures.differingConfig(short.runs, [short.runs])).toEqual(["duration_s", "steady_from_s"]);
+    const apart = runClasses(short.runs).map(({ runs }) => runs);
+    expect(figures.differingConfig(short.runs, apart)).toEqual([]);
   });
 });
 
