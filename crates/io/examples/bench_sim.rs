@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use std::time::Instant;
 
 use base::{Completion, Data, Nanos, Op, OpKind, Ratio, Rng, TelemetryRow};
-use sim::ftl::gc::{VictimPolicy, select_victim};
+use sim::ftl::gc::{VictimPolicy, VictimSelector};
 use sim::ftl::{Ftl, StreamId, SuperblockState};
 use sim::prefetch::prefetch;
 use sim::{Config, Device, Model, PAGE_BYTES};
@@ -144,6 +144,7 @@ fn sized_config(gib: u64) -> Config {
 /// Host writes without time: the same maps, streams, victims and order of work as the simulator.
 struct Floor {
     ftl: Ftl,
+    victims: VictimSelector,
     rng: Rng,
     ahead: VecDeque<u32>,
     programmed_pages: u64,
@@ -161,7 +162,9 @@ impl Floor {
             }
             ftl.place(StreamId::Host, logical);
         }
-        Self { ftl, rng: Rng::split(1, "floor"), ahead: VecDeque::new(), programmed_pages: 0 }
+        let victims = VictimSelector::new(VictimPolicy::Greedy, 1, 1);
+        let rng = Rng::split(1, "floor");
+        Self { ftl, victims, rng, ahead: VecDeque::new(), programmed_pages: 0 }
     }
 
     fn write(&mut self, count: u64) {
@@ -185,7 +188,7 @@ impl Floor {
     fn collect(&mut self) {
         let units = self.ftl.geometry.superblock_units;
         while self.ftl.free.len() < 3 {
-            let victim = select_victim(VictimPolicy::Greedy, &self.ftl).expect("a victim");
+            let victim = self.victims.select(&self.ftl).expect("a victim");
             self.ftl.states[victim as usize] = SuperblockState::Victim;
             for unit in victim * units..(victim + 1) * units {
                 self.ftl.prefetch_unit(unit + 4);

@@ -34,6 +34,8 @@ pub struct Collector {
     pub owed_pages: u64,
     /// Valid pages read or being read that are not yet placed.
     pub in_flight_pages: u32,
+    /// Valid pages of the newest victim when it was chosen.
+    pub victim_valid_pages: u32,
     /// Pages of victims already looked at, whose room comes back with the erase.
     pub reclaimed_pages: u64,
 }
@@ -50,8 +52,9 @@ impl Collector {
         Some((victim.superblock, victim.next_unit - 1))
     }
 
-    /// Begins with a superblock.
-    pub fn begin(&mut self, superblock: u32) {
+    /// Begins with a superblock that holds so many valid pages.
+    pub fn begin(&mut self, superblock: u32, valid_pages: u32) {
+        self.victim_valid_pages = valid_pages;
         let victim = Victim { superblock, next_unit: 0, units_in_flight: 0, durable_at: None };
         self.victims.push_back(victim);
     }

@@ -8,8 +8,8 @@
 //! ```
 //!
 //! A write is acknowledged when its last page is in the write buffer; its pages get their place in
-//! the host stream at that moment. Everything that happens is a function of the model and of the
-//! commands with their times: no clock, no randomness, no threads.
+//! the host stream at that moment. Everything that happens is a function of the model with its seed
+//! and of the commands with their times: no clock, no threads.
 
 use std::collections::VecDeque;
 
@@ -18,7 +18,7 @@ use base::{Completion, Nanos, Op, OpKind, Status, TelemetryRow};
 use crate::collector::Collector;
 use crate::durability::Durability;
 use crate::events::NEVER;
-use crate::ftl::gc::select_victim;
+use crate::ftl::gc::VictimSelector;
 use crate::ftl::pacing::{Level, Pacing};
 use crate::ftl::{Ftl, NO_PAGE, StreamId};
 use crate::geometry::{Geometry, PAGE_BYTES};
@@ -50,6 +50,7 @@ pub struct Device {
     nand: Nand,
     pub(crate) ftl: Ftl,
     pacing: Pacing,
+    victims: VictimSelector,
     collector: Collector,
     host_programs: Durability,
     gc_programs: Durability,
@@ -94,6 +95,7 @@ impl Device {
             nand: Nand::new(&config.geometry, config.nand),
             ftl,
             pacing: Pacing::new(config.pacing, config.free_low, config.free_high),
+            victims: VictimSelector::new(config.gc_policy, config.gc_candidates, config.seed),
             collector: Collector::default(),
             host_programs: Durability::default(),
             gc_programs: Durability::default(),
@@ -496,7 +498,8 @@ impl Device {
             + u64::from(free_superblocks) * u64::from(superblock_pages)
             + self.collector.reclaimed_pages;
         let writable_pages = room.saturating_sub(u64::from(self.collector.in_flight_pages));
-        Level { free_superblocks, writable_pages, superblock_pages }
+        let victim_valid_pages = self.collector.victim_valid_pages;
+        Level { free_superblocks, writable_pages, superblock_pages, victim_valid_pages }
     }
 
     /// Most valid pages garbage collection may have in flight.
@@ -557,15 +560,12 @@ impl Device {
 
     /// Chooses the next victim; false where none would give room.
     fn begin_victim(&mut self) -> bool {
-        let superblock_pages = self.geometry().superblock_pages();
-        let victim = select_victim(self.config.gc_policy, &self.ftl)
-            .filter(|&victim| self.ftl.valid_pages[victim as usize] < superblock_pages);
-        let Some(victim) = victim else {
+        let Some(victim) = self.victims.select(&self.ftl) else {
             self.collector.owed_pages = 0;
             return false;
         };
         self.ftl.states[victim as usize] = crate::ftl::SuperblockState::Victim;
-        self.collector.begin(victim);
+        self.collector.begin(victim, self.ftl.valid_pages[victim as usize]);
         true
     }
 

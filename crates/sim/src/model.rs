@@ -155,6 +155,8 @@ pub struct Buffer {
 pub struct GcModel {
     /// Which superblock.
     pub policy: Sourced<VictimPolicy>,
+    /// Superblocks looked at by policies that look at some only (d-choices, windowed-greedy).
+    pub candidates: Sourced<u32>,
     /// When.
     pub pacing: Sourced<PacingKind>,
     /// Erased superblocks below which the host waits.

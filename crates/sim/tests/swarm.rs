@@ -16,7 +16,7 @@ fn pick<'a>(rng: &mut Rng, values: &[&'a str]) -> &'a str {
 
 /// Random values, many of them impossible.
 fn random_model(rng: &mut Rng) -> Result<Device, ModelError> {
-    let keys: [(&str, &[&str]); 16] = [
+    let keys: [(&str, &[&str]); 18] = [
         ("nand.channels", &["0", "1", "2", "3", "8"]),
         ("nand.dies_per_channel", &["1", "2", "5"]),
         ("nand.planes", &["1", "2", "4", "16"]),
@@ -29,7 +29,9 @@ fn random_model(rng: &mut Rng) -> Result<Device, ModelError> {
         ("buffer.power_loss_protected", &["true", "false"]),
         ("controller.relocate_ns", &["0", "1000", "20000"]),
         ("controller.write_command_ns", &["0", "6000"]),
-        ("gc.pacing", &["watermark", "proportional"]),
+        ("gc.pacing", &["watermark", "proportional", "token"]),
+        ("gc.policy", &["greedy", "fifo", "d-choices", "windowed-greedy", "cost-benefit"]),
+        ("gc.candidates", &["1", "4", "1000"]),
         ("gc.free_low", &["1", "2", "3", "8"]),
         ("gc.free_high", &["2", "4", "9", "20"]),
         ("interface.queue_depth", &["1", "2", "32"]),

@@ -2,6 +2,7 @@
 //! live until enough commands have ended.
 
 use std::collections::BTreeMap;
+use std::str::FromStr;
 
 use base::{Completion, Nanos, Op, Ratio, TelemetryRow};
 use sim::{Config, Device, Model, PAGE_BYTES};
@@ -40,18 +41,29 @@ fn model_text(name: &str) -> Result<String, IoError> {
     )))
 }
 
+/// Takes a key that is no value of the model out of the list; the last one counts.
+fn take<T: FromStr>(keys: &mut Vec<(String, String)>, name: &str) -> Result<Option<T>, IoError>
+where
+    T::Err: std::fmt::Display,
+{
+    let mut taken = None;
+    for (_, value) in keys.extract_if(.., |(key, _)| key == name) {
+        let parsed = value.parse();
+        taken = Some(parsed.map_err(|error| IoError::Usage(format!("{name}={value}: {error}")))?);
+    }
+    Ok(taken)
+}
+
 /// The model `name` with its overrides, and what it resolves to.
 fn resolve(name: &str, keys: &[(String, String)]) -> Result<(Model, Config), IoError> {
     let usage = |error: &dyn std::fmt::Display| IoError::Usage(error.to_string());
     let text = model_text(name)?;
-    let (scales, overrides): (Vec<_>, Vec<_>) =
-        keys.iter().cloned().partition(|(key, _)| key == "scale");
+    let mut overrides = keys.to_vec();
+    let scale = take(&mut overrides, "scale")?.unwrap_or(Ratio::ONE);
+    let seed = take(&mut overrides, "seed")?.unwrap_or(0);
     let model = Model::load(name, &text, &overrides).map_err(|error| usage(&error))?;
-    let mut scale = Ratio::ONE;
-    for (_, value) in &scales {
-        scale = value.parse().map_err(|error| IoError::Usage(format!("scale: {error}")))?;
-    }
-    let config = model.resolve(scale).map_err(|error| usage(&error))?;
+    let mut config = model.resolve(scale).map_err(|error| usage(&error))?;
+    config.seed = seed;
     Ok((model, config))
 }
 
@@ -117,7 +129,7 @@ fn details(model: &Model, config: &Config) -> BTreeMap<String, String> {
 }
 
 impl SimTarget {
-    /// Builds the drive `name` (built-in, or the path of a model file). `keys` are `scale` and any
+    /// Builds the drive `name` (built-in, or the path of a model file). `keys` are `scale`, `seed` and any
     /// value of the model by its dotted name; `spec` is the whole target string, for the result.
     ///
     /// # Errors

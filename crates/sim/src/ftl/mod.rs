@@ -67,6 +67,10 @@ pub struct Ftl {
     pub states: Vec<SuperblockState>,
     /// Erases of each superblock.
     pub erase_counts: Vec<u32>,
+    /// When each superblock was closed: its number in the order of all closings.
+    pub closed_at: Vec<u64>,
+    /// Closings so far.
+    pub closed_total: u64,
     /// Erased superblocks, oldest first (which levels wear well enough for uniform work).
     pub free: VecDeque<u32>,
     streams: [Stream; 2],
@@ -84,6 +88,8 @@ impl Ftl {
             valid_pages: vec![0; superblocks],
             states: vec![SuperblockState::Free; superblocks],
             erase_counts: vec![0; superblocks],
+            closed_at: vec![0; superblocks],
+            closed_total: 0,
             free: (0..geometry.superblocks).collect(),
             streams: [Stream { superblock: NO_SUPERBLOCK, next_page: 0 }; 2],
             superblock_pages: geometry.superblock_pages(),
@@ -172,6 +178,8 @@ impl Ftl {
         let stream = self.streams[id as usize];
         if stream.next_page == self.superblock_pages {
             self.states[stream.superblock as usize] = SuperblockState::Closed;
+            self.closed_at[stream.superblock as usize] = self.closed_total;
+            self.closed_total += 1;
         }
     }
 

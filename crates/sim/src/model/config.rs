@@ -34,12 +34,16 @@ pub struct Config {
     pub power_loss_protected: bool,
     /// Which superblock to collect.
     pub gc_policy: VictimPolicy,
+    /// Superblocks looked at by policies that look at some only.
+    pub gc_candidates: u32,
     /// When to collect.
     pub pacing: PacingKind,
     /// Erased superblocks below which the host waits.
     pub free_low: u32,
     /// Superblocks of writable space at which collection starts or stops.
     pub free_high: u32,
+    /// Seed of whatever the drive draws lots for.
+    pub seed: u64,
 }
 
 impl Config {
@@ -110,6 +114,7 @@ impl Check<'_> {
             ("nand.erase_ns", nand.erase_ns.value, 1, HOUR_NS),
             ("nand.channel_bytes_per_s", nand.channel_bytes_per_s.value, 1_000_000, TB_PER_S),
             ("buffer.write_bytes", buffer.write_bytes.value, PAGE_BYTES, 1 << 43),
+            ("gc.candidates", gc.candidates.value.into(), 1, 1 << 20),
             ("gc.free_low", gc.free_low.value.into(), 2, 1 << 20),
         ] {
             self.within(key, value, min, max)?;
@@ -200,9 +205,11 @@ pub(super) fn resolve(model: &Model, scale: Ratio) -> Result<Config, ModelError>
         buffer_pages,
         power_loss_protected: buffer.power_loss_protected.value,
         gc_policy: gc.policy.value,
+        gc_candidates: gc.candidates.value,
         pacing: gc.pacing.value,
         free_low: gc.free_low.value,
         free_high: gc.free_high.value,
+        seed: 0,
         geometry,
     })
 }

@@ -28,6 +28,7 @@ nand.reserved_superblocks = { value = 2, from = "assumed: test" }
 buffer.write_bytes = { value = 1_048_576, from = "assumed: test" }
 buffer.power_loss_protected = { value = false, from = "assumed: test" }
 gc.policy = { value = "greedy", from = "assumed: test" }
+gc.candidates = { value = 10, from = "assumed: test" }
 gc.pacing = { value = "proportional", from = "assumed: test" }
 gc.free_low = { value = 3, from = "assumed: test" }
 gc.free_high = { value = 12, from = "assumed: test" }

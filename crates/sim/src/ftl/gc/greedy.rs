@@ -1,14 +1,13 @@
 //! Greedy: the closed superblock with the fewest valid pages.
 //!
 //! Source: Bux and Iliadis 2010, Desnoyers 2012; with superblocks of 16,384 pages and more its WAF
-//! equals that of FIFO, `alpha / (alpha + W(-alpha e^-alpha))`. Simplification: a linear scan; it runs once a
-//! superblock, a microsecond against tens of thousands of page moves. Ties go to the lower number.
-//! Test: `tests/shape.rs`.
+//! equals that of FIFO, `alpha / (alpha + W(-alpha e^-alpha))`. Simplification: a linear scan; it runs
+//! once a superblock, a microsecond against tens of thousands of page moves. Ties go to the lower
+//! number. Test: `tests/theory.rs`.
 
-use crate::ftl::{Ftl, SuperblockState};
+use super::closed;
+use crate::ftl::Ftl;
 
 pub(super) fn select(ftl: &Ftl) -> Option<u32> {
-    (0..ftl.geometry.superblocks)
-        .filter(|&superblock| ftl.states[superblock as usize] == SuperblockState::Closed)
-        .min_by_key(|&superblock| ftl.valid_pages[superblock as usize])
+    closed(ftl).min_by_key(|&superblock| ftl.valid_pages[superblock as usize])
 }

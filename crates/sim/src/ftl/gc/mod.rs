@@ -1,15 +1,20 @@
 //! Which superblock to collect: one policy, one file.
 //!
-//! Contract: [`select_victim`] is called when garbage collection starts on a new superblock. A policy
-//! sees the valid counts of the closed superblocks and names one, or none where there is none. It
-//! must be deterministic. A new policy is a file beside this one, a variant of [`VictimPolicy`] and an
-//! arm in [`select_victim`].
+//! Contract: [`VictimSelector::select`] is called when garbage collection starts on a new superblock. A
+//! policy sees the maps and names a closed superblock, or none where there is none. It must be
+//! deterministic; a policy that draws lots gets its own generator. A new policy is a file
+//! beside this one, a variant of [`VictimPolicy`] and an arm in `select`.
 
+mod cost_benefit;
+mod d_choices;
+mod fifo;
 mod greedy;
+mod windowed_greedy;
 
+use base::Rng;
 use serde::Deserialize;
 
-use super::Ftl;
+use super::{Ftl, SuperblockState};
 
 /// How a victim is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
@@ -17,6 +22,14 @@ use super::Ftl;
 pub enum VictimPolicy {
     /// The fewest valid pages.
     Greedy,
+    /// The oldest.
+    Fifo,
+    /// The fewest valid pages among some drawn at random; one candidate is random choice.
+    DChoices,
+    /// The fewest valid pages among the oldest.
+    WindowedGreedy,
+    /// The most gain for the work, times age.
+    CostBenefit,
 }
 
 impl VictimPolicy {
@@ -25,14 +38,55 @@ impl VictimPolicy {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Greedy => "greedy",
+            Self::Fifo => "fifo",
+            Self::DChoices => "d-choices",
+            Self::WindowedGreedy => "windowed-greedy",
+            Self::CostBenefit => "cost-benefit",
         }
     }
 }
 
-/// The superblock to collect next, by `policy`.
-#[must_use]
-pub fn select_victim(policy: VictimPolicy, ftl: &Ftl) -> Option<u32> {
-    match policy {
-        VictimPolicy::Greedy => greedy::select(ftl),
+/// A policy with what it needs to choose.
+#[derive(Clone, Debug)]
+pub struct VictimSelector {
+    policy: VictimPolicy,
+    candidates: u32,
+    rng: Rng,
+}
+
+impl VictimSelector {
+    /// The policy; `candidates` superblocks are looked at by those that look at some only.
+    #[must_use]
+    pub fn new(policy: VictimPolicy, candidates: u32, seed: u64) -> Self {
+        Self { policy, candidates, rng: Rng::split(seed, "victims") }
     }
+
+    /// The superblock to collect next; none where no closed superblock would give room.
+    /// A policy that does not look at valid counts may well name a full one: that costs, but ends.
+    #[must_use]
+    pub fn select(&mut self, ftl: &Ftl) -> Option<u32> {
+        let emptiest = greedy::select(ftl)?;
+        let gives_room = ftl.valid_pages[emptiest as usize] < ftl.geometry.superblock_pages();
+        match self.policy {
+            _ if !gives_room => None,
+            VictimPolicy::Greedy => Some(emptiest),
+            _ => self.choose(ftl),
+        }
+    }
+
+    fn choose(&mut self, ftl: &Ftl) -> Option<u32> {
+        match self.policy {
+            VictimPolicy::Greedy => greedy::select(ftl),
+            VictimPolicy::Fifo => fifo::select(ftl),
+            VictimPolicy::DChoices => d_choices::select(ftl, self.candidates, &mut self.rng),
+            VictimPolicy::WindowedGreedy => windowed_greedy::select(ftl, self.candidates),
+            VictimPolicy::CostBenefit => cost_benefit::select(ftl),
+        }
+    }
+}
+
+/// All superblocks that may be collected.
+fn closed(ftl: &Ftl) -> impl Iterator<Item = u32> + '_ {
+    (0..ftl.geometry.superblocks)
+        .filter(|&superblock| ftl.states[superblock as usize] == SuperblockState::Closed)
 }

@@ -7,11 +7,13 @@
 //! stream take an erased superblock). A policy sees only [`Level`].
 
 mod proportional;
+mod token;
 mod watermark;
 
 use serde::Deserialize;
 
 pub use proportional::Proportional;
+pub use token::Token;
 pub use watermark::Watermark;
 
 /// How full the drive is.
@@ -24,6 +26,8 @@ pub struct Level {
     pub writable_pages: u64,
     /// Pages in a superblock.
     pub superblock_pages: u32,
+    /// Valid pages of the newest victim when it was chosen.
+    pub victim_valid_pages: u32,
 }
 
 /// Name of a pacing policy in a drive model.
@@ -34,6 +38,8 @@ pub enum PacingKind {
     Watermark,
     /// Collect a little for every host write, more as free space shrinks.
     Proportional,
+    /// Collect for every host write what the victim in hand costs.
+    Token,
 }
 
 impl PacingKind {
@@ -43,6 +49,7 @@ impl PacingKind {
         match self {
             Self::Watermark => "watermark",
             Self::Proportional => "proportional",
+            Self::Token => "token",
         }
     }
 }
@@ -54,6 +61,8 @@ pub enum Pacing {
     Watermark(Watermark),
     /// See [`Proportional`].
     Proportional(Proportional),
+    /// See [`Token`].
+    Token(Token),
 }
 
 impl Pacing {
@@ -63,6 +72,7 @@ impl Pacing {
         match kind {
             PacingKind::Watermark => Self::Watermark(Watermark::new(free_low, free_high)),
             PacingKind::Proportional => Self::Proportional(Proportional::new(free_low, free_high)),
+            PacingKind::Token => Self::Token(Token::new(free_low, free_high)),
         }
     }
 
@@ -72,6 +82,7 @@ impl Pacing {
         match self {
             Self::Watermark(_) => 0,
             Self::Proportional(policy) => policy.owed_pages(level, host_pages),
+            Self::Token(policy) => policy.owed_pages(level, host_pages),
         }
     }
 
@@ -81,6 +92,7 @@ impl Pacing {
         match self {
             Self::Watermark(policy) => policy.must_collect(level),
             Self::Proportional(policy) => policy.must_collect(level),
+            Self::Token(policy) => policy.must_collect(level),
         }
     }
 
@@ -90,6 +102,7 @@ impl Pacing {
         match self {
             Self::Watermark(policy) => policy.host_may_open(level),
             Self::Proportional(policy) => policy.host_may_open(level),
+            Self::Token(policy) => policy.host_may_open(level),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! limit in open FTLs (`NVMeVirt` refills credit a line at a time, the Jasmine FTL collects when one
 //! block is left) and the reading of the 2012 reviews. When the host needs a superblock and `free_low` or fewer are
 //! erased, it waits until `free_high` are. Simplification: no background or idle collection.
-//! Test: `tests/shape.rs::lazy_and_eager_pacing_move_the_same_pages`.
+//! Test: `tests/shape.rs::every_pacing_moves_the_same_pages_and_they_differ_in_evenness`.
 
 use super::Level;
 

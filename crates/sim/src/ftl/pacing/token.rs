@@ -1,0 +1,51 @@
+//! Token: the victim in hand sets the pace.
+//!
+//! Phenomenon: a firmware that lets the host write exactly what cleaning gives back never runs out of space and
+//! never stalls. Source: the idea of MQSim-E: a victim with v valid of S pages gives S - v pages for v
+//! moves, so each host page pays v / (S - v). Simplification: below the middle of the two levels the price
+//! rises by a quarter, above it falls by a quarter, or the level would drift. At `free_low` the host
+//! waits. Test: `tests/shape.rs::every_pacing_moves_the_same_pages_and_they_differ_in_evenness`.
+
+use super::Level;
+
+/// The policy with the fraction of a page not yet paid.
+#[derive(Clone, Debug)]
+pub struct Token {
+    free_low: u32,
+    free_high: u32,
+    /// Owed and not yet asked for, in 1 / `UNITS` pages.
+    rest: u64,
+}
+
+const UNITS: u64 = 1 << 16;
+
+impl Token {
+    pub(super) fn new(free_low: u32, free_high: u32) -> Self {
+        Self { free_low, free_high, rest: 0 }
+    }
+
+    #[inline]
+    pub(super) fn owed_pages(&mut self, level: Level, host_pages: u32) -> u64 {
+        let superblock_pages = u64::from(level.superblock_pages);
+        if level.writable_pages >= u64::from(self.free_high) * superblock_pages {
+            return 0;
+        }
+        let middle = u64::from(self.free_low + self.free_high) * superblock_pages / 2;
+        let quarters = if level.writable_pages < middle { 5 } else { 3 };
+        let valid = u64::from(level.victim_valid_pages);
+        let gained = superblock_pages.saturating_sub(valid).max(1);
+        let price = u64::from(host_pages) * valid * UNITS / gained;
+        self.rest += price * quarters / 4 + 1;
+        let whole = self.rest / UNITS;
+        self.rest %= UNITS;
+        whole
+    }
+
+    pub(super) fn must_collect(&self, level: Level) -> bool {
+        level.free_superblocks <= self.free_low
+    }
+
+    pub(super) fn host_may_open(&self, level: Level) -> bool {
+        level.free_superblocks > self.free_low
+    }
+}
