@@ -142,8 +142,8 @@ mod tests {
         }
 
         #[test]
-        fn ids_sort_by_their_start(a in 0_u64..4_000_000_000, b in 0_u64..4_000_000_000, salt: u64) {
-            prop_assume!(a < b);
+        fn ids_sort_by_their_start(a in 0_u64..4_000_000_000, later_s in 1_u64..100_000_000, salt: u64) {
+            let b = a + later_s;
             let id = |s: u64| run_id(s * 1_000_000_000, "trim", "d", "default", salt);
             prop_assert!(id(a) < id(b));
         }

@@ -152,6 +152,22 @@ fn a_newer_version_is_refused_and_unknown_fields_are_not() {
 }
 
 #[test]
+fn files_that_contradict_each_other_are_told() {
+    let library = tempfile::tempdir().unwrap();
+    let mut run = run_named("odd");
+    let mut writer = RunWriter::create(library.path(), &run).unwrap();
+    let mut rows = load_rows(5, 2);
+    rows.seconds.remove(2);
+    rows.latencies[0].count += 1;
+    run.phases.push(phase("purge", &PhaseRows::default()));
+    add_phase(&mut writer, &mut run, "load", &rows);
+    let found = RunDir::open(writer.path()).unwrap().contradictions().unwrap();
+    assert_eq!(found.len(), 2, "{found:?}");
+    assert!(found[0].contains("`load`") && found[0].contains("second 2"), "{found:?}");
+    assert!(found[1].contains(LATENCY_FILE), "{found:?}");
+}
+
+#[test]
 fn missing_files_are_named() {
     let library = tempfile::tempdir().unwrap();
     write_example(library.path(), "r");

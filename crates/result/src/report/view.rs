@@ -54,9 +54,10 @@ fn view(dir: &RunDir) -> Result<RunView, ReportError> {
     })
 }
 
-/// `steady_from` of a run's configuration in seconds: a number of seconds, or a time with a unit.
+/// Where a run's configuration lets steady state begin, in seconds: `steady_from_s` as a number, or
+/// `steady_from` as a number or a time with a unit.
 fn configured_steady_from_s(run: &Run) -> u32 {
-    let value = run.config.get("steady_from");
+    let value = run.config.get("steady_from_s").or_else(|| run.config.get("steady_from"));
     let number = value.and_then(serde_json::Value::as_f64).map(|s| s.max(0.0) as u32);
     let text = value.and_then(serde_json::Value::as_str);
     let time = text.and_then(|text| text.parse::<Nanos>().ok());
@@ -96,9 +97,9 @@ fn add_telemetry(series: &mut Series, rows: &[&SecondRow], dies: Option<u64>) {
     }
 }
 
-/// The number of dies, which turns busy time into a share; simulated targets say it as `dies`.
+/// The number of dies, which turns busy time into a share; simulated targets tell it.
 fn die_count(details: &BTreeMap<String, String>) -> Option<u64> {
-    details.get("dies").and_then(|text| text.parse().ok()).filter(|&dies| dies > 0)
+    details.get("sim.dies").and_then(|text| text.parse().ok()).filter(|&dies| dies > 0)
 }
 
 /// Rounds to 1 / `steps`: digits that no graph shows would double the size of the page.

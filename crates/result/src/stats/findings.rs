@@ -12,7 +12,7 @@ const FLOOR_SHARE: f64 = 0.05;
 const CAUSE_REACH_S: f64 = 5.0;
 const CAUSE_REACH_SHARE: f64 = 0.05;
 
-/// Whole minutes and milliseconds: from here on a larger unit reads better.
+/// From so many nanoseconds on, a latency reads better in this unit.
 const LATENCY_UNITS: [(f64, &str); 3] = [(1e9, "s"), (1e6, "ms"), (1e3, "us")];
 
 /// What the figures of a consistency run say, most important first. `rows` are those of the load
@@ -56,7 +56,7 @@ fn steady_level(rows: &PhaseRows, figures: &Consistency) -> Predicate {
     let steady = steady_iops(rows, figures.steady_from_s);
     let (low, high) = (quantile(&steady, 0.05)?, quantile(&steady, 0.95)?);
     let text = format!(
-        "holds {} IOPS on average from {} s on, and 9 of 10 seconds stay within {} and {} IOPS",
+        "holds {} IOPS on average from {} s on, and 9 of 10 seconds stay between {} and {} IOPS",
         count(mean),
         count(f64::from(figures.steady_from_s)),
         count(low),
@@ -96,8 +96,12 @@ fn fall(rows: &PhaseRows, figures: &Consistency) -> Predicate {
     let fall_s = figures.metric("fall_start_s")?;
     let before = regimes.iter().take_while(|regime| regime.values.start < start);
     let from = before.map(|regime| regime.level).fold(0.0, f64::max);
-    let landing = figures.shape.steady_start.filter(|&steady| steady >= start).unwrap_or(start);
-    let to = regimes.iter().find(|regime| regime.values.start >= landing)?.level;
+    // Where it lands for good, if it does; right after a fall many drives dip below that.
+    let settled = figures.shape.steady_start.filter(|&steady| steady >= start);
+    let to = match settled {
+        Some(steady) => figures.shape.level_from(steady)?,
+        None => regimes.iter().find(|regime| regime.values.start >= start)?.level,
+    };
     let cause = if spare_runs_out_at(&rows.seconds, fall_s) {
         ", when its spare blocks are used up"
     } else {
@@ -147,7 +151,12 @@ fn settling(rows: &PhaseRows, figures: &Consistency) -> Predicate {
             ),
         )),
         Some(0.0) => None,
-        Some(steady_s) => Some((METRIC, format!("settles after {} s", count(steady_s)))),
+        Some(steady_s) => {
+            let level = figures.shape.level_from(figures.shape.steady_start?)?;
+            let text =
+                format!("settles at about {} IOPS after {} s", count(level), count(steady_s));
+            Some((METRIC, text))
+        }
     }
 }
 

@@ -81,9 +81,43 @@ impl RunDir {
         self.rows(index)
     }
 
+    /// Compares the files with each other: rows without gaps, and the same number of commands in
+    /// `run.json`, the series and the histogram. One sentence for each contradiction; none for a
+    /// sound run. Phases without rows (a purge) are passed over.
+    ///
+    /// # Errors
+    /// As for [`RunDir::rows`].
+    pub fn contradictions(&self) -> Result<Vec<String>, StoreError> {
+        let mut found = Vec::new();
+        for (index, phase) in self.run.phases.iter().enumerate() {
+            let rows = self.rows(index)?;
+            if !rows.seconds.is_empty() {
+                let of_phase = |what| format!("Phase {index} (`{}`): {what}", phase.name);
+                found.extend(phase_contradictions(phase.ios, &rows).into_iter().map(of_phase));
+            }
+        }
+        Ok(found)
+    }
+
     fn unknown_phase(&self, phase: &str) -> StoreError {
         StoreError::PhaseUnknown { phase: phase.to_owned(), known: super::phase_names(&self.run) }
     }
+}
+
+fn phase_contradictions(ios: u64, rows: &PhaseRows) -> Vec<String> {
+    let sum = |values: &mut dyn Iterator<Item = u64>| values.fold(0, u64::saturating_add);
+    let of_series = sum(&mut rows.seconds.iter().flat_map(|row| row.ios));
+    let of_histogram = sum(&mut rows.latencies.iter().map(|row| row.count));
+    let mut found = Vec::new();
+    if let Some((want, row)) = (0..).zip(&rows.seconds).find(|(want, row)| row.second != *want) {
+        found.push(format!("the row of second {want} is one of second {}", row.second));
+    }
+    for (file, sum) in [(SERIES_FILE, of_series), (LATENCY_FILE, of_histogram)] {
+        if sum != ios {
+            found.push(format!("{file} counts {sum} commands, {RUN_FILE} {ios}"));
+        }
+    }
+    found
 }
 
 fn parse_run(path: &Path, text: &[u8]) -> Result<Run, StoreError> {

@@ -29,13 +29,13 @@ pub(crate) fn run_named(run_id: &str) -> Run {
             capacity_bytes: 480_000_000_000,
             raw_bytes: Some(549_755_813_888),
             engine: "simulator".to_owned(),
-            details: [("dies".to_owned(), "64".to_owned())].into(),
+            details: [("sim.dies".to_owned(), "64".to_owned())].into(),
         },
         environment: [("kernel".to_owned(), "Linux 6.12".to_owned())].into(),
         seed: 1,
         config: [
-            ("duration".to_owned(), "120s".into()),
-            ("steady_from".to_owned(), "80s".into()),
+            ("duration_s".to_owned(), 120.into()),
+            ("steady_from_s".to_owned(), 80.into()),
             ("queue_depth".to_owned(), 32.into()),
         ]
         .into(),

@@ -1,0 +1,89 @@
+//! What a run is said to show, and what it is not.
+
+mod common;
+
+use common::{load_rows, phase, run_named};
+use result::rows::PhaseRows;
+use result::schema::Run;
+use result::stats::{consistency::Consistency, findings};
+
+fn story(run: &Run, rows: &PhaseRows) -> String {
+    let mut run = run.clone();
+    run.phases.push(phase("load", rows));
+    let figures = Consistency::of(rows, 80);
+    let found = findings::consistency(&run, rows, &figures);
+    found.into_iter().map(|finding| finding.text + "\n").collect()
+}
+
+fn real_drive() -> Run {
+    let mut run = run_named("r");
+    run.target.kind = "block".to_owned();
+    run
+}
+
+fn without_telemetry(mut rows: PhaseRows) -> PhaseRows {
+    for row in &mut rows.seconds {
+        row.telemetry = None;
+    }
+    rows
+}
+
+#[test]
+fn a_real_drive_is_not_simulated_and_hides_its_cause() {
+    let story = story(&real_drive(), &without_telemetry(load_rows(120, 30)));
+    assert!(story.contains("The drive falls from 700 to 130 IOPS after 30 s.\n"), "{story}");
+    assert!(!story.contains("imulated") && !story.contains("NAND"), "{story}");
+}
+
+#[test]
+fn spare_that_runs_out_at_another_time_is_no_cause() {
+    for reached_s in [0, 10, 90] {
+        let mut rows = load_rows(120, 30);
+        for row in &mut rows.seconds {
+            let free = if row.second < reached_s { 90 } else { 4 };
+            row.telemetry.as_mut().unwrap().free_superblocks = free;
+        }
+        let story = story(&run_named("r"), &rows);
+        assert!(story.contains("after 30 s.\n"), "{reached_s}: {story}");
+        assert!(!story.contains("used up"), "{reached_s}: {story}");
+    }
+}
+
+#[test]
+fn the_spare_area_stands_in_every_sentence() {
+    let mut run = real_drive();
+    run.span.variant = "25%".to_owned();
+    for line in story(&run, &load_rows(120, 30)).lines() {
+        assert!(line.starts_with("The drive with 25% spare area "), "{line}");
+    }
+}
+
+#[test]
+fn an_even_run_keeps_its_pace() {
+    let mut rows = load_rows(120, 120);
+    rows.seconds.iter_mut().for_each(|row| row.ios = [0, 700, 0, 0]);
+    let story = story(&real_drive(), &rows);
+    assert!(story.contains("keeps its pace: no fall in 120 s."), "{story}");
+    assert!(!story.contains("settles"), "{story}");
+}
+
+#[test]
+fn slow_seconds_are_counted_and_a_late_fall_is_a_snapshot() {
+    let mut rows = load_rows(120, 1);
+    for row in &mut rows.seconds[1..] {
+        row.ios[1] = if row.second % 4 == 0 { 10 } else { 200 };
+    }
+    let uneven = story(&real_drive(), &rows);
+    assert!(
+        uneven.contains("less than half its mean in 25% of the seconds from 80 s on"),
+        "{uneven}"
+    );
+    assert!(uneven.contains("the slowest gives 10 IOPS"), "{uneven}");
+    let late = story(&real_drive(), &load_rows(120, 112));
+    assert!(late.contains("does not settle within 120 s"), "{late}");
+}
+
+#[test]
+fn nothing_measured_says_nothing() {
+    assert_eq!(story(&real_drive(), &PhaseRows::default()), "");
+}
