@@ -27,7 +27,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     let demo = workspace.path("demo");
     std::fs::create_dir_all(&demo)?;
     check_space(&demo)?;
-    timed("web page", || web::bundle(workspace))?;
+    timed("web page", || web::bundle_if_stale(workspace))?;
     timed("release build", || proc::stream(LOG, &mut workspace.build_release()))?;
     let mut runs =
         timed("simulated drives", || consistency(workspace, &DRIVES, &["--spare", "default,25%"]))?;

@@ -1,6 +1,7 @@
 //! The web page: one HTML file, built by npm and embedded into the command line program.
 
 use std::path::Path;
+use std::time::SystemTime;
 
 use anyhow::{Context, Result, bail};
 
@@ -14,6 +15,28 @@ pub(crate) fn bundle(workspace: &Workspace) -> Result<()> {
     need_node()?;
     install(workspace, log)?;
     build(workspace, log)
+}
+
+/// The same, but keeps a page that is newer than all it is made from: a new one, even of the same
+/// bytes, would make cargo compile the programs that embed it again.
+pub(crate) fn bundle_if_stale(workspace: &Workspace) -> Result<()> {
+    const INPUTS: [&str; 4] =
+        ["web/src", "web/index.html", "web/package-lock.json", "web/vite.config.ts"];
+    let log = Log::stderr("web");
+    let newest_input = INPUTS.iter().filter_map(|input| newest(&workspace.path(input))).max();
+    let page = newest(&workspace.path("web/dist/index.html"));
+    if page.is_some() && page > newest_input {
+        log.line("web/dist/index.html is newer than its sources");
+        return Ok(());
+    }
+    bundle(workspace)
+}
+
+/// When a file, or the last file or directory below a directory, was changed.
+fn newest(path: &Path) -> Option<SystemTime> {
+    let own = path.metadata().and_then(|metadata| metadata.modified()).ok();
+    let below = path.read_dir().into_iter().flatten().flatten();
+    below.filter_map(|entry| newest(&entry.path())).chain(own).max()
 }
 
 /// Fetches the packages, where those in place are not the ones that the lock file names.
@@ -62,5 +85,21 @@ fn same_bytes(a: &Path, b: &Path) -> bool {
     match (std::fs::read(a), std::fs::read(b)) {
         (Ok(a), Ok(b)) => a == b,
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_of_a_tree_is_its_newest_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("below/file");
+        std::fs::create_dir(dir.path().join("below")).unwrap();
+        let later = SystemTime::now() + std::time::Duration::from_secs(100);
+        std::fs::File::create(&file).unwrap().set_modified(later).unwrap();
+        assert_eq!(newest(dir.path()), newest(&file));
+        assert_eq!(newest(&dir.path().join("missing")), None);
     }
 }
