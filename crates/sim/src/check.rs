@@ -2,8 +2,9 @@
 
 use crate::device::Device;
 use crate::ftl::{NO_PAGE, StreamId, SuperblockState};
+use crate::probe::Probe;
 
-impl Device {
+impl<P: Probe> Device<P> {
     /// Checks that every mapped LBA has exactly one valid page, that valid counts add up, and that free
     /// superblocks hold nothing.
     ///

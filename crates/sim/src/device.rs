@@ -20,11 +20,12 @@ use crate::durability::Durability;
 use crate::events::NEVER;
 use crate::ftl::gc::VictimSelector;
 use crate::ftl::pacing::{Level, Pacing};
-use crate::ftl::{Ftl, NO_PAGE, StreamId};
+use crate::ftl::{Ftl, NO_PAGE, StreamId, SuperblockState};
 use crate::geometry::{Geometry, PAGE_BYTES};
 use crate::host::{Command, ControllerJob, Server, transfer_ns};
 use crate::model::Config;
 use crate::nand::{DieOp, Nand};
+use crate::probe::{Probe, Silent};
 use crate::telemetry::Recorder;
 
 /// The errno of a command outside the drive or not aligned to its pages (EINVAL).
@@ -34,9 +35,9 @@ const SCAN_AHEAD_UNITS: u32 = 4;
 /// Units per die that garbage collection may have in flight.
 const GC_UNITS_PER_DIE: u32 = 2;
 
-/// A simulated drive.
+/// A simulated drive, watched by a probe.
 #[derive(Debug)]
-pub struct Device {
+pub struct Device<P: Probe = Silent> {
     config: Config,
     now_ns: u64,
     commands: Vec<Command>,
@@ -60,6 +61,7 @@ pub struct Device {
     totals: TelemetryRow,
     recorder: Recorder,
     completions: Vec<Completion>,
+    probe: P,
 }
 
 impl Device {
@@ -74,6 +76,31 @@ impl Device {
     /// state that was prepared without time.
     #[must_use]
     pub fn with_ftl(config: Config, ftl: Ftl) -> Self {
+        Self::assemble(config, ftl, Silent)
+    }
+}
+
+impl<P: Probe> Device<P> {
+    /// A fresh drive, watched from its first moment.
+    #[must_use]
+    pub fn with_probe(config: Config, probe: P) -> Self {
+        let ftl = Ftl::new(config.geometry);
+        Self::assemble(config, ftl, probe)
+    }
+
+    /// Maps, counts and streams as they stand.
+    #[must_use]
+    pub fn ftl(&self) -> &Ftl {
+        &self.ftl
+    }
+
+    /// The probe.
+    #[must_use]
+    pub fn probe(&self) -> &P {
+        &self.probe
+    }
+
+    fn assemble(config: Config, ftl: Ftl, probe: P) -> Self {
         let idle = Command {
             kind: OpKind::Flush,
             first_page: 0,
@@ -104,6 +131,7 @@ impl Device {
             recorder: Recorder::default(),
             completions: Vec::with_capacity(queue_depth),
             config,
+            probe,
         };
         device.mark_written_units();
         let open_pages = device.ftl.stream(StreamId::Host).next_page;
@@ -131,14 +159,18 @@ impl Device {
 
     /// Makes the drive new again (secure erase): nothing mapped, every superblock erased, counters at
     /// zero. The clock goes on; no command may be outstanding.
-    pub fn reset(&mut self) {
+    pub fn reset(&mut self)
+    where
+        P: Default,
+    {
         if self.totals == TelemetryRow::default() {
             return;
         }
         let now_ns = self.now_ns;
         // The old maps go first: two drives of full size would need twice the memory.
         self.ftl = Ftl::new(Geometry { superblocks: 0, logical_pages: 0, ..*self.geometry() });
-        *self = Self::new(self.config.clone());
+        let ftl = Ftl::new(self.config.geometry);
+        *self = Self::assemble(self.config.clone(), ftl, P::default());
         self.now_ns = now_ns;
     }
 
@@ -146,7 +178,13 @@ impl Device {
     pub fn deallocate(&mut self, first: u64, end: u64) {
         let end = end.min(u64::from(self.geometry().logical_pages));
         for logical in first..end {
-            self.ftl.unmap(logical as u32);
+            self.unmap(logical as u32);
+        }
+    }
+
+    fn unmap(&mut self, logical: u32) {
+        if self.ftl.unmap(logical) {
+            self.probe.unmapped(logical);
         }
     }
 
@@ -289,7 +327,7 @@ impl Device {
             OpKind::Flush => self.flush(tag),
             OpKind::Deallocate => {
                 for page in command.first_page..command.first_page + command.pages {
-                    self.ftl.unmap(page);
+                    self.unmap(page);
                 }
                 self.complete(tag);
             }
@@ -313,6 +351,7 @@ impl Device {
             DieOp::Erase { superblock } => {
                 if self.collector.die_erased(superblock) {
                     self.ftl.erased(superblock);
+                    self.probe.erased(superblock);
                     self.totals.erased_superblocks += 1;
                     let pages = u64::from(self.geometry().superblock_pages());
                     self.collector.reclaimed_pages -= pages;
@@ -360,6 +399,7 @@ impl Device {
                 command.admitted_pages += 1;
                 self.totals.host_pages += 1;
                 let physical = self.ftl.place(StreamId::Host, logical);
+                self.probe.placed(StreamId::Host, logical, physical);
                 self.buffered(physical);
             }
             self.admission.pop_front();
@@ -407,6 +447,7 @@ impl Device {
     /// A program has ended.
     fn programmed(&mut self, unit: u32, stream: StreamId, sequence: u64) {
         self.programmed[unit as usize / 64] |= 1 << (unit % 64);
+        self.probe.programmed(unit);
         self.totals.programmed_pages += u64::from(self.geometry().unit_pages);
         match stream {
             StreamId::Host => {
@@ -471,6 +512,7 @@ impl Device {
         let unit_pages = self.geometry().unit_pages;
         while !self.ftl.stream(StreamId::Host).next_page.is_multiple_of(unit_pages) {
             let physical = self.ftl.pad(StreamId::Host);
+            self.probe.padded(physical);
             self.totals.padding_pages += 1;
             self.buffered(physical);
         }
@@ -564,7 +606,8 @@ impl Device {
             self.collector.owed_pages = 0;
             return false;
         };
-        self.ftl.states[victim as usize] = crate::ftl::SuperblockState::Victim;
+        self.probe.victim(victim);
+        self.ftl.states[victim as usize] = SuperblockState::Victim;
         self.collector.begin(victim, self.ftl.valid_pages[victim as usize]);
         true
     }
@@ -594,6 +637,7 @@ impl Device {
             assert!(opened, "garbage collection ran out of erased superblocks");
         }
         let physical = self.ftl.place(StreamId::Gc, logical);
+        self.probe.placed(StreamId::Gc, logical, physical);
         self.totals.gc_moved_pages += 1;
         let unit_pages = self.geometry().unit_pages;
         if (physical + 1).is_multiple_of(unit_pages) {

@@ -22,8 +22,10 @@ pub mod host;
 pub mod model;
 pub mod nand;
 pub mod prefetch;
+pub mod probe;
 pub mod telemetry;
 
 pub use device::Device;
 pub use geometry::{Geometry, PAGE_BYTES};
 pub use model::{Config, Model, ModelError};
+pub use probe::Probe;

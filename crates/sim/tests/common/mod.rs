@@ -1,8 +1,10 @@
 //! What the simulator's tests share: a small drive to change, a closed loop, the formulas.
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
 
+pub mod swarm;
+
 use base::{Completion, Data, Nanos, Op, OpKind, Ratio, Rng};
-use sim::{Device, Model, PAGE_BYTES};
+use sim::{Device, Model, PAGE_BYTES, Probe};
 
 /// A small drive with round numbers: 2 channels x 2 dies, units of 4 pages, 64 superblocks of 512 pages.
 pub const SMALL: &str = r#"
@@ -65,8 +67,8 @@ pub fn alone(device: &mut Device, op: &Op) -> u64 {
 }
 
 /// Keeps `queue_depth` commands outstanding until `count` have ended.
-pub fn closed_loop(
-    device: &mut Device,
+pub fn closed_loop<P: Probe>(
+    device: &mut Device<P>,
     queue_depth: u32,
     count: u64,
     mut next: impl FnMut(u32) -> Op,

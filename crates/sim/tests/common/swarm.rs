@@ -1,0 +1,73 @@
+//! Random drives under random commands.
+
+use base::{OpKind, Ratio, Rng};
+use sim::{Config, Device, Model, ModelError, Probe};
+
+use super::{SMALL, closed_loop, op};
+
+/// How often [`torture`] stops for a look.
+const LOOKS: u64 = 8;
+
+fn pick<'a>(rng: &mut Rng, values: &[&'a str]) -> &'a str {
+    values[rng.below(values.len() as u64) as usize]
+}
+
+/// A drive model with random values, many of them impossible.
+pub fn random_config(rng: &mut Rng) -> Result<Config, ModelError> {
+    let keys: [(&str, &[&str]); 18] = [
+        ("nand.channels", &["0", "1", "2", "3", "8"]),
+        ("nand.dies_per_channel", &["1", "2", "5"]),
+        ("nand.planes", &["1", "2", "4", "16"]),
+        ("nand.blocks_per_plane", &["1", "24", "100", "700", "3000"]),
+        ("nand.pages_per_block", &["1", "3", "32", "64"]),
+        ("nand.page_bytes", &["4096", "8192", "16384", "5000"]),
+        ("nand.erase_ns", &["1", "3000000"]),
+        ("nand.reserved_superblocks", &["0", "2", "30"]),
+        ("buffer.write_bytes", &["4096", "65536", "1048576", "16777216"]),
+        ("buffer.power_loss_protected", &["true", "false"]),
+        ("controller.relocate_ns", &["0", "1000", "20000"]),
+        ("controller.write_command_ns", &["0", "6000"]),
+        ("gc.pacing", &["watermark", "proportional", "token"]),
+        ("gc.policy", &["greedy", "fifo", "d-choices", "windowed-greedy", "cost-benefit"]),
+        ("gc.candidates", &["1", "4", "1000"]),
+        ("gc.free_low", &["1", "2", "3", "8"]),
+        ("gc.free_high", &["2", "4", "9", "20"]),
+        ("interface.queue_depth", &["1", "2", "32"]),
+    ];
+    let mut changes: Vec<(String, String)> = Vec::new();
+    for (key, values) in keys {
+        if rng.chance(1, 3) {
+            changes.push((key.to_owned(), pick(rng, values).to_owned()));
+        }
+    }
+    let scale = if rng.chance(1, 4) { Ratio::new(1, 16) } else { Ratio::new(1, 4) };
+    Model::load("swarm", SMALL, &changes)?.resolve(scale.unwrap_or(Ratio::ONE))
+}
+
+/// Commands of all kinds over a random part of the drive; overwrites it a few times. `look` is
+/// called now and then.
+pub fn torture<P: Probe>(
+    device: &mut Device<P>,
+    rng: &mut Rng,
+    mut look: impl FnMut(&mut Device<P>),
+) {
+    let pages = u64::from(device.config().geometry.logical_pages);
+    let span = (pages / (1 + rng.below(3))).max(1);
+    let (trims, reads, flushes) = (rng.below(3), rng.below(20), rng.below(2));
+    let count = (3 * pages).min(40_000);
+    let mut state = rng.clone();
+    let queue_depth = device.config().queue_depth;
+    for _ in 0..LOOKS {
+        closed_loop(device, queue_depth, count / LOOKS, |tag| {
+            let length = (1 + state.below(9)).min(span);
+            let page = state.below(span - length + 1);
+            match state.below(100) {
+                n if n < trims => op(OpKind::Deallocate, page, length, tag),
+                n if n < trims + reads => op(OpKind::Read, page, length, tag),
+                n if n < trims + reads + flushes => op(OpKind::Flush, 0, 0, tag),
+                _ => op(OpKind::Write, page, length, tag),
+            }
+        });
+        look(device);
+    }
+}

@@ -1,0 +1,189 @@
+//! Does the simulator keep its books right? A second FTL, small and slow, follows every operation.
+//!
+//! The reference shares no code with the simulator: maps in `BTreeMap`s, its own streams, free list and
+//! victim choice. It hears of each operation through a probe, works out for itself where the page must
+//! have gone, which superblock had to be the victim and whether an erase was safe, and panics at
+//! the first difference. Random drives, random commands; the seed is in the message.
+#![allow(missing_docs, reason = "a test")]
+
+mod common;
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use base::Rng;
+use common::swarm::{random_config, torture};
+use sim::ftl::StreamId;
+use sim::ftl::gc::VictimPolicy;
+use sim::{Config, Device, Probe};
+
+/// Drives tried.
+const SEEDS: u64 = 250;
+
+/// The second FTL.
+struct Reference {
+    config: Config,
+    map: BTreeMap<u32, u32>,
+    /// Valid physical pages of each superblock.
+    valid: BTreeMap<u32, BTreeSet<u32>>,
+    /// Erased superblocks, oldest first.
+    free: VecDeque<u32>,
+    /// Open superblock and next page of the host and the GC stream.
+    streams: [Option<(u32, u32)>; 2],
+    /// Full superblocks in the order in which they were filled.
+    closed: Vec<u32>,
+    /// Superblocks being collected, with the new places of what was moved out.
+    victims: BTreeMap<u32, Vec<u32>>,
+    programmed: BTreeSet<u32>,
+    erases: BTreeMap<u32, u32>,
+    programs: u64,
+}
+
+impl Reference {
+    fn new(config: Config) -> Self {
+        Self {
+            free: (0..config.geometry.superblocks).collect(),
+            config,
+            map: BTreeMap::new(),
+            valid: BTreeMap::new(),
+            streams: [None, None],
+            closed: Vec::new(),
+            victims: BTreeMap::new(),
+            programmed: BTreeSet::new(),
+            erases: BTreeMap::new(),
+            programs: 0,
+        }
+    }
+
+    fn superblock_of(&self, physical: u32) -> u32 {
+        physical / self.config.geometry.superblock_pages()
+    }
+
+    fn valid_count(&self, superblock: u32) -> usize {
+        self.valid.get(&superblock).map_or(0, BTreeSet::len)
+    }
+
+    /// Where the next page of a stream must go.
+    fn advance(&mut self, stream: StreamId) -> u32 {
+        let pages = self.config.geometry.superblock_pages();
+        let (superblock, next) = self.streams[stream as usize].unwrap_or_else(|| {
+            (self.free.pop_front().expect("a stream opened a superblock that was not free"), 0)
+        });
+        let is_full = next + 1 == pages;
+        self.streams[stream as usize] = (!is_full).then_some((superblock, next + 1));
+        if is_full {
+            self.closed.push(superblock);
+        }
+        superblock * pages + next
+    }
+
+    fn forget(&mut self, logical: u32) -> Option<u32> {
+        let old = self.map.remove(&logical)?;
+        let superblock = self.superblock_of(old);
+        assert!(self.valid.get_mut(&superblock).is_some_and(|pages| pages.remove(&old)));
+        Some(old)
+    }
+
+    /// The victims that the policy may choose now.
+    fn choices(&self) -> Vec<u32> {
+        let valid = |superblock: &&u32| (self.valid_count(**superblock), **superblock);
+        let emptiest = self.closed.iter().min_by_key(valid);
+        let of_window = |window: usize| self.closed.iter().take(window);
+        match self.config.gc_policy {
+            VictimPolicy::Greedy => emptiest.copied().into_iter().collect(),
+            VictimPolicy::Fifo => of_window(1).copied().collect(),
+            VictimPolicy::WindowedGreedy => {
+                let window = of_window(self.config.gc_candidates as usize);
+                let fewest = window.clone().map(|&s| self.valid_count(s)).min();
+                window.copied().filter(|&s| Some(self.valid_count(s)) == fewest).collect()
+            }
+            // Chance or age in them: any full superblock will do here; `theory.rs` looks closer.
+            VictimPolicy::DChoices | VictimPolicy::CostBenefit => self.closed.clone(),
+        }
+    }
+
+    fn compare(&self, device: &Device<Self>, seed: u64) {
+        let ftl = device.ftl();
+        for (logical, &physical) in ftl.l2p.iter().enumerate() {
+            let want = self.map.get(&(logical as u32)).copied().unwrap_or(sim::ftl::NO_PAGE);
+            assert_eq!(physical, want, "seed {seed}: place of logical page {logical}");
+        }
+        for superblock in 0..self.config.geometry.superblocks {
+            let index = superblock as usize;
+            let valid = ftl.valid_pages[index] as usize;
+            assert_eq!(valid, self.valid_count(superblock), "seed {seed}: valid in {superblock}");
+            let erases = self.erases.get(&superblock).copied().unwrap_or(0);
+            assert_eq!(ftl.erase_counts[index], erases, "seed {seed}: erases of {superblock}");
+        }
+        let totals = device.telemetry();
+        let unit_pages = u64::from(self.config.geometry.unit_pages);
+        assert_eq!(totals.programmed_pages, self.programs * unit_pages, "seed {seed}: programs");
+        assert!(ftl.free.iter().eq(&self.free), "seed {seed}: free superblocks");
+    }
+}
+
+impl Probe for Reference {
+    fn placed(&mut self, stream: StreamId, logical: u32, physical: u32) {
+        assert_eq!(self.advance(stream), physical, "a page went to the wrong place");
+        let old = self.forget(logical);
+        if stream == StreamId::Gc {
+            let from = self.superblock_of(old.expect("only mapped pages are moved"));
+            let moved = self.victims.get_mut(&from).expect("pages are moved out of victims only");
+            moved.push(physical);
+        }
+        self.map.insert(logical, physical);
+        let superblock = self.superblock_of(physical);
+        self.valid.entry(superblock).or_default().insert(physical);
+    }
+
+    fn padded(&mut self, physical: u32) {
+        assert_eq!(self.advance(StreamId::Host), physical);
+    }
+
+    fn unmapped(&mut self, logical: u32) {
+        assert!(self.forget(logical).is_some());
+    }
+
+    fn programmed(&mut self, unit: u32) {
+        assert!(self.programmed.insert(unit), "unit {unit} was programmed twice without an erase");
+        self.programs += 1;
+    }
+
+    fn victim(&mut self, superblock: u32) {
+        assert!(self.choices().contains(&superblock), "the policy may not choose {superblock}");
+        self.closed.retain(|&closed| closed != superblock);
+        self.victims.insert(superblock, Vec::new());
+    }
+
+    fn erased(&mut self, superblock: u32) {
+        let moved = self.victims.remove(&superblock).expect("only victims are erased");
+        assert_eq!(self.valid_count(superblock), 0, "superblock {superblock} held data");
+        let unit_pages = self.config.geometry.unit_pages;
+        for physical in moved {
+            let unit = physical / unit_pages;
+            assert!(self.programmed.contains(&unit), "{superblock} went before its data was safe");
+        }
+        let units = self.config.geometry.superblock_units;
+        for unit in superblock * units..(superblock + 1) * units {
+            assert!(self.programmed.remove(&unit), "unit {unit} was erased before it was written");
+        }
+        *self.erases.entry(superblock).or_default() += 1;
+        self.free.push_back(superblock);
+    }
+}
+
+#[test]
+fn a_second_implementation_agrees_operation_by_operation() {
+    let (mut drives, mut moved, mut erased) = (0, 0, 0);
+    for seed in 0..SEEDS {
+        let mut rng = Rng::split(seed, "reference");
+        let Ok(config) = random_config(&mut rng) else { continue };
+        let reference = Reference::new(config.clone());
+        let mut device = Device::with_probe(config, reference);
+        torture(&mut device, &mut rng, |device| device.probe().compare(device, seed));
+        drives += 1;
+        moved += device.telemetry().gc_moved_pages;
+        erased += device.telemetry().erased_superblocks;
+    }
+    println!("{drives} drives, {moved} pages moved, {erased} superblocks erased: no difference");
+    assert!(drives > 50 && moved > 100_000 && erased > 1_000, "too tame to mean anything");
+}
