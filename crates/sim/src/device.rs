@@ -426,7 +426,7 @@ impl<P: Probe> Device<P> {
     #[inline]
     fn buffered(&mut self, physical: u32) {
         self.buffer_pages += 1;
-        if (physical + 1).is_multiple_of(self.geometry().unit_pages) {
+        if self.ftl.is_unit_complete(StreamId::Host) {
             self.program(physical / self.geometry().unit_pages, StreamId::Host);
             let level = self.level();
             let unit_pages = self.geometry().unit_pages;
@@ -509,8 +509,7 @@ impl<P: Probe> Device<P> {
         if self.config.power_loss_protected {
             return self.complete(tag);
         }
-        let unit_pages = self.geometry().unit_pages;
-        while !self.ftl.stream(StreamId::Host).next_page.is_multiple_of(unit_pages) {
+        while !self.ftl.is_unit_complete(StreamId::Host) {
             let physical = self.ftl.pad(StreamId::Host);
             self.probe.padded(physical);
             self.totals.padding_pages += 1;
@@ -639,16 +638,14 @@ impl<P: Probe> Device<P> {
         let physical = self.ftl.place(StreamId::Gc, logical);
         self.probe.placed(StreamId::Gc, logical, physical);
         self.totals.gc_moved_pages += 1;
-        let unit_pages = self.geometry().unit_pages;
-        if (physical + 1).is_multiple_of(unit_pages) {
-            self.program(physical / unit_pages, StreamId::Gc);
+        if self.ftl.is_unit_complete(StreamId::Gc) {
+            self.program(physical / self.geometry().unit_pages, StreamId::Gc);
         }
     }
 
     /// Erases victims that have become empty and whose data is safe.
     fn victim_progressed(&mut self) {
-        let open_unit =
-            !self.ftl.stream_room_pages(StreamId::Gc).is_multiple_of(self.geometry().unit_pages);
+        let open_unit = !self.ftl.is_unit_complete(StreamId::Gc);
         let durable_at = self.gc_programs.issued() + u64::from(open_unit);
         self.collector.note_placed(self.config.geometry.superblock_units, durable_at);
         self.erase_durable_victims();

@@ -15,6 +15,33 @@
 /// Bytes of a mapped page.
 pub const PAGE_BYTES: u64 = 4096;
 
+/// Division of page numbers by a constant of the drive, as one multiplication: a superblock need not be
+/// a power of two, and the map divides once for every page it moves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Divisor {
+    /// 2^64 / divisor, rounded up: exact for every dividend below 2^32 (Granlund and Montgomery 1994).
+    reciprocal: u64,
+}
+
+impl Divisor {
+    /// Divides by `divisor`.
+    ///
+    /// # Panics
+    /// When it is smaller than 2: its reciprocal does not fit. A model with such a superblock is refused.
+    #[must_use]
+    pub const fn new(divisor: u32) -> Self {
+        assert!(divisor > 1);
+        Self { reciprocal: u64::MAX / divisor as u64 + 1 }
+    }
+
+    /// `dividend / divisor`, rounded down.
+    #[inline]
+    #[must_use]
+    pub const fn divide(self, dividend: u32) -> u32 {
+        ((dividend as u128 * self.reciprocal as u128) >> 64) as u32
+    }
+}
+
 /// The resolved shape of a drive; all fields are counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
@@ -57,5 +84,24 @@ impl Geometry {
     #[must_use]
     pub const fn channel_of_die(&self, die: u32) -> u32 {
         die % self.channels
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::Rng;
+
+    #[test]
+    fn multiplication_divides_exactly() {
+        let mut rng = Rng::new(1);
+        for divisor in [2, 3, 7, 512, 4096, 16_384, 131_071, 131_072, u32::MAX - 1, u32::MAX] {
+            let by = Divisor::new(divisor);
+            let random = std::iter::repeat_with(|| rng.next_u64() as u32).take(10_000);
+            let edges = [0, 1, divisor - 1, divisor, divisor.saturating_add(1), u32::MAX];
+            for dividend in random.chain(edges) {
+                assert_eq!(by.divide(dividend), dividend / divisor, "{dividend} / {divisor}");
+            }
+        }
     }
 }

@@ -53,11 +53,13 @@ pub enum ControllerJob {
 pub struct Server<T> {
     jobs: VecDeque<(u64, T)>,
     free_ns: u64,
+    /// When the job in service ends: asked for at every event of the drive.
+    next_ns: u64,
 }
 
 impl<T> Default for Server<T> {
     fn default() -> Self {
-        Self { jobs: VecDeque::with_capacity(256), free_ns: 0 }
+        Self { jobs: VecDeque::with_capacity(64), free_ns: 0, next_ns: NEVER }
     }
 }
 
@@ -66,6 +68,7 @@ impl<T> Server<T> {
     #[inline]
     pub fn push(&mut self, now_ns: u64, length_ns: u64, job: T) {
         self.free_ns = self.free_ns.max(now_ns) + length_ns;
+        self.next_ns = self.next_ns.min(self.free_ns);
         self.jobs.push_back((self.free_ns, job));
     }
 
@@ -73,13 +76,15 @@ impl<T> Server<T> {
     #[inline]
     #[must_use]
     pub fn next_event_ns(&self) -> u64 {
-        self.jobs.front().map_or(NEVER, |(end_ns, _)| *end_ns)
+        self.next_ns
     }
 
     /// Takes the job in service.
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
-        self.jobs.pop_front().map(|(_, job)| job)
+        let (_, job) = self.jobs.pop_front()?;
+        self.next_ns = self.jobs.front().map_or(NEVER, |(end_ns, _)| *end_ns);
+        Some(job)
     }
 }
 

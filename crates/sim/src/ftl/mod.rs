@@ -13,7 +13,7 @@ pub mod pacing;
 
 use std::collections::VecDeque;
 
-use crate::geometry::Geometry;
+use crate::geometry::{Divisor, Geometry};
 use crate::prefetch::prefetch;
 
 /// No page: an unmapped logical page, or a physical page without owner (padding).
@@ -21,8 +21,10 @@ pub const NO_PAGE: u32 = u32::MAX;
 /// No superblock.
 pub const NO_SUPERBLOCK: u32 = u32::MAX;
 
-/// Who writes: data of different age goes to different superblocks.
+/// Who writes: data of different age goes to different superblocks. Four bytes, so that the records that
+/// carry it are copied in aligned pieces (bytes cost a stall in the die queues).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
 pub enum StreamId {
     /// Data from the host.
     Host,
@@ -50,6 +52,8 @@ pub struct Stream {
     pub superblock: u32,
     /// Next page within it.
     pub next_page: u32,
+    /// Pages still missing in the unit being filled; the whole unit at its beginning.
+    pub unit_room_pages: u32,
 }
 
 /// Maps, counts and streams of one drive.
@@ -75,6 +79,7 @@ pub struct Ftl {
     pub free: VecDeque<u32>,
     streams: [Stream; 2],
     superblock_pages: u32,
+    by_superblock: Divisor,
 }
 
 impl Ftl {
@@ -91,10 +96,22 @@ impl Ftl {
             closed_at: vec![0; superblocks],
             closed_total: 0,
             free: (0..geometry.superblocks).collect(),
-            streams: [Stream { superblock: NO_SUPERBLOCK, next_page: 0 }; 2],
+            streams: [Stream {
+                superblock: NO_SUPERBLOCK,
+                next_page: 0,
+                unit_room_pages: geometry.unit_pages,
+            }; 2],
             superblock_pages: geometry.superblock_pages(),
+            by_superblock: Divisor::new(geometry.superblock_pages()),
             geometry,
         }
+    }
+
+    /// The superblock of a physical page.
+    #[inline]
+    #[must_use]
+    pub fn superblock_of(&self, physical: u32) -> u32 {
+        self.by_superblock.divide(physical)
     }
 
     /// A stream's write frontier.
@@ -102,6 +119,13 @@ impl Ftl {
     #[must_use]
     pub fn stream(&self, id: StreamId) -> &Stream {
         &self.streams[id as usize]
+    }
+
+    /// True where a stream stands between two units: the last page placed completed one.
+    #[inline]
+    #[must_use]
+    pub fn is_unit_complete(&self, id: StreamId) -> bool {
+        self.stream(id).unit_room_pages == self.geometry.unit_pages
     }
 
     /// Pages a stream can still write into its open superblock.
@@ -137,7 +161,8 @@ impl Ftl {
         assert_eq!(self.stream_room_pages(id), 0, "a stream has one open superblock at a time");
         let Some(superblock) = self.free.pop_front() else { return false };
         self.states[superblock as usize] = SuperblockState::Open;
-        self.streams[id as usize] = Stream { superblock, next_page: 0 };
+        let unit_room_pages = self.geometry.unit_pages;
+        self.streams[id as usize] = Stream { superblock, next_page: 0, unit_room_pages };
         true
     }
 
@@ -147,7 +172,8 @@ impl Ftl {
     pub fn place(&mut self, id: StreamId, logical: u32) -> u32 {
         let old = self.l2p[logical as usize];
         if old != NO_PAGE {
-            self.valid_pages[(old / self.superblock_pages) as usize] -= 1;
+            let superblock = self.superblock_of(old);
+            self.valid_pages[superblock as usize] -= 1;
         }
         let physical = self.advance(id);
         self.l2p[logical as usize] = physical;
@@ -170,6 +196,10 @@ impl Ftl {
         let stream = &mut self.streams[id as usize];
         let physical = stream.superblock * self.superblock_pages + stream.next_page;
         stream.next_page += 1;
+        stream.unit_room_pages -= 1;
+        if stream.unit_room_pages == 0 {
+            stream.unit_room_pages = self.geometry.unit_pages;
+        }
         physical
     }
 
@@ -190,7 +220,8 @@ impl Ftl {
         if old == NO_PAGE {
             return false;
         }
-        self.valid_pages[(old / self.superblock_pages) as usize] -= 1;
+        let superblock = self.superblock_of(old);
+        self.valid_pages[superblock as usize] -= 1;
         true
     }
 

@@ -237,6 +237,10 @@ fn geometry(check: &Check<'_>, scale: Ratio) -> Result<Geometry, ModelError> {
         let rule = "all NAND together must be less than 2^32 pages (16 TiB)";
         return check.fail("nand.blocks_per_plane", blocks, rule);
     }
+    if superblock_units * u64::from(unit_pages) < 2 {
+        let rule = "a superblock must hold at least two pages of 4 KiB";
+        return check.fail("nand.pages_per_block", pages_per_block, rule);
+    }
     let full_pages = u64::from(nand.pages_per_block.value) * u64::from(nand.blocks_per_plane.value);
     let kept = Ratio::new(u64::from(pages_per_block) * u64::from(blocks), full_pages)
         .unwrap_or(Ratio::ONE);
