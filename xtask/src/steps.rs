@@ -164,7 +164,7 @@ pub(crate) const STEPS: &[Step] = &[
         not_before: WITH_PAGE,
         run: |workspace, log| {
             let mut test = workspace.cargo(["test", "--workspace", "--exclude", "xtask"]);
-            proc::stream(log, &mut test)
+            proc::stream(log, test.arg("--no-fail-fast"))
         },
         ..STEP
     },
@@ -173,7 +173,8 @@ pub(crate) const STEPS: &[Step] = &[
         what: "do the house rules hold: dependencies, sizes, leftovers, links?",
         lane: Lane::Cargo,
         run: |workspace, log| {
-            proc::stream(log, &mut workspace.cargo(["test", "--package", "xtask"]))
+            let mut test = workspace.cargo(["test", "--package", "xtask"]);
+            proc::stream(log, test.arg("--no-fail-fast"))
         },
         ..STEP
     },
