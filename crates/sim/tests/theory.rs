@@ -3,7 +3,7 @@
 //! The bookkeeping alone (no time) is driven here: one host stream, one GC stream, a victim whenever fewer
 //! than three superblocks are free. Formulas and their sources: `docs/simulator.md`. What the drive
 //! keeps erased is no spare, so it comes on top of the physical pages that alpha counts.
-#![allow(missing_docs, reason = "a test")]
+#![allow(missing_docs, clippy::print_stdout, reason = "a test that shows its figures")]
 
 mod common;
 
@@ -137,8 +137,9 @@ fn waf_d_choices(alpha: f64, b: u32, d: i32) -> f64 {
 }
 
 fn check(name: &str, policy: VictimPolicy, candidates: u32, b: u32, theory: impl Fn(f64) -> f64) {
-    // Enough superblocks that one more or less does not matter.
-    let logical_pages = (b * 1024).clamp(1 << 18, 1 << 22);
+    // Enough superblocks that one more or less does not matter, more where lots are drawn.
+    let draws_lots = policy == VictimPolicy::DChoices;
+    let logical_pages = if draws_lots { b * 8192 } else { (b * 1024).max(1 << 18) };
     for op in OVER_PROVISIONING {
         let alpha = 1.0 + op;
         let mut drive = Untimed::new(policy, candidates, alpha, b, logical_pages);

@@ -204,6 +204,14 @@ impl UringEngine {
         }
     }
 
+    /// Tells the kernel about new commands without waiting. What fails here fails again, and is
+    /// reported, at the next [`UringEngine::enter`].
+    fn hand_over(&mut self) {
+        if self.started || self.start().is_ok() {
+            let _ = self.ring.submit();
+        }
+    }
+
     /// Binds the ring to this thread. Done late, because the thread that opens a target need not
     /// be the one that drives it.
     #[cold]
@@ -274,12 +282,19 @@ impl Target for UringEngine {
         self.medium.clock.now()
     }
 
+    /// Long batches go to the kernel in pieces, so that the device works on the first commands while
+    /// the last are being prepared; the rest goes with the next [`Target::reap`].
     fn submit(&mut self, ops: &[Op]) {
-        let submitted = self.medium.clock.now();
-        for op in ops {
-            if let Err(errno) = self.push(op, submitted) {
-                let status = Status::Failed { errno: errno.raw_os_error() };
-                self.ended.push(Completion { tag: op.tag, status, submitted, done: submitted });
+        for (index, piece) in ops.chunks(SUBMIT_OPS).enumerate() {
+            if index > 0 {
+                self.hand_over();
+            }
+            let submitted = self.medium.clock.now();
+            for op in piece {
+                if let Err(errno) = self.push(op, submitted) {
+                    let status = Status::Failed { errno: errno.raw_os_error() };
+                    self.ended.push(Completion { tag: op.tag, status, submitted, done: submitted });
+                }
             }
         }
     }
@@ -359,6 +374,10 @@ fn discard_entry(offset_bytes: u64, len_bytes: u64) -> squeue::Entry {
         .cmd(command)
         .build()
 }
+
+/// Commands handed to the kernel at a time. A whole queue in one system call would leave the device idle
+/// while it is prepared, and the host while it is worked on: a quarter slower at QD 32 than pieces of 4.
+const SUBMIT_OPS: usize = 4;
 
 /// How a ring may be set up, best first; each step names what an older kernel lacks.
 #[derive(Clone, Copy, Debug)]

@@ -127,7 +127,12 @@ fn leads_to_run(path: &Path) -> bool {
 /// Names of all run directories, in rising order.
 fn run_names(library: &Path) -> Result<Vec<String>, StoreError> {
     let mut names = Vec::new();
-    for entry in fs::read_dir(library).map_err(StoreError::io("read the library", library))? {
+    let entries = match fs::read_dir(library) {
+        // A library that nobody has written to yet holds no runs.
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(names),
+        entries => entries.map_err(StoreError::io("read the library", library))?,
+    };
+    for entry in entries {
         let entry = entry.map_err(StoreError::io("read the library", library))?;
         if entry.path().join(RUN_FILE).is_file()
             && let Ok(name) = entry.file_name().into_string()
