@@ -72,7 +72,7 @@ const MISTAKES: [Mistake; 13] = [
     Mistake {
         args: &["report", "no-such-run", "--output", "report.html"],
         names: "no-such-run",
-        fix: &["run directory", "run.json", "No such file"],
+        fix: &["--library"],
     },
 ];
 
