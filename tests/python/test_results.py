@@ -27,12 +27,21 @@ TELEMETRY = [
     "programmed_pages",
     "gc_moved_pages",
     "padding_pages",
+    "metadata_pages",
+    "folded_pages",
+    "parity_pages",
     "erased_superblocks",
     "free_superblocks",
     "buffer_pages",
+    "pslc_pages",
     "die_busy_ns",
     "channel_busy_ns",
+    "energy_nj",
 ]
+# Columns that came after the example of schema version 1 was written.
+LATER = ["metadata_pages", "folded_pages", "parity_pages", "pslc_pages", "energy_nj"]
+if RUN_DIR == EXAMPLE:
+    TELEMETRY = [name for name in TELEMETRY if name not in LATER]
 KEY = ["phase", "phase_index", "second"]
 SERIES = [
     *KEY,

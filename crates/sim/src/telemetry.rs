@@ -43,9 +43,13 @@ impl Recorder {
             programmed_pages: totals.programmed_pages - last.programmed_pages,
             gc_moved_pages: totals.gc_moved_pages - last.gc_moved_pages,
             padding_pages: totals.padding_pages - last.padding_pages,
+            metadata_pages: totals.metadata_pages - last.metadata_pages,
+            folded_pages: totals.folded_pages - last.folded_pages,
+            parity_pages: totals.parity_pages - last.parity_pages,
             erased_superblocks: totals.erased_superblocks - last.erased_superblocks,
             die_busy_ns: totals.die_busy_ns - last.die_busy_ns,
             channel_busy_ns: totals.channel_busy_ns - last.channel_busy_ns,
+            energy_nj: totals.energy_nj - last.energy_nj,
             ..totals
         });
         self.next_ns += self.interval_ns;

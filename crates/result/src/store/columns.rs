@@ -60,7 +60,7 @@ macro_rules! kind_column {
 }
 
 /// The columns of `series.parquet` after `phase`, `phase_index` and `second`.
-pub(crate) const SERIES: [Column<SecondRow>; 22] = [
+pub(crate) const SERIES: [Column<SecondRow>; 27] = [
     required("start_ns", |row| Some(row.start_ns), |row, value| row.start_ns = value),
     required("duration_ns", |row| Some(row.duration_ns), |row, value| row.duration_ns = value),
     kind_column!("read_ios", ios, Read),
@@ -90,11 +90,16 @@ pub(crate) const SERIES: [Column<SecondRow>; 22] = [
     telemetry_column!(programmed_pages),
     telemetry_column!(gc_moved_pages),
     telemetry_column!(padding_pages),
+    telemetry_column!(metadata_pages),
+    telemetry_column!(folded_pages),
+    telemetry_column!(parity_pages),
     telemetry_column!(erased_superblocks),
     telemetry_column!(free_superblocks),
     telemetry_column!(buffer_pages),
+    telemetry_column!(pslc_pages),
     telemetry_column!(die_busy_ns),
     telemetry_column!(channel_busy_ns),
+    telemetry_column!(energy_nj),
 ];
 
 /// The columns of `latency.parquet` after `phase`, `phase_index`, `second` and `op`.
