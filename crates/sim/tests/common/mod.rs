@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
 
 pub mod swarm;
+pub mod untimed;
 
 use base::{Completion, Data, Nanos, Op, OpKind, Ratio, Rng};
 use sim::{Device, Model, PAGE_BYTES, Probe};

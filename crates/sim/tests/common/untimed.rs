@@ -1,0 +1,132 @@
+//! The bookkeeping of a drive without time: one host stream, one GC stream, a victim whenever fewer than
+//! three superblocks are free. What the drive keeps erased is no spare, so it comes on top of the physical
+//! pages that alpha counts.
+
+use base::Rng;
+use sim::Geometry;
+use sim::ftl::gc::{VictimPolicy, VictimSelector};
+use sim::ftl::{Ftl, StreamId, SuperblockState};
+
+/// Over-provisioning of the reference table: (physical - logical) / logical.
+pub const OVER_PROVISIONING: [f64; 6] = [0.07, 0.127, 0.15, 0.25, 0.28, 0.50];
+/// Superblocks that hold nothing when a victim is chosen: two free ones, and on average half of the
+/// one that garbage collection writes to; the host's is full then.
+const KEPT_SUPERBLOCKS: f64 = 2.5;
+
+/// An untimed drive.
+pub struct Untimed {
+    pub ftl: Ftl,
+    pub victims: VictimSelector,
+    pub rng: Rng,
+    pub host_pages: u64,
+    pub moved_pages: u64,
+    pub free_sum: u64,
+    pub free_samples: u64,
+}
+
+impl Untimed {
+    /// A drive that holds nothing yet: about `logical` pages in superblocks of `b` pages with this effective alpha.
+    pub fn empty(policy: VictimPolicy, candidates: u32, alpha: f64, b: u32, logical: u32) -> Self {
+        let superblocks = (f64::from(logical) * alpha / f64::from(b) + KEPT_SUPERBLOCKS).round();
+        // Whole superblocks do not meet alpha exactly; the number of logical pages does.
+        let logical_pages =
+            ((superblocks - KEPT_SUPERBLOCKS) * f64::from(b) / alpha).round() as u32;
+        let geometry = Geometry {
+            channels: 1,
+            dies: 1,
+            unit_pages: 1,
+            superblock_units: b,
+            superblocks: superblocks as u32,
+            logical_pages,
+        };
+        Self {
+            ftl: Ftl::new(geometry),
+            victims: VictimSelector::new(policy, candidates, 1),
+            rng: Rng::split(1, "theory"),
+            host_pages: 0,
+            moved_pages: 0,
+            free_sum: 0,
+            free_samples: 0,
+        }
+    }
+
+    /// The same, filled in order.
+    pub fn new(policy: VictimPolicy, candidates: u32, alpha: f64, b: u32, logical: u32) -> Self {
+        let mut drive = Self::empty(policy, candidates, alpha, b, logical);
+        for logical in 0..drive.ftl.geometry.logical_pages {
+            drive.write(logical);
+        }
+        drive
+    }
+
+    /// Writes a page, after cleaning where that is due.
+    pub fn write(&mut self, logical: u32) {
+        if self.ftl.stream_room_pages(StreamId::Host) == 0 {
+            self.collect();
+            assert!(self.ftl.open_superblock(StreamId::Host));
+        }
+        self.ftl.place(StreamId::Host, logical);
+        self.host_pages += 1;
+    }
+
+    fn collect(&mut self) {
+        let units = self.ftl.geometry.superblock_units;
+        while self.ftl.free.len() < 3 {
+            self.free_sum += self.ftl.free.len() as u64;
+            self.free_samples += 1;
+            let victim = self.victims.select(&self.ftl).expect("there is something to gain");
+            self.ftl.states[victim as usize] = SuperblockState::Victim;
+            for physical in victim * units..(victim + 1) * units {
+                let Some(logical) = self.ftl.owner(physical) else { continue };
+                if self.ftl.stream_room_pages(StreamId::Gc) == 0 {
+                    assert!(self.ftl.open_superblock(StreamId::Gc));
+                }
+                self.ftl.place(StreamId::Gc, logical);
+                self.moved_pages += 1;
+            }
+            self.ftl.erased(victim);
+        }
+    }
+
+    /// Writes a page drawn from the first `pages`.
+    pub fn write_below(&mut self, pages: u32) {
+        let logical = self.rng.below(u64::from(pages)) as u32;
+        self.write(logical);
+    }
+
+    /// Writes to the hot `data_percent` of the pages with a chance of `writes_percent`, else to the rest.
+    pub fn write_hot_or_cold(&mut self, data_percent: u64, writes_percent: u64) {
+        let pages = u64::from(self.ftl.geometry.logical_pages);
+        let hot_pages = pages * data_percent / 100;
+        let is_hot = self.rng.chance(writes_percent, 100);
+        let logical = if is_hot {
+            self.rng.below(hot_pages)
+        } else {
+            hot_pages + self.rng.below(pages - hot_pages)
+        };
+        self.write(logical as u32);
+    }
+
+    /// Pages written to NAND per page written by the host while `step` is done so many times.
+    pub fn waf_during(&mut self, steps: u64, mut step: impl FnMut(&mut Self)) -> f64 {
+        let (host_pages, moved_pages) = (self.host_pages, self.moved_pages);
+        for _ in 0..steps {
+            step(self);
+        }
+        let host_pages = self.host_pages - host_pages;
+        (host_pages + self.moved_pages - moved_pages) as f64 / host_pages as f64
+    }
+
+    /// WAF over `spans` times the logical size in steps, after `warm_up` times that.
+    pub fn waf_of(&mut self, warm_up: u64, spans: u64, mut step: impl FnMut(&mut Self)) -> f64 {
+        let pages = u64::from(self.ftl.geometry.logical_pages);
+        self.waf_during(warm_up * pages, &mut step);
+        self.waf_during(spans * pages, &mut step)
+    }
+
+    /// The same for uniform random writes.
+    pub fn waf(&mut self, warm_up: u64, spans: u64) -> f64 {
+        let pages = self.ftl.geometry.logical_pages;
+        self.waf_of(warm_up, spans, |drive| drive.write_below(pages))
+    }
+}
