@@ -1,0 +1,154 @@
+//! The drive at work on its garbage: when it may collect, what it reads, where pages go, what is erased.
+
+use super::Device;
+use crate::ftl::pacing::Level;
+use crate::ftl::{StreamId, SuperblockState};
+use crate::nand::DieOp;
+use crate::probe::Probe;
+
+/// How many units ahead of the scan the map is asked for.
+const SCAN_AHEAD_UNITS: u32 = 4;
+/// Units per die that garbage collection may have in flight.
+const GC_UNITS_PER_DIE: u32 = 2;
+
+impl<P: Probe> Device<P> {
+    /// How full the drive is, for the pacing policy.
+    #[inline]
+    pub(super) fn level(&self) -> Level {
+        let superblock_pages = self.geometry().superblock_pages();
+        let free_superblocks = self.ftl.free.len() as u32;
+        let room = u64::from(self.ftl.stream_room_pages(StreamId::Host))
+            + u64::from(self.ftl.stream_room_pages(StreamId::Gc))
+            + u64::from(free_superblocks) * u64::from(superblock_pages)
+            + self.collector.reclaimed_pages;
+        let writable_pages = room.saturating_sub(u64::from(self.collector.in_flight_pages));
+        let victim_valid_pages = self.collector.victim_valid_pages;
+        Level { free_superblocks, writable_pages, superblock_pages, victim_valid_pages }
+    }
+
+    /// Most valid pages garbage collection may have in flight.
+    #[inline]
+    pub(super) fn gc_pages_max(&self) -> u32 {
+        let parallel = GC_UNITS_PER_DIE * self.geometry().dies * self.geometry().unit_pages;
+        parallel.min(self.geometry().superblock_pages())
+    }
+
+    /// True where garbage collection has something to do and may do it now.
+    #[inline]
+    pub(super) fn may_collect(&mut self) -> bool {
+        let unit_pages = self.geometry().unit_pages;
+        let in_flight = self.collector.in_flight_pages + unit_pages;
+        if in_flight > self.gc_pages_max() {
+            return false;
+        }
+        if self.collector.owed_pages == 0 {
+            let level = self.level();
+            if !self.pacing.must_collect(level) {
+                return false;
+            }
+        }
+        let free_pages = self.ftl.free.len() as u64 * u64::from(self.geometry().superblock_pages());
+        let room = u64::from(self.ftl.stream_room_pages(StreamId::Gc)) + free_pages;
+        room >= u64::from(in_flight)
+    }
+
+    /// Reads units of victims while pacing asks for it.
+    pub(super) fn collect(&mut self) {
+        while self.may_collect() {
+            let superblock_units = self.geometry().superblock_units;
+            let Some((superblock, unit)) = self.collector.next_unit(superblock_units) else {
+                if self.begin_victim() {
+                    continue;
+                }
+                return;
+            };
+            let unit = superblock * superblock_units + unit;
+            self.ftl.prefetch_unit(unit + SCAN_AHEAD_UNITS);
+            self.collect_unit(superblock, unit);
+        }
+    }
+
+    fn collect_unit(&mut self, superblock: u32, unit: u32) {
+        self.collector.reclaimed_pages += u64::from(self.geometry().unit_pages);
+        let any_valid = self.ftl.valid_pages[superblock as usize] > 0;
+        let valid = if any_valid { self.ftl.valid_mask(unit) } else { 0 };
+        if valid == 0 {
+            return self.victim_progressed();
+        }
+        let pages = valid.count_ones();
+        self.collector.unit_issued(pages);
+        self.collector.owed_pages = self.collector.owed_pages.saturating_sub(u64::from(pages));
+        let die = self.geometry().die_of_unit(unit);
+        self.nand.enqueue(die, DieOp::GcRead { unit, valid }, self.now_ns);
+    }
+
+    /// Chooses the next victim; false where none would give room.
+    fn begin_victim(&mut self) -> bool {
+        let Some(victim) = self.victims.select(&self.ftl) else {
+            self.collector.owed_pages = 0;
+            return false;
+        };
+        self.probe.victim(victim);
+        self.ftl.states[victim as usize] = SuperblockState::Victim;
+        self.collector.begin(victim, self.ftl.valid_pages[victim as usize]);
+        true
+    }
+
+    /// Gives the pages of a unit that are still valid their new place.
+    pub(super) fn relocate(&mut self, unit: u32, valid: u64) {
+        let unit_pages = self.geometry().unit_pages;
+        let mut pages = valid;
+        while pages != 0 {
+            let physical = unit * unit_pages + pages.trailing_zeros();
+            pages &= pages - 1;
+            // The host may have written the page since it was read.
+            if let Some(logical) = self.ftl.owner(physical) {
+                self.move_page(logical);
+            }
+        }
+        let superblock = unit / self.geometry().superblock_units;
+        self.collector.unit_placed(superblock, valid.count_ones());
+        self.victim_progressed();
+        self.pump();
+    }
+
+    #[inline]
+    fn move_page(&mut self, logical: u32) {
+        if self.ftl.stream_room_pages(StreamId::Gc) == 0 {
+            let opened = self.ftl.open_superblock(StreamId::Gc);
+            assert!(opened, "garbage collection ran out of erased superblocks");
+        }
+        let physical = self.ftl.place(StreamId::Gc, logical);
+        self.probe.placed(StreamId::Gc, logical, physical);
+        self.totals.gc_moved_pages += 1;
+        if self.ftl.is_unit_complete(StreamId::Gc) {
+            self.program(physical / self.geometry().unit_pages, StreamId::Gc);
+        }
+    }
+
+    /// Erases victims that have become empty and whose data is safe.
+    fn victim_progressed(&mut self) {
+        let open_unit = !self.ftl.is_unit_complete(StreamId::Gc);
+        let durable_at = self.gc_programs.issued() + u64::from(open_unit);
+        self.collector.note_placed(self.config.geometry.superblock_units, durable_at);
+        self.erase_durable_victims();
+    }
+
+    pub(super) fn erase_durable_victims(&mut self) {
+        let dies = self.geometry().dies;
+        let low_water = self.gc_programs.low_water();
+        while let Some(superblock) = self.collector.take_erasable(low_water, dies) {
+            self.clear_programmed(superblock);
+            for die in 0..dies {
+                self.nand.enqueue(die, DieOp::Erase { superblock }, self.now_ns);
+            }
+        }
+    }
+
+    fn clear_programmed(&mut self, superblock: u32) {
+        let units = self.geometry().superblock_units;
+        for unit in superblock * units..(superblock + 1) * units {
+            self.programmed[unit as usize / 64] &= !(1 << (unit % 64));
+        }
+    }
+}
