@@ -38,10 +38,11 @@ impl<P: Probe> Device<P> {
         self.check_totals()
     }
 
-    /// Conservation: programs = host + GC + padding, less what still waits in open units and queues.
+    /// Conservation: programs = host + GC + padding + parity, less what still waits in open units and queues.
     fn check_totals(&self) -> Result<(), String> {
         let totals = self.telemetry();
-        let written = totals.host_pages + totals.gc_moved_pages + totals.padding_pages;
+        let data = totals.host_pages + totals.gc_moved_pages + totals.padding_pages;
+        let written = data + totals.parity_pages;
         let waiting = written.checked_sub(totals.programmed_pages);
         let room = |id| u64::from(self.ftl.stream_room_pages(id));
         match waiting {
@@ -51,7 +52,9 @@ impl<P: Probe> Device<P> {
             Some(waiting) if waiting < totals.buffer_pages => {
                 Err(format!("{waiting} pages wait, but the buffer holds {}", totals.buffer_pages))
             }
-            Some(_) if room(StreamId::Host) > u64::from(self.ftl.geometry.superblock_pages()) => {
+            Some(_)
+                if room(StreamId::Host) > u64::from(self.ftl.geometry.superblock_data_pages()) =>
+            {
                 Err("the host stream has more room than a superblock".to_owned())
             }
             Some(_) => Ok(()),

@@ -335,6 +335,7 @@ impl<P: Probe> Device<P> {
     fn on_die(&mut self, op: DieOp) {
         match op {
             DieOp::Program { unit, stream, sequence } => self.programmed(unit, stream, sequence),
+            DieOp::Parity { unit } => self.in_nand(unit),
             DieOp::GcRead { unit, valid } => {
                 let length_ns = self.config.relocate_ns * u64::from(valid.count_ones());
                 let job = ControllerJob::Relocate { unit, valid };
@@ -351,7 +352,7 @@ impl<P: Probe> Device<P> {
                     self.ftl.erased(superblock);
                     self.probe.erased(superblock);
                     self.totals.erased_superblocks += 1;
-                    let pages = u64::from(self.geometry().superblock_pages());
+                    let pages = u64::from(self.geometry().superblock_data_pages());
                     self.collector.reclaimed_pages -= pages;
                     self.pump();
                 }
@@ -413,7 +414,7 @@ impl<P: Probe> Device<P> {
         {
             return false;
         }
-        if self.ftl.stream_room_pages(StreamId::Host) > 0 {
+        if self.ftl.stream_has_room(StreamId::Host) {
             return true;
         }
         let level = self.level();
@@ -440,13 +441,24 @@ impl<P: Probe> Device<P> {
         };
         let die = self.geometry().die_of_unit(unit);
         self.nand.enqueue(die, DieOp::Program { unit, stream, sequence }, self.now_ns);
+        if let Some(parity) = self.geometry().parity_after(unit) {
+            self.totals.parity_pages += u64::from(self.geometry().unit_pages);
+            let die = self.geometry().die_of_unit(parity);
+            self.nand.enqueue(die, DieOp::Parity { unit: parity }, self.now_ns);
+        }
+    }
+
+    /// A unit holds what was programmed into it.
+    #[inline]
+    fn in_nand(&mut self, unit: u32) {
+        self.programmed[unit as usize / 64] |= 1 << (unit % 64);
+        self.probe.programmed(unit);
+        self.totals.programmed_pages += u64::from(self.geometry().unit_pages);
     }
 
     /// A program has ended.
     fn programmed(&mut self, unit: u32, stream: StreamId, sequence: u64) {
-        self.programmed[unit as usize / 64] |= 1 << (unit % 64);
-        self.probe.programmed(unit);
-        self.totals.programmed_pages += u64::from(self.geometry().unit_pages);
+        self.in_nand(unit);
         match stream {
             StreamId::Host => {
                 self.buffer_pages -= self.geometry().unit_pages;

@@ -9,6 +9,8 @@
 //!                unit D -> die 0   ...
 //! ```
 //!
+//! With parity one unit in every stripe holds no data; see [`crate::parity`].
+//!
 //! Consecutive dies sit on different channels, so that a sequential stream loads all channels
 //! first. A physical page number counts pages over superblocks, units and pages within a unit.
 
@@ -53,6 +55,8 @@ pub struct Geometry {
     pub unit_pages: u32,
     /// Units in a superblock.
     pub superblock_units: u32,
+    /// Units in a parity stripe, the one that holds parity among them; 0: no parity.
+    pub stripe_units: u32,
     /// Superblocks that the FTL may use.
     pub superblocks: u32,
     /// Logical pages offered to the host.
@@ -60,13 +64,19 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// Pages in a superblock.
+    /// Pages in a superblock, parity among them.
     #[must_use]
     pub const fn superblock_pages(&self) -> u32 {
         self.superblock_units * self.unit_pages
     }
 
-    /// Physical pages the FTL may use.
+    /// Pages in a superblock that can hold data.
+    #[must_use]
+    pub const fn superblock_data_pages(&self) -> u32 {
+        self.data_pages_from(0)
+    }
+
+    /// Physical pages the FTL may use, parity among them.
     #[must_use]
     pub const fn physical_pages(&self) -> u32 {
         self.superblocks * self.superblock_pages()

@@ -21,6 +21,7 @@ pub mod geometry;
 pub mod host;
 pub mod model;
 pub mod nand;
+pub mod parity;
 pub mod prefetch;
 pub mod probe;
 pub mod telemetry;

@@ -87,6 +87,8 @@ pub struct Model {
     pub buffer: Buffer,
     /// Garbage collection.
     pub gc: GcModel,
+    /// Parity over dies; absent: none.
+    pub parity: Option<ParityModel>,
 }
 
 /// How the host reaches the drive.
@@ -163,6 +165,14 @@ pub struct GcModel {
     pub free_low: Sourced<u32>,
     /// Superblocks of writable space at which collection starts or stops.
     pub free_high: Sourced<u32>,
+}
+
+/// Parity over dies (RAIN, RAISE).
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ParityModel {
+    /// Units in a stripe, the parity unit among them; divides the number of dies.
+    pub stripe_units: Sourced<u32>,
 }
 
 /// The drive models that come with ssdlab: name and text.

@@ -45,6 +45,11 @@ pub enum DieOp {
         /// Place in the stream's order of programs.
         sequence: u64,
     },
+    /// Program the parity of a stripe.
+    Parity {
+        /// Unit over the whole drive.
+        unit: u32,
+    },
     /// Read the valid pages of a unit for garbage collection.
     GcRead {
         /// Unit over the whole drive.
@@ -146,7 +151,7 @@ impl Nand {
         let pages = match op {
             DieOp::GcRead { valid, .. } => valid.count_ones(),
             DieOp::HostRead { pages, .. } => pages,
-            DieOp::Program { .. } | DieOp::Erase { .. } => 0,
+            DieOp::Program { .. } | DieOp::Parity { .. } | DieOp::Erase { .. } => 0,
         };
         if pages > 0 && phase == Phase::Array {
             let end_ns = self.transfer(die, pages, now_ns);
@@ -166,7 +171,7 @@ impl Nand {
         state.current = next.map(|op| (op, Phase::Array));
         let end_ns = match next {
             None => NEVER,
-            Some(DieOp::Program { .. }) => {
+            Some(DieOp::Program { .. } | DieOp::Parity { .. }) => {
                 self.transfer(die, self.unit_pages, now_ns) + self.timing.program_ns
             }
             Some(DieOp::GcRead { .. } | DieOp::HostRead { .. }) => now_ns + self.timing.read_ns,

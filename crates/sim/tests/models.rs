@@ -74,3 +74,33 @@ fn files_must_be_complete_known_and_say_where_values_come_from() {
     assert!(message.contains("heard somewhere") && message.contains("published:"), "{message}");
     assert!(refusal("not toml at all [", &[]).contains("test"));
 }
+
+#[test]
+fn a_section_that_the_file_leaves_out_is_made_by_overrides() {
+    let load = |changes: &[(&str, &str)]| {
+        let changes: Vec<_> =
+            changes.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        Model::load("test", SMALL, &changes)
+    };
+    assert!(load(&[]).unwrap().parity.is_none());
+    let parity = load(&[("parity.stripe_units", "4")]).unwrap().parity.unwrap();
+    assert_eq!(
+        (parity.stripe_units.value, parity.stripe_units.from.as_str()),
+        (4, "override: command line")
+    );
+    let message = refusal(SMALL, &[("parity.stripe_units", "many")]);
+    assert!(
+        message.contains("parity.stripe_units") && message.contains("whole number"),
+        "{message}"
+    );
+    let message = refusal(SMALL, &[("parity.stripe_units", "3")]);
+    assert!(
+        message.contains("`parity.stripe_units` is 3") && message.contains("dies"),
+        "{message}"
+    );
+    let message = refusal(SMALL, &[("parity.strips", "3")]);
+    assert!(
+        message.contains("may be given") && message.contains("parity.stripe_units"),
+        "{message}"
+    );
+}

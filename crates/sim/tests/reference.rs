@@ -68,12 +68,39 @@ impl Reference {
         let (superblock, next) = self.streams[stream as usize].unwrap_or_else(|| {
             (self.free.pop_front().expect("a stream opened a superblock that was not free"), 0)
         });
-        let is_full = next + 1 == pages;
-        self.streams[stream as usize] = (!is_full).then_some((superblock, next + 1));
+        let mut after = next + 1;
+        while after < pages && self.is_parity(after) {
+            after += 1;
+        }
+        let is_full = after == pages;
+        self.streams[stream as usize] = (!is_full).then_some((superblock, after));
         if is_full {
             self.closed.push(superblock);
         }
         superblock * pages + next
+    }
+
+    /// True where a page of a superblock belongs to parity: the last unit of the first stripe, the last but
+    /// one of the second, and so on round.
+    fn is_parity(&self, page: u32) -> bool {
+        let geometry = &self.config.geometry;
+        let unit = page / geometry.unit_pages;
+        geometry.stripe_units > 0
+            && (unit + unit / geometry.stripe_units + 1).is_multiple_of(geometry.stripe_units)
+    }
+
+    /// Parity needs all the data of its stripe: every page of it has been placed.
+    fn check_stripe(&self, unit: u32) {
+        let geometry = &self.config.geometry;
+        let (superblock, place) =
+            (unit / geometry.superblock_units, unit % geometry.superblock_units);
+        if !self.is_parity(place * geometry.unit_pages) {
+            return;
+        }
+        let end =
+            (place - place % geometry.stripe_units + geometry.stripe_units) * geometry.unit_pages;
+        let open = self.streams.iter().flatten().find(|(open, _)| *open == superblock);
+        assert!(open.is_none_or(|(_, next)| *next >= end), "parity of unit {unit} came too early");
     }
 
     fn forget(&mut self, logical: u32) -> Option<u32> {
@@ -145,6 +172,7 @@ impl Probe for Reference {
 
     fn programmed(&mut self, unit: u32) {
         assert!(self.programmed.insert(unit), "unit {unit} was programmed twice without an erase");
+        self.check_stripe(unit);
         self.programs += 1;
     }
 

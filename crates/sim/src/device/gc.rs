@@ -15,7 +15,7 @@ impl<P: Probe> Device<P> {
     /// How full the drive is, for the pacing policy.
     #[inline]
     pub(super) fn level(&self) -> Level {
-        let superblock_pages = self.geometry().superblock_pages();
+        let superblock_pages = self.geometry().superblock_data_pages();
         let free_superblocks = self.ftl.free.len() as u32;
         let room = u64::from(self.ftl.stream_room_pages(StreamId::Host))
             + u64::from(self.ftl.stream_room_pages(StreamId::Gc))
@@ -30,7 +30,7 @@ impl<P: Probe> Device<P> {
     #[inline]
     pub(super) fn gc_pages_max(&self) -> u32 {
         let parallel = GC_UNITS_PER_DIE * self.geometry().dies * self.geometry().unit_pages;
-        parallel.min(self.geometry().superblock_pages())
+        parallel.min(self.geometry().superblock_data_pages())
     }
 
     /// True where garbage collection has something to do and may do it now.
@@ -47,7 +47,8 @@ impl<P: Probe> Device<P> {
                 return false;
             }
         }
-        let free_pages = self.ftl.free.len() as u64 * u64::from(self.geometry().superblock_pages());
+        let superblock_pages = u64::from(self.geometry().superblock_data_pages());
+        let free_pages = self.ftl.free.len() as u64 * superblock_pages;
         let room = u64::from(self.ftl.stream_room_pages(StreamId::Gc)) + free_pages;
         room >= u64::from(in_flight)
     }
@@ -69,7 +70,9 @@ impl<P: Probe> Device<P> {
     }
 
     fn collect_unit(&mut self, superblock: u32, unit: u32) {
-        self.collector.reclaimed_pages += u64::from(self.geometry().unit_pages);
+        if !self.geometry().is_parity(unit - superblock * self.geometry().superblock_units) {
+            self.collector.reclaimed_pages += u64::from(self.geometry().unit_pages);
+        }
         let any_valid = self.ftl.valid_pages[superblock as usize] > 0;
         let valid = if any_valid { self.ftl.valid_mask(unit) } else { 0 };
         if valid == 0 {
@@ -114,7 +117,7 @@ impl<P: Probe> Device<P> {
 
     #[inline]
     fn move_page(&mut self, logical: u32) {
-        if self.ftl.stream_room_pages(StreamId::Gc) == 0 {
+        if !self.ftl.stream_has_room(StreamId::Gc) {
             let opened = self.ftl.open_superblock(StreamId::Gc);
             assert!(opened, "garbage collection ran out of erased superblocks");
         }

@@ -136,8 +136,16 @@ impl Ftl {
         if stream.superblock == NO_SUPERBLOCK {
             0
         } else {
-            self.superblock_pages - stream.next_page
+            self.geometry.data_pages_from(stream.next_page)
         }
+    }
+
+    /// True where a stream can write at least one page more into its open superblock.
+    #[inline]
+    #[must_use]
+    pub fn stream_has_room(&self, id: StreamId) -> bool {
+        let stream = self.stream(id);
+        stream.superblock != NO_SUPERBLOCK && stream.next_page < self.superblock_pages
     }
 
     /// Pages of a superblock that have been written since its last erase.
@@ -158,7 +166,7 @@ impl Ftl {
     /// # Panics
     /// When the stream still has an open superblock: a bug in the caller.
     pub fn open_superblock(&mut self, id: StreamId) -> bool {
-        assert_eq!(self.stream_room_pages(id), 0, "a stream has one open superblock at a time");
+        assert!(!self.stream_has_room(id), "a stream has one open superblock at a time");
         let Some(superblock) = self.free.pop_front() else { return false };
         self.states[superblock as usize] = SuperblockState::Open;
         let unit_room_pages = self.geometry.unit_pages;
@@ -199,6 +207,7 @@ impl Ftl {
         stream.unit_room_pages -= 1;
         if stream.unit_room_pages == 0 {
             stream.unit_room_pages = self.geometry.unit_pages;
+            stream.next_page = self.geometry.skip_parity(stream.next_page);
         }
         physical
     }

@@ -141,10 +141,22 @@ impl Check<'_> {
         Ok(pages as u32)
     }
 
+    /// Units in a parity stripe, 0 where there is none. A stripe lies on dies of its own, or the loss of
+    /// one could take two of its units.
+    fn stripe_units(&self, dies: u32) -> Result<u32, ModelError> {
+        let Some(parity) = &self.model.parity else { return Ok(0) };
+        let units = parity.stripe_units.value;
+        if units >= 2 && dies.is_multiple_of(units) {
+            return Ok(units);
+        }
+        let rule = format!("it must be at least 2 and divide the number of dies, {dies}");
+        self.fail("parity.stripe_units", units, &rule)
+    }
+
     /// Spare space must hold the open superblocks, the free level and a victim with something to gain.
     fn spare(&self, geometry: &Geometry) -> Result<(), ModelError> {
         let needed =
-            u64::from(geometry.logical_pages).div_ceil(u64::from(geometry.superblock_pages()));
+            u64::from(geometry.logical_pages).div_ceil(u64::from(geometry.superblock_data_pages()));
         let spare = u64::from(geometry.superblocks).saturating_sub(needed);
         let wanted = u64::from(self.model.gc.free_high.value) + 4;
         if spare >= wanted {
@@ -255,6 +267,7 @@ fn geometry(check: &Check<'_>, scale: Ratio) -> Result<Geometry, ModelError> {
         dies,
         unit_pages,
         superblock_units: superblock_units as u32,
+        stripe_units: check.stripe_units(dies)?,
         superblocks: blocks - reserved,
         logical_pages: logical_pages as u32,
     })

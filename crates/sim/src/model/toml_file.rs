@@ -7,6 +7,12 @@ use super::{Model, ModelError};
 const SURENESS: [&str; 6] =
     ["published:", "rated:", "measured:", "derived:", "assumed:", "override:"];
 
+/// Every key that a model may leave out, with a value of its kind: overrides build a section from
+/// nothing. A section that is begun must have all the keys that its type in `model.rs` demands.
+const OPTIONAL: &str = "
+parity.stripe_units = 0
+";
+
 pub(super) fn load(
     name: &str,
     text: &str,
@@ -25,36 +31,75 @@ pub(super) fn load(
     })
 }
 
-/// Replaces the `value` of one sourced entry.
+/// Replaces the `value` of one sourced entry, or adds an entry that the file left out.
 fn override_value(name: &str, table: &mut Table, key: &str, text: &str) -> Result<(), ModelError> {
-    let mut known = Vec::new();
-    list_keys(table, "", &mut known);
-    if !known.iter().any(|known| known == key) {
+    let optional: Table = toml::from_str(OPTIONAL).unwrap_or_default();
+    let pattern = entry_of(table, key).and_then(|entry| entry.get("value"));
+    let Some(pattern) = pattern.or_else(|| value_of(&optional, key)) else {
+        let mut known = Vec::new();
+        list_keys(table, "", &mut known);
         return Err(ModelError::UnknownKey {
             name: name.to_owned(),
             key: key.to_owned(),
-            known: format!("scale, seed, {}", known.join(", ")),
+            known: format!(
+                "scale, seed, {}; it may be given {}",
+                known.join(", "),
+                optional_keys().collect::<Vec<_>>().join(", ")
+            ),
         });
-    }
-    let mut entry = table;
-    for part in key.split('.') {
-        let Some(Value::Table(next)) = entry.get_mut(part) else { return Ok(()) };
-        entry = next;
-    }
-    let value = like(entry.get("value"), text).ok_or_else(|| ModelError::Value {
+    };
+    let value = like(pattern, text).ok_or_else(|| ModelError::Value {
         name: name.to_owned(),
         key: key.to_owned(),
         value: format!("`{text}`"),
-        rule: "it must be of the same kind as the value in the model file".to_owned(),
+        rule: format!("it must be {} as in the model file", kind(pattern)),
     })?;
-    entry.insert("value".to_owned(), value);
-    entry.insert("from".to_owned(), Value::String("override: command line".to_owned()));
+    insert(table, key, value);
     Ok(())
 }
 
+fn optional_keys() -> impl Iterator<Item = &'static str> {
+    OPTIONAL.lines().filter_map(|line| line.split_once(" = ")).map(|(key, _)| key)
+}
+
+/// What stands under a dotted name.
+fn value_of<'a>(table: &'a Table, key: &str) -> Option<&'a Value> {
+    match key.split_once('.') {
+        None => table.get(key),
+        Some((section, rest)) => value_of(table.get(section)?.as_table()?, rest),
+    }
+}
+
+/// The sourced entry under a dotted name.
+fn entry_of<'a>(table: &'a Table, key: &str) -> Option<&'a Table> {
+    value_of(table, key)?.as_table().filter(|entry| is_sourced(entry))
+}
+
+/// Puts a sourced entry under a dotted name and makes the sections on the way.
+fn insert(table: &mut Table, key: &str, value: Value) {
+    let Some((section, rest)) = key.split_once('.') else {
+        let from = Value::String("override: command line".to_owned());
+        let entry = Table::from_iter([("value".to_owned(), value), ("from".to_owned(), from)]);
+        table.insert(key.to_owned(), Value::Table(entry));
+        return;
+    };
+    let inner = table.entry(section).or_insert_with(|| Value::Table(Table::new()));
+    if let Value::Table(inner) = inner {
+        insert(inner, rest, value);
+    }
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Integer(_) => "a whole number",
+        Value::Boolean(_) => "true or false",
+        _ => "a word",
+    }
+}
+
 /// Reads `text` as the same TOML type as `pattern`.
-fn like(pattern: Option<&Value>, text: &str) -> Option<Value> {
-    match pattern? {
+fn like(pattern: &Value, text: &str) -> Option<Value> {
+    match pattern {
         Value::Integer(_) => text.replace('_', "").parse().ok().map(Value::Integer),
         Value::Boolean(_) => text.parse().ok().map(Value::Boolean),
         Value::String(_) => Some(Value::String(text.to_owned())),

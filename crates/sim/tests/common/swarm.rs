@@ -14,7 +14,7 @@ fn pick<'a>(rng: &mut Rng, values: &[&'a str]) -> &'a str {
 
 /// A drive model with random values, many of them impossible.
 pub fn random_config(rng: &mut Rng) -> Result<Config, ModelError> {
-    let keys: [(&str, &[&str]); 18] = [
+    let keys: [(&str, &[&str]); 19] = [
         ("nand.channels", &["0", "1", "2", "3", "8"]),
         ("nand.dies_per_channel", &["1", "2", "5"]),
         ("nand.planes", &["1", "2", "4", "16"]),
@@ -33,6 +33,7 @@ pub fn random_config(rng: &mut Rng) -> Result<Config, ModelError> {
         ("gc.free_low", &["1", "2", "3", "8"]),
         ("gc.free_high", &["2", "4", "9", "20"]),
         ("interface.queue_depth", &["1", "2", "32"]),
+        ("parity.stripe_units", &["1", "2", "4", "5", "8"]),
     ];
     let mut changes: Vec<(String, String)> = Vec::new();
     for (key, values) in keys {

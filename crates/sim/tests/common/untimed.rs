@@ -36,6 +36,7 @@ impl Untimed {
             dies: 1,
             unit_pages: 1,
             superblock_units: b,
+            stripe_units: 0,
             superblocks: superblocks as u32,
             logical_pages,
         };

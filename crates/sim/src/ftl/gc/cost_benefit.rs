@@ -9,7 +9,7 @@ use super::closed;
 use crate::ftl::Ftl;
 
 pub(super) fn select(ftl: &Ftl) -> Option<u32> {
-    let superblock_pages = u64::from(ftl.geometry.superblock_pages());
+    let superblock_pages = u64::from(ftl.geometry.superblock_data_pages());
     let score = |superblock: u32| {
         let valid = u64::from(ftl.valid_pages[superblock as usize]);
         let age = ftl.closed_total - ftl.closed_at[superblock as usize] + 1;
