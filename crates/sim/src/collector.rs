@@ -32,6 +32,8 @@ pub struct Collector {
     erasing: VecDeque<Erasing>,
     /// Valid pages the pacing policy wants moved.
     pub owed_pages: u64,
+    /// Valid pages that idle collection may move now; less than none where a unit held more than that.
+    pub idle_pages: i64,
     /// Valid pages read or being read that are not yet placed.
     pub in_flight_pages: u32,
     /// Valid pages of the newest victim when it was chosen.
@@ -52,6 +54,12 @@ impl Collector {
         Some((victim.superblock, victim.next_unit - 1))
     }
 
+    /// True where the newest victim has units left to look at.
+    #[must_use]
+    pub fn has_unit(&self, superblock_units: u32) -> bool {
+        self.victims.back().is_some_and(|victim| victim.next_unit < superblock_units)
+    }
+
     /// Begins with a superblock that holds so many valid pages.
     pub fn begin(&mut self, superblock: u32, valid_pages: u32) {
         self.victim_valid_pages = valid_pages;
@@ -63,6 +71,10 @@ impl Collector {
     #[inline]
     pub fn unit_issued(&mut self, pages: u32) {
         self.in_flight_pages += pages;
+        if self.idle_pages > 0 {
+            self.idle_pages -= i64::from(pages);
+        }
+        self.owed_pages = self.owed_pages.saturating_sub(u64::from(pages));
         if let Some(victim) = self.victims.back_mut() {
             victim.units_in_flight += 1;
         }

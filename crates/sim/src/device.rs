@@ -12,6 +12,8 @@
 //! and of the commands with their times: no clock, no threads.
 
 mod gc;
+pub mod quiet_gc;
+pub mod timers;
 
 use std::collections::VecDeque;
 
@@ -29,6 +31,8 @@ use crate::model::Config;
 use crate::nand::{DieOp, Nand};
 use crate::probe::{Probe, Silent};
 use crate::telemetry::Recorder;
+use quiet_gc::HostActivity;
+use timers::{Timer, Timers};
 
 /// The errno of a command outside the drive or not aligned to its pages (EINVAL).
 const ERRNO_INVALID: i32 = 22;
@@ -39,6 +43,8 @@ pub struct Device<P: Probe = Silent> {
     config: Config,
     now_ns: u64,
     commands: Vec<Command>,
+    host: HostActivity,
+    timers: Timers,
     controller: Server<ControllerJob>,
     link: Server<u32>,
     /// Tags of writes whose data has arrived and waits for room in the buffer.
@@ -112,6 +118,8 @@ impl<P: Probe> Device<P> {
         let mut device = Self {
             now_ns: 0,
             commands: vec![idle; queue_depth],
+            host: HostActivity::default(),
+            timers: Timers::default(),
             controller: Server::default(),
             link: Server::default(),
             admission: VecDeque::with_capacity(queue_depth),
@@ -134,6 +142,7 @@ impl<P: Probe> Device<P> {
         device.mark_written_units();
         let open_pages = device.ftl.stream(StreamId::Host).next_page;
         device.buffer_pages = open_pages % device.geometry().unit_pages;
+        device.wait_for_idle();
         device
     }
 
@@ -170,6 +179,7 @@ impl<P: Probe> Device<P> {
         let ftl = Ftl::new(self.config.geometry);
         *self = Self::assemble(self.config.clone(), ftl, P::default());
         self.now_ns = now_ns;
+        self.wait_for_idle();
     }
 
     /// Forgets the logical pages from `first` to before `end` at once, at no cost in time.
@@ -237,6 +247,10 @@ impl<P: Probe> Device<P> {
             reads_pending: 0,
             submitted_ns: self.now_ns,
         };
+        self.host.outstanding += 1;
+        if self.host.is_missed {
+            self.wait_for_idle();
+        }
         self.ftl.prefetch_logical(first_page);
         let length_ns = match op.kind {
             OpKind::Read => self.config.read_command_ns,
@@ -258,7 +272,7 @@ impl<P: Probe> Device<P> {
     /// where nothing is left that could end.
     #[inline]
     pub fn reap(&mut self, min: usize, out: &mut Vec<Completion>) {
-        while self.completions.len() < min && self.step(NEVER - 1) {}
+        while self.completions.len() < min && self.host.outstanding > 0 && self.step(NEVER - 1) {}
         out.append(&mut self.completions);
     }
 
@@ -275,7 +289,8 @@ impl<P: Probe> Device<P> {
         let link_ns = self.link.next_event_ns();
         let controller_ns = self.controller.next_event_ns();
         let (die_ns, die) = self.nand.next_event();
-        let next_ns = link_ns.min(controller_ns).min(die_ns);
+        let timer_ns = self.timers.next_ns();
+        let next_ns = link_ns.min(controller_ns).min(die_ns).min(timer_ns);
         if next_ns > limit_ns {
             return false;
         }
@@ -285,8 +300,12 @@ impl<P: Probe> Device<P> {
             self.on_link();
         } else if controller_ns == next_ns {
             self.on_controller();
-        } else if let Some(op) = self.nand.on_event(die, next_ns) {
-            self.on_die(op);
+        } else if die_ns == next_ns {
+            if let Some(op) = self.nand.on_event(die, next_ns) {
+                self.on_die(op);
+            }
+        } else {
+            self.on_timer();
         }
         true
     }
@@ -299,6 +318,13 @@ impl<P: Probe> Device<P> {
         }
     }
 
+    fn on_timer(&mut self) {
+        match self.timers.take() {
+            Some(Timer::IdleGc) => self.on_idle_timer(),
+            None => {}
+        }
+    }
+
     fn on_link(&mut self) {
         let Some(tag) = self.link.pop() else { return };
         if self.commands[tag as usize].kind == OpKind::Write {
@@ -306,6 +332,7 @@ impl<P: Probe> Device<P> {
             self.pump();
         } else {
             self.complete(tag);
+            self.use_gap();
         }
     }
 
@@ -328,6 +355,7 @@ impl<P: Probe> Device<P> {
                     self.unmap(page);
                 }
                 self.complete(tag);
+                self.use_gap();
             }
         }
     }
@@ -369,6 +397,8 @@ impl<P: Probe> Device<P> {
     fn complete(&mut self, tag: u32) {
         let submitted = Nanos(self.commands[tag as usize].submitted_ns);
         let done = Nanos(self.now_ns);
+        self.host.outstanding -= 1;
+        self.host.last_end_ns = self.now_ns;
         self.completions.push(Completion { tag, status: Status::Ok, submitted, done });
     }
 
@@ -527,6 +557,7 @@ impl<P: Probe> Device<P> {
         }
         self.flushes.push_back((tag, self.host_programs.issued()));
         self.finish_flushes();
+        self.use_gap();
     }
 
     fn finish_flushes(&mut self) {

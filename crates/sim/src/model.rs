@@ -10,6 +10,7 @@
 //! [`Config`] (integers, checked). An accepted model can neither panic nor deadlock.
 
 mod config;
+mod quiet_gc;
 mod toml_file;
 
 use std::collections::BTreeMap;
@@ -18,6 +19,7 @@ use base::Ratio;
 use serde::Deserialize;
 
 pub use config::Config;
+pub use quiet_gc::{BackgroundGcModel, IdleGcModel};
 
 use crate::ftl::gc::VictimPolicy;
 use crate::ftl::pacing::PacingKind;
@@ -87,6 +89,10 @@ pub struct Model {
     pub buffer: Buffer,
     /// Garbage collection.
     pub gc: GcModel,
+    /// Collection in the gaps of a busy host.
+    pub background_gc: Option<BackgroundGcModel>,
+    /// Collection while the host is away.
+    pub idle_gc: Option<IdleGcModel>,
     /// Parity over dies; absent: none.
     pub parity: Option<ParityModel>,
 }

@@ -55,6 +55,19 @@ fn refusals_name_the_key_the_value_and_the_rule() {
         (vec![("gc.pacing", "7")], vec!["7", "watermark"]),
         (vec![("nand.planes", "many")], vec!["nand.planes", "many"]),
         (vec![("nand.plains", "2")], vec!["no value `nand.plains`", "nand.planes"]),
+        (vec![("planes", "2")], vec!["no value `planes`", "nand.planes"]),
+        (vec![("nand", "2")], vec!["no value `nand`"]),
+        (vec![("nand.planes.value", "2")], vec!["no value `nand.planes.value`"]),
+        (
+            vec![("background_gc.target", "9")],
+            vec!["no value `background_gc.target`", "free_target"],
+        ),
+        (vec![("idle_gc.free_target", "20")], vec!["missing field", "in `idle_gc`"]),
+        (vec![("background_gc.free_target", "soon")], vec!["background_gc.free_target", "soon"]),
+        (
+            vec![("background_gc.free_target", "12")],
+            vec!["`background_gc.free_target` is 12", "13"],
+        ),
     ] {
         let message = refusal(SMALL, &changes);
         for word in words {

@@ -17,7 +17,7 @@ use sim::ftl::gc::VictimPolicy;
 use sim::{Config, Device, Probe};
 
 /// Drives tried.
-const SEEDS: u64 = 250;
+const SEEDS: u64 = 160;
 
 /// The second FTL.
 struct Reference {

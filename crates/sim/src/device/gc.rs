@@ -43,7 +43,7 @@ impl<P: Probe> Device<P> {
         }
         if self.collector.owed_pages == 0 {
             let level = self.level();
-            if !self.pacing.must_collect(level) {
+            if !self.pacing.must_collect(level) && !self.may_collect_quietly() {
                 return false;
             }
         }
@@ -80,7 +80,6 @@ impl<P: Probe> Device<P> {
         }
         let pages = valid.count_ones();
         self.collector.unit_issued(pages);
-        self.collector.owed_pages = self.collector.owed_pages.saturating_sub(u64::from(pages));
         let die = self.geometry().die_of_unit(unit);
         self.nand.enqueue(die, DieOp::GcRead { unit, valid }, self.now_ns);
     }

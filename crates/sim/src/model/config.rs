@@ -3,11 +3,15 @@
 use base::Ratio;
 
 use super::{Model, ModelError};
+use crate::device::quiet_gc::{BackgroundGc, IdleGc};
 use crate::ftl::gc::VictimPolicy;
 use crate::ftl::pacing::PacingKind;
 use crate::geometry::{Geometry, PAGE_BYTES};
 use crate::host::transfer_ns;
 use crate::nand::NandTiming;
+
+/// The longest time that any single value may give.
+pub(super) const HOUR_NS: u64 = 3_600_000_000_000;
 
 /// What the simulator runs on: integers, checked against each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,6 +46,10 @@ pub struct Config {
     pub free_low: u32,
     /// Superblocks of writable space at which collection starts or stops.
     pub free_high: u32,
+    /// Collection in the gaps of a busy host, where the drive does that.
+    pub background_gc: Option<BackgroundGc>,
+    /// Collection while the host is away, where the drive does that.
+    pub idle_gc: Option<IdleGc>,
     /// Seed of whatever the drive draws lots for.
     pub seed: u64,
 }
@@ -65,12 +73,12 @@ fn capacity_bytes(capacity_gb: u64) -> Option<u64> {
 }
 
 /// Collects the checks of one model.
-struct Check<'a> {
-    model: &'a Model,
+pub(super) struct Check<'a> {
+    pub(super) model: &'a Model,
 }
 
 impl Check<'_> {
-    fn fail<T>(
+    pub(super) fn fail<T>(
         &self,
         key: &str,
         value: impl std::fmt::Display,
@@ -84,7 +92,13 @@ impl Check<'_> {
         })
     }
 
-    fn within(&self, key: &str, value: u64, min: u64, max: u64) -> Result<(), ModelError> {
+    pub(super) fn within(
+        &self,
+        key: &str,
+        value: u64,
+        min: u64,
+        max: u64,
+    ) -> Result<(), ModelError> {
         if (min..=max).contains(&value) {
             return Ok(());
         }
@@ -93,7 +107,6 @@ impl Check<'_> {
 
     /// Every single value within limits under which no later arithmetic can overflow.
     fn ranges(&self) -> Result<(), ModelError> {
-        const HOUR_NS: u64 = 3_600_000_000_000;
         const TB_PER_S: u64 = 1_000_000_000_000;
         let Model { interface, controller, nand, buffer, gc, capacity_gb, .. } = self.model;
         for (key, value, min, max) in [
@@ -153,11 +166,16 @@ impl Check<'_> {
         self.fail("parity.stripe_units", units, &rule)
     }
 
-    /// Spare space must hold the open superblocks, the free level and a victim with something to gain.
-    fn spare(&self, geometry: &Geometry) -> Result<(), ModelError> {
+    /// Superblocks that remain when every LBA holds data.
+    pub(super) fn spare_superblocks(geometry: &Geometry) -> u64 {
         let needed =
             u64::from(geometry.logical_pages).div_ceil(u64::from(geometry.superblock_data_pages()));
-        let spare = u64::from(geometry.superblocks).saturating_sub(needed);
+        u64::from(geometry.superblocks).saturating_sub(needed)
+    }
+
+    /// Spare space must hold the open superblocks, the free level and a victim with something to gain.
+    fn spare(&self, geometry: &Geometry) -> Result<(), ModelError> {
+        let spare = Self::spare_superblocks(geometry);
         let wanted = u64::from(self.model.gc.free_high.value) + 4;
         if spare >= wanted {
             return Ok(());
@@ -190,7 +208,7 @@ pub(super) fn resolve(model: &Model, scale: Ratio) -> Result<Config, ModelError>
     }
     let geometry = geometry(&check, scale)?;
     check.spare(&geometry)?;
-    let Model { interface, controller, nand, buffer, gc, .. } = model;
+    let Model { interface, controller, nand, buffer, gc, background_gc, idle_gc, .. } = model;
     let buffer_pages = (buffer.write_bytes.value / PAGE_BYTES).min(u64::from(u32::MAX / 2)) as u32;
     if buffer_pages < 2 * geometry.unit_pages {
         let rule = format!("it must hold two program units of {} pages", geometry.unit_pages);
@@ -221,6 +239,11 @@ pub(super) fn resolve(model: &Model, scale: Ratio) -> Result<Config, ModelError>
         pacing: gc.pacing.value,
         free_low: gc.free_low.value,
         free_high: gc.free_high.value,
+        background_gc: background_gc
+            .as_ref()
+            .map(|gc| gc.resolve(&check, &geometry))
+            .transpose()?,
+        idle_gc: idle_gc.as_ref().map(|gc| gc.resolve(&check, &geometry)).transpose()?,
         seed: 0,
         geometry,
     })

@@ -10,6 +10,11 @@ const SURENESS: [&str; 6] =
 /// Every key that a model may leave out, with a value of its kind: overrides build a section from
 /// nothing. A section that is begun must have all the keys that its type in `model.rs` demands.
 const OPTIONAL: &str = "
+background_gc.free_target = 0
+idle_gc.after_ns = 0
+idle_gc.free_target = 0
+idle_gc.pages_per_s = 0
+idle_gc.valid_percent_max = 0
 parity.stripe_units = 0
 ";
 
@@ -27,7 +32,8 @@ pub(super) fn load(
     }
     check_provenance(name, &table, "")?;
     Value::Table(table).try_into().map_err(|error: toml::de::Error| {
-        parse_error(format!("after overrides: {}", error.message()))
+        // Its second line says in which section.
+        parse_error(format!("after overrides: {}", error.to_string().trim().replace('\n', " ")))
     })
 }
 

@@ -1,6 +1,6 @@
 //! Random drives under random commands.
 
-use base::{OpKind, Ratio, Rng};
+use base::{Nanos, OpKind, Ratio, Rng};
 use sim::{Config, Device, Model, ModelError, Probe};
 
 use super::{SMALL, closed_loop, op};
@@ -8,13 +8,28 @@ use super::{SMALL, closed_loop, op};
 /// How often [`torture`] stops for a look.
 const LOOKS: u64 = 8;
 
+/// A value of a model and what it may be set to.
+type Choice = (&'static str, &'static [&'static str]);
+
+/// Optional sections: switched on with all of their values, or not at all.
+const SECTIONS: &[&[Choice]] = &[
+    &[("parity.stripe_units", &["1", "2", "4", "5", "8"])],
+    &[("background_gc.free_target", &["5", "10", "21", "40"])],
+    &[
+        ("idle_gc.after_ns", &["1_000_000", "50_000_000"]),
+        ("idle_gc.free_target", &["5", "10", "21", "40"]),
+        ("idle_gc.pages_per_s", &["10", "10_000", "1_000_000"]),
+        ("idle_gc.valid_percent_max", &["1", "50", "99"]),
+    ],
+];
+
 fn pick<'a>(rng: &mut Rng, values: &[&'a str]) -> &'a str {
     values[rng.below(values.len() as u64) as usize]
 }
 
 /// A drive model with random values, many of them impossible.
 pub fn random_config(rng: &mut Rng) -> Result<Config, ModelError> {
-    let keys: [(&str, &[&str]); 19] = [
+    let keys: &[Choice] = &[
         ("nand.channels", &["0", "1", "2", "3", "8"]),
         ("nand.dies_per_channel", &["1", "2", "5"]),
         ("nand.planes", &["1", "2", "4", "16"]),
@@ -33,16 +48,29 @@ pub fn random_config(rng: &mut Rng) -> Result<Config, ModelError> {
         ("gc.free_low", &["1", "2", "3", "8"]),
         ("gc.free_high", &["2", "4", "9", "20"]),
         ("interface.queue_depth", &["1", "2", "32"]),
-        ("parity.stripe_units", &["1", "2", "4", "5", "8"]),
     ];
     let mut changes: Vec<(String, String)> = Vec::new();
     for (key, values) in keys {
         if rng.chance(1, 3) {
-            changes.push((key.to_owned(), pick(rng, values).to_owned()));
+            changes.push(((*key).to_owned(), pick(rng, values).to_owned()));
         }
     }
     let scale = if rng.chance(1, 4) { Ratio::new(1, 16) } else { Ratio::new(1, 4) };
-    Model::load("swarm", SMALL, &changes)?.resolve(scale.unwrap_or(Ratio::ONE))
+    let scale = scale.unwrap_or(Ratio::ONE);
+    let resolve = |changes: &[_]| Model::load("swarm", SMALL, changes)?.resolve(scale);
+    let mut config = resolve(&changes)?;
+    for section in SECTIONS {
+        if rng.chance(2, 3) {
+            continue;
+        }
+        let value = |(key, values): &Choice| ((*key).to_owned(), pick(rng, values).to_owned());
+        let with_section = [changes.clone(), section.iter().map(value).collect()].concat();
+        // What does not fit this drive is left out, or many sections would leave few drives.
+        if let Ok(richer) = resolve(&with_section) {
+            (changes, config) = (with_section, richer);
+        }
+    }
+    Ok(config)
 }
 
 /// Commands of all kinds over a random part of the drive; overwrites it a few times. `look` is
@@ -69,6 +97,8 @@ pub fn torture<P: Probe>(
                 _ => op(OpKind::Write, page, length, tag),
             }
         });
+        let pause_ns = [0, 1_000, 100_000_000][state.below(3) as usize];
+        device.run_until(Nanos(device.now().0 + pause_ns));
         look(device);
     }
 }

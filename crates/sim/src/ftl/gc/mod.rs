@@ -61,6 +61,12 @@ impl VictimSelector {
         Self { policy, candidates, rng: Rng::split(seed, "victims") }
     }
 
+    /// Valid pages of the emptiest closed superblock.
+    #[must_use]
+    pub fn fewest_valid_pages(ftl: &Ftl) -> Option<u32> {
+        greedy::select(ftl).map(|superblock| ftl.valid_pages[superblock as usize])
+    }
+
     /// The superblock to collect next; none where no closed superblock would give room.
     /// A policy that does not look at valid counts may well name a full one: that costs, but ends.
     #[must_use]

@@ -3,8 +3,8 @@
 //! Phenomenon: a drive that defers cleaning has a higher peak and far worse moments. Source: the "lazy"
 //! limit in open FTLs (`NVMeVirt` refills credit a line at a time, the Jasmine FTL collects when one
 //! block is left) and the reading of the 2012 reviews. When the host needs a superblock and `free_low` or fewer are
-//! erased, it waits until `free_high` are. Simplification: no background or idle collection.
-//! Test: `tests/shape.rs::every_pacing_moves_the_same_pages_and_they_differ_in_evenness`.
+//! erased, it waits until `free_high` are. Test:
+//! `tests/shape.rs::every_pacing_moves_the_same_pages_and_they_differ_in_evenness`.
 
 use super::Level;
 

@@ -1,0 +1,50 @@
+//! What the drive does by the clock and not because something ended: one due time for each reason.
+//!
+//! A drive that does nothing by the clock pays one comparison an event.
+
+use crate::events::NEVER;
+
+/// A reason to look at the clock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timer {
+    /// Idle garbage collection begins or goes on.
+    IdleGc,
+}
+
+const TIMERS: [Timer; 1] = [Timer::IdleGc];
+
+/// When each timer is due.
+#[derive(Clone, Debug)]
+pub struct Timers {
+    due_ns: [u64; TIMERS.len()],
+    next_ns: u64,
+}
+
+impl Default for Timers {
+    fn default() -> Self {
+        Self { due_ns: [NEVER; TIMERS.len()], next_ns: NEVER }
+    }
+}
+
+impl Timers {
+    /// When the next timer is due; [`NEVER`] where none is.
+    #[inline]
+    #[must_use]
+    pub fn next_ns(&self) -> u64 {
+        self.next_ns
+    }
+
+    /// Sets a timer; [`NEVER`] stops it.
+    pub fn set(&mut self, timer: Timer, due_ns: u64) {
+        self.due_ns[timer as usize] = due_ns;
+        self.next_ns = self.due_ns.into_iter().min().unwrap_or(NEVER);
+    }
+
+    /// Takes the timer that is due next and stops it.
+    pub fn take(&mut self) -> Option<Timer> {
+        let due = |timer: &Timer| self.due_ns[*timer as usize] == self.next_ns;
+        let timer = TIMERS.into_iter().find(due).filter(|_| self.next_ns < NEVER)?;
+        self.set(timer, NEVER);
+        Some(timer)
+    }
+}

@@ -1,0 +1,80 @@
+//! `[background_gc]` and `[idle_gc]`: collection where the host leaves time for it.
+
+use serde::Deserialize;
+
+use super::config::{Check, HOUR_NS};
+use super::{ModelError, Sourced};
+use crate::device::quiet_gc::{BackgroundGc, IdleGc};
+use crate::geometry::Geometry;
+
+/// Collection in the gaps of a busy host.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BackgroundGcModel {
+    /// Superblocks of writable space at which it has done enough.
+    pub free_target: Sourced<u32>,
+}
+
+/// Collection while the host is away.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct IdleGcModel {
+    /// Time without a host command after which it begins.
+    pub after_ns: Sourced<u64>,
+    /// Superblocks of writable space at which it has done enough.
+    pub free_target: Sourced<u32>,
+    /// Valid pages of 4 KiB that it moves per second at most.
+    pub pages_per_s: Sourced<u64>,
+    /// Superblocks with a larger share of valid pages are left alone: they would give little.
+    pub valid_percent_max: Sourced<u32>,
+}
+
+/// A target must lie above what the host's own collection keeps and within the spare space.
+fn free_target(
+    check: &Check<'_>,
+    key: &str,
+    value: u32,
+    geometry: &Geometry,
+) -> Result<(), ModelError> {
+    let min = u64::from(check.model.gc.free_high.value) + 1;
+    let max = Check::spare_superblocks(geometry);
+    if (min..=max).contains(&u64::from(value)) {
+        return Ok(());
+    }
+    let rule = format!(
+        "it must be above gc.free_high and within the {max} spare superblocks: between {min} and {max}"
+    );
+    check.fail(key, value, &rule)
+}
+
+impl BackgroundGcModel {
+    pub(super) fn resolve(
+        &self,
+        check: &Check<'_>,
+        geometry: &Geometry,
+    ) -> Result<BackgroundGc, ModelError> {
+        free_target(check, "background_gc.free_target", self.free_target.value, geometry)?;
+        Ok(BackgroundGc { free_target: self.free_target.value })
+    }
+}
+
+impl IdleGcModel {
+    pub(super) fn resolve(
+        &self,
+        check: &Check<'_>,
+        geometry: &Geometry,
+    ) -> Result<IdleGc, ModelError> {
+        check.within("idle_gc.after_ns", self.after_ns.value, 1_000_000, HOUR_NS)?;
+        check.within("idle_gc.pages_per_s", self.pages_per_s.value, 1, 1_000_000_000)?;
+        let percent = u64::from(self.valid_percent_max.value);
+        check.within("idle_gc.valid_percent_max", percent, 1, 99)?;
+        free_target(check, "idle_gc.free_target", self.free_target.value, geometry)?;
+        let unit_pages = u64::from(geometry.unit_pages);
+        Ok(IdleGc {
+            after_ns: self.after_ns.value,
+            free_target: self.free_target.value,
+            unit_interval_ns: (unit_pages * 1_000_000_000).div_ceil(self.pages_per_s.value),
+            valid_pages_max: (u64::from(geometry.superblock_data_pages()) * percent / 100) as u32,
+        })
+    }
+}

@@ -1,0 +1,165 @@
+//! Collection that nobody asked for: does idle time bring a tortured drive back, and does cleaning in
+//! the gaps spare a busy host its stalls?
+#![allow(missing_docs, clippy::print_stdout, reason = "a test that shows its figures")]
+
+mod common;
+
+use base::{Nanos, OpKind, Rng};
+use common::{alone, fill, op, random_writes, secs, small};
+use sim::Device;
+
+const AFTER_S: u64 = 2;
+const PAGES_PER_S: u64 = 2_000;
+const IDLE: [(&str, &str); 4] = [
+    ("idle_gc.after_ns", "2_000_000_000"),
+    ("idle_gc.free_target", "50"),
+    ("idle_gc.pages_per_s", "2_000"),
+    ("idle_gc.valid_percent_max", "95"),
+];
+/// Room for the targets above: 62 spare superblocks.
+const ROOM: [(&str, &str); 2] = [("gc.pacing", "watermark"), ("gc.free_high", "4")];
+
+/// A drive that was filled and then written at random until every write needs cleaning.
+fn tortured(changes: &[&[(&str, &str)]]) -> (Device, Rng) {
+    let mut device = small(&changes.concat());
+    let pages = u64::from(device.config().geometry.logical_pages);
+    let mut rng = Rng::split(1, "addresses");
+    fill(&mut device, pages);
+    random_writes(&mut device, pages, pages / 2, &mut rng);
+    (device, rng)
+}
+
+fn moved(device: &Device) -> u64 {
+    device.telemetry().gc_moved_pages
+}
+
+fn rest(device: &mut Device, time: Nanos) {
+    device.run_until(Nanos(device.now().0 + time.0));
+}
+
+/// Host pages that fit before a page has to be moved for them.
+fn burst_pages(device: &mut Device, rng: &mut Rng) -> u64 {
+    let pages = u64::from(device.config().geometry.logical_pages);
+    // The host is back; what idle collection has in hand is moved yet.
+    alone(device, &op(OpKind::Read, 0, 1, 0));
+    rest(device, Nanos(10_000_000));
+    let (before, mut count) = (moved(device), 0);
+    while moved(device) == before {
+        random_writes(device, pages, 64, rng);
+        count += 64;
+    }
+    count
+}
+
+#[test]
+fn a_tortured_drive_recovers_in_proportion_to_its_idle_time() {
+    let mut bursts = Vec::new();
+    for idle_s in [0, 5, 10, 20] {
+        let (mut device, mut rng) = tortured(&[&IDLE, &ROOM]);
+        // What the last writes left to do ends first.
+        rest(&mut device, secs(1));
+        let before = moved(&device);
+        rest(&mut device, secs(AFTER_S - 1 + idle_s));
+        let in_idle = moved(&device) - before;
+        let want = PAGES_PER_S * idle_s;
+        println!("{idle_s} s idle: {in_idle} pages moved, {want} at the rated pace");
+        assert!(in_idle.abs_diff(want) <= 8, "{in_idle} pages moved in {idle_s} s, not {want}");
+        device.check().unwrap();
+        bursts.push(burst_pages(&mut device, &mut rng));
+    }
+    println!("host pages before the next page moves: {bursts:?}");
+    let gain = |index: usize| bursts[index] as f64 - bursts[0] as f64;
+    assert!(gain(1) > 1_000.0, "{bursts:?}");
+    // The victims get fuller, so that twice the time is a little less than twice the gain.
+    for (index, times) in [(2, 2.0), (3, 4.0)] {
+        let share = gain(index) / gain(1) / times;
+        assert!((0.75..1.05).contains(&share), "{bursts:?}: {share}");
+    }
+}
+
+#[test]
+fn a_drive_without_idle_collection_does_not_recover() {
+    let (mut device, mut rng) = tortured(&[&ROOM]);
+    rest(&mut device, secs(1));
+    let before = moved(&device);
+    rest(&mut device, secs(3_600));
+    assert_eq!(moved(&device), before);
+    let superblock = u64::from(device.config().geometry.superblock_pages());
+    assert!(burst_pages(&mut device, &mut rng) < 3 * superblock);
+}
+
+#[test]
+fn idle_collection_stops_when_the_host_returns_and_waits_again() {
+    let (mut device, _) = tortured(&[&IDLE, &ROOM]);
+    rest(&mut device, secs(AFTER_S + 3));
+    alone(&mut device, &op(OpKind::Read, 0, 1, 0));
+    let before = moved(&device);
+    rest(&mut device, Nanos(secs(AFTER_S).0 - 1));
+    let unit_pages = u64::from(device.config().geometry.unit_pages);
+    assert!(moved(&device) - before <= unit_pages, "only what was in hand is moved");
+    rest(&mut device, secs(3));
+    assert!(moved(&device) - before > PAGES_PER_S * 2, "it begins again");
+}
+
+#[test]
+fn idle_collection_ends_at_its_target_and_a_year_costs_nothing() {
+    let (mut device, _) = tortured(&[&IDLE, &ROOM]);
+    // Were the clock looked at every 2 ms, or even every 2 s, this would not end soon.
+    rest(&mut device, secs(365 * 86_400));
+    let done = moved(&device);
+    let free = device.telemetry().free_superblocks;
+    println!("a year of rest: {free} superblocks free");
+    assert!((48..=50).contains(&free), "{free} superblocks free, the target was 50");
+    rest(&mut device, secs(365 * 86_400));
+    assert_eq!(moved(&device), done);
+    device.check().unwrap();
+}
+
+/// Random page writes, one each `interval`, whether or not the drive keeps up; the longest latency.
+fn open_loop(device: &mut Device, interval: Nanos, count: u64, rng: &mut Rng) -> u64 {
+    let pages = u64::from(device.config().geometry.logical_pages);
+    let mut free: Vec<u32> = (0..device.config().queue_depth).collect();
+    let (mut ended, mut worst_ns, start) = (Vec::new(), 0, device.now().0);
+    for number in 0..count {
+        let due = Nanos(start + number * interval.0);
+        device.run_until(due);
+        device.reap(usize::from(free.is_empty()), &mut ended);
+        for end in ended.drain(..) {
+            free.push(end.tag);
+            worst_ns = worst_ns.max(end.latency().0);
+        }
+        let tag = free.pop().expect("one has ended");
+        device.submit(&op(OpKind::Write, rng.below(pages), 1, tag));
+    }
+    worst_ns
+}
+
+#[test]
+fn cleaning_in_the_gaps_spares_a_moderate_host_its_stalls() {
+    let run = |changes: &[(&str, &str)]| {
+        let (mut device, mut rng) = tortured(&[changes, &ROOM]);
+        // A tenth of what an erased drive takes.
+        let interval = Nanos(1_500_000);
+        open_loop(&mut device, interval, 20_000, &mut rng);
+        let worst_ns = open_loop(&mut device, interval, 20_000, &mut rng);
+        device.check().unwrap();
+        worst_ns
+    };
+    let lazy_ns = run(&[]);
+    let background_ns = run(&[("background_gc.free_target", "12")]);
+    println!("longest write: {lazy_ns} ns, with background collection {background_ns} ns");
+    assert!(lazy_ns > 10 * background_ns);
+}
+
+#[test]
+fn a_constant_queue_has_no_gaps() {
+    let run = |changes: &[(&str, &str)]| {
+        let (mut device, mut rng) = tortured(&[changes, &ROOM]);
+        let (before, pages) = (moved(&device), u64::from(device.config().geometry.logical_pages));
+        random_writes(&mut device, pages, pages / 4, &mut rng);
+        moved(&device) - before
+    };
+    let (lazy, background) = (run(&[]), run(&[("background_gc.free_target", "12")]));
+    // The one gap is before the first write.
+    assert!(lazy.abs_diff(background) * 100 < lazy, "{lazy} pages moved, {background}");
+}
