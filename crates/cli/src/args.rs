@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use base::{Bytes, Ratio};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use io::PurgeMethod;
 use run::{SpanRequest, Test};
 
 /// An SSD performance laboratory: how evenly does a drive keep working, and why?
@@ -85,6 +86,9 @@ pub struct TestArgs {
     /// Bytes to use from LBA 0, e.g. `64GiB`
     #[arg(long, value_name = "BYTES")]
     pub span: Option<Bytes>,
+    /// How to bring real targets to their fresh state; without, the best way each one offers
+    #[arg(long, value_name = "METHOD", value_parser = parse_purge)]
+    pub purge: Option<PurgeMethod>,
     /// Set a parameter of the test, e.g. `duration=60s`
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_setting)]
     pub settings: Vec<(String, String)>,
@@ -202,6 +206,10 @@ impl TestArgs {
 
 fn parse_test(text: &str) -> Result<Test, String> {
     text.parse().map_err(|error: run::RunError| error.to_string())
+}
+
+fn parse_purge(text: &str) -> Result<PurgeMethod, String> {
+    text.parse().map_err(|error: io::IoError| error.to_string())
 }
 
 fn parse_spare(text: &str) -> Result<SpanRequest, String> {

@@ -10,6 +10,17 @@ use crate::guard::signature::Signature;
 use crate::guard::usage::{Tables, reasons};
 use crate::sysfs::{Device, DeviceNumber, System};
 
+/// The language a drive is spoken to beyond reading and writing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// NVMe admin commands.
+    Nvme,
+    /// ATA commands, through the kernel's SCSI layer.
+    Ata,
+    /// None that is spoken here (USB, SCSI, virtio, loop, device mapper, ...).
+    Other,
+}
+
 /// Everything known about one block device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceReport {
@@ -42,6 +53,8 @@ pub struct DeviceReport {
     pub read_only: bool,
     /// The device takes BLKDISCARD.
     pub deallocate: bool,
+    /// How the drive itself can be asked.
+    pub protocol: Protocol,
     /// For a partition, the disk it is on.
     pub partition_of: Option<String>,
     /// For a loop device, the file behind it.
@@ -109,6 +122,7 @@ pub(crate) fn report(
         scheduler: disk.text("queue/scheduler").map(|list| chosen(&list)),
         read_only: [device, &disk].iter().any(|d| d.number_of("ro").is_some_and(|flag| flag != 0)),
         deallocate: disk.number_of("queue/discard_max_bytes").is_some_and(|bytes| bytes > 0),
+        protocol: protocol(&disk),
         partition_of: device.parent().map(|parent| parent.name),
         backing_file: device.backing_file(),
         confirmations: confirmations(device, &node, serial.as_ref(), wwid.as_ref()),
@@ -117,6 +131,18 @@ pub(crate) fn report(
         serial,
         wwid,
         node,
+    }
+}
+
+/// NVMe namespaces are named after their controller; libata calls itself the vendor of its disks.
+fn protocol(disk: &Device) -> Protocol {
+    let is_nvme = disk.name.starts_with("nvme") && disk.name.contains('n');
+    let is_ata =
+        disk.name.starts_with("sd") && disk.text("device/vendor").as_deref() == Some("ATA");
+    match (is_nvme, is_ata) {
+        (true, _) => Protocol::Nvme,
+        (_, true) => Protocol::Ata,
+        _ => Protocol::Other,
     }
 }
 

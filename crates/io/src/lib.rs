@@ -4,11 +4,13 @@
 //! way in to files and block devices; [`guard`] is what stands between them and somebody's data;
 //! [`engine`] holds one file per kind of target, of which [`engine::uring`] and [`engine::sync`] are
 //! the real ones; [`buffer`] is their memory. [`discover`] and [`environment`] describe the devices
-//! and the machine.
+//! and the machine; [`nvme`] and [`ata`] ask the drives themselves, and [`purge`] makes them forget.
 //!
 //! `unsafe` code stands in [`buffer`], [`engine::uring`], `ioctl` and [`huge_pages`] only.
 
+pub mod ata;
 pub mod buffer;
+mod bytes;
 pub mod discover;
 pub mod engine;
 pub mod environment;
@@ -17,8 +19,10 @@ pub mod guard;
 pub mod huge_pages;
 pub mod identity;
 mod ioctl;
+pub mod nvme;
 pub mod open;
 mod ownership;
+pub mod purge;
 pub mod spec;
 mod sysfs;
 pub mod target;
@@ -27,6 +31,7 @@ pub use discover::DeviceReport;
 pub use error::IoError;
 pub use identity::{Identity, TargetKind};
 pub use open::{EngineChoice, OpenOptions, RealTarget, open_block, open_file};
+pub use purge::PurgeOption;
 pub use spec::TargetSpec;
 pub use sysfs::DeviceNumber;
 pub use target::{Limits, PurgeMethod, Target};

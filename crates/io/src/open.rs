@@ -17,6 +17,7 @@ use crate::engine::sync::SyncEngine;
 use crate::engine::uring::UringEngine;
 use crate::error::IoError;
 use crate::identity::Identity;
+use crate::purge::PurgeOption;
 use crate::target::{Limits, PurgeMethod, Target};
 
 /// The deepest queue an engine can be asked for: the limit of an `io_uring`.
@@ -51,6 +52,8 @@ pub struct OpenOptions {
     pub engine: EngineChoice,
     /// Seed of the data written.
     pub seed: u64,
+    /// How to purge (`--purge`); the best way that the target offers where not set.
+    pub purge: Option<PurgeMethod>,
 }
 
 impl Default for OpenOptions {
@@ -65,6 +68,7 @@ impl Default for OpenOptions {
             erase_signatures: false,
             engine: EngineChoice::Auto,
             seed: 0,
+            purge: None,
         }
     }
 }
@@ -258,6 +262,10 @@ impl Target for RealTarget {
 
     fn purge(&mut self) -> Result<PurgeMethod, IoError> {
         delegate!(mut self, engine => engine.purge())
+    }
+
+    fn purge_options(&self) -> Vec<PurgeOption> {
+        self.medium().purge_options()
     }
 
     fn deallocate(&mut self, offset_bytes: u64, len_bytes: u64) -> Result<(), IoError> {

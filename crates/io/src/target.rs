@@ -4,10 +4,13 @@
 //! simulated drive in virtual time, or the null target. Everything beyond moving data (flush,
 //! deallocate, purge, identity, telemetry) is a capability: a method with an honest default.
 
+use std::str::FromStr;
+
 use base::{Completion, Nanos, Op, TelemetryRow};
 
 use crate::error::IoError;
 use crate::identity::Identity;
+use crate::purge::PurgeOption;
 
 /// What a target can take and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,23 +30,63 @@ pub struct Limits {
 /// How a target was brought to its fresh state; the word is recorded in the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PurgeMethod {
-    /// A simulated drive was built anew.
-    FreshSimulatedDrive,
+    /// NVMe Format NVM that deletes the encryption key.
+    NvmeFormatCrypto,
+    /// NVMe Format NVM that erases user data.
+    NvmeFormat,
+    /// NVMe Sanitize that erases all blocks.
+    NvmeSanitizeBlock,
+    /// NVMe Sanitize that deletes the encryption key.
+    NvmeSanitizeCrypto,
+    /// ATA SECURITY ERASE UNIT.
+    AtaSecurityErase,
     /// Every block was deallocated (BLKDISCARD, punched hole).
     Deallocate,
+    /// Every block was written once. No fresh state, but at least the same one each time.
+    Overwrite,
+    /// A simulated drive was built anew.
+    FreshSimulatedDrive,
     /// Nothing to purge (null target).
     None,
 }
 
 impl PurgeMethod {
-    /// The word used in result files.
+    /// The methods for real targets, the best first.
+    pub const REAL: [Self; 7] = [
+        Self::NvmeFormatCrypto,
+        Self::NvmeFormat,
+        Self::NvmeSanitizeBlock,
+        Self::NvmeSanitizeCrypto,
+        Self::AtaSecurityErase,
+        Self::Deallocate,
+        Self::Overwrite,
+    ];
+
+    /// The word used on the command line and in result files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::FreshSimulatedDrive => "fresh-simulated-drive",
+            Self::NvmeFormatCrypto => "nvme-format-crypto",
+            Self::NvmeFormat => "nvme-format",
+            Self::NvmeSanitizeBlock => "nvme-sanitize-block",
+            Self::NvmeSanitizeCrypto => "nvme-sanitize-crypto",
+            Self::AtaSecurityErase => "ata-security-erase",
             Self::Deallocate => "deallocate",
+            Self::Overwrite => "overwrite",
+            Self::FreshSimulatedDrive => "fresh-simulated-drive",
             Self::None => "none",
         }
+    }
+}
+
+impl FromStr for PurgeMethod {
+    type Err = IoError;
+
+    fn from_str(text: &str) -> Result<Self, IoError> {
+        Self::REAL.into_iter().find(|method| method.name() == text).ok_or_else(|| {
+            let names = Self::REAL.map(Self::name).join(", ");
+            IoError::Usage(format!("there is no purge method `{text}`; known are {names}"))
+        })
     }
 }
 
@@ -93,6 +136,11 @@ pub trait Target {
     /// # Errors
     /// Where the target cannot be purged; the message says which method was tried.
     fn purge(&mut self) -> Result<PurgeMethod, IoError>;
+
+    /// The ways to purge it, the best first, each with what stands in its way.
+    fn purge_options(&self) -> Vec<PurgeOption> {
+        Vec::new()
+    }
 
     /// Deallocates a range of any length, waiting for its end.
     ///

@@ -89,6 +89,29 @@ fn an_accepted_device_stores_what_it_is_told() {
 }
 
 #[test]
+fn a_purge_goes_the_way_that_was_asked_for() {
+    if !require_or_skip("a_purge_goes_the_way_that_was_asked_for", &["losetup"]) {
+        return;
+    }
+    let device = LoopDevice::new(SIZE_BYTES);
+    let open = |purge| {
+        let options = OpenOptions { purge: Some(purge), ..erasing(device.node()) };
+        open_block(&device.node, &options).unwrap()
+    };
+    assert_eq!(open(PurgeMethod::Overwrite).purge().unwrap(), PurgeMethod::Overwrite);
+    let content = fs::read(&device.image).unwrap();
+    for (index, sector) in content.chunks(512).enumerate() {
+        assert_eq!(read_stamp(sector).unwrap().0, index as u64 * 512, "sector {index}");
+    }
+    for method in [PurgeMethod::NvmeFormat, PurgeMethod::AtaSecurityErase] {
+        let error = open(method).purge().unwrap_err();
+        assert!(matches!(error, IoError::Unsupported(_)), "{error}");
+        assert!(error.to_string().contains("deallocate, overwrite"), "{error}");
+    }
+    assert!(fs::read(&device.image).unwrap() == content, "a way that is closed did something");
+}
+
+#[test]
 fn a_held_device_is_held_for_the_whole_run_and_no_longer() {
     if !require_or_skip("a_held_device_is_held_for_the_whole_run_and_no_longer", &["losetup"]) {
         return;

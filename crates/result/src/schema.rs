@@ -56,6 +56,9 @@ pub struct Run {
     pub command: String,
     /// Share of the drive that was used, and why.
     pub span: Span,
+    /// How the target was brought to its fresh state; missing where it was not, or in old files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub purge: Option<Purge>,
     /// What was done, in order.
     pub phases: Vec<Phase>,
     /// Figures by their stable names; null where unknown.
@@ -112,6 +115,24 @@ pub struct Span {
     pub variant: String,
     /// What the share was taken of: `raw`, `advertised`, or `none` for the default.
     pub base: String,
+}
+
+/// How a target was brought to its fresh state.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
+pub struct Purge {
+    /// The method used, e.g. `nvme-format`; null where it failed.
+    pub method: Option<String>,
+    /// The methods that this target might have had, the best first.
+    pub considered: Vec<PurgeOption>,
+}
+
+/// A method and what stood in its way.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
+pub struct PurgeOption {
+    /// Name of the method.
+    pub method: String,
+    /// Why it could not be used; null where it could.
+    pub obstacle: Option<String>,
 }
 
 /// One step of a test.

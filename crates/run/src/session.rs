@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::Nanos;
-use io::{Identity, Limits, Target};
+use io::{Identity, Limits, PurgeMethod, Target};
 use load::Generator;
 use result::rows::PhaseRows;
 use result::run_id::run_id;
@@ -188,6 +188,7 @@ fn new_run(
         config: request.test.config(&plan.params)?,
         command: request.command.clone(),
         span: plan.span.clone(),
+        purge: None,
         phases: Vec::new(),
         metrics: BTreeMap::new(),
         findings: Vec::new(),
@@ -207,6 +208,20 @@ fn target_record(identity: &Identity) -> result::schema::Target {
         raw_bytes: identity.raw_bytes,
         engine: identity.engine,
         details: identity.details,
+    }
+}
+
+fn purge_record(
+    considered: &[io::PurgeOption],
+    method: Option<&PurgeMethod>,
+) -> result::schema::Purge {
+    let considered = considered.iter().map(|option| result::schema::PurgeOption {
+        method: option.method.name().to_owned(),
+        obstacle: option.obstacle.clone(),
+    });
+    result::schema::Purge {
+        method: method.map(|method| method.name().to_owned()),
+        considered: considered.collect(),
     }
 }
 
@@ -252,7 +267,15 @@ impl Session {
     }
 
     fn purge<T: Target>(&mut self, target: &mut T, spec: &PhaseSpec, start: Nanos) -> PhaseRows {
+        let considered = target.purge_options();
         let purged = target.confirm_identity().and_then(|()| target.purge());
+        self.run.purge = Some(purge_record(&considered, purged.as_ref().ok()));
+        if matches!(purged, Ok(PurgeMethod::Overwrite)) {
+            self.run.warnings.push(
+                "the drive was only overwritten, not purged: it does not start in its fresh state"
+                    .to_owned(),
+            );
+        }
         let what = match &purged {
             Ok(method) => format!("{}; method: {}", spec.what, method.name()),
             Err(_) => spec.what.clone(),

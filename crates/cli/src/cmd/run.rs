@@ -109,6 +109,7 @@ fn one(args: &RunArgs, job: &Job, interrupted: &AtomicBool, progress: &Progress)
         erase: args.erase.clone(),
         erase_signatures: args.erase_signatures,
         seed: args.test.seed,
+        purge: args.test.purge,
         ..OpenOptions::default()
     };
     let mut opened = target::open(&job.spec, &options)?;
@@ -160,6 +161,9 @@ fn repeat_command(args: &RunArgs, job: &Job) -> String {
     }
     for (key, value) in &args.test.settings {
         words.extend(["--set".to_owned(), format!("{key}={value}")]);
+    }
+    if let Some(method) = args.test.purge {
+        words.extend(["--purge".to_owned(), method.name().to_owned()]);
     }
     words.extend(["--seed".to_owned(), args.test.seed.to_string()]);
     if let Some(serial) = &args.erase {

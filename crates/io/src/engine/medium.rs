@@ -16,6 +16,7 @@ use crate::error::IoError;
 use crate::identity::Identity;
 use crate::ioctl;
 use crate::ownership::Ownership;
+use crate::purge::{self, PurgeOption};
 use crate::target::{Limits, PurgeMethod};
 
 /// `idle_until` sleeps to this long before the goal and spins the rest: a timer wakes up late by
@@ -83,6 +84,8 @@ pub(crate) struct Medium {
     pub(crate) capacity_bytes: u64,
     pub(crate) limits: Limits,
     pub(crate) writable: bool,
+    /// How to purge; the best way where not set.
+    pub(crate) purge: Option<PurgeMethod>,
     pub(crate) identity: Identity,
     pub(crate) warnings: Vec<String>,
     pub(crate) clock: Clock,
@@ -142,9 +145,32 @@ impl Medium {
         self.discard(offset_bytes, len_bytes).map_err(|errno| self.failed("deallocate", errno))
     }
 
+    /// The ways to purge it, the best first.
+    pub(crate) fn purge_options(&self) -> Vec<PurgeOption> {
+        match &self.ownership {
+            Ownership::File(_) => purge::file_options(self.limits.deallocate),
+            Ownership::Device(claim) => purge::device_options(&self.file, claim.report()),
+        }
+    }
+
+    /// Purges in the way that was asked for, else in the best one.
     pub(crate) fn purge(&self) -> Result<PurgeMethod, IoError> {
-        self.require_deallocate("purge")?;
+        self.require_writable("purge")?;
         self.ownership.recheck(&self.file, self.capacity_bytes)?;
+        let method = purge::choose(&self.purge_options(), self.purge, &self.identity.name)?;
+        match method {
+            PurgeMethod::Deallocate => self.deallocate_all()?,
+            PurgeMethod::Overwrite => {
+                purge::overwrite(&self.file, self.capacity_bytes, &self.identity.name)?;
+            }
+            _ => purge::tell_the_drive(method, &self.file, &self.identity.name)?,
+        }
+        // A drive that comes back with another size is not what the rest of the run was made for.
+        self.ownership.recheck(&self.file, self.capacity_bytes)?;
+        Ok(method)
+    }
+
+    fn deallocate_all(&self) -> Result<(), IoError> {
         self.discard(0, self.capacity_bytes)
             .map_err(|errno| self.failed("purge (deallocate all blocks)", errno))?;
         if self.kind == MediumKind::File {
@@ -152,17 +178,23 @@ impl Medium {
             reserve(&self.file, self.capacity_bytes)
                 .map_err(|errno| self.failed("reserve the space again after the purge", errno))?;
         }
-        Ok(PurgeMethod::Deallocate)
+        Ok(())
+    }
+
+    fn require_writable(&self, what: &str) -> Result<(), IoError> {
+        if self.writable {
+            return Ok(());
+        }
+        let name = &self.identity.name;
+        Err(IoError::Refused {
+            code: "read-only",
+            message: format!("cannot {what}: {name} was opened for reading only"),
+        })
     }
 
     fn require_deallocate(&self, what: &str) -> Result<(), IoError> {
+        self.require_writable(what)?;
         let name = &self.identity.name;
-        if !self.writable {
-            return Err(IoError::Refused {
-                code: "read-only",
-                message: format!("cannot {what}: {name} was opened for reading only"),
-            });
-        }
         if !self.limits.deallocate {
             return Err(IoError::Unsupported(format!(
                 "cannot {what}: {name} does not support deallocate ({})",

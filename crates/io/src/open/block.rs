@@ -35,6 +35,7 @@ pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Medium, IoError
         capacity_bytes: report.capacity_bytes,
         limits: limits(report, options)?,
         writable: options.write,
+        purge: options.purge,
         identity: identity(report, spec),
         warnings: claim.warnings().to_vec(),
         clock: Clock::start(),

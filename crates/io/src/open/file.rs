@@ -363,6 +363,7 @@ fn medium(
         capacity_bytes: opened.capacity_bytes,
         limits,
         writable: options.write,
+        purge: options.purge,
         identity,
         warnings: opened.warnings,
         clock: Clock::start(),
