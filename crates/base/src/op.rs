@@ -59,6 +59,9 @@ pub struct Op {
     pub kind: OpKind,
     /// Content of a write; ignored by the other kinds.
     pub data: Data,
+    /// Forced unit access: a write ends only when its data would survive a loss of power; ignored by the
+    /// other kinds.
+    pub fua: bool,
     /// Length in bytes, a multiple of the target's logical block size.
     pub len: u32,
     /// Chosen by the caller and handed back in the [`Completion`]; at any moment no two

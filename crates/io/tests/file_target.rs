@@ -5,7 +5,7 @@ mod support;
 use std::fs;
 use std::path::Path;
 
-use base::{OpKind, Rng, Status};
+use base::{Op, OpKind, Rng, Status};
 use io::buffer::read_stamp;
 use io::{EngineChoice, IoError, OpenOptions, PurgeMethod, RealTarget, Target, open_file};
 use support::{errno, op, run, run_ok, writing};
@@ -61,6 +61,20 @@ fn every_block_lands_where_it_was_sent() {
         for (index, sector) in content.chunks(512).enumerate() {
             assert_eq!(read_stamp(sector).unwrap().0, index as u64 * 512, "sector {index}");
         }
+    });
+}
+
+/// What forced unit access adds cannot be seen through the file system; that the kernel takes the
+/// commands and stores the data can.
+#[test]
+fn a_forced_write_is_taken_by_the_kernel_and_stored() {
+    both_engines(|engine| {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("target");
+        let mut target = open(&path, MIB, engine);
+        run_ok(&mut target, &[Op { fua: true, ..op(OpKind::Write, 0, 8192, 4096) }]);
+        let content = fs::read(&path).unwrap();
+        assert_eq!(read_stamp(&content[8192..8704]).unwrap().0, 8192);
     });
 }
 

@@ -31,7 +31,8 @@ impl Generator {
     #[inline]
     pub fn next_op(&mut self, tag: u32) -> Option<Op> {
         let (offset, len) = self.addresses.next_block()?;
-        Some(Op { kind: self.workload.kind, data: self.workload.data, len, tag, offset })
+        let Workload { kind, data, .. } = self.workload;
+        Some(Op { kind, data, fua: false, len, tag, offset })
     }
 }
 

@@ -167,7 +167,7 @@ mod tests {
     use base::Data;
 
     fn op(kind: OpKind) -> Op {
-        Op { kind, data: Data::Incompressible, len: 4096, tag: 0, offset: 0 }
+        Op { kind, data: Data::Incompressible, fua: false, len: 4096, tag: 0, offset: 0 }
     }
 
     fn end(submitted: u64, done: u64) -> Completion {

@@ -5,6 +5,8 @@
 
 use std::collections::VecDeque;
 
+use crate::durability::{Mark, StreamPrograms};
+
 /// One superblock on its way from closed to erased.
 #[derive(Clone, Copy, Debug)]
 struct Victim {
@@ -13,8 +15,8 @@ struct Victim {
     next_unit: u32,
     /// Units read or being read whose pages are not yet placed.
     units_in_flight: u32,
-    /// GC programs that must have ended before the erase; set once all pages are placed.
-    durable_at: Option<u64>,
+    /// Programs that must have ended before the erase; set once all pages are placed.
+    durable_at: Option<Mark>,
 }
 
 /// An erase under way.
@@ -92,9 +94,9 @@ impl Collector {
         }
     }
 
-    /// Notes for every victim that is fully placed that its pages are durable once `durable_at` GC
-    /// programs have ended.
-    pub fn note_placed(&mut self, superblock_units: u32, durable_at: u64) {
+    /// Notes for every victim that is fully placed that its pages are durable once the programs before
+    /// `durable_at` have ended.
+    pub fn note_placed(&mut self, superblock_units: u32, durable_at: Mark) {
         for victim in &mut self.victims {
             let placed = victim.next_unit == superblock_units && victim.units_in_flight == 0;
             if placed && victim.durable_at.is_none() {
@@ -104,8 +106,8 @@ impl Collector {
     }
 
     /// Takes a victim whose pages are all durable; it is counted as being erased on `dies`.
-    pub fn take_erasable(&mut self, low_water: u64, dies: u32) -> Option<u32> {
-        let ready = |victim: &Victim| victim.durable_at.is_some_and(|mark| mark <= low_water);
+    pub fn take_erasable(&mut self, programs: &StreamPrograms, dies: u32) -> Option<u32> {
+        let ready = |victim: &Victim| victim.durable_at.is_some_and(|mark| programs.reached(mark));
         let index = self.victims.iter().position(ready)?;
         let victim = self.victims.remove(index)?;
         self.erasing.push_back(Erasing { superblock: victim.superblock, dies_left: dies });

@@ -20,7 +20,7 @@ use std::collections::VecDeque;
 use base::{Completion, Nanos, Op, OpKind, Status, TelemetryRow};
 
 use crate::collector::Collector;
-use crate::durability::Durability;
+use crate::durability::{Mark, StreamPrograms};
 use crate::events::NEVER;
 use crate::ftl::gc::VictimSelector;
 use crate::ftl::pacing::Pacing;
@@ -49,16 +49,15 @@ pub struct Device<P: Probe = Silent> {
     link: Server<u32>,
     /// Tags of writes whose data has arrived and waits for room in the buffer.
     admission: VecDeque<u32>,
-    /// Tags of flushes, each with the host programs that must have ended.
-    flushes: VecDeque<(u32, u64)>,
+    /// Tags of flushes and forced writes, each with the programs that must have ended.
+    flushes: VecDeque<(u32, Mark)>,
     buffer_pages: u32,
     nand: Nand,
     pub(crate) ftl: Ftl,
     pacing: Pacing,
     victims: VictimSelector,
     collector: Collector,
-    host_programs: Durability,
-    gc_programs: Durability,
+    programs: StreamPrograms,
     /// One bit a unit: it has been programmed since its last erase.
     programmed: Vec<u64>,
     /// Running totals; levels are filled in when a row is taken.
@@ -107,6 +106,7 @@ impl<P: Probe> Device<P> {
     fn assemble(config: Config, ftl: Ftl, probe: P) -> Self {
         let idle = Command {
             kind: OpKind::Flush,
+            fua: false,
             first_page: 0,
             pages: 0,
             admitted_pages: 0,
@@ -130,8 +130,7 @@ impl<P: Probe> Device<P> {
             pacing: Pacing::new(config.pacing, config.free_low, config.free_high),
             victims: VictimSelector::new(config.gc_policy, config.gc_candidates, config.seed),
             collector: Collector::default(),
-            host_programs: Durability::default(),
-            gc_programs: Durability::default(),
+            programs: StreamPrograms::default(),
             programmed: vec![0; (units as usize).div_ceil(64)],
             totals: TelemetryRow::default(),
             recorder: Recorder::default(),
@@ -241,6 +240,7 @@ impl<P: Probe> Device<P> {
         let first_page = (op.offset / PAGE_BYTES) as u32;
         self.commands[op.tag as usize] = Command {
             kind: op.kind,
+            fua: op.fua,
             first_page,
             pages: op.len / PAGE_BYTES as u32,
             admitted_pages: 0,
@@ -432,7 +432,11 @@ impl<P: Probe> Device<P> {
                 self.buffered(physical);
             }
             self.admission.pop_front();
-            self.complete(tag);
+            if self.commands[tag as usize].fua {
+                self.flush(tag);
+            } else {
+                self.complete(tag);
+            }
         }
     }
 
@@ -465,10 +469,7 @@ impl<P: Probe> Device<P> {
 
     #[inline]
     fn program(&mut self, unit: u32, stream: StreamId) {
-        let sequence = match stream {
-            StreamId::Host => self.host_programs.issue(),
-            StreamId::Gc => self.gc_programs.issue(),
-        };
+        let sequence = self.programs.issue(stream);
         let die = self.geometry().die_of_unit(unit);
         self.nand.enqueue(die, DieOp::Program { unit, stream, sequence }, self.now_ns);
         if let Some(parity) = self.geometry().parity_after(unit) {
@@ -489,18 +490,16 @@ impl<P: Probe> Device<P> {
     /// A program has ended.
     fn programmed(&mut self, unit: u32, stream: StreamId, sequence: u64) {
         self.in_nand(unit);
+        let rose = self.programs.end(stream, sequence);
         match stream {
             StreamId::Host => {
                 self.buffer_pages -= self.geometry().unit_pages;
-                if self.host_programs.end(sequence) {
+                if rose {
                     self.finish_flushes();
                 }
             }
-            StreamId::Gc => {
-                if self.gc_programs.end(sequence) {
-                    self.erase_durable_victims();
-                }
-            }
+            StreamId::Gc if rose => self.erase_durable_victims(),
+            StreamId::Gc => {}
         }
         self.pump();
     }
@@ -543,8 +542,8 @@ impl<P: Probe> Device<P> {
         self.nand.enqueue(die, DieOp::HostRead { tag, pages }, self.now_ns);
     }
 
-    /// Completes the host stream's open unit with padding and waits for all its programs; a drive with
-    /// capacitors has nothing to do.
+    /// Ends a flush or a forced write: completes the host stream's open unit with padding and waits for all
+    /// its programs; a drive with capacitors has nothing to do.
     fn flush(&mut self, tag: u32) {
         if self.config.power_loss_protected {
             return self.complete(tag);
@@ -555,14 +554,14 @@ impl<P: Probe> Device<P> {
             self.totals.padding_pages += 1;
             self.buffered(physical);
         }
-        self.flushes.push_back((tag, self.host_programs.issued()));
+        self.flushes.push_back((tag, self.programs.mark(&[StreamId::Host])));
         self.finish_flushes();
         self.use_gap();
     }
 
     fn finish_flushes(&mut self) {
-        while let Some(&(tag, programs)) = self.flushes.front() {
-            if programs > self.host_programs.low_water() {
+        while let Some(&(tag, mark)) = self.flushes.front() {
+            if !self.programs.reached(mark) {
                 return;
             }
             self.flushes.pop_front();

@@ -6,6 +6,8 @@
 
 use std::collections::VecDeque;
 
+use crate::ftl::{STREAMS, StreamId};
+
 /// Issued and finished programs of one stream, by sequence number.
 #[derive(Debug, Default)]
 pub struct Durability {
@@ -45,6 +47,62 @@ impl Durability {
     }
 }
 
+/// A point in the programs of some streams.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mark {
+    /// Programs of each stream that must have ended.
+    programs: [u64; STREAMS],
+}
+
+impl Mark {
+    /// Moves the point behind the next program of a stream, the one of its open unit.
+    #[must_use]
+    pub fn with_open_unit(mut self, stream: StreamId) -> Self {
+        self.programs[stream as usize] += 1;
+        self
+    }
+}
+
+/// The programs of all streams.
+#[derive(Debug, Default)]
+pub struct StreamPrograms {
+    streams: [Durability; STREAMS],
+}
+
+impl StreamPrograms {
+    /// Number of the next program of a stream; call once for each.
+    #[inline]
+    pub fn issue(&mut self, stream: StreamId) -> u64 {
+        self.streams[stream as usize].issue()
+    }
+
+    /// Marks a program as ended; true where the stream's low-water mark rose.
+    #[inline]
+    pub fn end(&mut self, stream: StreamId, sequence: u64) -> bool {
+        self.streams[stream as usize].end(sequence)
+    }
+
+    /// Behind all that these streams have issued.
+    #[must_use]
+    pub fn mark(&self, streams: &[StreamId]) -> Mark {
+        let mut mark = Mark::default();
+        for &stream in streams {
+            mark.programs[stream as usize] = self.streams[stream as usize].issued();
+        }
+        mark
+    }
+
+    /// True where every program before the mark has ended.
+    #[inline]
+    #[must_use]
+    pub fn reached(&self, mark: Mark) -> bool {
+        self.streams
+            .iter()
+            .zip(mark.programs)
+            .all(|(stream, programs)| programs <= stream.low_water())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -59,5 +117,16 @@ mod tests {
         assert_eq!(durability.low_water(), 2);
         assert!(durability.end(2));
         assert_eq!((durability.low_water(), durability.issued()), (3, 3));
+    }
+
+    #[test]
+    fn a_mark_looks_at_its_own_streams() {
+        let mut programs = StreamPrograms::default();
+        programs.issue(StreamId::Gc);
+        let host = programs.mark(&[StreamId::Host]);
+        let gc = programs.mark(&[StreamId::Host, StreamId::Gc]);
+        assert!(programs.reached(host) && !programs.reached(gc));
+        assert!(programs.end(StreamId::Gc, 0));
+        assert!(programs.reached(gc) && !programs.reached(gc.with_open_unit(StreamId::Gc)));
     }
 }

@@ -19,6 +19,8 @@ use crate::events::NEVER;
 pub struct Command {
     /// What to do.
     pub kind: OpKind,
+    /// A write that ends only when its data is safe from a loss of power.
+    pub fua: bool,
     /// First logical page.
     pub first_page: u32,
     /// Pages.

@@ -5,7 +5,7 @@
 
 mod common;
 
-use base::OpKind;
+use base::{Op, OpKind};
 use common::{alone, op, secs, small};
 
 const READ_COMMAND: u64 = 5_000;
@@ -74,6 +74,24 @@ fn a_flush_waits_for_the_program_and_costs_nothing_with_capacitors() {
     let mut safe = small(&[("buffer.power_loss_protected", "true")]);
     alone(&mut safe, &op(OpKind::Write, 0, 1, 0));
     assert_eq!(alone(&mut safe, &op(OpKind::Flush, 0, 0, 0)), WRITE_COMMAND);
+}
+
+#[test]
+fn a_forced_write_ends_with_its_program_and_at_once_with_capacitors() {
+    let forced = |page| Op { fua: true, ..op(OpKind::Write, page, 1, 0) };
+    let mut device = small(&[]);
+    let buffered = WRITE_COMMAND + LINK_PAGE;
+    let durable = buffered + 4 * CHANNEL_PAGE + PROGRAM;
+    assert_eq!(alone(&mut device, &forced(0)), durable);
+    assert_eq!(device.telemetry().padding_pages, 3, "its unit was completed");
+    assert_eq!(alone(&mut device, &op(OpKind::Write, 8, 1, 0)), buffered, "others need not wait");
+    assert_eq!(
+        alone(&mut device, &Op { fua: true, ..op(OpKind::Read, 50, 1, 0) }),
+        READ_COMMAND + LINK_PAGE
+    );
+    let mut safe = small(&[("buffer.power_loss_protected", "true")]);
+    assert_eq!(alone(&mut safe, &forced(0)), buffered);
+    assert_eq!(safe.telemetry().padding_pages, 0);
 }
 
 #[test]

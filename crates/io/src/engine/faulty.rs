@@ -194,8 +194,14 @@ mod tests {
     fn run(faults: &[(u64, Fault)], count: u32) -> (Vec<Completion>, Nanos, Result<(), IoError>) {
         let inner = ScriptedTarget::new(1 << 30, Reply::after_ns(10));
         let mut target = FaultyTarget::new(inner, faults.iter().copied());
-        let op =
-            |tag| Op { kind: OpKind::Read, data: Data::Incompressible, len: 4096, tag, offset: 0 };
+        let op = |tag| Op {
+            kind: OpKind::Read,
+            data: Data::Incompressible,
+            fua: false,
+            len: 4096,
+            tag,
+            offset: 0,
+        };
         target.submit(&(0..count).map(op).collect::<Vec<_>>());
         let mut out = Vec::new();
         let result = target.reap(count as usize, &mut out);

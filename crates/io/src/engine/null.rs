@@ -122,6 +122,7 @@ mod tests {
         let op = |tag, offset| Op {
             kind: OpKind::Read,
             data: Data::Incompressible,
+            fua: false,
             len: 4096,
             tag,
             offset,

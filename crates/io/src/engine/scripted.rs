@@ -202,7 +202,14 @@ mod tests {
     use base::{Data, OpKind};
 
     fn write(tag: u32) -> Op {
-        Op { kind: OpKind::Write, data: Data::Incompressible, len: 4096, tag, offset: 0 }
+        Op {
+            kind: OpKind::Write,
+            data: Data::Incompressible,
+            fua: false,
+            len: 4096,
+            tag,
+            offset: 0,
+        }
     }
 
     #[test]

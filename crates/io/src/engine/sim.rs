@@ -200,6 +200,7 @@ impl Target for SimTarget {
         let op = Op {
             kind: base::OpKind::Flush,
             data: base::Data::Incompressible,
+            fua: false,
             len: 0,
             tag: 0,
             offset: 0,

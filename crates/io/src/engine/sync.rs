@@ -5,9 +5,11 @@
 //! ahead, as on a device that works one command at a time. The engine line in the identity says so.
 
 use std::collections::VecDeque;
+use std::fs::File;
+use std::io::IoSlice;
 
 use base::{Completion, Nanos, Op, OpKind, Status};
-use rustix::io::Errno;
+use rustix::io::{Errno, ReadWriteFlags};
 
 use super::medium::Medium;
 use crate::buffer::BufferPool;
@@ -58,14 +60,24 @@ impl SyncEngine {
             }
             OpKind::Write => {
                 let area = self.pool.prepare_write(op.tag, op.data, op.offset, len);
-                rustix::io::retry_on_intr(|| {
-                    rustix::io::pwrite(&self.medium.file, area, op.offset)
-                })?
+                write(&self.medium.file, area, op)?
             }
         };
         // A short transfer inside the fence means that the medium lost something.
         if moved == len { Ok(()) } else { Err(Errno::IO) }
     }
+}
+
+/// One write, down to the medium where the command asks for that.
+fn write(file: &File, area: &[u8], op: &Op) -> Result<usize, Errno> {
+    let pieces = [IoSlice::new(area)];
+    rustix::io::retry_on_intr(|| {
+        if op.fua {
+            rustix::io::pwritev2(file, &pieces, op.offset, ReadWriteFlags::DSYNC)
+        } else {
+            rustix::io::pwrite(file, area, op.offset)
+        }
+    })
 }
 
 impl Target for SyncEngine {

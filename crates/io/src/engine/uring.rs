@@ -171,9 +171,15 @@ impl UringEngine {
     fn write_entry(&mut self, op: &Op) -> squeue::Entry {
         let data = self.pool.prepare_write(op.tag, op.data, op.offset, op.len as usize).as_ptr();
         if self.fixed_buffers {
-            opcode::WriteFixed::new(FILE, data, op.len, ARENA).offset(op.offset).build()
+            opcode::WriteFixed::new(FILE, data, op.len, ARENA)
+                .offset(op.offset)
+                .rw_flags(write_flags(op))
+                .build()
         } else {
-            opcode::Write::new(FILE, data, op.len).offset(op.offset).build()
+            opcode::Write::new(FILE, data, op.len)
+                .offset(op.offset)
+                .rw_flags(write_flags(op))
+                .build()
         }
     }
 
@@ -362,6 +368,12 @@ fn status(result: i32, expected: i32) -> Status {
 fn is_temporary(error: &io::Error) -> bool {
     let code = error.raw_os_error();
     [Errno::INTR, Errno::BUSY, Errno::AGAIN].iter().any(|e| Some(e.raw_os_error()) == code)
+}
+
+/// `RWF_DSYNC` makes one write durable; block devices that can turn it into a write with FUA.
+#[inline]
+fn write_flags(op: &Op) -> i32 {
+    if op.fua { libc::RWF_DSYNC } else { 0 }
 }
 
 fn discard_entry(offset_bytes: u64, len_bytes: u64) -> squeue::Entry {

@@ -131,15 +131,17 @@ impl<P: Probe> Device<P> {
     /// Erases victims that have become empty and whose data is safe.
     fn victim_progressed(&mut self) {
         let open_unit = !self.ftl.is_unit_complete(StreamId::Gc);
-        let durable_at = self.gc_programs.issued() + u64::from(open_unit);
+        let mut durable_at = self.programs.mark(&[StreamId::Gc]);
+        if open_unit {
+            durable_at = durable_at.with_open_unit(StreamId::Gc);
+        }
         self.collector.note_placed(self.config.geometry.superblock_units, durable_at);
         self.erase_durable_victims();
     }
 
     pub(super) fn erase_durable_victims(&mut self) {
         let dies = self.geometry().dies;
-        let low_water = self.gc_programs.low_water();
-        while let Some(superblock) = self.collector.take_erasable(low_water, dies) {
+        while let Some(superblock) = self.collector.take_erasable(&self.programs, dies) {
             self.clear_programmed(superblock);
             for die in 0..dies {
                 self.nand.enqueue(die, DieOp::Erase { superblock }, self.now_ns);

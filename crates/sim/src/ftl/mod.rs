@@ -32,6 +32,9 @@ pub enum StreamId {
     Gc,
 }
 
+/// Number of streams.
+pub const STREAMS: usize = 2;
+
 /// Life of a superblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SuperblockState {
@@ -77,7 +80,7 @@ pub struct Ftl {
     pub closed_total: u64,
     /// Erased superblocks, oldest first (which levels wear well enough for uniform work).
     pub free: VecDeque<u32>,
-    streams: [Stream; 2],
+    streams: [Stream; STREAMS],
     superblock_pages: u32,
     by_superblock: Divisor,
 }
@@ -100,7 +103,7 @@ impl Ftl {
                 superblock: NO_SUPERBLOCK,
                 next_page: 0,
                 unit_room_pages: geometry.unit_pages,
-            }; 2],
+            }; STREAMS],
             superblock_pages: geometry.superblock_pages(),
             by_superblock: Divisor::new(geometry.superblock_pages()),
             geometry,
