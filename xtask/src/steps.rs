@@ -187,6 +187,17 @@ pub(crate) const STEPS: &[Step] = &[
         ..STEP
     },
     Step {
+        name: "golden",
+        what: "does a release build of the simulator give the results of a debug build?",
+        lane: Lane::Cargo,
+        after: &["release"],
+        run: |workspace, log| {
+            let mut test = workspace.cargo(["test", "--release", "--package", "ssdlab-sim"]);
+            proc::stream(log, test.args(["--test", "golden"]))
+        },
+        ..STEP
+    },
+    Step {
         name: "integration",
         what: "does the binary keep its contract: output, seeds, exit codes, messages?",
         lane: Lane::Alone,

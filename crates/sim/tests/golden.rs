@@ -1,0 +1,153 @@
+//! Do fixed seeds give the results of yesterday: in every build, whatever runs beside?
+//!
+//! Each drive lives a fixed life, all drives at once in threads of their own; a hash covers every completion
+//! and every telemetry row. `fixtures/golden.txt` holds what came out when it was last meant to change:
+//! a failure prints what the file would have to be. Debug and release builds read the same file.
+#![allow(missing_docs, reason = "a test")]
+
+mod common;
+
+use base::{Completion, Nanos, OpKind, Ratio, Rng, TelemetryRow};
+use common::{SMALL, fill, op};
+use sim::{Device, Model};
+
+/// A name, a model, its scale and changes.
+struct Life {
+    name: String,
+    text: &'static str,
+    scale: Ratio,
+    changes: Vec<(String, String)>,
+}
+
+fn scale(denominator: u64) -> Ratio {
+    Ratio::new(1, denominator).expect("a ratio")
+}
+
+fn small(name: &str, changes: &[(&str, &str)]) -> Life {
+    let changes = changes.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+    Life { name: name.to_owned(), text: SMALL, scale: scale(4), changes }
+}
+
+/// Every policy and every optional part of a drive, and the drives that come with ssdlab.
+fn lives() -> Vec<Life> {
+    let built_in = sim::model::BUILT_IN.iter().map(|(name, text)| Life {
+        name: (*name).to_owned(),
+        text,
+        scale: scale(256),
+        changes: Vec::new(),
+    });
+    let small = [
+        small("watermark", &[("gc.pacing", "watermark")]),
+        small("proportional", &[("gc.pacing", "proportional")]),
+        small("token", &[("gc.pacing", "token")]),
+        small("fifo", &[("gc.policy", "fifo")]),
+        small("d-choices", &[("gc.policy", "d-choices")]),
+        small("windowed-greedy", &[("gc.policy", "windowed-greedy")]),
+        small("cost-benefit", &[("gc.policy", "cost-benefit")]),
+        small("parity", &[("parity.stripe_units", "4"), ("nand.blocks_per_plane", "730")]),
+        small("background-gc", &[("background_gc.free_target", "20")]),
+        small(
+            "idle-gc",
+            &[
+                ("idle_gc.after_ns", "10_000_000"),
+                ("idle_gc.free_target", "20"),
+                ("idle_gc.pages_per_s", "10_000"),
+                ("idle_gc.valid_percent_max", "95"),
+            ],
+        ),
+    ];
+    built_in.chain(small).collect()
+}
+
+/// FNV-1a over whole words.
+struct Hash(u64);
+
+impl Hash {
+    fn add(&mut self, words: impl IntoIterator<Item = u64>) {
+        for word in words {
+            self.0 = (self.0 ^ word).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+
+    fn add_completion(&mut self, end: &Completion) {
+        self.add([u64::from(end.tag), end.submitted.0, end.done.0]);
+    }
+
+    fn add_row(&mut self, row: &TelemetryRow) {
+        self.add([
+            row.host_pages,
+            row.programmed_pages,
+            row.gc_moved_pages,
+            row.padding_pages,
+            row.erased_superblocks,
+            row.free_superblocks,
+            row.buffer_pages,
+            row.die_busy_ns,
+            row.channel_busy_ns,
+        ]);
+    }
+}
+
+/// The hash of a filled drive under all kinds of commands, with a rest in the middle.
+fn live(life: &Life) -> u64 {
+    let model = Model::load(&life.name, life.text, &life.changes).expect("a valid model");
+    let mut device = Device::new(model.resolve(life.scale).expect("a consistent model"));
+    let pages = u64::from(device.config().geometry.logical_pages);
+    let mut rng = Rng::split(1, "golden");
+    let mut hash = Hash(0xcbf2_9ce4_8422_2325);
+    fill(&mut device, pages);
+    device.telemetry_start(Nanos(Nanos::SECOND.0 / 10));
+    for _ in 0..2 {
+        load(&mut device, pages / 2, &mut rng, &mut hash);
+        device.run_until(Nanos(device.now().0 + Nanos::SECOND.0));
+    }
+    let mut rows = Vec::new();
+    device.telemetry_take(&mut rows);
+    rows.iter().for_each(|row| hash.add_row(row));
+    hash.0
+}
+
+fn load(device: &mut Device, count: u64, rng: &mut Rng, hash: &mut Hash) {
+    let pages = u64::from(device.config().geometry.logical_pages);
+    let depth = device.config().queue_depth;
+    let mut next = |tag| match rng.below(100) {
+        0 => op(OpKind::Flush, 0, 0, tag),
+        1 => op(OpKind::Deallocate, rng.below(pages - 4), 4, tag),
+        2..12 => op(OpKind::Read, rng.below(pages - 8), 8, tag),
+        _ => op(OpKind::Write, rng.below(pages), 1, tag),
+    };
+    let mut ended = Vec::new();
+    for tag in 0..depth {
+        device.submit(&next(tag));
+    }
+    let mut left = count;
+    let mut outstanding = depth;
+    while outstanding > 0 {
+        device.reap(1, &mut ended);
+        for end in ended.drain(..) {
+            hash.add_completion(&end);
+            outstanding -= 1;
+            if left > 0 {
+                left -= 1;
+                outstanding += 1;
+                device.submit(&next(end.tag));
+            }
+        }
+    }
+}
+
+#[test]
+fn fixed_seeds_give_the_recorded_results() {
+    let lives = lives();
+    let hashes: Vec<u64> = std::thread::scope(|scope| {
+        let threads: Vec<_> = lives.iter().map(|life| scope.spawn(|| live(life))).collect();
+        threads.into_iter().map(|thread| thread.join().expect("the drive lives")).collect()
+    });
+    let lines = lives.iter().zip(hashes).map(|(life, hash)| format!("{} {hash:016x}\n", life.name));
+    let now: String = lines.collect();
+    let recorded = include_str!("fixtures/golden.txt");
+    assert!(
+        now.trim() == recorded.trim(),
+        "where the change is meant, fixtures/golden.txt becomes:\n{now}"
+    );
+}
