@@ -1,5 +1,7 @@
 //! The arguments as typed, without any effect.
 
+pub mod trace;
+
 use std::path::PathBuf;
 
 use base::{Bytes, Ratio};
@@ -34,6 +36,9 @@ pub enum Command {
     /// Work with drive model files
     #[command(subcommand)]
     Drives(DrivesCommand),
+    /// Read, count, convert traces of real work
+    #[command(subcommand)]
+    Trace(trace::TraceCommand),
 }
 
 /// What to do with drive models.
@@ -189,6 +194,7 @@ impl Args {
             Command::Report(args) => args.format,
             Command::Selftest(args) => args.format,
             Command::Drives(DrivesCommand::Check(args)) => args.format,
+            Command::Trace(command) => command.format(),
         }
     }
 }

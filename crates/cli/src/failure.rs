@@ -1,6 +1,7 @@
 //! From an error to an exit code, a machine-readable reason and a message.
 
 use io::IoError;
+use load::trace::TraceError;
 use result::report::ReportError;
 use result::store::StoreError;
 use run::RunError;
@@ -68,6 +69,9 @@ fn classify(error: &anyhow::Error) -> (&'static str, u8) {
     if let Some(error) = error.downcast_ref::<ReportError>() {
         return classify_report(error);
     }
+    if let Some(error) = error.downcast_ref::<TraceError>() {
+        return classify_trace(error);
+    }
     if error.downcast_ref::<std::io::Error>().is_some() {
         ("io", EXIT_IO)
     } else {
@@ -90,6 +94,14 @@ fn classify_io(error: &IoError) -> (&'static str, u8) {
         IoError::Refused { code, .. } => (code, EXIT_REFUSED),
         IoError::Device { .. } => ("device", EXIT_IO),
         IoError::Unsupported(_) => ("unsupported", EXIT_UNSUPPORTED),
+    }
+}
+
+fn classify_trace(error: &TraceError) -> (&'static str, u8) {
+    match error {
+        TraceError::Usage(_) => ("usage", EXIT_USAGE),
+        TraceError::Io { .. } => ("io", EXIT_IO),
+        TraceError::Damaged { .. } => ("trace", EXIT_IO),
     }
 }
 

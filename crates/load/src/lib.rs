@@ -1,10 +1,12 @@
 //! What to issue: workloads as data, and the commands they turn into.
 //!
 //! Reading order: [`workload`] (the description), [`address`] (which block comes next), [`generator`]
-//! (description to commands). Knows nothing of targets and of time.
+//! (description to commands), [`trace`] (what somebody's system issued, read, counted, written). Knows nothing of
+//! targets and of clocks.
 
 pub mod address;
 pub mod generator;
+pub mod trace;
 pub mod workload;
 
 pub use generator::Generator;

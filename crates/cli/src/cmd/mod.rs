@@ -7,3 +7,4 @@ pub mod report;
 pub mod run;
 pub mod selftest;
 pub mod show;
+pub mod trace;

@@ -1,0 +1,101 @@
+//! Arguments of `ssdlab trace`.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Subcommand};
+use load::trace::export::ExportFormat;
+use load::trace::format::{Event, Format as TraceFormat, FormatOptions, WaitUnit};
+use load::trace::{ImportOptions, TraceError};
+
+use super::Format;
+
+/// What to do with a trace.
+#[derive(Debug, Subcommand)]
+pub enum TraceCommand {
+    /// Say what is in a trace: counts, sizes, queue depths, sequential share, footprint, idle times
+    Info(TraceInfoArgs),
+    /// Read a trace of another tool into an ssdlab trace
+    Import(TraceImportArgs),
+    /// Write a trace in a format of another tool
+    Convert(TraceConvertArgs),
+}
+
+/// Which trace to read, and how.
+#[derive(Debug, ClapArgs)]
+pub struct TraceInput {
+    /// Trace file of any known format; `-` is standard input. Of blktrace's files name one, the others are found
+    #[arg(value_name = "TRACE")]
+    pub trace: PathBuf,
+    /// Format of the trace, where it should not be found out: trace, iolog, blktrace, blkparse, msr, fiu, spc,
+    /// tencent, alibaba, ms-production, disksim, mqsim
+    #[arg(long, value_name = "FORMAT", value_parser = parse::<TraceFormat>)]
+    pub from: Option<TraceFormat>,
+    /// Take only this stream: process, disk or volume, whatever the format tells apart
+    #[arg(long, value_name = "N")]
+    pub stream: Option<u32>,
+    /// Block traces: which event is an I/O, `queue` (before merging) or `issue` (what the device got)
+    #[arg(long, value_name = "EVENT", default_value = "queue", value_parser = parse::<Event>)]
+    pub event: Event,
+    /// fio logs of version 2: what a wait means, `fio` (ms after the start) or `doc` (us after the wait before)
+    #[arg(long, value_name = "UNIT", default_value = "fio", value_parser = parse::<WaitUnit>)]
+    pub wait_unit: WaitUnit,
+    /// What stdout carries
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+impl TraceInput {
+    /// How the library should read it.
+    pub fn options(&self) -> ImportOptions {
+        ImportOptions {
+            format: self.from,
+            format_options: FormatOptions { wait_unit: self.wait_unit, event: self.event },
+            stream: self.stream,
+        }
+    }
+}
+
+/// Arguments of `trace info`.
+#[derive(Debug, ClapArgs)]
+pub struct TraceInfoArgs {
+    #[command(flatten)]
+    pub input: TraceInput,
+}
+
+/// Arguments of `trace import`.
+#[derive(Debug, ClapArgs)]
+pub struct TraceImportArgs {
+    #[command(flatten)]
+    pub input: TraceInput,
+    /// Trace file to write
+    #[arg(long, short, value_name = "FILE")]
+    pub output: PathBuf,
+}
+
+/// Arguments of `trace convert`.
+#[derive(Debug, ClapArgs)]
+pub struct TraceConvertArgs {
+    #[command(flatten)]
+    pub input: TraceInput,
+    /// Format to write: iolog (version 3), msr, blkparse
+    #[arg(long, value_name = "FORMAT", value_parser = parse::<ExportFormat>)]
+    pub to: ExportFormat,
+    /// File to write
+    #[arg(long, short, value_name = "FILE")]
+    pub output: PathBuf,
+}
+
+impl TraceCommand {
+    /// What stdout carries.
+    pub fn format(&self) -> Format {
+        match self {
+            Self::Info(args) => args.input.format,
+            Self::Import(args) => args.input.format,
+            Self::Convert(args) => args.input.format,
+        }
+    }
+}
+
+fn parse<T: std::str::FromStr<Err = TraceError>>(text: &str) -> Result<T, String> {
+    text.parse().map_err(|error: TraceError| error.to_string())
+}

@@ -1,0 +1,29 @@
+//! `ssdlab trace info`: what is in a trace.
+
+use load::trace::stats::TraceStats;
+
+use super::{open, show, tell_problems};
+use crate::args::Format;
+use crate::args::trace::TraceInfoArgs;
+use crate::failure::EXIT_DONE;
+
+pub fn run(args: &TraceInfoArgs) -> anyhow::Result<u8> {
+    let mut source = open(&args.input)?;
+    let mut stats = TraceStats::default();
+    while let Some(record) = source.next_record()? {
+        stats.add(&record);
+    }
+    let summary = stats.summary();
+    tell_problems(source.as_ref(), summary.ios)?;
+    let info = source.info();
+    match args.input.format {
+        Format::Text => show::print(&info, &summary),
+        Format::Json => {
+            let document = serde_json::json!({
+                "trace": info, "summary": summary, "problems": source.problems(),
+            });
+            println!("{document:#}");
+        }
+    }
+    Ok(EXIT_DONE)
+}

@@ -1,0 +1,97 @@
+//! Records into the formats of others: one file a format.
+
+mod blkparse;
+mod iolog;
+mod msr;
+
+use std::io::Write;
+use std::str::FromStr;
+
+use super::{Record, Source, TraceError};
+
+/// A format that can be written, besides ssdlab's own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExportFormat {
+    /// fio's I/O log, version 3.
+    Iolog,
+    /// MSR Cambridge CSV.
+    Msr,
+    /// Text like that of blkparse, one queue event an I/O.
+    Blkparse,
+}
+
+impl ExportFormat {
+    /// Every format.
+    pub const ALL: [Self; 3] = [Self::Iolog, Self::Msr, Self::Blkparse];
+
+    /// The word on the command line.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Iolog => "iolog",
+            Self::Msr => "msr",
+            Self::Blkparse => "blkparse",
+        }
+    }
+}
+
+impl FromStr for ExportFormat {
+    type Err = TraceError;
+
+    fn from_str(text: &str) -> Result<Self, TraceError> {
+        Self::ALL.into_iter().find(|format| format.name() == text).ok_or_else(|| {
+            let names = Self::ALL.map(Self::name).join(", ");
+            TraceError::Usage(format!("traces cannot be written as `{text}`; known are {names}"))
+        })
+    }
+}
+
+/// Lines of a format.
+trait RecordFormat {
+    /// What stands before the first record.
+    fn begin(&mut self, out: &mut dyn Write) -> std::io::Result<()>;
+    /// Writes a record; false where the format has no words for it.
+    fn record(&mut self, record: &Record, out: &mut dyn Write) -> std::io::Result<bool>;
+    /// What stands after the last record.
+    fn end(&mut self, out: &mut dyn Write) -> std::io::Result<()>;
+}
+
+/// What was written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Exported {
+    /// I/Os written.
+    pub ios: u64,
+    /// I/Os that the format has no words for.
+    pub not_expressible: u64,
+}
+
+/// Writes a whole trace; `what` names the output in errors.
+///
+/// # Errors
+/// Where the trace cannot be read or the output not be written.
+pub fn export(
+    source: &mut dyn Source,
+    format: ExportFormat,
+    out: &mut dyn Write,
+    what: &str,
+) -> Result<Exported, TraceError> {
+    let mut lines: Box<dyn RecordFormat> = match format {
+        ExportFormat::Iolog => Box::new(iolog::Iolog),
+        ExportFormat::Msr => Box::new(msr::Msr),
+        ExportFormat::Blkparse => Box::new(blkparse::Blkparse { sequence: 0 }),
+    };
+    let mut exported = Exported { ios: 0, not_expressible: 0 };
+    lines.begin(out).map_err(TraceError::write(what))?;
+    while let Some(record) = source.next_record()? {
+        if lines.record(&record, out).map_err(TraceError::write(what))? {
+            exported.ios += 1;
+        } else {
+            exported.not_expressible += 1;
+        }
+    }
+    lines.end(out).and_then(|()| out.flush()).map_err(TraceError::write(what))?;
+    Ok(exported)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,30 @@
+//! Alibaba cloud block storage: `device_id,opcode(R or W),offset[B],length[B],timestamp[us]`.
+
+use base::OpKind;
+
+use super::fields::{Fault, io, next, number, number_u32, scaled, separated};
+use super::{LineFormat, Parsed};
+
+pub(super) struct Alibaba;
+
+impl LineFormat for Alibaba {
+    fn parse(&mut self, line: &[u8]) -> Result<Parsed, Fault> {
+        let mut fields = separated(line, b',');
+        let device = next(&mut fields);
+        if device == b"device_id" {
+            return Ok(Parsed::Other);
+        }
+        let device = number_u32(device, "the device")?;
+        let op = match next(&mut fields) {
+            b"R" => OpKind::Read,
+            b"W" => OpKind::Write,
+            other => return Err(Fault::new("the opcode", "R or W", other)),
+        };
+        let (offset, length) = (next(&mut fields), next(&mut fields));
+        let issue_ns = scaled(next(&mut fields), 3, "the timestamp")?;
+        let bytes = (number(offset, "the offset")?, offset);
+        let mut record = io(issue_ns, op, bytes, (number(length, "the length")?, length))?;
+        record.stream = device;
+        Ok(Parsed::Io(record.into()))
+    }
+}

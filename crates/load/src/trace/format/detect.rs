@@ -1,0 +1,84 @@
+//! Which format a file has, by its content alone.
+
+use super::{Format, FormatOptions, Parsed, blktrace};
+use crate::trace::TraceError;
+use crate::trace::store::MAGIC;
+
+/// Bytes from the start of a file that are looked at.
+pub const HEAD_BYTES: usize = 1 << 16;
+
+/// Lines that are tried.
+const LINES_MAX: usize = 200;
+
+/// Finds the format of a file that begins with `head`; `what` names it in errors.
+///
+/// # Errors
+/// [`TraceError::Usage`] where no format fits, or more than one.
+pub fn detect(head: &[u8], what: &str) -> Result<Format, TraceError> {
+    if head.starts_with(MAGIC) {
+        return Ok(Format::Trace);
+    }
+    if blktrace::is_blktrace(head) {
+        return Ok(Format::Blktrace);
+    }
+    packed(head, what)?;
+    let mut scores: Vec<(usize, Format)> =
+        Format::ALL.into_iter().map(|format| (score(format, head), format)).collect();
+    scores.sort_by_key(|&(score, _)| std::cmp::Reverse(score));
+    match scores[..] {
+        [(0, _), ..] => Err(unknown(what)),
+        [(best, first), (next, second), ..] if best == next => {
+            let (first, second) = (first.name(), second.name());
+            Err(TraceError::Usage(format!(
+                "{what} reads as {first} and as {second}; say which with --from {first}"
+            )))
+        }
+        [(_, format), ..] => Ok(format),
+        [] => Err(unknown(what)),
+    }
+}
+
+fn unknown(what: &str) -> TraceError {
+    let names = Format::ALL.map(Format::name).join(", ");
+    TraceError::Usage(format!(
+        "{what} is in no known trace format ({names}); name the nearest with --from, and every line that does not \
+         fit it is shown"
+    ))
+}
+
+/// Compressed files are common; say how to unpack them.
+fn packed(head: &[u8], what: &str) -> Result<(), TraceError> {
+    let kinds: [(&[u8], &str); 3] =
+        [(&[0x1f, 0x8b], "zcat"), (&[0x28, 0xb5, 0x2f, 0xfd], "zstdcat"), (b"BZh", "bzcat")];
+    let Some((_, tool)) = kinds.iter().find(|(magic, _)| head.starts_with(magic)) else {
+        return Ok(());
+    };
+    Err(TraceError::Usage(format!(
+        "{what} is compressed; unpack it on the way: {tool} FILE | ssdlab trace import - -o OUT"
+    )))
+}
+
+/// Lines at the start of a file that read as I/Os of a format; a line that does not fit takes one off.
+fn score(format: Format, head: &[u8]) -> usize {
+    let Some(mut parser) = format.lines(&FormatOptions::default()) else { return 0 };
+    // The two differ in their unit of time alone: milliseconds have decimals.
+    if format == Format::DiskSim && !head.contains(&b'.') {
+        return 0;
+    }
+    // The last line may be cut.
+    let whole = if head.len() < HEAD_BYTES {
+        head
+    } else {
+        &head[..head.iter().rposition(|&byte| byte == b'\n').map_or(0, |end| end + 1)]
+    };
+    let lines = whole.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
+    let (mut good, mut bad) = (0_usize, 0);
+    for line in lines.filter(|line| !line.is_empty()).take(LINES_MAX) {
+        match parser.parse(line) {
+            Ok(Parsed::Io(_) | Parsed::OtherDevice) => good += 1,
+            Ok(Parsed::Other) => {}
+            Err(_) => bad += 1,
+        }
+    }
+    good.saturating_sub(bad)
+}

@@ -1,0 +1,41 @@
+//! `DiskSim`'s ASCII traces and their kin `MQSim`: `time devno blkno bcount flags`.
+//!
+//! Blocks of 512 bytes; bit 0 of the flags is set for a read. `DiskSim` counts time in ms with decimals, `MQSim` in
+//! whole ns (its default unit).
+
+use base::OpKind;
+
+use super::fields::{Fault, hex_or_number, io, next, number_u32, scaled, sectors, words};
+use super::{LineFormat, Parsed};
+
+pub(super) struct DiskSim {
+    /// Digits between the unit of the file and ns.
+    digits: u32,
+}
+
+impl DiskSim {
+    pub(super) const MILLISECONDS: Self = Self { digits: 6 };
+    pub(super) const NANOSECONDS: Self = Self { digits: 0 };
+}
+
+impl LineFormat for DiskSim {
+    fn parse(&mut self, line: &[u8]) -> Result<Parsed, Fault> {
+        let mut fields = words(line);
+        let time = next(&mut fields);
+        let issue_ns = scaled(time, self.digits, "the time")?;
+        if self.digits == 0 && time.contains(&b'.') {
+            return Err(Fault::new("the time", "whole nanoseconds", time));
+        }
+        let device = number_u32(next(&mut fields), "the device")?;
+        let (block, count) = (next(&mut fields), next(&mut fields));
+        let flags = hex_or_number(next(&mut fields), "the flags")?;
+        let op = if flags & 1 == 1 { OpKind::Read } else { OpKind::Write };
+        if let Some(more) = fields.next() {
+            return Err(Fault::new("the sixth field", "the end of the line", more));
+        }
+        let bytes = (sectors(block, "the block")?, block);
+        let mut record = io(issue_ns, op, bytes, (sectors(count, "the block count")?, count))?;
+        record.stream = device;
+        Ok(Parsed::Io(record.into()))
+    }
+}

@@ -1,0 +1,171 @@
+//! Fields of a line: split, and read as integers. No floating point: times are exact.
+
+use std::fmt;
+
+use base::OpKind;
+
+use crate::trace::Record;
+
+/// A field that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    what: &'static str,
+    expected: &'static str,
+    found: Vec<u8>,
+}
+
+/// Bytes of a field that a fault keeps.
+const FOUND_BYTES_MAX: usize = 40;
+
+impl Fault {
+    /// The field `what` should be `expected`, but is `found`.
+    #[must_use]
+    pub fn new(what: &'static str, expected: &'static str, found: &[u8]) -> Self {
+        Self { what, expected, found: found[..found.len().min(FOUND_BYTES_MAX)].to_vec() }
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { what, expected, found } = self;
+        if found.is_empty() {
+            return write!(f, "{what} is missing, expected {expected}");
+        }
+        write!(f, "{what} is `{}`, expected {expected}", String::from_utf8_lossy(found))
+    }
+}
+
+/// A whole number.
+pub(super) fn number(text: &[u8], what: &'static str) -> Result<u64, Fault> {
+    scaled(text, 0, what)
+}
+
+/// A number in hexadecimal with `0x`, or a decimal one.
+pub(super) fn hex_or_number(text: &[u8], what: &'static str) -> Result<u64, Fault> {
+    let Some(digits) = text.strip_prefix(b"0x").or_else(|| text.strip_prefix(b"0X")) else {
+        return number(text, what);
+    };
+    let digits = std::str::from_utf8(digits).ok().filter(|digits| !digits.starts_with('+'));
+    digits
+        .and_then(|digits| u64::from_str_radix(digits, 16).ok())
+        .ok_or_else(|| Fault::new(what, "a number", text))
+}
+
+/// A number below 2^32.
+pub(super) fn number_u32(text: &[u8], what: &'static str) -> Result<u32, Fault> {
+    u32::try_from(number(text, what)?).map_err(|_| Fault::new(what, "a number below 2^32", text))
+}
+
+/// A number such as `12.5`, times 10^`digits`; digits beyond are cut off. With 9, seconds become ns.
+pub(super) fn scaled(text: &[u8], digits: u32, what: &'static str) -> Result<u64, Fault> {
+    let fault = || Fault::new(what, "a number", text);
+    let (mut value, mut point, mut decimals, mut any) = (0_u64, false, 0_u32, false);
+    for &byte in text {
+        match byte {
+            b'0'..=b'9' if point && decimals == digits => any = true,
+            b'0'..=b'9' => {
+                let digit = u64::from(byte - b'0');
+                value =
+                    value.checked_mul(10).and_then(|v| v.checked_add(digit)).ok_or_else(fault)?;
+                decimals += u32::from(point);
+                any = true;
+            }
+            b'.' if !point => point = true,
+            _ => return Err(fault()),
+        }
+    }
+    let factor = 10_u64.pow(digits - decimals);
+    let value = value.checked_mul(factor).filter(|_| any);
+    value.ok_or_else(fault)
+}
+
+/// `sectors` of 512 bytes as bytes.
+pub(super) fn sectors(text: &[u8], what: &'static str) -> Result<u64, Fault> {
+    number(text, what)?
+        .checked_mul(512)
+        .ok_or_else(|| Fault::new(what, "a sector below 2^55", text))
+}
+
+/// A read or write of these bytes, with the limits of a record checked.
+pub(super) fn io(
+    issue_ns: u64,
+    op: OpKind,
+    (offset, offset_text): (u64, &[u8]),
+    (len, len_text): (u64, &[u8]),
+) -> Result<Record, Fault> {
+    const LAST: u64 = i64::MAX as u64;
+    let len = u32::try_from(len).ok().filter(|&len| len > 0 || op == OpKind::Flush);
+    let len = len.ok_or_else(|| Fault::new("the length", "1 byte to 4 GiB", len_text))?;
+    if offset.saturating_add(u64::from(len)) > LAST {
+        return Err(Fault::new("the offset", "a byte below 2^63", offset_text));
+    }
+    if issue_ns > LAST {
+        return Err(Fault::new("the time", "less than 2^63 ns", b"a later one"));
+    }
+    Ok(Record::new(issue_ns, op, offset, len))
+}
+
+/// The fields of a line between separators, blanks around them taken off.
+pub(super) struct Fields<'a> {
+    rest: Option<&'a [u8]>,
+    separator: u8,
+}
+
+/// Fields between this separator.
+pub(super) fn separated(line: &[u8], separator: u8) -> Fields<'_> {
+    Fields { rest: Some(line), separator }
+}
+
+/// Fields between runs of blanks.
+pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+    line.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty())
+}
+
+impl<'a> Iterator for Fields<'a> {
+    type Item = &'a [u8];
+
+    #[inline]
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let rest = self.rest?;
+        let field = match rest.iter().position(|&byte| byte == self.separator) {
+            Some(end) => {
+                self.rest = Some(&rest[end + 1..]);
+                &rest[..end]
+            }
+            None => {
+                self.rest = None;
+                rest
+            }
+        };
+        Some(field.trim_ascii())
+    }
+}
+
+/// The next field; an empty one where the line ends early, which no field accepts.
+pub(super) fn next<'a>(fields: &mut impl Iterator<Item = &'a [u8]>) -> &'a [u8] {
+    fields.next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimals_are_exact() {
+        assert_eq!(scaled(b"1.000000001", 9, "t"), Ok(1_000_000_001));
+        assert_eq!(scaled(b"2", 9, "t"), Ok(2_000_000_000));
+        assert_eq!(scaled(b"0.0000000019", 9, "t"), Ok(1));
+        assert_eq!(scaled(b"7.", 3, "t"), Ok(7000));
+        for bad in [&b""[..], b".", b"-1", b"1e3", b"1.2.3", b"99999999999999999999", b" 1"] {
+            assert!(scaled(bad, 9, "t").is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn a_fault_names_field_value_and_what_was_expected() {
+        let fault = number(b"abc", "the offset").unwrap_err().to_string();
+        assert_eq!(fault, "the offset is `abc`, expected a number");
+        let fault = number(b"", "the offset").unwrap_err().to_string();
+        assert_eq!(fault, "the offset is missing, expected a number");
+    }
+}

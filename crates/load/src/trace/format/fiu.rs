@@ -1,0 +1,30 @@
+//! Florida International University (SNIA IOTTA set 411):
+//! `time[ns] pid process lba size[512 B blocks] W|R major minor MD5`.
+
+use base::OpKind;
+
+use super::fields::{Fault, io, next, number, number_u32, sectors, words};
+use super::{LineFormat, Parsed};
+
+pub(super) struct Fiu;
+
+impl LineFormat for Fiu {
+    fn parse(&mut self, line: &[u8]) -> Result<Parsed, Fault> {
+        let mut fields = words(line);
+        let issue_ns = number(next(&mut fields), "the time")?;
+        let pid = number_u32(next(&mut fields), "the process id")?;
+        let _process = next(&mut fields);
+        let (lba, size) = (next(&mut fields), next(&mut fields));
+        let op = match next(&mut fields) {
+            b"R" => OpKind::Read,
+            b"W" => OpKind::Write,
+            other => return Err(Fault::new("the operation", "R or W", other)),
+        };
+        number_u32(next(&mut fields), "the major number")?;
+        number_u32(next(&mut fields), "the minor number")?;
+        let bytes = (sectors(lba, "the block")?, lba);
+        let mut record = io(issue_ns, op, bytes, (sectors(size, "the size")?, size))?;
+        record.stream = pid;
+        Ok(Parsed::Io(record.into()))
+    }
+}

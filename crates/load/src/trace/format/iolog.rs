@@ -1,0 +1,129 @@
+//! fio's I/O log, version 2 and 3.
+//!
+//! Version 2: `file action [offset length]` with `read`, `write`, `trim`, `sync`, `datasync`, `wait`, and
+//! `add`, `open`, `close` without numbers. It has no times but waits. Version 3 puts a time in front of every line:
+//! us since the start (fio 3.42 writes and reads it so; its manual does not say). Version 2's `wait N` means by the
+//! manual "N us after the wait before"; fio itself takes it for "not before N ms after the start"
+//! ([`WaitUnit`]).
+
+use std::str::FromStr;
+
+use base::OpKind;
+
+use super::fields::{Fault, io, next, number, words};
+use super::{LineFormat, Parsed};
+use crate::trace::{Flags, TraceError};
+
+const HEADER: &[u8] = b"fio version ";
+
+/// Files that are told apart; fio's own limit is lower.
+const FILES_MAX: usize = 1 << 16;
+
+/// What a `wait` of version 2 means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WaitUnit {
+    /// As fio does it: not before this many ms after the start.
+    #[default]
+    Fio,
+    /// As fio's manual says: this many us after the wait before.
+    Doc,
+}
+
+impl FromStr for WaitUnit {
+    type Err = TraceError;
+
+    fn from_str(text: &str) -> Result<Self, TraceError> {
+        match text {
+            "fio" => Ok(Self::Fio),
+            "doc" => Ok(Self::Doc),
+            _ => {
+                Err(TraceError::Usage(format!("the unit of waits is `{text}`; known are fio, doc")))
+            }
+        }
+    }
+}
+
+pub(super) struct Iolog {
+    wait_unit: WaitUnit,
+    /// 2 or 3; 0 before the header.
+    version: u8,
+    now_ns: u64,
+    files: Vec<Vec<u8>>,
+}
+
+impl Iolog {
+    pub(super) fn new(wait_unit: WaitUnit) -> Self {
+        Self { wait_unit, version: 0, now_ns: 0, files: Vec::new() }
+    }
+
+    fn header(&mut self, line: &[u8]) -> Result<Parsed, Fault> {
+        self.version = match line {
+            b"fio version 2 iolog" => 2,
+            b"fio version 3 iolog" => 3,
+            _ => {
+                const EXPECTED: &str = "`fio version 2 iolog` or `fio version 3 iolog`";
+                return Err(Fault::new("the header", EXPECTED, line));
+            }
+        };
+        Ok(Parsed::Other)
+    }
+
+    fn wait(&mut self, amount: u64) -> Parsed {
+        self.now_ns = match self.wait_unit {
+            WaitUnit::Fio => self.now_ns.max(amount.saturating_mul(1_000_000)),
+            WaitUnit::Doc => self.now_ns.saturating_add(amount.saturating_mul(1000)),
+        };
+        Parsed::Other
+    }
+
+    /// The number of a file; all beyond the limit share one.
+    fn stream(&mut self, file: &[u8]) -> u32 {
+        // The last file is the most likely one.
+        let found = self.files.iter().rposition(|known| known == file);
+        let index = found.unwrap_or_else(|| {
+            if self.files.len() < FILES_MAX {
+                self.files.push(file.to_vec());
+            }
+            self.files.len() - 1
+        });
+        u32::try_from(index).unwrap_or(u32::MAX)
+    }
+}
+
+impl LineFormat for Iolog {
+    fn parse(&mut self, line: &[u8]) -> Result<Parsed, Fault> {
+        if self.version == 0 || line.starts_with(HEADER) {
+            return self.header(line);
+        }
+        let mut fields = words(line);
+        if self.version == 3 {
+            let us = number(next(&mut fields), "the time")?;
+            self.now_ns = us.saturating_mul(1000);
+        }
+        let (file, action) = (next(&mut fields), next(&mut fields));
+        let (op, flags) = match action {
+            b"read" => (OpKind::Read, Flags::NONE),
+            b"write" => (OpKind::Write, Flags::NONE),
+            b"trim" => (OpKind::Deallocate, Flags::NONE),
+            b"sync" => (OpKind::Flush, Flags::NONE),
+            b"datasync" => (OpKind::Flush, Flags::SYNC),
+            b"wait" if self.version == 2 => {
+                let amount = number(next(&mut fields), "the wait")?;
+                return Ok(self.wait(amount));
+            }
+            b"add" | b"open" | b"close" => return Ok(Parsed::Other),
+            _ => return Err(Fault::new("the action", "an action of fio", action)),
+        };
+        let (offset, length) = (next(&mut fields), next(&mut fields));
+        let bytes = (number(offset, "the offset")?, offset);
+        let length = (number(length, "the length")?, length);
+        let mut record = io(self.now_ns, op, bytes, length)?;
+        record.flags = flags;
+        record.stream = self.stream(file);
+        Ok(Parsed::Io(record.into()))
+    }
+
+    fn stream_names(&self) -> Vec<String> {
+        self.files.iter().map(|file| String::from_utf8_lossy(file).into_owned()).collect()
+    }
+}

@@ -1,0 +1,48 @@
+//! MSR Cambridge (SNIA IOTTA set 387): `Timestamp,Hostname,DiskNumber,Type,Offset,Size,ResponseTime`.
+//!
+//! Both times in Windows file time, ticks of 100 ns (the epoch is 1601-01-01); offset and size in bytes.
+//! Cite "Write Off-Loading", FAST 2008, when you use the set.
+
+use base::OpKind;
+
+use super::fields::{Fault, io, next, number, number_u32, separated};
+use super::{LineFormat, Parsed, Raw};
+
+const TICK_NS: u64 = 100;
+
+pub(super) struct Msr;
+
+/// File time counts from 1601: 2^63 ns lie 292 years later. 1970 is as early as a trace can be.
+const UNIX_EPOCH_TICKS: u64 = 116_444_736_000_000_000;
+
+fn kind(text: &[u8]) -> Result<OpKind, Fault> {
+    match text {
+        b"Read" | b"read" => Ok(OpKind::Read),
+        b"Write" | b"write" => Ok(OpKind::Write),
+        _ => Err(Fault::new("the type", "Read or Write", text)),
+    }
+}
+
+impl LineFormat for Msr {
+    fn parse(&mut self, line: &[u8]) -> Result<Parsed, Fault> {
+        let mut fields = separated(line, b',');
+        let time = next(&mut fields);
+        if time == b"Timestamp" {
+            return Ok(Parsed::Other);
+        }
+        let ticks = number(time, "the timestamp")?;
+        // Some tools write times since the start of their trace in the same ticks.
+        let ticks = ticks.checked_sub(UNIX_EPOCH_TICKS).unwrap_or(ticks);
+        let issue_ns = ticks.saturating_mul(TICK_NS);
+        let _host = next(&mut fields);
+        let disk = number_u32(next(&mut fields), "the disk number")?;
+        let op = kind(next(&mut fields))?;
+        let (offset, size) = (next(&mut fields), next(&mut fields));
+        let bytes = (number(offset, "the offset")?, offset);
+        let mut record = io(issue_ns, op, bytes, (number(size, "the size")?, size))?;
+        record.stream = disk;
+        let response = number(next(&mut fields), "the response time")?;
+        let service_ns = Some(response.saturating_mul(TICK_NS)).filter(|&ns| ns > 0);
+        Ok(Parsed::Io(Raw { record, service_ns }))
+    }
+}

@@ -1,0 +1,27 @@
+//! Storage Performance Council, used by UMass (`Financial1.spc`, `WebSearch1.spc`):
+//! `ASU,LBA[512 B],Size[bytes],Opcode,Timestamp[s from start]`, more fields may follow (SPC trace file format 1.0.1).
+
+use base::OpKind;
+
+use super::fields::{Fault, io, next, number, number_u32, scaled, sectors, separated};
+use super::{LineFormat, Parsed};
+
+pub(super) struct Spc;
+
+impl LineFormat for Spc {
+    fn parse(&mut self, line: &[u8]) -> Result<Parsed, Fault> {
+        let mut fields = separated(line, b',');
+        let unit = number_u32(next(&mut fields), "the storage unit")?;
+        let (lba, size) = (next(&mut fields), next(&mut fields));
+        let op = match next(&mut fields) {
+            b"R" | b"r" => OpKind::Read,
+            b"W" | b"w" => OpKind::Write,
+            other => return Err(Fault::new("the opcode", "R or W", other)),
+        };
+        let issue_ns = scaled(next(&mut fields), 9, "the timestamp")?;
+        let bytes = (sectors(lba, "the LBA")?, lba);
+        let mut record = io(issue_ns, op, bytes, (number(size, "the size")?, size))?;
+        record.stream = unit;
+        Ok(Parsed::Io(record.into()))
+    }
+}

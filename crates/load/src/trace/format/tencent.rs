@@ -1,0 +1,31 @@
+//! Tencent cloud block storage (SNIA IOTTA set 28064):
+//! `Timestamp[s],Offset[sectors],Size[sectors],IOType(0 read, 1 write),VolumeID`.
+
+use base::OpKind;
+
+use super::fields::{Fault, io, next, number_u32, scaled, sectors, separated};
+use super::{LineFormat, Parsed};
+
+pub(super) struct Tencent;
+
+impl LineFormat for Tencent {
+    fn parse(&mut self, line: &[u8]) -> Result<Parsed, Fault> {
+        let mut fields = separated(line, b',');
+        let time = next(&mut fields);
+        if time == b"Timestamp" {
+            return Ok(Parsed::Other);
+        }
+        let issue_ns = scaled(time, 9, "the timestamp")?;
+        let (offset, size) = (next(&mut fields), next(&mut fields));
+        let op = match next(&mut fields) {
+            b"0" => OpKind::Read,
+            b"1" => OpKind::Write,
+            other => return Err(Fault::new("the type", "0 or 1", other)),
+        };
+        let volume = number_u32(next(&mut fields), "the volume")?;
+        let bytes = (sectors(offset, "the offset")?, offset);
+        let mut record = io(issue_ns, op, bytes, (sectors(size, "the size")?, size))?;
+        record.stream = volume;
+        Ok(Parsed::Io(record.into()))
+    }
+}

@@ -1,0 +1,272 @@
+//! From a file of any format to records in order: detect, parse, sort within a window, count what is outstanding.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::fs::File;
+use std::io::{Chain, Cursor, Read};
+use std::path::{Path, PathBuf};
+
+use super::format::blktrace::BlktraceSource;
+use super::format::{
+    BoxedInput, Format, FormatOptions, HEAD_BYTES, LineSource, Raw, RawSource, detect,
+};
+use super::store::TraceReader;
+use super::{Origin, Problems, Record, Source, TraceError, TraceInfo};
+
+/// I/Os that may stand in front of an earlier one. Later ones have their time moved up, and are counted.
+const WINDOW: usize = 1 << 16;
+
+/// Completions that are kept track of; more than any queue holds.
+const OUTSTANDING_MAX: usize = 1 << 16;
+
+/// How to read a file.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ImportOptions {
+    /// The format, where it should not be found out.
+    pub format: Option<Format>,
+    /// What the format leaves open.
+    pub format_options: FormatOptions,
+    /// Take only this stream (process, disk, volume).
+    pub stream: Option<u32>,
+}
+
+/// Opens a trace of any format, ssdlab's own included; `-` is the standard input.
+///
+/// # Errors
+/// Where the file cannot be read or has no known format.
+pub fn import(path: &Path, options: &ImportOptions) -> Result<Box<dyn Source>, TraceError> {
+    let what = if path == Path::new("-") {
+        "standard input".to_owned()
+    } else {
+        path.display().to_string()
+    };
+    let mut input: BoxedInput = if path == Path::new("-") {
+        Box::new(std::io::stdin())
+    } else {
+        Box::new(File::open(path).map_err(TraceError::read(&what))?)
+    };
+    let head = read_head(&mut input, &what)?;
+    let format = options.format.map_or_else(|| detect(&head, &what), Ok)?;
+    let whole: Chain<Cursor<Vec<u8>>, BoxedInput> = Cursor::new(head).chain(input);
+    let (raw, what): (Box<dyn RawSource>, String) = match format {
+        Format::Trace => return own(path, &what, options),
+        Format::Blktrace => {
+            let event = options.format_options.event;
+            let mut files = siblings(path)?;
+            if files.is_empty() {
+                files.push((what.clone(), Box::new(whole)));
+            }
+            let what = format!("{what} ({} files)", files.len());
+            (Box::new(BlktraceSource::new(files, event)?), what)
+        }
+        _ => (lines(format, Box::new(whole), &what, options)?, what),
+    };
+    let source = format!("{what}, {}", format.name());
+    Ok(Box::new(Ordered::new(raw, source, options.stream)))
+}
+
+/// A text format from an open input.
+///
+/// # Errors
+/// Where the format has no lines.
+pub fn lines(
+    format: Format,
+    input: BoxedInput,
+    what: &str,
+    options: &ImportOptions,
+) -> Result<Box<dyn RawSource>, TraceError> {
+    let parser = format
+        .lines(&options.format_options)
+        .ok_or_else(|| TraceError::Usage(format!("{} is no text format", format.name())))?;
+    Ok(Box::new(LineSource::new(input, what, parser)))
+}
+
+fn read_head(input: &mut BoxedInput, what: &str) -> Result<Vec<u8>, TraceError> {
+    let mut head = Vec::new();
+    let limited = input.take(HEAD_BYTES as u64).read_to_end(&mut head);
+    limited.map_err(TraceError::read(what))?;
+    Ok(head)
+}
+
+fn own(path: &Path, what: &str, options: &ImportOptions) -> Result<Box<dyn Source>, TraceError> {
+    if path == Path::new("-") {
+        let hint = "an ssdlab trace is read from a file, not from standard input: its index stands at its end";
+        return Err(TraceError::Usage(hint.to_owned()));
+    }
+    let file = File::open(path).map_err(TraceError::read(what))?;
+    let reader = TraceReader::new(file, what)?;
+    Ok(match options.stream {
+        None => Box::new(reader),
+        Some(stream) => Box::new(OneStream { source: Box::new(reader), stream, left_out: 0 }),
+    })
+}
+
+/// The files of all CPUs where `path` is that of one: `sda.blktrace.0` brings `sda.blktrace.1` and so on.
+fn siblings(path: &Path) -> Result<Vec<(String, BoxedInput)>, TraceError> {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let Some((base, cpu)) = name.rsplit_once('.') else { return Ok(Vec::new()) };
+    if !base.ends_with(".blktrace") || cpu.parse::<u32>().is_err() {
+        return Ok(Vec::new());
+    }
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let entries = dir.read_dir().map_err(TraceError::read(&dir.display().to_string()))?;
+    let of_trace = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let cpu = name.strip_prefix(base).and_then(|rest| rest.strip_prefix('.'));
+        cpu.is_some_and(|cpu| cpu.parse::<u32>().is_ok())
+    };
+    let mut paths: Vec<PathBuf> =
+        entries.flatten().map(|entry| entry.path()).filter(of_trace).collect();
+    paths.sort();
+    let open = |path: PathBuf| {
+        let what = path.display().to_string();
+        let file = File::open(&path).map_err(TraceError::read(&what))?;
+        Ok((what, Box::new(file) as BoxedInput))
+    };
+    paths.into_iter().map(open).collect()
+}
+
+/// Records in order of time, with time from the first one and queue depths.
+pub struct Ordered {
+    raw: Box<dyn RawSource>,
+    source: String,
+    stream: Option<u32>,
+    /// I/Os read ahead; those from `next` on are still to come, sorted up to the last refill.
+    window: Vec<Raw>,
+    next: usize,
+    ended: bool,
+    depth: Depth,
+    epoch_ns: Option<u64>,
+    last_ns: u64,
+    late_ios: u64,
+    other_devices: u64,
+}
+
+impl Ordered {
+    /// Puts the I/Os of `raw` in order; `source` describes the trace.
+    #[must_use]
+    pub fn new(raw: Box<dyn RawSource>, source: String, stream: Option<u32>) -> Self {
+        Self {
+            raw,
+            source,
+            stream,
+            window: Vec::with_capacity(2 * WINDOW),
+            next: 0,
+            ended: false,
+            depth: Depth::default(),
+            epoch_ns: None,
+            last_ns: 0,
+            late_ios: 0,
+            other_devices: 0,
+        }
+    }
+
+    /// Reads until the window is full twice over and sorts it: the first half is then in order against everything
+    /// that stands within a window behind it. Sorting what is in order already costs one pass.
+    fn refill(&mut self) -> Result<(), TraceError> {
+        self.window.drain(..self.next);
+        self.next = 0;
+        while self.window.len() < 2 * WINDOW {
+            let Some(raw) = self.raw.next_raw()? else {
+                self.ended = true;
+                break;
+            };
+            if self.stream.is_some_and(|stream| stream != raw.record.stream) {
+                self.other_devices += 1;
+                continue;
+            }
+            self.window.push(raw);
+        }
+        self.window.sort_by_key(|raw| raw.record.issue_ns);
+        Ok(())
+    }
+
+    fn place(&mut self, raw: Raw) -> Record {
+        let mut record = raw.record;
+        let epoch_ns = *self.epoch_ns.get_or_insert(record.issue_ns);
+        let since = record.issue_ns.checked_sub(epoch_ns).filter(|&ns| ns >= self.last_ns);
+        self.late_ios += u64::from(since.is_none());
+        record.issue_ns = since.unwrap_or(self.last_ns);
+        self.last_ns = record.issue_ns;
+        if let Some(service_ns) = raw.service_ns {
+            record.queue_depth = self.depth.issued(record.issue_ns, service_ns);
+        }
+        record
+    }
+}
+
+impl Source for Ordered {
+    fn next_record(&mut self) -> Result<Option<Record>, TraceError> {
+        if !self.ended && self.next + WINDOW >= self.window.len() {
+            self.refill()?;
+        }
+        let Some(&raw) = self.window.get(self.next) else { return Ok(None) };
+        self.next += 1;
+        Ok(Some(self.place(raw)))
+    }
+
+    fn info(&self) -> TraceInfo {
+        TraceInfo {
+            origin: Origin::Imported,
+            source: self.source.clone(),
+            streams: self.raw.stream_names(),
+            epoch_ns: self.epoch_ns.unwrap_or(0),
+            warnings: self.problems().sentences(),
+        }
+    }
+
+    fn problems(&self) -> Problems {
+        let mut problems = self.raw.problems();
+        problems.late_ios += self.late_ios;
+        problems.other_devices += self.other_devices;
+        problems
+    }
+}
+
+/// Counts what is outstanding from times of issue and service.
+#[derive(Default)]
+struct Depth {
+    ends: BinaryHeap<Reverse<u64>>,
+}
+
+impl Depth {
+    fn issued(&mut self, issue_ns: u64, service_ns: u64) -> u16 {
+        while self.ends.peek().is_some_and(|&Reverse(end)| end <= issue_ns) {
+            self.ends.pop();
+        }
+        if self.ends.len() == OUTSTANDING_MAX {
+            self.ends.pop();
+        }
+        self.ends.push(Reverse(issue_ns.saturating_add(service_ns)));
+        u16::try_from(self.ends.len()).unwrap_or(u16::MAX)
+    }
+}
+
+/// One stream of a trace.
+struct OneStream {
+    source: Box<dyn Source>,
+    stream: u32,
+    left_out: u64,
+}
+
+impl Source for OneStream {
+    fn next_record(&mut self) -> Result<Option<Record>, TraceError> {
+        while let Some(record) = self.source.next_record()? {
+            if record.stream == self.stream {
+                return Ok(Some(record));
+            }
+            self.left_out += 1;
+        }
+        Ok(None)
+    }
+
+    fn info(&self) -> TraceInfo {
+        self.source.info()
+    }
+
+    fn problems(&self) -> Problems {
+        let mut problems = self.source.problems();
+        problems.other_devices += self.left_out;
+        problems
+    }
+}

@@ -1,0 +1,75 @@
+//! What could not be taken as it was: counted, and the first ones kept word for word.
+
+use serde::Serialize;
+
+/// Bad lines kept word for word.
+const KEPT_MAX: usize = 20;
+
+/// Characters kept of a bad line.
+const TEXT_CHARS_MAX: usize = 120;
+
+/// One line, or one place in a binary file, that could not be read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct BadLine {
+    /// Number of the line from 1; offset of the byte in a binary file.
+    pub at: u64,
+    /// What is wrong with it.
+    pub reason: String,
+    /// How it begins.
+    pub text: String,
+}
+
+/// What a reader met on its way.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Problems {
+    /// Lines (binary: places) that could not be read.
+    pub bad_lines: u64,
+    /// The first of them.
+    pub first_bad_lines: Vec<BadLine>,
+    /// Lines that carry no I/O by their format: headers, comments, other events, summaries.
+    pub other_lines: u64,
+    /// I/Os of other devices or streams than the one asked for (or the first one).
+    pub other_devices: u64,
+    /// I/Os so far out of order that their time was moved up to that of the one before.
+    pub late_ios: u64,
+    /// I/Os whose content a format cannot express, left out on writing.
+    pub not_expressible: u64,
+}
+
+impl Problems {
+    /// Counts a line that could not be read.
+    pub fn bad(&mut self, at: u64, reason: impl FnOnce() -> String, text: &[u8]) {
+        self.bad_lines += 1;
+        if self.first_bad_lines.len() < KEPT_MAX {
+            let text = String::from_utf8_lossy(&text[..text.len().min(4 * TEXT_CHARS_MAX)]);
+            let text = text.chars().take(TEXT_CHARS_MAX).collect();
+            self.first_bad_lines.push(BadLine { at, reason: reason(), text });
+        }
+    }
+
+    /// True where everything was taken as it was.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        let Self { bad_lines, other_devices, late_ios, not_expressible, .. } = self;
+        bad_lines + other_devices + late_ios + not_expressible == 0
+    }
+
+    /// One sentence for each kind of problem.
+    #[must_use]
+    pub fn sentences(&self) -> Vec<String> {
+        let mut sentences = Vec::new();
+        for bad in &self.first_bad_lines {
+            sentences.push(format!("line {}: {}: `{}`", bad.at, bad.reason, bad.text));
+        }
+        let mut say = |count: u64, what: &str| {
+            if count > 0 {
+                sentences.push(format!("{count} {what}"));
+            }
+        };
+        say(self.bad_lines, "lines could not be read");
+        say(self.other_devices, "I/Os of other devices were left out");
+        say(self.late_ios, "I/Os stood too far out of order; their time was moved up");
+        say(self.not_expressible, "I/Os cannot be expressed in this format and were left out");
+        sentences
+    }
+}

@@ -1,0 +1,143 @@
+//! What is in a trace: counts, sizes, depths, sequential share, footprint, reuse, idle times, mix over time. One file
+//! a question; all of them stream, in memory that does not grow with the trace.
+
+mod depth;
+mod footprint;
+mod mix;
+mod pauses;
+mod reuse;
+mod sequential;
+mod sizes;
+
+use base::OpKind;
+use serde::Serialize;
+
+pub use depth::{DEPTH_BINS, DepthTable};
+pub use footprint::Footprint;
+pub use mix::MixSlice;
+pub use pauses::{PauseBin, Pauses};
+pub use reuse::Reuse;
+pub use sequential::WINDOW as SEQUENTIAL_WINDOW;
+pub use sizes::{SIZE_BINS, SizeRow, size_bin};
+
+use super::Record;
+
+/// I/Os and bytes of one kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct KindTotal {
+    /// I/Os.
+    pub ios: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+/// Everything that is counted, while it is counted.
+#[derive(Default)]
+pub struct TraceStats {
+    kinds: [KindTotal; 4],
+    preflush_ios: u64,
+    aligned_ios: u64,
+    end_bytes: u64,
+    last_ns: u64,
+    sizes: sizes::Sizes,
+    depths: depth::Depths,
+    sequential: sequential::Sequential,
+    footprint: footprint::Pages,
+    reuse: reuse::ReuseSampler,
+    pauses: pauses::PauseCounter,
+    mix: mix::Mix,
+}
+
+/// What is in a trace.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// I/Os of all kinds.
+    pub ios: u64,
+    /// Reads.
+    pub reads: KindTotal,
+    /// Writes.
+    pub writes: KindTotal,
+    /// Flushes that carry no data.
+    pub flushes: u64,
+    /// Deallocations.
+    pub deallocates: KindTotal,
+    /// Writes that flush first.
+    pub preflush_ios: u64,
+    /// Time from the first to the last issue.
+    pub duration_ns: u64,
+    /// The byte after the last one touched.
+    pub end_bytes: u64,
+    /// Share of reads and writes that begin and end on a multiple of 4,096.
+    pub aligned_share: f64,
+    /// Share of reads and writes that begin where one of the [`SEQUENTIAL_WINDOW`] reads and writes before ended.
+    pub sequential_share: f64,
+    /// Reads and writes by size.
+    pub sizes: Vec<SizeRow>,
+    /// Commands outstanding at issue, the new one included; `None` where the trace does not know.
+    pub queue_depth: Option<DepthTable>,
+    /// Distinct data touched.
+    pub footprint: Footprint,
+    /// How far back the same data was used before; `None` where nothing came again.
+    pub reuse: Option<Reuse>,
+    /// Times between issues.
+    pub pauses: Pauses,
+    /// Reads and writes over time, in slices of equal length.
+    pub mix: Vec<MixSlice>,
+}
+
+impl TraceStats {
+    /// Counts a record.
+    pub fn add(&mut self, record: &Record) {
+        let total = &mut self.kinds[record.op.index()];
+        total.ios += 1;
+        total.bytes += u64::from(record.len);
+        self.last_ns = record.issue_ns;
+        self.pauses.add(record);
+        self.depths.add(record);
+        self.mix.add(record);
+        if record.op != OpKind::Flush {
+            self.end_bytes = self.end_bytes.max(record.end());
+        }
+        if record.moves_data() {
+            self.preflush_ios += u64::from(record.flags.contains(super::Flags::PREFLUSH));
+            self.aligned_ios += u64::from((record.offset | u64::from(record.len)) & 4095 == 0);
+            self.sizes.add(record);
+            self.sequential.add(record);
+            self.footprint.add(record);
+            self.reuse.add(record);
+        }
+    }
+
+    /// The figures so far.
+    #[must_use]
+    pub fn summary(&self) -> Summary {
+        let [reads, writes, flushes, deallocates] = self.kinds;
+        let data_ios = reads.ios + writes.ios;
+        Summary {
+            ios: data_ios + flushes.ios + deallocates.ios,
+            reads,
+            writes,
+            flushes: flushes.ios,
+            deallocates,
+            preflush_ios: self.preflush_ios,
+            duration_ns: self.last_ns,
+            end_bytes: self.end_bytes,
+            aligned_share: share(self.aligned_ios, data_ios),
+            sequential_share: share(self.sequential.ios(), data_ios),
+            sizes: self.sizes.rows(),
+            queue_depth: self.depths.table(),
+            footprint: self.footprint.footprint(),
+            reuse: self.reuse.reuse(),
+            pauses: self.pauses.pauses(),
+            mix: self.mix.slices(),
+        }
+    }
+}
+
+/// A share; 0 of nothing.
+fn share(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
+}
+
+#[cfg(test)]
+mod tests;
