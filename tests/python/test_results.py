@@ -50,11 +50,14 @@ SERIES = [
     *IOS,
     *BYTES,
     "errors",
+    "offset_bytes",
     "latency_ns_p50",
     "latency_ns_p99",
     "latency_ns_max",
     *TELEMETRY,
 ]
+if RUN_DIR == EXAMPLE:
+    SERIES.remove("offset_bytes")
 LATENCY = [*KEY, "op", "lower_ns", "count"]
 
 

@@ -11,6 +11,8 @@ use crate::args::Format;
 
 /// Everything went well, or a verdict failed: codes 0 and 1 are the commands' own.
 pub const EXIT_DONE: u8 = 0;
+/// A test that decides said no.
+pub const EXIT_VERDICT: u8 = 1;
 const EXIT_USAGE: u8 = 2;
 const EXIT_REFUSED: u8 = 3;
 /// The device, the file system or the operating system failed.

@@ -12,7 +12,7 @@ use uniform::Uniform;
 /// The addresses of a workload as (offset, length) in bytes.
 #[derive(Clone, Debug)]
 pub enum Addresses {
-    /// See [`Order::SequentialOnce`].
+    /// See [`Order::SequentialOnce`] and [`Order::Sequential`].
     Sequential(Sequential),
     /// See [`Order::Uniform`].
     Uniform(Uniform),
@@ -23,7 +23,8 @@ impl Addresses {
     #[must_use]
     pub fn new(workload: &Workload, seed: u64) -> Self {
         match workload.order {
-            Order::SequentialOnce => Self::Sequential(Sequential::new(workload)),
+            Order::SequentialOnce => Self::Sequential(Sequential::once(workload)),
+            Order::Sequential => Self::Sequential(Sequential::endless(workload)),
             Order::Uniform => Self::Uniform(Uniform::new(workload, Rng::split(seed, "addresses"))),
         }
     }

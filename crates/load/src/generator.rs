@@ -1,9 +1,9 @@
 //! From a description to commands.
 
-use base::Op;
+use base::{Op, OpKind, Rng};
 
 use crate::address::Addresses;
-use crate::workload::Workload;
+use crate::workload::{Mix, Workload};
 
 /// The commands of one workload, in order. The same workload and seed give the same commands,
 /// whatever the target does.
@@ -11,6 +11,9 @@ use crate::workload::Workload;
 pub struct Generator {
     workload: Workload,
     addresses: Addresses,
+    kinds: Rng,
+    /// What is left of [`Workload::limit_bytes`].
+    left_bytes: u64,
 }
 
 impl Generator {
@@ -18,7 +21,8 @@ impl Generator {
     #[must_use]
     pub fn new(workload: Workload, seed: u64) -> Self {
         let addresses = Addresses::new(&workload, seed);
-        Self { workload, addresses }
+        let left_bytes = workload.limit_bytes.unwrap_or(u64::MAX);
+        Self { workload, addresses, kinds: Rng::split(seed, "kinds"), left_bytes }
     }
 
     /// The description.
@@ -30,9 +34,22 @@ impl Generator {
     /// The next command, under this tag; `None` at the end.
     #[inline]
     pub fn next_op(&mut self, tag: u32) -> Option<Op> {
+        if self.left_bytes == 0 {
+            return None;
+        }
         let (offset, len) = self.addresses.next_block()?;
-        let Workload { kind, data, .. } = self.workload;
+        self.left_bytes = self.left_bytes.saturating_sub(u64::from(len));
+        let (kind, data) = (self.next_kind(), self.workload.data);
         Some(Op { kind, data, fua: false, len, tag, offset })
+    }
+
+    #[inline]
+    fn next_kind(&mut self) -> OpKind {
+        match self.workload.mix {
+            Mix::One(kind) => kind,
+            Mix::ReadPercent(percent) if self.kinds.below(100) < u64::from(percent) => OpKind::Read,
+            Mix::ReadPercent(_) => OpKind::Write,
+        }
     }
 }
 
@@ -40,18 +57,9 @@ impl Generator {
 mod tests {
     use super::*;
     use crate::workload::Order;
-    use base::{Data, OpKind};
-
     fn workload(order: Order, block_bytes: u32, span_bytes: u64) -> Workload {
-        Workload {
-            kind: OpKind::Write,
-            data: Data::Incompressible,
-            block_bytes,
-            span_offset_bytes: 8192,
-            span_bytes,
-            order,
-            queue_depth: 4,
-        }
+        let workload = Workload::new(OpKind::Write, order, block_bytes, 4, span_bytes);
+        Workload { span_offset_bytes: 8192, ..workload }
     }
 
     #[test]
@@ -66,6 +74,47 @@ mod tests {
             lengths.push(op.len);
         }
         assert_eq!(lengths, [4096, 4096, 4096, 512]);
+    }
+
+    #[test]
+    fn an_endless_pass_starts_again_after_the_last_whole_block() {
+        let mut generator = Generator::new(workload(Order::Sequential, 4096, 2 * 4096 + 512), 1);
+        let ops: Vec<_> = (0..5).map(|_| generator.next_op(0).unwrap()).collect();
+        let offsets: Vec<_> = ops.iter().map(|op| op.offset).collect();
+        assert_eq!(offsets, [8192, 12_288, 8192, 12_288, 8192]);
+        assert!(ops.iter().all(|op| op.len == 4096));
+    }
+
+    #[test]
+    fn a_limit_ends_any_order() {
+        for order in [Order::SequentialOnce, Order::Sequential, Order::Uniform] {
+            let limited =
+                Workload { limit_bytes: Some(5 * 4096), ..workload(order, 4096, 1 << 20) };
+            assert_eq!(limited.total_bytes(), Some(5 * 4096));
+            let mut generator = Generator::new(limited, 1);
+            assert_eq!(std::iter::from_fn(|| generator.next_op(0)).count(), 5, "{order:?}");
+        }
+        assert_eq!(workload(Order::SequentialOnce, 4096, 1 << 20).total_bytes(), Some(1 << 20));
+        assert_eq!(workload(Order::Uniform, 4096, 1 << 20).total_bytes(), None);
+    }
+
+    #[test]
+    fn a_mix_keeps_its_share_and_leaves_the_addresses_alone() {
+        let mixed = |mix| Workload { mix, ..workload(Order::Uniform, 4096, 1 << 20) };
+        let ops = |mix| {
+            let mut generator = Generator::new(mixed(mix), 1);
+            (0..10_000).map(|_| generator.next_op(0).unwrap()).collect::<Vec<_>>()
+        };
+        let reads = |percent| {
+            let ops = ops(Mix::ReadPercent(percent));
+            ops.iter().filter(|op| op.kind == OpKind::Read).count()
+        };
+        assert_eq!((reads(0), reads(100)), (0, 10_000));
+        // Five standard deviations of a binomial count: 5 x sqrt(10,000 x 0.65 x 0.35) = 238.
+        assert!(reads(65).abs_diff(6_500) < 240, "{}", reads(65));
+        let offsets = |mix| ops(mix).iter().map(|op| op.offset).collect::<Vec<_>>();
+        assert_eq!(offsets(Mix::ReadPercent(65)), offsets(Mix::One(OpKind::Write)));
+        assert!(mixed(Mix::ReadPercent(101)).check(512).is_err());
     }
 
     #[test]

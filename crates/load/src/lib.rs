@@ -10,4 +10,4 @@ pub mod trace;
 pub mod workload;
 
 pub use generator::Generator;
-pub use workload::{Order, Workload, WorkloadError};
+pub use workload::{Mix, Order, Workload, WorkloadError};

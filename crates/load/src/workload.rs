@@ -7,15 +7,47 @@ use base::{Data, OpKind};
 pub enum Order {
     /// Every block once, in LBA order, then the workload ends.
     SequentialOnce,
+    /// Whole blocks in LBA order, from the start again after the last one, without end.
+    Sequential,
     /// Blocks drawn uniformly with repetition, without end.
     Uniform,
 }
 
-/// A stream of commands of one kind, issued closed loop: a new one for each that ends.
+/// Which kinds of commands a workload issues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mix {
+    /// One kind only.
+    One(OpKind),
+    /// Reads with this probability in percent (0 to 100), writes otherwise, drawn for each command.
+    ReadPercent(u8),
+}
+
+impl Mix {
+    /// True where some commands change what is on the target.
+    #[must_use]
+    pub const fn writes(self) -> bool {
+        match self {
+            Self::One(kind) => !matches!(kind, OpKind::Read | OpKind::Flush),
+            Self::ReadPercent(percent) => percent < 100,
+        }
+    }
+
+    /// Percent of the commands that are reads.
+    #[must_use]
+    pub const fn read_percent(self) -> u8 {
+        match self {
+            Self::One(OpKind::Read) => 100,
+            Self::One(_) => 0,
+            Self::ReadPercent(percent) => percent,
+        }
+    }
+}
+
+/// A stream of commands, issued closed loop: a new one for each that ends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workload {
-    /// What each command does.
-    pub kind: OpKind,
+    /// What the commands do.
+    pub mix: Mix,
     /// Content of writes.
     pub data: Data,
     /// Length of a command and alignment of its offset.
@@ -29,6 +61,9 @@ pub struct Workload {
     pub order: Order,
     /// Commands kept outstanding.
     pub queue_depth: u32,
+    /// The workload ends when commands for so many bytes have been issued; `None` where its order
+    /// or a time ends it.
+    pub limit_bytes: Option<u64>,
 }
 
 /// A workload that cannot be issued. Names the value and the rule.
@@ -41,6 +76,34 @@ pub struct WorkloadError {
 }
 
 impl Workload {
+    /// Incompressible commands of one kind over the first `span_bytes` of a target, without a limit.
+    #[must_use]
+    pub const fn new(
+        kind: OpKind,
+        order: Order,
+        block_bytes: u32,
+        queue_depth: u32,
+        span_bytes: u64,
+    ) -> Self {
+        Self {
+            mix: Mix::One(kind),
+            data: Data::Incompressible,
+            block_bytes,
+            span_offset_bytes: 0,
+            span_bytes,
+            order,
+            queue_depth,
+            limit_bytes: None,
+        }
+    }
+
+    /// Bytes after which the workload ends by itself; `None` where it never does.
+    #[must_use]
+    pub fn total_bytes(&self) -> Option<u64> {
+        let once = (self.order == Order::SequentialOnce).then_some(self.span_bytes);
+        self.limit_bytes.into_iter().chain(once).min()
+    }
+
     /// Checks the description against the block size of a target.
     ///
     /// # Errors
@@ -59,6 +122,9 @@ impl Workload {
         if self.span_bytes < block {
             let rule = format!("it must hold at least one block of {block} B");
             return fail("the length of the span", self.span_bytes, rule);
+        }
+        if let Mix::ReadPercent(percent @ 101..) = self.mix {
+            return fail("the share of reads", percent.into(), "it is in percent".to_owned());
         }
         if self.queue_depth == 0 {
             return fail("the queue depth", 0, "it must be at least 1".to_owned());

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::schema::{Finding, Phase, RunStatus, Span, Target};
+use crate::schema::{Finding, Phase, RunStatus, Span, Table, Target, Verdict};
 
 pub use html::{ReportError, render_html, write_report};
 pub use view::build;
@@ -68,10 +68,27 @@ pub struct RunView {
     pub latency_bins: Vec<(u64, u64)>,
     /// Figures by name; null where unknown.
     pub metrics: BTreeMap<String, Option<f64>>,
+    /// What the test decided, where it is one that decides.
+    pub verdict: Option<Verdict>,
+    /// Figures in rows and columns.
+    pub tables: Vec<Table>,
+    /// Passes over the address space, in order.
+    pub passes: Vec<Pass>,
     /// Sentences.
     pub findings: Vec<Finding>,
     /// Warnings.
     pub warnings: Vec<String>,
+}
+
+/// A phase that went over the address space zone by zone: columns of equal length.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Pass {
+    /// Name of the phase.
+    pub phase: String,
+    /// First byte of each zone.
+    pub offset_bytes: Vec<u64>,
+    /// Bytes per second divided by 10^6 (decimal MB/s).
+    pub mb_per_s: Vec<f64>,
 }
 
 /// Columns of equal length, one value a second. Columns a target cannot give are empty arrays.

@@ -2,10 +2,10 @@
 
 use base::{Histogram, OpKind, TelemetryRow};
 
-/// One second of one phase.
+/// One second of one phase, or one zone of a pass over the address space.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SecondRow {
-    /// Index from the start of the phase; seconds without a completion have a row, too.
+    /// Index of the interval from the start of the phase; a second without a completion has a row, too.
     pub second: u32,
     /// Start, ns from the start of the phase.
     pub start_ns: u64,
@@ -17,6 +17,8 @@ pub struct SecondRow {
     pub bytes: [u64; 4],
     /// Failed commands.
     pub errors: u64,
+    /// First byte of the zone, in a phase that has a row for each zone and not for each second.
+    pub offset_bytes: Option<u64>,
     /// Median latency of the commands that ended in this second.
     pub latency_ns_p50: Option<u64>,
     /// 99th percentile.

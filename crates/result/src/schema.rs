@@ -63,6 +63,12 @@ pub struct Run {
     pub phases: Vec<Phase>,
     /// Figures by their stable names; null where unknown.
     pub metrics: BTreeMap<String, Option<f64>>,
+    /// What the test decided, where it is one that decides; absent elsewhere.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub verdict: Option<Verdict>,
+    /// Figures that belong in rows and columns; absent where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tables: Vec<Table>,
     /// What the figures say, in sentences.
     pub findings: Vec<Finding>,
     /// What may make the figures less trustworthy.
@@ -156,6 +162,63 @@ pub struct Phase {
     pub ios_after_end: u64,
     /// True where the phase ran to its own end.
     pub complete: bool,
+}
+
+/// What a test that asks a yes-or-no question decided.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
+pub struct Verdict {
+    /// The decision.
+    pub outcome: VerdictOutcome,
+    /// The decision in words, with the figures behind it.
+    pub text: String,
+}
+
+/// The decision of a test.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum VerdictOutcome {
+    /// The drive does what was asked about.
+    Pass,
+    /// It does not.
+    Fail,
+    /// The run cannot tell; the text says why.
+    Inconclusive,
+}
+
+/// Figures in rows and columns.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
+pub struct Table {
+    /// Stable name within the test.
+    pub name: String,
+    /// Heading for people.
+    pub title: String,
+    /// What the rows are, e.g. `block size`.
+    pub row_name: String,
+    /// What each column holds.
+    pub columns: Vec<TableColumn>,
+    /// The rows, from top to bottom.
+    pub rows: Vec<TableRow>,
+    /// Under which conditions it was measured, label to value.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub conditions: BTreeMap<String, String>,
+}
+
+/// Heading of a column.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
+pub struct TableColumn {
+    /// What it holds, e.g. `read`.
+    pub name: String,
+    /// Unit of its values, e.g. `MB/s`, `IOPS`, `ns`.
+    pub unit: String,
+}
+
+/// One row of a table.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
+pub struct TableRow {
+    /// What the row stands for, e.g. `4KiB`.
+    pub label: String,
+    /// One value a column; null where it could not be measured.
+    pub values: Vec<Option<f64>>,
 }
 
 /// One sentence about the run, tied to its figure.

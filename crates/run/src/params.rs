@@ -2,7 +2,12 @@
 
 use std::str::FromStr;
 
+use base::{Bytes, Nanos};
+
 use crate::error::RunError;
+
+/// The longest time that a test may be asked to take for one step: 30 days.
+const DURATION_MAX: Nanos = Nanos(30 * 86_400 * Nanos::SECOND.0);
 
 /// One parameter of a test.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +55,69 @@ impl Params {
         text.parse().map_err(|error| {
             RunError::Usage(format!("`--set {name}={text}` cannot be used: {error}"))
         })
+    }
+
+    /// The text of a declared parameter, as the user wrote it.
+    #[must_use]
+    pub fn text(&self, name: &str) -> String {
+        self.values.iter().find(|(known, _)| *known == name).map_or("", |(_, v)| v).to_owned()
+    }
+
+    /// A length of time from 1 s to 30 days: there is one sample a second.
+    ///
+    /// # Errors
+    /// [`RunError::Usage`] where it is none, or outside.
+    pub fn duration(&self, name: &str) -> Result<Nanos, RunError> {
+        let duration: Nanos = self.get(name)?;
+        if (Nanos::SECOND..=DURATION_MAX).contains(&duration) {
+            return Ok(duration);
+        }
+        Err(RunError::Usage(format!(
+            "`--set {name}={duration}` must lie between 1s and 30d: there is one sample a second"
+        )))
+    }
+
+    /// The size of a command, 512 B to 32 MiB.
+    ///
+    /// # Errors
+    /// [`RunError::Usage`] where it is none, or outside.
+    pub fn block_bytes(&self, name: &str) -> Result<u32, RunError> {
+        let Bytes(bytes) = self.get(name)?;
+        let valid = u32::try_from(bytes).ok().filter(|bytes| (512..=32 << 20).contains(bytes));
+        valid.ok_or_else(|| {
+            RunError::Usage(format!("`--set {name}={bytes}` must lie between 512 and 32MiB"))
+        })
+    }
+
+    /// A number of commands outstanding, at least 1.
+    ///
+    /// # Errors
+    /// [`RunError::Usage`] where it is none.
+    pub fn queue_depth(&self, name: &str) -> Result<u32, RunError> {
+        match self.get(name)? {
+            0 => Err(RunError::Usage(format!(
+                "`--set {name}=0`: the queue depth is 0, but it must \
+                be at least 1"
+            ))),
+            queue_depth => Ok(queue_depth),
+        }
+    }
+
+    /// A list of values with commas between them, none of them missing.
+    ///
+    /// # Errors
+    /// [`RunError::Usage`] where one of them is no `T`.
+    pub fn list<T: FromStr>(&self, name: &str) -> Result<Vec<T>, RunError>
+    where
+        T::Err: std::fmt::Display,
+    {
+        let text: String = self.get(name)?;
+        let parse = |part: &str| {
+            part.trim().parse().map_err(|error| {
+                RunError::Usage(format!("`--set {name}={text}` cannot be used: {error}"))
+            })
+        };
+        text.split(',').map(parse).collect()
     }
 
     /// Names and values.

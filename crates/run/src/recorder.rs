@@ -1,12 +1,22 @@
-//! From completions to seconds: counts, histograms, telemetry.
+//! From completions to rows: counts, histograms, telemetry.
 //!
 //! A completion belongs to the second in which it ended. Completions after the end of a timed phase
-//! are counted apart, so that every figure of the phase rests on the same commands.
+//! are counted apart, so that every figure of the phase rests on the same commands. In a linear pass a
+//! row is not a second but a zone of the address space: it ends when all its bytes are done.
 
 use base::{Completion, Histogram, Nanos, Op, OpKind, Ratio, Status, TelemetryRow};
 use result::rows::{LatencyRow, PhaseRows, SecondRow};
 
 const SECOND_NS: u64 = Nanos::SECOND.0;
+
+/// Where the zones of a linear pass lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Zones {
+    /// First byte of the first zone.
+    pub start_bytes: u64,
+    /// Length of a zone; the last one may be shorter.
+    pub zone_bytes: u64,
+}
 
 /// Records one phase.
 #[derive(Debug)]
@@ -14,8 +24,11 @@ pub struct Recorder {
     start_ns: u64,
     /// Completions from here on are late; `u64::MAX` in a phase without a fixed length.
     end_ns: u64,
+    /// Index of the open row.
     second: u32,
-    second_end_ns: u64,
+    /// Start of the open row.
+    row_start_ns: u64,
+    zones: Option<Zones>,
     open: SecondRow,
     /// Latencies of the open second by kind, in the order of [`OpKind::ALL`].
     latencies: [Histogram; 4],
@@ -43,7 +56,8 @@ impl Recorder {
             start_ns: start.0,
             end_ns: length.map_or(u64::MAX, |length| start.0.saturating_add(length.0)),
             second: 0,
-            second_end_ns: start.0 + SECOND_NS,
+            row_start_ns: start.0,
+            zones: None,
             open: SecondRow::default(),
             latencies: std::array::from_fn(|_| Histogram::new()),
             latency_ns_max: 0,
@@ -57,7 +71,13 @@ impl Recorder {
         }
     }
 
-    /// Seconds that have ended.
+    /// Begins a linear pass at `start`, with a row for each zone.
+    #[must_use]
+    pub fn of_zones(start: Nanos, zones: Zones) -> Self {
+        Self { zones: Some(zones), ..Self::new(start, None) }
+    }
+
+    /// Rows that have ended.
     #[must_use]
     pub fn seconds(&self) -> &[SecondRow] {
         &self.rows.seconds
@@ -75,9 +95,7 @@ impl Recorder {
             self.ios_after_end += 1;
             return;
         }
-        while end.done.0 >= self.second_end_ns {
-            self.close_second(self.second_end_ns);
-        }
+        self.close_seconds(end.done.0);
         if let Status::Failed { errno } = end.status {
             self.errors += 1;
             self.open.errors += 1;
@@ -92,13 +110,24 @@ impl Recorder {
         self.latency_ns_max = self.latency_ns_max.max(latency_ns);
         self.ios += 1;
         self.bytes += u64::from(op.len);
+        if let Some(zones) = self.zones
+            && self.open.bytes.iter().sum::<u64>() >= zones.zone_bytes
+        {
+            self.close_row(end.done.0.max(self.row_start_ns + 1));
+        }
     }
 
     /// Closes the seconds that ended by `now`, so that a stalled target shows its empty seconds.
     #[inline]
     pub fn passed(&mut self, now: Nanos) {
-        while now.0.min(self.end_ns) >= self.second_end_ns {
-            self.close_second(self.second_end_ns);
+        self.close_seconds(now.0.min(self.end_ns));
+    }
+
+    /// Closes the seconds that ended by `now_ns`; zones end by their bytes.
+    #[inline]
+    fn close_seconds(&mut self, now_ns: u64) {
+        while now_ns >= self.row_start_ns + SECOND_NS && self.zones.is_none() {
+            self.close_row(self.row_start_ns + SECOND_NS);
         }
     }
 
@@ -109,26 +138,31 @@ impl Recorder {
         self.passed(Nanos(end_ns));
         // What ended at the very last moment opened a row of no length; one ns keeps it countable.
         let open_ios = self.open.ios.iter().sum::<u64>() + self.open.errors;
-        let row_start_ns = self.second_end_ns - SECOND_NS;
-        if end_ns > row_start_ns || open_ios > 0 {
-            self.close_second(end_ns.max(row_start_ns + 1));
+        let is_open = if self.zones.is_some() { open_ios > 0 } else { end_ns > self.row_start_ns };
+        if is_open || open_ios > 0 {
+            self.close_row(end_ns.max(self.row_start_ns + 1));
         }
-        for (row, telemetry) in self.rows.seconds.iter_mut().zip(self.telemetry) {
-            row.telemetry = Some(telemetry);
+        // Telemetry comes by the second and says nothing about a zone.
+        if self.zones.is_none() {
+            for (row, telemetry) in self.rows.seconds.iter_mut().zip(self.telemetry) {
+                row.telemetry = Some(telemetry);
+            }
         }
         (self.rows, Nanos(end_ns.saturating_sub(self.start_ns)))
     }
 
-    fn close_second(&mut self, end_ns: u64) {
-        let row_start_ns = self.second_end_ns - SECOND_NS;
+    fn close_row(&mut self, end_ns: u64) {
         let mut row = std::mem::take(&mut self.open);
         row.second = self.second;
-        row.start_ns = row_start_ns - self.start_ns;
-        row.duration_ns = end_ns - row_start_ns;
+        row.start_ns = self.row_start_ns - self.start_ns;
+        row.duration_ns = end_ns - self.row_start_ns;
+        let offset_bytes =
+            |zones: Zones| zones.start_bytes + u64::from(self.second) * zones.zone_bytes;
+        row.offset_bytes = self.zones.map(offset_bytes);
         self.close_latencies(&mut row);
         self.rows.seconds.push(row);
         self.second += 1;
-        self.second_end_ns += SECOND_NS;
+        self.row_start_ns = end_ns;
     }
 
     /// Moves the histograms of the second into rows and its percentiles into `row`.
@@ -201,6 +235,25 @@ mod tests {
         assert_eq!(length, Nanos(1_250_000_000));
         assert_eq!(rows.seconds.len(), 2);
         assert_eq!(rows.seconds[1].duration_ns, 250_000_000);
+    }
+
+    #[test]
+    fn a_linear_pass_has_a_row_for_each_zone_however_long_it_takes() {
+        let zones = Zones { start_bytes: 1 << 20, zone_bytes: 8192 };
+        let mut recorder = Recorder::of_zones(Nanos(100), zones);
+        for done in [1_000, 2_000, 5_000_000_000, 6_000_000_000, 6_000_000_500] {
+            recorder.completed(&op(OpKind::Write), &end(100, done));
+            recorder.passed(Nanos(done));
+        }
+        recorder.telemetry_mut().push(TelemetryRow::default());
+        let (rows, _) = recorder.finish(Nanos(6_000_001_000));
+        let row = |row: &SecondRow| (row.offset_bytes.unwrap(), row.start_ns, row.duration_ns);
+        let found: Vec<_> = rows.seconds.iter().map(row).collect();
+        let offset = |zone: u64| (1 << 20) + zone * 8192;
+        let last = (offset(2), 5_999_999_900, 1_000);
+        assert_eq!(found, [(offset(0), 0, 1_900), (offset(1), 1_900, 5_999_998_000), last]);
+        assert!(rows.seconds.iter().all(|row| row.telemetry.is_none()));
+        assert_eq!(rows.histogram(OpKind::Write, 0..3).count(), 5);
     }
 
     #[test]

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::Nanos;
-use io::{Identity, Limits, PurgeMethod, Target};
-use load::Generator;
+use io::{Identity, IoError, Limits, PurgeMethod, Target};
+use load::{Generator, Order, Workload};
 use result::rows::PhaseRows;
 use result::run_id::run_id;
 use result::schema::{Phase, Run, RunStatus, SCHEMA_VERSION};
@@ -21,7 +21,7 @@ use crate::event::{Event, Length};
 use crate::params::Params;
 use crate::recorder::Recorder;
 use crate::span::SpanRequest;
-use crate::suite::{Action, PhaseSpec, Test};
+use crate::suite::{Action, Figures, Measured, PhaseSpec, Procedure, Site, Step, Test};
 
 /// What to run and where to put the result.
 #[derive(Clone, Debug)]
@@ -72,8 +72,25 @@ pub struct Plan {
     pub params: Params,
     /// Part of the LBA space.
     pub span: result::schema::Span,
-    /// Its phases.
-    pub phases: Vec<PhaseSpec>,
+    /// What it does.
+    pub procedure: Procedure,
+}
+
+impl Plan {
+    /// Every phase, those of rounds once.
+    pub fn phases(&self) -> impl Iterator<Item = &PhaseSpec> {
+        self.procedure.steps.iter().flat_map(Step::phases)
+    }
+
+    /// The most commands that any phase keeps outstanding, and the longest command of any.
+    #[must_use]
+    pub fn needs(&self) -> (u32, u32) {
+        let workloads = self.phases().filter_map(|phase| match &phase.action {
+            Action::Load { workload, .. } => Some((workload.queue_depth, workload.block_bytes)),
+            Action::Purge | Action::Deallocate { .. } | Action::Idle(_) => None,
+        });
+        workloads.fold((1, 512), |(depth, bytes), (d, b)| (depth.max(d), bytes.max(b)))
+    }
 }
 
 /// Resolves a request against a target without touching it.
@@ -81,27 +98,50 @@ pub struct Plan {
 /// # Errors
 /// Where a parameter, the span or a workload does not fit the target.
 pub fn plan(request: &Request, identity: &Identity, limits: &Limits) -> Result<Plan, RunError> {
-    let params = Params::new(request.test.params(), &request.settings)?;
+    let definition = request.test.definition();
+    let params = Params::new(definition.params, &request.settings)?;
     let span = request.span.resolve(identity)?;
-    let phases = request.test.phases(&params, span.span_bytes)?;
-    for phase in &phases {
-        let Action::Load { workload, .. } = &phase.action else { continue };
-        workload.check(limits.logical_block_bytes)?;
-        if workload.queue_depth > limits.queue_depth_max {
-            return Err(RunError::Usage(format!(
-                "queue depth {} is more than the {} commands that {} takes at a time; lower it with \
-                 --set queue_depth={}",
-                workload.queue_depth, limits.queue_depth_max, identity.name, limits.queue_depth_max
-            )));
+    let site = Site { span_bytes: span.span_bytes, identity, limits };
+    let procedure = (definition.procedure)(&params, &site)?;
+    let plan = Plan { params, span, procedure };
+    plan.phases().try_for_each(|phase| check_phase(phase, &site))?;
+    Ok(plan)
+}
+
+fn check_phase(phase: &PhaseSpec, site: &Site<'_>) -> Result<(), RunError> {
+    let Site { identity, limits, .. } = site;
+    match &phase.action {
+        Action::Load { workload, .. } => check_workload(workload, identity, limits),
+        Action::Deallocate { .. } if !limits.deallocate => {
+            Err(RunError::Target(IoError::Unsupported(format!(
+                "{} cannot deallocate (no TRIM, UNMAP or hole punching), which the phase `{}` needs",
+                identity.name, phase.name
+            ))))
         }
-        if workload.block_bytes > limits.transfer_bytes_max {
-            return Err(RunError::Usage(format!(
-                "a block of {} bytes is longer than the {} bytes that {} takes in one command",
-                workload.block_bytes, limits.transfer_bytes_max, identity.name
-            )));
-        }
+        Action::Purge | Action::Deallocate { .. } | Action::Idle(_) => Ok(()),
     }
-    Ok(Plan { params, span, phases })
+}
+
+fn check_workload(
+    workload: &Workload,
+    identity: &Identity,
+    limits: &Limits,
+) -> Result<(), RunError> {
+    workload.check(limits.logical_block_bytes)?;
+    if workload.queue_depth > limits.queue_depth_max {
+        return Err(RunError::Usage(format!(
+            "queue depth {} is more than the {} commands that {} takes at a time; lower it with \
+             --set queue_depth={}",
+            workload.queue_depth, limits.queue_depth_max, identity.name, limits.queue_depth_max
+        )));
+    }
+    if workload.block_bytes > limits.transfer_bytes_max {
+        return Err(RunError::Usage(format!(
+            "a block of {} bytes is longer than the {} bytes that {} takes in one command",
+            workload.block_bytes, limits.transfer_bytes_max, identity.name
+        )));
+    }
+    Ok(())
 }
 
 /// Runs a test on a target and writes its run directory.
@@ -116,13 +156,13 @@ pub fn run<T: Target>(
     control: &mut Control<'_>,
 ) -> Result<Outcome, RunError> {
     let plan = plan(request, &target.identity(), &target.limits())?;
-    preflight(&request.library, seconds_expected(&plan.phases))?;
-    let mut run = new_run(request, &plan, &target.identity(), (control.unix_ns)())?;
+    preflight(&request.library, rows_expected(&plan.procedure.steps))?;
+    let mut run = new_run(request, &plan, &target.identity(), (control.unix_ns)());
     let writer = create_dir(request, &mut run)?;
     (control.observer)(&started(&run, &plan));
-    let mut session = Session { test: request.test, run, writer, failure: None };
-    for phase in &plan.phases {
-        session.phase(target, phase, request.seed, control)?;
+    let mut session = Session::new(request, run, writer);
+    for step in &plan.procedure.steps {
+        session.step(target, step, control)?;
         if session.run.status != RunStatus::Running {
             break;
         }
@@ -147,14 +187,18 @@ fn create_dir(request: &Request, run: &mut Run) -> Result<RunWriter, RunError> {
 }
 
 /// Rows to expect in the result, for the check of free space.
-fn seconds_expected(phases: &[PhaseSpec]) -> u64 {
+fn rows_expected(steps: &[Step]) -> u64 {
     const SLOW_FILL_BYTES_PER_S: u64 = 50_000_000;
-    let seconds = phases.iter().map(|phase| match phase.length() {
+    let seconds = |phase: &PhaseSpec| match phase.length() {
         Length::Time(duration) => duration.0 / Nanos::SECOND.0,
         Length::Bytes(bytes) => bytes / SLOW_FILL_BYTES_PER_S,
         Length::Unknown => 0,
-    });
-    seconds.sum()
+    };
+    let of_step = |step: &Step| {
+        let once = step.phases().iter().map(seconds).sum::<u64>();
+        once.saturating_mul(step.rounds_max().into())
+    };
+    steps.iter().map(of_step).fold(0, u64::saturating_add)
 }
 
 fn started(run: &Run, plan: &Plan) -> Event {
@@ -167,14 +211,9 @@ fn started(run: &Run, plan: &Plan) -> Event {
     }
 }
 
-fn new_run(
-    request: &Request,
-    plan: &Plan,
-    identity: &Identity,
-    unix_ns: u64,
-) -> Result<Run, RunError> {
+fn new_run(request: &Request, plan: &Plan, identity: &Identity, unix_ns: u64) -> Run {
     let test = request.test.name();
-    Ok(Run {
+    Run {
         schema_version: SCHEMA_VERSION,
         run_id: String::new(),
         tool_version: concat!("ssdlab ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -185,15 +224,17 @@ fn new_run(
         target: target_record(identity),
         environment: request.environment.clone(),
         seed: request.seed,
-        config: request.test.config(&plan.params)?,
+        config: plan.procedure.config.clone(),
         command: request.command.clone(),
         span: plan.span.clone(),
         purge: None,
         phases: Vec::new(),
         metrics: BTreeMap::new(),
+        verdict: None,
+        tables: Vec::new(),
         findings: Vec::new(),
-        warnings: request.warnings.clone(),
-    })
+        warnings: request.warnings.iter().chain(&plan.procedure.notes).cloned().collect(),
+    }
 }
 
 fn target_record(identity: &Identity) -> result::schema::Target {
@@ -228,75 +269,149 @@ fn purge_record(
 /// A run under way.
 struct Session {
     test: Test,
+    seed: u64,
+    /// Phases with random addresses so far; each gets a seed of its own.
+    random_phases: u64,
     run: Run,
+    /// The rows of each phase of `run`.
+    rows: Vec<PhaseRows>,
+    /// Warnings that do not come from the figures.
+    warnings: Vec<String>,
     writer: RunWriter,
     failure: Option<RunError>,
 }
 
 impl Session {
-    fn phase<T: Target>(
+    fn new(request: &Request, run: Run, writer: RunWriter) -> Self {
+        let warnings = run.warnings.clone();
+        Self {
+            test: request.test,
+            seed: request.seed,
+            random_phases: 0,
+            run,
+            rows: Vec::new(),
+            warnings,
+            writer,
+            failure: None,
+        }
+    }
+
+    fn step<T: Target>(
+        &mut self,
+        target: &mut T,
+        step: &Step,
+        control: &mut Control<'_>,
+    ) -> Result<(), RunError> {
+        let (rounds_max, phases, settled) = match step {
+            Step::Phase(phase) => return self.saved_phase(target, phase, control),
+            Step::Rounds { rounds_max, phases, settled } => (*rounds_max, phases, settled),
+        };
+        for round in 1..=rounds_max {
+            for phase in phases {
+                let name = format!("{}.r{round}", phase.name);
+                self.saved_phase(target, &PhaseSpec { name, ..phase.clone() }, control)?;
+                if self.run.status != RunStatus::Running {
+                    return Ok(());
+                }
+            }
+            if settled(&self.measured()) {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    fn measured(&self) -> Measured<'_> {
+        Measured { run: &self.run, rows: &self.rows }
+    }
+
+    /// Does one phase and writes what it measured.
+    fn saved_phase<T: Target>(
         &mut self,
         target: &mut T,
         spec: &PhaseSpec,
-        seed: u64,
         control: &mut Control<'_>,
     ) -> Result<(), RunError> {
         let PhaseSpec { name, what, .. } = spec;
-        let (name, what) = ((*name).to_owned(), what.clone());
-        let length = spec.length();
+        let (length, what) = (spec.length(), what.clone());
         (control.observer)(&Event::PhaseStarted { name: name.clone(), what, length });
         if control.interrupted.load(Ordering::Relaxed) {
             self.run.status = RunStatus::Interrupted;
             return Ok(());
         }
-        let start = target.now();
-        let rows = match &spec.action {
-            Action::Purge => self.purge(target, spec, start),
-            Action::Load { workload, duration } => {
-                let generator = Generator::new(workload.clone(), seed);
-                self.load(target, spec, generator, *duration, control)
-            }
-        };
-        if let Some(phase) = self.run.phases.last() {
-            let (ios, duration) = (phase.ios, Nanos(phase.duration_ns));
-            (control.observer)(&Event::PhaseEnded { name: name.clone(), ios, duration });
-        }
-        self.figures(&name, &rows);
-        let written = self.writer.write_phase(&self.run, &name, &rows);
+        let (phase, rows) = self.phase(target, spec, control);
+        let (ios, duration) = (phase.ios, Nanos(phase.duration_ns));
+        (control.observer)(&Event::PhaseEnded { name: name.clone(), ios, duration });
+        self.run.phases.push(phase);
+        self.rows.push(rows);
+        self.take_figures();
+        let Some(rows) = self.rows.last() else { return Ok(()) };
+        let written = self.writer.write_phase(&self.run, name, rows);
         self.or_rescue(written)
     }
 
-    fn purge<T: Target>(&mut self, target: &mut T, spec: &PhaseSpec, start: Nanos) -> PhaseRows {
+    fn phase<T: Target>(
+        &mut self,
+        target: &mut T,
+        spec: &PhaseSpec,
+        control: &mut Control<'_>,
+    ) -> (Phase, PhaseRows) {
+        let start = target.now();
+        let confirmed = target.confirm_identity();
+        let mut what = spec.what.clone();
+        let done = match &spec.action {
+            Action::Load { workload, duration, zones } => {
+                let generator = Generator::new(workload.clone(), self.phase_seed(workload));
+                let length = *duration;
+                let recorder = zones.map_or_else(
+                    || Recorder::new(start, length),
+                    |zones| Recorder::of_zones(start, zones),
+                );
+                return self.load(target, spec, generator, recorder, length, control);
+            }
+            Action::Purge => confirmed.and_then(|()| self.purge(target)).map(|method| {
+                what = format!("{what}; method: {}", method.name());
+            }),
+            Action::Deallocate { offset_bytes, len_bytes } => {
+                confirmed.and_then(|()| target.deallocate(*offset_bytes, *len_bytes))
+            }
+            Action::Idle(duration) => {
+                let until = Nanos(start.0.saturating_add(duration.0));
+                idle(target, until, control);
+                Ok(())
+            }
+        };
+        let interrupted = control.interrupted.load(Ordering::Relaxed);
+        let mut phase = phase_record(spec, what, start, target.now());
+        phase.complete = done.is_ok() && !interrupted;
+        if let Err(error) = done {
+            phase.errors = 1;
+            self.fail(error.into());
+        } else if interrupted {
+            self.run.status = RunStatus::Interrupted;
+        }
+        (phase, PhaseRows::default())
+    }
+
+    fn purge<T: Target>(&mut self, target: &mut T) -> Result<PurgeMethod, IoError> {
         let considered = target.purge_options();
-        let purged = target.confirm_identity().and_then(|()| target.purge());
+        let purged = target.purge();
         self.run.purge = Some(purge_record(&considered, purged.as_ref().ok()));
         if matches!(purged, Ok(PurgeMethod::Overwrite)) {
-            self.run.warnings.push(
-                "the drive was only overwritten, not purged: it does not start in its fresh state"
-                    .to_owned(),
-            );
+            let warning =
+                "the drive was only overwritten, not purged: it does not start in its fresh state";
+            self.warn(warning.to_owned());
         }
-        let what = match &purged {
-            Ok(method) => format!("{}; method: {}", spec.what, method.name()),
-            Err(_) => spec.what.clone(),
-        };
-        let duration = Nanos(target.now().0.saturating_sub(start.0));
-        let complete = purged.is_ok();
-        self.run.phases.push(Phase {
-            name: spec.name.to_owned(),
-            what,
-            start_ns: start.0,
-            duration_ns: duration.0,
-            ios: 0,
-            bytes: 0,
-            errors: u64::from(!complete),
-            ios_after_end: 0,
-            complete,
-        });
-        if let Err(error) = purged {
-            self.fail(error.into());
-        }
-        PhaseRows::default()
+        purged
+    }
+
+    /// The first phase with random addresses uses the seed of the run, so that it is the run's alone
+    /// whatever else a test does; the later ones must not repeat its addresses.
+    fn phase_seed(&mut self, workload: &Workload) -> u64 {
+        const STRIDE: u64 = 0x9e37_79b9_7f4a_7c15;
+        let seed = self.seed.wrapping_add(self.random_phases.wrapping_mul(STRIDE));
+        self.random_phases += u64::from(workload.order == Order::Uniform);
+        seed
     }
 
     fn load<T: Target>(
@@ -304,12 +419,12 @@ impl Session {
         target: &mut T,
         spec: &PhaseSpec,
         mut generator: Generator,
+        mut recorder: Recorder,
         duration: Option<Nanos>,
         control: &mut Control<'_>,
-    ) -> PhaseRows {
+    ) -> (Phase, PhaseRows) {
         let start = target.now();
         let deadline = duration.map(|duration| Nanos(start.0.saturating_add(duration.0)));
-        let mut recorder = Recorder::new(start, duration);
         let observer = &mut *control.observer;
         let end = target.confirm_identity().and_then(|()| {
             let seconds = |recorder: &Recorder| observer(&second_event(recorder));
@@ -320,43 +435,41 @@ impl Session {
         }
         target.telemetry_take(recorder.telemetry_mut());
         let failed = recorder.first_error.map(|(op, errno)| command_failed(&op, errno));
-        let mut phase = Phase {
-            name: spec.name.to_owned(),
-            what: spec.what.clone(),
-            start_ns: start.0,
-            duration_ns: 0,
-            ios: recorder.ios,
-            bytes: recorder.bytes,
-            errors: recorder.errors,
-            ios_after_end: recorder.ios_after_end,
-            complete: matches!(end, Ok(End::Complete)),
-        };
+        let mut phase = phase_record(spec, spec.what.clone(), start, start);
+        phase.complete = matches!(end, Ok(End::Complete));
+        (phase.ios, phase.bytes) = (recorder.ios, recorder.bytes);
+        (phase.errors, phase.ios_after_end) = (recorder.errors, recorder.ios_after_end);
         let (rows, length) = recorder.finish(target.now());
         phase.duration_ns = length.0;
-        self.run.phases.push(phase);
         match (end, failed) {
             (Err(error), _) => self.fail(error.into()),
             (Ok(_), Some(failed)) => self.fail(failed.into()),
             (Ok(End::Interrupted), None) => self.run.status = RunStatus::Interrupted,
             (Ok(_), None) => {}
         }
-        rows
+        (phase, rows)
     }
 
     fn fail(&mut self, error: RunError) {
         self.run.status = RunStatus::Failed;
-        self.run.warnings.push(format!("the run ended early: {error}"));
+        self.warn(format!("the run ended early: {error}"));
         self.failure = Some(error);
     }
 
+    fn warn(&mut self, warning: String) {
+        self.run.warnings.push(warning.clone());
+        self.warnings.push(warning);
+    }
+
     /// Figures as of now, so that a later crash still leaves them.
-    fn figures(&mut self, phase: &str, rows: &PhaseRows) {
-        if phase == self.test.measured_phase() {
-            let figures = self.test.figures(&self.run, rows);
-            self.run.metrics = figures.metrics;
-            self.run.findings = figures.findings;
-            self.run.warnings.extend(figures.warnings);
-        }
+    fn take_figures(&mut self) {
+        let figures = (self.test.definition().figures)(&self.measured());
+        let Figures { metrics, tables, verdict, findings, warnings } = figures;
+        self.run.metrics = metrics;
+        self.run.tables = tables;
+        self.run.verdict = verdict;
+        self.run.findings = findings;
+        self.run.warnings = self.warnings.iter().cloned().chain(warnings).collect();
     }
 
     fn finish(mut self, control: &mut Control<'_>) -> Result<Outcome, RunError> {
@@ -379,12 +492,35 @@ impl Session {
         if self.run.status == RunStatus::Running {
             self.run.status = RunStatus::Failed;
         }
-        self.run.warnings.push(format!("the library could not be written: {source}"));
+        self.warn(format!("the library could not be written: {source}"));
         let elsewhere = std::env::temp_dir().join("ssdlab-rescued");
         match self.writer.rescue(&elsewhere, &self.run) {
             Ok(rescued) => Err(RunError::Rescued { source, rescued }),
             Err(_) => Err(source.into()),
         }
+    }
+}
+
+/// A phase of no commands, from `start` to `end`.
+fn phase_record(spec: &PhaseSpec, what: String, start: Nanos, end: Nanos) -> Phase {
+    Phase {
+        name: spec.name.clone(),
+        what,
+        start_ns: start.0,
+        duration_ns: end.0.saturating_sub(start.0),
+        ios: 0,
+        bytes: 0,
+        errors: 0,
+        ios_after_end: 0,
+        complete: false,
+    }
+}
+
+/// Lets time pass until `until`, looking at the stop button once a second.
+fn idle<T: Target>(target: &mut T, until: Nanos, control: &Control<'_>) {
+    while target.now() < until && !control.interrupted.load(Ordering::Relaxed) {
+        let second = target.now().0.saturating_add(Nanos::SECOND.0);
+        target.idle_until(Nanos(second).min(until));
     }
 }
 

@@ -1,34 +1,173 @@
-//! The tests of the suite: each one a file with its question, its parameters and its phases.
+//! The tests of the suite: each one a file with its question, its parameters, its steps and its figures.
 //!
-//! A test is data until it runs: [`Test::phases`] turns its parameters into phases, which `plan` prints and
-//! [`crate::session`] carries out. A new test is a file, a variant of [`Test`] and its arms here.
+//! A test is data until it runs: [`Definition::procedure`] turns its parameters into steps, which `plan`
+//! prints and [`crate::session`] carries out. A new test is a file, a variant of [`Test`] and its arm in
+//! [`Test::definition`].
 
 pub mod consistency;
+pub mod corners;
+pub mod full_write;
+pub mod incompressible;
+pub mod latency;
+pub mod linear;
+pub mod measured;
+pub mod mixed;
+pub mod pslc;
+pub mod qd_sweep;
+mod rates;
+pub mod steps;
+pub mod sweep;
+pub mod trim;
+mod zones;
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
 
-use base::Nanos;
+use base::{Bytes, Nanos};
+use io::{Identity, Limits, TargetKind};
 use load::Workload;
-use result::rows::PhaseRows;
-use result::schema::{Finding, Run};
+use result::schema::{Finding, Table, Verdict};
 
 use crate::error::RunError;
 use crate::event::Length;
 use crate::params::{Param, Params};
+use crate::recorder::Zones;
+pub use measured::{Measured, Part};
 
 /// A test of the suite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Test {
     /// See [`consistency`].
     Consistency,
+    /// See [`trim`].
+    Trim,
+    /// See [`corners`].
+    Corners,
+    /// See [`incompressible`].
+    Incompressible,
+    /// See [`sweep`].
+    Sweep,
+    /// See [`linear`].
+    Linear,
+    /// See [`latency`].
+    Latency,
+    /// See [`qd_sweep`].
+    QdSweep,
+    /// See [`mixed`].
+    Mixed,
+    /// See [`full_write`].
+    FullWrite,
+    /// See [`pslc`].
+    Pslc,
 }
 
-/// One step of a test.
+/// What a test is.
+#[derive(Debug)]
+pub struct Definition {
+    /// The word on the command line and in results.
+    pub name: &'static str,
+    /// The question it answers, in one sentence.
+    pub question: &'static str,
+    /// True where it destroys what is on the target.
+    pub writes: bool,
+    /// Its parameters with defaults.
+    pub params: &'static [Param],
+    /// What it does with these parameters at a site.
+    pub procedure: fn(&Params, &Site<'_>) -> Result<Procedure, RunError>,
+    /// What came out, from whatever has been measured so far.
+    pub figures: fn(&Measured<'_>) -> Figures,
+}
+
+/// Where a test is to run.
+#[derive(Clone, Copy, Debug)]
+pub struct Site<'a> {
+    /// Bytes it may use, from LBA 0.
+    pub span_bytes: u64,
+    /// Who the target is.
+    pub identity: &'a Identity,
+    /// What it takes.
+    pub limits: &'a Limits,
+}
+
+impl Site<'_> {
+    /// The first `asked` bytes of the span, or all of a smaller one, with a note that says so.
+    #[must_use]
+    pub fn region(&self, asked: Bytes) -> (u64, Vec<String>) {
+        if asked.0 <= self.span_bytes {
+            return (asked.0, Vec::new());
+        }
+        let span = steps::size(self.span_bytes);
+        let note = format!("the span is only {span}, so the test uses that and not {asked}");
+        (self.span_bytes, vec![note])
+    }
+
+    /// Says that commands of this size are too small for the target.
+    #[must_use]
+    pub fn too_small(&self, block_bytes: u32) -> String {
+        let block = Bytes(block_bytes.into());
+        let smallest = Bytes(self.limits.logical_block_bytes.into());
+        format!("transfers of {block} are not supported: the target's blocks are {smallest}")
+    }
+
+    /// True where time is virtual, so that hours cost minutes.
+    #[must_use]
+    pub fn is_simulated(&self) -> bool {
+        self.identity.kind == TargetKind::Simulated
+    }
+}
+
+/// A test resolved against its parameters and a site.
+#[derive(Clone, Debug, Default)]
+pub struct Procedure {
+    /// The parameters as they go into `run.json`.
+    pub config: BTreeMap<String, serde_json::Value>,
+    /// What to do, in order.
+    pub steps: Vec<Step>,
+    /// What a reader must know about it, e.g. steps that this target cannot do.
+    pub notes: Vec<String>,
+}
+
+/// A part of a procedure.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// Something done once.
+    Phase(PhaseSpec),
+    /// Phases done again and again until the test has what it wants.
+    Rounds {
+        /// Most rounds.
+        rounds_max: u32,
+        /// What each round does; in the result the names end in `.r1`, `.r2` and so on.
+        phases: Vec<PhaseSpec>,
+        /// Asked after each round; true ends the step.
+        settled: fn(&Measured<'_>) -> bool,
+    },
+}
+
+impl Step {
+    /// Its phases, each once.
+    #[must_use]
+    pub fn phases(&self) -> &[PhaseSpec] {
+        match self {
+            Self::Phase(phase) => std::slice::from_ref(phase),
+            Self::Rounds { phases, .. } => phases,
+        }
+    }
+
+    /// How often its phases are done at most.
+    #[must_use]
+    pub const fn rounds_max(&self) -> u32 {
+        match self {
+            Self::Phase(_) => 1,
+            Self::Rounds { rounds_max, .. } => *rounds_max,
+        }
+    }
+}
+
+/// One thing to do.
 #[derive(Clone, Debug)]
 pub struct PhaseSpec {
     /// Name in the result.
-    pub name: &'static str,
+    pub name: String,
     /// What it does, in words.
     pub what: String,
     /// What to do.
@@ -40,12 +179,23 @@ pub struct PhaseSpec {
 pub enum Action {
     /// Bring the target to its fresh state.
     Purge,
+    /// Tell the target that a range holds no data.
+    Deallocate {
+        /// First byte.
+        offset_bytes: u64,
+        /// Length.
+        len_bytes: u64,
+    },
+    /// Leave the target alone.
+    Idle(Nanos),
     /// Issue a workload to its end, or for a time.
     Load {
         /// What to issue.
         workload: Workload,
         /// How long; `None` until the workload ends.
         duration: Option<Nanos>,
+        /// A row for each of these zones instead of one for each second.
+        zones: Option<Zones>,
     },
 }
 
@@ -54,9 +204,13 @@ impl PhaseSpec {
     #[must_use]
     pub fn length(&self) -> Length {
         match &self.action {
-            Action::Purge => Length::Unknown,
-            Action::Load { duration: Some(duration), .. } => Length::Time(*duration),
-            Action::Load { workload, duration: None } => Length::Bytes(workload.span_bytes),
+            Action::Purge | Action::Deallocate { .. } => Length::Unknown,
+            Action::Idle(duration) | Action::Load { duration: Some(duration), .. } => {
+                Length::Time(*duration)
+            }
+            Action::Load { workload, duration: None, .. } => {
+                workload.total_bytes().map_or(Length::Unknown, Length::Bytes)
+            }
         }
     }
 
@@ -64,17 +218,22 @@ impl PhaseSpec {
     #[must_use]
     pub fn is_destructive(&self) -> bool {
         match &self.action {
-            Action::Purge => true,
-            Action::Load { workload, .. } => workload.kind != base::OpKind::Read,
+            Action::Purge | Action::Deallocate { .. } => true,
+            Action::Idle(_) => false,
+            Action::Load { workload, .. } => workload.mix.writes(),
         }
     }
 }
 
-/// Figures and sentences of a finished run.
+/// Figures and sentences of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Figures {
     /// Figures by name; `None` where unknown.
     pub metrics: BTreeMap<String, Option<f64>>,
+    /// Figures in rows and columns.
+    pub tables: Vec<Table>,
+    /// The decision of a test that decides.
+    pub verdict: Option<Verdict>,
     /// Sentences.
     pub findings: Vec<Finding>,
     /// What may make the figures less trustworthy.
@@ -83,74 +242,60 @@ pub struct Figures {
 
 impl Test {
     /// Every test, in the order of the suite.
-    pub const ALL: [Self; 1] = [Self::Consistency];
+    pub const ALL: [Self; 11] = [
+        Self::Consistency,
+        Self::Trim,
+        Self::Corners,
+        Self::Incompressible,
+        Self::Sweep,
+        Self::Linear,
+        Self::Latency,
+        Self::QdSweep,
+        Self::Mixed,
+        Self::FullWrite,
+        Self::Pslc,
+    ];
+
+    /// What the test is.
+    #[must_use]
+    pub const fn definition(self) -> &'static Definition {
+        match self {
+            Self::Consistency => &consistency::DEFINITION,
+            Self::Trim => &trim::DEFINITION,
+            Self::Corners => &corners::DEFINITION,
+            Self::Incompressible => &incompressible::DEFINITION,
+            Self::Sweep => &sweep::DEFINITION,
+            Self::Linear => &linear::DEFINITION,
+            Self::Latency => &latency::DEFINITION,
+            Self::QdSweep => &qd_sweep::DEFINITION,
+            Self::Mixed => &mixed::DEFINITION,
+            Self::FullWrite => &full_write::DEFINITION,
+            Self::Pslc => &pslc::DEFINITION,
+        }
+    }
 
     /// The word on the command line and in results.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Consistency => "consistency",
-        }
+        self.definition().name
     }
 
     /// The question it answers.
     #[must_use]
     pub const fn question(self) -> &'static str {
-        match self {
-            Self::Consistency => consistency::QUESTION,
-        }
+        self.definition().question
     }
 
     /// True where it destroys what is on the target.
     #[must_use]
     pub const fn writes(self) -> bool {
-        match self {
-            Self::Consistency => true,
-        }
+        self.definition().writes
     }
 
     /// Its parameters with defaults.
     #[must_use]
     pub const fn params(self) -> &'static [Param] {
-        match self {
-            Self::Consistency => consistency::PARAMS,
-        }
-    }
-
-    /// Its phases on a span.
-    ///
-    /// # Errors
-    /// Where a parameter cannot be used.
-    pub fn phases(self, params: &Params, span_bytes: u64) -> Result<Vec<PhaseSpec>, RunError> {
-        match self {
-            Self::Consistency => consistency::phases(params, span_bytes),
-        }
-    }
-
-    /// The resolved parameters as they go into `run.json`.
-    ///
-    /// # Errors
-    /// Where a parameter cannot be used.
-    pub fn config(self, params: &Params) -> Result<BTreeMap<String, serde_json::Value>, RunError> {
-        match self {
-            Self::Consistency => consistency::config(params),
-        }
-    }
-
-    /// The figures of what was measured; `rows` are those of [`Test::measured_phase`].
-    #[must_use]
-    pub fn figures(self, run: &Run, rows: &PhaseRows) -> Figures {
-        match self {
-            Self::Consistency => consistency::figures(run, rows),
-        }
-    }
-
-    /// The phase on which the figures rest.
-    #[must_use]
-    pub const fn measured_phase(self) -> &'static str {
-        match self {
-            Self::Consistency => consistency::LOAD,
-        }
+        self.definition().params
     }
 }
 

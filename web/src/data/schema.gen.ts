@@ -56,6 +56,10 @@ export interface RunView {
     [k: string]: number | null;
   };
   /**
+   * Passes over the address space, in order.
+   */
+  passes: Pass[];
+  /**
    * What was done.
    */
   phases: Phase[];
@@ -81,11 +85,19 @@ export interface RunView {
    * Second at which the steady-state graphs begin.
    */
   steady_from_s: number;
+  /**
+   * Figures in rows and columns.
+   */
+  tables: Table[];
   target: Target;
   /**
    * Name of the test.
    */
   test: string;
+  /**
+   * What the test decided, where it is one that decides.
+   */
+  verdict?: Verdict | null;
   /**
    * Warnings.
    */
@@ -103,6 +115,23 @@ export interface Finding {
    * The sentence, with its figure and conditions in it.
    */
   text: string;
+}
+/**
+ * A phase that went over the address space zone by zone: columns of equal length.
+ */
+export interface Pass {
+  /**
+   * Bytes per second divided by 10^6 (decimal MB/s).
+   */
+  mb_per_s: number[];
+  /**
+   * First byte of each zone.
+   */
+  offset_bytes: number[];
+  /**
+   * Name of the phase.
+   */
+  phase: string;
 }
 /**
  * One step of a test.
@@ -212,6 +241,63 @@ export interface Span {
   variant: string;
 }
 /**
+ * Figures in rows and columns.
+ */
+export interface Table {
+  /**
+   * What each column holds.
+   */
+  columns: TableColumn[];
+  /**
+   * Under which conditions it was measured, label to value.
+   */
+  conditions?: {
+    [k: string]: string;
+  };
+  /**
+   * Stable name within the test.
+   */
+  name: string;
+  /**
+   * What the rows are, e.g. `block size`.
+   */
+  row_name: string;
+  /**
+   * The rows, from top to bottom.
+   */
+  rows: TableRow[];
+  /**
+   * Heading for people.
+   */
+  title: string;
+}
+/**
+ * Heading of a column.
+ */
+export interface TableColumn {
+  /**
+   * What it holds, e.g. `read`.
+   */
+  name: string;
+  /**
+   * Unit of its values, e.g. `MB/s`, `IOPS`, `ns`.
+   */
+  unit: string;
+}
+/**
+ * One row of a table.
+ */
+export interface TableRow {
+  /**
+   * What the row stands for, e.g. `4KiB`.
+   */
+  label: string;
+  /**
+   * One value a column; null where it could not be measured.
+   */
+  values: (number | null)[];
+}
+/**
  * What was measured.
  */
 export interface Target {
@@ -253,4 +339,17 @@ export interface Target {
    * The string that opened it.
    */
   spec: string;
+}
+/**
+ * What a test that asks a yes-or-no question decided.
+ */
+export interface Verdict {
+  /**
+   * The decision.
+   */
+  outcome: "pass" | "fail" | "inconclusive";
+  /**
+   * The decision in words, with the figures behind it.
+   */
+  text: string;
 }

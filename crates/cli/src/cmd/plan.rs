@@ -6,15 +6,16 @@ use std::path::Path;
 
 use base::Nanos;
 use io::{
-    DeviceReport, Identity, IoError, Limits, OpenOptions, PurgeMethod, PurgeOption, TargetKind,
-    TargetSpec, guard, purge,
+    DeviceReport, Identity, IoError, Limits, PurgeMethod, PurgeOption, TargetKind, TargetSpec,
+    guard, purge,
 };
+use load::Order;
 use run::event::Length;
 use run::session::{Plan, plan};
 use run::suite::{Action, PhaseSpec};
 use run::{Request, SpanRequest};
 
-use crate::args::{Format, PlanArgs};
+use crate::args::{Format, PlanArgs, TestArgs};
 use crate::failure::EXIT_DONE;
 use crate::ui::table::{bytes, seconds};
 
@@ -22,10 +23,15 @@ use crate::ui::table::{bytes, seconds};
 const ASSUMED_FILL_BYTES_PER_S: u64 = 400_000_000;
 const ASSUMED_RANDOM_BYTES_PER_S: u64 = 80_000_000;
 
+/// The longest command that a file or block device is opened for.
+const TRANSFER_BYTES_MAX: u32 = 32 << 20;
+
 /// A target as far as it can be known without touching it.
-struct Described {
-    identity: Identity,
-    limits: Limits,
+pub struct Described {
+    /// Who it is.
+    pub identity: Identity,
+    /// What it takes.
+    pub limits: Limits,
     /// Reasons why a run would be refused now.
     refusals: Vec<guard::Refusal>,
     /// What a run needs, e.g. `--erase SERIAL`.
@@ -56,8 +62,8 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<u8> {
         let spec: TargetSpec = text.parse()?;
         let described = describe(&spec)?;
         for span in args.test.spans() {
-            let plan = plan(&request(args, span), &described.identity, &described.limits)?;
-            let has_purge = plan.phases.iter().any(|phase| matches!(phase.action, Action::Purge));
+            let plan = plan(&request(&args.test, span), &described.identity, &described.limits)?;
+            let has_purge = plan.phases().any(|phase| matches!(phase.action, Action::Purge));
             let method = if has_purge { described.purge_method(args.test.purge)? } else { None };
             match args.test.format {
                 Format::Json => documents.push(document(&described, &plan, method)),
@@ -71,20 +77,22 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<u8> {
     Ok(EXIT_DONE)
 }
 
-fn request(args: &PlanArgs, span: SpanRequest) -> Request {
+/// A request as far as a plan needs one.
+pub fn request(args: &TestArgs, span: SpanRequest) -> Request {
     Request {
-        test: args.test.test,
-        settings: args.test.settings.clone(),
+        test: args.test,
+        settings: args.settings.clone(),
         span,
-        seed: args.test.seed,
-        library: args.test.library.clone(),
+        seed: args.seed,
+        library: args.library.clone(),
         command: String::new(),
         environment: BTreeMap::new(),
         warnings: Vec::new(),
     }
 }
 
-fn describe(spec: &TargetSpec) -> Result<Described, IoError> {
+/// What is known about a target without opening it.
+pub fn describe(spec: &TargetSpec) -> Result<Described, IoError> {
     match spec {
         TargetSpec::Sim { name, settings } => {
             let (identity, limits) = io::engine::sim::describe(&spec.to_string(), name, settings)?;
@@ -118,7 +126,7 @@ fn file_limits() -> Limits {
     Limits {
         logical_block_bytes: 512,
         physical_block_bytes: 4096,
-        transfer_bytes_max: OpenOptions::default().transfer_bytes_max,
+        transfer_bytes_max: TRANSFER_BYTES_MAX,
         queue_depth_max: io::open::QUEUE_DEPTH_MAX,
         deallocate: true,
     }
@@ -166,37 +174,64 @@ fn overwritten_bytes(described: &Described, method: Option<PurgeMethod>) -> u64 
     if overwrites { described.identity.capacity_bytes } else { 0 }
 }
 
-/// Bytes written and time taken; time is an estimate where it is not set.
-fn cost(phase: &PhaseSpec, overwritten_bytes: u64) -> (u64, Option<Nanos>, bool) {
-    let length = match phase.action {
-        Action::Purge if overwritten_bytes > 0 => Length::Bytes(overwritten_bytes),
-        _ => phase.length(),
+/// What a phase costs.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Cost {
+    /// Bytes it writes, estimated where a time ends it.
+    pub written_bytes: u64,
+    /// How long it takes; `None` for moments.
+    pub time: Option<Nanos>,
+    /// True where the time is an estimate.
+    pub is_estimate: bool,
+}
+
+/// What a phase costs, as far as that can be known.
+///
+/// A purge that overwrites costs the writing of `overwritten_bytes`.
+pub fn cost(phase: &PhaseSpec, overwritten_bytes: u64) -> Cost {
+    let scaled = |value: u64, by: u64, over: u64| {
+        let product = u128::from(value) * u128::from(by) / u128::from(over);
+        u64::try_from(product).unwrap_or(u64::MAX)
     };
-    match (&phase.action, length) {
-        (_, Length::Bytes(bytes)) => {
-            let ns = u128::from(bytes) * 1_000_000_000 / u128::from(ASSUMED_FILL_BYTES_PER_S);
-            (bytes, u64::try_from(ns).ok().map(Nanos), true)
+    let workload = match &phase.action {
+        Action::Load { workload, .. } => workload,
+        Action::Idle(time) => return Cost { time: Some(*time), ..Cost::default() },
+        Action::Purge if overwritten_bytes > 0 => {
+            let time = Nanos(scaled(overwritten_bytes, Nanos::SECOND.0, ASSUMED_FILL_BYTES_PER_S));
+            return Cost { written_bytes: overwritten_bytes, time: Some(time), is_estimate: true };
         }
-        (Action::Load { .. }, Length::Time(time)) => {
-            let bytes = u128::from(time.0) * u128::from(ASSUMED_RANDOM_BYTES_PER_S) / 1_000_000_000;
-            (u64::try_from(bytes).unwrap_or(u64::MAX), Some(time), false)
+        Action::Purge | Action::Deallocate { .. } => {
+            return Cost { is_estimate: true, ..Cost::default() };
         }
-        _ => (0, None, true),
-    }
+    };
+    let bytes_per_s = match workload.order {
+        Order::Uniform => ASSUMED_RANDOM_BYTES_PER_S,
+        Order::Sequential | Order::SequentialOnce => ASSUMED_FILL_BYTES_PER_S,
+    };
+    let second_ns = Nanos::SECOND.0;
+    let (moved_bytes, time, is_estimate) = match phase.length() {
+        Length::Bytes(bytes) => (bytes, Some(Nanos(scaled(bytes, second_ns, bytes_per_s))), true),
+        Length::Time(time) => (scaled(time.0, bytes_per_s, second_ns), Some(time), false),
+        Length::Unknown => (0, None, true),
+    };
+    let write_percent = 100 - u64::from(workload.mix.read_percent());
+    Cost { written_bytes: scaled(moved_bytes, write_percent, 100), time, is_estimate }
 }
 
 fn document(described: &Described, plan: &Plan, method: Option<PurgeMethod>) -> serde_json::Value {
-    let phases: Vec<_> = plan
-        .phases
-        .iter()
-        .map(|phase| {
-            let (bytes, time, estimated) = cost(phase, overwritten_bytes(described, method));
-            serde_json::json!({
-                "phase": phase.name, "what": phase.what, "destructive": phase.is_destructive(),
-                "bytes_written_estimate": bytes, "duration_ns": time.map(|time| time.0),
-                "duration_is_estimate": estimated,
-            })
+    let phase_document = |phase: &PhaseSpec, rounds_max: u32| {
+        let cost = cost(phase, overwritten_bytes(described, method));
+        let Cost { written_bytes, time, is_estimate } = cost;
+        serde_json::json!({
+            "phase": phase.name, "what": phase.what, "destructive": phase.is_destructive(),
+            "bytes_written_estimate": written_bytes, "duration_ns": time.map(|time| time.0),
+            "duration_is_estimate": is_estimate, "rounds_max": rounds_max,
         })
+    };
+    let steps = plan.procedure.steps.iter();
+    let phases: Vec<_> = steps
+        .flat_map(|step| step.phases().iter().map(|phase| (phase, step.rounds_max())))
+        .map(|(phase, rounds_max)| phase_document(phase, rounds_max))
         .collect();
     let refusals: Vec<_> = described.refusals.iter().map(|r| (r.code, &r.message)).collect();
     let purge_options: Vec<_> = described
@@ -211,7 +246,8 @@ fn document(described: &Described, plan: &Plan, method: Option<PurgeMethod>) -> 
         "simulated": described.identity.kind == TargetKind::Simulated,
         "capacity_bytes": described.identity.capacity_bytes,
         "span_bytes": plan.span.span_bytes, "variant": plan.span.variant,
-        "phases": phases, "refused_now": refusals, "needs": described.needs,
+        "phases": phases, "notes": plan.procedure.notes, "refused_now": refusals,
+        "needs": described.needs,
         "purge_method": method.map(PurgeMethod::name), "purge_options": purge_options,
     })
 }
@@ -219,21 +255,16 @@ fn document(described: &Described, plan: &Plan, method: Option<PurgeMethod>) -> 
 fn print(described: &Described, plan: &Plan, method: Option<PurgeMethod>) {
     println!("{}, span {}", described.identity.name, bytes(plan.span.span_bytes));
     let is_real = matches!(described.identity.kind, TargetKind::Block | TargetKind::File);
-    for phase in &plan.phases {
-        let erases = if is_real && phase.is_destructive() { " DESTROYS DATA" } else { "" };
-        let (written, time, estimated) = cost(phase, overwritten_bytes(described, method));
-        let time = match time {
-            None => "moments".to_owned(),
-            Some(time) if estimated => format!("about {}", seconds(time)),
-            Some(time) => seconds(time),
-        };
-        let clock = if is_real { "" } else { " of virtual time" };
-        let up_to = if written > 0 {
-            format!(", writes up to about {}", bytes(written))
-        } else {
-            String::new()
-        };
-        println!("  {:6}{erases} {time}{clock}{up_to}: {}", phase.name, phase.what);
+    let overwritten_bytes = overwritten_bytes(described, method);
+    for step in &plan.procedure.steps {
+        if step.rounds_max() > 1 {
+            println!("  up to {} rounds of:", step.rounds_max());
+        }
+        let phases = step.phases().iter();
+        phases.for_each(|phase| print_phase(phase, is_real, overwritten_bytes));
+    }
+    for note in &plan.procedure.notes {
+        println!("  note: {note}");
     }
     if let Some(method) = method {
         println!("  purge by {}", method.name());
@@ -249,4 +280,21 @@ fn print(described: &Described, plan: &Plan, method: Option<PurgeMethod>) {
     for refusal in &described.refusals {
         println!("  would be refused ({}): {}", refusal.code, refusal.message);
     }
+}
+
+fn print_phase(phase: &PhaseSpec, is_real: bool, overwritten_bytes: u64) {
+    let erases = if is_real && phase.is_destructive() { " DESTROYS DATA" } else { "" };
+    let Cost { written_bytes, time, is_estimate } = cost(phase, overwritten_bytes);
+    let time = match time {
+        None => "moments".to_owned(),
+        Some(time) if is_estimate => format!("about {}", seconds(time)),
+        Some(time) => seconds(time),
+    };
+    let clock = if is_real { "" } else { " of virtual time" };
+    let up_to = if written_bytes > 0 {
+        format!(", writes up to about {}", bytes(written_bytes))
+    } else {
+        String::new()
+    };
+    println!("  {:6}{erases} {time}{clock}{up_to}: {}", phase.name, phase.what);
 }

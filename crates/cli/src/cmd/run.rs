@@ -9,11 +9,12 @@ use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use io::{OpenOptions, Target, TargetSpec};
+use result::schema::VerdictOutcome;
 use run::{Control, Event, Outcome, Request, RunError, SpanRequest};
 
-use crate::args::{Format, RunArgs};
-use crate::cmd::show;
-use crate::failure::{EXIT_DONE, EXIT_INTERRUPTED, EXIT_IO, Failure};
+use crate::args::{Format, RunArgs, TestArgs};
+use crate::cmd::{plan, show};
+use crate::failure::{EXIT_DONE, EXIT_INTERRUPTED, EXIT_IO, EXIT_VERDICT, Failure};
 use crate::target::{self, Visitor};
 use crate::ui::progress::Progress;
 
@@ -102,8 +103,10 @@ fn unix_ns() -> u64 {
 
 /// One run from opening to the finished directory.
 fn one(args: &RunArgs, job: &Job, interrupted: &AtomicBool, progress: &Progress) -> Done {
+    let (queue_depth, transfer_bytes_max) = needs(&args.test, job)?;
     let options = OpenOptions {
-        queue_depth: queue_depth(args),
+        queue_depth,
+        transfer_bytes_max,
         write: args.test.test.writes(),
         read_only: args.read_only,
         erase: args.erase.clone(),
@@ -129,11 +132,13 @@ fn one(args: &RunArgs, job: &Job, interrupted: &AtomicBool, progress: &Progress)
     Ok(opened.visit(RunTest { request: &request, control })?)
 }
 
-/// The deepest queue that the settings ask for; they are checked again against the target.
-fn queue_depth(args: &RunArgs) -> u32 {
-    let asked = args.test.settings.iter().filter(|(key, _)| key == "queue_depth");
-    let asked = asked.filter_map(|(_, value)| value.parse().ok()).max();
-    asked.unwrap_or(0).max(OpenOptions::default().queue_depth)
+/// The deepest queue and the longest command that the test will ask the target for; checked again
+/// against the target once it is open.
+fn needs(args: &TestArgs, job: &Job) -> anyhow::Result<(u32, u32)> {
+    let described = plan::describe(&job.spec)?;
+    let request = plan::request(args, job.span);
+    let plan = run::session::plan(&request, &described.identity, &described.limits)?;
+    Ok(plan.needs())
 }
 
 struct RunTest<'a, 'b> {
@@ -213,7 +218,12 @@ fn report(args: &RunArgs, done: Vec<Option<Done>>, interrupted: bool) -> anyhow:
             dirs.for_each(|dir| println!("{}", dir.display()));
         }
     }
-    Ok(exit_code(&failures, interrupted))
+    let failed = |outcome: &Outcome| {
+        outcome.run.verdict.as_ref().is_some_and(|v| v.outcome == VerdictOutcome::Fail)
+    };
+    let code = exit_code(&failures, interrupted);
+    let verdict_failed = code == EXIT_DONE && outcomes.iter().any(failed);
+    Ok(if verdict_failed { EXIT_VERDICT } else { code })
 }
 
 fn document<'a>(
@@ -227,7 +237,8 @@ fn document<'a>(
             serde_json::json!({
                 "run_dir": dir, "run_id": run.run_id, "test": run.test, "status": run.status,
                 "target": run.target.spec, "simulated": run.target.kind == "simulated",
-                "variant": run.span.variant, "metrics": run.metrics, "warnings": run.warnings,
+                "variant": run.span.variant, "metrics": run.metrics, "verdict": run.verdict,
+                "warnings": run.warnings,
             })
         })
         .collect();

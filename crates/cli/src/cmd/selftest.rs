@@ -4,7 +4,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use base::{Data, Nanos, OpKind};
+use base::{Nanos, OpKind};
 use io::Target;
 use io::engine::null::NullTarget;
 use load::{Generator, Order, Workload};
@@ -46,15 +46,7 @@ pub fn run(args: &SelftestArgs) -> anyhow::Result<u8> {
 /// Wall time per I/O on a target that does nothing.
 fn cost_ns(queue_depth: u32, seconds: u32) -> anyhow::Result<f64> {
     let mut target = NullTarget::new(CAPACITY_BYTES);
-    let workload = Workload {
-        kind: OpKind::Write,
-        data: Data::Incompressible,
-        block_bytes: 4096,
-        span_offset_bytes: 0,
-        span_bytes: CAPACITY_BYTES,
-        order: Order::Uniform,
-        queue_depth,
-    };
+    let workload = Workload::new(OpKind::Write, Order::Uniform, 4096, queue_depth, CAPACITY_BYTES);
     let length = Nanos(u64::from(seconds) * Nanos::SECOND.0);
     let start = target.now();
     let mut recorder = Recorder::new(start, Some(length));

@@ -1,6 +1,6 @@
 //! `ssdlab show`: a summary of runs in the terminal.
 
-use result::schema::{Run, RunStatus};
+use result::schema::{Run, RunStatus, Table, TableColumn};
 use result::store::{RunDir, resolve_run};
 
 use crate::args::{Format, ShowArgs};
@@ -89,11 +89,48 @@ pub fn print_summary(run: &Run) {
         Some(vec![format!("  {label}"), shown(value, *unit)])
     };
     table::print(&FIGURES.iter().filter_map(figure).collect::<Vec<_>>());
+    run.tables.iter().for_each(print_table);
+    if let Some(verdict) = &run.verdict {
+        println!("  verdict: {}", verdict.text);
+    }
     for finding in &run.findings {
         println!("  - {}", finding.text);
     }
     for warning in &run.warnings {
         println!("  warning: {warning}");
+    }
+}
+
+fn print_table(table: &Table) {
+    println!("  {}:", table.title);
+    let heading = table.columns.iter().map(column_heading);
+    let mut rows = vec![[format!("    {}", table.row_name)].into_iter().chain(heading).collect()];
+    for row in &table.rows {
+        let cells = row.values.iter().zip(&table.columns).map(|(value, column)| {
+            value.map_or_else(|| "-".to_owned(), |value| cell(value, &column.unit))
+        });
+        rows.push([format!("    {}", row.label)].into_iter().chain(cells).collect());
+    }
+    table::print(&rows);
+    for (label, value) in &table.conditions {
+        println!("    {label}: {value}");
+    }
+}
+
+/// Latencies and sizes carry their unit in each cell, since it changes from cell to cell.
+fn column_heading(column: &TableColumn) -> String {
+    match column.unit.as_str() {
+        "ns" | "bytes" => column.name.clone(),
+        unit => format!("{} ({unit})", column.name),
+    }
+}
+
+fn cell(value: f64, unit: &str) -> String {
+    match unit {
+        "ns" => latency(value),
+        "bytes" => bytes(value as u64),
+        "IOPS" => count(value),
+        _ => format!("{value:.1}"),
     }
 }
 

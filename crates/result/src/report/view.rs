@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use base::Nanos;
 
-use super::{GRAPHED_PHASE, REPORT_VERSION, Report, ReportError, RunView, Series};
+use super::{GRAPHED_PHASE, Pass, REPORT_VERSION, Report, ReportError, RunView, Series};
 use crate::rows::{PhaseRows, SecondRow};
 use crate::run_id::rfc3339;
 use crate::schema::{Run, Target};
@@ -13,6 +13,9 @@ use crate::stats::rates::{full_intervals, iops, mb_per_s, seconds, waf};
 use crate::store::RunDir;
 
 const PAGE_BYTES: u64 = 4_096;
+
+/// The tests that have passes: reading the rows of every phase of every test would take long.
+const ZONED_TESTS: [&str; 4] = ["trim", "linear", "full-write", "pslc"];
 
 /// The report on these runs, in this order. The graphs show the phase named `load`; a run without
 /// one has empty columns, and its figures and phases all the same.
@@ -33,7 +36,9 @@ fn view(dir: &RunDir) -> Result<RunView, ReportError> {
     let has_graph = run.phases.iter().any(|phase| phase.name == GRAPHED_PHASE);
     let rows = if has_graph { dir.phase_rows(GRAPHED_PHASE)? } else { PhaseRows::default() };
     let (steady_from_s, _) = steady_window(&rows.seconds, configured_steady_from_s(&run));
+    let passes = passes(dir)?;
     Ok(RunView {
+        passes,
         series: series(&rows.seconds, &run.target),
         steady_from_s,
         latency_bins: merged_histogram(&rows, 0..u32::MAX).bins().collect(),
@@ -49,9 +54,29 @@ fn view(dir: &RunDir) -> Result<RunView, ReportError> {
         config: run.config,
         phases: run.phases,
         metrics: run.metrics,
+        verdict: run.verdict,
+        tables: run.tables,
         findings: run.findings,
         warnings: run.warnings,
     })
+}
+
+/// The phases that have a row for each zone.
+fn passes(dir: &RunDir) -> Result<Vec<Pass>, ReportError> {
+    let mut passes = Vec::new();
+    for (index, phase) in dir.run().phases.iter().enumerate().filter(|(_, phase)| phase.ios > 0) {
+        if phase.name == GRAPHED_PHASE || !ZONED_TESTS.contains(&dir.run().test.as_str()) {
+            continue;
+        }
+        let rows = dir.rows(index)?;
+        let zones = rows.seconds.iter().filter_map(|row| Some((row.offset_bytes?, mb_per_s(row)?)));
+        let (offset_bytes, rates): (Vec<_>, Vec<_>) = zones.unzip();
+        if !offset_bytes.is_empty() {
+            let mb_per_s = rates.into_iter().map(|rate| rounded(rate, 10.0)).collect();
+            passes.push(Pass { phase: phase.name.clone(), offset_bytes, mb_per_s });
+        }
+    }
+    Ok(passes)
 }
 
 /// Where a run's configuration lets steady state begin, in seconds: `steady_from_s` as a number, or

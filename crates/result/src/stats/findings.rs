@@ -38,7 +38,9 @@ pub fn consistency(run: &Run, rows: &PhaseRows, figures: &Consistency) -> Vec<Fi
 /// The metric a sentence rests on, and the sentence without its subject.
 type Predicate = Option<(&'static str, String)>;
 
-fn subject(run: &Run) -> String {
+/// How a sentence about a run begins: `The drive`, `The simulated drive with 25% spare area`.
+#[must_use]
+pub fn subject(run: &Run) -> String {
     let what = match run.target.kind.as_str() {
         "simulated" => "The simulated drive",
         "file" => "The file",
@@ -189,7 +191,8 @@ fn duration(rows: &[SecondRow]) -> String {
 }
 
 /// Three significant digits with thousands separators: 12,300. More would claim too much.
-fn count(value: f64) -> String {
+#[must_use]
+pub fn count(value: f64) -> String {
     let digits = (value.abs().max(1.0).log10().floor() as i32 - 2).max(0);
     let scale = 10_f64.powi(digits);
     let plain = format!("{:.0}", (value / scale).round() * scale);
@@ -203,13 +206,16 @@ fn count(value: f64) -> String {
     grouped
 }
 
-fn percent(share: f64) -> String {
+/// A share (0 to 1) in percent.
+#[must_use]
+pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
     if percent < 1.0 { format!("{percent:.1}%") } else { format!("{percent:.0}%") }
 }
 
 /// A latency in the unit that reads best, with three significant digits at most.
-fn time(ns: f64) -> String {
+#[must_use]
+pub fn time(ns: f64) -> String {
     let unit = LATENCY_UNITS.into_iter().find(|(unit_ns, _)| ns >= *unit_ns);
     let (unit_ns, name) = unit.unwrap_or((1.0, "ns"));
     let value = ns / unit_ns;

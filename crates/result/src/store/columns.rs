@@ -60,7 +60,7 @@ macro_rules! kind_column {
 }
 
 /// The columns of `series.parquet` after `phase`, `phase_index` and `second`.
-pub(crate) const SERIES: [Column<SecondRow>; 27] = [
+pub(crate) const SERIES: [Column<SecondRow>; 28] = [
     required("start_ns", |row| Some(row.start_ns), |row, value| row.start_ns = value),
     required("duration_ns", |row| Some(row.duration_ns), |row, value| row.duration_ns = value),
     kind_column!("read_ios", ios, Read),
@@ -71,6 +71,7 @@ pub(crate) const SERIES: [Column<SecondRow>; 27] = [
     kind_column!("write_bytes", bytes, Write),
     kind_column!("deallocate_bytes", bytes, Deallocate),
     required("errors", |row| Some(row.errors), |row, value| row.errors = value),
+    optional("offset_bytes", |row| row.offset_bytes, |row, value| row.offset_bytes = Some(value)),
     optional(
         "latency_ns_p50",
         |row| row.latency_ns_p50,

@@ -48,6 +48,8 @@ pub(crate) fn run_named(run_id: &str) -> Run {
         purge: None,
         phases: Vec::new(),
         metrics: [].into(),
+        verdict: None,
+        tables: Vec::new(),
         findings: Vec::new(),
         warnings: Vec::new(),
     }

@@ -1,0 +1,138 @@
+//! The four corners: random and sequential, reads and writes, at the depths that desktops have.
+//!
+//! Method (suite reference, section 3): 4 KiB random commands within 8 GiB at QD 3 for three minutes,
+//! writes once with random and once with repeating data, and both again at QD 32; then 128 KiB
+//! sequential commands at QD 1 over the whole span for one minute. Ours: random reads at QD 32; a purge and a
+//! sequential fill of the 8 GiB before the random steps; a purge before the sequential write, and a
+//! fill of the whole span before the sequential read, so that no step reads what was never written.
+//! How to read it: MB/s over the entire time of a step. A desktop is served by 50 MB/s of random
+//! writes; a large gap between the two kinds of data means a compressing controller.
+
+use base::{Data, OpKind};
+use load::{Order, Workload};
+
+use super::rates::{self, Named};
+use super::{Definition, Figures, Measured, Procedure, Site, Step, steps};
+use crate::error::RunError;
+use crate::params::{Param, Params};
+
+/// The test.
+pub const DEFINITION: Definition = Definition {
+    name: "corners",
+    question: "how fast is the drive in the four corners: random and sequential, read and write?",
+    writes: true,
+    params: &[
+        Param { name: "time", default: "3m", help: "length of each random step" },
+        Param { name: "sequential_time", default: "1m", help: "length of each sequential step" },
+        Param {
+            name: "random_span",
+            default: "8GiB",
+            help: "span of the random steps, from LBA 0",
+        },
+        Param { name: "queue_depth", default: "3", help: "commands kept outstanding, random" },
+        Param { name: "deep_queue_depth", default: "32", help: "the same for the deep steps" },
+        Param {
+            name: "fill",
+            default: "true",
+            help: "write the whole span before reading from it",
+        },
+    ],
+    procedure,
+    figures,
+};
+
+const STEPS: [Named; 8] = [
+    Named { phase: "random_read", label: "4 KiB random read" },
+    Named { phase: "random_read_deep", label: "4 KiB random read, deep queue" },
+    Named { phase: "random_write", label: "4 KiB random write" },
+    Named { phase: "random_write_repeating", label: "4 KiB random write, repeating data" },
+    Named { phase: "random_write_deep", label: "4 KiB random write, deep queue" },
+    Named {
+        phase: "random_write_deep_repeating",
+        label: "4 KiB random write, deep queue, repeating data",
+    },
+    Named { phase: "sequential_write", label: "128 KiB sequential write" },
+    Named { phase: "sequential_read", label: "128 KiB sequential read" },
+];
+
+/// What a desktop needs, by the rule of thumb of the reviews.
+const DESKTOP_MB_PER_S: f64 = 50.0;
+
+fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
+    let (time, sequential_time) = (params.duration("time")?, params.duration("sequential_time")?);
+    let (random_span, notes) = site.region(params.get("random_span")?);
+    let depth = params.queue_depth("queue_depth")?;
+    let deep = params.queue_depth("deep_queue_depth")?;
+    let fill: bool = params.get("fill")?;
+    let random = |name, kind, depth, data| {
+        let workload = Workload::new(kind, Order::Uniform, 4096, depth, random_span);
+        Step::from(steps::for_time(name, Workload { data, ..workload }, time))
+    };
+    let sequential = |name, kind| {
+        let block = steps::LINEAR_BLOCK_BYTES;
+        let workload = Workload::new(kind, Order::Sequential, block, 1, site.span_bytes);
+        Step::from(steps::for_time(name, workload, sequential_time))
+    };
+    let (read, write) = (OpKind::Read, OpKind::Write);
+    let mut list = vec![
+        steps::purge().into(),
+        steps::fill("prepare", random_span).into(),
+        random("random_read", read, depth, Data::Incompressible),
+        random("random_read_deep", read, deep, Data::Incompressible),
+        random("random_write", write, depth, Data::Incompressible),
+        random("random_write_repeating", write, depth, Data::Repeating),
+        random("random_write_deep", write, deep, Data::Incompressible),
+        random("random_write_deep_repeating", write, deep, Data::Repeating),
+        steps::purge().into(),
+        sequential("sequential_write", write),
+    ];
+    if fill {
+        list.push(steps::fill("fill", site.span_bytes).into());
+    }
+    list.push(sequential("sequential_read", read));
+    let config = steps::config([
+        ("time_s", steps::seconds(time)),
+        ("sequential_time_s", steps::seconds(sequential_time)),
+        ("random_span_bytes", random_span.into()),
+        ("queue_depth", depth.into()),
+        ("deep_queue_depth", deep.into()),
+        ("fill", fill.into()),
+    ]);
+    Ok(Procedure { config, steps: list, notes })
+}
+
+fn figures(measured: &Measured<'_>) -> Figures {
+    let mut figures = rates::of_steps(measured, "Four corners", &STEPS);
+    let span = steps::size(measured.config_u64("random_span_bytes"));
+    let depth = measured.config_u64("queue_depth");
+    let metric = "corners.random_write.mb_per_s";
+    if let Some(rate) = figures.metrics.get(metric).copied().flatten() {
+        let rule = if rate >= DESKTOP_MB_PER_S { "more" } else { "less" };
+        let text = format!(
+            "writes 4 KiB at random within {span} at QD {depth} at {}, {rule} than the 50 MB/s that \
+             serve a desktop",
+            rates::mb_per_s(rate)
+        );
+        figures.findings.push(rates::finding(measured, metric, &text));
+    }
+    figures.findings.extend(data_finding(measured, &figures));
+    figures
+}
+
+/// What the kind of data changes: nothing, unless the controller compresses.
+fn data_finding(measured: &Measured<'_>, figures: &Figures) -> Option<result::schema::Finding> {
+    let rate = |step: &str| {
+        let name = format!("corners.{step}.mb_per_s");
+        figures.metrics.get(&name).copied().flatten().filter(|rate| *rate > 0.0)
+    };
+    let (plain, repeating) = (rate("random_write_deep")?, rate("random_write_deep_repeating")?);
+    let ratio = repeating / plain;
+    (!(0.8..1.25).contains(&ratio)).then(|| {
+        let text = format!(
+            "writes repeating data {ratio:.1} times as fast as random data in the deep queue ({} and {})",
+            rates::mb_per_s(repeating),
+            rates::mb_per_s(plain)
+        );
+        rates::finding(measured, "corners.random_write_deep_repeating.mb_per_s", &text)
+    })
+}

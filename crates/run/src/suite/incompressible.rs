@@ -1,0 +1,118 @@
+//! Incompressible transfers, AS-SSD style: what is left when the controller cannot compress.
+//!
+//! Method (suite reference, section 4): 1 GiB written and read sequentially in 16 MiB units; 4 KiB random
+//! reads and writes at QD 1 and with 64 outstanding; access time as the mean latency of 4 KiB reads at
+//! QD 1 over the whole span and of 512 B writes within 1 GiB. Ours: a unit of 16 MiB is sixteen
+//! commands of 1 MiB, as a block layer would split it; where a target takes fewer than 64 commands,
+//! its own limit; 30 s for each random step; a purge first, and a fill of the whole span before the
+//! access time of reads. How to read it: compare with `corners`, whose repeating data may look
+//! better on a compressing controller.
+
+use base::OpKind;
+use load::{Order, Workload};
+
+use super::rates::{self, Named};
+use super::{Definition, Figures, Measured, Procedure, Site, steps};
+use crate::error::RunError;
+use crate::params::{Param, Params};
+
+/// The test.
+pub const DEFINITION: Definition = Definition {
+    name: "incompressible",
+    question: "how fast is the drive with data that no controller can compress?",
+    writes: true,
+    params: &[
+        Param { name: "time", default: "30s", help: "length of each random step" },
+        Param { name: "small_span", default: "1GiB", help: "span of all steps but one" },
+        Param { name: "deep_queue_depth", default: "64", help: "commands outstanding, deep steps" },
+        Param { name: "fill", default: "true", help: "write the whole span before access_read" },
+    ],
+    procedure,
+    figures,
+};
+
+const STEPS: [Named; 8] = [
+    Named { phase: "sequential_write", label: "16 MiB sequential write" },
+    Named { phase: "sequential_read", label: "16 MiB sequential read" },
+    Named { phase: "read", label: "4 KiB random read" },
+    Named { phase: "write", label: "4 KiB random write" },
+    Named { phase: "read_deep", label: "4 KiB random read, 64 outstanding" },
+    Named { phase: "write_deep", label: "4 KiB random write, 64 outstanding" },
+    Named { phase: "access_read", label: "4 KiB reads over the whole span" },
+    Named { phase: "access_write", label: "512 B writes" },
+];
+
+const UNIT_BLOCK_BYTES: u32 = 1 << 20;
+const UNIT_BLOCKS: u32 = 16;
+const SECTOR_BYTES: u32 = 512;
+
+fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
+    let time = params.duration("time")?;
+    let (small, mut notes) = site.region(params.get("small_span")?);
+    let asked: u32 = params.queue_depth("deep_queue_depth")?;
+    let fill: bool = params.get("fill")?;
+    let deep = asked.min(site.limits.queue_depth_max);
+    if deep < asked {
+        notes.push(format!(
+            "the target takes {deep} commands at a time, so the deep steps keep {deep} outstanding \
+             and not {asked}"
+        ));
+    }
+    let unit =
+        |kind| Workload::new(kind, Order::SequentialOnce, UNIT_BLOCK_BYTES, UNIT_BLOCKS, small);
+    let random = |name, kind, block, depth, span| {
+        steps::for_time(name, Workload::new(kind, Order::Uniform, block, depth, span), time)
+    };
+    let (read, write) = (OpKind::Read, OpKind::Write);
+    let mut phases = vec![
+        steps::purge(),
+        steps::to_its_end("sequential_write", unit(write)),
+        steps::to_its_end("sequential_read", unit(read)),
+        random("read", read, 4096, 1, small),
+        random("write", write, 4096, 1, small),
+        random("read_deep", read, 4096, deep, small),
+        random("write_deep", write, 4096, deep, small),
+    ];
+    if site.limits.logical_block_bytes <= SECTOR_BYTES {
+        phases.push(random("access_write", write, SECTOR_BYTES, 1, small));
+    } else {
+        notes.push(site.too_small(SECTOR_BYTES));
+    }
+    if fill {
+        phases.push(steps::fill("fill", site.span_bytes));
+    }
+    phases.push(random("access_read", read, 4096, 1, site.span_bytes));
+    let config = steps::config([
+        ("time_s", steps::seconds(time)),
+        ("small_span_bytes", small.into()),
+        ("deep_queue_depth", deep.into()),
+        ("fill", fill.into()),
+    ]);
+    Ok(Procedure { config, steps: phases.into_iter().map(Into::into).collect(), notes })
+}
+
+fn figures(measured: &Measured<'_>) -> Figures {
+    let mut figures = rates::of_steps(measured, "Incompressible transfers", &STEPS);
+    for step in ["access_read", "access_write"] {
+        let part = measured.complete(step);
+        let mean = part.and_then(|part| {
+            let (read, write) = (part.latencies(OpKind::Read), part.latencies(OpKind::Write));
+            read.mean().or(write.mean())
+        });
+        figures.metrics.insert(format!("incompressible.{step}.latency_ns_mean"), mean);
+    }
+    let rate = |step: &str| {
+        figures.metrics.get(&format!("incompressible.{step}.mb_per_s")).copied().flatten()
+    };
+    if let (Some(read), Some(write)) = (rate("sequential_read"), rate("sequential_write")) {
+        let text = format!(
+            "reads {} of incompressible data in 16 MiB units at {} and writes them at {}",
+            steps::size(measured.config_u64("small_span_bytes")),
+            rates::mb_per_s(read),
+            rates::mb_per_s(write)
+        );
+        let metric = "incompressible.sequential_write.mb_per_s";
+        figures.findings.push(rates::finding(measured, metric, &text));
+    }
+    figures
+}

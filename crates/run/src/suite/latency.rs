@@ -1,0 +1,82 @@
+//! Latency of one command at a time: what does a waiting person wait for?
+//!
+//! Method (ours): 4 KiB random reads, then random writes, then sequential writes of 4 KiB, at QD 1 within
+//! 8 GiB that were written sequentially, 60 s each. How to read it: with one command outstanding IOPS
+//! are only the inverse of the mean latency; the percentiles show what the mean hides.
+
+use base::OpKind;
+use load::{Order, Workload};
+use result::schema::TableRow;
+use result::stats::findings;
+
+use super::{Definition, Figures, Measured, Procedure, Site, rates, steps};
+use crate::error::RunError;
+use crate::params::{Param, Params};
+
+/// The test.
+pub const DEFINITION: Definition = Definition {
+    name: "latency",
+    question: "how long does a single command take, and how long at worst?",
+    writes: true,
+    params: &[
+        Param { name: "time", default: "60s", help: "length of each step" },
+        Param { name: "random_span", default: "8GiB", help: "span of the commands, from LBA 0" },
+        Param { name: "block", default: "4KiB", help: "size and alignment of the commands" },
+    ],
+    procedure,
+    figures,
+};
+
+const STEPS: [(&str, OpKind, Order, &str); 3] = [
+    ("random_read", OpKind::Read, Order::Uniform, "random read"),
+    ("random_write", OpKind::Write, Order::Uniform, "random write"),
+    ("sequential_write", OpKind::Write, Order::Sequential, "sequential write"),
+];
+
+/// The percentiles of the table, by the end of their metric's name.
+const COLUMNS: [&str; 5] = ["p50", "p99", "p999", "p9999", "max"];
+
+fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
+    let time = params.duration("time")?;
+    let (span, notes) = site.region(params.get("random_span")?);
+    let block = params.block_bytes("block")?;
+    let mut phases = vec![steps::purge(), steps::fill("prepare", span)];
+    for (name, kind, order, _) in STEPS {
+        phases.push(steps::for_time(name, Workload::new(kind, order, block, 1, span), time));
+    }
+    let config = steps::config([
+        ("time_s", steps::seconds(time)),
+        ("random_span_bytes", span.into()),
+        ("block_bytes", block.into()),
+    ]);
+    Ok(Procedure { config, steps: phases.into_iter().map(Into::into).collect(), notes })
+}
+
+fn figures(measured: &Measured<'_>) -> Figures {
+    let mut figures = Figures::default();
+    let columns = COLUMNS.map(|column| (column, "ns"));
+    let mut table = rates::table("latencies", "Latency at QD 1", "command", &columns);
+    for (name, _, _, label) in STEPS {
+        let metric = format!("latency.{name}");
+        let part = measured.complete(name);
+        rates::add_rates(&mut figures.metrics, &metric, part);
+        rates::add_latencies(&mut figures.metrics, &metric, part);
+        let value = |end: &str| {
+            figures.metrics.get(&format!("{metric}.latency_ns_{end}")).copied().flatten()
+        };
+        let values = COLUMNS.map(value);
+        if let [Some(p50), _, _, Some(p9999), Some(max)] = values {
+            let text = format!(
+                "answers a {label} at QD 1 in {} half the time, in {} in 9,999 of 10,000 cases, in {} at worst",
+                findings::time(p50),
+                findings::time(p9999),
+                findings::time(max)
+            );
+            let finding = rates::finding(measured, &format!("{metric}.latency_ns_p50"), &text);
+            figures.findings.push(finding);
+        }
+        table.rows.push(TableRow { label: label.to_owned(), values: values.to_vec() });
+    }
+    figures.tables.push(table);
+    figures
+}

@@ -1,0 +1,87 @@
+//! What a test reads its figures from: the phases of a run and their rows.
+
+use base::{Histogram, OpKind, Ratio};
+use result::rows::PhaseRows;
+use result::schema::{Phase, Run};
+
+/// Everything measured so far.
+#[derive(Clone, Copy, Debug)]
+pub struct Measured<'a> {
+    /// The run with its phases.
+    pub run: &'a Run,
+    /// The rows of each phase, in the order of `run.phases`.
+    pub rows: &'a [PhaseRows],
+}
+
+/// One phase with its rows.
+#[derive(Clone, Copy, Debug)]
+pub struct Part<'a> {
+    /// The phase.
+    pub phase: &'a Phase,
+    /// Its rows.
+    pub rows: &'a PhaseRows,
+}
+
+impl<'a> Measured<'a> {
+    /// All phases in order, those that ended early included.
+    pub fn parts(&self) -> impl DoubleEndedIterator<Item = Part<'a>> + use<'a> {
+        self.run.phases.iter().zip(self.rows).map(|(phase, rows)| Part { phase, rows })
+    }
+
+    /// The last phase of this name, whether it ended early or not.
+    #[must_use]
+    pub fn part(&self, name: &str) -> Option<Part<'a>> {
+        self.parts().rfind(|part| part.phase.name == name)
+    }
+
+    /// The last phase of this name, if it ran to its end.
+    #[must_use]
+    pub fn complete(&self, name: &str) -> Option<Part<'a>> {
+        self.part(name).filter(|part| part.phase.complete)
+    }
+
+    /// A number of the run's configuration; 0 where there is none of this name.
+    #[must_use]
+    pub fn config_u64(&self, name: &str) -> u64 {
+        self.run.config.get(name).and_then(serde_json::Value::as_u64).unwrap_or_default()
+    }
+}
+
+impl Part<'_> {
+    /// Commands per second over the whole phase.
+    #[must_use]
+    pub fn iops(&self) -> Option<f64> {
+        self.per_second(self.phase.ios)
+    }
+
+    /// Decimal megabytes per second over the whole phase.
+    #[must_use]
+    pub fn mb_per_s(&self) -> Option<f64> {
+        self.per_second(self.phase.bytes).map(|rate| rate / 1e6)
+    }
+
+    fn per_second(&self, count: u64) -> Option<f64> {
+        let seconds = self.phase.duration_ns as f64 / 1e9;
+        (seconds > 0.0).then(|| count as f64 / seconds)
+    }
+
+    /// Decimal megabytes per second of every row, in order.
+    #[must_use]
+    pub fn row_mb_per_s(&self) -> Vec<f64> {
+        self.rows.seconds.iter().filter_map(result::stats::rates::mb_per_s).collect()
+    }
+
+    /// The latencies of one kind of command.
+    #[must_use]
+    pub fn latencies(&self, op: OpKind) -> Histogram {
+        self.rows.histogram(op, 0..u32::MAX)
+    }
+
+    /// A percentile of the latencies of all commands, in ns.
+    #[must_use]
+    pub fn latency_ns(&self, share: Ratio) -> Option<f64> {
+        let mut all = Histogram::new();
+        OpKind::ALL.iter().for_each(|&op| all.merge(&self.latencies(op)));
+        all.quantile(share).map(|ns| ns as f64)
+    }
+}

@@ -1,0 +1,84 @@
+//! Reads and writes at the same time: what do writes do to reads?
+//!
+//! Method (ours, after later suites): 4 KiB random commands at QD 32 within 16 GiB that were written
+//! sequentially, with 100% reads, 90% and so on down to 0%, 30 s each. How to read it: on a bathtub curve
+//! (high at both ends, low between) reads wait behind programs and erases of the writes.
+
+use base::{Bytes, OpKind, Ratio};
+use load::{Mix, Order, Workload};
+use result::schema::TableRow;
+use result::stats::findings::count;
+
+use super::{Definition, Figures, Measured, Procedure, Site, rates, steps};
+use crate::error::RunError;
+use crate::params::{Param, Params};
+
+/// The test.
+pub const DEFINITION: Definition = Definition {
+    name: "mixed",
+    question: "how fast is the drive when it reads and writes at the same time?",
+    writes: true,
+    params: &[
+        Param { name: "time", default: "30s", help: "length of each step" },
+        Param { name: "random_span", default: "16GiB", help: "span of the commands, from LBA 0" },
+        Param { name: "block", default: "4KiB", help: "size and alignment of the commands" },
+        Param { name: "queue_depth", default: "32", help: "commands kept outstanding" },
+        Param {
+            name: "read_percents",
+            default: "100,90,80,70,60,50,40,30,20,10,0",
+            help: "shares of reads, in order",
+        },
+    ],
+    procedure,
+    figures,
+};
+
+fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
+    let time = params.duration("time")?;
+    let (span, notes) = site.region(params.get::<Bytes>("random_span")?);
+    let block = params.block_bytes("block")?;
+    let depth = params.queue_depth("queue_depth")?;
+    let percents: Vec<u8> = params.list("read_percents")?;
+    let mut phases = vec![steps::purge(), steps::fill("prepare", span)];
+    for &percent in &percents {
+        let workload = Workload::new(OpKind::Write, Order::Uniform, block, depth, span);
+        let workload = Workload { mix: Mix::ReadPercent(percent), ..workload };
+        phases.push(steps::for_time(&format!("read{percent}"), workload, time));
+    }
+    let config = steps::config([
+        ("time_s", steps::seconds(time)),
+        ("random_span_bytes", span.into()),
+        ("block_bytes", block.into()),
+        ("queue_depth", depth.into()),
+        ("read_percents", percents.into()),
+    ]);
+    Ok(Procedure { config, steps: phases.into_iter().map(Into::into).collect(), notes })
+}
+
+fn figures(measured: &Measured<'_>) -> Figures {
+    let mut figures = Figures::default();
+    let columns = [("all", "IOPS"), ("rate", "MB/s"), ("read p99", "ns"), ("write p99", "ns")];
+    let mut table = rates::table("shares", "Mixed reads and writes", "reads", &columns);
+    let percents = measured.run.config.get("read_percents").and_then(serde_json::Value::as_array);
+    for percent in percents.into_iter().flatten().filter_map(serde_json::Value::as_u64) {
+        let name = format!("read{percent}");
+        let part = measured.complete(&name);
+        rates::add_rates(&mut figures.metrics, &format!("mixed.{name}"), part);
+        let p99 = |kind| {
+            let share = Ratio::new(99, 100).unwrap_or(Ratio::ONE);
+            part.and_then(|part| part.latencies(kind).quantile(share)).map(|ns| ns as f64)
+        };
+        let iops = part.and_then(|part| part.iops());
+        let rate = part.and_then(|part| part.mb_per_s());
+        let values = vec![iops, rate, p99(OpKind::Read), p99(OpKind::Write)];
+        table.rows.push(TableRow { label: format!("{percent}%"), values });
+    }
+    let known = table.rows.iter().filter_map(|row| Some((row.label.as_str(), row.values[0]?)));
+    if let Some((label, iops)) = known.min_by(|a, b| a.1.total_cmp(&b.1)) {
+        let text = format!("is slowest with {label} reads, at {} IOPS", count(iops));
+        let metric = format!("mixed.read{}.iops", label.trim_end_matches('%'));
+        figures.findings.push(rates::finding(measured, &metric, &text));
+    }
+    figures.tables.push(table);
+    figures
+}

@@ -1,0 +1,107 @@
+//! Queue depth: how much does the drive gain from more commands at a time, and what does it cost?
+//!
+//! Method (ours; readers asked for more than QD 32): 4 KiB random reads, then writes, within 8 GiB that
+//! were written sequentially, at QD 1, 2, 4 … 256, 10 s each. How to read it: IOPS rise while dies are
+//! idle and flatten when all are busy; from there on only the latency rises. Depths above what a
+//! target takes at a time are reported as not supported.
+
+use base::{OpKind, Ratio};
+use load::{Order, Workload};
+use result::schema::TableRow;
+use result::stats::findings::count;
+
+use super::{Definition, Figures, Measured, Procedure, Site, rates, steps};
+use crate::error::RunError;
+use crate::params::{Param, Params};
+
+/// The test.
+pub const DEFINITION: Definition = Definition {
+    name: "qd-sweep",
+    question: "how much does the drive gain from more commands at a time?",
+    writes: true,
+    params: &[
+        Param { name: "time", default: "10s", help: "length of each step" },
+        Param { name: "random_span", default: "8GiB", help: "span of the commands, from LBA 0" },
+        Param { name: "block", default: "4KiB", help: "size and alignment of the commands" },
+        Param {
+            name: "queue_depths",
+            default: "1,2,4,8,16,32,64,128,256",
+            help: "depths, in order",
+        },
+    ],
+    procedure,
+    figures,
+};
+
+const KINDS: [OpKind; 2] = [OpKind::Read, OpKind::Write];
+
+fn step(kind: OpKind, depth: u64) -> String {
+    format!("{}_qd{depth}", kind.name())
+}
+
+fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
+    let time = params.duration("time")?;
+    let (span, mut notes) = site.region(params.get("random_span")?);
+    let block = params.block_bytes("block")?;
+    let depths: Vec<u32> = params.list("queue_depths")?;
+    let (possible, too_deep): (Vec<u32>, Vec<u32>) =
+        depths.iter().partition(|depth| **depth <= site.limits.queue_depth_max);
+    for depth in too_deep {
+        notes.push(format!(
+            "QD {depth} is not supported: the target takes {} commands at a time",
+            site.limits.queue_depth_max
+        ));
+    }
+    let mut phases = vec![steps::purge(), steps::fill("prepare", span)];
+    for kind in KINDS {
+        for &depth in &possible {
+            let workload = Workload::new(kind, Order::Uniform, block, depth, span);
+            phases.push(steps::for_time(&step(kind, depth.into()), workload, time));
+        }
+    }
+    let config = steps::config([
+        ("time_s", steps::seconds(time)),
+        ("random_span_bytes", span.into()),
+        ("block_bytes", block.into()),
+        ("queue_depths", depths.into()),
+    ]);
+    Ok(Procedure { config, steps: phases.into_iter().map(Into::into).collect(), notes })
+}
+
+fn figures(measured: &Measured<'_>) -> Figures {
+    let mut figures = Figures::default();
+    let columns = [("read", "IOPS"), ("write", "IOPS"), ("read p99", "ns"), ("write p99", "ns")];
+    let mut table = rates::table("depths", "Queue depth", "queue depth", &columns);
+    let depths = measured.run.config.get("queue_depths").and_then(serde_json::Value::as_array);
+    for depth in depths.into_iter().flatten().filter_map(serde_json::Value::as_u64) {
+        let parts = KINDS.map(|kind| (step(kind, depth), measured.complete(&step(kind, depth))));
+        for (name, part) in &parts {
+            rates::add_rates(&mut figures.metrics, &format!("qd-sweep.{name}"), *part);
+            rates::add_latencies(&mut figures.metrics, &format!("qd-sweep.{name}"), *part);
+        }
+        let p99 = Ratio::new(99, 100).unwrap_or(Ratio::ONE);
+        let iops = parts.iter().map(|(_, part)| part.and_then(|part| part.iops()));
+        let latency = parts.iter().map(|(_, part)| part.and_then(|part| part.latency_ns(p99)));
+        table
+            .rows
+            .push(TableRow { label: depth.to_string(), values: iops.chain(latency).collect() });
+    }
+    for (column, verb) in [(0, "reads"), (1, "writes")] {
+        let values: Vec<_> =
+            table.rows.iter().filter_map(|row| Some((&row.label, row.values[column]?))).collect();
+        let best = values.iter().map(|(_, iops)| *iops).fold(0.0, f64::max);
+        let enough = values.iter().find(|(_, iops)| *iops >= 0.9 * best && best > 0.0);
+        if let (Some((first, low)), Some((depth, _))) = (values.first(), enough) {
+            let text = format!(
+                "does {} random {verb} a second at QD {first} and up to {}; QD {depth} is enough for nine \
+                 tenths of that",
+                count(*low),
+                count(best)
+            );
+            let metric = format!("qd-sweep.{}_qd{depth}.iops", verb.trim_end_matches('s'));
+            figures.findings.push(rates::finding(measured, &metric, &text));
+        }
+    }
+    figures.tables.push(table);
+    figures
+}

@@ -1,0 +1,163 @@
+//! The words that tests are written in: purge, fill, load, pass, pause.
+
+use base::{Bytes, Data, Nanos, OpKind};
+use load::{Mix, Order, Workload};
+use serde_json::Value;
+
+use super::{Action, PhaseSpec, Step};
+use crate::error::RunError;
+use crate::params::Params;
+use crate::recorder::Zones;
+
+/// Size of the commands of fills and linear passes.
+pub const LINEAR_BLOCK_BYTES: u32 = 128 << 10;
+/// Commands that a fill keeps outstanding: nobody measures it, so it may be fast.
+pub const FILL_QUEUE_DEPTH: u32 = 32;
+/// Zones of a pass over a device, after HD Tach.
+pub const ZONES: u64 = 500;
+
+impl From<PhaseSpec> for Step {
+    fn from(phase: PhaseSpec) -> Self {
+        Self::Phase(phase)
+    }
+}
+
+/// Brings the target to its fresh state.
+#[must_use]
+pub fn purge() -> PhaseSpec {
+    let what = "bring the target to its fresh state".to_owned();
+    PhaseSpec { name: "purge".to_owned(), what, action: Action::Purge }
+}
+
+/// Deallocates the first `len_bytes` of the target.
+#[must_use]
+pub fn trim(name: &str, len_bytes: u64) -> PhaseSpec {
+    let what = format!("deallocate (TRIM) {} from LBA 0 on", size(len_bytes));
+    let action = Action::Deallocate { offset_bytes: 0, len_bytes };
+    PhaseSpec { name: name.to_owned(), what, action }
+}
+
+/// Leaves the target alone.
+#[must_use]
+pub fn idle(name: &str, duration: Nanos) -> PhaseSpec {
+    let what = format!("leave the target alone for {duration}");
+    PhaseSpec { name: name.to_owned(), what, action: Action::Idle(duration) }
+}
+
+/// Issues a workload until it ends by itself.
+#[must_use]
+pub fn to_its_end(name: &str, workload: Workload) -> PhaseSpec {
+    load(name, workload, None, None)
+}
+
+/// Issues a workload for a time.
+#[must_use]
+pub fn for_time(name: &str, workload: Workload, duration: Nanos) -> PhaseSpec {
+    load(name, workload, Some(duration), None)
+}
+
+/// Writes the first `span_bytes` in LBA order, so that every LBA holds data.
+#[must_use]
+pub fn fill(name: &str, span_bytes: u64) -> PhaseSpec {
+    let (block, depth) = (LINEAR_BLOCK_BYTES, FILL_QUEUE_DEPTH);
+    let order = Order::SequentialOnce;
+    to_its_end(name, Workload::new(OpKind::Write, order, block, depth, span_bytes))
+}
+
+/// A workload to its end with a row for each of `zones` zones of what it covers.
+#[must_use]
+pub fn by_zone(name: &str, workload: Workload, zones: u64) -> PhaseSpec {
+    let total_bytes = workload.total_bytes().unwrap_or(workload.span_bytes);
+    let block_bytes = u64::from(workload.block_bytes);
+    let zone_bytes = total_bytes.div_ceil(zones).next_multiple_of(block_bytes);
+    let zones = Zones { start_bytes: workload.span_offset_bytes, zone_bytes };
+    load(name, workload, None, Some(zones))
+}
+
+/// A pass over the first `span_bytes` as HD Tach makes it: 128 KiB, QD 1, LBA order, one row for each
+/// 1/500.
+#[must_use]
+pub fn linear_pass(name: &str, kind: OpKind, data: Data, span_bytes: u64) -> PhaseSpec {
+    let workload = Workload::new(kind, Order::SequentialOnce, LINEAR_BLOCK_BYTES, 1, span_bytes);
+    by_zone(name, Workload { data, ..workload }, ZONES)
+}
+
+fn load(
+    name: &str,
+    workload: Workload,
+    duration: Option<Nanos>,
+    zones: Option<Zones>,
+) -> PhaseSpec {
+    let what = in_words(&workload, duration);
+    PhaseSpec { name: name.to_owned(), what, action: Action::Load { workload, duration, zones } }
+}
+
+/// What a workload does, with everything that decides its figures.
+fn in_words(workload: &Workload, duration: Option<Nanos>) -> String {
+    let block = Bytes(u64::from(workload.block_bytes));
+    let kind = match workload.mix {
+        Mix::One(OpKind::Read) => "reads".to_owned(),
+        Mix::One(OpKind::Write) => "writes".to_owned(),
+        Mix::One(OpKind::Flush) => "flushes".to_owned(),
+        Mix::One(OpKind::Deallocate) => "deallocations".to_owned(),
+        Mix::ReadPercent(percent) => format!("commands, {percent}% of them reads"),
+    };
+    let order = match workload.order {
+        Order::SequentialOnce | Order::Sequential => "sequential",
+        Order::Uniform => "random",
+    };
+    let data = match (workload.mix.writes(), workload.data) {
+        (false, _) => String::new(),
+        (true, Data::Incompressible) => ", incompressible".to_owned(),
+        (true, Data::Repeating) => ", repeating data".to_owned(),
+        (true, Data::Compressible { physical_percent }) => {
+            format!(", data that shrinks to {physical_percent}%")
+        }
+    };
+    let limit = match (duration, workload.limit_bytes) {
+        (Some(duration), _) => format!(", for {duration}"),
+        (None, Some(bytes)) if bytes != workload.span_bytes => format!(", {} in all", size(bytes)),
+        (None, _) => String::new(),
+    };
+    let (depth, span) = (workload.queue_depth, size(workload.span_bytes));
+    format!("{block} {order} {kind} within {span}, QD {depth}{data}{limit}")
+}
+
+/// Bytes as people say them: `8GiB` where that is exact, else decimal as drives are sold.
+pub(super) fn size(bytes: u64) -> String {
+    const MIB: u64 = 1 << 20;
+    if bytes < 10 * MIB || bytes.is_multiple_of(MIB) {
+        return Bytes(bytes).to_string();
+    }
+    let (unit, factor) = if bytes >= 1_000_000_000 { ("GB", 1e9) } else { ("MB", 1e6) };
+    format!("{:.1} {unit}", bytes as f64 / factor)
+}
+
+/// Entries of a resolved configuration.
+pub(super) fn config<const N: usize>(
+    entries: [(&str, Value); N],
+) -> std::collections::BTreeMap<String, Value> {
+    entries.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// A time in whole seconds, as configurations hold it.
+pub(super) fn seconds(duration: Nanos) -> Value {
+    (duration.0 / Nanos::SECOND.0).into()
+}
+
+/// The kind of data that a parameter asks for: `incompressible`, `repeating`, or its size after
+/// compression such as `46%`.
+pub(super) fn data(params: &Params, name: &str) -> Result<Data, RunError> {
+    let text = params.text(name);
+    let percent =
+        || text.strip_suffix('%')?.parse().ok().filter(|percent| (1..=100).contains(percent));
+    match (text.as_str(), percent()) {
+        ("incompressible", _) => Ok(Data::Incompressible),
+        ("repeating", _) => Ok(Data::Repeating),
+        (_, Some(physical_percent)) => Ok(Data::Compressible { physical_percent }),
+        _ => Err(RunError::Usage(format!(
+            "`--set {name}={text}` must be incompressible, repeating, or the size after compression from \
+             1% to 100%"
+        ))),
+    }
+}

@@ -1,0 +1,87 @@
+//! Figures of passes over the address space.
+
+use std::collections::BTreeMap;
+
+use result::schema::TableRow;
+use result::stats::summary::{Summary, quantile};
+
+use super::{Figures, Measured, rates};
+
+/// What a pass says about the zones of a device, in decimal megabytes per second.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Pass {
+    /// Bytes over time: what the whole pass takes.
+    pub(super) mean: f64,
+    /// The slowest zone.
+    pub(super) min: f64,
+    /// 5% of the zones are slower than this.
+    pub(super) p5: f64,
+    /// The fastest zone.
+    pub(super) max: f64,
+}
+
+impl Pass {
+    /// The figures of a phase that ran to its end.
+    pub(super) fn of(measured: &Measured<'_>, phase: &str) -> Option<Self> {
+        let part = measured.complete(phase)?;
+        let zones = part.row_mb_per_s();
+        let Summary { min, max, .. } = Summary::of(&zones)?;
+        Some(Self { mean: part.mb_per_s()?, min, p5: quantile(&zones, 0.05)?, max })
+    }
+
+    /// Its figures under their names.
+    fn values(self) -> [(&'static str, f64); 4] {
+        [
+            ("mb_per_s", self.mean),
+            ("mb_per_s_min", self.min),
+            ("mb_per_s_p5", self.p5),
+            ("mb_per_s_max", self.max),
+        ]
+    }
+}
+
+/// Adds `<test>.<pass>.mb_per_s`, `_min`, `_p5` and `_max`.
+pub(super) fn add_pass(
+    metrics: &mut BTreeMap<String, Option<f64>>,
+    name: &str,
+    pass: Option<Pass>,
+) {
+    let zero = Pass { mean: 0.0, min: 0.0, p5: 0.0, max: 0.0 };
+    for (index, (end, _)) in zero.values().into_iter().enumerate() {
+        metrics.insert(format!("{name}.{end}"), pass.map(|pass| pass.values()[index].1));
+    }
+}
+
+/// Metrics, a table and a sentence for each of these passes.
+pub(super) fn figures(measured: &Measured<'_>, title: &str, passes: &[&str]) -> Figures {
+    let test = &measured.run.test;
+    let mut figures = Figures::default();
+    let columns = [
+        ("mean", "MB/s"),
+        ("slowest zone", "MB/s"),
+        ("5% of zones", "MB/s"),
+        ("fastest zone", "MB/s"),
+    ];
+    let mut table = rates::table("passes", title, "pass", &columns);
+    for name in passes {
+        let pass = Pass::of(measured, name);
+        let metric = format!("{test}.{name}");
+        add_pass(&mut figures.metrics, &metric, pass);
+        let values = match pass {
+            Some(pass) => pass.values().map(|(_, value)| Some(value)).to_vec(),
+            None => vec![None; 4],
+        };
+        table.rows.push(TableRow { label: (*name).to_owned(), values });
+        if let Some(pass) = pass {
+            let text = format!(
+                "does the {name} pass at {} on average; its slowest zone does {}",
+                rates::mb_per_s(pass.mean),
+                rates::mb_per_s(pass.min)
+            );
+            let finding = rates::finding(measured, &format!("{metric}.mb_per_s"), &text);
+            figures.findings.push(finding);
+        }
+    }
+    figures.tables.push(table);
+    figures
+}

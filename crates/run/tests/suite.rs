@@ -1,0 +1,209 @@
+//! Do the tests of the suite do what the reference says, and name their figures as scripts expect?
+#![allow(missing_docs, reason = "a test")]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use base::{Data, Op, OpKind};
+use io::Target;
+use io::engine::scripted::{Event as Asked, Reply, ScriptedTarget};
+use io::engine::sim::SimTarget;
+use result::schema::RunStatus;
+use result::store::RunDir;
+use run::{Control, Outcome, Request, RunError, SpanRequest, Test};
+
+const MIB: u64 = 1 << 20;
+const DRIVE: &str = "sandisk-extreme-ii-480gb";
+
+/// Runs a test of this name; settings are `key=value` with spaces between.
+fn run_test<T: Target>(
+    target: &mut T,
+    library: &Path,
+    test: &str,
+    settings: &str,
+) -> Result<Outcome, RunError> {
+    let setting = |text: &str| {
+        let (key, value) = text.split_once('=').expect("key=value");
+        (key.to_owned(), value.to_owned())
+    };
+    let request = Request {
+        test: test.parse::<Test>().unwrap(),
+        settings: settings.split_whitespace().map(setting).collect(),
+        span: SpanRequest::Default,
+        seed: 1,
+        library: library.to_owned(),
+        command: format!("ssdlab run {test}"),
+        environment: BTreeMap::new(),
+        warnings: Vec::new(),
+    };
+    let interrupted = AtomicBool::new(false);
+    let mut control = Control {
+        interrupted: &interrupted,
+        observer: &mut |_| (),
+        unix_ns: || 1_795_000_000_000_000_000,
+    };
+    run::run(target, &request, &mut control)
+}
+
+/// A simulated drive of 1/256 of the size, with more keys.
+fn small_drive(keys: &[(&str, &str)]) -> SimTarget {
+    let scale = [("scale", "1/256")];
+    let keys = scale.iter().chain(keys).map(|(k, v)| ((*k).to_owned(), (*v).to_owned()));
+    SimTarget::open(&format!("sim:{DRIVE}"), DRIVE, &keys.collect::<Vec<_>>()).unwrap()
+}
+
+/// Runs on a small simulated drive to a good end, and checks the run directory.
+fn on_small_drive(test: &str, settings: &str) -> Outcome {
+    let library = tempfile::tempdir().unwrap();
+    let outcome = run_test(&mut small_drive(&[]), library.path(), test, settings).unwrap();
+    assert_eq!(outcome.run.status, RunStatus::Complete, "{:?}", outcome.run.warnings);
+    let dir = RunDir::open(&outcome.dir).unwrap();
+    assert_eq!(dir.run().phases, outcome.run.phases, "run.json holds what the outcome does");
+    assert_eq!(dir.contradictions().unwrap(), Vec::<String>::new());
+    result::report::build("report", &[dir]).unwrap();
+    outcome
+}
+
+fn metric(outcome: &Outcome, name: &str) -> f64 {
+    let metrics = &outcome.run.metrics;
+    let value = metrics.get(name).unwrap_or_else(|| panic!("no {name} in {metrics:#?}"));
+    value.unwrap_or_else(|| panic!("{name} is null"))
+}
+
+/// Commands between the purges and fills, taken apart by what they are like.
+fn kinds_of(ops: &[Op]) -> Vec<(OpKind, u32, Data)> {
+    let mut kinds: Vec<_> = ops.iter().map(|op| (op.kind, op.len, op.data)).collect();
+    kinds.dedup();
+    kinds
+}
+
+#[test]
+fn corners_issue_what_the_reference_says() {
+    let library = tempfile::tempdir().unwrap();
+    let mut target = ScriptedTarget::new(64 * MIB, Reply::after_ns(1_000_000));
+    let settings = "time=1s sequential_time=1s random_span=16MiB";
+    let outcome = run_test(&mut target, library.path(), "corners", settings).unwrap();
+    let purges = target.events().iter().filter(|(_, event)| *event == Asked::Purged).count();
+    assert_eq!(purges, 2);
+    let ops: Vec<Op> = target.ops().copied().collect();
+    let (read, write) = (OpKind::Read, OpKind::Write);
+    let (random, repeating) = (Data::Incompressible, Data::Repeating);
+    let want = [
+        (write, 131_072, random),
+        (read, 4096, random),
+        (write, 4096, random),
+        (write, 4096, repeating),
+        (write, 4096, random),
+        (write, 4096, repeating),
+        (write, 131_072, random),
+        (read, 131_072, random),
+    ];
+    assert_eq!(kinds_of(&ops), want);
+    assert!(ops.iter().filter(|op| op.len == 4096).all(|op| op.offset < 16 * MIB));
+    // One command a millisecond and slot: IOPS are the depth.
+    let expected = [("random_read", 3), ("random_write_deep", 32), ("sequential_read", 1)];
+    for (step, depth) in expected {
+        let iops = metric(&outcome, &format!("corners.{step}.iops"));
+        assert!((iops - f64::from(depth) * 1e3).abs() <= f64::from(depth), "{step}: {iops}");
+    }
+    let rate = metric(&outcome, "corners.sequential_read.mb_per_s");
+    assert!((rate - 131.0).abs() < 0.3, "{rate}");
+}
+
+#[test]
+fn a_sweep_reports_sizes_that_the_target_cannot_do() {
+    let outcome = on_small_drive("sweep", "sweep_span=16MiB");
+    let notes = outcome.run.warnings.join("\n");
+    for size in ["512B", "1KiB", "2KiB"] {
+        assert!(notes.contains(&format!("transfers of {size} are not supported")), "{notes}");
+        assert_eq!(outcome.run.metrics[&format!("sweep.read_{size}.mb_per_s")], None);
+    }
+    let table = &outcome.run.tables[0];
+    let labels: Vec<_> = table.rows.iter().map(|row| row.label.as_str()).collect();
+    assert_eq!((labels.len(), labels[0], labels[14]), (15, "512B", "8MiB"));
+    assert!(table.rows.iter().skip(3).all(|row| row.values.iter().all(Option::is_some)));
+    let rate = |size: &str| metric(&outcome, &format!("sweep.write_{size}.mb_per_s"));
+    assert!(rate("4KiB") < rate("8MiB"));
+}
+
+#[test]
+fn a_linear_pass_writes_every_zone_fully_and_in_order() {
+    let library = tempfile::tempdir().unwrap();
+    let span = 64 * MIB + 4096;
+    let mut target = ScriptedTarget::new(span, Reply::after_ns(1_000_000));
+    let outcome = run_test(&mut target, library.path(), "linear", "").unwrap();
+    let rows = RunDir::open(&outcome.dir).unwrap().phase_rows("write").unwrap();
+    // 1/500 of the span rounded up to a whole command: two of them.
+    let zone_bytes = 2 * 131_072;
+    let offsets: Vec<_> = rows.seconds.iter().map(|row| row.offset_bytes.unwrap()).collect();
+    let want: Vec<_> = (0..span.div_ceil(zone_bytes)).map(|zone| zone * zone_bytes).collect();
+    assert_eq!(offsets, want);
+    let bytes: u64 = rows.seconds.iter().map(|row| row.bytes[OpKind::Write.index()]).sum();
+    assert_eq!(bytes, span, "every zone was fully written");
+    let ops: Vec<Op> = target.ops().copied().collect();
+    assert_eq!(kinds_of(&ops).len(), 4, "whole blocks and a rest, written and then read");
+    let mean = metric(&outcome, "linear.write.mb_per_s");
+    assert!((mean - 131.0).abs() < 0.5, "{mean}");
+}
+
+#[test]
+fn every_test_runs_on_a_simulated_drive_and_says_something() {
+    for (test, settings) in [
+        ("corners", "time=1s sequential_time=1s"),
+        ("incompressible", "time=1s"),
+        ("linear", ""),
+        ("full-write", ""),
+        ("latency", "time=1s"),
+        ("mixed", "time=1s read_percents=100,65,0"),
+        ("qd-sweep", "time=1s"),
+        ("pslc", "pauses=10s"),
+    ] {
+        let outcome = on_small_drive(test, settings);
+        let run = &outcome.run;
+        assert!(run.metrics.keys().all(|name| name.starts_with(test)), "{test}: {:?}", run.metrics);
+        assert!(!run.tables.is_empty() && !run.findings.is_empty(), "{test}");
+        let known = run.findings.iter().all(|f| run.metrics.contains_key(&f.metric));
+        assert!(known, "{test}: a finding rests on no metric: {:#?}", run.findings);
+    }
+}
+
+#[test]
+fn depths_above_the_limit_of_the_drive_are_reported() {
+    let outcome = on_small_drive("qd-sweep", "time=1s queue_depths=1,32,64");
+    assert!(
+        metric(&outcome, "qd-sweep.read_qd32.iops") > metric(&outcome, "qd-sweep.read_qd1.iops")
+    );
+    assert_eq!(outcome.run.metrics["qd-sweep.read_qd64.iops"], None);
+    let notes = outcome.run.warnings.join("\n");
+    assert!(notes.contains("QD 64 is not supported: the target takes 32 commands"), "{notes}");
+}
+
+#[test]
+fn reads_wait_behind_writes() {
+    let outcome = on_small_drive("mixed", "time=2s read_percents=100,50");
+    let table = &outcome.run.tables[0];
+    let read_p99 = |row: usize| table.rows[row].values[2].unwrap();
+    assert!(read_p99(1) > 2.0 * read_p99(0), "{table:#?}");
+}
+
+#[test]
+fn settings_that_cannot_be_used_are_named() {
+    let library = tempfile::tempdir().unwrap();
+    for (test, setting, word) in [
+        ("corners", "time=5", "such as `60s`"),
+        ("corners", "queue_depth=0", "at least 1"),
+        ("sweep", "data=zeros", "incompressible, repeating"),
+        ("sweep", "data=101%", "1% to 100%"),
+        ("mixed", "read_percents=100,101", "share of reads is 101"),
+        ("mixed", "read_percents=,", "cannot be used"),
+        ("qd-sweep", "queue_depths=0", "queue depth is 0"),
+        ("latency", "block=1000", "multiple of the target's"),
+        ("pslc", "pauses=never", "a time such as"),
+        ("linear", "passes=3", "there is no parameter `passes`"),
+    ] {
+        let error = run_test(&mut small_drive(&[]), library.path(), test, setting).unwrap_err();
+        assert!(error.to_string().contains(word), "{test} {setting}: {error}");
+    }
+    assert_eq!(std::fs::read_dir(library.path()).unwrap().count(), 0, "no run directory is left");
+}
