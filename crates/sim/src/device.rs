@@ -125,7 +125,7 @@ impl<P: Probe> Device<P> {
             admission: VecDeque::with_capacity(queue_depth),
             flushes: VecDeque::with_capacity(queue_depth),
             buffer_pages: 0,
-            nand: Nand::new(&config.geometry, config.nand),
+            nand: Nand::new(&config.geometry, config.nand, &config.nand_features),
             ftl,
             pacing: Pacing::new(config.pacing, config.free_low, config.free_high),
             victims: VictimSelector::new(config.gc_policy, config.gc_candidates, config.seed),
@@ -539,7 +539,7 @@ impl<P: Probe> Device<P> {
     fn read_unit(&mut self, tag: u32, (unit, pages): (u32, u32)) {
         self.commands[tag as usize].reads_pending += 1;
         let die = self.geometry().die_of_unit(unit);
-        self.nand.enqueue(die, DieOp::HostRead { tag, pages }, self.now_ns);
+        self.nand.enqueue(die, DieOp::HostRead { tag, unit, pages }, self.now_ns);
     }
 
     /// Ends a flush or a forced write: completes the host stream's open unit with padding and waits for all

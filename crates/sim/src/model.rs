@@ -10,6 +10,7 @@
 //! [`Config`] (integers, checked). An accepted model can neither panic nor deadlock.
 
 mod config;
+mod nand;
 mod quiet_gc;
 mod toml_file;
 
@@ -19,6 +20,7 @@ use base::Ratio;
 use serde::Deserialize;
 
 pub use config::Config;
+pub use nand::{NandModel, PagesModel, RetryModel, SuspendModel};
 pub use quiet_gc::{BackgroundGcModel, IdleGcModel};
 
 use crate::ftl::gc::VictimPolicy;
@@ -117,34 +119,6 @@ pub struct Controller {
     pub write_command_ns: Sourced<u64>,
     /// Processor time to move one valid page during garbage collection.
     pub relocate_ns: Sourced<u64>,
-}
-
-/// The NAND array.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct NandModel {
-    /// Channels.
-    pub channels: Sourced<u32>,
-    /// Dies on each channel.
-    pub dies_per_channel: Sourced<u32>,
-    /// Planes of a die that work together.
-    pub planes: Sourced<u32>,
-    /// Blocks of a plane.
-    pub blocks_per_plane: Sourced<u32>,
-    /// Pages of a block.
-    pub pages_per_block: Sourced<u32>,
-    /// Bytes of a NAND page on one plane.
-    pub page_bytes: Sourced<u32>,
-    /// tR.
-    pub read_ns: Sourced<u64>,
-    /// tPROG, mean of lower and upper pages.
-    pub program_ns: Sourced<u64>,
-    /// tBERS.
-    pub erase_ns: Sourced<u64>,
-    /// Rate of a channel, bytes per second.
-    pub channel_bytes_per_s: Sourced<u64>,
-    /// Superblocks that hold no user data: bad blocks, firmware, tables, pSLC.
-    pub reserved_superblocks: Sourced<u32>,
 }
 
 /// The write buffer.

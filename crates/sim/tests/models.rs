@@ -54,6 +54,13 @@ fn refusals_name_the_key_the_value_and_the_rule() {
         (vec![("gc.policy", "magic")], vec!["magic", "greedy"]),
         (vec![("gc.pacing", "7")], vec!["7", "watermark"]),
         (vec![("nand.planes", "many")], vec!["nand.planes", "many"]),
+        (vec![("nand.pages.program_lower_ns", "1")], vec!["program_upper_ns"]),
+        (
+            vec![("nand.pages.program_lower_ns", "1"), ("nand.pages.program_upper_ns", "3")],
+            vec!["`nand.program_ns` is 600000", "mean", "program_*_ns, 2"],
+        ),
+        (vec![("nand.suspend.resume_ns", "1")], vec!["nand.suspend", "missing field"]),
+        (vec![("nand.retry.corrected_ppb", "few")], vec!["nand.retry.corrected_ppb", "few"]),
         (vec![("nand.plains", "2")], vec!["no value `nand.plains`", "nand.planes"]),
         (vec![("planes", "2")], vec!["no value `planes`", "nand.planes"]),
         (vec![("nand", "2")], vec!["no value `nand`"]),

@@ -8,7 +8,7 @@ use crate::ftl::gc::VictimPolicy;
 use crate::ftl::pacing::PacingKind;
 use crate::geometry::{Geometry, PAGE_BYTES};
 use crate::host::transfer_ns;
-use crate::nand::NandTiming;
+use crate::nand::{NandFeatures, NandTiming};
 
 /// The longest time that any single value may give.
 pub(super) const HOUR_NS: u64 = 3_600_000_000_000;
@@ -20,6 +20,8 @@ pub struct Config {
     pub geometry: Geometry,
     /// NAND times.
     pub nand: NandTiming,
+    /// What the NAND does beyond that.
+    pub nand_features: NandFeatures,
     /// All NAND, with what the FTL may not use.
     pub raw_bytes: u64,
     /// Payload rate of the link.
@@ -143,7 +145,8 @@ impl Check<'_> {
         if !page_bytes.is_multiple_of(PAGE_BYTES) {
             return self.fail("nand.page_bytes", page_bytes, "it must be a multiple of 4096");
         }
-        let pages = u64::from(nand.planes.value) * page_bytes / PAGE_BYTES;
+        let (together, _) = nand.plane_groups();
+        let pages = u64::from(together) * page_bytes / PAGE_BYTES;
         if pages > 64 {
             return self.fail(
                 "nand.planes",
@@ -222,10 +225,13 @@ pub(super) fn resolve(model: &Model, scale: Ratio) -> Result<Config, ModelError>
             read_ns: nand.read_ns.value,
             program_ns: nand.program_ns.value,
             // Shorter superblocks are erased more often; a shorter erase keeps its share of time.
-            erase_ns: (nand.erase_ns.value * u64::from(scaled_pages))
-                .div_ceil(u64::from(nand.pages_per_block.value)),
+            erase_ns: u64::from(nand.plane_groups().1)
+                * (nand.erase_ns.value * u64::from(scaled_pages))
+                    .div_ceil(u64::from(nand.pages_per_block.value)),
             page_transfer_ns: transfer_ns(PAGE_BYTES, nand.channel_bytes_per_s.value),
         },
+        nand_features: check
+            .nand_features(geometry.superblock_units / scaled_pages, scaled_pages)?,
         raw_bytes: raw_superblocks * u64::from(geometry.superblock_pages()) * PAGE_BYTES,
         link_bytes_per_s: interface.link_bytes_per_s.value,
         queue_depth: interface.queue_depth.value,
@@ -266,7 +272,8 @@ fn geometry(check: &Check<'_>, scale: Ratio) -> Result<Geometry, ModelError> {
         let rule = format!("there are {blocks} superblocks in all");
         return check.fail("nand.reserved_superblocks", reserved, &rule);
     }
-    let superblock_units = u64::from(dies) * u64::from(pages_per_block);
+    let (_, groups) = nand.plane_groups();
+    let superblock_units = u64::from(dies) * u64::from(groups) * u64::from(pages_per_block);
     let physical = superblock_units * u64::from(unit_pages) * u64::from(blocks);
     if physical >= u64::from(u32::MAX) {
         let rule = "all NAND together must be less than 2^32 pages (16 TiB)";

@@ -10,6 +10,21 @@ const SURENESS: [&str; 6] =
 /// Every key that a model may leave out, with a value of its kind: overrides build a section from
 /// nothing. A section that is begun must have all the keys that its type in `model.rs` demands.
 const OPTIONAL: &str = "
+nand.cache_program = false
+nand.multi_plane = true
+nand.pages.program_lower_ns = 0
+nand.pages.program_middle_ns = 0
+nand.pages.program_upper_ns = 0
+nand.retry.corrected_ppb = 0
+nand.retry.fresh_ppb = 0
+nand.retry.initial_cycles = 0
+nand.retry.per_day_per_kilocycle_ppb = 0
+nand.retry.per_day_ppb = 0
+nand.retry.per_kilocycle_ppb = 0
+nand.retry.retries_max = 0
+nand.suspend.per_operation_max = 0
+nand.suspend.resume_ns = 0
+nand.suspend.suspend_ns = 0
 background_gc.free_target = 0
 idle_gc.after_ns = 0
 idle_gc.free_target = 0
@@ -41,7 +56,9 @@ pub(super) fn load(
 fn override_value(name: &str, table: &mut Table, key: &str, text: &str) -> Result<(), ModelError> {
     let optional: Table = toml::from_str(OPTIONAL).unwrap_or_default();
     let pattern = entry_of(table, key).and_then(|entry| entry.get("value"));
-    let Some(pattern) = pattern.or_else(|| value_of(&optional, key)) else {
+    let Some(pattern) =
+        pattern.or_else(|| value_of(&optional, key).filter(|value| !value.is_table()))
+    else {
         let mut known = Vec::new();
         list_keys(table, "", &mut known);
         return Err(ModelError::UnknownKey {

@@ -21,6 +21,23 @@ const SECTIONS: &[&[Choice]] = &[
         ("idle_gc.pages_per_s", &["10", "10_000", "1_000_000"]),
         ("idle_gc.valid_percent_max", &["1", "50", "99"]),
     ],
+    &[("nand.pages.program_lower_ns", &["200000"]), ("nand.pages.program_upper_ns", &["1000000"])],
+    &[
+        ("nand.suspend.suspend_ns", &["0", "20000"]),
+        ("nand.suspend.resume_ns", &["0", "30000"]),
+        ("nand.suspend.per_operation_max", &["1", "3", "1000"]),
+    ],
+    &[
+        ("nand.retry.initial_cycles", &["0", "3000"]),
+        ("nand.retry.fresh_ppb", &["0", "1000"]),
+        ("nand.retry.per_kilocycle_ppb", &["0", "1000", "100000000"]),
+        ("nand.retry.per_day_ppb", &["0", "1000000000"]),
+        ("nand.retry.per_day_per_kilocycle_ppb", &["0", "1000"]),
+        ("nand.retry.corrected_ppb", &["1", "2000"]),
+        ("nand.retry.retries_max", &["1", "10"]),
+    ],
+    &[("nand.cache_program", &["true"])],
+    &[("nand.multi_plane", &["false"])],
 ];
 
 fn pick<'a>(rng: &mut Rng, values: &[&'a str]) -> &'a str {

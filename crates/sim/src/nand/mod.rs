@@ -3,18 +3,26 @@
 //! Phenomenon: a die does one thing at a time (read tR, program tPROG, erase tBERS); a channel moves one
 //! die's data at a time. A program first moves its data into the die's register over the channel,
 //! then programs; a read first loads the register, then moves. Source: ONFI/Toggle datasheet
-//! timing, see `docs/simulator.md`. Simplifications: lower and upper pages share one mean program time;
-//! no suspend; the command and address cycles are part of the times. Tests: `tests/timing.rs` (one operation
-//! at one nanosecond), `tests/shape.rs`.
+//! timing, see `docs/simulator.md`. Simplification: the command and address cycles are part of the times.
+//! What a drive model can add has files of its own: [`pages`] (lower and upper pages), [`overlap`] (suspend,
+//! cache program), [`retry`] (wear and retention). Tests: `tests/timing.rs` (one operation
+//! at one nanosecond), `tests/nand.rs`, `tests/shape.rs`.
 //!
 //! Order: host reads go first, everything else waits its turn on the die. A channel serves
 //! in the order in which transfers become ready.
+
+pub mod overlap;
+pub mod pages;
+pub mod retry;
 
 use std::collections::VecDeque;
 
 use crate::events::{EventTree, NEVER};
 use crate::ftl::StreamId;
 use crate::geometry::Geometry;
+use overlap::{Overlap, SuspendLimits};
+use pages::PageTimes;
+use retry::{ErrorGrowth, Retry};
 
 /// First size of a die's queue. Small on purpose: a ring walks through all of its memory, and a
 /// large one would fall out of the cache between two visits. It grows where it must.
@@ -25,12 +33,26 @@ const QUEUE_OPS: usize = 8;
 pub struct NandTiming {
     /// Array to register (tR).
     pub read_ns: u64,
-    /// Register to array (tPROG), mean of lower and upper pages, all planes at once.
+    /// Register to array (tPROG) of one unit, mean of lower and upper pages.
     pub program_ns: u64,
-    /// Erase of one block on all planes (tBERS).
+    /// Erase of one block on every plane of a die: tBERS, or as often as there are planes where they
+    /// work one after the other.
     pub erase_ns: u64,
     /// One 4 KiB page over the channel.
     pub page_transfer_ns: u64,
+}
+
+/// What a drive model adds to the plain NAND; nothing by default.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NandFeatures {
+    /// Program times of lower and upper pages.
+    pub pages: Option<PageTimes>,
+    /// Programs and erases give way to host reads.
+    pub suspend: Option<SuspendLimits>,
+    /// The next program's data crosses the channel during this program.
+    pub cache_program: bool,
+    /// Worn and old pages are sensed more than once.
+    pub retry: Option<ErrorGrowth>,
 }
 
 /// One operation on one die.
@@ -61,6 +83,8 @@ pub enum DieOp {
     HostRead {
         /// Tag of the command.
         tag: u32,
+        /// Unit over the whole drive.
+        unit: u32,
         /// Pages wanted.
         pages: u32,
     },
@@ -71,12 +95,37 @@ pub enum DieOp {
     },
 }
 
+impl DieOp {
+    /// Data goes into the array.
+    #[inline]
+    fn is_program(self) -> bool {
+        matches!(self, Self::Program { .. } | Self::Parity { .. })
+    }
+
+    /// A host read may interrupt it.
+    fn is_suspendable(self) -> bool {
+        self.is_program() || matches!(self, Self::Erase { .. })
+    }
+
+    /// Pages that move to the controller once the array is done.
+    #[inline]
+    fn read_pages(self) -> u32 {
+        match self {
+            Self::GcRead { valid, .. } => valid.count_ones(),
+            Self::HostRead { pages, .. } => pages,
+            Self::Program { .. } | Self::Parity { .. } | Self::Erase { .. } => 0,
+        }
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     /// The array works; for programs the transfer came first and is included.
     Array,
     /// The data of a read moves over the channel.
     ReadTransfer,
+    /// A program or erase gives way to reads.
+    Suspending,
 }
 
 #[derive(Debug)]
@@ -92,9 +141,13 @@ struct Die {
 pub struct Nand {
     timing: NandTiming,
     unit_pages: u32,
+    superblock_units: u32,
     dies: Vec<Die>,
     channel_free_ns: Vec<u64>,
     events: EventTree,
+    pages: Option<PageTimes>,
+    overlap: Option<Overlap>,
+    retry: Option<Retry>,
     /// Time dies were busy since the start, summed, counted when an operation starts.
     pub die_busy_ns: u64,
     /// Time channels were transferring since the start, summed.
@@ -104,7 +157,7 @@ pub struct Nand {
 impl Nand {
     /// Idle dies.
     #[must_use]
-    pub fn new(geometry: &Geometry, timing: NandTiming) -> Self {
+    pub fn new(geometry: &Geometry, timing: NandTiming, features: &NandFeatures) -> Self {
         let dies = (0..geometry.dies)
             .map(|die| Die {
                 channel: geometry.channel_of_die(die),
@@ -116,9 +169,13 @@ impl Nand {
         Self {
             timing,
             unit_pages: geometry.unit_pages,
+            superblock_units: geometry.superblock_units,
             dies,
             channel_free_ns: vec![0; geometry.channels as usize],
             events: EventTree::new(geometry.dies),
+            pages: features.pages.clone(),
+            overlap: Overlap::new(geometry.dies, features.suspend, features.cache_program),
+            retry: features.retry.map(|model| Retry::new(geometry, model)),
             die_busy_ns: 0,
             channel_busy_ns: 0,
         }
@@ -141,6 +198,8 @@ impl Nand {
         }
         if state.current.is_none() {
             self.start_next(die, now_ns);
+        } else if self.overlap.is_some() {
+            self.overlap_queued(die, now_ns);
         }
     }
 
@@ -148,11 +207,11 @@ impl Nand {
     #[inline]
     pub fn on_event(&mut self, die: u32, now_ns: u64) -> Option<DieOp> {
         let (op, phase) = self.dies[die as usize].current?;
-        let pages = match op {
-            DieOp::GcRead { valid, .. } => valid.count_ones(),
-            DieOp::HostRead { pages, .. } => pages,
-            DieOp::Program { .. } | DieOp::Parity { .. } | DieOp::Erase { .. } => 0,
-        };
+        if phase == Phase::Suspending {
+            self.suspended(die, now_ns);
+            return None;
+        }
+        let pages = op.read_pages();
         if pages > 0 && phase == Phase::Array {
             let end_ns = self.transfer(die, pages, now_ns);
             self.die_busy_ns += end_ns - now_ns;
@@ -160,27 +219,68 @@ impl Nand {
             self.events.set(die, end_ns);
             return None;
         }
+        self.note_end(op, now_ns);
         self.start_next(die, now_ns);
         Some(op)
     }
 
+    /// What wear and retention must know.
+    #[inline]
+    fn note_end(&mut self, op: DieOp, now_ns: u64) {
+        let Some(retry) = &mut self.retry else { return };
+        match op {
+            DieOp::Program { unit, .. } | DieOp::Parity { unit } => retry.programmed(unit, now_ns),
+            DieOp::Erase { superblock } => retry.erased(superblock),
+            DieOp::GcRead { .. } | DieOp::HostRead { .. } => {}
+        }
+    }
+
     /// Takes the next operation from the queues of a die that has nothing under way.
     fn start_next(&mut self, die: u32, now_ns: u64) {
-        let state = &mut self.dies[die as usize];
-        let next = state.host_reads.pop_front().or_else(|| state.others.pop_front());
-        state.current = next.map(|op| (op, Phase::Array));
-        let end_ns = match next {
-            None => NEVER,
-            Some(DieOp::Program { .. } | DieOp::Parity { .. }) => {
-                self.transfer(die, self.unit_pages, now_ns) + self.timing.program_ns
-            }
-            Some(DieOp::GcRead { .. } | DieOp::HostRead { .. }) => now_ns + self.timing.read_ns,
-            Some(DieOp::Erase { .. }) => now_ns + self.timing.erase_ns,
-        };
-        if next.is_some() {
-            self.die_busy_ns += end_ns - now_ns;
+        if self.overlap.is_some() {
+            return self.start_next_overlapped(die, now_ns);
         }
+        let state = &mut self.dies[die as usize];
+        let Some(op) = state.host_reads.pop_front().or_else(|| state.others.pop_front()) else {
+            return self.rest(die);
+        };
+        let end_ns = self.array_start_ns(die, op, now_ns) + self.array_ns(op, now_ns);
+        self.begin(die, op, now_ns, end_ns);
+    }
+
+    /// When the array can begin with an operation: for a program, once the data is in the register.
+    #[inline]
+    fn array_start_ns(&mut self, die: u32, op: DieOp, now_ns: u64) -> u64 {
+        if op.is_program() { self.transfer(die, self.unit_pages, now_ns) } else { now_ns }
+    }
+
+    /// How long the array works on an operation.
+    #[inline]
+    fn array_ns(&self, op: DieOp, now_ns: u64) -> u64 {
+        match op {
+            DieOp::Program { unit, .. } | DieOp::Parity { unit } => match &self.pages {
+                None => self.timing.program_ns,
+                Some(pages) => pages.program_ns(unit % self.superblock_units),
+            },
+            DieOp::GcRead { unit, .. } | DieOp::HostRead { unit, .. } => match &self.retry {
+                None => self.timing.read_ns,
+                Some(retry) => self.timing.read_ns * retry.senses(unit, now_ns),
+            },
+            DieOp::Erase { .. } => self.timing.erase_ns,
+        }
+    }
+
+    #[inline]
+    fn begin(&mut self, die: u32, op: DieOp, now_ns: u64, end_ns: u64) {
+        self.dies[die as usize].current = Some((op, Phase::Array));
+        self.die_busy_ns += end_ns - now_ns;
         self.events.set(die, end_ns);
+    }
+
+    #[inline]
+    fn rest(&mut self, die: u32) {
+        self.dies[die as usize].current = None;
+        self.events.set(die, NEVER);
     }
 
     /// Moves pages over the channel of `die` as soon as it is free; returns the end.

@@ -1,0 +1,191 @@
+//! `[nand]`: the array, and what a model adds to it: planes one by one, kinds of pages, suspend, cache
+//! program, retry.
+
+use serde::Deserialize;
+
+use super::config::{Check, HOUR_NS};
+use super::{ModelError, Sourced};
+use crate::nand::NandFeatures;
+use crate::nand::overlap::SuspendLimits;
+use crate::nand::pages::{PageTimes, mean};
+use crate::nand::retry::ErrorGrowth;
+
+/// The NAND array.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NandModel {
+    /// Channels.
+    pub channels: Sourced<u32>,
+    /// Dies on each channel.
+    pub dies_per_channel: Sourced<u32>,
+    /// Planes of a die that work together.
+    pub planes: Sourced<u32>,
+    /// Blocks of a plane.
+    pub blocks_per_plane: Sourced<u32>,
+    /// Pages of a block.
+    pub pages_per_block: Sourced<u32>,
+    /// Bytes of a NAND page on one plane.
+    pub page_bytes: Sourced<u32>,
+    /// tR.
+    pub read_ns: Sourced<u64>,
+    /// tPROG, mean of lower and upper pages.
+    pub program_ns: Sourced<u64>,
+    /// tBERS.
+    pub erase_ns: Sourced<u64>,
+    /// Rate of a channel, bytes per second.
+    pub channel_bytes_per_s: Sourced<u64>,
+    /// Superblocks that hold no user data: bad blocks, firmware, tables, pSLC.
+    pub reserved_superblocks: Sourced<u32>,
+    /// True (and absent) where the planes of a die program, read and erase together.
+    pub multi_plane: Option<Sourced<bool>>,
+    /// The next program's data crosses the channel during this one; absent: it does not.
+    pub cache_program: Option<Sourced<bool>>,
+    /// Program times of lower and upper pages; absent: all take `program_ns`.
+    pub pages: Option<PagesModel>,
+    /// Programs and erases give way to host reads; absent: reads wait.
+    pub suspend: Option<SuspendModel>,
+    /// Worn and old pages are sensed more than once; absent: one sense does.
+    pub retry: Option<RetryModel>,
+}
+
+/// Program times by the kind of page, see [`crate::nand::pages`]; `nand.program_ns` is their mean.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PagesModel {
+    /// Lower pages.
+    pub program_lower_ns: Sourced<u64>,
+    /// Middle pages of cells with three bits; absent: cells have two.
+    pub program_middle_ns: Option<Sourced<u64>>,
+    /// Upper pages.
+    pub program_upper_ns: Sourced<u64>,
+}
+
+/// Program and erase suspend, see [`crate::nand::overlap`].
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SuspendModel {
+    /// From the request until the die can read.
+    pub suspend_ns: Sourced<u64>,
+    /// From the last read until the operation goes on.
+    pub resume_ns: Sourced<u64>,
+    /// Batches of reads that one operation lets pass.
+    pub per_operation_max: Sourced<u32>,
+}
+
+/// Wear, retention and read retry, see [`crate::nand::retry`]; rates in wrong bits per 10^9.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RetryModel {
+    /// Cycles that every block has had already.
+    pub initial_cycles: Sourced<u32>,
+    /// Error rate of a fresh page in an unworn block.
+    pub fresh_ppb: Sourced<u64>,
+    /// What 1,000 cycles add.
+    pub per_kilocycle_ppb: Sourced<u64>,
+    /// What a day adds in an unworn block.
+    pub per_day_ppb: Sourced<u64>,
+    /// What 1,000 cycles add to that.
+    pub per_day_per_kilocycle_ppb: Sourced<u64>,
+    /// Error rate that one sense copes with.
+    pub corrected_ppb: Sourced<u64>,
+    /// Most further senses.
+    pub retries_max: Sourced<u32>,
+}
+
+/// All bits wrong.
+const ALL_PPB: u64 = 1_000_000_000;
+
+impl NandModel {
+    /// Planes of a die that work together, and how many such groups take turns.
+    pub(super) fn plane_groups(&self) -> (u32, u32) {
+        match &self.multi_plane {
+            Some(Sourced { value: false, .. }) => (1, self.planes.value),
+            _ => (self.planes.value, 1),
+        }
+    }
+}
+
+impl Check<'_> {
+    /// The features of a drive whose rows of pages are `row_units` long.
+    pub(super) fn nand_features(
+        &self,
+        row_units: u32,
+        rows: u32,
+    ) -> Result<NandFeatures, ModelError> {
+        let nand = &self.model.nand;
+        let pages = nand.pages.as_ref().map(|pages| self.page_times(pages, row_units, rows));
+        Ok(NandFeatures {
+            pages: pages.transpose()?,
+            suspend: nand.suspend.as_ref().map(|s| self.suspend_limits(s)).transpose()?,
+            cache_program: nand.cache_program.as_ref().is_some_and(|on| on.value),
+            retry: nand.retry.as_ref().map(|retry| self.error_growth(retry)).transpose()?,
+        })
+    }
+
+    fn page_times(
+        &self,
+        pages: &PagesModel,
+        row_units: u32,
+        rows: u32,
+    ) -> Result<PageTimes, ModelError> {
+        let middle = pages.program_middle_ns.as_ref();
+        let kinds = [
+            Some(("nand.pages.program_lower_ns", pages.program_lower_ns.value)),
+            middle.map(|middle| ("nand.pages.program_middle_ns", middle.value)),
+            Some(("nand.pages.program_upper_ns", pages.program_upper_ns.value)),
+        ];
+        let mut kinds_ns = Vec::new();
+        for (key, value) in kinds.into_iter().flatten() {
+            self.within(key, value, 1, HOUR_NS)?;
+            kinds_ns.push(value);
+        }
+        let program_ns = self.model.nand.program_ns.value;
+        if mean(&kinds_ns) != program_ns {
+            let rule =
+                format!("it must be the mean of nand.pages.program_*_ns, {}", mean(&kinds_ns));
+            return self.fail("nand.program_ns", program_ns, &rule);
+        }
+        Ok(PageTimes::new(row_units, rows, &kinds_ns))
+    }
+
+    fn suspend_limits(&self, suspend: &SuspendModel) -> Result<SuspendLimits, ModelError> {
+        let SuspendModel { suspend_ns, resume_ns, per_operation_max } = suspend;
+        self.within("nand.suspend.suspend_ns", suspend_ns.value, 0, HOUR_NS)?;
+        self.within("nand.suspend.resume_ns", resume_ns.value, 0, HOUR_NS)?;
+        let key = "nand.suspend.per_operation_max";
+        self.within(key, per_operation_max.value.into(), 1, 1 << 16)?;
+        Ok(SuspendLimits {
+            suspend_ns: suspend_ns.value,
+            resume_ns: resume_ns.value,
+            per_operation_max: per_operation_max.value,
+        })
+    }
+
+    fn error_growth(&self, retry: &RetryModel) -> Result<ErrorGrowth, ModelError> {
+        for (key, value, min, max) in [
+            ("nand.retry.initial_cycles", retry.initial_cycles.value.into(), 0, 1_000_000),
+            ("nand.retry.fresh_ppb", retry.fresh_ppb.value, 0, ALL_PPB),
+            ("nand.retry.per_kilocycle_ppb", retry.per_kilocycle_ppb.value, 0, ALL_PPB),
+            ("nand.retry.per_day_ppb", retry.per_day_ppb.value, 0, ALL_PPB),
+            (
+                "nand.retry.per_day_per_kilocycle_ppb",
+                retry.per_day_per_kilocycle_ppb.value,
+                0,
+                ALL_PPB,
+            ),
+            ("nand.retry.corrected_ppb", retry.corrected_ppb.value, 1, ALL_PPB),
+            ("nand.retry.retries_max", retry.retries_max.value.into(), 1, 1000),
+        ] {
+            self.within(key, value, min, max)?;
+        }
+        Ok(ErrorGrowth {
+            initial_cycles: retry.initial_cycles.value,
+            fresh_ppb: retry.fresh_ppb.value,
+            per_kilocycle_ppb: retry.per_kilocycle_ppb.value,
+            per_day_ppb: retry.per_day_ppb.value,
+            per_day_per_kilocycle_ppb: retry.per_day_per_kilocycle_ppb.value,
+            corrected_ppb: retry.corrected_ppb.value,
+            retries_max: retry.retries_max.value,
+        })
+    }
+}

@@ -1,0 +1,200 @@
+//! Two things at once on one die: suspended operations and cache programs.
+//!
+//! Suspend. Phenomenon: a host read that finds its die programming or erasing does not wait for
+//! milliseconds: the operation is suspended, the reads that wait are served, and the operation goes on. Source:
+//! ONFI and Toggle datasheets have the commands; Wu and He, "Reducing SSD read latency via NAND flash program
+//! and erase suspension" (FAST 2012). A batch of reads (those that wait when it begins) counts as one
+//! suspension, and an operation suffers at most so many, so that writes cannot starve. Simplifications: only
+//! the array's work can be suspended, not the transfer before it; what was done until then is not lost; reads
+//! of garbage collection wait.
+//!
+//! Cache program. Phenomenon: a die has a second register, so the data of the next program crosses the
+//! channel while the array works on this one. Source: ONFI `PROGRAM PAGE CACHE`. Simplification: reads in
+//! between leave the second register alone.
+//!
+//! Tests: `tests/nand.rs`. A drive without either never comes here.
+
+use super::{DieOp, Nand, Phase};
+
+/// When a die interrupts an operation for host reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SuspendLimits {
+    /// From the request until the die can read.
+    pub suspend_ns: u64,
+    /// From the end of the last read until the operation goes on.
+    pub resume_ns: u64,
+    /// Batches of reads that one operation lets pass.
+    pub per_operation_max: u32,
+}
+
+/// An operation that waits for reads.
+#[derive(Clone, Copy, Debug)]
+struct Suspended {
+    op: DieOp,
+    left_ns: u64,
+    /// Reads of this batch that have not begun.
+    reads_left: usize,
+}
+
+/// What a die has beside its operation.
+#[derive(Clone, Copy, Debug, Default)]
+struct Side {
+    /// When the array's part of the current operation began or begins.
+    array_start_ns: u64,
+    /// When the current operation ends.
+    end_ns: u64,
+    /// When the second register was or will be free for the next program.
+    register_free_ns: u64,
+    /// Batches of reads the current operation has let pass.
+    suspensions: u32,
+    suspended: Option<Suspended>,
+    /// The next program in the queue has its data in the second register from this time on.
+    loaded_ns: Option<u64>,
+}
+
+/// The side of every die.
+#[derive(Debug)]
+pub(super) struct Overlap {
+    suspend: Option<SuspendLimits>,
+    cache_program: bool,
+    dies: Vec<Side>,
+}
+
+impl Overlap {
+    /// `None` where a drive does neither.
+    pub(super) fn new(
+        dies: u32,
+        suspend: Option<SuspendLimits>,
+        cache_program: bool,
+    ) -> Option<Self> {
+        let is_used = suspend.is_some() || cache_program;
+        is_used.then(|| Self { suspend, cache_program, dies: vec![Side::default(); dies as usize] })
+    }
+
+    fn begins(&mut self, die: u32, array_start_ns: u64, end_ns: u64) {
+        let side = &mut self.dies[die as usize];
+        side.array_start_ns = array_start_ns;
+        side.register_free_ns = array_start_ns;
+        side.end_ns = end_ns;
+        side.suspensions = 0;
+    }
+
+    /// The next read of the batch begins, or of the next batch where the operation can wait for one.
+    fn takes_read(&mut self, die: u32, waiting: usize) -> bool {
+        let side = &mut self.dies[die as usize];
+        let (Some(limits), Some(suspended)) = (self.suspend, &mut side.suspended) else {
+            return false;
+        };
+        if suspended.reads_left == 0 && waiting > 0 && side.suspensions < limits.per_operation_max {
+            side.suspensions += 1;
+            suspended.reads_left = waiting;
+        }
+        let taken = suspended.reads_left > 0;
+        suspended.reads_left -= usize::from(taken);
+        taken
+    }
+}
+
+impl Nand {
+    /// Something has joined the queue of a busy die: it may be worth an interruption, or a transfer.
+    #[cold]
+    pub(super) fn overlap_queued(&mut self, die: u32, now_ns: u64) {
+        self.suspend_for_reads(die, now_ns);
+        self.load_next(die, now_ns);
+    }
+
+    /// Takes up the next work of a die that has nothing under way.
+    pub(super) fn start_next_overlapped(&mut self, die: u32, now_ns: u64) {
+        let Some(overlap) = &mut self.overlap else { return };
+        let state = &mut self.dies[die as usize];
+        let next = if overlap.dies[die as usize].suspended.is_none() {
+            state.host_reads.pop_front().or_else(|| state.others.pop_front())
+        } else if overlap.takes_read(die, state.host_reads.len()) {
+            state.host_reads.pop_front()
+        } else {
+            return self.resume(die, now_ns);
+        };
+        let Some(op) = next else { return self.rest(die) };
+        let loaded_ns =
+            if op.is_program() { overlap.dies[die as usize].loaded_ns.take() } else { None };
+        let array_start_ns = match loaded_ns {
+            Some(loaded_ns) => loaded_ns.max(now_ns),
+            None => self.array_start_ns(die, op, now_ns),
+        };
+        let end_ns = array_start_ns + self.array_ns(op, now_ns);
+        self.begin(die, op, now_ns, end_ns);
+        if let Some(overlap) = &mut self.overlap
+            && op.is_suspendable()
+        {
+            overlap.begins(die, array_start_ns, end_ns);
+        }
+        self.load_next(die, now_ns);
+    }
+
+    /// Asks the die to suspend what it does, where that is allowed and would end later by itself.
+    fn suspend_for_reads(&mut self, die: u32, now_ns: u64) {
+        let state = &mut self.dies[die as usize];
+        let Some(overlap) = &mut self.overlap else { return };
+        let (Some(limits), Some((op, Phase::Array))) = (overlap.suspend, state.current) else {
+            return;
+        };
+        let side = &mut overlap.dies[die as usize];
+        let cut_ns = now_ns.max(side.array_start_ns);
+        if state.host_reads.is_empty()
+            || !op.is_suspendable()
+            || side.suspensions >= limits.per_operation_max
+            || cut_ns + limits.suspend_ns >= side.end_ns
+        {
+            return;
+        }
+        side.suspensions += 1;
+        side.suspended = Some(Suspended { op, left_ns: side.end_ns - cut_ns, reads_left: 0 });
+        state.current = Some((op, Phase::Suspending));
+        // The operation itself was counted as busy when it began.
+        self.die_busy_ns += limits.suspend_ns;
+        self.events.set(die, cut_ns + limits.suspend_ns);
+    }
+
+    /// The die can read now: the batch is what waits.
+    pub(super) fn suspended(&mut self, die: u32, now_ns: u64) {
+        let waiting = self.dies[die as usize].host_reads.len();
+        if let Some(overlap) = &mut self.overlap
+            && let Some(suspended) = &mut overlap.dies[die as usize].suspended
+        {
+            suspended.reads_left = waiting;
+        }
+        self.start_next_overlapped(die, now_ns);
+    }
+
+    fn resume(&mut self, die: u32, now_ns: u64) {
+        let Some(overlap) = &mut self.overlap else { return };
+        let side = &mut overlap.dies[die as usize];
+        let (Some(limits), Some(suspended)) = (overlap.suspend, side.suspended.take()) else {
+            return;
+        };
+        side.array_start_ns = now_ns + limits.resume_ns;
+        side.end_ns = side.array_start_ns + suspended.left_ns;
+        self.die_busy_ns += limits.resume_ns;
+        self.dies[die as usize].current = Some((suspended.op, Phase::Array));
+        self.events.set(die, side.end_ns);
+        self.load_next(die, now_ns);
+    }
+
+    /// Moves the data of the next program into the second register, where a program is under way and
+    /// another follows it.
+    fn load_next(&mut self, die: u32, now_ns: u64) {
+        let Some(overlap) = &self.overlap else { return };
+        let side = &overlap.dies[die as usize];
+        let state = &self.dies[die as usize];
+        let under_way = state.current.is_some_and(|(op, _)| op.is_program());
+        let follows = state.others.front().is_some_and(|op| op.is_program());
+        if !overlap.cache_program || !under_way || !follows || side.loaded_ns.is_some() {
+            return;
+        }
+        let from_ns = now_ns.max(side.register_free_ns);
+        let loaded_ns = self.transfer(die, self.unit_pages, from_ns);
+        if let Some(overlap) = &mut self.overlap {
+            overlap.dies[die as usize].loaded_ns = Some(loaded_ns);
+        }
+    }
+}

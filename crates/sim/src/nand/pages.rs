@@ -1,0 +1,82 @@
+//! Lower and upper pages: how long a program takes depends on the place of its page in the block.
+//!
+//! Phenomenon: the pages of a word line share cells; the lower page is programmed fast (two states),
+//! the upper ones slowly (four or eight). A block alternates between them, so a burst ends fast or slow
+//! with the place of the write frontier. Source: paired-page tables of MLC datasheets (pages 0 and 2, 1
+//! and 4, 3 and 6, ...), measured times in Grupp et al., "Characterizing flash memory" (MICRO 2009); for three
+//! bits the same staircase with one more step (assumed). Simplification: one time for each kind of page; a
+//! page that a shortened block leaves over takes the mean. Test: `tests/nand.rs`.
+
+/// Program time of every row of a superblock: the rows are the pages of its blocks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageTimes {
+    row_units: u32,
+    program_ns: Vec<u64>,
+}
+
+impl PageTimes {
+    /// `kinds_ns` from the lowest page of a word line to the highest. A row is as many units as lie
+    /// side by side over all dies; there are `rows` of them.
+    #[must_use]
+    pub fn new(row_units: u32, rows: u32, kinds_ns: &[u64]) -> Self {
+        let mean_ns = mean(kinds_ns);
+        let times = staircase(rows, kinds_ns.len() as u32).map(|kind| kinds_ns[kind as usize]);
+        let mut program_ns: Vec<u64> = times.collect();
+        program_ns.resize(rows as usize, mean_ns);
+        Self { row_units, program_ns }
+    }
+
+    /// Time to program a unit, counted within its superblock.
+    #[inline]
+    #[must_use]
+    pub fn program_ns(&self, unit: u32) -> u64 {
+        self.program_ns[(unit / self.row_units) as usize]
+    }
+}
+
+/// What a page takes on average, rounded down.
+#[must_use]
+pub fn mean(kinds_ns: &[u64]) -> u64 {
+    kinds_ns.iter().sum::<u64>() / kinds_ns.len().max(1) as u64
+}
+
+/// The kind (0: lowest) of each page of a block in programming order, without the pages beyond whole
+/// word lines. Word line 0 begins; each step down a diagonal programs the lower page of one word line
+/// after the next higher page of the word line before it.
+fn staircase(pages: u32, kinds: u32) -> impl Iterator<Item = u32> {
+    let word_lines = pages / kinds;
+    // On diagonal d lie the pages (word line d - kind, kind).
+    (0..word_lines + kinds - 1)
+        .flat_map(move |d| (0..kinds).filter(move |&kind| d >= kind && d - kind < word_lines))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(pages: u32, kinds: u32) -> Vec<u32> {
+        staircase(pages, kinds).collect()
+    }
+
+    #[test]
+    fn two_bits_follow_the_paired_page_table() {
+        // Pairs (0, 2), (1, 4), (3, 6), (5, 8), ..., and the last page is an upper one.
+        assert_eq!(kinds(12, 2), [0, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 1]);
+        assert_eq!(kinds(128, 2).iter().filter(|&&kind| kind == 1).count(), 64);
+        assert_eq!(kinds(2, 2), [0, 1]);
+        assert!(kinds(1, 2).is_empty());
+    }
+
+    #[test]
+    fn three_bits_add_a_step() {
+        assert_eq!(kinds(12, 3), [0, 0, 1, 0, 1, 2, 0, 1, 2, 1, 2, 2]);
+        assert_eq!(kinds(3, 3), [0, 1, 2]);
+    }
+
+    #[test]
+    fn pages_without_a_word_line_take_the_mean() {
+        let times = PageTimes::new(4, 5, &[100, 300]);
+        let rows: Vec<_> = (0..5).map(|row| times.program_ns(4 * row + 3)).collect();
+        assert_eq!(rows, [100, 100, 300, 300, 200]);
+    }
+}

@@ -1,0 +1,112 @@
+//! Read retry: worn and old pages are sensed more than once.
+//!
+//! Phenomenon: the raw bit error rate of a page grows with the program/erase cycles of its block and with
+//! the time since it was programmed, the faster the more worn it is. Where it exceeds what the error
+//! correction repairs, the controller senses again with shifted reference voltages. Source: Cai et al., "Data
+//! retention in MLC NAND flash memory" (HPCA 2015) and "Flash correct-and-refresh" (ICCD 2012): growth with
+//! cycles and with age; steps of latency with wear as in FEMU. Simplifications: linear in cycles, in age and in
+//! their product; each further sense repairs as much again as the first; a page is as old as the latest
+//! program into its superblock; a sense costs tR and no transfer of its own. Test: `tests/nand.rs`.
+
+use crate::geometry::Geometry;
+
+const HOUR_NS: u64 = 3_600_000_000_000;
+
+/// How errors grow and how many are repaired; rates in wrong bits per 10^9.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ErrorGrowth {
+    /// Cycles that every block had when the drive's life began here.
+    pub initial_cycles: u32,
+    /// Error rate of a fresh page in an unworn block.
+    pub fresh_ppb: u64,
+    /// What 1,000 cycles add.
+    pub per_kilocycle_ppb: u64,
+    /// What a day adds in an unworn block.
+    pub per_day_ppb: u64,
+    /// What 1,000 cycles add to that.
+    pub per_day_per_kilocycle_ppb: u64,
+    /// Error rate that one sense copes with.
+    pub corrected_ppb: u64,
+    /// Most further senses.
+    pub retries_max: u32,
+}
+
+impl ErrorGrowth {
+    /// Times that a page must be sensed.
+    #[must_use]
+    pub fn senses(&self, cycles: u32, age_ns: u64) -> u64 {
+        let cycles = u64::from(cycles);
+        let worn = |ppb: u64| ppb.saturating_mul(cycles) / 1000;
+        let per_day_ppb = self.per_day_ppb.saturating_add(worn(self.per_day_per_kilocycle_ppb));
+        let aged_ppb = per_day_ppb.saturating_mul(age_ns / HOUR_NS) / 24;
+        let rate_ppb = self.fresh_ppb.saturating_add(worn(self.per_kilocycle_ppb));
+        let rate_ppb = rate_ppb.saturating_add(aged_ppb);
+        let senses = rate_ppb.div_ceil(self.corrected_ppb).max(1);
+        senses.min(1 + u64::from(self.retries_max))
+    }
+}
+
+/// Wear and age of every superblock.
+#[derive(Debug)]
+pub(super) struct Retry {
+    model: ErrorGrowth,
+    superblock_units: u32,
+    dies: u32,
+    /// Erases of each superblock, counted on every die.
+    die_erases: Vec<u64>,
+    /// When something was last programmed into each superblock.
+    programmed_ns: Vec<u64>,
+}
+
+impl Retry {
+    pub(super) fn new(geometry: &Geometry, model: ErrorGrowth) -> Self {
+        let superblocks = geometry.superblocks as usize;
+        Self {
+            model,
+            superblock_units: geometry.superblock_units,
+            dies: geometry.dies,
+            die_erases: vec![0; superblocks],
+            programmed_ns: vec![0; superblocks],
+        }
+    }
+
+    pub(super) fn programmed(&mut self, unit: u32, now_ns: u64) {
+        self.programmed_ns[(unit / self.superblock_units) as usize] = now_ns;
+    }
+
+    pub(super) fn erased(&mut self, superblock: u32) {
+        self.die_erases[superblock as usize] += 1;
+    }
+
+    pub(super) fn senses(&self, unit: u32, now_ns: u64) -> u64 {
+        let superblock = (unit / self.superblock_units) as usize;
+        let erases = (self.die_erases[superblock] / u64::from(self.dies)) as u32;
+        let cycles = self.model.initial_cycles.saturating_add(erases);
+        self.model.senses(cycles, now_ns.saturating_sub(self.programmed_ns[superblock]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_error_rate_follows_the_formula() {
+        let model = ErrorGrowth {
+            initial_cycles: 0,
+            fresh_ppb: 1_000,
+            per_kilocycle_ppb: 2_000,
+            per_day_ppb: 10,
+            per_day_per_kilocycle_ppb: 100,
+            corrected_ppb: 10_000,
+            retries_max: 5,
+        };
+        let days = |days: u64| days * 24 * HOUR_NS;
+        assert_eq!(model.senses(0, 0), 1);
+        // 1,000 + 2,000 x 3 = 7,000; 310 more a day: 10,100 after ten days.
+        assert_eq!(model.senses(3_000, days(9)), 1);
+        assert_eq!(model.senses(3_000, days(10)), 2);
+        assert_eq!(model.senses(3_000, days(365)), 6, "it gives up after five retries");
+        assert_eq!(model.senses(u32::MAX, u64::MAX), 6);
+    }
+}

@@ -1,0 +1,248 @@
+//! What a drive model can add to the plain NAND: does each take the time that its text says? Latencies of
+//! the small drive against the sum of its parts, as in `timing.rs`.
+#![allow(missing_docs, reason = "a test")]
+
+mod common;
+
+use base::{Nanos, OpKind, Rng};
+use common::{alone, closed_loop, fill, op, secs, small};
+use sim::Device;
+
+const READ_COMMAND: u64 = 5_000;
+const WRITE_COMMAND: u64 = 6_000;
+const LINK_PAGE: u64 = 8_000;
+const CHANNEL_PAGE: u64 = 10_000;
+const READ: u64 = 50_000;
+const PROGRAM: u64 = 600_000;
+
+const DAY: u64 = 24 * 3_600 * Nanos::SECOND.0;
+
+/// What programs of single units take in turn: a page, then a flush that completes its unit and waits.
+fn program_times(device: &mut Device, count: u64) -> Vec<u64> {
+    let before_program = WRITE_COMMAND + 4 * CHANNEL_PAGE;
+    let mut time = |page| {
+        alone(device, &op(OpKind::Write, page, 1, 0));
+        alone(device, &op(OpKind::Flush, 0, 0, 0)) - before_program
+    };
+    (0..count).map(&mut time).collect()
+}
+
+#[test]
+fn lower_and_upper_pages_take_turns_as_they_are_paired() {
+    let times =
+        [("nand.pages.program_lower_ns", "200_000"), ("nand.pages.program_upper_ns", "1_000_000")];
+    let mut device = small(&times);
+    // A row of pages is one unit on each of four dies. Pages of a block: two lower, then upper and
+    // lower in turn, as in a table of pairs (0, 2), (1, 4), (3, 6), ...; 32 pages end with two upper.
+    let mut rows = vec![200_000, 200_000];
+    rows.extend([1_000_000, 200_000].repeat(14));
+    rows.extend([1_000_000, 1_000_000]);
+    let want: Vec<u64> = rows.iter().flat_map(|&row| [row; 4]).collect();
+    assert_eq!(program_times(&mut device, 128), want);
+    assert_eq!(program_times(&mut device, 4), [200_000; 4], "the next superblock begins anew");
+}
+
+#[test]
+fn three_bits_have_a_middle_page() {
+    let mut device = small(&[
+        ("nand.pages.program_lower_ns", "200_000"),
+        ("nand.pages.program_middle_ns", "600_000"),
+        ("nand.pages.program_upper_ns", "1_000_000"),
+    ]);
+    let times = program_times(&mut device, 128);
+    let rows: Vec<_> = times.chunks(4).map(|row| row[0] / 100_000).collect();
+    assert_eq!(rows[..9], [2, 2, 6, 2, 6, 10, 2, 6, 10]);
+    // 32 pages are ten word lines, and two pages that take the mean.
+    assert_eq!(rows[27..], [6, 10, 10, 6, 6]);
+}
+
+#[test]
+fn planes_one_after_the_other_take_their_times_one_after_the_other() {
+    // Ten pages: five units of one plane, two of them on die 0.
+    let mut device = small(&[("nand.multi_plane", "false")]);
+    alone(&mut device, &op(OpKind::Write, 0, 10, 0));
+    let twice = 2 * (2 * CHANNEL_PAGE + PROGRAM);
+    assert_eq!(alone(&mut device, &op(OpKind::Flush, 0, 0, 0)), twice);
+    // Together: three units on dies 0, 1 and 2, of which 0 and 2 share a channel.
+    let mut together = small(&[("nand.multi_plane", "true")]);
+    alone(&mut together, &op(OpKind::Write, 0, 10, 0));
+    let once = WRITE_COMMAND.max(8 * CHANNEL_PAGE + PROGRAM);
+    let flush = alone(&mut together, &op(OpKind::Flush, 0, 0, 0));
+    assert_eq!(flush, once);
+    assert_eq!(device.config().nand.erase_ns, 2 * together.config().nand.erase_ns);
+    assert_eq!(device.config().raw_bytes, together.config().raw_bytes);
+}
+
+const SUSPEND: [(&str, &str); 3] = [
+    ("nand.suspend.suspend_ns", "20_000"),
+    ("nand.suspend.resume_ns", "30_000"),
+    ("nand.suspend.per_operation_max", "2"),
+];
+
+/// A drive with page 0 in NAND on die 0, and a program under way there for 100,000 ns.
+fn busy_die(changes: &[(&str, &str)]) -> Device {
+    let mut device = small(changes);
+    alone(&mut device, &op(OpKind::Write, 0, 16, 0));
+    device.run_until(secs(1));
+    // The fifth unit is on die 0 again.
+    alone(&mut device, &op(OpKind::Write, 16, 4, 0));
+    let until = device.now().0 + 4 * CHANNEL_PAGE + 100_000;
+    device.run_until(Nanos(until));
+    device
+}
+
+#[test]
+fn a_read_waits_for_a_program_unless_it_may_suspend_it() {
+    let read = op(OpKind::Read, 0, 1, 0);
+    let flush = op(OpKind::Flush, 0, 0, 0);
+    let after_die = CHANNEL_PAGE + LINK_PAGE;
+    let mut waits = busy_die(&[]);
+    assert_eq!(alone(&mut waits, &read), PROGRAM - 100_000 + READ + after_die);
+    let mut suspends = busy_die(&SUSPEND);
+    let start = suspends.now().0;
+    assert_eq!(alone(&mut suspends, &read), READ_COMMAND + 20_000 + READ + after_die);
+    alone(&mut suspends, &flush);
+    // The program had 495,000 ns to go when the read came to the die.
+    let program_end = READ_COMMAND + 20_000 + READ + CHANNEL_PAGE + 30_000 + 495_000;
+    assert_eq!(suspends.now().0 - start, program_end);
+}
+
+#[test]
+fn a_program_that_ends_soon_is_not_suspended() {
+    let mut device = busy_die(&SUSPEND);
+    let start = device.now().0;
+    device.run_until(Nanos(start + PROGRAM - 100_000 - READ_COMMAND - 20_000));
+    // 20,000 ns are left when the read comes, as many as the suspension takes.
+    let latency = alone(&mut device, &op(OpKind::Read, 0, 1, 0));
+    assert_eq!(latency, READ_COMMAND + 20_000 + READ + CHANNEL_PAGE + LINK_PAGE);
+}
+
+#[test]
+fn reads_can_hold_a_program_up_only_so_often() {
+    let program_end = |per_operation_max: &str| {
+        let mut device = busy_die(&[
+            SUSPEND[0],
+            SUSPEND[1],
+            ("nand.suspend.per_operation_max", per_operation_max),
+        ]);
+        device.submit(&op(OpKind::Flush, 0, 0, 31));
+        let mut out = Vec::new();
+        for tag in 0..8 {
+            device.submit(&op(OpKind::Read, 0, 1, tag));
+        }
+        let mut reads = 8;
+        loop {
+            device.reap(1, &mut out);
+            for end in out.drain(..) {
+                if end.tag == 31 {
+                    return (end.latency().0, reads);
+                }
+                reads += 1;
+                device.submit(&op(OpKind::Read, 0, 1, end.tag));
+            }
+        }
+    };
+    let batch = 8 * (READ + CHANNEL_PAGE);
+    for max in [1, 2, 5] {
+        let (end, _) = program_end(&max.to_string());
+        assert!(end <= PROGRAM + 20_000 + max * batch + 30_000, "{max}: {end}");
+        assert!(end > PROGRAM - 100_000, "{max}: {end}");
+    }
+    let (end, reads) = program_end("1000");
+    assert!(end > 900 * READ && reads > 900, "{reads} reads went before the program: {end}");
+}
+
+/// Longest read among random writes and reads on a full drive whose erase takes 50 ms.
+fn longest_read_ns(suspend: &[(&str, &str)]) -> u64 {
+    let mut changes = vec![("nand.erase_ns", "50_000_000")];
+    changes.extend(suspend);
+    let mut device = small(&changes);
+    let pages = u64::from(device.config().geometry.logical_pages);
+    fill(&mut device, pages);
+    let (mut rng, mut state) = (Rng::new(1), Rng::new(2));
+    let mut longest = 0;
+    for _ in 0..2_000 {
+        closed_loop(&mut device, 8, 40, |tag| op(OpKind::Write, rng.below(pages), 1, tag));
+        let read = op(OpKind::Read, state.below(pages), 1, 0);
+        longest = longest.max(alone(&mut device, &read));
+    }
+    device.check().unwrap();
+    longest
+}
+
+#[test]
+fn erases_are_suspended_too() {
+    let (without, with) = (longest_read_ns(&[]), longest_read_ns(&SUSPEND));
+    println!("longest read: {without} ns without suspend, {with} ns with it");
+    assert!(without > 40_000_000);
+    assert!(with < 2_000_000);
+}
+
+#[test]
+fn a_cache_program_hides_the_transfer_behind_the_program_before() {
+    // Nine units: three on die 0.
+    let mut plain = small(&[]);
+    alone(&mut plain, &op(OpKind::Write, 0, 36, 0));
+    let flush = op(OpKind::Flush, 0, 0, 0);
+    assert_eq!(alone(&mut plain, &flush), 3 * (4 * CHANNEL_PAGE + PROGRAM));
+    let mut cached = small(&[("nand.cache_program", "true")]);
+    alone(&mut cached, &op(OpKind::Write, 0, 36, 0));
+    assert_eq!(alone(&mut cached, &flush), 4 * CHANNEL_PAGE + 3 * PROGRAM);
+}
+
+#[test]
+fn sequential_writes_with_cache_program_take_tprog_and_nothing_else() {
+    // Bytes per second = dies x unit / max(tPROG, transfer x dies per channel).
+    for (program_ns, limit_ns) in [("600_000", 600_000), ("50_000", 2 * 4 * CHANNEL_PAGE)] {
+        let mut device = small(&[
+            ("nand.cache_program", "true"),
+            ("nand.program_ns", program_ns),
+            ("interface.link_bytes_per_s", "2_000_000_000"),
+        ]);
+        let mut page = 0;
+        let mut write = |device: &mut Device, count| {
+            closed_loop(device, 32, count, |tag| {
+                page += 32;
+                op(OpKind::Write, page - 32, 32, tag)
+            });
+        };
+        write(&mut device, 200);
+        let start = device.now().0;
+        write(&mut device, 4_000);
+        let measured_ns = (device.now().0 - start) as f64 / (4_000.0 * 8.0 / 4.0);
+        println!("{program_ns}: {measured_ns} ns a unit and die of {limit_ns}");
+        assert!((measured_ns / f64::from(limit_ns as u32) - 1.0).abs() < 0.01, "{measured_ns}");
+    }
+}
+
+#[test]
+fn old_and_worn_pages_are_sensed_again() {
+    let days = |days: u64, cycles| {
+        let mut device = small(&[
+            ("nand.retry.initial_cycles", cycles),
+            ("nand.retry.fresh_ppb", "1_000"),
+            ("nand.retry.per_kilocycle_ppb", "500"),
+            ("nand.retry.per_day_ppb", "10"),
+            ("nand.retry.per_day_per_kilocycle_ppb", "30"),
+            ("nand.retry.corrected_ppb", "2_000"),
+            ("nand.retry.retries_max", "4"),
+        ]);
+        alone(&mut device, &op(OpKind::Write, 0, 4, 0));
+        device.run_until(Nanos(days * DAY));
+        let senses = |device: &mut Device| {
+            let latency = alone(device, &op(OpKind::Read, 0, 1, 0));
+            let rest = READ_COMMAND + CHANNEL_PAGE + LINK_PAGE;
+            assert_eq!((latency - rest) % READ, 0);
+            (latency - rest) / READ
+        };
+        let old = senses(&mut device);
+        alone(&mut device, &op(OpKind::Write, 0, 4, 0));
+        device.run_until(Nanos(days * DAY + DAY));
+        (old, senses(&mut device))
+    };
+    // Rate after d days: 1,000 + 500 K + (10 + 30 K) d with K thousand cycles; 2,000 a sense.
+    assert_eq!(days(90, "0"), (1, 1), "1,900");
+    assert_eq!(days(120, "0"), (2, 1), "2,200; new data is new");
+    assert_eq!(days(90, "3000"), (5, 2), "11,500: more than four retries would be needed; 2,600");
+    assert_eq!(days(30, "3000"), (3, 2), "5,500");
+}
