@@ -14,6 +14,7 @@ use std::time::Instant;
 use base::{Completion, Data, Nanos, Op, OpKind, Ratio, Rng, TelemetryRow};
 use sim::ftl::gc::{VictimPolicy, VictimSelector};
 use sim::ftl::{Ftl, StreamId, SuperblockState};
+use sim::geometry::Divisor;
 use sim::prefetch::prefetch;
 use sim::{Config, Device, Model, PAGE_BYTES};
 
@@ -153,6 +154,8 @@ struct Floor {
 
 /// How many host writes ahead the map is asked for.
 const AHEAD: usize = 64;
+/// How many pages ahead of the cleaning the bare loop asks for the map.
+const SCAN_AHEAD: usize = 64;
 
 impl Floor {
     fn filled(config: &Config) -> Self {
@@ -200,61 +203,106 @@ impl Floor {
     }
 
     fn relocate(&mut self, unit: u32) {
-        let mut valid = self.ftl.valid_mask(unit);
-        while valid != 0 {
-            let physical = unit * self.ftl.geometry.unit_pages + valid.trailing_zeros();
-            valid &= valid - 1;
+        let mut pages = u64::MAX >> (64 - self.ftl.geometry.unit_pages);
+        while pages != 0 {
             if self.ftl.stream_room_pages(StreamId::Gc) == 0 {
                 self.ftl.open_superblock(StreamId::Gc);
             }
-            let logical = self.ftl.p2l[physical as usize];
-            self.ftl.place(StreamId::Gc, logical);
-            self.programmed_pages += 1;
+            let moved = self.ftl.move_pages(StreamId::Gc, unit, &mut pages, |_, _| ());
+            self.programmed_pages += u64::from(moved);
         }
     }
 }
 
-/// The same accesses with nothing around them: what memory alone allows. For each host write one
-/// random map line is overwritten and `moved` pages in a hundred are checked and moved.
-fn bare_ns_per_host_page(config: &Config, moved_percent: u64, count: u64) -> f64 {
-    let geometry = &config.geometry;
-    let (logical, physical) = (geometry.logical_pages as usize, geometry.physical_pages() as usize);
-    let superblock_pages = geometry.superblock_pages();
-    let mut l2p: Vec<u32> = (0..logical as u32).collect();
-    let mut p2l: Vec<u32> = (0..physical).map(|page| (page % logical) as u32).collect();
-    let mut valid = vec![superblock_pages; geometry.superblocks as usize + 1];
-    let mut rng = Rng::new(1);
-    let mut ahead: VecDeque<u32> = (0..AHEAD).map(|_| rng.below(logical as u64) as u32).collect();
-    let (mut write, mut scan, mut owed) = (0_usize, physical / 2, 0);
-    let mut place = |page: u32, l2p: &mut [u32], p2l: &mut [u32], valid: &mut [u32]| {
-        let old = std::mem::replace(&mut l2p[page as usize], write as u32);
-        valid[(old / superblock_pages) as usize] ^= 1;
-        valid[write / superblock_pages as usize] ^= 2;
-        p2l[write] = page;
-        write = if write + 1 == physical { 0 } else { write + 1 };
-    };
-    let wall = Instant::now();
-    for _ in 0..count {
-        let next = rng.below(logical as u64) as u32;
-        prefetch(&l2p, next as usize);
-        ahead.push_back(next);
-        let page = ahead.pop_front().expect("filled above");
-        place(page, &mut l2p, &mut p2l, &mut valid);
-        owed += moved_percent;
-        while owed >= 100 {
-            if let Some(&far) = p2l.get(scan + 24) {
-                prefetch(&l2p, far as usize);
-            }
-            let page = p2l[scan];
-            let is_valid = l2p[page as usize] == scan as u32;
-            scan = if scan + 1 == physical { 0 } else { scan + 1 };
-            // Moved whether valid or not: the rate is set from outside.
-            place(page, &mut l2p, &mut p2l, &mut valid);
-            owed -= 100 - u64::from(is_valid) / 2;
+/// The same arrays with as little around them as a log can have: one frontier, the oldest page is
+/// cleaned first, no superblocks to choose, open or erase. What memory allows for the same work.
+struct Bare {
+    l2p: Vec<u32>,
+    p2l: Vec<u32>,
+    valid: Vec<u32>,
+    by_superblock: Divisor,
+    head: u32,
+    tail: u32,
+    free: u32,
+    placed: u64,
+}
+
+impl Bare {
+    fn filled(config: &Config) -> Self {
+        let geometry = &config.geometry;
+        let (logical, physical) = (geometry.logical_pages, geometry.physical_pages());
+        let mut p2l: Vec<u32> = (0..logical).collect();
+        p2l.resize(physical as usize, 0);
+        Self {
+            l2p: (0..logical).collect(),
+            p2l,
+            valid: vec![0; geometry.superblocks as usize + 1],
+            by_superblock: Divisor::new(geometry.superblock_pages()),
+            head: logical,
+            tail: 0,
+            free: physical - logical,
+            placed: 0,
         }
     }
-    std::hint::black_box((&l2p, &p2l, &valid));
-    wall.elapsed().as_secs_f64() * 1e9 / count as f64
+
+    fn after(&self, page: u32) -> u32 {
+        if page as usize + 1 == self.p2l.len() { 0 } else { page + 1 }
+    }
+
+    fn place(&mut self, logical: u32) {
+        let old = std::mem::replace(&mut self.l2p[logical as usize], self.head);
+        let count = &mut self.valid[self.by_superblock.divide(old) as usize];
+        *count = count.wrapping_sub(1);
+        let count = &mut self.valid[self.by_superblock.divide(self.head) as usize];
+        *count = count.wrapping_add(1);
+        self.p2l[self.head as usize] = logical;
+        self.head = self.after(self.head);
+        self.free -= 1;
+        self.placed += 1;
+    }
+
+    fn clean(&mut self, keep: u32) {
+        while self.free < keep {
+            if let Some(&far) = self.p2l.get(self.tail as usize + SCAN_AHEAD) {
+                prefetch(&self.l2p, far as usize);
+            }
+            let logical = self.p2l[self.tail as usize];
+            self.free += 1;
+            if self.l2p[logical as usize] == self.tail {
+                self.place(logical);
+            }
+            self.tail = self.after(self.tail);
+        }
+    }
+
+    /// Random host writes; `keep` pages stay free, as the floor's open and erased superblocks do.
+    fn write(&mut self, count: u64, keep: u32) {
+        let pages = self.l2p.len() as u64;
+        let mut rng = Rng::split(1, "bare");
+        let mut ahead: VecDeque<u32> = VecDeque::with_capacity(AHEAD + 1);
+        for _ in 0..count + AHEAD as u64 {
+            let logical = rng.below(pages) as u32;
+            prefetch(&self.l2p, logical as usize);
+            ahead.push_back(logical);
+            if ahead.len() > AHEAD {
+                self.clean(keep);
+                let logical = ahead.pop_front().expect("pushed above");
+                self.place(logical);
+            }
+        }
+    }
+}
+
+/// Nanoseconds a host write and WAF of the bare loop in its steady state.
+fn bare_cost(config: &Config, count: u64) -> (f64, f64) {
+    // Two open superblocks half full on average and two erased: the floor's reserve.
+    let keep = 3 * config.geometry.superblock_pages();
+    let mut bare = Bare::filled(config);
+    bare.write(2 * u64::from(config.geometry.logical_pages), keep);
+    let (placed, wall) = (bare.placed, Instant::now());
+    bare.write(count, keep);
+    let ns = wall.elapsed().as_secs_f64() * 1e9 / count as f64;
+    (ns, (bare.placed - placed) as f64 / count as f64)
 }
 
 /// Timed, untimed and bare cost of a host write in steady state on a drive of `gib` raw.
@@ -283,13 +331,13 @@ fn steady_json(gib: u64, count: u64) -> String {
             let timed_ns = timed.wall_s * 1e9 / count as f64;
             let timed_waf = timed.programmed_pages as f64 / timed.host_pages as f64;
             drop(device);
-            let bare_ns = bare_ns_per_host_page(&config, (100.0 * (waf - 1.0)) as u64, count);
+            let (bare_ns, bare_waf) = bare_cost(&config, count);
             return format!(
                 "{{\"raw_gib\": {gib}, \"timed_ns\": {timed_ns:.1}, \"floor_ns\": {floor_ns:.1}, \
                  \"bare_ns\": {bare_ns:.1}, \"timed_share_of_floor\": {:.3}, \
                  \"floor_share_of_bare\": {:.3}, \"timed_host_pages_per_s\": {:.0}, \
                  \"timed_programs_per_s\": {:.0}, \"waf_timed\": {timed_waf:.3}, \
-                 \"waf_floor\": {waf:.3}, \"memory_bytes_per_raw_page\": {:.2}}}",
+                 \"waf_floor\": {waf:.3}, \"waf_bare\": {bare_waf:.3}, \"memory_bytes_per_raw_page\": {:.2}}}",
                 floor_ns / timed_ns,
                 bare_ns / floor_ns,
                 1e9 / timed_ns,

@@ -47,6 +47,11 @@ pub struct Device<P: Probe = Silent> {
     timers: Timers,
     controller: Server<ControllerJob>,
     link: Server<u32>,
+    /// Commands that will cross the link, but nobody knows yet when they come to it: reads that
+    /// wait for NAND, and writes behind them in the controller.
+    before_link: u32,
+    /// Pages of the last command on the link and their time, to divide only where the size changes.
+    last_transfer: (u32, u64),
     /// Tags of writes whose data has arrived and waits for room in the buffer.
     admission: VecDeque<u32>,
     /// Tags of flushes and forced writes, each with the programs that must have ended.
@@ -122,6 +127,8 @@ impl<P: Probe> Device<P> {
             timers: Timers::default(),
             controller: Server::default(),
             link: Server::default(),
+            before_link: 0,
+            last_transfer: (0, 0),
             admission: VecDeque::with_capacity(queue_depth),
             flushes: VecDeque::with_capacity(queue_depth),
             buffer_pages: 0,
@@ -252,11 +259,30 @@ impl<P: Probe> Device<P> {
             self.wait_for_idle();
         }
         self.ftl.prefetch_logical(first_page);
-        let length_ns = match op.kind {
-            OpKind::Read => self.config.read_command_ns,
-            OpKind::Write | OpKind::Flush | OpKind::Deallocate => self.config.write_command_ns,
-        };
-        self.controller.push(self.now_ns, length_ns, ControllerJob::Command { tag: op.tag });
+        match op.kind {
+            OpKind::Read => {
+                self.before_link += 1;
+                self.decode(op.tag, self.config.read_command_ns);
+            }
+            OpKind::Write if self.before_link == 0 => {
+                // Both servers are first come first served and nobody can come between, so the end of
+                // the transfer is known already: one event less.
+                let decoded_ns = self.controller.reserve(self.now_ns, self.config.write_command_ns);
+                self.cross_link(op.tag, decoded_ns);
+            }
+            OpKind::Write => {
+                self.before_link += 1;
+                self.decode(op.tag, self.config.write_command_ns);
+            }
+            OpKind::Flush | OpKind::Deallocate => {
+                self.decode(op.tag, self.config.write_command_ns);
+            }
+        }
+    }
+
+    #[inline]
+    fn decode(&mut self, tag: u32, length_ns: u64) {
+        self.controller.push(self.now_ns, length_ns, ControllerJob::Command { tag });
     }
 
     fn accepts(&self, op: &Op) -> bool {
@@ -273,7 +299,11 @@ impl<P: Probe> Device<P> {
     #[inline]
     pub fn reap(&mut self, min: usize, out: &mut Vec<Completion>) {
         while self.completions.len() < min && self.host.outstanding > 0 && self.step(NEVER - 1) {}
-        out.append(&mut self.completions);
+        if out.is_empty() {
+            std::mem::swap(out, &mut self.completions);
+        } else {
+            out.append(&mut self.completions);
+        }
     }
 
     /// Lets time pass until `until`, handling what happens on the way.
@@ -329,7 +359,10 @@ impl<P: Probe> Device<P> {
         let Some(tag) = self.link.pop() else { return };
         if self.commands[tag as usize].kind == OpKind::Write {
             self.admission.push_back(tag);
-            self.pump();
+            // Where others wait already, they wait for something else than this.
+            if self.admission.len() == 1 {
+                self.pump();
+            }
         } else {
             self.complete(tag);
             self.use_gap();
@@ -347,15 +380,18 @@ impl<P: Probe> Device<P> {
     fn on_command(&mut self, tag: u32) {
         let command = self.commands[tag as usize];
         match command.kind {
-            OpKind::Write => self.cross_link(tag),
+            OpKind::Write => self.come_to_link(tag),
             OpKind::Read => self.read(tag),
-            OpKind::Flush => self.flush(tag),
+            OpKind::Flush => {
+                self.flush(tag);
+                self.pump();
+            }
             OpKind::Deallocate => {
                 for page in command.first_page..command.first_page + command.pages {
                     self.unmap(page);
                 }
                 self.complete(tag);
-                self.use_gap();
+                self.pump();
             }
         }
     }
@@ -372,7 +408,7 @@ impl<P: Probe> Device<P> {
             DieOp::HostRead { tag, .. } => {
                 self.commands[tag as usize].reads_pending -= 1;
                 if self.commands[tag as usize].reads_pending == 0 {
-                    self.cross_link(tag);
+                    self.come_to_link(tag);
                 }
             }
             DieOp::Erase { superblock } => {
@@ -403,10 +439,19 @@ impl<P: Probe> Device<P> {
     }
 
     #[inline]
-    fn cross_link(&mut self, tag: u32) {
-        let bytes = u64::from(self.commands[tag as usize].pages) * PAGE_BYTES;
-        let length_ns = transfer_ns(bytes, self.config.link_bytes_per_s);
-        self.link.push(self.now_ns, length_ns, tag);
+    fn come_to_link(&mut self, tag: u32) {
+        self.before_link -= 1;
+        self.cross_link(tag, self.now_ns);
+    }
+
+    #[inline]
+    fn cross_link(&mut self, tag: u32, from_ns: u64) {
+        let pages = self.commands[tag as usize].pages;
+        if pages != self.last_transfer.0 {
+            let bytes = u64::from(pages) * PAGE_BYTES;
+            self.last_transfer = (pages, transfer_ns(bytes, self.config.link_bytes_per_s));
+        }
+        self.link.push(from_ns, self.last_transfer.1, tag);
     }
 
     /// Lets waiting writes in and garbage collection work, as far as both can go now.
@@ -497,11 +542,12 @@ impl<P: Probe> Device<P> {
                 if rose {
                     self.finish_flushes();
                 }
+                self.pump();
             }
+            // It gives no room to anyone; the erase that may follow does.
             StreamId::Gc if rose => self.erase_durable_victims(),
             StreamId::Gc => {}
         }
-        self.pump();
     }
 
     #[inline]
@@ -532,7 +578,7 @@ impl<P: Probe> Device<P> {
         if let Some(last) = run {
             self.read_unit(tag, last);
         } else {
-            self.cross_link(tag);
+            self.come_to_link(tag);
         }
     }
 
@@ -556,7 +602,6 @@ impl<P: Probe> Device<P> {
         }
         self.flushes.push_back((tag, self.programs.mark(&[StreamId::Host])));
         self.finish_flushes();
-        self.use_gap();
     }
 
     fn finish_flushes(&mut self) {

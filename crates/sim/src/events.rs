@@ -7,46 +7,67 @@
 /// No event.
 pub const NEVER: u64 = u64::MAX;
 
+/// Bits of a key that hold the source.
+const SOURCE_BITS: u32 = 16;
+/// Times this far after the epoch make a new epoch (39 hours).
+const EPOCH_NS: u64 = 1 << (63 - SOURCE_BITS);
+/// The key of a source without an event.
+const NO_EVENT: u64 = u64::MAX;
+
 /// The next event of each of a fixed number of sources.
+///
+/// Time and source share one 64-bit key, so that one comparison without a branch orders both; times
+/// count from an epoch that moves along, because 48 bits of nanoseconds last three days.
 #[derive(Clone, Debug)]
 pub struct EventTree {
-    /// The earliest event under each node, as time and source in one number so that one comparison
-    /// orders both; node 1 is the root, the leaves come last.
-    earliest: Vec<u128>,
+    /// The earliest event under each node; node 1 is the root, the leaves come last.
+    earliest: Vec<u64>,
     leaves: usize,
-}
-
-#[inline]
-fn event(time_ns: u64, source: u32) -> u128 {
-    u128::from(time_ns) << 32 | u128::from(source)
+    epoch_ns: u64,
 }
 
 impl EventTree {
     /// A tree for `sources` sources, none with an event.
+    ///
+    /// # Panics
+    /// With more than 65,536 sources. A model with so many dies is refused.
     #[must_use]
     pub fn new(sources: u32) -> Self {
-        let leaves = sources.max(2).next_power_of_two();
-        let mut tree =
-            Self { earliest: vec![u128::MAX; 2 * leaves as usize], leaves: leaves as usize };
-        for source in 0..leaves {
-            tree.set(source, NEVER);
-        }
-        tree
+        assert!(sources <= 1 << SOURCE_BITS, "{sources} sources do not fit a key");
+        let leaves = sources.max(2).next_power_of_two() as usize;
+        Self { earliest: vec![NO_EVENT; 2 * leaves], leaves, epoch_ns: 0 }
     }
 
     /// The earliest event: its time ([`NEVER`] where there is none) and its source.
     #[inline]
     #[must_use]
     pub fn earliest(&self) -> (u64, u32) {
-        let event = self.earliest[1];
-        ((event >> 32) as u64, event as u32)
+        let key = self.earliest[1];
+        let source = key as u32 & ((1 << SOURCE_BITS) - 1);
+        if key == NO_EVENT { (NEVER, 0) } else { (self.epoch_ns + (key >> SOURCE_BITS), source) }
     }
 
     /// Sets the next event of `source`; [`NEVER`] clears it.
+    ///
+    /// # Panics
+    /// When the time lies before the epoch: an event in the past, a bug in the caller.
     #[inline]
     pub fn set(&mut self, source: u32, time_ns: u64) {
-        let mut node = self.leaves + source as usize;
-        let mut earliest = event(time_ns, source);
+        let key = if time_ns == NEVER {
+            NO_EVENT
+        } else {
+            if time_ns - self.epoch_ns >= EPOCH_NS {
+                self.begin_epoch(time_ns);
+            }
+            (time_ns - self.epoch_ns) << SOURCE_BITS | u64::from(source)
+        };
+        self.put(self.leaves + source as usize, key);
+    }
+
+    #[inline]
+    fn put(&mut self, leaf: usize, key: u64) {
+        let mut node = leaf;
+        let mut earliest = key;
         self.earliest[node] = earliest;
         while node > 1 {
             earliest = earliest.min(self.earliest[node ^ 1]);
@@ -54,12 +75,38 @@ impl EventTree {
             self.earliest[node] = earliest;
         }
     }
+
+    /// Counts from the earliest event on, which may be the one at `time_ns`.
+    #[cold]
+    fn begin_epoch(&mut self, time_ns: u64) {
+        let step_ns = self.earliest().0.min(time_ns) - self.epoch_ns;
+        self.epoch_ns += step_ns;
+        for key in self.earliest.iter_mut().filter(|key| **key != NO_EVENT) {
+            *key -= step_ns << SOURCE_BITS;
+        }
+        assert!(time_ns - self.epoch_ns < EPOCH_NS, "two events lie more than 39 hours apart");
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use base::Rng;
+
+    #[test]
+    fn epochs_change_nothing() {
+        let mut tree = EventTree::new(3);
+        for day in 0..10_000 {
+            let time_ns = day * 86_400_000_000_000;
+            tree.set(2, time_ns + 5);
+            tree.set(0, time_ns + 7);
+            assert_eq!(tree.earliest(), (time_ns + 5, 2));
+            tree.set(2, NEVER);
+            assert_eq!(tree.earliest(), (time_ns + 7, 0));
+            tree.set(0, NEVER);
+            assert_eq!(tree.earliest().0, NEVER);
+        }
+    }
 
     #[test]
     fn gives_the_earliest_of_any_history() {

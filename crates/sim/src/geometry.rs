@@ -82,11 +82,12 @@ impl Geometry {
         self.superblocks * self.superblock_pages()
     }
 
-    /// The die that holds a unit, by the unit's number over the whole drive.
+    /// The die that holds a unit, by the unit's number over the whole drive. A superblock begins on die 0
+    /// and takes whole rows of dies, so this needs no division by superblock.
     #[inline]
     #[must_use]
     pub const fn die_of_unit(&self, unit: u32) -> u32 {
-        unit % self.superblock_units % self.dies
+        unit % self.dies
     }
 
     /// The channel of a die.

@@ -69,9 +69,16 @@ impl<T> Server<T> {
     /// Queues a job of this length.
     #[inline]
     pub fn push(&mut self, now_ns: u64, length_ns: u64, job: T) {
+        let end_ns = self.reserve(now_ns, length_ns);
+        self.next_ns = self.next_ns.min(end_ns);
+        self.jobs.push_back((end_ns, job));
+    }
+
+    /// Takes the server for this length without a job to come back to; returns the end.
+    #[inline]
+    pub fn reserve(&mut self, now_ns: u64, length_ns: u64) -> u64 {
         self.free_ns = self.free_ns.max(now_ns) + length_ns;
-        self.next_ns = self.next_ns.min(self.free_ns);
-        self.jobs.push_back((self.free_ns, job));
+        self.free_ns
     }
 
     /// When the job in service ends; [`NEVER`] while idle.

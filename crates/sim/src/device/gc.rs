@@ -7,7 +7,7 @@ use crate::nand::DieOp;
 use crate::probe::Probe;
 
 /// How many units ahead of the scan the map is asked for.
-const SCAN_AHEAD_UNITS: u32 = 4;
+const SCAN_AHEAD_UNITS: u32 = 8;
 /// Units per die that garbage collection may have in flight.
 const GC_UNITS_PER_DIE: u32 = 2;
 
@@ -64,6 +64,7 @@ impl<P: Probe> Device<P> {
                 return;
             };
             let unit = superblock * superblock_units + unit;
+            self.ftl.prefetch_owners(unit + 2 * SCAN_AHEAD_UNITS);
             self.ftl.prefetch_unit(unit + SCAN_AHEAD_UNITS);
             self.collect_unit(superblock, unit);
         }
@@ -96,36 +97,34 @@ impl<P: Probe> Device<P> {
         true
     }
 
-    /// Gives the pages of a unit that are still valid their new place.
+    /// Gives the pages of a unit that are still valid their new place: the host may have written some
+    /// since it was read.
     pub(super) fn relocate(&mut self, unit: u32, valid: u64) {
         let unit_pages = self.geometry().unit_pages;
         let mut pages = valid;
         while pages != 0 {
-            let physical = unit * unit_pages + pages.trailing_zeros();
-            pages &= pages - 1;
-            // The host may have written the page since it was read.
-            if let Some(logical) = self.ftl.owner(physical) {
-                self.move_page(logical);
+            if !self.ftl.stream_has_room(StreamId::Gc) {
+                pages &= self.ftl.valid_mask(unit);
+                if pages == 0 {
+                    break;
+                }
+                let opened = self.ftl.open_superblock(StreamId::Gc);
+                assert!(opened, "garbage collection ran out of erased superblocks");
+            }
+            let target = self.ftl.frontier(StreamId::Gc) / unit_pages;
+            let probe = &mut self.probe;
+            let moved = self.ftl.move_pages(StreamId::Gc, unit, &mut pages, |logical, physical| {
+                probe.placed(StreamId::Gc, logical, physical);
+            });
+            self.totals.gc_moved_pages += u64::from(moved);
+            if moved > 0 && self.ftl.is_unit_complete(StreamId::Gc) {
+                self.program(target, StreamId::Gc);
             }
         }
-        let superblock = unit / self.geometry().superblock_units;
+        let superblock = self.ftl.superblock_of(unit * unit_pages);
         self.collector.unit_placed(superblock, valid.count_ones());
         self.victim_progressed();
         self.pump();
-    }
-
-    #[inline]
-    fn move_page(&mut self, logical: u32) {
-        if !self.ftl.stream_has_room(StreamId::Gc) {
-            let opened = self.ftl.open_superblock(StreamId::Gc);
-            assert!(opened, "garbage collection ran out of erased superblocks");
-        }
-        let physical = self.ftl.place(StreamId::Gc, logical);
-        self.probe.placed(StreamId::Gc, logical, physical);
-        self.totals.gc_moved_pages += 1;
-        if self.ftl.is_unit_complete(StreamId::Gc) {
-            self.program(physical / self.geometry().unit_pages, StreamId::Gc);
-        }
     }
 
     /// Erases victims that have become empty and whose data is safe.

@@ -186,41 +186,79 @@ impl Ftl {
             let superblock = self.superblock_of(old);
             self.valid_pages[superblock as usize] -= 1;
         }
-        let physical = self.advance(id);
+        let physical = self.frontier(id);
         self.l2p[logical as usize] = physical;
         self.p2l[physical as usize] = logical;
         self.valid_pages[self.streams[id as usize].superblock as usize] += 1;
-        self.close_if_full(id);
+        self.advance(id, 1);
         physical
+    }
+
+    /// Moves pages of `unit` that `pages` names (bit 0 for the first) and that are still valid to a
+    /// stream's frontier, until its unit is complete or none is left; takes what it has looked at off
+    /// `pages`. `moved` is told each logical page with its new physical page. The caller has made sure
+    /// that there is room.
+    #[inline]
+    pub fn move_pages(
+        &mut self,
+        id: StreamId,
+        unit: u32,
+        pages: &mut u64,
+        mut moved: impl FnMut(u32, u32),
+    ) -> u32 {
+        let source = unit * self.geometry.unit_pages;
+        let stream = self.streams[id as usize];
+        let first = stream.superblock * self.superblock_pages + stream.next_page;
+        let mut count = 0;
+        while *pages != 0 && count < stream.unit_room_pages {
+            let physical = source + pages.trailing_zeros();
+            *pages &= *pages - 1;
+            let Some(logical) = self.owner(physical) else { continue };
+            self.l2p[logical as usize] = first + count;
+            self.p2l[(first + count) as usize] = logical;
+            moved(logical, first + count);
+            count += 1;
+        }
+        if count > 0 {
+            let from = self.superblock_of(source);
+            self.valid_pages[from as usize] -= count;
+            self.valid_pages[stream.superblock as usize] += count;
+            self.advance(id, count);
+        }
+        count
     }
 
     /// Fills one page of a stream with nothing, to complete a unit.
     pub fn pad(&mut self, id: StreamId) -> u32 {
-        let physical = self.advance(id);
+        let physical = self.frontier(id);
         self.p2l[physical as usize] = NO_PAGE;
-        self.close_if_full(id);
+        self.advance(id, 1);
         physical
     }
 
+    /// The physical page that a stream writes next, where it has room.
     #[inline]
-    fn advance(&mut self, id: StreamId) -> u32 {
+    #[must_use]
+    pub fn frontier(&self, id: StreamId) -> u32 {
+        let stream = &self.streams[id as usize];
+        stream.superblock * self.superblock_pages + stream.next_page
+    }
+
+    /// Moves a frontier on by pages of one unit; a full superblock is closed.
+    #[inline]
+    fn advance(&mut self, id: StreamId, pages: u32) {
         let stream = &mut self.streams[id as usize];
-        let physical = stream.superblock * self.superblock_pages + stream.next_page;
-        stream.next_page += 1;
-        stream.unit_room_pages -= 1;
-        if stream.unit_room_pages == 0 {
-            stream.unit_room_pages = self.geometry.unit_pages;
-            stream.next_page = self.geometry.skip_parity(stream.next_page);
+        stream.next_page += pages;
+        stream.unit_room_pages -= pages;
+        if stream.unit_room_pages > 0 {
+            return;
         }
-        physical
-    }
-
-    #[inline]
-    fn close_if_full(&mut self, id: StreamId) {
-        let stream = self.streams[id as usize];
+        stream.unit_room_pages = self.geometry.unit_pages;
+        stream.next_page = self.geometry.skip_parity(stream.next_page);
         if stream.next_page == self.superblock_pages {
-            self.states[stream.superblock as usize] = SuperblockState::Closed;
-            self.closed_at[stream.superblock as usize] = self.closed_total;
+            let superblock = stream.superblock as usize;
+            self.states[superblock] = SuperblockState::Closed;
+            self.closed_at[superblock] = self.closed_total;
             self.closed_total += 1;
         }
     }
@@ -268,6 +306,12 @@ impl Ftl {
         for &logical in owners {
             prefetch(&self.l2p, logical as usize);
         }
+    }
+
+    /// Asks for the owners of a unit's pages, which [`Ftl::prefetch_unit`] will read.
+    #[inline]
+    pub fn prefetch_owners(&self, unit: u32) {
+        prefetch(&self.p2l, unit as usize * self.geometry.unit_pages as usize);
     }
 
     /// Asks for the map line of a logical page that will be written soon.
