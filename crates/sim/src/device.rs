@@ -457,8 +457,13 @@ impl<P: Probe> Device<P> {
     /// Lets waiting writes in and garbage collection work, as far as both can go now.
     #[inline]
     fn pump(&mut self) {
-        self.admit();
-        self.collect();
+        loop {
+            self.admit();
+            // What the host owed may have been all that it waited for.
+            if !self.collect() || self.admission.is_empty() {
+                return;
+            }
+        }
     }
 
     /// Moves waiting writes into the buffer until it is full or the host has to wait.

@@ -53,21 +53,24 @@ impl<P: Probe> Device<P> {
         room >= u64::from(in_flight)
     }
 
-    /// Reads units of victims while pacing asks for it.
-    pub(super) fn collect(&mut self) {
+    /// Reads units of victims while pacing asks for it; true where there was one to look at.
+    pub(super) fn collect(&mut self) -> bool {
+        let mut any = false;
         while self.may_collect() {
             let superblock_units = self.geometry().superblock_units;
             let Some((superblock, unit)) = self.collector.next_unit(superblock_units) else {
                 if self.begin_victim() {
                     continue;
                 }
-                return;
+                return any;
             };
             let unit = superblock * superblock_units + unit;
             self.ftl.prefetch_owners(unit + 2 * SCAN_AHEAD_UNITS);
             self.ftl.prefetch_unit(unit + SCAN_AHEAD_UNITS);
             self.collect_unit(superblock, unit);
+            any = true;
         }
+        any
     }
 
     fn collect_unit(&mut self, superblock: u32, unit: u32) {
