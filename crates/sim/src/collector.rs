@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 
 use crate::durability::{Mark, StreamPrograms};
+use crate::ftl::StreamId;
 
 /// One superblock on its way from closed to erased.
 #[derive(Clone, Copy, Debug)]
@@ -15,8 +16,14 @@ struct Victim {
     next_unit: u32,
     /// Units read or being read whose pages are not yet placed.
     units_in_flight: u32,
-    /// Programs that must have ended before the erase; set once all pages are placed.
-    durable_at: Option<Mark>,
+    /// Behind the programs of the pages moved out of it so far.
+    durable_at: Mark,
+}
+
+impl Victim {
+    fn is_placed(&self, superblock_units: u32) -> bool {
+        self.next_unit == superblock_units && self.units_in_flight == 0
+    }
 }
 
 /// An erase under way.
@@ -34,6 +41,8 @@ pub struct Collector {
     erasing: VecDeque<Erasing>,
     /// Valid pages the pacing policy wants moved.
     pub owed_pages: u64,
+    /// A stream whose open unit gets the next pages moved, whatever they are.
+    pub top_up: Option<StreamId>,
     /// Valid pages that idle collection may move now; less than none where a unit held more than that.
     pub idle_pages: i64,
     /// Valid pages read or being read that are not yet placed.
@@ -65,7 +74,8 @@ impl Collector {
     /// Begins with a superblock that holds so many valid pages.
     pub fn begin(&mut self, superblock: u32, valid_pages: u32) {
         self.victim_valid_pages = valid_pages;
-        let victim = Victim { superblock, next_unit: 0, units_in_flight: 0, durable_at: None };
+        let victim =
+            Victim { superblock, next_unit: 0, units_in_flight: 0, durable_at: Mark::default() };
         self.victims.push_back(victim);
     }
 
@@ -82,36 +92,46 @@ impl Collector {
         }
     }
 
-    /// The pages of a unit have been placed.
+    /// The pages of a unit have been placed; those that moved are durable at the mark.
     #[inline]
-    pub fn unit_placed(&mut self, superblock: u32, pages: u32) {
+    pub fn unit_placed(&mut self, superblock: u32, pages: u32, durable_at: Mark) {
         self.in_flight_pages -= pages;
         for victim in &mut self.victims {
             if victim.superblock == superblock {
                 victim.units_in_flight -= 1;
+                victim.durable_at.extend(durable_at);
                 return;
             }
         }
     }
 
-    /// Notes for every victim that is fully placed that its pages are durable once the programs before
-    /// `durable_at` have ended.
-    pub fn note_placed(&mut self, superblock_units: u32, durable_at: Mark) {
-        for victim in &mut self.victims {
-            let placed = victim.next_unit == superblock_units && victim.units_in_flight == 0;
-            if placed && victim.durable_at.is_none() {
-                victim.durable_at = Some(durable_at);
-            }
-        }
-    }
-
-    /// Takes a victim whose pages are all durable; it is counted as being erased on `dies`.
-    pub fn take_erasable(&mut self, programs: &StreamPrograms, dies: u32) -> Option<u32> {
-        let ready = |victim: &Victim| victim.durable_at.is_some_and(|mark| programs.reached(mark));
+    /// Takes a victim that is fully placed and whose pages are all durable; it is counted as being erased
+    /// on `dies`.
+    pub fn take_erasable(
+        &mut self,
+        superblock_units: u32,
+        programs: &StreamPrograms,
+        dies: u32,
+    ) -> Option<u32> {
+        let ready = |victim: &Victim| {
+            victim.is_placed(superblock_units) && programs.reached(victim.durable_at)
+        };
         let index = self.victims.iter().position(ready)?;
         let victim = self.victims.remove(index)?;
         self.erasing.push_back(Erasing { superblock: victim.superblock, dies_left: dies });
         Some(victim.superblock)
+    }
+
+    /// The stream that a fully placed victim waits for, because its last pages stand in a unit that is
+    /// not full.
+    #[must_use]
+    pub fn stuck_stream(
+        &self,
+        superblock_units: u32,
+        programs: &StreamPrograms,
+    ) -> Option<StreamId> {
+        let placed = self.victims.iter().filter(|victim| victim.is_placed(superblock_units));
+        placed.into_iter().find_map(|victim| programs.not_issued(victim.durable_at))
     }
 
     /// One die has erased its blocks of `superblock`; true when it was the last.

@@ -550,8 +550,8 @@ impl<P: Probe> Device<P> {
                 self.pump();
             }
             // It gives no room to anyone; the erase that may follow does.
-            StreamId::Gc if rose => self.erase_durable_victims(),
-            StreamId::Gc => {}
+            StreamId::Gc | StreamId::Cold if rose => self.erase_durable_victims(),
+            StreamId::Gc | StreamId::Cold => {}
         }
     }
 

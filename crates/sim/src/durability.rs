@@ -55,11 +55,12 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// Moves the point behind the next program of a stream, the one of its open unit.
-    #[must_use]
-    pub fn with_open_unit(mut self, stream: StreamId) -> Self {
-        self.programs[stream as usize] += 1;
-        self
+    /// Moves the point behind that of another mark as well.
+    #[inline]
+    pub fn extend(&mut self, other: Self) {
+        for (mine, other) in self.programs.iter_mut().zip(other.programs) {
+            *mine = other.max(*mine);
+        }
     }
 }
 
@@ -90,6 +91,25 @@ impl StreamPrograms {
             mark.programs[stream as usize] = self.streams[stream as usize].issued();
         }
         mark
+    }
+
+    /// Behind the page that a stream took last, in a unit that is open or was just issued.
+    #[inline]
+    #[must_use]
+    pub fn mark_behind_last(&self, stream: StreamId, is_open: bool) -> Mark {
+        let mut mark = Mark::default();
+        mark.programs[stream as usize] =
+            self.streams[stream as usize].issued() + u64::from(is_open);
+        mark
+    }
+
+    /// A stream that has not issued all programs before the mark: its open unit is waited for.
+    #[must_use]
+    pub fn not_issued(&self, mark: Mark) -> Option<StreamId> {
+        let is_open = |&stream: &StreamId| {
+            mark.programs[stream as usize] > self.streams[stream as usize].issued()
+        };
+        StreamId::ALL.into_iter().find(is_open)
     }
 
     /// True where every program before the mark has ended.
@@ -127,6 +147,9 @@ mod tests {
         let gc = programs.mark(&[StreamId::Host, StreamId::Gc]);
         assert!(programs.reached(host) && !programs.reached(gc));
         assert!(programs.end(StreamId::Gc, 0));
-        assert!(programs.reached(gc) && !programs.reached(gc.with_open_unit(StreamId::Gc)));
+        assert!(programs.reached(gc));
+        let open = programs.mark_behind_last(StreamId::Gc, true);
+        assert!(!programs.reached(open) && programs.not_issued(open) == Some(StreamId::Gc));
+        assert!(programs.reached(programs.mark_behind_last(StreamId::Gc, false)));
     }
 }

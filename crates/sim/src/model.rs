@@ -12,6 +12,7 @@
 mod config;
 mod nand;
 mod quiet_gc;
+mod streams;
 mod toml_file;
 
 use std::collections::BTreeMap;
@@ -22,6 +23,7 @@ use serde::Deserialize;
 pub use config::Config;
 pub use nand::{NandModel, PagesModel, RetryModel, SuspendModel};
 pub use quiet_gc::{BackgroundGcModel, IdleGcModel};
+pub use streams::StreamsModel;
 
 use crate::ftl::gc::VictimPolicy;
 use crate::ftl::pacing::PacingKind;
@@ -95,6 +97,8 @@ pub struct Model {
     pub background_gc: Option<BackgroundGcModel>,
     /// Collection while the host is away.
     pub idle_gc: Option<IdleGcModel>,
+    /// A stream for cold data; absent: none.
+    pub streams: Option<StreamsModel>,
     /// Parity over dies; absent: none.
     pub parity: Option<ParityModel>,
 }

@@ -45,6 +45,7 @@ fn lives() -> Vec<Life> {
         small("windowed-greedy", &[("gc.policy", "windowed-greedy")]),
         small("cost-benefit", &[("gc.policy", "cost-benefit")]),
         small("parity", &[("parity.stripe_units", "4"), ("nand.blocks_per_plane", "730")]),
+        small("cold-survivor", &[("streams.cold", "survivor")]),
         small("background-gc", &[("background_gc.free_target", "20")]),
         small(
             "idle-gc",

@@ -12,12 +12,12 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use base::Rng;
 use common::swarm::{random_config, torture};
-use sim::ftl::StreamId;
 use sim::ftl::gc::VictimPolicy;
+use sim::ftl::{STREAMS, StreamId};
 use sim::{Config, Device, Probe};
 
 /// Drives tried.
-const SEEDS: u64 = 160;
+const SEEDS: u64 = 220;
 
 /// The second FTL.
 struct Reference {
@@ -27,8 +27,8 @@ struct Reference {
     valid: BTreeMap<u32, BTreeSet<u32>>,
     /// Erased superblocks, oldest first.
     free: VecDeque<u32>,
-    /// Open superblock and next page of the host and the GC stream.
-    streams: [Option<(u32, u32)>; 2],
+    /// Open superblock and next page of each stream.
+    streams: [Option<(u32, u32)>; STREAMS],
     /// Full superblocks in the order in which they were filled.
     closed: Vec<u32>,
     /// Superblocks being collected, with the new places of what was moved out.
@@ -45,7 +45,7 @@ impl Reference {
             config,
             map: BTreeMap::new(),
             valid: BTreeMap::new(),
-            streams: [None, None],
+            streams: [None; STREAMS],
             closed: Vec::new(),
             victims: BTreeMap::new(),
             programmed: BTreeSet::new(),
@@ -152,7 +152,8 @@ impl Probe for Reference {
     fn placed(&mut self, stream: StreamId, logical: u32, physical: u32) {
         assert_eq!(self.advance(stream), physical, "a page went to the wrong place");
         let old = self.forget(logical);
-        if stream == StreamId::Gc {
+        assert!(stream != StreamId::Cold || self.config.cold.is_some(), "there is no cold stream");
+        if stream != StreamId::Host {
             let from = self.superblock_of(old.expect("only mapped pages are moved"));
             let moved = self.victims.get_mut(&from).expect("pages are moved out of victims only");
             moved.push(physical);

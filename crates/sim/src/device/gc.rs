@@ -1,6 +1,7 @@
 //! The drive at work on its garbage: when it may collect, what it reads, where pages go, what is erased.
 
 use super::Device;
+use crate::durability::Mark;
 use crate::ftl::pacing::Level;
 use crate::ftl::{StreamId, SuperblockState};
 use crate::nand::DieOp;
@@ -18,12 +19,19 @@ impl<P: Probe> Device<P> {
         let superblock_pages = self.geometry().superblock_data_pages();
         let free_superblocks = self.ftl.free.len() as u32;
         let room = u64::from(self.ftl.stream_room_pages(StreamId::Host))
-            + u64::from(self.ftl.stream_room_pages(StreamId::Gc))
+            + self.moved_room_pages()
             + u64::from(free_superblocks) * u64::from(superblock_pages)
             + self.collector.reclaimed_pages;
         let writable_pages = room.saturating_sub(u64::from(self.collector.in_flight_pages));
         let victim_valid_pages = self.collector.victim_valid_pages;
         Level { free_superblocks, writable_pages, superblock_pages, victim_valid_pages }
+    }
+
+    /// Pages left in the superblocks that garbage collection writes.
+    #[inline]
+    fn moved_room_pages(&self) -> u64 {
+        let room = |stream| u64::from(self.ftl.stream_room_pages(stream));
+        room(StreamId::Gc) + if self.config.cold.is_some() { room(StreamId::Cold) } else { 0 }
     }
 
     /// Most valid pages garbage collection may have in flight.
@@ -49,8 +57,7 @@ impl<P: Probe> Device<P> {
         }
         let superblock_pages = u64::from(self.geometry().superblock_data_pages());
         let free_pages = self.ftl.free.len() as u64 * superblock_pages;
-        let room = u64::from(self.ftl.stream_room_pages(StreamId::Gc)) + free_pages;
-        room >= u64::from(in_flight)
+        self.moved_room_pages() + free_pages >= u64::from(in_flight)
     }
 
     /// Reads units of victims while pacing asks for it; true where there was one to look at.
@@ -80,7 +87,7 @@ impl<P: Probe> Device<P> {
         let any_valid = self.ftl.valid_pages[superblock as usize] > 0;
         let valid = if any_valid { self.ftl.valid_mask(unit) } else { 0 };
         if valid == 0 {
-            return self.victim_progressed();
+            return self.erase_durable_victims();
         }
         let pages = valid.count_ones();
         self.collector.unit_issued(pages);
@@ -94,6 +101,10 @@ impl<P: Probe> Device<P> {
             self.collector.owed_pages = 0;
             return false;
         };
+        if self.config.cold.is_some() {
+            self.collector.top_up =
+                self.collector.stuck_stream(self.geometry().superblock_units, &self.programs);
+        }
         self.probe.victim(victim);
         self.ftl.states[victim as usize] = SuperblockState::Victim;
         self.collector.begin(victim, self.ftl.valid_pages[victim as usize]);
@@ -104,46 +115,58 @@ impl<P: Probe> Device<P> {
     /// since it was read.
     pub(super) fn relocate(&mut self, unit: u32, valid: u64) {
         let unit_pages = self.geometry().unit_pages;
+        let superblock = self.ftl.superblock_of(unit * unit_pages);
+        let stream = match self.config.cold {
+            None => StreamId::Gc,
+            Some(policy) => policy.stream_of_move(&self.ftl, superblock),
+        };
+        let mut durable_at = Mark::default();
         let mut pages = valid;
         while pages != 0 {
-            if !self.ftl.stream_has_room(StreamId::Gc) {
+            if !self.ftl.stream_has_room(stream) {
                 pages &= self.ftl.valid_mask(unit);
                 if pages == 0 {
                     break;
                 }
-                let opened = self.ftl.open_superblock(StreamId::Gc);
-                assert!(opened, "garbage collection ran out of erased superblocks");
             }
-            let target = self.ftl.frontier(StreamId::Gc) / unit_pages;
+            let stream = self.stream_with_room(stream);
+            let target = self.ftl.frontier(stream) / unit_pages;
             let probe = &mut self.probe;
-            let moved = self.ftl.move_pages(StreamId::Gc, unit, &mut pages, |logical, physical| {
-                probe.placed(StreamId::Gc, logical, physical);
+            let moved = self.ftl.move_pages(stream, unit, &mut pages, |logical, physical| {
+                probe.placed(stream, logical, physical);
             });
             self.totals.gc_moved_pages += u64::from(moved);
-            if moved > 0 && self.ftl.is_unit_complete(StreamId::Gc) {
-                self.program(target, StreamId::Gc);
+            if moved == 0 {
+                break;
             }
+            let is_full = self.ftl.is_unit_complete(stream);
+            if is_full {
+                self.collector.top_up = None;
+                self.program(target, stream);
+            }
+            durable_at.extend(self.programs.mark_behind_last(stream, !is_full));
         }
-        let superblock = self.ftl.superblock_of(unit * unit_pages);
-        self.collector.unit_placed(superblock, valid.count_ones());
-        self.victim_progressed();
+        self.collector.unit_placed(superblock, valid.count_ones(), durable_at);
+        self.erase_durable_victims();
         self.pump();
     }
 
-    /// Erases victims that have become empty and whose data is safe.
-    fn victim_progressed(&mut self) {
-        let open_unit = !self.ftl.is_unit_complete(StreamId::Gc);
-        let mut durable_at = self.programs.mark(&[StreamId::Gc]);
-        if open_unit {
-            durable_at = durable_at.with_open_unit(StreamId::Gc);
+    /// The stream that pages go to: the wanted one, unless fully placed victims wait for the open unit of
+    /// another, which a few pages complete, or there is no erased superblock left to open for it.
+    #[inline]
+    fn stream_with_room(&mut self, wanted: StreamId) -> StreamId {
+        let stream = self.collector.top_up.unwrap_or(wanted);
+        if self.ftl.stream_has_room(stream) || self.ftl.open_superblock(stream) {
+            return stream;
         }
-        self.collector.note_placed(self.config.geometry.superblock_units, durable_at);
-        self.erase_durable_victims();
+        let other = StreamId::MOVED.into_iter().find(|&other| self.ftl.stream_has_room(other));
+        other.expect("garbage collection ran out of erased superblocks")
     }
 
+    /// Erases victims that have become empty and whose data is safe.
     pub(super) fn erase_durable_victims(&mut self) {
-        let dies = self.geometry().dies;
-        while let Some(superblock) = self.collector.take_erasable(&self.programs, dies) {
+        let (units, dies) = (self.geometry().superblock_units, self.geometry().dies);
+        while let Some(superblock) = self.collector.take_erasable(units, &self.programs, dies) {
             self.clear_programmed(superblock);
             for die in 0..dies {
                 self.nand.enqueue(die, DieOp::Erase { superblock }, self.now_ns);

@@ -8,6 +8,7 @@
 //! A physical page is valid exactly when `l2p[p2l[page]] == page`, so that an overwrite touches one
 //! map line and a counter, and nothing has to be cleared in `p2l`.
 
+pub mod cold;
 pub mod gc;
 pub mod pacing;
 
@@ -30,10 +31,19 @@ pub enum StreamId {
     Host,
     /// Valid data moved by garbage collection.
     Gc,
+    /// Moved data that is thought to stay as it is, where the drive keeps it apart; see [`cold`].
+    Cold,
+}
+
+impl StreamId {
+    /// All streams.
+    pub const ALL: [Self; STREAMS] = [Self::Host, Self::Gc, Self::Cold];
+    /// Those that garbage collection writes.
+    pub const MOVED: [Self; 2] = [Self::Gc, Self::Cold];
 }
 
 /// Number of streams.
-pub const STREAMS: usize = 2;
+pub const STREAMS: usize = 3;
 
 /// Life of a superblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +82,8 @@ pub struct Ftl {
     pub valid_pages: Vec<u32>,
     /// State of each superblock.
     pub states: Vec<SuperblockState>,
+    /// The stream that wrote each superblock last.
+    pub written_by: Vec<StreamId>,
     /// Erases of each superblock.
     pub erase_counts: Vec<u32>,
     /// When each superblock was closed: its number in the order of all closings.
@@ -95,6 +107,7 @@ impl Ftl {
             p2l: vec![NO_PAGE; geometry.physical_pages() as usize],
             valid_pages: vec![0; superblocks],
             states: vec![SuperblockState::Free; superblocks],
+            written_by: vec![StreamId::Host; superblocks],
             erase_counts: vec![0; superblocks],
             closed_at: vec![0; superblocks],
             closed_total: 0,
@@ -172,6 +185,7 @@ impl Ftl {
         assert!(!self.stream_has_room(id), "a stream has one open superblock at a time");
         let Some(superblock) = self.free.pop_front() else { return false };
         self.states[superblock as usize] = SuperblockState::Open;
+        self.written_by[superblock as usize] = id;
         let unit_room_pages = self.geometry.unit_pages;
         self.streams[id as usize] = Stream { superblock, next_page: 0, unit_room_pages };
         true

@@ -4,6 +4,7 @@ use base::Ratio;
 
 use super::{Model, ModelError};
 use crate::device::quiet_gc::{BackgroundGc, IdleGc};
+use crate::ftl::cold::ColdPolicy;
 use crate::ftl::gc::VictimPolicy;
 use crate::ftl::pacing::PacingKind;
 use crate::geometry::{Geometry, PAGE_BYTES};
@@ -52,6 +53,8 @@ pub struct Config {
     pub background_gc: Option<BackgroundGc>,
     /// Collection while the host is away, where the drive does that.
     pub idle_gc: Option<IdleGc>,
+    /// How data for the cold stream is recognised, where there is one.
+    pub cold: Option<ColdPolicy>,
     /// Seed of whatever the drive draws lots for.
     pub seed: u64,
 }
@@ -179,13 +182,14 @@ impl Check<'_> {
     /// Spare space must hold the open superblocks, the free level and a victim with something to gain.
     fn spare(&self, geometry: &Geometry) -> Result<(), ModelError> {
         let spare = Self::spare_superblocks(geometry);
-        let wanted = u64::from(self.model.gc.free_high.value) + 4;
+        let beyond = if self.model.streams.is_some() { 5 } else { 4 };
+        let wanted = u64::from(self.model.gc.free_high.value) + beyond;
         if spare >= wanted {
             return Ok(());
         }
         let rule = format!(
             "{} usable superblocks leave {spare} beside the user data, and garbage collection needs \
-             gc.free_high + 4 = {wanted}; lower capacity_gb or gc.free_high, or add NAND",
+             gc.free_high + {beyond} = {wanted}; lower capacity_gb or gc.free_high, or add NAND",
             geometry.superblocks
         );
         self.fail("capacity_gb", self.model.capacity_gb.value, &rule)
@@ -250,6 +254,7 @@ pub(super) fn resolve(model: &Model, scale: Ratio) -> Result<Config, ModelError>
             .map(|gc| gc.resolve(&check, &geometry))
             .transpose()?,
         idle_gc: idle_gc.as_ref().map(|gc| gc.resolve(&check, &geometry)).transpose()?,
+        cold: model.streams.as_ref().map(|streams| streams.cold.value),
         seed: 0,
         geometry,
     })

@@ -31,6 +31,7 @@ idle_gc.free_target = 0
 idle_gc.pages_per_s = 0
 idle_gc.valid_percent_max = 0
 parity.stripe_units = 0
+streams.cold = ''
 ";
 
 pub(super) fn load(

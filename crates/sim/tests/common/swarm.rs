@@ -14,6 +14,7 @@ type Choice = (&'static str, &'static [&'static str]);
 /// Optional sections: switched on with all of their values, or not at all.
 const SECTIONS: &[&[Choice]] = &[
     &[("parity.stripe_units", &["1", "2", "4", "5", "8"])],
+    &[("streams.cold", &["survivor"])],
     &[("background_gc.free_target", &["5", "10", "21", "40"])],
     &[
         ("idle_gc.after_ns", &["1_000_000", "50_000_000"]),

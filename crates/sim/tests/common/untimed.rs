@@ -22,6 +22,10 @@ pub struct Untimed {
     pub moved_pages: u64,
     pub free_sum: u64,
     pub free_samples: u64,
+    /// Pages from here on are cold and have a stream of their own, by order from above.
+    pub first_cold: u32,
+    /// Superblocks that cold data may hold: FIFO within each pool instead of the policy.
+    pub cold_superblocks: Option<usize>,
 }
 
 impl Untimed {
@@ -48,6 +52,8 @@ impl Untimed {
             moved_pages: 0,
             free_sum: 0,
             free_samples: 0,
+            first_cold: u32::MAX,
+            cold_superblocks: None,
         }
     }
 
@@ -62,11 +68,14 @@ impl Untimed {
 
     /// Writes a page, after cleaning where that is due.
     pub fn write(&mut self, logical: u32) {
-        if self.ftl.stream_room_pages(StreamId::Host) == 0 {
+        let is_cold = logical >= self.first_cold;
+        let stream = if is_cold { StreamId::Cold } else { StreamId::Host };
+        if self.ftl.stream_room_pages(stream) == 0 {
             self.collect();
-            assert!(self.ftl.open_superblock(StreamId::Host));
+            // Cleaning may have opened one for the cold stream.
+            assert!(self.ftl.stream_room_pages(stream) > 0 || self.ftl.open_superblock(stream));
         }
-        self.ftl.place(StreamId::Host, logical);
+        self.ftl.place(stream, logical);
         self.host_pages += 1;
     }
 
@@ -75,18 +84,41 @@ impl Untimed {
         while self.ftl.free.len() < 3 {
             self.free_sum += self.ftl.free.len() as u64;
             self.free_samples += 1;
-            let victim = self.victims.select(&self.ftl).expect("there is something to gain");
+            let victim = self.choose_victim();
             self.ftl.states[victim as usize] = SuperblockState::Victim;
             for physical in victim * units..(victim + 1) * units {
                 let Some(logical) = self.ftl.owner(physical) else { continue };
-                if self.ftl.stream_room_pages(StreamId::Gc) == 0 {
-                    assert!(self.ftl.open_superblock(StreamId::Gc));
+                let is_cold = logical >= self.first_cold;
+                let stream = if is_cold { StreamId::Cold } else { StreamId::Gc };
+                if self.ftl.stream_room_pages(stream) == 0 {
+                    assert!(self.ftl.open_superblock(stream));
                 }
-                self.ftl.place(StreamId::Gc, logical);
+                self.ftl.place(stream, logical);
                 self.moved_pages += 1;
             }
             self.ftl.erased(victim);
         }
+    }
+
+    fn choose_victim(&mut self) -> u32 {
+        let victim = match self.cold_superblocks {
+            None => self.victims.select(&self.ftl),
+            Some(quota) => self.oldest_of_the_pool_above(quota),
+        };
+        victim.expect("there is something to gain")
+    }
+
+    /// The oldest closed superblock of the cold pool where that holds more than its quota, else of the other.
+    fn oldest_of_the_pool_above(&self, cold_superblocks: usize) -> Option<u32> {
+        let ftl = &self.ftl;
+        let is_cold = |superblock: u32| ftl.written_by[superblock as usize] == StreamId::Cold;
+        let holds = |superblock: &u32| ftl.states[*superblock as usize] != SuperblockState::Free;
+        let all = || 0..ftl.geometry.superblocks;
+        let cold = all().filter(holds).filter(|&superblock| is_cold(superblock)).count();
+        all()
+            .filter(|&superblock| ftl.states[superblock as usize] == SuperblockState::Closed)
+            .filter(|&superblock| is_cold(superblock) == (cold > cold_superblocks))
+            .min_by_key(|&superblock| ftl.closed_at[superblock as usize])
     }
 
     /// Writes a page drawn from the first `pages`.
