@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use base::Ratio;
 use clap::{Args as ClapArgs, Subcommand};
 use load::trace::export::ExportFormat;
 use load::trace::format::{Event, Format as TraceFormat, FormatOptions, WaitUnit};
@@ -18,14 +19,17 @@ pub enum TraceCommand {
     Import(TraceImportArgs),
     /// Write a trace in a format of another tool
     Convert(TraceConvertArgs),
+    /// Make a trace whose statistics equal published ones: heavy-2011, light-2011, destroyer-2013
+    Synth(TraceSynthArgs),
 }
 
 /// Which trace to read, and how.
 #[derive(Debug, ClapArgs)]
 pub struct TraceInput {
-    /// Trace file of any known format; `-` is standard input. Of blktrace's files name one, the others are found
+    /// Trace file of any known format; `-` is standard input; of blktrace's files name one, the others are found.
+    /// Or `synth:SCENARIO[?scale=1/10&seed=1]`
     #[arg(value_name = "TRACE")]
-    pub trace: PathBuf,
+    pub trace: String,
     /// Format of the trace, where it should not be found out: trace, iolog, blktrace, blkparse, msr, fiu, spc,
     /// tencent, alibaba, ms-production, disksim, mqsim
     #[arg(long, value_name = "FORMAT", value_parser = parse::<TraceFormat>)]
@@ -85,6 +89,26 @@ pub struct TraceConvertArgs {
     pub output: PathBuf,
 }
 
+/// Arguments of `trace synth`.
+#[derive(Debug, ClapArgs)]
+pub struct TraceSynthArgs {
+    /// heavy-2011, light-2011, destroyer-2013, or the path of a scenario file (TOML)
+    #[arg(value_name = "SCENARIO")]
+    pub scenario: String,
+    /// Trace file to write
+    #[arg(long, short, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Part of the whole: all totals times this, e.g. `1/10`
+    #[arg(long, value_name = "SHARE", default_value = "1")]
+    pub scale: Ratio,
+    /// Seed of every random choice
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// What stdout carries
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
 impl TraceCommand {
     /// What stdout carries.
     pub fn format(&self) -> Format {
@@ -92,6 +116,7 @@ impl TraceCommand {
             Self::Info(args) => args.input.format,
             Self::Import(args) => args.input.format,
             Self::Convert(args) => args.input.format,
+            Self::Synth(args) => args.format,
         }
     }
 }

@@ -212,6 +212,7 @@ impl Source for Ordered {
             streams: self.raw.stream_names(),
             epoch_ns: self.epoch_ns.unwrap_or(0),
             warnings: self.problems().sentences(),
+            published: None,
         }
     }
 

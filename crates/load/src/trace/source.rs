@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::synth::Published;
 use super::{Problems, Record, TraceError};
 
 /// How a trace came to be.
@@ -30,7 +31,7 @@ impl Origin {
 }
 
 /// What is known of a trace as a whole. Stored in the trace file.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TraceInfo {
     /// How it came to be.
     pub origin: Origin,
@@ -45,6 +46,9 @@ pub struct TraceInfo {
     /// What the reader could not take as it was, in sentences.
     #[serde(default)]
     pub warnings: Vec<String>,
+    /// The totals that a synthesised trace was made to equal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published: Option<Published>,
 }
 
 /// A stream of records in the order of issue.

@@ -1,5 +1,6 @@
 //! `ssdlab trace`: read, count, write traces.
 
+mod comparison;
 mod info;
 mod show;
 
@@ -9,10 +10,13 @@ use std::path::Path;
 
 use load::trace::export::export;
 use load::trace::store::TraceWriter;
-use load::trace::{Source, TraceError, import};
+use load::trace::synth::{Scenario, Synth};
+use load::trace::{Source, TraceError};
 
 use crate::args::Format;
-use crate::args::trace::{TraceCommand, TraceConvertArgs, TraceImportArgs, TraceInput};
+use crate::args::trace::{
+    TraceCommand, TraceConvertArgs, TraceImportArgs, TraceInput, TraceSynthArgs,
+};
 use crate::failure::EXIT_DONE;
 
 pub fn run(command: &TraceCommand) -> anyhow::Result<u8> {
@@ -20,12 +24,13 @@ pub fn run(command: &TraceCommand) -> anyhow::Result<u8> {
         TraceCommand::Info(args) => info::run(args),
         TraceCommand::Import(args) => import_trace(args),
         TraceCommand::Convert(args) => convert(args),
+        TraceCommand::Synth(args) => synth(args),
     }
 }
 
 /// Opens a trace of any format.
 fn open(input: &TraceInput) -> Result<Box<dyn Source>, TraceError> {
-    import(&input.trace, &input.options())
+    load::trace::open(&input.trace, &input.options())
 }
 
 /// Says on stderr what could not be taken as it was; an error where nothing could be read.
@@ -50,6 +55,13 @@ fn import_trace(args: &TraceImportArgs) -> anyhow::Result<u8> {
     let ios = write_trace(source.as_mut(), &args.output)?;
     tell_problems(source.as_ref(), ios)?;
     tell_written(args.input.format, source.as_ref(), ios, 0, &args.output);
+    Ok(EXIT_DONE)
+}
+
+fn synth(args: &TraceSynthArgs) -> anyhow::Result<u8> {
+    let mut source = Synth::new(&Scenario::load(&args.scenario)?, args.scale, args.seed)?;
+    let ios = write_trace(&mut source, &args.output)?;
+    tell_written(args.format, &source, ios, 0, &args.output);
     Ok(EXIT_DONE)
 }
 

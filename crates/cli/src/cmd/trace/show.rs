@@ -4,6 +4,7 @@ use base::Nanos;
 use load::trace::TraceInfo;
 use load::trace::stats::{DEPTH_BINS, DepthTable, KindTotal, Pauses, SEQUENTIAL_WINDOW, Summary};
 
+use super::comparison;
 use crate::ui::table::{self, bytes, count, latency, seconds};
 
 type Rows = Vec<Vec<String>>;
@@ -19,6 +20,10 @@ fn percent(share: f64) -> String {
 pub fn print(info: &TraceInfo, summary: &Summary) {
     println!("{} trace: {}", info.origin.name(), info.source);
     table::print(&totals(summary));
+    if let Some(published) = &info.published {
+        println!("beside what was published");
+        table::print(&comparison::rows(published, summary));
+    }
     println!("sizes of reads and writes");
     table::print(&sizes(summary));
     if let Some(depths) = &summary.queue_depth {
@@ -95,14 +100,7 @@ fn sizes(summary: &Summary) -> Rows {
 fn depth_rows(depths: &DepthTable) -> Rows {
     let shares = DEPTH_BINS.iter().zip(depths.shares).filter(|(_, share)| *share > 0.0);
     shares
-        .map(|(&(first, last), share)| {
-            let label = match (first, last) {
-                _ if first == last => format!("{first}"),
-                (_, u16::MAX) => format!("> {}", first - 1),
-                _ => format!("{first}-{last}"),
-            };
-            row(&label, percent(share))
-        })
+        .map(|(&(first, last), share)| row(&comparison::depth_label(first, last), percent(share)))
         .collect()
 }
 

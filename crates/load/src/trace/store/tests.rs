@@ -25,6 +25,7 @@ fn info() -> TraceInfo {
         streams: vec!["browser".to_owned()],
         epoch_ns: 7,
         warnings: vec![],
+        published: None,
     }
 }
 

@@ -1,0 +1,62 @@
+//! A trace by its name: a file of any format, or `synth:SCENARIO[?scale=1/10&seed=1]`, made while it is read.
+
+use std::path::Path;
+
+use base::Ratio;
+
+use super::synth::{Scenario, Synth};
+use super::{ImportOptions, Source, TraceError, import};
+
+const SYNTH: &str = "synth:";
+
+/// Opens a trace by its name.
+///
+/// # Errors
+/// Where there is no such file, format or scenario, or a key is unknown.
+pub fn open(name: &str, options: &ImportOptions) -> Result<Box<dyn Source>, TraceError> {
+    match name.strip_prefix(SYNTH) {
+        Some(scenario) => Ok(Box::new(synth(scenario)?)),
+        None => import(Path::new(name), options),
+    }
+}
+
+/// Makes the trace `SCENARIO[?scale=1/10&seed=1]`.
+///
+/// # Errors
+/// Where there is no such scenario, or a key or value cannot be used.
+pub fn synth(text: &str) -> Result<Synth, TraceError> {
+    let (name, keys) = text.split_once('?').unwrap_or((text, ""));
+    let (mut scale, mut seed) = (Ratio::ONE, 1);
+    for pair in keys.split('&').filter(|pair| !pair.is_empty()) {
+        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+        let wrong = |error: &dyn std::fmt::Display| {
+            TraceError::Usage(format!("{SYNTH}{text}: {key}={value} cannot be used: {error}"))
+        };
+        match key {
+            "scale" => scale = value.parse().map_err(|error| wrong(&error))?,
+            "seed" => seed = value.parse().map_err(|error| wrong(&error))?,
+            _ => return Err(wrong(&"known are scale (e.g. 1/10) and seed")),
+        }
+    }
+    Synth::new(&Scenario::load(name)?, scale, seed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_scenario_is_opened_by_its_name_with_scale_and_seed() {
+        let trace = synth("light-2011?scale=1/100&seed=5").unwrap();
+        assert_eq!(trace.records(), 3726 + 4597);
+        assert_eq!(trace.info().source, "scenario light-2011, scale 1/100, seed 5");
+    }
+
+    #[test]
+    fn slips_are_named() {
+        let message = |text| synth(text).err().map(|error| error.to_string()).unwrap_or_default();
+        assert!(message("light-2011?sede=5").contains("known are scale (e.g. 1/10) and seed"));
+        assert!(message("light-2011?scale=2").contains("scale=2 cannot be used"));
+        assert!(message("lite").contains("there is no scenario `lite`"));
+    }
+}
