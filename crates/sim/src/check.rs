@@ -35,6 +35,10 @@ impl<P: Probe> Device<P> {
         if free != ftl.free.len() {
             return Err(format!("{free} superblocks are free, {} are listed", ftl.free.len()));
         }
+        let is_unmapped = |&page: &u32| ftl.l2p.get(page as usize).is_none_or(|&p| p == NO_PAGE);
+        if let Some(page) = self.cached_pages().find(is_unmapped) {
+            return Err(format!("LBA page {page} is in the read cache but holds nothing"));
+        }
         self.check_totals()
     }
 

@@ -13,6 +13,7 @@
 
 mod gc;
 pub mod quiet_gc;
+mod read;
 pub mod timers;
 
 use std::collections::VecDeque;
@@ -24,17 +25,20 @@ use crate::durability::{Mark, StreamPrograms};
 use crate::events::NEVER;
 use crate::ftl::gc::VictimSelector;
 use crate::ftl::pacing::Pacing;
-use crate::ftl::{Ftl, NO_PAGE, StreamId};
-use crate::geometry::{Geometry, PAGE_BYTES};
-use crate::host::{Command, ControllerJob, Server, transfer_ns};
+use crate::ftl::{Ftl, StreamId};
+use crate::geometry::Geometry;
+use crate::host::link::Link;
+use crate::host::queues::SubmissionQueues;
+use crate::host::{Command, ControllerJob, Server};
 use crate::model::Config;
 use crate::nand::{DieOp, Nand};
 use crate::probe::{Probe, Silent};
+use crate::read_cache::ReadCache;
 use crate::telemetry::Recorder;
 use quiet_gc::HostActivity;
 use timers::{Timer, Timers};
 
-/// The errno of a command outside the drive or not aligned to its pages (EINVAL).
+/// The errno of a command outside the drive or not aligned to its logical blocks (EINVAL).
 const ERRNO_INVALID: i32 = 22;
 
 /// A simulated drive, watched by a probe.
@@ -46,12 +50,9 @@ pub struct Device<P: Probe = Silent> {
     host: HostActivity,
     timers: Timers,
     controller: Server<ControllerJob>,
-    link: Server<u32>,
-    /// Commands that will cross the link, but nobody knows yet when they come to it: reads that
-    /// wait for NAND, and writes behind them in the controller.
-    before_link: u32,
-    /// Pages of the last command on the link and their time, to divide only where the size changes.
-    last_transfer: (u32, u64),
+    queues: Option<SubmissionQueues>,
+    link: Link,
+    read_cache: Option<ReadCache>,
     /// Tags of writes whose data has arrived and waits for room in the buffer.
     admission: VecDeque<u32>,
     /// Tags of flushes and forced writes, each with the programs that must have ended.
@@ -109,26 +110,21 @@ impl<P: Probe> Device<P> {
     }
 
     fn assemble(config: Config, ftl: Ftl, probe: P) -> Self {
-        let idle = Command {
-            kind: OpKind::Flush,
-            fua: false,
-            first_page: 0,
-            pages: 0,
-            admitted_pages: 0,
-            reads_pending: 0,
-            submitted_ns: 0,
-        };
         let queue_depth = config.queue_depth as usize;
         let units = config.geometry.superblocks * config.geometry.superblock_units;
         let mut device = Self {
             now_ns: 0,
-            commands: vec![idle; queue_depth],
+            commands: vec![Command::NONE; queue_depth],
             host: HostActivity::default(),
             timers: Timers::default(),
             controller: Server::default(),
-            link: Server::default(),
-            before_link: 0,
-            last_transfer: (0, 0),
+            queues: SubmissionQueues::new(
+                config.interface.queues,
+                config.queue_depth,
+                config.interface.arbitration_burst,
+            ),
+            link: Link::new(config.interface.link_bytes_per_s, config.interface.full_duplex),
+            read_cache: ReadCache::new(config.read_cache_pages),
             admission: VecDeque::with_capacity(queue_depth),
             flushes: VecDeque::with_capacity(queue_depth),
             buffer_pages: 0,
@@ -198,6 +194,9 @@ impl<P: Probe> Device<P> {
 
     fn unmap(&mut self, logical: u32) {
         if self.ftl.unmap(logical) {
+            if let Some(cache) = &mut self.read_cache {
+                cache.remove(logical);
+            }
             self.probe.unmapped(logical);
         }
     }
@@ -244,52 +243,46 @@ impl<P: Probe> Device<P> {
             self.completions.push(end);
             return;
         }
-        let first_page = (op.offset / PAGE_BYTES) as u32;
-        self.commands[op.tag as usize] = Command {
-            kind: op.kind,
-            fua: op.fua,
-            first_page,
-            pages: op.len / PAGE_BYTES as u32,
-            admitted_pages: 0,
-            reads_pending: 0,
-            submitted_ns: self.now_ns,
-        };
+        let command = Command::new(op, self.now_ns);
+        self.commands[op.tag as usize] = command;
         self.host.outstanding += 1;
         if self.host.is_missed {
             self.wait_for_idle();
         }
-        self.ftl.prefetch_logical(first_page);
-        match op.kind {
-            OpKind::Read => {
-                self.before_link += 1;
-                self.decode(op.tag, self.config.read_command_ns);
-            }
-            OpKind::Write if self.before_link == 0 => {
-                // Both servers are first come first served and nobody can come between, so the end of
-                // the transfer is known already: one event less.
-                let decoded_ns = self.controller.reserve(self.now_ns, self.config.write_command_ns);
-                self.cross_link(op.tag, decoded_ns);
-            }
-            OpKind::Write => {
-                self.before_link += 1;
-                self.decode(op.tag, self.config.write_command_ns);
-            }
-            OpKind::Flush | OpKind::Deallocate => {
-                self.decode(op.tag, self.config.write_command_ns);
+        self.ftl.prefetch_logical(command.first_page);
+        match &mut self.queues {
+            None => self.decode(op.tag),
+            Some(queues) => {
+                if let Some(tag) = queues.submit(op.tag) {
+                    self.decode(tag);
+                }
             }
         }
     }
 
+    /// The controller takes a command up.
     #[inline]
-    fn decode(&mut self, tag: u32, length_ns: u64) {
+    fn decode(&mut self, tag: u32) {
+        let kind = self.commands[tag as usize].kind;
+        let length_ns = match kind {
+            OpKind::Read => self.config.read_command_ns,
+            OpKind::Write | OpKind::Flush | OpKind::Deallocate => self.config.write_command_ns,
+        };
+        if kind == OpKind::Write && !self.link.is_expecting() && self.queues.is_none() {
+            // Both servers are first come first served and nobody can come between, so the end of
+            // the transfer is known already: one event less.
+            let decoded_ns = self.controller.reserve(self.now_ns, length_ns);
+            return self.cross_link(tag, decoded_ns);
+        }
+        self.link.expect(kind);
         self.controller.push(self.now_ns, length_ns, ControllerJob::Command { tag });
     }
 
     fn accepts(&self, op: &Op) -> bool {
         let end = op.offset.checked_add(u64::from(op.len));
         op.kind == OpKind::Flush
-            || op.offset.is_multiple_of(PAGE_BYTES)
-                && u64::from(op.len).is_multiple_of(PAGE_BYTES)
+            || (op.offset | u64::from(op.len))
+                .is_multiple_of(self.config.interface.logical_block_bytes)
                 && op.len > 0
                 && end.is_some_and(|end| end <= self.config.capacity_bytes())
     }
@@ -357,21 +350,36 @@ impl<P: Probe> Device<P> {
 
     fn on_link(&mut self) {
         let Some(tag) = self.link.pop() else { return };
-        if self.commands[tag as usize].kind == OpKind::Write {
-            self.admission.push_back(tag);
-            // Where others wait already, they wait for something else than this.
-            if self.admission.len() == 1 {
-                self.pump();
+        let command = &self.commands[tag as usize];
+        if command.kind == OpKind::Write {
+            if command.begins_within || command.ends_within {
+                return self.read_before_write(tag);
             }
+            self.wait_for_admission(tag);
         } else {
             self.complete(tag);
             self.use_gap();
         }
     }
 
+    /// The data of a write is there.
+    #[inline]
+    fn wait_for_admission(&mut self, tag: u32) {
+        self.admission.push_back(tag);
+        // Where others wait already, they wait for something else than this.
+        if self.admission.len() == 1 {
+            self.pump();
+        }
+    }
+
     fn on_controller(&mut self) {
         match self.controller.pop() {
-            Some(ControllerJob::Command { tag }) => self.on_command(tag),
+            Some(ControllerJob::Command { tag }) => {
+                if let Some(next) = self.queues.as_mut().and_then(SubmissionQueues::decoded) {
+                    self.decode(next);
+                }
+                self.on_command(tag);
+            }
             Some(ControllerJob::Relocate { unit, valid }) => self.relocate(unit, valid),
             None => {}
         }
@@ -387,7 +395,7 @@ impl<P: Probe> Device<P> {
                 self.pump();
             }
             OpKind::Deallocate => {
-                for page in command.first_page..command.first_page + command.pages {
+                for page in command.covered() {
                     self.unmap(page);
                 }
                 self.complete(tag);
@@ -408,7 +416,7 @@ impl<P: Probe> Device<P> {
             DieOp::HostRead { tag, .. } => {
                 self.commands[tag as usize].reads_pending -= 1;
                 if self.commands[tag as usize].reads_pending == 0 {
-                    self.come_to_link(tag);
+                    self.have_read(tag);
                 }
             }
             DieOp::Erase { superblock } => {
@@ -440,18 +448,14 @@ impl<P: Probe> Device<P> {
 
     #[inline]
     fn come_to_link(&mut self, tag: u32) {
-        self.before_link -= 1;
+        self.link.arrive(self.commands[tag as usize].kind);
         self.cross_link(tag, self.now_ns);
     }
 
     #[inline]
     fn cross_link(&mut self, tag: u32, from_ns: u64) {
-        let pages = self.commands[tag as usize].pages;
-        if pages != self.last_transfer.0 {
-            let bytes = u64::from(pages) * PAGE_BYTES;
-            self.last_transfer = (pages, transfer_ns(bytes, self.config.link_bytes_per_s));
-        }
-        self.link.push(from_ns, self.last_transfer.1, tag);
+        let Command { kind, bytes, .. } = self.commands[tag as usize];
+        self.link.push(from_ns, kind, bytes, tag);
     }
 
     /// Lets waiting writes in and garbage collection work, as far as both can go now.
@@ -482,6 +486,7 @@ impl<P: Probe> Device<P> {
                 self.buffered(physical);
             }
             self.admission.pop_front();
+            self.uncache(tag);
             if self.commands[tag as usize].fua {
                 self.flush(tag);
             } else {
@@ -553,44 +558,6 @@ impl<P: Probe> Device<P> {
             StreamId::Gc | StreamId::Cold if rose => self.erase_durable_victims(),
             StreamId::Gc | StreamId::Cold => {}
         }
-    }
-
-    #[inline]
-    fn is_programmed(&self, unit: u32) -> bool {
-        self.programmed[unit as usize / 64] >> (unit % 64) & 1 == 1
-    }
-
-    /// Reads from NAND what is neither unmapped nor still in the buffer, one operation per unit.
-    fn read(&mut self, tag: u32) {
-        let Command { first_page, pages, .. } = self.commands[tag as usize];
-        let unit_pages = self.geometry().unit_pages;
-        let mut run: Option<(u32, u32)> = None;
-        for logical in first_page..first_page + pages {
-            let physical = self.ftl.l2p[logical as usize];
-            let unit = physical / unit_pages;
-            if physical == NO_PAGE || !self.is_programmed(unit) {
-                continue;
-            }
-            run = match run {
-                Some((same, pages)) if same == unit => Some((unit, pages + 1)),
-                Some(other) => {
-                    self.read_unit(tag, other);
-                    Some((unit, 1))
-                }
-                None => Some((unit, 1)),
-            };
-        }
-        if let Some(last) = run {
-            self.read_unit(tag, last);
-        } else {
-            self.come_to_link(tag);
-        }
-    }
-
-    fn read_unit(&mut self, tag: u32, (unit, pages): (u32, u32)) {
-        self.commands[tag as usize].reads_pending += 1;
-        let die = self.geometry().die_of_unit(unit);
-        self.nand.enqueue(die, DieOp::HostRead { tag, unit, pages }, self.now_ns);
     }
 
     /// Ends a flush or a forced write: completes the host stream's open unit with padding and waits for all

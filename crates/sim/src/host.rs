@@ -1,18 +1,23 @@
 //! From the host's command to the drive's door: command slots, controller, link.
 //!
-//! Phenomenon: each command costs controller time (a serial processor) and its data crosses the link
-//! at the link's rate. Source: the rated random IOPS give the cost per command, the rated sequential rate the
-//! link; see `docs/simulator.md`. Simplifications: one processor serves host commands and page relocations
-//! in order of arrival; a command's data crosses the link in one piece; status frames cost nothing of
-//! their own. Tests: `tests/timing.rs`, `tests/shape.rs`.
+//! Phenomenon: each command costs controller time (a serial processor) and its data crosses the [`link`].
+//! Source: the rated random IOPS give the cost per command, the rated sequential rate the
+//! link; see `docs/simulator.md`. Simplification: one processor serves host commands and page relocations
+//! in order of arrival; where a drive has several [`queues`], the controller chooses among those. Tests:
+//! `tests/timing.rs`, `tests/host.rs`, `tests/shape.rs`.
 //!
 //! Both stages are first in, first out, so each is a ring of end times that only grow.
 
-use std::collections::VecDeque;
+pub mod link;
+pub mod queues;
 
-use base::OpKind;
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use base::{Op, OpKind};
 
 use crate::events::NEVER;
+use crate::geometry::PAGE_BYTES;
 
 /// A command under way; its index is its tag.
 #[derive(Clone, Copy, Debug)]
@@ -23,14 +28,77 @@ pub struct Command {
     pub fua: bool,
     /// First logical page.
     pub first_page: u32,
-    /// Pages.
+    /// Pages, those of which it covers a part among them.
     pub pages: u32,
+    /// Bytes that cross the link.
+    pub bytes: u32,
+    /// It begins within its first page.
+    pub begins_within: bool,
+    /// It ends within its last page.
+    pub ends_within: bool,
     /// Pages that have entered the write buffer.
     pub admitted_pages: u32,
     /// NAND reads still under way.
     pub reads_pending: u32,
     /// When the host sent it.
     pub submitted_ns: u64,
+}
+
+impl Command {
+    /// What an unused tag holds.
+    pub const NONE: Self = Self {
+        kind: OpKind::Flush,
+        fua: false,
+        first_page: 0,
+        pages: 0,
+        bytes: 0,
+        begins_within: false,
+        ends_within: false,
+        admitted_pages: 0,
+        reads_pending: 0,
+        submitted_ns: 0,
+    };
+
+    /// A command as the host sends it at `now_ns`.
+    #[inline]
+    #[must_use]
+    pub fn new(op: &Op, now_ns: u64) -> Self {
+        let first_page = op.offset / PAGE_BYTES;
+        let end = op.offset.saturating_add(u64::from(op.len));
+        Self {
+            kind: op.kind,
+            fua: op.fua,
+            first_page: first_page as u32,
+            pages: end.div_ceil(PAGE_BYTES).saturating_sub(first_page) as u32,
+            bytes: op.len,
+            begins_within: !op.offset.is_multiple_of(PAGE_BYTES),
+            ends_within: !end.is_multiple_of(PAGE_BYTES),
+            submitted_ns: now_ns,
+            ..Self::NONE
+        }
+    }
+
+    /// Pages touched.
+    #[inline]
+    #[must_use]
+    pub fn touched(&self) -> Range<u32> {
+        self.first_page..self.first_page + self.pages
+    }
+
+    /// Pages covered from their first to their last byte.
+    #[must_use]
+    pub fn covered(&self) -> Range<u32> {
+        let Range { start, end } = self.touched();
+        start + u32::from(self.begins_within)..end - u32::from(self.ends_within)
+    }
+
+    /// Pages of which a part only is touched: the first and the last, where they are such.
+    #[must_use]
+    pub fn partial(&self) -> [Option<u32>; 2] {
+        let Range { start, end } = self.touched();
+        let first = (self.begins_within || self.ends_within && self.pages == 1).then_some(start);
+        [first, (self.ends_within && self.pages > 1).then(|| end - 1)]
+    }
 }
 
 /// What the controller works on.

@@ -24,6 +24,7 @@ pub mod nand;
 pub mod parity;
 pub mod prefetch;
 pub mod probe;
+pub mod read_cache;
 pub mod telemetry;
 
 pub use device::Device;

@@ -10,6 +10,7 @@
 //! [`Config`] (integers, checked). An accepted model can neither panic nor deadlock.
 
 mod config;
+mod interface;
 mod nand;
 mod quiet_gc;
 mod streams;
@@ -21,6 +22,7 @@ use base::Ratio;
 use serde::Deserialize;
 
 pub use config::Config;
+pub use interface::{Interface, InterfaceKind, InterfaceLimits, ReadCacheModel};
 pub use nand::{NandModel, PagesModel, RetryModel, SuspendModel};
 pub use quiet_gc::{BackgroundGcModel, IdleGcModel};
 pub use streams::StreamsModel;
@@ -91,6 +93,8 @@ pub struct Model {
     pub nand: NandModel,
     /// Write buffer.
     pub buffer: Buffer,
+    /// DRAM that keeps what was read; absent: none.
+    pub read_cache: Option<ReadCacheModel>,
     /// Garbage collection.
     pub gc: GcModel,
     /// Collection in the gaps of a busy host.
@@ -101,16 +105,6 @@ pub struct Model {
     pub streams: Option<StreamsModel>,
     /// Parity over dies; absent: none.
     pub parity: Option<ParityModel>,
-}
-
-/// How the host reaches the drive.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Interface {
-    /// Payload rate of the link, bytes per second.
-    pub link_bytes_per_s: Sourced<u64>,
-    /// Commands the drive takes at a time (SATA NCQ: 32).
-    pub queue_depth: Sourced<u32>,
 }
 
 /// What the controller's processor costs.

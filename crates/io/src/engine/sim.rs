@@ -82,7 +82,7 @@ pub fn describe(
 
 fn limits(config: &Config) -> Limits {
     Limits {
-        logical_block_bytes: PAGE_BYTES as u32,
+        logical_block_bytes: config.interface.logical_block_bytes as u32,
         physical_block_bytes: PAGE_BYTES as u32,
         transfer_bytes_max: TRANSFER_BYTES_MAX,
         queue_depth_max: config.queue_depth,

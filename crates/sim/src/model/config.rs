@@ -2,6 +2,7 @@
 
 use base::Ratio;
 
+use super::interface::InterfaceLimits;
 use super::{Model, ModelError};
 use crate::device::quiet_gc::{BackgroundGc, IdleGc};
 use crate::ftl::cold::ColdPolicy;
@@ -25,10 +26,12 @@ pub struct Config {
     pub nand_features: NandFeatures,
     /// All NAND, with what the FTL may not use.
     pub raw_bytes: u64,
-    /// Payload rate of the link.
-    pub link_bytes_per_s: u64,
-    /// Commands at a time.
+    /// How the host reaches the drive.
+    pub interface: InterfaceLimits,
+    /// Commands at a time, in all queues together.
     pub queue_depth: u32,
+    /// Pages of the read cache; 0: none.
+    pub read_cache_pages: u32,
     /// Controller time of a read.
     pub read_command_ns: u64,
     /// Controller time of any other command.
@@ -237,8 +240,9 @@ pub(super) fn resolve(model: &Model, scale: Ratio) -> Result<Config, ModelError>
         nand_features: check
             .nand_features(geometry.superblock_units / scaled_pages, scaled_pages)?,
         raw_bytes: raw_superblocks * u64::from(geometry.superblock_pages()) * PAGE_BYTES,
-        link_bytes_per_s: interface.link_bytes_per_s.value,
-        queue_depth: interface.queue_depth.value,
+        interface: interface.resolve(&check)?,
+        queue_depth: interface.entries(),
+        read_cache_pages: model.read_cache.as_ref().map_or(Ok(0), |cache| cache.resolve(&check))?,
         read_command_ns: controller.read_command_ns.value,
         write_command_ns: controller.write_command_ns.value,
         relocate_ns: controller.relocate_ns.value,

@@ -30,7 +30,12 @@ idle_gc.after_ns = 0
 idle_gc.free_target = 0
 idle_gc.pages_per_s = 0
 idle_gc.valid_percent_max = 0
+interface.arbitration_burst = 0
+interface.kind = 'sata'
+interface.logical_block_bytes = 0
+interface.queues = 0
 parity.stripe_units = 0
+read_cache.bytes = 0
 streams.cold = ''
 ";
 

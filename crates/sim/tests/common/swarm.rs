@@ -1,6 +1,6 @@
 //! Random drives under random commands.
 
-use base::{Nanos, OpKind, Ratio, Rng};
+use base::{Nanos, Op, OpKind, Ratio, Rng};
 use sim::{Config, Device, Model, ModelError, Probe};
 
 use super::{SMALL, closed_loop, op};
@@ -37,6 +37,13 @@ const SECTIONS: &[&[Choice]] = &[
         ("nand.retry.corrected_ppb", &["1", "2000"]),
         ("nand.retry.retries_max", &["1", "10"]),
     ],
+    &[
+        ("interface.kind", &["nvme"]),
+        ("interface.queues", &["1", "2", "7"]),
+        ("interface.arbitration_burst", &["1", "8"]),
+    ],
+    &[("interface.logical_block_bytes", &["512"])],
+    &[("read_cache.bytes", &["32768", "400000"])],
     &[("nand.cache_program", &["true"])],
     &[("nand.multi_plane", &["false"])],
 ];
@@ -91,6 +98,12 @@ pub fn random_config(rng: &mut Rng) -> Result<Config, ModelError> {
     Ok(config)
 }
 
+/// A command without some of its first and last sectors.
+fn cut(whole: Op, rng: &mut Rng) -> Op {
+    let [head, tail] = [rng.below(5), rng.below(4)].map(|sectors| 512 * sectors);
+    Op { offset: whole.offset + head, len: whole.len - (head + tail) as u32, ..whole }
+}
+
 /// Commands of all kinds over a random part of the drive; overwrites it a few times. `look` is
 /// called now and then.
 pub fn torture<P: Probe>(
@@ -104,16 +117,18 @@ pub fn torture<P: Probe>(
     let count = (3 * pages).min(40_000);
     let mut state = rng.clone();
     let queue_depth = device.config().queue_depth;
+    let sectors = device.config().interface.logical_block_bytes == 512;
     for _ in 0..LOOKS {
         closed_loop(device, queue_depth, count / LOOKS, |tag| {
             let length = (1 + state.below(9)).min(span);
             let page = state.below(span - length + 1);
-            match state.below(100) {
+            let whole = match state.below(100) {
                 n if n < trims => op(OpKind::Deallocate, page, length, tag),
                 n if n < trims + reads => op(OpKind::Read, page, length, tag),
                 n if n < trims + reads + flushes => op(OpKind::Flush, 0, 0, tag),
                 _ => op(OpKind::Write, page, length, tag),
-            }
+            };
+            if sectors && whole.len > 0 { cut(whole, &mut state) } else { whole }
         });
         let pause_ns = [0, 1_000, 100_000_000][state.below(3) as usize];
         device.run_until(Nanos(device.now().0 + pause_ns));

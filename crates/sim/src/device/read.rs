@@ -1,0 +1,113 @@
+//! Reading: from the buffer, the read cache or NAND; for the host, or before a part of a page is written.
+//!
+//! Phenomenon: a drive maps pages of 4 KiB; a write that covers a part of one needs the rest of it first,
+//! unless the page is in DRAM or holds nothing (read-modify-write). Source: Advanced Format, and reviews
+//! that measure 512-byte writes at a fraction of the rate of 4 KiB ones. Simplification: the data crosses the link
+//! first, then the old page is read, then the new one enters the buffer. Tests: `tests/host.rs`.
+
+use base::OpKind;
+
+use super::Device;
+use crate::ftl::NO_PAGE;
+use crate::nand::DieOp;
+use crate::probe::Probe;
+use crate::read_cache::ReadCache;
+
+impl<P: Probe> Device<P> {
+    #[inline]
+    fn is_programmed(&self, unit: u32) -> bool {
+        self.programmed[unit as usize / 64] >> (unit % 64) & 1 == 1
+    }
+
+    /// The unit that must be read for a page; `None` where it is unmapped or in DRAM.
+    #[inline]
+    fn unit_in_nand(&mut self, logical: u32) -> Option<u32> {
+        let physical = self.ftl.l2p[logical as usize];
+        let unit = physical / self.geometry().unit_pages;
+        if physical == NO_PAGE || !self.is_programmed(unit) {
+            return None;
+        }
+        let is_cached = self.read_cache.as_mut().is_some_and(|cache| cache.hit(logical));
+        (!is_cached).then_some(unit)
+    }
+
+    /// Reads from NAND what is neither unmapped nor in DRAM, one operation per unit.
+    pub(super) fn read(&mut self, tag: u32) {
+        let mut run: Option<(u32, u32)> = None;
+        for logical in self.commands[tag as usize].touched() {
+            let Some(unit) = self.unit_in_nand(logical) else { continue };
+            run = match run {
+                Some((same, pages)) if same == unit => Some((unit, pages + 1)),
+                Some(other) => {
+                    self.read_unit(tag, other);
+                    Some((unit, 1))
+                }
+                None => Some((unit, 1)),
+            };
+        }
+        if let Some(last) = run {
+            self.read_unit(tag, last);
+        } else {
+            self.come_to_link(tag);
+        }
+    }
+
+    /// Reads the pages of which a write covers a part.
+    #[cold]
+    pub(super) fn read_before_write(&mut self, tag: u32) {
+        for logical in self.commands[tag as usize].partial().into_iter().flatten() {
+            if let Some(unit) = self.unit_in_nand(logical) {
+                self.read_unit(tag, (unit, 1));
+            }
+        }
+        if self.commands[tag as usize].reads_pending == 0 {
+            self.have_read(tag);
+        }
+    }
+
+    fn read_unit(&mut self, tag: u32, (unit, pages): (u32, u32)) {
+        self.commands[tag as usize].reads_pending += 1;
+        let die = self.geometry().die_of_unit(unit);
+        self.nand.enqueue(die, DieOp::HostRead { tag, unit, pages }, self.now_ns);
+    }
+
+    /// All that a command needs from NAND is there.
+    pub(super) fn have_read(&mut self, tag: u32) {
+        if self.commands[tag as usize].kind == OpKind::Write {
+            return self.wait_for_admission(tag);
+        }
+        self.cache(tag);
+        self.come_to_link(tag);
+    }
+
+    /// Logical pages in the read cache.
+    pub(crate) fn cached_pages(&self) -> impl Iterator<Item = u32> {
+        self.read_cache.iter().flat_map(ReadCache::pages)
+    }
+
+    /// Keeps what was read, as far as it is still what the host would read.
+    #[inline]
+    fn cache(&mut self, tag: u32) {
+        if self.read_cache.is_none() {
+            return;
+        }
+        for logical in self.commands[tag as usize].touched() {
+            let physical = self.ftl.l2p[logical as usize];
+            let is_in_nand =
+                physical != NO_PAGE && self.is_programmed(physical / self.geometry().unit_pages);
+            if let Some(cache) = &mut self.read_cache
+                && is_in_nand
+            {
+                cache.insert(logical);
+            }
+        }
+    }
+
+    /// Forgets what a write has made old.
+    #[inline]
+    pub(super) fn uncache(&mut self, tag: u32) {
+        if let Some(cache) = &mut self.read_cache {
+            self.commands[tag as usize].touched().for_each(|logical| cache.remove(logical));
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The link between host and drive.
+//!
+//! Phenomenon: data crosses at the link's payload rate. A SATA link carries data in one direction at a
+//! time; PCIe has lanes of its own for each, so reads and writes do not wait for each other. Source: Serial ATA
+//! (half duplex by protocol), PCI Express base specification. Simplifications: a command's data crosses in
+//! one piece and in the order in which it becomes ready; commands, status frames and completion entries
+//! cost nothing of their own. Tests: `tests/host.rs`, `tests/timing.rs`.
+
+use base::OpKind;
+
+use super::{Server, transfer_ns};
+
+/// One link, shared by both directions or with a lane for each.
+#[derive(Debug)]
+pub struct Link {
+    bytes_per_s: u64,
+    /// Data to the drive; on a half-duplex link all data.
+    to_drive: Server<u32>,
+    /// Data to the host; `None` on a half-duplex link.
+    to_host: Option<Server<u32>>,
+    /// Commands whose data will cross in the lane of writes, but nobody knows yet when they come to it:
+    /// reads that wait for NAND on a half-duplex link, and writes in the controller.
+    expected: u32,
+    /// Bytes of the last transfer and their time, to divide only where the size changes.
+    last_transfer: (u32, u64),
+}
+
+impl Link {
+    /// An idle link with this payload rate (in each direction, where it is `full_duplex`).
+    #[must_use]
+    pub fn new(bytes_per_s: u64, full_duplex: bool) -> Self {
+        let to_host = full_duplex.then(Server::default);
+        let to_drive = Server::default();
+        Self { bytes_per_s, to_drive, to_host, expected: 0, last_transfer: (0, 0) }
+    }
+
+    #[inline]
+    fn shares_lane_of_writes(&self, kind: OpKind) -> bool {
+        match kind {
+            OpKind::Write => true,
+            OpKind::Read => self.to_host.is_none(),
+            OpKind::Flush | OpKind::Deallocate => false,
+        }
+    }
+
+    /// A command is on its way to the link.
+    #[inline]
+    pub fn expect(&mut self, kind: OpKind) {
+        self.expected += u32::from(self.shares_lane_of_writes(kind));
+    }
+
+    /// An expected command has come to the link.
+    #[inline]
+    pub fn arrive(&mut self, kind: OpKind) {
+        self.expected -= u32::from(self.shares_lane_of_writes(kind));
+    }
+
+    /// True where a command may come to the lane of writes before one that is sent now.
+    #[inline]
+    #[must_use]
+    pub fn is_expecting(&self) -> bool {
+        self.expected > 0
+    }
+
+    /// Queues the data of a command that comes to the link at `from_ns`.
+    #[inline]
+    pub fn push(&mut self, from_ns: u64, kind: OpKind, bytes: u32, tag: u32) {
+        if bytes != self.last_transfer.0 {
+            self.last_transfer = (bytes, transfer_ns(u64::from(bytes), self.bytes_per_s));
+        }
+        let length_ns = self.last_transfer.1;
+        match &mut self.to_host {
+            Some(to_host) if kind == OpKind::Read => to_host.push(from_ns, length_ns, tag),
+            _ => self.to_drive.push(from_ns, length_ns, tag),
+        }
+    }
+
+    /// When the next transfer ends; [`NEVER`](crate::events::NEVER) while idle.
+    #[inline]
+    #[must_use]
+    pub fn next_event_ns(&self) -> u64 {
+        let to_drive_ns = self.to_drive.next_event_ns();
+        match &self.to_host {
+            None => to_drive_ns,
+            Some(to_host) => to_drive_ns.min(to_host.next_event_ns()),
+        }
+    }
+
+    /// Takes the command whose transfer ends next; at the same time that to the drive goes first.
+    #[inline]
+    pub fn pop(&mut self) -> Option<u32> {
+        match &mut self.to_host {
+            Some(to_host) if to_host.next_event_ns() < self.to_drive.next_event_ns() => {
+                to_host.pop()
+            }
+            _ => self.to_drive.pop(),
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! `[interface]` and `[read_cache]`: how the host reaches the drive, and DRAM for what it reads.
+
+use serde::Deserialize;
+
+use super::config::Check;
+use super::{ModelError, Sourced};
+use crate::geometry::PAGE_BYTES;
+use crate::read_cache::WAYS;
+
+/// Commands that SATA's native command queueing can name.
+const NCQ_COMMANDS: u64 = 32;
+
+/// Entries that an NVMe queue, and all queues of a model together, may have.
+const ENTRIES_MAX: u64 = 65_536;
+
+/// How the host reaches the drive.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Interface {
+    /// Protocol and link; absent: SATA.
+    pub kind: Option<Sourced<InterfaceKind>>,
+    /// Payload rate of the link, bytes per second; of NVMe in each direction.
+    pub link_bytes_per_s: Sourced<u64>,
+    /// Commands the drive takes at a time; of NVMe in each queue.
+    pub queue_depth: Sourced<u32>,
+    /// NVMe submission queues; absent: 1.
+    pub queues: Option<Sourced<u32>>,
+    /// Commands fetched from a queue before it is the next one's turn; absent: 1.
+    pub arbitration_burst: Option<Sourced<u32>>,
+    /// Smallest unit that the host can address, bytes; absent: 4,096.
+    pub logical_block_bytes: Option<Sourced<u32>>,
+}
+
+/// Protocol and link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum InterfaceKind {
+    /// One queue of at most 32 commands, data in one direction at a time.
+    Sata,
+    /// Several queues, data in both directions at once.
+    Nvme,
+}
+
+/// DRAM that keeps what was read.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReadCacheModel {
+    /// Its size.
+    pub bytes: Sourced<u64>,
+}
+
+/// The interface that the simulator runs on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InterfaceLimits {
+    /// Payload rate of the link, bytes per second, in each direction where it is full duplex.
+    pub link_bytes_per_s: u64,
+    /// Data crosses in both directions at once.
+    pub full_duplex: bool,
+    /// Submission queues.
+    pub queues: u32,
+    /// Commands fetched from a queue in its turn.
+    pub arbitration_burst: u32,
+    /// Smallest unit that the host can address.
+    pub logical_block_bytes: u64,
+}
+
+fn value(optional: Option<&Sourced<u32>>, absent: u32) -> u32 {
+    optional.map_or(absent, |sourced| sourced.value)
+}
+
+impl Interface {
+    /// Commands in all queues together.
+    pub(super) fn entries(&self) -> u32 {
+        self.queue_depth.value * value(self.queues.as_ref(), 1)
+    }
+
+    pub(super) fn resolve(&self, check: &Check<'_>) -> Result<InterfaceLimits, ModelError> {
+        let kind = self.kind.as_ref().map_or(InterfaceKind::Sata, |kind| kind.value);
+        let queues = value(self.queues.as_ref(), 1);
+        let arbitration_burst = value(self.arbitration_burst.as_ref(), 1);
+        check.within("interface.arbitration_burst", arbitration_burst.into(), 1, 256)?;
+        let depth = u64::from(self.queue_depth.value);
+        if kind == InterfaceKind::Sata {
+            self.check_sata(check, queues, depth)?;
+        }
+        check.within("interface.queues", queues.into(), 1, ENTRIES_MAX / depth)?;
+        let logical_block_bytes = value(self.logical_block_bytes.as_ref(), PAGE_BYTES as u32);
+        if ![512, 4096].contains(&logical_block_bytes) {
+            let rule = "it must be 512 or 4096";
+            return check.fail("interface.logical_block_bytes", logical_block_bytes, rule);
+        }
+        Ok(InterfaceLimits {
+            link_bytes_per_s: self.link_bytes_per_s.value,
+            full_duplex: kind == InterfaceKind::Nvme,
+            queues,
+            arbitration_burst,
+            logical_block_bytes: logical_block_bytes.into(),
+        })
+    }
+
+    fn check_sata(&self, check: &Check<'_>, queues: u32, depth: u64) -> Result<(), ModelError> {
+        if depth > NCQ_COMMANDS {
+            let rule = "SATA has 32 commands; interface.kind = \"nvme\" has more";
+            return check.fail("interface.queue_depth", depth, rule);
+        }
+        if queues > 1 {
+            let rule = "SATA has one queue; interface.kind = \"nvme\" has more";
+            return check.fail("interface.queues", queues, rule);
+        }
+        Ok(())
+    }
+}
+
+impl ReadCacheModel {
+    /// Its size in pages.
+    pub(super) fn resolve(&self, check: &Check<'_>) -> Result<u32, ModelError> {
+        check.within("read_cache.bytes", self.bytes.value, WAYS as u64 * PAGE_BYTES, 1 << 40)?;
+        Ok((self.bytes.value / PAGE_BYTES) as u32)
+    }
+}

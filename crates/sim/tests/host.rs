@@ -1,0 +1,145 @@
+//! The host's side: links, queues, sectors smaller than a page, the read cache. Latencies of the small
+//! drive against the sum of its parts, as in `timing.rs`.
+#![allow(missing_docs, reason = "a test")]
+
+mod common;
+
+use base::{Completion, Op, OpKind};
+use common::{alone, op, secs, small};
+use sim::Device;
+
+const READ_COMMAND: u64 = 5_000;
+const WRITE_COMMAND: u64 = 6_000;
+const LINK_PAGE: u64 = 8_000;
+const LINK_SECTOR: u64 = 1_000;
+const CHANNEL_PAGE: u64 = 10_000;
+const READ: u64 = 50_000;
+
+const NVME: (&str, &str) = ("interface.kind", "nvme");
+const SECTORS: (&str, &str) = ("interface.logical_block_bytes", "512");
+
+/// A command of 512-byte sectors.
+fn sectors(kind: OpKind, first: u64, count: u64) -> Op {
+    Op { offset: first * 512, len: (count * 512) as u32, ..op(kind, 0, 1, 0) }
+}
+
+/// Sends all commands at once; latencies by tag.
+fn together(device: &mut Device, ops: &[Op]) -> Vec<u64> {
+    let mut out: Vec<Completion> = Vec::new();
+    ops.iter().for_each(|op| device.submit(op));
+    while out.len() < ops.len() {
+        device.reap(1, &mut out);
+    }
+    out.sort_by_key(|end| end.tag);
+    out.iter().map(|end| end.latency().0).collect()
+}
+
+#[test]
+fn sata_carries_one_direction_at_a_time_and_nvme_both() {
+    let both = [op(OpKind::Read, 0, 32, 0), op(OpKind::Write, 64, 32, 1)];
+    let read = READ_COMMAND + 32 * LINK_PAGE;
+    assert_eq!(together(&mut small(&[]), &both), [read, read + 32 * LINK_PAGE]);
+    let write = READ_COMMAND + WRITE_COMMAND + 32 * LINK_PAGE;
+    assert_eq!(together(&mut small(&[NVME]), &both), [read, write]);
+}
+
+#[test]
+fn nvme_commands_in_one_direction_share_its_lanes() {
+    let reads = [op(OpKind::Read, 0, 32, 0), op(OpKind::Read, 64, 32, 1)];
+    let first = READ_COMMAND + 32 * LINK_PAGE;
+    assert_eq!(together(&mut small(&[NVME]), &reads), [first, first + 32 * LINK_PAGE]);
+}
+
+#[test]
+fn a_queue_with_one_command_does_not_wait_for_a_full_one() {
+    let lone = |changes: &[(&str, &str)]| {
+        let mut ops: Vec<_> = (0..10).map(|i| op(OpKind::Read, i, 1, 2 * i as u32)).collect();
+        ops.push(op(OpKind::Read, 20, 1, 19));
+        *together(&mut small(changes), &ops).last().unwrap()
+    };
+    // Links, not commands, are the bottleneck: it is the n-th to come to the link.
+    assert_eq!(lone(&[NVME]), READ_COMMAND + 11 * LINK_PAGE, "one queue: last");
+    let two = [NVME, ("interface.queues", "2")];
+    assert_eq!(lone(&two), READ_COMMAND + 2 * LINK_PAGE, "its own queue: second");
+    let bursts = [NVME, two[1], ("interface.arbitration_burst", "4")];
+    assert_eq!(lone(&bursts), READ_COMMAND + 5 * LINK_PAGE, "after a burst of four");
+}
+
+#[test]
+fn queues_multiply_the_depth() {
+    let device = small(&[NVME, ("interface.queues", "8"), ("interface.queue_depth", "1024")]);
+    assert_eq!(device.config().queue_depth, 8192);
+}
+
+#[test]
+fn a_part_of_a_page_is_written_after_the_rest_is_read() {
+    let mut device = small(&[SECTORS]);
+    let sector = sectors(OpKind::Write, 3, 1);
+    let in_dram = WRITE_COMMAND + LINK_SECTOR;
+    assert_eq!(alone(&mut device, &sector), in_dram, "the page held nothing");
+    assert_eq!(alone(&mut device, &sector), in_dram, "the page is in the buffer");
+    alone(&mut device, &op(OpKind::Write, 8, 2, 0));
+    device.run_until(secs(1));
+    assert_eq!(device.telemetry().buffer_pages, 0);
+    let read_first = in_dram + READ + CHANNEL_PAGE;
+    assert_eq!(alone(&mut device, &sector), read_first, "the page is in NAND");
+    // From the middle of page 8 to the middle of page 9, both in one unit: two reads on one die.
+    let two_edges = WRITE_COMMAND + 8 * LINK_SECTOR + 2 * (READ + CHANNEL_PAGE);
+    assert_eq!(alone(&mut device, &sectors(OpKind::Write, 8 * 8 + 4, 8)), two_edges);
+    assert_eq!(device.telemetry().host_pages, 1 + 1 + 2 + 1 + 2, "whole pages are written");
+    device.check().unwrap();
+}
+
+#[test]
+fn reads_of_sectors_move_sectors_over_the_link() {
+    let mut device = small(&[SECTORS]);
+    alone(&mut device, &op(OpKind::Write, 0, 4, 0));
+    device.run_until(secs(1));
+    let one = READ_COMMAND + READ + CHANNEL_PAGE + LINK_SECTOR;
+    assert_eq!(alone(&mut device, &sectors(OpKind::Read, 5, 1)), one);
+    let over_the_edge = READ_COMMAND + READ + 2 * CHANNEL_PAGE + 2 * LINK_SECTOR;
+    assert_eq!(alone(&mut device, &sectors(OpKind::Read, 7, 2)), over_the_edge);
+}
+
+#[test]
+fn deallocate_spares_pages_that_it_covers_in_part() {
+    let mut device = small(&[SECTORS]);
+    alone(&mut device, &op(OpKind::Write, 0, 4, 0));
+    device.run_until(secs(1));
+    alone(&mut device, &sectors(OpKind::Deallocate, 1, 3 * 8));
+    let unmapped = |page: usize| device.ftl().l2p[page] == sim::ftl::NO_PAGE;
+    assert_eq!([0, 1, 2, 3].map(unmapped), [false, true, true, false]);
+}
+
+#[test]
+fn what_was_read_is_read_again_from_dram() {
+    let mut device = small(&[("read_cache.bytes", "32768")]);
+    alone(&mut device, &op(OpKind::Write, 0, 64, 0));
+    device.run_until(secs(1));
+    let hit = READ_COMMAND + LINK_PAGE;
+    let miss = hit + READ + CHANNEL_PAGE;
+    let mut read = |page| alone(&mut device, &op(OpKind::Read, page, 1, 0));
+    assert_eq!([read(0), read(0), read(1), read(0)], [miss, hit, miss, hit]);
+    // Room for eight pages: page 1 is the least recently used one when the ninth comes.
+    (2..9).for_each(|page| assert_eq!(read(page), miss));
+    assert_eq!([read(0), read(1)], [hit, miss]);
+}
+
+#[test]
+fn the_read_cache_forgets_what_is_overwritten_or_deallocated() {
+    let mut device = small(&[("read_cache.bytes", "1048576")]);
+    alone(&mut device, &op(OpKind::Write, 0, 8, 0));
+    device.run_until(secs(1));
+    let hit = READ_COMMAND + LINK_PAGE;
+    let miss = hit + READ + CHANNEL_PAGE;
+    let read = op(OpKind::Read, 0, 1, 0);
+    assert_eq!([alone(&mut device, &read), alone(&mut device, &read)], [miss, hit]);
+    alone(&mut device, &op(OpKind::Write, 0, 4, 0));
+    device.run_until(secs(2));
+    assert_eq!([alone(&mut device, &read), alone(&mut device, &read)], [miss, hit]);
+    alone(&mut device, &op(OpKind::Deallocate, 0, 1, 0));
+    alone(&mut device, &op(OpKind::Write, 0, 4, 0));
+    device.run_until(secs(3));
+    assert_eq!(alone(&mut device, &read), miss);
+    device.check().unwrap();
+}
