@@ -2,6 +2,7 @@
 
 use crate::device::Device;
 use crate::ftl::{NO_PAGE, StreamId, SuperblockState};
+use crate::mapping::MapLog;
 use crate::probe::Probe;
 
 impl<P: Probe> Device<P> {
@@ -39,14 +40,15 @@ impl<P: Probe> Device<P> {
         if let Some(page) = self.cached_pages().find(is_unmapped) {
             return Err(format!("LBA page {page} is in the read cache but holds nothing"));
         }
+        self.map_log().map_or(Ok(()), MapLog::check)?;
         self.check_totals()
     }
 
-    /// Conservation: programs = host + GC + padding + parity, less what still waits in open units and queues.
+    /// Conservation: programs = host + GC + padding + parity + map, less what still waits in open units and queues.
     fn check_totals(&self) -> Result<(), String> {
         let totals = self.telemetry();
         let data = totals.host_pages + totals.gc_moved_pages + totals.padding_pages;
-        let written = data + totals.parity_pages;
+        let written = data + totals.parity_pages + totals.metadata_pages;
         let waiting = written.checked_sub(totals.programmed_pages);
         let room = |id| u64::from(self.ftl.stream_room_pages(id));
         match waiting {

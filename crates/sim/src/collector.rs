@@ -18,11 +18,19 @@ struct Victim {
     units_in_flight: u32,
     /// Behind the programs of the pages moved out of it so far.
     durable_at: Mark,
+    /// On drives with a journal: `durable_at` counts what has overwritten its pages too.
+    is_settled: bool,
+    /// On drives with a journal: entries that it must hold before the erase, set once all pages are durable.
+    journal_at: Option<u64>,
 }
 
 impl Victim {
     fn is_placed(&self, superblock_units: u32) -> bool {
         self.next_unit == superblock_units && self.units_in_flight == 0
+    }
+
+    fn is_unjournalled(&self, programs: &StreamPrograms) -> bool {
+        self.is_settled && self.journal_at.is_none() && programs.reached(self.durable_at)
     }
 }
 
@@ -74,9 +82,14 @@ impl Collector {
     /// Begins with a superblock that holds so many valid pages.
     pub fn begin(&mut self, superblock: u32, valid_pages: u32) {
         self.victim_valid_pages = valid_pages;
-        let victim =
-            Victim { superblock, next_unit: 0, units_in_flight: 0, durable_at: Mark::default() };
-        self.victims.push_back(victim);
+        self.victims.push_back(Victim {
+            superblock,
+            next_unit: 0,
+            units_in_flight: 0,
+            durable_at: Mark::default(),
+            is_settled: false,
+            journal_at: None,
+        });
     }
 
     /// A unit of the newest victim is being read.
@@ -105,16 +118,60 @@ impl Collector {
         }
     }
 
-    /// Takes a victim that is fully placed and whose pages are all durable; it is counted as being erased
-    /// on `dies`.
+    /// True where a fully placed victim has not been told what else it must wait for.
+    #[must_use]
+    pub fn is_any_unsettled(&self, superblock_units: u32) -> bool {
+        self.victims.iter().any(|victim| !victim.is_settled && victim.is_placed(superblock_units))
+    }
+
+    /// Tells the fully placed victims what they must wait for beside the pages moved.
+    pub fn settle(&mut self, superblock_units: u32, overwritten_at: Mark) {
+        let is_new =
+            |victim: &&mut Victim| !victim.is_settled && victim.is_placed(superblock_units);
+        for victim in self.victims.iter_mut().filter(is_new) {
+            victim.is_settled = true;
+            victim.durable_at.extend(overwritten_at);
+        }
+    }
+
+    /// True where a settled victim is durable and nobody has asked the journal for it.
+    #[must_use]
+    pub fn is_any_unjournalled(&self, programs: &StreamPrograms) -> bool {
+        self.victims.iter().any(|victim| victim.is_unjournalled(programs))
+    }
+
+    /// Tells the victims that are durable which entries the journal must hold.
+    pub fn journal(&mut self, programs: &StreamPrograms, journal_at: u64) {
+        for victim in self.victims.iter_mut().filter(|victim| victim.is_unjournalled(programs)) {
+            victim.journal_at = Some(journal_at);
+        }
+    }
+
+    /// Takes a superblock that holds nothing, to be erased once the journal holds these entries.
+    pub fn adopt_empty(&mut self, superblock: u32, superblock_units: u32, journal_at: u64) {
+        self.victims.push_front(Victim {
+            superblock,
+            next_unit: superblock_units,
+            units_in_flight: 0,
+            durable_at: Mark::default(),
+            is_settled: true,
+            journal_at: Some(journal_at),
+        });
+    }
+
+    /// Takes a victim that is fully placed and whose pages are all durable, and on a drive with a journal
+    /// in the entries before `journal`; it is counted as being erased on `dies`.
     pub fn take_erasable(
         &mut self,
         superblock_units: u32,
         programs: &StreamPrograms,
+        journal: Option<u64>,
         dies: u32,
     ) -> Option<u32> {
         let ready = |victim: &Victim| {
-            victim.is_placed(superblock_units) && programs.reached(victim.durable_at)
+            victim.is_placed(superblock_units)
+                && programs.reached(victim.durable_at)
+                && journal.is_none_or(|journal| victim.journal_at.is_some_and(|at| at <= journal))
         };
         let index = self.victims.iter().position(ready)?;
         let victim = self.victims.remove(index)?;

@@ -12,6 +12,7 @@
 //! and of the commands with their times: no clock, no threads.
 
 mod gc;
+mod mapping;
 pub mod quiet_gc;
 mod read;
 pub mod timers;
@@ -30,6 +31,7 @@ use crate::geometry::Geometry;
 use crate::host::link::Link;
 use crate::host::queues::SubmissionQueues;
 use crate::host::{Command, ControllerJob, Server};
+use crate::mapping::MapLog;
 use crate::model::Config;
 use crate::nand::{DieOp, Nand};
 use crate::probe::{Probe, Silent};
@@ -55,8 +57,9 @@ pub struct Device<P: Probe = Silent> {
     read_cache: Option<ReadCache>,
     /// Tags of writes whose data has arrived and waits for room in the buffer.
     admission: VecDeque<u32>,
-    /// Tags of flushes and forced writes, each with the programs that must have ended.
-    flushes: VecDeque<(u32, Mark)>,
+    /// Tags of flushes and forced writes, each with the programs that must have ended and the entries that
+    /// must be in the journal.
+    flushes: VecDeque<(u32, Mark, u64)>,
     buffer_pages: u32,
     nand: Nand,
     pub(crate) ftl: Ftl,
@@ -64,6 +67,11 @@ pub struct Device<P: Probe = Silent> {
     victims: VictimSelector,
     collector: Collector,
     programs: StreamPrograms,
+    map_log: Option<MapLog>,
+    /// Somebody waits for the open units of moved pages.
+    are_moved_units_awaited: bool,
+    /// Tags of deallocations that wait for the journal.
+    deallocations: VecDeque<u32>,
     /// One bit a unit: it has been programmed since its last erase.
     programmed: Vec<u64>,
     /// Running totals; levels are filled in when a row is taken.
@@ -134,6 +142,9 @@ impl<P: Probe> Device<P> {
             victims: VictimSelector::new(config.gc_policy, config.gc_candidates, config.seed),
             collector: Collector::default(),
             programs: StreamPrograms::default(),
+            map_log: config.mapping.map(|shape| MapLog::new(&config.geometry, shape)),
+            are_moved_units_awaited: false,
+            deallocations: VecDeque::new(),
             programmed: vec![0; (units as usize).div_ceil(64)],
             totals: TelemetryRow::default(),
             recorder: Recorder::default(),
@@ -190,6 +201,7 @@ impl<P: Probe> Device<P> {
         for logical in first..end {
             self.unmap(logical as u32);
         }
+        self.journal_deallocation();
     }
 
     fn unmap(&mut self, logical: u32) {
@@ -325,7 +337,7 @@ impl<P: Probe> Device<P> {
             self.on_controller();
         } else if die_ns == next_ns {
             if let Some(op) = self.nand.on_event(die, next_ns) {
-                self.on_die(op);
+                self.on_die(die, op);
             }
         } else {
             self.on_timer();
@@ -394,20 +406,33 @@ impl<P: Probe> Device<P> {
                 self.flush(tag);
                 self.pump();
             }
-            OpKind::Deallocate => {
-                for page in command.covered() {
-                    self.unmap(page);
-                }
-                self.complete(tag);
-                self.pump();
-            }
+            OpKind::Deallocate if self.is_journal_stuck() => self.deallocations.push_back(tag),
+            OpKind::Deallocate => self.execute_deallocation(tag),
         }
     }
 
-    fn on_die(&mut self, op: DieOp) {
+    fn execute_deallocation(&mut self, tag: u32) {
+        for page in self.commands[tag as usize].covered() {
+            self.unmap(page);
+        }
+        self.journal_deallocation();
+        self.complete(tag);
+        self.pump();
+    }
+
+    /// The journal has room again.
+    fn resume_deallocations(&mut self) {
+        while !self.is_journal_stuck() {
+            let Some(tag) = self.deallocations.pop_front() else { return };
+            self.execute_deallocation(tag);
+        }
+    }
+
+    fn on_die(&mut self, die: u32, op: DieOp) {
         match op {
             DieOp::Program { unit, stream, sequence } => self.programmed(unit, stream, sequence),
             DieOp::Parity { unit } => self.in_nand(unit),
+            DieOp::Map { unit, write } => self.map_programmed(unit, write),
             DieOp::GcRead { unit, valid } => {
                 let length_ns = self.config.relocate_ns * u64::from(valid.count_ones());
                 let job = ControllerJob::Relocate { unit, valid };
@@ -419,16 +444,7 @@ impl<P: Probe> Device<P> {
                     self.have_read(tag);
                 }
             }
-            DieOp::Erase { superblock } => {
-                if self.collector.die_erased(superblock) {
-                    self.ftl.erased(superblock);
-                    self.probe.erased(superblock);
-                    self.totals.erased_superblocks += 1;
-                    let pages = u64::from(self.geometry().superblock_data_pages());
-                    self.collector.reclaimed_pages -= pages;
-                    self.pump();
-                }
-            }
+            DieOp::Erase { superblock } => self.die_erased(die, superblock),
         }
     }
 
@@ -546,6 +562,9 @@ impl<P: Probe> Device<P> {
     fn programmed(&mut self, unit: u32, stream: StreamId, sequence: u64) {
         self.in_nand(unit);
         let rose = self.programs.end(stream, sequence);
+        if self.map_log.is_some() {
+            self.journal_unit(rose);
+        }
         match stream {
             StreamId::Host => {
                 self.buffer_pages -= self.geometry().unit_pages;
@@ -566,19 +585,37 @@ impl<P: Probe> Device<P> {
         if self.config.power_loss_protected {
             return self.complete(tag);
         }
-        while !self.ftl.is_unit_complete(StreamId::Host) {
-            let physical = self.ftl.pad(StreamId::Host);
-            self.probe.padded(physical);
-            self.totals.padding_pages += 1;
-            self.buffered(physical);
-        }
-        self.flushes.push_back((tag, self.programs.mark(&[StreamId::Host])));
+        self.complete_open_units(&[StreamId::Host]);
+        let journal = self.want_deallocations();
+        self.flushes.push_back((tag, self.programs.mark(&[StreamId::Host]), journal));
         self.finish_flushes();
     }
 
+    /// Fills the open units of these streams with nothing, so that they are programmed.
+    fn complete_open_units(&mut self, streams: &[StreamId]) {
+        for &stream in streams {
+            while !self.ftl.is_unit_complete(stream) {
+                let physical = self.ftl.pad(stream);
+                self.probe.padded(stream, physical);
+                self.totals.padding_pages += 1;
+                self.placed_in(stream, physical);
+            }
+        }
+    }
+
+    /// A page has its place in a stream; programs its unit when that is full.
+    #[inline]
+    fn placed_in(&mut self, stream: StreamId, physical: u32) {
+        if stream == StreamId::Host {
+            self.buffered(physical);
+        } else if self.ftl.is_unit_complete(stream) {
+            self.program(physical / self.geometry().unit_pages, stream);
+        }
+    }
+
     fn finish_flushes(&mut self) {
-        while let Some(&(tag, mark)) = self.flushes.front() {
-            if !self.programs.reached(mark) {
+        while let Some(&(tag, mark, journal)) = self.flushes.front() {
+            if !self.programs.reached(mark) || self.journal_durable() < journal {
                 return;
             }
             self.flushes.pop_front();

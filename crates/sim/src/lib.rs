@@ -19,6 +19,7 @@ pub mod events;
 pub mod ftl;
 pub mod geometry;
 pub mod host;
+pub mod mapping;
 pub mod model;
 pub mod nand;
 pub mod parity;

@@ -11,6 +11,7 @@
 
 mod config;
 mod interface;
+mod mapping;
 mod nand;
 mod quiet_gc;
 mod streams;
@@ -23,6 +24,7 @@ use serde::Deserialize;
 
 pub use config::Config;
 pub use interface::{Interface, InterfaceKind, InterfaceLimits, ReadCacheModel};
+pub use mapping::MappingModel;
 pub use nand::{NandModel, PagesModel, RetryModel, SuspendModel};
 pub use quiet_gc::{BackgroundGcModel, IdleGcModel};
 pub use streams::StreamsModel;
@@ -103,6 +105,8 @@ pub struct Model {
     pub idle_gc: Option<IdleGcModel>,
     /// A stream for cold data; absent: none.
     pub streams: Option<StreamsModel>,
+    /// Journal and checkpoints of the map; absent: the map costs no NAND traffic.
+    pub mapping: Option<MappingModel>,
     /// Parity over dies; absent: none.
     pub parity: Option<ParityModel>,
 }

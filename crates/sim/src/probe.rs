@@ -12,8 +12,8 @@ pub trait Probe {
     }
 
     /// A page was given up to complete a unit.
-    fn padded(&mut self, physical: u32) {
-        let _ = physical;
+    fn padded(&mut self, stream: StreamId, physical: u32) {
+        let _ = (stream, physical);
     }
 
     /// A logical page was deallocated.
@@ -24,6 +24,34 @@ pub trait Probe {
     /// A unit is in NAND.
     fn programmed(&mut self, unit: u32) {
         let _ = unit;
+    }
+
+    /// The pages unmapped since the last call are one deallocation.
+    fn deallocated(&mut self) {}
+
+    /// A unit of the journal is being written: the entries before a position that no earlier one holds.
+    fn journal(&mut self, unit: u32, covered: u64) {
+        let _ = (unit, covered);
+    }
+
+    /// A segment of a checkpoint is being written: the map as it is, from a logical page on.
+    fn segment(&mut self, unit: u32, first: u32, map: &[u32]) {
+        let _ = (unit, first, map);
+    }
+
+    /// The unit that commits a checkpoint is being written.
+    fn commit(&mut self, unit: u32) {
+        let _ = unit;
+    }
+
+    /// A unit of journal or checkpoint is in NAND.
+    fn map_programmed(&mut self, unit: u32) {
+        let _ = unit;
+    }
+
+    /// A die has erased its blocks of a superblock, of the FTL or of the map.
+    fn die_erased(&mut self, superblock: u32, die: u32) {
+        let _ = (superblock, die);
     }
 
     /// Garbage collection begins with a superblock.

@@ -129,3 +129,29 @@ fn a_section_that_the_file_leaves_out_is_made_by_overrides() {
         "{message}"
     );
 }
+
+#[test]
+fn an_impossible_map_is_named() {
+    let section = [
+        ("mapping.entry_bytes", "8"),
+        ("mapping.map_entry_bytes", "4"),
+        ("mapping.journal_superblocks", "4"),
+        ("nand.reserved_superblocks", "6"),
+    ];
+    let with = |changes: &[(&'static str, &'static str)]| [&section[..], changes].concat();
+    let owned = section.map(|(key, value)| (key.to_owned(), value.to_owned()));
+    let model = Model::load("test", SMALL, &owned).unwrap();
+    assert_eq!(model.resolve(Ratio::ONE).unwrap().mapping.unwrap().superblocks(), 6);
+    for (key, value, rule) in [
+        ("mapping.entry_bytes", "2", "between 4 and 1024"),
+        ("mapping.map_entry_bytes", "2048", "between 4 and 1024"),
+        ("mapping.journal_superblocks", "2", "between 3 and"),
+        ("nand.reserved_superblocks", "5", "take 6 of them"),
+    ] {
+        let message = refusal(SMALL, &with(&[(key, value)]));
+        assert!(message.contains(&format!("`{key}` is {value}")), "{message}");
+        assert!(message.contains(rule), "{message}");
+    }
+    let message = refusal(SMALL, &section[..2]);
+    assert!(message.contains("journal_superblocks"), "{message}");
+}

@@ -163,8 +163,21 @@ impl Probe for Reference {
         self.valid.entry(superblock).or_default().insert(physical);
     }
 
-    fn padded(&mut self, physical: u32) {
-        assert_eq!(self.advance(StreamId::Host), physical);
+    fn padded(&mut self, stream: StreamId, physical: u32) {
+        assert_eq!(self.advance(stream), physical);
+    }
+
+    fn map_programmed(&mut self, unit: u32) {
+        self.programmed(unit);
+    }
+
+    fn die_erased(&mut self, superblock: u32, die: u32) {
+        let geometry = self.config.geometry;
+        if superblock >= geometry.superblocks {
+            let units = geometry.superblock_units;
+            let mut of_die = (0..units).filter(|unit| unit % geometry.dies == die);
+            let _ = of_die.all(|unit| self.programmed.remove(&(superblock * units + unit)));
+        }
     }
 
     fn unmapped(&mut self, logical: u32) {

@@ -147,6 +147,9 @@ impl<P: Probe> Device<P> {
             durable_at.extend(self.programs.mark_behind_last(stream, !is_full));
         }
         self.collector.unit_placed(superblock, valid.count_ones(), durable_at);
+        if self.are_moved_units_awaited {
+            self.complete_awaited_units();
+        }
         self.erase_durable_victims();
         self.pump();
     }
@@ -166,11 +169,28 @@ impl<P: Probe> Device<P> {
     /// Erases victims that have become empty and whose data is safe.
     pub(super) fn erase_durable_victims(&mut self) {
         let (units, dies) = (self.geometry().superblock_units, self.geometry().dies);
-        while let Some(superblock) = self.collector.take_erasable(units, &self.programs, dies) {
+        let journal = self.journal_of_victims();
+        let take = |device: &mut Self| {
+            device.collector.take_erasable(units, &device.programs, journal, dies)
+        };
+        while let Some(superblock) = take(self) {
             self.clear_programmed(superblock);
-            for die in 0..dies {
-                self.nand.enqueue(die, DieOp::Erase { superblock }, self.now_ns);
-            }
+            self.erase_on_all_dies(superblock);
+        }
+    }
+
+    /// A die has erased its blocks of a superblock.
+    pub(super) fn die_erased(&mut self, die: u32, superblock: u32) {
+        self.probe.die_erased(superblock, die);
+        if superblock >= self.geometry().superblocks {
+            self.map_erased(superblock);
+        } else if self.collector.die_erased(superblock) {
+            self.ftl.erased(superblock);
+            self.probe.erased(superblock);
+            self.totals.erased_superblocks += 1;
+            let pages = u64::from(self.geometry().superblock_data_pages());
+            self.collector.reclaimed_pages -= pages;
+            self.pump();
         }
     }
 

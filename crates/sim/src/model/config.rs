@@ -10,6 +10,7 @@ use crate::ftl::gc::VictimPolicy;
 use crate::ftl::pacing::PacingKind;
 use crate::geometry::{Geometry, PAGE_BYTES};
 use crate::host::transfer_ns;
+use crate::mapping::MappingShape;
 use crate::nand::{NandFeatures, NandTiming};
 
 /// The longest time that any single value may give.
@@ -58,6 +59,8 @@ pub struct Config {
     pub idle_gc: Option<IdleGc>,
     /// How data for the cold stream is recognised, where there is one.
     pub cold: Option<ColdPolicy>,
+    /// Journal and checkpoints of the map, where the drive writes them.
+    pub mapping: Option<MappingShape>,
     /// Seed of whatever the drive draws lots for.
     pub seed: u64,
 }
@@ -218,15 +221,16 @@ pub(super) fn resolve(model: &Model, scale: Ratio) -> Result<Config, ModelError>
     }
     let geometry = geometry(&check, scale)?;
     check.spare(&geometry)?;
-    let Model { interface, controller, nand, buffer, gc, background_gc, idle_gc, .. } = model;
+    let Model { interface, controller, nand, buffer, gc, background_gc, idle_gc, mapping, .. } =
+        model;
     let buffer_pages = (buffer.write_bytes.value / PAGE_BYTES).min(u64::from(u32::MAX / 2)) as u32;
     if buffer_pages < 2 * geometry.unit_pages {
         let rule = format!("it must hold two program units of {} pages", geometry.unit_pages);
         return check.fail("buffer.write_bytes", buffer.write_bytes.value, &rule);
     }
-    let raw_superblocks = u64::from(geometry.superblocks)
-        + u64::from(scaled_reserve(model, scaled_shape(model, scale).1));
-    let (scaled_pages, _) = scaled_shape(model, scale);
+    let (scaled_pages, scaled_blocks) = scaled_shape(model, scale);
+    let reserved = scaled_reserve(model, scaled_blocks);
+    let raw_superblocks = u64::from(geometry.superblocks) + u64::from(reserved);
     Ok(Config {
         nand: NandTiming {
             read_ns: nand.read_ns.value,
@@ -259,6 +263,10 @@ pub(super) fn resolve(model: &Model, scale: Ratio) -> Result<Config, ModelError>
             .transpose()?,
         idle_gc: idle_gc.as_ref().map(|gc| gc.resolve(&check, &geometry)).transpose()?,
         cold: model.streams.as_ref().map(|streams| streams.cold.value),
+        mapping: mapping
+            .as_ref()
+            .map(|mapping| mapping.resolve(&check, &geometry, reserved))
+            .transpose()?,
         seed: 0,
         geometry,
     })

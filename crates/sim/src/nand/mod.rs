@@ -20,6 +20,7 @@ use std::collections::VecDeque;
 use crate::events::{EventTree, NEVER};
 use crate::ftl::StreamId;
 use crate::geometry::Geometry;
+use crate::mapping::MapWrite;
 use overlap::{Overlap, SuspendLimits};
 use pages::PageTimes;
 use retry::{ErrorGrowth, Retry};
@@ -72,6 +73,13 @@ pub enum DieOp {
         /// Unit over the whole drive.
         unit: u32,
     },
+    /// Program a unit of journal or checkpoint.
+    Map {
+        /// Unit over the whole drive.
+        unit: u32,
+        /// What it holds.
+        write: MapWrite,
+    },
     /// Read the valid pages of a unit for garbage collection.
     GcRead {
         /// Unit over the whole drive.
@@ -99,7 +107,7 @@ impl DieOp {
     /// Data goes into the array.
     #[inline]
     fn is_program(self) -> bool {
-        matches!(self, Self::Program { .. } | Self::Parity { .. })
+        matches!(self, Self::Program { .. } | Self::Parity { .. } | Self::Map { .. })
     }
 
     /// A host read may interrupt it.
@@ -113,7 +121,7 @@ impl DieOp {
         match self {
             Self::GcRead { valid, .. } => valid.count_ones(),
             Self::HostRead { pages, .. } => pages,
-            Self::Program { .. } | Self::Parity { .. } | Self::Erase { .. } => 0,
+            Self::Program { .. } | Self::Parity { .. } | Self::Map { .. } | Self::Erase { .. } => 0,
         }
     }
 }
@@ -231,7 +239,7 @@ impl Nand {
         match op {
             DieOp::Program { unit, .. } | DieOp::Parity { unit } => retry.programmed(unit, now_ns),
             DieOp::Erase { superblock } => retry.erased(superblock),
-            DieOp::GcRead { .. } | DieOp::HostRead { .. } => {}
+            DieOp::Map { .. } | DieOp::GcRead { .. } | DieOp::HostRead { .. } => {}
         }
     }
 
@@ -258,10 +266,12 @@ impl Nand {
     #[inline]
     fn array_ns(&self, op: DieOp, now_ns: u64) -> u64 {
         match op {
-            DieOp::Program { unit, .. } | DieOp::Parity { unit } => match &self.pages {
-                None => self.timing.program_ns,
-                Some(pages) => pages.program_ns(unit % self.superblock_units),
-            },
+            DieOp::Program { unit, .. } | DieOp::Parity { unit } | DieOp::Map { unit, .. } => {
+                match &self.pages {
+                    None => self.timing.program_ns,
+                    Some(pages) => pages.program_ns(unit % self.superblock_units),
+                }
+            }
             DieOp::GcRead { unit, .. } | DieOp::HostRead { unit, .. } => match &self.retry {
                 None => self.timing.read_ns,
                 Some(retry) => self.timing.read_ns * retry.senses(unit, now_ns),

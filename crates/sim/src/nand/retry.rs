@@ -75,7 +75,10 @@ impl Retry {
     }
 
     pub(super) fn erased(&mut self, superblock: u32) {
-        self.die_erases[superblock as usize] += 1;
+        // Superblocks of the map lie behind those that are followed.
+        if let Some(erases) = self.die_erases.get_mut(superblock as usize) {
+            *erases += 1;
+        }
     }
 
     pub(super) fn senses(&self, unit: u32, now_ns: u64) -> u64 {

@@ -44,6 +44,12 @@ const SECTIONS: &[&[Choice]] = &[
     ],
     &[("interface.logical_block_bytes", &["512"])],
     &[("read_cache.bytes", &["32768", "400000"])],
+    &[
+        ("mapping.entry_bytes", &["8", "64", "1024"]),
+        ("mapping.map_entry_bytes", &["4", "32", "256"]),
+        ("mapping.journal_superblocks", &["3", "4", "9"]),
+        ("nand.reserved_superblocks", &["9", "40", "120"]),
+    ],
     &[("nand.cache_program", &["true"])],
     &[("nand.multi_plane", &["false"])],
 ];

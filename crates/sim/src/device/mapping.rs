@@ -1,0 +1,225 @@
+//! The drive at work on its map: when journal and checkpoints are written and what waits for them.
+//!
+//! Drives without `[mapping]` come here to find that there is nothing to do, once a unit at most.
+
+use super::Device;
+use crate::durability::Mark;
+use crate::ftl::StreamId;
+use crate::mapping::{JournalUnit, MapLog, MapWrite};
+use crate::nand::DieOp;
+use crate::probe::Probe;
+
+impl<P: Probe> Device<P> {
+    /// Journal and checkpoints, where the drive has them.
+    #[must_use]
+    pub fn map_log(&self) -> Option<&MapLog> {
+        self.map_log.as_ref()
+    }
+
+    /// A unit of data is in NAND: its entries join the journal, and what waits for it goes on; `rose` where
+    /// all earlier programs of its stream have ended too.
+    pub(super) fn journal_unit(&mut self, rose: bool) {
+        let unit_pages = u64::from(self.geometry().unit_pages);
+        if let Some(log) = &mut self.map_log {
+            log.journal.append(unit_pages);
+        }
+        if rose {
+            self.erase_durable_victims();
+        }
+        self.advance_map_log();
+    }
+
+    /// A deallocation joins the journal, which alone knows of it.
+    pub(super) fn journal_deallocation(&mut self) {
+        if let Some(log) = &mut self.map_log {
+            log.journal.append_deallocation();
+            self.probe.deallocated();
+        }
+        self.advance_map_log();
+    }
+
+    /// Asks for everything in the journal and returns where it ends.
+    pub(super) fn want_journal(&mut self) -> u64 {
+        let Some(log) = &mut self.map_log else { return 0 };
+        let end = log.journal.end();
+        log.journal.want(end);
+        self.advance_map_log();
+        end
+    }
+
+    /// Asks for the deallocations in the journal and returns where the last one ends.
+    pub(super) fn want_deallocations(&mut self) -> u64 {
+        let Some(log) = &mut self.map_log else { return 0 };
+        let end = log.journal.deallocated();
+        log.journal.want(end);
+        self.advance_map_log();
+        end
+    }
+
+    /// Entries of the journal before this position are in NAND.
+    #[inline]
+    pub(super) fn journal_durable(&self) -> u64 {
+        self.map_log.as_ref().map_or(0, |log| log.journal.durable())
+    }
+
+    /// Writes what is due of journal and checkpoint.
+    pub(super) fn advance_map_log(&mut self) {
+        if self.map_log.is_none() {
+            return;
+        }
+        while let Some(unit) = self.map_log.as_mut().and_then(|log| log.journal.take_unit()) {
+            self.write_journal_unit(unit);
+        }
+        self.advance_checkpoint();
+    }
+
+    pub(super) fn write_journal_unit(&mut self, journal: JournalUnit) {
+        let Some(log) = &mut self.map_log else { return };
+        log.checkpoints.journal_grew();
+        let superblock = log.superblock(journal.superblock);
+        let unit = superblock * self.geometry().superblock_units + journal.unit;
+        self.probe.journal(unit, journal.covered);
+        self.program_map(unit, MapWrite::Journal { sequence: journal.sequence });
+    }
+
+    fn advance_checkpoint(&mut self) {
+        let Some(log) = &mut self.map_log else { return };
+        if let Some(area) = log.begin_checkpoint() {
+            for superblock in area {
+                self.erase_on_all_dies(superblock);
+            }
+        }
+        while let Some((unit, segment)) = self.map_log.as_mut().and_then(MapLog::take_segment) {
+            self.write_segment(unit, segment);
+        }
+        self.commit_checkpoint();
+    }
+
+    fn write_segment(&mut self, unit: u32, segment: u32) {
+        let Some(log) = &self.map_log else { return };
+        let first = segment * log.shape.segment_pages;
+        let end = (first + log.shape.segment_pages).min(self.geometry().logical_pages);
+        self.probe.segment(unit, first, &self.ftl.l2p[first as usize..end as usize]);
+        self.program_map(unit, MapWrite::Segment);
+    }
+
+    /// Ends a checkpoint whose segments are written, once the data that they point to is in NAND.
+    fn commit_checkpoint(&mut self) {
+        let Some(log) = &self.map_log else { return };
+        if log.checkpoints.is_copied() {
+            let programs = self.settle();
+            if let Some(log) = &mut self.map_log {
+                let covered = log.journal.covered();
+                log.checkpoints.rest_on(programs, covered);
+            }
+        }
+        let Some(log) = &mut self.map_log else { return };
+        let durable = log.journal.durable();
+        let is_there = |programs, covered| self.programs.reached(programs) && covered <= durable;
+        if let Some(unit) = log.take_commit(is_there) {
+            self.probe.commit(unit);
+            self.program_map(unit, MapWrite::Commit);
+        }
+    }
+
+    /// Sees to it that all pages placed so far will be in NAND, and returns when they are.
+    fn settle(&mut self) -> Mark {
+        let mut mark = self.settle_host();
+        self.are_moved_units_awaited = true;
+        self.complete_awaited_units();
+        for stream in StreamId::MOVED {
+            let is_open = !self.ftl.is_unit_complete(stream);
+            mark.extend(self.programs.mark_behind_last(stream, is_open));
+        }
+        mark
+    }
+
+    fn settle_host(&mut self) -> Mark {
+        self.complete_open_units(&[StreamId::Host]);
+        self.programs.mark(&[StreamId::Host])
+    }
+
+    /// Completes the open units of moved pages that somebody waits for. Pages on their way there count on
+    /// the room, so it is given up only when there are none.
+    pub(super) fn complete_awaited_units(&mut self) {
+        if self.collector.in_flight_pages == 0 {
+            self.complete_open_units(&StreamId::MOVED);
+            self.collector.top_up = None;
+            self.are_moved_units_awaited = false;
+        }
+    }
+
+    /// On a drive with a journal: where that stands, for the victims that wait for it. Before a victim is
+    /// erased, the programs of what has overwritten its pages must have ended, if no capacitor protects them,
+    /// and no map on NAND may point into it. It does not wait for the host or other victims to fill the
+    /// units that hold its pages.
+    pub(super) fn journal_of_victims(&mut self) -> Option<u64> {
+        self.map_log.as_ref()?;
+        let units = self.geometry().superblock_units;
+        if self.collector.is_any_unsettled(units) {
+            let is_protected = self.config.power_loss_protected;
+            let overwritten_at = if is_protected { Mark::default() } else { self.settle_host() };
+            self.collector.settle(units, overwritten_at);
+            self.are_moved_units_awaited = true;
+            self.complete_awaited_units();
+        }
+        if self.collector.is_any_unjournalled(&self.programs) {
+            let journal = self.want_journal();
+            self.collector.journal(&self.programs, journal);
+        }
+        Some(self.journal_durable())
+    }
+
+    fn program_map(&mut self, unit: u32, write: MapWrite) {
+        self.totals.metadata_pages += u64::from(self.geometry().unit_pages);
+        let die = self.geometry().die_of_unit(unit);
+        self.nand.enqueue(die, DieOp::Map { unit, write }, self.now_ns);
+    }
+
+    pub(super) fn erase_on_all_dies(&mut self, superblock: u32) {
+        for die in 0..self.geometry().dies {
+            self.nand.enqueue(die, DieOp::Erase { superblock }, self.now_ns);
+        }
+    }
+
+    /// A unit of journal or checkpoint is in NAND.
+    pub(super) fn map_programmed(&mut self, unit: u32, write: MapWrite) {
+        self.totals.programmed_pages += u64::from(self.geometry().unit_pages);
+        self.probe.map_programmed(unit);
+        let Some(log) = &mut self.map_log else { return };
+        match write {
+            MapWrite::Segment => log.checkpoints.segment_ended(),
+            MapWrite::Commit => self.checkpoint_committed(),
+            MapWrite::Journal { sequence } => {
+                if log.journal.ended(sequence) {
+                    self.finish_flushes();
+                    self.erase_durable_victims();
+                }
+            }
+        }
+        self.advance_map_log();
+        self.pump();
+    }
+
+    fn checkpoint_committed(&mut self) {
+        let dies = self.geometry().dies;
+        let Some(log) = &mut self.map_log else { return };
+        for superblock in log.supersede(dies) {
+            self.erase_on_all_dies(superblock);
+        }
+    }
+
+    /// A die has erased its blocks of a superblock of the map.
+    pub(super) fn map_erased(&mut self, superblock: u32) {
+        let Some(log) = &mut self.map_log else { return };
+        if log.die_erased(superblock) {
+            self.advance_map_log();
+            self.resume_deallocations();
+        }
+    }
+
+    /// True where a deallocation has to wait: the journal is full and could not take it.
+    pub(super) fn is_journal_stuck(&self) -> bool {
+        self.map_log.as_ref().is_some_and(MapLog::is_stuck)
+    }
+}

@@ -1,0 +1,195 @@
+//! The map on NAND: a journal of its changes, and checkpoints that let the journal be cut short.
+//!
+//! Phenomenon: the map lives in DRAM, so a drive must write down how it changes, and that costs programs and
+//! die time like any data. Sources: every page says in its spare area which LBA it holds and when it was
+//! written, a mapping journal holds the same in compact form, and sequence numbers order both (pblk, SPDK FTL:
+//! P2L maps and sequence ids); checkpoints are written segment by segment while the drive works and the
+//! journal goes on (fuzzy dumps: Hagmann 1986), in two areas in turn, so that the last complete one is never
+//! overwritten (ping-pong: Salem and Garcia-Molina 1987). Sizes are those of the model.
+//!
+//! - [`Journal`]: the entries of a unit of data are appended when the unit is in NAND, a deallocation when it
+//!   is executed. A journal unit is programmed when its worth of entries has gathered; earlier for a flush
+//!   after a deallocation, and before a victim is erased.
+//! - [`Checkpoints`]: when half of the journal's superblocks are full, every segment of the map is
+//!   copied and programmed, then a commit unit once all data that the copies point to is in NAND. The journal
+//!   superblocks that were full at the beginning are erased.
+//!
+//! Both live in reserved superblocks behind those of the FTL. Simplifications: the superblocks of the
+//! map wear apart from the others; headers are free; an entry has one size. Tests: `tests/mapping.rs`, `tests/power_loss.rs`.
+
+mod checkpoint;
+mod journal;
+
+use std::ops::Range;
+
+pub use checkpoint::Checkpoints;
+pub use journal::{Journal, JournalUnit, Ring};
+
+use crate::durability::Mark;
+
+use crate::geometry::{Geometry, PAGE_BYTES};
+
+/// Sizes of journal and checkpoints; counts of the drive they belong to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MappingShape {
+    /// Entries in a journal unit.
+    pub unit_entries: u32,
+    /// Logical pages in a segment of the map, which is one unit of a checkpoint.
+    pub segment_pages: u32,
+    /// Segments of the map.
+    pub segments: u32,
+    /// Superblocks of the journal.
+    pub journal_superblocks: u32,
+    /// Superblocks of each of the two checkpoint areas.
+    pub area_superblocks: u32,
+}
+
+impl MappingShape {
+    /// The shape for a drive: bytes of an entry of the journal and of the map, superblocks of the journal.
+    #[must_use]
+    pub fn new(
+        geometry: &Geometry,
+        entry_bytes: u32,
+        map_entry_bytes: u32,
+        journal_superblocks: u32,
+    ) -> Self {
+        let unit_bytes = geometry.unit_pages * PAGE_BYTES as u32;
+        let segment_pages = unit_bytes / map_entry_bytes;
+        let segments = geometry.logical_pages.div_ceil(segment_pages);
+        Self {
+            unit_entries: unit_bytes / entry_bytes,
+            segment_pages,
+            segments,
+            journal_superblocks,
+            // One unit more commits the checkpoint.
+            area_superblocks: (segments + 1).div_ceil(geometry.superblock_units),
+        }
+    }
+
+    /// Superblocks for all of it.
+    #[must_use]
+    pub const fn superblocks(&self) -> u32 {
+        self.journal_superblocks + 2 * self.area_superblocks
+    }
+}
+
+/// What a unit of the map holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MapWrite {
+    /// Journal entries; the unit's place in the order of journal programs.
+    Journal {
+        /// Its number since power on.
+        sequence: u64,
+    },
+    /// A segment of a checkpoint.
+    Segment,
+    /// The end of a checkpoint.
+    Commit,
+}
+
+/// Journal and checkpoints of one drive.
+#[derive(Debug)]
+pub struct MapLog {
+    /// Their sizes.
+    pub shape: MappingShape,
+    /// The journal.
+    pub journal: Journal,
+    /// The checkpoints.
+    pub checkpoints: Checkpoints,
+    /// First superblock of the map over the whole drive.
+    first_superblock: u32,
+}
+
+impl MapLog {
+    /// Journal and checkpoints of a new drive, erased.
+    #[must_use]
+    pub fn new(geometry: &Geometry, shape: MappingShape) -> Self {
+        Self {
+            shape,
+            journal: Journal::new(geometry, shape),
+            checkpoints: Checkpoints::new(geometry, shape, 0),
+            first_superblock: geometry.superblocks,
+        }
+    }
+
+    /// Journal and checkpoints after power on: what is left of the journal's superblocks, the
+    /// checkpoint area to use next, and entries that were found and must be written again.
+    #[must_use]
+    pub fn recovered(
+        geometry: &Geometry,
+        shape: MappingShape,
+        ring: Ring,
+        next_area: u32,
+        entries: u64,
+    ) -> Self {
+        let mut log = Self::new(geometry, shape);
+        log.journal.ring = ring;
+        log.journal.append(entries);
+        log.checkpoints = Checkpoints::new(geometry, shape, next_area);
+        log
+    }
+
+    /// The superblock over the whole drive of the map's own superblock `index`.
+    #[must_use]
+    pub const fn superblock(&self, index: u32) -> u32 {
+        self.first_superblock + index
+    }
+
+    /// The journal's superblock behind a superblock of the drive; none where it holds checkpoints.
+    #[must_use]
+    fn journal_index(&self, superblock: u32) -> Option<u32> {
+        let index = superblock.checked_sub(self.first_superblock)?;
+        (index < self.shape.journal_superblocks).then_some(index)
+    }
+
+    /// True where work waits for a checkpoint: entries must be written and the journal is full.
+    #[must_use]
+    pub fn is_stuck(&self) -> bool {
+        self.journal.is_due() && !self.journal.has_room()
+    }
+
+    /// Begins a checkpoint where one is due; returns the superblocks of the drive to erase for it.
+    pub fn begin_checkpoint(&mut self) -> Option<Range<u32>> {
+        let area = self.checkpoints.begin(&self.journal.ring.full)?;
+        Some(self.superblock(area.start)..self.superblock(area.end))
+    }
+
+    /// The next segment to write, as (unit of the drive, segment).
+    pub fn take_segment(&mut self) -> Option<(u32, u32)> {
+        let is_urgent = self.is_stuck();
+        let (unit, segment) = self.checkpoints.take_segment(is_urgent)?;
+        Some((self.first_unit() + unit, segment))
+    }
+
+    /// The unit of the drive that commits the checkpoint, once all it rests on is there.
+    pub fn take_commit(&mut self, is_there: impl Fn(Mark, u64) -> bool) -> Option<u32> {
+        Some(self.first_unit() + self.checkpoints.take_commit(is_there)?)
+    }
+
+    const fn first_unit(&self) -> u32 {
+        self.first_superblock * self.journal.ring.superblock_units
+    }
+
+    /// The checkpoint is committed; returns the superblocks of the drive that may now be erased.
+    pub fn supersede(&mut self, dies: u32) -> Vec<u32> {
+        let superseded = self.checkpoints.committed();
+        for &superblock in &superseded {
+            self.journal.ring.erase(superblock, dies);
+        }
+        superseded.into_iter().map(|index| self.superblock(index)).collect()
+    }
+
+    /// A die has erased its blocks of a superblock of the drive; true where the journal has more room.
+    pub fn die_erased(&mut self, superblock: u32) -> bool {
+        let journal = self.journal_index(superblock);
+        journal.is_some_and(|index| self.journal.ring.die_erased(index))
+    }
+
+    /// Checks that positions are in order and that every superblock of the journal is in one state.
+    ///
+    /// # Errors
+    /// The first broken invariant, in words.
+    pub fn check(&self) -> Result<(), String> {
+        self.journal.check()
+    }
+}

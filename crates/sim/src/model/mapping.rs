@@ -1,0 +1,57 @@
+//! `[mapping]`: the journal and the checkpoints of the map.
+
+use serde::Deserialize;
+
+use super::config::Check;
+use super::{ModelError, Sourced};
+use crate::geometry::Geometry;
+use crate::mapping::MappingShape;
+
+/// Units of the journal beside its open superblock that no drive works without.
+const JOURNAL_UNITS_MIN: u64 = 8;
+
+/// What the drive writes down about its map.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MappingModel {
+    /// Bytes of a journal entry: one map change.
+    pub entry_bytes: Sourced<u32>,
+    /// Bytes of a map entry in a checkpoint.
+    pub map_entry_bytes: Sourced<u32>,
+    /// Superblocks of the journal, taken from `nand.reserved_superblocks`.
+    pub journal_superblocks: Sourced<u32>,
+}
+
+impl MappingModel {
+    /// `reserved` superblocks are left beside those of the FTL.
+    pub(super) fn resolve(
+        &self,
+        check: &Check<'_>,
+        geometry: &Geometry,
+        reserved: u32,
+    ) -> Result<MappingShape, ModelError> {
+        let (entry, map_entry) = (self.entry_bytes.value, self.map_entry_bytes.value);
+        check.within("mapping.entry_bytes", entry.into(), 4, 1024)?;
+        check.within("mapping.map_entry_bytes", map_entry.into(), 4, 1024)?;
+        let superblocks = self.journal_superblocks.value;
+        check.within("mapping.journal_superblocks", superblocks.into(), 3, 1 << 16)?;
+        if u64::from(superblocks - 1) * u64::from(geometry.superblock_units) < JOURNAL_UNITS_MIN {
+            let rule = format!(
+                "a superblock holds {} program units, and all but one of the journal's superblocks must \
+                 hold {JOURNAL_UNITS_MIN}",
+                geometry.superblock_units
+            );
+            return check.fail("mapping.journal_superblocks", superblocks, &rule);
+        }
+        let shape = MappingShape::new(geometry, entry, map_entry, superblocks);
+        if shape.superblocks() <= reserved {
+            return Ok(shape);
+        }
+        let rule = format!(
+            "journal and two checkpoints of {} superblocks take {} of them",
+            shape.area_superblocks,
+            shape.superblocks()
+        );
+        check.fail("nand.reserved_superblocks", reserved, &rule)
+    }
+}

@@ -1,0 +1,121 @@
+//! What does the map cost on NAND? Journal and checkpoints of the small drive (units of 4 pages, superblocks
+//! of 128 units) against sums that a reader can follow.
+#![allow(missing_docs, clippy::print_stdout, reason = "a test that shows its figures")]
+
+mod common;
+
+use base::{OpKind, Rng};
+use common::{alone, closed_loop, fill, op, random_writes, secs, small};
+use sim::Device;
+
+/// Entries of 64 bytes: 256 in a unit of 16 KiB. Map entries of 16 bytes: 1,024 pages in a segment.
+const MAPPED: [(&str, &str); 4] = [
+    ("mapping.entry_bytes", "64"),
+    ("mapping.map_entry_bytes", "16"),
+    ("mapping.journal_superblocks", "4"),
+    ("nand.reserved_superblocks", "20"),
+];
+const UNIT_ENTRIES: u64 = 256;
+const UNIT_PAGES: u64 = 4;
+
+fn mapped(changes: &[(&str, &str)]) -> Device {
+    small(&[&MAPPED[..], &[("nand.blocks_per_plane", "578")], changes].concat())
+}
+
+#[test]
+fn every_unit_of_entries_is_one_program() {
+    let mut device = mapped(&[]);
+    // Twenty units of entries and one page: the last unit of data is not full and not in NAND.
+    fill(&mut device, 20 * UNIT_ENTRIES + 1);
+    device.run_until(secs(100));
+    assert_eq!(device.telemetry().metadata_pages, 20 * UNIT_PAGES);
+    assert_eq!(device.telemetry().programmed_pages, 20 * (UNIT_ENTRIES + UNIT_PAGES));
+    device.check().unwrap();
+}
+
+#[test]
+fn a_drive_without_the_section_writes_no_map() {
+    let mut device = small(&[]);
+    fill(&mut device, 100_000);
+    assert_eq!(device.telemetry().metadata_pages, 0);
+}
+
+#[test]
+fn checkpoints_cost_a_map_for_every_half_journal() {
+    // No garbage: the host writes every page once. A journal of 4 superblocks is checkpointed whenever two
+    // are full, so every 2 x 128 journal units cost one checkpoint: its segments and its commit.
+    let mut device = mapped(&[]);
+    let pages = u64::from(device.config().geometry.logical_pages);
+    fill(&mut device, pages);
+    let segments = u64::from(device.config().mapping.unwrap().segments);
+    assert_eq!(segments, pages.div_ceil(1024));
+    let journal = pages / UNIT_ENTRIES;
+    let checkpoints = journal / 256;
+    let metadata = device.telemetry().metadata_pages / UNIT_PAGES;
+    let least = journal + (checkpoints - 1) * (segments + 1);
+    let most = journal + (checkpoints + 1) * (segments + 1);
+    println!("{journal} journal units, {checkpoints} checkpoints of {segments}: {metadata} units");
+    assert!(checkpoints >= 3 && (least..=most).contains(&metadata));
+    device.check().unwrap();
+}
+
+#[test]
+fn in_the_long_run_the_map_costs_its_share_of_every_change() {
+    // Every change is an entry of 1 / 256 unit, and every 256 units of journal bring a checkpoint: of all
+    // map changes by host and collection, (1 + (segments + 1) / 256) / 256 units go to the map. Beside that
+    // every victim asks for the journal's unit of the moment (half a unit more on average).
+    let mut device = mapped(&[]);
+    let pages = u64::from(device.config().geometry.logical_pages);
+    let mut rng = Rng::split(1, "addresses");
+    fill(&mut device, pages);
+    random_writes(&mut device, pages, pages, &mut rng);
+    let before = device.telemetry();
+    random_writes(&mut device, pages, 2 * pages, &mut rng);
+    let after = device.telemetry();
+    let data = |row: base::TelemetryRow| row.programmed_pages - row.metadata_pages;
+    let changes = (data(after) - data(before)) as f64;
+    let victims = (after.erased_superblocks - before.erased_superblocks) as f64;
+    let segments = f64::from(device.config().mapping.unwrap().segments);
+    let journal = changes / UNIT_ENTRIES as f64 + victims / 2.0;
+    let expected = journal * (1.0 + (segments + 1.0) / 256.0) * UNIT_PAGES as f64;
+    let measured = (after.metadata_pages - before.metadata_pages) as f64;
+    println!("{measured} pages of map, {expected:.0} expected, for {changes} of data");
+    assert!((measured / expected - 1.0).abs() < 0.05, "{measured} against {expected}");
+    device.check().unwrap();
+}
+
+#[test]
+fn a_flush_after_a_deallocation_waits_for_the_journal() {
+    const FLUSH: u64 = 6_000;
+    const UNIT: u64 = 4 * 10_000 + 600_000;
+    let mut device = mapped(&[]);
+    alone(&mut device, &op(OpKind::Write, 0, 8, 0));
+    device.run_until(secs(1));
+    assert_eq!(alone(&mut device, &op(OpKind::Flush, 0, 0, 0)), FLUSH, "data needs no journal");
+    alone(&mut device, &op(OpKind::Deallocate, 0, 4, 0));
+    assert_eq!(alone(&mut device, &op(OpKind::Flush, 0, 0, 0)), FLUSH + UNIT);
+    assert_eq!(alone(&mut device, &op(OpKind::Flush, 0, 0, 0)), FLUSH, "it is there");
+    let mut safe = mapped(&[("buffer.power_loss_protected", "true")]);
+    alone(&mut safe, &op(OpKind::Write, 0, 8, 0));
+    alone(&mut safe, &op(OpKind::Deallocate, 0, 4, 0));
+    assert_eq!(alone(&mut safe, &op(OpKind::Flush, 0, 0, 0)), FLUSH);
+}
+
+#[test]
+fn deallocations_wait_for_a_full_journal_and_none_is_lost() {
+    // An entry fills a quarter of a unit: 1,000,000 deallocations pass through a journal of a few superblocks.
+    let changes = [
+        ("mapping.entry_bytes", "1024"),
+        ("nand.program_ns", "5000000"),
+        ("controller.write_command_ns", "0"),
+    ];
+    let mut device = mapped(&changes);
+    let pages = u64::from(device.config().geometry.logical_pages);
+    let mut rng = Rng::new(3);
+    closed_loop(&mut device, 32, 50_000, |tag| op(OpKind::Deallocate, rng.below(pages), 1, tag));
+    // Each unit of 16 entries is a program of 5.04 ms on one of four dies.
+    let least_ns = 50_000 / 16 / 4 * 5_000_000;
+    assert!(device.now().0 > least_ns, "the journal held nobody up: {} ns", device.now().0);
+    assert!(device.telemetry().metadata_pages >= 50_000 / 16 * UNIT_PAGES);
+    device.check().unwrap();
+}
