@@ -15,6 +15,7 @@ mod gc;
 mod mapping;
 pub mod quiet_gc;
 mod read;
+pub mod throttle;
 pub mod timers;
 
 use std::collections::VecDeque;
@@ -38,6 +39,7 @@ use crate::probe::{Probe, Silent};
 use crate::read_cache::ReadCache;
 use crate::telemetry::Recorder;
 use quiet_gc::HostActivity;
+use throttle::Bucket;
 use timers::{Timer, Timers};
 
 /// The errno of a command outside the drive or not aligned to its logical blocks (EINVAL).
@@ -51,6 +53,7 @@ pub struct Device<P: Probe = Silent> {
     commands: Vec<Command>,
     host: HostActivity,
     timers: Timers,
+    bucket: Bucket,
     controller: Server<ControllerJob>,
     queues: Option<SubmissionQueues>,
     link: Link,
@@ -125,6 +128,7 @@ impl<P: Probe> Device<P> {
             commands: vec![Command::NONE; queue_depth],
             host: HostActivity::default(),
             timers: Timers::default(),
+            bucket: Bucket::default(),
             controller: Server::default(),
             queues: SubmissionQueues::new(
                 config.interface.queues,
@@ -356,6 +360,7 @@ impl<P: Probe> Device<P> {
     fn on_timer(&mut self) {
         match self.timers.take() {
             Some(Timer::IdleGc) => self.on_idle_timer(),
+            Some(Timer::Throttle) => self.pump(),
             None => {}
         }
     }
@@ -520,10 +525,12 @@ impl<P: Probe> Device<P> {
             return false;
         }
         if self.ftl.stream_has_room(StreamId::Host) {
-            return true;
+            return self.take_from_bucket();
         }
         let level = self.level();
-        self.pacing.host_may_open(level) && self.ftl.open_superblock(StreamId::Host)
+        self.pacing.host_may_open(level)
+            && self.ftl.open_superblock(StreamId::Host)
+            && self.take_from_bucket()
     }
 
     /// A page of the host stream is in the buffer; programs its unit when that is full.

@@ -15,6 +15,7 @@ mod mapping;
 mod nand;
 mod quiet_gc;
 mod streams;
+mod throttle;
 mod toml_file;
 
 use std::collections::BTreeMap;
@@ -28,6 +29,7 @@ pub use mapping::MappingModel;
 pub use nand::{NandModel, PagesModel, RetryModel, SuspendModel};
 pub use quiet_gc::{BackgroundGcModel, IdleGcModel};
 pub use streams::StreamsModel;
+pub use throttle::ThrottleModel;
 
 use crate::ftl::gc::VictimPolicy;
 use crate::ftl::pacing::PacingKind;
@@ -107,6 +109,8 @@ pub struct Model {
     pub streams: Option<StreamsModel>,
     /// Journal and checkpoints of the map; absent: the map costs no NAND traffic.
     pub mapping: Option<MappingModel>,
+    /// A cap on sustained host writes; absent: none.
+    pub throttle: Option<ThrottleModel>,
     /// Parity over dies; absent: none.
     pub parity: Option<ParityModel>,
 }

@@ -46,6 +46,10 @@ fn lives() -> Vec<Life> {
         small("cost-benefit", &[("gc.policy", "cost-benefit")]),
         small("parity", &[("parity.stripe_units", "4"), ("nand.blocks_per_plane", "730")]),
         small("cold-survivor", &[("streams.cold", "survivor")]),
+        small(
+            "throttle",
+            &[("throttle.burst_bytes", "1_000_000"), ("throttle.bytes_per_s", "5_000_000")],
+        ),
         small("background-gc", &[("background_gc.free_target", "20")]),
         small(
             "idle-gc",

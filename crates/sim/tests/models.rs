@@ -69,6 +69,10 @@ fn refusals_name_the_key_the_value_and_the_rule() {
         (vec![("nand.plains", "2")], vec!["no value `nand.plains`", "nand.planes"]),
         (vec![("planes", "2")], vec!["no value `planes`", "nand.planes"]),
         (vec![("nand", "2")], vec!["no value `nand`"]),
+        (
+            vec![("throttle.burst_bytes", "100"), ("throttle.bytes_per_s", "5000")],
+            vec!["`throttle.burst_bytes` is 100", "4096"],
+        ),
         (vec![("nand.planes.value", "2")], vec!["no value `nand.planes.value`"]),
         (
             vec![("background_gc.target", "9")],

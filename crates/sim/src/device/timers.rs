@@ -9,9 +9,11 @@ use crate::events::NEVER;
 pub enum Timer {
     /// Idle garbage collection begins or goes on.
     IdleGc,
+    /// The cap on host writes lets a page in again.
+    Throttle,
 }
 
-const TIMERS: [Timer; 1] = [Timer::IdleGc];
+const TIMERS: [Timer; 2] = [Timer::IdleGc, Timer::Throttle];
 
 /// When each timer is due.
 #[derive(Clone, Debug)]

@@ -5,6 +5,7 @@ use base::Ratio;
 use super::interface::InterfaceLimits;
 use super::{Model, ModelError};
 use crate::device::quiet_gc::{BackgroundGc, IdleGc};
+use crate::device::throttle::Throttle;
 use crate::ftl::cold::ColdPolicy;
 use crate::ftl::gc::VictimPolicy;
 use crate::ftl::pacing::PacingKind;
@@ -61,6 +62,8 @@ pub struct Config {
     pub cold: Option<ColdPolicy>,
     /// Journal and checkpoints of the map, where the drive writes them.
     pub mapping: Option<MappingShape>,
+    /// The cap on sustained host writes, where there is one.
+    pub throttle: Option<Throttle>,
     /// Seed of whatever the drive draws lots for.
     pub seed: u64,
 }
@@ -267,6 +270,7 @@ pub(super) fn resolve(model: &Model, scale: Ratio) -> Result<Config, ModelError>
             .as_ref()
             .map(|mapping| mapping.resolve(&check, &geometry, reserved))
             .transpose()?,
+        throttle: model.throttle.as_ref().map(|cap| cap.resolve(&check)).transpose()?,
         seed: 0,
         geometry,
     })

@@ -40,6 +40,8 @@ mapping.map_entry_bytes = 0
 parity.stripe_units = 0
 read_cache.bytes = 0
 streams.cold = ''
+throttle.burst_bytes = 0
+throttle.bytes_per_s = 0
 ";
 
 pub(super) fn load(

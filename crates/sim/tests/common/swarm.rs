@@ -15,6 +15,10 @@ type Choice = (&'static str, &'static [&'static str]);
 const SECTIONS: &[&[Choice]] = &[
     &[("parity.stripe_units", &["1", "2", "4", "5", "8"])],
     &[("streams.cold", &["survivor"])],
+    &[
+        ("throttle.burst_bytes", &["4096", "1_000_000"]),
+        ("throttle.bytes_per_s", &["4096", "1_000_000", "100_000_000"]),
+    ],
     &[("background_gc.free_target", &["5", "10", "21", "40"])],
     &[
         ("idle_gc.after_ns", &["1_000_000", "50_000_000"]),

@@ -1,0 +1,34 @@
+//! `[throttle]`: a firmware cap on sustained host writes.
+
+use serde::Deserialize;
+
+use super::config::{Check, HOUR_NS};
+use super::{ModelError, Sourced};
+use crate::device::throttle::Throttle;
+use crate::geometry::PAGE_BYTES;
+use crate::host::transfer_ns;
+
+/// A firmware cap on sustained host writes.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ThrottleModel {
+    /// Written at full speed by a drive that has rested.
+    pub burst_bytes: Sourced<u64>,
+    /// Rate from then on, and at which the allowance comes back.
+    pub bytes_per_s: Sourced<u64>,
+}
+
+impl ThrottleModel {
+    pub(super) fn resolve(&self, check: &Check<'_>) -> Result<Throttle, ModelError> {
+        let (burst_bytes, bytes_per_s) = (self.burst_bytes.value, self.bytes_per_s.value);
+        check.within("throttle.burst_bytes", burst_bytes, PAGE_BYTES, 1 << 60)?;
+        check.within("throttle.bytes_per_s", bytes_per_s, PAGE_BYTES, 1_000_000_000_000)?;
+        let page_ns = transfer_ns(PAGE_BYTES, bytes_per_s);
+        let burst_ns = page_ns.checked_mul(burst_bytes / PAGE_BYTES);
+        let Some(burst_ns) = burst_ns.filter(|&time| time <= 100 * 365 * 24 * HOUR_NS) else {
+            let rule = "at throttle.bytes_per_s it must come back within 100 years";
+            return check.fail("throttle.burst_bytes", burst_bytes, rule);
+        };
+        Ok(Throttle { page_ns, burst_ns })
+    }
+}
