@@ -5,6 +5,7 @@
 
 mod bench;
 mod demo;
+mod kernel;
 mod log;
 mod proc;
 mod schema;

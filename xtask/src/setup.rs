@@ -15,7 +15,7 @@ struct Tool {
 }
 
 /// Programs that a Debian system can install for itself.
-const TOOLS: [Tool; 7] = [
+const TOOLS: [Tool; 15] = [
     Tool { program: "fio", package: "fio" },
     Tool { program: "chromium", package: "chromium" },
     Tool { program: "mkfs.ext4", package: "e2fsprogs" },
@@ -23,6 +23,14 @@ const TOOLS: [Tool; 7] = [
     Tool { program: "losetup", package: "mount" },
     Tool { program: "mount", package: "mount" },
     Tool { program: "swapon", package: "mount" },
+    Tool { program: "qemu-system-x86_64", package: "qemu-system-x86" },
+    Tool { program: "busybox", package: "busybox-static" },
+    Tool { program: "cpio", package: "cpio" },
+    Tool { program: "depmod", package: "kmod" },
+    Tool { program: "dmsetup", package: "dmsetup" },
+    Tool { program: "nvme", package: "nvme-cli" },
+    Tool { program: "sg_sat_identify", package: "sg3-utils" },
+    Tool { program: "smartctl", package: "smartmontools" },
 ];
 
 /// Something that a step cannot do without.

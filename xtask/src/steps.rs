@@ -7,6 +7,7 @@ use std::process::Command;
 
 use anyhow::Result;
 
+use crate::kernel;
 use crate::log::Log;
 use crate::proc;
 use crate::schema;
@@ -57,6 +58,16 @@ pub(crate) enum Lane {
 const WITH_PAGE: Option<&str> = Some("web-build");
 
 const NODE: &[Need] = &[Need::Program("node"), Need::Program("npm")];
+
+const EMULATOR: &[Need] = &[
+    Need::Program("qemu-system-x86_64"),
+    Need::Program("busybox"),
+    Need::Program("cpio"),
+    Need::Program("dmsetup"),
+    Need::Program("nvme"),
+    Need::Program("sg_sat_identify"),
+    Need::Program("smartctl"),
+];
 
 /// What most steps have in common: nothing to wait for, nothing needed.
 const STEP: Step = Step {
@@ -158,6 +169,14 @@ pub(crate) const STEPS: &[Step] = &[
         ..STEP
     },
     Step {
+        name: "kernel",
+        what: "unpack Debian's kernel for the emulated machine",
+        lane: Lane::Side,
+        needs: &[Need::Program("apt-get"), Need::Program("dpkg-deb"), Need::Program("depmod")],
+        run: kernel::unpack,
+        ..STEP
+    },
+    Step {
         name: "rust-test",
         what: "do the crates' own tests pass?",
         lane: Lane::Cargo,
@@ -198,6 +217,14 @@ pub(crate) const STEPS: &[Step] = &[
         ..STEP
     },
     Step {
+        name: "static",
+        what: "build the binary with the C library inside",
+        lane: Lane::Cargo,
+        not_before: WITH_PAGE,
+        run: |workspace, log| proc::stream(log, &mut workspace.build_static()),
+        ..STEP
+    },
+    Step {
         name: "integration",
         what: "does the binary keep its contract: output, seeds, exit codes, messages?",
         lane: Lane::Alone,
@@ -214,6 +241,15 @@ pub(crate) const STEPS: &[Step] = &[
         after: &["release"],
         needs: &[Need::Root, Need::LoopDevices, Need::Program("mkfs.ext4")],
         run: |workspace, log| integration(workspace, log, &["devices::", "full_disk::"]),
+        ..STEP
+    },
+    Step {
+        name: "qemu",
+        what: "does it work on NVMe and SATA drives, slow, failing and unplugged ones? (emulated)",
+        lane: Lane::Alone,
+        after: &["static", "kernel"],
+        needs: EMULATOR,
+        run: emulated,
         ..STEP
     },
     Step {
@@ -259,6 +295,14 @@ fn integration(workspace: &Workspace, log: Log, filters: &[&str]) -> Result<()> 
         test.arg("--config").arg(sudo_runner(&ssdlab.to_string_lossy()));
     }
     test.args(["--", "--test-threads=1"]).args(filters).env("SSDLAB_BIN", ssdlab);
+    proc::stream(log, &mut test)
+}
+
+/// Boots the emulated machine and runs xtask/tests/qemu on what it says.
+fn emulated(workspace: &Workspace, log: Log) -> Result<()> {
+    let mut test = workspace.cargo(["test", "--package", "xtask", "--features", "binary"]);
+    test.args(["--test", "qemu"]);
+    test.env("SSDLAB_BIN", workspace.ssdlab_static()).env("SSDLAB_KERNEL", workspace.kernel_dir());
     proc::stream(log, &mut test)
 }
 

@@ -42,6 +42,16 @@ impl Workspace {
         self.target_dir.join("release/ssdlab")
     }
 
+    /// The static build of the same program, built or not.
+    pub(crate) fn ssdlab_static(&self) -> PathBuf {
+        self.target_dir.join(STATIC_TARGET).join("release/ssdlab")
+    }
+
+    /// Where the kernel of the emulated machine is unpacked.
+    pub(crate) fn kernel_dir(&self) -> PathBuf {
+        self.target_dir.join("qemu-kernel")
+    }
+
     /// A cargo command that runs at the top of the checkout.
     pub(crate) fn cargo<const N: usize>(&self, args: [&str; N]) -> Command {
         let mut command = cargo();
@@ -60,7 +70,17 @@ impl Workspace {
     pub(crate) fn build_release(&self) -> Command {
         self.cargo(["build", "--release", "--package", "ssdlab-cli"])
     }
+
+    /// The command that builds [`Self::ssdlab_static`], with the C library inside.
+    pub(crate) fn build_static(&self) -> Command {
+        let mut build = self.build_release();
+        build.args(["--target", STATIC_TARGET]).env("RUSTFLAGS", "-C target-feature=+crt-static");
+        build
+    }
 }
+
+/// Naming the target, even that of the host, keeps the flags away from procedural macros.
+const STATIC_TARGET: &str = "x86_64-unknown-linux-gnu";
 
 /// The cargo that runs us, so that a toolchain chosen with `cargo +NAME` is kept.
 fn cargo() -> Command {

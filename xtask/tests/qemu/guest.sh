@@ -1,0 +1,78 @@
+#!/bin/busybox sh
+# The only process of the emulated machine. Runs ssdlab and the tools it is compared with, and
+# writes what each command said to the second serial port; the tests judge it.
+
+/bin/busybox --install -s /bin
+export PATH=/bin DM_DISABLE_UDEV=1
+mount -t devtmpfs dev /dev
+mount -t proc proc /proc
+mount -t sysfs sys /sys
+mount -t tmpfs tmp /tmp
+mount -t tracefs trace /sys/kernel/tracing
+mkdir -p /run /mnt
+stty -F /dev/ttyS1 raw
+exec > /dev/ttyS1 2>&1
+while read -r module; do insmod "/modules/$module"; done < /modules/order > /dev/null 2>&1
+mount -t configfs config /sys/kernel/config
+
+# run NAME COMMAND...: the command's output, its talk and its exit code, between marks.
+run() {
+    local name="$1"
+    shift
+    "$@" > /tmp/stdout 2> /tmp/stderr
+    local code=$?
+    echo "@@ begin $name"
+    cat /tmp/stdout
+    echo
+    echo "@@ stderr"
+    cat /tmp/stderr
+    echo
+    echo "@@ end $code"
+}
+
+# disk SERIAL [END]: the node of the drive with this serial, of several the one with this end.
+disk() {
+    for block in /sys/block/*; do
+        if cat "$block/device/serial" "$block/device/vpd_pg80" 2> /dev/null | grep -aq "$1"; then
+            case "$block" in *"$2") echo "/dev/${block##*/}" ;; esac
+        fi
+    done
+}
+
+# consistency NAME LIBRARY ARGS...: a short run, its run.json, and the run as `show` reads it.
+consistency() {
+    local name="$1" library="/tmp/runs-$1"
+    shift
+    run "$name" ssdlab run consistency "$@" --library "$library" --format json --quiet
+    run "$name.json" cat "$library"/*/run.json
+    run "$name.show" ssdlab show latest --library "$library" --format json
+}
+
+# traced NAME COMMAND...: the NVMe admin commands that it sends, and nothing else.
+traced() {
+    local name="$1"
+    shift
+    echo 'qid == 0' > /sys/kernel/tracing/events/nvme/nvme_setup_cmd/filter
+    echo 1 > /sys/kernel/tracing/events/nvme/nvme_setup_cmd/enable
+    echo > /sys/kernel/tracing/trace
+    "$@" > /dev/null 2>&1
+    echo 0 > /sys/kernel/tracing/events/nvme/nvme_setup_cmd/enable
+    run "$name" cat /sys/kernel/tracing/trace
+}
+
+tries=0
+while [ "$(ls -d /sys/block/nvme*n* /sys/block/sd* 2> /dev/null | wc -l)" -lt 6 ] && [ $tries -lt 100 ]; do
+    usleep 100000
+    tries=$((tries + 1))
+done
+NVME=$(disk NVME-ONE)
+FIRST=$(disk NVME-TWO n1)
+SECOND=$(disk NVME-TWO n2)
+GONE=$(disk NVME-GONE)
+SATA=$(disk SATA-ONE)
+BASE=$(disk SATA-BASE)
+
+. /scenarios.sh
+
+echo "@@ done"
+poweroff -f

@@ -1,0 +1,68 @@
+//! Is the latency measured the latency there was?
+
+use std::collections::BTreeMap;
+
+use crate::machine::Record;
+
+/// The median latency of a run, in ns.
+fn median_ns(name: &str) -> f64 {
+    Record::of(name).must_exit_with(0);
+    let run = Record::of(&format!("{name}.json")).document();
+    run["metrics"]["latency_ns_p50"].as_f64().unwrap_or_else(|| panic!("no median in {run:#}"))
+}
+
+fn must_agree(measured_ns: f64, expected_ns: f64) {
+    let off = measured_ns / expected_ns - 1.0;
+    assert!(off.abs() < 0.03, "{measured_ns} ns is {:.1}% off {expected_ns} ns", off * 100.0);
+}
+
+/// Two drives that answer by a high-resolution timer, one after 0.5 ms and one after 5 ms. What the
+/// first takes beyond its delay is what an idle machine needs to wake up for an answer.
+#[test]
+fn a_delay_of_5_ms_is_measured_as_5_ms() {
+    let undelayed_ns = median_ns("fast") - 0.5e6;
+    assert!((0.0..2e6).contains(&undelayed_ns), "{undelayed_ns} ns beyond the delay");
+    must_agree(median_ns("slow"), undelayed_ns + 5e6);
+}
+
+/// dm-delay rounds 5 ms up to ticks of the kernel, two or three of 4 ms, so what the kernel saw is
+/// what counts: the time from the submission to the completion of each command.
+#[test]
+fn a_delayed_device_is_as_slow_as_the_kernel_saw_it() {
+    let seen_ns = traced_median_ns(&Record::of("delayed-trace").stdout);
+    assert!(seen_ns >= 5e6, "dm-delay let 5 ms pass: {seen_ns} ns");
+    must_agree(median_ns("delayed"), seen_ns);
+}
+
+/// The median of the times between submission and completion in a trace.
+fn traced_median_ns(trace: &str) -> f64 {
+    let mut submitted_s: BTreeMap<&str, f64> = BTreeMap::new();
+    let mut took_ns = Vec::new();
+    for (at_s, event, request) in trace.lines().filter_map(event) {
+        if event == "io_uring_submit_sqe" {
+            submitted_s.insert(request, at_s);
+        } else if let Some(start_s) = submitted_s.remove(request) {
+            took_ns.push((at_s - start_s) * 1e9);
+        }
+    }
+    assert!(took_ns.len() > 100, "only {} commands in the trace", took_ns.len());
+    took_ns.sort_by(f64::total_cmp);
+    took_ns[took_ns.len() / 2]
+}
+
+/// `task-pid [cpu] flags SECONDS: EVENT: ring 0, req 0123, user_data ...`
+fn event(line: &str) -> Option<(f64, &str, &str)> {
+    let (before, after) = line.split_once(": io_uring_")?;
+    let at_s = before.split_whitespace().last()?.parse().ok()?;
+    let event = &line[line.len() - after.len() - "io_uring_".len()..];
+    let (event, fields) = event.split_once(':')?;
+    let request = fields.split("req ").nth(1)?.split(',').next()?;
+    Some((at_s, event, request))
+}
+
+#[test]
+fn a_trace_is_read_request_by_request() {
+    let line = " ssdlab-9 [001] ..... 7.5: io_uring_submit_sqe: ring 0a, req 1b, user_data 0x0";
+    assert_eq!(event(line), Some((7.5, "io_uring_submit_sqe", "1b")));
+    assert_eq!(event("# tracer: nop"), None);
+}

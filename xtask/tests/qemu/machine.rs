@@ -1,0 +1,140 @@
+//! Boots the machine once for all tests and takes apart what it wrote down.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use serde_json::Value;
+
+use crate::initramfs::{self, Kernel, program};
+
+/// The most that boot and all scenarios may take, in seconds; usually they take a third of it.
+const TIME_MAX_S: &str = "400";
+
+/// What one command of the script said and how it ended.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Record {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Record {
+    /// The record of `run NAME ...`.
+    pub(crate) fn of(name: &str) -> &'static Self {
+        let records = records();
+        records
+            .get(name)
+            .unwrap_or_else(|| panic!("no record {name}; there are {:?}", records.keys()))
+    }
+
+    /// Stdout as exactly one JSON document.
+    pub(crate) fn document(&self) -> Value {
+        serde_json::from_str(&self.stdout)
+            .unwrap_or_else(|error| panic!("stdout is not one JSON document: {error}\n{self:#?}"))
+    }
+
+    pub(crate) fn must_exit_with(&self, code: i32) {
+        assert_eq!(self.code, code, "{self:#?}");
+    }
+
+    /// A refusal with exit code 3 and this reason.
+    pub(crate) fn must_be_refused_as(&self, reason: &str) {
+        self.must_exit_with(3);
+        assert_eq!(self.document()["error"]["reason"], reason, "{self:#?}");
+    }
+}
+
+fn records() -> &'static BTreeMap<String, Record> {
+    static RECORDS: OnceLock<BTreeMap<String, Record>> = OnceLock::new();
+    RECORDS.get_or_init(|| {
+        let work = tempfile::tempdir().expect("a scratch directory");
+        let (written, console) = boot(work.path());
+        assert!(written.contains("@@ done"), "the script did not end:\n{console}\n{written}");
+        parse(&written)
+    })
+}
+
+/// Runs the machine to its end; gives what the script wrote and what the kernel said.
+fn boot(work: &Path) -> (String, String) {
+    let ssdlab = std::env::var_os("SSDLAB_BIN").map(PathBuf::from);
+    let ssdlab = ssdlab.expect("set SSDLAB_BIN, or use `cargo xtask test --only qemu`");
+    let (kernel, archive) = (Kernel::find(), work.join("initramfs"));
+    initramfs::pack(&kernel, &ssdlab, work, &archive);
+    let (written, console) = (work.join("written"), work.join("console"));
+    let mut qemu = Command::new("timeout");
+    qemu.arg(TIME_MAX_S).arg(program("qemu-system-x86_64"));
+    qemu.args([
+        "-accel",
+        "tcg,thread=multi",
+        "-cpu",
+        "max",
+        "-smp",
+        "2",
+        "-m",
+        "1024",
+        "-M",
+        "q35",
+    ]);
+    qemu.args(["-nodefaults", "-display", "none", "-no-reboot", "-append"]);
+    qemu.arg("console=ttyS0 quiet panic=-1 mitigations=off");
+    qemu.arg("-kernel").arg(kernel.image()).arg("-initrd").arg(archive);
+    for log in [&console, &written] {
+        qemu.arg("-serial").arg(format!("file:{}", log.display()));
+    }
+    add_drives(&mut qemu, work);
+    let status = qemu.status().expect("qemu starts");
+    let read =
+        |path: &Path| String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).into_owned();
+    assert!(status.success(), "{qemu:?} ended with {status}:\n{}", read(&console));
+    (read(&written), read(&console))
+}
+
+/// The drives that `guest.sh` looks for by their serials.
+fn add_drives(qemu: &mut Command, work: &Path) {
+    const SIZE_BYTES: u64 = 64 << 20;
+    let image = |qemu: &mut Command, id: &str| {
+        let path = work.join(id);
+        File::create(&path).and_then(|file| file.set_len(SIZE_BYTES)).expect("an image");
+        let path = path.display();
+        qemu.arg("-drive").arg(format!("if=none,format=raw,discard=unmap,id={id},file={path}"));
+    };
+    for id in ["nvme-one", "nvme-gone", "first", "second", "sata-one", "sata-base"] {
+        image(qemu, id);
+    }
+    for id in ["nvme-one", "nvme-gone"] {
+        qemu.arg("-device").arg(format!("nvme,drive={id},serial={}", id.to_uppercase()));
+    }
+    qemu.args(["-device", "nvme,id=two,serial=NVME-TWO"]);
+    qemu.args(["-device", "nvme-ns,bus=two,nsid=1,drive=first"]);
+    qemu.args(["-device", "nvme-ns,bus=two,nsid=2,drive=second"]);
+    for (port, id) in ["sata-one", "sata-base"].iter().enumerate() {
+        let serial = id.to_uppercase();
+        qemu.arg("-device").arg(format!("ide-hd,bus=ide.{port},drive={id},serial={serial}"));
+    }
+}
+
+/// Takes `@@ begin NAME`, stdout, `@@ stderr`, stderr, `@@ end CODE` apart.
+fn parse(written: &str) -> BTreeMap<String, Record> {
+    let mut records = BTreeMap::new();
+    for part in written.split("@@ begin ").skip(1) {
+        let (name, rest) = part.split_once('\n').unwrap_or((part, ""));
+        let (stdout, rest) = rest.split_once("\n@@ stderr\n").unwrap_or((rest, ""));
+        let (stderr, rest) = rest.split_once("\n@@ end ").unwrap_or((rest, ""));
+        let code = rest.lines().next().and_then(|code| code.trim().parse().ok()).unwrap_or(-1);
+        let record = Record { code, stdout: stdout.to_owned(), stderr: stderr.to_owned() };
+        records.insert(name.trim().to_owned(), record);
+    }
+    records
+}
+
+#[test]
+fn records_are_taken_apart() {
+    let records =
+        parse("x\n@@ begin a\n{}\n\n@@ stderr\nwhy\n\n@@ end 3\n@@ begin b\n\n@@ end 0\n");
+    assert_eq!(records["a"].code, 3);
+    assert_eq!((records["a"].stdout.as_str(), records["a"].stderr.as_str()), ("{}\n", "why\n"));
+    assert_eq!(records.len(), 2);
+}

@@ -1,0 +1,36 @@
+//! Does it keep its hands off an NVMe drive that somebody uses?
+
+use crate::machine::Record;
+
+#[test]
+fn a_mounted_drive_is_refused() {
+    Record::of("refused-mounted").must_be_refused_as("mounted");
+    assert!(Record::of("refused-mounted").stderr.contains("/mnt"));
+}
+
+#[test]
+fn a_file_system_needs_a_second_consent() {
+    Record::of("refused-signature").must_be_refused_as("signature");
+    assert!(Record::of("refused-signature").stderr.contains("ext"));
+}
+
+#[test]
+fn another_drives_serial_is_refused() {
+    Record::of("refused-serial").must_be_refused_as("wrong-serial");
+}
+
+#[test]
+fn a_controller_is_no_block_device() {
+    let refused = Record::of("refused-controller");
+    refused.must_be_refused_as("not-a-block-device");
+    assert!(refused.stderr.contains("its block device is /dev/nvme"), "{refused:#?}");
+}
+
+#[test]
+fn a_namespace_in_use_beside_the_target_is_told_and_kept() {
+    Record::of("sibling").must_exit_with(0);
+    let run = Record::of("sibling.json").document();
+    let warnings = run["warnings"].to_string();
+    assert!(warnings.contains("another namespace of the same controller is in use"), "{warnings}");
+    Record::of("sibling-checked").must_exit_with(0);
+}
