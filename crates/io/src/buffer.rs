@@ -107,6 +107,8 @@ pub struct BufferPool {
     fills: Vec<Fill>,
     generation: u64,
     rng: Rng,
+    /// The seed of data that can be verified, where those are wanted.
+    verifiable_seed: Option<u64>,
 }
 
 impl BufferPool {
@@ -129,13 +131,26 @@ impl BufferPool {
         }
         let fills = vec![Fill { data: Data::Incompressible, filled_bytes: 0 }; slots as usize];
         let rng = Rng::split(seed, "write-data");
-        let mut pool = Self { arena: arena(total)?, area_bytes: area, fills, generation: 0, rng };
+        let mut pool = Self {
+            arena: arena(total)?,
+            area_bytes: area,
+            fills,
+            generation: 0,
+            rng,
+            verifiable_seed: None,
+        };
         if prefill {
             for slot in 0..slots {
                 pool.fill(slot, Data::Incompressible, area);
             }
         }
         Ok(pool)
+    }
+
+    /// From now on every write holds data of [`crate::verifiable`], whatever it asks for; the
+    /// generation counts the write commands from 1.
+    pub(crate) fn make_verifiable(&mut self, seed: u64) {
+        self.verifiable_seed = Some(seed);
     }
 
     /// The whole arena: first byte and size, for registration with the kernel.
@@ -188,6 +203,9 @@ impl BufferPool {
         offset_bytes: u64,
         len_bytes: usize,
     ) -> &[u8] {
+        if let Some(seed) = self.verifiable_seed {
+            return self.verifiable(seed, slot, offset_bytes, len_bytes);
+        }
         let fill = self.fills[slot as usize];
         if fill.data != data || fill.filled_bytes < len_bytes {
             self.fill(slot, data, len_bytes);
@@ -196,6 +214,15 @@ impl BufferPool {
         let generation = self.generation;
         let area = self.write_bytes(slot, len_bytes);
         stamp(area, random_bytes_per_block(data), offset_bytes, generation);
+        area
+    }
+
+    #[cold]
+    fn verifiable(&mut self, seed: u64, slot: u32, offset_bytes: u64, len_bytes: usize) -> &[u8] {
+        self.generation += 1;
+        let generation = self.generation;
+        let area = self.write_bytes(slot, len_bytes);
+        crate::verifiable::fill(area, seed, offset_bytes, generation);
         area
     }
 
@@ -282,12 +309,12 @@ const UNMIX: u64 = 0x4f74_430c_22a5_4005;
 
 /// A bijection whose output looks random.
 #[inline]
-fn mix(value: u64) -> u64 {
+pub(crate) fn mix(value: u64) -> u64 {
     let product = (value ^ (value >> 32)).wrapping_mul(MIX);
     product ^ (product >> 32)
 }
 
-fn unmix(value: u64) -> u64 {
+pub(crate) fn unmix(value: u64) -> u64 {
     let product = (value ^ (value >> 32)).wrapping_mul(UNMIX);
     product ^ (product >> 32)
 }

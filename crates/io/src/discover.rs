@@ -146,10 +146,12 @@ fn protocol(disk: &Device) -> Protocol {
     }
 }
 
-/// The serial that the device with this number reports now.
-pub(crate) fn current_serial(number: DeviceNumber) -> Option<String> {
+/// The serial and the world-wide name that the device with this number reports now.
+pub(crate) fn current_identity(number: DeviceNumber) -> (Option<String>, Option<String>) {
     let system = System::live();
-    serial(&system, &system.by_number(number)?)
+    let Some(device) = system.by_number(number) else { return (None, None) };
+    let wwid = wwid(&device.disk()).map(|wwid| with_partition(&device, wwid));
+    (serial(&system, &device), wwid)
 }
 
 /// A loop device is confirmed by its node or its file; a device without any identity of its own by

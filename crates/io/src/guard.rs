@@ -11,11 +11,14 @@
 //! | `mounted`, `swap`, `held` | in use: itself, a partition of it, or a device built on it |
 //! | `needs-erase`, `wrong-serial` | `--erase` is missing or names another device |
 //! | `busy` | the exclusive claim failed although no user is visible |
+//! | `shared-controller` | another namespace is in use and not kept apart |
 //! | `signature` | a partition table, file system or RAID member is there |
-//! | `identity-changed` | later: the node, size or serial is not what was claimed |
+//! | `identity-changed` | later: the node, size, serial or name is not what was claimed |
 //!
-//! Reading order: this file, then [`signature`], `usage` (who uses it) and `tables` (parsers).
+//! Reading order: this file, then [`signature`], `usage` (who uses it), `controller` (who uses its
+//! other namespaces) and `tables` (parsers).
 
+mod controller;
 pub mod signature;
 mod tables;
 pub(crate) mod usage;
@@ -101,10 +104,18 @@ pub fn claim(path: &Path, consent: Consent<'_>) -> Result<Claim, IoError> {
             report.node.display()
         )));
     }
-    if consent.write { claim_for_writing(report, consent) } else { claim_for_reading(report) }
+    if consent.write {
+        claim_for_writing(&system, report, consent)
+    } else {
+        claim_for_reading(report)
+    }
 }
 
-fn claim_for_writing(mut report: DeviceReport, consent: Consent<'_>) -> Result<Claim, IoError> {
+fn claim_for_writing(
+    system: &System,
+    mut report: DeviceReport,
+    consent: Consent<'_>,
+) -> Result<Claim, IoError> {
     if report.read_only {
         return Err(refused(
             "read-only",
@@ -116,6 +127,7 @@ fn claim_for_writing(mut report: DeviceReport, consent: Consent<'_>) -> Result<C
     }
     require_erase(&report, consent.erase)?;
     let file = open_exclusively(&report, true)?;
+    let warnings = controller::check(system, &file, &report)?.into_iter().collect();
     let marks = probe(&report).map_err(|source| {
         device_error(format!("cannot look for signatures on {}", report.node.display()), source)
     })?;
@@ -123,7 +135,7 @@ fn claim_for_writing(mut report: DeviceReport, consent: Consent<'_>) -> Result<C
         return Err(signatures_found(&report, &marks));
     }
     report.signatures = Some(marks);
-    let claim = Claim { report, file: None, warnings: Vec::new() };
+    let claim = Claim { report, file: None, warnings };
     claim.recheck(&file)?;
     Ok(Claim { file: Some(file), ..claim })
 }
@@ -170,7 +182,7 @@ impl Claim {
         self.file.take()
     }
 
-    /// Makes sure that node, number, size and serial are still what was claimed.
+    /// Makes sure that node, number, size, serial and world-wide name are still what was claimed.
     ///
     /// # Errors
     /// [`IoError::Refused`] with code `identity-changed` where they are not.
@@ -197,10 +209,14 @@ impl Claim {
             let was = self.report.capacity_bytes.to_string();
             return Err(changed("size in bytes", was, size_bytes.to_string()));
         }
-        let serial = crate::discover::current_serial(self.report.number);
+        let (serial, wwid) = crate::discover::current_identity(self.report.number);
+        let text = |word: &Option<String>| word.clone().unwrap_or("unknown".to_owned());
         if serial != self.report.serial {
-            let text = |serial: &Option<String>| serial.clone().unwrap_or("unknown".to_owned());
             return Err(changed("serial", text(&self.report.serial), text(&serial)));
+        }
+        // All namespaces of a controller have its serial.
+        if wwid != self.report.wwid {
+            return Err(changed("world-wide name", text(&self.report.wwid), text(&wwid)));
         }
         Ok(())
     }

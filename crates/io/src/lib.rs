@@ -4,7 +4,8 @@
 //! way in to files and block devices; [`guard`] is what stands between them and somebody's data;
 //! [`engine`] holds one file per kind of target, of which [`engine::uring`] and [`engine::sync`] are
 //! the real ones; [`buffer`] is their memory. [`discover`] and [`environment`] describe the devices
-//! and the machine; [`nvme`] and [`ata`] ask the drives themselves, and [`purge`] makes them forget.
+//! and the machine; [`nvme`] and [`ata`] ask the drives themselves: for their
+//! [`health`], and to forget everything ([`purge`]).
 //!
 //! `unsafe` code stands in [`buffer`], [`engine::uring`], `ioctl` and [`huge_pages`] only.
 
@@ -16,6 +17,7 @@ pub mod engine;
 pub mod environment;
 pub mod error;
 pub mod guard;
+pub mod health;
 pub mod huge_pages;
 pub mod identity;
 mod ioctl;
@@ -26,6 +28,7 @@ pub mod purge;
 pub mod spec;
 mod sysfs;
 pub mod target;
+pub mod verifiable;
 
 pub use discover::DeviceReport;
 pub use error::IoError;

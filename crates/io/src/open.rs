@@ -16,6 +16,7 @@ use crate::engine::medium::Medium;
 use crate::engine::sync::SyncEngine;
 use crate::engine::uring::UringEngine;
 use crate::error::IoError;
+use crate::health::HealthProbe;
 use crate::identity::Identity;
 use crate::purge::PurgeOption;
 use crate::target::{Limits, PurgeMethod, Target};
@@ -52,6 +53,8 @@ pub struct OpenOptions {
     pub engine: EngineChoice,
     /// Seed of the data written.
     pub seed: u64,
+    /// Writes hold data of [`crate::verifiable`] with [`OpenOptions::seed`].
+    pub verifiable: bool,
     /// How to purge (`--purge`); the best way that the target offers where not set.
     pub purge: Option<PurgeMethod>,
 }
@@ -68,6 +71,7 @@ impl Default for OpenOptions {
             erase_signatures: false,
             engine: EngineChoice::Auto,
             seed: 0,
+            verifiable: false,
             purge: None,
         }
     }
@@ -147,12 +151,15 @@ enum Engine {
 impl RealTarget {
     fn assemble(mut medium: Medium, options: &OpenOptions) -> Result<Self, IoError> {
         let limits = &medium.limits;
-        let pool = BufferPool::new(
+        let mut pool = BufferPool::new(
             limits.queue_depth_max,
             limits.transfer_bytes_max,
             options.seed,
             medium.writable,
         )?;
+        if options.verifiable {
+            pool.make_verifiable(options.seed);
+        }
         let (reason, pool, back) = match options.engine {
             EngineChoice::Sync => ("asked for".to_owned(), pool, medium),
             EngineChoice::Auto => match UringEngine::new(medium, pool) {
@@ -262,6 +269,18 @@ impl Target for RealTarget {
 
     fn purge(&mut self) -> Result<PurgeMethod, IoError> {
         delegate!(mut self, engine => engine.purge())
+    }
+
+    fn confine(&mut self, span_bytes: u64) {
+        let medium = match &mut self.0 {
+            Engine::Uring(engine) => engine.medium_mut(),
+            Engine::Sync(engine) => engine.medium_mut(),
+        };
+        medium.confine(span_bytes);
+    }
+
+    fn health_probe(&self) -> Option<HealthProbe> {
+        self.medium().health_probe()
     }
 
     fn purge_options(&self) -> Vec<PurgeOption> {

@@ -149,6 +149,15 @@ impl Device {
         family
     }
 
+    /// The other disks of the same controller; meant for NVMe, where they are its namespaces.
+    pub(crate) fn siblings(&self, system: &System) -> Vec<Self> {
+        let controller = |disk: &Self| fs::canonicalize(disk.dir.join("device")).ok();
+        let Some(own) = controller(self) else { return Vec::new() };
+        let mut disks = system.disks();
+        disks.retain(|disk| disk != self && controller(disk).as_ref() == Some(&own));
+        disks
+    }
+
     /// The file behind a loop device.
     pub(crate) fn backing_file(&self) -> Option<PathBuf> {
         self.disk().text("loop/backing_file").map(PathBuf::from)

@@ -9,6 +9,7 @@ use std::str::FromStr;
 use base::{Completion, Nanos, Op, TelemetryRow};
 
 use crate::error::IoError;
+use crate::health::HealthProbe;
 use crate::identity::Identity;
 use crate::purge::PurgeOption;
 
@@ -153,6 +154,15 @@ pub trait Target {
     /// # Errors
     /// Where the device failed to flush.
     fn flush(&mut self) -> Result<(), IoError>;
+
+    /// From now on every command that reaches beyond the first `span_bytes` fails without touching
+    /// the device; only a purge still means all of it.
+    fn confine(&mut self, _span_bytes: u64) {}
+
+    /// Something that reads the health of the drive beside the I/O; `None` where it tells nothing.
+    fn health_probe(&self) -> Option<HealthProbe> {
+        None
+    }
 
     /// Starts a new series of telemetry rows, one per `interval`, from now on.
     /// Targets without a view inside ignore it.

@@ -98,6 +98,29 @@ fn a_read_returns_what_the_file_holds() {
 }
 
 #[test]
+fn a_run_stays_inside_its_span() {
+    both_engines(|engine| {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("target");
+        let mut target = open(&path, MIB, engine);
+        target.confine(MIB / 2);
+        target.confine(MIB);
+        run_ok(&mut target, &[op(OpKind::Write, 0, MIB / 2 - 4096, 4096)]);
+        for (kind, offset) in [
+            (OpKind::Write, MIB / 2),
+            (OpKind::Write, MIB / 2 - 512),
+            (OpKind::Deallocate, MIB / 2),
+            (OpKind::Read, MIB - 4096),
+        ] {
+            assert_eq!(errno(&mut target, op(kind, 0, offset, 4096)), 22, "{kind:?} at {offset}");
+        }
+        assert!(target.deallocate(MIB / 2, 4096).is_err());
+        assert!(fs::read(&path).unwrap()[MIB as usize / 2..].iter().all(|&byte| byte == 0));
+        target.purge().unwrap();
+    });
+}
+
+#[test]
 fn nothing_leaves_the_fence() {
     both_engines(|engine| {
         let dir = tempfile::tempdir().unwrap();

@@ -11,11 +11,13 @@
 pub mod drive;
 pub mod error;
 pub mod event;
+mod health;
 pub mod params;
 pub mod recorder;
 pub mod session;
 pub mod span;
 pub mod suite;
+pub mod verify;
 
 pub use error::RunError;
 pub use event::Event;

@@ -18,6 +18,7 @@ use result::store::{RunWriter, StoreError, preflight};
 use crate::drive::{End, drive};
 use crate::error::RunError;
 use crate::event::{Event, Length};
+use crate::health::Watch;
 use crate::params::Params;
 use crate::recorder::Recorder;
 use crate::span::SpanRequest;
@@ -156,16 +157,21 @@ pub fn run<T: Target>(
     control: &mut Control<'_>,
 ) -> Result<Outcome, RunError> {
     let plan = plan(request, &target.identity(), &target.limits())?;
+    target.confine(plan.span.span_bytes);
     preflight(&request.library, rows_expected(&plan.procedure.steps))?;
     let mut run = new_run(request, &plan, &target.identity(), (control.unix_ns)());
     let writer = create_dir(request, &mut run)?;
     (control.observer)(&started(&run, &plan));
     let mut session = Session::new(request, run, writer);
+    let watch = session.watch_health(target);
     for step in &plan.procedure.steps {
         session.step(target, step, control)?;
         if session.run.status != RunStatus::Running {
             break;
         }
+    }
+    if let Some(watch) = watch {
+        session.take_health(watch);
     }
     session.finish(control)
 }
@@ -227,6 +233,7 @@ fn new_run(request: &Request, plan: &Plan, identity: &Identity, unix_ns: u64) ->
         config: plan.procedure.config.clone(),
         command: request.command.clone(),
         span: plan.span.clone(),
+        health: None,
         purge: None,
         phases: Vec::new(),
         metrics: BTreeMap::new(),
@@ -294,6 +301,21 @@ impl Session {
             writer,
             failure: None,
         }
+    }
+
+    fn watch_health<T: Target>(&mut self, target: &T) -> Option<Watch> {
+        let watch = Watch::start(target).unwrap_or_else(|warning| {
+            self.warn(warning);
+            None
+        });
+        self.run.health = watch.as_ref().map(Watch::so_far);
+        watch
+    }
+
+    fn take_health(&mut self, watch: Watch) {
+        let (health, warnings) = watch.finish();
+        self.run.health = Some(health);
+        warnings.into_iter().for_each(|warning| self.warn(warning));
     }
 
     fn step<T: Target>(

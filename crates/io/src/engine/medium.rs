@@ -13,6 +13,7 @@ use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
 use crate::error::IoError;
+use crate::health::HealthProbe;
 use crate::identity::Identity;
 use crate::ioctl;
 use crate::ownership::Ownership;
@@ -82,6 +83,8 @@ pub(crate) struct Medium {
     pub(crate) file: File,
     pub(crate) kind: MediumKind,
     pub(crate) capacity_bytes: u64,
+    /// Where the fence stands; no command reaches beyond.
+    pub(crate) granted_bytes: u64,
     pub(crate) limits: Limits,
     pub(crate) writable: bool,
     /// How to purge; the best way where not set.
@@ -104,7 +107,12 @@ impl Medium {
             OpKind::Deallocate if self.limits.deallocate && self.writable => {}
             _ => return Err(self.objection(op)),
         }
-        fence(op.offset, u64::from(op.len), self.capacity_bytes, self.limits.logical_block_bytes)
+        fence(op.offset, u64::from(op.len), self.granted_bytes, self.limits.logical_block_bytes)
+    }
+
+    /// Moves the fence inwards.
+    pub(crate) fn confine(&mut self, span_bytes: u64) {
+        self.granted_bytes = self.granted_bytes.min(span_bytes);
     }
 
     #[cold]
@@ -134,15 +142,21 @@ impl Medium {
 
     pub(crate) fn deallocate(&self, offset_bytes: u64, len_bytes: u64) -> Result<(), IoError> {
         self.require_deallocate("deallocate a range")?;
-        fence(offset_bytes, len_bytes, self.capacity_bytes, self.limits.logical_block_bytes)
+        fence(offset_bytes, len_bytes, self.granted_bytes, self.limits.logical_block_bytes)
             .map_err(|_| {
                 IoError::Usage(format!(
                     "cannot deallocate {len_bytes} bytes at {offset_bytes} of {}: expected multiples \
-                     of {} bytes inside its {} bytes",
-                    self.identity.name, self.limits.logical_block_bytes, self.capacity_bytes
+                     of {} bytes inside the {} bytes granted",
+                    self.identity.name, self.limits.logical_block_bytes, self.granted_bytes
                 ))
             })?;
         self.discard(offset_bytes, len_bytes).map_err(|errno| self.failed("deallocate", errno))
+    }
+
+    /// Something that reads the drive's health; `None` for files and drives that tell nothing.
+    pub(crate) fn health_probe(&self) -> Option<HealthProbe> {
+        let Ownership::Device(claim) = &self.ownership else { return None };
+        HealthProbe::new(&self.file, claim.report().protocol, &self.identity.name, self.clock)
     }
 
     /// The ways to purge it, the best first.

@@ -35,6 +35,10 @@ impl SyncEngine {
         &self.medium
     }
 
+    pub(crate) fn medium_mut(&mut self) -> &mut Medium {
+        &mut self.medium
+    }
+
     /// The first `len_bytes` of what the last read with this tag returned; see `RealTarget`.
     pub(crate) fn read_bytes(&mut self, tag: u32, len_bytes: usize) -> Option<&[u8]> {
         let known = tag < self.medium.limits.queue_depth_max;

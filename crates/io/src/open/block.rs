@@ -33,6 +33,7 @@ pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Medium, IoError
         file,
         kind: MediumKind::Block,
         capacity_bytes: report.capacity_bytes,
+        granted_bytes: report.capacity_bytes,
         limits: limits(report, options)?,
         writable: options.write,
         purge: options.purge,

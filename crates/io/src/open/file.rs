@@ -361,6 +361,7 @@ fn medium(
         file: opened.file,
         kind: MediumKind::File,
         capacity_bytes: opened.capacity_bytes,
+        granted_bytes: opened.capacity_bytes,
         limits,
         writable: options.write,
         purge: options.purge,

@@ -45,6 +45,7 @@ pub(crate) fn run_named(run_id: &str) -> Run {
             variant: "default".to_owned(),
             base: "none".to_owned(),
         },
+        health: None,
         purge: None,
         phases: Vec::new(),
         metrics: [].into(),

@@ -1,0 +1,186 @@
+//! The health of a drive before, during and after a run.
+//!
+//! A look costs a drive time, so that only NVMe drives, which have a queue of their own for it, are
+//! looked at while they are measured.
+
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use io::health::HealthProbe;
+use io::{IoError, Target};
+use result::schema::{Health, HealthSample, HealthSnapshot};
+
+/// Time between two looks during a run. The temperature of a drive moves slowly.
+const INTERVAL: Duration = Duration::from_secs(10);
+
+/// Looks at a drive from its making until [`Watch::finish`].
+pub(crate) struct Watch {
+    before: HealthSnapshot,
+    /// Dropped to stop the thread.
+    stop: Sender<()>,
+    looking: JoinHandle<(HealthProbe, Vec<HealthSample>)>,
+}
+
+impl Watch {
+    /// Takes the first look and begins with the others; `None` where the drive tells nothing.
+    ///
+    /// # Errors
+    /// Where it should tell and does not: the sentence is for the result.
+    pub(crate) fn start<T: Target>(target: &T) -> Result<Option<Self>, String> {
+        let Some(probe) = target.health_probe() else { return Ok(None) };
+        let before = probe.read().map_err(|error| not_read(&error))?;
+        let (stop, stopped) = channel();
+        let looking = std::thread::spawn(move || {
+            let mut samples = Vec::new();
+            while stopped.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
+                if probe.is_harmless() {
+                    samples.extend(sample(&probe));
+                }
+            }
+            (probe, samples)
+        });
+        Ok(Some(Self { before: snapshot(&before), stop, looking }))
+    }
+
+    /// What is known so far, so that a later crash still leaves it.
+    pub(crate) fn so_far(&self) -> Health {
+        Health { before: Some(self.before.clone()), after: None, samples: Vec::new() }
+    }
+
+    /// Takes the last look; gives all of them and what they speak against the figures.
+    pub(crate) fn finish(self) -> (Health, Vec<String>) {
+        let Self { before, stop, looking } = self;
+        drop(stop);
+        let Ok((probe, samples)) = looking.join() else {
+            let health = Health { before: Some(before), after: None, samples: Vec::new() };
+            return (health, vec!["the watch over the drive's health died".to_owned()]);
+        };
+        let (after, warnings) = match probe.read() {
+            Ok(after) => {
+                let after = snapshot(&after);
+                let warnings = warnings(&before, &after);
+                (Some(after), warnings)
+            }
+            Err(error) => (None, vec![not_read(&error)]),
+        };
+        (Health { before: Some(before), after, samples }, warnings)
+    }
+}
+
+fn not_read(error: &IoError) -> String {
+    let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
+    format!("the drive's health could not be read: {error}{}", cause.unwrap_or_default())
+}
+
+fn sample(probe: &HealthProbe) -> Option<HealthSample> {
+    let at_ns = probe.now().0;
+    let health = probe.read().ok()?;
+    Some(HealthSample {
+        at_ns,
+        temperature_c: health.temperature_c,
+        host_written_bytes: health.host_written_bytes,
+        nand_written_bytes: health.nand_written_bytes,
+    })
+}
+
+fn snapshot(health: &io::health::Health) -> HealthSnapshot {
+    HealthSnapshot {
+        source: health.source.to_owned(),
+        temperature_c: health.temperature_c,
+        host_read_bytes: health.host_read_bytes,
+        host_written_bytes: health.host_written_bytes,
+        nand_written_bytes: health.nand_written_bytes,
+        percentage_used: health.percentage_used,
+        available_spare_percent: health.available_spare_percent,
+        power_on_hours: health.power_on_hours,
+        power_cycles: health.power_cycles,
+        unsafe_shutdowns: health.unsafe_shutdowns,
+        media_errors: health.media_errors,
+        critical_warning: health.critical_warning,
+        over_temperature_min: health.over_temperature_min,
+        throttle_count: health.throttle_count,
+        throttle_s: health.throttle_s,
+        attributes: health.attributes.iter().map(|(id, raw)| (id.to_string(), *raw)).collect(),
+    }
+}
+
+/// What happened to the drive between two looks that a reader of the figures must know.
+fn warnings(before: &HealthSnapshot, after: &HealthSnapshot) -> Vec<String> {
+    let grown = |of: fn(&HealthSnapshot) -> Option<u64>| {
+        let growth = of(after)?.checked_sub(of(before)?)?;
+        (growth > 0).then_some(growth)
+    };
+    let hottest = after.temperature_c.map(|c| format!(" (it has {c} degrees C now)"));
+    let now = hottest.unwrap_or_default();
+    let mut warnings = Vec::new();
+    if let Some(seconds) = grown(|health| health.throttle_s) {
+        warnings.push(format!("the drive throttled for {seconds} s because of heat{now}"));
+    } else if let Some(times) = grown(|health| health.throttle_count) {
+        warnings.push(format!("the drive throttled {times} times because of heat{now}"));
+    }
+    if let Some(minutes) = grown(|health| health.over_temperature_min) {
+        warnings
+            .push(format!("the drive was above its limit of temperature for {minutes} min{now}"));
+    }
+    if let Some(errors) = grown(|health| health.media_errors) {
+        warnings.push(format!("the drive could not correct {errors} errors during the run"));
+    }
+    if let Some(bits) = after.critical_warning.filter(|&bits| bits != 0) {
+        warnings.push(format!("the drive warns about its state: {}", critical(bits)));
+    }
+    warnings
+}
+
+/// Words for the bits of the NVMe critical warning.
+fn critical(bits: u8) -> String {
+    const WORDS: [&str; 6] = [
+        "few spare blocks are left",
+        "temperature is out of bounds",
+        "reliability is degraded",
+        "it takes no more writes",
+        "the backup of its volatile memory failed",
+        "its persistent memory is read only",
+    ];
+    let set = WORDS.iter().enumerate().filter(|(bit, _)| bits & 1 << bit != 0);
+    let words: Vec<_> = set.map(|(_, words)| *words).collect();
+    if words.is_empty() { format!("{bits:#04x}") } else { words.join(", ") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn health(throttle_s: u64, over_temperature_min: u64, critical_warning: u8) -> HealthSnapshot {
+        snapshot(&io::health::Health {
+            source: "nvme-smart-log",
+            temperature_c: Some(85),
+            throttle_s: Some(throttle_s),
+            throttle_count: Some(throttle_s),
+            over_temperature_min: Some(over_temperature_min),
+            critical_warning: Some(critical_warning),
+            ..io::health::Health::default()
+        })
+    }
+
+    #[test]
+    fn heat_during_the_run_is_a_warning_and_heat_before_it_is_not() {
+        assert_eq!(warnings(&health(7, 3, 0), &health(7, 3, 0)), [] as [&str; 0]);
+        let found = warnings(&health(7, 3, 0), &health(9, 4, 0));
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(found[0].contains("for 2 s") && found[0].contains("85 degrees"), "{found:?}");
+        assert!(found[1].contains("for 1 min"), "{found:?}");
+    }
+
+    #[test]
+    fn a_counter_that_was_reset_is_no_warning() {
+        assert_eq!(warnings(&health(7, 3, 0), &health(0, 0, 0)), [] as [&str; 0]);
+    }
+
+    #[test]
+    fn each_bit_of_the_critical_warning_has_its_words() {
+        let found = warnings(&health(0, 0, 0), &health(0, 0, 0b1010));
+        assert!(found[0].contains("temperature is out") && found[0].contains("no more writes"));
+        assert_eq!(critical(0x80), "0x80");
+    }
+}

@@ -1,0 +1,69 @@
+//! Does a drive keep what it has acknowledged?
+//!
+//! [`writer`] writes blocks that tell what they are, in batches that end with a flush, and notes each batch
+//! in a [`journal`] on another drive once the flush is acknowledged. [`check`] reads everything back, at
+//! once or after a power cut, and compares: each block must hold the last version that was promised, or
+//! a later one. What it does not hold, it lost.
+
+pub mod check;
+pub mod journal;
+pub mod writer;
+
+use base::{Completion, Data, Op, OpKind, Status};
+use io::{IoError, RealTarget, Target};
+
+use crate::error::RunError;
+
+/// Where the blocks are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Bytes used, from LBA 0.
+    pub span_bytes: u64,
+    /// Size of a block.
+    pub block_bytes: u32,
+}
+
+impl Layout {
+    /// Whole blocks in the span.
+    #[must_use]
+    pub const fn blocks(&self) -> u64 {
+        self.span_bytes / self.block_bytes as u64
+    }
+
+    const fn offset_bytes(&self, block: u64) -> u64 {
+        block * self.block_bytes as u64
+    }
+
+    fn op(&self, kind: OpKind, block: u64, tag: u32) -> Op {
+        let offset = self.offset_bytes(block);
+        Op { kind, data: Data::Incompressible, fua: false, len: self.block_bytes, tag, offset }
+    }
+}
+
+/// Submits one command for each block, tags in order, and waits for all of them.
+fn all(
+    target: &mut RealTarget,
+    layout: &Layout,
+    kind: OpKind,
+    blocks: &[u64],
+) -> Result<(), RunError> {
+    let ops: Vec<Op> =
+        blocks.iter().zip(0..).map(|(block, tag)| layout.op(kind, *block, tag)).collect();
+    target.submit(&ops);
+    let mut ended: Vec<Completion> = Vec::with_capacity(ops.len());
+    while ended.len() < ops.len() {
+        target.reap(ops.len() - ended.len(), &mut ended)?;
+    }
+    for Completion { tag, status, .. } in ended {
+        let Status::Failed { errno } = status else { continue };
+        let (kind, offset) = (kind.name(), ops[tag as usize].offset);
+        return Err(RunError::Target(IoError::Device {
+            context: format!("{kind} of {} bytes at offset {offset} failed", layout.block_bytes),
+            source: std::io::Error::from_raw_os_error(errno),
+        }));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

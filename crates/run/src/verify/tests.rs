@@ -1,0 +1,113 @@
+//! A file stands in for a drive; what a bad drive would do to it is done behind its back.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use io::{OpenOptions, open_file};
+
+use super::check::{Finding, Report, check};
+use super::journal::{Header, Journal, Promises};
+use super::writer::{Stop, Written, write};
+use super::*;
+
+const BLOCK: usize = 4096;
+const LAYOUT: Layout = Layout { span_bytes: 4 << 20, block_bytes: BLOCK as u32 };
+const SEED: u64 = 11;
+
+/// For writing, or for looking only.
+fn open(path: &Path, write: bool) -> RealTarget {
+    let options = OpenOptions { write, verifiable: write, seed: SEED, ..OpenOptions::default() };
+    open_file(path, Some(LAYOUT.span_bytes), true, &options).unwrap()
+}
+
+/// Writes so many blocks to a file and gives its image and the promises.
+fn written(dir: &Path, writes: u64) -> Promises {
+    let (image, journal) = (dir.join("image"), dir.join("journal"));
+    let header = Header { serial: "file".to_owned(), seed: SEED, layout: LAYOUT };
+    let interrupted = AtomicBool::new(false);
+    let stop =
+        Stop { duration: base::Nanos(u64::MAX), writes_max: writes, interrupted: &interrupted };
+    let mut target = open(&image, true);
+    let mut noted = Journal::create(&journal, &header).unwrap();
+    let done = write(&mut target, &LAYOUT, SEED, &mut noted, &stop).unwrap();
+    assert_eq!(done.writes, writes);
+    assert!(done.flushes >= 2, "{:?}", Written { ..done });
+    Promises::read(&journal).unwrap()
+}
+
+fn checked(dir: &Path, promises: &Promises) -> Report {
+    check(&mut open(&dir.join("image"), false), promises).unwrap()
+}
+
+/// The offset of the n-th promised block.
+fn offset_of(promises: &Promises, index: usize) -> u64 {
+    promises.durable.keys().nth(index).unwrap() * BLOCK as u64
+}
+
+fn image(dir: &Path) -> File {
+    File::options().read(true).write(true).open(dir.join("image")).unwrap()
+}
+
+#[test]
+fn an_honest_drive_keeps_everything() {
+    let dir = tempfile::tempdir().unwrap();
+    let promises = written(dir.path(), 3000);
+    let report = checked(dir.path(), &promises);
+    assert_eq!(report.broken, []);
+    assert_eq!(report.counts[&Finding::Kept], promises.durable.len() as u64);
+    assert_eq!(report.broken_blocks(), 0);
+}
+
+#[test]
+fn every_kind_of_damage_is_told_from_the_others() {
+    let dir = tempfile::tempdir().unwrap();
+    let promises = written(dir.path(), 3000);
+    let file = image(dir.path());
+    let at = |index| offset_of(&promises, index);
+    file.write_all_at(&[0; BLOCK], at(0)).unwrap();
+    file.write_all_at(&[7; BLOCK], at(1)).unwrap();
+    let mut block = [0; BLOCK];
+    io::verifiable::fill(&mut block, SEED, at(2), 0);
+    file.write_all_at(&block, at(2)).unwrap();
+    file.write_all_at(&[0; 512], at(3) + 1024).unwrap();
+    file.read_exact_at(&mut block, at(5)).unwrap();
+    file.write_all_at(&block, at(4)).unwrap();
+    io::verifiable::fill(&mut block, SEED, at(6), u64::MAX);
+    file.write_all_at(&block[..2048], at(6)).unwrap();
+    io::verifiable::fill(&mut block, SEED, at(7), u64::MAX);
+    file.write_all_at(&block, at(7)).unwrap();
+    file.write_all_at(&[1], at(8) + 300).unwrap();
+
+    let report = checked(dir.path(), &promises);
+    let told: Vec<_> = report.broken.iter().map(|b| (b.offset_bytes, b.finding)).collect();
+    let expected = [
+        (at(0), Finding::Lost),
+        (at(1), Finding::Lost),
+        (at(2), Finding::Stale),
+        (at(3), Finding::Torn),
+        (at(4), Finding::Misdirected),
+        (at(8), Finding::Torn),
+    ];
+    assert_eq!(told, expected);
+    assert_eq!(report.counts[&Finding::TornUnpromised], 1);
+    assert_eq!(report.counts[&Finding::Newer], 1);
+    assert_eq!(report.broken_blocks(), 6);
+}
+
+#[test]
+fn a_drive_that_forgot_the_last_batches_lost_just_those() {
+    let dir = tempfile::tempdir().unwrap();
+    let promises = written(dir.path(), 1500);
+    // The same run stopped earlier leaves what a drive would that dropped all later writes.
+    let earlier = tempfile::tempdir().unwrap();
+    let kept = written(earlier.path(), 1100);
+    let report = checked(earlier.path(), &promises);
+    let later = |block: &u64| kept.durable.get(block) != promises.durable.get(block);
+    let dropped = promises.durable.keys().filter(|block| later(block)).count() as u64;
+    assert!(dropped > 100, "{dropped}");
+    assert_eq!(report.broken_blocks(), dropped);
+    let (lost, stale) = (report.counts[&Finding::Lost], report.counts[&Finding::Stale]);
+    assert!(lost > 0 && stale > 0, "{:?}", report.counts);
+}
