@@ -30,6 +30,7 @@ TELEMETRY = [
     "metadata_pages",
     "folded_pages",
     "parity_pages",
+    "saved_pages",
     "erased_superblocks",
     "free_superblocks",
     "buffer_pages",
@@ -39,7 +40,7 @@ TELEMETRY = [
     "energy_nj",
 ]
 # Columns that came after the example of schema version 1 was written.
-LATER = ["metadata_pages", "folded_pages", "parity_pages", "pslc_pages", "energy_nj"]
+LATER = ["metadata_pages", "folded_pages", "parity_pages", "saved_pages", "pslc_pages", "energy_nj"]
 if RUN_DIR == EXAMPLE:
     TELEMETRY = [name for name in TELEMETRY if name not in LATER]
 KEY = ["phase", "phase_index", "second"]

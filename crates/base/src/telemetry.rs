@@ -7,7 +7,7 @@ pub struct TelemetryRow {
     /// Pages written by the host.
     pub host_pages: u64,
     /// Pages programmed into NAND for any reason: over a long interval the sum of the pages written by
-    /// host, GC, padding, metadata, folds and parity.
+    /// host, GC, padding, metadata, folds and parity, less what compression saved.
     pub programmed_pages: u64,
     /// Valid pages moved by garbage collection.
     pub gc_moved_pages: u64,
@@ -19,6 +19,8 @@ pub struct TelemetryRow {
     pub folded_pages: u64,
     /// Pages of parity.
     pub parity_pages: u64,
+    /// Pages that compression kept away from NAND.
+    pub saved_pages: u64,
     /// Superblocks erased.
     pub erased_superblocks: u64,
     /// Level: erased superblocks ready for writing.

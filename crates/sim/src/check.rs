@@ -19,10 +19,12 @@ impl<P: Probe> Device<P> {
             if physical == NO_PAGE {
                 continue;
             }
-            if ftl.p2l.get(physical as usize) != Some(&(logical as u32)) {
-                return Err(format!("LBA page {logical} maps to {physical}, which is not its own"));
+            for physical in physical..physical + ftl.size(logical as u32) {
+                if ftl.p2l.get(physical as usize) != Some(&(logical as u32)) {
+                    return Err(format!("page {logical} maps to {physical}, which is not its own"));
+                }
+                valid[(physical / superblock_pages) as usize] += 1;
             }
-            valid[(physical / superblock_pages) as usize] += 1;
         }
         if valid != ftl.valid_pages {
             return Err("valid counts differ from the map".to_owned());
@@ -44,10 +46,12 @@ impl<P: Probe> Device<P> {
         self.check_totals()
     }
 
-    /// Conservation: programs = host + GC + padding + parity + map, less what still waits in open units and queues.
+    /// Conservation: programs = host + GC + padding + parity + map - saved, less what still waits in open units
+    /// and queues.
     fn check_totals(&self) -> Result<(), String> {
-        let totals = self.telemetry();
-        let data = totals.host_pages + totals.gc_moved_pages + totals.padding_pages;
+        let totals = self.physical_totals();
+        let host_pages = totals.host_pages * u64::from(self.ftl.geometry.page_granules);
+        let data = host_pages - totals.saved_pages + totals.gc_moved_pages + totals.padding_pages;
         let written = data + totals.parity_pages + totals.metadata_pages;
         let waiting = written.checked_sub(totals.programmed_pages);
         let room = |id| u64::from(self.ftl.stream_room_pages(id));

@@ -92,10 +92,10 @@ impl Collector {
         });
     }
 
-    /// A unit of the newest victim is being read.
+    /// A unit of the newest victim is being read; `slack_pages` more than its own may be needed to place it.
     #[inline]
-    pub fn unit_issued(&mut self, pages: u32) {
-        self.in_flight_pages += pages;
+    pub fn unit_issued(&mut self, pages: u32, slack_pages: u32) {
+        self.in_flight_pages += pages + slack_pages;
         if self.idle_pages > 0 {
             self.idle_pages -= i64::from(pages);
         }

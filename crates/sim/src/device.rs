@@ -11,6 +11,7 @@
 //! the host stream at that moment. Everything that happens is a function of the model with its seed
 //! and of the commands with their times: no clock, no threads.
 
+mod compression;
 mod gc;
 mod mapping;
 pub mod quiet_gc;
@@ -20,9 +21,10 @@ pub mod timers;
 
 use std::collections::VecDeque;
 
-use base::{Completion, Nanos, Op, OpKind, Status, TelemetryRow};
+use base::{Completion, Data, Nanos, Op, OpKind, Status, TelemetryRow};
 
 use crate::collector::Collector;
+use crate::compression::Compressor;
 use crate::durability::{Mark, StreamPrograms};
 use crate::events::NEVER;
 use crate::ftl::gc::VictimSelector;
@@ -37,7 +39,7 @@ use crate::model::Config;
 use crate::nand::{DieOp, Nand};
 use crate::probe::{Probe, Silent};
 use crate::read_cache::ReadCache;
-use crate::telemetry::Recorder;
+use crate::telemetry::{self, Recorder};
 use quiet_gc::HostActivity;
 use throttle::Bucket;
 use timers::{Timer, Timers};
@@ -64,6 +66,7 @@ pub struct Device<P: Probe = Silent> {
     /// must be in the journal.
     flushes: VecDeque<(u32, Mark, u64)>,
     buffer_pages: u32,
+    compressor: Compressor,
     nand: Nand,
     pub(crate) ftl: Ftl,
     pacing: Pacing,
@@ -77,7 +80,8 @@ pub struct Device<P: Probe = Silent> {
     deallocations: VecDeque<u32>,
     /// One bit a unit: it has been programmed since its last erase.
     programmed: Vec<u64>,
-    /// Running totals; levels are filled in when a row is taken.
+    /// Running totals; levels are filled in when a row is taken. All but the host's pages are physical
+    /// ones, which are smaller on a drive that compresses.
     totals: TelemetryRow,
     recorder: Recorder,
     completions: Vec<Completion>,
@@ -140,6 +144,7 @@ impl<P: Probe> Device<P> {
             admission: VecDeque::with_capacity(queue_depth),
             flushes: VecDeque::with_capacity(queue_depth),
             buffer_pages: 0,
+            compressor: Compressor::new(config.geometry.page_granules),
             nand: Nand::new(&config.geometry, config.nand, &config.nand_features),
             ftl,
             pacing: Pacing::new(config.pacing, config.free_low, config.free_high),
@@ -223,9 +228,14 @@ impl<P: Probe> Device<P> {
         Nanos(self.now_ns)
     }
 
-    /// Running totals since the drive was new, with the levels of this moment.
+    /// Running totals since the drive was new, with the levels of this moment, in pages of 4,096 bytes.
     #[must_use]
     pub fn telemetry(&self) -> TelemetryRow {
+        telemetry::in_logical_pages(self.physical_totals(), self.geometry().page_granules)
+    }
+
+    /// The same in physical pages, except for the host's.
+    pub(crate) fn physical_totals(&self) -> TelemetryRow {
         TelemetryRow {
             free_superblocks: self.ftl.free.len() as u64,
             buffer_pages: u64::from(self.buffer_pages),
@@ -502,9 +512,8 @@ impl<P: Probe> Device<P> {
                 let logical = command.first_page + command.admitted_pages;
                 command.admitted_pages += 1;
                 self.totals.host_pages += 1;
-                let physical = self.ftl.place(StreamId::Host, logical);
-                self.probe.placed(StreamId::Host, logical, physical);
-                self.buffered(physical);
+                let data = command.data;
+                self.place_host(logical, data);
             }
             self.admission.pop_front();
             self.uncache(tag);
@@ -516,21 +525,38 @@ impl<P: Probe> Device<P> {
         }
     }
 
+    #[inline]
+    fn place_host(&mut self, logical: u32, data: Data) {
+        if self.geometry().page_granules == 1 {
+            let physical = self.ftl.place(StreamId::Host, logical);
+            self.probe.placed(StreamId::Host, logical, physical);
+            return self.buffered(physical);
+        }
+        let granules = self.compressor.granules(data);
+        self.totals.saved_pages += u64::from(self.geometry().page_granules - granules);
+        self.place_granules(StreamId::Host, logical, granules);
+    }
+
     /// True where one more host page has room in the buffer and a place in NAND.
     #[inline]
     fn may_admit(&mut self) -> bool {
-        if self.buffer_pages >= self.config.buffer_pages
+        let page_granules = self.geometry().page_granules;
+        if self.buffer_pages + page_granules > self.config.buffer_pages
             || self.collector.owed_pages > u64::from(self.gc_pages_max())
         {
             return false;
+        }
+        if page_granules > 1 {
+            self.close_short_run(StreamId::Host);
         }
         if self.ftl.stream_has_room(StreamId::Host) {
             return self.take_from_bucket();
         }
         let level = self.level();
         self.pacing.host_may_open(level)
-            && self.ftl.open_superblock(StreamId::Host)
+            && !self.ftl.free.is_empty()
             && self.take_from_bucket()
+            && self.ftl.open_superblock(StreamId::Host)
     }
 
     /// A page of the host stream is in the buffer; programs its unit when that is full.
@@ -602,12 +628,17 @@ impl<P: Probe> Device<P> {
     fn complete_open_units(&mut self, streams: &[StreamId]) {
         for &stream in streams {
             while !self.ftl.is_unit_complete(stream) {
-                let physical = self.ftl.pad(stream);
-                self.probe.padded(stream, physical);
-                self.totals.padding_pages += 1;
-                self.placed_in(stream, physical);
+                self.pad(stream);
             }
         }
+    }
+
+    /// Gives up one page of a stream.
+    fn pad(&mut self, stream: StreamId) {
+        let physical = self.ftl.pad(stream);
+        self.probe.padded(stream, physical);
+        self.totals.padding_pages += 1;
+        self.placed_in(stream, physical);
     }
 
     /// A page has its place in a stream; programs its unit when that is full.
@@ -616,6 +647,7 @@ impl<P: Probe> Device<P> {
         if stream == StreamId::Host {
             self.buffered(physical);
         } else if self.ftl.is_unit_complete(stream) {
+            self.collector.top_up = None;
             self.program(physical / self.geometry().unit_pages, stream);
         }
     }

@@ -3,18 +3,22 @@
 //! ```text
 //! superblock  one block of every plane of every die       (erased as a whole)
 //! unit        one multi-plane program on one die           (`unit_pages` pages of 4 KiB)
-//! page        4,096 bytes, the mapping granularity
+//! page        4,096 bytes, the mapping granularity; see below for drives that compress
 //!
 //! superblock 0:  unit 0 -> die 0   unit 1 -> die 1   ...   unit D-1 -> die D-1
 //!                unit D -> die 0   ...
 //! ```
+//!
+//! On a drive that compresses a physical page is a *granule*: a fraction of a logical page, of which each
+//! logical page takes as many as its data needs; see [`crate::compression`]. Everything that counts
+//! physical pages counts granules there.
 //!
 //! With parity one unit in every stripe holds no data; see [`crate::parity`].
 //!
 //! Consecutive dies sit on different channels, so that a sequential stream loads all channels
 //! first. A physical page number counts pages over superblocks, units and pages within a unit.
 
-/// Bytes of a mapped page.
+/// Bytes of a logical page.
 pub const PAGE_BYTES: u64 = 4096;
 
 /// Division of page numbers by a constant of the drive, as one multiplication: a superblock need not be
@@ -61,6 +65,9 @@ pub struct Geometry {
     pub superblocks: u32,
     /// Logical pages offered to the host.
     pub logical_pages: u32,
+    /// Physical pages that a logical page of incompressible data takes: 1, more on a drive that
+    /// compresses.
+    pub page_granules: u32,
 }
 
 impl Geometry {
@@ -80,6 +87,36 @@ impl Geometry {
     #[must_use]
     pub const fn physical_pages(&self) -> u32 {
         self.superblocks * self.superblock_pages()
+    }
+
+    /// Most physical pages beyond its own that relocating a unit may take: its first and its last page may
+    /// reach over its borders, and a gap may have to be padded. None without compression.
+    #[must_use]
+    pub const fn relocation_slack_pages(&self) -> u32 {
+        3 * (self.page_granules - 1)
+    }
+
+    /// Most pages of a superblock that padding before parity and at its end may take; none without
+    /// compression.
+    #[must_use]
+    pub const fn gap_pages(&self) -> u32 {
+        let stripes = match self.superblock_units.checked_div(self.stripe_units) {
+            Some(stripes) => stripes,
+            None => 0,
+        };
+        (self.page_granules - 1) * (stripes + 1)
+    }
+
+    /// Bytes of a physical page.
+    #[must_use]
+    pub const fn physical_page_bytes(&self) -> u64 {
+        PAGE_BYTES / self.page_granules as u64
+    }
+
+    /// Bytes of a superblock, parity among them.
+    #[must_use]
+    pub const fn superblock_bytes(&self) -> u64 {
+        self.superblock_pages() as u64 * self.physical_page_bytes()
     }
 
     /// The die that holds a unit, by the unit's number over the whole drive. A superblock begins on die 0

@@ -14,7 +14,7 @@ pub mod queues;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use base::{Op, OpKind};
+use base::{Data, Op, OpKind};
 
 use crate::events::NEVER;
 use crate::geometry::PAGE_BYTES;
@@ -26,6 +26,8 @@ pub struct Command {
     pub kind: OpKind,
     /// A write that ends only when its data is safe from a loss of power.
     pub fua: bool,
+    /// What a write's bytes are like.
+    pub data: Data,
     /// First logical page.
     pub first_page: u32,
     /// Pages, those of which it covers a part among them.
@@ -49,6 +51,7 @@ impl Command {
     pub const NONE: Self = Self {
         kind: OpKind::Flush,
         fua: false,
+        data: Data::Incompressible,
         first_page: 0,
         pages: 0,
         bytes: 0,
@@ -68,6 +71,7 @@ impl Command {
         Self {
             kind: op.kind,
             fua: op.fua,
+            data: op.data,
             first_page: first_page as u32,
             pages: end.div_ceil(PAGE_BYTES).saturating_sub(first_page) as u32,
             bytes: op.len,

@@ -13,6 +13,7 @@
 // resolved); they are widened to usize to index and to u64 to multiply.
 pub mod check;
 pub mod collector;
+pub mod compression;
 pub mod device;
 pub mod durability;
 pub mod events;

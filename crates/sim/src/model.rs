@@ -9,10 +9,12 @@
 //! Loading goes text -> [`Model`] (as written, unknown keys are errors) -> overrides and scale ->
 //! [`Config`] (integers, checked). An accepted model can neither panic nor deadlock.
 
+mod compression;
 mod config;
 mod interface;
 mod mapping;
 mod nand;
+mod parity;
 mod quiet_gc;
 mod streams;
 mod throttle;
@@ -23,10 +25,12 @@ use std::collections::BTreeMap;
 use base::Ratio;
 use serde::Deserialize;
 
+pub use compression::CompressionModel;
 pub use config::Config;
 pub use interface::{Interface, InterfaceKind, InterfaceLimits, ReadCacheModel};
 pub use mapping::MappingModel;
 pub use nand::{NandModel, PagesModel, RetryModel, SuspendModel};
+pub use parity::ParityModel;
 pub use quiet_gc::{BackgroundGcModel, IdleGcModel};
 pub use streams::StreamsModel;
 pub use throttle::ThrottleModel;
@@ -113,6 +117,8 @@ pub struct Model {
     pub throttle: Option<ThrottleModel>,
     /// Parity over dies; absent: none.
     pub parity: Option<ParityModel>,
+    /// A compressing controller; absent: data is stored as it is.
+    pub compression: Option<CompressionModel>,
 }
 
 /// What the controller's processor costs.
@@ -153,17 +159,10 @@ pub struct GcModel {
     pub free_high: Sourced<u32>,
 }
 
-/// Parity over dies (RAIN, RAISE).
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ParityModel {
-    /// Units in a stripe, the parity unit among them; divides the number of dies.
-    pub stripe_units: Sourced<u32>,
-}
-
 /// The drive models that come with ssdlab: name and text.
-pub const BUILT_IN: [(&str, &str); 3] = [
+pub const BUILT_IN: [(&str, &str); 4] = [
     ("intel-ssd-730-480gb", include_str!("../../../drives/intel-ssd-730-480gb.toml")),
+    ("ocz-vertex-3-240gb", include_str!("../../../drives/ocz-vertex-3-240gb.toml")),
     ("samsung-840-pro-256gb", include_str!("../../../drives/samsung-840-pro-256gb.toml")),
     ("sandisk-extreme-ii-480gb", include_str!("../../../drives/sandisk-extreme-ii-480gb.toml")),
 ];

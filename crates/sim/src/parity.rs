@@ -83,6 +83,7 @@ mod tests {
             stripe_units,
             superblocks: 3,
             logical_pages: 1,
+            page_granules: 1,
         }
     }
 

@@ -11,6 +11,11 @@ pub trait Probe {
         let _ = (stream, logical, physical);
     }
 
+    /// The logical page placed last takes one physical page more (on drives that compress).
+    fn extended(&mut self, stream: StreamId, logical: u32, physical: u32) {
+        let _ = (stream, logical, physical);
+    }
+
     /// A page was given up to complete a unit.
     fn padded(&mut self, stream: StreamId, physical: u32) {
         let _ = (stream, physical);

@@ -4,6 +4,28 @@ use base::TelemetryRow;
 
 use crate::events::NEVER;
 
+/// Totals in pages of 4,096 bytes, rounded down, from totals in granules of which so many make a page.
+/// The host's pages are whole ones already.
+#[must_use]
+pub fn in_logical_pages(totals: TelemetryRow, page_granules: u32) -> TelemetryRow {
+    if page_granules == 1 {
+        return totals;
+    }
+    let granules = u64::from(page_granules);
+    TelemetryRow {
+        programmed_pages: totals.programmed_pages / granules,
+        gc_moved_pages: totals.gc_moved_pages / granules,
+        padding_pages: totals.padding_pages / granules,
+        metadata_pages: totals.metadata_pages / granules,
+        folded_pages: totals.folded_pages / granules,
+        parity_pages: totals.parity_pages / granules,
+        saved_pages: totals.saved_pages / granules,
+        buffer_pages: totals.buffer_pages / granules,
+        pslc_pages: totals.pslc_pages / granules,
+        ..totals
+    }
+}
+
 /// Cuts running totals into rows, one per interval.
 #[derive(Debug)]
 pub struct Recorder {
@@ -46,6 +68,7 @@ impl Recorder {
             metadata_pages: totals.metadata_pages - last.metadata_pages,
             folded_pages: totals.folded_pages - last.folded_pages,
             parity_pages: totals.parity_pages - last.parity_pages,
+            saved_pages: totals.saved_pages - last.saved_pages,
             erased_superblocks: totals.erased_superblocks - last.erased_superblocks,
             die_busy_ns: totals.die_busy_ns - last.die_busy_ns,
             channel_busy_ns: totals.channel_busy_ns - last.channel_busy_ns,

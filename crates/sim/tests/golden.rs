@@ -7,9 +7,12 @@
 
 mod common;
 
-use base::{Completion, Nanos, OpKind, Ratio, Rng, TelemetryRow};
+use base::{Completion, Data, Nanos, Op, OpKind, Ratio, Rng, TelemetryRow};
 use common::{SMALL, fill, op};
 use sim::{Device, Model};
+
+/// Only drives that compress take notice.
+const HALF: Data = Data::Compressible { physical_percent: 55 };
 
 /// A name, a model, its scale and changes.
 struct Life {
@@ -119,7 +122,7 @@ fn load(device: &mut Device, count: u64, rng: &mut Rng, hash: &mut Hash) {
         0 => op(OpKind::Flush, 0, 0, tag),
         1 => op(OpKind::Deallocate, rng.below(pages - 4), 4, tag),
         2..12 => op(OpKind::Read, rng.below(pages - 8), 8, tag),
-        _ => op(OpKind::Write, rng.below(pages), 1, tag),
+        _ => Op { data: HALF, ..op(OpKind::Write, rng.below(pages), 1, tag) },
     };
     let mut ended = Vec::new();
     for tag in 0..depth {

@@ -7,10 +7,10 @@ use base::{Nanos, OpKind, Rng};
 use common::{alone, fill, op, random_writes, small, waf_greedy};
 
 /// Physical over logical pages that data can use, with the mean of what the drive keeps erased and half
-/// of each of the two open superblocks taken off; parity is no spare.
+/// of each of the two open superblocks and of the victim in hand taken off; parity is no spare.
 fn alpha(device: &sim::Device, free: f64) -> f64 {
     let geometry = &device.config().geometry;
-    let superblocks = f64::from(geometry.superblocks) - free - 1.0;
+    let superblocks = f64::from(geometry.superblocks) - free - 1.5;
     superblocks * f64::from(geometry.superblock_data_pages()) / f64::from(geometry.logical_pages)
 }
 

@@ -22,7 +22,8 @@ const SEEDS: u64 = 220;
 /// The second FTL.
 struct Reference {
     config: Config,
-    map: BTreeMap<u32, u32>,
+    /// First physical page of each logical page, and how many it takes.
+    map: BTreeMap<u32, (u32, u32)>,
     /// Valid physical pages of each superblock.
     valid: BTreeMap<u32, BTreeSet<u32>>,
     /// Erased superblocks, oldest first.
@@ -33,6 +34,8 @@ struct Reference {
     closed: Vec<u32>,
     /// Superblocks being collected, with the new places of what was moved out.
     victims: BTreeMap<u32, Vec<u32>>,
+    /// The victim that the page placed last came from.
+    moving: Option<u32>,
     programmed: BTreeSet<u32>,
     erases: BTreeMap<u32, u32>,
     programs: u64,
@@ -48,6 +51,7 @@ impl Reference {
             streams: [None; STREAMS],
             closed: Vec::new(),
             victims: BTreeMap::new(),
+            moving: None,
             programmed: BTreeSet::new(),
             erases: BTreeMap::new(),
             programs: 0,
@@ -104,10 +108,21 @@ impl Reference {
     }
 
     fn forget(&mut self, logical: u32) -> Option<u32> {
-        let old = self.map.remove(&logical)?;
+        let (old, size) = self.map.remove(&logical)?;
         let superblock = self.superblock_of(old);
-        assert!(self.valid.get_mut(&superblock).is_some_and(|pages| pages.remove(&old)));
+        let valid = self.valid.get_mut(&superblock).expect("the superblock held something");
+        assert!((old..old + size).all(|page| valid.remove(&page)));
         Some(old)
+    }
+
+    /// A physical page of a logical one; what garbage collection moved is noted for its victim.
+    fn fill(&mut self, from: Option<u32>, physical: u32) {
+        if let Some(from) = from {
+            let moved = self.victims.get_mut(&from).expect("pages are moved out of victims only");
+            moved.push(physical);
+        }
+        let superblock = self.superblock_of(physical);
+        self.valid.entry(superblock).or_default().insert(physical);
     }
 
     /// The victims that the policy may choose now.
@@ -131,8 +146,11 @@ impl Reference {
     fn compare(&self, device: &Device<Self>, seed: u64) {
         let ftl = device.ftl();
         for (logical, &physical) in ftl.l2p.iter().enumerate() {
-            let want = self.map.get(&(logical as u32)).copied().unwrap_or(sim::ftl::NO_PAGE);
+            let (want, size) =
+                self.map.get(&(logical as u32)).copied().unwrap_or((sim::ftl::NO_PAGE, 0));
             assert_eq!(physical, want, "seed {seed}: place of logical page {logical}");
+            let known = if size > 0 { ftl.size(logical as u32) } else { 0 };
+            assert_eq!(known, size, "seed {seed}: size of logical page {logical}");
         }
         for superblock in 0..self.config.geometry.superblocks {
             let index = superblock as usize;
@@ -142,7 +160,8 @@ impl Reference {
             assert_eq!(ftl.erase_counts[index], erases, "seed {seed}: erases of {superblock}");
         }
         let totals = device.telemetry();
-        let unit_pages = u64::from(self.config.geometry.unit_pages);
+        let geometry = &self.config.geometry;
+        let unit_pages = u64::from(geometry.unit_pages / geometry.page_granules);
         assert_eq!(totals.programmed_pages, self.programs * unit_pages, "seed {seed}: programs");
         assert!(ftl.free.iter().eq(&self.free), "seed {seed}: free superblocks");
     }
@@ -153,14 +172,19 @@ impl Probe for Reference {
         assert_eq!(self.advance(stream), physical, "a page went to the wrong place");
         let old = self.forget(logical);
         assert!(stream != StreamId::Cold || self.config.cold.is_some(), "there is no cold stream");
-        if stream != StreamId::Host {
-            let from = self.superblock_of(old.expect("only mapped pages are moved"));
-            let moved = self.victims.get_mut(&from).expect("pages are moved out of victims only");
-            moved.push(physical);
-        }
-        self.map.insert(logical, physical);
-        let superblock = self.superblock_of(physical);
-        self.valid.entry(superblock).or_default().insert(physical);
+        self.moving = (stream != StreamId::Host)
+            .then(|| self.superblock_of(old.expect("only mapped pages are moved")));
+        self.map.insert(logical, (physical, 1));
+        self.fill(self.moving, physical);
+    }
+
+    fn extended(&mut self, stream: StreamId, logical: u32, physical: u32) {
+        assert_eq!(self.advance(stream), physical, "a page went to the wrong place");
+        let (first, size) = self.map.get_mut(&logical).expect("it was placed just now");
+        assert_eq!(*first + *size, physical, "a page lies in pieces");
+        *size += 1;
+        assert!(*size <= self.config.geometry.page_granules, "a page grew by compression");
+        self.fill(self.moving, physical);
     }
 
     fn padded(&mut self, stream: StreamId, physical: u32) {

@@ -12,10 +12,12 @@ const SEEDS: u64 = 400;
 
 #[test]
 fn no_accepted_model_stalls_panics_or_loses_count() {
-    let (mut accepted, mut collected) = (0, 0);
+    let (mut accepted, mut collected, mut striped, mut compressed) = (0, 0, 0, 0);
     for seed in 0..SEEDS {
         let mut rng = Rng::split(seed, "swarm");
         let Ok(config) = random_config(&mut rng) else { continue };
+        striped += u32::from(config.geometry.stripe_units > 0);
+        compressed += u32::from(config.geometry.page_granules > 1);
         let mut device = Device::new(config);
         accepted += 1;
         torture(&mut device, &mut rng, |_| ());
@@ -25,6 +27,8 @@ fn no_accepted_model_stalls_panics_or_loses_count() {
         collected += u32::from(device.telemetry().gc_moved_pages > 0);
     }
     println!("{accepted} of {SEEDS} models accepted, {collected} collected garbage");
+    println!("{striped} with parity, {compressed} with compression");
+    assert!(striped > 5 && compressed > 5, "some phenomenon is hardly tried");
     assert!(accepted > 40 && collected > 20, "the swarm is too tame to mean anything");
 }
 

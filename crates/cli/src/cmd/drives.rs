@@ -2,7 +2,7 @@
 
 use base::Ratio;
 use io::IoError;
-use sim::{Config, Model, PAGE_BYTES};
+use sim::{Config, Model};
 
 use crate::args::{DrivesCheckArgs, Format};
 use crate::failure::EXIT_DONE;
@@ -32,7 +32,7 @@ fn document(model: &Model, config: &Config) -> serde_json::Value {
 
 fn print(model: &Model, config: &Config) {
     let geometry = &config.geometry;
-    let superblock_bytes = u64::from(geometry.superblock_pages()) * PAGE_BYTES;
+    let superblock_bytes = geometry.superblock_bytes();
     let spare = 1.0 - config.capacity_bytes() as f64 / config.raw_bytes as f64;
     println!("{} is valid", model.name);
     let row = |label: &str, value: String| vec![format!("  {label}"), value];

@@ -111,13 +111,14 @@ fn details(model: &Model, config: &Config) -> BTreeMap<String, String> {
     let mut details: BTreeMap<String, String> = parts
         .map(|(part, value)| (part.clone(), format!("{} ({})", value.value, value.from)))
         .collect();
-    let superblock_bytes = u64::from(geometry.superblock_pages()) * PAGE_BYTES;
+    let buffer_bytes = u64::from(config.buffer_pages) * geometry.physical_page_bytes();
+    let superblock_bytes = geometry.superblock_bytes();
     for (label, value) in [
         ("sim.channels", geometry.channels.to_string()),
         ("sim.dies", geometry.dies.to_string()),
         ("sim.superblocks", geometry.superblocks.to_string()),
         ("sim.superblock_bytes", superblock_bytes.to_string()),
-        ("sim.buffer_bytes", (u64::from(config.buffer_pages) * PAGE_BYTES).to_string()),
+        ("sim.buffer_bytes", buffer_bytes.to_string()),
         ("sim.gc_policy", config.gc_policy.name().to_owned()),
         ("sim.gc_pacing", config.pacing.name().to_owned()),
         ("sim.gc_free_low", config.free_low.to_string()),

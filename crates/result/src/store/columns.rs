@@ -60,7 +60,7 @@ macro_rules! kind_column {
 }
 
 /// The columns of `series.parquet` after `phase`, `phase_index` and `second`.
-pub(crate) const SERIES: [Column<SecondRow>; 28] = [
+pub(crate) const SERIES: [Column<SecondRow>; 29] = [
     required("start_ns", |row| Some(row.start_ns), |row, value| row.start_ns = value),
     required("duration_ns", |row| Some(row.duration_ns), |row, value| row.duration_ns = value),
     kind_column!("read_ios", ios, Read),
@@ -94,6 +94,7 @@ pub(crate) const SERIES: [Column<SecondRow>; 28] = [
     telemetry_column!(metadata_pages),
     telemetry_column!(folded_pages),
     telemetry_column!(parity_pages),
+    telemetry_column!(saved_pages),
     telemetry_column!(erased_superblocks),
     telemetry_column!(free_superblocks),
     telemetry_column!(buffer_pages),

@@ -37,14 +37,15 @@ impl<P: Probe> Device<P> {
     /// Most valid pages garbage collection may have in flight.
     #[inline]
     pub(super) fn gc_pages_max(&self) -> u32 {
-        let parallel = GC_UNITS_PER_DIE * self.geometry().dies * self.geometry().unit_pages;
+        let unit_pages = self.geometry().unit_pages + self.geometry().relocation_slack_pages();
+        let parallel = GC_UNITS_PER_DIE * self.geometry().dies * unit_pages;
         parallel.min(self.geometry().superblock_data_pages())
     }
 
     /// True where garbage collection has something to do and may do it now.
     #[inline]
     pub(super) fn may_collect(&mut self) -> bool {
-        let unit_pages = self.geometry().unit_pages;
+        let unit_pages = self.geometry().unit_pages + self.geometry().relocation_slack_pages();
         let in_flight = self.collector.in_flight_pages + unit_pages;
         if in_flight > self.gc_pages_max() {
             return false;
@@ -90,7 +91,7 @@ impl<P: Probe> Device<P> {
             return self.erase_durable_victims();
         }
         let pages = valid.count_ones();
-        self.collector.unit_issued(pages);
+        self.collector.unit_issued(pages, self.config.geometry.relocation_slack_pages());
         let die = self.geometry().die_of_unit(unit);
         self.nand.enqueue(die, DieOp::GcRead { unit, valid }, self.now_ns);
     }
@@ -114,16 +115,34 @@ impl<P: Probe> Device<P> {
     /// Gives the pages of a unit that are still valid their new place: the host may have written some
     /// since it was read.
     pub(super) fn relocate(&mut self, unit: u32, valid: u64) {
-        let unit_pages = self.geometry().unit_pages;
-        let superblock = self.ftl.superblock_of(unit * unit_pages);
+        let superblock = self.ftl.superblock_of(unit * self.geometry().unit_pages);
         let stream = match self.config.cold {
             None => StreamId::Gc,
             Some(policy) => policy.stream_of_move(&self.ftl, superblock),
         };
+        let durable_at = if self.geometry().page_granules == 1 {
+            self.move_pages(unit, valid, stream)
+        } else {
+            self.move_granules(unit, valid, stream)
+        };
+        let pages = valid.count_ones() + self.geometry().relocation_slack_pages();
+        self.collector.unit_placed(superblock, pages, durable_at);
+        if self.are_moved_units_awaited {
+            self.complete_awaited_units();
+        }
+        self.erase_durable_victims();
+        self.pump();
+    }
+
+    /// Moves pages of a unit and says when they are durable.
+    #[inline]
+    fn move_pages(&mut self, unit: u32, valid: u64, stream: StreamId) -> Mark {
+        let unit_pages = self.geometry().unit_pages;
         let mut durable_at = Mark::default();
         let mut pages = valid;
         while pages != 0 {
-            if !self.ftl.stream_has_room(stream) {
+            let wanted = self.collector.top_up.unwrap_or(stream);
+            if !self.ftl.stream_has_room(wanted) {
                 pages &= self.ftl.valid_mask(unit);
                 if pages == 0 {
                     break;
@@ -146,18 +165,13 @@ impl<P: Probe> Device<P> {
             }
             durable_at.extend(self.programs.mark_behind_last(stream, !is_full));
         }
-        self.collector.unit_placed(superblock, valid.count_ones(), durable_at);
-        if self.are_moved_units_awaited {
-            self.complete_awaited_units();
-        }
-        self.erase_durable_victims();
-        self.pump();
+        durable_at
     }
 
     /// The stream that pages go to: the wanted one, unless fully placed victims wait for the open unit of
     /// another, which a few pages complete, or there is no erased superblock left to open for it.
     #[inline]
-    fn stream_with_room(&mut self, wanted: StreamId) -> StreamId {
+    pub(super) fn stream_with_room(&mut self, wanted: StreamId) -> StreamId {
         let stream = self.collector.top_up.unwrap_or(wanted);
         if self.ftl.stream_has_room(stream) || self.ftl.open_superblock(stream) {
             return stream;

@@ -15,7 +15,7 @@ use crate::read_cache::ReadCache;
 
 impl<P: Probe> Device<P> {
     #[inline]
-    fn is_programmed(&self, unit: u32) -> bool {
+    pub(super) fn is_programmed(&self, unit: u32) -> bool {
         self.programmed[unit as usize / 64] >> (unit % 64) & 1 == 1
     }
 
@@ -33,6 +33,9 @@ impl<P: Probe> Device<P> {
 
     /// Reads from NAND what is neither unmapped nor in DRAM, one operation per unit.
     pub(super) fn read(&mut self, tag: u32) {
+        if self.geometry().page_granules > 1 {
+            return self.read_granules(tag);
+        }
         let mut run: Option<(u32, u32)> = None;
         for logical in self.commands[tag as usize].touched() {
             let Some(unit) = self.unit_in_nand(logical) else { continue };
@@ -56,8 +59,8 @@ impl<P: Probe> Device<P> {
     #[cold]
     pub(super) fn read_before_write(&mut self, tag: u32) {
         for logical in self.commands[tag as usize].partial().into_iter().flatten() {
-            if let Some(unit) = self.unit_in_nand(logical) {
-                self.read_unit(tag, (unit, 1));
+            for run in self.runs_in_nand(logical).into_iter().flatten() {
+                self.read_unit(tag, run);
             }
         }
         if self.commands[tag as usize].reads_pending == 0 {
@@ -65,7 +68,7 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    fn read_unit(&mut self, tag: u32, (unit, pages): (u32, u32)) {
+    pub(super) fn read_unit(&mut self, tag: u32, (unit, pages): (u32, u32)) {
         self.commands[tag as usize].reads_pending += 1;
         let die = self.geometry().die_of_unit(unit);
         self.nand.enqueue(die, DieOp::HostRead { tag, unit, pages }, self.now_ns);

@@ -10,6 +10,7 @@
 
 pub mod cold;
 pub mod gc;
+mod granules;
 pub mod pacing;
 
 use std::collections::VecDeque;
@@ -78,6 +79,8 @@ pub struct Ftl {
     pub l2p: Vec<u32>,
     /// Physical to logical page, as last written; see the module text for validity.
     pub p2l: Vec<u32>,
+    /// Granules of each logical page; empty where every page is one.
+    sizes: Vec<u8>,
     /// Valid pages of each superblock.
     pub valid_pages: Vec<u32>,
     /// State of each superblock.
@@ -105,6 +108,11 @@ impl Ftl {
         Self {
             l2p: vec![NO_PAGE; geometry.logical_pages as usize],
             p2l: vec![NO_PAGE; geometry.physical_pages() as usize],
+            sizes: if geometry.page_granules > 1 {
+                vec![0; geometry.logical_pages as usize]
+            } else {
+                Vec::new()
+            },
             valid_pages: vec![0; superblocks],
             states: vec![SuperblockState::Free; superblocks],
             written_by: vec![StreamId::Host; superblocks],
@@ -191,8 +199,8 @@ impl Ftl {
         true
     }
 
-    /// Writes a logical page at a stream's frontier and returns its physical page.
-    /// The caller has made sure that there is room.
+    /// Writes a logical page at a stream's frontier and returns its physical page; for drives that
+    /// compress see [`Ftl::begin_page`]. The caller has made sure that there is room.
     #[inline]
     pub fn place(&mut self, id: StreamId, logical: u32) -> u32 {
         let old = self.l2p[logical as usize];
@@ -285,7 +293,7 @@ impl Ftl {
             return false;
         }
         let superblock = self.superblock_of(old);
-        self.valid_pages[superblock as usize] -= 1;
+        self.valid_pages[superblock as usize] -= self.size(logical);
         true
     }
 
@@ -294,7 +302,14 @@ impl Ftl {
     #[must_use]
     pub fn owner(&self, physical: u32) -> Option<u32> {
         let logical = self.p2l[physical as usize];
-        let valid = logical != NO_PAGE && self.l2p[logical as usize] == physical;
+        if logical == NO_PAGE {
+            return None;
+        }
+        let valid = if self.sizes.is_empty() {
+            self.l2p[logical as usize] == physical
+        } else {
+            self.is_within(physical, logical)
+        };
         valid.then_some(logical)
     }
 

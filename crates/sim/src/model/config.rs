@@ -3,7 +3,7 @@
 use base::Ratio;
 
 use super::interface::InterfaceLimits;
-use super::{Model, ModelError};
+use super::{Model, ModelError, compression, parity};
 use crate::device::quiet_gc::{BackgroundGc, IdleGc};
 use crate::device::throttle::Throttle;
 use crate::ftl::cold::ColdPolicy;
@@ -150,41 +150,30 @@ impl Check<'_> {
         self.within("gc.free_high", gc.free_high.value.into(), high_min, 1 << 20)
     }
 
-    /// Pages in one multi-plane program.
-    fn unit_pages(&self) -> Result<u32, ModelError> {
+    /// Physical pages in one multi-plane program.
+    fn unit_pages(&self, page_granules: u32) -> Result<u32, ModelError> {
         let nand = &self.model.nand;
         let page_bytes = u64::from(nand.page_bytes.value);
         if !page_bytes.is_multiple_of(PAGE_BYTES) {
             return self.fail("nand.page_bytes", page_bytes, "it must be a multiple of 4096");
         }
         let (together, _) = nand.plane_groups();
-        let pages = u64::from(together) * page_bytes / PAGE_BYTES;
+        let pages = u64::from(together) * page_bytes / PAGE_BYTES * u64::from(page_granules);
         if pages > 64 {
-            return self.fail(
-                "nand.planes",
-                nand.planes.value,
-                "a multi-plane program holds at most 64 pages of 4 KiB",
+            let rule = format!(
+                "a multi-plane program holds at most 64 pages of {} bytes",
+                PAGE_BYTES / u64::from(page_granules)
             );
+            return self.fail("nand.planes", nand.planes.value, &rule);
         }
         Ok(pages as u32)
     }
 
-    /// Units in a parity stripe, 0 where there is none. A stripe lies on dies of its own, or the loss of
-    /// one could take two of its units.
-    fn stripe_units(&self, dies: u32) -> Result<u32, ModelError> {
-        let Some(parity) = &self.model.parity else { return Ok(0) };
-        let units = parity.stripe_units.value;
-        if units >= 2 && dies.is_multiple_of(units) {
-            return Ok(units);
-        }
-        let rule = format!("it must be at least 2 and divide the number of dies, {dies}");
-        self.fail("parity.stripe_units", units, &rule)
-    }
-
     /// Superblocks that remain when every LBA holds data.
     pub(super) fn spare_superblocks(geometry: &Geometry) -> u64 {
-        let needed =
-            u64::from(geometry.logical_pages).div_ceil(u64::from(geometry.superblock_data_pages()));
+        let logical = u64::from(geometry.logical_pages) * u64::from(geometry.page_granules);
+        let superblock_pages = geometry.superblock_data_pages() - geometry.gap_pages();
+        let needed = logical.div_ceil(u64::from(superblock_pages));
         u64::from(geometry.superblocks).saturating_sub(needed)
     }
 
@@ -226,7 +215,8 @@ pub(super) fn resolve(model: &Model, scale: Ratio) -> Result<Config, ModelError>
     check.spare(&geometry)?;
     let Model { interface, controller, nand, buffer, gc, background_gc, idle_gc, mapping, .. } =
         model;
-    let buffer_pages = (buffer.write_bytes.value / PAGE_BYTES).min(u64::from(u32::MAX / 2)) as u32;
+    let buffer_pages = (buffer.write_bytes.value / geometry.physical_page_bytes())
+        .min(u64::from(u32::MAX / 2)) as u32;
     if buffer_pages < 2 * geometry.unit_pages {
         let rule = format!("it must hold two program units of {} pages", geometry.unit_pages);
         return check.fail("buffer.write_bytes", buffer.write_bytes.value, &rule);
@@ -242,17 +232,20 @@ pub(super) fn resolve(model: &Model, scale: Ratio) -> Result<Config, ModelError>
             erase_ns: u64::from(nand.plane_groups().1)
                 * (nand.erase_ns.value * u64::from(scaled_pages))
                     .div_ceil(u64::from(nand.pages_per_block.value)),
-            page_transfer_ns: transfer_ns(PAGE_BYTES, nand.channel_bytes_per_s.value),
+            page_transfer_ns: transfer_ns(
+                geometry.physical_page_bytes(),
+                nand.channel_bytes_per_s.value,
+            ),
         },
         nand_features: check
             .nand_features(geometry.superblock_units / scaled_pages, scaled_pages)?,
-        raw_bytes: raw_superblocks * u64::from(geometry.superblock_pages()) * PAGE_BYTES,
+        raw_bytes: raw_superblocks * geometry.superblock_bytes(),
         interface: interface.resolve(&check)?,
         queue_depth: interface.entries(),
         read_cache_pages: model.read_cache.as_ref().map_or(Ok(0), |cache| cache.resolve(&check))?,
         read_command_ns: controller.read_command_ns.value,
         write_command_ns: controller.write_command_ns.value,
-        relocate_ns: controller.relocate_ns.value,
+        relocate_ns: controller.relocate_ns.value / u64::from(geometry.page_granules),
         buffer_pages,
         power_loss_protected: buffer.power_loss_protected.value,
         gc_policy: gc.policy.value,
@@ -287,7 +280,8 @@ fn geometry(check: &Check<'_>, scale: Ratio) -> Result<Geometry, ModelError> {
     let nand = &model.nand;
     let (pages_per_block, blocks) = scaled_shape(model, scale);
     let dies = nand.channels.value * nand.dies_per_channel.value;
-    let unit_pages = check.unit_pages()?;
+    let page_granules = compression::page_granules(check)?;
+    let unit_pages = check.unit_pages(page_granules)?;
     let reserved = scaled_reserve(model, blocks);
     if reserved >= blocks {
         let rule = format!("there are {blocks} superblocks in all");
@@ -297,8 +291,10 @@ fn geometry(check: &Check<'_>, scale: Ratio) -> Result<Geometry, ModelError> {
     let superblock_units = u64::from(dies) * u64::from(groups) * u64::from(pages_per_block);
     let physical = superblock_units * u64::from(unit_pages) * u64::from(blocks);
     if physical >= u64::from(u32::MAX) {
-        let rule = "all NAND together must be less than 2^32 pages (16 TiB)";
-        return check.fail("nand.blocks_per_plane", blocks, rule);
+        let granule_bytes = PAGE_BYTES / u64::from(page_granules);
+        let rule =
+            format!("all NAND together must be less than 2^32 pages of {granule_bytes} bytes");
+        return check.fail("nand.blocks_per_plane", blocks, &rule);
     }
     if superblock_units * u64::from(unit_pages) < 2 {
         let rule = "a superblock must hold at least two pages of 4 KiB";
@@ -308,18 +304,22 @@ fn geometry(check: &Check<'_>, scale: Ratio) -> Result<Geometry, ModelError> {
     let kept = Ratio::new(u64::from(pages_per_block) * u64::from(blocks), full_pages)
         .unwrap_or(Ratio::ONE);
     let capacity = capacity_bytes(model.capacity_gb.value).map(|bytes| kept.of(bytes) / PAGE_BYTES);
-    let logical_pages = capacity.filter(|&pages| pages > 0 && pages < physical);
-    let Some(logical_pages) = logical_pages else {
-        let rule = format!("all NAND together is {} bytes", physical * PAGE_BYTES);
+    let physical_bytes = physical * PAGE_BYTES / u64::from(page_granules);
+    let fits = |&pages: &u64| pages > 0 && pages * PAGE_BYTES < physical_bytes;
+    let Some(logical_pages) = capacity.filter(fits) else {
+        let rule = format!("all NAND together is {physical_bytes} bytes");
         return check.fail("capacity_gb", model.capacity_gb.value, &rule);
     };
-    Ok(Geometry {
+    let geometry = Geometry {
         channels: nand.channels.value,
         dies,
         unit_pages,
         superblock_units: superblock_units as u32,
-        stripe_units: check.stripe_units(dies)?,
+        stripe_units: parity::stripe_units(check, dies)?,
         superblocks: blocks - reserved,
         logical_pages: logical_pages as u32,
-    })
+        page_granules,
+    };
+    compression::superblock_holds_gaps(check, &geometry)?;
+    Ok(geometry)
 }

@@ -42,6 +42,7 @@ read_cache.bytes = 0
 streams.cold = ''
 throttle.burst_bytes = 0
 throttle.bytes_per_s = 0
+compression.granule_bytes = 0
 ";
 
 pub(super) fn load(

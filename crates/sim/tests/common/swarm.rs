@@ -1,6 +1,6 @@
 //! Random drives under random commands.
 
-use base::{Nanos, Op, OpKind, Ratio, Rng};
+use base::{Data, Nanos, Op, OpKind, Ratio, Rng};
 use sim::{Config, Device, Model, ModelError, Probe};
 
 use super::{SMALL, closed_loop, op};
@@ -13,6 +13,7 @@ type Choice = (&'static str, &'static [&'static str]);
 
 /// Optional sections: switched on with all of their values, or not at all.
 const SECTIONS: &[&[Choice]] = &[
+    &[("compression.granule_bytes", &["512", "1024", "2048", "4096"])],
     &[("parity.stripe_units", &["1", "2", "4", "5", "8"])],
     &[("streams.cold", &["survivor"])],
     &[
@@ -114,6 +115,14 @@ fn cut(whole: Op, rng: &mut Rng) -> Op {
     Op { offset: whole.offset + head, len: whole.len - (head + tail) as u32, ..whole }
 }
 
+fn random_data(rng: &mut Rng) -> Data {
+    match rng.below(4) {
+        0 => Data::Incompressible,
+        1 => Data::Repeating,
+        _ => Data::Compressible { physical_percent: rng.below(102) as u8 },
+    }
+}
+
 /// Commands of all kinds over a random part of the drive; overwrites it a few times. `look` is
 /// called now and then.
 pub fn torture<P: Probe>(
@@ -136,7 +145,7 @@ pub fn torture<P: Probe>(
                 n if n < trims => op(OpKind::Deallocate, page, length, tag),
                 n if n < trims + reads => op(OpKind::Read, page, length, tag),
                 n if n < trims + reads + flushes => op(OpKind::Flush, 0, 0, tag),
-                _ => op(OpKind::Write, page, length, tag),
+                _ => Op { data: random_data(&mut state), ..op(OpKind::Write, page, length, tag) },
             };
             if sectors && whole.len > 0 { cut(whole, &mut state) } else { whole }
         });

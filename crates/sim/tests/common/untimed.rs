@@ -43,6 +43,7 @@ impl Untimed {
             stripe_units: 0,
             superblocks: superblocks as u32,
             logical_pages,
+            page_granules: 1,
         };
         Self {
             ftl: Ftl::new(geometry),

@@ -72,7 +72,8 @@ impl VictimSelector {
     #[must_use]
     pub fn select(&mut self, ftl: &Ftl) -> Option<u32> {
         let emptiest = greedy::select(ftl)?;
-        let gives_room = ftl.valid_pages[emptiest as usize] < ftl.geometry.superblock_data_pages();
+        let full_pages = ftl.geometry.superblock_data_pages() - ftl.geometry.gap_pages();
+        let gives_room = ftl.valid_pages[emptiest as usize] < full_pages;
         match self.policy {
             _ if !gives_room => None,
             VictimPolicy::Greedy => Some(emptiest),

@@ -1,0 +1,94 @@
+//! The drive at work on pages of different sizes: placing and reading what was compressed.
+
+use super::Device;
+use crate::durability::Mark;
+use crate::ftl::{NO_PAGE, StreamId};
+use crate::probe::Probe;
+use crate::read_cache::ReadCache;
+
+/// Physical pages in a row that belong to one unit: the unit and how many.
+pub(super) type Run = (u32, u32);
+
+impl<P: Probe> Device<P> {
+    /// Gives a logical page of so many granules its place. There is room for the largest page.
+    pub(super) fn place_granules(&mut self, id: StreamId, logical: u32, granules: u32) {
+        self.ftl.begin_page(id, logical, granules);
+        for granule in 0..granules {
+            let physical = self.ftl.append(id, logical);
+            if granule == 0 {
+                self.probe.placed(id, logical, physical);
+            } else {
+                self.probe.extended(id, logical, physical);
+            }
+            self.placed_in(id, physical);
+        }
+    }
+
+    /// Moves the pages of which a unit of a victim holds granules and says when they are durable. A page that
+    /// reaches over the end of the unit moves as a whole.
+    pub(super) fn move_granules(&mut self, unit: u32, valid: u64, wanted: StreamId) -> Mark {
+        let mut durable_at = Mark::default();
+        let mut pages = valid;
+        while pages != 0 {
+            let physical = unit * self.geometry().unit_pages + pages.trailing_zeros();
+            pages &= pages - 1;
+            // The host may have written the page since it was read; its first granule takes the others along.
+            let Some(logical) = self.ftl.owner(physical) else { continue };
+            StreamId::MOVED.into_iter().for_each(|stream| self.close_short_run(stream));
+            let stream = self.stream_with_room(wanted);
+            let granules = self.ftl.size(logical);
+            self.totals.gc_moved_pages += u64::from(granules);
+            self.place_granules(stream, logical, granules);
+            let is_open = !self.ftl.is_unit_complete(stream);
+            durable_at.extend(self.programs.mark_behind_last(stream, is_open));
+        }
+        durable_at
+    }
+
+    /// Pads the unit in hand where a page may not reach over its end: before parity and at the end
+    /// of a superblock.
+    pub(super) fn close_short_run(&mut self, id: StreamId) {
+        if !self.ftl.stream_has_room(id) || self.ftl.fits_page(id) {
+            return;
+        }
+        for _ in 0..self.ftl.stream(id).unit_room_pages {
+            self.pad(id);
+        }
+    }
+
+    /// The granules of a page that must be read from NAND: none where it is unmapped or in DRAM.
+    pub(super) fn runs_in_nand(&mut self, logical: u32) -> [Option<Run>; 2] {
+        let first = self.ftl.l2p[logical as usize];
+        if first == NO_PAGE {
+            return [None; 2];
+        }
+        let size = self.ftl.size(logical);
+        let unit = first / self.geometry().unit_pages;
+        let here = size.min((unit + 1) * self.geometry().unit_pages - first);
+        let runs = [(unit, here), (unit + 1, size - here)]
+            .map(|run| Some(run).filter(|&(unit, pages)| pages > 0 && self.is_programmed(unit)));
+        let is_cached = |cache: &mut ReadCache| runs != [None; 2] && cache.hit(logical);
+        if self.read_cache.as_mut().is_some_and(is_cached) { [None; 2] } else { runs }
+    }
+
+    /// Reads the pages of a command, one operation per unit.
+    pub(super) fn read_granules(&mut self, tag: u32) {
+        let mut last: Option<Run> = None;
+        for logical in self.commands[tag as usize].touched() {
+            for (unit, pages) in self.runs_in_nand(logical).into_iter().flatten() {
+                last = match last {
+                    Some((same, before)) if same == unit => Some((unit, before + pages)),
+                    Some(other) => {
+                        self.read_unit(tag, other);
+                        Some((unit, pages))
+                    }
+                    None => Some((unit, pages)),
+                };
+            }
+        }
+        match last {
+            Some(last) => self.read_unit(tag, last),
+            None => self.come_to_link(tag),
+        }
+    }
+}

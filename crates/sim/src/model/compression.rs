@@ -1,0 +1,48 @@
+//! `[compression]`: a controller that compresses.
+
+use serde::Deserialize;
+
+use super::config::Check;
+use super::{ModelError, Sourced};
+use crate::geometry::{Geometry, PAGE_BYTES};
+
+/// A compressing controller.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CompressionModel {
+    /// Compressed pages are stored in whole granules of this size: 512, 1024 or 2048.
+    pub granule_bytes: Sourced<u32>,
+}
+
+/// Physical pages of a logical one.
+pub(super) fn page_granules(check: &Check<'_>) -> Result<u32, ModelError> {
+    let Some(compression) = &check.model.compression else { return Ok(1) };
+    let bytes = compression.granule_bytes.value;
+    if check.model.mapping.is_some() {
+        let rule = "a drive that compresses has no journal of its map here; leave [mapping] out";
+        return check.fail("compression.granule_bytes", bytes, rule);
+    }
+    if [512, 1024, 2048].contains(&bytes) {
+        return Ok(PAGE_BYTES as u32 / bytes);
+    }
+    check.fail("compression.granule_bytes", bytes, "it must be 512, 1024 or 2048")
+}
+
+/// Pages of different sizes leave gaps, which may take a small share of a superblock only.
+pub(super) fn superblock_holds_gaps(
+    check: &Check<'_>,
+    geometry: &Geometry,
+) -> Result<(), ModelError> {
+    let unit_pages = geometry.unit_pages + geometry.relocation_slack_pages();
+    let needed = 4 * unit_pages.max(geometry.gap_pages());
+    if geometry.page_granules == 1 || geometry.superblock_data_pages() >= needed {
+        return Ok(());
+    }
+    let key = "compression.granule_bytes";
+    let rule = format!(
+        "compressed pages need superblocks of {needed} granules, and one has {}; take larger granules \
+         or longer blocks",
+        geometry.superblock_data_pages()
+    );
+    check.fail(key, PAGE_BYTES / u64::from(geometry.page_granules), &rule)
+}

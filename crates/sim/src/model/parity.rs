@@ -1,0 +1,26 @@
+//! `[parity]`: stripes over dies.
+
+use serde::Deserialize;
+
+use super::config::Check;
+use super::{ModelError, Sourced};
+
+/// Parity over dies (RAIN, RAISE).
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ParityModel {
+    /// Units in a stripe, the parity unit among them; divides the number of dies.
+    pub stripe_units: Sourced<u32>,
+}
+
+/// Units in a parity stripe, 0 where there is none. A stripe lies on dies of its own, or the loss of
+/// one could take two of its units.
+pub(super) fn stripe_units(check: &Check<'_>, dies: u32) -> Result<u32, ModelError> {
+    let Some(parity) = &check.model.parity else { return Ok(0) };
+    let units = parity.stripe_units.value;
+    if units >= 2 && dies.is_multiple_of(units) {
+        return Ok(units);
+    }
+    let rule = format!("it must be at least 2 and divide the number of dies, {dies}");
+    check.fail("parity.stripe_units", units, &rule)
+}
