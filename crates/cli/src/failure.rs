@@ -85,6 +85,7 @@ fn classify_run(error: &RunError) -> (&'static str, u8) {
     match error {
         RunError::Usage(_) | RunError::Workload(_) => ("usage", EXIT_USAGE),
         RunError::Target(error) => classify_io(error),
+        RunError::Trace(error) => classify_trace(error),
         RunError::Store(error) => classify_store(error),
         RunError::Rescued { .. } => ("result", EXIT_IO),
     }

@@ -47,6 +47,6 @@ fn dispatch(args: Args) -> anyhow::Result<u8> {
         Command::Report(args) => cmd::report::run(&args),
         Command::Selftest(args) => cmd::selftest::run(&args),
         Command::Drives(DrivesCommand::Check(args)) => cmd::drives::check(&args),
-        Command::Trace(command) => cmd::trace::run(&command),
+        Command::Trace(command) => cmd::trace::run(command),
     }
 }

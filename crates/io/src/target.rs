@@ -119,6 +119,22 @@ pub trait Target {
     /// command is a [`Completion`] with a failed status.
     fn reap(&mut self, min: usize, out: &mut Vec<Completion>) -> Result<(), IoError>;
 
+    /// Lets time pass until something has ended, or until `t`, whichever comes first, and appends what has ended to
+    /// `out`; a target in virtual time may go on until `t` at once. A real target is polled all the while, so that
+    /// neither the time nor an end is noticed late.
+    ///
+    /// # Errors
+    /// As [`Target::reap`].
+    fn reap_until(&mut self, t: Nanos, out: &mut Vec<Completion>) -> Result<(), IoError> {
+        loop {
+            self.reap(0, out)?;
+            if !out.is_empty() || self.now() >= t {
+                return Ok(());
+            }
+            std::hint::spin_loop();
+        }
+    }
+
     /// Lets time pass until `t` with nothing submitted; returns at once where `t` is past.
     fn idle_until(&mut self, t: Nanos);
 

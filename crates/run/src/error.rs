@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use io::IoError;
 use load::WorkloadError;
+use load::trace::TraceError;
 use result::store::StoreError;
 
 /// Why a run could not be done, or not to its end.
@@ -15,6 +16,9 @@ pub enum RunError {
     /// The workload does not fit the target.
     #[error("{0}")]
     Workload(#[from] WorkloadError),
+    /// The trace cannot be read, or not any further.
+    #[error(transparent)]
+    Trace(#[from] TraceError),
     /// The target refused, failed or cannot do it.
     #[error(transparent)]
     Target(#[from] IoError),

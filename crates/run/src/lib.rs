@@ -14,6 +14,7 @@ pub mod event;
 mod health;
 pub mod params;
 pub mod recorder;
+pub mod replay;
 pub mod session;
 pub mod span;
 pub mod suite;

@@ -21,8 +21,11 @@ use crate::event::{Event, Length};
 use crate::health::Watch;
 use crate::params::Params;
 use crate::recorder::Recorder;
+use crate::replay::{Meter, Observer, ReplaySpec, replay};
 use crate::span::SpanRequest;
-use crate::suite::{Action, Figures, Measured, PhaseSpec, Procedure, Site, Step, Test};
+use crate::suite::{
+    Action, Figures, Measured, PhaseSpec, Procedure, Site, Step, Test, storage_bench,
+};
 
 /// What to run and where to put the result.
 #[derive(Clone, Debug)]
@@ -88,6 +91,7 @@ impl Plan {
     pub fn needs(&self) -> (u32, u32) {
         let workloads = self.phases().filter_map(|phase| match &phase.action {
             Action::Load { workload, .. } => Some((workload.queue_depth, workload.block_bytes)),
+            Action::Replay(spec) => Some((spec.queue_depth_max, spec.transfer_bytes_max)),
             Action::Purge | Action::Deallocate { .. } | Action::Idle(_) => None,
         });
         workloads.fold((1, 512), |(depth, bytes), (d, b)| (depth.max(d), bytes.max(b)))
@@ -119,7 +123,7 @@ fn check_phase(phase: &PhaseSpec, site: &Site<'_>) -> Result<(), RunError> {
                 identity.name, phase.name
             ))))
         }
-        Action::Purge | Action::Deallocate { .. } | Action::Idle(_) => Ok(()),
+        Action::Purge | Action::Deallocate { .. } | Action::Idle(_) | Action::Replay(_) => Ok(()),
     }
 }
 
@@ -282,6 +286,8 @@ struct Session {
     run: Run,
     /// The rows of each phase of `run`.
     rows: Vec<PhaseRows>,
+    /// What the replay of a trace came to.
+    replay: Option<Meter>,
     /// Warnings that do not come from the figures.
     warnings: Vec<String>,
     writer: RunWriter,
@@ -297,6 +303,7 @@ impl Session {
             random_phases: 0,
             run,
             rows: Vec::new(),
+            replay: None,
             warnings,
             writer,
             failure: None,
@@ -344,7 +351,7 @@ impl Session {
     }
 
     fn measured(&self) -> Measured<'_> {
-        Measured { run: &self.run, rows: &self.rows }
+        Measured { run: &self.run, rows: &self.rows, replay: self.replay.as_ref() }
     }
 
     /// Does one phase and writes what it measured.
@@ -391,6 +398,7 @@ impl Session {
                 );
                 return self.load(target, spec, generator, recorder, length, control);
             }
+            Action::Replay(replay) => return self.replay(target, spec, replay, control),
             Action::Purge => confirmed.and_then(|()| self.purge(target)).map(|method| {
                 what = format!("{what}; method: {}", method.name());
             }),
@@ -455,6 +463,45 @@ impl Session {
         if let (Ok(End::Complete), Some(deadline)) = (&end, deadline) {
             target.idle_until(deadline);
         }
+        let end = end.map_err(RunError::from);
+        self.driven(target, spec, start, recorder, end)
+    }
+
+    /// Replays a trace.
+    fn replay<T: Target>(
+        &mut self,
+        target: &mut T,
+        spec: &PhaseSpec,
+        replayed: &ReplaySpec,
+        control: &mut Control<'_>,
+    ) -> (Phase, PhaseRows) {
+        let start = target.now();
+        let mut recorder = Recorder::new(start, None);
+        let observer = &mut *control.observer;
+        let mut on_second = |recorder: &Recorder| observer(&second_event(recorder));
+        let mut observer = Observer { interrupted: control.interrupted, on_second: &mut on_second };
+        let opened = target.confirm_identity().map_err(RunError::from);
+        let end = opened.and_then(|()| replayed.feed()).and_then(|mut feed| {
+            let mut meter = Meter::new(&feed.info().streams);
+            let recorders = (&mut recorder, &mut meter);
+            let end = replay(target, replayed, &mut feed, recorders, &mut observer);
+            let remarks = storage_bench::remarks(&feed, replayed);
+            remarks.into_iter().for_each(|remark| self.warn(remark));
+            self.replay = Some(meter);
+            end
+        });
+        self.driven(target, spec, start, recorder, end)
+    }
+
+    /// The record and the rows of a phase of commands that has come to an end.
+    fn driven<T: Target>(
+        &mut self,
+        target: &mut T,
+        spec: &PhaseSpec,
+        start: Nanos,
+        mut recorder: Recorder,
+        end: Result<End, RunError>,
+    ) -> (Phase, PhaseRows) {
         target.telemetry_take(recorder.telemetry_mut());
         let failed = recorder.first_error.map(|(op, errno)| command_failed(&op, errno));
         let mut phase = phase_record(spec, spec.what.clone(), start, start);
@@ -464,7 +511,7 @@ impl Session {
         let (rows, length) = recorder.finish(target.now());
         phase.duration_ns = length.0;
         match (end, failed) {
-            (Err(error), _) => self.fail(error.into()),
+            (Err(error), _) => self.fail(error),
             (Ok(_), Some(failed)) => self.fail(failed.into()),
             (Ok(End::Interrupted), None) => self.run.status = RunStatus::Interrupted,
             (Ok(_), None) => {}

@@ -16,6 +16,7 @@ pub mod pslc;
 pub mod qd_sweep;
 mod rates;
 pub mod steps;
+pub mod storage_bench;
 pub mod sweep;
 pub mod trim;
 mod zones;
@@ -32,6 +33,7 @@ use crate::error::RunError;
 use crate::event::Length;
 use crate::params::{Param, Params};
 use crate::recorder::Zones;
+use crate::replay::ReplaySpec;
 pub use measured::{Measured, Part};
 
 /// A test of the suite.
@@ -59,6 +61,14 @@ pub enum Test {
     FullWrite,
     /// See [`pslc`].
     Pslc,
+    /// See [`storage_bench`].
+    Heavy,
+    /// See [`storage_bench`].
+    Light,
+    /// See [`storage_bench`].
+    Destroyer,
+    /// See [`storage_bench`].
+    Replay,
 }
 
 /// What a test is.
@@ -188,6 +198,8 @@ pub enum Action {
     },
     /// Leave the target alone.
     Idle(Nanos),
+    /// Issue the commands of a trace.
+    Replay(ReplaySpec),
     /// Issue a workload to its end, or for a time.
     Load {
         /// What to issue.
@@ -204,7 +216,7 @@ impl PhaseSpec {
     #[must_use]
     pub fn length(&self) -> Length {
         match &self.action {
-            Action::Purge | Action::Deallocate { .. } => Length::Unknown,
+            Action::Purge | Action::Deallocate { .. } | Action::Replay(_) => Length::Unknown,
             Action::Idle(duration) | Action::Load { duration: Some(duration), .. } => {
                 Length::Time(*duration)
             }
@@ -218,7 +230,7 @@ impl PhaseSpec {
     #[must_use]
     pub fn is_destructive(&self) -> bool {
         match &self.action {
-            Action::Purge | Action::Deallocate { .. } => true,
+            Action::Purge | Action::Deallocate { .. } | Action::Replay(_) => true,
             Action::Idle(_) => false,
             Action::Load { workload, .. } => workload.mix.writes(),
         }
@@ -242,7 +254,7 @@ pub struct Figures {
 
 impl Test {
     /// Every test, in the order of the suite.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 15] = [
         Self::Consistency,
         Self::Trim,
         Self::Corners,
@@ -254,6 +266,10 @@ impl Test {
         Self::Mixed,
         Self::FullWrite,
         Self::Pslc,
+        Self::Heavy,
+        Self::Light,
+        Self::Destroyer,
+        Self::Replay,
     ];
 
     /// What the test is.
@@ -271,6 +287,10 @@ impl Test {
             Self::Mixed => &mixed::DEFINITION,
             Self::FullWrite => &full_write::DEFINITION,
             Self::Pslc => &pslc::DEFINITION,
+            Self::Heavy => &storage_bench::HEAVY_2011,
+            Self::Light => &storage_bench::LIGHT_2011,
+            Self::Destroyer => &storage_bench::DESTROYER_2013,
+            Self::Replay => &storage_bench::ANY,
         }
     }
 

@@ -2,13 +2,15 @@
 
 use std::path::PathBuf;
 
-use base::Ratio;
+use base::{Bytes, Ratio};
 use clap::{Args as ClapArgs, Subcommand};
 use load::trace::export::ExportFormat;
 use load::trace::format::{Event, Format as TraceFormat, FormatOptions, WaitUnit};
 use load::trace::{ImportOptions, TraceError};
 
-use super::Format;
+use run::Test;
+
+use super::{Format, RunArgs, TestArgs};
 
 /// What to do with a trace.
 #[derive(Debug, Subcommand)]
@@ -21,6 +23,8 @@ pub enum TraceCommand {
     Convert(TraceConvertArgs),
     /// Make a trace whose statistics equal published ones: heavy-2011, light-2011, destroyer-2013
     Synth(TraceSynthArgs),
+    /// Replay a trace on targets; the same as `ssdlab run replay TARGET --set trace=TRACE`
+    Replay(TraceReplayArgs),
 }
 
 /// Which trace to read, and how.
@@ -109,6 +113,79 @@ pub struct TraceSynthArgs {
     pub format: Format,
 }
 
+/// Arguments of `trace replay`.
+#[derive(Debug, ClapArgs)]
+pub struct TraceReplayArgs {
+    /// Trace file of any known format, or `synth:SCENARIO[?scale=1/10&seed=1]`
+    #[arg(value_name = "TRACE")]
+    pub trace: String,
+    /// Targets: `sim:NAME[?key=value&...]`, `file:PATH?size=8GiB`, `/dev/...`, `null:`
+    #[arg(required = true, value_name = "TARGET")]
+    pub targets: Vec<String>,
+    /// Pauses: `real`, `none`, or no longer than `cap:25ms`
+    #[arg(long, value_name = "POLICY")]
+    pub idle: Option<String>,
+    /// `closed`: keep recorded queue depths; `open`: keep recorded times
+    #[arg(long, value_name = "FORM")]
+    pub form: Option<String>,
+    /// Addresses beyond the span: `wrap`, `scale`, or `offset:BYTES`
+    #[arg(long, value_name = "MAPPING")]
+    pub mapping: Option<String>,
+    /// Set another parameter of the test, e.g. `flush=false`
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = super::parse_setting)]
+    pub settings: Vec<(String, String)>,
+    /// Bytes to use from LBA 0, e.g. `64GiB`
+    #[arg(long, value_name = "BYTES")]
+    pub span: Option<Bytes>,
+    /// Directory of run directories
+    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs")]
+    pub library: PathBuf,
+    /// Confirm that everything on the device with this serial may be erased (loop devices and
+    /// existing files: their path)
+    #[arg(long, value_name = "SERIAL")]
+    pub erase: Option<String>,
+    /// Also erase a device that holds a file system or partition table
+    #[arg(long, requires = "erase")]
+    pub erase_signatures: bool,
+    /// No progress, no talk
+    #[arg(long)]
+    pub quiet: bool,
+    /// What stdout carries
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+impl TraceReplayArgs {
+    /// The same as arguments of `run`.
+    pub fn into_run(self) -> RunArgs {
+        let named = [
+            ("trace", Some(self.trace)),
+            ("idle", self.idle),
+            ("form", self.form),
+            ("mapping", self.mapping),
+        ];
+        let named = named.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?)));
+        let test = TestArgs {
+            test: Test::Replay,
+            targets: self.targets,
+            spare: Vec::new(),
+            span: self.span,
+            purge: None,
+            settings: named.chain(self.settings).collect(),
+            library: self.library,
+            seed: 1,
+            format: self.format,
+        };
+        RunArgs {
+            test,
+            erase: self.erase,
+            erase_signatures: self.erase_signatures,
+            read_only: false,
+            quiet: self.quiet,
+        }
+    }
+}
+
 impl TraceCommand {
     /// What stdout carries.
     pub fn format(&self) -> Format {
@@ -117,6 +194,7 @@ impl TraceCommand {
             Self::Import(args) => args.input.format,
             Self::Convert(args) => args.input.format,
             Self::Synth(args) => args.format,
+            Self::Replay(args) => args.format,
         }
     }
 }

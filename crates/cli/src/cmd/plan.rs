@@ -196,6 +196,12 @@ pub fn cost(phase: &PhaseSpec, overwritten_bytes: u64) -> Cost {
     let workload = match &phase.action {
         Action::Load { workload, .. } => workload,
         Action::Idle(time) => return Cost { time: Some(*time), ..Cost::default() },
+        Action::Replay(replay) => {
+            let time = |moved| Nanos(scaled(moved, Nanos::SECOND.0, ASSUMED_RANDOM_BYTES_PER_S));
+            let time = replay.moved_bytes.map(|(read, written)| time(read + written));
+            let written_bytes = replay.moved_bytes.map_or(0, |(_, written)| written);
+            return Cost { written_bytes, time, is_estimate: true };
+        }
         Action::Purge if overwritten_bytes > 0 => {
             let time = Nanos(scaled(overwritten_bytes, Nanos::SECOND.0, ASSUMED_FILL_BYTES_PER_S));
             return Cost { written_bytes: overwritten_bytes, time: Some(time), is_estimate: true };

@@ -156,6 +156,11 @@ impl<T: Target> Target for FaultyTarget<T> {
         Ok(())
     }
 
+    fn reap_until(&mut self, t: Nanos, out: &mut Vec<Completion>) -> Result<(), IoError> {
+        self.idle_until(t);
+        self.reap(0, out)
+    }
+
     fn idle_until(&mut self, t: Nanos) {
         self.inner.idle_until(t);
     }

@@ -175,6 +175,11 @@ impl Target for ScriptedTarget {
         Ok(())
     }
 
+    fn reap_until(&mut self, t: Nanos, out: &mut Vec<Completion>) -> Result<(), IoError> {
+        self.idle_until(t);
+        self.reap(0, out)
+    }
+
     fn idle_until(&mut self, t: Nanos) {
         self.record(Event::Idled(t));
         self.now = self.now.max(t);

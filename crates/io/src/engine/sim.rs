@@ -182,6 +182,11 @@ impl Target for SimTarget {
         })
     }
 
+    fn reap_until(&mut self, t: Nanos, out: &mut Vec<Completion>) -> Result<(), IoError> {
+        self.idle_until(t);
+        self.reap(0, out)
+    }
+
     fn idle_until(&mut self, t: Nanos) {
         self.device.run_until(t);
     }

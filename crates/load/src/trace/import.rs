@@ -211,6 +211,7 @@ impl Source for Ordered {
             source: self.source.clone(),
             streams: self.raw.stream_names(),
             epoch_ns: self.epoch_ns.unwrap_or(0),
+            span_bytes: None,
             warnings: self.problems().sentences(),
             published: None,
         }

@@ -43,6 +43,9 @@ pub struct TraceInfo {
     /// Time of the first record in its own clock, in ns; 0 where that clock starts with the trace.
     #[serde(default)]
     pub epoch_ns: u64,
+    /// Bytes of the address space that the trace lies in, where it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub span_bytes: Option<u64>,
     /// What the reader could not take as it was, in sentences.
     #[serde(default)]
     pub warnings: Vec<String>,

@@ -4,6 +4,8 @@ use base::{Histogram, OpKind, Ratio};
 use result::rows::PhaseRows;
 use result::schema::{Phase, Run};
 
+use crate::replay::Meter;
+
 /// Everything measured so far.
 #[derive(Clone, Copy, Debug)]
 pub struct Measured<'a> {
@@ -11,6 +13,8 @@ pub struct Measured<'a> {
     pub run: &'a Run,
     /// The rows of each phase, in the order of `run.phases`.
     pub rows: &'a [PhaseRows],
+    /// What the replay of a trace came to, where there was one.
+    pub replay: Option<&'a Meter>,
 }
 
 /// One phase with its rows.

@@ -19,12 +19,13 @@ use crate::args::trace::{
 };
 use crate::failure::EXIT_DONE;
 
-pub fn run(command: &TraceCommand) -> anyhow::Result<u8> {
+pub fn run(command: TraceCommand) -> anyhow::Result<u8> {
     match command {
-        TraceCommand::Info(args) => info::run(args),
-        TraceCommand::Import(args) => import_trace(args),
-        TraceCommand::Convert(args) => convert(args),
-        TraceCommand::Synth(args) => synth(args),
+        TraceCommand::Info(args) => info::run(&args),
+        TraceCommand::Import(args) => import_trace(&args),
+        TraceCommand::Convert(args) => convert(&args),
+        TraceCommand::Synth(args) => synth(&args),
+        TraceCommand::Replay(args) => super::run::run(&args.into_run()),
     }
 }
 

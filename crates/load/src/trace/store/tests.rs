@@ -24,6 +24,7 @@ fn info() -> TraceInfo {
         source: "a test".to_owned(),
         streams: vec!["browser".to_owned()],
         epoch_ns: 7,
+        span_bytes: Some(1 << 63),
         warnings: vec![],
         published: None,
     }

@@ -22,6 +22,7 @@ pub struct TraceWriter<W: Write + Send> {
     wide: Vec<i64>,
     narrow: Vec<i32>,
     records: u64,
+    end_bytes: u64,
 }
 
 impl<W: Write + Send> TraceWriter<W> {
@@ -34,7 +35,15 @@ impl<W: Write + Send> TraceWriter<W> {
             .and_then(|schema| SerializedFileWriter::new(out, schema, properties()))
             .map_err(|error| failed(what, error))?;
         let rows = Vec::with_capacity(GROUP_ROWS);
-        Ok(Self { what: what.to_owned(), file, rows, wide: vec![], narrow: vec![], records: 0 })
+        Ok(Self {
+            what: what.to_owned(),
+            file,
+            rows,
+            wide: vec![],
+            narrow: vec![],
+            records: 0,
+            end_bytes: 0,
+        })
     }
 
     /// Appends a record.
@@ -44,6 +53,7 @@ impl<W: Write + Send> TraceWriter<W> {
     pub fn push(&mut self, record: &Record) -> Result<(), TraceError> {
         self.rows.push(*record);
         self.records += 1;
+        self.end_bytes = self.end_bytes.max(record.end());
         if self.rows.len() == GROUP_ROWS { self.flush_group() } else { Ok(()) }
     }
 
@@ -55,7 +65,9 @@ impl<W: Write + Send> TraceWriter<W> {
         if !self.rows.is_empty() {
             self.flush_group()?;
         }
-        let header = Header { version: TRACE_VERSION, info: info.clone() };
+        let span_bytes = info.span_bytes.or(Some(self.end_bytes));
+        let info = TraceInfo { span_bytes, ..info.clone() };
+        let header = Header { version: TRACE_VERSION, info };
         let text = serde_json::to_string(&header).unwrap_or_default();
         self.file.append_key_value_metadata(KeyValue::new(INFO_KEY.to_owned(), text));
         let out = self.file.into_inner().map_err(|error| failed(&self.what, error))?;

@@ -7,9 +7,6 @@ use super::rake::{Constraint, rake, whole};
 use super::scenario::{Published, Scenario, size_weights};
 use crate::trace::stats::{DEPTH_BINS, SIZE_BINS, size_bin};
 
-/// Deepest queue that is made.
-const DEPTH_MAX: usize = 48;
-
 /// One kind of I/O of one program, with its first guess.
 struct Guess {
     phase: usize,
@@ -140,16 +137,17 @@ pub(super) fn depths(
     published: &Published,
     ios: &[u64],
 ) -> Result<Vec<Vec<u64>>, String> {
+    let depth_max = usize::from(scenario.queue_depth_max);
     let mut weights = Vec::new();
     for (phase, &ios) in scenario.phases.iter().zip(ios) {
         // Geometric with the mean that the phase tends to; the second term lets every phase reach every depth.
         let ratio = 1.0 - 1.0 / phase.queue_depth.max(1.01);
         let guess =
             |depth: usize| ratio.powf(depth as f64 - 1.0) / phase.queue_depth + 1e-5 / depth as f64;
-        weights.extend((1..=DEPTH_MAX).map(|depth| guess(depth) * ios as f64));
+        weights.extend((1..=depth_max).map(|depth| guess(depth) * ios as f64));
     }
-    rake(&mut weights, &depth_constraints(published, ios))?;
-    let rows = weights.chunks(DEPTH_MAX).zip(ios);
+    rake(&mut weights, &depth_constraints(published, ios, depth_max))?;
+    let rows = weights.chunks(depth_max).zip(ios);
     let row = |(weights, &ios): (&[f64], &u64)| {
         let mut counts = vec![0];
         counts.extend(whole(weights, ios));
@@ -158,12 +156,12 @@ pub(super) fn depths(
     Ok(rows.map(row).collect())
 }
 
-fn depth_constraints(published: &Published, ios: &[u64]) -> Vec<Constraint> {
+fn depth_constraints(published: &Published, ios: &[u64], depth_max: usize) -> Vec<Constraint> {
     let phases = ios.len();
     let all: f64 = ios.iter().sum::<u64>() as f64;
     let at = |first: usize, last: usize| -> Vec<usize> {
-        let depths = first..=last.min(DEPTH_MAX);
-        (0..phases).flat_map(|p| depths.clone().map(move |d| p * DEPTH_MAX + d - 1)).collect()
+        let depths = first..=last.min(depth_max);
+        (0..phases).flat_map(|p| depths.clone().map(move |d| p * depth_max + d - 1)).collect()
     };
     let mut constraints = Vec::new();
     let mut share = |name: &str, members: Vec<usize>, share: f64| {
@@ -181,13 +179,13 @@ fn depth_constraints(published: &Published, ios: &[u64]) -> Vec<Constraint> {
         share("the share at queue depth 1", at(1, 1), at_1);
     }
     if let Some(mean) = published.queue_depth_mean {
-        let members = at(1, DEPTH_MAX);
-        let values = members.iter().map(|member| (member % DEPTH_MAX + 1) as f64).collect();
+        let members = at(1, depth_max);
+        let values = members.iter().map(|member| (member % depth_max + 1) as f64).collect();
         let name = "the mean queue depth".to_owned();
         constraints.push(Constraint { name, members, target: mean * all, values: Some(values) });
     }
     for (phase, &ios) in ios.iter().enumerate() {
-        let members = (phase * DEPTH_MAX..(phase + 1) * DEPTH_MAX).collect();
+        let members = (phase * depth_max..(phase + 1) * depth_max).collect();
         let name = "the I/Os of a phase".to_owned();
         constraints.push(Constraint { name, members, target: ios as f64, values: None });
     }

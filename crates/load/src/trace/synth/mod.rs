@@ -70,6 +70,7 @@ impl Synth {
             origin: Origin::Synthesised,
             source: format!("scenario {}{scaled}, seed {seed}", scenario.name),
             streams: scenario.stream_names(),
+            span_bytes: Some(plan.span_bytes),
             published: Some(plan.published.clone()),
             ..TraceInfo::default()
         };

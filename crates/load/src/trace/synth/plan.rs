@@ -48,6 +48,8 @@ pub(super) struct PhasePlan {
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     pub(super) phases: Vec<PhasePlan>,
+    /// Addresses that it lies in.
+    pub(super) span_bytes: u64,
     /// The totals that it was made for.
     pub(super) published: Published,
 }
@@ -75,7 +77,7 @@ impl Plan {
             phases.push(phase(spec, cells, depths, span_pages, stream).map_err(usage)?);
             stream += u32::try_from(spec.apps.len()).unwrap_or(u32::MAX);
         }
-        Ok(Self { phases, published })
+        Ok(Self { phases, span_bytes: span_pages * PAGE_BYTES, published })
     }
 }
 

@@ -30,6 +30,8 @@ pub struct Scenario {
     pub source: String,
     /// Addresses that the work lies in, e.g. `80GB`.
     pub span: String,
+    /// The deepest queue.
+    pub queue_depth_max: u16,
     /// What must come out.
     pub published: Published,
     /// Phases, one after the other.
@@ -172,6 +174,7 @@ impl Scenario {
 
     fn check(&self) -> Result<(), String> {
         self.span_bytes()?;
+        within("queue_depth_max", f64::from(self.queue_depth_max), 1.0, 1024.0)?;
         self.published.check()?;
         if self.phases.is_empty() {
             return Err("it has no [[phase]]".to_owned());

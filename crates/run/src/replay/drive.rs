@@ -1,0 +1,190 @@
+//! The loop of a replay: issue what is due and allowed, wait for an end or for the next time.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use base::{Completion, Nanos, Op};
+use io::Target;
+
+use super::feed::{Command, Feed};
+use super::{Form, Meter, ReplaySpec};
+use crate::drive::End;
+use crate::error::RunError;
+use crate::recorder::Recorder;
+
+/// Who looks on and may stop it.
+pub struct Observer<'a> {
+    /// Set to stop the replay.
+    pub interrupted: &'a AtomicBool,
+    /// Called whenever at least one second has been recorded.
+    pub on_second: &'a mut dyn FnMut(&Recorder),
+}
+
+/// A command outstanding.
+#[derive(Clone, Copy)]
+struct Under {
+    op: Op,
+    stream: u32,
+}
+
+/// The state of the loop.
+struct Replay<'a> {
+    spec: &'a ReplaySpec,
+    head: Option<Command>,
+    /// When the head may be issued at the earliest; `None` where only depth decides.
+    due_ns: Option<u64>,
+    /// Planned time of the last command: the clock of the open form.
+    plan_ns: u64,
+    /// When the last command was issued.
+    issued_ns: u64,
+    free_tags: Vec<u32>,
+    outstanding: Vec<Option<Under>>,
+    queue_depth: u32,
+}
+
+/// Issues all commands of `feed`; ends early when `interrupted`, or when a command fails.
+///
+/// # Errors
+/// Where the target as a whole is lost, or the trace cannot be read any further.
+pub fn replay<T: Target>(
+    target: &mut T,
+    spec: &ReplaySpec,
+    feed: &mut Feed,
+    (recorder, meter): (&mut Recorder, &mut Meter),
+    observer: &mut Observer<'_>,
+) -> Result<End, RunError> {
+    let mut replay = Replay::new(spec, target.now().0);
+    replay.advance(feed)?;
+    let mut ended: Vec<Completion> = Vec::new();
+    let mut seconds = 0;
+    let mut end = None;
+    target.telemetry_start(Nanos::SECOND);
+    loop {
+        if end.is_none() {
+            replay.issue(target, feed, meter)?;
+        }
+        let idle = replay.outstanding_ios() == 0;
+        if idle && (end.is_some() || replay.head.is_none()) {
+            return Ok(end.unwrap_or(End::Complete));
+        }
+        match replay.due_ns.filter(|_| end.is_none() && replay.may_issue()) {
+            Some(due_ns) => wait_until(target, Nanos(due_ns), idle, &mut ended)?,
+            None => target.reap(1, &mut ended)?,
+        }
+        for completion in ended.drain(..) {
+            replay.ended(&completion, recorder, meter);
+        }
+        recorder.passed(target.now());
+        if recorder.seconds().len() > seconds {
+            seconds = recorder.seconds().len();
+            target.telemetry_take(recorder.telemetry_mut());
+            (observer.on_second)(recorder);
+        }
+        if recorder.errors > 0 {
+            end = Some(End::Failed);
+        } else if observer.interrupted.load(Ordering::Relaxed) {
+            end = Some(End::Interrupted);
+        }
+    }
+}
+
+/// Lets time pass until `due`, or until something ends. With nothing outstanding it sleeps, a second at most so that the
+/// stop button is looked at, and wakes a little early: a timer may be late.
+fn wait_until<T: Target>(
+    target: &mut T,
+    due: Nanos,
+    idle: bool,
+    ended: &mut Vec<Completion>,
+) -> Result<(), RunError> {
+    const EARLY_NS: u64 = 200_000;
+    if idle {
+        let second = target.now().0.saturating_add(Nanos::SECOND.0);
+        target.idle_until(Nanos(due.0.saturating_sub(EARLY_NS).min(second)));
+        if due.0 > second {
+            return Ok(());
+        }
+    }
+    Ok(target.reap_until(due, ended)?)
+}
+
+impl<'a> Replay<'a> {
+    fn new(spec: &'a ReplaySpec, start_ns: u64) -> Self {
+        let queue_depth = spec.queue_depth_max;
+        Self {
+            spec,
+            head: None,
+            due_ns: None,
+            plan_ns: start_ns,
+            issued_ns: start_ns,
+            free_tags: (0..queue_depth).rev().collect(),
+            outstanding: vec![None; queue_depth as usize],
+            queue_depth,
+        }
+    }
+
+    fn outstanding_ios(&self) -> u32 {
+        self.queue_depth - self.free_tags.len() as u32
+    }
+
+    /// True where the depth allows the head, whatever its time.
+    fn may_issue(&self) -> bool {
+        let Some(head) = &self.head else { return false };
+        let recorded = u32::from(head.queue_depth);
+        let limit = match self.spec.form {
+            Form::Closed if recorded > 0 => recorded.min(self.queue_depth),
+            Form::Closed | Form::Open => self.queue_depth,
+        };
+        self.outstanding_ios() < limit
+    }
+
+    /// Takes the next command and finds its time.
+    fn advance(&mut self, feed: &mut Feed) -> Result<(), RunError> {
+        self.head = feed.next_command()?;
+        let Some(head) = &self.head else {
+            self.due_ns = None;
+            return Ok(());
+        };
+        let pause_ns = self.spec.idle.pause_ns(head.pause_ns);
+        self.due_ns = match self.spec.form {
+            Form::Open => {
+                self.plan_ns = self.plan_ns.saturating_add(pause_ns);
+                Some(self.plan_ns)
+            }
+            Form::Closed if head.queue_depth <= 1 => Some(self.issued_ns.saturating_add(pause_ns)),
+            Form::Closed => None,
+        };
+        Ok(())
+    }
+
+    /// Issues every command that is due and allowed.
+    fn issue<T: Target>(
+        &mut self,
+        target: &mut T,
+        feed: &mut Feed,
+        meter: &mut Meter,
+    ) -> Result<(), RunError> {
+        while self.may_issue() {
+            let now_ns = target.now().0;
+            let Some(head) = self.head.filter(|_| self.due_ns.is_none_or(|due| due <= now_ns))
+            else {
+                return Ok(());
+            };
+            let Some(tag) = self.free_tags.pop() else { return Ok(()) };
+            let op = Op { tag, ..head.op };
+            self.outstanding[tag as usize] = Some(Under { op, stream: head.stream });
+            target.submit(&[op]);
+            let late_ns = self.due_ns.map(|due| now_ns - due);
+            meter.issued(&op, head.stream, self.outstanding_ios(), now_ns, late_ns);
+            self.issued_ns = now_ns;
+            self.advance(feed)?;
+        }
+        Ok(())
+    }
+
+    fn ended(&mut self, completion: &Completion, recorder: &mut Recorder, meter: &mut Meter) {
+        if let Some(Under { op, stream }) = self.outstanding[completion.tag as usize].take() {
+            recorder.completed(&op, completion);
+            meter.ended(&op, stream, completion);
+            self.free_tags.push(completion.tag);
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! Records into commands that fit the target: mapped, aligned, split.
+
+use base::{Data, Op, OpKind};
+use load::trace::{Flags, Problems, Record, Source, TraceError, TraceInfo};
+
+use super::{Mapping, ReplaySpec};
+use crate::error::RunError;
+
+/// A command and what the trace says about its issue.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Command {
+    /// What to do; the tag is not set.
+    pub op: Op,
+    /// Recorded depth, this command included; 0 where unknown.
+    pub queue_depth: u16,
+    /// Time since the record before in ns; 0 for the further parts of one record.
+    pub pause_ns: u64,
+    /// Who issued it.
+    pub stream: u32,
+}
+
+/// What was changed or left out on the way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// Commands that were widened (deallocations: narrowed) to whole blocks.
+    pub aligned_ios: u64,
+    /// Commands that were split.
+    pub split_ios: u64,
+    /// Commands outside the span.
+    pub outside_ios: u64,
+    /// Flushes, and deallocations, that were left out by choice or because the target cannot do them.
+    pub dropped_ios: u64,
+}
+
+/// The commands of a trace, in order.
+pub struct Feed {
+    source: Box<dyn Source>,
+    spec: ReplaySpec,
+    /// Bytes of the trace's own address space; only a scaled mapping needs them.
+    trace_bytes: u64,
+    last_ns: u64,
+    /// What is left of the record in hand: a flush in front, then so many bytes of its command.
+    pending: Vec<Command>,
+    changes: Changes,
+    depth_unknown: bool,
+}
+
+impl Feed {
+    /// Feeds the records of `source`.
+    ///
+    /// # Errors
+    /// Where a scaled mapping is asked for and the size of the trace's address space is not known.
+    pub fn new(source: Box<dyn Source>, spec: &ReplaySpec) -> Result<Self, RunError> {
+        let trace_bytes = source.info().span_bytes.unwrap_or(0);
+        if spec.mapping == Mapping::Scale && trace_bytes == 0 {
+            return Err(RunError::Usage(format!(
+                "the address space of {} is not known before its end; import it first (ssdlab trace import), or use \
+                 --set mapping=wrap",
+                spec.trace
+            )));
+        }
+        Ok(Self {
+            source,
+            spec: spec.clone(),
+            trace_bytes,
+            last_ns: 0,
+            pending: Vec::new(),
+            changes: Changes::default(),
+            depth_unknown: false,
+        })
+    }
+
+    /// What the trace is.
+    #[must_use]
+    pub fn info(&self) -> TraceInfo {
+        self.source.info()
+    }
+
+    /// What could not be read of it.
+    #[must_use]
+    pub fn problems(&self) -> Problems {
+        self.source.problems()
+    }
+
+    /// What was changed or left out so far.
+    #[must_use]
+    pub fn changes(&self) -> Changes {
+        self.changes
+    }
+
+    /// True where a record had no queue depth.
+    #[must_use]
+    pub fn depth_unknown(&self) -> bool {
+        self.depth_unknown
+    }
+
+    /// The next command; `None` at the end of the trace.
+    ///
+    /// # Errors
+    /// Where the trace cannot be read any further.
+    pub fn next_command(&mut self) -> Result<Option<Command>, TraceError> {
+        while self.pending.is_empty() {
+            let Some(record) = self.source.next_record()? else { return Ok(None) };
+            self.take(&record);
+        }
+        Ok(self.pending.pop())
+    }
+
+    fn take(&mut self, record: &Record) {
+        self.depth_unknown |= record.queue_depth == 0;
+        let pause_ns = record.issue_ns.saturating_sub(self.last_ns);
+        self.last_ns = record.issue_ns;
+        let op = op(record);
+        let command =
+            Command { op, queue_depth: record.queue_depth, pause_ns, stream: record.stream };
+        match record.op {
+            OpKind::Flush if self.spec.keep_flush => self.pending.push(command),
+            OpKind::Deallocate if self.spec.keep_trim => self.place(command, record),
+            OpKind::Flush | OpKind::Deallocate => self.changes.dropped_ios += 1,
+            OpKind::Read | OpKind::Write => self.place(command, record),
+        }
+        if record.flags.contains(Flags::PREFLUSH) && record.op == OpKind::Write {
+            self.flush_first(command);
+        }
+    }
+
+    /// Puts a flush in front of what is pending; the pause is now before it.
+    fn flush_first(&mut self, command: Command) {
+        if !self.spec.keep_flush {
+            self.changes.dropped_ios += 1;
+            return;
+        }
+        if let Some(first) = self.pending.last_mut() {
+            first.pause_ns = 0;
+        }
+        let op = Op { kind: OpKind::Flush, offset: 0, len: 0, fua: false, ..command.op };
+        self.pending.push(Command { op, ..command });
+    }
+
+    /// Maps, aligns and splits a command; the parts are pending in reverse order.
+    fn place(&mut self, command: Command, record: &Record) {
+        let Some((mut offset, mut left)) = self.extent(record) else { return };
+        let longest = u64::from(self.spec.transfer_bytes_max);
+        self.changes.split_ios += u64::from(left > longest);
+        let mut pause_ns = command.pause_ns;
+        let mut parts = Vec::new();
+        while left > 0 {
+            let len = left.min(longest);
+            let op = Op { offset, len: len as u32, ..command.op };
+            parts.push(Command { op, pause_ns, ..command });
+            (offset, left, pause_ns) = (offset + len, left - len, 0);
+        }
+        self.pending.extend(parts.into_iter().rev());
+    }
+
+    /// Offset and length on the target in whole blocks; `None` where nothing is left.
+    fn extent(&mut self, record: &Record) -> Option<(u64, u64)> {
+        let block = u64::from(self.spec.block_bytes);
+        let span = self.spec.span_bytes / block * block;
+        let (start, end) = (record.offset, record.end());
+        let (start, end) = if record.op == OpKind::Deallocate {
+            (start.next_multiple_of(block), end / block * block)
+        } else {
+            (start / block * block, end.next_multiple_of(block))
+        };
+        self.changes.aligned_ios += u64::from((start, end) != (record.offset, record.end()));
+        let len = end.saturating_sub(start).min(span);
+        if len == 0 {
+            self.changes.dropped_ios += 1;
+            return None;
+        }
+        let offset = match self.spec.mapping {
+            // What would run over the end is moved down, so that it stays one command.
+            Mapping::Wrap => (start % span).min(span - len),
+            Mapping::Scale => {
+                let scaled = u128::from(start) * u128::from(span) / u128::from(self.trace_bytes);
+                let scaled = u64::try_from(scaled).unwrap_or(u64::MAX) / block * block;
+                scaled.min(span - len)
+            }
+            Mapping::Offset(bytes) => {
+                let offset = start.saturating_add(bytes.0 / block * block);
+                if offset.saturating_add(len) > span {
+                    self.changes.outside_ios += 1;
+                    return None;
+                }
+                offset
+            }
+        };
+        Some((offset, len))
+    }
+}
+
+fn op(record: &Record) -> Op {
+    let data = match record.physical_percent {
+        0 | 100 => Data::Incompressible,
+        physical_percent => Data::Compressible { physical_percent },
+    };
+    Op {
+        kind: record.op,
+        data,
+        fua: record.flags.contains(Flags::FUA),
+        len: record.len,
+        tag: 0,
+        offset: record.offset,
+    }
+}

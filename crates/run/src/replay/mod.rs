@@ -1,0 +1,156 @@
+//! Replay of a trace: the recorded commands on this target, with their order, depth and (if wanted) their time.
+//!
+//! ```text
+//! trace -> feed (record to commands that fit the target) -> drive (when to issue) -> target -> meter (figures)
+//! ```
+//!
+//! **Closed form** (the default). A trace says when commands were issued, not what each waited for. What it waited for
+//! is approximated by the recorded queue depth: a command recorded at depth d is issued as soon as fewer than d are
+//! outstanding. A command recorded at depth 1 began with an idle drive; it also waits for its recorded pause, counted
+//! from the issue before it and shortened by the idle policy. A drive that is faster than the recorded one ends its
+//! bursts sooner and gets no deeper queues for that. Commands without a known depth wait for their pause alone.
+//!
+//! **Open form.** Every command is issued at its recorded time (pauses shortened by the idle policy), whatever the
+//! drive does; only the queue's end holds it back. How late commands were issued is reported.
+
+mod drive;
+mod feed;
+mod meter;
+
+use std::str::FromStr;
+
+use base::{Bytes, Nanos};
+
+use crate::error::RunError;
+
+pub use drive::{Observer, replay};
+pub use feed::Feed;
+pub use meter::{Meter, Total, Totals};
+
+/// What happens to the time in which a trace issued nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Idle {
+    /// Pauses as recorded.
+    Real,
+    /// Pauses as recorded, but none longer than this.
+    Cap(Nanos),
+    /// No pauses.
+    None,
+}
+
+impl Idle {
+    /// What is left of a pause.
+    #[must_use]
+    pub fn pause_ns(self, recorded_ns: u64) -> u64 {
+        match self {
+            Self::Real => recorded_ns,
+            Self::Cap(cap) => recorded_ns.min(cap.0),
+            Self::None => 0,
+        }
+    }
+}
+
+impl FromStr for Idle {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match (text, text.strip_prefix("cap:")) {
+            ("real", _) => Ok(Self::Real),
+            ("none", _) => Ok(Self::None),
+            (_, Some(cap)) => cap.parse().map(Self::Cap).map_err(|error| error.to_string()),
+            _ => Err("expected real, none or a longest pause such as cap:25ms".to_owned()),
+        }
+    }
+}
+
+/// What decides when a command is issued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// The recorded queue depth.
+    Closed,
+    /// The recorded time.
+    Open,
+}
+
+impl FromStr for Form {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "closed" => Ok(Self::Closed),
+            "open" => Ok(Self::Open),
+            _ => {
+                Err("expected closed (keep recorded depths) or open (keep recorded times)"
+                    .to_owned())
+            }
+        }
+    }
+}
+
+/// Where a recorded address lies on the target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mapping {
+    /// At the address modulo the span.
+    Wrap,
+    /// At the same part of the span as it was of the trace's own.
+    Scale,
+    /// At the address plus this; what then lies outside the span is left out and counted.
+    Offset(Bytes),
+}
+
+impl FromStr for Mapping {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match (text, text.strip_prefix("offset:")) {
+            ("wrap", _) => Ok(Self::Wrap),
+            ("scale", _) => Ok(Self::Scale),
+            (_, Some(bytes)) => {
+                bytes.parse().map(Self::Offset).map_err(|error: base::UnitError| error.to_string())
+            }
+            _ => Err("expected wrap, scale or offset:BYTES".to_owned()),
+        }
+    }
+}
+
+/// A replay to be done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReplaySpec {
+    /// Name of the trace: a file of any format, or `synth:SCENARIO[?scale=1/10&seed=1]`.
+    pub trace: String,
+    /// Bytes read and written, where the trace tells beforehand.
+    pub moved_bytes: Option<(u64, u64)>,
+    /// What happens to pauses.
+    pub idle: Idle,
+    /// What decides when a command is issued.
+    pub form: Form,
+    /// Where a recorded address lies.
+    pub mapping: Mapping,
+    /// Bytes that may be used, from LBA 0.
+    pub span_bytes: u64,
+    /// Most commands outstanding.
+    pub queue_depth_max: u32,
+    /// Longest command; longer ones are split.
+    pub transfer_bytes_max: u32,
+    /// Offsets and lengths are multiples of this; others are widened (deallocations narrowed).
+    pub block_bytes: u32,
+    /// Issue flushes, those in front of writes included.
+    pub keep_flush: bool,
+    /// Issue deallocations.
+    pub keep_trim: bool,
+}
+
+impl ReplaySpec {
+    /// Opens the trace.
+    ///
+    /// # Errors
+    /// Where there is no such trace, or it cannot be replayed with this mapping.
+    pub fn feed(&self) -> Result<Feed, RunError> {
+        if self.trace == "-" {
+            let hint = "a replay reads its trace from a file: import standard input into one first";
+            return Err(RunError::Usage(hint.to_owned()));
+        }
+        let source = load::trace::open(&self.trace, &load::trace::ImportOptions::default())?;
+        Feed::new(source, self)
+    }
+}

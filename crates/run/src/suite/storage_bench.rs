@@ -1,0 +1,291 @@
+//! Storage bench: real work, replayed. `heavy` and `light` of 2011, `destroyer` of 2013 (suite reference, sections 6 and
+//! 7), and `replay` for any trace.
+//!
+//! The original traces were never published; these are synthesised to equal their published statistics, and every
+//! result says so. Method: purge; fill the span, so that every read finds data; replay in the closed form
+//! ([`crate::replay`]). Reported as the reviews did: average data rate over busy time (2011), average service time
+//! (2013), each for all, reads and writes; further percentiles, the depth that was reached, lateness, and a table of
+//! the scenario's groups. Drives that clean up when idle rank differently with other pauses, so the idle policy is
+//! part of every result.
+
+use std::collections::BTreeMap;
+
+use base::{Bytes, OpKind, Ratio};
+use result::schema::{Finding, Table, TableColumn, TableRow};
+
+use super::{Action, Definition, Figures, Measured, PhaseSpec, Procedure, Site, steps};
+use crate::error::RunError;
+use crate::params::{Param, Params};
+use crate::replay::{Form, Idle, Mapping, Meter, ReplaySpec, Total};
+
+/// Name of the measured phase.
+pub const REPLAY: &str = "replay";
+
+/// The parameters of all of them; only the trace differs.
+const fn params(trace: &'static str) -> [Param; 11] {
+    [
+        Param {
+            name: "trace",
+            default: trace,
+            help: "a trace file of any format, or synth:SCENARIO[?seed=N]",
+        },
+        Param {
+            name: "part",
+            default: "1",
+            help: "synthesised traces: part of all totals, e.g. 1/100",
+        },
+        Param {
+            name: "idle",
+            default: "cap:25ms",
+            help: "pauses: real, none, or no longer than cap:25ms",
+        },
+        Param {
+            name: "form",
+            default: "closed",
+            help: "closed: keep recorded queue depths; open: keep recorded times",
+        },
+        Param {
+            name: "mapping",
+            default: "wrap",
+            help: "addresses beyond the span: wrap, scale, or offset:BYTES (what is outside is left out)",
+        },
+        Param { name: "flush", default: "true", help: "issue flushes" },
+        Param { name: "trim", default: "true", help: "issue deallocations where the target can" },
+        Param { name: "queue_depth_max", default: "32", help: "most commands outstanding" },
+        Param {
+            name: "transfer_max",
+            default: "1MiB",
+            help: "longest command; longer ones are split",
+        },
+        Param { name: "purge", default: "true", help: "bring the target to its fresh state first" },
+        Param { name: "fill", default: "true", help: "write the whole span first" },
+    ]
+}
+
+const HEAVY: [Param; 11] = params("synth:heavy-2011");
+const LIGHT: [Param; 11] = params("synth:light-2011");
+const DESTROYER: [Param; 11] = params("synth:destroyer-2013");
+
+const fn definition(
+    name: &'static str,
+    question: &'static str,
+    params: &'static [Param],
+) -> Definition {
+    Definition { name, question, writes: true, params, procedure, figures }
+}
+
+/// Storage Bench 2011, Heavy.
+pub const HEAVY_2011: Definition =
+    definition("heavy", "how long does it keep a demanding user waiting (2011)?", &HEAVY);
+/// Storage Bench 2011, Light.
+pub const LIGHT_2011: Definition =
+    definition("light", "how long does it keep an ordinary user waiting (2011)?", &LIGHT);
+/// Storage Bench 2013, the Destroyer.
+pub const DESTROYER_2013: Definition = definition(
+    "destroyer",
+    "does it stay quick through 2.4 TB of work of six kinds, some of them at once (2013)?",
+    &DESTROYER,
+);
+/// Any trace.
+pub const ANY: Definition = definition("replay", "how does it do the work of this trace?", &HEAVY);
+
+fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
+    let mut spec = spec(params, site)?;
+    // Opened here so that a wrong name is told before anything is touched.
+    let info = spec.feed()?.info();
+    spec.moved_bytes = info.published.as_ref().map(|p| (p.read_bytes, p.write_bytes));
+    let (purge, fill): (bool, bool) = (params.get("purge")?, params.get("fill")?);
+    let mut phases = Vec::new();
+    if purge {
+        phases.push(steps::purge());
+    }
+    if fill {
+        phases.push(steps::fill("fill", site.span_bytes));
+    }
+    let mut notes = info.warnings.clone();
+    let wanted: bool = params.get("trim")?;
+    if wanted && !spec.keep_trim {
+        notes.push("the target cannot deallocate: deallocations are left out".to_owned());
+    }
+    let config = steps::config([
+        ("trace", spec.trace.clone().into()),
+        ("trace_origin", info.origin.name().into()),
+        ("trace_source", info.source.clone().into()),
+        ("idle", params.text("idle").into()),
+        ("form", params.text("form").into()),
+        ("mapping", params.text("mapping").into()),
+        ("flush", spec.keep_flush.into()),
+        ("trim", spec.keep_trim.into()),
+        ("queue_depth_max", spec.queue_depth_max.into()),
+        ("transfer_bytes_max", spec.transfer_bytes_max.into()),
+        ("purge", purge.into()),
+        ("fill", fill.into()),
+    ]);
+    let what = format!(
+        "replay the {} trace {}, {} form, idle {}",
+        info.origin.name(),
+        info.source,
+        params.text("form"),
+        params.text("idle")
+    );
+    phases.push(PhaseSpec { name: REPLAY.to_owned(), what, action: Action::Replay(spec) });
+    let steps = phases.into_iter().map(Into::into).collect();
+    Ok(Procedure { config, steps, notes })
+}
+
+fn spec(params: &Params, site: &Site<'_>) -> Result<ReplaySpec, RunError> {
+    let depth: u32 = params.get("queue_depth_max")?;
+    if depth == 0 {
+        return Err(RunError::Usage("`--set queue_depth_max=0` must be at least 1".to_owned()));
+    }
+    let transfer = params.block_bytes("transfer_max")?;
+    let block_bytes = site.limits.logical_block_bytes;
+    let transfer = transfer.min(site.limits.transfer_bytes_max) / block_bytes * block_bytes;
+    let trim: bool = params.get("trim")?;
+    Ok(ReplaySpec {
+        trace: trace_name(params)?,
+        moved_bytes: None,
+        idle: params.get::<Idle>("idle")?,
+        form: params.get::<Form>("form")?,
+        mapping: params.get::<Mapping>("mapping")?,
+        span_bytes: site.span_bytes,
+        queue_depth_max: depth.min(site.limits.queue_depth_max),
+        transfer_bytes_max: transfer.max(block_bytes),
+        block_bytes,
+        keep_flush: params.get("flush")?,
+        keep_trim: trim && site.limits.deallocate,
+    })
+}
+
+/// The name of the trace, with the part of it that is wanted.
+fn trace_name(params: &Params) -> Result<String, RunError> {
+    let trace = params.text("trace");
+    let part: Ratio = params.get("part")?;
+    if part == Ratio::ONE {
+        return Ok(trace);
+    }
+    if !trace.starts_with("synth:") || trace.contains("scale=") {
+        return Err(RunError::Usage(format!(
+            "`--set part={part}` is for synthesised traces without a scale of their own, not for {trace}"
+        )));
+    }
+    let separator = if trace.contains('?') { '&' } else { '?' };
+    Ok(format!("{trace}{separator}scale={part}"))
+}
+
+fn figures(measured: &Measured<'_>) -> Figures {
+    let (Some(part), Some(meter)) = (measured.part(REPLAY), measured.replay) else {
+        return Figures::default();
+    };
+    let mut metrics = BTreeMap::new();
+    let totals = &meter.totals;
+    for (suffix, total) in [("", totals.all), ("_read", totals.reads), ("_write", totals.writes)] {
+        let busy_s = (total.ios > 0).then_some(total.busy_ns as f64 / 1e9);
+        metrics.insert(format!("avg_data_rate_mb_per_s{suffix}"), total.mb_per_s());
+        metrics.insert(format!("busy_time_s{suffix}"), busy_s);
+        metrics.insert(format!("avg_service_time_us{suffix}"), total.service_us());
+    }
+    for (name, numerator, denominator) in
+        [("p50", 1, 2), ("p99", 99, 100), ("p999", 999, 1000), ("p9999", 9999, 10000)]
+    {
+        let share = Ratio::new(numerator, denominator).unwrap_or(Ratio::ONE);
+        metrics.insert(format!("latency_ns_{name}"), part.latency_ns(share));
+        for (suffix, op) in [("_read", OpKind::Read), ("_write", OpKind::Write)] {
+            let ns = part.latencies(op).quantile(share).map(|ns| ns as f64);
+            metrics.insert(format!("latency_ns_{name}{suffix}"), ns);
+        }
+        let late = meter.lateness.quantile(share).map(|ns| ns as f64);
+        metrics.insert(format!("issue_lateness_ns_{name}"), late);
+    }
+    metrics.insert("latency_ns_max".to_owned(), part.latency_ns(Ratio::ONE));
+    metrics.insert("issue_lateness_ns_max".to_owned(), meter.lateness.max().map(|ns| ns as f64));
+    metrics.insert("queue_depth_mean".to_owned(), meter.depth_mean());
+    metrics.insert("queue_depth_1_share".to_owned(), meter.depth_1_share());
+    let findings = finding(measured, meter).into_iter().collect();
+    let tables = groups(meter).into_iter().collect();
+    Figures { metrics, tables, findings, ..Figures::default() }
+}
+
+fn config(measured: &Measured<'_>, name: &str) -> String {
+    let value = measured.run.config.get(name).and_then(serde_json::Value::as_str);
+    value.unwrap_or_default().to_owned()
+}
+
+fn finding(measured: &Measured<'_>, meter: &Meter) -> Option<Finding> {
+    let all = &meter.totals.all;
+    let (rate, service) = (all.mb_per_s()?, all.service_us()?);
+    let text = format!(
+        "{rate:.1} MB/s on average over {:.1} s of busy time, {service:.0} us mean service time: {} commands and {} of the \
+         {} trace {} (idle {}).",
+        all.busy_ns as f64 / 1e9,
+        all.ios,
+        steps::size(all.bytes),
+        config(measured, "trace_origin"),
+        config(measured, "trace"),
+        config(measured, "idle"),
+    );
+    Some(Finding { text, metric: "avg_data_rate_mb_per_s".to_owned() })
+}
+
+/// The groups of a scenario, where the trace has any.
+fn groups(meter: &Meter) -> Option<Table> {
+    if meter.groups.is_empty() {
+        return None;
+    }
+    let column =
+        |name: &str, unit: &str| TableColumn { name: name.to_owned(), unit: unit.to_owned() };
+    let values = |total: &Total| [total.mb_per_s(), total.service_us()];
+    let row = |(name, totals): &(String, crate::replay::Totals)| {
+        let busy_s = Some(totals.all.busy_ns as f64 / 1e9);
+        let values = [&totals.all, &totals.reads, &totals.writes].into_iter().flat_map(values);
+        TableRow { label: name.clone(), values: values.chain([busy_s]).collect() }
+    };
+    Some(Table {
+        name: "groups".to_owned(),
+        title: "By kind of work".to_owned(),
+        row_name: "kind of work".to_owned(),
+        columns: vec![
+            column("average data rate", "MB/s"),
+            column("average service time", "us"),
+            column("read data rate", "MB/s"),
+            column("read service time", "us"),
+            column("write data rate", "MB/s"),
+            column("write service time", "us"),
+            column("busy time", "s"),
+        ],
+        rows: meter.groups.iter().map(row).collect(),
+        conditions: BTreeMap::new(),
+    })
+}
+
+/// What a replay changed, in sentences for the reader of its result.
+#[must_use]
+pub fn remarks(feed: &crate::replay::Feed, spec: &ReplaySpec) -> Vec<String> {
+    let changes = feed.changes();
+    let block = Bytes(spec.block_bytes.into());
+    let mut remarks = feed.problems().sentences();
+    for (count, what) in [
+        (
+            changes.aligned_ios,
+            format!("commands were not multiples of {block} and were widened to whole blocks"),
+        ),
+        (
+            changes.split_ios,
+            format!(
+                "commands were longer than {} and were split",
+                Bytes(spec.transfer_bytes_max.into())
+            ),
+        ),
+        (changes.outside_ios, "commands lay outside the span and were left out".to_owned()),
+        (changes.dropped_ios, "flushes and deallocations were left out".to_owned()),
+    ] {
+        if count > 0 {
+            remarks.push(format!("{count} {what}"));
+        }
+    }
+    if feed.depth_unknown() && spec.form == Form::Closed {
+        let remark = "the trace does not know queue depths; its commands waited for their recorded pauses alone";
+        remarks.push(remark.to_owned());
+    }
+    remarks
+}

@@ -1,0 +1,222 @@
+//! Is a trace replayed as it was recorded: order, depths, times, addresses?
+#![allow(missing_docs, reason = "a test")]
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use base::{Data, Op, OpKind};
+use io::Target;
+use io::engine::scripted::{Event, Reply, ScriptedTarget};
+use io::engine::sim::SimTarget;
+use load::trace::store::TraceWriter;
+use load::trace::{Flags, Record, TraceInfo};
+use result::schema::RunStatus;
+use result::store::RunDir;
+use run::{Control, Outcome, Request, RunError, SpanRequest, Test};
+
+const MS: u64 = 1_000_000;
+const CAPACITY: u64 = 1 << 20;
+
+fn run_test<T: Target>(
+    target: &mut T,
+    library: &Path,
+    test: &str,
+    settings: &[(&str, &str)],
+) -> Result<Outcome, RunError> {
+    let settings = settings.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned()));
+    let request = Request {
+        test: test.parse::<Test>().unwrap(),
+        settings: settings.collect(),
+        span: SpanRequest::Default,
+        seed: 1,
+        library: library.to_owned(),
+        command: format!("ssdlab run {test}"),
+        environment: BTreeMap::new(),
+        warnings: Vec::new(),
+    };
+    let interrupted = AtomicBool::new(false);
+    let mut control = Control {
+        interrupted: &interrupted,
+        observer: &mut |_| (),
+        unix_ns: || 1_795_000_000_000_000_000,
+    };
+    run::run(target, &request, &mut control)
+}
+
+/// What came of replaying these records: the outcome, and every command with the time of its issue.
+fn replayed(records: &[Record], settings: &[(&str, &str)]) -> (Outcome, Vec<(u64, Op)>) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.trace.parquet");
+    let mut writer = TraceWriter::new(File::create(&path).unwrap(), "x").unwrap();
+    records.iter().for_each(|record| writer.push(record).unwrap());
+    writer.finish(&TraceInfo::default()).unwrap();
+    // Every command takes 10 ms, so that what is issued together overlaps.
+    let mut target = ScriptedTarget::new(CAPACITY, Reply::after_ns(10 * MS));
+    let path = path.to_string_lossy().into_owned();
+    let mut all = vec![("trace", path.as_str()), ("purge", "false"), ("fill", "false")];
+    all.extend(settings);
+    let outcome = run_test(&mut target, dir.path(), "replay", &all).unwrap();
+    assert_eq!(outcome.run.status, RunStatus::Complete, "{:?}", outcome.run.warnings);
+    let ops = target.events().iter().filter_map(|(at, event)| match event {
+        Event::Submitted(op) => Some((at.0, *op)),
+        _ => None,
+    });
+    (outcome, ops.collect())
+}
+
+fn write(at_ms: u64, offset: u64, queue_depth: u16) -> Record {
+    Record { queue_depth, ..Record::new(at_ms * MS, OpKind::Write, offset, 4096) }
+}
+
+fn issue_ms(ops: &[(u64, Op)]) -> Vec<u64> {
+    ops.iter().map(|(at, _)| at / MS).collect()
+}
+
+fn metric(outcome: &Outcome, name: &str) -> f64 {
+    let metrics = &outcome.run.metrics;
+    let value = metrics.get(name).unwrap_or_else(|| panic!("no {name} in {metrics:#?}"));
+    value.unwrap_or_else(|| panic!("{name} is null"))
+}
+
+#[test]
+fn the_closed_form_keeps_depths_and_waits_only_where_the_drive_was_idle() {
+    let depths = [1, 2, 2, 1, 1];
+    let times = [0, 1, 2, 100, 101];
+    let records: Vec<_> =
+        times.iter().zip(depths).map(|(&at, depth)| write(at, at * 4096, depth)).collect();
+    // Depth 2 goes along with the first at once; the third waits for an end; depth 1 waits for all, and for its pause.
+    let (outcome, ops) = replayed(&records, &[("idle", "real")]);
+    assert_eq!(issue_ms(&ops), [0, 0, 10, 108, 118]);
+    // The first two end at one moment, so the third finds the drive idle.
+    assert!((metric(&outcome, "queue_depth_mean") - 6.0 / 5.0).abs() < 1e-9);
+    let (outcome, ops) = replayed(&records, &[("idle", "cap:25ms")]);
+    assert_eq!(issue_ms(&ops), [0, 0, 10, 35, 45]);
+    assert!((metric(&outcome, "busy_time_s") - 0.040).abs() < 1e-9, "{:?}", outcome.run.metrics);
+    let (_, ops) = replayed(&records, &[("idle", "none")]);
+    assert_eq!(issue_ms(&ops), [0, 0, 10, 20, 30]);
+}
+
+#[test]
+fn the_open_form_keeps_times_whatever_the_drive_does() {
+    let records: Vec<_> = [0, 1, 2, 100, 101].map(|at| write(at, at * 4096, 1)).to_vec();
+    let (outcome, ops) = replayed(&records, &[("idle", "real"), ("form", "open")]);
+    assert_eq!(issue_ms(&ops), [0, 1, 2, 100, 101]);
+    assert!(metric(&outcome, "issue_lateness_ns_max") < 1.0);
+    let late = [("idle", "real"), ("form", "open"), ("queue_depth_max", "1")];
+    let (outcome, ops) = replayed(&records, &late);
+    assert_eq!(issue_ms(&ops), [0, 10, 20, 100, 110]);
+    assert!(metric(&outcome, "issue_lateness_ns_max") >= 18.0 * MS as f64);
+}
+
+#[test]
+fn a_write_that_flushes_first_is_a_flush_and_a_write() {
+    let commit = Record { flags: Flags::PREFLUSH | Flags::FUA, ..write(5, 8192, 1) };
+    let records = [write(0, 0, 1), commit];
+    let kinds = |ops: &[(u64, Op)]| ops.iter().map(|(_, op)| (op.kind, op.fua)).collect::<Vec<_>>();
+    let (_, ops) = replayed(&records, &[]);
+    let write = OpKind::Write;
+    assert_eq!(kinds(&ops), [(write, false), (OpKind::Flush, false), (write, true)]);
+    let (outcome, ops) = replayed(&records, &[("flush", "false")]);
+    assert_eq!(kinds(&ops), [(write, false), (write, true)]);
+    let told = outcome.run.warnings.iter().any(|w| w.contains("1 flushes and deallocations"));
+    assert!(told, "{:?}", outcome.run.warnings);
+}
+
+#[test]
+fn addresses_are_wrapped_scaled_or_moved() {
+    let records =
+        [write(0, 0, 1), write(1, 3 * CAPACITY + 8192, 1), write(2, 4 * CAPACITY - 4096, 1)];
+    let offsets = |settings: &[(&str, &str)]| {
+        let (outcome, ops) = replayed(&records, settings);
+        (ops.iter().map(|(_, op)| op.offset).collect::<Vec<_>>(), outcome.run.warnings)
+    };
+    assert_eq!(offsets(&[]).0, [0, 8192, CAPACITY - 4096]);
+    let (scaled, _) = offsets(&[("mapping", "scale")]);
+    assert_eq!(scaled, [0, CAPACITY * 3 / 4 + 2048, CAPACITY - 4096]);
+    let (moved, warnings) = offsets(&[("mapping", "offset:8KiB")]);
+    assert_eq!(moved, [8192]);
+    assert!(warnings.iter().any(|w| w.contains("2 commands lay outside the span")), "{warnings:?}");
+}
+
+#[test]
+fn commands_become_whole_blocks_and_no_longer_than_the_target_takes() {
+    let records = [
+        Record { queue_depth: 1, ..Record::new(0, OpKind::Read, 700, 100) },
+        Record { queue_depth: 1, ..Record::new(MS, OpKind::Read, 4096, 5 << 10) },
+        Record { queue_depth: 1, ..Record::new(MS, OpKind::Deallocate, 700, 2000) },
+    ];
+    let (outcome, ops) = replayed(&records, &[("transfer_max", "4KiB")]);
+    let extents: Vec<_> = ops.iter().map(|(_, op)| (op.kind, op.offset, op.len)).collect();
+    let expected = [
+        (OpKind::Read, 512, 512),
+        (OpKind::Read, 4096, 4096),
+        (OpKind::Read, 8192, 1024),
+        (OpKind::Deallocate, 1024, 1536),
+    ];
+    assert_eq!(extents, expected);
+    let warnings = &outcome.run.warnings;
+    assert!(warnings.iter().any(|w| w.contains("2 commands were not multiples")), "{warnings:?}");
+    assert!(warnings.iter().any(|w| w.contains("1 commands were longer")), "{warnings:?}");
+}
+
+#[test]
+fn data_are_as_compressible_as_recorded() {
+    let records = [write(0, 0, 1), Record { physical_percent: 46, ..write(1, 0, 1) }];
+    let (_, ops) = replayed(&records, &[]);
+    let data: Vec<_> = ops.iter().map(|(_, op)| op.data).collect();
+    assert_eq!(data, [Data::Incompressible, Data::Compressible { physical_percent: 46 }]);
+}
+
+#[test]
+fn slips_are_named_before_anything_is_touched() {
+    let library = tempfile::tempdir().unwrap();
+    let message = |settings: &[(&str, &str)]| {
+        let mut target = ScriptedTarget::new(CAPACITY, Reply::after_ns(1));
+        let outcome = run_test(&mut target, library.path(), "light", settings);
+        assert_eq!(target.events().len(), 0);
+        outcome.err().map(|error| error.to_string()).unwrap_or_default()
+    };
+    assert!(message(&[("idle", "some")]).contains("expected real, none"));
+    assert!(message(&[("form", "x")]).contains("expected closed"));
+    assert!(message(&[("mapping", "x")]).contains("expected wrap, scale"));
+    assert!(message(&[("trace", "/no/such/trace")]).contains("/no/such/trace cannot be read"));
+    assert!(message(&[("trace", "synth:x")]).contains("there is no scenario `x`"));
+    assert!(message(&[("trace", "/x"), ("part", "1/2")]).contains("is for synthesised traces"));
+}
+
+/// The storage benches on a small simulated drive: their published depths are reached, and all figures are there.
+#[test]
+fn the_storage_benches_reach_their_depths_and_report_all_figures() {
+    let published =
+        [("heavy", Some(4.625), 0.59), ("light", None, 0.734), ("destroyer", Some(5.5), 0.0)];
+    for (test, mean, at_1) in published {
+        let library = tempfile::tempdir().unwrap();
+        let drive = "sandisk-extreme-ii-480gb";
+        let keys = [("scale".to_owned(), "1/256".to_owned())];
+        let mut target = SimTarget::open(&format!("sim:{drive}"), drive, &keys).unwrap();
+        let part = if test == "destroyer" { "1/5000" } else { "1/400" };
+        let outcome = run_test(&mut target, library.path(), test, &[("part", part)]).unwrap();
+        assert_eq!(outcome.run.status, RunStatus::Complete, "{:?}", outcome.run.warnings);
+        if let Some(mean) = mean {
+            let found = metric(&outcome, "queue_depth_mean");
+            assert!((found - mean).abs() < 0.02 * mean, "{test}: {found}");
+        }
+        let found = metric(&outcome, "queue_depth_1_share");
+        assert!(at_1 == 0.0 || (found - at_1).abs() < 0.01, "{test}: {found}");
+        for suffix in ["", "_read", "_write"] {
+            for name in ["avg_data_rate_mb_per_s", "busy_time_s", "avg_service_time_us"] {
+                assert!(metric(&outcome, &format!("{name}{suffix}")) > 0.0);
+            }
+            assert!(metric(&outcome, &format!("latency_ns_p99{suffix}")) > 0.0);
+        }
+        assert!(outcome.run.findings[0].text.contains("synthesised"), "{:?}", outcome.run.findings);
+        assert_eq!(outcome.run.config["trace_origin"], "synthesised");
+        let groups = &outcome.run.tables[0];
+        assert_eq!(groups.rows.len(), if test == "destroyer" { 6 } else { groups.rows.len() });
+        let dir = RunDir::open(&outcome.dir).unwrap();
+        assert_eq!(dir.contradictions().unwrap(), Vec::<String>::new());
+        result::report::build("report", &[dir]).unwrap();
+    }
+}
