@@ -15,10 +15,12 @@ enum Unit {
     Share,
     Plain,
     Seconds,
+    MbPerS,
+    Us,
 }
 
 /// Figures in the order in which they are read.
-const FIGURES: [(&str, &str, Unit); 18] = [
+const FIGURES: [(&str, &str, Unit); 33] = [
     ("iops_peak_mean_first_60s", "mean of the first 60 s", Unit::Iops),
     ("iops_mean", "mean of the whole load", Unit::Iops),
     ("iops_steady_mean", "steady mean", Unit::Iops),
@@ -36,6 +38,21 @@ const FIGURES: [(&str, &str, Unit); 18] = [
     ("latency_ns_max", "latency, largest", Unit::Latency),
     ("fall_start_s", "the fall begins", Unit::Seconds),
     ("steady_start_s", "steady state begins", Unit::Seconds),
+    ("avg_data_rate_mb_per_s", "average data rate", Unit::MbPerS),
+    ("avg_data_rate_mb_per_s_read", "average data rate, reads", Unit::MbPerS),
+    ("avg_data_rate_mb_per_s_write", "average data rate, writes", Unit::MbPerS),
+    ("busy_time_s", "busy time", Unit::Seconds),
+    ("busy_time_s_read", "busy time, reads", Unit::Seconds),
+    ("busy_time_s_write", "busy time, writes", Unit::Seconds),
+    ("avg_service_time_us", "average service time", Unit::Us),
+    ("avg_service_time_us_read", "average service time, reads", Unit::Us),
+    ("avg_service_time_us_write", "average service time, writes", Unit::Us),
+    ("latency_ns_p99_read", "latency of reads, 99%", Unit::Latency),
+    ("latency_ns_p99_write", "latency of writes, 99%", Unit::Latency),
+    ("queue_depth_mean", "mean queue depth", Unit::Plain),
+    ("queue_depth_1_share", "commands at queue depth 1", Unit::Share),
+    ("issue_lateness_ns_p99", "issued late, 99%", Unit::Latency),
+    ("issue_lateness_ns_max", "issued late, at most", Unit::Latency),
     ("waf_steady", "write amplification, steady", Unit::Plain),
 ];
 
@@ -46,6 +63,8 @@ fn shown(value: f64, unit: Unit) -> String {
         Unit::Share => format!("{:.1}%", value * 100.0),
         Unit::Plain => format!("{value:.3}"),
         Unit::Seconds => format!("{value:.0} s"),
+        Unit::MbPerS => format!("{value:.1} MB/s"),
+        Unit::Us => format!("{value:.1} us"),
     }
 }
 

@@ -49,7 +49,7 @@ mod tests {
     fn a_scenario_is_opened_by_its_name_with_scale_and_seed() {
         let trace = synth("light-2011?scale=1/100&seed=5").unwrap();
         assert_eq!(trace.records(), 3726 + 4597);
-        assert_eq!(trace.info().source, "scenario light-2011, scale 1/100, seed 5");
+        assert_eq!(trace.info().source, "scenario light-2011, scale 1%, seed 5");
     }
 
     #[test]

@@ -62,6 +62,7 @@ const fn params(trace: &'static str) -> [Param; 11] {
     ]
 }
 
+const NAMED: [Param; 11] = params("");
 const HEAVY: [Param; 11] = params("synth:heavy-2011");
 const LIGHT: [Param; 11] = params("synth:light-2011");
 const DESTROYER: [Param; 11] = params("synth:destroyer-2013");
@@ -87,7 +88,7 @@ pub const DESTROYER_2013: Definition = definition(
     &DESTROYER,
 );
 /// Any trace.
-pub const ANY: Definition = definition("replay", "how does it do the work of this trace?", &HEAVY);
+pub const ANY: Definition = definition("replay", "how does it do the work of this trace?", &NAMED);
 
 fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     let mut spec = spec(params, site)?;
@@ -160,6 +161,10 @@ fn spec(params: &Params, site: &Site<'_>) -> Result<ReplaySpec, RunError> {
 /// The name of the trace, with the part of it that is wanted.
 fn trace_name(params: &Params) -> Result<String, RunError> {
     let trace = params.text("trace");
+    if trace.is_empty() {
+        let hint = "name the trace: --set trace=FILE or --set trace=synth:heavy-2011";
+        return Err(RunError::Usage(hint.to_owned()));
+    }
     let part: Ratio = params.get("part")?;
     if part == Ratio::ONE {
         return Ok(trace);
