@@ -3,6 +3,8 @@
 //! Whatever ends a run early (the user, the target, the disk), what was measured is written and the
 //! result says how it ended.
 
+mod commands;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,17 +17,14 @@ use result::run_id::run_id;
 use result::schema::{Phase, Run, RunStatus, SCHEMA_VERSION};
 use result::store::{RunWriter, StoreError, preflight};
 
-use crate::drive::{End, drive};
 use crate::error::RunError;
 use crate::event::{Event, Length};
 use crate::health::Watch;
 use crate::params::Params;
 use crate::recorder::Recorder;
-use crate::replay::{Meter, Observer, ReplaySpec, replay};
+use crate::replay::Meter;
 use crate::span::SpanRequest;
-use crate::suite::{
-    Action, Figures, Measured, PhaseSpec, Procedure, Site, Step, Test, storage_bench,
-};
+use crate::suite::{Action, Figures, Measured, PhaseSpec, Procedure, Site, Step, Test};
 
 /// What to run and where to put the result.
 #[derive(Clone, Debug)]
@@ -444,81 +443,6 @@ impl Session {
         seed
     }
 
-    fn load<T: Target>(
-        &mut self,
-        target: &mut T,
-        spec: &PhaseSpec,
-        mut generator: Generator,
-        mut recorder: Recorder,
-        duration: Option<Nanos>,
-        control: &mut Control<'_>,
-    ) -> (Phase, PhaseRows) {
-        let start = target.now();
-        let deadline = duration.map(|duration| Nanos(start.0.saturating_add(duration.0)));
-        let observer = &mut *control.observer;
-        let end = target.confirm_identity().and_then(|()| {
-            let seconds = |recorder: &Recorder| observer(&second_event(recorder));
-            drive(target, &mut generator, deadline, &mut recorder, control.interrupted, seconds)
-        });
-        if let (Ok(End::Complete), Some(deadline)) = (&end, deadline) {
-            target.idle_until(deadline);
-        }
-        let end = end.map_err(RunError::from);
-        self.driven(target, spec, start, recorder, end)
-    }
-
-    /// Replays a trace.
-    fn replay<T: Target>(
-        &mut self,
-        target: &mut T,
-        spec: &PhaseSpec,
-        replayed: &ReplaySpec,
-        control: &mut Control<'_>,
-    ) -> (Phase, PhaseRows) {
-        let start = target.now();
-        let mut recorder = Recorder::new(start, None);
-        let observer = &mut *control.observer;
-        let mut on_second = |recorder: &Recorder| observer(&second_event(recorder));
-        let mut observer = Observer { interrupted: control.interrupted, on_second: &mut on_second };
-        let opened = target.confirm_identity().map_err(RunError::from);
-        let end = opened.and_then(|()| replayed.feed()).and_then(|mut feed| {
-            let mut meter = Meter::new(&feed.info().streams);
-            let recorders = (&mut recorder, &mut meter);
-            let end = replay(target, replayed, &mut feed, recorders, &mut observer);
-            let remarks = storage_bench::remarks(&feed, replayed);
-            remarks.into_iter().for_each(|remark| self.warn(remark));
-            self.replay = Some(meter);
-            end
-        });
-        self.driven(target, spec, start, recorder, end)
-    }
-
-    /// The record and the rows of a phase of commands that has come to an end.
-    fn driven<T: Target>(
-        &mut self,
-        target: &mut T,
-        spec: &PhaseSpec,
-        start: Nanos,
-        mut recorder: Recorder,
-        end: Result<End, RunError>,
-    ) -> (Phase, PhaseRows) {
-        target.telemetry_take(recorder.telemetry_mut());
-        let failed = recorder.first_error.map(|(op, errno)| command_failed(&op, errno));
-        let mut phase = phase_record(spec, spec.what.clone(), start, start);
-        phase.complete = matches!(end, Ok(End::Complete));
-        (phase.ios, phase.bytes) = (recorder.ios, recorder.bytes);
-        (phase.errors, phase.ios_after_end) = (recorder.errors, recorder.ios_after_end);
-        let (rows, length) = recorder.finish(target.now());
-        phase.duration_ns = length.0;
-        match (end, failed) {
-            (Err(error), _) => self.fail(error),
-            (Ok(_), Some(failed)) => self.fail(failed.into()),
-            (Ok(End::Interrupted), None) => self.run.status = RunStatus::Interrupted,
-            (Ok(_), None) => {}
-        }
-        (phase, rows)
-    }
-
     fn fail(&mut self, error: RunError) {
         self.run.status = RunStatus::Failed;
         self.warn(format!("the run ended early: {error}"));
@@ -590,25 +514,5 @@ fn idle<T: Target>(target: &mut T, until: Nanos, control: &Control<'_>) {
     while target.now() < until && !control.interrupted.load(Ordering::Relaxed) {
         let second = target.now().0.saturating_add(Nanos::SECOND.0);
         target.idle_until(Nanos(second).min(until));
-    }
-}
-
-fn second_event(recorder: &Recorder) -> Event {
-    let Some(row) = recorder.seconds().last() else { return Event::Warning(String::new()) };
-    let ios: u64 = row.ios.iter().sum();
-    Event::Second {
-        second: row.second,
-        iops: ios as f64 / Nanos(row.duration_ns).as_secs_f64(),
-        bytes_done: recorder.bytes,
-        elapsed: Nanos(row.start_ns + row.duration_ns),
-        latency_ns_p99: row.latency_ns_p99,
-    }
-}
-
-fn command_failed(op: &base::Op, errno: i32) -> io::IoError {
-    let (kind, len, offset) = (op.kind.name(), op.len, op.offset);
-    io::IoError::Device {
-        context: format!("{kind} of {len} bytes at offset {offset} failed"),
-        source: std::io::Error::from_raw_os_error(errno),
     }
 }
