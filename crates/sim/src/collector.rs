@@ -55,7 +55,7 @@ pub struct Collector {
     pub idle_pages: i64,
     /// Valid pages read or being read that are not yet placed.
     pub in_flight_pages: u32,
-    /// Valid pages of the newest victim when it was chosen.
+    /// Valid pages of the newest victim that was chosen to make room, at that moment.
     pub victim_valid_pages: u32,
     /// Pages of victims already looked at, whose room comes back with the erase.
     pub reclaimed_pages: u64,
@@ -79,9 +79,8 @@ impl Collector {
         self.victims.back().is_some_and(|victim| victim.next_unit < superblock_units)
     }
 
-    /// Begins with a superblock that holds so many valid pages.
-    pub fn begin(&mut self, superblock: u32, valid_pages: u32) {
-        self.victim_valid_pages = valid_pages;
+    /// Begins with a superblock.
+    pub fn begin(&mut self, superblock: u32) {
         self.victims.push_back(Victim {
             superblock,
             next_unit: 0,

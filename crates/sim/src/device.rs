@@ -29,6 +29,7 @@ use crate::durability::{Mark, StreamPrograms};
 use crate::events::NEVER;
 use crate::ftl::gc::VictimSelector;
 use crate::ftl::pacing::Pacing;
+use crate::ftl::wear::WearLeveling;
 use crate::ftl::{Ftl, StreamId};
 use crate::geometry::Geometry;
 use crate::host::link::Link;
@@ -71,6 +72,7 @@ pub struct Device<P: Probe = Silent> {
     pub(crate) ftl: Ftl,
     pacing: Pacing,
     victims: VictimSelector,
+    wear_leveling: WearLeveling,
     collector: Collector,
     programs: StreamPrograms,
     map_log: Option<MapLog>,
@@ -148,6 +150,7 @@ impl<P: Probe> Device<P> {
             nand: Nand::new(&config.geometry, config.nand, &config.nand_features),
             ftl,
             pacing: Pacing::new(config.pacing, config.free_low, config.free_high),
+            wear_leveling: WearLeveling::new(config.spread_max),
             victims: VictimSelector::new(config.gc_policy, config.gc_candidates, config.seed),
             collector: Collector::default(),
             programs: StreamPrograms::default(),
@@ -161,6 +164,7 @@ impl<P: Probe> Device<P> {
             config,
             probe,
         };
+        device.ftl.allocation = device.config.allocation;
         device.mark_written_units();
         let open_pages = device.ftl.stream(StreamId::Host).next_page;
         device.buffer_pages = open_pages % device.geometry().unit_pages;
@@ -513,6 +517,7 @@ impl<P: Probe> Device<P> {
                 command.admitted_pages += 1;
                 self.totals.host_pages += 1;
                 let data = command.data;
+                self.take_from_bucket();
                 self.place_host(logical, data);
             }
             self.admission.pop_front();
@@ -546,17 +551,17 @@ impl<P: Probe> Device<P> {
         {
             return false;
         }
+        if !self.bucket_has_page() {
+            return false;
+        }
         if page_granules > 1 {
             self.close_short_run(StreamId::Host);
         }
         if self.ftl.stream_has_room(StreamId::Host) {
-            return self.take_from_bucket();
+            return true;
         }
         let level = self.level();
-        self.pacing.host_may_open(level)
-            && !self.ftl.free.is_empty()
-            && self.take_from_bucket()
-            && self.ftl.open_superblock(StreamId::Host)
+        self.pacing.host_may_open(level) && self.ftl.open_superblock(StreamId::Host)
     }
 
     /// A page of the host stream is in the buffer; programs its unit when that is full.

@@ -19,6 +19,7 @@ mod quiet_gc;
 mod streams;
 mod throttle;
 mod toml_file;
+mod wear_leveling;
 
 use std::collections::BTreeMap;
 
@@ -34,6 +35,7 @@ pub use parity::ParityModel;
 pub use quiet_gc::{BackgroundGcModel, IdleGcModel};
 pub use streams::StreamsModel;
 pub use throttle::ThrottleModel;
+pub use wear_leveling::WearLevelingModel;
 
 use crate::ftl::gc::VictimPolicy;
 use crate::ftl::pacing::PacingKind;
@@ -115,6 +117,8 @@ pub struct Model {
     pub mapping: Option<MappingModel>,
     /// A cap on sustained host writes; absent: none.
     pub throttle: Option<ThrottleModel>,
+    /// How erases are spread; absent: the superblock erased first comes first, and cold data stays.
+    pub wear_leveling: Option<WearLevelingModel>,
     /// Parity over dies; absent: none.
     pub parity: Option<ParityModel>,
     /// A compressing controller; absent: data is stored as it is.

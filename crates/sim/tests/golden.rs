@@ -53,6 +53,10 @@ fn lives() -> Vec<Life> {
             "throttle",
             &[("throttle.burst_bytes", "1_000_000"), ("throttle.bytes_per_s", "5_000_000")],
         ),
+        small(
+            "wear-leveling",
+            &[("wear_leveling.allocation", "least-worn"), ("wear_leveling.spread_max", "2")],
+        ),
         small("background-gc", &[("background_gc.free_target", "20")]),
         small(
             "idle-gc",

@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use base::Rng;
 use common::swarm::{random_config, torture};
 use sim::ftl::gc::VictimPolicy;
+use sim::ftl::wear::Allocation;
 use sim::ftl::{STREAMS, StreamId};
 use sim::{Config, Device, Probe};
 
@@ -70,7 +71,7 @@ impl Reference {
     fn advance(&mut self, stream: StreamId) -> u32 {
         let pages = self.config.geometry.superblock_pages();
         let (superblock, next) = self.streams[stream as usize].unwrap_or_else(|| {
-            (self.free.pop_front().expect("a stream opened a superblock that was not free"), 0)
+            (self.next_free().expect("a stream opened a superblock that was not free"), 0)
         });
         let mut after = next + 1;
         while after < pages && self.is_parity(after) {
@@ -105,6 +106,32 @@ impl Reference {
             (place - place % geometry.stripe_units + geometry.stripe_units) * geometry.unit_pages;
         let open = self.streams.iter().flatten().find(|(open, _)| *open == superblock);
         assert!(open.is_none_or(|(_, next)| *next >= end), "parity of unit {unit} came too early");
+    }
+
+    /// The erased superblock that must come next.
+    fn next_free(&mut self) -> Option<u32> {
+        let index = match self.config.allocation {
+            Allocation::OldestFirst => 0,
+            Allocation::LeastWorn => {
+                let fewest =
+                    self.free.iter().map(|&superblock| self.erases_of(superblock)).min()?;
+                self.free.iter().position(|&superblock| self.erases_of(superblock) == fewest)?
+            }
+        };
+        self.free.remove(index)
+    }
+
+    fn erases_of(&self, superblock: u32) -> u32 {
+        self.erases.get(&superblock).copied().unwrap_or(0)
+    }
+
+    /// True where wear alone allows this victim: it is the least worn and too far behind.
+    fn is_too_young(&self, superblock: u32) -> bool {
+        let Some(spread_max) = self.config.spread_max else { return false };
+        let most = self.erases.values().max().copied().unwrap_or(0);
+        let least = self.closed.iter().map(|&closed| self.erases_of(closed)).min();
+        let erases = self.erases_of(superblock);
+        Some(erases) == least && most - erases > spread_max
     }
 
     fn forget(&mut self, logical: u32) -> Option<u32> {
@@ -171,7 +198,10 @@ impl Probe for Reference {
     fn placed(&mut self, stream: StreamId, logical: u32, physical: u32) {
         assert_eq!(self.advance(stream), physical, "a page went to the wrong place");
         let old = self.forget(logical);
-        assert!(stream != StreamId::Cold || self.config.cold.is_some(), "there is no cold stream");
+        assert!(
+            stream != StreamId::Cold || self.config.has_cold_stream(),
+            "there is no cold stream"
+        );
         self.moving = (stream != StreamId::Host)
             .then(|| self.superblock_of(old.expect("only mapped pages are moved")));
         self.map.insert(logical, (physical, 1));
@@ -215,7 +245,10 @@ impl Probe for Reference {
     }
 
     fn victim(&mut self, superblock: u32) {
-        assert!(self.choices().contains(&superblock), "the policy may not choose {superblock}");
+        assert!(
+            self.choices().contains(&superblock) || self.is_too_young(superblock),
+            "the policy may not choose {superblock}"
+        );
         self.closed.retain(|&closed| closed != superblock);
         self.victims.insert(superblock, Vec::new());
     }

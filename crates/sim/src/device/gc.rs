@@ -31,7 +31,7 @@ impl<P: Probe> Device<P> {
     #[inline]
     fn moved_room_pages(&self) -> u64 {
         let room = |stream| u64::from(self.ftl.stream_room_pages(stream));
-        room(StreamId::Gc) + if self.config.cold.is_some() { room(StreamId::Cold) } else { 0 }
+        room(StreamId::Gc) + if self.config.has_cold_stream() { room(StreamId::Cold) } else { 0 }
     }
 
     /// Most valid pages garbage collection may have in flight.
@@ -98,17 +98,24 @@ impl<P: Probe> Device<P> {
 
     /// Chooses the next victim; false where none would give room.
     fn begin_victim(&mut self) -> bool {
-        let Some(victim) = self.victims.select(&self.ftl) else {
+        let worn = self.wear_leveling.victim(&self.ftl);
+        let Some(victim) = worn.or_else(|| self.victims.select(&self.ftl)) else {
             self.collector.owed_pages = 0;
             return false;
         };
-        if self.config.cold.is_some() {
+        if self.config.has_cold_stream() {
             self.collector.top_up =
                 self.collector.stuck_stream(self.geometry().superblock_units, &self.programs);
         }
         self.probe.victim(victim);
         self.ftl.states[victim as usize] = SuperblockState::Victim;
-        self.collector.begin(victim, self.ftl.valid_pages[victim as usize]);
+        self.collector.begin(victim);
+        if worn.is_some() {
+            // So that its pages go to the cold stream.
+            self.ftl.written_by[victim as usize] = StreamId::Cold;
+        } else {
+            self.collector.victim_valid_pages = self.ftl.valid_pages[victim as usize];
+        }
         true
     }
 
@@ -117,8 +124,9 @@ impl<P: Probe> Device<P> {
     pub(super) fn relocate(&mut self, unit: u32, valid: u64) {
         let superblock = self.ftl.superblock_of(unit * self.geometry().unit_pages);
         let stream = match self.config.cold {
-            None => StreamId::Gc,
             Some(policy) => policy.stream_of_move(&self.ftl, superblock),
+            None if self.ftl.written_by[superblock as usize] == StreamId::Cold => StreamId::Cold,
+            None => StreamId::Gc,
         };
         let durable_at = if self.geometry().page_granules == 1 {
             self.move_pages(unit, valid, stream)

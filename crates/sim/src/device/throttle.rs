@@ -30,30 +30,31 @@ pub(super) struct Bucket {
 }
 
 impl Bucket {
-    /// Takes a page out; where there is none, says when there will be.
+    /// When it is full again if a page is taken out now.
     #[inline]
-    fn take_page(&mut self, throttle: Throttle, now_ns: u64) -> Result<(), u64> {
-        let full_at_ns = self.full_at_ns.max(now_ns) + throttle.page_ns;
-        let allowed_ns = full_at_ns.saturating_sub(throttle.burst_ns);
-        if allowed_ns > now_ns {
-            return Err(allowed_ns);
-        }
-        self.full_at_ns = full_at_ns;
-        Ok(())
+    fn full_after_page_ns(self, throttle: Throttle, now_ns: u64) -> u64 {
+        self.full_at_ns.max(now_ns) + throttle.page_ns
     }
 }
 
 impl<P: Probe> Device<P> {
-    /// True where the cap lets one more host page in, which is counted; else the clock will say when.
+    /// True where the cap lets one more host page in; else the clock will say when.
     #[inline]
-    pub(super) fn take_from_bucket(&mut self) -> bool {
+    pub(super) fn bucket_has_page(&mut self) -> bool {
         let Some(throttle) = self.config.throttle else { return true };
-        match self.bucket.take_page(throttle, self.now_ns) {
-            Ok(()) => true,
-            Err(allowed_ns) => {
-                self.timers.set(Timer::Throttle, allowed_ns);
-                false
-            }
+        let full_at_ns = self.bucket.full_after_page_ns(throttle, self.now_ns);
+        let allowed_ns = full_at_ns.saturating_sub(throttle.burst_ns);
+        if allowed_ns > self.now_ns {
+            self.timers.set(Timer::Throttle, allowed_ns);
+        }
+        allowed_ns <= self.now_ns
+    }
+
+    /// Counts a host page that goes in.
+    #[inline]
+    pub(super) fn take_from_bucket(&mut self) {
+        if let Some(throttle) = self.config.throttle {
+            self.bucket.full_at_ns = self.bucket.full_after_page_ns(throttle, self.now_ns);
         }
     }
 }

@@ -12,11 +12,13 @@ pub mod cold;
 pub mod gc;
 mod granules;
 pub mod pacing;
+pub mod wear;
 
 use std::collections::VecDeque;
 
 use crate::geometry::{Divisor, Geometry};
 use crate::prefetch::prefetch;
+use wear::Allocation;
 
 /// No page: an unmapped logical page, or a physical page without owner (padding).
 pub const NO_PAGE: u32 = u32::MAX;
@@ -93,7 +95,9 @@ pub struct Ftl {
     pub closed_at: Vec<u64>,
     /// Closings so far.
     pub closed_total: u64,
-    /// Erased superblocks, oldest first (which levels wear well enough for uniform work).
+    /// Which erased superblock comes next.
+    pub allocation: Allocation,
+    /// Erased superblocks, oldest first.
     pub free: VecDeque<u32>,
     streams: [Stream; STREAMS],
     superblock_pages: u32,
@@ -119,6 +123,7 @@ impl Ftl {
             erase_counts: vec![0; superblocks],
             closed_at: vec![0; superblocks],
             closed_total: 0,
+            allocation: Allocation::default(),
             free: (0..geometry.superblocks).collect(),
             streams: [Stream {
                 superblock: NO_SUPERBLOCK,
@@ -185,13 +190,16 @@ impl Ftl {
         }
     }
 
-    /// Gives a stream the oldest erased superblock; false where there is none.
+    /// Gives a stream an erased superblock; false where there is none.
     ///
     /// # Panics
     /// When the stream still has an open superblock: a bug in the caller.
     pub fn open_superblock(&mut self, id: StreamId) -> bool {
         assert!(!self.stream_has_room(id), "a stream has one open superblock at a time");
-        let Some(superblock) = self.free.pop_front() else { return false };
+        let index = self.allocation.choose(self);
+        let Some(superblock) = index.and_then(|index| self.free.remove(index)) else {
+            return false;
+        };
         self.states[superblock as usize] = SuperblockState::Open;
         self.written_by[superblock as usize] = id;
         let unit_room_pages = self.geometry.unit_pages;

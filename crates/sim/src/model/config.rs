@@ -9,6 +9,7 @@ use crate::device::throttle::Throttle;
 use crate::ftl::cold::ColdPolicy;
 use crate::ftl::gc::VictimPolicy;
 use crate::ftl::pacing::PacingKind;
+use crate::ftl::wear::Allocation;
 use crate::geometry::{Geometry, PAGE_BYTES};
 use crate::host::transfer_ns;
 use crate::mapping::MappingShape;
@@ -64,11 +65,22 @@ pub struct Config {
     pub mapping: Option<MappingShape>,
     /// The cap on sustained host writes, where there is one.
     pub throttle: Option<Throttle>,
+    /// Which erased superblock comes next.
+    pub allocation: Allocation,
+    /// Erases that the most worn superblock may be ahead of one whose data stays, where that is bounded.
+    pub spread_max: Option<u32>,
     /// Seed of whatever the drive draws lots for.
     pub seed: u64,
 }
 
 impl Config {
+    /// True where some moved data goes to the cold stream.
+    #[inline]
+    #[must_use]
+    pub fn has_cold_stream(&self) -> bool {
+        self.cold.is_some() || self.spread_max.is_some()
+    }
+
     /// Size of the LBA space.
     #[must_use]
     pub fn capacity_bytes(&self) -> u64 {
@@ -180,7 +192,8 @@ impl Check<'_> {
     /// Spare space must hold the open superblocks, the free level and a victim with something to gain.
     fn spare(&self, geometry: &Geometry) -> Result<(), ModelError> {
         let spare = Self::spare_superblocks(geometry);
-        let beyond = if self.model.streams.is_some() { 5 } else { 4 };
+        let cold_stream = self.model.streams.is_some() || self.model.wear_leveling.is_some();
+        let beyond = if cold_stream { 5 } else { 4 };
         let wanted = u64::from(self.model.gc.free_high.value) + beyond;
         if spare >= wanted {
             return Ok(());
@@ -264,6 +277,16 @@ pub(super) fn resolve(model: &Model, scale: Ratio) -> Result<Config, ModelError>
             .map(|mapping| mapping.resolve(&check, &geometry, reserved))
             .transpose()?,
         throttle: model.throttle.as_ref().map(|cap| cap.resolve(&check)).transpose()?,
+        allocation: model
+            .wear_leveling
+            .as_ref()
+            .map(|wear| wear.allocation.value)
+            .unwrap_or_default(),
+        spread_max: model
+            .wear_leveling
+            .as_ref()
+            .map(|wear| wear.spread_max.value)
+            .filter(|&spread| spread > 0),
         seed: 0,
         geometry,
     })

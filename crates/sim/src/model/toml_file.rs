@@ -43,6 +43,8 @@ streams.cold = ''
 throttle.burst_bytes = 0
 throttle.bytes_per_s = 0
 compression.granule_bytes = 0
+wear_leveling.allocation = ''
+wear_leveling.spread_max = 0
 ";
 
 pub(super) fn load(

@@ -17,6 +17,10 @@ const SECTIONS: &[&[Choice]] = &[
     &[("parity.stripe_units", &["1", "2", "4", "5", "8"])],
     &[("streams.cold", &["survivor"])],
     &[
+        ("wear_leveling.allocation", &["oldest-first", "least-worn"]),
+        ("wear_leveling.spread_max", &["0", "1", "8"]),
+    ],
+    &[
         ("throttle.burst_bytes", &["4096", "1_000_000"]),
         ("throttle.bytes_per_s", &["4096", "1_000_000", "100_000_000"]),
     ],

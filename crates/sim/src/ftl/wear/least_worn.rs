@@ -1,0 +1,11 @@
+//! Least worn: a stream gets the erased superblock with the fewest erases, the one erased first among equals.
+//!
+//! Source: dynamic wear leveling as in every textbook of flash (Gal and Toledo 2005). It cannot reach
+//! superblocks whose data nobody overwrites; see `spread`. Test: `tests/wear.rs`.
+
+use crate::ftl::Ftl;
+
+pub(super) fn choose(ftl: &Ftl) -> Option<usize> {
+    let erases = |(_, superblock): &(usize, &u32)| ftl.erase_counts[**superblock as usize];
+    ftl.free.iter().enumerate().min_by_key(erases).map(|(index, _)| index)
+}

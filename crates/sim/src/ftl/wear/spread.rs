@@ -1,0 +1,18 @@
+//! Spread: data that nobody overwrites leaves the least worn superblock when the most worn one is too far ahead.
+//!
+//! Source: static wear leveling (Chang, Hsieh and Kuo 2007). The cold data goes to the cold stream, into a
+//! superblock that hot data has worn, and stays there; the young one takes hot data. (Written to the
+//! GC stream it would mix with hot data and double the work of the test below.) Cost: up to a
+//! superblock of moved pages that give no room, counted as GC pages, at most once in five
+//! victims. Test: `tests/wear.rs`.
+
+use super::SuperblockState;
+use crate::ftl::Ftl;
+
+pub(super) fn victim(ftl: &Ftl, spread_max: u32) -> Option<u32> {
+    let erases = |superblock: &u32| ftl.erase_counts[*superblock as usize];
+    let most = ftl.erase_counts.iter().max()?;
+    let closed = (0..ftl.geometry.superblocks)
+        .filter(|&superblock| ftl.states[superblock as usize] == SuperblockState::Closed);
+    closed.min_by_key(erases).filter(|superblock| most - erases(superblock) > spread_max)
+}
