@@ -11,6 +11,7 @@
 //! the host stream at that moment. Everything that happens is a function of the model with its seed
 //! and of the commands with their times: no clock, no threads.
 
+mod admission;
 mod compression;
 mod gc;
 mod mapping;
@@ -21,7 +22,7 @@ pub mod timers;
 
 use std::collections::VecDeque;
 
-use base::{Completion, Data, Nanos, Op, OpKind, Status, TelemetryRow};
+use base::{Completion, Nanos, Op, OpKind, Status, TelemetryRow};
 
 use crate::collector::Collector;
 use crate::compression::Compressor;
@@ -40,6 +41,7 @@ use crate::model::Config;
 use crate::nand::{DieOp, Nand};
 use crate::probe::{Probe, Silent};
 use crate::read_cache::ReadCache;
+use crate::ring::Ring;
 use crate::telemetry::{self, Recorder};
 use quiet_gc::HostActivity;
 use throttle::Bucket;
@@ -62,12 +64,14 @@ pub struct Device<P: Probe = Silent> {
     link: Link,
     read_cache: Option<ReadCache>,
     /// Tags of writes whose data has arrived and waits for room in the buffer.
-    admission: VecDeque<u32>,
+    admission: Ring<u32>,
     /// Tags of flushes and forced writes, each with the programs that must have ended and the entries that
     /// must be in the journal.
     flushes: VecDeque<(u32, Mark, u64)>,
     buffer_pages: u32,
     compressor: Compressor,
+    /// Most valid pages garbage collection may have in flight.
+    gc_pages_max: u32,
     nand: Nand,
     pub(crate) ftl: Ftl,
     pacing: Pacing,
@@ -143,10 +147,11 @@ impl<P: Probe> Device<P> {
             ),
             link: Link::new(config.interface.link_bytes_per_s, config.interface.full_duplex),
             read_cache: ReadCache::new(config.read_cache_pages),
-            admission: VecDeque::with_capacity(queue_depth),
+            admission: Ring::with_capacity(queue_depth),
             flushes: VecDeque::with_capacity(queue_depth),
             buffer_pages: 0,
             compressor: Compressor::new(config.geometry.page_granules),
+            gc_pages_max: gc::gc_pages_max(&config.geometry),
             nand: Nand::new(&config.geometry, config.nand, &config.nand_features),
             ftl,
             pacing: Pacing::new(config.pacing, config.free_low, config.free_high),
@@ -311,8 +316,8 @@ impl<P: Probe> Device<P> {
     fn accepts(&self, op: &Op) -> bool {
         let end = op.offset.checked_add(u64::from(op.len));
         op.kind == OpKind::Flush
-            || (op.offset | u64::from(op.len))
-                .is_multiple_of(self.config.interface.logical_block_bytes)
+            || (op.offset | u64::from(op.len)) & (self.config.interface.logical_block_bytes - 1)
+                == 0
                 && op.len > 0
                 && end.is_some_and(|end| end <= self.config.capacity_bytes())
     }
@@ -390,16 +395,6 @@ impl<P: Probe> Device<P> {
         } else {
             self.complete(tag);
             self.use_gap();
-        }
-    }
-
-    /// The data of a write is there.
-    #[inline]
-    fn wait_for_admission(&mut self, tag: u32) {
-        self.admission.push_back(tag);
-        // Where others wait already, they wait for something else than this.
-        if self.admission.len() == 1 {
-            self.pump();
         }
     }
 
@@ -505,77 +500,6 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// Moves waiting writes into the buffer until it is full or the host has to wait.
-    fn admit(&mut self) {
-        while let Some(&tag) = self.admission.front() {
-            while self.commands[tag as usize].admitted_pages < self.commands[tag as usize].pages {
-                if !self.may_admit() {
-                    return;
-                }
-                let command = &mut self.commands[tag as usize];
-                let logical = command.first_page + command.admitted_pages;
-                command.admitted_pages += 1;
-                self.totals.host_pages += 1;
-                let data = command.data;
-                self.take_from_bucket();
-                self.place_host(logical, data);
-            }
-            self.admission.pop_front();
-            self.uncache(tag);
-            if self.commands[tag as usize].fua {
-                self.flush(tag);
-            } else {
-                self.complete(tag);
-            }
-        }
-    }
-
-    #[inline]
-    fn place_host(&mut self, logical: u32, data: Data) {
-        if self.geometry().page_granules == 1 {
-            let physical = self.ftl.place(StreamId::Host, logical);
-            self.probe.placed(StreamId::Host, logical, physical);
-            return self.buffered(physical);
-        }
-        let granules = self.compressor.granules(data);
-        self.totals.saved_pages += u64::from(self.geometry().page_granules - granules);
-        self.place_granules(StreamId::Host, logical, granules);
-    }
-
-    /// True where one more host page has room in the buffer and a place in NAND.
-    #[inline]
-    fn may_admit(&mut self) -> bool {
-        let page_granules = self.geometry().page_granules;
-        if self.buffer_pages + page_granules > self.config.buffer_pages
-            || self.collector.owed_pages > u64::from(self.gc_pages_max())
-        {
-            return false;
-        }
-        if !self.bucket_has_page() {
-            return false;
-        }
-        if page_granules > 1 {
-            self.close_short_run(StreamId::Host);
-        }
-        if self.ftl.stream_has_room(StreamId::Host) {
-            return true;
-        }
-        let level = self.level();
-        self.pacing.host_may_open(level) && self.ftl.open_superblock(StreamId::Host)
-    }
-
-    /// A page of the host stream is in the buffer; programs its unit when that is full.
-    #[inline]
-    fn buffered(&mut self, physical: u32) {
-        self.buffer_pages += 1;
-        if self.ftl.is_unit_complete(StreamId::Host) {
-            self.program(physical / self.geometry().unit_pages, StreamId::Host);
-            let level = self.level();
-            let unit_pages = self.geometry().unit_pages;
-            self.collector.owed_pages += self.pacing.owed_pages(level, unit_pages);
-        }
-    }
-
     #[inline]
     fn program(&mut self, unit: u32, stream: StreamId) {
         let sequence = self.programs.issue(stream);
@@ -650,7 +574,7 @@ impl<P: Probe> Device<P> {
     #[inline]
     fn placed_in(&mut self, stream: StreamId, physical: u32) {
         if stream == StreamId::Host {
-            self.buffered(physical);
+            self.buffered(physical / self.geometry().unit_pages, 1);
         } else if self.ftl.is_unit_complete(stream) {
             self.collector.top_up = None;
             self.program(physical / self.geometry().unit_pages, stream);

@@ -4,15 +4,14 @@
 //! a superblock whose data was moved, must wait until everything up to a point is in NAND: this
 //! keeps the low-water mark.
 
-use std::collections::VecDeque;
-
 use crate::ftl::{STREAMS, StreamId};
+use crate::ring::Ring;
 
 /// Issued and finished programs of one stream, by sequence number.
 #[derive(Debug, Default)]
 pub struct Durability {
     /// Whether the programs from `low_water` on have ended.
-    ended: VecDeque<bool>,
+    ended: Ring<bool>,
     low_water: u64,
 }
 
@@ -37,9 +36,11 @@ impl Durability {
 
     /// Marks a program as ended; true where the low-water mark rose.
     pub fn end(&mut self, sequence: u64) -> bool {
-        self.ended[(sequence - self.low_water) as usize] = true;
+        if let Some(ended) = self.ended.get_mut((sequence - self.low_water) as usize) {
+            *ended = true;
+        }
         let before = self.low_water;
-        while self.ended.front() == Some(&true) {
+        while self.ended.front() == Some(true) {
             self.ended.pop_front();
             self.low_water += 1;
         }

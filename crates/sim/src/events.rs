@@ -1,8 +1,8 @@
-//! When each die is next done: a winner tree instead of an event heap.
+//! When each die is next done: a tree of minima instead of an event heap.
 //!
 //! Every die has at most one thing under way, so the future of the drive is one time per die. A
-//! winner tree gives the earliest in constant time and takes a change in log2(dies) compares,
-//! without allocation. Ties go to the lower die, so the order never depends on history.
+//! tree of minima gives the earliest in constant time and takes a change in log8(dies) steps, without
+//! allocation. Ties go to the lower die, so the order never depends on history.
 
 /// No event.
 pub const NEVER: u64 = u64::MAX;
@@ -14,15 +14,22 @@ const EPOCH_NS: u64 = 1 << (63 - SOURCE_BITS);
 /// The key of a source without an event.
 const NO_EVENT: u64 = u64::MAX;
 
+/// Children of a group.
+const FAN: usize = 8;
+
 /// The next event of each of a fixed number of sources.
 ///
 /// Time and source share one 64-bit key, so that one comparison without a branch orders both; times
 /// count from an epoch that moves along, because 48 bits of nanoseconds last three days.
 #[derive(Clone, Debug)]
 pub struct EventTree {
-    /// The earliest event under each node; node 1 is the root, the leaves come last.
-    earliest: Vec<u64>,
-    leaves: usize,
+    /// The earliest event under each child of each group; the children of slot `s` of group `g` are in
+    /// group `8 g + 1 + s`, the sources in the last groups. Eight at a time, because a group is one
+    /// cache line and its minimum needs no branch.
+    groups: Vec<[u64; FAN]>,
+    /// Group of the first eight sources.
+    first_leaf: usize,
+    earliest: u64,
     epoch_ns: u64,
 }
 
@@ -34,17 +41,25 @@ impl EventTree {
     #[must_use]
     pub fn new(sources: u32) -> Self {
         assert!(sources <= 1 << SOURCE_BITS, "{sources} sources do not fit a key");
-        let leaves = sources.max(2).next_power_of_two() as usize;
-        Self { earliest: vec![NO_EVENT; 2 * leaves], leaves, epoch_ns: 0 }
+        let (mut first_leaf, mut leaves) = (0, 1);
+        while leaves * FAN < sources as usize {
+            first_leaf += leaves;
+            leaves *= FAN;
+        }
+        let groups = vec![[NO_EVENT; FAN]; first_leaf + leaves];
+        Self { groups, first_leaf, earliest: NO_EVENT, epoch_ns: 0 }
     }
 
     /// The earliest event: its time ([`NEVER`] where there is none) and its source.
     #[inline]
     #[must_use]
     pub fn earliest(&self) -> (u64, u32) {
-        let key = self.earliest[1];
-        let source = key as u32 & ((1 << SOURCE_BITS) - 1);
-        if key == NO_EVENT { (NEVER, 0) } else { (self.epoch_ns + (key >> SOURCE_BITS), source) }
+        let source = self.earliest as u32 & ((1 << SOURCE_BITS) - 1);
+        if self.earliest == NO_EVENT {
+            (NEVER, 0)
+        } else {
+            (self.epoch_ns + (self.earliest >> SOURCE_BITS), source)
+        }
     }
 
     /// Sets the next event of `source`; [`NEVER`] clears it.
@@ -61,18 +76,22 @@ impl EventTree {
             }
             (time_ns - self.epoch_ns) << SOURCE_BITS | u64::from(source)
         };
-        self.put(self.leaves + source as usize, key);
+        self.put(source as usize, key);
     }
 
     #[inline]
-    fn put(&mut self, leaf: usize, key: u64) {
-        let mut node = leaf;
-        let mut earliest = key;
-        self.earliest[node] = earliest;
-        while node > 1 {
-            earliest = earliest.min(self.earliest[node ^ 1]);
-            node /= 2;
-            self.earliest[node] = earliest;
+    fn put(&mut self, source: usize, mut key: u64) {
+        let mut group = self.first_leaf + source / FAN;
+        let mut slot = source % FAN;
+        loop {
+            let keys = &mut self.groups[group];
+            keys[slot] = key;
+            key = least(keys);
+            if group == 0 {
+                self.earliest = key;
+                return;
+            }
+            (group, slot) = ((group - 1) / FAN, (group - 1) % FAN);
         }
     }
 
@@ -83,11 +102,18 @@ impl EventTree {
         let earliest_ns = self.earliest().0.min(time_ns);
         let step_ns = (earliest_ns - self.epoch_ns).saturating_sub(EPOCH_NS / 2);
         self.epoch_ns += step_ns;
-        for key in self.earliest.iter_mut().filter(|key| **key != NO_EVENT) {
+        let keys = self.groups.iter_mut().flatten().chain([&mut self.earliest]);
+        for key in keys.filter(|key| **key != NO_EVENT) {
             *key -= step_ns << SOURCE_BITS;
         }
         assert!(time_ns - self.epoch_ns < EPOCH_NS, "two events lie more than 19 hours apart");
     }
+}
+
+#[inline]
+fn least(keys: &[u64; FAN]) -> u64 {
+    let [a, b, c, d, e, f, g, h] = *keys;
+    a.min(b).min(c.min(d)).min(e.min(f).min(g.min(h)))
 }
 
 #[cfg(test)]
@@ -121,7 +147,7 @@ mod tests {
 
     #[test]
     fn gives_the_earliest_of_any_history() {
-        for sources in [1, 2, 3, 7, 64, 100] {
+        for sources in [1, 2, 3, 8, 9, 64, 100] {
             let mut tree = EventTree::new(sources);
             let mut plain = vec![NEVER; sources as usize];
             let mut rng = Rng::new(u64::from(sources));

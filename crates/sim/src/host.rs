@@ -11,13 +11,13 @@
 pub mod link;
 pub mod queues;
 
-use std::collections::VecDeque;
 use std::ops::Range;
 
 use base::{Data, Op, OpKind};
 
 use crate::events::NEVER;
 use crate::geometry::PAGE_BYTES;
+use crate::ring::Ring;
 
 /// A command under way; its index is its tag.
 #[derive(Clone, Copy, Debug)]
@@ -122,22 +122,28 @@ pub enum ControllerJob {
     },
 }
 
+impl Default for ControllerJob {
+    fn default() -> Self {
+        Self::Command { tag: 0 }
+    }
+}
+
 /// A serial server: jobs end in the order in which they came.
 #[derive(Debug)]
 pub struct Server<T> {
-    jobs: VecDeque<(u64, T)>,
+    jobs: Ring<(u64, T)>,
     free_ns: u64,
     /// When the job in service ends: asked for at every event of the drive.
     next_ns: u64,
 }
 
-impl<T> Default for Server<T> {
+impl<T: Copy + Default> Default for Server<T> {
     fn default() -> Self {
-        Self { jobs: VecDeque::with_capacity(64), free_ns: 0, next_ns: NEVER }
+        Self { jobs: Ring::with_capacity(64), free_ns: 0, next_ns: NEVER }
     }
 }
 
-impl<T> Server<T> {
+impl<T: Copy + Default> Server<T> {
     /// Queues a job of this length.
     #[inline]
     pub fn push(&mut self, now_ns: u64, length_ns: u64, job: T) {
@@ -164,7 +170,7 @@ impl<T> Server<T> {
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
         let (_, job) = self.jobs.pop_front()?;
-        self.next_ns = self.jobs.front().map_or(NEVER, |(end_ns, _)| *end_ns);
+        self.next_ns = self.jobs.front().map_or(NEVER, |(end_ns, _)| end_ns);
         Some(job)
     }
 }

@@ -27,6 +27,7 @@ pub mod parity;
 pub mod prefetch;
 pub mod probe;
 pub mod read_cache;
+pub mod ring;
 pub mod telemetry;
 
 pub use device::Device;

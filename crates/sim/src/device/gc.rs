@@ -4,6 +4,7 @@ use super::Device;
 use crate::durability::Mark;
 use crate::ftl::pacing::Level;
 use crate::ftl::{StreamId, SuperblockState};
+use crate::geometry::Geometry;
 use crate::nand::DieOp;
 use crate::probe::Probe;
 
@@ -11,6 +12,13 @@ use crate::probe::Probe;
 const SCAN_AHEAD_UNITS: u32 = 8;
 /// Units per die that garbage collection may have in flight.
 const GC_UNITS_PER_DIE: u32 = 2;
+
+/// Most valid pages garbage collection may have in flight.
+pub(super) fn gc_pages_max(geometry: &Geometry) -> u32 {
+    let unit_pages = geometry.unit_pages + geometry.relocation_slack_pages();
+    let parallel = GC_UNITS_PER_DIE * geometry.dies * unit_pages;
+    parallel.min(geometry.superblock_data_pages())
+}
 
 impl<P: Probe> Device<P> {
     /// How full the drive is, for the pacing policy.
@@ -34,20 +42,12 @@ impl<P: Probe> Device<P> {
         room(StreamId::Gc) + if self.config.has_cold_stream() { room(StreamId::Cold) } else { 0 }
     }
 
-    /// Most valid pages garbage collection may have in flight.
-    #[inline]
-    pub(super) fn gc_pages_max(&self) -> u32 {
-        let unit_pages = self.geometry().unit_pages + self.geometry().relocation_slack_pages();
-        let parallel = GC_UNITS_PER_DIE * self.geometry().dies * unit_pages;
-        parallel.min(self.geometry().superblock_data_pages())
-    }
-
     /// True where garbage collection has something to do and may do it now.
     #[inline]
     pub(super) fn may_collect(&mut self) -> bool {
         let unit_pages = self.geometry().unit_pages + self.geometry().relocation_slack_pages();
         let in_flight = self.collector.in_flight_pages + unit_pages;
-        if in_flight > self.gc_pages_max() {
+        if in_flight > self.gc_pages_max {
             return false;
         }
         if self.collector.owed_pages == 0 {
@@ -62,12 +62,18 @@ impl<P: Probe> Device<P> {
     }
 
     /// Reads units of victims while pacing asks for it; true where there was one to look at.
+    #[inline]
     pub(super) fn collect(&mut self) -> bool {
+        self.may_collect() && self.collect_units()
+    }
+
+    /// Reads at least one unit, where there is a victim for it.
+    fn collect_units(&mut self) -> bool {
         let mut any = false;
-        while self.may_collect() {
+        loop {
             let superblock_units = self.geometry().superblock_units;
             let Some((superblock, unit)) = self.collector.next_unit(superblock_units) else {
-                if self.begin_victim() {
+                if self.begin_victim() && self.may_collect() {
                     continue;
                 }
                 return any;
@@ -77,8 +83,10 @@ impl<P: Probe> Device<P> {
             self.ftl.prefetch_unit(unit + SCAN_AHEAD_UNITS);
             self.collect_unit(superblock, unit);
             any = true;
+            if !self.may_collect() {
+                return any;
+            }
         }
-        any
     }
 
     fn collect_unit(&mut self, superblock: u32, unit: u32) {

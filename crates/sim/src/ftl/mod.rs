@@ -68,6 +68,8 @@ pub struct Stream {
     pub superblock: u32,
     /// Next page within it.
     pub next_page: u32,
+    /// Pages that data can still take in it.
+    pub room_pages: u32,
     /// Pages still missing in the unit being filled; the whole unit at its beginning.
     pub unit_room_pages: u32,
 }
@@ -128,6 +130,7 @@ impl Ftl {
             streams: [Stream {
                 superblock: NO_SUPERBLOCK,
                 next_page: 0,
+                room_pages: 0,
                 unit_room_pages: geometry.unit_pages,
             }; STREAMS],
             superblock_pages: geometry.superblock_pages(),
@@ -161,20 +164,14 @@ impl Ftl {
     #[inline]
     #[must_use]
     pub fn stream_room_pages(&self, id: StreamId) -> u32 {
-        let stream = self.stream(id);
-        if stream.superblock == NO_SUPERBLOCK {
-            0
-        } else {
-            self.geometry.data_pages_from(stream.next_page)
-        }
+        self.stream(id).room_pages
     }
 
     /// True where a stream can write at least one page more into its open superblock.
     #[inline]
     #[must_use]
     pub fn stream_has_room(&self, id: StreamId) -> bool {
-        let stream = self.stream(id);
-        stream.superblock != NO_SUPERBLOCK && stream.next_page < self.superblock_pages
+        self.stream(id).room_pages > 0
     }
 
     /// Pages of a superblock that have been written since its last erase.
@@ -202,8 +199,10 @@ impl Ftl {
         };
         self.states[superblock as usize] = SuperblockState::Open;
         self.written_by[superblock as usize] = id;
+        let room_pages = self.geometry.superblock_data_pages();
         let unit_room_pages = self.geometry.unit_pages;
-        self.streams[id as usize] = Stream { superblock, next_page: 0, unit_room_pages };
+        self.streams[id as usize] =
+            Stream { superblock, next_page: 0, room_pages, unit_room_pages };
         true
     }
 
@@ -279,6 +278,7 @@ impl Ftl {
     fn advance(&mut self, id: StreamId, pages: u32) {
         let stream = &mut self.streams[id as usize];
         stream.next_page += pages;
+        stream.room_pages -= pages;
         stream.unit_room_pages -= pages;
         if stream.unit_room_pages > 0 {
             return;

@@ -11,16 +11,17 @@
 //! Order: host reads go first, everything else waits its turn on the die. A channel serves
 //! in the order in which transfers become ready.
 
+mod job;
 pub mod overlap;
 pub mod pages;
 pub mod retry;
-
-use std::collections::VecDeque;
 
 use crate::events::{EventTree, NEVER};
 use crate::ftl::StreamId;
 use crate::geometry::Geometry;
 use crate::mapping::MapWrite;
+use crate::ring::Ring;
+use job::Job;
 use overlap::{Overlap, SuspendLimits};
 use pages::PageTimes;
 use retry::{ErrorGrowth, Retry};
@@ -103,31 +104,11 @@ pub enum DieOp {
     },
 }
 
-impl DieOp {
-    /// Data goes into the array.
-    #[inline]
-    fn is_program(self) -> bool {
-        matches!(self, Self::Program { .. } | Self::Parity { .. } | Self::Map { .. })
-    }
-
-    /// A host read may interrupt it.
-    fn is_suspendable(self) -> bool {
-        self.is_program() || matches!(self, Self::Erase { .. })
-    }
-
-    /// Pages that move to the controller once the array is done.
-    #[inline]
-    fn read_pages(self) -> u32 {
-        match self {
-            Self::GcRead { valid, .. } => valid.count_ones(),
-            Self::HostRead { pages, .. } => pages,
-            Self::Program { .. } | Self::Parity { .. } | Self::Map { .. } | Self::Erase { .. } => 0,
-        }
-    }
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
 enum Phase {
+    /// Nothing is under way.
+    Rest,
     /// The array works; for programs the transfer came first and is included.
     Array,
     /// The data of a read moves over the channel.
@@ -139,9 +120,10 @@ enum Phase {
 #[derive(Debug)]
 struct Die {
     channel: u32,
-    current: Option<(DieOp, Phase)>,
-    host_reads: VecDeque<DieOp>,
-    others: VecDeque<DieOp>,
+    current: Job,
+    phase: Phase,
+    host_reads: Ring<Job>,
+    others: Ring<Job>,
 }
 
 /// All dies and channels of a drive.
@@ -169,9 +151,10 @@ impl Nand {
         let dies = (0..geometry.dies)
             .map(|die| Die {
                 channel: geometry.channel_of_die(die),
-                current: None,
-                host_reads: VecDeque::with_capacity(QUEUE_OPS),
-                others: VecDeque::with_capacity(QUEUE_OPS),
+                current: Job::default(),
+                phase: Phase::Rest,
+                host_reads: Ring::with_capacity(QUEUE_OPS),
+                others: Ring::with_capacity(QUEUE_OPS),
             })
             .collect();
         Self {
@@ -200,11 +183,13 @@ impl Nand {
     #[inline]
     pub fn enqueue(&mut self, die: u32, op: DieOp, now_ns: u64) {
         let state = &mut self.dies[die as usize];
-        match op {
-            DieOp::HostRead { .. } => state.host_reads.push_back(op),
-            _ => state.others.push_back(op),
+        let job = Job::from(op);
+        if job.is_host_read() {
+            state.host_reads.push_back(job);
+        } else {
+            state.others.push_back(job);
         }
-        if state.current.is_none() {
+        if state.phase == Phase::Rest {
             self.start_next(die, now_ns);
         } else if self.overlap.is_some() {
             self.overlap_queued(die, now_ns);
@@ -214,32 +199,32 @@ impl Nand {
     /// Handles the event of `die` at `now_ns`; returns the operation that ended, if one did.
     #[inline]
     pub fn on_event(&mut self, die: u32, now_ns: u64) -> Option<DieOp> {
-        let (op, phase) = self.dies[die as usize].current?;
+        let Die { current: job, phase, .. } = self.dies[die as usize];
         if phase == Phase::Suspending {
             self.suspended(die, now_ns);
             return None;
         }
-        let pages = op.read_pages();
+        let pages = job.read_pages();
         if pages > 0 && phase == Phase::Array {
             let end_ns = self.transfer(die, pages, now_ns);
             self.die_busy_ns += end_ns - now_ns;
-            self.dies[die as usize].current = Some((op, Phase::ReadTransfer));
+            self.dies[die as usize].phase = Phase::ReadTransfer;
             self.events.set(die, end_ns);
             return None;
         }
-        self.note_end(op, now_ns);
+        self.note_end(job, now_ns);
         self.start_next(die, now_ns);
-        Some(op)
+        Some(DieOp::from(job))
     }
 
     /// What wear and retention must know.
     #[inline]
-    fn note_end(&mut self, op: DieOp, now_ns: u64) {
+    fn note_end(&mut self, job: Job, now_ns: u64) {
         let Some(retry) = &mut self.retry else { return };
-        match op {
-            DieOp::Program { unit, .. } | DieOp::Parity { unit } => retry.programmed(unit, now_ns),
-            DieOp::Erase { superblock } => retry.erased(superblock),
-            DieOp::Map { .. } | DieOp::GcRead { .. } | DieOp::HostRead { .. } => {}
+        if job.is_program() && !job.is_map() {
+            retry.programmed(job.place(), now_ns);
+        } else if job.is_erase() {
+            retry.erased(job.place());
         }
     }
 
@@ -249,47 +234,49 @@ impl Nand {
             return self.start_next_overlapped(die, now_ns);
         }
         let state = &mut self.dies[die as usize];
-        let Some(op) = state.host_reads.pop_front().or_else(|| state.others.pop_front()) else {
+        let Some(job) = state.host_reads.pop_front().or_else(|| state.others.pop_front()) else {
             return self.rest(die);
         };
-        let end_ns = self.array_start_ns(die, op, now_ns) + self.array_ns(op, now_ns);
-        self.begin(die, op, now_ns, end_ns);
+        let end_ns = self.array_start_ns(die, job, now_ns) + self.array_ns(job, now_ns);
+        self.begin(die, job, now_ns, end_ns);
     }
 
     /// When the array can begin with an operation: for a program, once the data is in the register.
     #[inline]
-    fn array_start_ns(&mut self, die: u32, op: DieOp, now_ns: u64) -> u64 {
-        if op.is_program() { self.transfer(die, self.unit_pages, now_ns) } else { now_ns }
+    fn array_start_ns(&mut self, die: u32, job: Job, now_ns: u64) -> u64 {
+        if job.is_program() { self.transfer(die, self.unit_pages, now_ns) } else { now_ns }
     }
 
     /// How long the array works on an operation.
     #[inline]
-    fn array_ns(&self, op: DieOp, now_ns: u64) -> u64 {
-        match op {
-            DieOp::Program { unit, .. } | DieOp::Parity { unit } | DieOp::Map { unit, .. } => {
-                match &self.pages {
-                    None => self.timing.program_ns,
-                    Some(pages) => pages.program_ns(unit % self.superblock_units),
-                }
+    fn array_ns(&self, job: Job, now_ns: u64) -> u64 {
+        if job.is_program() {
+            match &self.pages {
+                None => self.timing.program_ns,
+                Some(pages) => pages.program_ns(job.place() % self.superblock_units),
             }
-            DieOp::GcRead { unit, .. } | DieOp::HostRead { unit, .. } => match &self.retry {
+        } else if job.is_erase() {
+            self.timing.erase_ns
+        } else {
+            match &self.retry {
                 None => self.timing.read_ns,
-                Some(retry) => self.timing.read_ns * retry.senses(unit, now_ns),
-            },
-            DieOp::Erase { .. } => self.timing.erase_ns,
+                Some(retry) => self.timing.read_ns * retry.senses(job.place(), now_ns),
+            }
         }
     }
 
     #[inline]
-    fn begin(&mut self, die: u32, op: DieOp, now_ns: u64, end_ns: u64) {
-        self.dies[die as usize].current = Some((op, Phase::Array));
+    fn begin(&mut self, die: u32, job: Job, now_ns: u64, end_ns: u64) {
+        let state = &mut self.dies[die as usize];
+        state.current = job;
+        state.phase = Phase::Array;
         self.die_busy_ns += end_ns - now_ns;
         self.events.set(die, end_ns);
     }
 
     #[inline]
     fn rest(&mut self, die: u32) {
-        self.dies[die as usize].current = None;
+        self.dies[die as usize].phase = Phase::Rest;
         self.events.set(die, NEVER);
     }
 

@@ -14,7 +14,8 @@
 //!
 //! Tests: `tests/nand.rs`. A drive without either never comes here.
 
-use super::{DieOp, Nand, Phase};
+use super::job::Job;
+use super::{Nand, Phase};
 
 /// When a die interrupts an operation for host reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +31,7 @@ pub struct SuspendLimits {
 /// An operation that waits for reads.
 #[derive(Clone, Copy, Debug)]
 struct Suspended {
-    op: DieOp,
+    job: Job,
     left_ns: u64,
     /// Reads of this batch that have not begun.
     reads_left: usize,
@@ -114,17 +115,17 @@ impl Nand {
         } else {
             return self.resume(die, now_ns);
         };
-        let Some(op) = next else { return self.rest(die) };
+        let Some(job) = next else { return self.rest(die) };
         let loaded_ns =
-            if op.is_program() { overlap.dies[die as usize].loaded_ns.take() } else { None };
+            if job.is_program() { overlap.dies[die as usize].loaded_ns.take() } else { None };
         let array_start_ns = match loaded_ns {
             Some(loaded_ns) => loaded_ns.max(now_ns),
-            None => self.array_start_ns(die, op, now_ns),
+            None => self.array_start_ns(die, job, now_ns),
         };
-        let end_ns = array_start_ns + self.array_ns(op, now_ns);
-        self.begin(die, op, now_ns, end_ns);
+        let end_ns = array_start_ns + self.array_ns(job, now_ns);
+        self.begin(die, job, now_ns, end_ns);
         if let Some(overlap) = &mut self.overlap
-            && op.is_suspendable()
+            && job.is_suspendable()
         {
             overlap.begins(die, array_start_ns, end_ns);
         }
@@ -135,21 +136,20 @@ impl Nand {
     fn suspend_for_reads(&mut self, die: u32, now_ns: u64) {
         let state = &mut self.dies[die as usize];
         let Some(overlap) = &mut self.overlap else { return };
-        let (Some(limits), Some((op, Phase::Array))) = (overlap.suspend, state.current) else {
-            return;
-        };
+        let (Some(limits), Phase::Array) = (overlap.suspend, state.phase) else { return };
+        let job = state.current;
         let side = &mut overlap.dies[die as usize];
         let cut_ns = now_ns.max(side.array_start_ns);
         if state.host_reads.is_empty()
-            || !op.is_suspendable()
+            || !job.is_suspendable()
             || side.suspensions >= limits.per_operation_max
             || cut_ns + limits.suspend_ns >= side.end_ns
         {
             return;
         }
         side.suspensions += 1;
-        side.suspended = Some(Suspended { op, left_ns: side.end_ns - cut_ns, reads_left: 0 });
-        state.current = Some((op, Phase::Suspending));
+        side.suspended = Some(Suspended { job, left_ns: side.end_ns - cut_ns, reads_left: 0 });
+        state.phase = Phase::Suspending;
         // The operation itself was counted as busy when it began.
         self.die_busy_ns += limits.suspend_ns;
         self.events.set(die, cut_ns + limits.suspend_ns);
@@ -175,7 +175,9 @@ impl Nand {
         side.array_start_ns = now_ns + limits.resume_ns;
         side.end_ns = side.array_start_ns + suspended.left_ns;
         self.die_busy_ns += limits.resume_ns;
-        self.dies[die as usize].current = Some((suspended.op, Phase::Array));
+        let state = &mut self.dies[die as usize];
+        state.current = suspended.job;
+        state.phase = Phase::Array;
         self.events.set(die, side.end_ns);
         self.load_next(die, now_ns);
     }
@@ -186,8 +188,8 @@ impl Nand {
         let Some(overlap) = &self.overlap else { return };
         let side = &overlap.dies[die as usize];
         let state = &self.dies[die as usize];
-        let under_way = state.current.is_some_and(|(op, _)| op.is_program());
-        let follows = state.others.front().is_some_and(|op| op.is_program());
+        let under_way = state.phase != Phase::Rest && state.current.is_program();
+        let follows = state.others.front().is_some_and(Job::is_program);
         if !overlap.cache_program || !under_way || !follows || side.loaded_ns.is_some() {
             return;
         }

@@ -1,0 +1,114 @@
+//! From the link into the write buffer: which pages may enter, and where they get their place.
+
+use base::Data;
+
+use super::Device;
+use crate::ftl::StreamId;
+use crate::probe::Probe;
+
+impl<P: Probe> Device<P> {
+    /// The data of a write is there.
+    #[inline]
+    pub(super) fn wait_for_admission(&mut self, tag: u32) {
+        self.admission.push_back(tag);
+        // Where others wait already, they wait for something else than this.
+        if self.admission.len() == 1 {
+            self.pump();
+        }
+    }
+
+    /// Moves waiting writes into the buffer until it is full or the host has to wait.
+    #[inline]
+    pub(super) fn admit(&mut self) {
+        while let Some(tag) = self.admission.front() {
+            let room_pages = self.admissible_pages();
+            if room_pages == 0 {
+                return;
+            }
+            self.admit_pages(tag, room_pages);
+        }
+    }
+
+    /// Host pages that have room in the buffer and a place in NAND, as far as the end of the unit, where
+    /// there is more to decide.
+    #[inline]
+    fn admissible_pages(&mut self) -> u32 {
+        let page_granules = self.geometry().page_granules;
+        let buffer_room_pages = self.config.buffer_pages.saturating_sub(self.buffer_pages);
+        if buffer_room_pages < page_granules
+            || self.collector.owed_pages > u64::from(self.gc_pages_max)
+            || !self.bucket_has_page()
+        {
+            return 0;
+        }
+        if page_granules > 1 {
+            self.close_short_run(StreamId::Host);
+        }
+        if !self.ftl.stream_has_room(StreamId::Host) {
+            let level = self.level();
+            if !self.pacing.host_may_open(level) || !self.ftl.open_superblock(StreamId::Host) {
+                return 0;
+            }
+        }
+        if page_granules > 1 || self.config.throttle.is_some() {
+            return 1;
+        }
+        buffer_room_pages.min(self.ftl.stream(StreamId::Host).unit_room_pages)
+    }
+
+    /// Moves up to so many pages of a write into the buffer; it ends where they are all of it.
+    fn admit_pages(&mut self, tag: u32, room_pages: u32) {
+        let command = &mut self.commands[tag as usize];
+        let first = command.first_page + command.admitted_pages;
+        let count = room_pages.min(command.pages - command.admitted_pages);
+        command.admitted_pages += count;
+        let (is_whole, fua) = (command.admitted_pages == command.pages, command.fua);
+        let data = command.data;
+        self.totals.host_pages += u64::from(count);
+        if self.geometry().page_granules > 1 {
+            self.place_compressed(first, data);
+        } else {
+            self.place_pages(first, count);
+        }
+        self.take_from_bucket();
+        if !is_whole {
+            return;
+        }
+        self.admission.pop_front();
+        self.uncache(tag);
+        if fua {
+            self.flush(tag);
+        } else {
+            self.complete(tag);
+        }
+    }
+
+    /// Places pages that fit into the open unit of the host stream.
+    #[inline]
+    fn place_pages(&mut self, first: u32, count: u32) {
+        let unit = self.ftl.frontier(StreamId::Host) / self.geometry().unit_pages;
+        for logical in first..first + count {
+            let physical = self.ftl.place(StreamId::Host, logical);
+            self.probe.placed(StreamId::Host, logical, physical);
+        }
+        self.buffered(unit, count);
+    }
+
+    fn place_compressed(&mut self, logical: u32, data: Data) {
+        let granules = self.compressor.granules(data);
+        self.totals.saved_pages += u64::from(self.geometry().page_granules - granules);
+        self.place_granules(StreamId::Host, logical, granules);
+    }
+
+    /// Pages for this unit of the host stream are in the buffer; programs it when it is full.
+    #[inline]
+    pub(super) fn buffered(&mut self, unit: u32, pages: u32) {
+        self.buffer_pages += pages;
+        if self.ftl.is_unit_complete(StreamId::Host) {
+            self.program(unit, StreamId::Host);
+            let level = self.level();
+            let unit_pages = self.geometry().unit_pages;
+            self.collector.owed_pages += self.pacing.owed_pages(level, unit_pages);
+        }
+    }
+}

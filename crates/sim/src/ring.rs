@@ -1,0 +1,129 @@
+//! A queue that costs a few instructions: the simulator passes a dozen of them for every host write.
+//!
+//! `VecDeque` does the same with a capacity of any size, which it pays for with a comparison and a
+//! subtraction at each step. Here the capacity is a power of two and positions only grow.
+
+/// First in, first out; grows where it must.
+#[derive(Clone, Debug, Default)]
+pub struct Ring<T> {
+    /// A power of two long, or empty.
+    slots: Vec<T>,
+    /// Positions of the first entry and behind the last one; a slot is a position modulo the length.
+    head: usize,
+    tail: usize,
+}
+
+impl<T: Copy + Default> Ring<T> {
+    /// An empty ring with room for at least `capacity` entries.
+    #[must_use]
+    pub fn with_capacity(capacity: usize) -> Self {
+        Self { slots: vec![T::default(); capacity.next_power_of_two()], head: 0, tail: 0 }
+    }
+
+    /// Entries.
+    #[inline]
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.tail.wrapping_sub(self.head)
+    }
+
+    /// True where there is none.
+    #[inline]
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.head == self.tail
+    }
+
+    #[inline]
+    fn slot(&self, position: usize) -> usize {
+        position & self.slots.len().wrapping_sub(1)
+    }
+
+    /// The first entry.
+    #[inline]
+    #[must_use]
+    pub fn front(&self) -> Option<T> {
+        self.get(0)
+    }
+
+    /// The entry at `index`, counted from the first.
+    #[inline]
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<T> {
+        if index >= self.len() {
+            return None;
+        }
+        self.slots.get(self.slot(self.head.wrapping_add(index))).copied()
+    }
+
+    /// The place of the entry at `index`, counted from the first.
+    #[inline]
+    pub fn get_mut(&mut self, index: usize) -> Option<&mut T> {
+        if index >= self.len() {
+            return None;
+        }
+        let slot = self.slot(self.head.wrapping_add(index));
+        self.slots.get_mut(slot)
+    }
+
+    /// Adds an entry behind the last.
+    #[inline]
+    pub fn push_back(&mut self, entry: T) {
+        if self.len() == self.slots.len() {
+            self.grow();
+        }
+        let slot = self.slot(self.tail);
+        if let Some(place) = self.slots.get_mut(slot) {
+            *place = entry;
+        }
+        self.tail = self.tail.wrapping_add(1);
+    }
+
+    /// Takes the first entry.
+    #[inline]
+    pub fn pop_front(&mut self) -> Option<T> {
+        let entry = self.front()?;
+        self.head = self.head.wrapping_add(1);
+        Some(entry)
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let entries: Vec<T> = (0..self.len()).filter_map(|index| self.get(index)).collect();
+        self.head = 0;
+        self.tail = entries.len();
+        let length = (2 * self.slots.len()).max(4);
+        self.slots = entries;
+        self.slots.resize(length, T::default());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::Rng;
+    use std::collections::VecDeque;
+
+    #[test]
+    fn does_what_a_deque_does() {
+        let mut rng = Rng::new(1);
+        for capacity in [0, 1, 2, 3, 8] {
+            let mut ring = Ring::with_capacity(capacity);
+            let mut deque = VecDeque::new();
+            for value in 0..10_000_u64 {
+                // In long waves, so that it fills, grows and runs empty.
+                if rng.chance(if value / 100 % 2 == 0 { 6 } else { 4 }, 10) {
+                    ring.push_back(value);
+                    deque.push_back(value);
+                } else {
+                    assert_eq!(ring.pop_front(), deque.pop_front());
+                }
+                let index = rng.below(20) as usize;
+                assert_eq!(ring.get(index), deque.get(index).copied());
+                assert_eq!(ring.get_mut(index), deque.get_mut(index));
+                assert_eq!((ring.len(), ring.front()), (deque.len(), deque.front().copied()));
+                assert_eq!(ring.is_empty(), deque.is_empty());
+            }
+        }
+    }
+}
