@@ -43,6 +43,11 @@ impl<P: Probe> Device<P> {
             return Err(format!("LBA page {page} is in the read cache but holds nothing"));
         }
         self.map_log().map_or(Ok(()), MapLog::check)?;
+        if let Some(times) = self.power_times()
+            && times.total_ns() > self.now().0
+        {
+            return Err(format!("{times:?} is more than the drive has lived"));
+        }
         self.check_totals()
     }
 

@@ -17,6 +17,7 @@ mod gc;
 mod mapping;
 pub mod quiet_gc;
 mod read;
+mod readings;
 pub mod throttle;
 pub mod timers;
 
@@ -39,10 +40,11 @@ use crate::host::{Command, ControllerJob, Server};
 use crate::mapping::MapLog;
 use crate::model::Config;
 use crate::nand::{DieOp, Nand};
+use crate::power::Power;
 use crate::probe::{Probe, Silent};
 use crate::read_cache::ReadCache;
 use crate::ring::Ring;
-use crate::telemetry::{self, Recorder};
+use crate::telemetry::Recorder;
 use quiet_gc::HostActivity;
 use throttle::Bucket;
 use timers::{Timer, Timers};
@@ -63,6 +65,7 @@ pub struct Device<P: Probe = Silent> {
     queues: Option<SubmissionQueues>,
     link: Link,
     read_cache: Option<ReadCache>,
+    power: Option<Power>,
     /// Tags of writes whose data has arrived and waits for room in the buffer.
     admission: Ring<u32>,
     /// Tags of flushes and forced writes, each with the programs that must have ended and the entries that
@@ -147,6 +150,7 @@ impl<P: Probe> Device<P> {
             ),
             link: Link::new(config.interface.link_bytes_per_s, config.interface.full_duplex),
             read_cache: ReadCache::new(config.read_cache_pages),
+            power: config.power.map(|model| Power::new(model, 0)),
             admission: Ring::with_capacity(queue_depth),
             flushes: VecDeque::with_capacity(queue_depth),
             buffer_pages: 0,
@@ -210,6 +214,7 @@ impl<P: Probe> Device<P> {
         let ftl = Ftl::new(self.config.geometry);
         *self = Self::assemble(self.config.clone(), ftl, P::default());
         self.now_ns = now_ns;
+        self.power = self.config.power.map(|model| Power::new(model, now_ns));
         self.wait_for_idle();
     }
 
@@ -237,34 +242,6 @@ impl<P: Probe> Device<P> {
         Nanos(self.now_ns)
     }
 
-    /// Running totals since the drive was new, with the levels of this moment, in pages of 4,096 bytes.
-    #[must_use]
-    pub fn telemetry(&self) -> TelemetryRow {
-        telemetry::in_logical_pages(self.physical_totals(), self.geometry().page_granules)
-    }
-
-    /// The same in physical pages, except for the host's.
-    pub(crate) fn physical_totals(&self) -> TelemetryRow {
-        TelemetryRow {
-            free_superblocks: self.ftl.free.len() as u64,
-            buffer_pages: u64::from(self.buffer_pages),
-            die_busy_ns: self.nand.die_busy_ns,
-            channel_busy_ns: self.nand.channel_busy_ns,
-            ..self.totals
-        }
-    }
-
-    /// Starts a series of telemetry rows, one per `interval`, from now on.
-    pub fn telemetry_start(&mut self, interval: Nanos) {
-        let totals = self.telemetry();
-        self.recorder.start(self.now_ns, interval.0, totals);
-    }
-
-    /// Moves the rows whose interval has ended to `out`.
-    pub fn telemetry_take(&mut self, out: &mut Vec<TelemetryRow>) {
-        self.recorder.take(out);
-    }
-
     /// Sends a command at this moment. Tags below the queue depth, none of them in use twice.
     ///
     /// # Panics
@@ -285,6 +262,10 @@ impl<P: Probe> Device<P> {
             self.wait_for_idle();
         }
         self.ftl.prefetch_logical(command.first_page);
+        if let Some(power) = &mut self.power {
+            self.controller.hold_until(self.now_ns + power.wake_ns(self.now_ns));
+            power.note(true, self.now_ns);
+        }
         match &mut self.queues {
             None => self.decode(op.tag),
             Some(queues) => {
@@ -348,7 +329,12 @@ impl<P: Probe> Device<P> {
         let controller_ns = self.controller.next_event_ns();
         let (die_ns, die) = self.nand.next_event();
         let timer_ns = self.timers.next_ns();
-        let next_ns = link_ns.min(controller_ns).min(die_ns).min(timer_ns);
+        let work_ns = link_ns.min(controller_ns).min(die_ns);
+        if let Some(power) = &mut self.power {
+            let has_work = work_ns != NEVER || self.host.outstanding > 0;
+            power.note(has_work, self.now_ns);
+        }
+        let next_ns = work_ns.min(timer_ns);
         if next_ns > limit_ns {
             return false;
         }
@@ -371,7 +357,7 @@ impl<P: Probe> Device<P> {
     #[inline]
     fn record_until(&mut self, until_ns: u64) {
         while self.recorder.is_due(until_ns) {
-            let totals = self.telemetry();
+            let totals = self.telemetry_at(self.recorder.mark_ns());
             self.recorder.record(totals);
         }
     }

@@ -159,6 +159,11 @@ impl<T: Copy + Default> Server<T> {
         self.free_ns
     }
 
+    /// Takes up nothing before `until_ns`. Only for an idle server: what is queued has its times.
+    pub fn hold_until(&mut self, until_ns: u64) {
+        self.free_ns = self.free_ns.max(until_ns);
+    }
+
     /// When the job in service ends; [`NEVER`] while idle.
     #[inline]
     #[must_use]

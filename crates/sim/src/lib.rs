@@ -24,6 +24,7 @@ pub mod mapping;
 pub mod model;
 pub mod nand;
 pub mod parity;
+pub mod power;
 pub mod prefetch;
 pub mod probe;
 pub mod read_cache;

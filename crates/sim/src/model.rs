@@ -15,6 +15,7 @@ mod interface;
 mod mapping;
 mod nand;
 mod parity;
+mod power;
 mod quiet_gc;
 mod streams;
 mod throttle;
@@ -32,6 +33,7 @@ pub use interface::{Interface, InterfaceKind, InterfaceLimits, ReadCacheModel};
 pub use mapping::MappingModel;
 pub use nand::{NandModel, PagesModel, RetryModel, SuspendModel};
 pub use parity::ParityModel;
+pub use power::{PowerModel, RestModel};
 pub use quiet_gc::{BackgroundGcModel, IdleGcModel};
 pub use streams::StreamsModel;
 pub use throttle::ThrottleModel;
@@ -105,6 +107,8 @@ pub struct Model {
     pub buffer: Buffer,
     /// DRAM that keeps what was read; absent: none.
     pub read_cache: Option<ReadCacheModel>,
+    /// Power states and energy; absent: no energy is counted.
+    pub power: Option<PowerModel>,
     /// Garbage collection.
     pub gc: GcModel,
     /// Collection in the gaps of a busy host.

@@ -57,6 +57,12 @@ impl Recorder {
         self.next_ns <= until_ns
     }
 
+    /// When the row under way ends; [`NEVER`] without a series.
+    #[must_use]
+    pub fn mark_ns(&self) -> u64 {
+        self.next_ns
+    }
+
     /// Ends the row that is due.
     pub fn record(&mut self, totals: TelemetryRow) {
         let last = std::mem::replace(&mut self.last, totals);

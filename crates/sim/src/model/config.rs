@@ -11,9 +11,9 @@ use crate::ftl::gc::VictimPolicy;
 use crate::ftl::pacing::PacingKind;
 use crate::ftl::wear::Allocation;
 use crate::geometry::{Geometry, PAGE_BYTES};
-use crate::host::transfer_ns;
 use crate::mapping::MappingShape;
 use crate::nand::{NandFeatures, NandTiming};
+use crate::power::PowerModel;
 
 /// The longest time that any single value may give.
 pub(super) const HOUR_NS: u64 = 3_600_000_000_000;
@@ -35,6 +35,8 @@ pub struct Config {
     pub queue_depth: u32,
     /// Pages of the read cache; 0: none.
     pub read_cache_pages: u32,
+    /// Power states and energy, where they are modelled.
+    pub power: Option<PowerModel>,
     /// Controller time of a read.
     pub read_command_ns: u64,
     /// Controller time of any other command.
@@ -238,23 +240,13 @@ pub(super) fn resolve(model: &Model, scale: Ratio) -> Result<Config, ModelError>
     let reserved = scaled_reserve(model, scaled_blocks);
     let raw_superblocks = u64::from(geometry.superblocks) + u64::from(reserved);
     Ok(Config {
-        nand: NandTiming {
-            read_ns: nand.read_ns.value,
-            program_ns: nand.program_ns.value,
-            // Shorter superblocks are erased more often; a shorter erase keeps its share of time.
-            erase_ns: u64::from(nand.plane_groups().1)
-                * (nand.erase_ns.value * u64::from(scaled_pages))
-                    .div_ceil(u64::from(nand.pages_per_block.value)),
-            page_transfer_ns: transfer_ns(
-                geometry.physical_page_bytes(),
-                nand.channel_bytes_per_s.value,
-            ),
-        },
+        nand: nand.timing(&geometry, scaled_pages),
         nand_features: check
             .nand_features(geometry.superblock_units / scaled_pages, scaled_pages)?,
         raw_bytes: raw_superblocks * geometry.superblock_bytes(),
         interface: interface.resolve(&check)?,
         queue_depth: interface.entries(),
+        power: model.power.as_ref().map(|power| power.resolve(&check)).transpose()?,
         read_cache_pages: model.read_cache.as_ref().map_or(Ok(0), |cache| cache.resolve(&check))?,
         read_command_ns: controller.read_command_ns.value,
         write_command_ns: controller.write_command_ns.value,

@@ -5,10 +5,12 @@ use serde::Deserialize;
 
 use super::config::{Check, HOUR_NS};
 use super::{ModelError, Sourced};
-use crate::nand::NandFeatures;
+use crate::geometry::Geometry;
+use crate::host::transfer_ns;
 use crate::nand::overlap::SuspendLimits;
 use crate::nand::pages::{PageTimes, mean};
 use crate::nand::retry::ErrorGrowth;
+use crate::nand::{NandFeatures, NandTiming};
 
 /// The NAND array.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -101,6 +103,21 @@ impl NandModel {
         match &self.multi_plane {
             Some(Sourced { value: false, .. }) => (1, self.planes.value),
             _ => (self.planes.value, 1),
+        }
+    }
+
+    /// Times of a drive whose blocks have been shortened to `scaled_pages`.
+    pub(super) fn timing(&self, geometry: &Geometry, scaled_pages: u32) -> NandTiming {
+        let (_, groups) = self.plane_groups();
+        // Shorter superblocks are erased more often; a shorter erase keeps its share of time.
+        let block_erase_ns = (self.erase_ns.value * u64::from(scaled_pages))
+            .div_ceil(u64::from(self.pages_per_block.value));
+        let page_bytes = geometry.physical_page_bytes();
+        NandTiming {
+            read_ns: self.read_ns.value,
+            program_ns: self.program_ns.value,
+            erase_ns: u64::from(groups) * block_erase_ns,
+            page_transfer_ns: transfer_ns(page_bytes, self.channel_bytes_per_s.value),
         }
     }
 }

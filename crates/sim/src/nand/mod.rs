@@ -20,6 +20,7 @@ use crate::events::{EventTree, NEVER};
 use crate::ftl::StreamId;
 use crate::geometry::Geometry;
 use crate::mapping::MapWrite;
+use crate::power::OperationCounts;
 use crate::ring::Ring;
 use job::Job;
 use overlap::{Overlap, SuspendLimits};
@@ -138,6 +139,8 @@ pub struct Nand {
     pages: Option<PageTimes>,
     overlap: Option<Overlap>,
     retry: Option<Retry>,
+    /// What has been begun since the start.
+    pub operations: OperationCounts,
     /// Time dies were busy since the start, summed, counted when an operation starts.
     pub die_busy_ns: u64,
     /// Time channels were transferring since the start, summed.
@@ -167,6 +170,7 @@ impl Nand {
             pages: features.pages.clone(),
             overlap: Overlap::new(geometry.dies, features.suspend, features.cache_program),
             retry: features.retry.map(|model| Retry::new(geometry, model)),
+            operations: OperationCounts::default(),
             die_busy_ns: 0,
             channel_busy_ns: 0,
         }
@@ -247,21 +251,23 @@ impl Nand {
         if job.is_program() { self.transfer(die, self.unit_pages, now_ns) } else { now_ns }
     }
 
-    /// How long the array works on an operation.
+    /// Counts an operation that begins and says how long the array will work on it.
     #[inline]
-    fn array_ns(&self, job: Job, now_ns: u64) -> u64 {
+    fn array_ns(&mut self, job: Job, now_ns: u64) -> u64 {
         if job.is_program() {
+            self.operations.programs += 1;
             match &self.pages {
                 None => self.timing.program_ns,
                 Some(pages) => pages.program_ns(job.place() % self.superblock_units),
             }
         } else if job.is_erase() {
+            self.operations.erases += 1;
             self.timing.erase_ns
         } else {
-            match &self.retry {
-                None => self.timing.read_ns,
-                Some(retry) => self.timing.read_ns * retry.senses(job.place(), now_ns),
-            }
+            let retry = self.retry.as_ref();
+            let senses = retry.map_or(1, |retry| retry.senses(job.place(), now_ns));
+            self.operations.reads += senses;
+            self.timing.read_ns * senses
         }
     }
 
@@ -287,6 +293,7 @@ impl Nand {
         let length_ns = u64::from(pages) * self.timing.page_transfer_ns;
         *free_ns = (*free_ns).max(now_ns) + length_ns;
         self.channel_busy_ns += length_ns;
+        self.operations.transfers += u64::from(pages);
         *free_ns
     }
 }

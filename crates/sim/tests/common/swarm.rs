@@ -59,6 +59,18 @@ const SECTIONS: &[&[Choice]] = &[
         ("mapping.journal_superblocks", &["3", "4", "9"]),
         ("nand.reserved_superblocks", &["9", "40", "120"]),
     ],
+    &[
+        ("power.active_mw", &["2000"]),
+        ("power.idle_mw", &["100"]),
+        ("power.read_nj", &["5000"]),
+        ("power.program_nj", &["70000"]),
+        ("power.erase_nj", &["300000"]),
+        ("power.transfer_nj", &["33"]),
+        ("power.slumber.after_ns", &["0", "50000000"]),
+        ("power.slumber.entry_ns", &["0", "1000000"]),
+        ("power.slumber.exit_ns", &["0", "5000000"]),
+        ("power.slumber.power_mw", &["10"]),
+    ],
     &[("nand.cache_program", &["true"])],
     &[("nand.multi_plane", &["false"])],
 ];

@@ -1,0 +1,59 @@
+//! What a drive tells about itself: totals, series, power.
+
+use base::{Nanos, TelemetryRow};
+
+use super::Device;
+use crate::power::{OperationCounts, Power, StateTimes};
+use crate::probe::Probe;
+use crate::telemetry;
+
+impl<P: Probe> Device<P> {
+    /// Running totals since the drive was new, with the levels of this moment, in pages of 4,096 bytes.
+    #[must_use]
+    pub fn telemetry(&self) -> TelemetryRow {
+        self.telemetry_at(self.now_ns)
+    }
+
+    /// The same at a moment from now to the next event.
+    pub(super) fn telemetry_at(&self, time_ns: u64) -> TelemetryRow {
+        let energy_nj = |power: &Power| power.energy_nj(time_ns, self.nand.operations);
+        TelemetryRow {
+            energy_nj: self.power.as_ref().map_or(0, energy_nj),
+            ..telemetry::in_logical_pages(self.physical_totals(), self.geometry().page_granules)
+        }
+    }
+
+    /// Totals in physical pages, except for the host's.
+    pub(crate) fn physical_totals(&self) -> TelemetryRow {
+        TelemetryRow {
+            free_superblocks: self.ftl.free.len() as u64,
+            buffer_pages: u64::from(self.buffer_pages),
+            die_busy_ns: self.nand.die_busy_ns,
+            channel_busy_ns: self.nand.channel_busy_ns,
+            ..self.totals
+        }
+    }
+
+    /// Starts a series of telemetry rows, one per `interval`, from now on.
+    pub fn telemetry_start(&mut self, interval: Nanos) {
+        let totals = self.telemetry();
+        self.recorder.start(self.now_ns, interval.0, totals);
+    }
+
+    /// Moves the rows whose interval has ended to `out`.
+    pub fn telemetry_take(&mut self, out: &mut Vec<TelemetryRow>) {
+        self.recorder.take(out);
+    }
+
+    /// Time in each power state so far; `None` where the model has none.
+    #[must_use]
+    pub fn power_times(&self) -> Option<StateTimes> {
+        self.power.as_ref().map(|power| power.times(self.now_ns))
+    }
+
+    /// What the NAND has begun since the drive was new.
+    #[must_use]
+    pub fn operations(&self) -> OperationCounts {
+        self.nand.operations
+    }
+}

@@ -1,0 +1,178 @@
+//! Power states and energy.
+//!
+//! Phenomenon: a drive draws more while it works than while it waits, and less again when it sleeps; waking
+//! costs the next command some time. Every NAND operation and every page over a channel costs energy on top
+//! of that. Source: Serial ATA interface power management and device sleep (slumber, `DevSleep`), NVM Express power
+//! state descriptors (entry and exit latency, power); rated and measured powers of drives. Simplifications: the drive
+//! goes to sleep by its own timers; while it enters a state it draws the power of the one before, while it leaves
+//! one that of work; a program's or erase's energy is drawn at once when it begins. Test: `tests/power.rs`.
+//!
+//! ```text
+//! working --> idle --after_ns--> (entry_ns) slumber --after_ns--> (entry_ns) sleep
+//!    ^------- at once -+------------- exit_ns ---+---------------- exit_ns ---+
+//! ```
+//!
+//! No event is needed: where the drive is follows from how long it has had nothing to do.
+
+/// What a drive draws; powers in mW, energies in nJ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PowerModel {
+    /// While anything is under way.
+    pub active_mw: u64,
+    /// While nothing is.
+    pub idle_mw: u64,
+    /// The first state of rest.
+    pub slumber: Option<RestState>,
+    /// The deeper state of rest.
+    pub sleep: Option<RestState>,
+    /// One sense of one unit.
+    pub read_nj: u64,
+    /// One program of one unit.
+    pub program_nj: u64,
+    /// One erase on one die.
+    pub erase_nj: u64,
+    /// One page over a channel (of 4 KiB; on a compressing drive one granule).
+    pub transfer_nj: u64,
+}
+
+/// A state that a drive enters when it has had nothing to do for a while.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RestState {
+    /// Time without work after which it is entered.
+    pub after_ns: u64,
+    /// How long that takes; a command that comes meanwhile waits for its end.
+    pub entry_ns: u64,
+    /// How long the first command waits for the drive to be ready.
+    pub exit_ns: u64,
+    /// What is drawn.
+    pub power_mw: u64,
+}
+
+/// What the NAND has begun so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OperationCounts {
+    /// Senses of a unit.
+    pub reads: u64,
+    /// Programs of a unit.
+    pub programs: u64,
+    /// Erases of a superblock's blocks on one die.
+    pub erases: u64,
+    /// Pages (on a compressing drive: granules) over a channel.
+    pub transfers: u64,
+}
+
+/// Time spent in each state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StateTimes {
+    /// Something was under way.
+    pub active_ns: u64,
+    /// Nothing was; entering slumber counts here.
+    pub idle_ns: u64,
+    /// In slumber.
+    pub slumber_ns: u64,
+    /// In the deeper state.
+    pub sleep_ns: u64,
+}
+
+impl StateTimes {
+    /// Time in all states.
+    #[must_use]
+    pub fn total_ns(&self) -> u64 {
+        self.active_ns + self.idle_ns + self.slumber_ns + self.sleep_ns
+    }
+}
+
+/// Where a drive is, and where it has been.
+#[derive(Debug)]
+pub struct Power {
+    model: PowerModel,
+    is_active: bool,
+    /// Since when it has had something to do, or nothing.
+    since_ns: u64,
+    /// Times until then.
+    before: StateTimes,
+}
+
+impl Power {
+    /// A drive that begins to rest at `now_ns`.
+    #[must_use]
+    pub fn new(model: PowerModel, now_ns: u64) -> Self {
+        Self { model, is_active: false, since_ns: now_ns, before: StateTimes::default() }
+    }
+
+    /// Notes whether the drive has work from `now_ns` on.
+    #[inline]
+    pub fn note(&mut self, has_work: bool, now_ns: u64) {
+        if has_work != self.is_active {
+            self.before = self.times(now_ns);
+            self.since_ns = now_ns;
+            self.is_active = has_work;
+        }
+    }
+
+    /// How long a command that comes at `now_ns` waits for the drive to be ready.
+    #[must_use]
+    pub fn wake_ns(&self, now_ns: u64) -> u64 {
+        let rested_ns = now_ns - self.since_ns;
+        let states = [self.model.sleep, self.model.slumber];
+        let entered = states.into_iter().flatten().find(|state| state.after_ns <= rested_ns);
+        match entered {
+            Some(state) if !self.is_active => {
+                (state.after_ns + state.entry_ns).saturating_sub(rested_ns) + state.exit_ns
+            }
+            _ => 0,
+        }
+    }
+
+    /// Time spent in each state until `now_ns`.
+    #[must_use]
+    pub fn times(&self, now_ns: u64) -> StateTimes {
+        let mut times = self.before;
+        let mut left_ns = now_ns - self.since_ns;
+        if self.is_active {
+            times.active_ns += left_ns;
+            return times;
+        }
+        let beyond = |left_ns: u64, state: Option<RestState>| {
+            state.map_or(0, |state| left_ns.saturating_sub(state.after_ns + state.entry_ns))
+        };
+        let sleep_ns = beyond(left_ns, self.model.sleep);
+        left_ns -= sleep_ns;
+        let slumber_ns = beyond(left_ns, self.model.slumber);
+        times.sleep_ns += sleep_ns;
+        times.slumber_ns += slumber_ns;
+        times.idle_ns += left_ns - slumber_ns;
+        times
+    }
+
+    /// Energy drawn until `now_ns`, rounded down.
+    #[must_use]
+    pub fn energy_nj(&self, now_ns: u64, operations: OperationCounts) -> u64 {
+        let (model, times) = (&self.model, self.times(now_ns));
+        let rest_mw = |state: Option<RestState>| state.map_or(0, |state| state.power_mw);
+        // A milliwatt for a nanosecond is a picojoule.
+        let states_pj: u128 = [
+            (times.active_ns, model.active_mw),
+            (times.idle_ns, model.idle_mw),
+            (times.slumber_ns, rest_mw(model.slumber)),
+            (times.sleep_ns, rest_mw(model.sleep)),
+        ]
+        .map(product)
+        .iter()
+        .sum();
+        let operations_nj: u128 = [
+            (operations.reads, model.read_nj),
+            (operations.programs, model.program_nj),
+            (operations.erases, model.erase_nj),
+            (operations.transfers, model.transfer_nj),
+        ]
+        .map(product)
+        .iter()
+        .sum();
+        (states_pj / 1000 + operations_nj) as u64
+    }
+}
+
+fn product((count, each): (u64, u64)) -> u128 {
+    u128::from(count) * u128::from(each)
+}
