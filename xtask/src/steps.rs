@@ -230,7 +230,7 @@ pub(crate) const STEPS: &[Step] = &[
         lane: Lane::Alone,
         after: &["release"],
         run: |workspace, log| {
-            integration(workspace, log, &["simulated::", "usage::", "interrupt::"])
+            integration(workspace, log, &["simulated::", "usage::", "interrupt::", "traces::"])
         },
         ..STEP
     },
@@ -240,7 +240,9 @@ pub(crate) const STEPS: &[Step] = &[
         lane: Lane::Alone,
         after: &["release"],
         needs: &[Need::Root, Need::LoopDevices, Need::Program("mkfs.ext4")],
-        run: |workspace, log| integration(workspace, log, &["devices::", "full_disk::"]),
+        run: |workspace, log| {
+            integration(workspace, log, &["devices::", "full_disk::", "recording::"])
+        },
         ..STEP
     },
     Step {

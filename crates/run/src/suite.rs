@@ -216,7 +216,10 @@ impl PhaseSpec {
     #[must_use]
     pub fn length(&self) -> Length {
         match &self.action {
-            Action::Purge | Action::Deallocate { .. } | Action::Replay(_) => Length::Unknown,
+            Action::Purge | Action::Deallocate { .. } => Length::Unknown,
+            Action::Replay(replay) => replay
+                .moved_bytes
+                .map_or(Length::Unknown, |(read, written)| Length::Bytes(read + written)),
             Action::Idle(duration) | Action::Load { duration: Some(duration), .. } => {
                 Length::Time(*duration)
             }

@@ -7,5 +7,7 @@ mod devices;
 mod full_disk;
 mod interrupt;
 mod lab;
+mod recording;
 mod simulated;
+mod traces;
 mod usage;

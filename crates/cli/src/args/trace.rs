@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use base::{Bytes, Ratio};
+use base::{Bytes, Nanos, Ratio};
 use clap::{Args as ClapArgs, Subcommand};
 use load::trace::export::ExportFormat;
 use load::trace::format::{Event, Format as TraceFormat, FormatOptions, WaitUnit};
@@ -23,6 +23,8 @@ pub enum TraceCommand {
     Convert(TraceConvertArgs),
     /// Make a trace whose statistics equal published ones: heavy-2011, light-2011, destroyer-2013
     Synth(TraceSynthArgs),
+    /// Record what a running system asks of a device, through the kernel's own block tracer (needs root)
+    Record(TraceRecordArgs),
     /// Replay a trace on targets; the same as `ssdlab run replay TARGET --set trace=TRACE`
     Replay(TraceReplayArgs),
 }
@@ -113,6 +115,26 @@ pub struct TraceSynthArgs {
     pub format: Format,
 }
 
+/// Arguments of `trace record`.
+#[derive(Debug, ClapArgs)]
+pub struct TraceRecordArgs {
+    /// Block device, e.g. `/dev/nvme0n1`
+    #[arg(value_name = "DEVICE")]
+    pub device: PathBuf,
+    /// How long; without, until interrupted (Ctrl-C), and what was recorded is kept
+    #[arg(long, value_name = "TIME")]
+    pub duration: Option<Nanos>,
+    /// Trace file to write; on another device, or its own writes are recorded too
+    #[arg(long, short, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Which event is an I/O, `queue` (before merging) or `issue` (what the device got)
+    #[arg(long, value_name = "EVENT", default_value = "queue", value_parser = parse::<Event>)]
+    pub event: Event,
+    /// What stdout carries
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
 /// Arguments of `trace replay`.
 #[derive(Debug, ClapArgs)]
 pub struct TraceReplayArgs {
@@ -195,6 +217,7 @@ impl TraceCommand {
             Self::Convert(args) => args.input.format,
             Self::Synth(args) => args.format,
             Self::Replay(args) => args.format,
+            Self::Record(args) => args.format,
         }
     }
 }

@@ -17,6 +17,7 @@ enum Unit {
     Seconds,
     MbPerS,
     Us,
+    Busy,
 }
 
 /// Figures in the order in which they are read.
@@ -41,9 +42,9 @@ const FIGURES: [(&str, &str, Unit); 33] = [
     ("avg_data_rate_mb_per_s", "average data rate", Unit::MbPerS),
     ("avg_data_rate_mb_per_s_read", "average data rate, reads", Unit::MbPerS),
     ("avg_data_rate_mb_per_s_write", "average data rate, writes", Unit::MbPerS),
-    ("busy_time_s", "busy time", Unit::Seconds),
-    ("busy_time_s_read", "busy time, reads", Unit::Seconds),
-    ("busy_time_s_write", "busy time, writes", Unit::Seconds),
+    ("busy_time_s", "busy time", Unit::Busy),
+    ("busy_time_s_read", "busy time, reads", Unit::Busy),
+    ("busy_time_s_write", "busy time, writes", Unit::Busy),
     ("avg_service_time_us", "average service time", Unit::Us),
     ("avg_service_time_us_read", "average service time, reads", Unit::Us),
     ("avg_service_time_us_write", "average service time, writes", Unit::Us),
@@ -64,6 +65,7 @@ fn shown(value: f64, unit: Unit) -> String {
         Unit::Plain => format!("{value:.3}"),
         Unit::Seconds => format!("{value:.0} s"),
         Unit::MbPerS => format!("{value:.1} MB/s"),
+        Unit::Busy => format!("{value:.1} s"),
         Unit::Us => format!("{value:.1} us"),
     }
 }

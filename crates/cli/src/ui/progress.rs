@@ -112,27 +112,26 @@ impl Line<'_> {
     }
 
     fn second(&self, iops: f64, bytes_done: u64, elapsed: Nanos, p99: Option<u64>) {
-        let (done, whole) = match self.length.get() {
-            Length::Time(whole) => (elapsed.0, whole.0),
-            Length::Bytes(whole) => (bytes_done, whole),
-            Length::Unknown => (0, 1),
+        let share = match self.length.get() {
+            Length::Time(whole) => Some(elapsed.0 as f64 / whole.0.max(1) as f64),
+            Length::Bytes(whole) => Some(bytes_done as f64 / whole.max(1) as f64),
+            Length::Unknown => None,
         };
-        let share = done as f64 / whole.max(1) as f64;
-        let left = self.started.get().elapsed().mul_f64((1.0 - share).max(0.0) / share.max(1e-6));
         let p99 = p99.map_or_else(String::new, |ns| format!(", p99 {:.2} ms", ns as f64 / 1e6));
-        let text = format!(
-            "{} IOPS{p99}, {} done, ETA {}",
-            count(iops),
-            seconds(elapsed),
-            seconds(Nanos(left.as_nanos() as u64))
-        );
+        let left = share.map_or_else(String::new, |share| {
+            let elapsed = self.started.get().elapsed();
+            let left = elapsed.mul_f64((1.0 - share).max(0.0) / share.max(1e-6));
+            format!(", ETA {}", seconds(Nanos(left.as_nanos() as u64)))
+        });
+        let text = format!("{} IOPS{p99}, {} done{left}", count(iops), seconds(elapsed));
         if let Some(bar) = &self.bar {
-            bar.set_position((share * 1000.0) as u64);
+            bar.set_position((share.unwrap_or(0.0) * 1000.0) as u64);
             bar.set_message(text);
         } else if self.last_plain.get().elapsed() >= PLAIN_EVERY {
             self.last_plain.set(Instant::now());
             let (name, phase) = (self.name.borrow(), self.phase.borrow());
-            self.progress.say(&format!("{name} {phase}: {:.0}%, {text}", share * 100.0));
+            let share = share.map_or_else(String::new, |share| format!("{:.0}%, ", share * 100.0));
+            self.progress.say(&format!("{name} {phase}: {share}{text}"));
         }
     }
 }

@@ -130,6 +130,7 @@ fn siblings(path: &Path) -> Result<Vec<(String, BoxedInput)>, TraceError> {
 pub struct Ordered {
     raw: Box<dyn RawSource>,
     source: String,
+    origin: Origin,
     stream: Option<u32>,
     /// I/Os read ahead; those from `next` on are still to come, sorted up to the last refill.
     window: Vec<Raw>,
@@ -149,6 +150,7 @@ impl Ordered {
         Self {
             raw,
             source,
+            origin: Origin::Imported,
             stream,
             window: Vec::with_capacity(2 * WINDOW),
             next: 0,
@@ -159,6 +161,13 @@ impl Ordered {
             late_ios: 0,
             other_devices: 0,
         }
+    }
+
+    /// The same as a recording of ssdlab's own.
+    #[must_use]
+    pub fn recorded(mut self) -> Self {
+        self.origin = Origin::Recorded;
+        self
     }
 
     /// Reads until the window is full twice over and sorts it: the first half is then in order against everything
@@ -207,7 +216,7 @@ impl Source for Ordered {
 
     fn info(&self) -> TraceInfo {
         TraceInfo {
-            origin: Origin::Imported,
+            origin: self.origin,
             source: self.source.clone(),
             streams: self.raw.stream_names(),
             epoch_ns: self.epoch_ns.unwrap_or(0),

@@ -2,6 +2,7 @@
 
 mod comparison;
 mod info;
+mod record;
 mod show;
 
 use std::fs::File;
@@ -25,6 +26,7 @@ pub fn run(command: TraceCommand) -> anyhow::Result<u8> {
         TraceCommand::Import(args) => import_trace(&args),
         TraceCommand::Convert(args) => convert(&args),
         TraceCommand::Synth(args) => synth(&args),
+        TraceCommand::Record(args) => record::run(&args),
         TraceCommand::Replay(args) => super::run::run(&args.into_run()),
     }
 }

@@ -1,0 +1,49 @@
+//! `ssdlab trace record`: what a running system asks of a device.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use io::block_tracer::BlockTracer;
+use load::trace::Source;
+use load::trace::format::blktrace::BlktraceSource;
+use load::trace::import::Ordered;
+
+use super::{tell_problems, write_trace};
+use crate::args::Format;
+use crate::args::trace::TraceRecordArgs;
+use crate::failure::EXIT_DONE;
+
+pub fn run(args: &TraceRecordArgs) -> anyhow::Result<u8> {
+    let stop = Arc::new(AtomicBool::new(false));
+    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
+        signal_hook::flag::register(signal, Arc::clone(&stop))?;
+    }
+    let duration = args.duration.map(|duration| Duration::from_nanos(duration.0));
+    let tracer = BlockTracer::start(&args.device, duration, stop)?;
+    eprintln!("recording {}; Ctrl-C ends it", args.device.display());
+    let losses = tracer.losses();
+    let what = args.device.display().to_string();
+    let raw = BlktraceSource::new(vec![(what.clone(), Box::new(tracer))], args.event)?;
+    let mut source = Ordered::new(Box::new(raw), what, None).recorded();
+    let ios = write_trace(&mut source, &args.output)?;
+    let lost_events = losses.events();
+    tell_problems(&source, ios)?;
+    if lost_events > 0 {
+        eprintln!("warning: the kernel dropped {lost_events} events: the trace has gaps");
+    }
+    match args.format {
+        Format::Text => {
+            eprintln!("{ios} I/Os recorded, {lost_events} events lost");
+            println!("{}", args.output.display());
+        }
+        Format::Json => {
+            let document = serde_json::json!({
+                "output": args.output, "ios": ios, "lost_events": lost_events,
+                "trace": source.info(), "problems": source.problems(),
+            });
+            println!("{document}");
+        }
+    }
+    Ok(EXIT_DONE)
+}

@@ -1,0 +1,113 @@
+//! A trace replayed while it is recorded: the record shows the same operations. A loop device stands in for a drive;
+//! needs root and the kernel's block tracer.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::lab::{Answer, Lab};
+
+const TRACING: &str = "/sys/kernel/tracing";
+
+struct Loop(String);
+
+impl Loop {
+    fn attach(lab: &Lab) -> Self {
+        let file = lab.path("backing.img");
+        let made = std::fs::File::create(&file).expect("a backing file");
+        made.set_len(64 << 20).expect("64 MiB of room");
+        let mut losetup = Command::new("losetup");
+        let output = losetup.args(["--find", "--show"]).arg(file).output().expect("losetup runs");
+        assert!(output.status.success(), "{output:?}");
+        Self(String::from_utf8(output.stdout).expect("a path").trim().to_owned())
+    }
+}
+
+impl Drop for Loop {
+    fn drop(&mut self) {
+        // A test that fails must still clean up as far as it can.
+        let _ = Command::new("losetup").args(["-d", &self.0]).status();
+    }
+}
+
+/// Operations a millisecond apart: reads and writes of many sizes.
+fn trace() -> String {
+    let line = |i: u64| {
+        let op = if i % 3 == 0 { "W" } else { "R" };
+        let (offset, len) = (i * 7919 % 1000 * 65_536, 4096 * (1 + i % 16));
+        format!("1,{op},{offset},{len},{}\n", 1000 * i)
+    };
+    (0..300).map(line).collect()
+}
+
+/// Operation, sector, sectors, as blkparse prints them.
+type Operation = (String, String, String);
+
+/// The operations of a trace. What looks at the device when it is opened reads ahead; a
+/// replay never does.
+fn operations(lab: &Lab, name: &str, trace: &Path) -> Vec<Operation> {
+    let text = lab.path(name);
+    let mut command = lab.command(&["trace", "convert", "--to", "blkparse", "-o"]);
+    Answer::of(command.arg(&text).arg(trace)).must_exit_with(0);
+    let text = std::fs::read_to_string(text).expect("a trace as text");
+    let lines = text.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let ours = lines.filter(|words| !words[6].contains('A'));
+    let operation =
+        |words: Vec<&str>| (words[6][..1].to_owned(), words[7].to_owned(), words[9].to_owned());
+    ours.map(operation).collect()
+}
+
+fn selected_tracer() -> String {
+    let tracer = std::fs::read_to_string(format!("{TRACING}/current_tracer"));
+    tracer.unwrap_or_default().trim().to_owned()
+}
+
+fn wait_for_tracer(child: &mut Child) {
+    let start = Instant::now();
+    while selected_tracer() != "blk" {
+        assert!(start.elapsed() < Duration::from_secs(30), "the tracer does not start");
+        assert!(child.try_wait().expect("a child").is_none(), "the recorder ended early");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // Selected first, enabled on the device a moment later.
+    std::thread::sleep(Duration::from_millis(500));
+}
+
+#[test]
+fn a_replay_that_is_recorded_shows_the_same_operations() {
+    let lab = Lab::new();
+    let device = Loop::attach(&lab);
+    let original = lab.path("original.csv");
+    std::fs::write(&original, trace()).expect("a trace");
+    let recorded: PathBuf = lab.path("recorded.trace.parquet");
+    let mut record = lab.command(&["trace", "record", &device.0, "--format", "json", "-o"]);
+    record.arg(&recorded).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = record.spawn().expect("the binary starts");
+    wait_for_tracer(&mut child);
+    let args = ["trace", "replay", "original.csv", &device.0, "--erase", &device.0];
+    let mut replay = lab.command(&args);
+    replay.args(["--form", "open", "--idle", "real", "--quiet", "--format", "json"]);
+    replay.args(["--set", "purge=false", "--set", "fill=false"]);
+    let answer = Answer::of(&mut replay);
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+    let output = child.wait_with_output().expect("the recorder ends");
+    answer.must_exit_with(0);
+    let answer = Answer::new(&record, output);
+    answer.must_exit_with(0);
+    let document: Value = answer.document();
+    assert_eq!(document["lost_events"], 0);
+    assert_eq!(document["trace"]["origin"], "recorded");
+    let wanted = operations(&lab, "original.txt", &original);
+    assert_eq!(wanted.len(), 300);
+    let found = operations(&lab, "recorded.txt", &recorded);
+    // The kernel may hand a write over to a worker of its own, another stream, which a read then overtakes.
+    for kind in ["R", "W"] {
+        let of_kind =
+            |all: &[Operation]| all.iter().filter(|o| o.0 == kind).cloned().collect::<Vec<_>>();
+        assert_eq!(of_kind(&found), of_kind(&wanted), "in the order of issue");
+    }
+    assert_eq!(found.len(), wanted.len());
+    assert_eq!(selected_tracer(), "nop", "the tracer is put back");
+}

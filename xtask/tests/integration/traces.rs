@@ -1,0 +1,108 @@
+//! Traces from outside: fio does what an exported trace says, and what comes in goes out again.
+
+use std::process::Command;
+
+use crate::lab::{Answer, Lab};
+
+/// A part of the light trace that fio replays within seconds: about 400 I/Os.
+const PART: &str = "synth:light-2011?scale=1/2000";
+
+fn convert(lab: &Lab, trace: &str, to: &str, output: &str) -> String {
+    let path = lab.path(output);
+    let args = ["trace", "convert", trace, "--to", to, "--format", "json", "-o"];
+    let answer = Answer::of(lab.command(&args).arg(&path));
+    answer.must_exit_with(0);
+    assert!(answer.document()["ios"].as_u64().is_some_and(|ios| ios > 0), "{answer:?}");
+    std::fs::read_to_string(path).expect("the converted trace")
+}
+
+/// (direction as fio logs it, bytes, offset) of every read and write of an iolog, in order.
+fn operations(iolog: &str) -> Vec<(u64, u64, u64)> {
+    let operation = |line: &str| {
+        let words: Vec<_> = line.split(' ').collect();
+        let direction = match words.get(2) {
+            Some(&"read") => 0,
+            Some(&"write") => 1,
+            _ => return None,
+        };
+        Some((direction, words[4].parse().ok()?, words[3].parse().ok()?))
+    };
+    iolog.lines().filter_map(operation).collect()
+}
+
+#[test]
+fn fio_does_what_an_exported_trace_says() {
+    let lab = Lab::new();
+    let iolog = convert(&lab, PART, "iolog", "light.iolog");
+    let target = std::fs::File::create(lab.path("target")).expect("a file");
+    target.set_len(64 << 30).expect("room for the addresses, without blocks");
+    let mut fio = Command::new("fio");
+    fio.current_dir(lab.path("")).args(["--name=replay", "--read_iolog=light.iolog"]);
+    fio.args(["--replay_redirect=target", "--replay_no_stall=1", "--ioengine=psync"]);
+    fio.args(["--write_lat_log=done", "--log_offset=1"]);
+    let output = fio.output().expect("fio runs");
+    assert!(output.status.success(), "{output:?}");
+    let log = std::fs::read_to_string(lab.path("done_lat.1.log")).expect("fio's log");
+    let field = |line: &str, index: usize| {
+        line.split(',').nth(index).and_then(|text| text.trim().parse::<u64>().ok())
+    };
+    let done: Vec<_> = log
+        .lines()
+        .filter_map(|line| Some((field(line, 2)?, field(line, 3)?, field(line, 4)?)))
+        .collect();
+    let wanted = operations(&iolog);
+    assert!(wanted.len() > 400, "{}", wanted.len());
+    assert_eq!(done, wanted);
+}
+
+#[test]
+fn a_trace_comes_back_from_every_format_it_is_written_in() {
+    let lab = Lab::new();
+    let totals = |trace: &str| {
+        let answer = Answer::of(&mut lab.command(&["trace", "info", trace, "--format", "json"]));
+        answer.must_exit_with(0);
+        let summary = answer.document()["summary"].clone();
+        (summary["reads"].clone(), summary["writes"].clone(), summary["sizes"].clone())
+    };
+    let original = totals(PART);
+    for format in ["iolog", "msr", "blkparse"] {
+        convert(&lab, PART, format, format);
+        assert_eq!(totals(format), original, "{format}");
+    }
+}
+
+#[test]
+fn bad_lines_are_told_and_counted() {
+    let lab = Lab::new();
+    let text = "1,R,0,4096,1\n2,R,4096,4096,2\nthree\n4,W,0,4096,4\n";
+    std::fs::write(lab.path("x.csv"), text).expect("a trace");
+    let args = ["trace", "import", "x.csv", "-o", "x.trace.parquet", "--format", "json"];
+    let answer = Answer::of(&mut lab.command(&args));
+    answer.must_exit_with(0);
+    let document = answer.document();
+    assert_eq!(document["ios"], 3);
+    assert_eq!(document["problems"]["bad_lines"], 1);
+    assert!(answer.stderr.contains("line 3: the device is `three`"), "{}", answer.stderr);
+    let args = ["trace", "info", "x.csv", "--from", "msr", "--format", "json"];
+    let answer = Answer::of(&mut lab.command(&args));
+    answer.must_exit_with(2);
+    assert_eq!(answer.reason(), "usage");
+}
+
+#[test]
+fn a_storage_bench_runs_on_a_file() {
+    let lab = Lab::new();
+    let target = format!("file:{}?size=256MiB", lab.path("disk").display());
+    let library = lab.library();
+    let mut command = lab.command(&["run", "light", &target, "--format", "json", "--library"]);
+    command.arg(&library).args(["--set", "part=1/5000", "--set", "idle=none"]);
+    let answer = Answer::of(&mut command);
+    answer.must_exit_with(0);
+    let metrics = answer.document()["runs"][0]["metrics"].clone();
+    for name in ["avg_data_rate_mb_per_s", "busy_time_s", "avg_service_time_us"] {
+        for suffix in ["", "_read", "_write"] {
+            let value = &metrics[format!("{name}{suffix}")];
+            assert!(value.as_f64().is_some_and(|value| value > 0.0), "{name}{suffix}: {metrics}");
+        }
+    }
+}
