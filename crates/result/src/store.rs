@@ -68,9 +68,23 @@ impl RunWriter {
     /// Called again for the same phase, the new rows take the place of the old.
     ///
     /// # Errors
-    /// Where the phase is not in `run.phases` or a file cannot be written. The files then are as
-    /// they were before, and the rows stay in memory for the next attempt or [`RunWriter::rescue`].
+    /// As for [`RunWriter::add_phase`] and [`RunWriter::write`].
     pub fn write_phase(
+        &mut self,
+        run: &Run,
+        phase: &str,
+        rows: &PhaseRows,
+    ) -> Result<(), StoreError> {
+        self.add_phase(run, phase, rows)?;
+        self.write(run)
+    }
+
+    /// Adds the rows of a phase in memory only, for a test of hundreds of short phases that would spend
+    /// its time on rewriting; [`RunWriter::write`] puts them on disk.
+    ///
+    /// # Errors
+    /// Where the phase is not in `run.phases`, or a value is too large for the file.
+    pub fn add_phase(
         &mut self,
         run: &Run,
         phase: &str,
@@ -83,6 +97,15 @@ impl RunWriter {
         let encoded = EncodedPhase::new(index, phase, rows)?;
         self.phases.retain(|older| older.phase_index != index);
         self.phases.push(encoded);
+        Ok(())
+    }
+
+    /// Rewrites all three files with every phase added so far.
+    ///
+    /// # Errors
+    /// Where a file cannot be written. The files then are as they were before, and the rows stay in
+    /// memory for the next attempt or [`RunWriter::rescue`].
+    pub fn write(&self, run: &Run) -> Result<(), StoreError> {
         self.write_all(&self.path, run)
     }
 

@@ -331,17 +331,21 @@ impl Session {
         control: &mut Control<'_>,
     ) -> Result<(), RunError> {
         let (rounds_max, phases, settled) = match step {
-            Step::Phase(phase) => return self.saved_phase(target, phase, control),
+            Step::Phase(phase) => {
+                self.kept_phase(target, phase, control)?;
+                return self.save();
+            }
             Step::Rounds { rounds_max, phases, settled } => (*rounds_max, phases, settled),
         };
         for round in 1..=rounds_max {
             for phase in phases {
                 let name = format!("{}.r{round}", phase.name);
-                self.saved_phase(target, &PhaseSpec { name, ..phase.clone() }, control)?;
+                self.kept_phase(target, &PhaseSpec { name, ..phase.clone() }, control)?;
                 if self.run.status != RunStatus::Running {
-                    return Ok(());
+                    return self.save();
                 }
             }
+            self.save()?;
             if settled(&self.measured()) {
                 return Ok(());
             }
@@ -353,8 +357,15 @@ impl Session {
         Measured { run: &self.run, rows: &self.rows, replay: self.replay.as_ref() }
     }
 
-    /// Does one phase and writes what it measured.
-    fn saved_phase<T: Target>(
+    /// Puts figures and rows on disk as of now, so that a later crash still leaves them.
+    fn save(&mut self) -> Result<(), RunError> {
+        self.take_figures();
+        let written = self.writer.write(&self.run);
+        self.or_rescue(written)
+    }
+
+    /// Does one phase and keeps what it measured.
+    fn kept_phase<T: Target>(
         &mut self,
         target: &mut T,
         spec: &PhaseSpec,
@@ -372,10 +383,9 @@ impl Session {
         (control.observer)(&Event::PhaseEnded { name: name.clone(), ios, duration });
         self.run.phases.push(phase);
         self.rows.push(rows);
-        self.take_figures();
         let Some(rows) = self.rows.last() else { return Ok(()) };
-        let written = self.writer.write_phase(&self.run, name, rows);
-        self.or_rescue(written)
+        let kept = self.writer.add_phase(&self.run, name, rows);
+        self.or_rescue(kept)
     }
 
     fn phase<T: Target>(
@@ -454,7 +464,6 @@ impl Session {
         self.warnings.push(warning);
     }
 
-    /// Figures as of now, so that a later crash still leaves them.
     fn take_figures(&mut self) {
         let figures = (self.test.definition().figures)(&self.measured());
         let Figures { metrics, tables, verdict, findings, warnings } = figures;

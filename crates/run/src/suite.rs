@@ -13,6 +13,7 @@ pub mod linear;
 pub mod measured;
 pub mod mixed;
 pub mod pslc;
+pub mod pts;
 pub mod qd_sweep;
 mod rates;
 pub mod steps;
@@ -69,6 +70,16 @@ pub enum Test {
     Destroyer,
     /// See [`storage_bench`].
     Replay,
+    /// See [`pts::iops`].
+    PtsIops,
+    /// See [`pts::throughput`].
+    PtsThroughput,
+    /// See [`pts::latency`].
+    PtsLatency,
+    /// See [`pts::write_saturation`].
+    PtsWriteSaturation,
+    /// See [`pts::host_idle`].
+    PtsHostIdle,
 }
 
 /// What a test is.
@@ -257,7 +268,7 @@ pub struct Figures {
 
 impl Test {
     /// Every test, in the order of the suite.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 20] = [
         Self::Consistency,
         Self::Trim,
         Self::Corners,
@@ -273,6 +284,11 @@ impl Test {
         Self::Light,
         Self::Destroyer,
         Self::Replay,
+        Self::PtsIops,
+        Self::PtsThroughput,
+        Self::PtsLatency,
+        Self::PtsWriteSaturation,
+        Self::PtsHostIdle,
     ];
 
     /// What the test is.
@@ -294,6 +310,11 @@ impl Test {
             Self::Light => &storage_bench::LIGHT_2011,
             Self::Destroyer => &storage_bench::DESTROYER_2013,
             Self::Replay => &storage_bench::ANY,
+            Self::PtsIops => &pts::iops::DEFINITION,
+            Self::PtsThroughput => &pts::throughput::DEFINITION,
+            Self::PtsLatency => &pts::latency::DEFINITION,
+            Self::PtsWriteSaturation => &pts::write_saturation::DEFINITION,
+            Self::PtsHostIdle => &pts::host_idle::DEFINITION,
         }
     }
 

@@ -6,10 +6,10 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use base::{Data, Op, OpKind};
-use io::Target;
 use io::engine::scripted::{Event as Asked, Reply, ScriptedTarget};
 use io::engine::sim::SimTarget;
-use result::schema::RunStatus;
+use io::{IoError, Target};
+use result::schema::{RunStatus, VerdictOutcome};
 use result::store::RunDir;
 use run::{Control, Outcome, Request, RunError, SpanRequest, Test};
 
@@ -206,4 +206,135 @@ fn settings_that_cannot_be_used_are_named() {
         assert!(error.to_string().contains(word), "{test} {setting}: {error}");
     }
     assert_eq!(std::fs::read_dir(library.path()).unwrap().count(), 0, "no run directory is left");
+}
+
+/// Torture long enough for a drive of 1/256 to be in steady state, and no idle pass.
+const TRIM_SHORT: &str = "torture=60s idle=0s";
+
+#[test]
+fn trim_makes_a_tortured_drive_fast_again() {
+    let outcome = on_small_drive("trim", TRIM_SHORT);
+    let verdict = outcome.run.verdict.as_ref().unwrap();
+    assert_eq!(verdict.outcome, VerdictOutcome::Pass, "{}", verdict.text);
+    assert!(verdict.text.starts_with("TRIM works: after torture with incompressible data"));
+    assert!(metric(&outcome, "trim.tortured_share") < 0.9, "torture leaves a mark");
+    assert!(metric(&outcome, "trim.after_trim_share") > 0.97);
+    let names: Vec<_> = outcome.run.phases.iter().map(|phase| phase.name.as_str()).collect();
+    let want = "purge fresh torture tortured torture_2 trim after_trim";
+    assert_eq!(names.join(" "), want);
+    let labels: Vec<_> = outcome.run.tables[0].rows.iter().map(|row| row.label.as_str()).collect();
+    assert_eq!(labels.len(), 3, "{labels:?}");
+}
+
+#[test]
+fn trim_fails_on_a_drive_that_ignores_it() {
+    let library = tempfile::tempdir().unwrap();
+    let mut drive = small_drive(&[("interface.deallocate", "ignored")]);
+    let outcome = run_test(&mut drive, library.path(), "trim", TRIM_SHORT).unwrap();
+    let verdict = outcome.run.verdict.as_ref().unwrap();
+    assert_eq!(verdict.outcome, VerdictOutcome::Fail, "{}", verdict.text);
+    assert!(verdict.text.starts_with("TRIM does not work"), "{}", verdict.text);
+}
+
+#[test]
+fn trim_of_both_kinds_of_data_and_after_idle_gives_eight_passes() {
+    let outcome = on_small_drive("trim", "torture=2s idle=10m data=both");
+    let purges = outcome.run.phases.iter().filter(|phase| phase.name == "purge").count();
+    assert_eq!((purges, outcome.run.tables[0].rows.len()), (2, 8));
+    assert!(metric(&outcome, "trim.repeating_after_idle.mb_per_s") > 0.0);
+    assert!(metric(&outcome, "trim.after_idle_share") > 0.0);
+}
+
+#[test]
+fn trim_on_a_drive_without_it_is_refused_before_anything_is_touched() {
+    let library = tempfile::tempdir().unwrap();
+    let mut drive = small_drive(&[("interface.deallocate", "absent")]);
+    let error = run_test(&mut drive, library.path(), "trim", TRIM_SHORT).unwrap_err();
+    assert!(matches!(error, RunError::Target(IoError::Unsupported(_))), "{error}");
+    assert!(error.to_string().contains("cannot deallocate"), "{error}");
+    assert_eq!(std::fs::read_dir(library.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn pts_rounds_go_on_until_the_tracked_figure_is_steady() {
+    let outcome = on_small_drive("pts-throughput", "precondition=1");
+    assert_eq!(metric(&outcome, "pts-throughput.rounds"), 5.0, "an even drive needs no sixth");
+    assert_eq!(metric(&outcome, "pts-throughput.steady_from_round"), 1.0);
+    let names: Vec<_> = outcome.run.phases.iter().map(|phase| phase.name.as_str()).collect();
+    assert_eq!(names[..4], ["purge", "precondition_1", "read100_1MiB.r1", "read0_1MiB.r1"]);
+    assert_eq!(names.len(), 2 + 5 * 2);
+    assert!(outcome.run.warnings[0].contains("1/60 of the specification's minute"));
+    let table = &outcome.run.tables[0];
+    for label in ["purge", "active range", "write cache", "data", "step", "outstanding commands"] {
+        assert!(table.conditions.contains_key(label), "{label}: {:?}", table.conditions);
+    }
+    assert_eq!(table.conditions["purge"], "fresh-simulated-drive");
+}
+
+#[test]
+fn pts_tables_have_the_rows_and_columns_of_the_specification() {
+    let outcome = on_small_drive("pts-latency", "precondition=1");
+    let table = &outcome.run.tables[0];
+    let rows: Vec<_> = table.rows.iter().map(|row| row.label.as_str()).collect();
+    let columns: Vec<_> = table.columns.iter().map(|column| column.name.as_str()).collect();
+    assert_eq!(rows, ["512B", "4KiB", "8KiB"]);
+    assert_eq!(columns, ["100/0", "65/35", "0/100"]);
+    assert!(table.rows[0].values.iter().all(Option::is_none), "no 512 B on 4 KiB blocks");
+    assert!(table.rows[1].values.iter().all(Option::is_some));
+    let maximum = &outcome.run.tables[1];
+    let pairs =
+        table.rows.iter().zip(&maximum.rows).flat_map(|(a, m)| a.values.iter().zip(&m.values));
+    assert!(pairs.filter_map(|(a, m)| a.zip(*m)).all(|(average, most)| average <= most));
+}
+
+#[test]
+fn pts_iops_measures_every_size_in_every_mix() {
+    let library = tempfile::tempdir().unwrap();
+    let mut target = ScriptedTarget::new(64 * MIB, Reply::after_ns(1_000_000));
+    let settings = "precondition=1 shorten=60 queue_depth=4";
+    let outcome = run_test(&mut target, library.path(), "pts-iops", settings).unwrap();
+    assert_eq!(metric(&outcome, "pts-iops.rounds"), 5.0);
+    let table = &outcome.run.tables[0];
+    assert_eq!((table.rows.len(), table.columns.len()), (8, 7));
+    let cells = table.rows.iter().flat_map(|row| &row.values);
+    assert!(cells.flatten().all(|iops| (3_990.0..=4_000.0).contains(iops)), "{table:?}");
+    let reads = target.ops().filter(|op| op.kind == OpKind::Read).count() as f64;
+    let share = reads / target.ops().count() as f64;
+    // The mean of 100, 95, 65, 50, 35, 5 and 0, less the precondition.
+    assert!((share - 0.5).abs() < 0.01, "{share}");
+}
+
+#[test]
+fn write_saturation_ends_when_the_rate_is_steady_and_shows_the_fall() {
+    let outcome = on_small_drive("pts-write-saturation", "step=2s");
+    let (first, steady) = (
+        metric(&outcome, "pts-write-saturation.first.iops"),
+        metric(&outcome, "pts-write-saturation.steady.iops"),
+    );
+    assert!(steady < 0.5 * first, "{first} to {steady}");
+    let span = outcome.run.span.span_bytes as f64;
+    let written = metric(&outcome, "pts-write-saturation.written_bytes");
+    assert!((2.0..=4.2).contains(&(written / span)), "{written} of {span}");
+}
+
+#[test]
+fn idle_recovery_is_seen_on_a_drive_that_cleans_when_idle_and_on_no_other() {
+    let settings = "precondition=1 cycles=3 burst=1s";
+    let run = |keys: &[(&str, &str)]| {
+        let library = tempfile::tempdir().unwrap();
+        run_test(&mut small_drive(keys), library.path(), "pts-hir", settings).unwrap()
+    };
+    let share =
+        |run: &Outcome| metric(run, "pts-hir.wait50.iops") / metric(run, "pts-hir.steady.iops");
+    let lazy = run(&[]);
+    assert!((0.8..1.2).contains(&share(&lazy)), "{}", share(&lazy));
+    let diligent = run(&[
+        ("idle_gc.after_ns", "100000000"),
+        ("idle_gc.free_target", "100"),
+        ("idle_gc.pages_per_s", "100000"),
+        ("idle_gc.valid_percent_max", "95"),
+    ]);
+    assert!(share(&diligent) > 1.3, "{}", share(&diligent));
+    let text = &diligent.run.findings.last().unwrap().text;
+    assert!(text.contains("recovers while idle"), "{text}");
 }

@@ -36,7 +36,7 @@ use crate::ftl::{Ftl, StreamId};
 use crate::geometry::Geometry;
 use crate::host::link::Link;
 use crate::host::queues::SubmissionQueues;
-use crate::host::{Command, ControllerJob, Server};
+use crate::host::{Command, ControllerJob, DeallocateSupport, Server};
 use crate::mapping::MapLog;
 use crate::model::Config;
 use crate::nand::{DieOp, Nand};
@@ -220,6 +220,9 @@ impl<P: Probe> Device<P> {
 
     /// Forgets the logical pages from `first` to before `end` at once, at no cost in time.
     pub fn deallocate(&mut self, first: u64, end: u64) {
+        if self.config.interface.deallocate != DeallocateSupport::Works {
+            return;
+        }
         let end = end.min(u64::from(self.geometry().logical_pages));
         for logical in first..end {
             self.unmap(logical as u32);
@@ -412,10 +415,11 @@ impl<P: Probe> Device<P> {
     }
 
     fn execute_deallocation(&mut self, tag: u32) {
-        for page in self.commands[tag as usize].covered() {
-            self.unmap(page);
+        let covered = self.commands[tag as usize].covered();
+        if self.config.interface.deallocate == DeallocateSupport::Works {
+            covered.for_each(|page| self.unmap(page));
+            self.journal_deallocation();
         }
-        self.journal_deallocation();
         self.complete(tag);
         self.pump();
     }

@@ -14,10 +14,24 @@ pub mod queues;
 use std::ops::Range;
 
 use base::{Data, Op, OpKind};
+use serde::Deserialize;
 
 use crate::events::NEVER;
 use crate::geometry::PAGE_BYTES;
 use crate::ring::Ring;
+
+/// What becomes of deallocate commands (TRIM).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DeallocateSupport {
+    /// The pages hold no data any more: garbage collection need not move them.
+    #[default]
+    Works,
+    /// The drive takes the command and forgets nothing, as firmware with a broken TRIM does.
+    Ignored,
+    /// The drive has no such command.
+    Absent,
+}
 
 /// A command under way; its index is its tag.
 #[derive(Clone, Copy, Debug)]

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use base::{Completion, Nanos, Op, Ratio, TelemetryRow};
+use sim::host::DeallocateSupport;
 use sim::{Config, Device, Model, PAGE_BYTES};
 
 use crate::error::IoError;
@@ -86,7 +87,7 @@ fn limits(config: &Config) -> Limits {
         physical_block_bytes: PAGE_BYTES as u32,
         transfer_bytes_max: TRANSFER_BYTES_MAX,
         queue_depth_max: config.queue_depth,
-        deallocate: true,
+        deallocate: config.interface.deallocate != DeallocateSupport::Absent,
     }
 }
 
@@ -197,6 +198,12 @@ impl Target for SimTarget {
     }
 
     fn deallocate(&mut self, offset_bytes: u64, len_bytes: u64) -> Result<(), IoError> {
+        if !self.limits().deallocate {
+            let name = &self.model.name;
+            return Err(IoError::Unsupported(format!(
+                "the simulated drive `{name}` has no TRIM (interface.deallocate=absent)"
+            )));
+        }
         let end = offset_bytes.saturating_add(len_bytes).min(self.capacity_bytes());
         self.device.deallocate(offset_bytes.div_ceil(PAGE_BYTES), end / PAGE_BYTES);
         Ok(())

@@ -5,6 +5,7 @@ use serde::Deserialize;
 use super::config::Check;
 use super::{ModelError, Sourced};
 use crate::geometry::PAGE_BYTES;
+use crate::host::DeallocateSupport;
 use crate::read_cache::WAYS;
 
 /// Commands that SATA's native command queueing can name.
@@ -27,6 +28,8 @@ pub struct Interface {
     pub queues: Option<Sourced<u32>>,
     /// Commands fetched from a queue before it is the next one's turn; absent: 1.
     pub arbitration_burst: Option<Sourced<u32>>,
+    /// What becomes of TRIM; absent: it works.
+    pub deallocate: Option<Sourced<DeallocateSupport>>,
     /// Smallest unit that the host can address, bytes; absent: 4,096.
     pub logical_block_bytes: Option<Sourced<u32>>,
 }
@@ -52,6 +55,8 @@ pub struct ReadCacheModel {
 /// The interface that the simulator runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InterfaceLimits {
+    /// What becomes of deallocate commands.
+    pub deallocate: DeallocateSupport,
     /// Payload rate of the link, bytes per second, in each direction where it is full duplex.
     pub link_bytes_per_s: u64,
     /// Data crosses in both directions at once.
@@ -90,6 +95,7 @@ impl Interface {
             return check.fail("interface.logical_block_bytes", logical_block_bytes, rule);
         }
         Ok(InterfaceLimits {
+            deallocate: self.deallocate.as_ref().map_or_else(Default::default, |d| d.value),
             link_bytes_per_s: self.link_bytes_per_s.value,
             full_duplex: kind == InterfaceKind::Nvme,
             queues,

@@ -31,6 +31,7 @@ idle_gc.free_target = 0
 idle_gc.pages_per_s = 0
 idle_gc.valid_percent_max = 0
 interface.arbitration_burst = 0
+interface.deallocate = 'works'
 interface.kind = 'sata'
 interface.logical_block_bytes = 0
 interface.queues = 0

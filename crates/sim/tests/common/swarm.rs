@@ -92,6 +92,7 @@ pub fn random_config(rng: &mut Rng) -> Result<Config, ModelError> {
         ("nand.reserved_superblocks", &["0", "2", "30"]),
         ("buffer.write_bytes", &["4096", "65536", "1048576", "16777216"]),
         ("buffer.power_loss_protected", &["true", "false"]),
+        ("interface.deallocate", &["works", "works", "ignored"]),
         ("controller.relocate_ns", &["0", "1000", "20000"]),
         ("controller.write_command_ns", &["0", "6000"]),
         ("gc.pacing", &["watermark", "proportional", "token"]),

@@ -1,0 +1,125 @@
+//! Does steady-state detection agree with what others do? Their rules are stated here anew, from their
+//! documentation and their arithmetic, on random series.
+#![allow(missing_docs, reason = "a test")]
+
+use base::Rng;
+use result::stats::steady::{PTS_WINDOW, Window, pts_steady};
+
+const SERIES: u64 = 10_000;
+
+/// The rule as TKperf has it (`StdyState.checkSteadyState`): a least-squares fit of `k x + d` by the
+/// normal equations over the numbers of the rounds; four times the slope against a tenth of the mean.
+fn tkperf(first_round: usize, values: &[f64]) -> bool {
+    let n = values.len() as f64;
+    let rounds: Vec<f64> = (0..values.len()).map(|i| (first_round + i) as f64).collect();
+    let (sum_x, sum_y): (f64, f64) = (rounds.iter().sum(), values.iter().sum());
+    let sum_xx: f64 = rounds.iter().map(|x| x * x).sum();
+    let sum_xy: f64 = rounds.iter().zip(values).map(|(x, y)| x * y).sum();
+    let k = (n * sum_xy - sum_x * sum_y) / (n * sum_xx - sum_x * sum_x);
+    let average = sum_y / n;
+    let max = values.iter().copied().fold(f64::MIN, f64::max);
+    let min = values.iter().copied().fold(f64::MAX, f64::min);
+    max - min <= average * 0.20 && (k * 4.0).abs() <= average * 0.10
+}
+
+/// The rule as CloudHarmony's block-storage suite has it: the regression line, by correlation and
+/// standard deviations, is drawn from the first to the last round of the window; its ends may lie a tenth
+/// of the mean apart, and the values a fifth.
+fn cloudharmony(values: &[f64]) -> bool {
+    let n = values.len() as f64;
+    let mean = |of: &[f64]| of.iter().sum::<f64>() / n;
+    let rounds: Vec<f64> = (1..=values.len()).map(|round| round as f64).collect();
+    let (mean_x, mean_y) = (mean(&rounds), mean(values));
+    let deviation =
+        |of: &[f64], mean: f64| (of.iter().map(|v| (v - mean).powi(2)).sum::<f64>() / n).sqrt();
+    let (sx, sy) = (deviation(&rounds, mean_x), deviation(values, mean_y));
+    let covariance =
+        rounds.iter().zip(values).map(|(x, y)| (x - mean_x) * (y - mean_y)).sum::<f64>() / n;
+    let slope = if sy == 0.0 { 0.0 } else { covariance / (sx * sy) * sy / sx };
+    let line = |x: f64| mean_y + slope * (x - mean_x);
+    let (first, last) = (line(rounds[0]), line(rounds[values.len() - 1]));
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let range = sorted[values.len() - 1] - sorted[0];
+    range <= 0.2 * mean_y && (last - first).abs() <= 0.1 * mean_y
+}
+
+/// fio's `slope` criterion (`steadystate.c`): the slope per sample from running sums, in percent of the
+/// mean, below the limit.
+fn fio_slope(values: &[f64], limit_percent: f64) -> bool {
+    let n = values.len() as f64;
+    let (mut sum_x, mut sum_y, mut sum_xx, mut sum_xy) = (0.0, 0.0, 0.0, 0.0);
+    for (x, y) in (0_u32..).map(f64::from).zip(values) {
+        sum_x += x;
+        sum_y += y;
+        sum_xx += x * x;
+        sum_xy += x * y;
+    }
+    let slope = (sum_xy - sum_x * sum_y / n) / (sum_xx - sum_x * sum_x / n);
+    (100.0 * slope / (sum_y / n)).abs() < limit_percent
+}
+
+/// A series like those that drives give: a fall of some length onto a level, with scatter and a trend.
+fn series(rng: &mut Rng) -> Vec<f64> {
+    let share = |rng: &mut Rng| rng.below(1_000_000) as f64 / 1e6;
+    let level = 10.0_f64.powf(1.0 + 5.0 * share(rng));
+    let (height, decay) = (10.0 * share(rng), 1.0 + 10.0 * share(rng));
+    let (scatter, trend) = (0.3 * share(rng), 0.06 * (share(rng) - 0.5));
+    let rounds = 5 + rng.below(26);
+    let value = |round: f64, rng: &mut Rng| {
+        let fall = height * (-round / decay).exp();
+        level * (1.0 + fall + trend * round + scatter * (share(rng) - 0.5)).max(0.01)
+    };
+    (0..rounds).map(|round| value(round as f64, rng)).collect()
+}
+
+/// Values so close to a limit that the order of additions decides are no test of a rule.
+fn is_on_the_edge(window: &Window) -> bool {
+    let near = |value: f64, limit: f64| (value / limit - 1.0).abs() < 1e-9;
+    near(window.range, 0.2 * window.mean) || near(window.slope_excursion(), 0.1 * window.mean)
+}
+
+#[test]
+fn ten_thousand_series_are_judged_as_two_public_suites_judge_them() {
+    let mut rng = Rng::split(1, "steady");
+    let (mut steady, mut unsteady, mut settled) = (0, 0, 0);
+    for _ in 0..SERIES {
+        let values = series(&mut rng);
+        let mut first = None;
+        for end in PTS_WINDOW..=values.len().min(25) {
+            let window = Window::last(&values[..end], PTS_WINDOW).unwrap();
+            let of_window = &values[window.start..end];
+            if is_on_the_edge(&window) {
+                continue;
+            }
+            let ours = window.is_pts_steady();
+            assert_eq!(ours, tkperf(window.start + 1, of_window), "{of_window:?}");
+            assert_eq!(ours, cloudharmony(of_window), "{of_window:?}");
+            if ours {
+                steady += 1;
+            } else {
+                unsteady += 1;
+            }
+            first = first.or(ours.then_some(window));
+        }
+        assert_eq!(pts_steady(&values), first, "{values:?}");
+        settled += u32::from(first.is_some());
+    }
+    // The series exercise both answers, and both halves of the loop.
+    assert!(steady > 10_000 && unsteady > 10_000, "{steady} steady, {unsteady} not");
+    assert!((2_000..9_900).contains(&settled), "{settled}");
+}
+
+#[test]
+fn ten_thousand_windows_are_as_level_as_fio_says() {
+    let mut rng = Rng::split(2, "slope");
+    let mut level = 0;
+    for _ in 0..SERIES {
+        let values = series(&mut rng);
+        let window = Window::last(&values, values.len()).unwrap();
+        let ours = window.is_level(0.03);
+        assert_eq!(ours, fio_slope(&values, 3.0), "{values:?}");
+        level += u64::from(ours);
+    }
+    assert!((500..SERIES - 500).contains(&level), "{level}");
+}
