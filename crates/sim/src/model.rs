@@ -168,8 +168,9 @@ pub struct GcModel {
 }
 
 /// The drive models that come with ssdlab: name and text.
-pub const BUILT_IN: [(&str, &str); 4] = [
+pub const BUILT_IN: [(&str, &str); 5] = [
     ("intel-ssd-730-480gb", include_str!("../../../drives/intel-ssd-730-480gb.toml")),
+    ("intel-ssd-750-400gb", include_str!("../../../drives/intel-ssd-750-400gb.toml")),
     ("ocz-vertex-3-240gb", include_str!("../../../drives/ocz-vertex-3-240gb.toml")),
     ("samsung-840-pro-256gb", include_str!("../../../drives/samsung-840-pro-256gb.toml")),
     ("sandisk-extreme-ii-480gb", include_str!("../../../drives/sandisk-extreme-ii-480gb.toml")),

@@ -35,6 +35,26 @@ fn together(device: &mut Device, ops: &[Op]) -> Vec<u64> {
 }
 
 #[test]
+fn alone_a_command_takes_the_same_on_either_interface() {
+    const PROGRAM: u64 = 600_000;
+    for changes in [&[][..], &[NVME], &[NVME, ("interface.queues", "4")]] {
+        let mut device = small(&[changes, &[("read_cache.bytes", "1048576")]].concat());
+        let mut time = |kind, fua| alone(&mut device, &Op { fua, ..op(kind, 0, 4, 0) });
+        let written = WRITE_COMMAND + 4 * LINK_PAGE;
+        let hit = READ_COMMAND + 4 * LINK_PAGE;
+        assert_eq!(time(OpKind::Write, false), written, "into the buffer");
+        assert_eq!(time(OpKind::Read, false), hit, "from the buffer");
+        let through = WRITE_COMMAND + 4 * LINK_PAGE + 4 * CHANNEL_PAGE + PROGRAM;
+        device.run_until(secs(1));
+        let mut time = |kind, fua| alone(&mut device, &Op { fua, ..op(kind, 0, 4, 0) });
+        assert_eq!(time(OpKind::Write, true), through, "through the buffer");
+        let miss = READ_COMMAND + READ + 4 * CHANNEL_PAGE + 4 * LINK_PAGE;
+        assert_eq!(time(OpKind::Read, false), miss, "from NAND");
+        assert_eq!(time(OpKind::Read, false), hit, "from the read cache");
+    }
+}
+
+#[test]
 fn sata_carries_one_direction_at_a_time_and_nvme_both() {
     let both = [op(OpKind::Read, 0, 32, 0), op(OpKind::Write, 64, 32, 1)];
     let read = READ_COMMAND + 32 * LINK_PAGE;

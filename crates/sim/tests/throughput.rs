@@ -1,0 +1,228 @@
+//! Does throughput follow from the parts? Sequential rates against the slowest stage, random reads against
+//! queue depth, random writes in steady state against the bookkeeping of a die's time.
+#![allow(missing_docs, reason = "a test")]
+
+mod common;
+
+use std::collections::BTreeMap;
+
+use base::{Nanos, OpKind, Rng};
+use common::{closed_loop, fill, op, random_writes, small};
+use sim::Device;
+
+/// The name and the rate of the slowest of the stages, bytes per second.
+fn slowest(stages: &[(&'static str, f64)]) -> (&'static str, f64) {
+    let slower = |a: &(&'static str, f64), b: &(&'static str, f64)| a.1.total_cmp(&b.1);
+    stages.iter().copied().min_by(slower).expect("there are stages")
+}
+
+/// Sequential reads of 128 KiB move at the rate of the slowest stage:
+/// - command: 128 KiB / controller time of a read;
+/// - link: its rate;
+/// - channel: channels x 4 KiB / transfer of a page;
+/// - die: dies x unit / (tR + transfer of a unit), as a die holds its data until it has crossed.
+#[test]
+fn sequential_reads_reach_the_slowest_of_command_link_channel_and_die() {
+    let fast_link = ("interface.link_bytes_per_s", "50_000_000_000");
+    let fast_channel = ("nand.channel_bytes_per_s", "10_000_000_000");
+    let no_command = ("controller.read_command_ns", "0");
+    for (changes, bottleneck) in [
+        (vec![], "link"),
+        (vec![fast_link], "die"),
+        (vec![fast_link, ("nand.read_ns", "1000"), no_command], "channel"),
+        (vec![fast_link, fast_channel, ("controller.read_command_ns", "1_000_000")], "command"),
+    ] {
+        let mut device = small(&changes);
+        let pages = u64::from(device.config().geometry.logical_pages) / 32 * 32;
+        fill(&mut device, pages);
+        device.run_until(Nanos(device.now().0 + Nanos::SECOND.0));
+        let config = device.config().clone();
+        let (geometry, nand) = (config.geometry, config.nand);
+        let unit_ns = f64::from(geometry.unit_pages) * nand.page_transfer_ns as f64;
+        let unit_bytes = f64::from(geometry.unit_pages) * 4096.0;
+        let (name, limit) = slowest(&[
+            ("command", 131_072e9 / config.read_command_ns as f64),
+            ("link", config.interface.link_bytes_per_s as f64),
+            ("channel", f64::from(geometry.channels) * unit_bytes / unit_ns * 1e9),
+            ("die", f64::from(geometry.dies) * unit_bytes / (nand.read_ns as f64 + unit_ns) * 1e9),
+        ]);
+        assert_eq!(name, bottleneck);
+        let mut page = 0;
+        let mut read = |device: &mut Device, count| {
+            closed_loop(device, 32, count, |tag| {
+                page = (page + 32) % pages;
+                op(OpKind::Read, page, 32, tag)
+            });
+        };
+        read(&mut device, 100);
+        let start_ns = device.now().0;
+        read(&mut device, 4_000);
+        let measured = 4_000.0 * 131_072e9 / (device.now().0 - start_ns) as f64;
+        println!("{name}: {:.1} MB/s of {:.1}", measured / 1e6, limit / 1e6);
+        assert!((measured / limit - 1.0).abs() < 0.01, "{name}: {measured} of {limit}");
+    }
+}
+
+/// A full drive of four dies whose pages lie on dies as chance has it, and whose reads take a second on
+/// the die and next to nothing elsewhere.
+fn dies_only() -> Device {
+    let changes = [
+        ("controller.read_command_ns", "0"),
+        ("interface.link_bytes_per_s", "1_000_000_000_000"),
+        ("nand.channel_bytes_per_s", "1_000_000_000_000"),
+        ("nand.read_ns", "1_000_000_000"),
+    ];
+    let mut device = small(&changes);
+    let pages = u64::from(device.config().geometry.logical_pages);
+    fill(&mut device, pages);
+    device.run_until(Nanos(device.now().0 + Nanos::SECOND.0));
+    device
+}
+
+/// Requests on each die, most first: all that matters, as dies are alike.
+type Occupancy = Vec<u32>;
+
+/// Every way in which `count` requests can fall on the dies of `occupancy`, with its probability.
+fn throws(occupancy: &Occupancy, count: u32) -> BTreeMap<Occupancy, f64> {
+    let mut ways = BTreeMap::from([(occupancy.clone(), 1.0)]);
+    for _ in 0..count {
+        let mut next = BTreeMap::new();
+        for (way, chance) in ways {
+            for die in 0..way.len() {
+                let mut more = way.clone();
+                more[die] += 1;
+                more.sort_unstable_by(|a, b| b.cmp(a));
+                *next.entry(more).or_insert(0.0) += chance / way.len() as f64;
+            }
+        }
+        ways = next;
+    }
+    ways
+}
+
+/// Mean number of busy dies under `queue_depth` reads of uniformly random dies, each of which takes a
+/// round: in every round each busy die ends one request, and as many new ones fall on random dies. The
+/// stationary distribution of that Markov chain, by iteration.
+fn busy_dies(dies: usize, queue_depth: u32) -> f64 {
+    let busy = |occupancy: &Occupancy| occupancy.iter().filter(|&&count| count > 0).count();
+    let mut chances = throws(&vec![0; dies], queue_depth);
+    for _ in 0..200 {
+        let mut next = BTreeMap::new();
+        for (occupancy, chance) in &chances {
+            let left: Occupancy = occupancy.iter().map(|count| count.saturating_sub(1)).collect();
+            for (way, share) in throws(&left, busy(occupancy) as u32) {
+                *next.entry(way).or_insert(0.0) += chance * share;
+            }
+        }
+        chances = next;
+    }
+    chances.iter().map(|(occupancy, chance)| chance * busy(occupancy) as f64).sum()
+}
+
+#[test]
+fn random_reads_follow_the_occupancy_of_the_dies() {
+    const READS: u64 = 60_000;
+    for queue_depth in [1, 2, 4, 8] {
+        let mut device = dies_only();
+        let pages = u64::from(device.config().geometry.logical_pages);
+        let mut rng = Rng::new(1);
+        let start_ns = device.now().0;
+        closed_loop(&mut device, queue_depth, READS, |tag| {
+            op(OpKind::Read, rng.below(pages), 1, tag)
+        });
+        let seconds = (device.now().0 - start_ns) as f64 / 1e9;
+        let (measured, theory) = (READS as f64 / seconds, busy_dies(4, queue_depth));
+        println!("queue depth {queue_depth}: {measured:.4} dies busy of {theory:.4}");
+        assert!((measured / theory - 1.0).abs() < 0.01, "{queue_depth}: {measured} of {theory}");
+    }
+}
+
+/// IOPS <= min(queue depth / unloaded latency, 1 / command, link, channels, dies): reached at both ends.
+#[test]
+fn random_reads_stay_below_their_asymptotes_and_reach_them() {
+    let iops = |queue_depth| {
+        let mut device = small(&[("nand.dies_per_channel", "64"), ("nand.blocks_per_plane", "40")]);
+        let pages = u64::from(device.config().geometry.logical_pages);
+        fill(&mut device, pages);
+        device.run_until(Nanos(device.now().0 + Nanos::SECOND.0));
+        let (mut rng, start_ns) = (Rng::new(1), device.now().0);
+        closed_loop(&mut device, queue_depth, 20_000, |tag| {
+            op(OpKind::Read, rng.below(pages), 1, tag)
+        });
+        20_000e9 / (device.now().0 - start_ns) as f64
+    };
+    // Command 5,000 ns, tR 50,000, channel 10,000 (two of them), link 8,000.
+    let unloaded = 1e9 / 73_000.0;
+    let limit: f64 = 1e9 / 8_000.0;
+    for queue_depth in [1, 2, 4, 8, 16, 32] {
+        let measured = iops(queue_depth);
+        let bound = limit.min(f64::from(queue_depth) * unloaded);
+        println!("queue depth {queue_depth}: {measured:.0} IOPS of at most {bound:.0}");
+        assert!(measured <= bound * 1.0001, "{queue_depth}: {measured} of {bound}");
+        if queue_depth == 1 || queue_depth == 32 {
+            assert!(measured > 0.99 * bound, "{queue_depth}: {measured} of {bound}");
+        }
+    }
+}
+
+/// What random writes come to in steady state with eager cleaning, from the measured WAF `A` alone. Of the
+/// pages of a victim the share v = (A - 1) / A is valid; a unit of k pages is read unless none is. So a
+/// superblock of n pages takes of the dies, channels and link:
+/// - dies: n/k (tPROG + k x) + n/k (1 - (1 - v)^k) tR + n v x + dies tBERS, with x a page over a channel;
+/// - channels: (n + n v) x;
+/// - link: 4,096 bytes for each of the n / A host pages.
+#[test]
+fn random_writes_in_steady_state_follow_the_books() {
+    let fast_channel = ("nand.channel_bytes_per_s", "4_096_000_000");
+    for (changes, bottleneck) in [
+        (vec![fast_channel], "die"),
+        (
+            vec![
+                ("nand.program_ns", "20_000"),
+                ("nand.read_ns", "5_000"),
+                ("nand.erase_ns", "100_000"),
+            ],
+            "channel",
+        ),
+        (vec![fast_channel, ("interface.link_bytes_per_s", "10_000_000")], "link"),
+    ] {
+        let mut device = small(&changes);
+        let pages = u64::from(device.config().geometry.logical_pages);
+        let mut rng = Rng::new(1);
+        fill(&mut device, pages);
+        random_writes(&mut device, pages, 3 * pages, &mut rng);
+        let (before, start_ns) = (device.telemetry(), device.now().0);
+        random_writes(&mut device, pages, pages, &mut rng);
+        let after = device.telemetry();
+        let seconds = (device.now().0 - start_ns) as f64 / 1e9;
+        let host = (after.host_pages - before.host_pages) as f64;
+        let waf = (after.programmed_pages - before.programmed_pages) as f64 / host;
+
+        let config = device.config();
+        let (geometry, nand) = (config.geometry, config.nand);
+        let (dies, k) = (f64::from(geometry.dies), f64::from(geometry.unit_pages));
+        let n = f64::from(geometry.superblock_pages());
+        let valid = (waf - 1.0) / waf;
+        let page_ns = nand.page_transfer_ns as f64;
+        let read_share = 1.0 - (1.0 - valid).powf(k);
+        let die_ns = n / k
+            * (nand.program_ns as f64 + k * page_ns + read_share * nand.read_ns as f64)
+            + n * valid * page_ns
+            + dies * nand.erase_ns as f64;
+        let host_per_superblock = n / waf;
+        let (name, limit) = slowest(&[
+            ("die", dies * host_per_superblock / die_ns * 1e9),
+            (
+                "channel",
+                f64::from(geometry.channels) * host_per_superblock / (n * (1.0 + valid) * page_ns)
+                    * 1e9,
+            ),
+            ("link", config.interface.link_bytes_per_s as f64 / 4096.0),
+        ]);
+        let busy = (after.die_busy_ns - before.die_busy_ns) as f64 / dies / seconds / 1e9;
+        let iops = host / seconds;
+        println!("{name}: {iops:.0} IOPS of {limit:.0}, WAF {waf:.3}, dies busy {busy:.4}");
+        assert_eq!(name, bottleneck);
+        assert!((iops / limit - 1.0).abs() < 0.02, "{name}: {iops} of {limit}");
+    }
+}
