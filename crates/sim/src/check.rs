@@ -29,14 +29,22 @@ impl<P: Probe> Device<P> {
         if valid != ftl.valid_pages {
             return Err("valid counts differ from the map".to_owned());
         }
-        for &superblock in &ftl.free {
+        let cached = ftl.states.iter().filter(|&&state| state == SuperblockState::Cached).count();
+        if cached != ftl.cached_superblocks as usize {
+            return Err(format!(
+                "{cached} superblocks are cached, {} counted",
+                ftl.cached_superblocks
+            ));
+        }
+        for &superblock in ftl.free.iter().chain(&ftl.cache_free) {
             if ftl.states[superblock as usize] != SuperblockState::Free {
                 return Err(format!("superblock {superblock} is in the free list but not free"));
             }
         }
         let free = ftl.states.iter().filter(|&&state| state == SuperblockState::Free).count();
-        if free != ftl.free.len() {
-            return Err(format!("{free} superblocks are free, {} are listed", ftl.free.len()));
+        let listed = ftl.free.len() + ftl.cache_free.len();
+        if free != listed {
+            return Err(format!("{free} superblocks are free, {listed} are listed"));
         }
         let is_unmapped = |&page: &u32| ftl.l2p.get(page as usize).is_none_or(|&p| p == NO_PAGE);
         if let Some(page) = self.cached_pages().find(is_unmapped) {
@@ -51,13 +59,13 @@ impl<P: Probe> Device<P> {
         self.check_totals()
     }
 
-    /// Conservation: programs = host + GC + padding + parity + map - saved, less what still waits in open units
+    /// Conservation: programs = host + GC + padding + parity + map + folds - saved, less what still waits in open units
     /// and queues.
     fn check_totals(&self) -> Result<(), String> {
         let totals = self.physical_totals();
         let host_pages = totals.host_pages * u64::from(self.ftl.geometry.page_granules);
         let data = host_pages - totals.saved_pages + totals.gc_moved_pages + totals.padding_pages;
-        let written = data + totals.parity_pages + totals.metadata_pages;
+        let written = data + totals.parity_pages + totals.metadata_pages + totals.folded_pages;
         let waiting = written.checked_sub(totals.programmed_pages);
         let room = |id| u64::from(self.ftl.stream_room_pages(id));
         match waiting {

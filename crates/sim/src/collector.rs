@@ -79,6 +79,13 @@ impl Collector {
         self.victims.back().is_some_and(|victim| victim.next_unit < superblock_units)
     }
 
+    /// The newest victim, where it has units left to look at.
+    #[must_use]
+    pub fn victim_in_hand(&self, superblock_units: u32) -> Option<u32> {
+        let victim = self.victims.back().filter(|victim| victim.next_unit < superblock_units);
+        victim.map(|victim| victim.superblock)
+    }
+
     /// Begins with a superblock.
     pub fn begin(&mut self, superblock: u32) {
         self.victims.push_back(Victim {
@@ -186,8 +193,21 @@ impl Collector {
         superblock_units: u32,
         programs: &StreamPrograms,
     ) -> Option<StreamId> {
-        let placed = self.victims.iter().filter(|victim| victim.is_placed(superblock_units));
-        placed.into_iter().find_map(|victim| programs.not_issued(victim.durable_at))
+        self.stuck_stream_of(superblock_units, programs, |_| true)
+    }
+
+    /// The same for some victims only.
+    #[must_use]
+    pub fn stuck_stream_of(
+        &self,
+        superblock_units: u32,
+        programs: &StreamPrograms,
+        is_wanted: impl Fn(u32) -> bool,
+    ) -> Option<StreamId> {
+        let is_placed =
+            |victim: &&Victim| victim.is_placed(superblock_units) && is_wanted(victim.superblock);
+        let mut placed = self.victims.iter().filter(is_placed);
+        placed.find_map(|victim| programs.not_issued(victim.durable_at))
     }
 
     /// One die has erased its blocks of `superblock`; true when it was the last.

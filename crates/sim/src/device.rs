@@ -15,6 +15,7 @@ mod admission;
 mod compression;
 mod gc;
 mod mapping;
+pub mod pslc;
 pub mod quiet_gc;
 mod read;
 mod readings;
@@ -72,6 +73,8 @@ pub struct Device<P: Probe = Silent> {
     /// must be in the journal.
     flushes: VecDeque<(u32, Mark, u64)>,
     buffer_pages: u32,
+    /// The host has been away for long enough to fold the cache.
+    is_folding: bool,
     compressor: Compressor,
     /// Most valid pages garbage collection may have in flight.
     gc_pages_max: u32,
@@ -154,6 +157,7 @@ impl<P: Probe> Device<P> {
             admission: Ring::with_capacity(queue_depth),
             flushes: VecDeque::with_capacity(queue_depth),
             buffer_pages: 0,
+            is_folding: false,
             compressor: Compressor::new(config.geometry.page_granules),
             gc_pages_max: gc::gc_pages_max(&config.geometry),
             nand: Nand::new(&config.geometry, config.nand, &config.nand_features),
@@ -368,6 +372,7 @@ impl<P: Probe> Device<P> {
     fn on_timer(&mut self) {
         match self.timers.take() {
             Some(Timer::IdleGc) => self.on_idle_timer(),
+            Some(Timer::Fold) => self.on_fold_timer(),
             Some(Timer::Throttle) => self.pump(),
             None => {}
         }
@@ -518,7 +523,7 @@ impl<P: Probe> Device<P> {
             self.journal_unit(rose);
         }
         match stream {
-            StreamId::Host => {
+            StreamId::Host | StreamId::Pslc => {
                 self.buffer_pages -= self.geometry().unit_pages;
                 if rose {
                     self.finish_flushes();
@@ -537,9 +542,9 @@ impl<P: Probe> Device<P> {
         if self.config.power_loss_protected {
             return self.complete(tag);
         }
-        self.complete_open_units(&[StreamId::Host]);
+        self.complete_open_units(&StreamId::BUFFERED);
         let journal = self.want_deallocations();
-        self.flushes.push_back((tag, self.programs.mark(&[StreamId::Host]), journal));
+        self.flushes.push_back((tag, self.programs.mark(&StreamId::BUFFERED), journal));
         self.finish_flushes();
     }
 
@@ -563,8 +568,8 @@ impl<P: Probe> Device<P> {
     /// A page has its place in a stream; programs its unit when that is full.
     #[inline]
     fn placed_in(&mut self, stream: StreamId, physical: u32) {
-        if stream == StreamId::Host {
-            self.buffered(physical / self.geometry().unit_pages, 1);
+        if StreamId::BUFFERED.contains(&stream) {
+            self.buffered(stream, physical / self.geometry().unit_pages, 1);
         } else if self.ftl.is_unit_complete(stream) {
             self.collector.top_up = None;
             self.program(physical / self.geometry().unit_pages, stream);

@@ -68,6 +68,10 @@ pub struct Geometry {
     /// Physical pages that a logical page of incompressible data takes: 1, more on a drive that
     /// compresses.
     pub page_granules: u32,
+    /// Superblocks, the last ones, that only ever serve as pSLC cache; see [`crate::device::pslc`].
+    pub cache_superblocks: u32,
+    /// Units of a superblock that are written while it serves as cache; 0: the drive has none.
+    pub cache_units: u32,
 }
 
 impl Geometry {
@@ -81,6 +85,13 @@ impl Geometry {
     #[must_use]
     pub const fn superblock_data_pages(&self) -> u32 {
         self.data_pages_from(0)
+    }
+
+    /// True where a superblock only ever serves as cache.
+    #[inline]
+    #[must_use]
+    pub const fn is_cache_only(&self, superblock: u32) -> bool {
+        superblock + self.cache_superblocks >= self.superblocks
     }
 
     /// Physical pages the FTL may use, parity among them.

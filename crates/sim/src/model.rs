@@ -16,6 +16,7 @@ mod mapping;
 mod nand;
 mod parity;
 mod power;
+mod pslc;
 mod quiet_gc;
 mod streams;
 mod throttle;
@@ -34,6 +35,7 @@ pub use mapping::MappingModel;
 pub use nand::{NandModel, PagesModel, RetryModel, SuspendModel};
 pub use parity::ParityModel;
 pub use power::{PowerModel, RestModel};
+pub use pslc::PslcModel;
 pub use quiet_gc::{BackgroundGcModel, IdleGcModel};
 pub use streams::StreamsModel;
 pub use throttle::ThrottleModel;
@@ -125,6 +127,8 @@ pub struct Model {
     pub wear_leveling: Option<WearLevelingModel>,
     /// Parity over dies; absent: none.
     pub parity: Option<ParityModel>,
+    /// A cache of blocks with one bit per cell; absent: none.
+    pub pslc: Option<PslcModel>,
     /// A compressing controller; absent: data is stored as it is.
     pub compression: Option<CompressionModel>,
 }
@@ -172,6 +176,7 @@ pub const BUILT_IN: [(&str, &str); 5] = [
     ("intel-ssd-730-480gb", include_str!("../../../drives/intel-ssd-730-480gb.toml")),
     ("intel-ssd-750-400gb", include_str!("../../../drives/intel-ssd-750-400gb.toml")),
     ("ocz-vertex-3-240gb", include_str!("../../../drives/ocz-vertex-3-240gb.toml")),
+    ("samsung-840-evo-250gb", include_str!("../../../drives/samsung-840-evo-250gb.toml")),
     ("samsung-840-pro-256gb", include_str!("../../../drives/samsung-840-pro-256gb.toml")),
     ("sandisk-extreme-ii-480gb", include_str!("../../../drives/sandisk-extreme-ii-480gb.toml")),
 ];

@@ -84,6 +84,8 @@ mod tests {
             superblocks: 3,
             logical_pages: 1,
             page_granules: 1,
+            cache_superblocks: 0,
+            cache_units: 0,
         }
     }
 

@@ -59,6 +59,11 @@ pub trait Probe {
         let _ = (superblock, die);
     }
 
+    /// A superblock of the pSLC cache is given up for folding before it is full.
+    fn cache_closed(&mut self, superblock: u32) {
+        let _ = superblock;
+    }
+
     /// Garbage collection begins with a superblock.
     fn victim(&mut self, superblock: u32) {
         let _ = superblock;

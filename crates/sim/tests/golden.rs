@@ -57,6 +57,20 @@ fn lives() -> Vec<Life> {
             "wear-leveling",
             &[("wear_leveling.allocation", "least-worn"), ("wear_leveling.spread_max", "2")],
         ),
+        small(
+            "pslc",
+            &[
+                ("pslc.bytes", "4_194_304"),
+                ("pslc.borrows", "true"),
+                ("pslc.bits_per_cell", "2"),
+                ("pslc.read_ns", "20_000"),
+                ("pslc.program_ns", "200_000"),
+                ("pslc.erase_ns", "1_000_000"),
+                ("pslc.idle_after_ns", "10_000_000"),
+                ("pslc.when_full", "direct"),
+                ("nand.blocks_per_plane", "590"),
+            ],
+        ),
         small("background-gc", &[("background_gc.free_target", "20")]),
         small(
             "idle-gc",

@@ -18,7 +18,7 @@ use sim::ftl::{STREAMS, StreamId};
 use sim::{Config, Device, Probe};
 
 /// Drives tried.
-const SEEDS: u64 = 220;
+const SEEDS: u64 = 170;
 
 /// The second FTL.
 struct Reference {
@@ -29,6 +29,12 @@ struct Reference {
     valid: BTreeMap<u32, BTreeSet<u32>>,
     /// Erased superblocks, oldest first.
     free: VecDeque<u32>,
+    /// Erased superblocks that only serve as cache, oldest first.
+    cache_free: VecDeque<u32>,
+    /// Superblocks written as cache, oldest first.
+    cached: Vec<u32>,
+    /// Those of them that have become victims.
+    folding: BTreeSet<u32>,
     /// Open superblock and next page of each stream.
     streams: [Option<(u32, u32)>; STREAMS],
     /// Full superblocks in the order in which they were filled.
@@ -45,7 +51,10 @@ struct Reference {
 impl Reference {
     fn new(config: Config) -> Self {
         Self {
-            free: (0..config.geometry.superblocks).collect(),
+            free: (0..Self::first_cache(&config)).collect(),
+            cache_free: (Self::first_cache(&config)..config.geometry.superblocks).collect(),
+            cached: Vec::new(),
+            folding: BTreeSet::new(),
             config,
             map: BTreeMap::new(),
             valid: BTreeMap::new(),
@@ -59,6 +68,11 @@ impl Reference {
         }
     }
 
+    /// The first superblock that only serves as cache.
+    fn first_cache(config: &Config) -> u32 {
+        config.geometry.superblocks - config.geometry.cache_superblocks
+    }
+
     fn superblock_of(&self, physical: u32) -> u32 {
         physical / self.config.geometry.superblock_pages()
     }
@@ -70,17 +84,22 @@ impl Reference {
     /// Where the next page of a stream must go.
     fn advance(&mut self, stream: StreamId) -> u32 {
         let pages = self.config.geometry.superblock_pages();
+        let is_cache = stream == StreamId::Pslc;
+        let cache_pages = self.config.geometry.cache_units * self.config.geometry.unit_pages;
+        let end = if is_cache { cache_pages } else { pages };
         let (superblock, next) = self.streams[stream as usize].unwrap_or_else(|| {
-            (self.next_free().expect("a stream opened a superblock that was not free"), 0)
+            let own = if is_cache { self.cache_free.pop_front() } else { None };
+            let erased = own.or_else(|| self.next_free());
+            (erased.expect("a stream opened a superblock that was not free"), 0)
         });
         let mut after = next + 1;
         while after < pages && self.is_parity(after) {
             after += 1;
         }
-        let is_full = after == pages;
+        let is_full = after >= end;
         self.streams[stream as usize] = (!is_full).then_some((superblock, after));
         if is_full {
-            self.closed.push(superblock);
+            if is_cache { &mut self.cached } else { &mut self.closed }.push(superblock);
         }
         superblock * pages + next
     }
@@ -128,7 +147,8 @@ impl Reference {
     /// True where wear alone allows this victim: it is the least worn and too far behind.
     fn is_too_young(&self, superblock: u32) -> bool {
         let Some(spread_max) = self.config.spread_max else { return false };
-        let most = self.erases.values().max().copied().unwrap_or(0);
+        let others = 0..Self::first_cache(&self.config);
+        let most = others.map(|other| self.erases_of(other)).max().unwrap_or(0);
         let least = self.closed.iter().map(|&closed| self.erases_of(closed)).min();
         let erases = self.erases_of(superblock);
         Some(erases) == least && most - erases > spread_max
@@ -191,6 +211,7 @@ impl Reference {
         let unit_pages = u64::from(geometry.unit_pages / geometry.page_granules);
         assert_eq!(totals.programmed_pages, self.programs * unit_pages, "seed {seed}: programs");
         assert!(ftl.free.iter().eq(&self.free), "seed {seed}: free superblocks");
+        assert!(ftl.cache_free.iter().eq(&self.cache_free), "seed {seed}: free cache");
     }
 }
 
@@ -202,7 +223,8 @@ impl Probe for Reference {
             stream != StreamId::Cold || self.config.has_cold_stream(),
             "there is no cold stream"
         );
-        self.moving = (stream != StreamId::Host)
+        self.moving = StreamId::MOVED
+            .contains(&stream)
             .then(|| self.superblock_of(old.expect("only mapped pages are moved")));
         self.map.insert(logical, (physical, 1));
         self.fill(self.moving, physical);
@@ -244,7 +266,22 @@ impl Probe for Reference {
         self.programs += 1;
     }
 
+    fn cache_closed(&mut self, superblock: u32) {
+        let open = self.streams[StreamId::Pslc as usize].take();
+        assert_eq!(open.map(|(open, _)| open), Some(superblock), "another one was open");
+        self.cached.push(superblock);
+    }
+
     fn victim(&mut self, superblock: u32) {
+        if let Some(place) = self.cached.iter().position(|&cached| cached == superblock) {
+            let first_cache = Self::first_cache(&self.config);
+            let borrowed = self.cached.iter().position(|&cached| cached < first_cache);
+            assert!(place == 0 || borrowed == Some(place), "{superblock} was folded out of turn");
+            self.cached.remove(place);
+            self.folding.insert(superblock);
+            self.victims.insert(superblock, Vec::new());
+            return;
+        }
         assert!(
             self.choices().contains(&superblock) || self.is_too_young(superblock),
             "the policy may not choose {superblock}"
@@ -263,10 +300,13 @@ impl Probe for Reference {
         }
         let units = self.config.geometry.superblock_units;
         for unit in superblock * units..(superblock + 1) * units {
-            assert!(self.programmed.remove(&unit), "unit {unit} was erased before it was written");
+            let was_written = self.programmed.remove(&unit) || self.folding.contains(&superblock);
+            assert!(was_written, "unit {unit} was erased before it was written");
         }
+        self.folding.remove(&superblock);
         *self.erases.entry(superblock).or_default() += 1;
-        self.free.push_back(superblock);
+        let is_cache_only = superblock >= Self::first_cache(&self.config);
+        if is_cache_only { &mut self.cache_free } else { &mut self.free }.push_back(superblock);
     }
 }
 

@@ -13,6 +13,7 @@ const SEEDS: u64 = 400;
 #[test]
 fn no_accepted_model_stalls_panics_or_loses_count() {
     let (mut accepted, mut collected, mut striped, mut compressed) = (0, 0, 0, 0);
+    let mut folded = 0;
     for seed in 0..SEEDS {
         let mut rng = Rng::split(seed, "swarm");
         let Ok(config) = random_config(&mut rng) else { continue };
@@ -24,11 +25,12 @@ fn no_accepted_model_stalls_panics_or_loses_count() {
         if let Err(broken) = device.check() {
             panic!("seed {seed}: {broken}");
         }
+        folded += u32::from(device.telemetry().folded_pages > 0);
         collected += u32::from(device.telemetry().gc_moved_pages > 0);
     }
     println!("{accepted} of {SEEDS} models accepted, {collected} collected garbage");
-    println!("{striped} with parity, {compressed} with compression");
-    assert!(striped > 5 && compressed > 5, "some phenomenon is hardly tried");
+    println!("{striped} with parity, {compressed} with compression, {folded} folded a cache");
+    assert!(striped > 5 && compressed > 5 && folded > 5, "some phenomenon is hardly tried");
     assert!(accepted > 40 && collected > 20, "the swarm is too tame to mean anything");
 }
 

@@ -21,43 +21,47 @@ impl<P: Probe> Device<P> {
     #[inline]
     pub(super) fn admit(&mut self) {
         while let Some(tag) = self.admission.front() {
-            let room_pages = self.admissible_pages();
-            if room_pages == 0 {
-                return;
-            }
-            self.admit_pages(tag, room_pages);
+            let len_bytes = self.commands[tag as usize].bytes;
+            let Some((stream, room_pages)) = self.admissible(len_bytes) else { return };
+            self.admit_pages(tag, stream, room_pages);
         }
     }
 
-    /// Host pages that have room in the buffer and a place in NAND, as far as the end of the unit, where
-    /// there is more to decide.
+    /// The stream in which pages of a host's command have a place in NAND, and how many of them have room in the
+    /// buffer, as far as the end of the unit, where there is more to decide.
     #[inline]
-    fn admissible_pages(&mut self) -> u32 {
+    fn admissible(&mut self, len_bytes: u32) -> Option<(StreamId, u32)> {
         let page_granules = self.geometry().page_granules;
         let buffer_room_pages = self.config.buffer_pages.saturating_sub(self.buffer_pages);
         if buffer_room_pages < page_granules
             || self.collector.owed_pages > u64::from(self.gc_pages_max)
             || !self.bucket_has_page()
         {
-            return 0;
+            return None;
         }
         if page_granules > 1 {
-            self.close_short_run(StreamId::Host);
+            StreamId::BUFFERED.into_iter().for_each(|stream| self.close_short_run(stream));
         }
-        if !self.ftl.stream_has_room(StreamId::Host) {
-            let level = self.level();
-            if !self.pacing.host_may_open(level) || !self.ftl.open_superblock(StreamId::Host) {
-                return 0;
-            }
+        let stream = self.admission_stream(len_bytes)?;
+        if !self.ftl.stream_has_room(stream) && !self.open_for_host(stream) {
+            return None;
         }
         if page_granules > 1 || self.config.throttle.is_some() {
-            return 1;
+            return Some((stream, 1));
         }
-        buffer_room_pages.min(self.ftl.stream(StreamId::Host).unit_room_pages)
+        Some((stream, buffer_room_pages.min(self.ftl.stream(stream).unit_room_pages)))
+    }
+
+    fn open_for_host(&mut self, stream: StreamId) -> bool {
+        if stream == StreamId::Pslc {
+            return self.open_cache();
+        }
+        let level = self.level();
+        self.pacing.host_may_open(level) && self.ftl.open_superblock(stream)
     }
 
     /// Moves up to so many pages of a write into the buffer; it ends where they are all of it.
-    fn admit_pages(&mut self, tag: u32, room_pages: u32) {
+    fn admit_pages(&mut self, tag: u32, stream: StreamId, room_pages: u32) {
         let command = &mut self.commands[tag as usize];
         let first = command.first_page + command.admitted_pages;
         let count = room_pages.min(command.pages - command.admitted_pages);
@@ -66,9 +70,9 @@ impl<P: Probe> Device<P> {
         let data = command.data;
         self.totals.host_pages += u64::from(count);
         if self.geometry().page_granules > 1 {
-            self.place_compressed(first, data);
+            self.place_compressed(stream, first, data);
         } else {
-            self.place_pages(first, count);
+            self.place_pages(stream, first, count);
         }
         self.take_from_bucket();
         if !is_whole {
@@ -83,29 +87,33 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// Places pages that fit into the open unit of the host stream.
+    /// Places pages that fit into the open unit of a stream.
     #[inline]
-    fn place_pages(&mut self, first: u32, count: u32) {
-        let unit = self.ftl.frontier(StreamId::Host) / self.geometry().unit_pages;
+    fn place_pages(&mut self, stream: StreamId, first: u32, count: u32) {
+        let unit = self.ftl.frontier(stream) / self.geometry().unit_pages;
         for logical in first..first + count {
-            let physical = self.ftl.place(StreamId::Host, logical);
-            self.probe.placed(StreamId::Host, logical, physical);
+            let physical = self.ftl.place(stream, logical);
+            self.probe.placed(stream, logical, physical);
         }
-        self.buffered(unit, count);
+        self.buffered(stream, unit, count);
     }
 
-    fn place_compressed(&mut self, logical: u32, data: Data) {
+    fn place_compressed(&mut self, stream: StreamId, logical: u32, data: Data) {
         let granules = self.compressor.granules(data);
         self.totals.saved_pages += u64::from(self.geometry().page_granules - granules);
-        self.place_granules(StreamId::Host, logical, granules);
+        self.place_granules(stream, logical, granules);
     }
 
-    /// Pages for this unit of the host stream are in the buffer; programs it when it is full.
+    /// Pages for this unit are in the buffer; programs it when it is full.
     #[inline]
-    pub(super) fn buffered(&mut self, unit: u32, pages: u32) {
+    pub(super) fn buffered(&mut self, stream: StreamId, unit: u32, pages: u32) {
         self.buffer_pages += pages;
-        if self.ftl.is_unit_complete(StreamId::Host) {
-            self.program(unit, StreamId::Host);
+        if self.ftl.is_unit_complete(stream) {
+            self.program(unit, stream);
+            if stream == StreamId::Pslc {
+                // What the cache holds is paid for when it is folded.
+                return;
+            }
             let level = self.level();
             let unit_pages = self.geometry().unit_pages;
             self.collector.owed_pages += self.pacing.owed_pages(level, unit_pages);

@@ -2,8 +2,8 @@
 
 use super::Device;
 use crate::durability::Mark;
+use crate::ftl::StreamId;
 use crate::ftl::pacing::Level;
-use crate::ftl::{StreamId, SuperblockState};
 use crate::geometry::Geometry;
 use crate::nand::DieOp;
 use crate::probe::Probe;
@@ -52,7 +52,8 @@ impl<P: Probe> Device<P> {
         }
         if self.collector.owed_pages == 0 {
             let level = self.level();
-            if !self.pacing.must_collect(level) && !self.may_collect_quietly() {
+            if !self.pacing.must_collect(level) && !self.may_collect_quietly() && !self.wants_fold()
+            {
                 return false;
             }
         }
@@ -64,7 +65,11 @@ impl<P: Probe> Device<P> {
     /// Reads units of victims while pacing asks for it; true where there was one to look at.
     #[inline]
     pub(super) fn collect(&mut self) -> bool {
-        self.may_collect() && self.collect_units()
+        let any = self.may_collect() && self.collect_units();
+        if self.config.pslc.is_some() {
+            self.end_fold();
+        }
+        any
     }
 
     /// Reads at least one unit, where there is a victim for it.
@@ -76,7 +81,7 @@ impl<P: Probe> Device<P> {
                 if self.begin_victim() && self.may_collect() {
                     continue;
                 }
-                return any;
+                break;
             };
             let unit = superblock * superblock_units + unit;
             self.ftl.prefetch_owners(unit + 2 * SCAN_AHEAD_UNITS);
@@ -84,13 +89,16 @@ impl<P: Probe> Device<P> {
             self.collect_unit(superblock, unit);
             any = true;
             if !self.may_collect() {
-                return any;
+                break;
             }
         }
+        any
     }
 
     fn collect_unit(&mut self, superblock: u32, unit: u32) {
-        if !self.geometry().is_parity(unit - superblock * self.geometry().superblock_units) {
+        let is_cache_only = self.geometry().is_cache_only(superblock);
+        let place = unit - superblock * self.geometry().superblock_units;
+        if !self.geometry().is_parity(place) && !is_cache_only {
             self.collector.reclaimed_pages += u64::from(self.geometry().unit_pages);
         }
         let any_valid = self.ftl.valid_pages[superblock as usize] > 0;
@@ -99,7 +107,12 @@ impl<P: Probe> Device<P> {
             return self.erase_durable_victims();
         }
         let pages = valid.count_ones();
+        let owed_pages = self.collector.owed_pages;
         self.collector.unit_issued(pages, self.config.geometry.relocation_slack_pages());
+        if is_cache_only {
+            // Folding gives no room in the native cells, so it pays for none.
+            self.collector.owed_pages = owed_pages;
+        }
         let die = self.geometry().die_of_unit(unit);
         self.nand.enqueue(die, DieOp::GcRead { unit, valid }, self.now_ns);
     }
@@ -107,7 +120,9 @@ impl<P: Probe> Device<P> {
     /// Chooses the next victim; false where none would give room.
     fn begin_victim(&mut self) -> bool {
         let worn = self.wear_leveling.victim(&self.ftl);
-        let Some(victim) = worn.or_else(|| self.victims.select(&self.ftl)) else {
+        let Some(victim) =
+            worn.or_else(|| self.fold_victim()).or_else(|| self.victims.select(&self.ftl))
+        else {
             self.collector.owed_pages = 0;
             return false;
         };
@@ -116,7 +131,7 @@ impl<P: Probe> Device<P> {
                 self.collector.stuck_stream(self.geometry().superblock_units, &self.programs);
         }
         self.probe.victim(victim);
-        self.ftl.states[victim as usize] = SuperblockState::Victim;
+        self.ftl.become_victim(victim);
         self.collector.begin(victim);
         if worn.is_some() {
             // So that its pages go to the cold stream.
@@ -136,11 +151,15 @@ impl<P: Probe> Device<P> {
             None if self.ftl.written_by[superblock as usize] == StreamId::Cold => StreamId::Cold,
             None => StreamId::Gc,
         };
+        let moved_before = self.totals.gc_moved_pages;
         let durable_at = if self.geometry().page_granules == 1 {
             self.move_pages(unit, valid, stream)
         } else {
             self.move_granules(unit, valid, stream)
         };
+        if self.config.pslc.is_some() && self.ftl.is_cache(superblock) {
+            self.folded(self.totals.gc_moved_pages - moved_before);
+        }
         let pages = valid.count_ones() + self.geometry().relocation_slack_pages();
         self.collector.unit_placed(superblock, pages, durable_at);
         if self.are_moved_units_awaited {
@@ -218,8 +237,11 @@ impl<P: Probe> Device<P> {
             self.ftl.erased(superblock);
             self.probe.erased(superblock);
             self.totals.erased_superblocks += 1;
-            let pages = u64::from(self.geometry().superblock_data_pages());
-            self.collector.reclaimed_pages -= pages;
+            self.nand.set_slc(superblock, false);
+            if !self.geometry().is_cache_only(superblock) {
+                let pages = u64::from(self.geometry().superblock_data_pages());
+                self.collector.reclaimed_pages -= pages;
+            }
             self.pump();
         }
     }

@@ -76,6 +76,7 @@ impl<P: Probe> Device<P> {
     /// The first look at the clock of a new drive, and the next one after the host came back.
     pub(super) fn wait_for_idle(&mut self) {
         self.host.is_missed = false;
+        self.wait_for_fold();
         if let Some(idle) = self.config.idle_gc {
             self.collector.idle_pages = 0;
             self.timers.set(Timer::IdleGc, self.now_ns.saturating_add(idle.after_ns));

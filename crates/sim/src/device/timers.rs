@@ -9,11 +9,13 @@ use crate::events::NEVER;
 pub enum Timer {
     /// Idle garbage collection begins or goes on.
     IdleGc,
+    /// The pSLC cache is folded while the host is away.
+    Fold,
     /// The cap on host writes lets a page in again.
     Throttle,
 }
 
-const TIMERS: [Timer; 2] = [Timer::IdleGc, Timer::Throttle];
+const TIMERS: [Timer; 3] = [Timer::IdleGc, Timer::Fold, Timer::Throttle];
 
 /// When each timer is due.
 #[derive(Clone, Debug)]

@@ -21,7 +21,7 @@ impl Ftl {
         let stream = self.stream(id);
         let next_unit = stream.next_page + stream.unit_room_pages;
         stream.unit_room_pages >= self.geometry.page_granules
-            || next_unit < self.superblock_pages
+            || stream.room_pages > stream.unit_room_pages
                 && !self.geometry.is_parity(next_unit / self.geometry.unit_pages)
     }
 

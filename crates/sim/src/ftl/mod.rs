@@ -8,6 +8,7 @@
 //! A physical page is valid exactly when `l2p[p2l[page]] == page`, so that an overwrite touches one
 //! map line and a counter, and nothing has to be cleared in `p2l`.
 
+mod cache;
 pub mod cold;
 pub mod gc;
 mod granules;
@@ -36,17 +37,21 @@ pub enum StreamId {
     Gc,
     /// Moved data that is thought to stay as it is, where the drive keeps it apart; see [`cold`].
     Cold,
+    /// Data from the host that goes to the pSLC cache first; see [`crate::device::pslc`].
+    Pslc,
 }
 
 impl StreamId {
     /// All streams.
-    pub const ALL: [Self; STREAMS] = [Self::Host, Self::Gc, Self::Cold];
+    pub const ALL: [Self; STREAMS] = [Self::Host, Self::Gc, Self::Cold, Self::Pslc];
+    /// Those that take data from the write buffer.
+    pub const BUFFERED: [Self; 2] = [Self::Host, Self::Pslc];
     /// Those that garbage collection writes.
     pub const MOVED: [Self; 2] = [Self::Gc, Self::Cold];
 }
 
 /// Number of streams.
-pub const STREAMS: usize = 3;
+pub const STREAMS: usize = 4;
 
 /// Life of a superblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,6 +62,8 @@ pub enum SuperblockState {
     Open,
     /// Full; garbage collection may choose it.
     Closed,
+    /// Written as pSLC cache to its end; waits to be folded.
+    Cached,
     /// Being collected or erased.
     Victim,
 }
@@ -101,6 +108,10 @@ pub struct Ftl {
     pub allocation: Allocation,
     /// Erased superblocks, oldest first.
     pub free: VecDeque<u32>,
+    /// Erased superblocks that only ever serve as cache, oldest first.
+    pub cache_free: VecDeque<u32>,
+    /// Superblocks that wait to be folded.
+    pub cached_superblocks: u32,
     streams: [Stream; STREAMS],
     superblock_pages: u32,
     by_superblock: Divisor,
@@ -126,7 +137,10 @@ impl Ftl {
             closed_at: vec![0; superblocks],
             closed_total: 0,
             allocation: Allocation::default(),
-            free: (0..geometry.superblocks).collect(),
+            free: (0..geometry.superblocks - geometry.cache_superblocks).collect(),
+            cache_free: (geometry.superblocks - geometry.cache_superblocks..geometry.superblocks)
+                .collect(),
+            cached_superblocks: 0,
             streams: [Stream {
                 superblock: NO_SUPERBLOCK,
                 next_page: 0,
@@ -180,6 +194,7 @@ impl Ftl {
         match self.states[superblock as usize] {
             SuperblockState::Free => 0,
             SuperblockState::Closed | SuperblockState::Victim => self.superblock_pages,
+            SuperblockState::Cached => self.cache_pages(),
             SuperblockState::Open => {
                 let open = self.streams.iter().find(|stream| stream.superblock == superblock);
                 open.map_or(0, |stream| stream.next_page)
@@ -193,17 +208,23 @@ impl Ftl {
     /// When the stream still has an open superblock: a bug in the caller.
     pub fn open_superblock(&mut self, id: StreamId) -> bool {
         assert!(!self.stream_has_room(id), "a stream has one open superblock at a time");
-        let index = self.allocation.choose(self);
-        let Some(superblock) = index.and_then(|index| self.free.remove(index)) else {
-            return false;
-        };
+        let Some(superblock) = self.take_free() else { return false };
+        self.begin_superblock(id, superblock, self.geometry.superblock_data_pages());
+        true
+    }
+
+    /// The erased superblock whose turn it is.
+    fn take_free(&mut self) -> Option<u32> {
+        let index = self.allocation.choose(self)?;
+        self.free.remove(index)
+    }
+
+    fn begin_superblock(&mut self, id: StreamId, superblock: u32, room_pages: u32) {
         self.states[superblock as usize] = SuperblockState::Open;
         self.written_by[superblock as usize] = id;
-        let room_pages = self.geometry.superblock_data_pages();
         let unit_room_pages = self.geometry.unit_pages;
         self.streams[id as usize] =
             Stream { superblock, next_page: 0, room_pages, unit_room_pages };
-        true
     }
 
     /// Writes a logical page at a stream's frontier and returns its physical page; for drives that
@@ -285,12 +306,22 @@ impl Ftl {
         }
         stream.unit_room_pages = self.geometry.unit_pages;
         stream.next_page = self.geometry.skip_parity(stream.next_page);
-        if stream.next_page == self.superblock_pages {
-            let superblock = stream.superblock as usize;
-            self.states[superblock] = SuperblockState::Closed;
-            self.closed_at[superblock] = self.closed_total;
-            self.closed_total += 1;
+        if stream.room_pages == 0 {
+            self.close(id);
         }
+    }
+
+    /// Closes the superblock that a stream writes, full or not.
+    fn close(&mut self, id: StreamId) {
+        let stream = &mut self.streams[id as usize];
+        stream.room_pages = 0;
+        let superblock = stream.superblock as usize;
+        let is_cache = id == StreamId::Pslc;
+        self.cached_superblocks += u32::from(is_cache);
+        self.states[superblock] =
+            if is_cache { SuperblockState::Cached } else { SuperblockState::Closed };
+        self.closed_at[superblock] = self.closed_total;
+        self.closed_total += 1;
     }
 
     /// Forgets a logical page; true where it was mapped.
@@ -366,6 +397,10 @@ impl Ftl {
         assert_eq!(self.valid_pages[index], 0, "superblock {superblock} was erased with data");
         self.states[index] = SuperblockState::Free;
         self.erase_counts[index] += 1;
-        self.free.push_back(superblock);
+        if self.geometry.is_cache_only(superblock) {
+            self.cache_free.push_back(superblock);
+        } else {
+            self.free.push_back(superblock);
+        }
     }
 }

@@ -4,6 +4,7 @@ use base::Ratio;
 
 use super::interface::InterfaceLimits;
 use super::{Model, ModelError, compression, parity};
+use crate::device::pslc::Pslc;
 use crate::device::quiet_gc::{BackgroundGc, IdleGc};
 use crate::device::throttle::Throttle;
 use crate::ftl::cold::ColdPolicy;
@@ -71,6 +72,8 @@ pub struct Config {
     pub allocation: Allocation,
     /// Erases that the most worn superblock may be ahead of one whose data stays, where that is bounded.
     pub spread_max: Option<u32>,
+    /// A cache of blocks with one bit per cell.
+    pub pslc: Option<Pslc>,
     /// Seed of whatever the drive draws lots for.
     pub seed: u64,
 }
@@ -188,7 +191,8 @@ impl Check<'_> {
         let logical = u64::from(geometry.logical_pages) * u64::from(geometry.page_granules);
         let superblock_pages = geometry.superblock_data_pages() - geometry.gap_pages();
         let needed = logical.div_ceil(u64::from(superblock_pages));
-        u64::from(geometry.superblocks).saturating_sub(needed)
+        let superblocks = geometry.superblocks - geometry.cache_superblocks;
+        u64::from(superblocks).saturating_sub(needed)
     }
 
     /// Spare space must hold the open superblocks, the free level and a victim with something to gain.
@@ -241,8 +245,10 @@ pub(super) fn resolve(model: &Model, scale: Ratio) -> Result<Config, ModelError>
     let raw_superblocks = u64::from(geometry.superblocks) + u64::from(reserved);
     Ok(Config {
         nand: nand.timing(&geometry, scaled_pages),
-        nand_features: check
-            .nand_features(geometry.superblock_units / scaled_pages, scaled_pages)?,
+        nand_features: NandFeatures {
+            slc: model.pslc.as_ref().map(|pslc| pslc.timing(&check, scaled_pages)).transpose()?,
+            ..check.nand_features(geometry.superblock_units / scaled_pages, scaled_pages)?
+        },
         raw_bytes: raw_superblocks * geometry.superblock_bytes(),
         interface: interface.resolve(&check)?,
         queue_depth: interface.entries(),
@@ -268,6 +274,7 @@ pub(super) fn resolve(model: &Model, scale: Ratio) -> Result<Config, ModelError>
             .as_ref()
             .map(|mapping| mapping.resolve(&check, &geometry, reserved))
             .transpose()?,
+        pslc: model.pslc.as_ref().map(|pslc| pslc.resolve(&check)).transpose()?,
         throttle: model.throttle.as_ref().map(|cap| cap.resolve(&check)).transpose()?,
         allocation: model
             .wear_leveling
@@ -325,7 +332,7 @@ fn geometry(check: &Check<'_>, scale: Ratio) -> Result<Geometry, ModelError> {
         let rule = format!("all NAND together is {physical_bytes} bytes");
         return check.fail("capacity_gb", model.capacity_gb.value, &rule);
     };
-    let geometry = Geometry {
+    let mut geometry = Geometry {
         channels: nand.channels.value,
         dies,
         unit_pages,
@@ -334,7 +341,12 @@ fn geometry(check: &Check<'_>, scale: Ratio) -> Result<Geometry, ModelError> {
         superblocks: blocks - reserved,
         logical_pages: logical_pages as u32,
         page_granules,
+        cache_superblocks: 0,
+        cache_units: 0,
     };
+    if let Some(pslc) = &model.pslc {
+        pslc.shape(check, &mut geometry, pages_per_block, kept)?;
+    }
     compression::superblock_holds_gaps(check, &geometry)?;
     Ok(geometry)
 }

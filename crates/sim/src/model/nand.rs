@@ -136,6 +136,7 @@ impl Check<'_> {
             suspend: nand.suspend.as_ref().map(|s| self.suspend_limits(s)).transpose()?,
             cache_program: nand.cache_program.as_ref().is_some_and(|on| on.value),
             retry: nand.retry.as_ref().map(|retry| self.error_growth(retry)).transpose()?,
+            slc: None,
         })
     }
 

@@ -17,6 +17,7 @@ enum Kind {
     HostProgram,
     GcProgram,
     ColdProgram,
+    PslcProgram,
     Parity,
     Journal,
     Segment,
@@ -88,6 +89,7 @@ impl From<DieOp> for Job {
                     StreamId::Host => Kind::HostProgram,
                     StreamId::Gc => Kind::GcProgram,
                     StreamId::Cold => Kind::ColdProgram,
+                    StreamId::Pslc => Kind::PslcProgram,
                 };
                 (kind, unit, sequence)
             }
@@ -117,6 +119,7 @@ impl From<Job> for DieOp {
             Kind::HostProgram => program(StreamId::Host),
             Kind::GcProgram => program(StreamId::Gc),
             Kind::ColdProgram => program(StreamId::Cold),
+            Kind::PslcProgram => program(StreamId::Pslc),
             Kind::Parity => Self::Parity { unit },
             Kind::Journal => map(MapWrite::Journal { sequence: detail }),
             Kind::Segment => map(MapWrite::Segment),
@@ -142,6 +145,7 @@ mod tests {
             program(StreamId::Host),
             program(StreamId::Gc),
             program(StreamId::Cold),
+            program(StreamId::Pslc),
             DieOp::Parity { unit: 3 },
             map(MapWrite::Journal { sequence: u64::MAX }),
             map(MapWrite::Segment),

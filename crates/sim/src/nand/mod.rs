@@ -15,6 +15,7 @@ mod job;
 pub mod overlap;
 pub mod pages;
 pub mod retry;
+pub mod slc;
 
 use crate::events::{EventTree, NEVER};
 use crate::ftl::StreamId;
@@ -26,6 +27,7 @@ use job::Job;
 use overlap::{Overlap, SuspendLimits};
 use pages::PageTimes;
 use retry::{ErrorGrowth, Retry};
+use slc::{SlcMode, SlcTiming};
 
 /// First size of a die's queue. Small on purpose: a ring walks through all of its memory, and a
 /// large one would fall out of the cache between two visits. It grows where it must.
@@ -56,6 +58,8 @@ pub struct NandFeatures {
     pub cache_program: bool,
     /// Worn and old pages are sensed more than once.
     pub retry: Option<ErrorGrowth>,
+    /// Some superblocks hold one bit per cell.
+    pub slc: Option<SlcTiming>,
 }
 
 /// One operation on one die.
@@ -139,6 +143,7 @@ pub struct Nand {
     pages: Option<PageTimes>,
     overlap: Option<Overlap>,
     retry: Option<Retry>,
+    slc: Option<SlcMode>,
     /// What has been begun since the start.
     pub operations: OperationCounts,
     /// Time dies were busy since the start, summed, counted when an operation starts.
@@ -169,10 +174,18 @@ impl Nand {
             events: EventTree::new(geometry.dies),
             pages: features.pages.clone(),
             overlap: Overlap::new(geometry.dies, features.suspend, features.cache_program),
+            slc: features.slc.map(|timing| SlcMode::new(timing, geometry.superblocks)),
             retry: features.retry.map(|model| Retry::new(geometry, model)),
             operations: OperationCounts::default(),
             die_busy_ns: 0,
             channel_busy_ns: 0,
+        }
+    }
+
+    /// From now on a superblock that holds nothing is written with one bit per cell, or no longer.
+    pub fn set_slc(&mut self, superblock: u32, is_slc: bool) {
+        if let Some(slc) = &mut self.slc {
+            slc.set(superblock, is_slc);
         }
     }
 
@@ -254,21 +267,35 @@ impl Nand {
     /// Counts an operation that begins and says how long the array will work on it.
     #[inline]
     fn array_ns(&mut self, job: Job, now_ns: u64) -> u64 {
+        let slc = self.slc_timing(job);
         if job.is_program() {
             self.operations.programs += 1;
-            match &self.pages {
-                None => self.timing.program_ns,
-                Some(pages) => pages.program_ns(job.place() % self.superblock_units),
+            match (slc, &self.pages) {
+                (Some(slc), _) => slc.program_ns,
+                (None, None) => self.timing.program_ns,
+                (None, Some(pages)) => pages.program_ns(job.place() % self.superblock_units),
             }
         } else if job.is_erase() {
             self.operations.erases += 1;
-            self.timing.erase_ns
+            slc.map_or(self.timing.erase_ns, |slc| slc.erase_ns)
+        } else if let Some(slc) = slc {
+            self.operations.reads += 1;
+            slc.read_ns
         } else {
             let retry = self.retry.as_ref();
             let senses = retry.map_or(1, |retry| retry.senses(job.place(), now_ns));
             self.operations.reads += senses;
             self.timing.read_ns * senses
         }
+    }
+
+    /// The times of an operation on a superblock with one bit per cell; none for others.
+    #[inline]
+    fn slc_timing(&self, job: Job) -> Option<SlcTiming> {
+        let slc = self.slc.as_ref()?;
+        let superblock =
+            if job.is_erase() { job.place() } else { job.place() / self.superblock_units };
+        slc.timing(superblock)
     }
 
     #[inline]

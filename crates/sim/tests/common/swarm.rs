@@ -14,6 +14,17 @@ type Choice = (&'static str, &'static [&'static str]);
 /// Optional sections: switched on with all of their values, or not at all.
 const SECTIONS: &[&[Choice]] = &[
     &[("compression.granule_bytes", &["512", "1024", "2048", "4096"])],
+    &[
+        ("pslc.bytes", &["0", "1", "5_000_000", "20_000_000"]),
+        ("pslc.borrows", &["true", "false"]),
+        ("pslc.bits_per_cell", &["2", "3"]),
+        ("pslc.read_ns", &["20_000"]),
+        ("pslc.program_ns", &["200_000"]),
+        ("pslc.erase_ns", &["1_000_000"]),
+        ("pslc.idle_after_ns", &["1_000_000", "50_000_000"]),
+        ("pslc.when_full", &["direct", "fold"]),
+        ("pslc.only_below_bytes", &["1", "16_384", "1_000_000_000"]),
+    ],
     &[("parity.stripe_units", &["1", "2", "4", "5", "8"])],
     &[("streams.cold", &["survivor"])],
     &[

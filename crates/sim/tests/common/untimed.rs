@@ -44,6 +44,8 @@ impl Untimed {
             superblocks: superblocks as u32,
             logical_pages,
             page_granules: 1,
+            cache_superblocks: 0,
+            cache_units: 0,
         };
         Self {
             ftl: Ftl::new(geometry),

@@ -9,7 +9,7 @@ use crate::ftl::{Ftl, StreamId};
 #[inline]
 pub(super) fn stream_of_move(ftl: &Ftl, superblock: u32) -> StreamId {
     match ftl.written_by[superblock as usize] {
-        StreamId::Host => StreamId::Gc,
+        StreamId::Host | StreamId::Pslc => StreamId::Gc,
         StreamId::Gc | StreamId::Cold => StreamId::Cold,
     }
 }

@@ -11,7 +11,9 @@ use crate::ftl::Ftl;
 
 pub(super) fn victim(ftl: &Ftl, spread_max: u32) -> Option<u32> {
     let erases = |superblock: &u32| ftl.erase_counts[*superblock as usize];
-    let most = ftl.erase_counts.iter().max()?;
+    // Superblocks that only serve as cache wear apart.
+    let others = ftl.geometry.superblocks - ftl.geometry.cache_superblocks;
+    let most = ftl.erase_counts[..others as usize].iter().max()?;
     let closed = (0..ftl.geometry.superblocks)
         .filter(|&superblock| ftl.states[superblock as usize] == SuperblockState::Closed);
     closed.min_by_key(erases).filter(|superblock| most - erases(superblock) > spread_max)

@@ -1,0 +1,69 @@
+//! Superblocks that serve as pSLC cache: opened, closed early, found for folding.
+
+use super::{Ftl, StreamId, SuperblockState};
+
+impl Ftl {
+    /// Pages of a superblock that are written while it serves as cache, parity among them.
+    #[must_use]
+    pub fn cache_pages(&self) -> u32 {
+        self.geometry.cache_units * self.geometry.unit_pages
+    }
+
+    /// Gives the cache's stream an erased superblock: one that serves for nothing else, or else the oldest
+    /// erased one where `may_borrow`. False where there is none.
+    pub fn open_cache(&mut self, may_borrow: bool) -> bool {
+        let own = self.cache_free.pop_front();
+        let Some(superblock) = own.or_else(|| if may_borrow { self.take_free() } else { None })
+        else {
+            return false;
+        };
+        let beyond_pages = self.geometry.data_pages_from(self.cache_pages());
+        let room_pages = self.geometry.superblock_data_pages() - beyond_pages;
+        self.begin_superblock(StreamId::Pslc, superblock, room_pages);
+        true
+    }
+
+    /// Ends the superblock that the cache's stream writes, so that it can be folded, and names it; none where
+    /// nothing has been written. The stream stands between two units.
+    pub fn close_cache(&mut self) -> Option<u32> {
+        let stream = *self.stream(StreamId::Pslc);
+        if !self.stream_has_room(StreamId::Pslc) || stream.next_page == 0 {
+            return None;
+        }
+        self.close(StreamId::Pslc);
+        Some(stream.superblock)
+    }
+
+    /// The superblock that has waited longest for folding; with `borrowed` only of those that the cache does
+    /// not own.
+    #[must_use]
+    pub fn oldest_cached(&self, borrowed: bool) -> Option<u32> {
+        let is_candidate = |&superblock: &u32| {
+            self.states[superblock as usize] == SuperblockState::Cached
+                && !(borrowed && self.geometry.is_cache_only(superblock))
+        };
+        let age = |&superblock: &u32| self.closed_at[superblock as usize];
+        (0..self.geometry.superblocks).filter(is_candidate).min_by_key(age)
+    }
+
+    /// A closed or cached superblock becomes a victim.
+    pub fn become_victim(&mut self, superblock: u32) {
+        let state = &mut self.states[superblock as usize];
+        self.cached_superblocks -= u32::from(*state == SuperblockState::Cached);
+        *state = SuperblockState::Victim;
+    }
+
+    /// True where a superblock holds data in one bit per cell, or held it when it became a victim.
+    #[inline]
+    #[must_use]
+    pub fn is_cache(&self, superblock: u32) -> bool {
+        self.written_by[superblock as usize] == StreamId::Pslc
+    }
+
+    /// Valid pages in the cache.
+    #[must_use]
+    pub fn cached_pages(&self) -> u64 {
+        let valid = (0..self.geometry.superblocks).filter(|&superblock| self.is_cache(superblock));
+        valid.map(|superblock| u64::from(self.valid_pages[superblock as usize])).sum()
+    }
+}

@@ -1,0 +1,108 @@
+//! `[pslc]`: a cache of blocks with one bit per cell.
+
+use base::Ratio;
+use serde::Deserialize;
+
+use super::config::{Check, HOUR_NS};
+use super::{ModelError, Sourced};
+use crate::device::pslc::{Pslc, WhenFull};
+use crate::geometry::Geometry;
+use crate::nand::slc::SlcTiming;
+
+/// A cache of blocks with one bit per cell, see [`crate::device::pslc`].
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PslcModel {
+    /// Bytes that the blocks hold which serve for nothing else.
+    pub bytes: Sourced<u64>,
+    /// True where erased blocks are borrowed for the cache while there are plenty.
+    pub borrows: Sourced<bool>,
+    /// Bits of a cell otherwise: a block holds this part of its pages while it serves as cache.
+    pub bits_per_cell: Sourced<u32>,
+    /// tR with one bit per cell.
+    pub read_ns: Sourced<u64>,
+    /// tPROG with one bit per cell.
+    pub program_ns: Sourced<u64>,
+    /// tBERS with one bit per cell.
+    pub erase_ns: Sourced<u64>,
+    /// Time without a host command after which the cache is folded.
+    pub idle_after_ns: Sourced<u64>,
+    /// What a write does when the cache is full.
+    pub when_full: Sourced<WhenFull>,
+    /// Commands of this size and larger go past the cache; absent: none does.
+    pub only_below_bytes: Option<Sourced<u64>>,
+}
+
+impl PslcModel {
+    /// Gives a geometry the cache: superblocks of its own from the end, and the units that are written of one.
+    /// `block_pages` are the pages of a block and `kept` the share of the drive that the scale leaves.
+    pub(super) fn shape(
+        &self,
+        check: &Check<'_>,
+        geometry: &mut Geometry,
+        block_pages: u32,
+        kept: Ratio,
+    ) -> Result<(), ModelError> {
+        check.within("pslc.bits_per_cell", self.bits_per_cell.value.into(), 2, 4)?;
+        check.within("pslc.bytes", self.bytes.value, 0, 1 << 43)?;
+        if check.model.mapping.is_some() {
+            let rule =
+                "a drive with this cache has no journal of its map here; leave [mapping] out";
+            return check.fail("pslc.bytes", self.bytes.value, rule);
+        }
+        // Where a scaled block is too short to divide, one row of it is written.
+        let rows = (block_pages / self.bits_per_cell.value).max(1);
+        geometry.cache_units = geometry.superblock_units / block_pages * rows;
+        let end_page = geometry.cache_units * geometry.unit_pages;
+        let pages = geometry.data_pages_from(0) - geometry.data_pages_from(end_page);
+        let superblock_bytes = u64::from(pages) * geometry.physical_page_bytes();
+        let superblocks = kept.of(self.bytes.value).div_ceil(superblock_bytes.max(1));
+        if superblocks >= u64::from(geometry.superblocks) {
+            let rule = format!(
+                "it would take {superblocks} superblocks of {superblock_bytes} bytes with one bit per cell, \
+                 and there are {}",
+                geometry.superblocks
+            );
+            return check.fail("pslc.bytes", self.bytes.value, &rule);
+        }
+        geometry.cache_superblocks = superblocks as u32;
+        Ok(())
+    }
+
+    /// Times of a superblock in this mode; `block_pages` shortens the erase as that of the others.
+    pub(super) fn timing(
+        &self,
+        check: &Check<'_>,
+        block_pages: u32,
+    ) -> Result<SlcTiming, ModelError> {
+        for (key, value) in [
+            ("pslc.read_ns", self.read_ns.value),
+            ("pslc.program_ns", self.program_ns.value),
+            ("pslc.erase_ns", self.erase_ns.value),
+        ] {
+            check.within(key, value, 1, HOUR_NS)?;
+        }
+        let nand = &check.model.nand;
+        let erase_ns = u64::from(nand.plane_groups().1)
+            * (self.erase_ns.value * u64::from(block_pages))
+                .div_ceil(u64::from(nand.pages_per_block.value));
+        Ok(SlcTiming { read_ns: self.read_ns.value, program_ns: self.program_ns.value, erase_ns })
+    }
+
+    pub(super) fn resolve(&self, check: &Check<'_>) -> Result<Pslc, ModelError> {
+        check.within("pslc.idle_after_ns", self.idle_after_ns.value, 1_000_000, HOUR_NS)?;
+        let only_below_bytes = self.only_below_bytes.as_ref().map_or(u64::MAX, |limit| limit.value);
+        check.within("pslc.only_below_bytes", only_below_bytes, 1, u64::MAX)?;
+        if self.bytes.value == 0 && !self.borrows.value {
+            let rule = "a cache that does not borrow (pslc.borrows) must have bytes of its own";
+            return check.fail("pslc.bytes", self.bytes.value, rule);
+        }
+        Ok(Pslc {
+            only_below_bytes,
+            // What collection works towards stays erased.
+            borrow_above: self.borrows.value.then_some(check.model.gc.free_high.value + 1),
+            idle_after_ns: self.idle_after_ns.value,
+            when_full: self.when_full.value,
+        })
+    }
+}

@@ -1,0 +1,40 @@
+//! Blocks that are written with one bit per cell.
+//!
+//! Phenomenon: with one bit per cell a page is programmed and read in a fraction of the time. Source: the
+//! pSLC caches of the drives of 2012 and 2013 (see [`crate::device::pslc`]). Simplification: a block keeps its mode from
+//! its first program to its erase; wear is that of its other mode. Test: `tests/pslc.rs`.
+
+/// Times of a block with one bit per cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlcTiming {
+    /// Array to register.
+    pub read_ns: u64,
+    /// Register to array, all planes at once.
+    pub program_ns: u64,
+    /// Erase.
+    pub erase_ns: u64,
+}
+
+/// Which superblocks hold one bit per cell.
+#[derive(Clone, Debug)]
+pub(super) struct SlcMode {
+    timing: SlcTiming,
+    is_slc: Vec<bool>,
+}
+
+impl SlcMode {
+    pub(super) fn new(timing: SlcTiming, superblocks: u32) -> Self {
+        Self { timing, is_slc: vec![false; superblocks as usize] }
+    }
+
+    pub(super) fn set(&mut self, superblock: u32, is_slc: bool) {
+        self.is_slc[superblock as usize] = is_slc;
+    }
+
+    /// The times of a superblock with one bit per cell; none for the others.
+    #[inline]
+    pub(super) fn timing(&self, superblock: u32) -> Option<SlcTiming> {
+        let is_slc = self.is_slc.get(superblock as usize).is_some_and(|&is_slc| is_slc);
+        is_slc.then_some(self.timing)
+    }
+}

@@ -1,0 +1,209 @@
+//! Is the pSLC cache as fast as its cells, as large as it says, and empty when it should be?
+//! The small drive: 4 dies, units of 16 KiB, 560 superblocks of 32 rows, link 512 MB/s, channel 10,000 ns a page,
+//! tPROG 600,000 ns; the cache programs in 200,000 ns.
+#![allow(missing_docs, clippy::print_stdout, reason = "a test that shows its figures")]
+
+mod common;
+
+use base::{Nanos, OpKind, Rng};
+use common::{alone, closed_loop, op, random_writes, small};
+use sim::Device;
+
+const UNIT_BYTES: f64 = 16_384.0;
+const DIES: f64 = 4.0;
+const TRANSFER_NS: f64 = 40_000.0;
+const FAST_NS: f64 = 200_000.0;
+const SLOW_NS: f64 = 600_000.0;
+/// Two bits per cell: 16 of 32 rows of 64 KiB.
+const CACHE_SUPERBLOCK_BYTES: u64 = 16 * 65_536;
+/// Eight superblocks.
+const CACHE_BYTES: u64 = 8 * CACHE_SUPERBLOCK_BYTES;
+const IDLE_AFTER_NS: u64 = 100_000_000;
+
+fn with_cache(changes: &[(&str, &str)]) -> Device {
+    let cache = [
+        ("pslc.bytes", "8388608"),
+        ("pslc.borrows", "false"),
+        ("pslc.bits_per_cell", "2"),
+        ("pslc.read_ns", "20_000"),
+        ("pslc.program_ns", "200_000"),
+        ("pslc.erase_ns", "1_000_000"),
+        ("pslc.idle_after_ns", "100_000_000"),
+        ("pslc.when_full", "direct"),
+        ("nand.blocks_per_plane", "620"),
+    ];
+    small(&[&cache, changes].concat())
+}
+
+/// Writes in order from `page` on and returns the rate in bytes per second.
+fn write(device: &mut Device, page: u64, bytes: u64) -> f64 {
+    let start = device.now().0;
+    let mut next = page;
+    closed_loop(device, 32, bytes / 131_072, |tag| {
+        next += 32;
+        op(OpKind::Write, next - 32, 32, tag)
+    });
+    bytes as f64 * 1e9 / (device.now().0 - start) as f64
+}
+
+/// What four dies program in a second.
+fn rate(program_ns: f64) -> f64 {
+    DIES * UNIT_BYTES * 1e9 / (TRANSFER_NS + program_ns)
+}
+
+fn rest(device: &mut Device, rest_ns: u64) {
+    device.run_until(Nanos(device.now().0 + rest_ns));
+}
+
+#[test]
+fn writes_are_fast_until_the_cache_is_full_and_then_as_fast_as_the_native_cells() {
+    // The write buffer is small, so that it cannot hide either rate.
+    let mut device = with_cache(&[("buffer.write_bytes", "131072")]);
+    let fast = write(&mut device, 0, CACHE_BYTES);
+    assert_eq!(device.telemetry().host_pages * 4096, CACHE_BYTES);
+    let slow = write(&mut device, CACHE_BYTES / 4096, 8 * CACHE_BYTES);
+    let direct = write(&mut device, 9 * CACHE_BYTES / 4096, 8 * CACHE_BYTES);
+    println!("MB/s: {:.1}, then {:.1}, then {:.1}", fast / 1e6, slow / 1e6, direct / 1e6);
+    // The end of the fast stretch waits for nothing, its beginning for the first transfer.
+    assert!((fast / rate(FAST_NS) - 1.0).abs() < 0.03, "{fast}, not {}", rate(FAST_NS));
+    assert!((direct / rate(SLOW_NS) - 1.0).abs() < 0.01, "{direct}, not {}", rate(SLOW_NS));
+    let totals = device.telemetry();
+    assert_eq!((totals.folded_pages, totals.gc_moved_pages), (0, 0));
+    assert_eq!(totals.pslc_pages * 4096, CACHE_BYTES, "the cache holds what came first");
+    device.check().unwrap();
+}
+
+#[test]
+fn an_idle_drive_folds_its_cache_in_the_time_that_its_cells_take() {
+    let mut device = with_cache(&[]);
+    write(&mut device, 0, CACHE_BYTES);
+    rest(&mut device, IDLE_AFTER_NS);
+    assert_eq!(device.telemetry().folded_pages, 0, "the host may come back");
+    // Every unit is read (tR 20,000 ns and 40,000 ns over the channel), moved and programmed (40,000 ns
+    // over the channel and 600,000 ns) by one of four dies; a transfer may wait for another.
+    let die_ns = (CACHE_BYTES as f64 / UNIT_BYTES / DIES) * (60_000.0 + 640_000.0);
+    let begin = device.now().0;
+    while device.telemetry().pslc_pages > 0 {
+        rest(&mut device, 1_000_000);
+        assert!(device.now().0 < begin + 10_000_000_000, "the cache is never empty");
+    }
+    let took_ns = (device.now().0 - begin) as f64;
+    println!("folded in {:.1} ms, dies alone {:.1} ms", took_ns / 1e6, die_ns / 1e6);
+    assert!(took_ns > die_ns * 0.98 && took_ns < die_ns * 1.15, "{took_ns}, dies alone {die_ns}");
+    rest(&mut device, 100_000_000);
+    let totals = device.telemetry();
+    assert_eq!(totals.folded_pages * 4096, CACHE_BYTES);
+    assert_eq!(totals.erased_superblocks, 8);
+    assert_eq!(
+        totals.programmed_pages,
+        totals.host_pages + totals.folded_pages + totals.padding_pages
+    );
+    device.check().unwrap();
+    let again = write(&mut device, CACHE_BYTES / 4096, CACHE_BYTES);
+    assert!((again / rate(FAST_NS) - 1.0).abs() < 0.3, "the cache is fast again: {again}");
+    assert_eq!(device.telemetry().pslc_pages * 4096, CACHE_BYTES);
+}
+
+#[test]
+fn the_cache_takes_new_writes_while_it_is_folded() {
+    let mut device = with_cache(&[]);
+    write(&mut device, 0, CACHE_BYTES);
+    rest(&mut device, IDLE_AFTER_NS + 60_000_000);
+    let before = device.telemetry();
+    assert!(before.folded_pages > 0 && before.pslc_pages > 0, "folding is under way: {before:?}");
+    write(&mut device, CACHE_BYTES / 4096, CACHE_BYTES / 8);
+    let after = device.telemetry();
+    assert!(
+        after.pslc_pages > before.pslc_pages,
+        "{} then {}",
+        before.pslc_pages,
+        after.pslc_pages
+    );
+    rest(&mut device, 10_000_000_000);
+    assert_eq!(device.telemetry().pslc_pages, 0);
+    device.check().unwrap();
+}
+
+#[test]
+fn reads_find_data_in_the_cache_and_after_the_fold() {
+    // Command 5,000 ns, tR 20,000 or 50,000, channel 10,000, link 8,000.
+    let mut device = with_cache(&[]);
+    alone(&mut device, &op(OpKind::Write, 0, 4, 0));
+    rest(&mut device, 10_000_000);
+    assert_eq!(alone(&mut device, &op(OpKind::Read, 0, 1, 0)), 5_000 + 20_000 + 10_000 + 8_000);
+    rest(&mut device, 10_000_000_000);
+    assert_eq!(device.telemetry().folded_pages, 4);
+    assert_eq!(alone(&mut device, &op(OpKind::Read, 0, 1, 0)), 5_000 + 50_000 + 10_000 + 8_000);
+    device.check().unwrap();
+}
+
+#[test]
+fn large_writes_go_past_a_cache_for_small_ones() {
+    let mut device = with_cache(&[("pslc.only_below_bytes", "65_536")]);
+    write(&mut device, 0, CACHE_BYTES);
+    assert_eq!(device.telemetry().pslc_pages, 0);
+    random_writes(&mut device, 1_000, 500, &mut Rng::new(1));
+    let cached = device.telemetry().pslc_pages;
+    assert!((300..=500).contains(&cached), "{cached} of 500 small writes are cached");
+    device.check().unwrap();
+}
+
+#[test]
+fn a_cache_that_must_fold_first_makes_the_host_wait_for_it() {
+    // Each page is programmed twice: fast, and slowly after a read.
+    let mut device = with_cache(&[("pslc.when_full", "fold")]);
+    write(&mut device, 0, CACHE_BYTES);
+    let measured = write(&mut device, CACHE_BYTES / 4096, 16 * CACHE_BYTES);
+    let unit_ns = TRANSFER_NS + FAST_NS + 60_000.0 + TRANSFER_NS + SLOW_NS;
+    let at_most = DIES * UNIT_BYTES * 1e9 / unit_ns;
+    println!("MB/s: {:.1} of {:.1}", measured / 1e6, at_most / 1e6);
+    assert!(measured < at_most * 1.01, "{measured} of {at_most}");
+    assert!(measured > at_most * 0.6, "{measured} of {at_most}");
+    let totals = device.telemetry();
+    assert!(totals.folded_pages * 4096 > 15 * CACHE_BYTES, "all went through the cache");
+    device.check().unwrap();
+}
+
+#[test]
+fn an_empty_drive_lends_its_space_to_the_cache_and_takes_it_back() {
+    let mut device = with_cache(&[("pslc.borrows", "true"), ("pslc.bytes", "0")]);
+    let capacity = device.config().capacity_bytes();
+    // With two bits per cell about half of the drive fits before the erased superblocks run short.
+    let fast = write(&mut device, 0, capacity / 8 * 3 / 131_072 * 131_072);
+    let totals = device.telemetry();
+    assert_eq!((totals.folded_pages, totals.pslc_pages), (0, totals.host_pages));
+    assert!((fast / rate(FAST_NS) - 1.0).abs() < 0.05, "{fast}");
+    let pages = capacity / 4096;
+    common::fill(&mut device, pages);
+    random_writes(&mut device, pages, pages, &mut Rng::new(1));
+    device.check().unwrap();
+    rest(&mut device, 100_000_000_000);
+    assert_eq!(device.telemetry().pslc_pages, 0, "all is folded");
+    device.check().unwrap();
+}
+
+#[test]
+fn the_840_evo_writes_as_rated_into_its_cache_and_as_measured_beside_it_and_drains_as_published() {
+    let scale = 64;
+    let mut device = common::built_in("samsung-840-evo-250gb", "1/64", &[]);
+    let cache = 3_000_000_000 / scale / 131_072 * 131_072;
+    let fast = write(&mut device, 0, cache);
+    // Past the cache and the buffer of 16 MiB.
+    let at = cache / 4096;
+    write(&mut device, at, 33_554_432);
+    let direct = write(&mut device, at + 8_192, 16 * cache);
+    println!("840 EVO: {:.0} MB/s, then {:.0} MB/s", fast / 1e6, direct / 1e6);
+    assert!(fast > 520e6, "rated 520 MB/s: {fast}");
+    assert!((direct / 260e6 - 1.0).abs() < 0.02, "260 MB/s outside TurboWrite: {direct}");
+    rest(&mut device, 5_000_000_000);
+    assert!(device.telemetry().pslc_pages > 0);
+    // The drive is 1/64 of its size: the time of the fold is too.
+    let begin = device.now().0;
+    while device.telemetry().pslc_pages > 0 {
+        rest(&mut device, 1_000_000);
+        assert!(device.now().0 < begin + 10_000_000_000, "the cache is never empty");
+    }
+    let seconds = 5.0 + (device.now().0 - begin) as f64 * scale as f64 / 1e9;
+    println!("840 EVO: empty after {seconds:.1} s");
+    assert!((15.0..30.0).contains(&seconds), "published: 15 to 30 s, here {seconds}");
+}
