@@ -172,7 +172,7 @@ pub struct GcModel {
 }
 
 /// The drive models that come with ssdlab: name and text.
-pub const BUILT_IN: [(&str, &str); 5] = [
+pub const BUILT_IN: [(&str, &str); 6] = [
     ("intel-ssd-730-480gb", include_str!("../../../drives/intel-ssd-730-480gb.toml")),
     ("intel-ssd-750-400gb", include_str!("../../../drives/intel-ssd-750-400gb.toml")),
     ("ocz-vertex-3-240gb", include_str!("../../../drives/ocz-vertex-3-240gb.toml")),
