@@ -25,6 +25,8 @@ pub enum Command {
     List(ListArgs),
     /// Run a test on one or more targets
     Run(RunArgs),
+    /// The whole suite on one or more targets, and one report
+    Review(ReviewArgs),
     /// Print what a run would do; nothing is touched
     Plan(PlanArgs),
     /// Summarise runs in the terminal
@@ -128,6 +130,54 @@ pub struct RunArgs {
     pub quiet: bool,
 }
 
+/// Arguments of `review`.
+#[derive(Debug, ClapArgs)]
+pub struct ReviewArgs {
+    /// Targets, as for `run`
+    #[arg(required = true, value_name = "TARGET")]
+    pub targets: Vec<String>,
+    /// Minutes: short tests within 8 GiB (the default for real targets)
+    #[arg(long, conflicts_with_all = ["full", "pts"])]
+    pub quick: bool,
+    /// Every test as published (the default for simulated drives)
+    #[arg(long, conflicts_with = "pts")]
+    pub full: bool,
+    /// The tests of the SNIA PTS instead
+    #[arg(long)]
+    pub pts: bool,
+    /// Take runs that the same command has completed in this library instead of running them again
+    #[arg(long)]
+    pub resume: bool,
+    /// Confirm that everything on the device with this serial may be erased (loop devices and
+    /// existing files: their path)
+    #[arg(long, value_name = "SERIAL")]
+    pub erase: Option<String>,
+    /// Also erase a device that holds a file system or partition table
+    #[arg(long, requires = "erase")]
+    pub erase_signatures: bool,
+    /// Page to write
+    #[arg(long, short, value_name = "FILE", default_value = "review.html")]
+    pub output: PathBuf,
+    /// Heading of the page
+    #[arg(long, default_value = "SSD review")]
+    pub title: String,
+    /// Take the page from this file instead of the one built in
+    #[arg(long, value_name = "FILE")]
+    pub web: Option<PathBuf>,
+    /// Directory of run directories
+    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs")]
+    pub library: PathBuf,
+    /// Seed of every random choice
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// No progress, no talk
+    #[arg(long)]
+    pub quiet: bool,
+    /// What stdout carries
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
 /// Arguments of `plan`.
 #[derive(Debug, ClapArgs)]
 pub struct PlanArgs {
@@ -189,6 +239,7 @@ impl Args {
         match &self.command {
             Command::List(args) => args.format,
             Command::Run(args) => args.test.format,
+            Command::Review(args) => args.format,
             Command::Plan(args) => args.test.format,
             Command::Show(args) => args.format,
             Command::Report(args) => args.format,

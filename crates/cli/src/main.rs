@@ -42,6 +42,7 @@ fn dispatch(args: Args) -> anyhow::Result<u8> {
     match args.command {
         Command::List(args) => cmd::list::run(&args),
         Command::Run(args) => cmd::run::run(&args),
+        Command::Review(args) => cmd::review::run(&args),
         Command::Plan(args) => cmd::plan::run(&args),
         Command::Show(args) => cmd::show::run(&args),
         Command::Report(args) => cmd::report::run(&args),

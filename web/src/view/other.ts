@@ -1,13 +1,72 @@
-// Runs of tests this page has no graphs for: their figures, and all that must be known about them.
+// Runs of the tests beside consistency: verdict, passes, tables, sentences, and all figures.
 
 import type { Run } from "../data/load";
 import { h } from "../dom";
 import { conditions } from "./conditions";
 import { figuresTable } from "./figures";
 import { findingCard } from "./findings";
+import { runName } from "./name";
+import { passGraph } from "./passes";
+import { resultTable } from "./tables";
+
+/** Headings in the words of the field; a test without one keeps its own name. */
+const TITLES: Record<string, string> = {
+  trim: "TRIM validation",
+  corners: "The four corners",
+  incompressible: "Incompressible transfers",
+  sweep: "Transfer sizes",
+  linear: "Linear passes",
+  latency: "Latency at QD 1",
+  "qd-sweep": "Queue depth",
+  mixed: "Mixed reads and writes",
+  "full-write": "Full-drive writes",
+  pslc: "Fast cache",
+  "pts-iops": "SNIA PTS: IOPS",
+  "pts-throughput": "SNIA PTS: throughput",
+  "pts-latency": "SNIA PTS: latency",
+  "pts-write-saturation": "SNIA PTS: write saturation",
+  "pts-hir": "SNIA PTS: host idle recovery",
+};
+
+const VERDICTS: Record<string, [string, string]> = {
+  pass: ["Yes", "notice notice-good"],
+  fail: ["No", "notice notice-bad"],
+  inconclusive: ["Cannot tell", "notice notice-warn"],
+};
 
 function hasSomethingToSay({ view }: Run): boolean {
   return view.findings.length > 0 || view.warnings.length > 0 || view.status !== "complete";
+}
+
+function verdict({ view }: Run): HTMLElement | null {
+  if (!view.verdict) return null;
+  const [word, kind] = VERDICTS[view.verdict.outcome];
+  return h(
+    "p",
+    { class: kind, "data-verdict": view.verdict.outcome },
+    h("b", {}, `${word}. `),
+    view.verdict.text,
+  );
+}
+
+/** What one run measured, under its name where several drives are on the page. */
+function measured(run: Run, runs: readonly Run[]): HTMLElement {
+  const { passes, tables } = run.view;
+  return h(
+    "article",
+    { class: "measured" },
+    h("h3", {}, runName(run)),
+    verdict(run),
+    passes.length > 0 && passGraph(passes, "Speed over the address space"),
+    tables.map((table) => resultTable(table, runs)),
+  );
+}
+
+/** All figures by name; folded away where tables show them already. */
+function allFigures(runs: readonly Run[]): HTMLElement {
+  const table = figuresTable(runs);
+  if (runs.every(({ view }) => view.tables.length === 0)) return table;
+  return h("details", { class: "all-figures" }, h("summary", {}, "All figures"), table);
 }
 
 export function otherTests(runs: readonly Run[]): HTMLElement[] {
@@ -18,9 +77,12 @@ export function otherTests(runs: readonly Run[]): HTMLElement[] {
     return h(
       "section",
       { class: "other-test", "aria-labelledby": id },
-      h("h2", { id }, `Test: ${test}`),
-      figuresTable(own),
+      h("h2", { id }, TITLES[test] ?? `Test: ${test}`),
+      own
+        .filter(({ view }) => view.tables.length + view.passes.length > 0 || view.verdict)
+        .map((run) => measured(run, own)),
       own.filter(hasSomethingToSay).map((run) => findingCard(run, () => undefined)),
+      allFigures(own),
       own.map((run) => conditions(run, false)),
     );
   });

@@ -8,6 +8,7 @@ import {
   runOf,
   SHAPES,
   shortRun,
+  trimRun,
   unknownTest,
 } from "../../fixtures/report";
 import { axes, bundle, cssColor, Lab, pixelsNear, pointIn, SLOT, shares } from "./page";
@@ -496,9 +497,23 @@ describe("what must be said", () => {
 
   test("a test without graphs shows its figures", async () => {
     const page = await lab.page(unknownTest());
-    expect(await page.locator("h2").first().innerText()).toBe("Test: corners");
+    expect(await page.locator("h2").first().innerText()).toBe("The four corners");
     expect(plain(await page.locator(".figures").innerText())).toContain("498 MB/s");
     expect(await page.locator("canvas").count()).toBe(0);
+    await page.context().close();
+  });
+
+  test("a test that decides shows its verdict, its passes and its table", async () => {
+    const page = await lab.page(trimRun());
+    expect(await page.locator("h2").first().innerText()).toBe("TRIM validation");
+    expect(await page.locator("[data-verdict=fail]").innerText()).toContain("No. TRIM does not work");
+    expect(await page.locator(".passes-plot polyline").count()).toBe(2);
+    expect(await page.locator(".passes-legend").innerText()).toContain("slowest zone 210");
+    const bars = await page
+      .locator(".result-table td.barred")
+      .evaluateAll((cells) => cells.map((cell) => getComputedStyle(cell).getPropertyValue("--share").trim()));
+    expect(bars).toEqual(["100.0%", "50.0%"]);
+    expect(await page.locator(".result-table").innerText()).toContain("purge: block-discard");
     await page.context().close();
   });
 

@@ -9,5 +9,6 @@ mod interrupt;
 mod lab;
 mod recording;
 mod simulated;
+mod suite;
 mod traces;
 mod usage;

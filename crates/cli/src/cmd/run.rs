@@ -20,13 +20,15 @@ use crate::ui::progress::Progress;
 
 /// One run to do.
 #[derive(Clone)]
-struct Job {
-    spec: TargetSpec,
-    span: SpanRequest,
+pub struct Job {
+    /// On what.
+    pub spec: TargetSpec,
+    /// On which part of it.
+    pub span: SpanRequest,
 }
 
 /// What became of it.
-type Done = Result<Outcome, anyhow::Error>;
+pub type Done = Result<Outcome, anyhow::Error>;
 
 pub fn run(args: &RunArgs) -> anyhow::Result<u8> {
     let jobs = jobs(args)?;
@@ -58,7 +60,7 @@ fn jobs(args: &RunArgs) -> anyhow::Result<Vec<Job>> {
 }
 
 /// A flag that the first Ctrl-C sets; the second ends the program at once.
-fn stop_button() -> anyhow::Result<Arc<AtomicBool>> {
+pub fn stop_button() -> anyhow::Result<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
     for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
         let code = i32::from(EXIT_INTERRUPTED);
@@ -102,7 +104,7 @@ fn unix_ns() -> u64 {
 }
 
 /// One run from opening to the finished directory.
-fn one(args: &RunArgs, job: &Job, interrupted: &AtomicBool, progress: &Progress) -> Done {
+pub fn one(args: &RunArgs, job: &Job, interrupted: &AtomicBool, progress: &Progress) -> Done {
     let (queue_depth, transfer_bytes_max) = needs(&args.test, job)?;
     let options = OpenOptions {
         queue_depth,
@@ -155,7 +157,7 @@ impl Visitor for RunTest<'_, '_> {
 }
 
 /// The one command that repeats this run.
-fn repeat_command(args: &RunArgs, job: &Job) -> String {
+pub fn repeat_command(args: &RunArgs, job: &Job) -> String {
     let mut words = vec!["ssdlab".to_owned(), "run".to_owned()];
     words.push(args.test.test.name().to_owned());
     words.push(job.spec.to_string());
@@ -248,7 +250,8 @@ fn document<'a>(
     })
 }
 
-fn exit_code(failures: &[Failure], interrupted: bool) -> u8 {
+/// The first failure decides.
+pub fn exit_code(failures: &[Failure], interrupted: bool) -> u8 {
     match failures.first() {
         Some(failure) if failure.exit_code != EXIT_DONE => failure.exit_code,
         Some(_) => EXIT_IO,

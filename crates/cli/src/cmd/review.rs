@@ -1,0 +1,278 @@
+//! `ssdlab review`: the whole suite on each target, one after the other, and one report.
+//!
+//! Every test begins with a purge of its own, so that their order changes no figure; it is that in which
+//! a reader asks. What a test cannot do on a target is said and the rest goes on. A run directory that
+//! the same command has completed stands for its run where `--resume` is given.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use base::{Bytes, Nanos};
+use io::TargetSpec;
+use result::report::{build, render_html, write_report};
+use result::schema::{Run, RunStatus, VerdictOutcome};
+use result::store::{self, RunDir};
+use run::{SpanRequest, Test};
+
+use crate::args::{Format, ReviewArgs, RunArgs, TestArgs};
+use crate::cmd::plan::{self, Cost};
+use crate::cmd::run::{Job, exit_code, one, repeat_command, stop_button};
+use crate::failure::{EXIT_DONE, EXIT_VERDICT, Failure};
+use crate::target;
+use crate::ui::progress::Progress;
+use crate::ui::table::{bytes, seconds};
+
+/// A test with its settings, `key=value` with spaces between, and the share of spare area.
+type Entry = (Test, &'static str, Option<&'static str>);
+
+/// As published.
+const FULL: &[Entry] = &[
+    (Test::Consistency, "", None),
+    (Test::Consistency, "", Some("25%")),
+    (Test::Trim, "", None),
+    (Test::Corners, "", None),
+    (Test::Incompressible, "", None),
+    (Test::Sweep, "", None),
+    (Test::Linear, "", None),
+    (Test::Latency, "", None),
+    (Test::QdSweep, "", None),
+    (Test::Mixed, "", None),
+    (Test::Pslc, "", None),
+];
+
+/// Minutes instead of hours, within the first 8 GiB; every result carries its parameters.
+const QUICK: &[Entry] = &[
+    (Test::Consistency, "duration=60s steady_from=40s", None),
+    (Test::Trim, "torture=30s idle=0s", None),
+    (Test::Corners, "time=10s sequential_time=10s random_span=1GiB", None),
+    (Test::Incompressible, "time=5s", None),
+    (Test::Sweep, "", None),
+    (Test::Linear, "", None),
+    (Test::Latency, "time=5s random_span=1GiB", None),
+    (Test::QdSweep, "time=3s random_span=1GiB", None),
+    (Test::Mixed, "time=5s random_span=1GiB read_percents=100,65,35,0", None),
+    (Test::Pslc, "write_bytes=4GiB burst_bytes=1GiB pauses=5s", None),
+];
+
+/// The tests of the SNIA PTS.
+const PTS: &[Entry] = &[
+    (Test::PtsIops, "", None),
+    (Test::PtsThroughput, "", None),
+    (Test::PtsLatency, "", None),
+    (Test::PtsWriteSaturation, "", None),
+    (Test::PtsHostIdle, "", None),
+];
+
+/// Span of a quick review.
+const QUICK_SPAN: Bytes = Bytes(8 << 30);
+
+/// One run of a review.
+struct Part {
+    args: RunArgs,
+    job: Job,
+    cost: Cost,
+}
+
+pub fn run(args: &ReviewArgs) -> anyhow::Result<u8> {
+    let (parts, skipped) = parts(args)?;
+    announce(args, &parts, &skipped);
+    let interrupted = stop_button()?;
+    let progress = Progress::new(args.quiet);
+    let mut runs: Vec<(PathBuf, Run)> = Vec::new();
+    let mut failures = Vec::new();
+    for part in &parts {
+        if interrupted.load(Ordering::Relaxed) {
+            break;
+        }
+        match carry_out(args, part, &interrupted, &progress) {
+            Ok((dir, run, failure)) => {
+                failures.extend(failure.map(|error| Failure::from_error(&error)));
+                runs.push((dir, run));
+            }
+            Err(error) => failures.push(Failure::from_error(&error)),
+        }
+    }
+    progress.finish();
+    let report = write_page(args, &runs, &mut failures);
+    print(args, &runs, &skipped, &failures, report.as_ref());
+    let says_no = |run: &Run| {
+        run.verdict.as_ref().is_some_and(|verdict| verdict.outcome == VerdictOutcome::Fail)
+    };
+    let code = exit_code(&failures, interrupted.load(Ordering::Relaxed));
+    let verdict_failed = code == EXIT_DONE && runs.iter().any(|(_, run)| says_no(run));
+    Ok(if verdict_failed { EXIT_VERDICT } else { code })
+}
+
+/// Everything to do, planned against each target, and what cannot be done there with the reason.
+fn parts(args: &ReviewArgs) -> anyhow::Result<(Vec<Part>, Vec<String>)> {
+    let (mut parts, mut skipped) = (Vec::new(), Vec::new());
+    for text in &args.targets {
+        let spec: TargetSpec = text.parse()?;
+        let described = plan::describe(&spec)?;
+        let quick = args.quick || !args.full && !target::is_simulated(&spec);
+        let entries = match (args.pts, quick) {
+            (true, _) => PTS,
+            (false, true) => QUICK,
+            (false, false) => FULL,
+        };
+        let small = described.identity.capacity_bytes <= QUICK_SPAN.0;
+        let whole = if quick && !args.pts && !small {
+            SpanRequest::Bytes(QUICK_SPAN)
+        } else {
+            SpanRequest::Default
+        };
+        for &(test, settings, spare) in entries {
+            let span = spare.map_or(Ok(whole), |share| share.parse().map(SpanRequest::Spare))?;
+            let run_args = run_args(args, test, settings);
+            let request = plan::request(&run_args.test, span);
+            match run::session::plan(&request, &described.identity, &described.limits) {
+                Ok(plan) => {
+                    let job = Job { spec: spec.clone(), span };
+                    parts.push(Part { args: run_args, job, cost: total_cost(&plan) });
+                }
+                Err(error) => skipped.push(format!("{text}: {}: {error}", test.name())),
+            }
+        }
+    }
+    Ok((parts, skipped))
+}
+
+fn run_args(args: &ReviewArgs, test: Test, settings: &str) -> RunArgs {
+    let setting = |text: &str| text.split_once('=').map(|(k, v)| (k.to_owned(), v.to_owned()));
+    RunArgs {
+        test: TestArgs {
+            test,
+            targets: Vec::new(),
+            spare: Vec::new(),
+            span: None,
+            purge: None,
+            settings: settings.split_whitespace().filter_map(setting).collect(),
+            library: args.library.clone(),
+            seed: args.seed,
+            format: args.format,
+        },
+        erase: args.erase.clone(),
+        erase_signatures: args.erase_signatures,
+        read_only: false,
+        quiet: args.quiet,
+    }
+}
+
+/// What all steps of a plan cost, rounds at their most.
+fn total_cost(plan: &run::session::Plan) -> Cost {
+    let phases = plan.procedure.steps.iter().flat_map(|step| {
+        step.phases().iter().map(move |phase| (plan::cost(phase, 0), u64::from(step.rounds_max())))
+    });
+    phases.fold(Cost::default(), |sum, (cost, rounds)| {
+        let time = sum.time.unwrap_or_default().0;
+        let more = cost.time.unwrap_or_default().0.saturating_mul(rounds);
+        let written = cost.written_bytes.saturating_mul(rounds);
+        Cost {
+            written_bytes: sum.written_bytes.saturating_add(written),
+            time: Some(Nanos(time.saturating_add(more))),
+            is_estimate: true,
+        }
+    })
+}
+
+/// Says on stderr what is to come, before anything is touched.
+fn announce(args: &ReviewArgs, parts: &[Part], skipped: &[String]) {
+    if args.quiet {
+        return;
+    }
+    for (index, part) in parts.iter().enumerate() {
+        let clock = if target::is_simulated(&part.job.spec) { " of virtual time" } else { "" };
+        let words = repeat_command(&part.args, &part.job);
+        let time = seconds(part.cost.time.unwrap_or_default());
+        let written = bytes(part.cost.written_bytes);
+        eprintln!("{:2}. {words}\n    up to about {time}{clock}, {written} written", index + 1);
+    }
+    let written = parts.iter().map(|part| part.cost.written_bytes).fold(0, u64::saturating_add);
+    let time = |simulated| {
+        let of_kind = parts.iter().filter(|part| target::is_simulated(&part.job.spec) == simulated);
+        let sum = of_kind.filter_map(|part| part.cost.time).map(|time| time.0);
+        seconds(Nanos(sum.fold(0, u64::saturating_add)))
+    };
+    eprintln!(
+        "{} runs, up to about {} on real targets and {} of virtual time, {} written",
+        parts.len(),
+        time(false),
+        time(true),
+        bytes(written)
+    );
+    skipped.iter().for_each(|reason| eprintln!("left out: {reason}"));
+}
+
+type Carried = (PathBuf, Run, Option<anyhow::Error>);
+
+/// Runs one part, or takes the run that the same command has completed before.
+fn carry_out(
+    args: &ReviewArgs,
+    part: &Part,
+    interrupted: &AtomicBool,
+    progress: &Progress,
+) -> anyhow::Result<Carried> {
+    let command = repeat_command(&part.args, &part.job);
+    if args.resume
+        && let Some(dir) = completed(args, &command)
+    {
+        return Ok((dir.path().to_owned(), dir.run().clone(), None));
+    }
+    let outcome = one(&part.args, &part.job, interrupted, progress)?;
+    Ok((outcome.dir, outcome.run, outcome.failure.map(anyhow::Error::from)))
+}
+
+fn completed(args: &ReviewArgs, command: &str) -> Option<RunDir> {
+    let entries = store::list(&args.library).ok()?;
+    let runs = entries.into_iter().rev().filter_map(|entry| entry.run.ok());
+    runs.into_iter().find(|dir| {
+        let run = dir.run();
+        run.status == RunStatus::Complete && run.command == command
+    })
+}
+
+/// Writes the page; a page that cannot be made does not take the runs with it.
+fn write_page(
+    args: &ReviewArgs,
+    runs: &[(PathBuf, Run)],
+    failures: &mut Vec<Failure>,
+) -> Option<PathBuf> {
+    let make = || -> anyhow::Result<PathBuf> {
+        let dirs = runs.iter().map(|(dir, _)| RunDir::open(dir)).collect::<Result<Vec<_>, _>>()?;
+        let report = build(&args.title, &dirs)?;
+        write_report(&args.output, &render_html(&report, args.web.as_deref())?)?;
+        Ok(std::path::absolute(&args.output)?)
+    };
+    if runs.is_empty() {
+        return None;
+    }
+    make().map_err(|error| failures.push(Failure::from_error(&error))).ok()
+}
+
+fn print(
+    args: &ReviewArgs,
+    runs: &[(PathBuf, Run)],
+    skipped: &[String],
+    failures: &[Failure],
+    report: Option<&PathBuf>,
+) {
+    failures.iter().for_each(|failure| eprintln!("error: {}", failure.message));
+    if args.format == Format::Json {
+        let dirs: Vec<_> = runs.iter().map(|(dir, _)| dir).collect();
+        let verdicts: Vec<_> = runs.iter().filter_map(|(_, run)| run.verdict.as_ref()).collect();
+        let document = serde_json::json!({
+            "run_dirs": dirs, "report": report, "verdicts": verdicts, "left_out": skipped,
+            "error": failures.first(), "errors": failures,
+        });
+        println!("{document}");
+        return;
+    }
+    for (dir, run) in runs {
+        println!("{}: {}, {}", run.target.name, run.test, run.span.variant);
+        let verdict = run.verdict.iter().map(|verdict| &verdict.text);
+        let findings = run.findings.iter().map(|finding| &finding.text);
+        verdict.chain(findings).for_each(|text| println!("  - {text}"));
+        println!("  {}", dir.display());
+    }
+    report.iter().for_each(|path| println!("{}", path.display()));
+}

@@ -1,0 +1,93 @@
+// Figures in rows and columns, as a test recorded them: one table a run, with bars to compare by eye.
+
+import { bytes, duration, iops } from "../data/format";
+import type { Run } from "../data/load";
+import type { Table } from "../data/schema.gen";
+import { h, scroller } from "../dom";
+
+/** Values of this unit get a bar: more of it is better. */
+const BARRED = new Set(["MB/s", "IOPS"]);
+
+/** The largest value of each unit over all runs, so that bars of several drives share one scale. */
+function tops(runs: readonly Run[], name: string): Map<string, number> {
+  const most = new Map<string, number>();
+  for (const table of runs.flatMap(({ view }) => view.tables).filter((one) => one.name === name)) {
+    for (const { values } of table.rows) {
+      values.forEach((value, at) => {
+        const unit = table.columns[at]?.unit ?? "";
+        most.set(unit, Math.max(most.get(unit) ?? 0, value ?? 0));
+      });
+    }
+  }
+  return most;
+}
+
+export function cellText(value: number, unit: string): string {
+  if (unit === "ns") return duration(value);
+  if (unit === "bytes") return bytes(value);
+  if (unit === "IOPS") return iops(value);
+  return value.toLocaleString("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+}
+
+/** Latencies and sizes carry their unit in every cell. */
+function heading(name: string, unit: string): string {
+  return unit === "ns" || unit === "bytes" ? name : `${name} (${unit})`;
+}
+
+function cell(value: number | null, unit: string, top: number): HTMLElement {
+  if (value === null) {
+    return h(
+      "td",
+      {},
+      h("span", { "aria-hidden": "true", title: "not measured" }, "–"),
+      h("span", { class: "sr-only" }, "not measured"),
+    );
+  }
+  const share = BARRED.has(unit) && top > 0 ? (100 * value) / top : null;
+  const style = share === null ? null : `--share: ${share.toFixed(1)}%`;
+  return h("td", { class: share === null ? null : "barred", style }, cellText(value, unit));
+}
+
+export function resultTable(table: Table, runs: readonly Run[]): HTMLElement {
+  const most = tops(runs, table.name);
+  const conditions = Object.entries(table.conditions ?? {});
+  return h(
+    "div",
+    { class: "result-table" },
+    scroller(
+      table.title,
+      h(
+        "table",
+        { class: "figures" },
+        h("caption", {}, table.title),
+        h(
+          "thead",
+          {},
+          h(
+            "tr",
+            {},
+            h("th", { scope: "col" }, table.row_name),
+            table.columns.map(({ name, unit }) => h("th", { scope: "col" }, heading(name, unit))),
+          ),
+        ),
+        h(
+          "tbody",
+          {},
+          table.rows.map(({ label, values }) =>
+            h(
+              "tr",
+              {},
+              h("th", { scope: "row" }, label),
+              values.map((value, at) => {
+                const unit = table.columns[at]?.unit ?? "";
+                return cell(value, unit, most.get(unit) ?? 0);
+              }),
+            ),
+          ),
+        ),
+      ),
+    ),
+    conditions.length > 0 &&
+      h("p", { class: "quiet" }, conditions.map(([label, value]) => `${label}: ${value}`).join(" · ")),
+  );
+}
