@@ -5,6 +5,7 @@
 
 mod bench;
 mod demo;
+mod fuzz;
 mod kernel;
 mod log;
 mod proc;
@@ -42,6 +43,8 @@ enum Verb {
     Schema,
     /// Run the consistency test on three simulated drives and a file, and write the report.
     Demo,
+    /// Try every reader of traces with hostile input, each for a minute.
+    Fuzz(fuzz::FuzzArgs),
     /// Measure ssdlab itself; JSON on stdout.
     #[command(subcommand)]
     Bench(bench::BenchVerb),
@@ -67,6 +70,7 @@ fn run(verb: Verb) -> Result<bool> {
         Verb::Web => web::bundle(&workspace).map(|()| true),
         Verb::Schema => schema::generate(&workspace).map(|()| true),
         Verb::Demo => demo::run(&workspace).map(|()| true),
+        Verb::Fuzz(args) => fuzz::run(&workspace, &args).map(|()| true),
         Verb::Bench(verb) => bench::run(&workspace, &verb).map(|()| true),
     }
 }

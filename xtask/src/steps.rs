@@ -7,6 +7,7 @@ use std::process::Command;
 
 use anyhow::Result;
 
+use crate::fuzz;
 use crate::kernel;
 use crate::log::Log;
 use crate::proc;
@@ -214,6 +215,13 @@ pub(crate) const STEPS: &[Step] = &[
             let mut test = workspace.cargo(["test", "--release", "--package", "ssdlab-sim"]);
             proc::stream(log, test.args(["--test", "golden"]))
         },
+        ..STEP
+    },
+    Step {
+        name: "fuzz",
+        what: "do the readers of traces survive hostile input? (a minute each in CI)",
+        lane: Lane::Cargo,
+        run: fuzz::check,
         ..STEP
     },
     Step {

@@ -35,7 +35,7 @@ impl Drop for Loop {
 /// Operations a millisecond apart: reads and writes of many sizes.
 fn trace() -> String {
     let line = |i: u64| {
-        let op = if i % 3 == 0 { "W" } else { "R" };
+        let op = if i.is_multiple_of(3) { "W" } else { "R" };
         let (offset, len) = (i * 7919 % 1000 * 65_536, 4096 * (1 + i % 16));
         format!("1,{op},{offset},{len},{}\n", 1000 * i)
     };

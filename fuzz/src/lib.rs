@@ -1,0 +1,157 @@
+//! What is tried with hostile input: every reader of traces. A target takes any bytes and must neither panic, nor hang,
+//! nor ask for much memory. libFuzzer drives them (`fuzz_targets/`), and so does a driver of our own
+//! (`src/bin/driver.rs`) where there is no cargo-fuzz.
+
+use std::io::Cursor;
+
+use load::trace::format::blktrace::BlktraceSource;
+use load::trace::format::{Event, Format, HEAD_BYTES, detect};
+use load::trace::import::{Ordered, lines};
+use load::trace::stats::TraceStats;
+use load::trace::store::{TraceReader, TraceWriter};
+use load::trace::synth::{Scenario, Synth};
+use load::trace::{ImportOptions, Record, Source, TraceInfo};
+
+pub mod mutate;
+
+/// One thing to try.
+pub struct Target {
+    /// Its name on the command line.
+    pub name: &'static str,
+    run: fn(&[u8]),
+    seeds: fn() -> Vec<Vec<u8>>,
+}
+
+/// Every target.
+pub const TARGETS: [Target; 4] = [
+    Target { name: "lines", run: every_text_format, seeds: text_seeds },
+    Target { name: "blktrace", run: blktrace, seeds: blktrace_seeds },
+    Target { name: "trace_file", run: trace_file, seeds: trace_file_seeds },
+    Target { name: "scenario", run: scenario, seeds: scenario_seeds },
+];
+
+impl Target {
+    /// The target of this name.
+    #[must_use]
+    pub fn find(name: &str) -> Option<&'static Self> {
+        TARGETS.iter().find(|target| target.name == name)
+    }
+
+    /// Tries it with an input.
+    pub fn run(&self, data: &[u8]) {
+        (self.run)(data);
+    }
+
+    /// Inputs to begin with.
+    #[must_use]
+    pub fn seeds(&self) -> Vec<Vec<u8>> {
+        (self.seeds)()
+    }
+}
+
+/// Reads to the end, or to the first error, and checks what every trace promises.
+fn read_all(source: &mut dyn Source) {
+    let mut stats = TraceStats::default();
+    let mut last_ns = 0;
+    while let Ok(Some(record)) = source.next_record() {
+        assert!(record.issue_ns >= last_ns, "time goes back");
+        last_ns = record.issue_ns;
+        stats.add(&record);
+    }
+    let summary = stats.summary();
+    assert!(summary.sequential_share <= 1.0, "more sequential I/Os than there are");
+    let _ = source.problems().sentences();
+}
+
+fn every_text_format(data: &[u8]) {
+    for format in Format::ALL {
+        let input = Box::new(Cursor::new(data.to_vec()));
+        if let Ok(raw) = lines(format, input, "input", &ImportOptions::default()) {
+            read_all(&mut Ordered::new(raw, String::new(), None));
+        }
+    }
+    let _ = detect(&data[..data.len().min(HEAD_BYTES)], "input");
+}
+
+/// Two files, so that merging is tried as well; the first byte says where one ends.
+fn blktrace(data: &[u8]) {
+    let Some((&cut, data)) = data.split_first() else { return };
+    let (first, second) = data.split_at(data.len() * usize::from(cut) / 256);
+    let file = |bytes: &[u8]| {
+        let input: load::trace::format::BoxedInput = Box::new(Cursor::new(bytes.to_vec()));
+        ("input".to_owned(), input)
+    };
+    for event in [Event::Queue, Event::Issue] {
+        if let Ok(raw) = BlktraceSource::new(vec![file(first), file(second)], event) {
+            read_all(&mut Ordered::new(Box::new(raw), String::new(), None));
+        }
+    }
+}
+
+fn trace_file(data: &[u8]) {
+    if let Ok(mut reader) = TraceReader::new(bytes::Bytes::copy_from_slice(data), "input") {
+        read_all(&mut reader);
+    }
+}
+
+/// A scenario that is accepted must make a trace, or say why it cannot.
+fn scenario(data: &[u8]) {
+    let Ok(text) = std::str::from_utf8(data) else { return };
+    let Ok(scenario) = Scenario::parse("input", text) else { return };
+    let scale = base::Ratio::new(1, 50_000).unwrap_or(base::Ratio::ONE);
+    if let Ok(mut synth) = Synth::new(&scenario, scale, 1)
+        && synth.records() < 1_000_000
+    {
+        read_all(&mut synth);
+    }
+}
+
+fn text_seeds() -> Vec<Vec<u8>> {
+    let samples: [&[u8]; 11] = [
+        b"fio version 2 iolog\na add\na open\na read 0 4096\na wait 2000 0\na trim 8192 4096\nb sync 0 0\n",
+        b"fio version 3 iolog\n0 a add\n1 a open\n5 a write 16388096 4096\n9 a datasync 0 0\n",
+        b"128166372003061629,hm,0,Read,383496192,32768,1000\n128166372003061729,hm,1,Write,8192,512,50\n",
+        b"89966904702391 4892 syslogd 904265560 8 W 6 0 531e779d\n89966904712391 1990 x 508541144 16 R 6 0 9ec2\n",
+        b"0,20941264,8192,W,0.551706\n1,20939840,8192,r,0.554041,x\n",
+        b"1538323200,12910952,128,0,1063\n1538323201,6265688,8,1,1064\n",
+        b"419,W,8792731648,16384,1577808144360767\n725,R,59110326272,360448,1577808144360813\n",
+        b"BeginHeader\nDiskRead, TimeStamp, Process Name ( PID), ThreadID, IrpPtr, ByteOffset, IOSize, ElapsedTime\n\
+          EndHeader\n DiskRead, 5000, sqlservr.exe (2876), 3160, 0xfffffa80, 0x1000, 0x00002000, 3000, 1\n",
+        b"0.000000 0 100 8 1\n1.500000 1 200 16 0\n",
+        b"7 0 100 8 1\n1500007 1 200 16 0\n",
+        include_bytes!("../../crates/load/tests/fixtures/fio-3.42-write_iolog-v3.log"),
+    ];
+    let blkparse = include_bytes!("../../crates/load/tests/fixtures/sample.blkparse.txt");
+    let mut seeds: Vec<_> = samples.iter().map(|sample| sample.to_vec()).collect();
+    seeds.push(blkparse[..blkparse.len().min(4000)].to_vec());
+    seeds
+}
+
+fn blktrace_seeds() -> Vec<Vec<u8>> {
+    let whole = include_bytes!("../../crates/load/tests/fixtures/sample.blktrace.0");
+    let with_cut = |cut: u8, bytes: &[u8]| [&[cut], bytes].concat();
+    vec![with_cut(128, &whole[..4800]), with_cut(0, &whole[20_000..24_800]), with_cut(7, whole)]
+}
+
+fn trace_file_seeds() -> Vec<Vec<u8>> {
+    let file = |records: u64| {
+        let mut writer = TraceWriter::new(Vec::new(), "seed").expect("memory takes all");
+        let mut rng = base::Rng::new(records);
+        for index in 0..records {
+            let op = base::OpKind::ALL[rng.below(4) as usize];
+            let record = Record::new(index * 1000, op, rng.below(1 << 40), 4096);
+            writer.push(&record).expect("memory takes all");
+        }
+        writer.finish(&TraceInfo::default()).expect("memory takes all").0
+    };
+    vec![file(0), file(3), file(1000)]
+}
+
+fn scenario_seeds() -> Vec<Vec<u8>> {
+    let texts = [
+        include_str!("../../crates/load/scenarios/heavy-2011.toml"),
+        include_str!("../../crates/load/scenarios/light-2011.toml"),
+        include_str!("../../crates/load/scenarios/destroyer-2013.toml"),
+    ];
+    texts.map(|text| text.as_bytes().to_vec()).to_vec()
+}

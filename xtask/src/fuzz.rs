@@ -1,0 +1,74 @@
+//! Hostile input against every reader of traces: the targets of `fuzz/`, each for a time.
+//!
+//! With cargo-fuzz and a nightly toolchain libFuzzer drives them; else the driver of our own, on the toolchain that is
+//! here, so that the targets are tried everywhere.
+
+use std::process::Command;
+
+use anyhow::{Result, bail};
+use clap::Args;
+
+use crate::log::Log;
+use crate::proc;
+use crate::workspace::Workspace;
+
+const TARGETS: [&str; 4] = ["lines", "blktrace", "trace_file", "scenario"];
+
+/// Arguments of the verb `fuzz`.
+#[derive(Args)]
+pub(crate) struct FuzzArgs {
+    /// One target instead of all: lines, `blktrace`, `trace_file`, scenario
+    #[arg(long)]
+    target: Option<String>,
+    /// Seconds for each target
+    #[arg(long, default_value_t = 60)]
+    seconds: u32,
+    /// Seed of the driver of our own
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+/// The verb `fuzz`.
+pub(crate) fn run(workspace: &Workspace, args: &FuzzArgs) -> Result<()> {
+    let log = Log::stdout("fuzz");
+    for target in TARGETS.iter().filter(|name| args.target.as_deref().is_none_or(|t| t == **name)) {
+        if has_cargo_fuzz() {
+            let time = format!("-max_total_time={}", args.seconds);
+            let mut fuzz = cargo(workspace, &["+nightly", "fuzz", "run", "--fuzz-dir", "fuzz"]);
+            fuzz.args(["--features", "libfuzzer", target, "--", &time, "-rss_limit_mb=4096"]);
+            proc::stream(log, &mut fuzz)?;
+        } else {
+            drive(workspace, log, target, args.seconds, args.seed)?;
+        }
+    }
+    Ok(())
+}
+
+/// The step `fuzz`: the driver of our own, each target for a minute where everything must be checked.
+pub(crate) fn check(workspace: &Workspace, log: Log) -> Result<()> {
+    let seconds = if std::env::var("CI").is_ok_and(|value| value == "true") { 60 } else { 5 };
+    TARGETS.iter().try_for_each(|target| drive(workspace, log, target, seconds, 1))
+}
+
+fn drive(workspace: &Workspace, log: Log, target: &str, seconds: u32, seed: u64) -> Result<()> {
+    let mut driver = cargo(workspace, &["run", "--quiet", "--manifest-path", "fuzz/Cargo.toml"]);
+    driver.args(["--bin", "driver", "--", target]);
+    driver.args([seconds.to_string(), seed.to_string()]);
+    if let Err(error) = proc::stream(log, &mut driver) {
+        bail!("{error:#}; again: cargo xtask fuzz --target {target} --seed {seed}");
+    }
+    Ok(())
+}
+
+fn cargo(workspace: &Workspace, args: &[&str]) -> Command {
+    // Not the cargo of this toolchain: `+nightly` is understood by the one on the path.
+    let mut cargo = Command::new("cargo");
+    cargo.args(args).current_dir(workspace.root());
+    cargo
+}
+
+fn has_cargo_fuzz() -> bool {
+    let mut probe = Command::new("cargo");
+    probe.args(["+nightly", "fuzz", "--version"]);
+    probe.output().is_ok_and(|output| output.status.success())
+}
