@@ -2,6 +2,7 @@
 //! `docs/formats/trace.md`.
 
 mod reader;
+mod strict;
 #[cfg(test)]
 mod tests;
 mod writer;

@@ -10,6 +10,7 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::{ChunkReader, FileReader};
 use parquet::file::serialized_reader::SerializedFileReader;
 
+use super::strict::Strict;
 use super::{COLUMNS, Column, Header, INFO_KEY, TRACE_VERSION};
 use crate::trace::{Record, Source, TraceError, TraceInfo};
 
@@ -19,10 +20,14 @@ const BATCH_ROWS: usize = 1 << 13;
 /// More than this in one column of one row group is taken for damage.
 const CHUNK_BYTES_MAX: i64 = 256 << 20;
 
+/// More records than this for each byte of the file are taken for damage. Eight columns of differences that are all
+/// the same take a sixth of a byte a record, so no honest file comes near; a few bytes of run lengths can claim billions.
+const RECORDS_PER_BYTE_MAX: u64 = 16;
+
 /// Reads a trace file.
 pub struct TraceReader<R: ChunkReader + 'static> {
     what: String,
-    file: SerializedFileReader<R>,
+    file: SerializedFileReader<Strict<R>>,
     info: TraceInfo,
     records: u64,
     next_group: usize,
@@ -42,7 +47,7 @@ impl<R: ChunkReader + 'static> TraceReader<R> {
     pub fn new(input: R, what: &str) -> Result<Self, TraceError> {
         let length_bytes = input.len();
         let file = guarded(what, || {
-            SerializedFileReader::new(input).map_err(|error| damaged(what, &error))
+            SerializedFileReader::new(Strict(input)).map_err(|error| damaged(what, &error))
         })?;
         let info = description(&file, what)?;
         let mut records = 0_u64;
@@ -54,6 +59,12 @@ impl<R: ChunkReader + 'static> TraceReader<R> {
             for column in group.columns() {
                 check_chunk(what, column, length_bytes)?;
             }
+        }
+        if records / RECORDS_PER_BYTE_MAX > length_bytes {
+            return Err(wrong(
+                what,
+                format!("it claims {records} records in {length_bytes} bytes"),
+            ));
         }
         Ok(Self {
             what: what.to_owned(),
@@ -185,7 +196,7 @@ where
 }
 
 fn description<R: ChunkReader + 'static>(
-    file: &SerializedFileReader<R>,
+    file: &SerializedFileReader<Strict<R>>,
     what: &str,
 ) -> Result<TraceInfo, TraceError> {
     let pairs = file.metadata().file_metadata().key_value_metadata();

@@ -80,6 +80,15 @@ fn a_parquet_file_of_others_is_no_trace() {
     assert!(error.contains("no ssdlab trace"), "{error}");
 }
 
+/// Found by fuzzing: a page header that claims a list of two billion entries. The Parquet reader would go on asking for
+/// them at the end of the file.
+#[test]
+fn a_header_that_promises_more_than_the_file_has_is_damage() {
+    let bytes = include_bytes!("../../../tests/fixtures/endless-page-header.parquet");
+    let error = read(bytes.to_vec()).unwrap_err();
+    assert!(matches!(error, TraceError::Damaged { .. }), "{error}");
+}
+
 proptest! {
     #[test]
     fn damage_is_an_error_or_other_records_but_no_crash(
