@@ -238,7 +238,8 @@ pub(crate) const STEPS: &[Step] = &[
         lane: Lane::Alone,
         after: &["release"],
         run: |workspace, log| {
-            integration(workspace, log, &["simulated::", "usage::", "interrupt::", "traces::"])
+            let modules = ["simulated::", "usage::", "interrupt::", "traces::", "verify::"];
+            integration(workspace, log, &modules)
         },
         ..STEP
     },

@@ -1,6 +1,7 @@
 //! The arguments as typed, without any effect.
 
 pub mod trace;
+pub mod verify;
 
 use std::path::PathBuf;
 
@@ -35,6 +36,8 @@ pub enum Command {
     Report(ReportArgs),
     /// Measure the cost of the harness itself
     Selftest(SelftestArgs),
+    /// Write blocks that tell what they are, read them back: does the drive keep its promises?
+    Verify(verify::VerifyArgs),
     /// Work with drive model files
     #[command(subcommand)]
     Drives(DrivesCommand),
@@ -243,6 +246,7 @@ impl Args {
             Command::Plan(args) => args.test.format,
             Command::Show(args) => args.format,
             Command::Report(args) => args.format,
+            Command::Verify(args) => args.format,
             Command::Selftest(args) => args.format,
             Command::Drives(DrivesCommand::Check(args)) => args.format,
             Command::Trace(command) => command.format(),

@@ -48,6 +48,7 @@ fn dispatch(args: Args) -> anyhow::Result<u8> {
         Command::Report(args) => cmd::report::run(&args),
         Command::Selftest(args) => cmd::selftest::run(&args),
         Command::Drives(DrivesCommand::Check(args)) => cmd::drives::check(&args),
+        Command::Verify(args) => cmd::verify::run(&args),
         Command::Trace(command) => cmd::trace::run(command),
     }
 }

@@ -1,5 +1,6 @@
 //! Which block devices there are and what they say about themselves. Reads sysfs and tables only.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -55,6 +56,8 @@ pub struct DeviceReport {
     pub deallocate: bool,
     /// How the drive itself can be asked.
     pub protocol: Protocol,
+    /// Settings of the queue and the link that may matter for figures, label to value.
+    pub settings: BTreeMap<&'static str, String>,
     /// For a partition, the disk it is on.
     pub partition_of: Option<String>,
     /// For a loop device, the file behind it.
@@ -123,6 +126,7 @@ pub(crate) fn report(
         read_only: [device, &disk].iter().any(|d| d.number_of("ro").is_some_and(|flag| flag != 0)),
         deallocate: disk.number_of("queue/discard_max_bytes").is_some_and(|bytes| bytes > 0),
         protocol: protocol(&disk),
+        settings: settings(&disk),
         partition_of: device.parent().map(|parent| parent.name),
         backing_file: device.backing_file(),
         confirmations: confirmations(device, &node, serial.as_ref(), wwid.as_ref()),
@@ -132,6 +136,36 @@ pub(crate) fn report(
         wwid,
         node,
     }
+}
+
+/// As in sysfs, where the kernel documents them (`Documentation/ABI/stable/sysfs-block`).
+fn settings(disk: &Device) -> BTreeMap<&'static str, String> {
+    const ATTRIBUTES: [(&str, &str); 8] = [
+        ("write_cache", "queue/write_cache"),
+        ("nr_requests", "queue/nr_requests"),
+        ("max_sectors_kb", "queue/max_sectors_kb"),
+        ("nomerges", "queue/nomerges"),
+        ("wbt_lat_usec", "queue/wbt_lat_usec"),
+        ("io_poll", "queue/io_poll"),
+        ("numa_node", "device/numa_node"),
+        ("ncq_depth", "device/queue_depth"),
+    ];
+    let links = [("pcie_link", pcie_link(disk)), ("sata_link", disk.sata_speed())];
+    ATTRIBUTES
+        .into_iter()
+        .map(|(label, attribute)| (label, disk.text(attribute)))
+        .chain(links)
+        .filter_map(|(label, value)| Some((label, value?)))
+        .collect()
+}
+
+/// `8.0 GT/s PCIe x4 (of 16.0 GT/s PCIe x4)`: a slower link than possible is a finding by itself.
+fn pcie_link(disk: &Device) -> Option<String> {
+    let attribute = |name: &str| disk.text(&format!("device/device/{name}"));
+    let link = |speed, width| Some(format!("{} x{}", attribute(speed)?, attribute(width)?));
+    let now = link("current_link_speed", "current_link_width")?;
+    let most = link("max_link_speed", "max_link_width");
+    Some(most.map_or_else(|| now.clone(), |most| format!("{now} (of {most})")))
 }
 
 /// NVMe namespaces are named after their controller; libata calls itself the vendor of its disks.

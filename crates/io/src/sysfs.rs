@@ -149,6 +149,22 @@ impl Device {
         family
     }
 
+    /// The speed of the SATA link, e.g. `6.0 Gbps`; libata keeps it beside the port.
+    pub(crate) fn sata_speed(&self) -> Option<String> {
+        let is_port = |dir: &&Path| {
+            let name = dir.file_name().and_then(|name| name.to_str());
+            let number = name.and_then(|name| name.strip_prefix("ata"));
+            number.is_some_and(|number| number.parse::<u32>().is_ok())
+        };
+        let port = self.dir.ancestors().find(is_port)?;
+        let links = fs::read_dir(port).ok()?.flatten().map(|entry| entry.path());
+        let speed = |link: PathBuf| {
+            let class = link.join("ata_link").join(link.file_name()?);
+            non_empty(&fs::read_to_string(class.join("sata_spd")).ok()?)
+        };
+        links.filter(|link| link.join("ata_link").is_dir()).find_map(speed)
+    }
+
     /// The other disks of the same controller; meant for NVMe, where they are its namespaces.
     pub(crate) fn siblings(&self, system: &System) -> Vec<Self> {
         let controller = |disk: &Self| fs::canonicalize(disk.dir.join("device")).ok();

@@ -276,6 +276,30 @@ fn a_device_swapped_under_the_run_is_noticed() {
 }
 
 #[test]
+fn a_node_that_leads_elsewhere_is_noticed() {
+    if !require_or_skip("a_node_that_leads_elsewhere_is_noticed", &["losetup", "mknod"]) {
+        return;
+    }
+    let (own, other) = (LoopDevice::new(SIZE_BYTES), LoopDevice::new(SIZE_BYTES));
+    let node = own.beside("node");
+    let lead_to = |device: &LoopDevice| {
+        let number = inspect(&device.node).unwrap().number;
+        let (major, minor) = (number.major.to_string(), number.minor.to_string());
+        must("mknod", &[node.to_str().unwrap(), "b", &major, &minor]);
+    };
+    lead_to(&own);
+    let mut target = open_block(&node, &erasing(own.image.to_str().unwrap())).unwrap();
+    target.confirm_identity().unwrap();
+    fs::remove_file(&node).unwrap();
+    let Err(IoError::Refused { code, .. }) = target.purge() else { panic!("purged: gone") };
+    assert_eq!(code, "identity-changed");
+    lead_to(&other);
+    let Err(IoError::Refused { code, message }) = target.purge() else { panic!("purged") };
+    assert_eq!(code, "identity-changed");
+    assert!(message.contains("device number"), "{message}");
+}
+
+#[test]
 fn a_read_only_device_is_refused_for_writing() {
     if !require_or_skip("a_read_only_device_is_refused_for_writing", &["losetup"]) {
         return;

@@ -12,3 +12,4 @@ mod simulated;
 mod suite;
 mod traces;
 mod usage;
+mod verify;

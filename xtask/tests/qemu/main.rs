@@ -11,5 +11,6 @@ mod health;
 mod initramfs;
 mod latency;
 mod machine;
+mod promises;
 mod purges;
 mod refusals;

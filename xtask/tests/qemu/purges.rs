@@ -55,6 +55,9 @@ fn a_sata_drive_is_deallocated_and_measured() {
     let run = Record::of("sata.json").document();
     assert_eq!(run["status"], "complete");
     assert_eq!(run["purge"]["method"], "deallocate");
+    let details = &run["target"]["details"];
+    assert_eq!(details["write_cache"], "write back");
+    assert!(details["sata_link"].as_str().expect("a speed").ends_with("Gbps"), "{details:#}");
     assert!(phase(&run, "load")["ios"].as_u64().is_some_and(|ios| ios > 100), "{run:#}");
 }
 

@@ -53,23 +53,60 @@ for drive in "fast 500000" "slow 5000000"; do
     echo "$2" > "/sys/kernel/config/nullb/$1/completion_nsec"
     echo 64 > "/sys/kernel/config/nullb/$1/size"
     echo 1 > "/sys/kernel/config/nullb/$1/power"
-    consistency "$1" "/dev/$1" --erase "/dev/$1" $NO_FILL --set queue_depth=1 --set duration=4s
+done
+for round in 1 2 3 4 5; do
+    for drive in fast slow; do
+        consistency "$drive$round" "/dev/$drive" --erase "/dev/$drive" $NO_FILL --set queue_depth=1 --set duration=1s
+    done
 done
 sectors=$(cat "/sys/block/${BASE#/dev/}/size")
 echo "0 $sectors delay $BASE 0 5" | dmsetup create delayed
-echo > /sys/kernel/tracing/trace
-echo 1 > /sys/kernel/tracing/events/io_uring/io_uring_submit_sqe/enable
-echo 1 > /sys/kernel/tracing/events/io_uring/io_uring_complete/enable
-consistency delayed /dev/mapper/delayed --erase /dev/mapper/delayed $NO_FILL --set queue_depth=1 --set duration=4s
-echo 0 > /sys/kernel/tracing/events/io_uring/enable
-run delayed-trace cat /sys/kernel/tracing/trace
+for round in 1 2 3; do
+    echo > /sys/kernel/tracing/trace
+    echo 1 > /sys/kernel/tracing/events/io_uring/io_uring_submit_sqe/enable
+    echo 1 > /sys/kernel/tracing/events/io_uring/io_uring_complete/enable
+    consistency "delayed$round" /dev/mapper/delayed --erase /dev/mapper/delayed $NO_FILL --set queue_depth=1 --set duration=2s
+    echo 0 > /sys/kernel/tracing/events/io_uring/enable
+    run "trace$round" cat /sys/kernel/tracing/trace
+done
 dmsetup remove delayed
+
+# Promises: an honest drive, one that drops every write, and one that begins to drop them after 3 s.
+verify() {
+    local name="$1"
+    shift
+    run "$name" ssdlab verify /dev/mapper/promising --journal "/tmp/$name" --format json "$@"
+}
+echo "0 $sectors linear $BASE 0" | dmsetup create promising
+verify honest --erase /dev/mapper/promising --writes 4096
+dmsetup remove promising
+echo "0 $sectors flakey $BASE 0 0 600 1 drop_writes" | dmsetup create promising
+verify forgetful --erase /dev/mapper/promising --writes 2048
+dmsetup remove promising
+echo "0 $sectors flakey $BASE 0 3 600 1 drop_writes" | dmsetup create promising
+number=$(cat /sys/block/dm-0/dev)
+echo 40000 > /sys/kernel/tracing/buffer_size_kb
+echo > /sys/kernel/tracing/trace
+echo 1 > /sys/kernel/tracing/events/block/block_bio_queue/enable
+verify turncoat --erase /dev/mapper/promising --duration 6s --writes 60000
+echo 0 > /sys/kernel/tracing/events/block/block_bio_queue/enable
+# The blocks whose last write to the upper device was not followed by one to the lower device.
+run turncoat-dropped awk -v upper="${number%:*},${number#*:}" '
+    { for (i = 1; i < NF; i++) if ($i == "block_bio_queue:") break }
+    i < NF && $(i + 2) ~ /W/ && $(i + 5) > 0 {
+        if ($(i + 1) == upper) last[$(i + 3)] = NR; else passed[$(i + 3)] = NR
+    }
+    END { for (sector in last) if (passed[sector] < last[sector]) print sector * 512 }
+' /sys/kernel/tracing/trace
+run turncoat-again ssdlab verify /dev/mapper/promising --journal /tmp/turncoat --check --format json
+dmsetup remove promising
+run wrong-drive ssdlab verify "$SATA" --journal /tmp/turncoat --check --format json
 
 # Faults.
 echo "0 $sectors flakey $BASE 0 3 600" | dmsetup create flaky
 consistency flaky /dev/mapper/flaky --erase /dev/mapper/flaky $NO_FILL --set duration=60s
 dmsetup remove flaky
-(sleep 3; echo 1 > "/sys/block/${GONE#/dev/}/device/device/remove") &
+(until [ -e /tmp/runs-gone ]; do usleep 100000; done; sleep 3; echo 1 > "/sys/block/${GONE#/dev/}/device/device/remove") &
 consistency gone "$GONE" --erase NVME-GONE $NO_FILL --set duration=60s
-(sleep 3; killall -9 ssdlab) &
+(until grep -q '"method"' /tmp/runs-killed/*/run.json; do usleep 100000; done 2> /dev/null; sleep 1; killall -9 ssdlab) &
 consistency killed "$BASE" --erase SATA-BASE --set fill=false --set duration=60s

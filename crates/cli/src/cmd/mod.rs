@@ -9,3 +9,4 @@ pub mod run;
 pub mod selftest;
 pub mod show;
 pub mod trace;
+pub mod verify;

@@ -70,9 +70,17 @@ fn an_nvme_drive_tells_who_it_is() {
             ("queue/scheduler", "[none] mq-deadline"),
             ("queue/discard_max_bytes", "2147450880"),
             ("queue/rotational", "0"),
+            ("queue/write_cache", "write back"),
+            ("device/device/current_link_speed", "8.0 GT/s PCIe"),
+            ("device/device/current_link_width", "2"),
+            ("device/device/max_link_speed", "16.0 GT/s PCIe"),
+            ("device/device/max_link_width", "4"),
         ],
     );
     let found = machine.report(&drive);
+    assert_eq!(found.settings["pcie_link"], "8.0 GT/s PCIe x2 (of 16.0 GT/s PCIe x4)");
+    assert_eq!(found.settings["write_cache"], "write back");
+    assert_eq!(found.protocol, Protocol::Nvme);
     assert_eq!(found.capacity_bytes, 1 << 20);
     assert_eq!(found.logical_block_bytes, 4096);
     assert_eq!(found.confirmations, ["S123", "eui.0025"]);

@@ -86,6 +86,8 @@ fn details(report: &DeviceReport, node: String) -> BTreeMap<String, String> {
         ("partition_of", report.partition_of.clone()),
     ]
     .into_iter()
-    .filter_map(|(label, value)| Some((label.to_owned(), value?)))
+    .filter_map(|(label, value)| Some((label, value?)))
+    .chain(report.settings.iter().map(|(label, value)| (*label, value.clone())))
+    .map(|(label, value)| (label.to_owned(), value))
     .collect()
 }

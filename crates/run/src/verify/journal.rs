@@ -35,12 +35,20 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Begins a journal; an older one under that name is replaced.
+    /// Begins a journal. One that is there already is left alone: it may be all that knows what a
+    /// drive promised.
     ///
     /// # Errors
     /// [`RunError::Usage`] with the path where the file cannot be written.
     pub fn create(path: &Path, header: &Header) -> Result<Self, RunError> {
-        let file = File::create(path).map_err(|error| unusable(path, &error))?;
+        let file = File::create_new(path).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => RunError::Usage(format!(
+                "the journal {} exists already; read back what it promises with --check, then remove it or \
+                 name another one with --journal",
+                path.display()
+            )),
+            _ => unusable(path, &error),
+        })?;
         let mut journal = Self { file, path: path.to_owned() };
         let Layout { span_bytes, block_bytes } = header.layout;
         journal.append(&json!({
@@ -153,6 +161,15 @@ mod tests {
         let promises = Promises::read(&path).unwrap();
         assert_eq!(promises.header, header());
         assert_eq!(promises.durable, BTreeMap::from([(3, 3), (5, 2)]));
+    }
+
+    #[test]
+    fn an_older_journal_is_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("journal");
+        Journal::create(&path, &header()).unwrap();
+        let error = Journal::create(&path, &header()).unwrap_err().to_string();
+        assert!(error.contains("--check"), "{error}");
     }
 
     #[test]

@@ -10,7 +10,7 @@ pub mod journal;
 pub mod writer;
 
 use base::{Completion, Data, Op, OpKind, Status};
-use io::{IoError, RealTarget, Target};
+use io::{IoError, Limits, RealTarget, Target};
 
 use crate::error::RunError;
 
@@ -24,6 +24,30 @@ pub struct Layout {
 }
 
 impl Layout {
+    /// Whole blocks in the span.
+    ///
+    /// # Errors
+    /// [`RunError::Usage`] where the target cannot take such blocks, or there is no room for two.
+    pub fn new(span_bytes: u64, block_bytes: u64, limits: &Limits) -> Result<Self, RunError> {
+        let (least, most) = (limits.logical_block_bytes, limits.transfer_bytes_max);
+        let block_bytes = u32::try_from(block_bytes)
+            .ok()
+            .filter(|bytes| bytes.is_power_of_two() && (least.max(512)..=most).contains(bytes))
+            .ok_or_else(|| {
+                RunError::Usage(format!(
+                    "a block of {block_bytes} bytes cannot be used; expected a power of two from {least}                      to {most}"
+                ))
+            })?;
+        let layout =
+            Self { span_bytes: span_bytes - span_bytes % u64::from(block_bytes), block_bytes };
+        if layout.blocks() < 2 {
+            return Err(RunError::Usage(format!(
+                "a span of {span_bytes} bytes has no room for two blocks of {block_bytes} bytes"
+            )));
+        }
+        Ok(layout)
+    }
+
     /// Whole blocks in the span.
     #[must_use]
     pub const fn blocks(&self) -> u64 {

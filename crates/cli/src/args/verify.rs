@@ -1,0 +1,49 @@
+//! Arguments of `verify`.
+
+use std::path::PathBuf;
+
+use base::{Bytes, Nanos};
+use clap::Args as ClapArgs;
+
+use super::Format;
+
+/// Arguments of `verify`.
+#[derive(Debug, ClapArgs)]
+pub struct VerifyArgs {
+    /// Target: `/dev/...` or `file:PATH?size=1GiB`
+    #[arg(value_name = "TARGET")]
+    pub target: String,
+    /// Only read back what an earlier run wrote, e.g. after a power cut; nothing is written
+    #[arg(long, conflicts_with_all = ["erase", "duration", "writes", "span", "block", "seed"])]
+    pub check: bool,
+    /// What was promised; keep it on another drive, best in another machine
+    #[arg(long, value_name = "FILE", default_value = "ssdlab-verify.journal")]
+    pub journal: PathBuf,
+    /// Confirm that everything on the device with this serial may be erased
+    #[arg(long, value_name = "SERIAL")]
+    pub erase: Option<String>,
+    /// Also erase a device that holds a file system or partition table
+    #[arg(long, requires = "erase")]
+    pub erase_signatures: bool,
+    /// How long to write; Ctrl-C ends it earlier
+    #[arg(long, value_name = "TIME", default_value = "60s")]
+    pub duration: Nanos,
+    /// The most writes
+    #[arg(long, value_name = "N", default_value_t = u64::MAX, hide_default_value = true)]
+    pub writes: u64,
+    /// Bytes to use from LBA 0
+    #[arg(long, value_name = "BYTES")]
+    pub span: Option<Bytes>,
+    /// Size of a block
+    #[arg(long, value_name = "BYTES", default_value = "4KiB")]
+    pub block: Bytes,
+    /// Commands kept outstanding
+    #[arg(long, value_name = "N", default_value_t = 32)]
+    pub queue_depth: u32,
+    /// Seed of addresses and data; without, another one each time
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// What stdout carries
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}

@@ -1,0 +1,142 @@
+//! A thousand careless users in front of a machine whose devices are mounted, swap, held, read-only, full of
+//! somebody's data or free: does one byte change that nobody gave away? Needs root and loop devices.
+
+mod support;
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+
+use base::{OpKind, Rng};
+use io::{IoError, OpenOptions, Target, open_block};
+use support::loops::{LoopDevice, Undo, attach, must, require_or_skip};
+use support::{op, writing};
+
+const SIZE_BYTES: u64 = 1 << 20;
+const USERS: u32 = 1000;
+
+/// A device, what stands in front of it, and what it holds.
+struct Exhibit {
+    // First, because fields are dropped in order and a mount must go before its device.
+    _undo: Vec<Undo>,
+    device: LoopDevice,
+    /// Its node, given with `--erase`, opens it.
+    may_open: bool,
+    content: Vec<u8>,
+    link: PathBuf,
+}
+
+impl Exhibit {
+    fn new(device: LoopDevice, may_open: bool, undo: Vec<Undo>) -> Self {
+        let link = device.beside("link");
+        symlink(&device.node, &link).unwrap();
+        let content = fs::read(&device.image).unwrap();
+        Self { device, may_open, content, link, _undo: undo }
+    }
+
+    /// Nothing changed but what lies below `granted_bytes`.
+    fn must_be_untouched_from(&mut self, granted_bytes: u64, user: u32) {
+        let now = fs::read(&self.device.image).unwrap();
+        let from = granted_bytes as usize;
+        let node = self.device.node();
+        assert!(now[from..] == self.content[from..], "user {user} changed {node} beyond {from}");
+        self.content = now;
+    }
+}
+
+fn with_ext4() -> LoopDevice {
+    let device = LoopDevice::new(SIZE_BYTES);
+    must("mkfs.ext4", &["-q", device.node()]);
+    device
+}
+
+fn exhibits() -> Vec<Exhibit> {
+    let mounted = with_ext4();
+    let at = mounted.beside("here");
+    fs::create_dir(&at).unwrap();
+    // Read-only, or the file system itself would write.
+    must("mount", &["-o", "ro", mounted.node(), at.to_str().unwrap()]);
+    let mounted_undo = Undo::new("umount", at.to_str().unwrap());
+    let swap = LoopDevice::new(SIZE_BYTES);
+    must("mkswap", &[swap.node()]);
+    must("swapon", &[swap.node()]);
+    let swap_undo = Undo::new("swapoff", swap.node());
+    let held = LoopDevice::new(SIZE_BYTES);
+    let top = attach(&held.node, &[]);
+    let held_undo = Undo::new("losetup", format!("-d{}", top.display()));
+    vec![
+        Exhibit::new(mounted, false, vec![mounted_undo]),
+        Exhibit::new(swap, false, vec![swap_undo]),
+        Exhibit::new(held, false, vec![held_undo]),
+        Exhibit::new(LoopDevice::with(SIZE_BYTES, &["--read-only"]), false, vec![]),
+        Exhibit::new(with_ext4(), true, vec![]),
+        Exhibit::new(LoopDevice::new(SIZE_BYTES), true, vec![]),
+        Exhibit::new(LoopDevice::new(SIZE_BYTES), true, vec![]),
+    ]
+}
+
+/// What the user gives with `--erase`: nothing, the right node, another one's, or nonsense.
+fn erase_word(rng: &mut Rng, exhibits: &[Exhibit], own: usize) -> Option<String> {
+    let other = rng.below(exhibits.len() as u64) as usize;
+    match rng.below(6) {
+        0 => None,
+        1 => Some("S3RIAL".to_owned()),
+        2 => Some(exhibits[other].device.node().to_owned()),
+        _ => Some(exhibits[own].device.node().to_owned()),
+    }
+}
+
+/// Commands that keep to nothing: anywhere on the device and behind it, of any length.
+fn misbehave(rng: &mut Rng, target: &mut impl Target) {
+    for tag in 0..8 {
+        let kind = [OpKind::Write, OpKind::Deallocate, OpKind::Write][rng.below(3) as usize];
+        let offset = rng.below(2 * SIZE_BYTES / 512) * 512 + rng.below(2) * rng.below(600);
+        let len = (1 + rng.below(64)) as u32 * 512;
+        let mut ended = Vec::new();
+        target.submit(&[op(kind, tag, offset, len)]);
+        while ended.is_empty() {
+            target.reap(1, &mut ended).unwrap();
+        }
+    }
+    let _ = target.deallocate(rng.below(2 * SIZE_BYTES), rng.below(SIZE_BYTES));
+}
+
+#[test]
+fn no_byte_changes_that_was_not_given_away() {
+    let tools = ["losetup", "mkfs.ext4", "mkswap", "swapon"];
+    if !require_or_skip("no_byte_changes_that_was_not_given_away", &tools) {
+        return;
+    }
+    let mut rng = Rng::new(7);
+    let mut exhibits = exhibits();
+    let mut opened = 0;
+    for user in 0..USERS {
+        let chosen = rng.below(exhibits.len() as u64) as usize;
+        let erase = erase_word(&mut rng, &exhibits, chosen);
+        let erase_signatures = rng.chance(1, 3);
+        let right = erase.as_deref() == Some(exhibits[chosen].device.node());
+        let options = OpenOptions { erase, erase_signatures, ..writing(8) };
+        let exhibit = &exhibits[chosen];
+        let path = if rng.chance(1, 2) { &exhibit.device.node } else { &exhibit.link };
+        let may_open = exhibit.may_open && right;
+        let granted_bytes = match open_block(path, &options) {
+            Ok(mut target) => {
+                assert!(may_open, "user {user} was let in with {options:?}");
+                opened += 1;
+                let granted_bytes = rng.below(SIZE_BYTES / 512) * 512;
+                target.confine(granted_bytes);
+                misbehave(&mut rng, &mut target);
+                granted_bytes
+            }
+            Err(IoError::Refused { .. }) => 0,
+            Err(other) => panic!("user {user}: {other:?}"),
+        };
+        if granted_bytes > 0 || user % 25 == 0 {
+            for (index, exhibit) in exhibits.iter_mut().enumerate() {
+                exhibit
+                    .must_be_untouched_from(if index == chosen { granted_bytes } else { 0 }, user);
+            }
+        }
+    }
+    assert!(opened > 100, "only {opened} were let in");
+}

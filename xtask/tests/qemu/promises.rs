@@ -1,0 +1,64 @@
+//! Does `ssdlab verify` find every write that a drive acknowledged and dropped, and no other?
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::machine::Record;
+
+fn number(document: &Value, key: &str) -> u64 {
+    document[key].as_u64().unwrap_or_else(|| panic!("no {key} in {document:#}"))
+}
+
+#[test]
+fn an_honest_drive_is_believed() {
+    Record::of("honest").must_exit_with(0);
+    let document = Record::of("honest").document();
+    assert_eq!(number(&document, "writes"), 4096);
+    assert_eq!(document["counts"]["kept"], document["promised_blocks"]);
+    assert_eq!(number(&document, "broken_blocks"), 0);
+}
+
+/// What an earlier run wrote is still there, and is not taken for what this one did.
+#[test]
+fn a_drive_that_drops_everything_keeps_nothing() {
+    Record::of("forgetful").must_exit_with(1);
+    let document = Record::of("forgetful").document();
+    assert_eq!(number(&document, "writes"), 2048);
+    assert_eq!(document["counts"]["lost"], document["promised_blocks"]);
+}
+
+#[test]
+fn just_the_writes_that_the_kernel_dropped_are_found() {
+    Record::of("turncoat").must_exit_with(1);
+    let document = Record::of("turncoat").document();
+    let dropped: BTreeSet<u64> = Record::of("turncoat-dropped")
+        .stdout
+        .lines()
+        .filter_map(|line| line.parse().ok())
+        .collect();
+    assert!(dropped.len() > 100, "{} blocks dropped: {document:#}", dropped.len());
+    assert!(number(&document["counts"], "kept") > 100, "{document:#}");
+    assert_eq!(number(&document, "broken_blocks"), dropped.len() as u64, "{document:#}");
+    let told = document["broken"].as_array().expect("a list");
+    assert!(!told.is_empty());
+    for broken in told {
+        let offset_bytes = number(broken, "offset_bytes");
+        assert!(dropped.contains(&offset_bytes), "{offset_bytes} was not dropped");
+    }
+}
+
+#[test]
+fn a_later_look_finds_the_same() {
+    Record::of("turncoat-again").must_exit_with(1);
+    let (first, again) =
+        (Record::of("turncoat").document(), Record::of("turncoat-again").document());
+    for key in ["promised_blocks", "counts", "broken"] {
+        assert_eq!(first[key], again[key], "{key}");
+    }
+}
+
+#[test]
+fn another_drive_is_not_judged_by_this_journal() {
+    Record::of("wrong-drive").must_be_refused_as("wrong-serial");
+}
