@@ -220,7 +220,7 @@ fn trim_makes_a_tortured_drive_fast_again() {
     assert!(metric(&outcome, "trim.tortured_share") < 0.9, "torture leaves a mark");
     assert!(metric(&outcome, "trim.after_trim_share") > 0.97);
     let names: Vec<_> = outcome.run.phases.iter().map(|phase| phase.name.as_str()).collect();
-    let want = "purge fresh torture tortured torture_2 trim settle after_trim";
+    let want = "purge fresh torture tortured torture_2 trim after_trim";
     assert_eq!(names.join(" "), want);
     let labels: Vec<_> = outcome.run.tables[0].rows.iter().map(|row| row.label.as_str()).collect();
     assert_eq!(labels.len(), 3, "{labels:?}");

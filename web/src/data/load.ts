@@ -135,7 +135,8 @@ class Grouping {
 
   add(view: RunView): Run {
     const drive = this.driveOf(view);
-    const variants = new Set(drive.runs.map((run) => run.variant));
+    const same = drive.runs.filter((run) => run.view.test === view.test);
+    const variants = new Set(same.map((run) => run.variant));
     const run: Run = {
       id: unique(view.run_id, this.ids, "-"),
       view,

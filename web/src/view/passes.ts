@@ -34,7 +34,8 @@ export function passName(phase: string): string {
 /** The slowest zone and the mean of zones, for the sentence that stands for the graph. */
 export function passSentence(pass: Pass): string {
   const rates = pass.mb_per_s;
-  const mean = rates.reduce((sum, rate) => sum + rate, 0) / rates.length;
+  // Zones are of one size, so the mean over the whole pass is the harmonic one.
+  const mean = rates.length / rates.reduce((sum, rate) => sum + 1 / Math.max(rate, 1e-9), 0);
   return `${passName(pass.phase)}: ${mean.toFixed(0)} MB/s on average, slowest zone ${Math.min(...rates).toFixed(0)}.`;
 }
 
@@ -47,7 +48,7 @@ export function passGraph(passes: readonly Pass[], title: string): HTMLElement {
   for (const share of [0, 0.25, 0.5, 0.75, 1]) {
     const rate = most * share;
     plot.append(svg("line", { x1: LEFT, x2: WIDTH - RIGHT, y1: y(rate), y2: y(rate), class: "passes-grid" }));
-    const label = rate < 10 ? rate.toFixed(1) : rate.toFixed(0);
+    const label = rate > 0 && rate < 10 ? rate.toFixed(1) : rate.toFixed(0);
     plot.append(svg("text", { x: LEFT - 6, y: y(rate) + 4, "text-anchor": "end" }, label));
     const at = x(end * share);
     const anchor = share === 1 ? "end" : "middle";
