@@ -160,3 +160,32 @@ fn an_impossible_map_is_named() {
     let message = refusal(SMALL, &section[..2]);
     assert!(message.contains("journal_superblocks"), "{message}");
 }
+
+#[test]
+fn caches_and_compression_that_cannot_be_are_refused() {
+    let cache = [
+        ("pslc.bytes", "1_000_000"),
+        ("pslc.borrows", "false"),
+        ("pslc.bits_per_cell", "2"),
+        ("pslc.read_ns", "20_000"),
+        ("pslc.program_ns", "200_000"),
+        ("pslc.erase_ns", "1_000_000"),
+        ("pslc.idle_after_ns", "1_000_000"),
+        ("pslc.when_full", "direct"),
+    ];
+    for (changes, words) in [
+        (vec![("pslc.bits_per_cell", "1")], vec!["`pslc.bits_per_cell` is 1", "between 2 and 4"]),
+        (vec![("pslc.bytes", "0")], vec!["`pslc.bytes` is 0", "pslc.borrows"]),
+        (vec![("pslc.bytes", "1_000_000_000")], vec!["`pslc.bytes` is 1000000000", "superblocks"]),
+        (vec![("pslc.bytes", "200_000_000")], vec!["capacity_gb", "leave"]),
+        (vec![("pslc.when_full", "wait")], vec!["wait", "direct"]),
+        (vec![("compression.granule_bytes", "4096")], vec!["granule_bytes` is 4096", "512, 1024"]),
+    ] {
+        let message = refusal(SMALL, &[&cache[..], &changes].concat());
+        for word in words {
+            assert!(message.contains(word), "{changes:?}: {message}");
+        }
+    }
+    let message = refusal(SMALL, &[("pslc.bytes", "1_000_000")]);
+    assert!(message.contains("missing field") && message.contains("pslc"), "{message}");
+}

@@ -3,7 +3,7 @@
 //! Phenomenon: writes are fast until the cache is full, then fall to the rate of the native cells; given rest,
 //! the drive empties the cache and is fast again. Source: Samsung's `TurboWrite` (3 to 12 GB made from three times
 //! as much TLC, drained in 15 to 30 s of idle time, overflow goes straight to TLC: `AnandTech` 7152 and 7173),
-//! `SanDisk`'s nCache (just under 1 GB, takes small writes).
+//! `SanDisk`'s nCache (just under 1 GB: indiatechonline; only gathers small writes: `TechReport` 24896).
 //!
 //! - Superblocks of the cache: some serve for nothing else, and erased ones may be borrowed while there are
 //!   plenty. Only the first share of their units is written.
