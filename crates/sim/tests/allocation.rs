@@ -57,6 +57,8 @@ fn no_io_allocates() {
         [("gc.pacing", "proportional"), ("gc.policy", "fifo")],
         [("gc.pacing", "token"), ("gc.policy", "d-choices")],
         [("gc.policy", "cost-benefit"), ("background_gc.free_target", "20")],
+        [("nand.cache_program", "true"), ("read_cache.bytes", "1048576")],
+        [("interface.kind", "nvme"), ("interface.queues", "4")],
     ] {
         let info = allocations_in_steady_state(&changes, COUNT);
         println!("{changes:?}: {} allocations in {COUNT} commands", info.count_total);

@@ -71,6 +71,39 @@ fn lives() -> Vec<Life> {
                 ("nand.blocks_per_plane", "590"),
             ],
         ),
+        small(
+            "nand",
+            &[
+                ("nand.pages.program_lower_ns", "200_000"),
+                ("nand.pages.program_upper_ns", "1_000_000"),
+                ("nand.suspend.suspend_ns", "20_000"),
+                ("nand.suspend.resume_ns", "30_000"),
+                ("nand.suspend.per_operation_max", "3"),
+                ("nand.cache_program", "true"),
+            ],
+        ),
+        small("planes-in-turn", &[("nand.multi_plane", "false")]),
+        small(
+            "retry",
+            &[
+                ("nand.retry.initial_cycles", "3_000"),
+                ("nand.retry.fresh_ppb", "1_000"),
+                ("nand.retry.per_kilocycle_ppb", "1_000"),
+                ("nand.retry.per_day_ppb", "10"),
+                ("nand.retry.per_day_per_kilocycle_ppb", "30"),
+                ("nand.retry.corrected_ppb", "2_000"),
+                ("nand.retry.retries_max", "4"),
+            ],
+        ),
+        small(
+            "nvme",
+            &[
+                ("interface.kind", "nvme"),
+                ("interface.queues", "4"),
+                ("interface.arbitration_burst", "2"),
+                ("read_cache.bytes", "1_048_576"),
+            ],
+        ),
         small("background-gc", &[("background_gc.free_target", "20")]),
         small(
             "idle-gc",

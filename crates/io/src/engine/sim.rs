@@ -230,3 +230,26 @@ impl Target for SimTarget {
         self.device.telemetry_take(out);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn block_size_and_depth_are_those_of_the_model() {
+        let limits = |name: &str, keys: &[(&str, &str)]| {
+            let keys: Vec<_> =
+                keys.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+            let (_, limits) = describe("sim:", name, &keys).expect("a valid model");
+            (limits.logical_block_bytes, limits.physical_block_bytes, limits.queue_depth_max)
+        };
+        assert_eq!(limits("samsung-840-pro-256gb", &[]), (4096, 4096, 32));
+        let changes = [
+            ("interface.kind", "nvme"),
+            ("interface.queues", "4"),
+            ("interface.queue_depth", "64"),
+            ("interface.logical_block_bytes", "512"),
+        ];
+        assert_eq!(limits("samsung-840-pro-256gb", &changes), (512, 4096, 256));
+    }
+}
