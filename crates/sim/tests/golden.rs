@@ -71,6 +71,23 @@ fn lives() -> Vec<Life> {
                 ("nand.blocks_per_plane", "590"),
             ],
         ),
+        small("background-gc", &[("background_gc.free_target", "20")]),
+        small(
+            "idle-gc",
+            &[
+                ("idle_gc.after_ns", "10_000_000"),
+                ("idle_gc.free_target", "20"),
+                ("idle_gc.pages_per_s", "10_000"),
+                ("idle_gc.valid_percent_max", "95"),
+            ],
+        ),
+    ];
+    built_in.chain(small).chain(parts()).collect()
+}
+
+/// Parts below and above the translation layer: NAND and the host's side.
+fn parts() -> [Life; 4] {
+    [
         small(
             "nand",
             &[
@@ -104,18 +121,7 @@ fn lives() -> Vec<Life> {
                 ("read_cache.bytes", "1_048_576"),
             ],
         ),
-        small("background-gc", &[("background_gc.free_target", "20")]),
-        small(
-            "idle-gc",
-            &[
-                ("idle_gc.after_ns", "10_000_000"),
-                ("idle_gc.free_target", "20"),
-                ("idle_gc.pages_per_s", "10_000"),
-                ("idle_gc.valid_percent_max", "95"),
-            ],
-        ),
-    ];
-    built_in.chain(small).collect()
+    ]
 }
 
 /// FNV-1a over whole words.
