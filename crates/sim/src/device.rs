@@ -15,6 +15,7 @@ mod admission;
 mod compression;
 mod gc;
 mod mapping;
+mod power_loss;
 pub mod pslc;
 pub mod quiet_gc;
 mod read;

@@ -25,6 +25,7 @@ pub mod model;
 pub mod nand;
 pub mod parity;
 pub mod power;
+pub mod power_loss;
 pub mod prefetch;
 pub mod probe;
 pub mod read_cache;

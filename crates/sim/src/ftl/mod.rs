@@ -13,6 +13,7 @@ pub mod cold;
 pub mod gc;
 mod granules;
 pub mod pacing;
+pub mod rebuild;
 pub mod wear;
 
 use std::collections::VecDeque;

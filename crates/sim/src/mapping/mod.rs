@@ -142,10 +142,11 @@ impl MapLog {
         (index < self.shape.journal_superblocks).then_some(index)
     }
 
-    /// True where work waits for a checkpoint: entries must be written and the journal is full.
+    /// True where the journal has no room but its reserve: a checkpoint is urgent, and no deallocation may
+    /// be taken, or power could go before the journal holds it.
     #[must_use]
     pub fn is_stuck(&self) -> bool {
-        self.journal.is_due() && !self.journal.has_room()
+        !self.journal.has_room()
     }
 
     /// Begins a checkpoint where one is due; returns the superblocks of the drive to erase for it.
@@ -177,6 +178,12 @@ impl MapLog {
             self.journal.ring.erase(superblock, dies);
         }
         superseded.into_iter().map(|index| self.superblock(index)).collect()
+    }
+
+    /// A superblock of the journal is being erased; returns its number over the whole drive.
+    pub fn erase_journal(&mut self, index: u32, dies: u32) -> u32 {
+        self.journal.ring.erase(index, dies);
+        self.superblock(index)
     }
 
     /// A die has erased its blocks of a superblock of the drive; true where the journal has more room.

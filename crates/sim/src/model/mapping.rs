@@ -10,6 +10,10 @@ use crate::mapping::MappingShape;
 /// Units of the journal beside its open superblock that no drive works without.
 const JOURNAL_UNITS_MIN: u64 = 8;
 
+/// Program units that the collection of one victim may give up: one each in the streams of host, collected
+/// and cold data, and one to spare. A pSLC cache goes not together with `[mapping]`.
+const PADDED_UNITS_MAX: u64 = 4;
+
 /// What the drive writes down about its map.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -20,6 +24,22 @@ pub struct MappingModel {
     pub map_entry_bytes: Sourced<u32>,
     /// Superblocks of the journal, taken from `nand.reserved_superblocks`.
     pub journal_superblocks: Sourced<u32>,
+}
+
+/// Every victim may complete an open unit of each stream with padding, so that its erase need not wait. A victim
+/// must on average give more than that, or collection would never end.
+fn check_padding(check: &Check<'_>, geometry: &Geometry) -> Result<(), ModelError> {
+    let spare_units = Check::spare_superblocks(geometry) * u64::from(geometry.superblock_units);
+    let needed = PADDED_UNITS_MAX * u64::from(geometry.superblocks);
+    if spare_units > needed {
+        return Ok(());
+    }
+    let rule = format!(
+        "{spare_units} program units of spare space are left, and a drive with [mapping] needs more than \
+         {PADDED_UNITS_MAX} for each of its {} superblocks; lower it, or enlarge nand.pages_per_block",
+        geometry.superblocks
+    );
+    check.fail("capacity_gb", check.model.capacity_gb.value, &rule)
 }
 
 impl MappingModel {
@@ -43,6 +63,7 @@ impl MappingModel {
             );
             return check.fail("mapping.journal_superblocks", superblocks, &rule);
         }
+        check_padding(check, geometry)?;
         let shape = MappingShape::new(geometry, entry, map_entry, superblocks);
         if shape.superblocks() <= reserved {
             return Ok(shape);

@@ -48,6 +48,11 @@ impl Job {
         matches!(self.kind, Kind::Journal | Kind::Segment | Kind::Commit)
     }
 
+    /// A drive on capacitors still programs it: data and journal.
+    pub(super) fn is_promised(self) -> bool {
+        self.is_program() && !matches!(self.kind, Kind::Segment | Kind::Commit)
+    }
+
     #[inline]
     pub(super) fn is_erase(self) -> bool {
         self.kind == Kind::Erase

@@ -14,6 +14,7 @@
 mod job;
 pub mod overlap;
 pub mod pages;
+mod power_loss;
 pub mod retry;
 pub mod slc;
 

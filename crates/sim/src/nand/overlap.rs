@@ -80,6 +80,17 @@ impl Overlap {
         side.suspensions = 0;
     }
 
+    pub(super) fn suspended_job(&self, die: u32) -> Option<Job> {
+        self.dies[die as usize].suspended.map(|suspended| suspended.job)
+    }
+
+    /// No read is left in any batch.
+    pub(super) fn drop_reads(&mut self) {
+        for suspended in self.dies.iter_mut().filter_map(|side| side.suspended.as_mut()) {
+            suspended.reads_left = 0;
+        }
+    }
+
     /// The next read of the batch begins, or of the next batch where the operation can wait for one.
     fn takes_read(&mut self, die: u32, waiting: usize) -> bool {
         let side = &mut self.dies[die as usize];

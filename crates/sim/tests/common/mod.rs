@@ -1,6 +1,7 @@
 //! What the simulator's tests share: a small drive to change, a closed loop, the formulas.
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
 
+pub mod power;
 pub mod swarm;
 pub mod untimed;
 
@@ -59,7 +60,7 @@ pub fn op(kind: OpKind, page: u64, pages: u64, tag: u32) -> Op {
 }
 
 /// Runs one command alone and returns its latency.
-pub fn alone(device: &mut Device, op: &Op) -> u64 {
+pub fn alone<P: Probe>(device: &mut Device<P>, op: &Op) -> u64 {
     let mut out = Vec::new();
     device.submit(op);
     device.reap(1, &mut out);

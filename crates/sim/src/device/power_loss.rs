@@ -1,0 +1,100 @@
+//! The drive in the moments around a loss of power.
+
+use super::Device;
+use crate::ftl::{Ftl, StreamId, SuperblockState};
+use crate::mapping::MapLog;
+use crate::model::Config;
+use crate::nand::DieOp;
+use crate::probe::Probe;
+
+impl<P: Probe> Device<P> {
+    /// A drive at the end of its recovery, with what that found.
+    pub(crate) fn recovered(config: Config, ftl: Ftl, probe: P, log: MapLog, now_ns: u64) -> Self {
+        let mut device = Self::assemble(config, ftl, probe);
+        device.map_log = Some(log);
+        device.now_ns = now_ns;
+        device.wait_for_idle();
+        device
+    }
+
+    /// Erases what holds nothing, once the journal no longer points there, and superblocks of the journal
+    /// that are of no use.
+    pub(crate) fn erase_leftovers(&mut self, journal: &[u32]) {
+        let dies = self.geometry().dies;
+        for &index in journal {
+            let Some(log) = &mut self.map_log else { return };
+            let superblock = log.erase_journal(index, dies);
+            self.erase_on_all_dies(superblock);
+        }
+        let is_empty =
+            |superblock: &u32| self.ftl.states[*superblock as usize] == SuperblockState::Victim;
+        let empty: Vec<u32> = (0..self.geometry().superblocks).filter(is_empty).collect();
+        let end = if empty.is_empty() { 0 } else { self.want_journal() };
+        let units = self.geometry().superblock_units;
+        let pages = u64::from(self.geometry().superblock_data_pages());
+        for superblock in empty {
+            self.probe.victim(superblock);
+            self.collector.adopt_empty(superblock, units, end);
+            self.collector.reclaimed_pages += pages;
+        }
+        self.erase_durable_victims();
+        // The journal may have been full when power went.
+        self.advance_map_log();
+    }
+
+    /// Configuration, clock and probe, without the rest.
+    pub(crate) fn into_parts(self) -> (Config, u64, P) {
+        (self.config, self.now_ns, self.probe)
+    }
+
+    /// What the dies are at, with the die.
+    pub(crate) fn nand_under_way(&self) -> impl Iterator<Item = (u32, DieOp)> + '_ {
+        self.nand.under_way()
+    }
+
+    /// Lives on capacitors: programs what the buffer holds, then what only the journal knows.
+    pub(crate) fn hold_up(&mut self) {
+        self.nand.keep_promises_only();
+        self.complete_open_units(&StreamId::ALL);
+        self.drain();
+        while let Some(unit) = self.map_log.as_mut().and_then(|log| log.journal.take_last_unit()) {
+            self.write_journal_unit(unit);
+        }
+        self.drain();
+    }
+
+    /// Lets the dies come to rest; nobody starts anything new.
+    fn drain(&mut self) {
+        while let Some((die, op)) = self.next_end() {
+            match op {
+                DieOp::Program { unit, .. } => {
+                    self.in_nand(unit);
+                    let unit_pages = u64::from(self.geometry().unit_pages);
+                    if let Some(log) = &mut self.map_log {
+                        log.journal.append(unit_pages);
+                    }
+                }
+                DieOp::Parity { unit } => self.in_nand(unit),
+                DieOp::Map { unit, .. } => {
+                    self.probe.map_programmed(unit);
+                }
+                DieOp::Erase { superblock } => self.probe.die_erased(superblock, die),
+                DieOp::GcRead { .. } | DieOp::HostRead { .. } => {}
+            }
+        }
+    }
+
+    /// The next operation of any die that ends, with the die; none where all are at rest.
+    fn next_end(&mut self) -> Option<(u32, DieOp)> {
+        loop {
+            let (next_ns, die) = self.nand.next_event();
+            if next_ns == crate::events::NEVER {
+                return None;
+            }
+            self.now_ns = next_ns;
+            if let Some(op) = self.nand.on_event(die, next_ns) {
+                return Some((die, op));
+            }
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! The dies at a loss of power.
+
+use super::{DieOp, Nand, Phase};
+
+impl Nand {
+    /// What each die is at, with the die: its operation, and the one that waits for it to go on.
+    pub fn under_way(&self) -> impl Iterator<Item = (u32, DieOp)> + '_ {
+        (0..).zip(&self.dies).flat_map(|(die, state)| {
+            let current = (state.phase != Phase::Rest).then_some(state.current);
+            let suspended = self.overlap.as_ref().and_then(|overlap| overlap.suspended_job(die));
+            current.into_iter().chain(suspended).map(move |job| (die, DieOp::from(job)))
+        })
+    }
+
+    /// Forgets what waits, but for what a drive on capacitors still programs: data and journal. Parts of
+    /// checkpoints may stand behind an erase.
+    pub fn keep_promises_only(&mut self) {
+        for die in &mut self.dies {
+            while die.host_reads.pop_front().is_some() {}
+            for _ in 0..die.others.len() {
+                let Some(job) = die.others.pop_front() else { break };
+                if job.is_promised() {
+                    die.others.push_back(job);
+                }
+            }
+        }
+        if let Some(overlap) = &mut self.overlap {
+            overlap.drop_reads();
+        }
+    }
+}

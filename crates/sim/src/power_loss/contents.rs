@@ -1,0 +1,264 @@
+//! What is in NAND, page by page, beside what a drive only knows in its DRAM.
+//!
+//! A probe builds both from what the device tells it. [`Contents::into_nand`] throws the DRAM away, so that
+//! nothing of it can reach a recovery.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::nand::{Anchor, JournalRecord, MapUnit, NandContents, Spare, UnitState};
+use crate::ftl::{NO_PAGE, StreamId};
+use crate::geometry::Geometry;
+use crate::mapping::MappingShape;
+use crate::probe::Probe;
+
+/// Map changes that joined the journal together.
+#[derive(Debug)]
+struct Group {
+    /// Position in the journal behind the last of them.
+    end: u64,
+    /// The superblock of their unit; none for a deallocation.
+    superblock: Option<u32>,
+    records: Vec<JournalRecord>,
+}
+
+/// A journal unit on its way to NAND.
+#[derive(Debug)]
+struct Issued {
+    unit: u32,
+    number: u64,
+    anchor: Anchor,
+    is_in_nand: bool,
+}
+
+/// What the drive loses with its power.
+#[derive(Debug, Default)]
+pub(super) struct Dram {
+    /// Number of the next map change.
+    pub(super) sequence: u64,
+    /// Where each logical page is: the page whose version a move carries on.
+    pub(super) current: Vec<u32>,
+    groups: VecDeque<Group>,
+    appended: u64,
+    unmapped: Vec<JournalRecord>,
+    /// Superblocks with units that no journal unit covers, and how many.
+    pub(super) unsettled: BTreeMap<u32, u32>,
+    /// Units of the map on their way to NAND.
+    writing: BTreeMap<u32, MapUnit>,
+    issued: VecDeque<Issued>,
+    /// The last journal unit that is in NAND with all before it.
+    pub(super) durable: (u64, Anchor),
+    /// The last journal unit given out, and the number of the next.
+    pub(super) journal_last: u64,
+    pub(super) journal_next: u64,
+    /// Number of the last checkpoint begun.
+    pub(super) checkpoint: u64,
+}
+
+impl Dram {
+    /// Adds the records of a unit of data, or those of map changes made by a recovery.
+    pub(super) fn append(
+        &mut self,
+        entries: u64,
+        superblock: Option<u32>,
+        records: Vec<JournalRecord>,
+    ) {
+        self.appended += entries;
+        self.groups.push_back(Group { end: self.appended, superblock, records });
+    }
+
+    /// Entries of the journal so far.
+    pub(super) fn appended(&self) -> u64 {
+        self.appended
+    }
+
+    fn next_sequence(&mut self) -> u64 {
+        self.sequence += 1;
+        self.sequence - 1
+    }
+
+    /// Takes the records before a position.
+    fn take_records(&mut self, covered: u64) -> Vec<JournalRecord> {
+        let mut records = Vec::new();
+        while self.groups.front().is_some_and(|group| group.end <= covered) {
+            let Some(group) = self.groups.pop_front() else { break };
+            records.extend(group.records);
+            if let Some(superblock) = group.superblock {
+                self.settle_unit(superblock);
+            }
+        }
+        records
+    }
+
+    fn settle_unit(&mut self, superblock: u32) {
+        if let Some(units) = self.unsettled.get_mut(&superblock) {
+            *units -= 1;
+            if *units == 0 {
+                self.unsettled.remove(&superblock);
+            }
+        }
+    }
+
+    fn anchor(&self) -> Anchor {
+        Anchor { sequence: self.sequence, unsettled: self.unsettled.keys().copied().collect() }
+    }
+}
+
+/// Follows a drive with a journal through its life.
+#[derive(Debug)]
+pub struct Contents {
+    geometry: Geometry,
+    nand: NandContents,
+    dram: Dram,
+}
+
+impl Contents {
+    /// A new drive: everything erased.
+    #[must_use]
+    pub fn new(geometry: Geometry, shape: MappingShape) -> Self {
+        let dram = Dram {
+            current: vec![NO_PAGE; geometry.logical_pages as usize],
+            journal_next: 1,
+            ..Dram::default()
+        };
+        Self::recovered(NandContents::new(geometry, shape), dram)
+    }
+
+    pub(super) fn recovered(nand: NandContents, dram: Dram) -> Self {
+        Self { geometry: nand.geometry, nand, dram }
+    }
+
+    /// What a loss of power leaves.
+    pub(super) fn into_nand(self) -> NandContents {
+        self.nand
+    }
+
+    /// The version of a logical page that a read returns now, whether it is in NAND yet or not; none where the
+    /// page holds nothing. Versions are numbers that grow with every write of the host.
+    #[must_use]
+    pub fn version(&self, logical: u32) -> Option<u64> {
+        let physical = self.dram.current[logical as usize];
+        (physical != NO_PAGE).then(|| self.nand.spares[physical as usize].version)
+    }
+
+    /// What is in NAND.
+    #[must_use]
+    pub fn nand(&self) -> &NandContents {
+        &self.nand
+    }
+
+    fn unit_of(&self, physical: u32) -> u32 {
+        physical / self.geometry.unit_pages
+    }
+
+    fn data_units(&self) -> u32 {
+        self.geometry.superblock_data_pages() / self.geometry.unit_pages
+    }
+
+    fn write(&mut self, physical: u32, spare: Spare) {
+        let unit = self.unit_of(physical);
+        assert!(
+            self.nand.units[unit as usize] == UnitState::Blank,
+            "unit {unit} is written without being erased"
+        );
+        self.nand.spares[physical as usize] = spare;
+        let units = self.data_units();
+        self.dram.unsettled.entry(unit / self.geometry.superblock_units).or_insert(units);
+    }
+}
+
+impl Probe for Contents {
+    fn placed(&mut self, stream: StreamId, logical: u32, physical: u32) {
+        let sequence = self.dram.next_sequence();
+        let old = self.dram.current[logical as usize];
+        let version = match stream {
+            StreamId::Host | StreamId::Pslc => sequence,
+            StreamId::Gc | StreamId::Cold => self.nand.spares[old as usize].version,
+        };
+        self.write(physical, Spare { logical, sequence, version, stream });
+        self.dram.current[logical as usize] = physical;
+    }
+
+    fn padded(&mut self, stream: StreamId, physical: u32) {
+        let sequence = self.dram.sequence;
+        self.write(physical, Spare { logical: NO_PAGE, sequence, version: 0, stream });
+    }
+
+    fn unmapped(&mut self, logical: u32) {
+        let sequence = self.dram.next_sequence();
+        self.dram.current[logical as usize] = NO_PAGE;
+        self.dram.unmapped.push(JournalRecord { logical, sequence, physical: NO_PAGE });
+    }
+
+    fn deallocated(&mut self) {
+        let records = std::mem::take(&mut self.dram.unmapped);
+        self.dram.append(1, None, records);
+    }
+
+    fn programmed(&mut self, unit: u32) {
+        self.nand.units[unit as usize] = UnitState::Written;
+        let place = unit % self.geometry.superblock_units;
+        if !self.geometry.is_parity(place) {
+            let records = self.nand.records_of(unit);
+            let superblock = unit / self.geometry.superblock_units;
+            let entries = u64::from(self.geometry.unit_pages);
+            self.dram.append(entries, Some(superblock), records);
+        }
+    }
+
+    fn journal(&mut self, unit: u32, covered: u64) {
+        let records = self.dram.take_records(covered);
+        let (number, previous) = (self.dram.journal_next, self.dram.journal_last);
+        let anchor = self.dram.anchor();
+        (self.dram.journal_last, self.dram.journal_next) = (number, number + 1);
+        self.dram.issued.push_back(Issued {
+            unit,
+            number,
+            anchor: anchor.clone(),
+            is_in_nand: false,
+        });
+        self.dram.writing.insert(unit, MapUnit::Journal { number, previous, records, anchor });
+    }
+
+    fn segment(&mut self, unit: u32, first: u32, map: &[u32]) {
+        self.dram.checkpoint += u64::from(first == 0);
+        let (checkpoint, sequence) = (self.dram.checkpoint, self.dram.sequence);
+        self.dram
+            .writing
+            .insert(unit, MapUnit::Segment { checkpoint, first, sequence, map: map.to_vec() });
+    }
+
+    fn commit(&mut self, unit: u32) {
+        let (journal, anchor) = self.dram.durable.clone();
+        self.dram
+            .writing
+            .insert(unit, MapUnit::Commit { checkpoint: self.dram.checkpoint, journal, anchor });
+    }
+
+    fn map_programmed(&mut self, unit: u32) {
+        // The erase may have been waiting on the same die when the unit was made.
+        assert!(
+            self.nand.units[unit as usize] == UnitState::Blank,
+            "map unit {unit} is written without being erased"
+        );
+        self.nand.units[unit as usize] = UnitState::Written;
+        if let Some(content) = self.dram.writing.remove(&unit) {
+            self.nand.map_units.insert(unit, content);
+        }
+        for issued in self.dram.issued.iter_mut().filter(|issued| issued.unit == unit) {
+            issued.is_in_nand = true;
+        }
+        while self.dram.issued.front().is_some_and(|issued| issued.is_in_nand) {
+            let Some(issued) = self.dram.issued.pop_front() else { break };
+            self.dram.durable = (issued.number, issued.anchor);
+        }
+    }
+
+    fn die_erased(&mut self, superblock: u32, die: u32) {
+        self.nand.set_block(superblock, die, UnitState::Blank);
+    }
+
+    fn erased(&mut self, superblock: u32) {
+        self.nand.erase_counts[superblock as usize] += 1;
+        self.dram.unsettled.remove(&superblock);
+    }
+}

@@ -1,0 +1,193 @@
+//! The NAND of a drive as a controller finds it at power on.
+
+use std::collections::BTreeMap;
+
+use crate::ftl::{NO_PAGE, StreamId};
+use crate::geometry::Geometry;
+use crate::mapping::MappingShape;
+
+/// What the spare area of a page says about its data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spare {
+    /// The LBA page, or [`NO_PAGE`] for padding.
+    pub logical: u32,
+    /// Number of the map change that put it here.
+    pub sequence: u64,
+    /// Number of the host's write that made the data; a copy keeps it.
+    pub version: u64,
+    /// Who wrote it.
+    pub stream: StreamId,
+}
+
+/// State of a program unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnitState {
+    /// Erased.
+    Blank,
+    /// Unreadable: power went while it was being programmed or erased.
+    Torn,
+    /// Readable.
+    Written,
+}
+
+/// One map change in the journal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JournalRecord {
+    /// The LBA page.
+    pub logical: u32,
+    /// Number of the change.
+    pub sequence: u64,
+    /// Its place since then, or [`NO_PAGE`].
+    pub physical: u32,
+}
+
+/// From where the journal must be completed by looking at data.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Anchor {
+    /// Number of the next map change when the journal unit was made.
+    pub sequence: u64,
+    /// Superblocks that were open then, or had units that no journal unit covers.
+    pub unsettled: Vec<u32>,
+}
+
+/// Content of a unit of the map.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MapUnit {
+    /// Journal.
+    Journal {
+        /// Its number; numbers grow, with gaps after a loss of power.
+        number: u64,
+        /// The number before it: a unit counts only if that one does.
+        previous: u64,
+        /// Map changes.
+        records: Vec<JournalRecord>,
+        /// What it does not cover.
+        anchor: Anchor,
+    },
+    /// A part of the map.
+    Segment {
+        /// Number of the checkpoint.
+        checkpoint: u64,
+        /// First LBA page.
+        first: u32,
+        /// Number of the next map change when it was copied.
+        sequence: u64,
+        /// Places of the LBA pages from there on.
+        map: Vec<u32>,
+    },
+    /// The end of a checkpoint.
+    Commit {
+        /// Its number.
+        checkpoint: u64,
+        /// The last journal unit that was safe then with all before it.
+        journal: u64,
+        /// What that unit does not cover.
+        anchor: Anchor,
+    },
+}
+
+/// What is in NAND, and nothing else.
+#[derive(Clone, Debug)]
+pub struct NandContents {
+    pub(super) geometry: Geometry,
+    pub(super) shape: MappingShape,
+    /// States of all units: those of the FTL, then those of the map.
+    pub(super) units: Vec<UnitState>,
+    /// Spare areas of the FTL's pages; those of units that are not written mean nothing.
+    pub(super) spares: Vec<Spare>,
+    pub(super) map_units: BTreeMap<u32, MapUnit>,
+    pub(super) erase_counts: Vec<u32>,
+}
+
+const ERASED: Spare = Spare { logical: NO_PAGE, sequence: 0, version: 0, stream: StreamId::Host };
+
+impl NandContents {
+    pub(super) fn new(geometry: Geometry, shape: MappingShape) -> Self {
+        let superblocks = geometry.superblocks + shape.superblocks();
+        Self {
+            geometry,
+            shape,
+            units: vec![UnitState::Blank; (superblocks * geometry.superblock_units) as usize],
+            spares: vec![ERASED; geometry.physical_pages() as usize],
+            map_units: BTreeMap::new(),
+            erase_counts: vec![0; geometry.superblocks as usize],
+        }
+    }
+
+    /// What the spare area of a page says; none where the page cannot be read or holds nothing.
+    #[must_use]
+    pub fn read(&self, physical: u32) -> Option<Spare> {
+        let unit = physical / self.geometry.unit_pages;
+        let is_written = self.units[unit as usize] == UnitState::Written;
+        let spare = self.spares.get(physical as usize).copied();
+        spare.filter(|spare| is_written && spare.logical != NO_PAGE)
+    }
+
+    /// The pages of a unit of data, as physical page and spare.
+    pub(super) fn pages_of(&self, unit: u32) -> impl Iterator<Item = (u32, Spare)> + '_ {
+        let first = unit * self.geometry.unit_pages;
+        (first..first + self.geometry.unit_pages)
+            .filter_map(|physical| Some((physical, self.read(physical)?)))
+    }
+
+    /// The map changes that made the pages of a unit of data.
+    pub(super) fn records_of(&self, unit: u32) -> Vec<JournalRecord> {
+        let record = |(physical, Spare { logical, sequence, .. })| JournalRecord {
+            logical,
+            sequence,
+            physical,
+        };
+        self.pages_of(unit).map(record).collect()
+    }
+
+    /// The units of a superblock over the whole drive.
+    pub(super) fn units_of(&self, superblock: u32) -> std::ops::Range<u32> {
+        let units = self.geometry.superblock_units;
+        superblock * units..(superblock + 1) * units
+    }
+
+    /// The state of a unit.
+    #[must_use]
+    pub fn state(&self, unit: u32) -> UnitState {
+        self.units[unit as usize]
+    }
+
+    /// Makes a unit unreadable.
+    pub fn tear_unit(&mut self, unit: u32) {
+        self.units[unit as usize] = UnitState::Torn;
+        self.map_units.remove(&unit);
+    }
+
+    /// Puts the blocks of one die in a superblock into a state in which they hold nothing.
+    pub fn set_block(&mut self, superblock: u32, die: u32, state: UnitState) {
+        for unit in self.units_of(superblock) {
+            if self.geometry.die_of_unit(unit) == die {
+                self.units[unit as usize] = state;
+                self.map_units.remove(&unit);
+            }
+        }
+    }
+
+    /// Forgets in which order pages were written: for tests of what that is good for, as those that follow.
+    pub fn forget_sequences(&mut self) {
+        for spare in &mut self.spares {
+            spare.sequence = 0;
+        }
+    }
+
+    /// Makes units of the map unreadable.
+    pub fn lose_map(&mut self, is_lost: impl Fn(&MapUnit) -> bool) {
+        let lost = |(&unit, content): (&u32, &MapUnit)| is_lost(content).then_some(unit);
+        let lost: Vec<u32> = self.map_units.iter().filter_map(lost).collect();
+        lost.into_iter().for_each(|unit| self.tear_unit(unit));
+    }
+
+    /// Makes the journal say that it covers everything.
+    pub fn trust_anchors(&mut self) {
+        for content in self.map_units.values_mut() {
+            if let MapUnit::Journal { anchor, .. } | MapUnit::Commit { anchor, .. } = content {
+                *anchor = Anchor { sequence: u64::MAX / 2, unsettled: Vec::new() };
+            }
+        }
+    }
+}

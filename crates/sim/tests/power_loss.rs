@@ -1,0 +1,147 @@
+//! Does a drive keep its word when its power goes? Random tiny drives, random commands, cuts at random moments;
+//! the seed that repeats a failure is in the message.
+#![allow(missing_docs, clippy::print_stdout, reason = "a test that shows its figures")]
+
+mod common;
+
+use base::OpKind;
+use common::power::{Fate, Sabotage, Seen, live};
+use common::{alone, op, secs, small};
+use sim::Device;
+use sim::power_loss::{Contents, MapUnit, UnitState};
+
+const CUTS: u64 = 10_000;
+/// Sometimes power goes again before anything has happened.
+const USUAL: Fate = Fate { cuts: 25, commands: [0, 10, 100, 400], sabotage: None };
+
+#[test]
+fn ten_thousand_cuts_lose_nothing_that_was_promised() {
+    let mut seen = Seen::default();
+    let (mut drives, mut seed) = (0, 0);
+    while seen.cuts < CUTS {
+        match live(seed, USUAL) {
+            Some(Ok(life)) => {
+                seen.add(&life);
+                drives += 1;
+            }
+            Some(Err(broken)) => panic!("{broken}"),
+            None => {}
+        }
+        seed += 1;
+    }
+    println!("{drives} drives of {seed} seeds: {seen:?}");
+    assert!(seen.protected_cuts > CUTS / 10 && seen.protected_cuts < CUTS / 2);
+    assert!(seen.lost_states > CUTS, "hardly any state was at stake");
+    assert!(seen.pages_found > CUTS && seen.moved_pages > CUTS && seen.metadata_pages > CUTS);
+}
+
+#[test]
+fn a_drive_that_never_gets_anything_done_lives_on() {
+    // Hundreds of cuts within a few commands of each other: no victim is ever finished in one go.
+    let fate = Fate { cuts: 200, commands: [0, 1, 2, 5], sabotage: None };
+    let mut seen = Seen::default();
+    for seed in 0..120 {
+        match live(seed, fate) {
+            Some(Ok(life)) => seen.add(&life),
+            Some(Err(broken)) => panic!("{broken}"),
+            None => {}
+        }
+    }
+    println!("{seen:?}");
+    assert!(seen.cuts > 5_000 && seen.moved_pages > 5_000);
+}
+
+/// A mapped drive of 4 dies on 2 channels and units of 4 pages, see `SMALL`.
+fn mapped(changes: &[(&str, &str)]) -> Device<Contents> {
+    let section = [
+        ("mapping.entry_bytes", "64"),
+        ("mapping.map_entry_bytes", "16"),
+        ("mapping.journal_superblocks", "4"),
+        ("nand.reserved_superblocks", "20"),
+        ("nand.blocks_per_plane", "578"),
+    ];
+    let changes = [&section[..], changes].concat();
+    Device::with_contents(small(&changes).config().clone()).expect("it has a journal")
+}
+
+#[test]
+fn a_recovery_takes_as_long_as_its_reads() {
+    // A unit of the drive's life: 4 pages on one of 4 dies; 558 superblocks are looked at on every die, a read
+    // of 50 us and a page over the channel each, and a channel is shared by two dies (another 10 us).
+    let mut device = mapped(&[]);
+    device.submit(&op(OpKind::Write, 0, 4, 0));
+    device.run_until(secs(1));
+    let (mut device, report) = device.power_cut().power_on();
+    let looks_ns = 558 * 60_000 + 10_000;
+    let search_ns = 50_000 + 4 * 10_000;
+    assert_eq!(report.duration_ns, looks_ns + search_ns);
+    assert_eq!((report.pages_found, report.superblocks_searched), (4, 1));
+    assert_eq!(device.now().0, secs(1).0 + report.duration_ns);
+    // The page is read from NAND: command, array, channel, link.
+    let read_ns = 5_000 + 50_000 + 10_000 + 8_000;
+    assert_eq!(alone(&mut device, &op(OpKind::Read, 0, 1, 0)), read_ns);
+}
+
+#[test]
+fn capacitors_last_as_long_as_the_buffer_takes() {
+    let mut device = mapped(&[("buffer.power_loss_protected", "true")]);
+    alone(&mut device, &op(OpKind::Write, 0, 1, 0));
+    let off = device.power_cut();
+    // One unit completed with padding, then the journal's, each across the channel and into the array.
+    assert_eq!(off.held_up_ns(), 2 * (4 * 10_000 + 600_000));
+    let (device, report) = off.power_on();
+    assert_eq!((report.journal_units, device.probe().version(0)), (1, Some(0)));
+    let mut device = mapped(&[]);
+    alone(&mut device, &op(OpKind::Write, 0, 1, 0));
+    let (device, report) = device.power_cut().power_on();
+    assert_eq!((report.pages_found, device.probe().version(0)), (0, None));
+}
+
+/// How many of the first lives end with a broken promise.
+fn broken_lives(sabotage: Sabotage) -> (u64, String) {
+    let mut broken = (0, String::new());
+    for seed in 0..150 {
+        if let Some(Err(words)) = live(seed, Fate { cuts: 8, sabotage: Some(sabotage), ..USUAL }) {
+            broken = (broken.0 + 1, words);
+        }
+    }
+    println!("{} lives broken; the last: {}", broken.0, &broken.1[..broken.1.len().min(200)]);
+    broken
+}
+
+#[test]
+fn the_oracle_notices_a_recovery_that_ignores_the_order_of_writes() {
+    assert!(broken_lives(|off, _| off.nand_mut().forget_sequences()).0 > 20);
+}
+
+#[test]
+fn the_oracle_notices_victims_that_are_erased_before_their_data_is_safe() {
+    let erase_early: Sabotage = |off, emptied| {
+        for &superblock in emptied {
+            for die in 0..off.config().geometry.dies {
+                off.nand_mut().set_block(superblock, die, UnitState::Blank);
+            }
+        }
+    };
+    assert!(broken_lives(erase_early).0 > 20);
+}
+
+#[test]
+fn the_oracle_notices_a_lost_journal() {
+    let lose_journal: Sabotage =
+        |off, _| off.nand_mut().lose_map(|unit| matches!(unit, MapUnit::Journal { .. }));
+    assert!(broken_lives(lose_journal).0 > 20);
+}
+
+#[test]
+fn the_oracle_notices_a_lost_checkpoint() {
+    let lose_checkpoints: Sabotage =
+        |off, _| off.nand_mut().lose_map(|unit| matches!(unit, MapUnit::Segment { .. }));
+    assert!(broken_lives(lose_checkpoints).0 > 5);
+}
+
+#[test]
+fn the_oracle_notices_a_recovery_that_does_not_search() {
+    let search_nothing: Sabotage = |off, _| off.nand_mut().trust_anchors();
+    assert!(broken_lives(search_nothing).0 > 20);
+}
