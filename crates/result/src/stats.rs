@@ -1,12 +1,13 @@
 //! Figures and sentences from rows. Floats live here and in drawing, nowhere else.
 //!
 //! [`rates`] and [`summary`] serve any test; [`steady`] says whether a figure has settled and
-//! [`changepoint`] finds regimes in any series; [`consistency`] gives the figures of one test, and
-//! [`findings`] puts them into sentences.
+//! [`changepoint`] finds regimes in any series; [`consistency`] gives the figures of one test, [`findings`]
+//! puts them into sentences, and [`notice`] says whether a person would notice.
 
 pub mod changepoint;
 pub mod consistency;
 pub mod findings;
+pub mod notice;
 pub mod rates;
 pub mod steady;
 pub mod summary;

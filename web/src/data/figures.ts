@@ -104,6 +104,27 @@ const TABLE: Record<Exclude<Group, "Other">, Row[]> = {
   ],
   Evenness: [
     [
+      "notice_waits",
+      "Waits of 0.1 s or longer",
+      "count",
+      "lower",
+      "Commands that took so long that a person would feel it. None is the good answer.",
+    ],
+    [
+      "notice_waited_s",
+      "Time in those waits",
+      "s",
+      "lower",
+      "Time of all commands that took 0.1 s or longer, added up; commands that wait side by side count each.",
+    ],
+    [
+      "notice_slow_seconds_share",
+      "Seconds below 50 MB/s",
+      "share",
+      "lower",
+      "50 MB/s of random writes serve a desktop, by the rule of thumb of the reviews of the time.",
+    ],
+    [
       "iops_steady_cv",
       "Coefficient of variation",
       "share",

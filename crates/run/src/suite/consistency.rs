@@ -8,7 +8,7 @@
 
 use base::{Nanos, OpKind};
 use load::{Order, Workload};
-use result::stats::{consistency::Consistency, findings};
+use result::stats::{consistency::Consistency, findings, notice::Notice};
 
 use super::{Definition, Figures, Measured, Procedure, Site, steps};
 use crate::error::RunError;
@@ -76,7 +76,12 @@ fn figures(measured: &Measured<'_>) -> Figures {
     let steady_from_s = u32::try_from(measured.config_u64("steady_from_s")).unwrap_or(u32::MAX);
     let mut figures = Consistency::of(load.rows, steady_from_s);
     figures.metrics.insert("iops_mean".to_owned(), load.iops());
-    let findings = findings::consistency(measured.run, load.rows, &figures);
+    let mut findings = findings::consistency(measured.run, load.rows, &figures);
+    let notice = Notice::of(load.rows);
+    findings.extend(notice.finding());
+    for (name, value) in notice.metrics() {
+        figures.metrics.insert(name.to_owned(), value);
+    }
     let Consistency { metrics, warnings, .. } = figures;
     Figures { metrics, findings, warnings, ..Figures::default() }
 }

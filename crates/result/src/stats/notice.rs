@@ -1,0 +1,148 @@
+//! "Would I notice?": a run against what a person can feel, not against another drive.
+//!
+//! Two thresholds: about 0.1 s is where a wait is felt as lag, and 50 MB/s of random writes is what the
+//! reviews of the time found to serve a desktop. The load of a consistency run is far heavier than a
+//! desktop's, so that "no" is a strong answer and "yes" one about this load.
+
+use super::consistency::merged_histogram;
+use super::findings::{count, percent, time};
+use super::rates::{full_intervals, mb_per_s};
+use crate::rows::PhaseRows;
+use crate::schema::Finding;
+
+/// From here on a wait is felt.
+pub const WAIT_NS: u64 = 100_000_000;
+/// Random writes that serve a desktop, decimal MB/s.
+pub const DESKTOP_MB_PER_S: f64 = 50.0;
+
+/// What a person could notice of a load.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Notice {
+    /// Commands that took 0.1 s or longer.
+    pub waits: u64,
+    /// All commands.
+    pub commands: u64,
+    /// Time in those commands together, from the lower edges of their bins.
+    pub waited_ns: u64,
+    /// Share of the seconds that moved less than 50 MB/s.
+    pub slow_share: Option<f64>,
+}
+
+impl Notice {
+    /// What the rows of a phase hold.
+    #[must_use]
+    pub fn of(rows: &PhaseRows) -> Self {
+        let mut notice = Self::default();
+        for (lower_ns, bin) in merged_histogram(rows, 0..u32::MAX).bins() {
+            notice.commands += bin;
+            if lower_ns >= WAIT_NS {
+                notice.waits += bin;
+                notice.waited_ns = notice.waited_ns.saturating_add(lower_ns.saturating_mul(bin));
+            }
+        }
+        let rates: Vec<f64> =
+            full_intervals(&rows.seconds).into_iter().filter_map(mb_per_s).collect();
+        notice.slow_share = super::summary::share_below(&rates, DESKTOP_MB_PER_S);
+        notice
+    }
+
+    /// The metrics `notice_waits`, `notice_waited_s` and `notice_slow_seconds_share`.
+    #[must_use]
+    pub fn metrics(&self) -> [(&'static str, Option<f64>); 3] {
+        let known = self.commands > 0;
+        [
+            ("notice_waits", known.then_some(self.waits as f64)),
+            ("notice_waited_s", known.then_some(self.waited_ns as f64 / 1e9)),
+            ("notice_slow_seconds_share", self.slow_share),
+        ]
+    }
+
+    /// The answer in plain words; `None` where nothing was measured.
+    #[must_use]
+    pub fn finding(&self) -> Option<Finding> {
+        let slow = self.slow_share.filter(|_| self.commands > 0)?;
+        let waits = match self.waits {
+            0 => "no command took 0.1 s or longer".to_owned(),
+            1 => format!("one command took 0.1 s or longer ({})", time(self.waited_ns as f64)),
+            many => format!(
+                "{} of {} commands took 0.1 s or longer, {} of waiting together",
+                count(many as f64),
+                count(self.commands as f64),
+                time(self.waited_ns as f64)
+            ),
+        };
+        let seconds = if slow == 0.0 {
+            "no second fell below the 50 MB/s that serve a desktop".to_owned()
+        } else {
+            format!("{} of the seconds fell below the 50 MB/s that serve a desktop", percent(slow))
+        };
+        let (answer, joint) = match (self.waits, slow) {
+            (0, 0.0) => ("No", "and"),
+            (0, _) => ("Hardly, unless you write this much yourself", "but"),
+            (_, 0.0) => ("Now and then", "but"),
+            _ => ("Yes, under this load", "and"),
+        };
+        let text = format!("Would I notice? {answer}: {waits}, {joint} {seconds}.");
+        let metric = if self.waits > 0 { "notice_waits" } else { "notice_slow_seconds_share" };
+        Some(Finding { text, metric: metric.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rows::{LatencyRow, SecondRow};
+    use base::OpKind;
+
+    /// Seconds that move so many bytes, and latencies in ns with their counts.
+    fn rows(bytes: &[u64], latencies: &[(u64, u64)]) -> PhaseRows {
+        let second = |bytes: &u64| SecondRow {
+            duration_ns: 1_000_000_000,
+            bytes: [0, *bytes, 0, 0],
+            ..SecondRow::default()
+        };
+        let bin = |&(lower_ns, count): &(u64, u64)| LatencyRow {
+            second: 0,
+            op: OpKind::Write,
+            lower_ns,
+            count,
+        };
+        PhaseRows {
+            seconds: bytes.iter().map(second).collect(),
+            latencies: latencies.iter().map(bin).collect(),
+        }
+    }
+
+    fn text(bytes: &[u64], latencies: &[(u64, u64)]) -> String {
+        Notice::of(&rows(bytes, latencies)).finding().unwrap().text
+    }
+
+    #[test]
+    fn an_even_drive_is_not_noticed() {
+        let text = text(&[60_000_000; 4], &[(50_000, 1_000)]);
+        assert_eq!(
+            text,
+            "Would I notice? No: no command took 0.1 s or longer, and no second fell below the \
+             50 MB/s that serve a desktop."
+        );
+    }
+
+    #[test]
+    fn waits_and_slow_seconds_are_counted() {
+        let notice = Notice::of(&rows(&[60_000_000, 10_000_000], &[(50_000, 98), (1 << 28, 2)]));
+        assert_eq!((notice.waits, notice.commands, notice.slow_share), (2, 100, Some(0.5)));
+        let waited_s = notice.metrics()[1].1.unwrap();
+        // Two waits of 0.268 s, to within a bin.
+        assert!((waited_s / 0.537 - 1.0).abs() < 0.01, "{waited_s}");
+        let text = notice.finding().unwrap().text;
+        assert!(text.contains("Yes, under this load: 2 of 100 commands"), "{text}");
+        assert!(text.contains("50% of the seconds"), "{text}");
+    }
+
+    #[test]
+    fn either_alone_has_its_own_answer() {
+        assert!(text(&[60_000_000], &[(1 << 30, 1)]).contains("Now and then: one command"));
+        assert!(text(&[1_000_000], &[(50_000, 9)]).contains("Hardly, unless"));
+        assert_eq!(Notice::of(&PhaseRows::default()).finding(), None);
+    }
+}
