@@ -23,6 +23,8 @@ pub enum TraceCommand {
     Convert(TraceConvertArgs),
     /// Make a trace whose statistics equal published ones: heavy-2011, light-2011, destroyer-2013
     Synth(TraceSynthArgs),
+    /// Learn a scenario from a trace, to make work like it: `synth` with the file, longer or scaled
+    Model(TraceImportArgs),
     /// Record what a running system asks of a device, through the kernel's own block tracer (needs root)
     Record(TraceRecordArgs),
     /// Replay a trace on targets; the same as `ssdlab run replay TARGET --set trace=TRACE`
@@ -72,12 +74,12 @@ pub struct TraceInfoArgs {
     pub input: TraceInput,
 }
 
-/// Arguments of `trace import`.
+/// Arguments of `trace import` and `trace model`.
 #[derive(Debug, ClapArgs)]
 pub struct TraceImportArgs {
     #[command(flatten)]
     pub input: TraceInput,
-    /// Trace file to write
+    /// File to write
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
 }
@@ -213,7 +215,7 @@ impl TraceCommand {
     pub fn format(&self) -> Format {
         match self {
             Self::Info(args) => args.input.format,
-            Self::Import(args) => args.input.format,
+            Self::Import(args) | Self::Model(args) => args.input.format,
             Self::Convert(args) => args.input.format,
             Self::Synth(args) => args.format,
             Self::Replay(args) => args.format,

@@ -11,6 +11,7 @@ use std::path::Path;
 
 use load::trace::export::export;
 use load::trace::store::TraceWriter;
+use load::trace::synth::model::Learner;
 use load::trace::synth::{Scenario, Synth};
 use load::trace::{Source, TraceError};
 
@@ -24,6 +25,7 @@ pub fn run(command: TraceCommand) -> anyhow::Result<u8> {
     match command {
         TraceCommand::Info(args) => info::run(&args),
         TraceCommand::Import(args) => import_trace(&args),
+        TraceCommand::Model(args) => model(&args),
         TraceCommand::Convert(args) => convert(&args),
         TraceCommand::Synth(args) => synth(&args),
         TraceCommand::Record(args) => record::run(&args),
@@ -57,6 +59,25 @@ fn import_trace(args: &TraceImportArgs) -> anyhow::Result<u8> {
     let mut source = open(&args.input)?;
     let ios = write_trace(source.as_mut(), &args.output)?;
     tell_problems(source.as_ref(), ios)?;
+    tell_written(args.input.format, source.as_ref(), ios, 0, &args.output);
+    Ok(EXIT_DONE)
+}
+
+/// Learns a scenario and writes it as TOML.
+fn model(args: &TraceImportArgs) -> anyhow::Result<u8> {
+    let mut source = open(&args.input)?;
+    let mut learner = Learner::default();
+    let mut ios = 0;
+    while let Some(record) = source.next_record()? {
+        learner.add(&record);
+        ios += 1;
+    }
+    tell_problems(source.as_ref(), ios)?;
+    let name = args.output.file_stem().unwrap_or_default().to_string_lossy();
+    let text = learner.scenario(&name, &source.info())?.to_toml()?;
+    write_file(&args.output, |out, what| {
+        out.write_all(text.as_bytes()).map_err(TraceError::write(what))
+    })?;
     tell_written(args.input.format, source.as_ref(), ios, 0, &args.output);
     Ok(EXIT_DONE)
 }

@@ -11,6 +11,7 @@
 mod app;
 mod burst;
 mod calibrate;
+pub mod model;
 mod plan;
 mod rake;
 mod scenario;

@@ -154,6 +154,14 @@ impl Scenario {
         Ok(scenario)
     }
 
+    /// The text that [`Scenario::parse`] reads.
+    ///
+    /// # Errors
+    /// Where a value has no form in TOML.
+    pub fn to_toml(&self) -> Result<String, TraceError> {
+        toml::to_string(self).map_err(|error| TraceError::Usage(error.to_string()))
+    }
+
     /// The span in bytes.
     pub(super) fn span_bytes(&self) -> Result<u64, String> {
         let span: Bytes = self.span.parse().map_err(|error| format!("span: {error}"))?;

@@ -106,6 +106,41 @@ fn a_seed_decides_order_and_place_but_no_total() {
     assert_eq!(bytes(&first), bytes(&other));
 }
 
+/// What is made from a learned scenario has the figures of the trace that it was learned from.
+#[test]
+fn a_learned_scenario_makes_work_like_the_trace() {
+    let scale = Ratio::new(1, 40).unwrap();
+    let scenario = Scenario::load("heavy-2011").unwrap();
+    let mut synth = Synth::new(&scenario, scale, 1).unwrap();
+    let mut learner = model::Learner::default();
+    let mut stats = TraceStats::default();
+    while let Some(record) = synth.next_record().unwrap() {
+        learner.add(&record);
+        stats.add(&record);
+    }
+    let text = learner.scenario("mine", &synth.info()).unwrap().to_toml().unwrap();
+    let learned = Scenario::parse("mine", &text).unwrap();
+    let mut again = Synth::new(&learned, Ratio::ONE, 2).unwrap();
+    let mut made = TraceStats::default();
+    while let Some(record) = again.next_record().unwrap() {
+        made.add(&record);
+    }
+    let (trace, made) = (stats.summary(), made.summary());
+    assert_eq!((made.reads.ios, made.writes.ios), (trace.reads.ios, trace.writes.ios));
+    near(
+        "bytes",
+        made.writes.bytes as f64,
+        trace.writes.bytes as f64,
+        0.001 * trace.writes.bytes as f64,
+    );
+    near("sequential", made.sequential_share, trace.sequential_share, 0.02);
+    for (made, trace) in made.sizes.iter().zip(&trace.sizes) {
+        near(trace.size, made.share, trace.share, 0.005);
+    }
+    let (made, trace) = (made.queue_depth.unwrap(), trace.queue_depth.unwrap());
+    near("mean depth", made.mean, trace.mean, 0.02 * trace.mean);
+}
+
 #[test]
 fn a_very_small_part_is_still_a_trace() {
     for scenario in built_in() {
