@@ -56,6 +56,19 @@ impl<P: Probe> Device<P> {
         {
             return Err(format!("{times:?} is more than the drive has lived"));
         }
+        if let Some(fast) = &self.nand.fast {
+            let superblocks = 0..ftl.geometry.superblocks;
+            let flagged = superblocks.filter(|&superblock| fast.contains(superblock)).count();
+            if flagged as u32 != fast.count() {
+                return Err(format!(
+                    "{flagged} superblocks are fast, {} are counted",
+                    fast.count()
+                ));
+            }
+            if ftl.free.iter().any(|&superblock| fast.contains(superblock)) {
+                return Err("an erased superblock is still thought to be fast".to_owned());
+            }
+        }
         self.check_totals()
     }
 

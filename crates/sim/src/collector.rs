@@ -51,7 +51,8 @@ pub struct Collector {
     pub owed_pages: u64,
     /// A stream whose open unit gets the next pages moved, whatever they are.
     pub top_up: Option<StreamId>,
-    /// Valid pages that idle collection may move now; less than none where a unit held more than that.
+    /// Valid pages that idle collection or a reorganisation may move now; less than none where a unit held
+    /// more than that.
     pub idle_pages: i64,
     /// Valid pages read or being read that are not yet placed.
     pub in_flight_pages: u32,
@@ -84,6 +85,12 @@ impl Collector {
     pub fn victim_in_hand(&self, superblock_units: u32) -> Option<u32> {
         let victim = self.victims.back().filter(|victim| victim.next_unit < superblock_units);
         victim.map(|victim| victim.superblock)
+    }
+
+    /// Lets a unit's worth of pages move that nobody waits for; what was not used does not add up.
+    pub fn allow_unit(&mut self, unit_pages: u32) {
+        let unit_pages = i64::from(unit_pages);
+        self.idle_pages = (self.idle_pages + unit_pages).min(unit_pages);
     }
 
     /// Begins with a superblock.

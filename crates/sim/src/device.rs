@@ -15,6 +15,7 @@ mod admission;
 mod compression;
 mod gc;
 mod mapping;
+pub mod performance_mode;
 mod power_loss;
 pub mod pslc;
 pub mod quiet_gc;
@@ -41,12 +42,14 @@ use crate::host::queues::SubmissionQueues;
 use crate::host::{Command, ControllerJob, DeallocateSupport, Server};
 use crate::mapping::MapLog;
 use crate::model::Config;
+use crate::nand::fast::FastSuperblocks;
 use crate::nand::{DieOp, Nand};
 use crate::power::Power;
 use crate::probe::{Probe, Silent};
 use crate::read_cache::ReadCache;
 use crate::ring::Ring;
 use crate::telemetry::Recorder;
+use performance_mode::Mode;
 use quiet_gc::HostActivity;
 use throttle::Bucket;
 use timers::{Timer, Timers};
@@ -63,6 +66,7 @@ pub struct Device<P: Probe = Silent> {
     host: HostActivity,
     timers: Timers,
     bucket: Bucket,
+    mode: Mode,
     controller: Server<ControllerJob>,
     queues: Option<SubmissionQueues>,
     link: Link,
@@ -79,7 +83,7 @@ pub struct Device<P: Probe = Silent> {
     compressor: Compressor,
     /// Most valid pages garbage collection may have in flight.
     gc_pages_max: u32,
-    nand: Nand,
+    pub(crate) nand: Nand,
     pub(crate) ftl: Ftl,
     pacing: Pacing,
     victims: VictimSelector,
@@ -146,6 +150,7 @@ impl<P: Probe> Device<P> {
             host: HostActivity::default(),
             timers: Timers::default(),
             bucket: Bucket::default(),
+            mode: Mode::default(),
             controller: Server::default(),
             queues: SubmissionQueues::new(
                 config.interface.queues,
@@ -179,6 +184,9 @@ impl<P: Probe> Device<P> {
             probe,
         };
         device.ftl.allocation = device.config.allocation;
+        let superblocks = device.geometry().superblocks;
+        let mode = device.config.performance_mode;
+        device.nand.fast = mode.map(|mode| FastSuperblocks::new(mode.program_ns, superblocks));
         device.mark_written_units();
         let open_pages = device.ftl.stream(StreamId::Host).next_page;
         device.buffer_pages = open_pages % device.geometry().unit_pages;
@@ -375,6 +383,7 @@ impl<P: Probe> Device<P> {
             Some(Timer::IdleGc) => self.on_idle_timer(),
             Some(Timer::Fold) => self.on_fold_timer(),
             Some(Timer::Throttle) => self.pump(),
+            Some(Timer::Reorganise) => self.on_reorganise_timer(),
             None => {}
         }
     }

@@ -15,6 +15,7 @@ mod interface;
 mod mapping;
 mod nand;
 mod parity;
+mod performance_mode;
 mod power;
 mod pslc;
 mod quiet_gc;
@@ -34,6 +35,7 @@ pub use interface::{Interface, InterfaceKind, InterfaceLimits, ReadCacheModel};
 pub use mapping::MappingModel;
 pub use nand::{NandModel, PagesModel, RetryModel, SuspendModel};
 pub use parity::ParityModel;
+pub use performance_mode::PerformanceModeModel;
 pub use power::{PowerModel, RestModel};
 pub use pslc::PslcModel;
 pub use quiet_gc::{BackgroundGcModel, IdleGcModel};
@@ -123,6 +125,8 @@ pub struct Model {
     pub mapping: Option<MappingModel>,
     /// A cap on sustained host writes; absent: none.
     pub throttle: Option<ThrottleModel>,
+    /// Fast writes into a drive that is not half full; absent: none.
+    pub performance_mode: Option<PerformanceModeModel>,
     /// How erases are spread; absent: the superblock erased first comes first, and cold data stays.
     pub wear_leveling: Option<WearLevelingModel>,
     /// Parity over dies; absent: none.

@@ -71,6 +71,14 @@ fn lives() -> Vec<Life> {
                 ("nand.blocks_per_plane", "590"),
             ],
         ),
+        small(
+            "performance-mode",
+            &[
+                ("performance_mode.program_ns", "200_000"),
+                ("performance_mode.fill_percent", "50"),
+                ("performance_mode.reorganise_pages_per_s", "20_000"),
+            ],
+        ),
         small("background-gc", &[("background_gc.free_target", "20")]),
         small(
             "idle-gc",

@@ -154,6 +154,12 @@ impl Reference {
         Some(erases) == least && most - erases > spread_max
     }
 
+    /// True where a reorganisation may have chosen this victim: which superblocks were written fast is for
+    /// `performance_mode.rs`.
+    fn is_reorganised(&self, superblock: u32) -> bool {
+        self.config.performance_mode.is_some() && self.closed.contains(&superblock)
+    }
+
     fn forget(&mut self, logical: u32) -> Option<u32> {
         let (old, size) = self.map.remove(&logical)?;
         let superblock = self.superblock_of(old);
@@ -283,7 +289,9 @@ impl Probe for Reference {
             return;
         }
         assert!(
-            self.choices().contains(&superblock) || self.is_too_young(superblock),
+            self.choices().contains(&superblock)
+                || self.is_too_young(superblock)
+                || self.is_reorganised(superblock),
             "the policy may not choose {superblock}"
         );
         self.closed.retain(|&closed| closed != superblock);

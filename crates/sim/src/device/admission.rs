@@ -57,7 +57,11 @@ impl<P: Probe> Device<P> {
             return self.open_cache();
         }
         let level = self.level();
-        self.pacing.host_may_open(level) && self.ftl.open_superblock(stream)
+        let is_open = self.pacing.host_may_open(level) && self.ftl.open_superblock(stream);
+        if is_open && self.config.performance_mode.is_some() {
+            self.host_opened();
+        }
+        is_open
     }
 
     /// Moves up to so many pages of a write into the buffer; it ends where they are all of it.

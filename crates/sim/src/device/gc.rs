@@ -120,8 +120,9 @@ impl<P: Probe> Device<P> {
     /// Chooses the next victim; false where none would give room.
     fn begin_victim(&mut self) -> bool {
         let worn = self.wear_leveling.victim(&self.ftl);
+        let other = worn.or_else(|| self.victim_to_reorganise());
         let Some(victim) =
-            worn.or_else(|| self.fold_victim()).or_else(|| self.victims.select(&self.ftl))
+            other.or_else(|| self.fold_victim()).or_else(|| self.victims.select(&self.ftl))
         else {
             self.collector.owed_pages = 0;
             return false;
@@ -136,7 +137,8 @@ impl<P: Probe> Device<P> {
         if worn.is_some() {
             // So that its pages go to the cold stream.
             self.ftl.written_by[victim as usize] = StreamId::Cold;
-        } else {
+        }
+        if other.is_none() {
             self.collector.victim_valid_pages = self.ftl.valid_pages[victim as usize];
         }
         true
@@ -235,6 +237,9 @@ impl<P: Probe> Device<P> {
             self.map_erased(superblock);
         } else if self.collector.die_erased(superblock) {
             self.ftl.erased(superblock);
+            if let Some(superblocks) = &mut self.nand.fast {
+                superblocks.erased(superblock);
+            }
             self.probe.erased(superblock);
             self.totals.erased_superblocks += 1;
             self.nand.set_slc(superblock, false);

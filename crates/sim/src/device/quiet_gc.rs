@@ -95,8 +95,7 @@ impl<P: Probe> Device<P> {
         }
         self.host.is_missed = true;
         if self.is_below(idle.free_target) && self.has_worthy_victim(idle.valid_pages_max) {
-            let unit_pages = i64::from(self.geometry().unit_pages);
-            self.collector.idle_pages = (self.collector.idle_pages + unit_pages).min(unit_pages);
+            self.collector.allow_unit(self.geometry().unit_pages);
             self.collect();
             self.timers.set(Timer::IdleGc, self.now_ns.saturating_add(idle.unit_interval_ns));
         } else {

@@ -13,9 +13,11 @@ pub enum Timer {
     Fold,
     /// The cap on host writes lets a page in again.
     Throttle,
+    /// The next unit of fast data may be put in order.
+    Reorganise,
 }
 
-const TIMERS: [Timer; 3] = [Timer::IdleGc, Timer::Fold, Timer::Throttle];
+const TIMERS: [Timer; 4] = [Timer::IdleGc, Timer::Fold, Timer::Throttle, Timer::Reorganise];
 
 /// When each timer is due.
 #[derive(Clone, Debug)]
@@ -42,6 +44,12 @@ impl Timers {
     pub fn set(&mut self, timer: Timer, due_ns: u64) {
         self.due_ns[timer as usize] = due_ns;
         self.next_ns = self.due_ns.into_iter().min().unwrap_or(NEVER);
+    }
+
+    /// True where a timer runs.
+    #[must_use]
+    pub fn is_set(&self, timer: Timer) -> bool {
+        self.due_ns[timer as usize] < NEVER
     }
 
     /// Takes the timer that is due next and stops it.

@@ -4,6 +4,7 @@ use base::Ratio;
 
 use super::interface::InterfaceLimits;
 use super::{Model, ModelError, compression, parity};
+use crate::device::performance_mode::PerformanceMode;
 use crate::device::pslc::Pslc;
 use crate::device::quiet_gc::{BackgroundGc, IdleGc};
 use crate::device::throttle::Throttle;
@@ -68,6 +69,8 @@ pub struct Config {
     pub mapping: Option<MappingShape>,
     /// The cap on sustained host writes, where there is one.
     pub throttle: Option<Throttle>,
+    /// Fast writes into a drive that is not half full, where there are such.
+    pub performance_mode: Option<PerformanceMode>,
     /// Which erased superblock comes next.
     pub allocation: Allocation,
     /// Erases that the most worn superblock may be ahead of one whose data stays, where that is bounded.
@@ -240,6 +243,7 @@ pub(super) fn resolve(model: &Model, scale: Ratio) -> Result<Config, ModelError>
         let rule = format!("it must hold two program units of {} pages", geometry.unit_pages);
         return check.fail("buffer.write_bytes", buffer.write_bytes.value, &rule);
     }
+    let wear = model.wear_leveling.as_ref();
     let (scaled_pages, scaled_blocks) = scaled_shape(model, scale);
     let reserved = scaled_reserve(model, scaled_blocks);
     let raw_superblocks = u64::from(geometry.superblocks) + u64::from(reserved);
@@ -264,31 +268,28 @@ pub(super) fn resolve(model: &Model, scale: Ratio) -> Result<Config, ModelError>
         pacing: gc.pacing.value,
         free_low: gc.free_low.value,
         free_high: gc.free_high.value,
-        background_gc: background_gc
-            .as_ref()
-            .map(|gc| gc.resolve(&check, &geometry))
-            .transpose()?,
-        idle_gc: idle_gc.as_ref().map(|gc| gc.resolve(&check, &geometry)).transpose()?,
+        background_gc: optional(background_gc, |gc| gc.resolve(&check, &geometry))?,
+        idle_gc: optional(idle_gc, |gc| gc.resolve(&check, &geometry))?,
         cold: model.streams.as_ref().map(|streams| streams.cold.value),
-        mapping: mapping
-            .as_ref()
-            .map(|mapping| mapping.resolve(&check, &geometry, reserved))
-            .transpose()?,
-        pslc: model.pslc.as_ref().map(|pslc| pslc.resolve(&check)).transpose()?,
-        throttle: model.throttle.as_ref().map(|cap| cap.resolve(&check)).transpose()?,
-        allocation: model
-            .wear_leveling
-            .as_ref()
-            .map(|wear| wear.allocation.value)
-            .unwrap_or_default(),
-        spread_max: model
-            .wear_leveling
-            .as_ref()
-            .map(|wear| wear.spread_max.value)
-            .filter(|&spread| spread > 0),
+        mapping: optional(mapping, |mapping| mapping.resolve(&check, &geometry, reserved))?,
+        pslc: optional(&model.pslc, |pslc| pslc.resolve(&check))?,
+        throttle: optional(&model.throttle, |cap| cap.resolve(&check, scale))?,
+        performance_mode: optional(&model.performance_mode, |mode| {
+            mode.resolve(&check, &geometry)
+        })?,
+        allocation: wear.map(|wear| wear.allocation.value).unwrap_or_default(),
+        spread_max: wear.map(|wear| wear.spread_max.value).filter(|&spread| spread > 0),
         seed: 0,
         geometry,
     })
+}
+
+/// Resolves a section that the model may leave out.
+fn optional<M, C>(
+    section: &Option<M>,
+    resolve: impl FnOnce(&M) -> Result<C, ModelError>,
+) -> Result<Option<C>, ModelError> {
+    section.as_ref().map(resolve).transpose()
 }
 
 /// Reserved superblocks in proportion to the number of blocks kept.

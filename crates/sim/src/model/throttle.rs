@@ -1,5 +1,6 @@
 //! `[throttle]`: a firmware cap on sustained host writes.
 
+use base::Ratio;
 use serde::Deserialize;
 
 use super::config::{Check, HOUR_NS};
@@ -19,12 +20,13 @@ pub struct ThrottleModel {
 }
 
 impl ThrottleModel {
-    pub(super) fn resolve(&self, check: &Check<'_>) -> Result<Throttle, ModelError> {
+    /// A smaller drive takes a smaller volume at full speed, so that its curve has the same shape.
+    pub(super) fn resolve(&self, check: &Check<'_>, scale: Ratio) -> Result<Throttle, ModelError> {
         let (burst_bytes, bytes_per_s) = (self.burst_bytes.value, self.bytes_per_s.value);
         check.within("throttle.burst_bytes", burst_bytes, PAGE_BYTES, 1 << 60)?;
         check.within("throttle.bytes_per_s", bytes_per_s, PAGE_BYTES, 1_000_000_000_000)?;
         let page_ns = transfer_ns(PAGE_BYTES, bytes_per_s);
-        let burst_ns = page_ns.checked_mul(burst_bytes / PAGE_BYTES);
+        let burst_ns = page_ns.checked_mul((scale.of(burst_bytes) / PAGE_BYTES).max(1));
         let Some(burst_ns) = burst_ns.filter(|&time| time <= 100 * 365 * 24 * HOUR_NS) else {
             let rule = "at throttle.bytes_per_s it must come back within 100 years";
             return check.fail("throttle.burst_bytes", burst_bytes, rule);

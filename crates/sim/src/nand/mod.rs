@@ -11,6 +11,7 @@
 //! Order: host reads go first, everything else waits its turn on the die. A channel serves
 //! in the order in which transfers become ready.
 
+pub mod fast;
 mod job;
 pub mod overlap;
 pub mod pages;
@@ -24,6 +25,7 @@ use crate::geometry::Geometry;
 use crate::mapping::MapWrite;
 use crate::power::OperationCounts;
 use crate::ring::Ring;
+use fast::FastSuperblocks;
 use job::Job;
 use overlap::{Overlap, SuspendLimits};
 use pages::PageTimes;
@@ -142,6 +144,8 @@ pub struct Nand {
     channel_free_ns: Vec<u64>,
     events: EventTree,
     pages: Option<PageTimes>,
+    /// Superblocks programmed fast, where the drive has a mode for that.
+    pub fast: Option<FastSuperblocks>,
     overlap: Option<Overlap>,
     retry: Option<Retry>,
     slc: Option<SlcMode>,
@@ -170,6 +174,7 @@ impl Nand {
             timing,
             unit_pages: geometry.unit_pages,
             superblock_units: geometry.superblock_units,
+            fast: None,
             dies,
             channel_free_ns: vec![0; geometry.channels as usize],
             events: EventTree::new(geometry.dies),
@@ -271,8 +276,11 @@ impl Nand {
         let slc = self.slc_timing(job);
         if job.is_program() {
             self.operations.programs += 1;
-            match (slc, &self.pages) {
-                (Some(slc), _) => slc.program_ns,
+            let fast = self.fast.as_ref();
+            let fast_ns =
+                fast.and_then(|fast| fast.program_ns(job.place() / self.superblock_units));
+            match (slc.map(|slc| slc.program_ns).or(fast_ns), &self.pages) {
+                (Some(program_ns), _) => program_ns,
                 (None, None) => self.timing.program_ns,
                 (None, Some(pages)) => pages.program_ns(job.place() % self.superblock_units),
             }

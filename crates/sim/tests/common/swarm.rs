@@ -28,6 +28,11 @@ const SECTIONS: &[&[Choice]] = &[
     &[("parity.stripe_units", &["1", "2", "4", "5", "8"])],
     &[("streams.cold", &["survivor"])],
     &[
+        ("performance_mode.program_ns", &["1", "200_000"]),
+        ("performance_mode.fill_percent", &["1", "10", "50"]),
+        ("performance_mode.reorganise_pages_per_s", &["10", "10_000", "1_000_000"]),
+    ],
+    &[
         ("wear_leveling.allocation", &["oldest-first", "least-worn"]),
         ("wear_leveling.spread_max", &["0", "1", "8"]),
     ],

@@ -1,0 +1,46 @@
+//! `[performance_mode]`: fast writes into a drive that is not half full.
+
+use serde::Deserialize;
+
+use super::config::Check;
+use super::{ModelError, Sourced};
+use crate::device::performance_mode::PerformanceMode;
+use crate::geometry::Geometry;
+
+/// Fast writes into a drive that is not half full.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PerformanceModeModel {
+    /// tPROG while the mode lasts.
+    pub program_ns: Sourced<u64>,
+    /// Share of the LBA space not held by normal data that fast data may hold, in percent.
+    pub fill_percent: Sourced<u32>,
+    /// Pages of 4 KiB that are put in order per second once that is reached.
+    pub reorganise_pages_per_s: Sourced<u64>,
+}
+
+impl PerformanceModeModel {
+    pub(super) fn resolve(
+        &self,
+        check: &Check<'_>,
+        geometry: &Geometry,
+    ) -> Result<PerformanceMode, ModelError> {
+        if check.model.pslc.is_some() {
+            let rule = "a drive has either this or a pSLC cache, [pslc]";
+            return check.fail("performance_mode.program_ns", self.program_ns.value, rule);
+        }
+        let normal_ns = check.model.nand.program_ns.value;
+        let pages_per_s = self.reorganise_pages_per_s.value;
+        let fill_percent = self.fill_percent.value;
+        check.within("performance_mode.program_ns", self.program_ns.value, 1, normal_ns)?;
+        check.within("performance_mode.fill_percent", fill_percent.into(), 1, 90)?;
+        let key = "performance_mode.reorganise_pages_per_s";
+        check.within(key, pages_per_s, 1, 1_000_000_000)?;
+        let unit_pages = u64::from(geometry.unit_pages);
+        Ok(PerformanceMode {
+            program_ns: self.program_ns.value,
+            fill_percent,
+            unit_interval_ns: (unit_pages * 1_000_000_000).div_ceil(pages_per_s),
+        })
+    }
+}

@@ -1,0 +1,51 @@
+//! Superblocks that are programmed fast: only what a "performance mode" needs to know of the array.
+
+/// Which superblocks are programmed fast, and how fast.
+#[derive(Debug)]
+pub struct FastSuperblocks {
+    program_ns: u64,
+    is_fast: Vec<bool>,
+    count: u32,
+}
+
+impl FastSuperblocks {
+    /// None of so many yet.
+    #[must_use]
+    pub fn new(program_ns: u64, superblocks: u32) -> Self {
+        Self { program_ns, is_fast: vec![false; superblocks as usize], count: 0 }
+    }
+
+    /// Superblocks programmed fast since their last erase.
+    #[must_use]
+    pub fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// True where a superblock is one of them; those of the map never are.
+    #[inline]
+    #[must_use]
+    pub fn contains(&self, superblock: u32) -> bool {
+        self.is_fast.get(superblock as usize).is_some_and(|&is_fast| is_fast)
+    }
+
+    /// An erased superblock will be programmed fast.
+    pub fn insert(&mut self, superblock: u32) {
+        self.count += u32::from(!self.contains(superblock));
+        self.is_fast[superblock as usize] = true;
+    }
+
+    /// A superblock has been erased.
+    pub fn erased(&mut self, superblock: u32) {
+        self.count -= u32::from(self.contains(superblock));
+        if let Some(is_fast) = self.is_fast.get_mut(superblock as usize) {
+            *is_fast = false;
+        }
+    }
+
+    /// Program time of a superblock's units, where it differs from the usual.
+    #[inline]
+    #[must_use]
+    pub fn program_ns(&self, superblock: u32) -> Option<u64> {
+        self.contains(superblock).then_some(self.program_ns)
+    }
+}
