@@ -217,6 +217,12 @@ impl Collector {
         placed.find_map(|victim| programs.not_issued(victim.durable_at))
     }
 
+    /// True while a superblock is being erased.
+    #[must_use]
+    pub fn is_erasing(&self) -> bool {
+        !self.erasing.is_empty()
+    }
+
     /// One die has erased its blocks of `superblock`; true when it was the last.
     pub fn die_erased(&mut self, superblock: u32) -> bool {
         let Some(index) = self.erasing.iter().position(|e| e.superblock == superblock) else {

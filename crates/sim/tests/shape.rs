@@ -4,7 +4,7 @@
 
 mod common;
 
-use base::{Nanos, OpKind, Rng, TelemetryRow};
+use base::{Completion, Nanos, OpKind, Rng, TelemetryRow};
 use common::{built_in, closed_loop, fill, op, random_writes, waf_fifo, waf_greedy};
 use sim::Device;
 
@@ -149,6 +149,34 @@ fn sequential_writes_reach_the_slowest_of_link_channel_and_die() {
         let measured = 4000.0 * 131_072.0 / (device.now().0 - start) as f64 * 1e9;
         println!("{name}: {:.1} MB/s of {:.1}", measured / 1e6, limit / 1e6);
         assert!((measured / limit - 1.0).abs() < 0.01, "{name}: {measured} of {limit}");
+    }
+}
+
+/// All of it is garbage, but it is erased a few superblocks at a time: no write waits for the erase of the
+/// whole drive, which takes superblocks x tBERS.
+#[test]
+fn a_trimmed_drive_is_erased_as_it_is_written() {
+    for name in ["samsung-840-pro-256gb", "sandisk-extreme-ii-480gb"] {
+        let mut device = built_in(name, "1/64", &[]);
+        let pages = logical_pages(&device);
+        let _ = rows_in_steady_state(&mut device, pages / 4, 1);
+        device.deallocate(0, pages);
+        let config = device.config().clone();
+        let all_ns = u64::from(config.geometry.superblocks) * config.nand.erase_ns;
+        let mut page = 0;
+        let mut longest_ns = 0;
+        let mut ended = Vec::new();
+        while page < pages / 4 {
+            for tag in 0..32 {
+                device.submit(&op(OpKind::Write, page, 8, tag));
+                page += 8;
+            }
+            device.reap(32, &mut ended);
+            let waits = ended.drain(..).map(|end: Completion| end.latency().0);
+            longest_ns = waits.fold(longest_ns, u64::max);
+        }
+        println!("{name}: longest write {longest_ns} ns of {all_ns}");
+        assert!(longest_ns < all_ns / 4, "{name}: {longest_ns} ns of {all_ns}");
     }
 }
 

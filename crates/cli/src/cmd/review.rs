@@ -38,6 +38,9 @@ const FULL: &[Entry] = &[
     (Test::QdSweep, "", None),
     (Test::Mixed, "", None),
     (Test::Pslc, "", None),
+    (Test::Heavy, "", None),
+    (Test::Light, "", None),
+    (Test::Destroyer, "", None),
 ];
 
 /// Minutes instead of hours, within the first 8 GiB; every result carries its parameters.
@@ -52,6 +55,7 @@ const QUICK: &[Entry] = &[
     (Test::QdSweep, "time=3s random_span=1GiB", None),
     (Test::Mixed, "time=5s random_span=1GiB read_percents=100,65,35,0", None),
     (Test::Pslc, "write_bytes=4GiB burst_bytes=1GiB pauses=5s", None),
+    (Test::Light, "part=1/50", None),
 ];
 
 /// The tests of the SNIA PTS.

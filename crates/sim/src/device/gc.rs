@@ -2,8 +2,8 @@
 
 use super::Device;
 use crate::durability::Mark;
-use crate::ftl::StreamId;
 use crate::ftl::pacing::Level;
+use crate::ftl::{STREAMS, StreamId};
 use crate::geometry::Geometry;
 use crate::nand::DieOp;
 use crate::probe::Probe;
@@ -117,12 +117,25 @@ impl<P: Probe> Device<P> {
         self.nand.enqueue(die, DieOp::GcRead { unit, valid }, self.now_ns);
     }
 
+    /// The victim of the drive's policy; none where the erases on their way give all the room that pacing can
+    /// want. Without that limit a drive of which most was deallocated would queue the erase of all
+    /// of it at once, and the host would wait for seconds.
+    fn victim_for_room(&mut self) -> Option<u32> {
+        let level = self.level();
+        let enough = u64::from(self.config.free_high) + STREAMS as u64;
+        let is_coming = level.writable_pages >= enough * u64::from(level.superblock_pages);
+        // An erase under way comes back for more when it ends.
+        if is_coming && self.collector.is_erasing() && !self.may_collect_quietly() {
+            return None;
+        }
+        self.victims.select(&self.ftl)
+    }
+
     /// Chooses the next victim; false where none would give room.
     fn begin_victim(&mut self) -> bool {
         let worn = self.wear_leveling.victim(&self.ftl);
         let other = worn.or_else(|| self.victim_to_reorganise());
-        let Some(victim) =
-            other.or_else(|| self.fold_victim()).or_else(|| self.victims.select(&self.ftl))
+        let Some(victim) = other.or_else(|| self.fold_victim()).or_else(|| self.victim_for_room())
         else {
             self.collector.owed_pages = 0;
             return false;
