@@ -66,7 +66,7 @@ export function resultTable(table: Table, runs: readonly Run[]): HTMLElement {
           h(
             "tr",
             {},
-            h("th", { scope: "col" }, table.row_name),
+            h("th", { scope: "col", class: "corner" }, table.row_name),
             table.columns.map(({ name, unit }) => h("th", { scope: "col" }, heading(name, unit))),
           ),
         ),
