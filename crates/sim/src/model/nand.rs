@@ -196,6 +196,11 @@ impl Check<'_> {
         ] {
             self.within(key, value, min, max)?;
         }
+        let senses = 1 + u64::from(retry.retries_max.value);
+        if self.model.nand.read_ns.value * senses > HOUR_NS {
+            let rule = "with every retry, a read of nand.read_ns must end within an hour";
+            return self.fail("nand.retry.retries_max", retry.retries_max.value, rule);
+        }
         Ok(ErrorGrowth {
             initial_cycles: retry.initial_cycles.value,
             fresh_ppb: retry.fresh_ppb.value,
