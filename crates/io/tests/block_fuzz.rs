@@ -3,8 +3,8 @@
 
 mod support;
 
-use std::fs;
-use std::os::unix::fs::symlink;
+use std::fs::{self, File};
+use std::os::unix::fs::{FileExt, symlink};
 use std::path::PathBuf;
 
 use base::{OpKind, Rng};
@@ -13,6 +13,7 @@ use support::loops::{LoopDevice, Undo, attach, must, require_or_skip};
 use support::{op, writing};
 
 const SIZE_BYTES: u64 = 1 << 20;
+const SWAP_PAGE_BYTES: u64 = 4096;
 const USERS: u32 = 1000;
 
 /// A device, what stands in front of it, and what it holds.
@@ -22,6 +23,8 @@ struct Exhibit {
     device: LoopDevice,
     /// Its node, given with `--erase`, opens it.
     may_open: bool,
+    /// Bytes at the end that the kernel may write.
+    kernels_bytes: u64,
     content: Vec<u8>,
     link: PathBuf,
 }
@@ -31,17 +34,33 @@ impl Exhibit {
         let link = device.beside("link");
         symlink(&device.node, &link).unwrap();
         let content = fs::read(&device.image).unwrap();
-        Self { device, may_open, content, link, _undo: undo }
+        Self { device, may_open, kernels_bytes: 0, content, link, _undo: undo }
     }
 
     /// Nothing changed but what lies below `granted_bytes`.
     fn must_be_untouched_from(&mut self, granted_bytes: u64, user: u32) {
         let now = fs::read(&self.device.image).unwrap();
-        let from = granted_bytes as usize;
+        let own = granted_bytes as usize..(SIZE_BYTES - self.kernels_bytes) as usize;
         let node = self.device.node();
-        assert!(now[from..] == self.content[from..], "user {user} changed {node} beyond {from}");
+        assert!(
+            now[own.clone()] == self.content[own.clone()],
+            "user {user} changed {node} in {own:?}"
+        );
         self.content = now;
     }
+}
+
+/// Swap space is the kernel's to write, whenever memory runs short: it is left one page that is not compared.
+///
+/// Fields of the header, version 1, as a little-endian machine has them: `nr_badpages` at byte 1,032 and `badpages` from 1,536 (swapon(8), linux/swap.h).
+fn declare_all_but_the_last_page_bad(swap: &LoopDevice) {
+    let image = File::options().write(true).open(&swap.image).unwrap();
+    let bad: Vec<u32> =
+        (1..(SIZE_BYTES - SWAP_PAGE_BYTES) / SWAP_PAGE_BYTES).map(|page| page as u32).collect();
+    image.write_all_at(&(bad.len() as u32).to_le_bytes(), 1032).unwrap();
+    let list: Vec<u8> = bad.iter().flat_map(|page| page.to_le_bytes()).collect();
+    image.write_all_at(&list, 1536).unwrap();
+    must("blockdev", &["--flushbufs", swap.node()]);
 }
 
 fn with_ext4() -> LoopDevice {
@@ -59,6 +78,7 @@ fn exhibits() -> Vec<Exhibit> {
     let mounted_undo = Undo::new("umount", at.to_str().unwrap());
     let swap = LoopDevice::new(SIZE_BYTES);
     must("mkswap", &[swap.node()]);
+    declare_all_but_the_last_page_bad(&swap);
     must("swapon", &[swap.node()]);
     let swap_undo = Undo::new("swapoff", swap.node());
     let held = LoopDevice::new(SIZE_BYTES);
@@ -66,7 +86,7 @@ fn exhibits() -> Vec<Exhibit> {
     let held_undo = Undo::new("losetup", format!("-d{}", top.display()));
     vec![
         Exhibit::new(mounted, false, vec![mounted_undo]),
-        Exhibit::new(swap, false, vec![swap_undo]),
+        Exhibit { kernels_bytes: SWAP_PAGE_BYTES, ..Exhibit::new(swap, false, vec![swap_undo]) },
         Exhibit::new(held, false, vec![held_undo]),
         Exhibit::new(LoopDevice::with(SIZE_BYTES, &["--read-only"]), false, vec![]),
         Exhibit::new(with_ext4(), true, vec![]),
