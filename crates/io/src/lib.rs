@@ -38,4 +38,4 @@ pub use open::{EngineChoice, OpenOptions, RealTarget, open_block, open_file};
 pub use purge::PurgeOption;
 pub use spec::TargetSpec;
 pub use sysfs::DeviceNumber;
-pub use target::{Limits, PurgeMethod, Target};
+pub use target::{Limits, PurgeMethod, Rest, Target};

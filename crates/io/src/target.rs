@@ -26,6 +26,21 @@ pub struct Limits {
     pub queue_depth_max: u32,
     /// True where [`base::OpKind::Deallocate`] does something.
     pub deallocate: bool,
+    /// True where [`Target::set_rest`] does something.
+    pub rest: bool,
+    /// True where the target's own telemetry counts the energy it draws.
+    pub energy: bool,
+}
+
+/// What link and drive may do while there is nothing to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rest {
+    /// Whatever they did before the run.
+    AsFound,
+    /// Go to sleep, by the host's wish or the drive's.
+    Allowed,
+    /// Stay awake.
+    Denied,
 }
 
 /// How a target was brought to its fresh state; the word is recorded in the result.
@@ -170,6 +185,18 @@ pub trait Target {
     /// # Errors
     /// Where the device failed to flush.
     fn flush(&mut self) -> Result<(), IoError>;
+
+    /// Switches what link and drive may do while there is nothing to do, and says in words what was switched.
+    /// What was found is restored when the target is dropped.
+    ///
+    /// # Errors
+    /// Where the target has nothing to switch ([`Limits::rest`]), or the switch failed.
+    fn set_rest(&mut self, _rest: Rest) -> Result<String, IoError> {
+        let name = self.identity().name;
+        Err(IoError::Unsupported(format!(
+            "{name} has no link power management and no power states that can be switched here"
+        )))
+    }
 
     /// From now on every command that reaches beyond the first `span_bytes` fails without touching
     /// the device; only a purge still means all of it.

@@ -2,12 +2,14 @@
 //!
 //! [`rates`] and [`summary`] serve any test; [`steady`] says whether a figure has settled and
 //! [`changepoint`] finds regimes in any series; [`consistency`] gives the figures of one test, [`findings`]
-//! puts them into sentences, and [`notice`] says whether a person would notice.
+//! puts them into sentences, [`notice`] says whether a person would
+//! notice, and [`power`] what was drawn.
 
 pub mod changepoint;
 pub mod consistency;
 pub mod findings;
 pub mod notice;
+pub mod power;
 pub mod rates;
 pub mod steady;
 pub mod summary;

@@ -91,7 +91,9 @@ impl Plan {
         let workloads = self.phases().filter_map(|phase| match &phase.action {
             Action::Load { workload, .. } => Some((workload.queue_depth, workload.block_bytes)),
             Action::Replay(spec) => Some((spec.queue_depth_max, spec.transfer_bytes_max)),
-            Action::Purge | Action::Deallocate { .. } | Action::Idle(_) => None,
+            Action::Purge | Action::Deallocate { .. } | Action::Idle(_) | Action::SetRest(_) => {
+                None
+            }
         });
         workloads.fold((1, 512), |(depth, bytes), (d, b)| (depth.max(d), bytes.max(b)))
     }
@@ -122,7 +124,11 @@ fn check_phase(phase: &PhaseSpec, site: &Site<'_>) -> Result<(), RunError> {
                 identity.name, phase.name
             ))))
         }
-        Action::Purge | Action::Deallocate { .. } | Action::Idle(_) | Action::Replay(_) => Ok(()),
+        Action::Purge
+        | Action::Deallocate { .. }
+        | Action::Idle(_)
+        | Action::SetRest(_)
+        | Action::Replay(_) => Ok(()),
     }
 }
 
@@ -414,11 +420,8 @@ impl Session {
             Action::Deallocate { offset_bytes, len_bytes } => {
                 confirmed.and_then(|()| target.deallocate(*offset_bytes, *len_bytes))
             }
-            Action::Idle(duration) => {
-                let until = Nanos(start.0.saturating_add(duration.0));
-                idle(target, until, control);
-                Ok(())
-            }
+            Action::Idle(duration) => return self.idle(target, spec, *duration, control),
+            Action::SetRest(rest) => return self.set_rest(target, spec, *rest),
         };
         let interrupted = control.interrupted.load(Ordering::Relaxed);
         let mut phase = phase_record(spec, what, start, target.now());
@@ -515,13 +518,5 @@ fn phase_record(spec: &PhaseSpec, what: String, start: Nanos, end: Nanos) -> Pha
         errors: 0,
         ios_after_end: 0,
         complete: false,
-    }
-}
-
-/// Lets time pass until `until`, looking at the stop button once a second.
-fn idle<T: Target>(target: &mut T, until: Nanos, control: &Control<'_>) {
-    while target.now() < until && !control.interrupted.load(Ordering::Relaxed) {
-        let second = target.now().0.saturating_add(Nanos::SECOND.0);
-        target.idle_until(Nanos(second).min(until));
     }
 }

@@ -12,6 +12,7 @@ pub mod latency;
 pub mod linear;
 pub mod measured;
 pub mod mixed;
+pub mod power;
 pub mod pslc;
 pub mod pts;
 pub mod qd_sweep;
@@ -26,7 +27,7 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use base::{Bytes, Nanos};
-use io::{Identity, Limits, TargetKind};
+use io::{Identity, Limits, Rest, TargetKind};
 use load::Workload;
 use result::schema::{Finding, Table, Verdict};
 
@@ -62,6 +63,8 @@ pub enum Test {
     FullWrite,
     /// See [`pslc`].
     Pslc,
+    /// See [`power`].
+    Power,
     /// See [`storage_bench`].
     Heavy,
     /// See [`storage_bench`].
@@ -207,8 +210,10 @@ pub enum Action {
         /// Length.
         len_bytes: u64,
     },
-    /// Leave the target alone.
+    /// Leave the target alone, and note each second what it does.
     Idle(Nanos),
+    /// Switch what link and drive may do while there is nothing to do; where that fails, the run goes on.
+    SetRest(Rest),
     /// Issue the commands of a trace.
     Replay(ReplaySpec),
     /// Issue a workload to its end, or for a time.
@@ -227,7 +232,7 @@ impl PhaseSpec {
     #[must_use]
     pub fn length(&self) -> Length {
         match &self.action {
-            Action::Purge | Action::Deallocate { .. } => Length::Unknown,
+            Action::Purge | Action::Deallocate { .. } | Action::SetRest(_) => Length::Unknown,
             Action::Replay(replay) => replay
                 .moved_bytes
                 .map_or(Length::Unknown, |(read, written)| Length::Bytes(read + written)),
@@ -245,7 +250,7 @@ impl PhaseSpec {
     pub fn is_destructive(&self) -> bool {
         match &self.action {
             Action::Purge | Action::Deallocate { .. } | Action::Replay(_) => true,
-            Action::Idle(_) => false,
+            Action::Idle(_) | Action::SetRest(_) => false,
             Action::Load { workload, .. } => workload.mix.writes(),
         }
     }
@@ -268,7 +273,7 @@ pub struct Figures {
 
 impl Test {
     /// Every test, in the order of the suite.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::Consistency,
         Self::Trim,
         Self::Corners,
@@ -280,6 +285,7 @@ impl Test {
         Self::Mixed,
         Self::FullWrite,
         Self::Pslc,
+        Self::Power,
         Self::Heavy,
         Self::Light,
         Self::Destroyer,
@@ -306,6 +312,7 @@ impl Test {
             Self::Mixed => &mixed::DEFINITION,
             Self::FullWrite => &full_write::DEFINITION,
             Self::Pslc => &pslc::DEFINITION,
+            Self::Power => &power::DEFINITION,
             Self::Heavy => &storage_bench::HEAVY_2011,
             Self::Light => &storage_bench::LIGHT_2011,
             Self::Destroyer => &storage_bench::DESTROYER_2013,

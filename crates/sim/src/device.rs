@@ -222,12 +222,13 @@ impl<P: Probe> Device<P> {
             return;
         }
         let now_ns = self.now_ns;
+        let power = self.power.as_ref().map(|power| power.renewed(now_ns));
         // The old maps go first: two drives of full size would need twice the memory.
         self.ftl = Ftl::new(Geometry { superblocks: 0, logical_pages: 0, ..*self.geometry() });
         let ftl = Ftl::new(self.config.geometry);
         *self = Self::assemble(self.config.clone(), ftl, P::default());
         self.now_ns = now_ns;
-        self.power = self.config.power.map(|model| Power::new(model, now_ns));
+        self.power = power;
         self.wait_for_idle();
     }
 

@@ -4,7 +4,7 @@
 //! costs the next command some time. Every NAND operation and every page over a channel costs energy on top
 //! of that. Source: Serial ATA interface power management and device sleep (slumber, `DevSleep`), NVM Express power
 //! state descriptors (entry and exit latency, power); rated and measured powers of drives. Simplifications: the drive
-//! goes to sleep by its own timers; while it enters a state it draws the power of the one before, while it leaves
+//! goes to sleep by its own timers, unless the host keeps it awake; while it enters a state it draws the power of the one before, while it leaves
 //! one that of work; a program's or erase's energy is drawn at once when it begins. Test: `tests/power.rs`.
 //!
 //! ```text
@@ -87,6 +87,8 @@ impl StateTimes {
 pub struct Power {
     model: PowerModel,
     is_active: bool,
+    /// False where the host keeps it awake.
+    may_rest: bool,
     /// Since when it has had something to do, or nothing.
     since_ns: u64,
     /// Times until then.
@@ -97,7 +99,8 @@ impl Power {
     /// A drive that begins to rest at `now_ns`.
     #[must_use]
     pub fn new(model: PowerModel, now_ns: u64) -> Self {
-        Self { model, is_active: false, since_ns: now_ns, before: StateTimes::default() }
+        let before = StateTimes::default();
+        Self { model, is_active: false, may_rest: true, since_ns: now_ns, before }
     }
 
     /// Notes whether the drive has work from `now_ns` on.
@@ -110,12 +113,30 @@ impl Power {
         }
     }
 
+    /// The drive made new at `now_ns`: no time spent in any state, and what the host allows as before.
+    #[must_use]
+    pub fn renewed(&self, now_ns: u64) -> Self {
+        Self { may_rest: self.may_rest, ..Self::new(self.model, now_ns) }
+    }
+
+    /// Lets the drive rest when it has nothing to do, or keeps it idle. Its timers begin anew.
+    pub fn allow_rest(&mut self, allowed: bool, now_ns: u64) {
+        self.before = self.times(now_ns);
+        self.since_ns = now_ns;
+        self.may_rest = allowed;
+    }
+
+    /// The states of rest that it may enter: slumber and the deeper one.
+    fn rests(&self) -> [Option<RestState>; 2] {
+        if self.may_rest { [self.model.slumber, self.model.sleep] } else { [None, None] }
+    }
+
     /// How long a command that comes at `now_ns` waits for the drive to be ready.
     #[must_use]
     pub fn wake_ns(&self, now_ns: u64) -> u64 {
         let rested_ns = now_ns - self.since_ns;
-        let states = [self.model.sleep, self.model.slumber];
-        let entered = states.into_iter().flatten().find(|state| state.after_ns <= rested_ns);
+        let entered =
+            self.rests().into_iter().rev().flatten().find(|state| state.after_ns <= rested_ns);
         match entered {
             Some(state) if !self.is_active => {
                 (state.after_ns + state.entry_ns).saturating_sub(rested_ns) + state.exit_ns
@@ -136,9 +157,10 @@ impl Power {
         let beyond = |left_ns: u64, state: Option<RestState>| {
             state.map_or(0, |state| left_ns.saturating_sub(state.after_ns + state.entry_ns))
         };
-        let sleep_ns = beyond(left_ns, self.model.sleep);
+        let [slumber, sleep] = self.rests();
+        let sleep_ns = beyond(left_ns, sleep);
         left_ns -= sleep_ns;
-        let slumber_ns = beyond(left_ns, self.model.slumber);
+        let slumber_ns = beyond(left_ns, slumber);
         times.sleep_ns += sleep_ns;
         times.slumber_ns += slumber_ns;
         times.idle_ns += left_ns - slumber_ns;

@@ -162,6 +162,33 @@ fn work_of_its_own_wakes_the_drive_without_a_command() {
 }
 
 #[test]
+fn a_drive_that_is_kept_awake_stays_idle_until_it_may_rest_again() {
+    let mut device = with_power(&[]);
+    device.run_until(secs(1));
+    device.allow_rest(false);
+    device.run_until(secs(6));
+    assert_eq!(alone(&mut device, &op(OpKind::Write, 0, 1, 0)), WRITE_COMMAND + LINK_PAGE);
+    device.run_until(secs(8));
+    let awake = device.power_times().unwrap();
+    assert_eq!((awake.slumber_ns, awake.sleep_ns), (898 * MS, 0), "only what was before");
+    device.allow_rest(true);
+    device.run_until(secs(10));
+    let rested = device.power_times().unwrap();
+    assert_eq!(rested.slumber_ns - awake.slumber_ns, 2 * SECOND - 102 * MS);
+    assert_eq!(rested.total_ns(), device.now().0, "no moment is counted twice");
+}
+
+#[test]
+fn what_the_host_allows_outlives_a_purge() {
+    let mut device = with_power(&[]);
+    alone(&mut device, &op(OpKind::Write, 0, 4, 0));
+    device.allow_rest(false);
+    device.reset();
+    device.run_until(secs(10));
+    assert_eq!(device.power_times().unwrap().slumber_ns, 0);
+}
+
+#[test]
 fn a_new_life_begins_with_no_energy_drawn() {
     let mut device = with_power(&[]);
     alone(&mut device, &op(OpKind::Write, 0, 4, 0));

@@ -129,6 +129,8 @@ fn file_limits() -> Limits {
         transfer_bytes_max: TRANSFER_BYTES_MAX,
         queue_depth_max: io::open::QUEUE_DEPTH_MAX,
         deallocate: true,
+        rest: false,
+        energy: false,
     }
 }
 
@@ -206,7 +208,7 @@ pub fn cost(phase: &PhaseSpec, overwritten_bytes: u64) -> Cost {
             let time = Nanos(scaled(overwritten_bytes, Nanos::SECOND.0, ASSUMED_FILL_BYTES_PER_S));
             return Cost { written_bytes: overwritten_bytes, time: Some(time), is_estimate: true };
         }
-        Action::Purge | Action::Deallocate { .. } => {
+        Action::Purge | Action::Deallocate { .. } | Action::SetRest(_) => {
             return Cost { is_estimate: true, ..Cost::default() };
         }
     };

@@ -38,6 +38,7 @@ const FULL: &[Entry] = &[
     (Test::QdSweep, "", None),
     (Test::Mixed, "", None),
     (Test::Pslc, "", None),
+    (Test::Power, "", None),
     (Test::Heavy, "", None),
     (Test::Light, "", None),
     (Test::Destroyer, "", None),
@@ -55,6 +56,7 @@ const QUICK: &[Entry] = &[
     (Test::QdSweep, "time=3s random_span=1GiB", None),
     (Test::Mixed, "time=5s random_span=1GiB read_percents=100,65,35,0", None),
     (Test::Pslc, "write_bytes=4GiB burst_bytes=1GiB pauses=5s", None),
+    (Test::Power, "settle=5s rest=10s time=20s random_span=1GiB", None),
     (Test::Light, "part=1/50", None),
 ];
 

@@ -15,6 +15,8 @@ const LIMITS: Limits = Limits {
     transfer_bytes_max: 1 << 30,
     queue_depth_max: 65_536,
     deallocate: true,
+    rest: false,
+    energy: false,
 };
 
 /// A target with nothing behind it.

@@ -75,6 +75,8 @@ impl ScriptedTarget {
             transfer_bytes_max: 1 << 20,
             queue_depth_max: 1024,
             deallocate: true,
+            rest: false,
+            energy: false,
         };
         Self {
             capacity_bytes,

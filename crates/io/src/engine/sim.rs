@@ -10,7 +10,7 @@ use sim::{Config, Device, Model, PAGE_BYTES};
 
 use crate::error::IoError;
 use crate::identity::{Identity, TargetKind};
-use crate::target::{Limits, PurgeMethod, Target};
+use crate::target::{Limits, PurgeMethod, Rest, Target};
 
 /// Longest single command of a simulated drive: what an ATA command can carry.
 const TRANSFER_BYTES_MAX: u32 = 32 << 20;
@@ -88,6 +88,8 @@ fn limits(config: &Config) -> Limits {
         transfer_bytes_max: TRANSFER_BYTES_MAX,
         queue_depth_max: config.queue_depth,
         deallocate: config.interface.deallocate != DeallocateSupport::Absent,
+        rest: config.power.is_some_and(|power| power.slumber.or(power.sleep).is_some()),
+        energy: config.power.is_some(),
     }
 }
 
@@ -139,6 +141,12 @@ impl SimTarget {
     pub fn open(spec: &str, name: &str, keys: &[(String, String)]) -> Result<Self, IoError> {
         let (model, config) = resolve(name, keys)?;
         Ok(Self { spec: spec.to_owned(), model, device: Device::new(config) })
+    }
+
+    /// The drive itself, to compare what a test says with what it went through.
+    #[must_use]
+    pub fn device(&self) -> &Device {
+        &self.device
     }
 
     /// The resolved model.
@@ -220,6 +228,13 @@ impl Target for SimTarget {
         };
         self.submit(&[op]);
         self.reap(1, &mut Vec::new())
+    }
+
+    fn set_rest(&mut self, rest: Rest) -> Result<String, IoError> {
+        let allowed = rest != Rest::Denied;
+        self.device.allow_rest(allowed);
+        let words = if allowed { "rests by its own timers" } else { "is kept awake" };
+        Ok(format!("the simulated drive {words}"))
     }
 
     fn telemetry_start(&mut self, interval: Nanos) {

@@ -59,6 +59,8 @@ fn limits(report: &DeviceReport, options: &OpenOptions) -> Result<Limits, IoErro
         transfer_bytes_max: options.transfer_bytes_max,
         queue_depth_max: options.queue_depth,
         deallocate: options.write && report.deallocate,
+        rest: false,
+        energy: false,
     })
 }
 

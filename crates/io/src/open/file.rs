@@ -345,6 +345,8 @@ fn medium(
         transfer_bytes_max: options.transfer_bytes_max,
         queue_depth_max: options.queue_depth,
         deallocate,
+        rest: false,
+        energy: false,
     };
     let identity = Identity {
         kind: TargetKind::File,

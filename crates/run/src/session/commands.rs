@@ -1,7 +1,9 @@
-//! Phases that issue commands: a workload, or a trace.
+//! Phases that are watched second by second: a workload, a trace, or a rest.
+
+use std::sync::atomic::Ordering;
 
 use base::Nanos;
-use io::Target;
+use io::{Rest, Target};
 use load::Generator;
 use result::rows::PhaseRows;
 use result::schema::{Phase, RunStatus};
@@ -63,6 +65,53 @@ impl Session {
             end
         });
         self.driven(target, spec, start, recorder, end)
+    }
+
+    /// Leaves the target alone, looking at the stop button once a second.
+    pub(super) fn idle<T: Target>(
+        &mut self,
+        target: &mut T,
+        spec: &PhaseSpec,
+        duration: Nanos,
+        control: &mut Control<'_>,
+    ) -> (Phase, PhaseRows) {
+        let start = target.now();
+        let until = Nanos(start.0.saturating_add(duration.0));
+        let mut recorder = Recorder::new(start, Some(duration));
+        target.telemetry_start(Nanos::SECOND);
+        while target.now() < until && !control.interrupted.load(Ordering::Relaxed) {
+            let second = target.now().0.saturating_add(Nanos::SECOND.0);
+            target.idle_until(Nanos(second).min(until));
+            recorder.passed(target.now());
+            target.telemetry_take(recorder.telemetry_mut());
+            (control.observer)(&second_event(&recorder));
+        }
+        let interrupted = control.interrupted.load(Ordering::Relaxed);
+        let end = if interrupted { End::Interrupted } else { End::Complete };
+        self.driven(target, spec, start, recorder, Ok(end))
+    }
+
+    /// Switches what link and drive may do at rest. The figures of a drive that cannot be switched are missing,
+    /// but no others.
+    pub(super) fn set_rest<T: Target>(
+        &mut self,
+        target: &mut T,
+        spec: &PhaseSpec,
+        rest: Rest,
+    ) -> (Phase, PhaseRows) {
+        let start = target.now();
+        let switched = target.set_rest(rest);
+        let mut phase = phase_record(spec, spec.what.clone(), start, target.now());
+        phase.complete = switched.is_ok();
+        match switched {
+            Ok(words) => phase.what = format!("{}: {words}", spec.what),
+            Err(error) => {
+                phase.errors = 1;
+                let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}"));
+                self.warn(format!("could not {}: {error}{}", spec.what, cause.unwrap_or_default()));
+            }
+        }
+        (phase, PhaseRows::default())
     }
 
     /// The record and the rows of a phase of commands that has come to an end.

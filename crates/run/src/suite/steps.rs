@@ -1,6 +1,7 @@
 //! The words that tests are written in: purge, fill, load, pass, pause.
 
 use base::{Bytes, Data, Nanos, OpKind};
+use io::Rest;
 use load::{Mix, Order, Workload};
 use serde_json::Value;
 
@@ -42,6 +43,17 @@ pub fn trim(name: &str, len_bytes: u64) -> PhaseSpec {
 pub fn idle(name: &str, duration: Nanos) -> PhaseSpec {
     let what = format!("leave the target alone for {duration}");
     PhaseSpec { name: name.to_owned(), what, action: Action::Idle(duration) }
+}
+
+/// Switches what link and drive may do while there is nothing to do.
+#[must_use]
+pub fn set_rest(name: &str, rest: Rest) -> PhaseSpec {
+    let what = match rest {
+        Rest::AsFound => "let link and drive rest as they did before",
+        Rest::Allowed => "let link and drive rest",
+        Rest::Denied => "keep link and drive awake",
+    };
+    PhaseSpec { name: name.to_owned(), what: what.to_owned(), action: Action::SetRest(rest) }
 }
 
 /// Issues a workload until it ends by itself.

@@ -52,6 +52,14 @@ impl<P: Probe> Device<P> {
         self.power.as_ref().map(|power| power.times(self.now_ns))
     }
 
+    /// Lets the drive rest when it has nothing to do, as it does from the start, or keeps it awake. A drive
+    /// that rests wakes at once: what waking costs is felt by commands only.
+    pub fn allow_rest(&mut self, allowed: bool) {
+        if let Some(power) = &mut self.power {
+            power.allow_rest(allowed, self.now_ns);
+        }
+    }
+
     /// What the NAND has begun since the drive was new.
     #[must_use]
     pub fn operations(&self) -> OperationCounts {

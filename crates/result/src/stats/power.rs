@@ -1,0 +1,67 @@
+//! Power and energy of a series: what a meter read, or what a simulated drive counted.
+
+use crate::rows::SecondRow;
+use crate::stats::rates::seconds;
+
+/// What was drawn over some rows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Drawn {
+    /// Mean power over the time for which it is known.
+    pub mean_w: f64,
+    /// Highest reading; of a simulated drive the highest mean of a row.
+    pub max_w: f64,
+    /// Share of the rows' time for which the power is known.
+    pub known_share: f64,
+}
+
+/// Mean power of a row in watts; `None` where nobody read it. A nanojoule in a nanosecond is a watt.
+#[must_use]
+pub fn watts(row: &SecondRow) -> Option<f64> {
+    let energy_nj = row.telemetry.map(|telemetry| telemetry.energy_nj).filter(|&nj| nj > 0);
+    (row.duration_ns > 0).then_some(energy_nj? as f64 / row.duration_ns as f64)
+}
+
+/// Highest reading of a row in watts.
+#[must_use]
+pub fn watts_max(row: &SecondRow) -> Option<f64> {
+    watts(row)
+}
+
+/// What was drawn over these rows; `None` where nobody read it.
+#[must_use]
+pub fn drawn(rows: &[SecondRow]) -> Option<Drawn> {
+    let known = || rows.iter().filter_map(|row| Some((row, watts(row)?)));
+    let known_s: f64 = known().map(|(row, _)| seconds(row.duration_ns)).sum();
+    let all_s: f64 = rows.iter().map(|row| seconds(row.duration_ns)).sum();
+    let energy_j: f64 = known().map(|(row, watts)| watts * seconds(row.duration_ns)).sum();
+    let max_w = rows.iter().filter_map(watts_max).max_by(f64::total_cmp)?;
+    Some(Drawn { mean_w: energy_j / known_s, max_w, known_share: known_s / all_s })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::TelemetryRow;
+
+    fn row(duration_ns: u64, energy_nj: u64) -> SecondRow {
+        let telemetry = Some(TelemetryRow { energy_nj, ..TelemetryRow::default() });
+        SecondRow { duration_ns, telemetry, ..SecondRow::default() }
+    }
+
+    #[test]
+    fn a_mean_weighs_every_row_by_its_length() {
+        let rows = [row(1_000_000_000, 2_000_000_000), row(250_000_000, 1_000_000_000)];
+        let found = drawn(&rows).unwrap();
+        assert_eq!(found, Drawn { mean_w: 2.4, max_w: 4.0, known_share: 1.0 });
+    }
+
+    #[test]
+    fn seconds_that_nobody_read_are_left_out_and_said() {
+        let unknown = SecondRow { duration_ns: 1_000_000_000, ..SecondRow::default() };
+        let rows = [row(1_000_000_000, 3_000_000_000), unknown.clone(), row(0, 7)];
+        let found = drawn(&rows).unwrap();
+        assert_eq!(found, Drawn { mean_w: 3.0, max_w: 3.0, known_share: 0.5 });
+        assert_eq!(drawn(&[unknown]), None);
+        assert_eq!(watts(&row(1_000_000_000, 0)), None, "a drive without [power] counts nothing");
+    }
+}

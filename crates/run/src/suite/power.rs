@@ -1,0 +1,206 @@
+//! Power: what does the drive draw asleep, awake and at work?
+//!
+//! Method, after the reviews: purge; the span of the random writes is filled; after `settle` link and drive
+//! may rest and `rest` is measured (slumber: link power management by host and drive, or the deepest power state),
+//! then they are kept awake and `rest` is measured again (idle); then 128 KiB sequential writes at QD 1 over the
+//! whole span and 4 KiB random writes at QD 32 for `time` each. Lengths and order are ours.
+//!
+//! How to read it: 500 to 1,000 mW of slumber are what hurts a notebook; idle matters where link power management
+//! is off, as in most desktops. Energy per GB compares drives of different speed: a drive that draws more may still
+//! need less for the same work. Peaks of a simulated drive are those of whole seconds.
+
+use base::OpKind;
+use io::{IoError, Rest};
+use load::{Order, Workload};
+use result::schema::{Finding, TableRow};
+use result::stats::power::{Drawn, drawn};
+
+use super::{Definition, Figures, Measured, Part, Procedure, Site, Step, rates, steps};
+use crate::error::RunError;
+use crate::params::{Param, Params};
+
+/// The test.
+pub const DEFINITION: Definition = Definition {
+    name: "power",
+    question: "what does the drive draw asleep, awake and at work?",
+    writes: true,
+    params: &[
+        Param { name: "settle", default: "30s", help: "pause before each measured rest" },
+        Param { name: "rest", default: "60s", help: "length of slumber and idle" },
+        Param { name: "time", default: "60s", help: "length of each kind of writing" },
+        Param { name: "random_span", default: "8GiB", help: "span of the random writes" },
+        Param { name: "queue_depth", default: "32", help: "commands outstanding, random" },
+    ],
+    procedure,
+    figures,
+};
+
+/// From here on slumber is felt on a notebook's battery, by the rule of the reviews.
+const HURTS_W: f64 = 0.5;
+
+/// What is measured: the phase, the phase that makes it possible, and words.
+const STATES: [(&str, Option<&str>, &str); 4] = [
+    ("slumber", Some("allow_rest"), "slumber"),
+    ("idle", None, "idle, awake"),
+    ("sequential_write", None, "128 KiB sequential write"),
+    ("random_write", None, "4 KiB random write"),
+];
+
+fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
+    if !site.limits.energy {
+        return Err(no_meter(site).into());
+    }
+    let (settle, rest) = (params.duration("settle")?, params.duration("rest")?);
+    let time = params.duration("time")?;
+    let (random_span, mut notes) = site.region(params.get("random_span")?);
+    let depth = params.queue_depth("queue_depth")?;
+    let (block, write) = (steps::LINEAR_BLOCK_BYTES, OpKind::Write);
+    let sequential = Workload::new(write, Order::Sequential, block, 1, site.span_bytes);
+    let random = Workload::new(write, Order::Uniform, 4096, depth, random_span);
+    let mut phases = vec![steps::purge(), steps::fill("prepare", random_span)];
+    if site.limits.rest {
+        phases.push(steps::set_rest("allow_rest", Rest::Allowed));
+        phases.push(steps::idle("settle_slumber", settle));
+        phases.push(steps::idle("slumber", rest));
+        phases.push(steps::set_rest("keep_awake", Rest::Denied));
+    } else {
+        notes.push(format!(
+            "slumber is not measured: nothing can be switched here that lets {} sleep or keeps it awake; idle \
+             is as the drive was found",
+            site.identity.name
+        ));
+    }
+    phases.push(steps::idle("settle_idle", settle));
+    phases.push(steps::idle("idle", rest));
+    phases.push(steps::for_time("sequential_write", sequential, time));
+    phases.push(steps::for_time("random_write", random, time));
+    let config = steps::config([
+        ("settle_s", steps::seconds(settle)),
+        ("rest_s", steps::seconds(rest)),
+        ("time_s", steps::seconds(time)),
+        ("random_span_bytes", random_span.into()),
+        ("queue_depth", depth.into()),
+    ]);
+    Ok(Procedure { config, steps: phases.into_iter().map(Step::from).collect(), notes })
+}
+
+fn no_meter(site: &Site<'_>) -> IoError {
+    let name = &site.identity.name;
+    IoError::Unsupported(if site.is_simulated() {
+        format!("the model of {name} has no section [power], so nobody knows what it draws")
+    } else {
+        format!("nothing tells what {name} draws")
+    })
+}
+
+/// One state with what was drawn in it.
+struct State<'a> {
+    phase: &'static str,
+    label: &'static str,
+    part: Option<Part<'a>>,
+    drawn: Option<Drawn>,
+}
+
+impl State<'_> {
+    /// Joules for a gigabyte moved.
+    fn j_per_gb(&self) -> Option<f64> {
+        let rate = self.part?.mb_per_s().filter(|rate| *rate > 0.0)?;
+        Some(self.drawn?.mean_w * 1e3 / rate)
+    }
+
+    fn metric(&self, end: &str) -> String {
+        format!("power.{}.{end}", self.phase)
+    }
+}
+
+fn states<'a>(measured: &Measured<'a>) -> [State<'a>; 4] {
+    STATES.map(|(phase, needs, label)| {
+        let possible = needs.is_none_or(|needs| measured.complete(needs).is_some());
+        let part = measured.complete(phase).filter(|_| possible);
+        State { phase, label, part, drawn: part.and_then(|part| drawn(&part.rows.seconds)) }
+    })
+}
+
+fn figures(measured: &Measured<'_>) -> Figures {
+    let mut figures = Figures::default();
+    let columns = [("mean", "W"), ("peak", "W"), ("energy", "J/GB"), ("rate", "MB/s")];
+    let mut table = rates::table("power", "Power", "state", &columns);
+    let states = states(measured);
+    for state in &states {
+        let works = state.part.is_some_and(|part| part.phase.ios > 0);
+        let rate = state.part.filter(|_| works).and_then(|part| part.mb_per_s());
+        let (mean, max) = (state.drawn.map(|d| d.mean_w), state.drawn.map(|d| d.max_w));
+        for (end, value) in [("power_w_mean", mean), ("power_w_max", max)] {
+            figures.metrics.insert(state.metric(end), value);
+        }
+        if state.phase.ends_with("write") {
+            figures.metrics.insert(state.metric("energy_j_per_gb"), state.j_per_gb());
+            rates::add_rates(&mut figures.metrics, &format!("power.{}", state.phase), state.part);
+        }
+        let values = vec![mean, max, state.j_per_gb(), rate];
+        table.rows.push(TableRow { label: state.label.to_owned(), values });
+        figures.warnings.extend(state.drawn.and_then(|drawn| gaps(state.label, drawn)));
+    }
+    table.conditions = conditions(measured);
+    figures.tables.push(table);
+    figures.findings = findings(measured, &states);
+    figures
+}
+
+fn gaps(label: &str, drawn: Drawn) -> Option<String> {
+    (drawn.known_share < 0.99).then(|| {
+        let share = drawn.known_share * 100.0;
+        format!("{label}: the power is known for only {share:.0}% of the time")
+    })
+}
+
+/// What a figure of power depends on.
+fn conditions(measured: &Measured<'_>) -> std::collections::BTreeMap<String, String> {
+    let switched = |phase: &str| measured.complete(phase).map(|part| part.phase.what.clone());
+    let span = |name: &str| measured.part(name).map(|part| part.phase.what.clone());
+    [
+        ("slumber", switched("allow_rest")),
+        ("idle", switched("keep_awake")),
+        ("sequential write", span("sequential_write")),
+        ("random write", span("random_write")),
+    ]
+    .into_iter()
+    .filter_map(|(label, value)| Some((label.to_owned(), value?)))
+    .collect()
+}
+
+fn findings(measured: &Measured<'_>, states: &[State<'_>; 4]) -> Vec<Finding> {
+    let [slumber, idle, sequential, random] = states;
+    let about = |state: &State<'_>, text: String| {
+        rates::finding(measured, &state.metric("power_w_mean"), &text)
+    };
+    let rest = [
+        slumber.drawn.map(|drawn| about(slumber, slumber_words(drawn.mean_w))),
+        idle.drawn
+            .map(|drawn| about(idle, format!("draws {} idle and kept awake", watts(drawn.mean_w)))),
+    ];
+    let work = [sequential, random].map(|state| {
+        let (drawn, energy_j) = (state.drawn?, state.j_per_gb()?);
+        let (mean, peak) = (watts(drawn.mean_w), watts(drawn.max_w));
+        let text = format!(
+            "draws {mean} on average and {peak} at most in {}s, {energy_j:.1} J for each GB",
+            state.label
+        );
+        Some(about(state, text))
+    });
+    rest.into_iter().chain(work).flatten().collect()
+}
+
+fn slumber_words(mean_w: f64) -> String {
+    let rule = if mean_w < HURTS_W {
+        "below the 500 mW from which a notebook's battery feels it"
+    } else {
+        "which a notebook's battery feels: 500 mW and more do"
+    };
+    format!("draws {} in slumber, {rule}", watts(mean_w))
+}
+
+/// A power as sentences carry it.
+fn watts(power_w: f64) -> String {
+    if power_w < 1.0 { format!("{:.0} mW", power_w * 1e3) } else { format!("{power_w:.2} W") }
+}

@@ -1,0 +1,129 @@
+//! Does the power test report what the drive draws, and does energy add up?
+#![allow(missing_docs, reason = "a test")]
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use io::Target;
+use io::engine::scripted::{Reply, ScriptedTarget};
+use io::engine::sim::SimTarget;
+use result::schema::RunStatus;
+use result::store::RunDir;
+use run::{Control, Outcome, Request, RunError, SpanRequest, Test};
+
+const SHORT: &str = "settle=2s rest=5s time=10s random_span=256MiB";
+
+fn run_power<T: Target>(
+    target: &mut T,
+    library: &Path,
+    settings: &str,
+) -> Result<Outcome, RunError> {
+    let setting = |text: &str| {
+        let (key, value) = text.split_once('=').expect("key=value");
+        (key.to_owned(), value.to_owned())
+    };
+    let request = Request {
+        test: Test::Power,
+        settings: settings.split_whitespace().map(setting).collect(),
+        span: SpanRequest::Default,
+        seed: 1,
+        library: library.to_owned(),
+        command: "ssdlab run power".to_owned(),
+        environment: BTreeMap::new(),
+        warnings: Vec::new(),
+    };
+    let interrupted = AtomicBool::new(false);
+    let mut control = Control {
+        interrupted: &interrupted,
+        observer: &mut |_| (),
+        unix_ns: || 1_795_000_000_000_000_000,
+    };
+    run::run(target, &request, &mut control)
+}
+
+fn drive(name: &str) -> SimTarget {
+    let keys = [("scale".to_owned(), "1/128".to_owned())];
+    SimTarget::open(&format!("sim:{name}"), name, &keys).expect("a built-in model")
+}
+
+fn metric(outcome: &Outcome, name: &str) -> f64 {
+    let metrics = &outcome.run.metrics;
+    let value = metrics.get(name).unwrap_or_else(|| panic!("no {name} in {metrics:#?}"));
+    value.unwrap_or_else(|| panic!("{name} is null"))
+}
+
+#[test]
+fn the_states_of_a_simulated_drive_draw_what_its_model_says() {
+    let library = tempfile::tempdir().expect("a directory");
+    let mut drive = drive("samsung-840-pro-256gb");
+    let outcome = run_power(&mut drive, library.path(), SHORT).expect("it runs");
+    assert_eq!(outcome.run.status, RunStatus::Complete, "{:?}", outcome.run.warnings);
+    assert_eq!(metric(&outcome, "power.slumber.power_w_mean"), 0.042);
+    assert_eq!(metric(&outcome, "power.idle.power_w_mean"), 0.3);
+    let sequential = metric(&outcome, "power.sequential_write.power_w_mean");
+    let random = metric(&outcome, "power.random_write.power_w_mean");
+    assert!(sequential > 1.0 && random > 1.0, "{sequential} W, {random} W");
+    assert!(metric(&outcome, "power.random_write.power_w_max") >= random);
+    let per_gb = metric(&outcome, "power.sequential_write.energy_j_per_gb");
+    let rate = metric(&outcome, "power.sequential_write.mb_per_s");
+    assert!((per_gb * rate / 1e3 - sequential).abs() < 1e-9 * sequential);
+    let text: String = outcome.run.findings.iter().map(|f| f.text.clone() + "\n").collect();
+    assert!(text.contains("draws 42 mW in slumber, below the 500 mW"), "{text}");
+    assert!(text.contains("300 mW idle") && text.contains("J for each GB"), "{text}");
+    result::report::build("report", &[RunDir::open(&outcome.dir).expect("a run")]).expect("a page");
+}
+
+#[test]
+fn the_series_adds_up_to_time_in_states_and_energy_of_operations() {
+    let library = tempfile::tempdir().expect("a directory");
+    let mut drive = drive("sandisk-extreme-ii-480gb");
+    // A last part of a second has a row without telemetry; so the fill, which ends at will, is kept short.
+    let settings = "settle=2s rest=5s time=10s random_span=4MiB";
+    let outcome = run_power(&mut drive, library.path(), settings).expect("it runs");
+    let dir = RunDir::open(&outcome.dir).expect("a run");
+    let mut series_nj = 0;
+    for phase in 0..outcome.run.phases.len() {
+        let rows = dir.rows(phase).expect("rows");
+        series_nj +=
+            rows.seconds.iter().filter_map(|r| r.telemetry).map(|t| t.energy_nj).sum::<u64>();
+    }
+    let model = drive.config().power.expect("a drive with [power]");
+    let times = drive.device().power_times().expect("a drive with [power]");
+    let operations = drive.device().operations();
+    let slumber_mw = model.slumber.expect("it has slumber").power_mw;
+    let states_nj = (times.active_ns * model.active_mw
+        + times.idle_ns * model.idle_mw
+        + times.slumber_ns * slumber_mw)
+        / 1_000;
+    let operations_nj = operations.reads * model.read_nj
+        + operations.programs * model.program_nj
+        + operations.erases * model.erase_nj
+        + operations.transfers * model.transfer_nj;
+    let (series, sum) = (series_nj as f64, (states_nj + operations_nj) as f64);
+    assert!(
+        (series / sum - 1.0).abs() < 1e-3,
+        "series {series} nJ, states and operations {sum} nJ"
+    );
+    assert!(operations_nj > states_nj / 4 && times.slumber_ns > 5_000_000_000);
+}
+
+#[test]
+fn a_drive_that_cannot_be_switched_has_no_slumber_and_says_so() {
+    let library = tempfile::tempdir().expect("a directory");
+    let mut drive = drive("ocz-vertex-3-240gb");
+    let outcome = run_power(&mut drive, library.path(), SHORT).expect("it runs");
+    assert_eq!(outcome.run.metrics["power.slumber.power_w_mean"], None);
+    assert_eq!(metric(&outcome, "power.idle.power_w_mean"), 0.5);
+    let notes = outcome.run.warnings.join("\n");
+    assert!(notes.contains("slumber is not measured"), "{notes}");
+}
+
+#[test]
+fn where_nobody_tells_the_power_the_test_is_refused_before_anything_is_touched() {
+    let library = tempfile::tempdir().expect("a directory");
+    let mut target = ScriptedTarget::new(64 << 20, Reply::after_ns(1_000_000));
+    let error = run_power(&mut target, library.path(), "").expect_err("nothing to read");
+    assert!(matches!(error, RunError::Target(io::IoError::Unsupported(_))), "{error}");
+    assert_eq!(target.events().len(), 0);
+}
