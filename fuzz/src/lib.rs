@@ -115,8 +115,9 @@ fn text_seeds() -> Vec<Vec<u8>> {
         b"0,20941264,8192,W,0.551706\n1,20939840,8192,r,0.554041,x\n",
         b"1538323200,12910952,128,0,1063\n1538323201,6265688,8,1,1064\n",
         b"419,W,8792731648,16384,1577808144360767\n725,R,59110326272,360448,1577808144360813\n",
-        b"BeginHeader\nDiskRead, TimeStamp, Process Name ( PID), ThreadID, IrpPtr, ByteOffset, IOSize, ElapsedTime\n\
-          EndHeader\n DiskRead, 5000, sqlservr.exe (2876), 3160, 0xfffffa80, 0x1000, 0x00002000, 3000, 1\n",
+        b"BeginHeader\nDiskRead, TimeStamp, Process Name ( PID), ThreadID, IrpPtr, ByteOffset, IOSize, ElapsedTime, DiskNum\n\
+          EndHeader\n DiskRead, 5000, sqlservr.exe (2876), 3160, 0xfffffa80, 0x1000, 0x00002000, 3000, 1\n\
+          DiskFlush, 7000, System (   4), 3160, 0xfffffa80, 500, 0\n",
         b"0.000000 0 100 8 1\n1.500000 1 200 16 0\n",
         b"7 0 100 8 1\n1500007 1 200 16 0\n",
         include_bytes!("../../crates/load/tests/fixtures/fio-3.42-write_iolog-v3.log"),

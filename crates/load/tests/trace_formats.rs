@@ -105,22 +105,54 @@ fn alibaba_counts_bytes_and_microseconds() {
     assert_eq!(read(Format::Alibaba, text), expected);
 }
 
+/// The header as the sets have it; the times, offsets and disks of the I/Os are ours.
+const MS_PRODUCTION: &str = "\
+BeginHeader
+              DiskRead,  TimeStamp,     Process Name ( PID),   ThreadID,             IrpPtr,   ByteOffset,     IOSize, \
+ElapsedTime,  DiskNum, IrpFlags, DiskSvcTime, I/O Pri,  VolSnap,         FileObject, FileName
+             DiskWrite,  TimeStamp,     Process Name ( PID),   ThreadID,             IrpPtr,   ByteOffset,     IOSize, \
+ElapsedTime,  DiskNum, IrpFlags, DiskSvcTime, I/O Pri,  VolSnap,         FileObject, FileName
+          DiskReadInit,  TimeStamp,     Process Name ( PID),   ThreadID,             IrpPtr
+             DiskFlush,  TimeStamp,     Process Name ( PID),   ThreadID,             IrpPtr,                           \
+ElapsedTime,  DiskNum, IrpFlags, DiskSvcTime, I/O Pri
+EndHeader
+OS Version: 6.1.6001, Trace Size: 1048576KB
+          DiskReadInit,       2000,     sqlservr.exe (2876),       3160, 0xfffffa80b3a8d010
+              DiskRead,       5000,     sqlservr.exe (2876),       3160, 0xfffffa80b3a8d010, 0x0000001000, 0x00002000, \
+       3000,        3, 0x060043,        2900,       3,  Unknown, 0xfffffa80a1b2c3d0, \"Disk3:\\s1\\s2,s3\"
+             DiskWrite,       4000,           System (   4),       3160, 0xfffffa80b3a8d011, 0x012f5bc000, 0x00010000, \
+       1500,        3, 0x060043,        1400,       3,  Unknown, 0xfffffa80a1b2c3d0, \"Disk3:\\s4\"
+             DiskFlush,       7000,           System (   4),       3160, 0xfffffa80b3a8d012,                           \
+        500,        0, 0x000000,         500,       3
+            FileIoRead,       7100,           System (   4),  1, 2, 3
+";
+
 #[test]
 fn ms_production_events_are_issued_before_they_end() {
-    let text = "\
-BeginHeader
-DiskRead,  TimeStamp,     Process Name ( PID),   ThreadID,             IrpPtr,   ByteOffset,     IOSize, ElapsedTime,  DiskNum
-DiskWrite,  TimeStamp,     Process Name ( PID),   ThreadID,             IrpPtr,   ByteOffset,     IOSize, ElapsedTime,  DiskNum
-EndHeader
-               DiskRead,    5000,     sqlservr.exe (2876),       3160, 0xfffffa80b3a8d010, 0x1000, 0x00002000,  3000,  1
-              FileIoRead,    5100,     System (   4),  1, 2, 3
-              DiskWrite,    4000,     System (   4),       3160, 0xfffffa80b3a8d010, 0x012f5bc000, 0x00010000,  1500,  1
-";
     let expected = [
-        io(0, OpKind::Read, 0x1000, 0x2000, 2876, 1),
-        io(500_000, OpKind::Write, 0x1_2f5b_c000, 0x10000, 4, 2),
+        io(0, OpKind::Read, 0x1000, 0x2000, 3, 1),
+        io(500_000, OpKind::Write, 0x1_2f5b_c000, 0x10000, 3, 2),
+        io(4_500_000, OpKind::Flush, 0, 0, 0, 1),
     ];
-    assert_eq!(read(Format::MsProduction, text), expected);
+    assert_eq!(read(Format::MsProduction, MS_PRODUCTION), expected);
+    let without_header = MS_PRODUCTION.split_once("EndHeader\n").unwrap().1;
+    assert_eq!(read(Format::MsProduction, without_header), expected);
+}
+
+#[test]
+fn ms_production_columns_are_found_by_their_names() {
+    let text = "BeginHeader
+        DiskRead, TimeStamp, Process Name ( PID), ThreadID, CPU, IrpPtr, ByteOffset, IOSize, ElapsedTime, DiskNum
+        EndHeader
+        DiskRead, 9, a.exe (1), 2, 0, 0xf, 0x200, 0x400, 4, 7\n";
+    assert_eq!(read(Format::MsProduction, text), [io(0, OpKind::Read, 0x200, 0x400, 7, 1)]);
+    let unnamed = text.replace("IOSize", "Size");
+    let options = ImportOptions::default();
+    let mut raw =
+        lines(Format::MsProduction, input(unnamed.as_bytes()), "memory", &options).unwrap();
+    while raw.next_raw().unwrap().is_some() {}
+    let problems = raw.problems();
+    assert!(problems.first_bad_lines[0].reason.contains("expected IOSize"), "{problems:?}");
 }
 
 #[test]

@@ -106,3 +106,23 @@ fn a_storage_bench_runs_on_a_file() {
         }
     }
 }
+
+/// A script finds the published figures beside those of the trace, as a person does.
+#[test]
+fn the_figures_that_were_published_stand_beside_those_of_the_trace() {
+    let lab = Lab::new();
+    let answer = Answer::of(&mut lab.command(&["trace", "info", PART, "--format", "json"]));
+    answer.must_exit_with(0);
+    let document = answer.document();
+    let comparison = document["comparison"].as_array().expect("a table");
+    let pair = |name: &str| {
+        let pair = comparison.iter().find(|pair| pair["name"] == name);
+        let pair = pair.unwrap_or_else(|| panic!("no {name} in {comparison:?}"));
+        ["published", "trace"].map(|column| pair[column].as_f64().expect("a number"))
+    };
+    for name in ["reads", "writes", "bytes read", "bytes written"] {
+        let [published, trace] = pair(name);
+        assert!((published - trace).abs() <= 0.001 * published, "{name}: {published} {trace}");
+    }
+    assert_eq!(document["summary"]["reads"]["ios"].as_f64(), Some(pair("reads")[1]));
+}

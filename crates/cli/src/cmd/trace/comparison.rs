@@ -2,11 +2,13 @@
 
 use load::trace::stats::{DEPTH_BINS, Summary};
 use load::trace::synth::Published;
+use serde::Serialize;
 
 use crate::ui::table::count;
 
 /// A figure of both.
-struct Pair {
+#[derive(Serialize)]
+pub struct Pair {
     name: String,
     published: f64,
     trace: f64,
@@ -14,7 +16,8 @@ struct Pair {
 }
 
 /// How a figure is shown, and its difference.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Serialize)]
+#[serde(rename_all = "lowercase")]
 enum Unit {
     /// A count: the difference in percent.
     Count,
@@ -52,7 +55,8 @@ pub fn depth_label(first: u16, last: u16) -> String {
     }
 }
 
-fn pairs(published: &Published, summary: &Summary) -> Vec<Pair> {
+/// Every figure that was published, and what the trace has.
+pub fn pairs(published: &Published, summary: &Summary) -> Vec<Pair> {
     let pair = |name: &str, published: f64, trace: f64, unit| Pair {
         name: name.to_owned(),
         published,

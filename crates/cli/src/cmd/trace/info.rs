@@ -2,7 +2,7 @@
 
 use load::trace::stats::TraceStats;
 
-use super::{open, show, tell_problems};
+use super::{comparison, open, show, tell_problems};
 use crate::args::Format;
 use crate::args::trace::TraceInfoArgs;
 use crate::failure::EXIT_DONE;
@@ -19,8 +19,10 @@ pub fn run(args: &TraceInfoArgs) -> anyhow::Result<u8> {
     match args.input.format {
         Format::Text => show::print(&info, &summary),
         Format::Json => {
+            let published = info.published.as_ref();
+            let comparison = published.map(|published| comparison::pairs(published, &summary));
             let document = serde_json::json!({
-                "trace": info, "summary": summary, "problems": source.problems(),
+                "trace": info, "summary": summary, "comparison": comparison, "problems": source.problems(),
             });
             println!("{document:#}");
         }

@@ -1,9 +1,18 @@
-//! Microsoft production servers (SNIA IOTTA set 149): Event Tracing for Windows as comma-separated lines.
+//! Microsoft production servers (SNIA IOTTA sets 130 to 158): Event Tracing for Windows as comma-separated lines.
 //!
-//! Between `BeginHeader` and `EndHeader` every type of event names its columns; this reader takes `DiskRead` and
-//! `DiskWrite` (with `TimeStamp`, `Process Name ( PID)`, `ByteOffset`, `IOSize`, `ElapsedTime`, `DiskNum`) by those
-//! names, or in the order of the set where a file was cut from its header. Times are in us. Windows logs a disk
-//! event when it ends, so that an I/O was issued `ElapsedTime` before its `TimeStamp`.
+//! Source: the README of set 149 and the header that every file of the sets begins with. Between `BeginHeader` and
+//! `EndHeader` each type of event names its columns, and they differ: `DiskRead` and `DiskWrite` have
+//!
+//! ```text
+//! DiskRead, TimeStamp, Process Name ( PID), ThreadID, IrpPtr, ByteOffset, IOSize, ElapsedTime, DiskNum, IrpFlags,
+//!   DiskSvcTime, I/O Pri, VolSnap, FileObject, FileName
+//! ```
+//!
+//! and `DiskFlush` the same without `ByteOffset` and `IOSize`. Columns are found by these names (newer tools put `CPU`
+//! in between), or by the order above where a file was cut from its header. Times are in us, offset and size in
+//! hexadecimal. Windows logs a disk event when it has ended (`DiskReadInit` is the event of its begin; the class
+//! `DiskIo_TypeGroup1` carries the response time), so an I/O was issued `ElapsedTime` before its `TimeStamp`.
+//! Offsets count from the start of a physical disk, and a file has the events of all disks: the disk is the stream.
 
 use base::OpKind;
 
@@ -12,87 +21,86 @@ use super::{LineFormat, Parsed, Raw};
 
 const US_NS: u64 = 1000;
 
-/// Where the fields stand in a line, the type of the event included.
+/// Where the fields of a type of event stand in a line; the name of the event is field 0.
 #[derive(Clone, Copy)]
 struct Layout {
     time: usize,
-    process: usize,
-    offset: usize,
-    size: usize,
     elapsed: usize,
+    disk: usize,
+    /// Offset and size; a flush has none.
+    extent: Option<(usize, usize)>,
 }
 
-impl Default for Layout {
-    fn default() -> Self {
-        Self { time: 1, process: 2, offset: 5, size: 6, elapsed: 7 }
-    }
-}
+const DATA: Layout = Layout { time: 1, elapsed: 7, disk: 8, extent: Some((5, 6)) };
+const FLUSH: Layout = Layout { time: 1, elapsed: 5, disk: 6, extent: None };
 
-#[derive(Default)]
 pub(super) struct MsProduction {
     in_header: bool,
     read: Layout,
     write: Layout,
+    flush: Layout,
+}
+
+impl Default for MsProduction {
+    fn default() -> Self {
+        Self { in_header: false, read: DATA, write: DATA, flush: FLUSH }
+    }
 }
 
 impl Layout {
-    fn named(line: &[u8]) -> Option<Self> {
-        let find = |name: &[u8]| separated(line, b',').position(|field| field.starts_with(name));
-        Some(Self {
-            time: find(b"TimeStamp")?,
-            process: find(b"Process")?,
-            offset: find(b"ByteOffset")?,
-            size: find(b"IOSize")?,
-            elapsed: find(b"ElapsedTime")?,
+    /// The places of the columns that a line of the header names.
+    fn named(&self, line: &[u8]) -> Result<Self, Fault> {
+        let find = |name: &'static str| {
+            let place = separated(line, b',').position(|field| field == name.as_bytes());
+            place.ok_or_else(|| Fault::new("a column of the header", name, b"another"))
+        };
+        let extent = || Ok((find("ByteOffset")?, find("IOSize")?));
+        Ok(Self {
+            time: find("TimeStamp")?,
+            elapsed: find("ElapsedTime")?,
+            disk: find("DiskNum")?,
+            extent: self.extent.map(|_| extent()).transpose()?,
         })
     }
 
     fn io(&self, op: OpKind, line: &[u8]) -> Result<Raw, Fault> {
         let field = |at: usize| separated(line, b',').nth(at).unwrap_or_default();
-        let (offset, size) = (field(self.offset), field(self.size));
         let end_us = number(field(self.time), "the time stamp")?;
         let elapsed_us = number(field(self.elapsed), "the elapsed time")?;
         let issue_ns = end_us.saturating_sub(elapsed_us).saturating_mul(US_NS);
+        let (offset, size) =
+            self.extent.map_or((&b"0"[..], &b"0"[..]), |(o, s)| (field(o), field(s)));
         let bytes = (hex_or_number(offset, "the byte offset")?, offset);
         let mut record = io(issue_ns, op, bytes, (hex_or_number(size, "the size")?, size))?;
-        record.stream = process_id(field(self.process))?;
+        record.stream = number_u32(field(self.disk), "the disk")?;
         Ok(Raw { record, service_ns: Some(elapsed_us.saturating_mul(US_NS)) })
     }
 }
 
-/// The number in `System (   4)`.
-fn process_id(text: &[u8]) -> Result<u32, Fault> {
-    let inside = text.rsplit(|&byte| byte == b'(').next().unwrap_or_default();
-    let digits = inside.strip_suffix(b")").unwrap_or(inside).trim_ascii();
-    number_u32(digits, "the process id")
-}
-
 impl LineFormat for MsProduction {
     fn parse(&mut self, line: &[u8]) -> Result<Parsed, Fault> {
-        let (op, layout) = match separated(line, b',').next().unwrap_or_default() {
-            b"BeginHeader" => {
-                self.in_header = true;
-                return Ok(Parsed::Other);
-            }
-            b"EndHeader" => {
-                self.in_header = false;
+        let name = separated(line, b',').next().unwrap_or_default();
+        let (op, layout) = match name {
+            b"BeginHeader" | b"EndHeader" => {
+                self.in_header = name == b"BeginHeader";
                 return Ok(Parsed::Other);
             }
             b"DiskRead" => (OpKind::Read, &mut self.read),
             b"DiskWrite" => (OpKind::Write, &mut self.write),
-            name if self.in_header || is_event(name) => return Ok(Parsed::Other),
-            name => return Err(Fault::new("the event", "the name of an event", name)),
+            b"DiskFlush" => (OpKind::Flush, &mut self.flush),
+            _ if self.in_header || is_event(name) => return Ok(Parsed::Other),
+            _ => return Err(Fault::new("the event", "the name of an event", name)),
         };
         if self.in_header {
-            *layout = Layout::named(line).unwrap_or_default();
+            *layout = layout.named(line)?;
             return Ok(Parsed::Other);
         }
         Ok(Parsed::Io(layout.io(op, line)?))
     }
 }
 
-/// Names of events are single words: `FileIoRead`, `DiskReadInit`, `OS Version` and the like.
+/// Names of events are words: `FileIoRead`, `DiskReadInit`, and one line `OS Version: 6.1.6001`.
 fn is_event(name: &[u8]) -> bool {
     name.first().is_some_and(u8::is_ascii_uppercase)
-        && name.iter().all(|byte| byte.is_ascii_alphanumeric() || b" _-/:".contains(byte))
+        && name.iter().all(|byte| byte.is_ascii_alphanumeric() || b" _-/:.".contains(byte))
 }
