@@ -238,7 +238,8 @@ pub(crate) const STEPS: &[Step] = &[
         lane: Lane::Alone,
         after: &["release"],
         run: |workspace, log| {
-            let modules = ["simulated::", "usage::", "interrupt::", "traces::", "verify::"];
+            let modules =
+                ["simulated::", "usage::", "interrupt::", "killed::", "traces::", "verify::"];
             integration(workspace, log, &modules)
         },
         ..STEP

@@ -1,5 +1,6 @@
 //! The arguments as typed, without any effect.
 
+pub mod resume;
 pub mod trace;
 pub mod verify;
 
@@ -24,8 +25,8 @@ pub struct Args {
 pub enum Command {
     /// List real devices, drive models and tests
     List(ListArgs),
-    /// Run a test on one or more targets
-    Run(RunArgs),
+    /// Run a test on one or more targets, or continue runs that ended early
+    Run(resume::RunCommand),
     /// The whole suite on one or more targets, and one report
     Review(ReviewArgs),
     /// Print what a run would do; nothing is touched
@@ -241,7 +242,7 @@ impl Args {
     pub fn format(&self) -> Format {
         match &self.command {
             Command::List(args) => args.format,
-            Command::Run(args) => args.test.format,
+            Command::Run(command) => command.format(),
             Command::Review(args) => args.format,
             Command::Plan(args) => args.test.format,
             Command::Show(args) => args.format,

@@ -15,6 +15,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+use args::resume::RunCommand;
 use args::{Args, Command, DrivesCommand};
 use failure::Failure;
 
@@ -41,7 +42,8 @@ fn main() -> ExitCode {
 fn dispatch(args: Args) -> anyhow::Result<u8> {
     match args.command {
         Command::List(args) => cmd::list::run(&args),
-        Command::Run(args) => cmd::run::run(&args),
+        Command::Run(RunCommand::New(args)) => cmd::run::run(&args),
+        Command::Run(RunCommand::Resume(args)) => cmd::resume::run(args),
         Command::Review(args) => cmd::review::run(&args),
         Command::Plan(args) => cmd::plan::run(&args),
         Command::Show(args) => cmd::show::run(&args),

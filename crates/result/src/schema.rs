@@ -54,6 +54,12 @@ pub struct Run {
     pub config: BTreeMap<String, serde_json::Value>,
     /// The one command that repeats this run.
     pub command: String,
+    /// The call of ssdlab that this run is part of; missing in old files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub invocation: Option<Invocation>,
+    /// The run that this one continues; absent where it began by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resumed: Option<Resumed>,
     /// Share of the drive that was used, and why.
     pub span: Span,
     /// What the drive said about its health; missing where it does not tell, and in old files.
@@ -90,6 +96,24 @@ pub enum RunStatus {
     Interrupted,
     /// The target or the machine failed; what was measured is kept.
     Failed,
+}
+
+/// One call of ssdlab, which may be for several runs: what `--resume` needs to find those that are missing.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
+pub struct Invocation {
+    /// The same in all its runs and in those that continue them.
+    pub id: String,
+    /// The command of each of its runs, in order.
+    pub commands: Vec<String>,
+}
+
+/// What a run took over from one that had ended early.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
+pub struct Resumed {
+    /// The run that had ended early.
+    pub run_id: String,
+    /// How many of its phases, from the first one on, stand for those of this run.
+    pub phases_kept: u32,
 }
 
 /// What was measured.

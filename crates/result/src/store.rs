@@ -4,6 +4,7 @@
 //! `docs/formats/run-directory.md`. Every rewrite is atomic and durable, and `run.json` is replaced
 //! last: rows of a phase that it does not list do not count.
 
+mod alive;
 mod atomic;
 mod columns;
 mod decode;
@@ -37,6 +38,8 @@ pub const LATENCY_FILE: &str = "latency.parquet";
 /// measured is lost when the disk is: see [`RunWriter::rescue`].
 pub struct RunWriter {
     path: PathBuf,
+    /// Tells readers that the run is not over.
+    _alive: alive::Hold,
     phases: Vec<EncodedPhase>,
 }
 
@@ -53,7 +56,7 @@ impl RunWriter {
             _ => StoreError::Io { action: "create", path: path.clone(), source },
         })?;
         sync_dir(library)?;
-        let writer = Self { path, phases: Vec::new() };
+        let writer = Self { _alive: alive::Hold::take(&path), path, phases: Vec::new() };
         writer.write_all(&writer.path, run)?;
         Ok(writer)
     }

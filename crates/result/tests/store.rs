@@ -95,6 +95,22 @@ fn a_run_is_readable_from_its_first_moment() {
 }
 
 #[test]
+fn a_run_whose_writer_is_gone_is_interrupted_and_says_after_which_phase() {
+    let library = tempfile::tempdir().unwrap();
+    let mut run = run_named("dead");
+    let mut writer = RunWriter::create(library.path(), &run).unwrap();
+    add_phase(&mut writer, &mut run, "fill", &load_rows(3, 2));
+    let path = writer.path().to_owned();
+    let living = RunDir::open(&path).unwrap();
+    assert_eq!((living.run().status, living.run().warnings.len()), (RunStatus::Running, 0));
+    drop(writer);
+    let dead = RunDir::open(&path).unwrap();
+    assert_eq!(dead.run().status, RunStatus::Interrupted);
+    assert!(dead.run().warnings[0].contains("`fill`"), "{:?}", dead.run().warnings);
+    assert_eq!(dead.phase_rows("fill").unwrap().seconds.len(), 3);
+}
+
+#[test]
 fn the_same_rows_give_the_same_bytes() {
     let library = tempfile::tempdir().unwrap();
     for id in ["a", "b"] {

@@ -29,6 +29,13 @@ pub enum Event {
         /// Resolved parameters, name and value.
         config: Vec<(String, String)>,
     },
+    /// The run continues one that had ended early.
+    Resumed {
+        /// Name of the earlier run.
+        run_id: String,
+        /// What of it is kept, what is done again, and why; a sentence.
+        what: String,
+    },
     /// A phase begins.
     PhaseStarted {
         /// Its name.

@@ -4,6 +4,7 @@
 //! result says how it ended.
 
 mod commands;
+mod resume;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,9 +15,10 @@ use io::{Identity, IoError, Limits, PurgeMethod, Target};
 use load::{Generator, Order, Workload};
 use result::rows::PhaseRows;
 use result::run_id::run_id;
-use result::schema::{Phase, Run, RunStatus, SCHEMA_VERSION};
-use result::store::{RunWriter, StoreError, preflight};
+use result::schema::{Health, Invocation, Phase, Run, RunStatus, SCHEMA_VERSION};
+use result::store::{RunDir, RunWriter, StoreError, preflight};
 
+use self::resume::Continuation;
 use crate::error::RunError;
 use crate::event::{Event, Length};
 use crate::health::Watch;
@@ -41,6 +43,10 @@ pub struct Request {
     pub library: PathBuf,
     /// The command that repeats the run, for the result.
     pub command: String,
+    /// The call of ssdlab that the run is part of, for the result.
+    pub invocation: Option<Invocation>,
+    /// The run to continue, where it is not to begin anew.
+    pub resume: Option<RunDir>,
     /// Kernel, CPU, … for the result.
     pub environment: BTreeMap<String, String>,
     /// Warnings known before the start.
@@ -166,14 +172,17 @@ pub fn run<T: Target>(
     control: &mut Control<'_>,
 ) -> Result<Outcome, RunError> {
     let plan = plan(request, &target.identity(), &target.limits())?;
+    let continuation = Continuation::of(request, &plan, &target.identity())?;
     target.confine(plan.span.span_bytes);
     preflight(&request.library, rows_expected(&plan.procedure.steps))?;
     let mut run = new_run(request, &plan, &target.identity(), (control.unix_ns)());
     let writer = create_dir(request, &mut run)?;
     (control.observer)(&started(&run, &plan));
     let mut session = Session::new(request, run, writer);
+    let first = continuation.step;
+    session.take_over(continuation, &mut *control.observer)?;
     let watch = session.watch_health(target);
-    for step in &plan.procedure.steps {
+    for step in &plan.procedure.steps[first..] {
         session.step(target, step, control)?;
         if session.run.status != RunStatus::Running {
             break;
@@ -226,12 +235,17 @@ fn started(run: &Run, plan: &Plan) -> Event {
     }
 }
 
+/// The program and its version, as results carry it.
+const fn tool_version() -> &'static str {
+    concat!("ssdlab ", env!("CARGO_PKG_VERSION"))
+}
+
 fn new_run(request: &Request, plan: &Plan, identity: &Identity, unix_ns: u64) -> Run {
     let test = request.test.name();
     Run {
         schema_version: SCHEMA_VERSION,
         run_id: String::new(),
-        tool_version: concat!("ssdlab ", env!("CARGO_PKG_VERSION")).to_owned(),
+        tool_version: tool_version().to_owned(),
         test: test.to_owned(),
         status: RunStatus::Running,
         started_unix_ns: unix_ns,
@@ -241,6 +255,8 @@ fn new_run(request: &Request, plan: &Plan, identity: &Identity, unix_ns: u64) ->
         seed: request.seed,
         config: plan.procedure.config.clone(),
         command: request.command.clone(),
+        invocation: request.invocation.clone(),
+        resumed: None,
         span: plan.span.clone(),
         health: None,
         purge: None,
@@ -288,6 +304,8 @@ struct Session {
     seed: u64,
     /// Phases with random addresses so far; each gets a seed of its own.
     random_phases: u64,
+    /// Added to the target's clock: where the phases of an earlier run end.
+    clock_offset_ns: u64,
     run: Run,
     /// The rows of each phase of `run`.
     rows: Vec<PhaseRows>,
@@ -306,6 +324,7 @@ impl Session {
             test: request.test,
             seed: request.seed,
             random_phases: 0,
+            clock_offset_ns: 0,
             run,
             rows: Vec::new(),
             replay: None,
@@ -320,14 +339,27 @@ impl Session {
             self.warn(warning);
             None
         });
-        self.run.health = watch.as_ref().map(Watch::so_far);
+        let so_far = watch.as_ref().map(Watch::so_far);
+        self.keep_health(so_far);
         watch
     }
 
     fn take_health(&mut self, watch: Watch) {
         let (health, warnings) = watch.finish();
-        self.run.health = Some(health);
+        self.keep_health(Some(health));
         warnings.into_iter().for_each(|warning| self.warn(warning));
+    }
+
+    /// The health of the drive; what an earlier run saw before its first phase stays.
+    fn keep_health(&mut self, health: Option<Health>) {
+        let Some(mut health) = health else { return };
+        for sample in &mut health.samples {
+            sample.at_ns = sample.at_ns.saturating_add(self.clock_offset_ns);
+        }
+        if let Some(before) = self.run.health.take().and_then(|health| health.before) {
+            health.before = Some(before);
+        }
+        self.run.health = Some(health);
     }
 
     fn step<T: Target>(
@@ -384,7 +416,8 @@ impl Session {
             self.run.status = RunStatus::Interrupted;
             return Ok(());
         }
-        let (phase, rows) = self.phase(target, spec, control);
+        let (mut phase, rows) = self.phase(target, spec, control);
+        phase.start_ns = phase.start_ns.saturating_add(self.clock_offset_ns);
         let (ios, duration) = (phase.ios, Nanos(phase.duration_ns));
         (control.observer)(&Event::PhaseEnded { name: name.clone(), ios, duration });
         self.run.phases.push(phase);
@@ -439,12 +472,17 @@ impl Session {
         let considered = target.purge_options();
         let purged = target.purge();
         self.run.purge = Some(purge_record(&considered, purged.as_ref().ok()));
-        if matches!(purged, Ok(PurgeMethod::Overwrite)) {
+        self.warn_if_overwritten();
+        purged
+    }
+
+    fn warn_if_overwritten(&mut self) {
+        let method = self.run.purge.as_ref().and_then(|purge| purge.method.as_deref());
+        if method == Some(PurgeMethod::Overwrite.name()) {
             let warning =
                 "the drive was only overwritten, not purged: it does not start in its fresh state";
             self.warn(warning.to_owned());
         }
-        purged
     }
 
     /// The first phase with random addresses uses the seed of the run, so that it is the run's alone

@@ -28,6 +28,8 @@ fn request(library: &Path, settings: &[(&str, &str)]) -> Request {
         seed: 1,
         library: library.to_owned(),
         command: "ssdlab run".to_owned(),
+        invocation: None,
+        resume: None,
         environment: BTreeMap::new(),
         warnings: Vec::new(),
     }

@@ -30,6 +30,8 @@ fn run_power<T: Target>(
         seed: 1,
         library: library.to_owned(),
         command: "ssdlab run power".to_owned(),
+        invocation: None,
+        resume: None,
         environment: BTreeMap::new(),
         warnings: Vec::new(),
     };

@@ -34,6 +34,8 @@ fn run_test<T: Target>(
         seed: 1,
         library: library.to_owned(),
         command: format!("ssdlab run {test}"),
+        invocation: None,
+        resume: None,
         environment: BTreeMap::new(),
         warnings: Vec::new(),
     };

@@ -6,6 +6,7 @@ mod agreement;
 mod devices;
 mod full_disk;
 mod interrupt;
+mod killed;
 mod lab;
 mod recording;
 mod simulated;

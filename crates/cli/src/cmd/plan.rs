@@ -86,6 +86,8 @@ pub fn request(args: &TestArgs, span: SpanRequest) -> Request {
         seed: args.seed,
         library: args.library.clone(),
         command: String::new(),
+        invocation: None,
+        resume: None,
         environment: BTreeMap::new(),
         warnings: Vec::new(),
     }

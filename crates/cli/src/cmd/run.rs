@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use io::{OpenOptions, Target, TargetSpec};
-use result::schema::VerdictOutcome;
+use result::schema::{Invocation, RunStatus, VerdictOutcome};
+use result::store::RunDir;
 use run::{Control, Event, Outcome, Request, RunError, SpanRequest};
 
 use crate::args::{Format, RunArgs, TestArgs};
@@ -27,24 +28,54 @@ pub struct Job {
     pub span: SpanRequest,
 }
 
+/// Where a run comes from.
+#[derive(Clone)]
+pub struct Origin {
+    /// The command that repeats it.
+    pub command: String,
+    /// The call that it is part of.
+    pub invocation: Option<Invocation>,
+    /// The run that it continues; a complete one stands for it.
+    pub earlier: Option<RunDir>,
+}
+
 /// What became of it.
 pub type Done = Result<Outcome, anyhow::Error>;
 
 pub fn run(args: &RunArgs) -> anyhow::Result<u8> {
     let jobs = jobs(args)?;
+    let commands: Vec<_> = jobs.iter().map(|job| repeat_command(args, job)).collect();
+    let id = format!("{:x}-{:x}", unix_ns(), std::process::id());
+    let invocation = Some(Invocation { id, commands: commands.clone() });
+    let origin = |command| Origin { command, invocation: invocation.clone(), earlier: None };
+    let tasks: Vec<_> = jobs.into_iter().zip(commands.into_iter().map(origin)).collect();
+    carry_out(args, &tasks)
+}
+
+/// Does every run that is not done yet, and says what came out.
+pub fn carry_out(args: &RunArgs, tasks: &[(Job, Origin)]) -> anyhow::Result<u8> {
     let interrupted = stop_button()?;
     let progress = Progress::new(args.quiet);
-    let mut done: Vec<Option<Done>> = jobs.iter().map(|_| None).collect();
+    let mut done: Vec<Option<Done>> = tasks.iter().map(|(_, origin)| complete(origin)).collect();
+    let open = (0..tasks.len()).filter(|&index| done[index].is_none());
     let (simulated, real): (Vec<usize>, Vec<usize>) =
-        (0..jobs.len()).partition(|&index| target::is_simulated(&jobs[index].spec));
+        open.partition(|&index| target::is_simulated(&tasks[index].0.spec));
     for index in real {
         if !interrupted.load(Ordering::Relaxed) {
-            done[index] = Some(one(args, &jobs[index], &interrupted, &progress));
+            done[index] = Some(one_of(args, &tasks[index], &interrupted, &progress));
         }
     }
-    side_by_side(args, &jobs, &simulated, &interrupted, &progress, &mut done);
+    side_by_side(args, tasks, &simulated, &interrupted, &progress, &mut done);
     progress.finish();
     report(args, done, interrupted.load(Ordering::Relaxed))
+}
+
+/// The run that was complete already.
+fn complete(origin: &Origin) -> Option<Done> {
+    let earlier = origin.earlier.as_ref()?;
+    let (dir, run) = (earlier.path().to_owned(), earlier.run().clone());
+    let is_complete = run.status == RunStatus::Complete;
+    is_complete.then_some(Ok(Outcome { dir, run, failure: None }))
 }
 
 /// Every target with every span, checked as far as possible before the first one starts.
@@ -72,7 +103,7 @@ pub fn stop_button() -> anyhow::Result<Arc<AtomicBool>> {
 
 fn side_by_side(
     args: &RunArgs,
-    jobs: &[Job],
+    tasks: &[(Job, Origin)],
     indices: &[usize],
     interrupted: &AtomicBool,
     progress: &Progress,
@@ -88,7 +119,7 @@ fn side_by_side(
                     if interrupted.load(Ordering::Relaxed) {
                         return;
                     }
-                    let outcome = one(args, &jobs[index], interrupted, progress);
+                    let outcome = one_of(args, &tasks[index], interrupted, progress);
                     if let Ok(mut results) = results.lock() {
                         results[index] = Some(outcome);
                     }
@@ -103,8 +134,20 @@ fn unix_ns() -> u64 {
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// One run from opening to the finished directory.
+/// One run by itself.
 pub fn one(args: &RunArgs, job: &Job, interrupted: &AtomicBool, progress: &Progress) -> Done {
+    let command = repeat_command(args, job);
+    let origin = Origin { command, invocation: None, earlier: None };
+    one_of(args, &(job.clone(), origin), interrupted, progress)
+}
+
+/// One run from opening to the finished directory.
+fn one_of(
+    args: &RunArgs,
+    (job, origin): &(Job, Origin),
+    interrupted: &AtomicBool,
+    progress: &Progress,
+) -> Done {
     let (queue_depth, transfer_bytes_max) = needs(&args.test, job)?;
     let options = OpenOptions {
         queue_depth,
@@ -124,7 +167,9 @@ pub fn one(args: &RunArgs, job: &Job, interrupted: &AtomicBool, progress: &Progr
         span: job.span,
         seed: args.test.seed,
         library: args.test.library.clone(),
-        command: repeat_command(args, job),
+        command: origin.command.clone(),
+        invocation: origin.invocation.clone(),
+        resume: origin.earlier.clone(),
         environment: io::environment::environment(),
         warnings: opened.warnings(),
     };
@@ -176,6 +221,9 @@ pub fn repeat_command(args: &RunArgs, job: &Job) -> String {
     if let Some(serial) = &args.erase {
         words.extend(["--erase".to_owned(), serial.clone()]);
     }
+    if args.erase_signatures {
+        words.push("--erase-signatures".to_owned());
+    }
     words.iter().map(|word| shell_quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
@@ -215,7 +263,7 @@ fn report(args: &RunArgs, done: Vec<Option<Done>>, interrupted: bool) -> anyhow:
         Format::Json => println!("{}", document(&outcomes, dirs, &failures)),
         Format::Text => {
             for outcome in &outcomes {
-                show::print_summary(&outcome.run);
+                show::print_summary(&outcome.run, &outcome.dir);
             }
             dirs.for_each(|dir| println!("{}", dir.display()));
         }
@@ -239,6 +287,7 @@ fn document<'a>(
             serde_json::json!({
                 "run_dir": dir, "run_id": run.run_id, "test": run.test, "status": run.status,
                 "target": run.target.spec, "simulated": run.target.kind == "simulated",
+                "resumed": run.resumed,
                 "variant": run.span.variant, "metrics": run.metrics, "verdict": run.verdict,
                 "warnings": run.warnings,
             })

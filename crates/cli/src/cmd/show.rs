@@ -1,5 +1,7 @@
 //! `ssdlab show`: a summary of runs in the terminal.
 
+use std::path::Path;
+
 use result::schema::{Run, RunStatus, Table, TableColumn};
 use result::store::{RunDir, resolve_run};
 
@@ -82,18 +84,24 @@ pub fn run(args: &ShowArgs) -> anyhow::Result<u8> {
         return Ok(EXIT_DONE);
     }
     for (dir, run) in &runs {
-        print_summary(run.run());
+        print_summary(run.run(), dir);
         println!("{}", dir.display());
     }
     Ok(EXIT_DONE)
 }
 
 /// Prints one run: what, how it ended, figures, sentences.
-pub fn print_summary(run: &Run) {
+pub fn print_summary(run: &Run, dir: &Path) {
     let simulated = if run.target.kind == "simulated" { " (simulated)" } else { "" };
     println!("{}{simulated}: {}, {}", run.target.name, run.test, variant(run));
     if run.status != RunStatus::Complete {
-        println!("  ended early: {}", status_word(run.status));
+        println!("  {}", status_words(run.status));
+    }
+    if matches!(run.status, RunStatus::Interrupted | RunStatus::Failed) {
+        println!("  to continue it: ssdlab run --resume {}", dir.display());
+    }
+    if let Some(resumed) = &run.resumed {
+        println!("  continues {}, {} of its phases kept", resumed.run_id, resumed.phases_kept);
     }
     for phase in &run.phases {
         let moved =
@@ -166,11 +174,11 @@ fn variant(run: &Run) -> String {
     }
 }
 
-fn status_word(status: RunStatus) -> &'static str {
+fn status_words(status: RunStatus) -> &'static str {
     match status {
-        RunStatus::Running => "still running, or the process died",
+        RunStatus::Running => "still running",
         RunStatus::Complete => "complete",
-        RunStatus::Interrupted => "interrupted",
-        RunStatus::Failed => "failed",
+        RunStatus::Interrupted => "ended early: interrupted",
+        RunStatus::Failed => "ended early: failed",
     }
 }

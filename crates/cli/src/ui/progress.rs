@@ -83,6 +83,9 @@ impl Line<'_> {
                 let config: Vec<_> = config.iter().map(|(k, v)| format!("{k}={v}")).collect();
                 self.progress.say(&format!("{run_id}: seed {seed}, {}", config.join(" ")));
             }
+            Event::Resumed { run_id, what } => {
+                self.progress.say(&format!("continues {run_id}: {what}"));
+            }
             Event::PhaseStarted { name, what, length } => self.phase_started(name, what, *length),
             Event::Second { iops, bytes_done, elapsed, latency_ns_p99, .. } => {
                 self.second(*iops, *bytes_done, *elapsed, *latency_ns_p99);

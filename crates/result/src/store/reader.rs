@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::decode::{RowFile, guarded};
-use super::{LATENCY_FILE, RUN_FILE, SERIES_FILE, StoreError};
+use super::{LATENCY_FILE, RUN_FILE, SERIES_FILE, StoreError, alive};
 use crate::rows::PhaseRows;
-use crate::schema::{Run, SCHEMA_VERSION};
+use crate::schema::{Run, RunStatus, SCHEMA_VERSION};
 
 /// A run directory whose `run.json` has been read; rows are read when asked for.
 #[derive(Clone, Debug)]
@@ -24,7 +24,8 @@ struct Versioned {
 }
 
 impl RunDir {
-    /// Reads `run.json` of the directory `path`; the path of the `run.json` itself will do, too.
+    /// Reads `run.json` of the directory `path`; the path of the `run.json` itself will do, too. A run
+    /// that says `running` and whose writer is gone is [`RunStatus::Interrupted`], with a warning.
     ///
     /// # Errors
     /// Where there is no run, its `run.json` is damaged, or a newer version wrote it.
@@ -41,7 +42,11 @@ impl RunDir {
             }
             _ => StoreError::Io { action: "read", path: run_path.clone(), source },
         })?;
-        Ok(Self { path: dir.to_owned(), run: parse_run(&run_path, &text)? })
+        let mut run = parse_run(&run_path, &text)?;
+        if run.status == RunStatus::Running && alive::is_abandoned(dir) {
+            say_that_the_writer_died(&mut run);
+        }
+        Ok(Self { path: dir.to_owned(), run })
     }
 
     /// The directory.
@@ -118,6 +123,17 @@ fn phase_contradictions(ios: u64, rows: &PhaseRows) -> Vec<String> {
         }
     }
     found
+}
+
+fn say_that_the_writer_died(run: &mut Run) {
+    let kept = match run.phases.last() {
+        Some(phase) => format!("what followed the phase `{}` is lost", phase.name),
+        None => "no phase had ended".to_owned(),
+    };
+    run.status = RunStatus::Interrupted;
+    run.warnings.push(format!(
+        "the program ended without a word (killed, or the power went) and the run with it; {kept}"
+    ));
 }
 
 fn parse_run(path: &Path, text: &[u8]) -> Result<Run, StoreError> {

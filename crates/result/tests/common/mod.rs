@@ -40,6 +40,8 @@ pub(crate) fn run_named(run_id: &str) -> Run {
         ]
         .into(),
         command: "ssdlab run consistency 'sim:example-480?scale=1/64' --seed 1".to_owned(),
+        invocation: None,
+        resumed: None,
         span: Span {
             span_bytes: 480_000_000_000,
             variant: "default".to_owned(),

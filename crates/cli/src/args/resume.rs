@@ -1,0 +1,93 @@
+//! Arguments of `run`: a test and its targets, or `--resume` and nothing else that says what to do.
+
+use std::path::PathBuf;
+
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+
+use super::{Format, RunArgs};
+
+/// Id and name of the option that makes the difference.
+const RESUME: &str = "resume";
+
+/// What says what to do; a run that is continued does what it was told at first.
+const SAID_AT_FIRST: [&str; 8] =
+    ["test", "targets", "spare", "span", "purge", "settings", "seed", "read_only"];
+
+/// What `run` is to do.
+#[derive(Debug)]
+pub enum RunCommand {
+    /// A test from its beginning.
+    New(Box<RunArgs>),
+    /// What earlier runs left undone.
+    Resume(ResumeArgs),
+}
+
+/// Arguments of `run --resume`.
+#[derive(Debug)]
+pub struct ResumeArgs {
+    /// A run of the call to continue: path, name, start of a name, or `latest`.
+    pub run: String,
+    /// A confirmation in place of the one given at first.
+    pub erase: Option<String>,
+    /// Also erase a device that holds a file system or partition table.
+    pub erase_signatures: bool,
+    /// Directory of run directories, to find the run by name.
+    pub library: PathBuf,
+    /// No progress, no talk.
+    pub quiet: bool,
+    /// What stdout carries.
+    pub format: Format,
+}
+
+impl RunCommand {
+    /// What stdout carries.
+    pub fn format(&self) -> Format {
+        match self {
+            Self::New(args) => args.test.format,
+            Self::Resume(args) => args.format,
+        }
+    }
+}
+
+impl Args for RunCommand {
+    fn augment_args(command: Command) -> Command {
+        let optional = |arg: Arg| arg.required(false).required_unless_present(RESUME);
+        let resume = Arg::new(RESUME)
+            .long(RESUME)
+            .value_name("RUN")
+            .num_args(0..=1)
+            .default_missing_value("latest")
+            .conflicts_with_all(SAID_AT_FIRST)
+            .help(
+                "Continue the runs of an earlier call that ended early or never began: path or name of \
+                 one of them; without, the latest run of the library",
+            );
+        let command = RunArgs::augment_args(command).arg(resume);
+        command.mut_arg("test", optional).mut_arg("targets", optional)
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for RunCommand {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let Some(run) = matches.get_one::<String>(RESUME) else {
+            return RunArgs::from_arg_matches(matches).map(|args| Self::New(Box::new(args)));
+        };
+        Ok(Self::Resume(ResumeArgs {
+            run: run.clone(),
+            erase: matches.get_one("erase").cloned(),
+            erase_signatures: matches.get_flag("erase_signatures"),
+            library: matches.get_one("library").cloned().unwrap_or_default(),
+            quiet: matches.get_flag("quiet"),
+            format: matches.get_one("format").copied().unwrap_or_default(),
+        }))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,287 @@
+//! Continuing a run that ended early: what of it still stands, and where to go on.
+//!
+//! What a phase measures depends on the state in which the phases before it left the drive. A run goes on
+//! only where that state is known: before a purge, which makes it anew, or before a phase that only reads,
+//! on a drive that has kept its data, since a read that was cut off has changed nothing. A phase that wrote
+//! when it was cut off is done again from the purge before it. The earlier run directory is left as it is;
+//! what stands is copied.
+
+use io::{Identity, IoError, TargetKind};
+use load::Order;
+use result::rows::PhaseRows;
+use result::schema::{HealthSnapshot, Phase, Purge, Resumed, Run, RunStatus};
+
+use super::{Plan, Request, Session, target_record};
+use crate::error::RunError;
+use crate::event::Event;
+use crate::suite::{Action, PhaseSpec, Step};
+
+/// What is taken over from an earlier run; nothing where a run begins by itself.
+#[derive(Default)]
+pub(super) struct Continuation {
+    /// The step to go on with.
+    pub(super) step: usize,
+    /// The phases that stand, with their rows.
+    kept: Vec<(Phase, PhaseRows)>,
+    /// Phases with random addresses among them.
+    random_phases: u64,
+    purge: Option<Purge>,
+    health_before: Option<HealthSnapshot>,
+    resumed: Option<Resumed>,
+    /// What is kept and why not more.
+    what: String,
+}
+
+impl Continuation {
+    /// Finds out what stands of the run that the request wants to continue.
+    ///
+    /// # Errors
+    /// Where it is another test, another target or another version of ssdlab, or cannot be read.
+    pub(super) fn of(
+        request: &Request,
+        plan: &Plan,
+        identity: &Identity,
+    ) -> Result<Self, RunError> {
+        let Some(earlier) = &request.resume else { return Ok(Self::default()) };
+        let run = earlier.run();
+        refuse_unless_over(run)?;
+        refuse_other_target(run, identity)?;
+        refuse_other_request(run, request, plan)?;
+        let keeps_data = identity.kind == TargetKind::Block;
+        let point = Point::find(&plan.procedure.steps, &run.phases, keeps_data);
+        let kept = run.phases.iter().take(point.phases).enumerate();
+        let kept = kept.map(|(index, phase)| Ok((phase.clone(), earlier.rows(index)?)));
+        let kept = kept.collect::<Result<Vec<_>, RunError>>()?;
+        let any = !kept.is_empty();
+        let phases_kept = u32::try_from(point.phases).unwrap_or(u32::MAX);
+        Ok(Self {
+            step: point.step,
+            what: point.what(&plan.procedure.steps, &run.phases),
+            random_phases: point.random_phases,
+            purge: run.purge.clone().filter(|_| any),
+            health_before: run.health.clone().and_then(|health| health.before).filter(|_| any),
+            resumed: Some(Resumed { run_id: run.run_id.clone(), phases_kept }),
+            kept,
+        })
+    }
+}
+
+impl Session {
+    /// Takes what stands of an earlier run for its own.
+    pub(super) fn take_over(
+        &mut self,
+        earlier: Continuation,
+        observer: &mut dyn FnMut(&Event),
+    ) -> Result<(), RunError> {
+        let Continuation { kept, purge, health_before, resumed: Some(resumed), what, .. } = earlier
+        else {
+            return Ok(());
+        };
+        observer(&Event::Resumed { run_id: resumed.run_id.clone(), what });
+        if let (Some((first, _)), Some((last, _))) = (kept.first(), kept.last()) {
+            self.warn(format!(
+                "the phases from `{}` to `{}` were measured by the earlier run {}",
+                first.name, last.name, resumed.run_id
+            ));
+        }
+        self.random_phases = earlier.random_phases;
+        self.run.resumed = Some(resumed);
+        self.run.purge = purge;
+        self.run.health = health_before
+            .map(|before| result::schema::Health { before: Some(before), ..Default::default() });
+        for (phase, rows) in kept {
+            self.clock_offset_ns = phase.start_ns.saturating_add(phase.duration_ns);
+            let name = phase.name.clone();
+            self.run.phases.push(phase);
+            let added = self.writer.add_phase(&self.run, &name, &rows);
+            self.rows.push(rows);
+            self.or_rescue(added)?;
+        }
+        self.warn_if_overwritten();
+        self.save()
+    }
+}
+
+/// Where a run goes on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Point {
+    /// The step to go on with.
+    step: usize,
+    /// Phases of the earlier run before it.
+    phases: usize,
+    /// Those of them with random addresses.
+    random_phases: u64,
+    /// Phases of the earlier run that ran to their end.
+    ended: usize,
+}
+
+impl Point {
+    /// The last point of the steps that `recorded` has reached and from which the figures come out as
+    /// if nothing had happened.
+    fn find(steps: &[Step], recorded: &[Phase], keeps_data: bool) -> Self {
+        let (mut here, mut purge) = (Self::default(), Self::default());
+        for step in steps {
+            if starts_anew(step) {
+                purge = here;
+            }
+            let rest = &recorded[here.phases..];
+            let ended = rest.iter().take_while(|phase| phase.complete && owns(step, &phase.name));
+            let ended = ended.count();
+            if !is_over(step, ended, rest.get(ended)) {
+                let untouched = keeps_data && only_reads(step);
+                let point = if untouched { here } else { purge };
+                return Self { ended: here.phases + ended, ..point };
+            }
+            here.step += 1;
+            here.phases += ended;
+            here.ended = here.phases;
+            here.random_phases += random_phases(step, ended);
+        }
+        here
+    }
+
+    /// What is kept, what is done again and why, as a sentence.
+    fn what(self, steps: &[Step], recorded: &[Phase]) -> String {
+        let names = |phases: &[Phase]| {
+            let names: Vec<_> = phases.iter().map(|phase| phase.name.as_str()).collect();
+            names.join(", ")
+        };
+        let kept = match self.phases {
+            0 => "none of its phases is kept".to_owned(),
+            _ => format!("kept: {}", names(&recorded[..self.phases])),
+        };
+        let Some(step) = steps.get(self.step) else {
+            return format!("{kept}; nothing was missing but the end");
+        };
+        let next = step.phases().first().map_or("", |phase| phase.name.as_str());
+        if self.ended == self.phases {
+            return format!("{kept}; goes on with `{next}`");
+        }
+        format!(
+            "{kept}; what was cut off needs the state in which the phases before it left the drive, so \
+             that it is done again from `{next}` on, including {}",
+            names(&recorded[self.phases..self.ended])
+        )
+    }
+}
+
+/// True where the step makes the state of the target itself.
+fn starts_anew(step: &Step) -> bool {
+    step.phases().first().is_some_and(|phase| matches!(phase.action, Action::Purge))
+}
+
+/// True where the step leaves the data as it is. Leaving the drive alone is a treatment: after a pause of
+/// unknown length, it cannot be done again.
+fn only_reads(step: &Step) -> bool {
+    let reads = |phase: &PhaseSpec| match &phase.action {
+        Action::Load { workload, .. } => !workload.mix.writes(),
+        Action::Purge
+        | Action::Deallocate { .. }
+        | Action::Idle(_)
+        | Action::SetRest(_)
+        | Action::Replay(_) => false,
+    };
+    step.phases().iter().all(reads)
+}
+
+/// True where a phase of this name is one of the step.
+fn owns(step: &Step, name: &str) -> bool {
+    match step {
+        Step::Phase(phase) => phase.name == name,
+        Step::Rounds { phases, .. } => {
+            let is_of_round = |phase: &PhaseSpec| {
+                name.strip_prefix(&phase.name).is_some_and(|end| end.starts_with(".r"))
+            };
+            phases.iter().any(is_of_round)
+        }
+    }
+}
+
+/// True where a step of which `ended` phases are recorded was over when `next` was. Rounds are, where
+/// something else came after them. What does not outlive the process never is: what a replay counts, which
+/// is not in its rows, and what the host has switched.
+fn is_over(step: &Step, ended: usize, next: Option<&Phase>) -> bool {
+    match step {
+        Step::Phase(phase) => {
+            ended == 1 && !matches!(phase.action, Action::Replay(_) | Action::SetRest(_))
+        }
+        Step::Rounds { .. } => ended > 0 && next.is_some_and(|next| !owns(step, &next.name)),
+    }
+}
+
+/// How many of the first `ended` phases of a step took random addresses.
+fn random_phases(step: &Step, ended: usize) -> u64 {
+    let phases = step.phases().iter().cycle().take(ended);
+    let is_random = |phase: &&PhaseSpec| match &phase.action {
+        Action::Load { workload, .. } => workload.order == Order::Uniform,
+        _ => false,
+    };
+    phases.filter(is_random).count() as u64
+}
+
+fn refuse_unless_over(run: &Run) -> Result<(), RunError> {
+    match run.status {
+        RunStatus::Interrupted | RunStatus::Failed => Ok(()),
+        RunStatus::Running => Err(refused(
+            "still-running",
+            format!("{} is still being written; wait for its end, or stop it first", run.run_id),
+        )),
+        RunStatus::Complete => Err(RunError::Usage(format!(
+            "{} is complete; there is nothing to continue",
+            run.run_id
+        ))),
+    }
+}
+
+fn refuse_other_request(run: &Run, request: &Request, plan: &Plan) -> Result<(), RunError> {
+    let version = super::tool_version();
+    let config = |config: &std::collections::BTreeMap<_, _>| serde_json::json!(config).to_string();
+    let pairs = [
+        ("version", run.tool_version.clone(), version.to_owned()),
+        ("test", run.test.clone(), request.test.name().to_owned()),
+        ("seed", run.seed.to_string(), request.seed.to_string()),
+        ("span", run.span.span_bytes.to_string(), plan.span.span_bytes.to_string()),
+        ("configuration", config(&run.config), config(&plan.procedure.config)),
+    ];
+    let Some((what, then, now)) = pairs.into_iter().find(|(_, then, now)| then != now) else {
+        return Ok(());
+    };
+    Err(RunError::Usage(format!(
+        "{} cannot be continued: its {what} was {then} and now is {now}; run it anew: {}",
+        run.run_id, run.command
+    )))
+}
+
+/// A block device may have got another name since; a simulated drive is what its name and values say.
+fn refuse_other_target(run: &Run, identity: &Identity) -> Result<(), RunError> {
+    let (then, now) = (&run.target, target_record(identity));
+    let or_none = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());
+    let mut pairs = vec![
+        ("kind", then.kind.clone(), now.kind.clone()),
+        ("serial number", or_none(&then.serial), or_none(&now.serial)),
+        ("firmware", or_none(&then.firmware), or_none(&now.firmware)),
+        ("size in bytes", then.capacity_bytes.to_string(), now.capacity_bytes.to_string()),
+    ];
+    if identity.kind == TargetKind::Simulated {
+        pairs.push(("model", then.spec.clone(), now.spec));
+        pairs.push(("model's values", format!("{:?}", then.details), format!("{:?}", now.details)));
+    }
+    let Some((what, then, now)) = pairs.into_iter().find(|(_, then, now)| then != now) else {
+        return Ok(());
+    };
+    Err(refused(
+        "other-target",
+        format!(
+            "{} cannot be continued on this target: the {what} was {then} and now is {now}; attach the \
+             one that was measured, or run the test anew",
+            run.run_id
+        ),
+    ))
+}
+
+fn refused(code: &'static str, message: String) -> RunError {
+    RunError::Target(IoError::Refused { code, message })
+}
+
+#[cfg(test)]
+mod tests;
