@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use base::{Bytes, Ratio};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use io::PurgeMethod;
+use io::meter::MeterSpec;
 use run::{SpanRequest, Test};
 
 /// An SSD performance laboratory: how evenly does a drive keep working, and why?
@@ -100,6 +101,9 @@ pub struct TestArgs {
     /// How to bring real targets to their fresh state; without, the best way each one offers
     #[arg(long, value_name = "METHOD", value_parser = parse_purge)]
     pub purge: Option<PurgeMethod>,
+    /// What reads the drive's power: `hwmon:NAME` or `stream:PATH` (see docs/power.md); simulated drives tell it themselves
+    #[arg(long, value_name = "METER", value_parser = parse_meter)]
+    pub meter: Option<MeterSpec>,
     /// Set a parameter of the test, e.g. `duration=60s`
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_setting)]
     pub settings: Vec<(String, String)>,
@@ -159,6 +163,9 @@ pub struct ReviewArgs {
     /// Also erase a device that holds a file system or partition table
     #[arg(long, requires = "erase")]
     pub erase_signatures: bool,
+    /// What reads the drive's power: `hwmon:NAME` or `stream:PATH` (see docs/power.md)
+    #[arg(long, value_name = "METER", value_parser = parse_meter)]
+    pub meter: Option<MeterSpec>,
     /// Page to write
     #[arg(long, short, value_name = "FILE", default_value = "review.html")]
     pub output: PathBuf,
@@ -271,6 +278,10 @@ fn parse_test(text: &str) -> Result<Test, String> {
 }
 
 fn parse_purge(text: &str) -> Result<PurgeMethod, String> {
+    text.parse().map_err(|error: io::IoError| error.to_string())
+}
+
+fn parse_meter(text: &str) -> Result<MeterSpec, String> {
     text.parse().map_err(|error: io::IoError| error.to_string())
 }
 

@@ -5,7 +5,7 @@
 //! [`engine`] holds one file per kind of target, of which [`engine::uring`] and [`engine::sync`] are
 //! the real ones; [`buffer`] is their memory. [`discover`] and [`environment`] describe the devices
 //! and the machine; [`nvme`] and [`ata`] ask the drives themselves: for their
-//! [`health`], and to forget everything ([`purge`]).
+//! [`health`], and to forget everything ([`purge`]). [`meter`] reads what they draw.
 //!
 //! `unsafe` code stands in [`buffer`], [`engine::uring`], `ioctl` and [`huge_pages`] only.
 
@@ -22,6 +22,7 @@ pub mod health;
 pub mod huge_pages;
 pub mod identity;
 mod ioctl;
+pub mod meter;
 pub mod nvme;
 pub mod open;
 mod ownership;

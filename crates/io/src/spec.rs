@@ -155,7 +155,7 @@ fn edit_distance(a: &str, b: &str) -> usize {
 }
 
 /// Splits `a=1&b=2` into pairs.
-fn parse_settings(text: &str, query: &str) -> Result<Vec<(String, String)>, IoError> {
+pub(crate) fn parse_settings(text: &str, query: &str) -> Result<Vec<(String, String)>, IoError> {
     query
         .split('&')
         .filter(|pair| !pair.is_empty())

@@ -25,6 +25,10 @@ pub struct SecondRow {
     pub latency_ns_p99: Option<u64>,
     /// Largest.
     pub latency_ns_max: Option<u64>,
+    /// Mean power that a meter read, in µW.
+    pub power_uw_mean: Option<u64>,
+    /// Highest reading.
+    pub power_uw_max: Option<u64>,
     /// The drive's inner life, for simulated drives.
     pub telemetry: Option<TelemetryRow>,
 }

@@ -13,6 +13,7 @@ pub mod error;
 pub mod event;
 mod health;
 pub mod params;
+mod power;
 pub mod recorder;
 pub mod replay;
 pub mod session;

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::Nanos;
+use io::meter::MeterSpec;
 use io::{Identity, IoError, Limits, PurgeMethod, Target};
 use load::{Generator, Order, Workload};
 use result::rows::PhaseRows;
@@ -23,6 +24,7 @@ use crate::error::RunError;
 use crate::event::{Event, Length};
 use crate::health::Watch;
 use crate::params::Params;
+use crate::power::PowerWatch;
 use crate::recorder::Recorder;
 use crate::replay::Meter;
 use crate::span::SpanRequest;
@@ -51,6 +53,8 @@ pub struct Request {
     pub environment: BTreeMap<String, String>,
     /// Warnings known before the start.
     pub warnings: Vec<String>,
+    /// What reads the power of the drive beside the run.
+    pub meter: Option<MeterSpec>,
 }
 
 /// What a run needs from outside: the stop button, an ear, a calendar.
@@ -113,7 +117,9 @@ pub fn plan(request: &Request, identity: &Identity, limits: &Limits) -> Result<P
     let definition = request.test.definition();
     let params = Params::new(definition.params, &request.settings)?;
     let span = request.span.resolve(identity)?;
-    let site = Site { span_bytes: span.span_bytes, identity, limits };
+    let has_meter = request.meter.is_some();
+    let site = Site { span_bytes: span.span_bytes, identity, limits, has_meter };
+    crate::power::check(request.meter.as_ref(), identity)?;
     let procedure = (definition.procedure)(&params, &site)?;
     let plan = Plan { params, span, procedure };
     plan.phases().try_for_each(|phase| check_phase(phase, &site))?;
@@ -175,10 +181,14 @@ pub fn run<T: Target>(
     let continuation = Continuation::of(request, &plan, &target.identity())?;
     target.confine(plan.span.span_bytes);
     preflight(&request.library, rows_expected(&plan.procedure.steps))?;
+    let start = |meter| PowerWatch::start(meter, target.now());
+    let power = request.meter.as_ref().map(start).transpose()?;
     let mut run = new_run(request, &plan, &target.identity(), (control.unix_ns)());
+    let meter = power.iter().map(|power| ("meter".to_owned(), power.description().to_owned()));
+    run.environment.extend(meter);
     let writer = create_dir(request, &mut run)?;
     (control.observer)(&started(&run, &plan));
-    let mut session = Session::new(request, run, writer);
+    let mut session = Session::new(request, run, writer, power);
     let first = continuation.step;
     session.take_over(continuation, &mut *control.observer)?;
     let watch = session.watch_health(target);
@@ -188,9 +198,7 @@ pub fn run<T: Target>(
             break;
         }
     }
-    if let Some(watch) = watch {
-        session.take_health(watch);
-    }
+    session.end_watches(watch);
     session.finish(control)
 }
 
@@ -315,10 +323,11 @@ struct Session {
     warnings: Vec<String>,
     writer: RunWriter,
     failure: Option<RunError>,
+    power: Option<PowerWatch>,
 }
 
 impl Session {
-    fn new(request: &Request, run: Run, writer: RunWriter) -> Self {
+    fn new(request: &Request, run: Run, writer: RunWriter, power: Option<PowerWatch>) -> Self {
         let warnings = run.warnings.clone();
         Self {
             test: request.test,
@@ -331,6 +340,7 @@ impl Session {
             warnings,
             writer,
             failure: None,
+            power,
         }
     }
 
@@ -344,10 +354,14 @@ impl Session {
         watch
     }
 
-    fn take_health(&mut self, watch: Watch) {
-        let (health, warnings) = watch.finish();
-        self.keep_health(Some(health));
-        warnings.into_iter().for_each(|warning| self.warn(warning));
+    fn end_watches(&mut self, health: Option<Watch>) {
+        let power = self.power.take().map(PowerWatch::finish).unwrap_or_default();
+        power.into_iter().for_each(|warning| self.warn(warning));
+        if let Some(watch) = health {
+            let (health, warnings) = watch.finish();
+            self.keep_health(Some(health));
+            warnings.into_iter().for_each(|warning| self.warn(warning));
+        }
     }
 
     /// The health of the drive; what an earlier run saw before its first phase stays.
@@ -416,7 +430,10 @@ impl Session {
             self.run.status = RunStatus::Interrupted;
             return Ok(());
         }
-        let (mut phase, rows) = self.phase(target, spec, control);
+        let (mut phase, mut rows) = self.phase(target, spec, control);
+        if let Some(power) = &self.power {
+            power.fill(phase.start_ns, &mut rows.seconds);
+        }
         phase.start_ns = phase.start_ns.saturating_add(self.clock_offset_ns);
         let (ios, duration) = (phase.ios, Nanos(phase.duration_ns));
         (control.observer)(&Event::PhaseEnded { name: name.clone(), ios, duration });

@@ -111,6 +111,8 @@ pub struct Site<'a> {
     pub identity: &'a Identity,
     /// What it takes.
     pub limits: &'a Limits,
+    /// True where a meter reads its power.
+    pub has_meter: bool,
 }
 
 impl Site<'_> {

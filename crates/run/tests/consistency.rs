@@ -32,6 +32,7 @@ fn request(library: &Path, settings: &[(&str, &str)]) -> Request {
         resume: None,
         environment: BTreeMap::new(),
         warnings: Vec::new(),
+        meter: None,
     }
 }
 

@@ -6,8 +6,10 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use io::Target;
+use io::engine::null::NullTarget;
 use io::engine::scripted::{Reply, ScriptedTarget};
 use io::engine::sim::SimTarget;
+use io::meter::MeterSpec;
 use result::schema::RunStatus;
 use result::store::RunDir;
 use run::{Control, Outcome, Request, RunError, SpanRequest, Test};
@@ -18,6 +20,15 @@ fn run_power<T: Target>(
     target: &mut T,
     library: &Path,
     settings: &str,
+) -> Result<Outcome, RunError> {
+    run_metered(target, library, settings, None)
+}
+
+fn run_metered<T: Target>(
+    target: &mut T,
+    library: &Path,
+    settings: &str,
+    meter: Option<MeterSpec>,
 ) -> Result<Outcome, RunError> {
     let setting = |text: &str| {
         let (key, value) = text.split_once('=').expect("key=value");
@@ -34,6 +45,7 @@ fn run_power<T: Target>(
         resume: None,
         environment: BTreeMap::new(),
         warnings: Vec::new(),
+        meter,
     };
     let interrupted = AtomicBool::new(false);
     let mut control = Control {
@@ -128,4 +140,48 @@ fn where_nobody_tells_the_power_the_test_is_refused_before_anything_is_touched()
     let error = run_power(&mut target, library.path(), "").expect_err("nothing to read");
     assert!(matches!(error, RunError::Target(io::IoError::Unsupported(_))), "{error}");
     assert_eq!(target.events().len(), 0);
+}
+
+/// Lines of two minutes: 3 W for 33 of every 100 ms, 1 W for the rest, every millisecond, with `between` after
+/// the heading.
+fn wave(between: &str) -> String {
+    let lines = (0..120_000).map(|ms| format!("{ms},{}\n", if ms % 100 < 33 { 3 } else { 1 }));
+    format!("time_ms,power_w\n{between}") + &lines.collect::<String>()
+}
+
+fn stream(path: &Path) -> MeterSpec {
+    format!("stream:{}", path.display()).parse().expect("a meter")
+}
+
+#[test]
+fn a_meter_of_known_waveform_gives_its_mean_and_its_peak() {
+    let library = tempfile::tempdir().expect("a directory");
+    let lines = library.path().join("watts.csv");
+    std::fs::write(&lines, wave("5,what?\n")).expect("a file");
+    let mut target = NullTarget::new(1 << 30);
+    let (runs, settings) =
+        (library.path().join("runs"), "settle=1s rest=2s time=1s random_span=1MiB");
+    let outcome = run_metered(&mut target, &runs, settings, Some(stream(&lines))).expect("it runs");
+    for state in ["idle", "sequential_write", "random_write"] {
+        let mean = metric(&outcome, &format!("power.{state}.power_w_mean"));
+        assert!((mean / 1.66 - 1.0).abs() < 0.005, "{state}: {mean} W");
+        assert_eq!(metric(&outcome, &format!("power.{state}.power_w_max")), 3.0, "{state}");
+    }
+    let rows = RunDir::open(&outcome.dir).expect("a run").phase_rows("idle").expect("rows");
+    assert!(rows.seconds.iter().all(|row| row.power_uw_mean.is_some()), "{:?}", rows.seconds);
+    let warnings = outcome.run.warnings.join("\n");
+    assert!(warnings.contains("no reading 1 times; the first: line 2 (`5,what?`)"), "{warnings}");
+    assert_eq!(outcome.run.environment["meter"], "stream, times by: meter");
+}
+
+#[test]
+fn a_meter_that_cannot_be_used_stops_the_run_before_it_begins() {
+    let library = tempfile::tempdir().expect("a directory");
+    let (runs, lines) = (library.path().join("runs"), library.path().join("watts"));
+    let meter = Some(stream(&lines));
+    let error = run_metered(&mut NullTarget::new(1 << 30), &runs, "", meter.clone());
+    assert!(error.expect_err("no such file").to_string().contains("cannot open"));
+    let error = run_metered(&mut drive("samsung-840-pro-256gb"), &runs, "", meter);
+    assert!(error.expect_err("virtual time").to_string().contains("leave --meter away"));
+    assert!(!runs.exists() || std::fs::read_dir(&runs).expect("a directory").count() == 0);
 }

@@ -37,6 +37,7 @@ fn run_test<T: Target>(
         resume: None,
         environment: BTreeMap::new(),
         warnings: Vec::new(),
+        meter: None,
     };
     let interrupted = AtomicBool::new(false);
     let mut control = Control {

@@ -33,6 +33,7 @@ fn request(library: &Path, test: Test, settings: &[(&str, &str)]) -> Request {
         resume: None,
         environment: BTreeMap::new(),
         warnings: Vec::new(),
+        meter: None,
     }
 }
 

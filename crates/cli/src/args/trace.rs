@@ -195,6 +195,7 @@ impl TraceReplayArgs {
             spare: Vec::new(),
             span: self.span,
             purge: None,
+            meter: None,
             settings: named.chain(self.settings).collect(),
             library: self.library,
             seed: 1,

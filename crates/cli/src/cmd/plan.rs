@@ -90,6 +90,7 @@ pub fn request(args: &TestArgs, span: SpanRequest) -> Request {
         resume: None,
         environment: BTreeMap::new(),
         warnings: Vec::new(),
+        meter: args.meter.clone(),
     }
 }
 

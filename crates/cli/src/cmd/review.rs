@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::{Bytes, Nanos};
 use io::TargetSpec;
+use io::meter::MeterSpec;
 use result::report::{build, render_html, write_report};
 use result::schema::{Run, RunStatus, VerdictOutcome};
 use result::store::{self, RunDir};
@@ -129,7 +130,8 @@ fn parts(args: &ReviewArgs) -> anyhow::Result<(Vec<Part>, Vec<String>)> {
         };
         for &(test, settings, spare) in entries {
             let span = spare.map_or(Ok(whole), |share| share.parse().map(SpanRequest::Spare))?;
-            let run_args = run_args(args, test, settings);
+            let meter = args.meter.clone().filter(|_| !target::is_simulated(&spec));
+            let run_args = run_args(args, test, settings, meter);
             let request = plan::request(&run_args.test, span);
             match run::session::plan(&request, &described.identity, &described.limits) {
                 Ok(plan) => {
@@ -143,7 +145,7 @@ fn parts(args: &ReviewArgs) -> anyhow::Result<(Vec<Part>, Vec<String>)> {
     Ok((parts, skipped))
 }
 
-fn run_args(args: &ReviewArgs, test: Test, settings: &str) -> RunArgs {
+fn run_args(args: &ReviewArgs, test: Test, settings: &str, meter: Option<MeterSpec>) -> RunArgs {
     let setting = |text: &str| text.split_once('=').map(|(k, v)| (k.to_owned(), v.to_owned()));
     RunArgs {
         test: TestArgs {
@@ -152,6 +154,7 @@ fn run_args(args: &ReviewArgs, test: Test, settings: &str) -> RunArgs {
             spare: Vec::new(),
             span: None,
             purge: None,
+            meter,
             settings: settings.split_whitespace().filter_map(setting).collect(),
             library: args.library.clone(),
             seed: args.seed,

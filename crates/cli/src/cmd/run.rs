@@ -172,6 +172,7 @@ fn one_of(
         resume: origin.earlier.clone(),
         environment: io::environment::environment(),
         warnings: opened.warnings(),
+        meter: args.test.meter.clone(),
     };
     let line = progress.line();
     let mut observer = |event: &Event| line.event(event);
@@ -216,6 +217,9 @@ pub fn repeat_command(args: &RunArgs, job: &Job) -> String {
     }
     if let Some(method) = args.test.purge {
         words.extend(["--purge".to_owned(), method.name().to_owned()]);
+    }
+    if let Some(meter) = &args.test.meter {
+        words.extend(["--meter".to_owned(), meter.to_string()]);
     }
     words.extend(["--seed".to_owned(), args.test.seed.to_string()]);
     if let Some(serial) = &args.erase {

@@ -14,9 +14,14 @@ pub struct Drawn {
     pub known_share: f64,
 }
 
-/// Mean power of a row in watts; `None` where nobody read it. A nanojoule in a nanosecond is a watt.
+/// Mean power of a row in watts, by the meter or else by the drive's own account; `None` where there is neither.
 #[must_use]
 pub fn watts(row: &SecondRow) -> Option<f64> {
+    row.power_uw_mean.map(|power_uw| power_uw as f64 / 1e6).or_else(|| own_watts(row))
+}
+
+/// A nanojoule in a nanosecond is a watt.
+fn own_watts(row: &SecondRow) -> Option<f64> {
     let energy_nj = row.telemetry.map(|telemetry| telemetry.energy_nj).filter(|&nj| nj > 0);
     (row.duration_ns > 0).then_some(energy_nj? as f64 / row.duration_ns as f64)
 }
@@ -24,7 +29,7 @@ pub fn watts(row: &SecondRow) -> Option<f64> {
 /// Highest reading of a row in watts.
 #[must_use]
 pub fn watts_max(row: &SecondRow) -> Option<f64> {
-    watts(row)
+    row.power_uw_max.map(|power_uw| power_uw as f64 / 1e6).or_else(|| own_watts(row))
 }
 
 /// What was drawn over these rows; `None` where nobody read it.
@@ -53,6 +58,16 @@ mod tests {
         let rows = [row(1_000_000_000, 2_000_000_000), row(250_000_000, 1_000_000_000)];
         let found = drawn(&rows).unwrap();
         assert_eq!(found, Drawn { mean_w: 2.4, max_w: 4.0, known_share: 1.0 });
+    }
+
+    #[test]
+    fn a_meter_goes_before_what_the_drive_says() {
+        let read = SecondRow {
+            power_uw_mean: Some(1_500_000),
+            power_uw_max: Some(4_000_000),
+            ..row(1_000_000_000, 7)
+        };
+        assert_eq!(drawn(&[read]), Some(Drawn { mean_w: 1.5, max_w: 4.0, known_share: 1.0 }));
     }
 
     #[test]

@@ -60,7 +60,7 @@ macro_rules! kind_column {
 }
 
 /// The columns of `series.parquet` after `phase`, `phase_index` and `second`.
-pub(crate) const SERIES: [Column<SecondRow>; 29] = [
+pub(crate) const SERIES: [Column<SecondRow>; 31] = [
     required("start_ns", |row| Some(row.start_ns), |row, value| row.start_ns = value),
     required("duration_ns", |row| Some(row.duration_ns), |row, value| row.duration_ns = value),
     kind_column!("read_ios", ios, Read),
@@ -87,6 +87,12 @@ pub(crate) const SERIES: [Column<SecondRow>; 29] = [
         |row| row.latency_ns_max,
         |row, value| row.latency_ns_max = Some(value),
     ),
+    optional(
+        "power_uw_mean",
+        |row| row.power_uw_mean,
+        |row, value| row.power_uw_mean = Some(value),
+    ),
+    optional("power_uw_max", |row| row.power_uw_max, |row, value| row.power_uw_max = Some(value)),
     telemetry_column!(host_pages),
     telemetry_column!(programmed_pages),
     telemetry_column!(gc_moved_pages),

@@ -7,7 +7,8 @@
 //!
 //! How to read it: 500 to 1,000 mW of slumber are what hurts a notebook; idle matters where link power management
 //! is off, as in most desktops. Energy per GB compares drives of different speed: a drive that draws more may still
-//! need less for the same work. Peaks of a simulated drive are those of whole seconds.
+//! need less for the same work. Peaks are single readings of the meter; those of a
+//! simulated drive are whole seconds.
 
 use base::OpKind;
 use io::{IoError, Rest};
@@ -47,7 +48,7 @@ const STATES: [(&str, Option<&str>, &str); 4] = [
 ];
 
 fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
-    if !site.limits.energy {
+    if !site.limits.energy && !site.has_meter {
         return Err(no_meter(site).into());
     }
     let (settle, rest) = (params.duration("settle")?, params.duration("rest")?);
@@ -89,7 +90,9 @@ fn no_meter(site: &Site<'_>) -> IoError {
     IoError::Unsupported(if site.is_simulated() {
         format!("the model of {name} has no section [power], so nobody knows what it draws")
     } else {
-        format!("nothing tells what {name} draws")
+        format!(
+            "nothing tells what {name} draws: give --meter hwmon:NAME or --meter stream:PATH (docs/power.md)"
+        )
     })
 }
 
@@ -158,7 +161,10 @@ fn gaps(label: &str, drawn: Drawn) -> Option<String> {
 fn conditions(measured: &Measured<'_>) -> std::collections::BTreeMap<String, String> {
     let switched = |phase: &str| measured.complete(phase).map(|part| part.phase.what.clone());
     let span = |name: &str| measured.part(name).map(|part| part.phase.what.clone());
+    let meter = measured.run.environment.get("meter").cloned();
+    let own = "the simulated drive's own account; peaks are whole seconds";
     [
+        ("meter", Some(meter.unwrap_or_else(|| own.to_owned()))),
         ("slumber", switched("allow_rest")),
         ("idle", switched("keep_awake")),
         ("sequential write", span("sequential_write")),
