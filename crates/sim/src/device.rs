@@ -218,13 +218,18 @@ impl<P: Probe> Device<P> {
     where
         P: Default,
     {
-        if self.totals == TelemetryRow::default() {
+        if self.totals == TelemetryRow::default() && self.ftl.is_new() {
             return;
         }
         let now_ns = self.now_ns;
         let power = self.power.as_ref().map(|power| power.renewed(now_ns));
         // The old maps go first: two drives of full size would need twice the memory.
-        self.ftl = Ftl::new(Geometry { superblocks: 0, logical_pages: 0, ..*self.geometry() });
+        self.ftl = Ftl::new(Geometry {
+            superblocks: 0,
+            cache_superblocks: 0,
+            logical_pages: 0,
+            ..*self.geometry()
+        });
         let ftl = Ftl::new(self.config.geometry);
         *self = Self::assemble(self.config.clone(), ftl, P::default());
         self.now_ns = now_ns;

@@ -1,37 +1,120 @@
-//! Can any accepted drive model be broken? Random models, random commands; the seed is in the message.
-#![allow(missing_docs, reason = "a test")]
+//! Can any accepted drive model be broken, and does every refusal say why? Random models over every key of the
+//! format, random commands; the seed is in the message.
+#![allow(missing_docs, clippy::print_stdout, reason = "a test that shows its figures")]
 
 mod common;
 
-use base::Rng;
-use common::swarm::{random_config, torture};
-use sim::Device;
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Drives tried; each takes about a millisecond.
-const SEEDS: u64 = 400;
+use base::Rng;
+use common::SMALL;
+use common::swarm::{Draft, is_small, keys, torture};
+use sim::{Config, Device, Model, ModelError};
+
+/// Models drawn; a life takes about a millisecond.
+const SEEDS: u64 = 6_000;
+
+/// What the scale changes before a rule sees it.
+const SCALED: [&str; 3] =
+    ["nand.blocks_per_plane", "nand.pages_per_block", "nand.reserved_superblocks"];
+
+/// A model of which one in three has values that hardly any drive can have.
+fn draft(seed: u64) -> (Draft, Rng) {
+    let mut rng = Rng::split(seed, "swarm");
+    let mut draft = Draft::random(&mut rng, &[]);
+    if rng.chance(1, 3) {
+        draft.spoil(&mut rng);
+    }
+    (draft, rng)
+}
+
+/// A life with commands, pauses and secure erases.
+fn live(config: Config, rng: &mut Rng) -> Device {
+    let mut device = Device::new(config);
+    let mut purges = rng.clone();
+    torture(&mut device, rng, |device| {
+        device.check().unwrap_or_else(|broken| panic!("{broken}"));
+        if purges.chance(1, 16) {
+            device.reset();
+        }
+    });
+    device
+}
 
 #[test]
 fn no_accepted_model_stalls_panics_or_loses_count() {
-    let (mut accepted, mut collected, mut striped, mut compressed) = (0, 0, 0, 0);
-    let mut folded = 0;
+    let (mut accepted, mut collected, mut folded, mut mapped) = (0, 0, 0, 0);
+    let mut lived = BTreeSet::new();
     for seed in 0..SEEDS {
-        let mut rng = Rng::split(seed, "swarm");
-        let Ok(config) = random_config(&mut rng) else { continue };
-        striped += u32::from(config.geometry.stripe_units > 0);
-        compressed += u32::from(config.geometry.page_granules > 1);
-        let mut device = Device::new(config);
+        let (draft, mut rng) = draft(seed);
+        let Some(config) = draft.resolve().ok().filter(is_small) else { continue };
+        let Ok(device) = catch_unwind(AssertUnwindSafe(|| live(config, &mut rng))) else {
+            panic!("seed {seed} broke this drive:\n{}", draft.text());
+        };
         accepted += 1;
-        torture(&mut device, &mut rng, |_| ());
-        if let Err(broken) = device.check() {
-            panic!("seed {seed}: {broken}");
-        }
+        lived.extend(draft.values.into_keys());
         folded += u32::from(device.telemetry().folded_pages > 0);
         collected += u32::from(device.telemetry().gc_moved_pages > 0);
+        mapped += u32::from(device.telemetry().metadata_pages > 0);
     }
     println!("{accepted} of {SEEDS} models accepted, {collected} collected garbage");
-    println!("{striped} with parity, {compressed} with compression, {folded} folded a cache");
-    assert!(striped > 5 && compressed > 5 && folded > 5, "some phenomenon is hardly tried");
-    assert!(accepted > 40 && collected > 20, "the swarm is too tame to mean anything");
+    println!("{folded} folded a cache, {mapped} wrote a journal");
+    assert_eq!(lived, keys(), "some keys are hardly tried");
+    assert!(accepted > 1_000 && collected > 500, "the swarm is too tame to mean anything");
+    assert!(folded > 100 && mapped > 100, "some phenomenon is hardly tried");
+}
+
+#[test]
+fn the_swarm_knows_every_key_of_the_format() {
+    let nonsense = [("no.such.key".to_owned(), "1".to_owned())];
+    let Err(ModelError::UnknownKey { known, .. }) = Model::load("small", SMALL, &nonsense) else {
+        panic!("an unknown key is refused");
+    };
+    let words = known.split([' ', ',', ';']).filter(|word| word.contains('.'));
+    let known: BTreeSet<&str> = words.chain(["capacity_gb"]).collect();
+    assert_eq!(keys(), known);
+}
+
+/// What is wrong with a refusal: it must name a key, its value and a rule.
+fn fault(draft: &Draft, refusal: &ModelError) -> Option<&'static str> {
+    match refusal {
+        ModelError::Value { key, value, rule, .. } => {
+            let is_drawn =
+                draft.values.get(key.as_str()).is_none_or(|v| v.replace('_', "") == *value);
+            if !keys().contains(key.as_str()) {
+                Some("it names no key of the format")
+            } else if !is_drawn && !SCALED.contains(&key.as_str()) {
+                Some("the value is another")
+            } else {
+                (rule.split(' ').count() < 3).then_some("it names no rule")
+            }
+        }
+        // The reader shows the line, or the section and the key that it lacks.
+        ModelError::Parse { message, .. } => {
+            let names = |key: &&str| message.contains(key.rsplit('.').next().unwrap_or(key));
+            let names_one = draft.spoiled.iter().any(names) || message.contains("missing field");
+            (!names_one).then_some("it names no key that is wrong")
+        }
+        ModelError::UnknownKey { .. } => Some("all keys are known"),
+    }
+}
+
+#[test]
+fn every_refusal_names_a_key_its_value_and_the_rule() {
+    let mut refused = BTreeSet::new();
+    for seed in 0..SEEDS {
+        let (draft, _) = draft(seed);
+        let Err(refusal) = draft.resolve() else { continue };
+        if let Some(fault) = fault(&draft, &refusal) {
+            panic!("seed {seed}: {fault}: {refusal}");
+        }
+        if let ModelError::Value { key, .. } = refusal {
+            refused.insert(key);
+        }
+    }
+    println!("{} keys refused by a rule", refused.len());
+    assert!(refused.len() > 50);
 }
 
 #[test]

@@ -37,7 +37,7 @@ impl<P: Probe> Device<P> {
 
     /// Pages left in the superblocks that garbage collection writes.
     #[inline]
-    fn moved_room_pages(&self) -> u64 {
+    pub(super) fn moved_room_pages(&self) -> u64 {
         let room = |stream| u64::from(self.ftl.stream_room_pages(stream));
         room(StreamId::Gc) + if self.config.has_cold_stream() { room(StreamId::Cold) } else { 0 }
     }

@@ -81,9 +81,7 @@ impl<P: Probe> Device<P> {
     pub(super) fn on_reorganise_timer(&mut self) {
         let Some(mode) = self.config.performance_mode else { return };
         if self.is_something_to_reorganise() {
-            self.collector.allow_unit(self.geometry().unit_pages);
-            self.collect();
-            self.timers.set(Timer::Reorganise, self.now_ns.saturating_add(mode.unit_interval_ns));
+            self.move_unit_by_the_clock(Timer::Reorganise, mode.unit_interval_ns);
         } else if !self.is_fast(self.ftl.stream(StreamId::Host).superblock) {
             self.mode = Mode::Settled;
         }

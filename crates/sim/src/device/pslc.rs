@@ -92,7 +92,12 @@ impl<P: Probe> Device<P> {
     }
 
     fn is_fold_needed(&self, pslc: Pslc) -> bool {
-        self.is_folding || pslc.when_full == WhenFull::Fold && !self.has_erased_cache(pslc)
+        self.is_folding || self.is_cache_awaited(pslc)
+    }
+
+    /// True where the host waits for room in the cache, or will with its next write.
+    fn is_cache_awaited(&self, pslc: Pslc) -> bool {
+        pslc.when_full == WhenFull::Fold && !self.has_erased_cache(pslc)
     }
 
     /// A superblock waits, or one is begun: its units may wait for nobody else to want them.
@@ -108,10 +113,25 @@ impl<P: Probe> Device<P> {
         if self.ftl.cached_superblocks == 0 {
             return None;
         }
-        if self.wants_fold() {
-            return self.ftl.oldest_cached(false);
+        if self.wants_fold()
+            && let Some(oldest) = self.ftl.oldest_cached(false)
+            && self.has_room_to_fold(oldest)
+        {
+            return Some(oldest);
         }
         self.ftl.oldest_cached(true)
+    }
+
+    /// True where a superblock's pages fit beside those on their way without touching what garbage collection
+    /// needs to give room: once begun, a fold goes on to its end.
+    fn has_room_to_fold(&self, superblock: u32) -> bool {
+        let geometry = self.geometry();
+        let slack_pages = geometry.cache_units * geometry.relocation_slack_pages();
+        let beyond_low = (self.ftl.free.len() as u64).saturating_sub(self.config.free_low.into());
+        let room_pages =
+            self.moved_room_pages() + beyond_low * u64::from(geometry.superblock_data_pages());
+        let pages = self.ftl.valid_pages[superblock as usize] + slack_pages;
+        room_pages >= u64::from(self.collector.in_flight_pages + pages)
     }
 
     /// Pages of a victim of the cache have moved: they were folded, and the native space they take has its price.
@@ -122,13 +142,14 @@ impl<P: Probe> Device<P> {
         self.collector.owed_pages += self.pacing.owed_pages(level, pages as u32);
     }
 
-    /// Pads the open unit that folded superblocks wait for where nothing else is on its way to fill it.
+    /// Pads the open unit that folded superblocks wait for where nothing else is on its way to fill it. A victim
+    /// in hand would, if the host could go on without the cache.
     pub(super) fn end_fold(&mut self) {
+        let Some(pslc) = self.config.pslc else { return };
         let units = self.geometry().superblock_units;
-        let is_over = self.config.pslc.is_some()
-            && self.ftl.cached_superblocks == 0
+        let is_over = self.ftl.cached_superblocks == 0
             && self.collector.in_flight_pages == 0
-            && self.collector.victim_in_hand(units).is_none();
+            && (self.collector.victim_in_hand(units).is_none() || self.is_cache_awaited(pslc));
         if !is_over {
             return;
         }

@@ -15,6 +15,7 @@
 
 use super::Device;
 use super::timers::Timer;
+use crate::events::NEVER;
 use crate::ftl::gc::VictimSelector;
 use crate::probe::Probe;
 
@@ -95,12 +96,30 @@ impl<P: Probe> Device<P> {
         }
         self.host.is_missed = true;
         if self.is_below(idle.free_target) && self.has_worthy_victim(idle.valid_pages_max) {
-            self.collector.allow_unit(self.geometry().unit_pages);
-            self.collect();
-            self.timers.set(Timer::IdleGc, self.now_ns.saturating_add(idle.unit_interval_ns));
+            self.move_unit_by_the_clock(Timer::IdleGc, idle.unit_interval_ns);
         } else {
             self.collector.idle_pages = 0;
         }
+    }
+
+    /// Moves a unit that only the clock asks for, where that can be done now, and sets the timer for the next one.
+    /// Where it cannot, the next try is at the first interval at which something can have changed.
+    pub(super) fn move_unit_by_the_clock(&mut self, timer: Timer, interval_ns: u64) {
+        self.collector.allow_unit(self.geometry().unit_pages);
+        let intervals = if self.collect() {
+            1
+        } else {
+            let (die_ns, _) = self.nand.next_event();
+            let work_ns =
+                die_ns.min(self.controller.next_event_ns()).min(self.link.next_event_ns());
+            if work_ns == NEVER {
+                // Only the host can help, and it sets the timer again.
+                return self.timers.set(timer, NEVER);
+            }
+            (work_ns - self.now_ns).div_ceil(interval_ns).max(1)
+        };
+        let due_ns = self.now_ns.saturating_add(intervals.saturating_mul(interval_ns));
+        self.timers.set(timer, due_ns);
     }
 
     /// True where the victim in hand has units left, or the next one would give enough.

@@ -154,6 +154,13 @@ impl Ftl {
         }
     }
 
+    /// True where nothing has been written or erased yet.
+    #[must_use]
+    pub fn is_new(&self) -> bool {
+        self.free.len() + self.cache_free.len() == self.states.len()
+            && self.erase_counts.iter().all(|&erases| erases == 0)
+    }
+
     /// The superblock of a physical page.
     #[inline]
     #[must_use]

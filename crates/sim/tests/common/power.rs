@@ -24,7 +24,7 @@ const SECTIONS: [&[(&str, &str)]; 8] = [
     ],
     &[("nand.cache_program", "true")],
     &[("nand.multi_plane", "false")],
-    &[("streams.cold", "survivors")],
+    &[("streams.cold", "survivor")],
     &[("background_gc.free_target", "7")],
     &[("buffer.power_loss_protected", "true")],
 ];

@@ -1,36 +1,75 @@
 //! Random drives under random commands.
+//!
+//! A drive model is drawn key by key, as the text of a file, at a scale that leaves a few hundred LBA pages: a
+//! life with everything in it takes a millisecond. Most values go together, some are extremes that contradict
+//! the rest.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
 use base::{Data, Nanos, Op, OpKind, Ratio, Rng};
 use sim::{Config, Device, Model, ModelError, Probe};
 
-use super::{SMALL, closed_loop, op};
+use super::{closed_loop, op};
 
 /// How often [`torture`] stops for a look.
 const LOOKS: u64 = 8;
+/// Larger drives are not tried: an extreme may ask for as much NAND as there is.
+const PHYSICAL_PAGES_MAX: u64 = 200_000;
 
 /// A value of a model and what it may be set to.
-type Choice = (&'static str, &'static [&'static str]);
+pub type Choice = (&'static str, &'static [&'static str]);
 
-/// Optional sections: switched on with all of their values, or not at all.
+/// What every model has.
+const REQUIRED: &[Choice] = &[
+    ("capacity_gb", &["1"]),
+    ("interface.link_bytes_per_s", &["1_000_000", "512_000_000"]),
+    ("interface.queue_depth", &["1", "2", "8", "32"]),
+    ("controller.read_command_ns", &["0", "5_000"]),
+    ("controller.write_command_ns", &["0", "6_000"]),
+    ("controller.relocate_ns", &["0", "1_000", "20_000"]),
+    ("nand.channels", &["1", "2", "3"]),
+    ("nand.dies_per_channel", &["1", "2", "4"]),
+    ("nand.planes", &["1", "2", "4"]),
+    // Rows of pages that are left at the scale.
+    ("nand.pages_per_block", &["1", "2", "3", "8", "9", "12"]),
+    ("nand.page_bytes", &["4096", "8192", "16384"]),
+    ("nand.blocks_per_plane", &["100"]),
+    ("nand.read_ns", &["1", "50_000"]),
+    ("nand.program_ns", &["600_000"]),
+    ("nand.erase_ns", &["1", "3_000_000"]),
+    ("nand.channel_bytes_per_s", &["409_600_000"]),
+    ("nand.reserved_superblocks", &["0", "2", "20"]),
+    ("buffer.write_bytes", &["65_536", "262_144", "1_048_576"]),
+    ("buffer.power_loss_protected", &["true", "false"]),
+    ("gc.policy", &["greedy", "fifo", "d-choices", "windowed-greedy", "cost-benefit"]),
+    ("gc.candidates", &["1", "4", "1000"]),
+    ("gc.pacing", &["watermark", "proportional", "token"]),
+    ("gc.free_low", &["2", "3"]),
+    ("gc.free_high", &["4", "5", "8", "12"]),
+];
+
+/// What a model may leave out, by sections that go together: switched on as a whole, or not at all. A key with
+/// `?` may be left out by itself.
 const SECTIONS: &[&[Choice]] = &[
-    &[("compression.granule_bytes", &["512", "1024", "2048", "4096"])],
+    &[("compression.granule_bytes", &["512", "1024", "2048"])],
     &[
-        ("pslc.bytes", &["0", "1", "5_000_000", "20_000_000"]),
+        ("pslc.bytes", &["0", "1", "50_000_000", "100_000_000"]),
         ("pslc.borrows", &["true", "false"]),
-        ("pslc.bits_per_cell", &["2", "3"]),
+        ("pslc.bits_per_cell", &["2", "3", "4"]),
         ("pslc.read_ns", &["20_000"]),
         ("pslc.program_ns", &["200_000"]),
         ("pslc.erase_ns", &["1_000_000"]),
         ("pslc.idle_after_ns", &["1_000_000", "50_000_000"]),
         ("pslc.when_full", &["direct", "fold"]),
-        ("pslc.only_below_bytes", &["1", "16_384", "1_000_000_000"]),
+        ("pslc.only_below_bytes?", &["1", "16_384", "1_000_000_000"]),
     ],
-    &[("parity.stripe_units", &["1", "2", "4", "5", "8"])],
+    &[("parity.stripe_units", &["2", "3", "4"])],
     &[("streams.cold", &["survivor"])],
     &[
         ("performance_mode.program_ns", &["1", "200_000"]),
         ("performance_mode.fill_percent", &["1", "10", "50"]),
-        ("performance_mode.reorganise_pages_per_s", &["10", "10_000", "1_000_000"]),
+        ("performance_mode.reorganise_pages_per_s", &["10", "10_000", "1_000_000_000"]),
     ],
     &[
         ("wear_leveling.allocation", &["oldest-first", "least-worn"]),
@@ -40,106 +79,212 @@ const SECTIONS: &[&[Choice]] = &[
         ("throttle.burst_bytes", &["4096", "1_000_000"]),
         ("throttle.bytes_per_s", &["4096", "1_000_000", "100_000_000"]),
     ],
-    &[("background_gc.free_target", &["5", "10", "21", "40"])],
+    // Beyond gc.free_high.
+    &[("background_gc.free_target", &["0", "1", "2", "7"])],
     &[
         ("idle_gc.after_ns", &["1_000_000", "50_000_000"]),
-        ("idle_gc.free_target", &["5", "10", "21", "40"]),
-        ("idle_gc.pages_per_s", &["10", "10_000", "1_000_000"]),
+        ("idle_gc.free_target", &["0", "1", "2", "7"]),
+        ("idle_gc.pages_per_s", &["1", "10_000", "1_000_000_000"]),
         ("idle_gc.valid_percent_max", &["1", "50", "99"]),
     ],
-    &[("nand.pages.program_lower_ns", &["200000"]), ("nand.pages.program_upper_ns", &["1000000"])],
     &[
-        ("nand.suspend.suspend_ns", &["0", "20000"]),
-        ("nand.suspend.resume_ns", &["0", "30000"]),
+        ("nand.pages.program_lower_ns", &["200_000"]),
+        ("nand.pages.program_upper_ns", &["1_000_000"]),
+    ],
+    &[
+        ("nand.pages.program_lower_ns", &["200_000"]),
+        ("nand.pages.program_middle_ns", &["600_000"]),
+        ("nand.pages.program_upper_ns", &["1_000_000"]),
+    ],
+    &[
+        ("nand.suspend.suspend_ns", &["0", "20_000"]),
+        ("nand.suspend.resume_ns", &["0", "30_000"]),
         ("nand.suspend.per_operation_max", &["1", "3", "1000"]),
     ],
     &[
         ("nand.retry.initial_cycles", &["0", "3000"]),
         ("nand.retry.fresh_ppb", &["0", "1000"]),
-        ("nand.retry.per_kilocycle_ppb", &["0", "1000", "100000000"]),
-        ("nand.retry.per_day_ppb", &["0", "1000000000"]),
+        ("nand.retry.per_kilocycle_ppb", &["0", "1000", "100_000_000"]),
+        ("nand.retry.per_day_ppb", &["0", "1_000_000_000"]),
         ("nand.retry.per_day_per_kilocycle_ppb", &["0", "1000"]),
         ("nand.retry.corrected_ppb", &["1", "2000"]),
         ("nand.retry.retries_max", &["1", "10"]),
     ],
     &[
-        ("interface.kind", &["nvme"]),
-        ("interface.queues", &["1", "2", "7"]),
-        ("interface.arbitration_burst", &["1", "8"]),
+        ("interface.kind", &["nvme", "nvme", "sata"]),
+        ("interface.queues?", &["1", "2", "7"]),
+        ("interface.arbitration_burst?", &["1", "8"]),
     ],
-    &[("interface.logical_block_bytes", &["512"])],
-    &[("read_cache.bytes", &["32768", "400000"])],
+    &[("interface.logical_block_bytes", &["512", "4096"])],
+    &[("interface.deallocate", &["works", "ignored", "absent"])],
+    &[("read_cache.bytes", &["32_768", "400_000", "1_000_000_000"])],
     &[
-        ("mapping.entry_bytes", &["8", "64", "1024"]),
-        ("mapping.map_entry_bytes", &["4", "32", "256"]),
-        ("mapping.journal_superblocks", &["3", "4", "9"]),
-        ("nand.reserved_superblocks", &["9", "40", "120"]),
+        ("mapping.entry_bytes", &["8", "64", "256", "1024"]),
+        ("mapping.map_entry_bytes", &["4", "64", "256", "1024"]),
+        ("mapping.journal_superblocks", &["3", "5", "9", "16"]),
     ],
     &[
         ("power.active_mw", &["2000"]),
         ("power.idle_mw", &["100"]),
         ("power.read_nj", &["5000"]),
-        ("power.program_nj", &["70000"]),
-        ("power.erase_nj", &["300000"]),
+        ("power.program_nj", &["70_000"]),
+        ("power.erase_nj", &["300_000"]),
         ("power.transfer_nj", &["33"]),
-        ("power.slumber.after_ns", &["0", "50000000"]),
-        ("power.slumber.entry_ns", &["0", "1000000"]),
-        ("power.slumber.exit_ns", &["0", "5000000"]),
+    ],
+    &[
+        ("power.slumber.after_ns", &["0", "50_000_000"]),
+        ("power.slumber.entry_ns", &["0", "1_000_000"]),
+        ("power.slumber.exit_ns", &["0", "5_000_000"]),
         ("power.slumber.power_mw", &["10"]),
     ],
-    &[("nand.cache_program", &["true"])],
-    &[("nand.multi_plane", &["false"])],
+    &[
+        ("power.sleep.after_ns", &["60_000_000", "5_000_000_000"]),
+        ("power.sleep.entry_ns", &["0", "1_000_000"]),
+        ("power.sleep.exit_ns", &["0", "100_000_000"]),
+        ("power.sleep.power_mw", &["1"]),
+    ],
+    &[("nand.cache_program", &["true", "false"])],
+    &[("nand.multi_plane", &["true", "false"])],
 ];
 
-fn pick<'a>(rng: &mut Rng, values: &[&'a str]) -> &'a str {
+/// Borders of the rules and of the integers behind them.
+const EXTREMES: &[&str] = &[
+    "-1",
+    "0",
+    "1",
+    "2",
+    "64",
+    "255",
+    "4097",
+    "65_536",
+    "1_000_000_000",
+    "2_147_483_648",
+    "4_294_967_295",
+    "4_294_967_296",
+    "3_600_000_000_000",
+    "9_223_372_036_854_775_807",
+    "true",
+    "'a word'",
+];
+
+fn pick<T: Copy>(rng: &mut Rng, values: &[T]) -> T {
     values[rng.below(values.len() as u64) as usize]
 }
 
-/// A drive model with random values, many of them impossible.
-pub fn random_config(rng: &mut Rng) -> Result<Config, ModelError> {
-    let keys: &[Choice] = &[
-        ("nand.channels", &["0", "1", "2", "3", "8"]),
-        ("nand.dies_per_channel", &["1", "2", "5"]),
-        ("nand.planes", &["1", "2", "4", "16"]),
-        ("nand.blocks_per_plane", &["1", "24", "100", "700", "3000"]),
-        ("nand.pages_per_block", &["1", "3", "32", "64"]),
-        ("nand.page_bytes", &["4096", "8192", "16384", "5000"]),
-        ("nand.erase_ns", &["1", "3000000"]),
-        ("nand.reserved_superblocks", &["0", "2", "30"]),
-        ("buffer.write_bytes", &["4096", "65536", "1048576", "16777216"]),
-        ("buffer.power_loss_protected", &["true", "false"]),
-        ("interface.deallocate", &["works", "works", "ignored"]),
-        ("controller.relocate_ns", &["0", "1000", "20000"]),
-        ("controller.write_command_ns", &["0", "6000"]),
-        ("gc.pacing", &["watermark", "proportional", "token"]),
-        ("gc.policy", &["greedy", "fifo", "d-choices", "windowed-greedy", "cost-benefit"]),
-        ("gc.candidates", &["1", "4", "1000"]),
-        ("gc.free_low", &["1", "2", "3", "8"]),
-        ("gc.free_high", &["2", "4", "9", "20"]),
-        ("interface.queue_depth", &["1", "2", "32"]),
-    ];
-    let mut changes: Vec<(String, String)> = Vec::new();
-    for (key, values) in keys {
-        if rng.chance(1, 3) {
-            changes.push(((*key).to_owned(), pick(rng, values).to_owned()));
+/// A drive model before anybody has looked whether it can be.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    pub values: BTreeMap<&'static str, String>,
+    /// Keys that were given an extreme or taken away.
+    pub spoiled: Vec<&'static str>,
+    scale_divisor: u64,
+}
+
+impl Draft {
+    /// A model with every section of `always`, and others at random.
+    pub fn random(rng: &mut Rng, always: &[&str]) -> Self {
+        let scale_divisor = pick(rng, &[512, 1024, 1024, 2048, 4096]);
+        let mut draft = Self { values: BTreeMap::new(), spoiled: Vec::new(), scale_divisor };
+        REQUIRED.iter().for_each(|choice| draft.set(rng, choice));
+        for section in SECTIONS {
+            let is_wanted = always.iter().any(|prefix| section[0].0.starts_with(prefix));
+            if is_wanted || rng.chance(1, 4) {
+                section.iter().for_each(|choice| draft.set(rng, choice));
+            }
+        }
+        draft.fit(rng);
+        draft
+    }
+
+    fn set(&mut self, rng: &mut Rng, (key, values): &Choice) {
+        let may_miss = key.ends_with('?') && rng.chance(1, 2);
+        if !may_miss {
+            self.values.insert(key.trim_end_matches('?'), pick(rng, values).to_owned());
         }
     }
-    let scale = if rng.chance(1, 4) { Ratio::new(1, 16) } else { Ratio::new(1, 4) };
-    let scale = scale.unwrap_or(Ratio::ONE);
-    let resolve = |changes: &[_]| Model::load("swarm", SMALL, changes)?.resolve(scale);
-    let mut config = resolve(&changes)?;
-    for section in SECTIONS {
-        if rng.chance(2, 3) {
-            continue;
+
+    fn number(&self, key: &str) -> u64 {
+        let value = self.values.get(key).map(|value| value.replace('_', ""));
+        value.and_then(|value| value.parse().ok()).unwrap_or(0)
+    }
+
+    /// Makes what was drawn go together, mostly: blocks for the capacity, spare space from too tight to plenty,
+    /// stripes that divide the dies, targets above what collection keeps anyway.
+    fn fit(&mut self, rng: &mut Rng) {
+        let rows = self.number("nand.pages_per_block");
+        let dies = self.number("nand.channels") * self.number("nand.dies_per_channel");
+        if !dies.is_multiple_of(self.number("parity.stripe_units").max(1)) {
+            self.values.insert("parity.stripe_units", dies.to_string());
         }
-        let value = |(key, values): &Choice| ((*key).to_owned(), pick(rng, values).to_owned());
-        let with_section = [changes.clone(), section.iter().map(value).collect()].concat();
-        // What does not fit this drive is left out, or many sections would leave few drives.
-        if let Ok(richer) = resolve(&with_section) {
-            (changes, config) = (with_section, richer);
+        let units = rows * dies;
+        let unit_bytes = self.number("nand.planes") * self.number("nand.page_bytes");
+        let parity_units = units.checked_div(self.number("parity.stripe_units")).unwrap_or(0);
+        let data_bytes = (units - parity_units).max(1) * unit_bytes;
+        let mut blocks = (1_000_000_000 / self.scale_divisor).div_ceil(data_bytes);
+        if self.values.contains_key("mapping.entry_bytes") {
+            self.values.insert("nand.reserved_superblocks", "150".to_owned());
+            blocks += 4 * blocks / units.saturating_sub(4).max(1);
+        }
+        let free_high = self.number("gc.free_high");
+        blocks += free_high + pick(rng, &[3, 5, 7, 12, 30]) + blocks * rng.below(40) / 100;
+        blocks += self.number("nand.reserved_superblocks");
+        self.values.insert("nand.blocks_per_plane", blocks.to_string());
+        self.values.insert("nand.pages_per_block", (rows * self.scale_divisor).to_string());
+        for key in ["background_gc.free_target", "idle_gc.free_target"] {
+            if self.values.contains_key(key) {
+                self.values.insert(key, (self.number(key) + free_high).to_string());
+            }
         }
     }
-    Ok(config)
+
+    /// Puts a few extremes in, or takes keys away.
+    pub fn spoil(&mut self, rng: &mut Rng) {
+        for _ in 0..1 + rng.below(2) {
+            let keys: Vec<&'static str> = self.values.keys().copied().collect();
+            let key = pick(rng, &keys);
+            self.spoiled.push(key);
+            if rng.chance(1, 20) {
+                self.values.remove(key);
+            } else {
+                self.values.insert(key, pick(rng, EXTREMES).to_owned());
+            }
+        }
+    }
+
+    /// The model as a file.
+    pub fn text(&self) -> String {
+        let mut text = "name = 'swarm'\nparts = {}\n".to_owned();
+        for (key, value) in &self.values {
+            let is_word = value.starts_with(|first: char| first.is_ascii_lowercase())
+                && !["true", "false"].contains(&value.as_str());
+            let quote = if is_word { "'" } else { "" };
+            let _ =
+                writeln!(text, "{key} = {{ value = {quote}{value}{quote}, from = 'assumed:' }}");
+        }
+        text
+    }
+
+    /// The drive, if it can be.
+    pub fn resolve(&self) -> Result<Config, ModelError> {
+        let scale = Ratio::new(1, self.scale_divisor).unwrap_or(Ratio::ONE);
+        Model::load("swarm", &self.text(), &[])?.resolve(scale)
+    }
+}
+
+/// Every key that a draft may have.
+pub fn keys() -> BTreeSet<&'static str> {
+    let sections = SECTIONS.iter().copied().chain([REQUIRED]);
+    sections.flatten().map(|(key, _)| key.trim_end_matches('?')).collect()
+}
+
+/// True where a drive is small enough to be tried.
+pub fn is_small(config: &Config) -> bool {
+    u64::from(config.geometry.physical_pages()) <= PHYSICAL_PAGES_MAX
+}
+
+/// A small drive with random values; none where they contradict each other.
+pub fn random_config(rng: &mut Rng) -> Option<Config> {
+    Draft::random(rng, &[]).resolve().ok().filter(is_small)
 }
 
 /// A command without some of its first and last sectors.
@@ -156,8 +301,8 @@ fn random_data(rng: &mut Rng) -> Data {
     }
 }
 
-/// Commands of all kinds over a random part of the drive; overwrites it a few times. `look` is
-/// called now and then.
+/// Commands of all kinds over a random part of the drive; overwrites it a few times, with pauses in which it may
+/// rest, collect and fold. `look` is called now and then, when no command is under way.
 pub fn torture<P: Probe>(
     device: &mut Device<P>,
     rng: &mut Rng,
@@ -166,6 +311,7 @@ pub fn torture<P: Probe>(
     let pages = u64::from(device.config().geometry.logical_pages);
     let span = (pages / (1 + rng.below(3))).max(1);
     let (trims, reads, flushes) = (rng.below(3), rng.below(20), rng.below(2));
+    let forced = rng.below(3);
     let count = (3 * pages).min(40_000);
     let mut state = rng.clone();
     let queue_depth = device.config().queue_depth;
@@ -178,11 +324,16 @@ pub fn torture<P: Probe>(
                 n if n < trims => op(OpKind::Deallocate, page, length, tag),
                 n if n < trims + reads => op(OpKind::Read, page, length, tag),
                 n if n < trims + reads + flushes => op(OpKind::Flush, 0, 0, tag),
-                _ => Op { data: random_data(&mut state), ..op(OpKind::Write, page, length, tag) },
+                n => Op {
+                    data: random_data(&mut state),
+                    fua: n >= 100 - forced,
+                    ..op(OpKind::Write, page, length, tag)
+                },
             };
             if sectors && whole.len > 0 { cut(whole, &mut state) } else { whole }
         });
-        let pause_ns = [0, 1_000, 100_000_000][state.below(3) as usize];
+        let pause_ns =
+            pick(&mut state, &[0, 1_000, 100_000_000, 10_000_000_000, 7_200_000_000_000]);
         device.run_until(Nanos(device.now().0 + pause_ns));
         look(device);
     }
