@@ -239,8 +239,13 @@ pub(super) fn resolve(model: &Model, scale: Ratio) -> Result<Config, ModelError>
         model;
     let buffer_pages = (buffer.write_bytes.value / geometry.physical_page_bytes())
         .min(u64::from(u32::MAX / 2)) as u32;
-    if buffer_pages < 2 * geometry.unit_pages {
-        let rule = format!("it must hold two program units of {} pages", geometry.unit_pages);
+    // Two streams may each have filled a unit up to its last page, and the next one must still get in.
+    let units_pages = 2 * geometry.unit_pages;
+    if buffer_pages < units_pages + 2 * (geometry.page_granules - 1) {
+        let rule = format!(
+            "it must hold two program units, {} bytes, and on a drive that compresses a page more for each",
+            u64::from(units_pages) * geometry.physical_page_bytes()
+        );
         return check.fail("buffer.write_bytes", buffer.write_bytes.value, &rule);
     }
     let wear = model.wear_leveling.as_ref();
