@@ -45,6 +45,8 @@ pub struct Identity {
     pub capacity_bytes: u64,
     /// Raw NAND inside, where known.
     pub raw_bytes: Option<u64>,
+    /// The part of it that holds data in steady state, valid or overwritten, where known.
+    pub log_bytes: Option<u64>,
     /// The I/O path and why it was chosen, e.g. `io_uring, O_DIRECT, registered buffers`.
     pub engine: String,
     /// Whatever else is known (controller, NAND, scheduler, link), label to value.

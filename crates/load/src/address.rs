@@ -1,11 +1,13 @@
 //! Which block comes next: one order, one file.
 
+pub mod one_pass;
 mod sequential;
 mod uniform;
 
 use base::Rng;
 
 use crate::workload::{Order, Workload};
+use one_pass::OnePass;
 use sequential::Sequential;
 use uniform::Uniform;
 
@@ -16,6 +18,8 @@ pub enum Addresses {
     Sequential(Sequential),
     /// See [`Order::Uniform`].
     Uniform(Uniform),
+    /// See [`Order::OnePass`].
+    OnePass(OnePass),
 }
 
 impl Addresses {
@@ -26,6 +30,9 @@ impl Addresses {
             Order::SequentialOnce => Self::Sequential(Sequential::once(workload)),
             Order::Sequential => Self::Sequential(Sequential::endless(workload)),
             Order::Uniform => Self::Uniform(Uniform::new(workload, Rng::split(seed, "addresses"))),
+            Order::OnePass { log_bytes } => {
+                Self::OnePass(OnePass::new(workload, log_bytes, Rng::split(seed, "one pass")))
+            }
         }
     }
 
@@ -35,6 +42,7 @@ impl Addresses {
         match self {
             Self::Sequential(addresses) => addresses.next_block(),
             Self::Uniform(addresses) => Some(addresses.next_block()),
+            Self::OnePass(addresses) => addresses.next_block(),
         }
     }
 }

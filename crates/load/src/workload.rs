@@ -11,6 +11,12 @@ pub enum Order {
     Sequential,
     /// Blocks drawn uniformly with repetition, without end.
     Uniform,
+    /// Every block at least once, in an order that leaves a drive as endless uniform writes would; ends by
+    /// itself, after `log_bytes` or a little less. See [`crate::address::one_pass`].
+    OnePass {
+        /// NAND that holds data in steady state, valid or not; more than the span.
+        log_bytes: u64,
+    },
 }
 
 /// Which kinds of commands a workload issues.
@@ -100,7 +106,11 @@ impl Workload {
     /// Bytes after which the workload ends by itself; `None` where it never does.
     #[must_use]
     pub fn total_bytes(&self) -> Option<u64> {
-        let once = (self.order == Order::SequentialOnce).then_some(self.span_bytes);
+        let once = match self.order {
+            Order::SequentialOnce => Some(self.span_bytes),
+            Order::OnePass { log_bytes } => Some(log_bytes),
+            Order::Sequential | Order::Uniform => None,
+        };
         self.limit_bytes.into_iter().chain(once).min()
     }
 
@@ -122,6 +132,14 @@ impl Workload {
         if self.span_bytes < block {
             let rule = format!("it must hold at least one block of {block} B");
             return fail("the length of the span", self.span_bytes, rule);
+        }
+        if let Order::OnePass { log_bytes } = self.order
+            && log_bytes.saturating_sub(self.span_bytes) < block
+        {
+            let span = self.span_bytes;
+            let rule =
+                format!("it must be larger than the span of {span} bytes, or nothing is spare");
+            return fail("the NAND for a pass in one go", log_bytes, rule);
         }
         if let Mix::ReadPercent(percent @ 101..) = self.mix {
             return fail("the share of reads", percent.into(), "it is in percent".to_owned());

@@ -89,6 +89,7 @@ mod tests {
             firmware: None,
             capacity_bytes,
             raw_bytes,
+            log_bytes: None,
             engine: String::new(),
             details: std::collections::BTreeMap::new(),
         }

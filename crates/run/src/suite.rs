@@ -13,6 +13,7 @@ pub mod linear;
 pub mod measured;
 pub mod mixed;
 pub mod power;
+pub mod precondition;
 pub mod pslc;
 pub mod pts;
 pub mod qd_sweep;

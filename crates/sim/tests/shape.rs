@@ -64,6 +64,23 @@ fn waf_of_the_even_drive_is_that_of_greedy_theory_too() {
     assert!((measured / theory - 1.0).abs() < 0.03, "{measured} against {theory}");
 }
 
+/// What a drive is thought to hold in steady state is what it holds: the model's word is what a preconditioning pass
+/// goes by.
+#[test]
+fn the_log_of_a_drive_is_as_long_as_its_pacing_says() {
+    for (pacing, free_high) in [("watermark", "12"), ("proportional", "12"), ("token", "12")] {
+        let changes = [("gc.pacing", pacing), ("gc.free_high", free_high)];
+        let mut device = built_in("sandisk-extreme-ii-480gb", "1/256", &changes);
+        let pages = logical_pages(&device);
+        let rows = rows_in_steady_state(&mut device, pages, pages);
+        let measured = alpha_effective(&device, &rows);
+        let log_pages = device.config().log_bytes() / sim::PAGE_BYTES;
+        let told = log_pages as f64 / pages as f64;
+        println!("{pacing}: alpha {measured:.4}, told {told:.4}");
+        assert!((told - measured).abs() < 0.003, "{pacing}: {measured}, but {told} was told");
+    }
+}
+
 #[test]
 fn every_pacing_moves_the_same_pages_and_they_differ_in_evenness() {
     let run = |pacing, free_high| {

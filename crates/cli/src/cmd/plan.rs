@@ -119,6 +119,7 @@ fn bare_identity(spec: &TargetSpec, kind: TargetKind, capacity_bytes: u64) -> Id
         firmware: None,
         capacity_bytes,
         raw_bytes: None,
+        log_bytes: None,
         engine: String::new(),
         details: BTreeMap::new(),
     }
@@ -217,7 +218,9 @@ pub fn cost(phase: &PhaseSpec, overwritten_bytes: u64) -> Cost {
     };
     let bytes_per_s = match workload.order {
         Order::Uniform => ASSUMED_RANDOM_BYTES_PER_S,
-        Order::Sequential | Order::SequentialOnce => ASSUMED_FILL_BYTES_PER_S,
+        Order::Sequential | Order::SequentialOnce | Order::OnePass { .. } => {
+            ASSUMED_FILL_BYTES_PER_S
+        }
     };
     let second_ns = Nanos::SECOND.0;
     let (moved_bytes, time, is_estimate) = match phase.length() {

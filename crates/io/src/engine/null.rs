@@ -53,6 +53,7 @@ impl Target for NullTarget {
             firmware: None,
             capacity_bytes: self.capacity_bytes,
             raw_bytes: None,
+            log_bytes: None,
             engine: "null (completes at once, no kernel)".to_owned(),
             details: std::collections::BTreeMap::new(),
         }

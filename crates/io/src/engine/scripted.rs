@@ -141,6 +141,7 @@ impl Target for ScriptedTarget {
             firmware: None,
             capacity_bytes: self.capacity_bytes,
             raw_bytes: None,
+            log_bytes: None,
             engine: "scripted replies, virtual time".to_owned(),
             details: BTreeMap::new(),
         }

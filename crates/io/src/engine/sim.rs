@@ -102,6 +102,7 @@ fn identity(spec: &str, model: &Model, config: &Config) -> Identity {
         firmware: None,
         capacity_bytes: config.capacity_bytes(),
         raw_bytes: Some(config.raw_bytes),
+        log_bytes: Some(config.log_bytes()),
         engine: "simulator, virtual time".to_owned(),
         details: details(model, config),
     }

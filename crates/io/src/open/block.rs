@@ -74,6 +74,7 @@ fn identity(report: &DeviceReport, spec: String) -> Identity {
         firmware: report.firmware.clone(),
         capacity_bytes: report.capacity_bytes,
         raw_bytes: None,
+        log_bytes: None,
         engine: "O_DIRECT".to_owned(),
         details: details(report, node),
     }

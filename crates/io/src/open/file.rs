@@ -356,6 +356,7 @@ fn medium(
         firmware: None,
         capacity_bytes: opened.capacity_bytes,
         raw_bytes: None,
+        log_bytes: None,
         engine,
         details: details(&opened.file),
     };

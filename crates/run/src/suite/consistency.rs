@@ -1,7 +1,7 @@
 //! Performance consistency: does the drive keep its pace once it must clean up after itself?
 //!
 //! Method (suite reference, section 1): purge; fill the whole tested span sequentially, so that every LBA holds
-//! data; then 4 KB random writes over the span at QD 32 for 2,000 s, one sample a second. How to
+//! data (or precondition it in one pass, see [`super::precondition`]); then 4 KB random writes over the span at QD 32 for 2,000 s, one sample a second. How to
 //! read it: a fast start while spare blocks last, a fall when every write needs cleaning first, then
 //! a band whose height is the steady state and whose thickness is the inconsistency. The one-hour
 //! form of 2015 is `--set duration=3600s --set steady_from=3200s`.
@@ -10,6 +10,7 @@ use base::{Nanos, OpKind};
 use load::{Order, Workload};
 use result::stats::{consistency::Consistency, findings, notice::Notice};
 
+use super::precondition::{self, OnePass};
 use super::{Definition, Figures, Measured, Procedure, Site, steps};
 use crate::error::RunError;
 use crate::params::{Param, Params};
@@ -34,6 +35,12 @@ pub const DEFINITION: Definition = Definition {
         },
         Param { name: "purge", default: "true", help: "bring the target to its fresh state first" },
         Param { name: "fill", default: "true", help: "write the whole span before the load" },
+        Param {
+            name: "precondition",
+            default: "fill",
+            help: "how: `fill` in LBA order, or `one-pass` into the steady state of random writes",
+        },
+        precondition::RAW_CAPACITY,
     ],
     procedure,
     figures,
@@ -52,23 +59,46 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     if purge {
         phases.push(steps::purge());
     }
-    if fill {
+    let one_pass = one_pass(params, site, block)?;
+    if let Some(pass) = &one_pass {
+        phases.push(pass.phase.clone());
+    } else if fill {
         let workload = write(Order::SequentialOnce, fill_block, steps::FILL_QUEUE_DEPTH);
         phases.push(steps::to_its_end("fill", workload));
     }
     let workload = write(Order::Uniform, block, queue_depth);
     phases.push(steps::for_time(LOAD, workload, duration));
-    let config = steps::config([
+    let mut config = steps::config([
         ("duration_s", steps::seconds(duration)),
         ("steady_from_s", steps::seconds(steady_from)),
         ("queue_depth", queue_depth.into()),
         ("block_bytes", block.into()),
         ("fill_block_bytes", fill_block.into()),
         ("purge", purge.into()),
-        ("fill", fill.into()),
+        ("fill", (fill && one_pass.is_none()).into()),
+        ("precondition", params.text("precondition").into()),
     ]);
+    config.extend(one_pass.iter().map(|pass| ("log_bytes".to_owned(), pass.log_bytes.into())));
+    let notes = one_pass.into_iter().map(|pass| pass.note).collect();
     let steps = phases.into_iter().map(Into::into).collect();
-    Ok(Procedure { config, steps, notes: Vec::new() })
+    Ok(Procedure { config, steps, notes })
+}
+
+/// The pass into steady state, where it is wanted.
+fn one_pass(
+    params: &Params,
+    site: &Site<'_>,
+    block_bytes: u32,
+) -> Result<Option<OnePass>, RunError> {
+    let precondition = params.text("precondition");
+    match precondition.as_str() {
+        "fill" => Ok(None),
+        precondition::ONE_PASS => OnePass::new(params, site, block_bytes).map(Some),
+        _ => Err(RunError::Usage(format!(
+            "`--set precondition={precondition}` must be fill or {}",
+            precondition::ONE_PASS
+        ))),
+    }
 }
 
 fn figures(measured: &Measured<'_>) -> Figures {

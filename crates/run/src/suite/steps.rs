@@ -117,6 +117,7 @@ fn in_words(workload: &Workload, duration: Option<Nanos>) -> String {
     let order = match workload.order {
         Order::SequentialOnce | Order::Sequential => "sequential",
         Order::Uniform => "random",
+        Order::OnePass { .. } => "steady-state",
     };
     let data = match (workload.mix.writes(), workload.data) {
         (false, _) => String::new(),

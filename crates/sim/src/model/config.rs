@@ -94,6 +94,18 @@ impl Config {
     pub fn capacity_bytes(&self) -> u64 {
         u64::from(self.geometry.logical_pages) * PAGE_BYTES
     }
+
+    /// NAND that holds data of the host in steady state, valid or overwritten: what the FTL may use, less parity
+    /// and what it keeps erased. Over the size of the data this is the alpha of the formulas.
+    #[must_use]
+    pub fn log_bytes(&self) -> u64 {
+        let geometry = &self.geometry;
+        let superblock_pages = geometry.superblock_data_pages();
+        let superblocks = geometry.superblocks - geometry.cache_superblocks;
+        let pages = u64::from(superblocks) * u64::from(superblock_pages);
+        let kept_free = self.pacing.steady_pages(self.free_low, self.free_high, superblock_pages);
+        pages.saturating_sub(kept_free) * geometry.physical_page_bytes()
+    }
 }
 
 /// LBAs of a drive sold as `capacity_gb`: IDEMA LBA1-03, 512-byte sectors, from 50 GB on; smaller

@@ -52,6 +52,20 @@ impl PacingKind {
             Self::Token => "token",
         }
     }
+
+    /// Writable pages that the policy keeps in steady state, on average over host writes: space that holds no
+    /// data, valid or not. Follows from each policy's text.
+    #[must_use]
+    pub fn steady_pages(self, free_low: u32, free_high: u32, superblock_pages: u32) -> u64 {
+        let (low, high) = (u64::from(free_low), u64::from(free_high));
+        let (numerator, denominator) = match self {
+            // From `free_high` down to `free_low`, and half of both open superblocks.
+            Self::Watermark => (low + high + 2, 2),
+            Self::Proportional => proportional::steady_superblocks(low, high),
+            Self::Token => (low + high, 2),
+        };
+        numerator * u64::from(superblock_pages) / denominator
+    }
 }
 
 /// A pacing policy with its state.

@@ -1,0 +1,82 @@
+//! How a test brings a drive into the state that it measures.
+//!
+//! `fill` writes every LBA once in order: the drive is full, but its spare blocks are unused, and it
+//! takes several drive writes until cleaning is in steady state. `one-pass` leaves it there at once
+//! ([`load::address::one_pass`]), for the price of about one drive write, where the size of the NAND is known.
+
+use base::{Bytes, OpKind};
+use io::Identity;
+use load::address::one_pass;
+use load::{Order, Workload};
+
+use super::{PhaseSpec, Site, steps};
+use crate::error::RunError;
+use crate::params::{Param, Params};
+
+/// The word for the pass in one go.
+pub const ONE_PASS: &str = "one-pass";
+/// Where the pass takes the size of the NAND from.
+pub const RAW_CAPACITY: Param = Param {
+    name: "raw_capacity",
+    default: "auto",
+    help: "NAND of the drive, for precondition=one-pass; auto: as the drive model says",
+};
+
+/// A pass in one go over the span and what it rests on.
+#[derive(Clone, Debug)]
+pub struct OnePass {
+    /// The pass.
+    pub phase: PhaseSpec,
+    /// NAND that it takes the drive to have for data, valid or overwritten.
+    pub log_bytes: u64,
+    /// What a reader must know.
+    pub note: String,
+}
+
+impl OnePass {
+    /// A pass over the span with writes of this size.
+    ///
+    /// # Errors
+    /// Where the NAND is not known, or leaves no spare.
+    pub fn new(params: &Params, site: &Site<'_>, block_bytes: u32) -> Result<Self, RunError> {
+        let log_bytes = log_bytes(params, site.identity)?;
+        let span_bytes = site.span_bytes;
+        if log_bytes < span_bytes + u64::from(block_bytes) {
+            return Err(RunError::Usage(format!(
+                "precondition=one-pass needs spare area, but {} of NAND leave none beside a span of {}; \
+                 check `--set raw_capacity=`, or use a smaller span (--spare, --span)",
+                steps::size(log_bytes),
+                steps::size(span_bytes)
+            )));
+        }
+        let depth = steps::FILL_QUEUE_DEPTH.min(site.limits.queue_depth_max);
+        let order = Order::OnePass { log_bytes };
+        let workload = Workload::new(OpKind::Write, order, block_bytes, depth, span_bytes);
+        let phase = steps::to_its_end("precondition", workload);
+        let alpha = log_bytes as f64 / span_bytes as f64;
+        let note = format!(
+            "preconditioned in one pass for {} of NAND to {} of data (write amplification {:.2} in theory); \
+             holds for uniform random writes of {} over the span",
+            steps::size(log_bytes),
+            steps::size(span_bytes),
+            alpha / one_pass::decay(alpha),
+            Bytes(block_bytes.into())
+        );
+        Ok(Self { phase, log_bytes, note })
+    }
+}
+
+/// NAND that holds data in steady state: as asked, else as the target says, raw where it knows no better.
+fn log_bytes(params: &Params, identity: &Identity) -> Result<u64, RunError> {
+    let name = RAW_CAPACITY.name;
+    if params.text(name) != RAW_CAPACITY.default {
+        return params.get::<Bytes>(name).map(|bytes| bytes.0);
+    }
+    identity.log_bytes.or(identity.raw_bytes).ok_or_else(|| {
+        RunError::Usage(format!(
+            "precondition=one-pass goes by the NAND inside {}, which does not tell; give it with \
+             `--set {name}=256GiB`",
+            identity.name
+        ))
+    })
+}
