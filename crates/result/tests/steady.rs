@@ -3,6 +3,7 @@
 #![allow(missing_docs, reason = "a test")]
 
 use base::Rng;
+use result::stats::changepoint::Shape;
 use result::stats::steady::{PTS_WINDOW, Window, pts_steady};
 
 const SERIES: u64 = 10_000;
@@ -122,4 +123,61 @@ fn ten_thousand_windows_are_as_level_as_fio_says() {
         level += u64::from(ours);
     }
     assert!((500..SERIES - 500).contains(&level), "{level}");
+}
+
+/// Rates of a drive after a sequential fill, one for each bucket of host writes, as an independent program recorded
+/// them: 1 / WAF. One series for each over-provisioning, with the places of its buckets.
+fn recorded() -> Vec<(f64, Vec<f64>, Vec<f64>)> {
+    let lines = include_str!("fixtures/wa_transient.csv").lines().skip(1);
+    let mut recorded: Vec<(f64, Vec<f64>, Vec<f64>)> = Vec::new();
+    for line in lines {
+        let fields: Vec<f64> = line.split(',').map(|field| field.parse().unwrap()).collect();
+        let &[alpha, place, waf] = &fields[..] else { panic!("three fields in {line}") };
+        if recorded.last().is_none_or(|(last, ..)| *last != alpha) {
+            recorded.push((alpha, Vec::new(), Vec::new()));
+        }
+        let (_, places, rates) = recorded.last_mut().unwrap();
+        places.push(place);
+        rates.push(1.0 / waf);
+    }
+    recorded
+}
+
+#[test]
+fn recorded_series_are_judged_as_two_public_suites_judge_them() {
+    let (mut steady, mut unsteady) = (0, 0);
+    for (_, _, rates) in recorded() {
+        for end in PTS_WINDOW..=rates.len() {
+            let window = Window::last(&rates[..end], PTS_WINDOW).unwrap();
+            let of_window = &rates[window.start..end];
+            let ours = window.is_pts_steady();
+            assert_eq!(ours, tkperf(window.start + 1, of_window), "{of_window:?}");
+            assert_eq!(ours, cloudharmony(of_window), "{of_window:?}");
+            assert_eq!(window.is_level(0.005), fio_slope(of_window, 0.5), "{of_window:?}");
+            if ours { steady += 1 } else { unsteady += 1 }
+        }
+    }
+    assert!(steady > 100 && unsteady >= 3, "{steady}, {unsteady}");
+}
+
+/// Theory knows where each recorded series falls (when the spare, alpha - 1 of the data, has been written) and the
+/// level that it ends with. Each bucket stands for ten seconds here.
+#[test]
+fn recorded_series_fall_and_settle_where_theory_says() {
+    const SECONDS: usize = 10;
+    for (alpha, places, rates) in recorded() {
+        let values: Vec<f64> = rates.iter().flat_map(|&rate| [rate; SECONDS]).collect();
+        let shape = Shape::of(&values);
+        let half = places[0];
+        let bucket = places.iter().position(|place| alpha - 1.0 < place + half).unwrap();
+        assert_eq!(shape.fall_start, Some(bucket * SECONDS), "alpha {alpha}: {shape:?}");
+        let settled = shape.steady_start.expect("settles");
+        // The first turn of the log, alpha / A of the data, is what it rings in.
+        let turn = alpha * rates[rates.len() - 1];
+        let place = places[settled / SECONDS] - half;
+        assert!(place <= alpha - 1.0 + 2.0 * turn, "alpha {alpha}: settles at {place}");
+        let level = shape.level_from(settled).unwrap();
+        let last = rates[rates.len() - 1];
+        assert!((level / last - 1.0).abs() < 0.02, "alpha {alpha}: {level}, ends with {last}");
+    }
 }

@@ -7,6 +7,9 @@
 //! between neighbouring blocks, less its largest jumps, which are the changes looked for. Each cut
 //! is then moved to the second where it fits the unaveraged series best.
 
+#[cfg(test)]
+mod oracle;
+
 use std::ops::Range;
 
 use super::summary::Summary;
