@@ -171,8 +171,11 @@ fn plan(
         seed: 1,
         library: "unused".into(),
         command: String::new(),
+        invocation: None,
+        resume: None,
         environment: std::collections::BTreeMap::new(),
         warnings: Vec::new(),
+        meter: None,
     };
     let plan = run::session::plan(&request, &target.identity(), &target.limits());
     plan.map_err(|error| error.to_string())
