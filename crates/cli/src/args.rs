@@ -36,6 +36,8 @@ pub enum Command {
     Show(ShowArgs),
     /// Write runs into one self-contained HTML page
     Report(ReportArgs),
+    /// Put back power settings of drives that a killed run had switched
+    Restore(RestoreArgs),
     /// Measure the cost of the harness itself
     Selftest(SelftestArgs),
     /// Write blocks that tell what they are, read them back: does the drive keep its promises?
@@ -233,6 +235,14 @@ pub struct ReportArgs {
     pub format: Format,
 }
 
+/// Arguments of `restore`.
+#[derive(Debug, ClapArgs)]
+pub struct RestoreArgs {
+    /// What stdout carries
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
 /// Arguments of `selftest`.
 #[derive(Debug, ClapArgs)]
 pub struct SelftestArgs {
@@ -254,6 +264,7 @@ impl Args {
             Command::Plan(args) => args.test.format,
             Command::Show(args) => args.format,
             Command::Report(args) => args.format,
+            Command::Restore(args) => args.format,
             Command::Verify(args) => args.format,
             Command::Selftest(args) => args.format,
             Command::Drives(DrivesCommand::Check(args)) => args.format,

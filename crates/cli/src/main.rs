@@ -48,6 +48,7 @@ fn dispatch(args: Args) -> anyhow::Result<u8> {
         Command::Plan(args) => cmd::plan::run(&args),
         Command::Show(args) => cmd::show::run(&args),
         Command::Report(args) => cmd::report::run(&args),
+        Command::Restore(args) => cmd::restore::run(&args),
         Command::Selftest(args) => cmd::selftest::run(&args),
         Command::Drives(DrivesCommand::Check(args)) => cmd::drives::check(&args),
         Command::Verify(args) => cmd::verify::run(&args),

@@ -188,6 +188,11 @@ pub(crate) fn current_identity(number: DeviceNumber) -> (Option<String>, Option<
     (serial(&system, &device), wwid)
 }
 
+/// The serial that this device reports now.
+pub(crate) fn serial_of(system: &System, device: &Device) -> Option<String> {
+    serial(system, device)
+}
+
 /// A loop device is confirmed by its node or its file; a device without any identity of its own by
 /// its node; every other one by what is printed on its label.
 fn confirmations(

@@ -156,7 +156,7 @@ pub(crate) fn nvme_admin(
         ..NvmePassthrough::default()
     };
     // SAFETY: the structure is the kernel's; `data` points to `data_bytes` bytes that are ours
-    // alone until the call returns, and the kernel writes no further.
+    // alone until the call returns; the kernel reads or writes them, by the opcode, and no further.
     let status = unsafe { ioctl(fd, Exchange::<_, NVME_IOCTL_ADMIN_CMD>(&mut request)) }?;
     Ok((status, request.result))
 }

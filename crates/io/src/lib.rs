@@ -5,7 +5,8 @@
 //! [`engine`] holds one file per kind of target, of which [`engine::uring`] and [`engine::sync`] are
 //! the real ones; [`buffer`] is their memory. [`discover`] and [`environment`] describe the devices
 //! and the machine; [`nvme`] and [`ata`] ask the drives themselves: for their
-//! [`health`], and to forget everything ([`purge`]). [`meter`] reads what they draw.
+//! [`health`], and to forget everything ([`purge`]). [`meter`] reads what they draw,
+//! [`rest`] switches how deep they may sleep.
 //!
 //! `unsafe` code stands in [`buffer`], [`engine::uring`], `ioctl` and [`huge_pages`] only.
 
@@ -27,6 +28,7 @@ pub mod nvme;
 pub mod open;
 mod ownership;
 pub mod purge;
+pub mod rest;
 pub mod spec;
 mod sysfs;
 pub mod target;

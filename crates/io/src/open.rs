@@ -19,7 +19,7 @@ use crate::error::IoError;
 use crate::health::HealthProbe;
 use crate::identity::Identity;
 use crate::purge::PurgeOption;
-use crate::target::{Limits, PurgeMethod, Target};
+use crate::target::{Limits, PurgeMethod, Rest, Target};
 
 /// The deepest queue an engine can be asked for: the limit of an `io_uring`.
 pub const QUEUE_DEPTH_MAX: u32 = 32_768;
@@ -183,6 +183,13 @@ impl RealTarget {
         }
     }
 
+    fn medium_mut(&mut self) -> &mut Medium {
+        match &mut self.0 {
+            Engine::Uring(engine) => engine.medium_mut(),
+            Engine::Sync(engine) => engine.medium_mut(),
+        }
+    }
+
     /// True where `io_uring` drives the target, false for blocking calls.
     #[must_use]
     pub fn uses_uring(&self) -> bool {
@@ -272,11 +279,11 @@ impl Target for RealTarget {
     }
 
     fn confine(&mut self, span_bytes: u64) {
-        let medium = match &mut self.0 {
-            Engine::Uring(engine) => engine.medium_mut(),
-            Engine::Sync(engine) => engine.medium_mut(),
-        };
-        medium.confine(span_bytes);
+        self.medium_mut().confine(span_bytes);
+    }
+
+    fn set_rest(&mut self, rest: Rest) -> Result<String, IoError> {
+        self.medium_mut().set_rest(rest)
     }
 
     fn health_probe(&self) -> Option<HealthProbe> {

@@ -165,6 +165,16 @@ impl Device {
         links.filter(|link| link.join("ata_link").is_dir()).find_map(speed)
     }
 
+    /// The SCSI host that it hangs on, `host3`; of a SATA drive this is its port.
+    pub(crate) fn scsi_host(&self) -> Option<String> {
+        let names = self.dir.ancestors().filter_map(|dir| dir.file_name()?.to_str());
+        let is_host = |name: &&str| {
+            let number = name.strip_prefix("host");
+            number.is_some_and(|number| number.parse::<u32>().is_ok())
+        };
+        names.into_iter().find(is_host).map(str::to_owned)
+    }
+
     /// The other disks of the same controller; meant for NVMe, where they are its namespaces.
     pub(crate) fn siblings(&self, system: &System) -> Vec<Self> {
         let controller = |disk: &Self| fs::canonicalize(disk.dir.join("device")).ok();

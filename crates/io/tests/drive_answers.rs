@@ -43,6 +43,7 @@ fn a_controller_is_what_nvme_cli_says_it_is() {
     assert_eq!(found.sanitize_block || found.sanitize_crypto, number(&expected["sanicap"]) != 0);
     assert_eq!(u64::from(found.warning_temperature_k), number(&expected["wctemp"]));
     assert_eq!(found.volatile_write_cache, number(&expected["vwc"]) & 1 != 0);
+    assert_eq!(found.autonomous_power, number(&expected["apsta"]) & 1 != 0);
     let states = expected["psds"].as_array().expect("power states");
     assert_eq!(found.power_states.len(), states.len());
     for (found, expected) in found.power_states.iter().zip(states) {

@@ -1,8 +1,10 @@
 //! The health of a drive before, during and after a run.
 //!
 //! A look costs a drive time, so that only NVMe drives, which have a queue of their own for it, are
-//! looked at while they are measured.
+//! looked at while they are measured; and none while it is left alone, which a look would end.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -23,18 +25,22 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Takes the first look and begins with the others; `None` where the drive tells nothing.
+    /// Takes the first look and begins with the others, but for times when `is_resting`; `None` where the drive tells
+    /// nothing.
     ///
     /// # Errors
     /// Where it should tell and does not: the sentence is for the result.
-    pub(crate) fn start<T: Target>(target: &T) -> Result<Option<Self>, String> {
+    pub(crate) fn start<T: Target>(
+        target: &T,
+        is_resting: Arc<AtomicBool>,
+    ) -> Result<Option<Self>, String> {
         let Some(probe) = target.health_probe() else { return Ok(None) };
         let before = probe.read().map_err(|error| not_read(&error))?;
         let (stop, stopped) = channel();
         let looking = std::thread::spawn(move || {
             let mut samples = Vec::new();
             while stopped.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
-                if probe.is_harmless() {
+                if probe.is_harmless() && !is_resting.load(Ordering::Relaxed) {
                     samples.extend(sample(&probe));
                 }
             }

@@ -8,6 +8,7 @@ mod resume;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::Nanos;
@@ -198,6 +199,7 @@ pub fn run<T: Target>(
             break;
         }
     }
+    session.rest_as_found(target);
     session.end_watches(watch);
     session.finish(control)
 }
@@ -324,6 +326,10 @@ struct Session {
     writer: RunWriter,
     failure: Option<RunError>,
     power: Option<PowerWatch>,
+    /// The target is left alone: nobody may ask it anything.
+    is_resting: Arc<AtomicBool>,
+    /// What link and drive may do at rest is not as it was found.
+    rest_switched: bool,
 }
 
 impl Session {
@@ -341,11 +347,13 @@ impl Session {
             writer,
             failure: None,
             power,
+            is_resting: Arc::default(),
+            rest_switched: false,
         }
     }
 
     fn watch_health<T: Target>(&mut self, target: &T) -> Option<Watch> {
-        let watch = Watch::start(target).unwrap_or_else(|warning| {
+        let watch = Watch::start(target, Arc::clone(&self.is_resting)).unwrap_or_else(|warning| {
             self.warn(warning);
             None
         });

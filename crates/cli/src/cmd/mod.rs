@@ -4,6 +4,7 @@ pub mod drives;
 pub mod list;
 pub mod plan;
 pub mod report;
+pub mod restore;
 pub mod resume;
 pub mod review;
 pub mod run;

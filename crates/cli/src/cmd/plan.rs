@@ -164,6 +164,7 @@ fn describe_block(spec: &TargetSpec, device: &DeviceReport) -> Described {
         logical_block_bytes: device.logical_block_bytes,
         physical_block_bytes: device.physical_block_bytes,
         deallocate: device.deallocate,
+        rest: io::rest::may_switch(device),
         ..file_limits()
     };
     let mut needs = device.confirmations.first().map(|word| format!("--erase {word}"));

@@ -17,6 +17,7 @@ use run::{SpanRequest, Test};
 
 use crate::args::{Format, ReviewArgs, RunArgs, TestArgs};
 use crate::cmd::plan::{self, Cost};
+use crate::cmd::restore;
 use crate::cmd::run::{Job, exit_code, one, repeat_command, stop_button};
 use crate::failure::{EXIT_DONE, EXIT_VERDICT, Failure};
 use crate::target;
@@ -83,6 +84,7 @@ struct Part {
 pub fn run(args: &ReviewArgs) -> anyhow::Result<u8> {
     let (parts, skipped) = parts(args)?;
     announce(args, &parts, &skipped);
+    restore::before_a_run();
     let interrupted = stop_button()?;
     let progress = Progress::new(args.quiet);
     let mut runs: Vec<(PathBuf, Run)> = Vec::new();

@@ -14,7 +14,7 @@ use result::store::RunDir;
 use run::{Control, Event, Outcome, Request, RunError, SpanRequest};
 
 use crate::args::{Format, RunArgs, TestArgs};
-use crate::cmd::{plan, show};
+use crate::cmd::{plan, restore, show};
 use crate::failure::{EXIT_DONE, EXIT_INTERRUPTED, EXIT_IO, EXIT_VERDICT, Failure};
 use crate::target::{self, Visitor};
 use crate::ui::progress::Progress;
@@ -54,6 +54,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<u8> {
 
 /// Does every run that is not done yet, and says what came out.
 pub fn carry_out(args: &RunArgs, tasks: &[(Job, Origin)]) -> anyhow::Result<u8> {
+    restore::before_a_run();
     let interrupted = stop_button()?;
     let progress = Progress::new(args.quiet);
     let mut done: Vec<Option<Done>> = tasks.iter().map(|(_, origin)| complete(origin)).collect();

@@ -18,7 +18,8 @@ use crate::identity::Identity;
 use crate::ioctl;
 use crate::ownership::Ownership;
 use crate::purge::{self, PurgeOption};
-use crate::target::{Limits, PurgeMethod};
+use crate::rest::RestSwitch;
+use crate::target::{Limits, PurgeMethod, Rest};
 
 /// `idle_until` sleeps to this long before the goal and spins the rest: a timer wakes up late by
 /// 50 us and more, which an open-loop workload would see as jitter.
@@ -93,6 +94,8 @@ pub(crate) struct Medium {
     pub(crate) identity: Identity,
     pub(crate) warnings: Vec<String>,
     pub(crate) clock: Clock,
+    /// What link and drive may do at rest; `None` where nothing can be switched.
+    pub(crate) rest: Option<RestSwitch>,
     /// Why we may use it, and what is to be undone at the end.
     pub(crate) ownership: Ownership,
 }
@@ -114,6 +117,17 @@ impl Medium {
     /// Moves the fence inwards.
     pub(crate) fn confine(&mut self, span_bytes: u64) {
         self.granted_bytes = self.granted_bytes.min(span_bytes);
+    }
+
+    /// Switches what link and drive may do at rest.
+    pub(crate) fn set_rest(&mut self, rest: Rest) -> Result<String, IoError> {
+        match &mut self.rest {
+            Some(switch) => switch.set(rest),
+            None => Err(IoError::Unsupported(format!(
+                "{} has no link power management and no power states that can be switched here",
+                self.identity.name
+            ))),
+        }
     }
 
     #[cold]

@@ -7,6 +7,8 @@ pub const ALL_NAMESPACES: u32 = 0xffff_ffff;
 const IDENTIFY_BYTES: u32 = 4096;
 /// Size of the SMART and of the OCP log.
 const LOG_BYTES: u32 = 512;
+/// Size of the table of autonomous power state transitions.
+const AUTONOMOUS_POWER_BYTES: u32 = 256;
 /// An answer that needs no NAND comes at once, or the controller hangs.
 const QUICK_MS: u32 = 60_000;
 /// A format that erases blocks may take minutes on a large drive; nvme-cli waits as long.
@@ -23,7 +25,7 @@ pub struct AdminCommand {
     pub namespace_id: u32,
     /// Command dwords 10 to 15.
     pub dwords: [u32; 6],
-    /// Bytes that the controller returns.
+    /// Bytes that the controller returns, or takes.
     pub answer_bytes: u32,
     /// When the kernel gives the command up.
     pub timeout_ms: u32,
@@ -154,6 +156,25 @@ impl AdminCommand {
         command
     }
 
+    /// Get Features: Autonomous Power State Transition (0Ch): the result says whether it is on, the data when.
+    #[must_use]
+    pub const fn get_autonomous_power() -> Self {
+        let mut command = Self::new("Get Features (Autonomous Power State Transition)", 0x0a, 0);
+        command.dwords[0] = 0x0c;
+        command.answer_bytes = AUTONOMOUS_POWER_BYTES;
+        command
+    }
+
+    /// Set Features: Autonomous Power State Transition (0Ch), until the next reset; takes a table.
+    #[must_use]
+    pub const fn set_autonomous_power(enabled: bool) -> Self {
+        let mut command = Self::new("Set Features (Autonomous Power State Transition)", 0x09, 0);
+        command.dwords[0] = 0x0c;
+        command.dwords[1] = enabled as u32;
+        command.answer_bytes = AUTONOMOUS_POWER_BYTES;
+        command
+    }
+
     /// Set Features: Power Management (02h), until the next reset.
     #[must_use]
     pub const fn set_power_state(state: u8) -> Self {
@@ -186,6 +207,8 @@ mod tests {
             (AdminCommand::ocp_smart_log(), (0x02, 0xffff_ffff, 0x007f_00c0, 0, 512)),
             (AdminCommand::get_power_state(), (0x0a, 0, 0x2, 0, 0)),
             (AdminCommand::set_power_state(0), (0x09, 0, 0x2, 0, 0)),
+            (AdminCommand::get_autonomous_power(), (0x0a, 0, 0xc, 0, 256)),
+            (AdminCommand::set_autonomous_power(true), (0x09, 0, 0xc, 1, 256)),
             (AdminCommand::sanitize(SanitizeAction::Block), (0x84, 0, 0x2, 0, 0)),
             (AdminCommand::sanitize(SanitizeAction::Crypto), (0x84, 0, 0x4, 0, 0)),
         ];

@@ -32,6 +32,8 @@ pub struct IdentifyController {
     pub warning_temperature_k: u16,
     /// The controller has a volatile write cache.
     pub volatile_write_cache: bool,
+    /// The controller can change its power state by itself.
+    pub autonomous_power: bool,
     /// Its power states, state 0 first.
     pub power_states: Vec<PowerState>,
 }
@@ -72,6 +74,7 @@ impl IdentifyController {
             sanitize_block: sanitize & 1 << 1 != 0,
             warning_temperature_k: u16_at(bytes, 266),
             volatile_write_cache: u8_at(bytes, 525) & 1 != 0,
+            autonomous_power: u8_at(bytes, 265) & 1 != 0,
             power_states: (0..=states).map(|state| power_state(bytes, state)).collect(),
         }
     }

@@ -109,6 +109,26 @@ impl<'a> Controller<'a> {
         self.execute(&AdminCommand::set_power_state(state)).map(drop)
     }
 
+    /// Whether the controller changes its power state by itself, and the table that says when.
+    ///
+    /// # Errors
+    /// As [`Controller::execute`].
+    pub fn autonomous_power(&self) -> Result<(bool, Vec<u8>), IoError> {
+        let (table, result) = self.exchange(&AdminCommand::get_autonomous_power())?;
+        Ok((result & 1 != 0, table))
+    }
+
+    /// Lets the controller change its power state by itself, by this table, or not; until the next reset.
+    ///
+    /// # Errors
+    /// As [`Controller::execute`].
+    pub fn set_autonomous_power(&self, enabled: bool, table: &[u8]) -> Result<(), IoError> {
+        let command = AdminCommand::set_autonomous_power(enabled);
+        let mut data = table.to_vec();
+        data.resize(command.answer_bytes as usize, 0);
+        self.exchange_with(&command, data).map(drop)
+    }
+
     /// Sends a command, waits for its end and gives what it returned.
     ///
     /// # Errors
@@ -119,7 +139,14 @@ impl<'a> Controller<'a> {
 
     /// The data and the number that a command returned.
     fn exchange(&self, command: &AdminCommand) -> Result<(Vec<u8>, u32), IoError> {
-        let mut data = vec![0; command.answer_bytes as usize];
+        self.exchange_with(command, vec![0; command.answer_bytes as usize])
+    }
+
+    fn exchange_with(
+        &self,
+        command: &AdminCommand,
+        mut data: Vec<u8>,
+    ) -> Result<(Vec<u8>, u32), IoError> {
         let status = ioctl::nvme_admin(self.file.as_fd(), command, &mut data);
         let failed = |source| IoError::Device {
             context: format!("NVMe {} failed on {}", command.name, self.name),

@@ -12,6 +12,7 @@ use crate::error::IoError;
 use crate::guard::{self, Consent};
 use crate::identity::{Identity, TargetKind};
 use crate::ownership::Ownership;
+use crate::rest::RestSwitch;
 use crate::target::Limits;
 
 pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Medium, IoError> {
@@ -28,18 +29,20 @@ pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Medium, IoError
         source: io::ErrorKind::NotFound.into(),
     })?;
     let report = claim.report();
+    let rest = options.write.then(|| RestSwitch::new(&file, report)).flatten();
     let spec = TargetSpec::Block { path: path.to_path_buf() }.to_string();
     Ok(Medium {
         file,
         kind: MediumKind::Block,
         capacity_bytes: report.capacity_bytes,
         granted_bytes: report.capacity_bytes,
-        limits: limits(report, options)?,
+        limits: Limits { rest: rest.is_some(), ..limits(report, options)? },
         writable: options.write,
         purge: options.purge,
         identity: identity(report, spec),
         warnings: claim.warnings().to_vec(),
         clock: Clock::start(),
+        rest,
         ownership: Ownership::Device(Box::new(claim)),
     })
 }

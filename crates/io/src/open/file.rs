@@ -371,6 +371,7 @@ fn medium(
         identity,
         warnings: opened.warnings,
         clock: Clock::start(),
+        rest: None,
         ownership: Ownership::File(opened.hold),
     })
 }

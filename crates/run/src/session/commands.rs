@@ -79,6 +79,7 @@ impl Session {
         let until = Nanos(start.0.saturating_add(duration.0));
         let mut recorder = Recorder::new(start, Some(duration));
         target.telemetry_start(Nanos::SECOND);
+        self.is_resting.store(true, Ordering::Relaxed);
         while target.now() < until && !control.interrupted.load(Ordering::Relaxed) {
             let second = target.now().0.saturating_add(Nanos::SECOND.0);
             target.idle_until(Nanos(second).min(until));
@@ -86,6 +87,7 @@ impl Session {
             target.telemetry_take(recorder.telemetry_mut());
             (control.observer)(&second_event(&recorder));
         }
+        self.is_resting.store(false, Ordering::Relaxed);
         let interrupted = control.interrupted.load(Ordering::Relaxed);
         let end = if interrupted { End::Interrupted } else { End::Complete };
         self.driven(target, spec, start, recorder, Ok(end))
@@ -101,17 +103,28 @@ impl Session {
     ) -> (Phase, PhaseRows) {
         let start = target.now();
         let switched = target.set_rest(rest);
+        self.rest_switched = true;
         let mut phase = phase_record(spec, spec.what.clone(), start, target.now());
         phase.complete = switched.is_ok();
         match switched {
             Ok(words) => phase.what = format!("{}: {words}", spec.what),
             Err(error) => {
                 phase.errors = 1;
-                let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}"));
-                self.warn(format!("could not {}: {error}{}", spec.what, cause.unwrap_or_default()));
+                self.warn(format!("could not {}: {}", spec.what, with_cause(&error)));
             }
         }
         (phase, PhaseRows::default())
+    }
+
+    /// Puts back what was switched; what cannot be is in the target's journal, for the next start.
+    pub(super) fn rest_as_found<T: Target>(&mut self, target: &mut T) {
+        if !std::mem::take(&mut self.rest_switched) {
+            return;
+        }
+        if let Err(error) = target.set_rest(Rest::AsFound) {
+            let error = with_cause(&error);
+            self.warn(format!("what link and drive may do at rest is not put back: {error}"));
+        }
     }
 
     /// The record and the rows of a phase of commands that has come to an end.
@@ -139,6 +152,11 @@ impl Session {
         }
         (phase, rows)
     }
+}
+
+fn with_cause(error: &io::IoError) -> String {
+    let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
+    format!("{error}{}", cause.unwrap_or_default())
 }
 
 fn second_event(recorder: &Recorder) -> Event {

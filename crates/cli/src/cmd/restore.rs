@@ -1,0 +1,41 @@
+//! `ssdlab restore`: puts back power settings of drives that a killed run had switched. `run` and `review` do the same
+//! when they start.
+
+use crate::args::{Format, RestoreArgs};
+use crate::failure::{EXIT_DONE, Failure};
+
+pub fn run(args: &RestoreArgs) -> anyhow::Result<u8> {
+    let (mut restored, mut failures) = (Vec::new(), Vec::new());
+    for outcome in io::rest::restore_left_behind() {
+        match outcome {
+            Ok(words) => restored.push(words),
+            Err(error) => failures.push(Failure::from_error(&error.into())),
+        }
+    }
+    for failure in &failures {
+        eprintln!("error: {}", failure.message);
+    }
+    match args.format {
+        Format::Json => println!(
+            "{}",
+            serde_json::json!({
+                "restored": restored, "error": failures.first(), "errors": failures,
+            })
+        ),
+        Format::Text if restored.is_empty() && failures.is_empty() => {
+            println!("no run has left anything behind");
+        }
+        Format::Text => restored.iter().for_each(|words| println!("{words}")),
+    }
+    Ok(failures.first().map_or(EXIT_DONE, |failure| failure.exit_code))
+}
+
+/// What an earlier run left behind would be taken for what was found.
+pub fn before_a_run() {
+    for outcome in io::rest::restore_left_behind() {
+        match outcome {
+            Ok(words) => eprintln!("restored: {words}"),
+            Err(error) => eprintln!("warning: {}", Failure::from_error(&error.into()).message),
+        }
+    }
+}

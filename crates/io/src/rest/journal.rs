@@ -1,0 +1,100 @@
+//! What was found, on disk before it is changed: one file for each drive, locked while its run is alive.
+//!
+//! A lock goes with its process, however that ends; so a journal that can be locked is one left behind. Making
+//! and taking journals is done under a lock of the directory, so that a journal half made is never taken for one left behind.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, OFlags, flock};
+
+use super::Entry;
+use crate::error::IoError;
+
+/// A journal is a few hundred bytes; more is none.
+const BYTES_MAX: u64 = 64 << 10;
+
+/// A journal in force: the file is locked as long as this lives.
+#[derive(Debug)]
+pub(super) struct Journal {
+    path: PathBuf,
+    /// Holds the lock.
+    _file: File,
+}
+
+impl Journal {
+    /// Writes what was found and makes it durable.
+    pub(super) fn write(dir: &Path, entry: &Entry) -> Result<Self, IoError> {
+        let path = dir.join(file_name(&entry.disk));
+        write(dir, &path, entry).map_err(|source| IoError::Device {
+            context: format!(
+                "cannot note in {} what is to be put back, so nothing is switched",
+                path.display()
+            ),
+            source,
+        })
+    }
+
+    /// Removes it: all is put back.
+    pub(super) fn remove(self) {
+        // A journal that stays puts the same setting back once more, which does no harm.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// The kernel writes no slash in the name of a disk that has power settings; if one came, it would name no file.
+fn file_name(disk: &str) -> String {
+    format!("rest-{}.json", disk.replace('/', "!"))
+}
+
+fn write(dir: &Path, path: &Path, entry: &Entry) -> io::Result<Journal> {
+    fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+    let dir = lock_dir(dir)?;
+    let mut options = File::options();
+    options.read(true).write(true).create(true).truncate(false).mode(0o600);
+    let mut file = options.custom_flags(OFlags::NOFOLLOW.bits() as i32).open(path)?;
+    flock(&file, FlockOperation::NonBlockingLockExclusive)?;
+    if file.metadata()?.len() > 0 {
+        let words =
+            "an earlier run was killed and its settings are not put back yet; run `ssdlab restore`";
+        return Err(io::Error::other(words));
+    }
+    file.write_all(serde_json::to_string(entry)?.as_bytes())?;
+    file.sync_all()?;
+    dir.sync_all()?;
+    Ok(Journal { path: path.to_owned(), _file: file })
+}
+
+fn lock_dir(dir: &Path) -> io::Result<File> {
+    let dir = File::open(dir)?;
+    flock(&dir, FlockOperation::LockExclusive)?;
+    Ok(dir)
+}
+
+/// Journals of runs that are no longer alive. Files that hold none are removed: nothing had been switched yet when
+/// they were written.
+pub(super) fn left_behind(dir: &Path) -> Vec<(Entry, Journal)> {
+    let Ok(_locked) = lock_dir(dir) else { return Vec::new() };
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path());
+    let is_journal = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "json");
+    let mut found: Vec<_> = paths.filter(is_journal).filter_map(|path| take(&path)).collect();
+    found.sort_by(|a, b| a.0.disk.cmp(&b.0.disk));
+    found
+}
+
+fn take(path: &Path) -> Option<(Entry, Journal)> {
+    let flags = OFlags::NOFOLLOW.bits() as i32;
+    let file = File::options().read(true).write(true).custom_flags(flags).open(path).ok()?;
+    flock(&file, FlockOperation::NonBlockingLockExclusive).ok()?;
+    let mut text = String::new();
+    let read = (&file).take(BYTES_MAX).read_to_string(&mut text);
+    let entry = read.ok().and_then(|_| serde_json::from_str(&text).ok());
+    let journal = Journal { path: path.to_owned(), _file: file };
+    if entry.is_none() {
+        let _ = fs::remove_file(path);
+    }
+    Some((entry?, journal))
+}
