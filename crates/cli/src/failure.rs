@@ -96,6 +96,7 @@ fn classify_io(error: &IoError) -> (&'static str, u8) {
         IoError::Usage(_) => ("usage", EXIT_USAGE),
         IoError::Refused { code, .. } => (code, EXIT_REFUSED),
         IoError::Device { .. } => ("device", EXIT_IO),
+        IoError::Interrupted(_) => ("interrupted", EXIT_INTERRUPTED),
         IoError::Unsupported(_) => ("unsupported", EXIT_UNSUPPORTED),
     }
 }

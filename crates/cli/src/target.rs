@@ -2,7 +2,9 @@
 
 use io::engine::null::NullTarget;
 use io::engine::sim::SimTarget;
-use io::{IoError, OpenOptions, RealTarget, Target, TargetSpec, open_block, open_file};
+use io::{
+    IoError, OpenOptions, PurgeMethod, RealTarget, Target, TargetSpec, open_block, open_file,
+};
 
 /// An open target of any kind. The kinds stay apart so that the hot loop is compiled for each.
 pub enum Opened {
@@ -44,6 +46,20 @@ impl Opened {
 /// True where the target lives in virtual time and runs beside others do not disturb it.
 pub fn is_simulated(spec: &TargetSpec) -> bool {
     matches!(spec, TargetSpec::Sim { .. })
+}
+
+/// Refuses a method of purging where there is none to choose.
+pub fn check_purge(spec: &TargetSpec, wanted: Option<PurgeMethod>) -> Result<(), IoError> {
+    let instead = match spec {
+        TargetSpec::Sim { .. } => "a simulated drive is built anew",
+        TargetSpec::Null { .. } => "the null target holds nothing",
+        TargetSpec::File { .. } | TargetSpec::Block { .. } => return Ok(()),
+    };
+    let Some(wanted) = wanted else { return Ok(()) };
+    Err(IoError::Unsupported(format!(
+        "--purge {} is not for {spec}: {instead}; leave --purge away there, or run it in a call of its own",
+        wanted.name()
+    )))
 }
 
 /// Opens a target. Simulated drives and the null target need no permission.

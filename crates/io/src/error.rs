@@ -23,6 +23,9 @@ pub enum IoError {
         #[source]
         source: std::io::Error,
     },
+    /// Stopped by the user (exit code 130); says in which state the target is.
+    #[error("{0}")]
+    Interrupted(String),
     /// This machine or target cannot do it (exit code 5).
     #[error("{0}")]
     Unsupported(String),

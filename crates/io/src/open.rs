@@ -18,7 +18,7 @@ use crate::engine::uring::UringEngine;
 use crate::error::IoError;
 use crate::health::HealthProbe;
 use crate::identity::Identity;
-use crate::purge::PurgeOption;
+use crate::purge::{PurgeOption, Waiter};
 use crate::target::{Limits, PurgeMethod, Rest, Target};
 
 /// The deepest queue an engine can be asked for: the limit of an `io_uring`.
@@ -274,8 +274,8 @@ impl Target for RealTarget {
         self.recheck_identity()
     }
 
-    fn purge(&mut self) -> Result<PurgeMethod, IoError> {
-        delegate!(mut self, engine => engine.purge())
+    fn purge(&mut self, waiter: &dyn Waiter) -> Result<PurgeMethod, IoError> {
+        delegate!(mut self, engine => engine.purge(waiter))
     }
 
     fn confine(&mut self, span_bytes: u64) {

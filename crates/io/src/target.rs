@@ -11,7 +11,7 @@ use base::{Completion, Nanos, Op, TelemetryRow};
 use crate::error::IoError;
 use crate::health::HealthProbe;
 use crate::identity::Identity;
-use crate::purge::PurgeOption;
+use crate::purge::{PurgeOption, Waiter};
 
 /// What a target can take and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,7 +167,8 @@ pub trait Target {
     ///
     /// # Errors
     /// Where the target cannot be purged; the message says which method was tried.
-    fn purge(&mut self) -> Result<PurgeMethod, IoError>;
+    /// [`IoError::Interrupted`] where the waiter wanted it to stop, and it has.
+    fn purge(&mut self, waiter: &dyn Waiter) -> Result<PurgeMethod, IoError>;
 
     /// The ways to purge it, the best first, each with what stands in its way.
     fn purge_options(&self) -> Vec<PurgeOption> {

@@ -11,7 +11,8 @@ use base::{OpKind, Status};
 use io::buffer::read_stamp;
 use io::guard::inspect;
 use io::{
-    EngineChoice, IoError, OpenOptions, PurgeMethod, RealTarget, Target, open_block, open_file,
+    EngineChoice, IoError, OpenOptions, Patient, PurgeMethod, RealTarget, Target, open_block,
+    open_file,
 };
 use support::loops::{LoopDevice, Undo, attach, must, require_or_skip};
 use support::{errno, op, run, run_ok, writing};
@@ -82,7 +83,7 @@ fn an_accepted_device_stores_what_it_is_told() {
                 assert_eq!(read_stamp(sector).unwrap().0, offset, "sector {index}");
             }
         }
-        assert_eq!(target.purge().unwrap(), PurgeMethod::Deallocate);
+        assert_eq!(target.purge(&Patient).unwrap(), PurgeMethod::Deallocate);
         run_ok(&mut target, &[op(OpKind::Read, 5, 8192, 4096)]);
         assert!(target.read_bytes(5, 4096).unwrap().iter().all(|&byte| byte == 0));
     }
@@ -98,13 +99,13 @@ fn a_purge_goes_the_way_that_was_asked_for() {
         let options = OpenOptions { purge: Some(purge), ..erasing(device.node()) };
         open_block(&device.node, &options).unwrap()
     };
-    assert_eq!(open(PurgeMethod::Overwrite).purge().unwrap(), PurgeMethod::Overwrite);
+    assert_eq!(open(PurgeMethod::Overwrite).purge(&Patient).unwrap(), PurgeMethod::Overwrite);
     let content = fs::read(&device.image).unwrap();
     for (index, sector) in content.chunks(512).enumerate() {
         assert_eq!(read_stamp(sector).unwrap().0, index as u64 * 512, "sector {index}");
     }
     for method in [PurgeMethod::NvmeFormat, PurgeMethod::AtaSecurityErase] {
-        let error = open(method).purge().unwrap_err();
+        let error = open(method).purge(&Patient).unwrap_err();
         assert!(matches!(error, IoError::Unsupported(_)), "{error}");
         assert!(error.to_string().contains("deallocate, overwrite"), "{error}");
     }
@@ -154,7 +155,7 @@ fn a_mounted_device_is_refused_even_through_a_link() {
     let statuses =
         run(&mut target, &[op(OpKind::Write, 0, 0, 4096), op(OpKind::Deallocate, 1, 0, 4096)]);
     assert!(statuses.iter().all(|c| c.status == Status::Failed { errno: 30 }), "{statuses:?}");
-    assert!(target.purge().is_err() && target.deallocate(0, 4096).is_err());
+    assert!(target.purge(&Patient).is_err() && target.deallocate(0, 4096).is_err());
 }
 
 #[test]
@@ -269,7 +270,7 @@ fn a_device_swapped_under_the_run_is_noticed() {
     let mut target = open(&device, EngineChoice::Auto);
     fs::File::options().write(true).open(&device.image).unwrap().set_len(2 * SIZE_BYTES).unwrap();
     must("losetup", &["-c", device.node()]);
-    let Err(IoError::Refused { code, message }) = target.purge() else { panic!("purged") };
+    let Err(IoError::Refused { code, message }) = target.purge(&Patient) else { panic!("purged") };
     assert_eq!(code, "identity-changed");
     assert!(message.contains("size in bytes"), "{message}");
     assert!(target.confirm_identity().is_err());
@@ -291,10 +292,10 @@ fn a_node_that_leads_elsewhere_is_noticed() {
     let mut target = open_block(&node, &erasing(own.image.to_str().unwrap())).unwrap();
     target.confirm_identity().unwrap();
     fs::remove_file(&node).unwrap();
-    let Err(IoError::Refused { code, .. }) = target.purge() else { panic!("purged: gone") };
+    let Err(IoError::Refused { code, .. }) = target.purge(&Patient) else { panic!("purged: gone") };
     assert_eq!(code, "identity-changed");
     lead_to(&other);
-    let Err(IoError::Refused { code, message }) = target.purge() else { panic!("purged") };
+    let Err(IoError::Refused { code, message }) = target.purge(&Patient) else { panic!("purged") };
     assert_eq!(code, "identity-changed");
     assert!(message.contains("device number"), "{message}");
 }

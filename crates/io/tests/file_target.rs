@@ -7,7 +7,7 @@ use std::path::Path;
 
 use base::{Op, OpKind, Rng, Status};
 use io::buffer::read_stamp;
-use io::{EngineChoice, IoError, OpenOptions, PurgeMethod, RealTarget, Target, open_file};
+use io::{EngineChoice, IoError, OpenOptions, Patient, PurgeMethod, RealTarget, Target, open_file};
 use support::{errno, op, run, run_ok, writing};
 
 const MIB: u64 = 1 << 20;
@@ -116,7 +116,7 @@ fn a_run_stays_inside_its_span() {
         }
         assert!(target.deallocate(MIB / 2, 4096).is_err());
         assert!(fs::read(&path).unwrap()[MIB as usize / 2..].iter().all(|&byte| byte == 0));
-        target.purge().unwrap();
+        target.purge(&Patient).unwrap();
     });
 }
 
@@ -178,7 +178,7 @@ fn deallocate_and_purge_leave_zeros_and_keep_the_space() {
         target.deallocate(131_072, 131_072).unwrap();
         assert!(fs::read(&path).unwrap()[131_072..262_144].iter().all(|&byte| byte == 0));
         assert!(target.deallocate(0, 2 * MIB).is_err());
-        assert_eq!(target.purge().unwrap(), PurgeMethod::Deallocate);
+        assert_eq!(target.purge(&Patient).unwrap(), PurgeMethod::Deallocate);
         assert!(fs::read(&path).unwrap().iter().all(|&byte| byte == 0));
         let allocated_bytes =
             std::os::unix::fs::MetadataExt::blocks(&fs::metadata(&path).unwrap()) * 512;
@@ -291,7 +291,10 @@ fn a_replaced_file_is_noticed_before_the_purge() {
     target.recheck_identity().unwrap();
     fs::remove_file(&path).unwrap();
     fs::write(&path, b"somebody else's").unwrap();
-    assert!(matches!(target.purge(), Err(IoError::Refused { code: "identity-changed", .. })));
+    assert!(matches!(
+        target.purge(&Patient),
+        Err(IoError::Refused { code: "identity-changed", .. })
+    ));
     drop(target);
     assert_eq!(fs::read(&path).unwrap(), b"somebody else's");
 }

@@ -4,6 +4,7 @@
 //! result says how it ended.
 
 mod commands;
+mod purge;
 mod resume;
 
 use std::collections::BTreeMap;
@@ -13,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::Nanos;
 use io::meter::MeterSpec;
-use io::{Identity, IoError, Limits, PurgeMethod, Target};
+use io::{Identity, IoError, Limits, Target};
 use load::{Generator, Order, Workload};
 use result::rows::PhaseRows;
 use result::run_id::run_id;
@@ -294,20 +295,6 @@ fn target_record(identity: &Identity) -> result::schema::Target {
     }
 }
 
-fn purge_record(
-    considered: &[io::PurgeOption],
-    method: Option<&PurgeMethod>,
-) -> result::schema::Purge {
-    let considered = considered.iter().map(|option| result::schema::PurgeOption {
-        method: option.method.name().to_owned(),
-        obstacle: option.obstacle.clone(),
-    });
-    result::schema::Purge {
-        method: method.map(|method| method.name().to_owned()),
-        considered: considered.collect(),
-    }
-}
-
 /// A run under way.
 struct Session {
     test: Test,
@@ -472,7 +459,7 @@ impl Session {
                 return self.load(target, spec, generator, recorder, length, control);
             }
             Action::Replay(replay) => return self.replay(target, spec, replay, control),
-            Action::Purge => confirmed.and_then(|()| self.purge(target)).map(|method| {
+            Action::Purge => confirmed.and_then(|()| self.purge(target, control)).map(|method| {
                 what = format!("{what}; method: {}", method.name());
             }),
             Action::Deallocate { offset_bytes, len_bytes } => {
@@ -484,30 +471,19 @@ impl Session {
         let interrupted = control.interrupted.load(Ordering::Relaxed);
         let mut phase = phase_record(spec, what, start, target.now());
         phase.complete = done.is_ok() && !interrupted;
-        if let Err(error) = done {
-            phase.errors = 1;
-            self.fail(error.into());
-        } else if interrupted {
-            self.run.status = RunStatus::Interrupted;
+        match done {
+            Err(IoError::Interrupted(state)) => {
+                self.warn(state);
+                self.run.status = RunStatus::Interrupted;
+            }
+            Err(error) => {
+                phase.errors = 1;
+                self.fail(error.into());
+            }
+            Ok(()) if interrupted => self.run.status = RunStatus::Interrupted,
+            Ok(()) => {}
         }
         (phase, PhaseRows::default())
-    }
-
-    fn purge<T: Target>(&mut self, target: &mut T) -> Result<PurgeMethod, IoError> {
-        let considered = target.purge_options();
-        let purged = target.purge();
-        self.run.purge = Some(purge_record(&considered, purged.as_ref().ok()));
-        self.warn_if_overwritten();
-        purged
-    }
-
-    fn warn_if_overwritten(&mut self) {
-        let method = self.run.purge.as_ref().and_then(|purge| purge.method.as_deref());
-        if method == Some(PurgeMethod::Overwrite.name()) {
-            let warning =
-                "the drive was only overwritten, not purged: it does not start in its fresh state";
-            self.warn(warning.to_owned());
-        }
     }
 
     /// The first phase with random addresses uses the seed of the run, so that it is the run's alone

@@ -103,6 +103,20 @@ fn judge(lab: &Lab, mistake: &Mistake) -> Option<String> {
 }
 
 #[test]
+fn a_purge_method_for_a_target_that_has_none_is_refused_with_the_reason() {
+    let lab = Lab::new();
+    for verb in ["run", "plan"] {
+        for target in [DRIVE, "null:"] {
+            let args = [verb, "consistency", target, "--purge", "overwrite", "--format", "json"];
+            let answer = Answer::of(&mut lab.command(&args));
+            answer.must_exit_with(5);
+            assert_eq!(answer.reason(), "unsupported", "{answer:#?}");
+            assert!(answer.stderr.contains("--purge overwrite is not for"), "{answer:#?}");
+        }
+    }
+}
+
+#[test]
 fn a_mistake_leaves_no_run_behind() {
     let lab = Lab::new();
     let answer = Answer::of(&mut lab.consistency(&[DRIVE, "--set", "durations=60"]));

@@ -17,6 +17,7 @@ use run::{Request, SpanRequest};
 
 use crate::args::{Format, PlanArgs, TestArgs};
 use crate::failure::EXIT_DONE;
+use crate::target;
 use crate::ui::table::{bytes, seconds};
 
 /// What nobody can know before: taken for estimates, and said to be one.
@@ -60,6 +61,7 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<u8> {
     let mut documents = Vec::new();
     for text in &args.test.targets {
         let spec: TargetSpec = text.parse()?;
+        target::check_purge(&spec, args.test.purge)?;
         let described = describe(&spec)?;
         for span in args.test.spans() {
             let plan = plan(&request(&args.test, span), &described.identity, &described.limits)?;

@@ -84,6 +84,7 @@ fn jobs(args: &RunArgs) -> anyhow::Result<Vec<Job>> {
     let mut jobs = Vec::new();
     for text in &args.test.targets {
         let spec: TargetSpec = text.parse()?;
+        target::check_purge(&spec, args.test.purge)?;
         for span in args.test.spans() {
             jobs.push(Job { spec: spec.clone(), span });
         }

@@ -11,6 +11,7 @@ use base::{Completion, Nanos, Op, Status, TelemetryRow};
 
 use crate::error::IoError;
 use crate::identity::Identity;
+use crate::purge::Waiter;
 use crate::target::{Limits, PurgeMethod, Target};
 
 /// What goes wrong.
@@ -169,8 +170,8 @@ impl<T: Target> Target for FaultyTarget<T> {
         self.inner.confirm_identity()
     }
 
-    fn purge(&mut self) -> Result<PurgeMethod, IoError> {
-        self.inner.purge()
+    fn purge(&mut self, waiter: &dyn Waiter) -> Result<PurgeMethod, IoError> {
+        self.inner.purge(waiter)
     }
 
     fn deallocate(&mut self, offset_bytes: u64, len_bytes: u64) -> Result<(), IoError> {

@@ -17,7 +17,7 @@ use crate::health::HealthProbe;
 use crate::identity::Identity;
 use crate::ioctl;
 use crate::ownership::Ownership;
-use crate::purge::{self, PurgeOption};
+use crate::purge::{self, PurgeOption, Waiter};
 use crate::rest::RestSwitch;
 use crate::target::{Limits, PurgeMethod, Rest};
 
@@ -183,25 +183,37 @@ impl Medium {
     }
 
     /// Purges in the way that was asked for, else in the best one.
-    pub(crate) fn purge(&self) -> Result<PurgeMethod, IoError> {
+    pub(crate) fn purge(&self, waiter: &dyn Waiter) -> Result<PurgeMethod, IoError> {
         self.require_writable("purge")?;
         self.ownership.recheck(&self.file, self.capacity_bytes)?;
         let method = purge::choose(&self.purge_options(), self.purge, &self.identity.name)?;
         match method {
-            PurgeMethod::Deallocate => self.deallocate_all()?,
+            PurgeMethod::Deallocate => self.deallocate_all(waiter)?,
             PurgeMethod::Overwrite => {
-                purge::overwrite(&self.file, self.capacity_bytes, &self.identity.name)?;
+                purge::overwrite(&self.file, self.capacity_bytes, &self.identity.name, waiter)?;
             }
-            _ => purge::tell_the_drive(method, &self.file, &self.identity.name)?,
+            _ => purge::tell_the_drive(method, &self.file, &self.identity.name, waiter)?,
         }
         // A drive that comes back with another size is not what the rest of the run was made for.
         self.ownership.recheck(&self.file, self.capacity_bytes)?;
         Ok(method)
     }
 
-    fn deallocate_all(&self) -> Result<(), IoError> {
-        self.discard(0, self.capacity_bytes)
-            .map_err(|errno| self.failed("purge (deallocate all blocks)", errno))?;
+    fn deallocate_all(&self, waiter: &dyn Waiter) -> Result<(), IoError> {
+        // Drives that take seconds for a gigabyte exist, and nobody can stop the call of the kernel.
+        const PIECE_BYTES: u64 = 16 << 30;
+        let capacity_bytes = self.capacity_bytes;
+        for offset_bytes in (0..capacity_bytes).step_by(PIECE_BYTES as usize) {
+            if waiter.wants_to_stop() {
+                return Err(IoError::Interrupted(format!(
+                    "the deallocation of {} was stopped: its first {offset_bytes} of {capacity_bytes} bytes \
+                     hold nothing, the others what they held before",
+                    self.identity.name
+                )));
+            }
+            self.discard(offset_bytes, PIECE_BYTES.min(capacity_bytes - offset_bytes))
+                .map_err(|errno| self.failed("purge (deallocate all blocks)", errno))?;
+        }
         if self.kind == MediumKind::File {
             // The space must stay ours, or a full file system would end the test half way.
             reserve(&self.file, self.capacity_bytes)

@@ -7,6 +7,7 @@ use base::{Completion, Nanos, Op, OpKind, Status};
 use super::medium::{Clock, fence};
 use crate::error::IoError;
 use crate::identity::{Identity, TargetKind};
+use crate::purge::Waiter;
 use crate::target::{Limits, PurgeMethod, Target};
 
 const LIMITS: Limits = Limits {
@@ -90,7 +91,7 @@ impl Target for NullTarget {
         self.clock.sleep_until(t);
     }
 
-    fn purge(&mut self) -> Result<PurgeMethod, IoError> {
+    fn purge(&mut self, _waiter: &dyn Waiter) -> Result<PurgeMethod, IoError> {
         Ok(PurgeMethod::None)
     }
 

@@ -10,6 +10,7 @@ use base::{Completion, Nanos, Op, Status};
 
 use crate::error::IoError;
 use crate::identity::{Identity, TargetKind};
+use crate::purge::Waiter;
 use crate::target::{Limits, PurgeMethod, Target};
 
 /// How one command is answered.
@@ -188,7 +189,7 @@ impl Target for ScriptedTarget {
         self.now = self.now.max(t);
     }
 
-    fn purge(&mut self) -> Result<PurgeMethod, IoError> {
+    fn purge(&mut self, _waiter: &dyn Waiter) -> Result<PurgeMethod, IoError> {
         self.record(Event::Purged);
         Ok(PurgeMethod::FreshSimulatedDrive)
     }

@@ -10,6 +10,7 @@ use sim::{Config, Device, Model, PAGE_BYTES};
 
 use crate::error::IoError;
 use crate::identity::{Identity, TargetKind};
+use crate::purge::Waiter;
 use crate::target::{Limits, PurgeMethod, Rest, Target};
 
 /// Longest single command of a simulated drive: what an ATA command can carry.
@@ -201,7 +202,7 @@ impl Target for SimTarget {
         self.device.run_until(t);
     }
 
-    fn purge(&mut self) -> Result<PurgeMethod, IoError> {
+    fn purge(&mut self, _waiter: &dyn Waiter) -> Result<PurgeMethod, IoError> {
         self.device.reset();
         Ok(PurgeMethod::FreshSimulatedDrive)
     }

@@ -15,6 +15,7 @@ use super::medium::Medium;
 use crate::buffer::BufferPool;
 use crate::error::IoError;
 use crate::identity::Identity;
+use crate::purge::Waiter;
 use crate::target::{Limits, PurgeMethod, Target};
 
 /// Executes commands one after the other with blocking calls.
@@ -123,8 +124,8 @@ impl Target for SyncEngine {
         self.medium.clock.sleep_until(t);
     }
 
-    fn purge(&mut self) -> Result<PurgeMethod, IoError> {
-        self.medium.purge()
+    fn purge(&mut self, waiter: &dyn Waiter) -> Result<PurgeMethod, IoError> {
+        self.medium.purge(waiter)
     }
 
     fn deallocate(&mut self, offset_bytes: u64, len_bytes: u64) -> Result<(), IoError> {

@@ -26,6 +26,7 @@ use super::medium::{Medium, MediumKind};
 use crate::buffer::BufferPool;
 use crate::error::IoError;
 use crate::identity::Identity;
+use crate::purge::Waiter;
 use crate::target::{Limits, PurgeMethod, Target};
 
 /// The medium is the only registered file.
@@ -327,8 +328,8 @@ impl Target for UringEngine {
         self.medium.clock.sleep_until(t);
     }
 
-    fn purge(&mut self) -> Result<PurgeMethod, IoError> {
-        self.medium.purge()
+    fn purge(&mut self, waiter: &dyn Waiter) -> Result<PurgeMethod, IoError> {
+        self.medium.purge(waiter)
     }
 
     fn deallocate(&mut self, offset_bytes: u64, len_bytes: u64) -> Result<(), IoError> {

@@ -2,7 +2,8 @@
 
 use std::fs::File;
 
-use super::PurgeOption;
+use super::waiter::told_why_not;
+use super::{PurgeOption, Waiter};
 use crate::ata::{Drive, security};
 use crate::error::IoError;
 use crate::target::PurgeMethod;
@@ -15,6 +16,11 @@ pub(super) fn options(file: &File, name: &str) -> Vec<PurgeOption> {
     vec![PurgeOption::new(PurgeMethod::AtaSecurityErase, obstacle)]
 }
 
-pub(super) fn security_erase(file: &File, name: &str) -> Result<(), IoError> {
-    security::erase(&mut Drive::new(file, name))
+pub(super) fn security_erase(file: &File, name: &str, waiter: &dyn Waiter) -> Result<(), IoError> {
+    let words = format!(
+        "{name} is erasing itself and cannot stop; waiting for its end. If ssdlab is killed now, leave the \
+         drive its power until it answers again; should it then be locked: hdparm --security-disable {} {name}",
+        security::PASSWORD
+    );
+    told_why_not(waiter, &words, || security::erase(&mut Drive::new(file, name)))
 }

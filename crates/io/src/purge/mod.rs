@@ -8,6 +8,7 @@
 mod ata;
 mod nvme;
 mod overwrite;
+mod waiter;
 
 use std::fs::File;
 
@@ -16,6 +17,7 @@ use crate::error::IoError;
 use crate::target::PurgeMethod;
 
 pub(crate) use overwrite::overwrite;
+pub use waiter::{Patient, Waiter};
 
 /// One way to purge a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -116,11 +118,16 @@ fn list(options: &[PurgeOption]) -> String {
 /// Purges with a command of the drive's own. Blocks until the drive is done.
 ///
 /// # Errors
-/// [`IoError::Device`] where the drive fails; [`IoError::Unsupported`] where there is no such command.
-pub(crate) fn tell_the_drive(method: PurgeMethod, file: &File, name: &str) -> Result<(), IoError> {
+/// [`IoError::Device`] where the drive fails; [`IoError::Interrupted`] where it goes on by itself; [`IoError::Unsupported`] where there is no such command.
+pub(crate) fn tell_the_drive(
+    method: PurgeMethod,
+    file: &File,
+    name: &str,
+    waiter: &dyn Waiter,
+) -> Result<(), IoError> {
     match method {
-        PurgeMethod::AtaSecurityErase => ata::security_erase(file, name),
-        _ => nvme::purge(method, file, name),
+        PurgeMethod::AtaSecurityErase => ata::security_erase(file, name, waiter),
+        _ => nvme::purge(method, file, name, waiter),
     }
 }
 

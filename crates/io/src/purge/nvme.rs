@@ -4,12 +4,13 @@ use std::fs::File;
 use std::thread::sleep;
 use std::time::Duration;
 
-use super::PurgeOption;
+use super::waiter::told_why_not;
+use super::{PurgeOption, Waiter};
 use crate::error::IoError;
 use crate::nvme::Controller;
 use crate::nvme::command::{ALL_NAMESPACES, AdminCommand, FormatErase, SanitizeAction};
 use crate::nvme::identify::IdentifyController;
-use crate::nvme::log::SanitizeState;
+use crate::nvme::log::{SanitizeLog, SanitizeState};
 use crate::target::PurgeMethod;
 
 const METHODS: [PurgeMethod; 4] = [
@@ -47,34 +48,77 @@ fn obstacle(method: PurgeMethod, id: &IdentifyController, namespaces: usize) -> 
         .then(|| format!("it would erase all {namespaces} namespaces of the controller"))
 }
 
-pub(super) fn purge(method: PurgeMethod, file: &File, name: &str) -> Result<(), IoError> {
+pub(super) fn purge(
+    method: PurgeMethod,
+    file: &File,
+    name: &str,
+    waiter: &dyn Waiter,
+) -> Result<(), IoError> {
     let controller = Controller::new(file, name);
     match method {
-        PurgeMethod::NvmeFormatCrypto => format(&controller, FormatErase::Crypto),
-        PurgeMethod::NvmeFormat => format(&controller, FormatErase::UserData),
-        PurgeMethod::NvmeSanitizeBlock => sanitize(&controller, SanitizeAction::Block),
-        PurgeMethod::NvmeSanitizeCrypto => sanitize(&controller, SanitizeAction::Crypto),
+        PurgeMethod::NvmeFormatCrypto => format(&controller, name, FormatErase::Crypto, waiter),
+        PurgeMethod::NvmeFormat => format(&controller, name, FormatErase::UserData, waiter),
+        PurgeMethod::NvmeSanitizeBlock => {
+            sanitize(&controller, name, SanitizeAction::Block, waiter)
+        }
+        PurgeMethod::NvmeSanitizeCrypto => {
+            sanitize(&controller, name, SanitizeAction::Crypto, waiter)
+        }
         _ => Err(IoError::Unsupported(format!("{name} has no command for {}", method.name()))),
     }
 }
 
 /// Formats the namespace as it is formatted already.
-fn format(controller: &Controller<'_>, erase: FormatErase) -> Result<(), IoError> {
+fn format(
+    controller: &Controller<'_>,
+    name: &str,
+    erase: FormatErase,
+    waiter: &dyn Waiter,
+) -> Result<(), IoError> {
     let namespace_id = controller.namespace_id()?;
     let layout = controller.identify_namespace(namespace_id)?.format;
     // There is just one namespace then; such a controller wants to hear that all are meant.
     let all = controller.identify()?.format_hits_all;
     let namespace_id = if all { ALL_NAMESPACES } else { namespace_id };
-    controller.execute(&AdminCommand::format(namespace_id, layout, erase)).map(drop)
+    let words = format!(
+        "{name} is formatting itself and cannot stop; waiting for its end. If ssdlab is killed now, the drive \
+         still formats to the end: leave it its power, or format it anew before it is used"
+    );
+    let command = AdminCommand::format(namespace_id, layout, erase);
+    told_why_not(waiter, &words, || controller.execute(&command).map(drop))
 }
 
 /// Starts a sanitize and waits for its end; it goes on by itself, even over a loss of power.
-fn sanitize(controller: &Controller<'_>, action: SanitizeAction) -> Result<(), IoError> {
+fn sanitize(
+    controller: &Controller<'_>,
+    name: &str,
+    action: SanitizeAction,
+    waiter: &dyn Waiter,
+) -> Result<(), IoError> {
     const PAUSE: Duration = Duration::from_secs(1);
     controller.execute(&AdminCommand::sanitize(action))?;
+    sanitized(name, PAUSE, waiter, || controller.sanitize_log())
+}
+
+/// Looks at the log until it says that the sanitize is over.
+fn sanitized(
+    name: &str,
+    pause: Duration,
+    waiter: &dyn Waiter,
+    mut log: impl FnMut() -> Result<SanitizeLog, IoError>,
+) -> Result<(), IoError> {
     loop {
-        match controller.sanitize_log()?.state {
-            SanitizeState::InProgress => sleep(PAUSE),
+        let log = log()?;
+        match log.state {
+            SanitizeState::InProgress if waiter.wants_to_stop() => {
+                return Err(IoError::Interrupted(format!(
+                    "stopped waiting for NVMe Sanitize with {:.0}% done: it cannot be stopped, not even by \
+                     taking the power away; {name} takes no reads and writes until `nvme sanitize-log \
+                     {name}` says that it is over",
+                    100.0 * f64::from(log.progress) / 65_536.0
+                )));
+            }
+            SanitizeState::InProgress => sleep(pause),
             SanitizeState::Completed => return Ok(()),
             other => {
                 return Err(IoError::Device {
@@ -88,6 +132,7 @@ fn sanitize(controller: &Controller<'_>, action: SanitizeAction) -> Result<(), I
 
 #[cfg(test)]
 mod tests {
+    use super::super::waiter::tests::Impatient;
     use super::*;
 
     /// A controller with these bits of OACS, FNA and SANICAP.
@@ -121,5 +166,34 @@ mod tests {
             let reason = obstacle(PurgeMethod::NvmeFormat, &together, 2).unwrap();
             assert!(reason.contains("all 2 namespaces"), "{reason}");
         }
+    }
+    fn wait(waiter: &dyn Waiter, states: &[SanitizeState]) -> Result<(), IoError> {
+        let mut states = states.iter();
+        sanitized("/dev/nvme0n1", Duration::ZERO, waiter, || {
+            let state = *states.next().expect("nobody looks on after the end");
+            Ok(SanitizeLog { progress: 16_384, state })
+        })
+    }
+
+    #[test]
+    fn a_sanitize_is_waited_for_until_it_is_over() {
+        use SanitizeState::{Completed, Failed, InProgress};
+        let patient = &crate::purge::Patient;
+        assert!(wait(patient, &[InProgress, InProgress, Completed]).is_ok());
+        let error = wait(patient, &[InProgress, Failed]).unwrap_err();
+        assert!(matches!(error, IoError::Device { .. }), "{error}");
+    }
+
+    #[test]
+    fn who_stops_waiting_for_a_sanitize_hears_that_it_goes_on() {
+        let waiter = Impatient::after(1);
+        let looks = [SanitizeState::InProgress; 2];
+        let Err(IoError::Interrupted(words)) = wait(&waiter, &looks) else {
+            panic!("it waited on")
+        };
+        assert!(
+            words.contains("25% done") && words.contains("sanitize-log /dev/nvme0n1"),
+            "{words}"
+        );
     }
 }
