@@ -56,6 +56,7 @@ impl Generator {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::composite::{Composite, PTS_COMPOSITE, PTS_COMPOSITE_4K};
     use crate::workload::Order;
     fn workload(order: Order, block_bytes: u32, span_bytes: u64) -> Workload {
         let workload = Workload::new(OpKind::Write, order, block_bytes, 4, span_bytes);
@@ -129,6 +130,47 @@ mod tests {
         assert!(first.iter().all(|o| o.is_multiple_of(4096) && (8192..8192 + 65536).contains(o)));
         let distinct: std::collections::BTreeSet<_> = first.iter().collect();
         assert_eq!(distinct.len(), 16, "every block of the span comes up");
+    }
+
+    #[test]
+    fn a_composite_keeps_the_shares_of_sizes_and_regions() {
+        const OPS: usize = 100_000;
+        let span = 100 << 20;
+        let composite = Order::Composite(PTS_COMPOSITE);
+        let block_bytes = PTS_COMPOSITE.largest_bytes();
+        let workload = Workload::new(OpKind::Write, composite, block_bytes, 4, span);
+        workload.check(512).unwrap();
+        let mut generator = Generator::new(workload, 1);
+        let ops: Vec<_> = (0..OPS).map(|_| generator.next_op(0).unwrap()).collect();
+        // Five standard deviations of a binomial count, 5 x sqrt(100,000 x 0.5 x 0.5), at most 791.
+        let near = |count: usize, percent: u32| {
+            let want = percent as usize * OPS / 100;
+            assert!(count.abs_diff(want) < 800, "{count} are not {percent}%");
+        };
+        for (bytes, percent) in PTS_COMPOSITE.sizes {
+            near(ops.iter().filter(|op| op.len == *bytes).count(), *percent);
+        }
+        for (from, to, percent) in [(0, 5, 50), (5, 20, 30), (20, 100, 20)] {
+            let region = span * from / 100..span * to / 100;
+            near(ops.iter().filter(|op| region.contains(&op.offset)).count(), percent);
+        }
+        let inside = |op: &Op| op.offset + u64::from(op.len) <= span;
+        assert!(ops.iter().all(|op| inside(op) && op.offset.is_multiple_of(512)));
+        let aligned = |op: &&Op| op.len.is_power_of_two();
+        assert!(ops.iter().filter(aligned).all(|op| op.offset % u64::from(op.len) == 0));
+    }
+
+    #[test]
+    fn a_composite_that_a_target_cannot_do_is_named() {
+        let small = |composite: Composite, span| {
+            let order = Order::Composite(composite);
+            Workload::new(OpKind::Write, order, composite.largest_bytes(), 4, span)
+        };
+        let error = small(PTS_COMPOSITE, 100 << 20).check(4096).unwrap_err().to_string();
+        assert!(error.contains("a block size is 512"), "{error}");
+        small(PTS_COMPOSITE_4K, 100 << 20).check(4096).unwrap();
+        let error = small(PTS_COMPOSITE_4K, 1 << 20).check(4096).unwrap_err().to_string();
+        assert!(error.contains("at least 1310720 B"), "{error}");
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use base::{Data, OpKind};
 
+use crate::composite::Composite;
+
 /// In which order blocks are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
@@ -17,6 +19,16 @@ pub enum Order {
         /// NAND that holds data in steady state, valid or not; more than the span.
         log_bytes: u64,
     },
+    /// Blocks of many sizes, drawn with repetition from regions of unequal use, without end.
+    Composite(Composite),
+}
+
+impl Order {
+    /// True where addresses are drawn.
+    #[must_use]
+    pub const fn is_random(self) -> bool {
+        matches!(self, Self::Uniform | Self::Composite(_))
+    }
 }
 
 /// Which kinds of commands a workload issues.
@@ -56,7 +68,7 @@ pub struct Workload {
     pub mix: Mix,
     /// Content of writes.
     pub data: Data,
-    /// Length of a command and alignment of its offset.
+    /// Length of a command and alignment of its offset; the longest one of [`Order::Composite`].
     pub block_bytes: u32,
     /// First byte of the tested span; a multiple of `block_bytes`.
     pub span_offset_bytes: u64,
@@ -109,7 +121,7 @@ impl Workload {
         let once = match self.order {
             Order::SequentialOnce => Some(self.span_bytes),
             Order::OnePass { log_bytes } => Some(log_bytes),
-            Order::Sequential | Order::Uniform => None,
+            Order::Sequential | Order::Uniform | Order::Composite(_) => None,
         };
         self.limit_bytes.into_iter().chain(once).min()
     }
@@ -144,8 +156,33 @@ impl Workload {
         if let Mix::ReadPercent(percent @ 101..) = self.mix {
             return fail("the share of reads", percent.into(), "it is in percent".to_owned());
         }
+        if let Order::Composite(composite) = self.order {
+            self.check_composite(&composite, logical_block_bytes)?;
+        }
         if self.queue_depth == 0 {
             return fail("the queue depth", 0, "it must be at least 1".to_owned());
+        }
+        Ok(())
+    }
+
+    fn check_composite(
+        &self,
+        composite: &Composite,
+        logical_block_bytes: u32,
+    ) -> Result<(), WorkloadError> {
+        if let Some(bytes) = composite.impossible_bytes(logical_block_bytes).next() {
+            let rule = format!("it must be a multiple of the target's {logical_block_bytes} B");
+            return Err(WorkloadError { what: "a block size", value: bytes.into(), rule });
+        }
+        let smallest_percent = composite.regions.iter().map(|(percent, _)| *percent).min();
+        let least = 100 * u64::from(composite.largest_bytes())
+            / u64::from(smallest_percent.unwrap_or(100).max(1));
+        if self.span_bytes < least {
+            return Err(WorkloadError {
+                what: "the length of the span",
+                value: self.span_bytes,
+                rule: format!("each region must hold a block: at least {least} B"),
+            });
         }
         Ok(())
     }

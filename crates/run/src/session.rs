@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use base::Nanos;
 use io::meter::MeterSpec;
 use io::{Identity, IoError, Limits, Target};
-use load::{Generator, Order, Workload};
+use load::{Generator, Workload};
 use result::rows::PhaseRows;
 use result::run_id::run_id;
 use result::schema::{Health, Invocation, Phase, Run, RunStatus, SCHEMA_VERSION};
@@ -377,27 +377,44 @@ impl Session {
         step: &Step,
         control: &mut Control<'_>,
     ) -> Result<(), RunError> {
-        let (rounds_max, phases, settled) = match step {
-            Step::Phase(phase) => {
-                self.kept_phase(target, phase, control)?;
-                return self.save();
-            }
-            Step::Rounds { rounds_max, phases, settled } => (*rounds_max, phases, settled),
-        };
-        for round in 1..=rounds_max {
-            for phase in phases {
-                let name = format!("{}.r{round}", phase.name);
-                self.kept_phase(target, &PhaseSpec { name, ..phase.clone() }, control)?;
-                if self.run.status != RunStatus::Running {
-                    return self.save();
+        match step {
+            Step::Phase(phase) => self.kept_phase(target, phase, control)?,
+            Step::Rounds { rounds_max, phases, settled } => {
+                for round in 1..=*rounds_max {
+                    self.round(target, phases, round, control)?;
+                    if self.run.status != RunStatus::Running || settled(&self.measured()) {
+                        break;
+                    }
                 }
             }
-            self.save()?;
-            if settled(&self.measured()) {
-                return Ok(());
+            Step::Chosen { phases, wanted, .. } => {
+                for phase in phases {
+                    let running = self.run.status == RunStatus::Running;
+                    if running && wanted(&self.measured(), &phase.name) {
+                        self.kept_phase(target, phase, control)?;
+                    }
+                }
             }
         }
-        Ok(())
+        self.save()
+    }
+
+    /// The phases of a round under names that end in its number, as far as the run goes on.
+    fn round<T: Target>(
+        &mut self,
+        target: &mut T,
+        phases: &[PhaseSpec],
+        round: u32,
+        control: &mut Control<'_>,
+    ) -> Result<(), RunError> {
+        for phase in phases {
+            let name = format!("{}.r{round}", phase.name);
+            self.kept_phase(target, &PhaseSpec { name, ..phase.clone() }, control)?;
+            if self.run.status != RunStatus::Running {
+                break;
+            }
+        }
+        self.save()
     }
 
     fn measured(&self) -> Measured<'_> {
@@ -491,7 +508,7 @@ impl Session {
     fn phase_seed(&mut self, workload: &Workload) -> u64 {
         const STRIDE: u64 = 0x9e37_79b9_7f4a_7c15;
         let seed = self.seed.wrapping_add(self.random_phases.wrapping_mul(STRIDE));
-        self.random_phases += u64::from(workload.order == Order::Uniform);
+        self.random_phases += u64::from(workload.order.is_random());
         seed
     }
 

@@ -84,6 +84,12 @@ pub enum Test {
     PtsWriteSaturation,
     /// See [`pts::host_idle`].
     PtsHostIdle,
+    /// See [`pts::cross_stimulus`].
+    PtsCrossStimulus,
+    /// See [`pts::composite`].
+    PtsComposite,
+    /// See [`pts::demand`].
+    PtsDemand,
 }
 
 /// What a test is.
@@ -168,6 +174,15 @@ pub enum Step {
         /// Asked after each round; true ends the step.
         settled: fn(&Measured<'_>) -> bool,
     },
+    /// Some of these phases, in order: which ones depends on what was measured before.
+    Chosen {
+        /// All that may be done.
+        phases: Vec<PhaseSpec>,
+        /// Most of them that will be.
+        phases_max: u32,
+        /// Asked before each phase by its name; true where it is to be done.
+        wanted: fn(&Measured<'_>, &str) -> bool,
+    },
 }
 
 impl Step {
@@ -176,16 +191,25 @@ impl Step {
     pub fn phases(&self) -> &[PhaseSpec] {
         match self {
             Self::Phase(phase) => std::slice::from_ref(phase),
-            Self::Rounds { phases, .. } => phases,
+            Self::Rounds { phases, .. } | Self::Chosen { phases, .. } => phases,
         }
     }
 
-    /// How often its phases are done at most.
+    /// How often each of its phases is done at most.
     #[must_use]
     pub const fn rounds_max(&self) -> u32 {
         match self {
-            Self::Phase(_) => 1,
+            Self::Phase(_) | Self::Chosen { .. } => 1,
             Self::Rounds { rounds_max, .. } => *rounds_max,
+        }
+    }
+
+    /// How many of its phases are done at most, where that is not all of them.
+    #[must_use]
+    pub const fn phases_max(&self) -> Option<u32> {
+        match self {
+            Self::Phase(_) | Self::Rounds { .. } => None,
+            Self::Chosen { phases_max, .. } => Some(*phases_max),
         }
     }
 }
@@ -276,7 +300,7 @@ pub struct Figures {
 
 impl Test {
     /// Every test, in the order of the suite.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 24] = [
         Self::Consistency,
         Self::Trim,
         Self::Corners,
@@ -298,6 +322,9 @@ impl Test {
         Self::PtsLatency,
         Self::PtsWriteSaturation,
         Self::PtsHostIdle,
+        Self::PtsCrossStimulus,
+        Self::PtsComposite,
+        Self::PtsDemand,
     ];
 
     /// What the test is.
@@ -325,6 +352,9 @@ impl Test {
             Self::PtsLatency => &pts::latency::DEFINITION,
             Self::PtsWriteSaturation => &pts::write_saturation::DEFINITION,
             Self::PtsHostIdle => &pts::host_idle::DEFINITION,
+            Self::PtsCrossStimulus => &pts::cross_stimulus::DEFINITION,
+            Self::PtsComposite => &pts::composite::DEFINITION,
+            Self::PtsDemand => &pts::demand::DEFINITION,
         }
     }
 

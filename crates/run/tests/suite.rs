@@ -341,3 +341,68 @@ fn idle_recovery_is_seen_on_a_drive_that_cleans_when_idle_and_on_no_other() {
     let text = &diligent.run.findings.last().unwrap().text;
     assert!(text.contains("recovers while idle"), "{text}");
 }
+
+/// The shortest form of the tests that vary the outstanding commands.
+const DEMAND_SHORT: &str = "shorten=60 saturation=2m prewrite=1m point_prewrite=1m point_time=1m";
+
+#[test]
+fn demand_intensity_varies_threads_and_depth_and_reports_three_points() {
+    let library = tempfile::tempdir().unwrap();
+    let mut target = ScriptedTarget::new(64 * MIB, Reply::after_ns(4_000_000)).queue_depth_max(36);
+    let outcome = run_test(&mut target, library.path(), "pts-dirth", DEMAND_SHORT).unwrap();
+    let table = |name: &str| outcome.run.tables.iter().find(|table| table.name == name).unwrap();
+    let iops = table("iops");
+    assert_eq!((iops.rows.len(), iops.columns.len()), (7, 7));
+    // One command each 4 ms and slot: IOPS are the product of threads and depth over 4 ms.
+    const COUNTS: [f64; 7] = [1.0, 2.0, 4.0, 6.0, 8.0, 16.0, 32.0];
+    for (row, threads) in iops.rows.iter().zip(COUNTS) {
+        for (value, depth) in row.values.iter().zip(COUNTS) {
+            let want = (threads * depth <= 36.0).then_some(threads * depth * 250.0);
+            assert_eq!(value.is_some(), want.is_some(), "{threads} x {depth}");
+            let near = value.zip(want).is_none_or(|(iops, want)| (iops / want - 1.0).abs() < 0.02);
+            assert!(near, "{threads} x {depth}: {value:?}");
+        }
+    }
+    let point = |name: &str| metric(&outcome, &format!("pts-dirth.{name}"));
+    assert_eq!((point("min.outstanding"), point("max.outstanding")), (1.0, 36.0));
+    assert_eq!(point("mid.outstanding"), 16.0, "the nearest to 18.5 times 250 IOPS");
+    assert!((point("max.latency_ns_p99999") - 4e6).abs() < 4e4);
+    let histogram = &table("histogram").rows;
+    let whole: f64 = histogram.iter().filter_map(|row| row.values[2]).sum();
+    assert!((whole - 100.0).abs() < 1e-6, "{histogram:?}");
+    let names: Vec<_> = outcome.run.phases.iter().map(|phase| phase.name.as_str()).collect();
+    let points: Vec<_> = names.iter().filter(|name| name.starts_with("response_")).collect();
+    assert_eq!(points, [&"response_oio36", &"response_oio16", &"response_oio1"]);
+    let lengths: std::collections::BTreeSet<_> = target.ops().map(|op| op.len).collect();
+    assert_eq!(Vec::from_iter(lengths), [4096, 8192, 131_072], "random pass, access, fill");
+    assert_eq!(iops.conditions["outstanding commands"], "1 to 36");
+    assert_eq!(iops.conditions["access"], "8KiB random, 65/35");
+}
+
+#[test]
+fn the_composite_leaves_out_what_a_4_kib_drive_cannot_do_and_says_so() {
+    let outcome = on_small_drive("pts-cbw", DEMAND_SHORT);
+    let notes = outcome.run.warnings.join("\n");
+    assert!(notes.contains("sizes below 4KiB (a tenth of its commands) are left out"), "{notes}");
+    assert!(notes.contains("points of more than 32 outstanding commands"), "{notes}");
+    let iops = outcome.run.tables.iter().find(|table| table.name == "iops").unwrap();
+    assert_eq!(iops.rows[6].values.iter().flatten().count(), 1, "32 threads of one command each");
+    let of = |name: &str| metric(&outcome, &format!("pts-cbw.{name}"));
+    assert!(of("oio32.iops") > of("oio1.iops"));
+    assert!(of("saturation.steady_from_round") >= 1.0);
+    assert_eq!(iops.conditions["write cache"], "write back");
+}
+
+#[test]
+fn sequential_writes_recover_after_random_ones() {
+    let outcome = on_small_drive("pts-xsr", "shorten=60 sequential=30m random=30m");
+    let table = outcome.run.tables.iter().find(|table| table.name == "steps").unwrap();
+    assert_eq!(table.rows.len(), 3 * 30, "one row a minute");
+    let rate = |name: &str| metric(&outcome, &format!("pts-xsr.{name}"));
+    assert!(rate("random.mb_per_s") < 0.5 * rate("sequential.mb_per_s"));
+    assert!(rate("recovery.first_mb_per_s") < 0.9 * rate("sequential.mb_per_s"));
+    assert!(rate("recovery.mb_per_s") > 0.9 * rate("sequential.mb_per_s"));
+    assert!((2.0..30.0).contains(&rate("recovery_s")), "{}", rate("recovery_s"));
+    let text = &outcome.run.findings[0].text;
+    assert!(text.contains("back at nine tenths"), "{text}");
+}

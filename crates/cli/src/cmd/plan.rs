@@ -220,7 +220,7 @@ pub fn cost(phase: &PhaseSpec, overwritten_bytes: u64) -> Cost {
         }
     };
     let bytes_per_s = match workload.order {
-        Order::Uniform => ASSUMED_RANDOM_BYTES_PER_S,
+        Order::Uniform | Order::Composite(_) => ASSUMED_RANDOM_BYTES_PER_S,
         Order::Sequential | Order::SequentialOnce | Order::OnePass { .. } => {
             ASSUMED_FILL_BYTES_PER_S
         }
@@ -276,6 +276,9 @@ fn print(described: &Described, plan: &Plan, method: Option<PurgeMethod>) {
     for step in &plan.procedure.steps {
         if step.rounds_max() > 1 {
             println!("  up to {} rounds of:", step.rounds_max());
+        }
+        if let Some(phases_max) = step.phases_max() {
+            println!("  up to {phases_max} of these, chosen by what was measured before:");
         }
         let phases = step.phases().iter();
         phases.for_each(|phase| print_phase(phase, is_real, overwritten_bytes));

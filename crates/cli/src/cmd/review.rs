@@ -69,6 +69,9 @@ const PTS: &[Entry] = &[
     (Test::PtsLatency, "", None),
     (Test::PtsWriteSaturation, "", None),
     (Test::PtsHostIdle, "", None),
+    (Test::PtsCrossStimulus, "", None),
+    (Test::PtsComposite, "", None),
+    (Test::PtsDemand, "", None),
 ];
 
 /// Span of a quick review.
@@ -171,19 +174,26 @@ fn run_args(args: &ReviewArgs, test: Test, settings: &str, meter: Option<MeterSp
 
 /// What all steps of a plan cost, rounds at their most.
 fn total_cost(plan: &run::session::Plan) -> Cost {
-    let phases = plan.procedure.steps.iter().flat_map(|step| {
-        step.phases().iter().map(move |phase| (plan::cost(phase, 0), u64::from(step.rounds_max())))
-    });
-    phases.fold(Cost::default(), |sum, (cost, rounds)| {
-        let time = sum.time.unwrap_or_default().0;
-        let more = cost.time.unwrap_or_default().0.saturating_mul(rounds);
-        let written = cost.written_bytes.saturating_mul(rounds);
-        Cost {
-            written_bytes: sum.written_bytes.saturating_add(written),
-            time: Some(Nanos(time.saturating_add(more))),
-            is_estimate: true,
-        }
+    let steps = plan.procedure.steps.iter().map(step_cost);
+    steps.fold(Cost::default(), |sum, more| Cost {
+        written_bytes: sum.written_bytes.saturating_add(more.written_bytes),
+        time: Some(Nanos(
+            sum.time.unwrap_or_default().0.saturating_add(more.time.unwrap_or_default().0),
+        )),
+        is_estimate: true,
     })
+}
+
+/// Of phases of which only some are done, the mean one counts for each of those.
+fn step_cost(step: &run::suite::Step) -> Cost {
+    let phases = step.phases();
+    let all = phases.len().max(1) as u128;
+    let done = step.phases_max().map_or(all, u128::from) * u128::from(step.rounds_max());
+    let at_most = |sum: u128| u64::try_from(sum * done / all).unwrap_or(u64::MAX);
+    let costs = || phases.iter().map(|phase| plan::cost(phase, 0));
+    let written = costs().map(|cost| u128::from(cost.written_bytes)).sum();
+    let time = costs().map(|cost| u128::from(cost.time.unwrap_or_default().0)).sum();
+    Cost { written_bytes: at_most(written), time: Some(Nanos(at_most(time))), is_estimate: true }
 }
 
 /// Says on stderr what is to come, before anything is touched.

@@ -118,7 +118,7 @@ pub fn print_summary(run: &Run, dir: &Path) {
         Some(vec![format!("  {label}"), shown(value, *unit)])
     };
     table::print(&FIGURES.iter().filter_map(figure).collect::<Vec<_>>());
-    run.tables.iter().for_each(print_table);
+    print_tables(&run.tables);
     if let Some(verdict) = &run.verdict {
         println!("  verdict: {}", verdict.text);
     }
@@ -127,6 +127,17 @@ pub fn print_summary(run: &Run, dir: &Path) {
     }
     for warning in &run.warnings {
         println!("  warning: {warning}");
+    }
+}
+
+/// Conditions stand under the last of the tables that share them.
+fn print_tables(tables: &[Table]) {
+    for (index, table) in tables.iter().enumerate() {
+        print_table(table);
+        let next = tables.get(index + 1).map(|next| &next.conditions);
+        if next != Some(&table.conditions) {
+            table.conditions.iter().for_each(|(label, value)| println!("    {label}: {value}"));
+        }
     }
 }
 
@@ -141,9 +152,6 @@ fn print_table(table: &Table) {
         rows.push([format!("    {}", row.label)].into_iter().chain(cells).collect());
     }
     table::print(&rows);
-    for (label, value) in &table.conditions {
-        println!("    {label}: {value}");
-    }
 }
 
 /// Latencies and sizes carry their unit in each cell, since it changes from cell to cell.

@@ -99,6 +99,13 @@ impl ScriptedTarget {
         self
     }
 
+    /// Takes at most so many commands at a time.
+    #[must_use]
+    pub fn queue_depth_max(mut self, queue_depth_max: u32) -> Self {
+        self.limits.queue_depth_max = queue_depth_max;
+        self
+    }
+
     /// Everything it was asked so far, with the virtual time of the request.
     #[must_use]
     pub fn events(&self) -> &[(Nanos, Event)] {

@@ -118,7 +118,10 @@ fn details(model: &Model, config: &Config) -> BTreeMap<String, String> {
         .collect();
     let buffer_bytes = u64::from(config.buffer_pages) * geometry.physical_page_bytes();
     let superblock_bytes = geometry.superblock_bytes();
+    let write_cache =
+        if config.power_loss_protected { "write back, kept by capacitors" } else { "write back" };
     for (label, value) in [
+        ("write_cache", write_cache.to_owned()),
         ("sim.channels", geometry.channels.to_string()),
         ("sim.dies", geometry.dies.to_string()),
         ("sim.superblocks", geometry.superblocks.to_string()),

@@ -386,7 +386,18 @@ fn details(file: &File) -> BTreeMap<String, String> {
         .and_then(|found| tables.mount_of(DeviceNumber::from_raw(found.dev())).cloned());
     let Some(mount) = mount else { return BTreeMap::new() };
     let place = mount.source.display().to_string();
-    BTreeMap::from([("file_system".to_owned(), mount.file_system), ("on".to_owned(), place)])
+    let mut details =
+        BTreeMap::from([("file_system".to_owned(), mount.file_system), ("on".to_owned(), place)]);
+    if let Some(state) = write_cache(&system, file) {
+        details.insert("write_cache".to_owned(), state);
+    }
+    details
+}
+
+/// The write cache of the device under the file; unknown where there is none, as on tmpfs.
+fn write_cache(system: &System, file: &File) -> Option<String> {
+    let number = DeviceNumber::from_raw(file.metadata().ok()?.dev());
+    system.by_number(number)?.disk().text("queue/write_cache")
 }
 
 /// Tried on the first block, which the run is going to overwrite anyway.

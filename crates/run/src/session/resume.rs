@@ -7,7 +7,6 @@
 //! what stands is copied.
 
 use io::{Identity, IoError, TargetKind};
-use load::Order;
 use result::rows::PhaseRows;
 use result::schema::{HealthSnapshot, Phase, Purge, Resumed, Run, RunStatus};
 
@@ -194,18 +193,21 @@ fn owns(step: &Step, name: &str) -> bool {
             };
             phases.iter().any(is_of_round)
         }
+        Step::Chosen { phases, .. } => phases.iter().any(|phase| phase.name == name),
     }
 }
 
-/// True where a step of which `ended` phases are recorded was over when `next` was. Rounds are, where
-/// something else came after them. What does not outlive the process never is: what a replay counts, which
+/// True where a step of which `ended` phases are recorded was over when `next` was. Rounds and chosen phases are,
+/// where something else came after them. What does not outlive the process never is: what a replay counts, which
 /// is not in its rows, and what the host has switched.
 fn is_over(step: &Step, ended: usize, next: Option<&Phase>) -> bool {
     match step {
         Step::Phase(phase) => {
             ended == 1 && !matches!(phase.action, Action::Replay(_) | Action::SetRest(_))
         }
-        Step::Rounds { .. } => ended > 0 && next.is_some_and(|next| !owns(step, &next.name)),
+        Step::Rounds { .. } | Step::Chosen { .. } => {
+            ended > 0 && next.is_some_and(|next| !owns(step, &next.name))
+        }
     }
 }
 
@@ -213,7 +215,7 @@ fn is_over(step: &Step, ended: usize, next: Option<&Phase>) -> bool {
 fn random_phases(step: &Step, ended: usize) -> u64 {
     let phases = step.phases().iter().cycle().take(ended);
     let is_random = |phase: &&PhaseSpec| match &phase.action {
-        Action::Load { workload, .. } => workload.order == Order::Uniform,
+        Action::Load { workload, .. } => workload.order.is_random(),
         _ => false,
     };
     phases.filter(is_random).count() as u64

@@ -81,11 +81,29 @@ impl Part<'_> {
         self.rows.histogram(op, 0..u32::MAX)
     }
 
+    /// The latencies of all commands.
+    #[must_use]
+    pub fn all_latencies(&self) -> Histogram {
+        let mut all = Histogram::new();
+        OpKind::ALL.iter().for_each(|&op| all.merge(&self.latencies(op)));
+        all
+    }
+
     /// A percentile of the latencies of all commands, in ns.
     #[must_use]
     pub fn latency_ns(&self, share: Ratio) -> Option<f64> {
-        let mut all = Histogram::new();
-        OpKind::ALL.iter().for_each(|&op| all.merge(&self.latencies(op)));
-        all.quantile(share).map(|ns| ns as f64)
+        self.all_latencies().quantile(share).map(|ns| ns as f64)
+    }
+
+    /// The mean latency of all commands, in ns, to within a bin and never above the largest.
+    #[must_use]
+    pub fn latency_ns_mean(&self) -> Option<f64> {
+        self.all_latencies().mean().zip(self.latency_ns_max()).map(|(mean, max)| mean.min(max))
+    }
+
+    /// The largest latency of all, exact, in ns.
+    #[must_use]
+    pub fn latency_ns_max(&self) -> Option<f64> {
+        self.rows.seconds.iter().filter_map(|row| row.latency_ns_max).max().map(|ns| ns as f64)
     }
 }

@@ -6,7 +6,11 @@
 //! simulated drives steps are shortened to 1/60 by default, which every result says, and a random pass
 //! of the span comes before them; `--set shorten=1` gives full length.
 
+pub mod composite;
+pub mod cross_stimulus;
+pub mod demand;
 pub mod host_idle;
+mod intensity;
 pub mod iops;
 pub mod latency;
 pub mod throughput;
@@ -71,11 +75,12 @@ struct Matrix<'a> {
     settled: fn(&Measured<'_>) -> bool,
 }
 
-/// How long a step is, and by how much that is shortened.
-fn step_length(params: &Params, site: &Site<'_>) -> Result<(Nanos, u64), RunError> {
+/// How long a step is, and by how much that is shortened: on simulated drives by `simulated` unless the
+/// user says otherwise.
+fn step_length(params: &Params, site: &Site<'_>, simulated: u64) -> Result<(Nanos, u64), RunError> {
     let text = params.text("shorten");
     let shorten = match text.as_str() {
-        "auto" if site.is_simulated() => SIMULATED_SHORTEN,
+        "auto" if site.is_simulated() => simulated,
         "auto" => 1,
         _ => params.get("shorten")?,
     };
@@ -105,22 +110,27 @@ fn beginning(
     random_follows: bool,
 ) -> Result<Vec<Step>, RunError> {
     let times: u32 = params.get("precondition")?;
-    let (_, shorten) = step_length(params, site)?;
+    let (_, shorten) = step_length(params, site, SIMULATED_SHORTEN)?;
     let span_bytes = site.span_bytes;
     let mut phases = vec![steps::purge()];
     phases.extend((1..=times).map(|time| steps::fill(&format!("precondition_{time}"), span_bytes)));
     if random_follows && shorten > 1 {
-        let depth = steps::FILL_QUEUE_DEPTH.min(site.limits.queue_depth_max);
-        let workload = Workload::new(OpKind::Write, Order::Uniform, 4096, depth, span_bytes);
-        let workload = Workload { limit_bytes: Some(span_bytes), ..workload };
-        phases.push(steps::to_its_end("precondition_random", workload));
+        phases.push(random_pass(site));
     }
     Ok(phases.into_iter().map(Into::into).collect())
 }
 
+/// As many bytes as the span holds, written 4 KiB at random.
+fn random_pass(site: &Site<'_>) -> PhaseSpec {
+    let depth = steps::FILL_QUEUE_DEPTH.min(site.limits.queue_depth_max);
+    let workload = Workload::new(OpKind::Write, Order::Uniform, 4096, depth, site.span_bytes);
+    let workload = Workload { limit_bytes: Some(site.span_bytes), ..workload };
+    steps::to_its_end("precondition_random", workload)
+}
+
 /// A test of rounds over a matrix.
 fn procedure(params: &Params, site: &Site<'_>, matrix: &Matrix<'_>) -> Result<Procedure, RunError> {
-    let (step, shorten) = step_length(params, site)?;
+    let (step, shorten) = step_length(params, site, SIMULATED_SHORTEN)?;
     let mut notes: Vec<String> = shortened(shorten).into_iter().collect();
     let mut phases = Vec::new();
     for cell in matrix.cells {
@@ -200,7 +210,20 @@ fn add_steady(
     tracked: &[f64],
     rounds: &Rounds,
 ) {
-    let test = &measured.run.test;
+    add_stage(figures, measured, "", what, tracked, rounds);
+}
+
+/// The same for a stage of a test that has several: its metrics are `<test>.<stage>.rounds` and so on.
+fn add_stage(
+    figures: &mut Figures,
+    measured: &Measured<'_>,
+    stage: &str,
+    what: (&str, &str),
+    tracked: &[f64],
+    rounds: &Rounds,
+) {
+    let dot = if stage.is_empty() { "" } else { "." };
+    let test = &format!("{}{dot}{stage}", measured.run.test);
     let (what, unit) = what;
     let steady = rounds.steady;
     for (name, value) in [
@@ -212,7 +235,11 @@ fn add_steady(
     ] {
         figures.metrics.insert(format!("{test}.{name}"), value);
     }
-    let mut table = rates::table("rounds", "Steady state convergence", "round", &[(what, unit)]);
+    let (underscore, comma) = if stage.is_empty() { ("", "") } else { ("_", ", ") };
+    let name = format!("rounds{underscore}{stage}");
+    let title = format!("Steady state convergence{comma}{stage}");
+    let mut table = rates::table(&name, &title, "round", &[(what, unit)]);
+    table.conditions = conditions(measured);
     table.rows = (1..)
         .zip(tracked)
         .map(|(round, value): (u32, _)| TableRow {
@@ -245,20 +272,30 @@ fn conditions(measured: &Measured<'_>) -> BTreeMap<String, String> {
     let purge = run.purge.as_ref().and_then(|purge| purge.method.clone());
     let cache = run.target.details.get("write_cache").cloned();
     let step = Nanos(measured.config_u64("step_ns"));
+    let precondition = match measured.config_u64("precondition") {
+        0 => "none but the test's own".to_owned(),
+        times => format!("{times} x 128KiB sequential"),
+    };
+    let most = measured.config_u64("queue_depth");
+    let outstanding =
+        if intensity::varies(measured) { format!("1 to {most}") } else { most.to_string() };
+    let access = intensity::access_words(measured).map(|words| ("access", words));
     let simulated = if run.target.kind == "simulated" { "yes" } else { "no" };
     [
         ("purge", purge.unwrap_or_else(|| "none".to_owned())),
         ("active range", format!("LBA 0 to {}", steps::size(run.span.span_bytes))),
         ("active range amount", "100% of it".to_owned()),
-        ("precondition", format!("{} x 128KiB sequential", measured.config_u64("precondition"))),
-        ("outstanding commands", measured.config_u64("queue_depth").to_string()),
+        ("precondition", precondition),
+        ("outstanding commands", outstanding),
         ("data", "incompressible".to_owned()),
         ("write cache", cache.unwrap_or_else(|| "as found".to_owned())),
         ("step", step.to_string()),
         ("simulated", simulated.to_owned()),
     ]
+    .into_iter()
+    .chain(access)
     .map(|(label, value)| (label.to_owned(), value))
-    .into()
+    .collect()
 }
 
 /// A matrix of values: one row a size, one column a share of reads.

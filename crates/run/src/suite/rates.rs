@@ -37,9 +37,7 @@ pub(super) fn add_latencies(
     name: &str,
     part: Option<Part<'_>>,
 ) {
-    let max = part.and_then(|part| {
-        part.rows.seconds.iter().filter_map(|row| row.latency_ns_max).max().map(|ns| ns as f64)
-    });
+    let max = part.and_then(|part| part.latency_ns_max());
     for (end, numerator, denominator) in QUANTILES {
         let share = Ratio::new(numerator, denominator).unwrap_or(Ratio::ONE);
         let value = part.and_then(|part| part.latency_ns(share));

@@ -2,7 +2,7 @@
 
 use base::{Bytes, Data, Nanos, OpKind};
 use io::Rest;
-use load::{Mix, Order, Workload};
+use load::{Composite, Mix, Order, Workload};
 use serde_json::Value;
 
 use super::{Action, PhaseSpec, Step};
@@ -106,7 +106,13 @@ fn load(
 
 /// What a workload does, with everything that decides its figures.
 fn in_words(workload: &Workload, duration: Option<Nanos>) -> String {
-    let block = Bytes(u64::from(workload.block_bytes));
+    let longest = Bytes(u64::from(workload.block_bytes));
+    let block = match workload.order {
+        Order::Composite(Composite { sizes: [(smallest, _), ..], .. }) => {
+            format!("{} to {longest}", Bytes(u64::from(*smallest)))
+        }
+        _ => longest.to_string(),
+    };
     let kind = match workload.mix {
         Mix::One(OpKind::Read) => "reads".to_owned(),
         Mix::One(OpKind::Write) => "writes".to_owned(),
@@ -118,6 +124,7 @@ fn in_words(workload: &Workload, duration: Option<Nanos>) -> String {
         Order::SequentialOnce | Order::Sequential => "sequential",
         Order::Uniform => "random",
         Order::OnePass { .. } => "steady-state",
+        Order::Composite(_) => "composite random",
     };
     let data = match (workload.mix.writes(), workload.data) {
         (false, _) => String::new(),

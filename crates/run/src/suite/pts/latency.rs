@@ -4,7 +4,6 @@
 //! QD 1 in the mixes 100/0, 65/35 and 0/100; tracked is the mean latency of 4 KiB all writes. How to
 //! read it: the mean over the five steady rounds, and the largest latency seen in them.
 
-use base::{Histogram, OpKind};
 use load::Order;
 
 use super::{Cell, Matrix, Rounds, add_steady, matrix_table, of_rounds};
@@ -37,20 +36,8 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     super::procedure(params, site, &matrix)
 }
 
-/// Mean latency of all commands of a step.
-fn mean_ns(part: &Part<'_>) -> Option<f64> {
-    let mut all = Histogram::new();
-    [OpKind::Read, OpKind::Write].iter().for_each(|&op| all.merge(&part.latencies(op)));
-    // The mean is taken from bins, the maximum is exact.
-    all.mean().zip(max_ns(part)).map(|(mean, max)| mean.min(max))
-}
-
-fn max_ns(part: &Part<'_>) -> Option<f64> {
-    part.rows.seconds.iter().filter_map(|row| row.latency_ns_max).max().map(|ns| ns as f64)
-}
-
 fn tracked(measured: &Measured<'_>) -> Vec<f64> {
-    of_rounds(measured, &TRACKED.name(), |part| mean_ns(&part))
+    of_rounds(measured, &TRACKED.name(), |part| part.latency_ns_mean())
 }
 
 fn settled(measured: &Measured<'_>) -> bool {
@@ -65,8 +52,8 @@ fn figures(measured: &Measured<'_>) -> Figures {
     let values = |cell: Cell, value: fn(&Part<'_>) -> Option<f64>| {
         of_rounds(measured, &cell.name(), |part| value(&part))
     };
-    let mean = |cell: Cell| rounds.mean(&values(cell, mean_ns));
-    let max = |cell: Cell| rounds.max(&values(cell, max_ns));
+    let mean = |cell: Cell| rounds.mean(&values(cell, |part| part.latency_ns_mean()));
+    let max = |cell: Cell| rounds.max(&values(cell, |part| part.latency_ns_max()));
     for &cell in &cells {
         let name = format!("pts-latency.{}", cell.name());
         figures.metrics.insert(format!("{name}.latency_ns_mean"), mean(cell));

@@ -1,0 +1,420 @@
+//! Demand variation: one kind of access at every number of outstanding commands. Shared by
+//! [`super::demand`] and [`super::composite`].
+//!
+//! Method (PTS 2.0, sections "DIRTH" and "CBW"): purge; writes at the most commands until the first
+//! minute of each half hour is steady; rounds of five minutes of writes and then the mix at every point
+//! from the most commands to one, a minute each, until the deepest point is steady; then at three
+//! points, *min* (one command), *max* (most IOPS with a mean response below 5 ms) and *mid* (nearest to
+//! the middle between their IOPS, below 5 ms as well), an hour of writes and ten minutes of the mix,
+//! whose response times are reported.
+//! Ours: the specification varies threads and queue depth from 1 to 32 each; here one thread keeps
+//! their product outstanding, so that each product is measured once and stands in every cell it belongs
+//! to. Points beyond what a target takes at a time are reported as not supported. Where minutes are
+//! shortened, the span is written once in LBA order and once at random beforehand.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use base::{Bytes, Histogram, Nanos, OpKind, Ratio};
+use load::{Mix, Order, Workload};
+use result::schema::{Table, TableRow};
+use result::stats::findings::{count, time};
+use result::stats::steady::PTS_ROUNDS_MAX;
+
+use super::{
+    Rounds, SIMULATED_SHORTEN, add_stage, conditions, of_rounds, random_pass, shortened,
+    step_length,
+};
+use crate::error::RunError;
+use crate::params::{Param, Params};
+use crate::suite::{Figures, Measured, Part, PhaseSpec, Procedure, Site, Step, rates, steps};
+
+/// Threads, and queue depths of each.
+const COUNTS: [u32; 7] = [1, 2, 4, 6, 8, 16, 32];
+/// Parameters of both tests: lengths before they are shortened.
+pub(super) const ROUND: Param = Param {
+    name: "saturation",
+    default: "30m",
+    help: "a round of writes; its first minute counts",
+};
+pub(super) const PREWRITE: Param =
+    Param { name: "prewrite", default: "5m", help: "writes before each round of the variation" };
+pub(super) const POINT_PREWRITE: Param = Param {
+    name: "point_prewrite",
+    default: "60m",
+    help: "writes before each of the three points",
+};
+pub(super) const POINT_TIME: Param =
+    Param { name: "point_time", default: "10m", help: "the mix at each of the three points" };
+/// The points of interest have a shorter mean response.
+const RESPONSE_NS_MAX: f64 = 5e6;
+
+const SATURATE: &str = "saturate";
+const POINT_WRITE: &str = "prewrite_oio";
+const POINT: &str = "response_oio";
+/// Names of the three points with their words.
+const POINTS: [(&str, &str); 3] =
+    [("min", "one command"), ("mid", "middle"), ("max", "most IOPS below 5 ms")];
+
+/// Percentiles by the end of their metric's name, with words.
+const QUANTILES: [(&str, &str, u64, u64); 5] = [
+    ("p50", "50%", 1, 2),
+    ("p99", "99%", 99, 100),
+    ("p999", "99.9%", 999, 1_000),
+    ("p9999", "99.99%", 9_999, 10_000),
+    ("p99999", "99.999%", 99_999, 100_000),
+];
+
+/// The access that is varied.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Access {
+    pub(super) order: Order,
+    /// The longest command.
+    pub(super) block_bytes: u32,
+    pub(super) read_percent: u8,
+}
+
+/// Every product of threads and depth that a target takes, the largest first.
+fn products(queue_depth_max: u32) -> Vec<u32> {
+    let all = COUNTS.iter().flat_map(|threads| COUNTS.map(|depth| threads * depth));
+    let possible: BTreeSet<u32> = all.filter(|product| *product <= queue_depth_max).collect();
+    possible.into_iter().rev().collect()
+}
+
+fn oio_name(outstanding: u64) -> String {
+    format!("oio{outstanding}")
+}
+
+pub(super) fn procedure(
+    params: &Params,
+    site: &Site<'_>,
+    access: Access,
+    mut notes: Vec<String>,
+) -> Result<Procedure, RunError> {
+    let (step, shorten) = step_length(params, site, SIMULATED_SHORTEN)?;
+    let products = products(site.limits.queue_depth_max);
+    let deepest = products.first().copied().unwrap_or(1);
+    notes.extend(shortened(shorten));
+    if deepest < COUNTS[6] * COUNTS[6] {
+        notes.push(format!(
+            "points of more than {deepest} outstanding commands are not supported: the target takes {} \
+             at a time",
+            site.limits.queue_depth_max
+        ));
+    }
+    let length = |param: Param| -> Result<Nanos, RunError> {
+        Ok(Nanos((params.duration(param.name)?.0 / shorten).max(step.0)))
+    };
+    let (round, prewrite) = (length(ROUND)?, length(PREWRITE)?);
+    let (point_prewrite, point_time) = (length(POINT_PREWRITE)?, length(POINT_TIME)?);
+    let phase = |name: &str, mix, outstanding, time| {
+        let Access { order, block_bytes, .. } = access;
+        let workload =
+            Workload::new(OpKind::Write, order, block_bytes, outstanding, site.span_bytes);
+        steps::for_time(name, Workload { mix, ..workload }, time)
+    };
+    let (writes, mix) = (Mix::One(OpKind::Write), Mix::ReadPercent(access.read_percent));
+    let mut list: Vec<Step> = vec![steps::purge().into()];
+    if shorten > 1 {
+        list.push(steps::fill("precondition_1", site.span_bytes).into());
+        list.push(random_pass(site).into());
+    }
+    let saturate = vec![
+        phase(SATURATE, writes, deepest, step),
+        phase("saturate_more", writes, deepest, Nanos((round.0 - step.0).max(Nanos::SECOND.0))),
+    ];
+    let mut variation = vec![phase("prewrite", writes, deepest, prewrite)];
+    variation.extend(products.iter().map(|&oio| phase(&oio_name(oio.into()), mix, oio, step)));
+    let of_point = |&oio: &u32| -> [PhaseSpec; 2] {
+        [
+            phase(&format!("{POINT_WRITE}{oio}"), writes, oio, point_prewrite),
+            phase(&format!("{POINT}{oio}"), mix, oio, point_time),
+        ]
+    };
+    list.extend([
+        Step::Rounds { rounds_max: PTS_ROUNDS_MAX, phases: saturate, settled: saturated },
+        Step::Rounds { rounds_max: PTS_ROUNDS_MAX, phases: variation, settled: varied },
+        Step::Chosen {
+            phases: products.iter().flat_map(of_point).collect(),
+            phases_max: 2 * POINTS.len() as u32,
+            wanted,
+        },
+    ]);
+    let config = steps::config([
+        ("step_ns", step.0.into()),
+        ("shorten", shorten.into()),
+        ("precondition", u64::from(shorten > 1).into()),
+        ("queue_depth", deepest.into()),
+        ("block_bytes", access.block_bytes.into()),
+        ("read_percent", access.read_percent.into()),
+        ("outstanding", products.into()),
+    ]);
+    Ok(Procedure { config, steps: list, notes })
+}
+
+fn saturation(measured: &Measured<'_>) -> Vec<f64> {
+    of_rounds(measured, SATURATE, |part| part.iops())
+}
+
+fn saturated(measured: &Measured<'_>) -> bool {
+    Rounds::of(&saturation(measured)).steady.is_some()
+}
+
+fn deepest_iops(measured: &Measured<'_>) -> Vec<f64> {
+    let name = oio_name(measured.config_u64("queue_depth"));
+    of_rounds(measured, &name, |part| part.iops())
+}
+
+fn varied(measured: &Measured<'_>) -> bool {
+    Rounds::of(&deepest_iops(measured)).steady.is_some()
+}
+
+/// Means over the steady rounds at one number of outstanding commands.
+#[derive(Clone, Copy, Debug, Default)]
+struct Point {
+    iops: Option<f64>,
+    mb_per_s: Option<f64>,
+    latency_ns_mean: Option<f64>,
+    latency_ns_max: Option<f64>,
+}
+
+fn variation(measured: &Measured<'_>) -> BTreeMap<u64, Point> {
+    let rounds = Rounds::of(&deepest_iops(measured));
+    let outstanding = measured.run.config.get("outstanding").and_then(|list| list.as_array());
+    let outstanding = outstanding.into_iter().flatten().filter_map(serde_json::Value::as_u64);
+    let point = |oio: u64| {
+        let name = oio_name(oio);
+        let values = |value: fn(Part<'_>) -> Option<f64>| of_rounds(measured, &name, value);
+        Point {
+            iops: rounds.mean(&values(|part| part.iops())),
+            mb_per_s: rounds.mean(&values(|part| part.mb_per_s())),
+            latency_ns_mean: rounds.mean(&values(|part| part.latency_ns_mean())),
+            latency_ns_max: rounds.max(&values(|part| part.latency_ns_max())),
+        }
+    };
+    outstanding.map(|oio| (oio, point(oio))).collect()
+}
+
+/// Outstanding commands of the points *min*, *mid* and *max*, as far as there are such.
+fn chosen(variation: &BTreeMap<u64, Point>) -> [Option<u64>; 3] {
+    let swift = |point: &Point| point.latency_ns_mean.is_some_and(|ns| ns < RESPONSE_NS_MAX);
+    let candidates: Vec<(u64, f64)> = variation
+        .iter()
+        .filter(|(_, point)| swift(point))
+        .filter_map(|(oio, point)| Some((*oio, point.iops?)))
+        .collect();
+    let min = variation.get(&1).and_then(|point| Some((1, point.iops?)));
+    // Of points with the same IOPS the one with the fewest commands responds soonest.
+    let max = candidates.iter().rev().copied().max_by(|a, b| a.1.total_cmp(&b.1));
+    let mid = min.zip(max).and_then(|((_, low), (_, high))| {
+        let distance = |iops: f64| (iops - (low + high) / 2.0).abs();
+        candidates.iter().copied().min_by(|a, b| distance(a.1).total_cmp(&distance(b.1)))
+    });
+    [min, mid, max].map(|point| point.map(|(oio, _)| oio))
+}
+
+/// Whether a phase of the last step belongs to one of the chosen points.
+fn wanted(measured: &Measured<'_>, name: &str) -> bool {
+    let text = name.strip_prefix(POINT_WRITE).or_else(|| name.strip_prefix(POINT));
+    let oio: Option<u64> = text.and_then(|text| text.parse().ok());
+    oio.is_some() && chosen(&variation(measured)).contains(&oio)
+}
+
+pub(super) fn figures(measured: &Measured<'_>, title: &str) -> Figures {
+    let mut figures = Figures::default();
+    let variation = variation(measured);
+    add_variation(&mut figures, measured, &variation);
+    let points = chosen(&variation);
+    let parts = points.map(|oio| measured.complete(&format!("{POINT}{}", oio?)));
+    add_points(&mut figures, measured, title, (points, parts));
+    let matrix = |name, title: String, unit, value: fn(&Point) -> Option<f64>| {
+        matrix_table(measured, (name, &title, unit), |oio| value(variation.get(&oio)?))
+    };
+    figures.tables.extend([
+        matrix("iops", format!("{title}: IOPS by threads and queue depth"), "IOPS", |p| p.iops),
+        matrix("average", format!("{title}: average response"), "ns", |p| p.latency_ns_mean),
+    ]);
+    for (stage, tracked) in
+        [("saturation", saturation(measured)), ("variation", deepest_iops(measured))]
+    {
+        let what = format!("QD {}", measured.config_u64("queue_depth"));
+        let rounds = Rounds::of(&tracked);
+        add_stage(&mut figures, measured, stage, (&what, "IOPS"), &tracked, &rounds);
+    }
+    figures
+}
+
+/// One row for each number of outstanding commands.
+fn add_variation(figures: &mut Figures, measured: &Measured<'_>, variation: &BTreeMap<u64, Point>) {
+    let columns = [("commands", "IOPS"), ("rate", "MB/s"), ("average", "ns"), ("longest", "ns")];
+    let title = "Demand variation: by outstanding commands";
+    let mut table = rates::table("outstanding", title, "outstanding", &columns);
+    for (oio, point) in variation {
+        let Point { iops, mb_per_s, latency_ns_mean, latency_ns_max } = *point;
+        let name = format!("{}.{}", measured.run.test, oio_name(*oio));
+        figures.metrics.insert(format!("{name}.iops"), iops);
+        figures.metrics.insert(format!("{name}.mb_per_s"), mb_per_s);
+        figures.metrics.insert(format!("{name}.latency_ns_mean"), latency_ns_mean);
+        let values = vec![iops, mb_per_s, latency_ns_mean, latency_ns_max];
+        table.rows.push(TableRow { label: oio.to_string(), values });
+    }
+    table.conditions = conditions(measured);
+    figures.tables.push(table);
+}
+
+type Points<'a> = ([Option<u64>; 3], [Option<Part<'a>>; 3]);
+
+/// The response times at the three points: percentiles, a histogram, and a sentence.
+fn add_points(figures: &mut Figures, measured: &Measured<'_>, title: &str, points: Points<'_>) {
+    let test = &measured.run.test;
+    let mut columns = vec![("outstanding", ""), ("commands", "IOPS"), ("average", "ns")];
+    columns.extend(QUANTILES.map(|(_, words, ..)| (words, "ns")));
+    columns.push(("longest", "ns"));
+    let title = format!("{title}: response times at three points");
+    let mut table = rates::table("points", &title, "point", &columns);
+    for ((name, words), (oio, part)) in POINTS.iter().zip(points.0.into_iter().zip(points.1)) {
+        let metric = format!("{test}.{name}");
+        let max = part.and_then(|part| part.latency_ns_max());
+        let mut values = vec![oio.map(|oio| oio as f64), part.and_then(|part| part.iops())];
+        values.push(part.and_then(|part| part.latency_ns_mean()));
+        figures.metrics.insert(format!("{metric}.outstanding"), values[0]);
+        figures.metrics.insert(format!("{metric}.iops"), values[1]);
+        figures.metrics.insert(format!("{metric}.latency_ns_mean"), values[2]);
+        for (end, _, numerator, denominator) in QUANTILES {
+            let share = Ratio::new(numerator, denominator).unwrap_or(Ratio::ONE);
+            let value = part.and_then(|part| part.latency_ns(share));
+            let value = value.zip(max).map(|(ns, max)| ns.min(max));
+            figures.metrics.insert(format!("{metric}.latency_ns_{end}"), value);
+            values.push(value);
+        }
+        figures.metrics.insert(format!("{metric}.latency_ns_max"), max);
+        values.push(max);
+        table.rows.push(TableRow { label: format!("{name}: {words}"), values });
+    }
+    table.conditions = conditions(measured);
+    let five_nines = table.rows[2].values[QUANTILES.len() + 2];
+    let [_, _, (most, within)] = [0, 1, 2].map(|at| (table.rows[at].values[1], five_nines));
+    if let (Some(one), Some(most), Some(within), Some(oio)) =
+        (table.rows[0].values[1], most, within, points.0[2])
+    {
+        let text = format!(
+            "does {} IOPS with {oio} commands outstanding, where 99.999% respond within {}, and {} one at \
+             a time",
+            count(most),
+            time(within),
+            count(one)
+        );
+        figures.findings.push(rates::finding(measured, &format!("{test}.max.iops"), &text));
+    }
+    figures.tables.push(table);
+    figures.tables.push(histogram_table(measured, points.1));
+}
+
+/// Share of the commands in each class of response time, 1, 2 and 5 to the decade.
+fn histogram_table(measured: &Measured<'_>, parts: [Option<Part<'_>>; 3]) -> Table {
+    let columns = POINTS.map(|(name, _)| (name, "%"));
+    let title = "Response time histogram";
+    let mut table = rates::table("histogram", title, "up to", &columns);
+    let histograms = parts.map(|part| part.map(|part| part.all_latencies()));
+    let longest = histograms.iter().flatten().filter_map(Histogram::max).max().unwrap_or(0);
+    let mut below = [0; 3];
+    for edge_ns in edges() {
+        let values = histograms.iter().zip(&mut below).map(|(histogram, below)| {
+            let histogram = histogram.as_ref()?;
+            let upto: u64 =
+                histogram.bins().filter(|(ns, _)| *ns < edge_ns).map(|(_, count)| count).sum();
+            let within = upto - std::mem::replace(below, upto);
+            Some(100.0 * within as f64 / histogram.count().max(1) as f64)
+        });
+        let values: Vec<_> = values.collect();
+        let started = !table.rows.is_empty();
+        if started || values.iter().flatten().any(|share| *share > 0.0) {
+            table.rows.push(TableRow { label: Nanos(edge_ns).to_string(), values });
+        }
+        if edge_ns > longest {
+            break;
+        }
+    }
+    table.conditions = conditions(measured);
+    table
+}
+
+/// 1, 2, 5, 10, 20 ... microseconds, up to a day.
+fn edges() -> impl Iterator<Item = u64> {
+    let decades = (0..12).map(|decade| 1_000 * 10_u64.pow(decade));
+    decades.flat_map(|decade| [decade, 2 * decade, 5 * decade])
+}
+
+/// Rows are threads, columns queue depths.
+fn matrix_table(
+    measured: &Measured<'_>,
+    (name, title, unit): (&str, &str, &str),
+    value: impl Fn(u64) -> Option<f64>,
+) -> Table {
+    let names = COUNTS.map(|depth| format!("QD {depth}"));
+    let columns: Vec<_> = names.iter().map(|name| (name.as_str(), unit)).collect();
+    let mut table = rates::table(name, title, "threads", &columns);
+    for threads in COUNTS {
+        let values = COUNTS.map(|depth| value(u64::from(threads * depth))).to_vec();
+        table.rows.push(TableRow { label: threads.to_string(), values });
+    }
+    table.conditions = conditions(measured);
+    table
+}
+
+/// True where a run varies the number of outstanding commands.
+pub(super) fn varies(measured: &Measured<'_>) -> bool {
+    measured.run.config.contains_key("outstanding")
+}
+
+/// What the access is like, for the tables.
+pub(super) fn access_words(measured: &Measured<'_>) -> Option<String> {
+    let read = measured.run.config.get("read_percent")?.as_u64()?;
+    let block = Bytes(measured.config_u64("block_bytes"));
+    let sizes = if measured.run.test == super::composite::DEFINITION.name {
+        format!("composite, up to {block}")
+    } else {
+        format!("{block} random")
+    };
+    Some(format!("{sizes}, {read}/{}", 100 - read))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_of_threads_and_depth_come_once_and_deepest_first() {
+        assert_eq!(products(32), [32, 24, 16, 12, 8, 6, 4, 2, 1]);
+        let all = products(65_536);
+        assert_eq!((all.len(), all[0]), (18, 1024));
+        assert!(all.is_sorted_by(|a, b| a > b));
+    }
+
+    fn point(iops: f64, ms: f64) -> Point {
+        let latency_ns_mean = Some(ms * 1e6);
+        Point { iops: Some(iops), latency_ns_mean, ..Point::default() }
+    }
+
+    #[test]
+    fn points_of_interest_respond_within_5_ms() {
+        let variation: BTreeMap<u64, Point> = [
+            (1, point(1_000.0, 1.0)),
+            (4, point(3_900.0, 1.0)),
+            (8, point(5_500.0, 1.5)),
+            (16, point(10_000.0, 1.6)),
+            (32, point(10_000.0, 3.2)),
+            (64, point(12_000.0, 5.3)),
+        ]
+        .into();
+        assert_eq!(chosen(&variation), [Some(1), Some(8), Some(16)]);
+        let slow: BTreeMap<u64, Point> = [(1, point(100.0, 10.0)), (2, point(110.0, 18.0))].into();
+        assert_eq!(chosen(&slow), [Some(1), None, None]);
+        assert_eq!(chosen(&BTreeMap::new()), [None; 3]);
+    }
+
+    #[test]
+    fn classes_of_response_time_are_1_2_5() {
+        let first: Vec<_> = edges().take(5).collect();
+        assert_eq!(first, [1_000, 2_000, 5_000, 10_000, 20_000]);
+    }
+}
