@@ -11,7 +11,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::schema::{Finding, Phase, RunStatus, Span, Table, Target, Verdict};
+use crate::schema::{Finding, Phase, Resumed, RunStatus, Span, Table, Target, Verdict};
+
+use crate::stats::health::HealthSummary;
 
 pub use html::{ReportError, render_html, write_report};
 pub use view::build;
@@ -58,6 +60,10 @@ pub struct RunView {
     pub span: Span,
     /// Resolved parameters.
     pub config: BTreeMap<String, serde_json::Value>,
+    /// What the drive said about itself; missing where it tells nothing.
+    pub health: Option<HealthSummary>,
+    /// The earlier run that this one continues; missing where it began by itself.
+    pub resumed: Option<Resumed>,
     /// What was done.
     pub phases: Vec<Phase>,
     /// One point a second of the load phase.

@@ -3,11 +3,12 @@
 //! [`rates`] and [`summary`] serve any test; [`steady`] says whether a figure has settled and
 //! [`changepoint`] finds regimes in any series; [`consistency`] gives the figures of one test, [`findings`]
 //! puts them into sentences, [`notice`] says whether a person would
-//! notice, and [`power`] what was drawn.
+//! notice, [`power`] what was drawn and [`health`] what the drive itself counted.
 
 pub mod changepoint;
 pub mod consistency;
 pub mod findings;
+pub mod health;
 pub mod notice;
 pub mod power;
 pub mod rates;

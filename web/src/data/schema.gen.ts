@@ -46,6 +46,10 @@ export interface RunView {
    */
   findings: Finding[];
   /**
+   * What the drive said about itself; missing where it tells nothing.
+   */
+  health?: HealthSummary | null;
+  /**
    * Latency distribution of the load phase: lower edge in ns and count, all seconds merged.
    */
   latency_bins: [number, number][];
@@ -63,6 +67,10 @@ export interface RunView {
    * What was done.
    */
   phases: Phase[];
+  /**
+   * The earlier run that this one continues; missing where it began by itself.
+   */
+  resumed?: Resumed | null;
   /**
    * Name of the run directory.
    */
@@ -115,6 +123,60 @@ export interface Finding {
    * The sentence, with its figure and conditions in it.
    */
   text: string;
+}
+/**
+ * The health of a drive as a reader wants it.
+ */
+export interface HealthSummary {
+  /**
+   * How often the drive was asked.
+   */
+  looks: number;
+  /**
+   * Bytes programmed into NAND / bytes written by the host during the run; missing where the drive does not
+   * count both, or less than 1 GB was written.
+   */
+  nand_over_host?: number | null;
+  /**
+   * What the drive told, in the order in which it is read.
+   */
+  rows: HealthRow[];
+  /**
+   * Where it was read: `nvme-smart-log` or `ata-smart`.
+   */
+  source: string;
+  /**
+   * Lowest and highest temperature of all looks, in degrees Celsius; missing where it told none.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  temperature_c?: [number, number] | null;
+}
+/**
+ * One counter or reading.
+ */
+export interface HealthRow {
+  /**
+   * After the last one.
+   */
+  after?: number | null;
+  /**
+   * Before the first phase.
+   */
+  before?: number | null;
+  /**
+   * What it is.
+   */
+  label: string;
+  /**
+   * True where a rise is bad news.
+   */
+  rise_is_bad: boolean;
+  /**
+   * `bytes`, `degrees C`, `%`, `h`, `min`, `s`, or nothing for counts.
+   */
+  unit: string;
 }
 /**
  * A phase that went over the address space zone by zone: columns of equal length.
@@ -173,6 +235,19 @@ export interface Phase {
    * What it did, in words.
    */
   what: string;
+}
+/**
+ * What a run took over from one that had ended early.
+ */
+export interface Resumed {
+  /**
+   * How many of its phases, from the first one on, stand for those of this run.
+   */
+  phases_kept: number;
+  /**
+   * The run that had ended early.
+   */
+  run_id: string;
 }
 /**
  * One point a second of the load phase.

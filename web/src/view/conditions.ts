@@ -6,6 +6,7 @@ import type { Phase } from "../data/schema.gen";
 import { wordRows } from "../data/words";
 import { h, scroller } from "../dom";
 import { copyButton } from "./copy";
+import { healthTable } from "./health";
 import { runName, statusChip } from "./name";
 
 export function conditions(run: Run, open: boolean): HTMLElement {
@@ -15,6 +16,7 @@ export function conditions(run: Run, open: boolean): HTMLElement {
     { class: "method", open },
     h("summary", {}, runName(run), " ", statusChip(run)),
     phasesTable(view.phases),
+    view.health ? healthTable(view.health) : null,
     h(
       "div",
       { class: "method-columns" },
@@ -25,6 +27,7 @@ export function conditions(run: Run, open: boolean): HTMLElement {
         ["LBAs used", spanText(run)],
         ["Spare area", spareText(run)],
         ["Run directory", view.run_id],
+        ...continuedRows(run),
       ]),
       list("Target", targetRows(run)),
       list("Parts", wordRows(partsOf(view.target.details, false))),
@@ -103,6 +106,12 @@ function list(title: string, rows: [string, string][]): HTMLElement | null {
       rows.map(([label, value]) => h("div", {}, h("dt", {}, label), h("dd", {}, value || UNKNOWN))),
     ),
   );
+}
+
+function continuedRows({ view }: Run): [string, string][] {
+  return view.resumed
+    ? [["Continues", `${view.resumed.run_id}, ${view.resumed.phases_kept} steps kept`]]
+    : [];
 }
 
 function spanText({ view }: Run): string {

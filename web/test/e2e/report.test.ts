@@ -10,6 +10,7 @@ import {
   shortRun,
   trimRun,
   unknownTest,
+  withHealth,
 } from "../../fixtures/report";
 import { axes, bundle, cssColor, Lab, pixelsNear, pointIn, SLOT, shares } from "./page";
 
@@ -492,6 +493,37 @@ describe("what must be said", () => {
     for (const word of ["purge", "fill", "load", "Seed", "1006", "ssdlab run consistency file:", "Kernel"]) {
       expect(method).toContain(word);
     }
+    await page.context().close();
+  });
+
+  test("a drive that tells about itself has its counters before and after, and heat is marked", async () => {
+    const page = await lab.page(withHealth());
+    const table = page.locator(".counters");
+    expect(await table.locator("caption").innerText()).toBe("The drive's own counters (NVMe SMART log)");
+    const rows = await table
+      .locator("tbody tr")
+      .evaluateAll((all) => all.map((row) => [...row.children].map((cell) => cell.textContent).join("|")));
+    expect(rows.map(plain)).toEqual([
+      "temperature|31 °C|84 °C|+53 °C",
+      "written by the host|3.5 TB|4.75 TB|+1.25 TB",
+      "programmed into NAND|5 TB|8 TB|+3 TB",
+      "life used, as the drive estimates|3%|3%|unchanged",
+      "errors that could not be corrected|0|0|unchanged",
+      "throttled because of heat|7 s|48 s|+41 s",
+      "switched on|1,204 h|–|–",
+    ]);
+    expect(plain(await table.locator(".bad").allInnerTexts().then(String))).toBe("+41 s");
+    const health = plain(await page.locator(".health").innerText());
+    expect(health).toContain("Temperature in 122 looks: 31 to 86 °C.");
+    expect(health).toContain("2.40 bytes went to NAND for each byte written");
+    expect(await page.locator(".run-head .notice-warn").innerText()).toContain("throttled for 41 s");
+    expect(await page.locator("#conditions").innerText()).toContain("fixture-cut-off, 2 steps kept");
+    await page.context().close();
+  });
+
+  test("a drive that tells nothing has no table of counters", async () => {
+    const page = await lab.page(report);
+    expect(await page.locator(".counters").count()).toBe(0);
     await page.context().close();
   });
 

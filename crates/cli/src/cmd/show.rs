@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use result::schema::{Run, RunStatus, Table, TableColumn};
+use result::stats::health::{HealthRow, HealthSummary};
 use result::store::{RunDir, resolve_run};
 
 use crate::args::{Format, ShowArgs};
@@ -119,6 +120,7 @@ pub fn print_summary(run: &Run, dir: &Path) {
     };
     table::print(&FIGURES.iter().filter_map(figure).collect::<Vec<_>>());
     print_tables(&run.tables);
+    run.health.as_ref().and_then(HealthSummary::of).iter().for_each(print_health);
     if let Some(verdict) = &run.verdict {
         println!("  verdict: {}", verdict.text);
     }
@@ -152,6 +154,40 @@ fn print_table(table: &Table) {
         rows.push([format!("    {}", row.label)].into_iter().chain(cells).collect());
     }
     table::print(&rows);
+}
+
+/// What the drive said about itself before and after the run.
+fn print_health(health: &HealthSummary) {
+    println!("  The drive's own counters ({}):", health.source);
+    let heading = ["    ", "before", "after", "change"].map(str::to_owned).to_vec();
+    let line = |row: &HealthRow| {
+        let text = |value: Option<i64>| {
+            value.map_or_else(|| "-".to_owned(), |value| reading(value, &row.unit))
+        };
+        let change = match row.change() {
+            Some(change) if change > 0 => format!("+{}", reading(change, &row.unit)),
+            other => text(other),
+        };
+        vec![format!("    {}", row.label), text(row.before), text(row.after), change]
+    };
+    let rows: Vec<_> = [heading].into_iter().chain(health.rows.iter().map(line)).collect();
+    table::print(&rows);
+    if let Some((low, high)) = health.temperature_c {
+        println!("    {low} to {high} degrees C in {} looks", health.looks);
+    }
+    if let Some(ratio) = health.nand_over_host {
+        println!("    write amplification of the whole run, by these counters: {ratio:.2}");
+    }
+}
+
+fn reading(value: i64, unit: &str) -> String {
+    match unit {
+        "bytes" if value >= 0 => bytes(value.unsigned_abs()),
+        "bytes" => format!("-{}", bytes(value.unsigned_abs())),
+        "" => count(value as f64),
+        "%" => format!("{value}%"),
+        _ => format!("{} {unit}", count(value as f64)),
+    }
 }
 
 /// Latencies and sizes carry their unit in each cell, since it changes from cell to cell.

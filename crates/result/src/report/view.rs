@@ -9,6 +9,7 @@ use crate::rows::{PhaseRows, SecondRow};
 use crate::run_id::rfc3339;
 use crate::schema::{Run, Target};
 use crate::stats::consistency::{STEADY_FROM_S, merged_histogram, steady_window};
+use crate::stats::health::HealthSummary;
 use crate::stats::rates::{full_intervals, iops, mb_per_s, seconds, waf};
 use crate::store::RunDir;
 
@@ -52,6 +53,8 @@ fn view(dir: &RunDir) -> Result<RunView, ReportError> {
         command: run.command,
         span: run.span,
         config: run.config,
+        health: run.health.as_ref().and_then(HealthSummary::of),
+        resumed: run.resumed,
         phases: run.phases,
         metrics: run.metrics,
         verdict: run.verdict,

@@ -1,0 +1,232 @@
+//! What a run did to a drive by the drive's own counters: before, after, and the difference.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::schema::{Health, HealthSnapshot};
+
+/// Counters of NAND often move in steps of tens of MiB: below this a ratio would be noise.
+const RATIO_BYTES_MIN: u64 = 1_000_000_000;
+
+/// The health of a drive as a reader wants it.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema, PartialEq)]
+pub struct HealthSummary {
+    /// Where it was read: `nvme-smart-log` or `ata-smart`.
+    pub source: String,
+    /// What the drive told, in the order in which it is read.
+    pub rows: Vec<HealthRow>,
+    /// Lowest and highest temperature of all looks, in degrees Celsius; missing where it told none.
+    pub temperature_c: Option<(i32, i32)>,
+    /// How often the drive was asked.
+    pub looks: u32,
+    /// Bytes programmed into NAND / bytes written by the host during the run; missing where the drive does not
+    /// count both, or less than 1 GB was written.
+    pub nand_over_host: Option<f64>,
+}
+
+/// One counter or reading.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
+pub struct HealthRow {
+    /// What it is.
+    pub label: String,
+    /// `bytes`, `degrees C`, `%`, `h`, `min`, `s`, or nothing for counts.
+    pub unit: String,
+    /// Before the first phase.
+    pub before: Option<i64>,
+    /// After the last one.
+    pub after: Option<i64>,
+    /// True where a rise is bad news.
+    pub rise_is_bad: bool,
+}
+
+impl HealthRow {
+    /// After less before; `None` where one of them is unknown.
+    #[must_use]
+    pub fn change(&self) -> Option<i64> {
+        self.after?.checked_sub(self.before?)
+    }
+}
+
+type Reading = fn(&HealthSnapshot) -> Option<u64>;
+
+/// Label, unit, whether a rise is bad, and the reading.
+const READINGS: [(&str, &str, bool, Reading); 12] = [
+    ("written by the host", "bytes", false, |look| look.host_written_bytes),
+    ("programmed into NAND", "bytes", false, |look| look.nand_written_bytes),
+    ("read by the host", "bytes", false, |look| look.host_read_bytes),
+    ("life used, as the drive estimates", "%", false, |look| look.percentage_used.map(u64::from)),
+    ("spare blocks left", "%", false, |look| look.available_spare_percent.map(u64::from)),
+    ("switched on", "h", false, |look| look.power_on_hours),
+    ("switched on, times", "", false, |look| look.power_cycles),
+    ("lost power without notice, times", "", true, |look| look.unsafe_shutdowns),
+    ("errors that could not be corrected", "", true, |look| look.media_errors),
+    ("above its limits of temperature", "min", true, |look| look.over_temperature_min),
+    ("throttled because of heat, times", "", true, |look| look.throttle_count),
+    ("throttled because of heat", "s", true, |look| look.throttle_s),
+];
+
+impl HealthSummary {
+    /// The summary of what was recorded; `None` where the drive told nothing.
+    #[must_use]
+    pub fn of(health: &Health) -> Option<Self> {
+        let (before, after) = (health.before.as_ref(), health.after.as_ref());
+        let source = before.or(after)?.source.clone();
+        let readings = READINGS.iter().map(|&(label, unit, rise_is_bad, reading)| HealthRow {
+            label: label.to_owned(),
+            unit: unit.to_owned(),
+            before: before.and_then(reading).and_then(signed),
+            after: after.and_then(reading).and_then(signed),
+            rise_is_bad,
+        });
+        let told = |row: &HealthRow| row.before.is_some() || row.after.is_some();
+        let rows = temperature_row(before, after).into_iter().chain(readings).filter(told);
+        Some(Self {
+            source,
+            rows: rows.chain(changed_attributes(before, after)).collect(),
+            temperature_c: temperatures(health),
+            looks: u32::try_from(
+                health.samples.len() + usize::from(before.is_some()) + usize::from(after.is_some()),
+            )
+            .unwrap_or(u32::MAX),
+            nand_over_host: nand_over_host(before, after),
+        })
+    }
+}
+
+fn signed(value: u64) -> Option<i64> {
+    i64::try_from(value).ok()
+}
+
+fn temperature_row(
+    before: Option<&HealthSnapshot>,
+    after: Option<&HealthSnapshot>,
+) -> Option<HealthRow> {
+    let reading = |look: Option<&HealthSnapshot>| look?.temperature_c.map(i64::from);
+    Some(HealthRow {
+        label: "temperature".to_owned(),
+        unit: "degrees C".to_owned(),
+        before: reading(before),
+        after: reading(after),
+        rise_is_bad: false,
+    })
+}
+
+/// Raw attributes of a SATA drive that are not the same after the run: what they mean is the vendor's own.
+fn changed_attributes(
+    before: Option<&HealthSnapshot>,
+    after: Option<&HealthSnapshot>,
+) -> Vec<HealthRow> {
+    let (Some(before), Some(after)) = (before, after) else { return Vec::new() };
+    let mut changed: Vec<(u8, HealthRow)> = Vec::new();
+    for (id, now) in &after.attributes {
+        let (Some(then), Ok(number)) = (before.attributes.get(id), id.parse()) else { continue };
+        if then != now {
+            let label = format!("SMART attribute {id}, raw");
+            let (before, after) = (signed(*then), signed(*now));
+            let unit = String::new();
+            changed.push((number, HealthRow { label, unit, before, after, rise_is_bad: false }));
+        }
+    }
+    changed.sort_by_key(|(number, _)| *number);
+    changed.into_iter().map(|(_, row)| row).collect()
+}
+
+fn temperatures(health: &Health) -> Option<(i32, i32)> {
+    let looks = health.before.iter().chain(&health.after).filter_map(|look| look.temperature_c);
+    let all = looks.chain(health.samples.iter().filter_map(|sample| sample.temperature_c));
+    all.fold(None, |range, c| {
+        let (low, high) = range.unwrap_or((c, c));
+        Some((low.min(c), high.max(c)))
+    })
+}
+
+fn nand_over_host(before: Option<&HealthSnapshot>, after: Option<&HealthSnapshot>) -> Option<f64> {
+    let grown = |reading: Reading| reading(after?)?.checked_sub(reading(before?)?);
+    let host = grown(|look| look.host_written_bytes).filter(|&bytes| bytes >= RATIO_BYTES_MIN)?;
+    let nand = grown(|look| look.nand_written_bytes)?;
+    Some(nand as f64 / host as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::schema::HealthSample;
+
+    const GB: u64 = 1_000_000_000;
+
+    fn look(temperature_c: i32, host_gb: u64, nand_gb: u64) -> HealthSnapshot {
+        HealthSnapshot {
+            temperature_c: Some(temperature_c),
+            host_written_bytes: Some(host_gb * GB),
+            nand_written_bytes: Some(nand_gb * GB),
+            ..blank("nvme-smart-log")
+        }
+    }
+
+    fn blank(source: &str) -> HealthSnapshot {
+        let text = format!(
+            r#"{{"source": "{source}", "temperature_c": null, "host_read_bytes": null,
+            "host_written_bytes": null, "nand_written_bytes": null, "percentage_used": null,
+            "available_spare_percent": null, "power_on_hours": null, "power_cycles": null,
+            "unsafe_shutdowns": null, "media_errors": null, "critical_warning": null,
+            "over_temperature_min": null, "throttle_count": null, "throttle_s": null, "attributes": {{}}}}"#
+        );
+        serde_json::from_str(&text).expect("a snapshot")
+    }
+
+    fn health(before: HealthSnapshot, after: Option<HealthSnapshot>, samples: &[i32]) -> Health {
+        let sample = |&temperature_c: &i32| HealthSample {
+            at_ns: 0,
+            temperature_c: Some(temperature_c),
+            host_written_bytes: None,
+            nand_written_bytes: None,
+        };
+        Health { before: Some(before), after, samples: samples.iter().map(sample).collect() }
+    }
+
+    #[test]
+    fn what_was_written_is_the_difference_and_its_ratio_the_amplification_of_the_run() {
+        let seen = health(look(31, 100, 150), Some(look(58, 110, 180)), &[40, 63, 59]);
+        let summary = HealthSummary::of(&seen).expect("a drive that tells");
+        let labels: Vec<_> = summary.rows.iter().map(|row| row.label.as_str()).collect();
+        assert_eq!(labels, ["temperature", "written by the host", "programmed into NAND"]);
+        assert_eq!(summary.rows[1].change(), Some(10 * GB as i64));
+        assert_eq!(summary.nand_over_host, Some(3.0));
+        assert_eq!((summary.temperature_c, summary.looks), (Some((31, 63)), 5));
+    }
+
+    #[test]
+    fn little_written_or_counters_set_back_give_no_ratio() {
+        let ratio = |after| {
+            let seen = health(look(31, 100, 150), Some(after), &[]);
+            HealthSummary::of(&seen).and_then(|summary| summary.nand_over_host)
+        };
+        assert_eq!(ratio(look(31, 100, 150)), None);
+        assert_eq!(ratio(look(31, 2, 3)), None);
+    }
+
+    #[test]
+    fn a_run_that_died_has_only_what_was_read_before() {
+        let summary = HealthSummary::of(&health(look(31, 1, 1), None, &[])).expect("one look");
+        assert!(summary.rows.iter().all(|row| row.after.is_none() && row.change().is_none()));
+        assert_eq!(HealthSummary::of(&Health::default()), None);
+    }
+
+    #[test]
+    fn of_raw_attributes_only_those_that_moved_are_told_in_the_order_of_their_numbers() {
+        let at = |wear: u64, written: u64| HealthSnapshot {
+            attributes: [("9", 4), ("241", written), ("177", wear)]
+                .map(|(id, raw)| (id.to_owned(), raw))
+                .into(),
+            ..blank("ata-smart")
+        };
+        let summary = HealthSummary::of(&health(at(7, 100), Some(at(8, 300)), &[])).expect("SMART");
+        let rows: Vec<_> =
+            summary.rows.iter().map(|row| (row.label.as_str(), row.change())).collect();
+        let attribute = |id| format!("SMART attribute {id}, raw");
+        assert_eq!(
+            rows,
+            [(attribute(177).as_str(), Some(1)), (attribute(241).as_str(), Some(200))]
+        );
+    }
+}
