@@ -1,8 +1,9 @@
 //! From a description to commands.
 
-use base::{Op, OpKind, Rng};
+use base::{Nanos, Op, OpKind, Rng};
 
 use crate::address::Addresses;
+use crate::pacing::Schedule;
 use crate::workload::{Mix, Workload};
 
 /// The commands of one workload, in order. The same workload and seed give the same commands,
@@ -12,6 +13,8 @@ pub struct Generator {
     workload: Workload,
     addresses: Addresses,
     kinds: Rng,
+    /// When they are due; `None` in a closed loop.
+    schedule: Option<Schedule>,
     /// What is left of [`Workload::limit_bytes`].
     left_bytes: u64,
 }
@@ -22,13 +25,28 @@ impl Generator {
     pub fn new(workload: Workload, seed: u64) -> Self {
         let addresses = Addresses::new(&workload, seed);
         let left_bytes = workload.limit_bytes.unwrap_or(u64::MAX);
-        Self { workload, addresses, kinds: Rng::split(seed, "kinds"), left_bytes }
+        let schedule = Schedule::new(workload.pacing, seed);
+        Self { workload, addresses, kinds: Rng::split(seed, "kinds"), schedule, left_bytes }
     }
 
     /// The description.
     #[must_use]
     pub fn workload(&self) -> &Workload {
         &self.workload
+    }
+
+    /// When the next command is due, from the start of the phase; `None` in a closed loop.
+    #[inline]
+    #[must_use]
+    pub fn due(&self) -> Option<Nanos> {
+        self.schedule.as_ref().map(Schedule::due)
+    }
+
+    /// Commands not handed out yet that are due before `end`, which counts from the start of the phase; 0
+    /// in a closed loop.
+    #[must_use]
+    pub fn due_before(&self, end: Nanos) -> u64 {
+        self.schedule.as_ref().map_or(0, |schedule| schedule.due_before(end))
     }
 
     /// The next command, under this tag; `None` at the end.
@@ -40,6 +58,9 @@ impl Generator {
         let (offset, len) = self.addresses.next_block()?;
         self.left_bytes = self.left_bytes.saturating_sub(u64::from(len));
         let (kind, data) = (self.next_kind(), self.workload.data);
+        if let Some(schedule) = &mut self.schedule {
+            schedule.advance();
+        }
         Some(Op { kind, data, fua: false, len, tag, offset })
     }
 

@@ -1,8 +1,9 @@
-//! The description of a workload: what, how large, where, in which order.
+//! The description of a workload: what, how large, where, in which order, how fast.
 
 use base::{Data, OpKind};
 
 use crate::composite::Composite;
+use crate::pacing::Pacing;
 
 /// In which order blocks are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +62,7 @@ impl Mix {
     }
 }
 
-/// A stream of commands, issued closed loop: a new one for each that ends.
+/// A stream of commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workload {
     /// What the commands do.
@@ -77,8 +78,10 @@ pub struct Workload {
     pub span_bytes: u64,
     /// Order of the blocks.
     pub order: Order,
-    /// Commands kept outstanding.
+    /// Commands kept outstanding; in an open loop the most that may be, the others wait.
     pub queue_depth: u32,
+    /// When commands are issued.
+    pub pacing: Pacing,
     /// The workload ends when commands for so many bytes have been issued; `None` where its order
     /// or a time ends it.
     pub limit_bytes: Option<u64>,
@@ -111,6 +114,7 @@ impl Workload {
             span_bytes,
             order,
             queue_depth,
+            pacing: Pacing::ClosedLoop,
             limit_bytes: None,
         }
     }

@@ -20,8 +20,10 @@ pub enum End {
     Failed,
 }
 
-/// Issues the commands of `generator` closed loop until they end, until `deadline` on the target's
-/// clock, until `interrupted`, or until a command fails; then waits for what is outstanding.
+/// Issues the commands of `generator` until they end, until `deadline` on the target's clock, until
+/// `interrupted`, or until a command fails; then waits for what is outstanding. In a closed loop the
+/// queue is kept full; in an open loop a command is issued when it is due, or as soon after as the
+/// queue has room, and its latency counts from when it was due.
 /// `on_second` is called whenever at least one second has been recorded.
 ///
 /// # Errors
@@ -34,31 +36,29 @@ pub fn drive<T: Target>(
     interrupted: &AtomicBool,
     mut on_second: impl FnMut(&Recorder),
 ) -> Result<End, IoError> {
-    let queue_depth = generator.workload().queue_depth;
-    let mut free_tags: Vec<u32> = (0..queue_depth).rev().collect();
-    let mut outstanding = vec![None; queue_depth as usize];
-    let mut ops: Vec<Op> = Vec::with_capacity(queue_depth as usize);
-    let mut ended: Vec<Completion> = Vec::with_capacity(queue_depth as usize);
+    let mut queue = Queue::new(generator, recorder.start());
+    let mut ended: Vec<Completion> = Vec::with_capacity(queue.outstanding.len());
+    let mut now = target.now();
     let mut seconds = 0;
     let mut end = None;
     target.telemetry_start(Nanos::SECOND);
     loop {
         if end.is_none() {
-            let exhausted = issue(generator, &mut free_tags, &mut outstanding, &mut ops);
-            target.submit(&ops);
+            let exhausted = queue.fill(now);
+            target.submit(&queue.ops);
             end = exhausted.then_some(End::Complete);
         }
-        if free_tags.len() == queue_depth as usize {
-            return Ok(end.unwrap_or(End::Complete));
+        if let (Some(end), true) = (end, queue.is_idle()) {
+            return Ok(end);
         }
-        target.reap(1, &mut ended)?;
+        match queue.next_due().filter(|_| end.is_none()) {
+            Some(due) => wait_until(target, earlier(due, deadline), queue.is_idle(), &mut ended)?,
+            None => target.reap(1, &mut ended)?,
+        }
         for completion in ended.drain(..) {
-            if let Some(op) = outstanding[completion.tag as usize].take() {
-                recorder.completed(&op, &completion);
-                free_tags.push(completion.tag);
-            }
+            queue.ended(completion, recorder);
         }
-        let now = target.now();
+        now = target.now();
         recorder.passed(now);
         if recorder.seconds().len() > seconds {
             seconds = recorder.seconds().len();
@@ -67,28 +67,116 @@ pub fn drive<T: Target>(
         }
         if end.is_none() {
             end = reason_to_stop(now, deadline, recorder, interrupted);
+            if let (Some(End::Complete), Some(deadline)) = (end, deadline) {
+                recorder.ios_not_issued = queue.fill_up_to(deadline);
+                target.submit(&queue.ops);
+            }
         }
     }
 }
 
-/// Gives every free tag a command; true where the workload has none left.
-#[inline]
-fn issue(
-    generator: &mut Generator,
-    free_tags: &mut Vec<u32>,
-    outstanding: &mut [Option<Op>],
-    ops: &mut Vec<Op>,
-) -> bool {
-    ops.clear();
-    while let Some(tag) = free_tags.pop() {
-        let Some(op) = generator.next_op(tag) else {
-            free_tags.push(tag);
-            return true;
-        };
-        outstanding[tag as usize] = Some(op);
-        ops.push(op);
+/// A command outstanding.
+#[derive(Clone, Copy)]
+struct Under {
+    op: Op,
+    /// When it should have been issued; `None` in a closed loop, where that is when it was.
+    due: Option<Nanos>,
+}
+
+/// Tags, the commands that hold them, and where the next commands come from.
+struct Queue<'a> {
+    generator: &'a mut Generator,
+    /// Where the schedule of an open loop begins.
+    start: Nanos,
+    free_tags: Vec<u32>,
+    outstanding: Vec<Option<Under>>,
+    /// What goes to the target next.
+    ops: Vec<Op>,
+}
+
+impl<'a> Queue<'a> {
+    fn new(generator: &'a mut Generator, start: Nanos) -> Self {
+        let depth = generator.workload().queue_depth;
+        Self {
+            generator,
+            start,
+            free_tags: (0..depth).rev().collect(),
+            outstanding: vec![None; depth as usize],
+            ops: Vec::with_capacity(depth as usize),
+        }
     }
-    false
+
+    fn is_idle(&self) -> bool {
+        self.free_tags.len() == self.outstanding.len()
+    }
+
+    /// When the next command is due on the target's clock; `None` in a closed loop.
+    #[inline]
+    fn due(&self) -> Option<Nanos> {
+        self.generator.due().map(|due| Nanos(self.start.0.saturating_add(due.0)))
+    }
+
+    /// As [`Queue::due`]; `None` where the queue is full as well.
+    #[inline]
+    fn next_due(&self) -> Option<Nanos> {
+        if self.free_tags.is_empty() { None } else { self.due() }
+    }
+
+    /// Gives every free tag a command, in an open loop as far as they are due by `now`; true where
+    /// the workload has none left.
+    #[inline]
+    fn fill(&mut self, now: Nanos) -> bool {
+        self.ops.clear();
+        while let Some(&tag) = self.free_tags.last() {
+            let due = self.due();
+            if due.is_some_and(|due| due > now) {
+                return false;
+            }
+            let Some(op) = self.generator.next_op(tag) else { return true };
+            self.free_tags.pop();
+            self.outstanding[tag as usize] = Some(Under { op, due });
+            self.ops.push(op);
+        }
+        false
+    }
+
+    /// In an open loop the last commands, those that are due before `end`; the number of those that
+    /// find no room. In a closed loop none.
+    fn fill_up_to(&mut self, end: Nanos) -> u64 {
+        self.ops.clear();
+        if self.due().is_some() {
+            self.fill(Nanos(end.0.saturating_sub(1)));
+        }
+        self.generator.due_before(Nanos(end.0.saturating_sub(self.start.0)))
+    }
+
+    /// Records the end of a command and frees its tag.
+    #[inline]
+    fn ended(&mut self, end: Completion, recorder: &mut Recorder) {
+        let Some(Under { op, due }) = self.outstanding[end.tag as usize].take() else { return };
+        recorder.completed(&op, &Completion { submitted: due.unwrap_or(end.submitted), ..end });
+        self.free_tags.push(end.tag);
+    }
+}
+
+fn earlier(due: Nanos, deadline: Option<Nanos>) -> Nanos {
+    deadline.map_or(due, |deadline| due.min(deadline))
+}
+
+/// Lets time pass until `due`, or until something ends. With nothing outstanding it sleeps, a second at
+/// most so that the stop button is looked at.
+pub(crate) fn wait_until<T: Target>(
+    target: &mut T,
+    due: Nanos,
+    idle: bool,
+    ended: &mut Vec<Completion>,
+) -> Result<(), IoError> {
+    if idle {
+        let second = target.now().0.saturating_add(Nanos::SECOND.0);
+        target.idle_until(Nanos(due.0.min(second)));
+        return Ok(());
+    }
+    target.reap_until(due, ended)
 }
 
 #[inline]

@@ -44,6 +44,9 @@ pub struct Recorder {
     pub errors: u64,
     /// Commands that ended after the phase.
     pub ios_after_end: u64,
+    /// Commands of an open loop that were due within the phase and found no room in the queue until its
+    /// end.
+    pub ios_not_issued: u64,
     /// The first failure: its command and errno.
     pub first_error: Option<(Op, i32)>,
 }
@@ -67,14 +70,27 @@ impl Recorder {
             bytes: 0,
             errors: 0,
             ios_after_end: 0,
+            ios_not_issued: 0,
             first_error: None,
         }
+    }
+
+    /// When the phase began.
+    #[must_use]
+    pub fn start(&self) -> Nanos {
+        Nanos(self.start_ns)
     }
 
     /// Begins a linear pass at `start`, with a row for each zone.
     #[must_use]
     pub fn of_zones(start: Nanos, zones: Zones) -> Self {
         Self { zones: Some(zones), ..Self::new(start, None) }
+    }
+
+    /// When the phase ends; `None` where it does so by itself.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Nanos> {
+        (self.end_ns < u64::MAX).then_some(Nanos(self.end_ns))
     }
 
     /// Rows that have ended.

@@ -462,8 +462,8 @@ impl Session {
         spec: &PhaseSpec,
         control: &mut Control<'_>,
     ) -> (Phase, PhaseRows) {
-        let start = target.now();
         let confirmed = target.confirm_identity();
+        let start = target.now();
         let mut what = spec.what.clone();
         let done = match &spec.action {
             Action::Load { workload, duration, zones } => {
@@ -473,7 +473,10 @@ impl Session {
                     || Recorder::new(start, length),
                     |zones| Recorder::of_zones(start, zones),
                 );
-                return self.load(target, spec, generator, recorder, length, control);
+                return match confirmed {
+                    Ok(()) => self.load(target, spec, generator, recorder, control),
+                    Err(error) => self.driven(target, spec, recorder, Err(error.into())),
+                };
             }
             Action::Replay(replay) => return self.replay(target, spec, replay, control),
             Action::Purge => confirmed.and_then(|()| self.purge(target, control)).map(|method| {

@@ -22,7 +22,7 @@ use base::{Completion, Nanos, Op, OpKind, Status};
 use io_uring::{IoUring, opcode, squeue, types};
 use rustix::io::Errno;
 
-use super::medium::{Medium, MediumKind};
+use super::medium::{Medium, MediumKind, SPIN_NS};
 use crate::buffer::BufferPool;
 use crate::error::IoError;
 use crate::identity::Identity;
@@ -62,6 +62,8 @@ pub struct UringEngine {
     started: bool,
     fixed_buffers: bool,
     discard_command: bool,
+    /// The kernel can wait for a command and for a time at once (Linux 5.11).
+    timed_wait: bool,
 }
 
 impl std::fmt::Debug for UringEngine {
@@ -92,6 +94,7 @@ impl UringEngine {
         medium.identity.engine = format!("{how}, {}", medium.identity.engine);
         let slot = Slot { submitted: Nanos(0), expected: 0, busy: false };
         Ok(Self {
+            timed_wait: ring.params().is_feature_ext_arg(),
             ring,
             pool,
             slots: vec![slot; depth as usize],
@@ -203,16 +206,29 @@ impl UringEngine {
         if !self.started {
             self.start()?;
         }
-        match self.ring.submit_and_wait(min.min(self.in_ring)) {
-            Ok(_) => Ok(()),
-            // A signal: the caller looks at what there is and decides. Busy and again: the kernel
-            // wants completions taken away, or is short of memory, before it takes more.
+        let entered = self.ring.submit_and_wait(min.min(self.in_ring)).map(|_| ());
+        self.entered(entered)
+    }
+
+    /// What the answer to an enter means for the target as a whole.
+    fn entered(&self, answer: io::Result<()>) -> Result<(), IoError> {
+        match answer {
+            Ok(()) => Ok(()),
             Err(error) if is_temporary(&error) => Ok(()),
             Err(source) => Err(IoError::Device {
                 context: format!("io_uring_enter failed on {}", self.medium.identity.name),
                 source,
             }),
         }
+    }
+
+    /// Waits until a command ends, `sleep_ns` at most.
+    fn nap(&mut self, sleep_ns: u64) -> Result<(), IoError> {
+        let duration = std::time::Duration::from_nanos(sleep_ns);
+        let timeout = types::Timespec::from(duration);
+        let limit = types::SubmitArgs::new().timespec(&timeout);
+        let waited = self.ring.submitter().submit_with_args(1, &limit).map(|_| ());
+        self.entered(waited)
     }
 
     /// Tells the kernel about new commands without waiting. What fails here fails again, and is
@@ -324,6 +340,21 @@ impl Target for UringEngine {
         Ok(())
     }
 
+    /// Sleeps in the kernel, which wakes it for an end, and polls only shortly before `t`.
+    fn reap_until(&mut self, t: Nanos, out: &mut Vec<Completion>) -> Result<(), IoError> {
+        loop {
+            self.reap(0, out)?;
+            let left_ns = t.0.saturating_sub(self.now().0);
+            if !out.is_empty() || left_ns == 0 {
+                return Ok(());
+            }
+            if left_ns > SPIN_NS && self.in_ring > 0 && self.timed_wait {
+                self.nap(left_ns - SPIN_NS)?;
+            }
+            std::hint::spin_loop();
+        }
+    }
+
     fn idle_until(&mut self, t: Nanos) {
         self.medium.clock.sleep_until(t);
     }
@@ -370,9 +401,13 @@ fn status(result: i32, expected: i32) -> Status {
     Status::Failed { errno }
 }
 
+/// A signal, or the end of a nap: the caller looks at what there is and decides. Busy and again: the
+/// kernel wants completions taken away, or is short of memory, before it takes more.
 fn is_temporary(error: &io::Error) -> bool {
     let code = error.raw_os_error();
-    [Errno::INTR, Errno::BUSY, Errno::AGAIN].iter().any(|e| Some(e.raw_os_error()) == code)
+    [Errno::INTR, Errno::TIME, Errno::BUSY, Errno::AGAIN]
+        .iter()
+        .any(|e| Some(e.raw_os_error()) == code)
 }
 
 /// `RWF_DSYNC` makes one write durable; block devices that can turn it into a write with FUA.

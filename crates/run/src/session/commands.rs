@@ -24,21 +24,20 @@ impl Session {
         spec: &PhaseSpec,
         mut generator: Generator,
         mut recorder: Recorder,
-        duration: Option<Nanos>,
         control: &mut Control<'_>,
     ) -> (Phase, PhaseRows) {
-        let start = target.now();
-        let deadline = duration.map(|duration| Nanos(start.0.saturating_add(duration.0)));
+        let deadline = recorder.deadline();
         let observer = &mut *control.observer;
-        let end = target.confirm_identity().and_then(|()| {
-            let seconds = |recorder: &Recorder| observer(&second_event(recorder));
-            drive(target, &mut generator, deadline, &mut recorder, control.interrupted, seconds)
-        });
+        let seconds = |recorder: &Recorder| observer(&second_event(recorder));
+        let end =
+            drive(target, &mut generator, deadline, &mut recorder, control.interrupted, seconds);
         if let (Ok(End::Complete), Some(deadline)) = (&end, deadline) {
             target.idle_until(deadline);
         }
-        let end = end.map_err(RunError::from);
-        self.driven(target, spec, start, recorder, end)
+        if recorder.ios_not_issued > 0 {
+            self.warn(not_kept_up(spec, &generator, &recorder));
+        }
+        self.driven(target, spec, recorder, end.map_err(RunError::from))
     }
 
     /// Replays a trace.
@@ -64,7 +63,7 @@ impl Session {
             self.replay = Some(meter);
             end
         });
-        self.driven(target, spec, start, recorder, end)
+        self.driven(target, spec, recorder, end)
     }
 
     /// Leaves the target alone, looking at the stop button once a second.
@@ -128,16 +127,16 @@ impl Session {
     }
 
     /// The record and the rows of a phase of commands that has come to an end.
-    fn driven<T: Target>(
+    pub(super) fn driven<T: Target>(
         &mut self,
         target: &mut T,
         spec: &PhaseSpec,
-        start: Nanos,
         mut recorder: Recorder,
         end: Result<End, RunError>,
     ) -> (Phase, PhaseRows) {
         target.telemetry_take(recorder.telemetry_mut());
         let failed = recorder.first_error.map(|(op, errno)| command_failed(&op, errno));
+        let start = recorder.start();
         let mut phase = phase_record(spec, spec.what.clone(), start, start);
         phase.complete = matches!(end, Ok(End::Complete));
         (phase.ios, phase.bytes) = (recorder.ios, recorder.bytes);
@@ -169,6 +168,18 @@ fn second_event(recorder: &Recorder) -> Event {
         elapsed: Nanos(row.start_ns + row.duration_ns),
         latency_ns_p99: row.latency_ns_p99,
     }
+}
+
+/// The end of a phase whose target was slower than the rate asked for.
+fn not_kept_up(spec: &PhaseSpec, generator: &Generator, recorder: &Recorder) -> String {
+    let pacing = generator.workload().pacing;
+    let Recorder { ios, ios_not_issued, .. } = recorder;
+    format!(
+        "phase `{}`: the target did not keep up with a rate of {pacing}: {ios} commands ended in time, and \
+         {ios_not_issued} that were due found no room in the queue; their latencies are missing, so the true \
+         ones are longer",
+        spec.name
+    )
 }
 
 fn command_failed(op: &base::Op, errno: i32) -> io::IoError {

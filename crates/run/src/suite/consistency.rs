@@ -4,10 +4,12 @@
 //! data (or precondition it in one pass, see [`super::precondition`]); then 4 KB random writes over the span at QD 32 for 2,000 s, one sample a second. How to
 //! read it: a fast start while spare blocks last, a fall when every write needs cleaning first, then
 //! a band whose height is the steady state and whose thickness is the inconsistency. The one-hour
-//! form of 2015 is `--set duration=3600s --set steady_from=3200s`.
+//! form of 2015 is `--set duration=3600s --set steady_from=3200s`. With a rate (`--set rate=1000`) the
+//! load is an open loop: the graph then shows whether the drive keeps up with a demand, and latencies
+//! count from when a command was due, so that a stall is felt by all that should have come meanwhile.
 
 use base::{Nanos, OpKind};
-use load::{Order, Workload};
+use load::{Order, Pacing, Workload};
 use result::stats::{consistency::Consistency, findings, notice::Notice};
 
 use super::precondition::{self, OnePass};
@@ -27,6 +29,11 @@ pub const DEFINITION: Definition = Definition {
         Param { name: "duration", default: "2000s", help: "length of the load" },
         Param { name: "steady_from", default: "1400s", help: "where steady state begins" },
         Param { name: "queue_depth", default: "32", help: "commands kept outstanding by the load" },
+        Param {
+            name: "rate",
+            default: "max",
+            help: "random writes a second: max (as fast as they end), 1000, or poisson:1000",
+        },
         Param { name: "block", default: "4KiB", help: "size and alignment of the random writes" },
         Param {
             name: "fill_block",
@@ -50,6 +57,7 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     let duration = params.duration("duration")?;
     let steady_from: Nanos = params.get("steady_from")?;
     let queue_depth: u32 = params.get("queue_depth")?;
+    let pacing: Pacing = params.get("rate")?;
     let (block, fill_block) = (params.block_bytes("block")?, params.block_bytes("fill_block")?);
     let (purge, fill): (bool, bool) = (params.get("purge")?, params.get("fill")?);
     let write = |order, block_bytes, queue_depth| {
@@ -66,12 +74,13 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
         let workload = write(Order::SequentialOnce, fill_block, steps::FILL_QUEUE_DEPTH);
         phases.push(steps::to_its_end("fill", workload));
     }
-    let workload = write(Order::Uniform, block, queue_depth);
+    let workload = Workload { pacing, ..write(Order::Uniform, block, queue_depth) };
     phases.push(steps::for_time(LOAD, workload, duration));
     let mut config = steps::config([
         ("duration_s", steps::seconds(duration)),
         ("steady_from_s", steps::seconds(steady_from)),
         ("queue_depth", queue_depth.into()),
+        ("rate", pacing.to_string().into()),
         ("block_bytes", block.into()),
         ("fill_block_bytes", fill_block.into()),
         ("purge", purge.into()),

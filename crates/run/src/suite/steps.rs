@@ -2,7 +2,7 @@
 
 use base::{Bytes, Data, Nanos, OpKind};
 use io::Rest;
-use load::{Composite, Mix, Order, Workload};
+use load::{Composite, Mix, Order, Pacing, Workload};
 use serde_json::Value;
 
 use super::{Action, PhaseSpec, Step};
@@ -140,7 +140,14 @@ fn in_words(workload: &Workload, duration: Option<Nanos>) -> String {
         (None, _) => String::new(),
     };
     let (depth, span) = (workload.queue_depth, size(workload.span_bytes));
-    format!("{block} {order} {kind} within {span}, QD {depth}{data}{limit}")
+    let pace = match workload.pacing {
+        Pacing::ClosedLoop => format!("QD {depth}"),
+        Pacing::Fixed { rate_iops } => format!("{rate_iops} a second, at most QD {depth}"),
+        Pacing::Poisson { rate_iops } => {
+            format!("{rate_iops} a second at random (Poisson), at most QD {depth}")
+        }
+    };
+    format!("{block} {order} {kind} within {span}, {pace}{data}{limit}")
 }
 
 /// Bytes as people say them: `8GiB` where that is exact, else decimal as drives are sold.

@@ -1,0 +1,276 @@
+//! When commands are due: as soon as one ends, or by a schedule that no target can slow down.
+//!
+//! A closed loop lets a stalled target decide how few commands feel the stall. A schedule does not:
+//! what was due during the stall was due then, and its latency counts from there.
+
+use std::fmt;
+use std::str::FromStr;
+
+use base::{Nanos, Rng};
+
+/// The highest rate that can be asked for: one command a nanosecond.
+pub const RATE_IOPS_MAX: u64 = 1_000_000_000;
+
+/// Decides when the next command is issued.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Pacing {
+    /// A new command for each one that ends; written `max`.
+    #[default]
+    ClosedLoop,
+    /// At equal distances; written `1000`.
+    Fixed {
+        /// Commands a second, 1 to [`RATE_IOPS_MAX`].
+        rate_iops: u64,
+    },
+    /// At moments that know nothing of each other (a Poisson process), as many users together would;
+    /// written `poisson:1000`.
+    Poisson {
+        /// Commands a second in the mean, 1 to [`RATE_IOPS_MAX`].
+        rate_iops: u64,
+    },
+}
+
+/// A text that is no [`Pacing`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is no rate; expected `max`, commands a second from 1 to 1000000000 such as `1000`, `20k` or \
+     `1M`, or `poisson:1000`"
+)]
+pub struct PacingError(String);
+
+impl Pacing {
+    /// Commands a second; `None` in a closed loop.
+    #[must_use]
+    pub const fn rate_iops(self) -> Option<u64> {
+        match self {
+            Self::ClosedLoop => None,
+            Self::Fixed { rate_iops } | Self::Poisson { rate_iops } => Some(rate_iops),
+        }
+    }
+}
+
+impl FromStr for Pacing {
+    type Err = PacingError;
+
+    fn from_str(text: &str) -> Result<Self, PacingError> {
+        let rate = |text: &str| rate_iops(text).ok_or_else(|| PacingError(text.to_owned()));
+        match text.split_once(':') {
+            None if text == "max" => Ok(Self::ClosedLoop),
+            None => Ok(Self::Fixed { rate_iops: rate(text)? }),
+            Some(("poisson", mean)) => Ok(Self::Poisson { rate_iops: rate(mean)? }),
+            Some(_) => Err(PacingError(text.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for Pacing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::ClosedLoop => f.write_str("max"),
+            Self::Fixed { rate_iops } => write!(f, "{rate_iops}"),
+            Self::Poisson { rate_iops } => write!(f, "poisson:{rate_iops}"),
+        }
+    }
+}
+
+/// `20k` is 20,000: rates are decimal, unlike block sizes.
+fn rate_iops(text: &str) -> Option<u64> {
+    let (digits, factor) = match text.strip_suffix(['k', 'K']) {
+        Some(digits) => (digits, 1_000),
+        None => text.strip_suffix('M').map_or((text, 1), |digits| (digits, 1_000_000)),
+    };
+    let rate = digits.parse::<u64>().ok()?.checked_mul(factor)?;
+    (1..=RATE_IOPS_MAX).contains(&rate).then_some(rate)
+}
+
+/// Bits behind the point of [`Schedule::due_q32`].
+const FRACTION_BITS: u32 = 32;
+const SECOND_Q32: u128 = (Nanos::SECOND.0 as u128) << FRACTION_BITS;
+
+/// The moments at which commands are due, from the start of a phase on, as integers: the same seed
+/// gives the same moments on every machine.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    pacing: Pacing,
+    rate_iops: u64,
+    /// Commands that were due before the next one.
+    index: u64,
+    /// When the next one is due, in ns times 2^32: rounding must not change the rate.
+    due_q32: u128,
+    gaps: Rng,
+}
+
+impl Schedule {
+    /// The schedule of `pacing`; `None` for a closed loop, which has none.
+    #[must_use]
+    pub fn new(pacing: Pacing, seed: u64) -> Option<Self> {
+        let rate_iops = pacing.rate_iops()?;
+        let gaps = Rng::split(seed, "gaps");
+        let mut schedule = Self { pacing, rate_iops, index: 0, due_q32: 0, gaps };
+        if let Pacing::Poisson { .. } = pacing {
+            schedule.advance();
+        }
+        Some(schedule)
+    }
+
+    /// When the next command is due, from the start of the phase.
+    #[inline]
+    #[must_use]
+    pub fn due(&self) -> Nanos {
+        Nanos((self.due_q32 >> FRACTION_BITS) as u64)
+    }
+
+    /// Goes on to the command after.
+    #[inline]
+    pub fn advance(&mut self) {
+        self.index += 1;
+        self.due_q32 = match self.pacing {
+            Pacing::Poisson { .. } => {
+                let (whole, fraction) = exponential(&mut self.gaps);
+                let mean_q32 = SECOND_Q32 / u128::from(self.rate_iops);
+                let part = (u128::from(fraction) * mean_q32) >> u64::BITS;
+                self.due_q32 + u128::from(whole) * mean_q32 + part
+            }
+            // From the index, so that no error adds up.
+            _ => u128::from(self.index) * SECOND_Q32 / u128::from(self.rate_iops),
+        };
+    }
+
+    /// Commands from the next one on that are due before `end`; in a Poisson process how many are to
+    /// be expected.
+    #[must_use]
+    pub fn due_before(&self, end: Nanos) -> u64 {
+        let left_q32 = (u128::from(end.0) << FRACTION_BITS).saturating_sub(self.due_q32);
+        let commands = (left_q32 * u128::from(self.rate_iops)).div_ceil(SECOND_Q32);
+        u64::try_from(commands).unwrap_or(u64::MAX)
+    }
+}
+
+/// An exponential variate of mean 1: its whole part, and its fraction in units of 2^-64.
+///
+/// John von Neumann's method ("Various techniques used in connection with random digits", 1951):
+/// uniform numbers are drawn while they fall; where the run that begins with `first` has odd length,
+/// `first` is the fraction, else the whole part grows by one. Exact, and without a logarithm, whose
+/// last digit depends on the library.
+#[inline]
+fn exponential(rng: &mut Rng) -> (u64, u64) {
+    let mut whole = 0;
+    loop {
+        let first = rng.next_u64();
+        let mut last = first;
+        let mut odd = true;
+        loop {
+            let next = rng.next_u64();
+            if next >= last {
+                break;
+            }
+            (last, odd) = (next, !odd);
+        }
+        if odd {
+            return (whole, first);
+        }
+        whole += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn moments(pacing: Pacing, seed: u64) -> impl Iterator<Item = u64> {
+        let mut schedule = Schedule::new(pacing, seed).expect("an open loop");
+        std::iter::from_fn(move || {
+            let due = schedule.due();
+            schedule.advance();
+            Some(due.0)
+        })
+    }
+
+    #[test]
+    fn a_fixed_rate_is_exact_however_odd() {
+        for rate_iops in [1, 3, 7, 1_000, 333_333, 999_983, 1_000_000, RATE_IOPS_MAX] {
+            let pacing = Pacing::Fixed { rate_iops };
+            let second = Nanos::SECOND.0;
+            for (index, due) in (0..).zip(moments(pacing, 1)).take(1_000) {
+                assert_eq!(due, index * second / rate_iops, "{rate_iops}");
+            }
+            let schedule = Schedule::new(pacing, 1).unwrap();
+            assert_eq!(schedule.due_before(Nanos(10 * second)), 10 * rate_iops);
+            assert_eq!(schedule.due_before(Nanos(0)), 0);
+        }
+    }
+
+    /// The largest distance between the distribution of `values` and the exponential one of mean
+    /// `mean` (Kolmogorov and Smirnov).
+    fn distance_to_exponential(mut values: Vec<u64>, mean: f64) -> f64 {
+        values.sort_unstable();
+        let count = values.len() as f64;
+        let distance = |(index, value): (usize, &u64)| {
+            let expected = -(-(*value as f64) / mean).exp_m1();
+            let (below, upto) = (index as f64 / count, (index as f64 + 1.0) / count);
+            (expected - below).abs().max((expected - upto).abs())
+        };
+        values.iter().enumerate().map(distance).fold(0.0, f64::max)
+    }
+
+    #[test]
+    fn poisson_gaps_are_exponential_at_every_rate() {
+        const GAPS: usize = 100_000;
+        // What 99% of true samples stay below (Kolmogorov's limit distribution).
+        let critical = 1.628 / (GAPS as f64).sqrt();
+        for (seed, rate_iops) in [(1, 10), (2, 1_000), (3, 100_000), (4, 600_000), (5, 1_000_000)] {
+            let due: Vec<_> = moments(Pacing::Poisson { rate_iops }, seed).take(GAPS + 1).collect();
+            let gaps: Vec<_> = due.windows(2).map(|pair| pair[1] - pair[0]).collect();
+            let mean = 1e9 / rate_iops as f64;
+            let distance = distance_to_exponential(gaps, mean);
+            assert!(distance < critical, "{rate_iops} IOPS: {distance} of at most {critical}");
+            // Five standard deviations of the mean of so many gaps.
+            let found = due[GAPS] as f64 / GAPS as f64;
+            assert!(
+                (found / mean - 1.0).abs() < 5.0 / (GAPS as f64).sqrt(),
+                "{rate_iops}: {found}"
+            );
+        }
+    }
+
+    #[test]
+    fn the_distance_finds_gaps_that_are_not_exponential() {
+        let even: Vec<_> = (0..10_000_u64).map(|index| index % 2_000).collect();
+        assert!(distance_to_exponential(even, 1_000.0) > 0.1);
+    }
+
+    #[test]
+    fn poisson_gaps_know_nothing_of_each_other() {
+        let due: Vec<_> = moments(Pacing::Poisson { rate_iops: 1_000 }, 9).take(100_001).collect();
+        let gaps: Vec<_> = due.windows(2).map(|pair| (pair[1] - pair[0]) as f64 / 1e6).collect();
+        let products: f64 = gaps.windows(2).map(|pair| (pair[0] - 1.0) * (pair[1] - 1.0)).sum();
+        // The correlation of independent neighbours has a standard deviation of 1/sqrt(n).
+        let correlation = products / gaps.len() as f64;
+        assert!(correlation.abs() < 5.0 / (gaps.len() as f64).sqrt(), "{correlation}");
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_moments() {
+        let first = |seed| moments(Pacing::Poisson { rate_iops: 1_000 }, seed).take(5).collect();
+        let moments: Vec<Vec<u64>> = [1, 1, 2].into_iter().map(first).collect();
+        assert_eq!(moments[0], moments[1]);
+        assert_ne!(moments[0], moments[2]);
+    }
+
+    #[test]
+    fn a_rate_is_read_as_it_is_written() {
+        for (text, pacing) in [
+            ("max", Pacing::ClosedLoop),
+            ("1", Pacing::Fixed { rate_iops: 1 }),
+            ("20k", Pacing::Fixed { rate_iops: 20_000 }),
+            ("poisson:1M", Pacing::Poisson { rate_iops: 1_000_000 }),
+        ] {
+            assert_eq!(text.parse(), Ok(pacing));
+            assert_eq!(pacing.to_string().parse(), Ok(pacing));
+        }
+        for text in ["", "0", "fast", "poisson", "poisson:0", "even:5", "-1", "1001M", "1.5k"] {
+            let error = text.parse::<Pacing>().unwrap_err().to_string();
+            assert!(error.contains("poisson:1000"), "{error}");
+        }
+    }
+}
