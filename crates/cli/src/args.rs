@@ -10,7 +10,7 @@ use base::{Bytes, Ratio};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use io::PurgeMethod;
 use io::meter::MeterSpec;
-use run::{SpanRequest, Test};
+use run::{SpanRequest, Test, Workers};
 
 /// An SSD performance laboratory: how evenly does a drive keep working, and why?
 #[derive(Debug, Parser)]
@@ -135,9 +135,46 @@ pub struct RunArgs {
     /// Promise that nothing is written: a test that writes is refused
     #[arg(long, conflicts_with = "erase")]
     pub read_only: bool,
+    #[command(flatten)]
+    pub engine: EngineArgs,
     /// No progress, no talk
     #[arg(long)]
     pub quiet: bool,
+}
+
+/// How commands reach a real target.
+#[derive(Clone, Debug, ClapArgs)]
+pub struct EngineArgs {
+    /// Threads that drive a real target or `null:`; each has a share of the queue depth. For drives that
+    /// one core cannot saturate
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
+    pub workers: u32,
+    /// Keep each of these threads on a processor of its own
+    #[arg(long)]
+    pub pin: bool,
+}
+
+impl Default for EngineArgs {
+    fn default() -> Self {
+        Self { workers: 1, pin: false }
+    }
+}
+
+impl EngineArgs {
+    /// The threads asked for.
+    pub fn workers(&self) -> Workers {
+        Workers { count: self.workers, pin: self.pin }
+    }
+
+    /// What was asked for beyond the defaults, as typed.
+    pub fn words(&self) -> Vec<String> {
+        let mut words = Vec::new();
+        if self.workers > 1 {
+            words.extend(["--workers".to_owned(), self.workers.to_string()]);
+        }
+        words.extend(self.pin.then(|| "--pin".to_owned()));
+        words
+    }
 }
 
 /// Arguments of `review`.

@@ -10,6 +10,7 @@
 //!
 //! `unsafe` code stands in [`buffer`], [`engine::uring`], `ioctl` and [`huge_pages`] only.
 
+pub mod affinity;
 pub mod ata;
 pub mod block_tracer;
 pub mod buffer;

@@ -140,7 +140,11 @@ pub fn open_block(path: &Path, options: &OpenOptions) -> Result<RealTarget, IoEr
 
 /// A file or block device, driven by the engine that was chosen when it was opened.
 #[derive(Debug)]
-pub struct RealTarget(Engine);
+pub struct RealTarget {
+    engine: Engine,
+    /// How it was opened, to open it once more for another thread.
+    options: OpenOptions,
+}
 
 #[derive(Debug)]
 enum Engine {
@@ -163,7 +167,7 @@ impl RealTarget {
         let (reason, pool, back) = match options.engine {
             EngineChoice::Sync => ("asked for".to_owned(), pool, medium),
             EngineChoice::Auto => match UringEngine::new(medium, pool) {
-                Ok(engine) => return Ok(Self(Engine::Uring(Box::new(engine)))),
+                Ok(engine) => return Ok(Self::with(Engine::Uring(Box::new(engine)), options)),
                 Err(refused) => {
                     let (medium, pool, reason) = *refused;
                     (reason, pool, medium)
@@ -173,18 +177,29 @@ impl RealTarget {
         medium = back;
         let how = format!("sync, one command at a time ({reason})");
         medium.identity.engine = format!("{how}, {}", medium.identity.engine);
-        Ok(Self(Engine::Sync(Box::new(SyncEngine::new(medium, pool)))))
+        Ok(Self::with(Engine::Sync(Box::new(SyncEngine::new(medium, pool))), options))
+    }
+
+    fn with(engine: Engine, options: &OpenOptions) -> Self {
+        Self { engine, options: options.clone() }
+    }
+
+    /// A target of its own on the same open file or device, with buffers and a queue of its own.
+    fn lane(&self, index: u64, queue_depth: u32) -> Result<Self, IoError> {
+        let seed = self.options.seed.wrapping_add(index + 1);
+        let options = OpenOptions { queue_depth, seed, ..self.options.clone() };
+        Self::assemble(self.medium().lane(queue_depth)?, &options)
     }
 
     fn medium(&self) -> &Medium {
-        match &self.0 {
+        match &self.engine {
             Engine::Uring(engine) => engine.medium(),
             Engine::Sync(engine) => engine.medium(),
         }
     }
 
     fn medium_mut(&mut self) -> &mut Medium {
-        match &mut self.0 {
+        match &mut self.engine {
             Engine::Uring(engine) => engine.medium_mut(),
             Engine::Sync(engine) => engine.medium_mut(),
         }
@@ -193,7 +208,7 @@ impl RealTarget {
     /// True where `io_uring` drives the target, false for blocking calls.
     #[must_use]
     pub fn uses_uring(&self) -> bool {
-        matches!(self.0, Engine::Uring(_))
+        matches!(self.engine, Engine::Uring(_))
     }
 
     /// What the reader of a result should know about how this target was opened.
@@ -215,7 +230,7 @@ impl RealTarget {
     /// The first `len_bytes` of what the last read with this tag returned; `None` while a command
     /// with the tag is outstanding, or where tag or length exceed the limits.
     pub fn read_bytes(&mut self, tag: u32, len_bytes: usize) -> Option<&[u8]> {
-        match &mut self.0 {
+        match &mut self.engine {
             Engine::Uring(engine) => engine.read_bytes(tag, len_bytes),
             Engine::Sync(engine) => engine.read_bytes(tag, len_bytes),
         }
@@ -225,13 +240,13 @@ impl RealTarget {
 /// Calls the engine inside; a predictable branch, not a virtual call.
 macro_rules! delegate {
     ($self:ident, $engine:ident => $call:expr) => {
-        match &$self.0 {
+        match &$self.engine {
             Engine::Uring($engine) => $call,
             Engine::Sync($engine) => $call,
         }
     };
     (mut $self:ident, $engine:ident => $call:expr) => {
-        match &mut $self.0 {
+        match &mut $self.engine {
             Engine::Uring($engine) => $call,
             Engine::Sync($engine) => $call,
         }
@@ -264,6 +279,15 @@ impl Target for RealTarget {
     #[inline]
     fn reap(&mut self, min: usize, out: &mut Vec<Completion>) -> Result<(), IoError> {
         delegate!(mut self, engine => engine.reap(min, out))
+    }
+
+    #[inline]
+    fn reap_until(&mut self, t: Nanos, out: &mut Vec<Completion>) -> Result<(), IoError> {
+        delegate!(mut self, engine => engine.reap_until(t, out))
+    }
+
+    fn lanes(&mut self, queue_depths: &[u32]) -> Result<Vec<Self>, IoError> {
+        (0..).zip(queue_depths).map(|(index, &depth)| self.lane(index, depth)).collect()
     }
 
     fn idle_until(&mut self, t: Nanos) {

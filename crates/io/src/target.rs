@@ -107,7 +107,7 @@ impl FromStr for PurgeMethod {
 }
 
 /// Anything that takes I/O. Static dispatch in the hot loop; not object safe on purpose.
-pub trait Target {
+pub trait Target: Send {
     /// Size of the LBA space in bytes.
     fn capacity_bytes(&self) -> u64;
 
@@ -148,6 +148,22 @@ pub trait Target {
             }
             std::hint::spin_loop();
         }
+    }
+
+    /// Further handles on the same target with the same clock, one for each of `queue_depths`, each to be
+    /// driven by a thread of its own. They go before the target itself does.
+    ///
+    /// # Errors
+    /// [`IoError::Unsupported`] where only one thread can drive it; [`IoError::Device`] where the system
+    /// has no more descriptors or memory.
+    fn lanes(&mut self, _queue_depths: &[u32]) -> Result<Vec<Self>, IoError>
+    where
+        Self: Sized,
+    {
+        Err(IoError::Unsupported(format!(
+            "{} is driven by one thread; drop --workers and --pin",
+            self.identity().name
+        )))
     }
 
     /// Lets time pass until `t` with nothing submitted; returns at once where `t` is past.

@@ -4,7 +4,7 @@ use base::{Nanos, Op, OpKind, Rng};
 
 use crate::address::Addresses;
 use crate::pacing::Schedule;
-use crate::workload::{Mix, Workload};
+use crate::workload::{Mix, Order, Workload};
 
 /// The commands of one workload, in order. The same workload and seed give the same commands,
 /// whatever the target does.
@@ -23,9 +23,30 @@ impl Generator {
     /// The commands of a workload that [`Workload::check`] has accepted.
     #[must_use]
     pub fn new(workload: Workload, seed: u64) -> Self {
+        let schedule = Schedule::new(workload.pacing, seed);
+        Self::with(workload, seed, schedule)
+    }
+
+    /// The same commands in as many parts as there are workers, each with its share of the depth, of the
+    /// rate and of the limit, and with addresses of its own; one part where only one worker keeps the
+    /// meaning of the workload: blocks in LBA order, or a depth of 1.
+    #[must_use]
+    pub fn shares(workload: &Workload, seed: u64, workers: u32) -> Vec<Self> {
+        const STRIDE: u64 = 0xd1b5_4a32_d192_ed03;
+        let random = matches!(workload.order, Order::Uniform | Order::Composite(_));
+        let workers = if random { workers } else { 1 };
+        let workers = workers.clamp(1, workload.queue_depth.max(1));
+        let share = |worker: u32| {
+            let seed = seed.wrapping_add(u64::from(worker).wrapping_mul(STRIDE));
+            let schedule = Schedule::of_worker(workload.pacing, seed, worker, workers);
+            Self::with(workload.share(worker, workers), seed, schedule)
+        };
+        (0..workers).map(share).collect()
+    }
+
+    fn with(workload: Workload, seed: u64, schedule: Option<Schedule>) -> Self {
         let addresses = Addresses::new(&workload, seed);
         let left_bytes = workload.limit_bytes.unwrap_or(u64::MAX);
-        let schedule = Schedule::new(workload.pacing, seed);
         Self { workload, addresses, kinds: Rng::split(seed, "kinds"), schedule, left_bytes }
     }
 
@@ -78,7 +99,7 @@ impl Generator {
 mod tests {
     use super::*;
     use crate::composite::{Composite, PTS_COMPOSITE, PTS_COMPOSITE_4K};
-    use crate::workload::Order;
+
     fn workload(order: Order, block_bytes: u32, span_bytes: u64) -> Workload {
         let workload = Workload::new(OpKind::Write, order, block_bytes, 4, span_bytes);
         Workload { span_offset_bytes: 8192, ..workload }
@@ -192,6 +213,39 @@ mod tests {
         small(PTS_COMPOSITE_4K, 100 << 20).check(4096).unwrap();
         let error = small(PTS_COMPOSITE_4K, 1 << 20).check(4096).unwrap_err().to_string();
         assert!(error.contains("at least 1310720 B"), "{error}");
+    }
+
+    #[test]
+    fn shares_add_up_to_the_workload() {
+        let whole = Workload {
+            limit_bytes: Some(101 * 4096),
+            queue_depth: 7,
+            ..workload(Order::Uniform, 4096, 1 << 20)
+        };
+        for workers in [1, 2, 3, 7] {
+            let shares = Generator::shares(&whole, 1, workers);
+            assert_eq!(shares.len(), workers as usize);
+            let depths = shares.iter().map(|share| share.workload().queue_depth);
+            assert_eq!(depths.sum::<u32>(), 7);
+            let count = |mut share: Generator| std::iter::from_fn(|| share.next_op(0)).count();
+            assert_eq!(shares.into_iter().map(count).sum::<usize>(), 101, "{workers} workers");
+        }
+        let offsets =
+            |mut share: Generator| std::iter::from_fn(move || share.next_op(0)?.offset.into());
+        let shares = Generator::shares(&whole, 1, 2);
+        let [first, second] =
+            [0, 1].map(|worker| offsets(shares[worker].clone()).collect::<Vec<u64>>());
+        assert_ne!(first[..10], second[..10], "each has addresses of its own");
+    }
+
+    #[test]
+    fn what_must_stay_in_order_is_not_shared() {
+        assert_eq!(
+            Generator::shares(&workload(Order::SequentialOnce, 4096, 1 << 20), 1, 4).len(),
+            1
+        );
+        let one = Workload { queue_depth: 1, ..workload(Order::Uniform, 4096, 1 << 20) };
+        assert_eq!(Generator::shares(&one, 1, 4).len(), 1);
     }
 
     #[test]

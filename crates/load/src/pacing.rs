@@ -93,8 +93,9 @@ const SECOND_Q32: u128 = (Nanos::SECOND.0 as u128) << FRACTION_BITS;
 pub struct Schedule {
     pacing: Pacing,
     rate_iops: u64,
-    /// Commands that were due before the next one.
+    /// Place of the next command among those of all workers, and how many of them there are.
     index: u64,
+    workers: u64,
     /// When the next one is due, in ns times 2^32: rounding must not change the rate.
     due_q32: u128,
     gaps: Rng,
@@ -104,12 +105,22 @@ impl Schedule {
     /// The schedule of `pacing`; `None` for a closed loop, which has none.
     #[must_use]
     pub fn new(pacing: Pacing, seed: u64) -> Option<Self> {
+        Self::of_worker(pacing, seed, 0, 1)
+    }
+
+    /// What one of several workers takes of the schedule of `pacing`: every `workers`-th command of a fixed
+    /// rate, or a process of its own at its share of the rate, which with the others makes a Poisson
+    /// process of the whole rate. `seed` is the worker's own.
+    #[must_use]
+    pub fn of_worker(pacing: Pacing, seed: u64, worker: u32, workers: u32) -> Option<Self> {
         let rate_iops = pacing.rate_iops()?;
         let gaps = Rng::split(seed, "gaps");
-        let mut schedule = Self { pacing, rate_iops, index: 0, due_q32: 0, gaps };
-        if let Pacing::Poisson { .. } = pacing {
-            schedule.advance();
-        }
+        let (index, workers) = (u64::from(worker), u64::from(workers));
+        let mut schedule = Self { pacing, rate_iops, index, workers, due_q32: 0, gaps };
+        schedule.due_q32 = match pacing {
+            Pacing::Poisson { .. } => schedule.gap_q32(),
+            _ => schedule.fixed_q32(),
+        };
         Some(schedule)
     }
 
@@ -123,17 +134,24 @@ impl Schedule {
     /// Goes on to the command after.
     #[inline]
     pub fn advance(&mut self) {
-        self.index += 1;
+        self.index += self.workers;
         self.due_q32 = match self.pacing {
-            Pacing::Poisson { .. } => {
-                let (whole, fraction) = exponential(&mut self.gaps);
-                let mean_q32 = SECOND_Q32 / u128::from(self.rate_iops);
-                let part = (u128::from(fraction) * mean_q32) >> u64::BITS;
-                self.due_q32 + u128::from(whole) * mean_q32 + part
-            }
-            // From the index, so that no error adds up.
-            _ => u128::from(self.index) * SECOND_Q32 / u128::from(self.rate_iops),
+            Pacing::Poisson { .. } => self.due_q32 + self.gap_q32(),
+            _ => self.fixed_q32(),
         };
+    }
+
+    /// From the index, so that no error adds up.
+    #[inline]
+    fn fixed_q32(&self) -> u128 {
+        u128::from(self.index) * SECOND_Q32 / u128::from(self.rate_iops)
+    }
+
+    #[inline]
+    fn gap_q32(&mut self) -> u128 {
+        let (whole, fraction) = exponential(&mut self.gaps);
+        let mean_q32 = SECOND_Q32 * u128::from(self.workers) / u128::from(self.rate_iops);
+        u128::from(whole) * mean_q32 + ((u128::from(fraction) * mean_q32) >> u64::BITS)
     }
 
     /// Commands from the next one on that are due before `end`; in a Poisson process how many are to
@@ -141,7 +159,8 @@ impl Schedule {
     #[must_use]
     pub fn due_before(&self, end: Nanos) -> u64 {
         let left_q32 = (u128::from(end.0) << FRACTION_BITS).saturating_sub(self.due_q32);
-        let commands = (left_q32 * u128::from(self.rate_iops)).div_ceil(SECOND_Q32);
+        let all = (left_q32 * u128::from(self.rate_iops)).div_ceil(SECOND_Q32);
+        let commands = all.div_ceil(u128::from(self.workers));
         u64::try_from(commands).unwrap_or(u64::MAX)
     }
 }
@@ -255,6 +274,43 @@ mod tests {
         let moments: Vec<Vec<u64>> = [1, 1, 2].into_iter().map(first).collect();
         assert_eq!(moments[0], moments[1]);
         assert_ne!(moments[0], moments[2]);
+    }
+
+    #[test]
+    fn workers_share_a_fixed_rate_without_a_gap() {
+        let pacing = Pacing::Fixed { rate_iops: 1_000 };
+        let end = Nanos(Nanos::SECOND.0);
+        let mut due = Vec::new();
+        for worker in 0..3 {
+            let mut schedule = Schedule::of_worker(pacing, 1, worker, 3).unwrap();
+            let mut own = 0;
+            let announced = schedule.due_before(end);
+            while schedule.due() < end {
+                due.push(schedule.due().0);
+                schedule.advance();
+                own += 1;
+            }
+            assert_eq!(announced, own);
+        }
+        due.sort_unstable();
+        assert_eq!(due, moments(pacing, 1).take(1_000).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn workers_make_one_poisson_process_of_the_whole_rate() {
+        let mut due = Vec::new();
+        for worker in 0..3 {
+            let pacing = Pacing::Poisson { rate_iops: 3_000 };
+            let mut schedule = Schedule::of_worker(pacing, u64::from(worker), worker, 3).unwrap();
+            while schedule.due() < Nanos(20 * Nanos::SECOND.0) {
+                due.push(schedule.due().0);
+                schedule.advance();
+            }
+        }
+        due.sort_unstable();
+        let gaps: Vec<_> = due.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let critical = 1.628 / (gaps.len() as f64).sqrt();
+        assert!(distance_to_exponential(gaps, 1e9 / 3_000.0) < critical);
     }
 
     #[test]

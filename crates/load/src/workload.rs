@@ -119,6 +119,21 @@ impl Workload {
         }
     }
 
+    /// The part of one of several workers: its share of the depth and, in whole blocks, of the limit.
+    #[must_use]
+    pub(crate) fn share(&self, worker: u32, workers: u32) -> Self {
+        let block = u64::from(self.block_bytes);
+        let limit = |bytes: u64| {
+            let blocks = bytes.div_ceil(block);
+            (blocks / u64::from(workers)
+                + u64::from(u64::from(worker) < blocks % u64::from(workers)))
+                * block
+        };
+        let queue_depth =
+            self.queue_depth / workers + u32::from(worker < self.queue_depth % workers);
+        Self { queue_depth, limit_bytes: self.limit_bytes.map(limit), ..self.clone() }
+    }
+
     /// Bytes after which the workload ends by itself; `None` where it never does.
     #[must_use]
     pub fn total_bytes(&self) -> Option<u64> {

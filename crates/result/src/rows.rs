@@ -1,6 +1,8 @@
 //! The rows of `series.parquet` and `latency.parquet`, as a run hands them over.
 
-use base::{Histogram, OpKind, TelemetryRow};
+use std::collections::BTreeMap;
+
+use base::{Histogram, OpKind, Ratio, TelemetryRow};
 
 /// One second of one phase, or one zone of a pass over the address space.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -33,6 +35,20 @@ pub struct SecondRow {
     pub telemetry: Option<TelemetryRow>,
 }
 
+impl SecondRow {
+    /// Adds the counts of what went on in the same interval elsewhere; percentiles cannot be added and stay.
+    pub fn add_counts(&mut self, other: &Self) {
+        (self.second, self.start_ns) = (other.second, other.start_ns);
+        self.duration_ns = self.duration_ns.max(other.duration_ns);
+        for kind in 0..self.ios.len() {
+            self.ios[kind] += other.ios[kind];
+            self.bytes[kind] += other.bytes[kind];
+        }
+        self.errors += other.errors;
+        self.latency_ns_max = self.latency_ns_max.max(other.latency_ns_max);
+    }
+}
+
 /// The latencies of one kind of command in one second.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LatencyRow {
@@ -56,6 +72,44 @@ pub struct PhaseRows {
 }
 
 impl PhaseRows {
+    /// What several threads measured in the same phase, as one: counts and histogram bins are added,
+    /// percentiles come from the bins.
+    #[must_use]
+    pub fn merged(parts: &[Self]) -> Self {
+        let length = parts.iter().map(|part| part.seconds.len()).max().unwrap_or(0);
+        let mut seconds = vec![SecondRow::default(); length];
+        let mut bins: BTreeMap<(u32, usize, u64), u64> = BTreeMap::new();
+        for part in parts {
+            seconds.iter_mut().zip(&part.seconds).for_each(|(sum, row)| sum.add_counts(row));
+            for row in &part.latencies {
+                *bins.entry((row.second, row.op.index(), row.lower_ns)).or_default() += row.count;
+            }
+        }
+        let bins = bins.into_iter().map(|((second, op, lower_ns), count)| LatencyRow {
+            second,
+            op: OpKind::ALL[op],
+            lower_ns,
+            count,
+        });
+        let mut merged = Self { seconds, latencies: bins.collect() };
+        merged.find_percentiles();
+        merged
+    }
+
+    /// Percentiles of each second from its bins, which are in the order of the seconds.
+    fn find_percentiles(&mut self) {
+        let share =
+            |numerator, denominator| Ratio::new(numerator, denominator).unwrap_or(Ratio::ONE);
+        for bins in self.latencies.chunk_by(|a, b| a.second == b.second) {
+            let mut all = Histogram::new();
+            bins.iter().for_each(|bin| all.record_bin(bin.lower_ns, bin.count));
+            if let Some(row) = self.seconds.get_mut(bins[0].second as usize) {
+                row.latency_ns_p50 = all.quantile(share(1, 2));
+                row.latency_ns_p99 = all.quantile(share(99, 100));
+            }
+        }
+    }
+
     /// The latency distribution of one kind of command over a range of seconds.
     #[must_use]
     pub fn histogram(&self, op: OpKind, seconds: std::ops::Range<u32>) -> Histogram {
@@ -66,5 +120,55 @@ impl PhaseRows {
             }
         }
         histogram
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One second of writes with these latencies.
+    fn part(latencies_ns: &[u64]) -> PhaseRows {
+        let mut histogram = Histogram::new();
+        latencies_ns.iter().for_each(|&ns| histogram.record(ns));
+        let count = latencies_ns.len() as u64;
+        let row = SecondRow {
+            duration_ns: 1_000_000_000,
+            ios: [0, count, 0, 0],
+            bytes: [0, count * 4096, 0, 0],
+            latency_ns_max: latencies_ns.iter().max().copied(),
+            ..SecondRow::default()
+        };
+        let bins = histogram.bins().map(|(lower_ns, count)| LatencyRow {
+            second: 0,
+            op: OpKind::Write,
+            lower_ns,
+            count,
+        });
+        PhaseRows { seconds: vec![row], latencies: bins.collect() }
+    }
+
+    #[test]
+    fn merged_rows_are_those_that_one_thread_would_have_written() {
+        let (fast, slow) = (vec![1_000; 150], vec![90_000; 50]);
+        let merged = PhaseRows::merged(&[part(&fast), part(&slow)]);
+        let mut one = part(&[fast, slow].concat());
+        one.find_percentiles();
+        assert_eq!(merged.seconds, one.seconds);
+        assert_eq!(merged.latencies, one.latencies);
+        assert!(merged.seconds[0].latency_ns_p50 < Some(1_010));
+        assert!(merged.seconds[0].latency_ns_p99 >= Some(90_000));
+        assert_eq!(merged.histogram(OpKind::Write, 0..1).count(), 200);
+    }
+
+    #[test]
+    fn a_part_that_ended_sooner_is_counted_where_it_was() {
+        let mut longer = part(&[1_000]);
+        longer.seconds.push(SecondRow { second: 1, duration_ns: 7, ..SecondRow::default() });
+        let merged = PhaseRows::merged(&[part(&[2_000]), longer]);
+        let ios: Vec<_> = merged.seconds.iter().map(|row| row.ios[1]).collect();
+        assert_eq!(ios, [2, 0]);
+        assert_eq!((merged.seconds[1].second, merged.seconds[1].duration_ns), (1, 7));
+        assert!(PhaseRows::merged(&[]).seconds.is_empty());
     }
 }

@@ -5,13 +5,14 @@
 //!                                          drive: Generator -> Target -> Recorder
 //! ```
 //!
-//! Reading order: [`drive`] (the main loop), [`recorder`] (completions to seconds), [`suite`] (what a test
+//! Reading order: [`drive`] (the main loop), [`recorder`] (completions to seconds), [`lanes`] (several threads), [`suite`] (what a test
 //! is), [`session`] (from a request to a run directory), [`event`] (what observers see).
 
 pub mod drive;
 pub mod error;
 pub mod event;
 mod health;
+pub mod lanes;
 pub mod params;
 mod power;
 pub mod recorder;
@@ -23,6 +24,7 @@ pub mod verify;
 
 pub use error::RunError;
 pub use event::Event;
+pub use lanes::Workers;
 pub use session::{Control, Outcome, Request, run};
 pub use span::SpanRequest;
 pub use suite::Test;

@@ -19,7 +19,7 @@ pub struct Zones {
 }
 
 /// Records one phase.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Recorder {
     start_ns: u64,
     /// Completions from here on are late; `u64::MAX` in a phase without a fixed length.
@@ -73,6 +73,30 @@ impl Recorder {
             ios_not_issued: 0,
             first_error: None,
         }
+    }
+
+    /// One that begins and ends with this one, for another thread in the same phase.
+    #[must_use]
+    pub fn another(&self) -> Self {
+        Self::new(self.start(), self.deadline().map(|end| Nanos(end.0 - self.start_ns)))
+    }
+
+    /// Takes over what the recorders of all threads of the phase hold; the phase ends `now`.
+    pub fn join(&mut self, parts: Vec<Self>, now: Nanos) {
+        let mut rows = Vec::new();
+        for part in parts {
+            self.ios += part.ios;
+            self.bytes += part.bytes;
+            self.errors += part.errors;
+            self.ios_after_end += part.ios_after_end;
+            self.ios_not_issued += part.ios_not_issued;
+            self.first_error = self.first_error.or(part.first_error);
+            rows.push(part.finish(now).0);
+        }
+        self.rows = PhaseRows::merged(&rows);
+        // Nothing stays open: the rows of the parts reach to the end, and that is now.
+        self.end_ns = self.end_ns.min(now.0);
+        self.row_start_ns = self.end_ns;
     }
 
     /// When the phase began.

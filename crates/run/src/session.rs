@@ -25,6 +25,7 @@ use self::resume::Continuation;
 use crate::error::RunError;
 use crate::event::{Event, Length};
 use crate::health::Watch;
+use crate::lanes::Workers;
 use crate::params::Params;
 use crate::power::PowerWatch;
 use crate::recorder::Recorder;
@@ -57,6 +58,8 @@ pub struct Request {
     pub warnings: Vec<String>,
     /// What reads the power of the drive beside the run.
     pub meter: Option<MeterSpec>,
+    /// Threads that drive the target.
+    pub workers: Workers,
 }
 
 /// What a run needs from outside: the stop button, an ear, a calendar.
@@ -122,7 +125,8 @@ pub fn plan(request: &Request, identity: &Identity, limits: &Limits) -> Result<P
     let has_meter = request.meter.is_some();
     let site = Site { span_bytes: span.span_bytes, identity, limits, has_meter };
     crate::power::check(request.meter.as_ref(), identity)?;
-    let procedure = (definition.procedure)(&params, &site)?;
+    let mut procedure = (definition.procedure)(&params, &site)?;
+    procedure.config.extend(request.workers.config());
     let plan = Plan { params, span, procedure };
     plan.phases().try_for_each(|phase| check_phase(phase, &site))?;
     Ok(plan)
@@ -181,6 +185,10 @@ pub fn run<T: Target>(
 ) -> Result<Outcome, RunError> {
     let plan = plan(request, &target.identity(), &target.limits())?;
     let continuation = Continuation::of(request, &plan, &target.identity())?;
+    if !request.workers.is_plain() {
+        // Only to hear that it cannot be done, before anything is.
+        target.lanes(&[])?;
+    }
     target.confine(plan.span.span_bytes);
     preflight(&request.library, rows_expected(&plan.procedure.steps))?;
     let start = |meter| PowerWatch::start(meter, target.now());
@@ -299,6 +307,7 @@ fn target_record(identity: &Identity) -> result::schema::Target {
 struct Session {
     test: Test,
     seed: u64,
+    workers: Workers,
     /// Phases with random addresses so far; each gets a seed of its own.
     random_phases: u64,
     /// Added to the target's clock: where the phases of an earlier run end.
@@ -325,6 +334,7 @@ impl Session {
         Self {
             test: request.test,
             seed: request.seed,
+            workers: request.workers,
             random_phases: 0,
             clock_offset_ns: 0,
             run,
@@ -467,14 +477,15 @@ impl Session {
         let mut what = spec.what.clone();
         let done = match &spec.action {
             Action::Load { workload, duration, zones } => {
-                let generator = Generator::new(workload.clone(), self.phase_seed(workload));
+                let seed = self.phase_seed(workload);
+                let generators = Generator::shares(workload, seed, self.workers.count);
                 let length = *duration;
                 let recorder = zones.map_or_else(
                     || Recorder::new(start, length),
                     |zones| Recorder::of_zones(start, zones),
                 );
                 return match confirmed {
-                    Ok(()) => self.load(target, spec, generator, recorder, control),
+                    Ok(()) => self.load(target, spec, generators, recorder, control),
                     Err(error) => self.driven(target, spec, recorder, Err(error.into())),
                 };
             }

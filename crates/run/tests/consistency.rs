@@ -33,6 +33,7 @@ fn request(library: &Path, settings: &[(&str, &str)]) -> Request {
         environment: BTreeMap::new(),
         warnings: Vec::new(),
         meter: None,
+        workers: run::Workers::default(),
     }
 }
 

@@ -46,6 +46,7 @@ fn run_metered<T: Target>(
         environment: BTreeMap::new(),
         warnings: Vec::new(),
         meter,
+        workers: run::Workers::default(),
     };
     let interrupted = AtomicBool::new(false);
     let mut control = Control {

@@ -175,6 +175,7 @@ fn plan(
         resume: None,
         environment: std::collections::BTreeMap::new(),
         warnings: Vec::new(),
+        workers: run::Workers::default(),
         meter: None,
     };
     let plan = run::session::plan(&request, &target.identity(), &target.limits());

@@ -38,6 +38,7 @@ fn run_test<T: Target>(
         environment: BTreeMap::new(),
         warnings: Vec::new(),
         meter: None,
+        workers: run::Workers::default(),
     };
     let interrupted = AtomicBool::new(false);
     let mut control = Control {

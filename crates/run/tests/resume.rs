@@ -34,6 +34,7 @@ fn request(library: &Path, test: Test, settings: &[(&str, &str)]) -> Request {
         environment: BTreeMap::new(),
         warnings: Vec::new(),
         meter: None,
+        workers: run::Workers::default(),
     }
 }
 

@@ -10,7 +10,7 @@ use load::trace::{ImportOptions, TraceError};
 
 use run::Test;
 
-use super::{Format, RunArgs, TestArgs};
+use super::{EngineArgs, Format, RunArgs, TestArgs};
 
 /// What to do with a trace.
 #[derive(Debug, Subcommand)]
@@ -206,6 +206,7 @@ impl TraceReplayArgs {
             erase: self.erase,
             erase_signatures: self.erase_signatures,
             read_only: false,
+            engine: EngineArgs::default(),
             quiet: self.quiet,
         }
     }

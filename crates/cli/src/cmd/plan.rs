@@ -93,6 +93,7 @@ pub fn request(args: &TestArgs, span: SpanRequest) -> Request {
         environment: BTreeMap::new(),
         warnings: Vec::new(),
         meter: args.meter.clone(),
+        workers: run::Workers::default(),
     }
 }
 

@@ -15,7 +15,7 @@ use result::schema::{Run, RunStatus, VerdictOutcome};
 use result::store::{self, RunDir};
 use run::{SpanRequest, Test};
 
-use crate::args::{Format, ReviewArgs, RunArgs, TestArgs};
+use crate::args::{EngineArgs, Format, ReviewArgs, RunArgs, TestArgs};
 use crate::cmd::plan::{self, Cost};
 use crate::cmd::restore;
 use crate::cmd::run::{Job, exit_code, one, repeat_command, stop_button};
@@ -168,6 +168,7 @@ fn run_args(args: &ReviewArgs, test: Test, settings: &str, meter: Option<MeterSp
         erase: args.erase.clone(),
         erase_signatures: args.erase_signatures,
         read_only: false,
+        engine: EngineArgs::default(),
         quiet: args.quiet,
     }
 }

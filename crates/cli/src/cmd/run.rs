@@ -175,6 +175,7 @@ fn one_of(
         environment: io::environment::environment(),
         warnings: opened.warnings(),
         meter: args.test.meter.clone(),
+        workers: args.engine.workers(),
     };
     let line = progress.line();
     let mut observer = |event: &Event| line.event(event);
@@ -224,6 +225,7 @@ pub fn repeat_command(args: &RunArgs, job: &Job) -> String {
         words.extend(["--meter".to_owned(), meter.to_string()]);
     }
     words.extend(["--seed".to_owned(), args.test.seed.to_string()]);
+    words.extend(args.engine.words());
     if let Some(serial) = &args.erase {
         words.extend(["--erase".to_owned(), serial.clone()]);
     }

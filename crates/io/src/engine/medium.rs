@@ -5,6 +5,7 @@
 
 use std::fs::File;
 use std::os::fd::AsFd;
+use std::sync::Arc;
 
 use base::{Nanos, Op, OpKind};
 use rustix::fs::FallocateFlags;
@@ -98,7 +99,7 @@ pub(crate) struct Medium {
     /// What link and drive may do at rest; `None` where nothing can be switched.
     pub(crate) rest: Option<RestSwitch>,
     /// Why we may use it, and what is to be undone at the end.
-    pub(crate) ownership: Ownership,
+    pub(crate) ownership: Arc<Ownership>,
 }
 
 impl Medium {
@@ -113,6 +114,25 @@ impl Medium {
             _ => return Err(self.objection(op)),
         }
         fence(op.offset, u64::from(op.len), self.granted_bytes, self.limits.logical_block_bytes)
+    }
+
+    /// The same open file for another thread, with a queue of its own; whoever holds the last one lets go
+    /// of the device.
+    pub(crate) fn lane(&self, queue_depth: u32) -> Result<Self, IoError> {
+        let file = self.file.try_clone().map_err(|source| IoError::Device {
+            context: format!("cannot open {} for another thread", self.identity.name),
+            source,
+        })?;
+        Ok(Self {
+            file,
+            // The target itself switches what may be switched.
+            rest: None,
+            limits: Limits { queue_depth_max: queue_depth, ..self.limits },
+            identity: self.identity.clone(),
+            warnings: Vec::new(),
+            ownership: Arc::clone(&self.ownership),
+            ..*self
+        })
     }
 
     /// Moves the fence inwards.
@@ -171,13 +191,13 @@ impl Medium {
 
     /// Something that reads the drive's health; `None` for files and drives that tell nothing.
     pub(crate) fn health_probe(&self) -> Option<HealthProbe> {
-        let Ownership::Device(claim) = &self.ownership else { return None };
+        let Ownership::Device(claim) = &*self.ownership else { return None };
         HealthProbe::new(&self.file, claim.report().protocol, &self.identity.name, self.clock)
     }
 
     /// The ways to purge it, the best first.
     pub(crate) fn purge_options(&self) -> Vec<PurgeOption> {
-        match &self.ownership {
+        match &*self.ownership {
             Ownership::File(_) => purge::file_options(self.limits.deallocate),
             Ownership::Device(claim) => purge::device_options(&self.file, claim.report()),
         }

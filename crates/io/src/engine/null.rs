@@ -87,6 +87,11 @@ impl Target for NullTarget {
         Ok(())
     }
 
+    fn lanes(&mut self, queue_depths: &[u32]) -> Result<Vec<Self>, IoError> {
+        let lane = || Self { clock: self.clock, ..Self::new(self.capacity_bytes) };
+        Ok(queue_depths.iter().map(|_| lane()).collect())
+    }
+
     fn idle_until(&mut self, t: Nanos) {
         self.clock.sleep_until(t);
     }

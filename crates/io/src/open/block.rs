@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use super::OpenOptions;
 use crate::TargetSpec;
@@ -43,7 +44,7 @@ pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Medium, IoError
         warnings: claim.warnings().to_vec(),
         clock: Clock::start(),
         rest,
-        ownership: Ownership::Device(Box::new(claim)),
+        ownership: Arc::new(Ownership::Device(Box::new(claim))),
     })
 }
 

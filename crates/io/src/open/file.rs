@@ -6,6 +6,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use base::Bytes;
 use rustix::fs::{AtFlags, FlockOperation, OFlags, StatxFlags};
@@ -372,7 +373,7 @@ fn medium(
         warnings: opened.warnings,
         clock: Clock::start(),
         rest: None,
-        ownership: Ownership::File(opened.hold),
+        ownership: Arc::new(Ownership::File(opened.hold)),
     })
 }
 

@@ -4,38 +4,46 @@ use std::sync::atomic::Ordering;
 
 use base::Nanos;
 use io::{Rest, Target};
-use load::Generator;
-use result::rows::PhaseRows;
+use load::{Generator, Pacing};
+use result::rows::{PhaseRows, SecondRow};
 use result::schema::{Phase, RunStatus};
 
 use super::{Control, Session, phase_record};
 use crate::drive::{End, drive};
 use crate::error::RunError;
 use crate::event::Event;
+use crate::lanes::{Second, drive_lanes};
 use crate::recorder::Recorder;
 use crate::replay::{Meter, Observer, ReplaySpec, replay};
 use crate::suite::{PhaseSpec, storage_bench};
 
 impl Session {
-    /// Issues a workload.
+    /// Issues a workload, by as many threads as it has parts.
     pub(super) fn load<T: Target>(
         &mut self,
         target: &mut T,
         spec: &PhaseSpec,
-        mut generator: Generator,
+        mut generators: Vec<Generator>,
         mut recorder: Recorder,
         control: &mut Control<'_>,
     ) -> (Phase, PhaseRows) {
         let deadline = recorder.deadline();
+        let pacing = generators[0].workload().pacing;
         let observer = &mut *control.observer;
-        let seconds = |recorder: &Recorder| observer(&second_event(recorder));
-        let end =
-            drive(target, &mut generator, deadline, &mut recorder, control.interrupted, seconds);
+        let end = if generators.len() == 1 && !self.workers.pin {
+            let told = |recorder: &Recorder| observer(&second_event(recorder));
+            let generator = &mut generators[0];
+            drive(target, generator, deadline, &mut recorder, control.interrupted, told)
+        } else {
+            let told = |(row, bytes): &Second| observer(&row_event(row, *bytes));
+            let pin = self.workers.pin;
+            drive_lanes(target, generators, pin, &mut recorder, control.interrupted, told)
+        };
         if let (Ok(End::Complete), Some(deadline)) = (&end, deadline) {
             target.idle_until(deadline);
         }
         if recorder.ios_not_issued > 0 {
-            self.warn(not_kept_up(spec, &generator, &recorder));
+            self.warn(not_kept_up(spec, pacing, &recorder));
         }
         self.driven(target, spec, recorder, end.map_err(RunError::from))
     }
@@ -89,7 +97,7 @@ impl Session {
         self.is_resting.store(false, Ordering::Relaxed);
         let interrupted = control.interrupted.load(Ordering::Relaxed);
         let end = if interrupted { End::Interrupted } else { End::Complete };
-        self.driven(target, spec, start, recorder, Ok(end))
+        self.driven(target, spec, recorder, Ok(end))
     }
 
     /// Switches what link and drive may do at rest. The figures of a drive that cannot be switched are missing,
@@ -160,19 +168,22 @@ fn with_cause(error: &io::IoError) -> String {
 
 fn second_event(recorder: &Recorder) -> Event {
     let Some(row) = recorder.seconds().last() else { return Event::Warning(String::new()) };
+    row_event(row, recorder.bytes)
+}
+
+fn row_event(row: &SecondRow, bytes_done: u64) -> Event {
     let ios: u64 = row.ios.iter().sum();
     Event::Second {
         second: row.second,
         iops: ios as f64 / Nanos(row.duration_ns).as_secs_f64(),
-        bytes_done: recorder.bytes,
+        bytes_done,
         elapsed: Nanos(row.start_ns + row.duration_ns),
         latency_ns_p99: row.latency_ns_p99,
     }
 }
 
 /// The end of a phase whose target was slower than the rate asked for.
-fn not_kept_up(spec: &PhaseSpec, generator: &Generator, recorder: &Recorder) -> String {
-    let pacing = generator.workload().pacing;
+fn not_kept_up(spec: &PhaseSpec, pacing: Pacing, recorder: &Recorder) -> String {
     let Recorder { ios, ios_not_issued, .. } = recorder;
     format!(
         "phase `{}`: the target did not keep up with a rate of {pacing}: {ios} commands ended in time, and \

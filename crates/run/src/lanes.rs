@@ -1,0 +1,189 @@
+//! Several threads on one target, for drives that one core cannot saturate.
+//!
+//! Each thread is a lane: a handle of its own on the target (ring, buffers, tags), a share of the
+//! commands, a recorder of its own, and the same loop ([`crate::drive`]). Nothing is shared while they
+//! run but the clock and the stop button; the recorders become one when all have ended.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::time::Duration;
+
+use io::{IoError, Target, affinity};
+use load::Generator;
+use result::rows::SecondRow;
+
+use crate::drive::{End, drive};
+use crate::recorder::Recorder;
+
+/// How many threads drive a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Workers {
+    /// Threads, at least 1. A phase whose order matters, or with a lower queue depth, has fewer.
+    pub count: u32,
+    /// Each thread is kept on a processor of its own.
+    pub pin: bool,
+}
+
+impl Default for Workers {
+    fn default() -> Self {
+        Self { count: 1, pin: false }
+    }
+}
+
+impl Workers {
+    /// True where the thread that opened the target drives it as well.
+    #[must_use]
+    pub fn is_plain(self) -> bool {
+        self.count == 1 && !self.pin
+    }
+
+    /// What a result says about it: nothing where it is plain.
+    pub(crate) fn config(self) -> impl Iterator<Item = (String, serde_json::Value)> {
+        let entries = [("workers", self.count.into()), ("pin", self.pin.into())];
+        let said = entries.into_iter().filter(move |_| !self.is_plain());
+        said.map(|(name, value)| (name.to_owned(), value))
+    }
+}
+
+/// A second of a phase as observers see it: its row, and the bytes since the start of the phase.
+pub type Second = (SecondRow, u64);
+
+/// Drives a target by one thread for each of `generators`; otherwise as [`drive`]. `recorder` holds
+/// what all of them did.
+///
+/// # Errors
+/// Where the target cannot be driven by several threads, a thread cannot be kept on a processor, or the
+/// target as a whole is lost.
+pub fn drive_lanes<T: Target>(
+    target: &mut T,
+    generators: Vec<Generator>,
+    pin: bool,
+    recorder: &mut Recorder,
+    interrupted: &AtomicBool,
+    on_second: impl FnMut(&Second),
+) -> Result<End, IoError> {
+    let depths: Vec<u32> = generators.iter().map(|part| part.workload().queue_depth).collect();
+    let handles = target.lanes(&depths)?;
+    let cpus = if pin { affinity::allowed_cpus() } else { Vec::new() };
+    let stop = AtomicBool::new(false);
+    let (sender, seconds) = mpsc::channel();
+    let lanes: Vec<_> = (0..)
+        .zip(handles.into_iter().zip(generators))
+        .map(|(index, (target, generator))| Lane {
+            target,
+            generator,
+            recorder: recorder.another(),
+            cpu: (!cpus.is_empty()).then(|| cpus[index % cpus.len()]),
+            seconds: sender.clone(),
+        })
+        .collect();
+    drop(sender);
+    let ended: Vec<_> = std::thread::scope(|scope| {
+        let stop = &stop;
+        let threads: Vec<_> =
+            lanes.into_iter().map(|lane| scope.spawn(move || lane.run(stop))).collect();
+        report(&seconds, threads.len(), interrupted, stop, on_second);
+        threads.into_iter().map(|thread| thread.join().unwrap_or_else(|_| Ended::lost())).collect()
+    });
+    let (ends, recorders): (Vec<_>, Vec<_>) =
+        ended.into_iter().map(|e| (e.end, e.recorder)).unzip();
+    recorder.join(recorders.into_iter().flatten().collect(), target.now());
+    together(ends)
+}
+
+/// One thread's part.
+struct Lane<T> {
+    target: T,
+    generator: Generator,
+    recorder: Recorder,
+    /// Where to stay.
+    cpu: Option<usize>,
+    seconds: Sender<Second>,
+}
+
+/// How a lane ended, and what it recorded.
+struct Ended {
+    end: Result<End, IoError>,
+    recorder: Option<Recorder>,
+}
+
+impl Ended {
+    /// A thread that panicked, which would be a defect here.
+    fn lost() -> Self {
+        let source = std::io::Error::other("a thread that drove the target panicked");
+        let end = Err(IoError::Device { context: "cannot go on".to_owned(), source });
+        Self { end, recorder: None }
+    }
+}
+
+impl<T: Target> Lane<T> {
+    /// Drives until the end; what ends it early ends the others, too.
+    fn run(mut self, stop: &AtomicBool) -> Ended {
+        let end = self.cpu.map_or(Ok(()), affinity::pin_to).and_then(|()| self.drive(stop));
+        if !matches!(end, Ok(End::Complete)) {
+            stop.store(true, Ordering::Relaxed);
+        }
+        Ended { end, recorder: Some(self.recorder) }
+    }
+
+    fn drive(&mut self, stop: &AtomicBool) -> Result<End, IoError> {
+        let Self { target, generator, recorder, seconds, .. } = self;
+        let (deadline, mut told) = (recorder.deadline(), 0);
+        drive(target, generator, deadline, recorder, stop, |recorder| {
+            for row in &recorder.seconds()[told..] {
+                // Nobody listens any more only where the reporting thread is gone with the run.
+                let _ = seconds.send((row.clone(), recorder.bytes));
+            }
+            told = recorder.seconds().len();
+        })
+    }
+}
+
+/// Passes the seconds on, each when all lanes have ended it, and the stop button to the lanes; returns
+/// when all lanes have ended.
+fn report(
+    seconds: &Receiver<Second>,
+    lanes: usize,
+    interrupted: &AtomicBool,
+    stop: &AtomicBool,
+    mut on_second: impl FnMut(&Second),
+) {
+    const LOOK_EVERY: Duration = Duration::from_millis(50);
+    let mut open: BTreeMap<u32, (usize, Second)> = BTreeMap::new();
+    loop {
+        if interrupted.load(Ordering::Relaxed) {
+            stop.store(true, Ordering::Relaxed);
+        }
+        match seconds.recv_timeout(LOOK_EVERY) {
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return,
+            Ok((row, bytes)) => {
+                let index = row.second;
+                let (told, sum) = open.entry(index).or_default();
+                *told += 1;
+                add(sum, &row, bytes);
+                if *told == lanes
+                    && let Some((_, second)) = open.remove(&index)
+                {
+                    on_second(&second);
+                }
+            }
+        }
+    }
+}
+
+/// Adds one lane's second to those of the others. The percentile is that of the slowest lane: good
+/// enough to look at; the result has the exact one.
+fn add((sum, bytes_done): &mut Second, row: &SecondRow, bytes: u64) {
+    *bytes_done += bytes;
+    sum.latency_ns_p99 = sum.latency_ns_p99.max(row.latency_ns_p99);
+    sum.add_counts(row);
+}
+
+/// The end of all lanes: the first that lost the target, else the first failed command, else the user.
+fn together(ends: Vec<Result<End, IoError>>) -> Result<End, IoError> {
+    let ends = ends.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let first = |end: End| ends.contains(&end).then_some(end);
+    Ok(first(End::Failed).or_else(|| first(End::Interrupted)).unwrap_or(End::Complete))
+}

@@ -1,0 +1,111 @@
+//! What both programs write to: nothing, a file, a loop device over a file, compressed memory.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use clap::ValueEnum;
+
+use super::LOG;
+use crate::proc;
+
+/// Kinds of things to write to, by the price of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Medium {
+    /// The null target and fio's null engine: what the harness itself costs.
+    Null,
+    /// A file with all its blocks written.
+    File,
+    /// A loop device over such a file; needs root.
+    Loop,
+    /// A compressed RAM disk; needs root and the kernel's zram.
+    Zram,
+}
+
+/// A medium made ready; what was set up goes away with it.
+pub(crate) struct Ready {
+    pub(crate) medium: Medium,
+    /// File or device; unused by [`Medium::Null`].
+    pub(crate) path: PathBuf,
+    pub(crate) size_bytes: u64,
+    /// Where ssdlab puts its results.
+    pub(crate) library: PathBuf,
+    undo: Option<Command>,
+}
+
+impl Medium {
+    /// The word on the command line and in the document.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::File => "file",
+            Self::Loop => "loop",
+            Self::Zram => "zram",
+        }
+    }
+
+    /// Sets it up in `dir`, with every block written once: no turn pays for their allocation.
+    pub(crate) fn prepare(self, dir: &Path, size_bytes: u64) -> Result<Ready> {
+        let file = dir.join(format!("{}.bin", self.name()));
+        let (path, undo) = match self {
+            Self::Null | Self::File => (file, None),
+            Self::Loop => attach(&file, size_bytes)?,
+            Self::Zram => compressed_memory(size_bytes)?,
+        };
+        let ready = Ready { medium: self, path, size_bytes, library: dir.join("runs"), undo };
+        if self != Self::Null {
+            proc::stream(LOG, &mut fill(&ready))?;
+        }
+        Ok(ready)
+    }
+}
+
+impl Drop for Ready {
+    fn drop(&mut self) {
+        // A device that stays behind is seen in `losetup` and `zramctl`; there is nobody to tell.
+        if let Some(undo) = &mut self.undo {
+            let _ = undo.status();
+        }
+    }
+}
+
+/// Direct I/O to the file below: otherwise the page cache would be measured.
+fn attach(file: &Path, size_bytes: u64) -> Result<(PathBuf, Option<Command>)> {
+    std::fs::File::create(file)?.set_len(size_bytes)?;
+    let losetup =
+        proc::which("losetup").context("losetup is not in PATH (Debian package mount)")?;
+    let mut command = Command::new(&losetup);
+    command.args(["--find", "--show", "--direct-io=on"]).arg(file);
+    let node = node_from(&mut command)?;
+    let mut undo = Command::new(losetup);
+    undo.arg("--detach").arg(&node);
+    Ok((node, Some(undo)))
+}
+
+fn compressed_memory(size_bytes: u64) -> Result<(PathBuf, Option<Command>)> {
+    let zramctl = proc::which("zramctl").context("zramctl is not in PATH (util-linux)")?;
+    let mut command = Command::new(&zramctl);
+    command.args(["--find", "--size", &size_bytes.to_string()]);
+    let node = node_from(&mut command)?;
+    let mut undo = Command::new(zramctl);
+    undo.arg("--reset").arg(&node);
+    Ok((node, Some(undo)))
+}
+
+/// The device that a command says it has made.
+fn node_from(command: &mut Command) -> Result<PathBuf> {
+    let node = PathBuf::from(proc::capture(command)?.trim());
+    if !node.starts_with("/dev") {
+        bail!("{} is no device node", node.display());
+    }
+    Ok(node)
+}
+
+fn fill(ready: &Ready) -> Command {
+    let mut command = Command::new("fio");
+    command.args(["--name=fill", "--direct=1", "--thread", "--rw=write", "--bs=1M"]);
+    command.args(["--ioengine=psync", "--end_fsync=1"]);
+    command.arg(format!("--filename={}", ready.path.display()));
+    command.arg(format!("--size={}", ready.size_bytes));
+    command
+}

@@ -1,0 +1,168 @@
+//! One turn of one program, and what it says of itself.
+
+use std::path::Path;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+use serde_json::{Value, json};
+
+use super::medium::{Medium, Ready};
+use crate::proc;
+
+/// Times in /proc are given in ticks of this many ns; Linux keeps 100 Hz here on every machine.
+const TICK_NS: f64 = 1e7;
+
+/// The same for both programs.
+#[derive(Clone, Copy)]
+pub(crate) struct Load {
+    pub(crate) queue_depth: u32,
+    pub(crate) seconds: u32,
+}
+
+/// What a turn came to.
+#[derive(Clone, Copy)]
+pub(crate) struct Sample {
+    pub(crate) iops: f64,
+    pub(crate) cpu_ns_per_io: f64,
+    pub(crate) latency_ns_p50: f64,
+    pub(crate) latency_ns_p99: f64,
+}
+
+impl Sample {
+    pub(crate) fn json(&self) -> Value {
+        json!({
+            "iops": self.iops, "cpu_ns_per_io": self.cpu_ns_per_io,
+            "latency_ns_p50": self.latency_ns_p50, "latency_ns_p99": self.latency_ns_p99,
+        })
+    }
+}
+
+/// A turn of fio with what ssdlab does as well: registered buffers and files, blocks drawn with
+/// replacement, the latency of every command from its issue to its end.
+pub(crate) fn fio(ready: &Ready, load: Load) -> Result<Sample> {
+    let mut command = Command::new("fio");
+    command.args(["--name=bench", "--thread", "--rw=randwrite", "--bs=4k"]);
+    command.args(["--norandommap", "--randrepeat=0", "--time_based", "--lat_percentiles=1"]);
+    command.args(["--percentile_list=50:99", "--output-format=json"]);
+    command.arg(format!("--iodepth={}", load.queue_depth));
+    command.arg(format!("--runtime={}", load.seconds));
+    command.arg(format!("--size={}", ready.size_bytes));
+    match ready.medium {
+        // The null target takes no data, so fio need not make any.
+        Medium::Null => command.args(["--ioengine=null", "--zero_buffers=1"]),
+        Medium::File | Medium::Loop | Medium::Zram => command
+            .args(["--ioengine=io_uring", "--direct=1", "--fixedbufs=1", "--registerfiles=1"])
+            .arg(format!("--filename={}", ready.path.display())),
+    };
+    let (text, cpu_ns) = capture_with_cpu(&mut command)?;
+    let job: Value = serde_json::from_str(&text).context("fio did not print JSON")?;
+    let write = &job["jobs"][0]["write"];
+    let percentile = |name: &str| write["lat_ns"]["percentile"][name].as_f64();
+    sample(
+        write["iops"].as_f64(),
+        write["total_ios"].as_u64(),
+        cpu_ns,
+        [percentile("50.000000"), percentile("99.000000")],
+    )
+    .context("in fio's JSON")
+}
+
+/// A turn of ssdlab; `rate` as in `--set rate=`.
+pub(crate) fn ssdlab(binary: &Path, ready: &Ready, load: Load, rate: &str) -> Result<Sample> {
+    let mut command = Command::new(binary);
+    command.args(["run", "consistency"]);
+    match ready.medium {
+        Medium::Null => command.arg("null:"),
+        Medium::File => command.arg(format!("file:{}", ready.path.display())),
+        Medium::Loop | Medium::Zram => command.arg(&ready.path),
+    };
+    if ready.medium != Medium::Null {
+        // The blocks are fio's; what they hold may look like anything.
+        command.arg("--erase").arg(&ready.path).arg("--erase-signatures");
+    }
+    command.arg("--library").arg(&ready.library);
+    for setting in ["fill=false", "purge=false", "steady_from=0s"] {
+        command.args(["--set", setting]);
+    }
+    command.args(["--set", &format!("duration={}s", load.seconds)]);
+    command.args(["--set", &format!("queue_depth={}", load.queue_depth)]);
+    command.args(["--set", &format!("rate={rate}"), "--format", "json", "--quiet"]);
+    let (text, cpu_ns) = capture_with_cpu(&mut command)?;
+    let run = read_run(&text)?;
+    let phases = run["phases"].as_array().map_or(&[] as &[Value], Vec::as_slice);
+    let load = phases.iter().find(|phase| phase["name"] == "load");
+    let ios = load.and_then(|load| load["ios"].as_u64());
+    let metric = |name: &str| run["metrics"][name].as_f64();
+    let latencies = [metric("latency_ns_p50"), metric("latency_ns_p99")];
+    sample(metric("iops_mean"), ios, cpu_ns, latencies).context("in run.json")
+}
+
+/// The run.json of the only run that the document names.
+fn read_run(document: &str) -> Result<Value> {
+    let document: Value = serde_json::from_str(document).context("ssdlab did not print JSON")?;
+    let dir = document["run_dirs"][0].as_str().context("ssdlab named no run directory")?;
+    let path = Path::new(dir).join("run.json");
+    let text = std::fs::read_to_string(&path)
+        .with_context(|| format!("cannot read {}", path.display()))?;
+    Ok(serde_json::from_str(&text)?)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "far below 2^53")]
+fn sample(
+    iops: Option<f64>,
+    ios: Option<u64>,
+    cpu_ns: f64,
+    latencies: [Option<f64>; 2],
+) -> Result<Sample> {
+    let ios = ios.filter(|ios| *ios > 0).context("no number of I/Os")?;
+    Ok(Sample {
+        iops: iops.context("no figure of IOPS")?,
+        cpu_ns_per_io: cpu_ns / ios as f64,
+        latency_ns_p50: latencies[0].context("no median latency")?,
+        latency_ns_p99: latencies[1].context("no 99th percentile")?,
+    })
+}
+
+/// Runs a command and gives its output and the CPU time that it and its children took, start and
+/// end of the program included; that is the same burden for both and small against seconds of I/O.
+fn capture_with_cpu(command: &mut Command) -> Result<(String, f64)> {
+    let before = children_cpu_ns()?;
+    let text = proc::capture(command)?;
+    Ok((text, children_cpu_ns()? - before))
+}
+
+fn children_cpu_ns() -> Result<f64> {
+    let stat =
+        std::fs::read_to_string("/proc/self/stat").context("CPU times need Linux's /proc")?;
+    children_ticks(&stat).map(|ticks| ticks * TICK_NS).context("/proc/self/stat is not as known")
+}
+
+/// Fields 16 and 17 of proc(5): user and system ticks of the children waited for. The name in
+/// field 2 may hold spaces, so counting starts behind its closing bracket, at field 3.
+fn children_ticks(stat: &str) -> Option<f64> {
+    let (_, fields) = stat.rsplit_once(')')?;
+    let mut ticks = fields.split_whitespace().skip(13).take(2);
+    let (user, system): (f64, f64) = (ticks.next()?.parse().ok()?, ticks.next()?.parse().ok()?);
+    Some(user + system)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_read_behind_a_name_with_spaces() {
+        let stat = "7 (a ) b) S 1 2 3 4 5 6 7 8 9 10 11 12 30 12 20 0";
+        assert_eq!(children_ticks(stat), Some(42.0));
+        assert_eq!(children_ticks("nonsense"), None);
+    }
+
+    #[test]
+    fn a_child_costs_cpu_time() {
+        let mut busy = Command::new("sh");
+        busy.args(["-c", "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; echo done"]);
+        let (text, cpu_ns) = capture_with_cpu(&mut busy).unwrap();
+        assert_eq!(text.trim(), "done");
+        assert!(cpu_ns > 0.0);
+    }
+}
