@@ -189,6 +189,22 @@ fn what_the_host_allows_outlives_a_purge() {
 }
 
 #[test]
+fn an_erase_of_a_block_that_the_scale_has_shortened_draws_its_share() {
+    let text = sim::model::built_in("samsung-840-pro-256gb").expect("a built-in model");
+    let model = sim::Model::load("840", text, &[]).expect("a valid model");
+    let erase_nj = |scale: u64| {
+        let scale = base::Ratio::new(1, scale).expect("a ratio");
+        let config = model.resolve(scale).expect("a consistent model");
+        let pages = config.geometry.superblock_units / config.geometry.dies;
+        (config.power.expect("it has power").erase_nj, u64::from(pages))
+    };
+    let (whole_nj, whole_pages) = erase_nj(1);
+    let (small_nj, small_pages) = erase_nj(64);
+    assert!(small_pages < whole_pages, "{small_pages} of {whole_pages}");
+    assert_eq!(small_nj, (whole_nj * small_pages).div_ceil(whole_pages));
+}
+
+#[test]
 fn a_new_life_begins_with_no_energy_drawn() {
     let mut device = with_power(&[]);
     alone(&mut device, &op(OpKind::Write, 0, 4, 0));

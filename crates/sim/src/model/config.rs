@@ -273,7 +273,9 @@ pub(super) fn resolve(model: &Model, scale: Ratio) -> Result<Config, ModelError>
         raw_bytes: raw_superblocks * geometry.superblock_bytes(),
         interface: interface.resolve(&check)?,
         queue_depth: interface.entries(),
-        power: model.power.as_ref().map(|power| power.resolve(&check)).transpose()?,
+        power: optional(&model.power, |power| {
+            power.resolve(&check, scaled_pages, nand.pages_per_block.value)
+        })?,
         read_cache_pages: model.read_cache.as_ref().map_or(Ok(0), |cache| cache.resolve(&check))?,
         read_command_ns: controller.read_command_ns.value,
         write_command_ns: controller.write_command_ns.value,

@@ -43,7 +43,13 @@ pub struct RestModel {
 }
 
 impl PowerModel {
-    pub(super) fn resolve(&self, check: &Check<'_>) -> Result<power::PowerModel, ModelError> {
+    /// What a drive draws whose blocks have been shortened from `block_pages` to `scaled_pages`.
+    pub(super) fn resolve(
+        &self,
+        check: &Check<'_>,
+        scaled_pages: u32,
+        block_pages: u32,
+    ) -> Result<power::PowerModel, ModelError> {
         const KILOWATT_MW: u64 = 1_000_000;
         const JOULE_NJ: u64 = 1_000_000_000;
         for (key, value, max) in [
@@ -73,7 +79,9 @@ impl PowerModel {
             sleep,
             read_nj: self.read_nj.value,
             program_nj: self.program_nj.value,
-            erase_nj: self.erase_nj.value,
+            // Shorter blocks are erased more often; the energy for a page stays the same.
+            erase_nj: (self.erase_nj.value * u64::from(scaled_pages))
+                .div_ceil(u64::from(block_pages)),
             transfer_nj: self.transfer_nj.value,
         })
     }
