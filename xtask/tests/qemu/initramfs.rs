@@ -8,7 +8,18 @@ use std::process::{Command, Stdio};
 const PROGRAMS: [&str; 5] = ["busybox", "nvme", "sg_sat_identify", "smartctl", "dmsetup"];
 
 /// Drivers of the drives, in an order in which they may be loaded.
-const MODULES: [&str; 7] = ["nvme", "ahci", "sd_mod", "dm-delay", "dm-flakey", "null_blk", "ext4"];
+const MODULES: [&str; 10] = [
+    "nvme",
+    "ahci",
+    "sd_mod",
+    "dm-delay",
+    "dm-flakey",
+    "null_blk",
+    "ext4",
+    "i2c-dev",
+    "i2c-stub",
+    "ltc4151",
+];
 
 /// A kernel with its modules, as unpacked from a Debian package.
 pub(crate) struct Kernel {

@@ -11,6 +11,7 @@ mod health;
 mod initramfs;
 mod latency;
 mod machine;
+mod power;
 mod promises;
 mod purges;
 mod refusals;

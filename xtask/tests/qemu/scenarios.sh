@@ -102,6 +102,47 @@ run turncoat-again ssdlab verify /dev/mapper/promising --journal /tmp/turncoat -
 dmsetup remove promising
 run wrong-drive ssdlab verify "$SATA" --journal /tmp/turncoat --check --format json
 
+# Power: a sensor of the kernel with the registers of a chip (5 V, 0.4 A), lines from a pipe, and the port of a SATA
+# drive, which is switched and put back whatever becomes of the run.
+insmod /modules/i2c-stub.ko chip_addr=0x6f
+bus=$(grep -l stub /sys/bus/i2c/devices/i2c-*/name | grep -o '[0-9]*' | tail -n 1)
+for register in "0 0x01" "1 0x40" "2 0x0c" "3 0x80"; do
+    i2cset -y "$bus" 0x6f $register b
+done
+echo ltc4151 0x6f > "/sys/bus/i2c/devices/i2c-$bus/new_device"
+mkfifo /tmp/watts
+# Somebody reads all the time, or the writer would end with the first run.
+exec 3<> /tmp/watts
+while :; do echo 0.5; usleep 20000; done > /tmp/watts &
+writer=$!
+host=$(readlink -f "/sys/block/${SATA#/dev/}/device" | grep -o 'host[0-9]*' | head -n 1)
+policy="/sys/class/scsi_host/$host/link_power_management_policy"
+power() {
+    local name="$1" drive="$2" serial="$3" meter="$4"
+    shift 4
+    run "$name" ssdlab run power "$drive" --erase "$serial" --meter "$meter" --set settle=1s --set time=1s \
+        --set random_span=4MiB --library "/tmp/runs-$name" --format json --quiet "$@"
+    run "$name.json" cat "/tmp/runs-$name"/*/run.json
+    run "$name.policy" cat "$policy"
+}
+# stop SIGNAL: as soon as the drive may rest.
+stop() {
+    (until grep -q med_power "$policy"; do usleep 100000; done; sleep 1; killall "$1" ssdlab) &
+}
+echo medium_power > "$policy"
+power power-sata "$SATA" SATA-ONE hwmon:ltc4151 --set rest=2s
+stop -KILL
+power power-killed "$SATA" SATA-ONE hwmon:ltc4151 --set rest=60s
+run power-restored ssdlab restore --format json
+run power-restored.policy cat "$policy"
+stop -KILL
+power power-killed-again "$SATA" SATA-ONE hwmon:ltc4151 --set rest=60s
+power power-next "$SATA" SATA-ONE stream:/tmp/watts --set rest=1s
+stop -INT
+power power-interrupted "$SATA" SATA-ONE stream:/tmp/watts --set rest=60s
+power power-nvme "$NVME" NVME-ONE stream:/tmp/watts --set rest=1s --erase-signatures
+kill $writer
+
 # Faults.
 echo "0 $sectors flakey $BASE 0 3 600" | dmsetup create flaky
 consistency flaky /dev/mapper/flaky --erase /dev/mapper/flaky $NO_FILL --set duration=60s

@@ -203,6 +203,7 @@ fn cell(value: f64, unit: &str) -> String {
         "ns" => latency(value),
         "bytes" => bytes(value as u64),
         "IOPS" => count(value),
+        "W" => format!("{value:.3}"),
         _ => format!("{value:.1}"),
     }
 }
