@@ -10,15 +10,12 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::reader::{ChunkReader, FileReader};
 use parquet::file::serialized_reader::SerializedFileReader;
 
-use super::strict::Strict;
+use super::strict::{PIECE_BYTES_MAX, Strict};
 use super::{COLUMNS, Column, Header, INFO_KEY, TRACE_VERSION};
 use crate::trace::{Record, Source, TraceError, TraceInfo};
 
 /// Records decoded at a time.
 const BATCH_ROWS: usize = 1 << 13;
-
-/// More than this in one column of one row group is taken for damage.
-const CHUNK_BYTES_MAX: i64 = 256 << 20;
 
 /// More records than this for each byte of the file are taken for damage. Eight columns of differences that are all
 /// the same take a sixth of a byte a record, so no honest file comes near; a few bytes of run lengths can claim billions.
@@ -238,7 +235,7 @@ fn check_chunk(
     let start = column.dictionary_page_offset().unwrap_or_else(|| column.data_page_offset());
     let end = start.checked_add(column.compressed_size());
     let fits = start >= 0
-        && (0..=CHUNK_BYTES_MAX).contains(&column.compressed_size())
+        && (0..=i64::from(PIECE_BYTES_MAX)).contains(&column.compressed_size())
         && end.and_then(|end| u64::try_from(end).ok()).is_some_and(|end| end <= length_bytes);
     if fits { Ok(()) } else { Err(wrong(what, format!("column `{path}` lies outside the file"))) }
 }

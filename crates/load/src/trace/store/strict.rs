@@ -1,14 +1,18 @@
 //! A file whose end is an error. The Parquet reader takes what its page headers claim on trust: at the end of the file
 //! it goes on asking for what a damaged header promised, up to billions of times. Nothing it asks for in a whole file
-//! lies beyond the end, so asking is damage.
+//! lies beyond the end, so asking is damage. And so is a single piece (an index, a column of a row group) that would
+//! fill the memory: in a huge file it could.
 
 use std::io::{ErrorKind, Read};
 
 use bytes::Bytes;
-use parquet::errors::Result as ParquetResult;
+use parquet::errors::{ParquetError, Result as ParquetResult};
 use parquet::file::reader::{ChunkReader, Length};
 
-/// A file that is read up to its end and not beyond.
+/// Larger pieces than this are taken for damage; an honest index has a few KiB for each row group.
+pub(super) const PIECE_BYTES_MAX: u32 = 256 << 20;
+
+/// A file that is read up to its end and not beyond, in pieces that fit into memory.
 pub(super) struct Strict<T>(pub(super) T);
 
 impl<T: Length> Length for Strict<T> {
@@ -25,6 +29,10 @@ impl<T: ChunkReader> ChunkReader for Strict<T> {
     }
 
     fn get_bytes(&self, start: u64, length: usize) -> ParquetResult<Bytes> {
+        if length > PIECE_BYTES_MAX as usize {
+            let reason = format!("a piece of {length} bytes, expected at most {PIECE_BYTES_MAX}");
+            return Err(ParquetError::General(reason));
+        }
         self.0.get_bytes(start, length)
     }
 }
