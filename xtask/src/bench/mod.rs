@@ -1,6 +1,8 @@
 //! The verb `bench`: ssdlab measured against itself and against others. Stdout is one JSON document.
 
 mod engine;
+mod scratch;
+mod trace;
 
 use anyhow::Result;
 use clap::{Args, Subcommand};
@@ -15,6 +17,8 @@ pub(crate) enum BenchVerb {
     Engine(engine::EngineArgs),
     /// Simulated commands per second.
     Sim(SimArgs),
+    /// Traces: made, imported, replayed; memory of a replay and how late it issues.
+    Trace(trace::TraceArgs),
 }
 
 /// How long to measure.
@@ -30,6 +34,7 @@ pub(crate) fn run(workspace: &Workspace, verb: &BenchVerb) -> Result<()> {
     let document = match verb {
         BenchVerb::Engine(args) => engine::run(workspace, args)?,
         BenchVerb::Sim(args) => simulator(workspace, args)?,
+        BenchVerb::Trace(args) => trace::run(workspace, args)?,
     };
     println!("{}", document.trim_end());
     Ok(())

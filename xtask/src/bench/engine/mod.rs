@@ -8,10 +8,11 @@ mod program;
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Result, bail};
 use clap::Args;
 use serde_json::{Value, json};
 
+use super::scratch::ScratchDir;
 use crate::log::Log;
 use crate::proc;
 use crate::workspace::Workspace;
@@ -179,31 +180,6 @@ fn median(mut values: Vec<f64>) -> f64 {
         values[middle]
     } else {
         f64::midpoint(values[middle - 1], values[middle])
-    }
-}
-
-/// A directory of our own that goes away with us.
-struct ScratchDir(PathBuf);
-
-impl ScratchDir {
-    /// /tmp may be memory, which would measure no disk; hence /var/tmp where nothing is said.
-    fn make(dir: Option<&Path>) -> Result<Self> {
-        let parent = match dir {
-            Some(dir) => dir.to_path_buf(),
-            None => std::env::var_os("TMPDIR").map_or_else(|| "/var/tmp".into(), PathBuf::from),
-        };
-        let path = parent.join(format!("ssdlab-bench-{}", std::process::id()));
-        std::fs::create_dir(&path).with_context(|| {
-            format!("cannot make {}; choose a place with --dir", path.display())
-        })?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for ScratchDir {
-    fn drop(&mut self) {
-        // Nothing depends on it, and the name says whose it is.
-        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 

@@ -7,10 +7,8 @@ use anyhow::{Context, Result};
 use serde_json::{Value, json};
 
 use super::medium::{Medium, Ready};
+use crate::bench::scratch::children_cpu_ns;
 use crate::proc;
-
-/// Times in /proc are given in ticks of this many ns; Linux keeps 100 Hz here on every machine.
-const TICK_NS: f64 = 1e7;
 
 /// The same for both programs.
 #[derive(Clone, Copy)]
@@ -131,31 +129,9 @@ fn capture_with_cpu(command: &mut Command) -> Result<(String, f64)> {
     Ok((text, children_cpu_ns()? - before))
 }
 
-fn children_cpu_ns() -> Result<f64> {
-    let stat =
-        std::fs::read_to_string("/proc/self/stat").context("CPU times need Linux's /proc")?;
-    children_ticks(&stat).map(|ticks| ticks * TICK_NS).context("/proc/self/stat is not as known")
-}
-
-/// Fields 16 and 17 of proc(5): user and system ticks of the children waited for. The name in
-/// field 2 may hold spaces, so counting starts behind its closing bracket, at field 3.
-fn children_ticks(stat: &str) -> Option<f64> {
-    let (_, fields) = stat.rsplit_once(')')?;
-    let mut ticks = fields.split_whitespace().skip(13).take(2);
-    let (user, system): (f64, f64) = (ticks.next()?.parse().ok()?, ticks.next()?.parse().ok()?);
-    Some(user + system)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn ticks_are_read_behind_a_name_with_spaces() {
-        let stat = "7 (a ) b) S 1 2 3 4 5 6 7 8 9 10 11 12 30 12 20 0";
-        assert_eq!(children_ticks(stat), Some(42.0));
-        assert_eq!(children_ticks("nonsense"), None);
-    }
 
     #[test]
     fn a_child_costs_cpu_time() {

@@ -1,0 +1,61 @@
+//! What several benches need: a directory of their own, and the CPU time of the programs they start.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+
+/// Times in /proc are given in ticks of this many ns; Linux keeps 100 Hz here on every machine.
+const TICK_NS: f64 = 1e7;
+
+/// A directory of our own that goes away with us.
+pub(super) struct ScratchDir(pub(super) PathBuf);
+
+impl ScratchDir {
+    /// /tmp may be memory, which would measure no disk; hence /var/tmp where nothing is said.
+    pub(super) fn make(dir: Option<&Path>) -> Result<Self> {
+        let parent = match dir {
+            Some(dir) => dir.to_path_buf(),
+            None => std::env::var_os("TMPDIR").map_or_else(|| "/var/tmp".into(), PathBuf::from),
+        };
+        let path = parent.join(format!("ssdlab-bench-{}", std::process::id()));
+        std::fs::create_dir(&path).with_context(|| {
+            format!("cannot make {}; choose a place with --dir", path.display())
+        })?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for ScratchDir {
+    fn drop(&mut self) {
+        // Nothing depends on it, and the name says whose it is.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// CPU time of all children that ended so far, user and system, in ns.
+pub(crate) fn children_cpu_ns() -> Result<f64> {
+    let stat =
+        std::fs::read_to_string("/proc/self/stat").context("CPU times need Linux's /proc")?;
+    children_ticks(&stat).map(|ticks| ticks * TICK_NS).context("/proc/self/stat is not as known")
+}
+
+/// Fields 16 and 17 of proc(5): user and system ticks of the children waited for. The name in
+/// field 2 may hold spaces, so counting starts behind its closing bracket, at field 3.
+fn children_ticks(stat: &str) -> Option<f64> {
+    let (_, fields) = stat.rsplit_once(')')?;
+    let mut ticks = fields.split_whitespace().skip(13).take(2);
+    let (user, system): (f64, f64) = (ticks.next()?.parse().ok()?, ticks.next()?.parse().ok()?);
+    Some(user + system)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_read_behind_a_name_with_spaces() {
+        let stat = "7 (a ) b) S 1 2 3 4 5 6 7 8 9 10 11 12 30 12 20 0";
+        assert_eq!(children_ticks(stat), Some(42.0));
+        assert_eq!(children_ticks("nonsense"), None);
+    }
+}
