@@ -31,8 +31,13 @@ pub(crate) struct FuzzArgs {
 /// The verb `fuzz`.
 pub(crate) fn run(workspace: &Workspace, args: &FuzzArgs) -> Result<()> {
     let log = Log::stdout("fuzz");
+    let with_libfuzzer = has_cargo_fuzz();
+    if with_libfuzzer {
+        let mut seeds = cargo(workspace, &["run", "--quiet", "--manifest-path", "fuzz/Cargo.toml"]);
+        proc::stream(log, seeds.args(["--bin", "seeds", "--", "fuzz/corpus"]))?;
+    }
     for target in TARGETS.iter().filter(|name| args.target.as_deref().is_none_or(|t| t == **name)) {
-        if has_cargo_fuzz() {
+        if with_libfuzzer {
             let time = format!("-max_total_time={}", args.seconds);
             let mut fuzz = cargo(workspace, &["+nightly", "fuzz", "run", "--fuzz-dir", "fuzz"]);
             fuzz.args(["--features", "libfuzzer", target, "--", &time, "-rss_limit_mb=4096"]);
