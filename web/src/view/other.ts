@@ -3,11 +3,12 @@
 import type { Run } from "../data/load";
 import { h } from "../dom";
 import { conditions } from "./conditions";
+import { convergence, curveGraphs } from "./curves";
 import { figuresTable } from "./figures";
 import { findingCard } from "./findings";
 import { runName } from "./name";
 import { passGraph } from "./passes";
-import { resultTable } from "./tables";
+import { resultTables } from "./tables";
 
 /** Headings in the words of the field; a test without one keeps its own name. */
 const TITLES: Record<string, string> = {
@@ -26,6 +27,9 @@ const TITLES: Record<string, string> = {
   "pts-latency": "SNIA PTS: latency",
   "pts-write-saturation": "SNIA PTS: write saturation",
   "pts-hir": "SNIA PTS: host idle recovery",
+  "pts-xsr": "SNIA PTS: cross-stimulus recovery",
+  "pts-cbw": "SNIA PTS: composite workload",
+  "pts-dirth": "SNIA PTS: demand intensity",
 };
 
 const VERDICTS: Record<string, [string, string]> = {
@@ -58,7 +62,8 @@ function measured(run: Run, runs: readonly Run[]): HTMLElement {
     h("h3", {}, runName(run)),
     verdict(run),
     passes.length > 0 && passGraph(passes, "Speed over the address space"),
-    tables.map((table) => resultTable(table, runs)),
+    convergence(run),
+    resultTables(tables, runs),
   );
 }
 
@@ -78,6 +83,7 @@ export function otherTests(runs: readonly Run[]): HTMLElement[] {
       "section",
       { class: "other-test", "aria-labelledby": id },
       h("h2", { id }, TITLES[test] ?? `Test: ${test}`),
+      curveGraphs(own),
       own
         .filter(({ view }) => view.tables.length + view.passes.length > 0 || view.verdict)
         .map((run) => measured(run, own)),

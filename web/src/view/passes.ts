@@ -2,28 +2,23 @@
 
 import type { Pass } from "../data/schema.gen";
 import { h } from "../dom";
+import { drawing, svg } from "./svg";
 
-const WIDTH = 720;
 const HEIGHT = 220;
 const LEFT = 52;
 const BOTTOM = 30;
 const TOP = 8;
-const RIGHT = 10;
+const RIGHT = 14;
 
-const SVG = "http://www.w3.org/2000/svg";
+/** Tops of an axis whose quarters are round as well. */
+const TOPS = [1, 1.2, 1.6, 2, 3, 4, 6, 8, 10];
 
-function svg(tag: string, attributes: Record<string, string | number>, text?: string): SVGElement {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
-  if (text !== undefined) element.textContent = text;
-  return element;
-}
-
-/** A round number not below `value`: 1, 2 or 5 times a power of ten. */
+/** A round number not below `value`. */
 export function roundTop(value: number): number {
   if (value <= 0) return 1;
   const power = 10 ** Math.floor(Math.log10(value));
-  return power * ([1, 2, 5, 10].find((step) => step * power >= value) ?? 10);
+  // Sums of floats: 1.2 x 100,000 is a hair below 120,000.
+  return power * (TOPS.find((step) => step * power >= value * (1 - 1e-9)) ?? 10);
 }
 
 /** `after_trim` as people write it. */
@@ -39,39 +34,38 @@ export function passSentence(pass: Pass): string {
   return `${passName(pass.phase)}: ${mean.toFixed(0)} MB/s on average, slowest zone ${Math.min(...rates).toFixed(0)}.`;
 }
 
-export function passGraph(passes: readonly Pass[], title: string): HTMLElement {
+function draw(passes: readonly Pass[], width: number): SVGElement[] {
   const most = roundTop(Math.max(...passes.flatMap((pass) => pass.mb_per_s)));
   const end = Math.max(...passes.map((pass) => pass.offset_bytes[pass.offset_bytes.length - 1] ?? 0), 1);
-  const x = (offset: number) => LEFT + ((WIDTH - LEFT - RIGHT) * offset) / end;
+  const x = (offset: number) => LEFT + ((width - LEFT - RIGHT) * offset) / end;
   const y = (rate: number) => HEIGHT - BOTTOM - ((HEIGHT - BOTTOM - TOP) * rate) / most;
-  const plot = svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, class: "passes-plot", "aria-hidden": "true" });
-  for (const share of [0, 0.25, 0.5, 0.75, 1]) {
+  const ticks = [0, 0.25, 0.5, 0.75, 1].flatMap((share) => {
     const rate = most * share;
-    plot.append(svg("line", { x1: LEFT, x2: WIDTH - RIGHT, y1: y(rate), y2: y(rate), class: "passes-grid" }));
     const label = rate > 0 && rate < 10 ? rate.toFixed(1) : rate.toFixed(0);
-    plot.append(svg("text", { x: LEFT - 6, y: y(rate) + 4, "text-anchor": "end" }, label));
-    const at = x(end * share);
     const anchor = share === 1 ? "end" : "middle";
-    plot.append(
-      svg(
-        "text",
-        { x: at, y: HEIGHT - 10, "text-anchor": anchor },
-        `${((end * share) / 1e9).toFixed(end < 2e10 ? 1 : 0)} GB`,
-      ),
-    );
-  }
-  passes.forEach((pass, slot) => {
+    const place = `${((end * share) / 1e9).toFixed(end < 2e10 ? 1 : 0)} GB`;
+    return [
+      svg("line", { x1: LEFT, x2: width - RIGHT, y1: y(rate), y2: y(rate), class: "passes-grid" }),
+      svg("text", { x: LEFT - 6, y: y(rate) + 4, "text-anchor": "end" }, label),
+      svg("text", { x: x(end * share), y: HEIGHT - 10, "text-anchor": anchor }, place),
+    ];
+  });
+  const lines = passes.map((pass, slot) => {
     const points = pass.offset_bytes.map(
       (offset, at) => `${x(offset).toFixed(1)},${y(pass.mb_per_s[at] ?? 0).toFixed(1)}`,
     );
-    plot.append(
-      svg("polyline", {
-        points: points.join(" "),
-        class: "passes-line",
-        style: `stroke: var(--run-${(slot % 4) + 1})`,
-      }),
-    );
+    const style = `stroke: var(--run-${colorOf(slot)})`;
+    return svg("polyline", { points: points.join(" "), class: "passes-line", style });
   });
+  return [...ticks, ...lines];
+}
+
+/** The page knows so many colours that can be told apart. */
+function colorOf(slot: number): number {
+  return (slot % 6) + 1;
+}
+
+export function passGraph(passes: readonly Pass[], title: string): HTMLElement {
   return h(
     "figure",
     { class: "chart passes" },
@@ -81,7 +75,7 @@ export function passGraph(passes: readonly Pass[], title: string): HTMLElement {
       h("h3", {}, title),
       h("span", { class: "quiet chart-unit" }, "MB/s by position"),
     ),
-    plot,
+    drawing(HEIGHT, (width) => draw(passes, width)),
     h(
       "ul",
       { class: "passes-legend" },
@@ -89,7 +83,7 @@ export function passGraph(passes: readonly Pass[], title: string): HTMLElement {
         h(
           "li",
           {},
-          h("span", { class: "passes-swatch", style: `background: var(--run-${(slot % 4) + 1})` }),
+          h("span", { class: "passes-swatch", style: `background: var(--run-${colorOf(slot)})` }),
           passSentence(pass),
         ),
       ),

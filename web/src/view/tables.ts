@@ -1,6 +1,6 @@
 // Figures in rows and columns, as a test recorded them: one table a run, with bars to compare by eye.
 
-import { bytes, duration, iops } from "../data/format";
+import { bytes, duration, iops, separated } from "../data/format";
 import type { Run } from "../data/load";
 import type { Table } from "../data/schema.gen";
 import { h, scroller } from "../dom";
@@ -26,12 +26,13 @@ export function cellText(value: number, unit: string): string {
   if (unit === "ns") return duration(value);
   if (unit === "bytes") return bytes(value);
   if (unit === "IOPS") return iops(value);
+  if (unit === "") return separated(value);
   return value.toLocaleString("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 }
 
 /** Latencies and sizes carry their unit in every cell. */
 function heading(name: string, unit: string): string {
-  return unit === "ns" || unit === "bytes" ? name : `${name} (${unit})`;
+  return unit === "ns" || unit === "bytes" || unit === "" ? name : `${name} (${unit})`;
 }
 
 function cell(value: number | null, unit: string, top: number): HTMLElement {
@@ -48,46 +49,65 @@ function cell(value: number | null, unit: string, top: number): HTMLElement {
   return h("td", { class: share === null ? null : "barred", style }, cellText(value, unit));
 }
 
-export function resultTable(table: Table, runs: readonly Run[]): HTMLElement {
-  const most = tops(runs, table.name);
+/** More rows than these are folded away, as are rounds: the curve above says it sooner. */
+const ROWS_MAX = 40;
+
+/** The tables of a run; conditions stand under the last of those that share them. */
+export function resultTables(tables: readonly Table[], runs: readonly Run[]): HTMLElement[] {
+  const conditions = tables.map((table) => JSON.stringify(table.conditions ?? {}));
+  return tables.flatMap((table, at) => {
+    const line = conditions[at] === conditions[at + 1] ? null : conditionsLine(table);
+    return line ? [resultTable(table, runs), line] : [resultTable(table, runs)];
+  });
+}
+
+function resultTable(table: Table, runs: readonly Run[]): HTMLElement {
+  const whole = h("div", { class: "result-table" }, wholeTable(table, runs));
+  if (table.rows.length <= ROWS_MAX && !table.name.startsWith("rounds")) return whole;
+  const summary = `${table.title}: all ${table.rows.length} rows`;
+  return h("details", { class: "long-table" }, h("summary", {}, summary), whole);
+}
+
+function conditionsLine(table: Table): HTMLElement | null {
   const conditions = Object.entries(table.conditions ?? {});
-  return h(
-    "div",
-    { class: "result-table" },
-    scroller(
-      table.title,
+  if (conditions.length === 0) return null;
+  const text = conditions.map(([label, value]) => `${label}: ${value}`).join(" · ");
+  return h("p", { class: "quiet small conditions-line" }, text);
+}
+
+function wholeTable(table: Table, runs: readonly Run[]): HTMLElement {
+  const most = tops(runs, table.name);
+  return scroller(
+    table.title,
+    h(
+      "table",
+      { class: "figures" },
+      h("caption", {}, table.title),
       h(
-        "table",
-        { class: "figures" },
-        h("caption", {}, table.title),
+        "thead",
+        {},
         h(
-          "thead",
+          "tr",
           {},
+          h("th", { scope: "col", class: "corner" }, table.row_name),
+          table.columns.map(({ name, unit }) => h("th", { scope: "col" }, heading(name, unit))),
+        ),
+      ),
+      h(
+        "tbody",
+        {},
+        table.rows.map(({ label, values }) =>
           h(
             "tr",
             {},
-            h("th", { scope: "col", class: "corner" }, table.row_name),
-            table.columns.map(({ name, unit }) => h("th", { scope: "col" }, heading(name, unit))),
-          ),
-        ),
-        h(
-          "tbody",
-          {},
-          table.rows.map(({ label, values }) =>
-            h(
-              "tr",
-              {},
-              h("th", { scope: "row" }, label),
-              values.map((value, at) => {
-                const unit = table.columns[at]?.unit ?? "";
-                return cell(value, unit, most.get(unit) ?? 0);
-              }),
-            ),
+            h("th", { scope: "row" }, label),
+            values.map((value, at) => {
+              const unit = table.columns[at]?.unit ?? "";
+              return cell(value, unit, most.get(unit) ?? 0);
+            }),
           ),
         ),
       ),
     ),
-    conditions.length > 0 &&
-      h("p", { class: "quiet" }, conditions.map(([label, value]) => `${label}: ${value}`).join(" · ")),
   );
 }

@@ -1,9 +1,11 @@
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import {
+  depthRuns,
   fixtureReport,
   manyRuns,
   mixedLengths,
+  ptsRun,
   reportOf,
   runOf,
   SHAPES,
@@ -539,13 +541,57 @@ describe("what must be said", () => {
     const page = await lab.page(trimRun());
     expect(await page.locator("h2").first().innerText()).toBe("TRIM validation");
     expect(await page.locator("[data-verdict=fail]").innerText()).toContain("No. TRIM does not work");
-    expect(await page.locator(".passes-plot polyline").count()).toBe(2);
+    expect(await page.locator(".passes polyline").count()).toBe(2);
     expect(await page.locator(".passes-legend").innerText()).toContain("slowest zone 210");
     const bars = await page
       .locator(".result-table td.barred")
       .evaluateAll((cells) => cells.map((cell) => getComputedStyle(cell).getPropertyValue("--share").trim()));
     expect(bars).toEqual(["100.0%", "50.0%"]);
-    expect(await page.locator(".result-table").innerText()).toContain("purge: block-discard");
+    expect(await page.locator(".measured .conditions-line").innerText()).toBe("purge: block-discard");
+    await page.context().close();
+  });
+
+  test("tables that double from row to row are curves, with all drives on the same axes", async () => {
+    const page = await lab.page(depthRuns());
+    const plots = page.locator("[data-plot=depths]");
+    expect(await plots.count()).toBe(2);
+    expect(await plots.first().locator("path").count()).toBe(2);
+    const key = plain(await plots.first().locator(".passes-legend").innerText());
+    expect(key).toContain("Fixture Even 480 (simulated), default: read");
+    const across = await plots
+      .first()
+      .locator("path")
+      .first()
+      .evaluate((path) =>
+        [...(path.getAttribute("d") ?? "").matchAll(/[ML]([\d.]+)/g)].map((m) => Number(m[1])),
+      );
+    expect(across).toHaveLength(4);
+    const steps = across.slice(1).map((x, at) => x - across[at]);
+    expect(Math.max(...steps) - Math.min(...steps), "1, 2, 4 and 8 stand evenly").toBeLessThan(0.3);
+    const labels = await plots.first().locator("text").allInnerTexts();
+    expect(labels, "a depth that nobody measured takes no room").not.toContain("16");
+    await page.context().close();
+  });
+
+  test("curves keep their letters on a narrow screen", async () => {
+    const page = await lab.page(depthRuns(), "", { viewport: { width: 380, height: 800 } });
+    const letters = await page.locator("[data-plot=depths] text").first().boundingBox();
+    expect(letters?.height ?? 0).toBeGreaterThan(10);
+    const wider = await page.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    );
+    expect(wider).toBe(0);
+    await page.context().close();
+  });
+
+  test("rounds are drawn with the level of the steady ones, and their numbers are folded away", async () => {
+    const page = await lab.page(ptsRun());
+    expect(await page.locator("[data-plot=rounds] .level-band").count()).toBe(1);
+    expect(await page.locator("[data-plot=rounds] circle").count()).toBe(6);
+    const folded = page.locator("details.long-table");
+    expect(await folded.locator("summary").innerText()).toContain("all 6 rows");
+    expect(await folded.getAttribute("open")).toBeNull();
+    expect(await page.locator(".conditions-line").innerText()).toContain("write cache: write back");
     await page.context().close();
   });
 

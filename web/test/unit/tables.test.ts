@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { labelNumber, places, yAxis } from "../../src/view/curves";
 import { passName, passSentence, roundTop } from "../../src/view/passes";
 import { cellText } from "../../src/view/tables";
 
@@ -19,14 +20,44 @@ describe("passes", () => {
   test.each([
     [0, 1],
     [1, 1],
-    [338, 500],
-    [557, 1000],
-    [2_100, 5000],
+    [338, 400],
+    [557, 600],
+    [2_100, 3000],
+    [120_000, 120_000],
   ])("the axis above %d ends at %d", (value, top) => expect(roundTop(value)).toBe(top));
 
   test("a sentence stands for the graph", () => {
     const pass = { phase: "after_trim", offset_bytes: [0, 1, 2], mb_per_s: [500, 400, 300] };
     expect(passName(pass.phase)).toBe("after trim");
     expect(passSentence(pass)).toBe("after trim: 383 MB/s on average, slowest zone 300.");
+  });
+});
+
+describe("curves", () => {
+  test("labels carry numbers of their own", () => {
+    expect(["512B", "4KiB", "8MiB", "32", "65%", "5 s"].map(labelNumber)).toEqual([
+      512,
+      4_096,
+      8_388_608,
+      32,
+      65,
+      null,
+    ]);
+  });
+
+  test("what doubles stands evenly, what is counted by its number, the rest in order", () => {
+    expect(places("sizes", ["512B", "1KiB", "2KiB"])).toEqual([0, 0.5, 1]);
+    expect(places("outstanding", ["1", "4", "16"])).toEqual([0, 0.5, 1]);
+    expect(places("rounds", ["1", "2", "5"])).toEqual([0, 0.25, 1]);
+    expect(places("histogram", ["50us", "100us", "1ms"])).toEqual([0, 0.5, 1]);
+    expect(places("depths", ["32"])).toEqual([0.5]);
+  });
+
+  test("latencies are drawn over decades, rates from zero", () => {
+    const latency = yAxis([20_000, 3_000_000], "ns");
+    expect(latency.ticks).toEqual([1e4, 1e5, 1e6, 1e7]);
+    expect(latency.place(1e7)).toBe(1);
+    const rate = yAxis([557], "MB/s");
+    expect([rate.place(0), rate.place(600)]).toEqual([0, 1]);
   });
 });

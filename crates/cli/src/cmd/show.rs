@@ -193,7 +193,7 @@ fn reading(value: i64, unit: &str) -> String {
 /// Latencies and sizes carry their unit in each cell, since it changes from cell to cell.
 fn column_heading(column: &TableColumn) -> String {
     match column.unit.as_str() {
-        "ns" | "bytes" => column.name.clone(),
+        "ns" | "bytes" | "" => column.name.clone(),
         unit => format!("{} ({unit})", column.name),
     }
 }
@@ -204,6 +204,7 @@ fn cell(value: f64, unit: &str) -> String {
         "bytes" => bytes(value as u64),
         "IOPS" => count(value),
         "W" => format!("{value:.3}"),
+        "" => format!("{value:.0}"),
         _ => format!("{value:.1}"),
     }
 }

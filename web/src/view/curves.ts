@@ -1,0 +1,288 @@
+// Tables as curves: one line a column, all runs of a test on the same axes.
+
+import type { Run } from "../data/load";
+import { plainName, spareLabel } from "../data/load";
+import type { Table } from "../data/schema.gen";
+import { h } from "../dom";
+import { roundTop } from "./passes";
+import { drawing, svg } from "./svg";
+import { cellText } from "./tables";
+
+const HEIGHT = 250;
+/** A single line that says "level" needs less. */
+const HEIGHT_LEVEL = 180;
+const TOP = 10;
+const RIGHT = 14;
+const BOTTOM = 44;
+const LEFT = 58;
+/** Width of a letter of the x axis, and the gap between two labels. */
+const LETTER = 6.7;
+const GAP = 14;
+/** More points than these are drawn without dots. */
+const DOTTED_MAX = 40;
+
+export interface Curve {
+  name: string;
+  /** One value a label of the x axis. */
+  values: (number | null)[];
+  /** Number of its colour, from 1. */
+  color: number;
+  dashed: boolean;
+}
+
+/** A stretch of the x axis with its level: the steady rounds. */
+export interface Level {
+  from: number;
+  to: number;
+  mean: number;
+}
+
+export interface CurvePlot {
+  title: string;
+  unit: string;
+  rowName: string;
+  labels: string[];
+  curves: Curve[];
+  level?: Level | null;
+}
+
+const SIZES: Record<string, number> = { B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 };
+
+/** The number in a label: `4KiB`, `32`, `65%`; null where it has none. */
+export function labelNumber(label: string): number | null {
+  const parts = /^(\d+(?:\.\d+)?)\s*(B|KiB|MiB|GiB|%)?$/.exec(label);
+  return parts ? Number(parts[1]) * (SIZES[parts[2] ?? ""] ?? 1) : null;
+}
+
+/** Tables whose rows double from one to the next are drawn over a log axis. */
+const LOG_ROWS = new Set(["sizes", "depths", "outstanding"]);
+
+/** Places of the labels along the axis, 0 to 1: by their numbers where they have some, else evenly. */
+export function places(table: string, labels: readonly string[]): number[] {
+  const numbers = labels.map(labelNumber);
+  const evenly = labels.map((_, at) => (labels.length > 1 ? at / (labels.length - 1) : 0.5));
+  if (labels.length < 2 || numbers.some((number) => number === null)) return evenly;
+  const of = (value: number) => (LOG_ROWS.has(table) ? Math.log2(Math.max(value, 1)) : value);
+  const values = numbers.map((number) => of(number ?? 0));
+  const [first, last] = [values[0], values[values.length - 1]];
+  return first === last ? evenly : values.map((value) => (value - first) / (last - first));
+}
+
+interface YAxis {
+  ticks: number[];
+  /** 0 at the bottom, 1 at the top. */
+  place: (value: number) => number;
+}
+
+/** Rates from zero; latencies over decades, since they span some. */
+export function yAxis(values: readonly number[], unit: string): YAxis {
+  const most = Math.max(...values, 0);
+  const positive = values.filter((value) => value > 0);
+  if (unit === "ns" && positive.length > 0) {
+    const low = Math.floor(Math.log10(Math.min(...positive)));
+    const high = Math.max(low + 1, Math.ceil(Math.log10(most)));
+    const ticks = Array.from({ length: high - low + 1 }, (_, at) => 10 ** (low + at));
+    return { ticks, place: (value) => (Math.log10(Math.max(value, 10 ** low)) - low) / (high - low) };
+  }
+  const top = roundTop(most);
+  return { ticks: [0, 0.25, 0.5, 0.75, 1].map((share) => share * top), place: (value) => value / top };
+}
+
+function tickText(value: number, unit: string): string {
+  if (unit === "ns" || unit === "bytes") return cellText(value, unit);
+  return value.toLocaleString("en-US", { maximumFractionDigits: value < 10 ? 1 : 0 });
+}
+
+function path(points: readonly ([number, number] | null)[]): string {
+  let gap = true;
+  return points
+    .map((point) => {
+      const step = point && `${gap ? "M" : "L"}${point[0].toFixed(1)} ${point[1].toFixed(1)}`;
+      gap = point === null;
+      return step ?? "";
+    })
+    .join("");
+}
+
+/** As many labels as have room, the first ones first. */
+function xLabels(
+  labels: readonly string[],
+  x: (at: number) => number,
+  width: number,
+  height: number,
+): SVGElement[] {
+  let free = 0;
+  return labels.flatMap((label, at) => {
+    const half = (label.length * LETTER) / 2;
+    const middle = Math.min(Math.max(x(at), half), width - half);
+    if (middle - half < free) return [];
+    free = middle + half + GAP;
+    return [svg("text", { x: middle, y: height - BOTTOM + 17, "text-anchor": "middle" }, label)];
+  });
+}
+
+function draw(name: string, plot: CurvePlot, width: number, height: number): SVGElement[] {
+  const { labels, curves, unit } = plot;
+  const known = curves.flatMap(({ values }) => values.filter((value) => value !== null));
+  const axis = yAxis(known, unit);
+  const across = places(name, labels);
+  const x = (at: number) => LEFT + (width - LEFT - RIGHT) * across[at];
+  const y = (value: number) => height - BOTTOM - (height - BOTTOM - TOP) * axis.place(value);
+  const drawn: SVGElement[] = axis.ticks.flatMap((tick) => [
+    svg("line", { x1: LEFT, x2: width - RIGHT, y1: y(tick), y2: y(tick), class: "passes-grid" }),
+    svg("text", { x: LEFT - 6, y: y(tick) + 4, "text-anchor": "end" }, tickText(tick, unit)),
+  ]);
+  drawn.push(...xLabels(labels, x, width, height));
+  const middle = (LEFT + width - RIGHT) / 2;
+  drawn.push(svg("text", { x: middle, y: height - 6, "text-anchor": "middle" }, plot.rowName));
+  if (plot.level) drawn.push(...levelMarks(plot.level, x, y));
+  for (const curve of curves) {
+    const points = curve.values.map((value, at): [number, number] | null =>
+      value === null ? null : [x(at), y(value)],
+    );
+    const stroke = `stroke: var(--run-${curve.color})`;
+    const dashed = curve.dashed ? " dashed" : "";
+    drawn.push(svg("path", { d: path(points), class: `passes-line${dashed}`, style: stroke }));
+    if (labels.length > DOTTED_MAX) continue;
+    points.forEach((point, at) => {
+      if (!point) return;
+      const text = `${curve.name}, ${labels[at]}: ${cellText(curve.values[at] ?? 0, unit)} ${unit === "ns" ? "" : unit}`;
+      const dot = { cx: point[0], cy: point[1], r: 3, style: `fill: var(--run-${curve.color})` };
+      drawn.push(svg("circle", dot, svg("title", {}, text.trim())));
+    });
+  }
+  return drawn;
+}
+
+/** The window of steady state: its mean, and 10% to either side, where its values may lie. */
+function levelMarks(level: Level, x: (at: number) => number, y: (value: number) => number): SVGElement[] {
+  const [from, to] = [x(level.from), x(level.to)];
+  const [high, low] = [y(level.mean * 1.1), y(level.mean * 0.9)];
+  return [
+    svg("rect", { x: from, y: high, width: to - from, height: low - high, class: "level-band" }),
+    svg("line", { x1: from, x2: to, y1: y(level.mean), y2: y(level.mean), class: "level-mean" }),
+  ];
+}
+
+export function curveGraph(name: string, plot: CurvePlot): HTMLElement {
+  const key = (curve: Curve) =>
+    h(
+      "li",
+      {},
+      h("span", {
+        class: curve.dashed ? "curve-key dashed" : "curve-key",
+        style: `border-color: var(--run-${curve.color})`,
+      }),
+      curve.name,
+    );
+  const height = plot.level === undefined ? HEIGHT : HEIGHT_LEVEL;
+  const scale = plot.unit === "ns" ? "latency, log scale" : plot.unit;
+  return h(
+    "figure",
+    { class: "chart curves", "data-plot": name },
+    h(
+      "div",
+      { class: "chart-head" },
+      h("h3", {}, plot.title),
+      h("span", { class: "quiet chart-unit" }, `${scale} by ${plot.rowName}`),
+    ),
+    drawing(height, (width) => draw(name, plot, width, height)),
+    h("ul", { class: "passes-legend" }, plot.curves.map(key)),
+    plot.level &&
+      h(
+        "figcaption",
+        { class: "quiet" },
+        "The band lies 10% to either side of the mean of the five rounds that are steady.",
+      ),
+  );
+}
+
+/** Colours are for runs where there are several, else for columns. */
+const COLORS = 6;
+
+function curvesOf(runs: readonly Run[], name: string, unit: string): Curve[] {
+  return runs.flatMap((run, slot) => {
+    const table = run.view.tables.find((one) => one.name === name);
+    const columns = table?.columns.map((column, at) => ({ ...column, at })) ?? [];
+    return columns
+      .filter((column) => column.unit === unit)
+      .map((column, order) => ({
+        name: runs.length > 1 ? `${plainName(run)}, ${spareLabel(run.variant)}: ${column.name}` : column.name,
+        values: table?.rows.map(({ values }) => values[column.at] ?? null) ?? [],
+        color: ((runs.length > 1 ? slot : order) % COLORS) + 1,
+        dashed: runs.length > 1 && order > 0,
+      }));
+  });
+}
+
+/** Tables that are curves, and the units worth a plot of their own. */
+const CURVES: Record<string, readonly string[]> = {
+  sizes: ["MB/s"],
+  depths: ["IOPS", "ns"],
+  shares: ["IOPS", "ns"],
+  outstanding: ["IOPS", "ns"],
+  histogram: ["%"],
+  steps: ["IOPS", "MB/s"],
+};
+
+/** A plot for each table of these runs that is one, all runs together where their rows are the same. */
+export function curveGraphs(runs: readonly Run[]): HTMLElement[] {
+  const first = runs.flatMap(({ view }) => view.tables).filter((table) => table.name in CURVES);
+  const names = [...new Set(first.map((table) => table.name))];
+  return names.flatMap((name) => {
+    const having = runs.filter(({ view }) => view.tables.some((table) => table.name === name));
+    return CURVES[name].flatMap((unit) => plotsOf(having, name, unit));
+  });
+}
+
+/** Without the rows at either end that nobody could measure: an axis need not go there. */
+function measuredOnly(plot: CurvePlot): CurvePlot {
+  const known = plot.labels.map((_, at) => plot.curves.some(({ values }) => (values[at] ?? null) !== null));
+  const [from, to] = [known.indexOf(true), known.lastIndexOf(true) + 1];
+  const curves = plot.curves.map((curve) => ({ ...curve, values: curve.values.slice(from, to) }));
+  return { ...plot, labels: plot.labels.slice(from, to), curves };
+}
+
+function plotsOf(runs: readonly Run[], name: string, unit: string): HTMLElement[] {
+  const tables = runs.map(({ view }) => view.tables.find((table) => table.name === name));
+  const labels = (table: Table | undefined) => table?.rows.map(({ label }) => label) ?? [];
+  const same = tables.every((table) => labels(table).join() === labels(tables[0]).join());
+  const groups = same ? [runs] : runs.map((run) => [run]);
+  return groups.flatMap((group) => {
+    const table = group[0].view.tables.find((one) => one.name === name);
+    const curves = curvesOf(group, name, unit);
+    const known = curves.some(({ values }) => values.some((value) => value !== null));
+    if (!table || !known) return [];
+    const whose = same ? "" : `: ${plainName(group[0])}, ${spareLabel(group[0].variant)}`;
+    const title = `${table.title}${whose}`;
+    const plot = measuredOnly({ title, unit, rowName: table.row_name, labels: labels(table), curves });
+    return [curveGraph(name, plot)];
+  });
+}
+
+/** The rounds of a PTS test until they were steady. */
+export function convergence(run: Run): HTMLElement[] {
+  const rounds = run.view.tables.filter(({ name }) => name.startsWith("rounds"));
+  return rounds
+    .filter(({ rows }) => rows.length > 0)
+    .map((table) => {
+      const column = table.columns[0];
+      const values = table.rows.map((row) => row.values[0] ?? null);
+      const curve = { name: column.name, values, color: 1, dashed: false };
+      const labels = table.rows.map(({ label }) => label);
+      const { title, row_name: rowName } = table;
+      const plot = { title, unit: column.unit, rowName, labels, curves: [curve] };
+      return curveGraph(table.name, { ...plot, level: steadyLevel(run, table) });
+    });
+}
+
+/** Rounds in the window of the specification. */
+const WINDOW = 5;
+
+export function steadyLevel({ view }: Run, table: Table): Level | null {
+  const stage = table.name.replace(/^rounds_?/, "");
+  const metric = (name: string) => view.metrics[[view.test, stage, name].filter(Boolean).join(".")];
+  const [from, mean] = [metric("steady_from_round"), metric("steady_mean")];
+  if (typeof from !== "number" || typeof mean !== "number") return null;
+  return { from: from - 1, to: Math.min(from - 1 + WINDOW, table.rows.length) - 1, mean };
+}

@@ -1,0 +1,37 @@
+// Drawings in SVG: as wide as their place, so that letters keep their size on every screen.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+export function svg(
+  tag: string,
+  attributes: Record<string, string | number>,
+  ...content: (SVGElement | string)[]
+): SVGElement {
+  const element = document.createElementNS(SVG, tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+  element.append(...content);
+  return element;
+}
+
+/** Before its place has a width, and where it never gets one (print), it is as wide as this. */
+const WIDTH = 720;
+const WIDTH_MIN = 260;
+
+/** Draws anew whenever the width changes. The words beside it say the same, so readers of screens skip it. */
+export function drawing(height: number, draw: (width: number) => SVGElement[]): HTMLElement {
+  const holder = document.createElement("div");
+  holder.className = "drawing";
+  let drawn = 0;
+  const redraw = (wanted: number) => {
+    const width = Math.max(WIDTH_MIN, Math.round(wanted));
+    if (width === drawn) return;
+    drawn = width;
+    const size = { viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" };
+    holder.replaceChildren(svg("svg", size, ...draw(width)));
+  };
+  redraw(WIDTH);
+  new ResizeObserver(([entry]) => {
+    if (entry.contentRect.width > 0) redraw(entry.contentRect.width);
+  }).observe(holder);
+  return holder;
+}
