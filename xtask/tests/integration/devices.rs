@@ -1,8 +1,11 @@
 //! Block devices in use: refused with exit code 3 and a stable reason, whatever name they go by.
 //! Loop devices stand in for drives; needs root.
 
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::Duration;
 
 use crate::lab::{Answer, Lab};
 
@@ -156,4 +159,62 @@ fn a_free_device_that_may_be_erased_is_measured() {
     let answer = device.run_with_erase(&lab, &device.name());
     answer.must_exit_with(0);
     assert_eq!(lab.run_dirs(&answer.document()).len(), 1);
+}
+
+#[test]
+fn a_killed_run_on_a_device_keeps_its_fill_where_only_reads_are_left() {
+    let lab = Lab::new();
+    let device = LoopDevice::attach(&lab);
+    let run = |args: &[&str]| {
+        let mut command = lab.command(&["run"]);
+        command.args(args).args(["--format", "json", "--quiet", "--library"]).arg(lab.library());
+        command
+    };
+    let (name, steps) = (device.name(), ["--set", "time=2s", "--set", "random_span=32MiB"]);
+    let args = [&["latency", &name, "--erase", &name], &steps[..]].concat();
+    let mut child = run(&args).stdout(Stdio::null()).spawn().expect("starts");
+    let has_filled = |text: &str| text.contains("\"prepare\"");
+    let run_json = || {
+        let entries = lab.library().read_dir().into_iter().flatten().flatten();
+        entries.map(|entry| entry.path().join("run.json")).next()
+    };
+    while !run_json().and_then(|path| fs::read_to_string(path).ok()).is_some_and(|t| has_filled(&t))
+    {
+        sleep(Duration::from_millis(20));
+    }
+    child.kill().expect("SIGKILL is sent");
+    child.wait().expect("ends");
+
+    let answer = Answer::of(&mut run(&["--resume"]));
+    answer.must_exit_with(0);
+    let document = answer.document();
+    let run = &document["runs"][0];
+    assert_eq!(run["status"], "complete", "{answer:#?}");
+    assert!(run["resumed"]["phases_kept"].as_u64().is_some_and(|kept| kept >= 2), "{answer:#?}");
+}
+
+#[test]
+fn a_run_is_not_continued_on_a_device_of_another_size() {
+    let lab = Lab::new();
+    let device = LoopDevice::attach(&lab);
+    let (name, backing) = (device.name(), lab.path("backing.img"));
+    let long = ["--set", "duration=60s", "--set", "fill=false"];
+    let mut command = lab.consistency(&[&[&*name, "--erase", &name], &long[..]].concat());
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("starts");
+    while lab.library().read_dir().map_or(0, Iterator::count) == 0 {
+        sleep(Duration::from_millis(20));
+    }
+    sleep(Duration::from_millis(300));
+    child.kill().expect("SIGKILL is sent");
+    child.wait().expect("ends");
+
+    let file = fs::File::options().write(true).open(&backing).expect("the backing file");
+    file.set_len(96 << 20).expect("a larger drive");
+    tool("losetup", &["--set-capacity", &name]);
+    let before = fs::read(&backing).expect("what is on it");
+    let mut resume = lab.command(&["run", "--resume", "--format", "json", "--library"]);
+    let answer = Answer::of(resume.arg(lab.library()));
+    answer.must_exit_with(3);
+    assert_eq!(answer.reason(), "other-target", "{answer:#?}");
+    assert!(before == fs::read(&backing).expect("what is on it"), "it was written to");
 }
