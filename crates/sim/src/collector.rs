@@ -45,7 +45,7 @@ struct Erasing {
 #[derive(Debug, Default)]
 pub struct Collector {
     /// Oldest first; only the last may still be scanned.
-    victims: VecDeque<Victim>,
+    victims: Vec<Victim>,
     erasing: VecDeque<Erasing>,
     /// Valid pages the pacing policy wants moved.
     pub owed_pages: u64,
@@ -66,7 +66,7 @@ impl Collector {
     /// The next unit to look at, as (superblock, unit within it); `None` where a new victim is needed.
     #[inline]
     pub fn next_unit(&mut self, superblock_units: u32) -> Option<(u32, u32)> {
-        let victim = self.victims.back_mut()?;
+        let victim = self.victims.last_mut()?;
         if victim.next_unit == superblock_units {
             return None;
         }
@@ -77,13 +77,13 @@ impl Collector {
     /// True where the newest victim has units left to look at.
     #[must_use]
     pub fn has_unit(&self, superblock_units: u32) -> bool {
-        self.victims.back().is_some_and(|victim| victim.next_unit < superblock_units)
+        self.victims.last().is_some_and(|victim| victim.next_unit < superblock_units)
     }
 
     /// The newest victim, where it has units left to look at.
     #[must_use]
     pub fn victim_in_hand(&self, superblock_units: u32) -> Option<u32> {
-        let victim = self.victims.back().filter(|victim| victim.next_unit < superblock_units);
+        let victim = self.victims.last().filter(|victim| victim.next_unit < superblock_units);
         victim.map(|victim| victim.superblock)
     }
 
@@ -95,7 +95,7 @@ impl Collector {
 
     /// Begins with a superblock.
     pub fn begin(&mut self, superblock: u32) {
-        self.victims.push_back(Victim {
+        self.victims.push(Victim {
             superblock,
             next_unit: 0,
             units_in_flight: 0,
@@ -113,7 +113,7 @@ impl Collector {
             self.idle_pages -= i64::from(pages);
         }
         self.owed_pages = self.owed_pages.saturating_sub(u64::from(pages));
-        if let Some(victim) = self.victims.back_mut() {
+        if let Some(victim) = self.victims.last_mut() {
             victim.units_in_flight += 1;
         }
     }
@@ -129,6 +129,13 @@ impl Collector {
                 return;
             }
         }
+    }
+
+    /// True where all pages of a victim have their new place.
+    #[inline]
+    #[must_use]
+    pub fn is_any_placed(&self, superblock_units: u32) -> bool {
+        self.victims.iter().any(|victim| victim.is_placed(superblock_units))
     }
 
     /// True where a fully placed victim has not been told what else it must wait for.
@@ -162,14 +169,15 @@ impl Collector {
 
     /// Takes a superblock that holds nothing, to be erased once the journal holds these entries.
     pub fn adopt_empty(&mut self, superblock: u32, superblock_units: u32, journal_at: u64) {
-        self.victims.push_front(Victim {
+        let victim = Victim {
             superblock,
             next_unit: superblock_units,
             units_in_flight: 0,
             durable_at: Mark::default(),
             is_settled: true,
             journal_at: Some(journal_at),
-        });
+        };
+        self.victims.insert(0, victim);
     }
 
     /// Takes a victim that is fully placed and whose pages are all durable, and on a drive with a journal
@@ -187,7 +195,7 @@ impl Collector {
                 && journal.is_none_or(|journal| victim.journal_at.is_some_and(|at| at <= journal))
         };
         let index = self.victims.iter().position(ready)?;
-        let victim = self.victims.remove(index)?;
+        let victim = self.victims.remove(index);
         self.erasing.push_back(Erasing { superblock: victim.superblock, dies_left: dies });
         Some(victim.superblock)
     }

@@ -83,6 +83,8 @@ pub struct Device<P: Probe = Silent> {
     compressor: Compressor,
     /// Most valid pages garbage collection may have in flight.
     gc_pages_max: u32,
+    /// Most room that relocating a unit may take.
+    gc_unit_pages: u32,
     pub(crate) nand: Nand,
     pub(crate) ftl: Ftl,
     pacing: Pacing,
@@ -166,6 +168,7 @@ impl<P: Probe> Device<P> {
             is_folding: false,
             compressor: Compressor::new(config.geometry.page_granules),
             gc_pages_max: gc::gc_pages_max(&config.geometry),
+            gc_unit_pages: gc::gc_unit_pages(&config.geometry),
             nand: Nand::new(&config.geometry, config.nand, &config.nand_features),
             ftl,
             pacing: Pacing::new(config.pacing, config.free_low, config.free_high),
@@ -277,16 +280,18 @@ impl<P: Probe> Device<P> {
             self.completions.push(end);
             return;
         }
-        let command = Command::new(op, self.now_ns);
+        let mut command = Command::new(op, self.now_ns);
+        if self.geometry().page_granules > 1 {
+            command.data = op.data;
+        }
         self.commands[op.tag as usize] = command;
         self.host.outstanding += 1;
         if self.host.is_missed {
             self.wait_for_idle();
         }
         self.ftl.prefetch_logical(command.first_page);
-        if let Some(power) = &mut self.power {
-            self.controller.hold_until(self.now_ns + power.wake_ns(self.now_ns));
-            power.note(true, self.now_ns);
+        if self.power.is_some() {
+            self.wake();
         }
         match &mut self.queues {
             None => self.decode(op.tag),
@@ -295,6 +300,15 @@ impl<P: Probe> Device<P> {
                     self.decode(tag);
                 }
             }
+        }
+    }
+
+    /// A command ends the rest of a drive with power states.
+    #[inline(never)]
+    fn wake(&mut self) {
+        if let Some(power) = &mut self.power {
+            self.controller.hold_until(self.now_ns + power.wake_ns(self.now_ns));
+            power.note(true, self.now_ns);
         }
     }
 
@@ -351,12 +365,13 @@ impl<P: Probe> Device<P> {
         let controller_ns = self.controller.next_event_ns();
         let (die_ns, die) = self.nand.next_event();
         let timer_ns = self.timers.next_ns();
-        let work_ns = link_ns.min(controller_ns).min(die_ns);
         if let Some(power) = &mut self.power {
+            let work_ns = link_ns.min(controller_ns).min(die_ns);
             let has_work = work_ns != NEVER || self.host.outstanding > 0;
             power.note(has_work, self.now_ns);
         }
-        let next_ns = work_ns.min(timer_ns);
+        // The dies come last, because theirs is the time that is known last.
+        let next_ns = link_ns.min(controller_ns).min(timer_ns).min(die_ns);
         if next_ns > limit_ns {
             return false;
         }
@@ -416,7 +431,9 @@ impl<P: Probe> Device<P> {
                 }
                 self.on_command(tag);
             }
-            Some(ControllerJob::Relocate { unit, valid }) => self.relocate(unit, valid),
+            Some(ControllerJob::Relocate { unit, pages, valid }) => {
+                self.relocate(unit, pages, valid);
+            }
             None => {}
         }
     }
@@ -459,8 +476,9 @@ impl<P: Probe> Device<P> {
             DieOp::Parity { unit } => self.in_nand(unit),
             DieOp::Map { unit, write } => self.map_programmed(unit, write),
             DieOp::GcRead { unit, valid } => {
-                let length_ns = self.config.relocate_ns * u64::from(valid.count_ones());
-                let job = ControllerJob::Relocate { unit, valid };
+                let pages = valid.count_ones();
+                let length_ns = self.config.relocate_ns * u64::from(pages);
+                let job = ControllerJob::Relocate { unit, pages, valid };
                 self.controller.push(self.now_ns, length_ns, job);
             }
             DieOp::HostRead { tag, .. } => {
@@ -585,7 +603,7 @@ impl<P: Probe> Device<P> {
     #[inline]
     fn placed_in(&mut self, stream: StreamId, physical: u32) {
         if StreamId::BUFFERED.contains(&stream) {
-            self.buffered(stream, physical / self.geometry().unit_pages, 1);
+            self.buffered(stream, physical, 1);
         } else if self.ftl.is_unit_complete(stream) {
             self.collector.top_up = None;
             self.program(physical / self.geometry().unit_pages, stream);

@@ -1,8 +1,8 @@
 //! When each die is next done: a tree of minima instead of an event heap.
 //!
 //! Every die has at most one thing under way, so the future of the drive is one time per die. A
-//! tree of minima gives the earliest in constant time and takes a change in log8(dies) steps, without
-//! allocation. Ties go to the lower die, so the order never depends on history.
+//! tree of minima gives the earliest in constant time and takes a change in log2(dies) steps without a branch or
+//! an allocation. Ties go to the lower die, so the order never depends on history.
 
 /// No event.
 pub const NEVER: u64 = u64::MAX;
@@ -14,23 +14,18 @@ const EPOCH_NS: u64 = 1 << (63 - SOURCE_BITS);
 /// The key of a source without an event.
 const NO_EVENT: u64 = u64::MAX;
 
-/// Children of a group.
-const FAN: usize = 8;
-
 /// The next event of each of a fixed number of sources.
 ///
 /// Time and source share one 64-bit key, so that one comparison without a branch orders both; times
 /// count from an epoch that moves along, because 48 bits of nanoseconds last three days.
 #[derive(Clone, Debug)]
 pub struct EventTree {
-    /// The earliest event under each child of each group; the children of slot `s` of group `g` are in
-    /// group `8 g + 1 + s`, the sources in the last groups. Eight at a time, because a group is one
-    /// cache line and its minimum needs no branch.
-    groups: Vec<[u64; FAN]>,
-    /// Group of the first eight sources.
-    first_leaf: usize,
-    earliest: u64,
+    /// The earliest event under each node: the children of node `n` are `2 n` and `2 n + 1`, the root is node 1, the
+    /// sources are the second half.
+    earliest: Vec<u64>,
     epoch_ns: u64,
+    /// The event at the root: its time and its source, asked for at every event of the drive.
+    next: (u64, u32),
 }
 
 impl EventTree {
@@ -41,25 +36,15 @@ impl EventTree {
     #[must_use]
     pub fn new(sources: u32) -> Self {
         assert!(sources <= 1 << SOURCE_BITS, "{sources} sources do not fit a key");
-        let (mut first_leaf, mut leaves) = (0, 1);
-        while leaves * FAN < sources as usize {
-            first_leaf += leaves;
-            leaves *= FAN;
-        }
-        let groups = vec![[NO_EVENT; FAN]; first_leaf + leaves];
-        Self { groups, first_leaf, earliest: NO_EVENT, epoch_ns: 0 }
+        let leaves = sources.next_power_of_two() as usize;
+        Self { earliest: vec![NO_EVENT; 2 * leaves], epoch_ns: 0, next: (NEVER, 0) }
     }
 
     /// The earliest event: its time ([`NEVER`] where there is none) and its source.
     #[inline]
     #[must_use]
     pub fn earliest(&self) -> (u64, u32) {
-        let source = self.earliest as u32 & ((1 << SOURCE_BITS) - 1);
-        if self.earliest == NO_EVENT {
-            (NEVER, 0)
-        } else {
-            (self.epoch_ns + (self.earliest >> SOURCE_BITS), source)
-        }
+        self.next
     }
 
     /// Sets the next event of `source`; [`NEVER`] clears it.
@@ -68,52 +53,41 @@ impl EventTree {
     /// When the time lies before the epoch: an event in the past, a bug in the caller.
     #[inline]
     pub fn set(&mut self, source: u32, time_ns: u64) {
-        let key = if time_ns == NEVER {
-            NO_EVENT
-        } else {
-            if time_ns - self.epoch_ns >= EPOCH_NS {
-                self.begin_epoch(time_ns);
-            }
-            (time_ns - self.epoch_ns) << SOURCE_BITS | u64::from(source)
-        };
-        self.put(source as usize, key);
+        if time_ns == NEVER {
+            return self.put(source, NO_EVENT);
+        }
+        if time_ns - self.epoch_ns >= EPOCH_NS {
+            self.begin_epoch(time_ns);
+        }
+        self.put(source, (time_ns - self.epoch_ns) << SOURCE_BITS | u64::from(source));
     }
 
     #[inline]
-    fn put(&mut self, source: usize, mut key: u64) {
-        let mut group = self.first_leaf + source / FAN;
-        let mut slot = source % FAN;
-        loop {
-            let keys = &mut self.groups[group];
-            keys[slot] = key;
-            key = least(keys);
-            if group == 0 {
-                self.earliest = key;
-                return;
-            }
-            (group, slot) = ((group - 1) / FAN, (group - 1) % FAN);
+    fn put(&mut self, source: u32, mut key: u64) {
+        let mut node = self.earliest.len() / 2 + source as usize;
+        self.earliest[node] = key;
+        while node > 1 {
+            key = key.min(self.earliest[node ^ 1]);
+            node /= 2;
+            self.earliest[node] = key;
         }
+        let time_ns = self.epoch_ns + (key >> SOURCE_BITS);
+        let source = u32::from(key as u16);
+        self.next = (if key == NO_EVENT { NEVER } else { time_ns }, source);
     }
 
     /// Counts from well before the earliest event on, which may be the one at `time_ns`: the present is
     /// earlier than both, and other sources may still get events between.
     #[cold]
     fn begin_epoch(&mut self, time_ns: u64) {
-        let earliest_ns = self.earliest().0.min(time_ns);
+        let earliest_ns = self.next.0.min(time_ns);
         let step_ns = (earliest_ns - self.epoch_ns).saturating_sub(EPOCH_NS / 2);
         self.epoch_ns += step_ns;
-        let keys = self.groups.iter_mut().flatten().chain([&mut self.earliest]);
-        for key in keys.filter(|key| **key != NO_EVENT) {
+        for key in self.earliest.iter_mut().filter(|key| **key != NO_EVENT) {
             *key -= step_ns << SOURCE_BITS;
         }
         assert!(time_ns - self.epoch_ns < EPOCH_NS, "two events lie more than 19 hours apart");
     }
-}
-
-#[inline]
-fn least(keys: &[u64; FAN]) -> u64 {
-    let [a, b, c, d, e, f, g, h] = *keys;
-    a.min(b).min(c.min(d)).min(e.min(f).min(g.min(h)))
 }
 
 #[cfg(test)]

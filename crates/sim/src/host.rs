@@ -40,7 +40,7 @@ pub struct Command {
     pub kind: OpKind,
     /// A write that ends only when its data is safe from a loss of power.
     pub fua: bool,
-    /// What a write's bytes are like.
+    /// What a write's bytes are like, where the drive compresses.
     pub data: Data,
     /// First logical page.
     pub first_page: u32,
@@ -85,7 +85,6 @@ impl Command {
         Self {
             kind: op.kind,
             fua: op.fua,
-            data: op.data,
             first_page: first_page as u32,
             pages: end.div_ceil(PAGE_BYTES).saturating_sub(first_page) as u32,
             bytes: op.len,
@@ -131,7 +130,9 @@ pub enum ControllerJob {
     Relocate {
         /// The unit.
         unit: u32,
-        /// Pages that were valid when it was read, bit 0 first.
+        /// How many pages were valid when it was read.
+        pages: u32,
+        /// Which, bit 0 first.
         valid: u64,
     },
 }

@@ -52,12 +52,14 @@ impl<P: Probe> Device<P> {
         Some((stream, buffer_room_pages.min(self.ftl.stream(stream).unit_room_pages)))
     }
 
+    #[inline(never)]
     fn open_for_host(&mut self, stream: StreamId) -> bool {
         if stream == StreamId::Pslc {
             return self.open_cache();
         }
-        let level = self.level();
-        let is_open = self.pacing.host_may_open(level) && self.ftl.open_superblock(stream);
+        let free_superblocks = self.free_superblocks();
+        let is_open =
+            self.pacing.host_may_open(free_superblocks) && self.ftl.open_superblock(stream);
         if is_open && self.config.performance_mode.is_some() {
             self.host_opened();
         }
@@ -65,6 +67,7 @@ impl<P: Probe> Device<P> {
     }
 
     /// Moves up to so many pages of a write into the buffer; it ends where they are all of it.
+    #[inline]
     fn admit_pages(&mut self, tag: u32, stream: StreamId, room_pages: u32) {
         let command = &mut self.commands[tag as usize];
         let first = command.first_page + command.admitted_pages;
@@ -94,33 +97,39 @@ impl<P: Probe> Device<P> {
     /// Places pages that fit into the open unit of a stream.
     #[inline]
     fn place_pages(&mut self, stream: StreamId, first: u32, count: u32) {
-        let unit = self.ftl.frontier(stream) / self.geometry().unit_pages;
+        let mut physical = 0;
         for logical in first..first + count {
-            let physical = self.ftl.place(stream, logical);
+            physical = self.ftl.place(stream, logical);
             self.probe.placed(stream, logical, physical);
         }
-        self.buffered(stream, unit, count);
+        self.buffered(stream, physical, count);
     }
 
+    #[inline(never)]
     fn place_compressed(&mut self, stream: StreamId, logical: u32, data: Data) {
         let granules = self.compressor.granules(data);
         self.totals.saved_pages += u64::from(self.geometry().page_granules - granules);
         self.place_granules(stream, logical, granules);
     }
 
-    /// Pages for this unit are in the buffer; programs it when it is full.
+    /// Pages up to this one are in the buffer; programs their unit when it is full.
     #[inline]
-    pub(super) fn buffered(&mut self, stream: StreamId, unit: u32, pages: u32) {
+    pub(super) fn buffered(&mut self, stream: StreamId, physical: u32, pages: u32) {
         self.buffer_pages += pages;
         if self.ftl.is_unit_complete(stream) {
-            self.program(unit, stream);
-            if stream == StreamId::Pslc {
-                // What the cache holds is paid for when it is folded.
-                return;
-            }
-            let level = self.level();
-            let unit_pages = self.geometry().unit_pages;
-            self.collector.owed_pages += self.pacing.owed_pages(level, unit_pages);
+            self.program_buffered(stream, physical / self.geometry().unit_pages);
         }
+    }
+
+    #[inline(never)]
+    fn program_buffered(&mut self, stream: StreamId, unit: u32) {
+        self.program(unit, stream);
+        if stream == StreamId::Pslc {
+            // What the cache holds is paid for when it is folded.
+            return;
+        }
+        let level = self.level();
+        let unit_pages = self.geometry().unit_pages;
+        self.collector.owed_pages += self.pacing.owed_pages(level, unit_pages);
     }
 }

@@ -13,10 +13,14 @@ const SCAN_AHEAD_UNITS: u32 = 8;
 /// Units per die that garbage collection may have in flight.
 const GC_UNITS_PER_DIE: u32 = 2;
 
+/// Most room that relocating a unit may take.
+pub(super) fn gc_unit_pages(geometry: &Geometry) -> u32 {
+    geometry.unit_pages + geometry.relocation_slack_pages()
+}
+
 /// Most valid pages garbage collection may have in flight.
 pub(super) fn gc_pages_max(geometry: &Geometry) -> u32 {
-    let unit_pages = geometry.unit_pages + geometry.relocation_slack_pages();
-    let parallel = GC_UNITS_PER_DIE * geometry.dies * unit_pages;
+    let parallel = GC_UNITS_PER_DIE * geometry.dies * gc_unit_pages(geometry);
     parallel.min(geometry.superblock_data_pages())
 }
 
@@ -25,14 +29,19 @@ impl<P: Probe> Device<P> {
     #[inline]
     pub(super) fn level(&self) -> Level {
         let superblock_pages = self.geometry().superblock_data_pages();
-        let free_superblocks = self.ftl.free.len() as u32;
         let room = u64::from(self.ftl.stream_room_pages(StreamId::Host))
             + self.moved_room_pages()
-            + u64::from(free_superblocks) * u64::from(superblock_pages)
+            + u64::from(self.free_superblocks()) * u64::from(superblock_pages)
             + self.collector.reclaimed_pages;
         let writable_pages = room.saturating_sub(u64::from(self.collector.in_flight_pages));
         let victim_valid_pages = self.collector.victim_valid_pages;
-        Level { free_superblocks, writable_pages, superblock_pages, victim_valid_pages }
+        Level { writable_pages, superblock_pages, victim_valid_pages }
+    }
+
+    /// Erased superblocks that a stream of data can take.
+    #[inline]
+    pub(super) fn free_superblocks(&self) -> u32 {
+        self.ftl.free.len() as u32
     }
 
     /// Pages left in the superblocks that garbage collection writes.
@@ -43,23 +52,27 @@ impl<P: Probe> Device<P> {
     }
 
     /// True where garbage collection has something to do and may do it now.
-    #[inline]
+    #[inline(always)]
     pub(super) fn may_collect(&mut self) -> bool {
-        let unit_pages = self.geometry().unit_pages + self.geometry().relocation_slack_pages();
-        let in_flight = self.collector.in_flight_pages + unit_pages;
-        if in_flight > self.gc_pages_max {
-            return false;
-        }
-        if self.collector.owed_pages == 0 {
-            let level = self.level();
-            if !self.pacing.must_collect(level) && !self.may_collect_quietly() && !self.wants_fold()
-            {
-                return false;
-            }
-        }
-        let superblock_pages = u64::from(self.geometry().superblock_data_pages());
-        let free_pages = self.ftl.free.len() as u64 * superblock_pages;
-        self.moved_room_pages() + free_pages >= u64::from(in_flight)
+        let in_flight = self.collector.in_flight_pages + self.gc_unit_pages;
+        in_flight <= self.gc_pages_max
+            && (self.collector.owed_pages > 0 || self.must_collect())
+            && self.has_room_for(in_flight)
+    }
+
+    /// True where pacing or somebody else asks for collection although nothing is owed.
+    #[inline]
+    fn must_collect(&mut self) -> bool {
+        let free_superblocks = self.free_superblocks();
+        self.pacing.must_collect(free_superblocks)
+            || self.may_collect_quietly()
+            || self.wants_fold()
+    }
+
+    /// True where pages in flight will find a place. They are never more than a superblock takes.
+    #[inline]
+    fn has_room_for(&self, in_flight_pages: u32) -> bool {
+        !self.ftl.free.is_empty() || self.moved_room_pages() >= u64::from(in_flight_pages)
     }
 
     /// Reads units of victims while pacing asks for it; true where there was one to look at.
@@ -73,6 +86,7 @@ impl<P: Probe> Device<P> {
     }
 
     /// Reads at least one unit, where there is a victim for it.
+    #[inline(never)]
     fn collect_units(&mut self) -> bool {
         let mut any = false;
         loop {
@@ -108,7 +122,8 @@ impl<P: Probe> Device<P> {
         }
         let pages = valid.count_ones();
         let owed_pages = self.collector.owed_pages;
-        self.collector.unit_issued(pages, self.config.geometry.relocation_slack_pages());
+        let slack_pages = self.gc_unit_pages - self.geometry().unit_pages;
+        self.collector.unit_issued(pages, slack_pages);
         if is_cache_only {
             // Folding gives no room in the native cells, so it pays for none.
             self.collector.owed_pages = owed_pages;
@@ -159,7 +174,7 @@ impl<P: Probe> Device<P> {
 
     /// Gives the pages of a unit that are still valid their new place: the host may have written some
     /// since it was read.
-    pub(super) fn relocate(&mut self, unit: u32, valid: u64) {
+    pub(super) fn relocate(&mut self, unit: u32, pages: u32, valid: u64) {
         let superblock = self.ftl.superblock_of(unit * self.geometry().unit_pages);
         let stream = match self.config.cold {
             Some(policy) => policy.stream_of_move(&self.ftl, superblock),
@@ -175,8 +190,8 @@ impl<P: Probe> Device<P> {
         if self.config.pslc.is_some() && self.ftl.is_cache(superblock) {
             self.folded(self.totals.gc_moved_pages - moved_before);
         }
-        let pages = valid.count_ones() + self.geometry().relocation_slack_pages();
-        self.collector.unit_placed(superblock, pages, durable_at);
+        let slack_pages = self.gc_unit_pages - self.geometry().unit_pages;
+        self.collector.unit_placed(superblock, pages + slack_pages, durable_at);
         if self.are_moved_units_awaited {
             self.complete_awaited_units();
         }
@@ -199,7 +214,7 @@ impl<P: Probe> Device<P> {
                 }
             }
             let stream = self.stream_with_room(stream);
-            let target = self.ftl.frontier(stream) / unit_pages;
+            let target = self.ftl.frontier(stream);
             let probe = &mut self.probe;
             let moved = self.ftl.move_pages(stream, unit, &mut pages, |logical, physical| {
                 probe.placed(stream, logical, physical);
@@ -211,7 +226,7 @@ impl<P: Probe> Device<P> {
             let is_full = self.ftl.is_unit_complete(stream);
             if is_full {
                 self.collector.top_up = None;
-                self.program(target, stream);
+                self.program(target / unit_pages, stream);
             }
             durable_at.extend(self.programs.mark_behind_last(stream, !is_full));
         }
@@ -231,7 +246,15 @@ impl<P: Probe> Device<P> {
     }
 
     /// Erases victims that have become empty and whose data is safe.
+    #[inline]
     pub(super) fn erase_durable_victims(&mut self) {
+        if self.collector.is_any_placed(self.geometry().superblock_units) {
+            self.erase_placed_victims();
+        }
+    }
+
+    #[inline(never)]
+    fn erase_placed_victims(&mut self) {
         let (units, dies) = (self.geometry().superblock_units, self.geometry().dies);
         let journal = self.journal_of_victims();
         let take = |device: &mut Self| {

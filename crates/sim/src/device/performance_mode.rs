@@ -98,8 +98,8 @@ impl<P: Probe> Device<P> {
         if self.mode != Mode::Reorganising || self.ftl.free.len() < 2 {
             return None;
         }
-        let level = self.level();
-        if self.pacing.must_collect(level) {
+        let free_superblocks = self.free_superblocks();
+        if self.pacing.must_collect(free_superblocks) {
             return None;
         }
         self.oldest_fast_superblock()

@@ -83,12 +83,15 @@ impl<P: Probe> Device<P> {
     /// True where a part of the cache should be folded now, and may be.
     #[inline]
     pub(super) fn wants_fold(&mut self) -> bool {
-        let Some(pslc) = self.config.pslc else { return false };
+        self.config.pslc.is_some_and(|pslc| self.may_fold(pslc))
+    }
+
+    fn may_fold(&mut self, pslc: Pslc) -> bool {
         if !self.is_fold_needed(pslc) || !self.has_fold_work() {
             return false;
         }
-        let level = self.level();
-        self.pacing.host_may_open(level)
+        let free_superblocks = self.free_superblocks();
+        self.pacing.host_may_open(free_superblocks)
     }
 
     fn is_fold_needed(&self, pslc: Pslc) -> bool {

@@ -75,6 +75,7 @@ impl<P: Probe> Device<P> {
     }
 
     /// The first look at the clock of a new drive, and the next one after the host came back.
+    #[inline(never)]
     pub(super) fn wait_for_idle(&mut self) {
         self.host.is_missed = false;
         self.wait_for_fold();

@@ -110,7 +110,9 @@ impl<P: Probe> Device<P> {
     #[inline]
     pub(super) fn uncache(&mut self, tag: u32) {
         if let Some(cache) = &mut self.read_cache {
-            self.commands[tag as usize].touched().for_each(|logical| cache.remove(logical));
+            for logical in self.commands[tag as usize].touched() {
+                cache.remove(logical);
+            }
         }
     }
 }

@@ -271,8 +271,12 @@ impl Ftl {
         while *pages != 0 && count < stream.unit_room_pages {
             let physical = source + pages.trailing_zeros();
             *pages &= *pages - 1;
-            let Some(logical) = self.owner(physical) else { continue };
-            self.l2p[logical as usize] = first + count;
+            let logical = self.p2l[physical as usize];
+            let Some(place) = self.l2p.get_mut(logical as usize) else { continue };
+            if *place != physical {
+                continue;
+            }
+            *place = first + count;
             self.p2l[(first + count) as usize] = logical;
             moved(logical, first + count);
             count += 1;
@@ -320,6 +324,7 @@ impl Ftl {
     }
 
     /// Closes the superblock that a stream writes, full or not.
+    #[inline(never)]
     fn close(&mut self, id: StreamId) {
         let stream = &mut self.streams[id as usize];
         stream.room_pages = 0;
@@ -349,25 +354,36 @@ impl Ftl {
     #[must_use]
     pub fn owner(&self, physical: u32) -> Option<u32> {
         let logical = self.p2l[physical as usize];
-        if logical == NO_PAGE {
-            return None;
-        }
         let valid = if self.sizes.is_empty() {
-            self.l2p[logical as usize] == physical
+            self.lies_at(logical, physical)
         } else {
-            self.is_within(physical, logical)
+            logical != NO_PAGE && self.is_within(physical, logical)
         };
         valid.then_some(logical)
+    }
+
+    /// True where a logical page of one granule lies here; [`NO_PAGE`] lies nowhere, because it is not in the map.
+    #[inline]
+    fn lies_at(&self, logical: u32, physical: u32) -> bool {
+        self.l2p.get(logical as usize) == Some(&physical)
     }
 
     /// Which pages of a unit are valid, bit 0 for its first page.
     #[inline]
     #[must_use]
     pub fn valid_mask(&self, unit: u32) -> u64 {
-        let first = unit * self.geometry.unit_pages;
+        let unit_pages = self.geometry.unit_pages;
+        let first = unit * unit_pages;
         let mut mask = 0;
-        for bit in 0..self.geometry.unit_pages {
-            mask |= u64::from(self.owner(first + bit).is_some()) << bit;
+        if !self.sizes.is_empty() {
+            for page in (first..first + unit_pages).rev() {
+                mask = mask << 1 | u64::from(self.owner(page).is_some());
+            }
+            return mask;
+        }
+        let owners = &self.p2l[first as usize..][..unit_pages as usize];
+        for (bit, &logical) in owners.iter().enumerate().rev() {
+            mask = mask << 1 | u64::from(self.lies_at(logical, first + bit as u32));
         }
         mask
     }

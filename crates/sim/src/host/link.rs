@@ -9,6 +9,7 @@
 use base::OpKind;
 
 use super::{Server, transfer_ns};
+use crate::events::NEVER;
 
 /// One link, shared by both directions or with a lane for each.
 #[derive(Debug)]
@@ -23,6 +24,8 @@ pub struct Link {
     expected: u32,
     /// Bytes of the last transfer and their time, to divide only where the size changes.
     last_transfer: (u32, u64),
+    /// When the next transfer ends: asked for at every event of the drive.
+    next_ns: u64,
 }
 
 impl Link {
@@ -31,7 +34,7 @@ impl Link {
     pub fn new(bytes_per_s: u64, full_duplex: bool) -> Self {
         let to_host = full_duplex.then(Server::default);
         let to_drive = Server::default();
-        Self { bytes_per_s, to_drive, to_host, expected: 0, last_transfer: (0, 0) }
+        Self { bytes_per_s, to_drive, to_host, expected: 0, last_transfer: (0, 0), next_ns: NEVER }
     }
 
     #[inline]
@@ -73,12 +76,18 @@ impl Link {
             Some(to_host) if kind == OpKind::Read => to_host.push(from_ns, length_ns, tag),
             _ => self.to_drive.push(from_ns, length_ns, tag),
         }
+        self.next_ns = self.earliest_ns();
     }
 
-    /// When the next transfer ends; [`NEVER`](crate::events::NEVER) while idle.
+    /// When the next transfer ends; [`NEVER`] while idle.
     #[inline]
     #[must_use]
     pub fn next_event_ns(&self) -> u64 {
+        self.next_ns
+    }
+
+    #[inline]
+    fn earliest_ns(&self) -> u64 {
         let to_drive_ns = self.to_drive.next_event_ns();
         match &self.to_host {
             None => to_drive_ns,
@@ -89,11 +98,13 @@ impl Link {
     /// Takes the command whose transfer ends next; at the same time that to the drive goes first.
     #[inline]
     pub fn pop(&mut self) -> Option<u32> {
-        match &mut self.to_host {
+        let tag = match &mut self.to_host {
             Some(to_host) if to_host.next_event_ns() < self.to_drive.next_event_ns() => {
                 to_host.pop()
             }
             _ => self.to_drive.pop(),
-        }
+        };
+        self.next_ns = self.earliest_ns();
+        tag
     }
 }

@@ -1,139 +1,134 @@
-//! An operation as it waits in a die's queue: three numbers instead of an enum with fields.
+//! An operation as it waits in a die's queue: two words instead of an enum with fields.
 //!
-//! Operations are copied from queue to die to device, once for every program and read. An enum is
-//! written field by field and copied in larger pieces at once, for which the processor waits; numbers
-//! stay in registers.
+//! Operations travel from queue to die to device, once for every program and read. What is written field by
+//! field and copied as a whole makes the processor wait for its own stores; two words stay in registers.
 
 use super::DieOp;
 use crate::ftl::StreamId;
 use crate::mapping::MapWrite;
 
-/// What a die is to do.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[repr(u32)]
-enum Kind {
-    #[default]
-    Erase,
-    HostProgram,
-    GcProgram,
-    ColdProgram,
-    PslcProgram,
-    Parity,
-    Journal,
-    Segment,
-    Commit,
-    GcRead,
-    HostRead,
+/// What a die is to do: programs between the erase and the reads.
+mod kind {
+    pub(super) const ERASE: u64 = 0;
+    pub(super) const HOST_PROGRAM: u64 = 1;
+    pub(super) const GC_PROGRAM: u64 = 2;
+    pub(super) const COLD_PROGRAM: u64 = 3;
+    pub(super) const PSLC_PROGRAM: u64 = 4;
+    pub(super) const PARITY: u64 = 5;
+    pub(super) const JOURNAL: u64 = 6;
+    pub(super) const SEGMENT: u64 = 7;
+    pub(super) const COMMIT: u64 = 8;
+    pub(super) const GC_READ: u64 = 9;
+    pub(super) const HOST_READ: u64 = 10;
 }
 
 /// One operation on one die.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Job {
-    kind: Kind,
-    /// Unit over the whole drive; for an erase the superblock.
-    place: u32,
-    /// Sequence of a program, valid pages of a read for collection, tag and pages of a host read.
+    /// From bit 0 its place (32 bits), the pages that cross the channel (16 bits), its kind.
+    head: u64,
+    /// Sequence of a program, valid pages of a read for collection, tag of a host read.
     detail: u64,
 }
 
+const PAGES_SHIFT: u32 = 32;
+const KIND_SHIFT: u32 = 48;
+
 impl Job {
+    /// An operation of a die whose programs take `unit_pages`.
+    #[inline]
+    pub(super) fn new(op: DieOp, unit_pages: u32) -> Self {
+        let (kind, place, pages, detail) = match op {
+            DieOp::Program { unit, stream, sequence } => {
+                (kind::HOST_PROGRAM + stream as u64, unit, unit_pages, sequence)
+            }
+            DieOp::Parity { unit } => (kind::PARITY, unit, unit_pages, 0),
+            DieOp::Map { unit, write } => match write {
+                MapWrite::Journal { sequence } => (kind::JOURNAL, unit, unit_pages, sequence),
+                MapWrite::Segment => (kind::SEGMENT, unit, unit_pages, 0),
+                MapWrite::Commit => (kind::COMMIT, unit, unit_pages, 0),
+            },
+            DieOp::GcRead { unit, valid } => (kind::GC_READ, unit, valid.count_ones(), valid),
+            DieOp::HostRead { tag, unit, pages } => (kind::HOST_READ, unit, pages, u64::from(tag)),
+            DieOp::Erase { superblock } => (kind::ERASE, superblock, 0, 0),
+        };
+        let head = kind << KIND_SHIFT | u64::from(pages) << PAGES_SHIFT | u64::from(place);
+        Self { head, detail }
+    }
+
+    #[inline]
+    fn kind(self) -> u64 {
+        self.head >> KIND_SHIFT
+    }
+
+    /// Unit over the whole drive; for an erase the superblock.
+    #[inline]
+    pub(super) fn place(self) -> u32 {
+        self.head as u32
+    }
+
+    /// Pages that cross the channel: before the array works on a program, after it has loaded a read.
+    #[inline]
+    pub(super) fn pages(self) -> u32 {
+        u32::from((self.head >> PAGES_SHIFT) as u16)
+    }
+
     /// Data goes into the array.
     #[inline]
     pub(super) fn is_program(self) -> bool {
-        (Kind::HostProgram as u32..=Kind::Commit as u32).contains(&(self.kind as u32))
+        (kind::HOST_PROGRAM..=kind::COMMIT).contains(&self.kind())
     }
 
-    /// It writes the drive's own tables.
-    pub(super) fn is_map(self) -> bool {
-        matches!(self.kind, Kind::Journal | Kind::Segment | Kind::Commit)
-    }
-
-    /// A drive on capacitors still programs it: data and journal.
-    pub(super) fn is_promised(self) -> bool {
-        self.is_program() && !matches!(self.kind, Kind::Segment | Kind::Commit)
-    }
-
+    /// Data comes out of the array.
     #[inline]
-    pub(super) fn is_erase(self) -> bool {
-        self.kind == Kind::Erase
+    pub(super) fn is_read(self) -> bool {
+        self.kind() >= kind::GC_READ
     }
 
     #[inline]
     pub(super) fn is_host_read(self) -> bool {
-        self.kind == Kind::HostRead
+        self.kind() == kind::HOST_READ
+    }
+
+    #[inline]
+    pub(super) fn is_erase(self) -> bool {
+        self.kind() == kind::ERASE
+    }
+
+    /// It writes the drive's own tables.
+    pub(super) fn is_map(self) -> bool {
+        (kind::JOURNAL..=kind::COMMIT).contains(&self.kind())
+    }
+
+    /// A drive on capacitors still programs it: data and journal.
+    pub(super) fn is_promised(self) -> bool {
+        (kind::HOST_PROGRAM..=kind::JOURNAL).contains(&self.kind())
     }
 
     /// A host read may interrupt it.
     pub(super) fn is_suspendable(self) -> bool {
         self.is_program() || self.is_erase()
     }
-
-    /// Unit over the whole drive; for an erase the superblock.
-    #[inline]
-    pub(super) fn place(self) -> u32 {
-        self.place
-    }
-
-    /// Pages that move to the controller once the array is done.
-    #[inline]
-    pub(super) fn read_pages(self) -> u32 {
-        match self.kind {
-            Kind::GcRead => self.detail.count_ones(),
-            Kind::HostRead => self.detail as u32,
-            _ => 0,
-        }
-    }
-}
-
-impl From<DieOp> for Job {
-    #[inline]
-    fn from(op: DieOp) -> Self {
-        let (kind, place, detail) = match op {
-            DieOp::Program { unit, stream, sequence } => {
-                let kind = match stream {
-                    StreamId::Host => Kind::HostProgram,
-                    StreamId::Gc => Kind::GcProgram,
-                    StreamId::Cold => Kind::ColdProgram,
-                    StreamId::Pslc => Kind::PslcProgram,
-                };
-                (kind, unit, sequence)
-            }
-            DieOp::Parity { unit } => (Kind::Parity, unit, 0),
-            DieOp::Map { unit, write: MapWrite::Journal { sequence } } => {
-                (Kind::Journal, unit, sequence)
-            }
-            DieOp::Map { unit, write: MapWrite::Segment } => (Kind::Segment, unit, 0),
-            DieOp::Map { unit, write: MapWrite::Commit } => (Kind::Commit, unit, 0),
-            DieOp::GcRead { unit, valid } => (Kind::GcRead, unit, valid),
-            DieOp::HostRead { tag, unit, pages } => {
-                (Kind::HostRead, unit, u64::from(tag) << 32 | u64::from(pages))
-            }
-            DieOp::Erase { superblock } => (Kind::Erase, superblock, 0),
-        };
-        Self { kind, place, detail }
-    }
 }
 
 impl From<Job> for DieOp {
     #[inline]
     fn from(job: Job) -> Self {
-        let Job { kind, place: unit, detail } = job;
+        let (unit, detail) = (job.place(), job.detail);
         let program = |stream| Self::Program { unit, stream, sequence: detail };
         let map = |write| Self::Map { unit, write };
-        match kind {
-            Kind::HostProgram => program(StreamId::Host),
-            Kind::GcProgram => program(StreamId::Gc),
-            Kind::ColdProgram => program(StreamId::Cold),
-            Kind::PslcProgram => program(StreamId::Pslc),
-            Kind::Parity => Self::Parity { unit },
-            Kind::Journal => map(MapWrite::Journal { sequence: detail }),
-            Kind::Segment => map(MapWrite::Segment),
-            Kind::Commit => map(MapWrite::Commit),
-            Kind::GcRead => Self::GcRead { unit, valid: detail },
-            Kind::HostRead => {
-                Self::HostRead { tag: (detail >> 32) as u32, unit, pages: detail as u32 }
-            }
-            Kind::Erase => Self::Erase { superblock: unit },
+        match job.kind() {
+            kind::HOST_PROGRAM => program(StreamId::Host),
+            kind::GC_PROGRAM => program(StreamId::Gc),
+            kind::COLD_PROGRAM => program(StreamId::Cold),
+            kind::PSLC_PROGRAM => program(StreamId::Pslc),
+            kind::PARITY => Self::Parity { unit },
+            kind::JOURNAL => map(MapWrite::Journal { sequence: detail }),
+            kind::SEGMENT => map(MapWrite::Segment),
+            kind::COMMIT => map(MapWrite::Commit),
+            kind::GC_READ => Self::GcRead { unit, valid: detail },
+            kind::HOST_READ => Self::HostRead { tag: detail as u32, unit, pages: job.pages() },
+            _ => Self::Erase { superblock: unit },
         }
     }
 }
@@ -161,15 +156,16 @@ mod tests {
             (DieOp::GcRead { unit: u32::MAX, valid: 0b1011 }, 3),
             (DieOp::HostRead { tag: 31, unit: 5, pages: 8 }, 8),
         ];
-        let pages = programs.iter().chain([&erase]).map(|&op| (op, 0)).chain(reads);
-        for (op, read_pages) in pages {
-            let job = Job::from(op);
+        let pages = programs.iter().map(|&op| (op, 16)).chain([(erase, 0)]).chain(reads);
+        for (op, pages) in pages {
+            let job = Job::new(op, 16);
             assert_eq!(DieOp::from(job), op);
             assert_eq!(job.is_program(), programs.contains(&op));
             assert_eq!(job.is_map(), matches!(op, DieOp::Map { .. }));
             assert_eq!(job.is_erase(), op == erase);
+            assert_eq!(job.is_read(), reads.contains(&(op, pages)));
             assert_eq!(job.is_host_read(), matches!(op, DieOp::HostRead { .. }));
-            assert_eq!(job.read_pages(), read_pages);
+            assert_eq!(job.pages(), pages);
         }
     }
 }

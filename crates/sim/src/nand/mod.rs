@@ -202,19 +202,21 @@ impl Nand {
         self.events.earliest()
     }
 
-    /// Puts an operation into a die's queue.
+    /// Gives a die an operation, which waits its turn.
     #[inline]
     pub fn enqueue(&mut self, die: u32, op: DieOp, now_ns: u64) {
+        self.enqueue_job(die, Job::new(op, self.unit_pages), now_ns);
+    }
+
+    fn enqueue_job(&mut self, die: u32, job: Job, now_ns: u64) {
         let state = &mut self.dies[die as usize];
-        let job = Job::from(op);
-        if job.is_host_read() {
-            state.host_reads.push_back(job);
-        } else {
-            state.others.push_back(job);
+        // A die at rest has nothing in its queues.
+        if state.phase == Phase::Rest && self.overlap.is_none() {
+            return self.start(die, job, now_ns);
         }
-        if state.phase == Phase::Rest {
-            self.start_next(die, now_ns);
-        } else if self.overlap.is_some() {
+        let queue = if job.is_host_read() { &mut state.host_reads } else { &mut state.others };
+        queue.push_back(job);
+        if self.overlap.is_some() {
             self.overlap_queued(die, now_ns);
         }
     }
@@ -223,16 +225,15 @@ impl Nand {
     #[inline]
     pub fn on_event(&mut self, die: u32, now_ns: u64) -> Option<DieOp> {
         let Die { current: job, phase, .. } = self.dies[die as usize];
-        if phase == Phase::Suspending {
-            self.suspended(die, now_ns);
-            return None;
-        }
-        let pages = job.read_pages();
-        if pages > 0 && phase == Phase::Array {
-            let end_ns = self.transfer(die, pages, now_ns);
+        if phase == Phase::Array && job.is_read() {
+            let end_ns = self.transfer(die, job.pages(), now_ns);
             self.die_busy_ns += end_ns - now_ns;
             self.dies[die as usize].phase = Phase::ReadTransfer;
             self.events.set(die, end_ns);
+            return None;
+        }
+        if phase == Phase::Suspending {
+            self.suspended(die, now_ns);
             return None;
         }
         self.note_end(job, now_ns);
@@ -252,14 +253,21 @@ impl Nand {
     }
 
     /// Takes the next operation from the queues of a die that has nothing under way.
+    #[inline]
     fn start_next(&mut self, die: u32, now_ns: u64) {
         if self.overlap.is_some() {
             return self.start_next_overlapped(die, now_ns);
         }
         let state = &mut self.dies[die as usize];
-        let Some(job) = state.host_reads.pop_front().or_else(|| state.others.pop_front()) else {
-            return self.rest(die);
-        };
+        match state.host_reads.pop_front().or_else(|| state.others.pop_front()) {
+            Some(job) => self.start(die, job, now_ns),
+            None => self.rest(die),
+        }
+    }
+
+    /// Starts an operation on a die that has nothing under way and one register.
+    #[inline]
+    fn start(&mut self, die: u32, job: Job, now_ns: u64) {
         let end_ns = self.array_start_ns(die, job, now_ns) + self.array_ns(job, now_ns);
         self.begin(die, job, now_ns, end_ns);
     }
@@ -267,7 +275,7 @@ impl Nand {
     /// When the array can begin with an operation: for a program, once the data is in the register.
     #[inline]
     fn array_start_ns(&mut self, die: u32, job: Job, now_ns: u64) -> u64 {
-        if job.is_program() { self.transfer(die, self.unit_pages, now_ns) } else { now_ns }
+        if job.is_program() { self.transfer(die, job.pages(), now_ns) } else { now_ns }
     }
 
     /// Counts an operation that begins and says how long the array will work on it.

@@ -108,9 +108,11 @@ impl Overlap {
 }
 
 impl Nand {
-    /// Something has joined the queue of a busy die: it may be worth an interruption, or a transfer.
-    #[cold]
+    /// Something has joined the queue of a die: it may begin, or be worth an interruption or a transfer.
     pub(super) fn overlap_queued(&mut self, die: u32, now_ns: u64) {
+        if self.dies[die as usize].phase == Phase::Rest {
+            return self.start_next_overlapped(die, now_ns);
+        }
         self.suspend_for_reads(die, now_ns);
         self.load_next(die, now_ns);
     }
@@ -200,12 +202,13 @@ impl Nand {
         let side = &overlap.dies[die as usize];
         let state = &self.dies[die as usize];
         let under_way = state.phase != Phase::Rest && state.current.is_program();
-        let follows = state.others.front().is_some_and(Job::is_program);
-        if !overlap.cache_program || !under_way || !follows || side.loaded_ns.is_some() {
+        let next = state.others.front().filter(|job| job.is_program());
+        let Some(next) = next.filter(|_| overlap.cache_program && under_way) else { return };
+        if side.loaded_ns.is_some() {
             return;
         }
         let from_ns = now_ns.max(side.register_free_ns);
-        let loaded_ns = self.transfer(die, self.unit_pages, from_ns);
+        let loaded_ns = self.transfer(die, next.pages(), from_ns);
         if let Some(overlap) = &mut self.overlap {
             overlap.dies[die as usize].loaded_ns = Some(loaded_ns);
         }

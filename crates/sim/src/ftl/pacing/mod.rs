@@ -4,7 +4,8 @@
 //! Contract: the device asks three questions, in this order, and never more often than once a unit:
 //! [`Pacing::owed_pages`] after each host unit (how many valid pages must move in return),
 //! [`Pacing::must_collect`] (collect although nothing is owed), [`Pacing::host_may_open`] (may the host
-//! stream take an erased superblock). A policy sees only [`Level`].
+//! stream take an erased superblock). A policy sees only [`Level`] for the first, and for the others, which are
+//! asked far more often, the number of erased superblocks.
 
 mod proportional;
 mod token;
@@ -19,8 +20,6 @@ pub use watermark::Watermark;
 /// How full the drive is.
 #[derive(Clone, Copy, Debug)]
 pub struct Level {
-    /// Erased superblocks.
-    pub free_superblocks: u32,
     /// Writable pages: erased, left in open superblocks, or in the part of the victim already
     /// collected. Changes by single pages, so that a policy on it is smooth.
     pub writable_pages: u64,
@@ -102,21 +101,21 @@ impl Pacing {
 
     /// True while garbage must be collected whatever is owed.
     #[inline]
-    pub fn must_collect(&mut self, level: Level) -> bool {
+    pub fn must_collect(&mut self, free_superblocks: u32) -> bool {
         match self {
-            Self::Watermark(policy) => policy.must_collect(level),
-            Self::Proportional(policy) => policy.must_collect(level),
-            Self::Token(policy) => policy.must_collect(level),
+            Self::Watermark(policy) => policy.must_collect(free_superblocks),
+            Self::Proportional(policy) => policy.must_collect(free_superblocks),
+            Self::Token(policy) => policy.must_collect(free_superblocks),
         }
     }
 
     /// True where the host stream may take an erased superblock.
     #[inline]
-    pub fn host_may_open(&mut self, level: Level) -> bool {
+    pub fn host_may_open(&mut self, free_superblocks: u32) -> bool {
         match self {
-            Self::Watermark(policy) => policy.host_may_open(level),
-            Self::Proportional(policy) => policy.host_may_open(level),
-            Self::Token(policy) => policy.host_may_open(level),
+            Self::Watermark(policy) => policy.host_may_open(free_superblocks),
+            Self::Proportional(policy) => policy.host_may_open(free_superblocks),
+            Self::Token(policy) => policy.host_may_open(free_superblocks),
         }
     }
 }

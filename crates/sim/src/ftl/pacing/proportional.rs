@@ -43,11 +43,13 @@ impl Proportional {
         (missing * OWED_PAGES_MAX * u64::from(host_pages)).div_ceil(width)
     }
 
-    pub(super) fn must_collect(&self, level: Level) -> bool {
-        level.free_superblocks <= self.free_low
+    #[inline]
+    pub(super) fn must_collect(&self, free_superblocks: u32) -> bool {
+        free_superblocks <= self.free_low
     }
 
-    pub(super) fn host_may_open(&self, level: Level) -> bool {
-        level.free_superblocks > self.free_low
+    #[inline]
+    pub(super) fn host_may_open(&self, free_superblocks: u32) -> bool {
+        free_superblocks > self.free_low
     }
 }

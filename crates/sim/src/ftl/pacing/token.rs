@@ -41,11 +41,13 @@ impl Token {
         whole
     }
 
-    pub(super) fn must_collect(&self, level: Level) -> bool {
-        level.free_superblocks <= self.free_low
+    #[inline]
+    pub(super) fn must_collect(&self, free_superblocks: u32) -> bool {
+        free_superblocks <= self.free_low
     }
 
-    pub(super) fn host_may_open(&self, level: Level) -> bool {
-        level.free_superblocks > self.free_low
+    #[inline]
+    pub(super) fn host_may_open(&self, free_superblocks: u32) -> bool {
+        free_superblocks > self.free_low
     }
 }

@@ -6,8 +6,6 @@
 //! erased, it waits until `free_high` are. Test:
 //! `tests/shape.rs::every_pacing_moves_the_same_pages_and_they_differ_in_evenness`.
 
-use super::Level;
-
 /// State of the policy.
 #[derive(Clone, Debug)]
 pub struct Watermark {
@@ -21,17 +19,19 @@ impl Watermark {
         Self { free_low, free_high, collecting: false }
     }
 
-    pub(super) fn must_collect(&mut self, level: Level) -> bool {
-        if level.free_superblocks >= self.free_high {
+    #[inline]
+    pub(super) fn must_collect(&mut self, free_superblocks: u32) -> bool {
+        if free_superblocks >= self.free_high {
             self.collecting = false;
         }
         self.collecting
     }
 
-    pub(super) fn host_may_open(&mut self, level: Level) -> bool {
-        if level.free_superblocks <= self.free_low {
+    #[inline]
+    pub(super) fn host_may_open(&mut self, free_superblocks: u32) -> bool {
+        if free_superblocks <= self.free_low {
             self.collecting = true;
         }
-        !self.must_collect(level)
+        !self.must_collect(free_superblocks)
     }
 }
