@@ -52,7 +52,7 @@ impl SecondRow {
 /// The latencies of one kind of command in one second.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LatencyRow {
-    /// Second of the phase.
+    /// Second of the phase; the first one of several that share a histogram in a very long phase.
     pub second: u32,
     /// Kind of command.
     pub op: OpKind,

@@ -3,11 +3,17 @@
 //! A completion belongs to the second in which it ended. Completions after the end of a timed phase
 //! are counted apart, so that every figure of the phase rests on the same commands. In a linear pass a
 //! row is not a second but a zone of the address space: it ends when all its bytes are done.
+//!
+//! Histograms are what costs memory: hundreds of bins a second, and a replay may take a day. In a phase that ends by
+//! itself neighbouring seconds share one when there are too many bins, so that their memory has a bound.
 
 use base::{Completion, Histogram, Nanos, Op, OpKind, Ratio, Status, TelemetryRow};
 use result::rows::{LatencyRow, PhaseRows, SecondRow};
 
 const SECOND_NS: u64 = Nanos::SECOND.0;
+
+/// Bins in hand beyond which seconds share a histogram: 100 MB, hours of a busy drive.
+const LATENCY_ROWS_MAX: usize = 1 << 22;
 
 /// Where the zones of a linear pass lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +40,9 @@ pub struct Recorder {
     latencies: [Histogram; 4],
     latency_ns_max: u64,
     rows: PhaseRows,
+    /// Seconds of one histogram in `rows`, and how many bins may be in hand before it doubles.
+    histogram_seconds: u32,
+    latency_rows_max: usize,
     /// Telemetry rows in hand, by second.
     telemetry: Vec<TelemetryRow>,
     /// Commands that ended within the phase.
@@ -65,6 +74,9 @@ impl Recorder {
             latencies: std::array::from_fn(|_| Histogram::new()),
             latency_ns_max: 0,
             rows: PhaseRows::default(),
+            histogram_seconds: 1,
+            // Who sets a length may ask for a part of it, such as its steady state.
+            latency_rows_max: if length.is_some() { usize::MAX } else { LATENCY_ROWS_MAX },
             telemetry: Vec::new(),
             ios: 0,
             bytes: 0,
@@ -182,6 +194,9 @@ impl Recorder {
         if is_open || open_ios > 0 {
             self.close_row(end_ns.max(self.row_start_ns + 1));
         }
+        if self.histogram_seconds > 1 {
+            self.merge_latencies();
+        }
         // Telemetry comes by the second and says nothing about a zone.
         if self.zones.is_none() {
             for (row, telemetry) in self.rows.seconds.iter_mut().zip(self.telemetry) {
@@ -232,6 +247,24 @@ impl Recorder {
                 histogram.clear();
             }
         }
+        while self.rows.latencies.len() > self.latency_rows_max {
+            self.merge_latencies();
+            if self.rows.latencies.len() > self.latency_rows_max / 2 {
+                self.histogram_seconds *= 2;
+            }
+        }
+    }
+
+    /// Adds up the bins of seconds that share a histogram.
+    fn merge_latencies(&mut self) {
+        let (rows, seconds) = (&mut self.rows.latencies, self.histogram_seconds);
+        rows.iter_mut().for_each(|row| row.second -= row.second % seconds);
+        rows.sort_unstable_by_key(|row| (row.second, row.op.index(), row.lower_ns));
+        rows.dedup_by(|row, kept| {
+            let same = (row.second, row.op, row.lower_ns) == (kept.second, kept.op, kept.lower_ns);
+            kept.count += if same { row.count } else { 0 };
+            same
+        });
     }
 }
 
@@ -294,6 +327,25 @@ mod tests {
         assert_eq!(found, [(offset(0), 0, 1_900), (offset(1), 1_900, 5_999_998_000), last]);
         assert!(rows.seconds.iter().all(|row| row.telemetry.is_none()));
         assert_eq!(rows.histogram(OpKind::Write, 0..3).count(), 5);
+    }
+
+    #[test]
+    fn a_long_phase_keeps_a_bound_on_its_bins_and_loses_no_count() {
+        let mut recorder = Recorder::new(Nanos(0), None);
+        recorder.latency_rows_max = 100;
+        for io in 0..5000 {
+            let done = io * SECOND_NS / 5;
+            let kind = if io % 3 == 0 { OpKind::Write } else { OpKind::Read };
+            recorder.completed(&op(kind), &end(done.saturating_sub(100 * (io % 7)), done));
+            assert!(recorder.rows.latencies.len() <= 100);
+        }
+        let seconds = recorder.histogram_seconds;
+        let (rows, _) = recorder.finish(Nanos(1000 * SECOND_NS));
+        assert!(seconds > 1 && rows.latencies.iter().all(|row| row.second % seconds == 0));
+        let count = |op| rows.histogram(op, 0..1000).count();
+        assert_eq!((count(OpKind::Write), count(OpKind::Read)), (1667, 3333));
+        assert_eq!(rows.seconds.len(), 1000, "every second keeps its row and its percentiles");
+        assert!(rows.seconds.iter().all(|row| row.latency_ns_p99.is_some()));
     }
 
     #[test]

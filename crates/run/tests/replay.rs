@@ -6,7 +6,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use base::{Data, Op, OpKind};
+use base::{Data, Nanos, Op, OpKind};
 use io::Target;
 use io::engine::scripted::{Event, Reply, ScriptedTarget};
 use io::engine::sim::SimTarget;
@@ -49,15 +49,22 @@ fn run_test<T: Target>(
     run::run(target, &request, &mut control)
 }
 
-/// What came of replaying these records: the outcome, and every command with the time of its issue.
+/// What came of replaying these records: the outcome, and every command with the time of its issue. Every command takes
+/// 10 ms, so that what is issued together overlaps.
 fn replayed(records: &[Record], settings: &[(&str, &str)]) -> (Outcome, Vec<(u64, Op)>) {
+    replayed_on(ScriptedTarget::new(CAPACITY, Reply::after_ns(10 * MS)), records, settings)
+}
+
+fn replayed_on(
+    mut target: ScriptedTarget,
+    records: &[Record],
+    settings: &[(&str, &str)],
+) -> (Outcome, Vec<(u64, Op)>) {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("x.trace.parquet");
     let mut writer = TraceWriter::new(File::create(&path).unwrap(), "x").unwrap();
     records.iter().for_each(|record| writer.push(record).unwrap());
     writer.finish(&TraceInfo::default()).unwrap();
-    // Every command takes 10 ms, so that what is issued together overlaps.
-    let mut target = ScriptedTarget::new(CAPACITY, Reply::after_ns(10 * MS));
     let path = path.to_string_lossy().into_owned();
     let mut all = vec![("trace", path.as_str()), ("purge", "false"), ("fill", "false")];
     all.extend(settings);
@@ -112,6 +119,21 @@ fn the_open_form_keeps_times_whatever_the_drive_does() {
     let (outcome, ops) = replayed(&records, &late);
     assert_eq!(issue_ms(&ops), [0, 10, 20, 100, 110]);
     assert!(metric(&outcome, "issue_lateness_ns_max") >= 18.0 * MS as f64);
+}
+
+/// A timer of a busy kernel wakes late; the replay wakes early, and watches the clock from then on.
+#[test]
+fn a_late_timer_makes_no_command_late() {
+    let records: Vec<_> = [0, 1, 2, 100, 101].map(|at| write(at, at * 4096, 1)).to_vec();
+    let settings = [("idle", "real"), ("form", "open")];
+    let lateness_ns = |oversleep_us: u64| {
+        let mut target = ScriptedTarget::new(CAPACITY, Reply::after_ns(MS / 10));
+        target.oversleep = Nanos(oversleep_us * 1000);
+        let (outcome, _) = replayed_on(target, &records, &settings);
+        metric(&outcome, "issue_lateness_ns_max")
+    };
+    assert!(lateness_ns(190) < 1.0);
+    assert!(lateness_ns(900) > 500_000.0, "lateness is told where it cannot be helped");
 }
 
 #[test]
@@ -217,7 +239,13 @@ fn the_storage_benches_reach_their_depths_and_report_all_figures() {
         }
         assert!(outcome.run.findings[0].text.contains("synthesised"), "{:?}", outcome.run.findings);
         assert_eq!(outcome.run.config["trace_origin"], "synthesised");
-        let groups = &outcome.run.tables[0];
+        assert!(
+            metric(&outcome, "issue_lateness_ns_max") < 1.0,
+            "waiting for the drive is not late"
+        );
+        let [kinds, groups] = &outcome.run.tables[..] else { panic!("two tables") };
+        assert_eq!(kinds.rows[0].values[0], outcome.run.metrics["avg_data_rate_mb_per_s"]);
+        assert_eq!(kinds.rows[2].values[4], outcome.run.metrics["latency_ns_p99_write"]);
         assert_eq!(groups.rows.len(), if test == "destroyer" { 6 } else { groups.rows.len() });
         let dir = RunDir::open(&outcome.dir).unwrap();
         assert_eq!(dir.contradictions().unwrap(), Vec::<String>::new());

@@ -21,6 +21,7 @@ export type Group =
   | "Latency, steady state"
   | "Latency, whole run"
   | "When"
+  | "Replay"
   | "Inside the drive"
   | "Other";
 
@@ -39,6 +40,7 @@ export const GROUPS: Group[] = [
   "Latency, steady state",
   "Latency, whole run",
   "When",
+  "Replay",
   "Inside the drive",
   "Other",
 ];
@@ -62,6 +64,41 @@ function latencyRows(prefix: string): Row[] {
     ["max", "Longest", "The slowest single command. From about 0.1 s on a person can feel it as a hitch."],
   ];
   return rows.map(([end, label, meaning]) => [`${prefix}_${end}`, label, "ns", "lower", meaning]);
+}
+
+/** Figures that a replay has for all its commands, its reads and its writes. */
+function replayRows(): Row[] {
+  const rows: Row[] = [
+    [
+      "avg_data_rate_mb_per_s",
+      "Average data rate",
+      "mb_per_s",
+      "higher",
+      "Bytes moved divided by busy time: the pauses of the person at the keyboard do not count.",
+    ],
+    [
+      "busy_time_s",
+      "Busy time",
+      "s",
+      "lower",
+      "Time with at least one command outstanding: how long the drive kept somebody waiting.",
+    ],
+    [
+      "avg_service_time_us",
+      "Average service time",
+      "us",
+      "lower",
+      "Mean time from issue to completion; commands that wait in a queue weigh heavily.",
+    ],
+  ];
+  const kinds: [end: string, label: string][] = [
+    ["", ""],
+    ["_read", ", reads"],
+    ["_write", ", writes"],
+  ];
+  return rows.flatMap(([name, label, ...rest]) =>
+    kinds.map(([end, words]): Row => [`${name}${end}`, `${label}${words}`, ...rest]),
+  );
 }
 
 const TABLE: Record<Exclude<Group, "Other">, Row[]> = {
@@ -176,6 +213,30 @@ const TABLE: Record<Exclude<Group, "Other">, Row[]> = {
       "s",
       null,
       "From here on the pace no longer drifts. Found by change-point detection, so it may differ from the second at which the steady-state graphs begin.",
+    ],
+  ],
+  Replay: [
+    ...replayRows(),
+    [
+      "queue_depth_mean",
+      "Queue depth, mean",
+      "ratio",
+      null,
+      "Commands outstanding at issue, the new one included.",
+    ],
+    [
+      "queue_depth_1_share",
+      "Issued to an idle drive",
+      "share",
+      null,
+      "Share of commands that were the only one outstanding.",
+    ],
+    [
+      "issue_lateness_ns_p99",
+      "Lateness of issue, p99",
+      "ns",
+      "lower",
+      "99 of 100 commands that had a time of their own were issued no later than this after it: how faithful the replay was.",
     ],
   ],
   "Inside the drive": [

@@ -56,6 +56,8 @@ pub struct ScriptedTarget {
     capacity_bytes: u64,
     /// What [`Target::limits`] reports; change it to test how a caller adapts.
     pub limits: Limits,
+    /// How much later than asked [`Target::idle_until`] comes back, as a timer may.
+    pub oversleep: Nanos,
     replies: VecDeque<Reply>,
     default_reply: Reply,
     now: Nanos,
@@ -82,6 +84,7 @@ impl ScriptedTarget {
         Self {
             capacity_bytes,
             limits,
+            oversleep: Nanos(0),
             replies: VecDeque::new(),
             default_reply,
             now: Nanos(0),
@@ -187,13 +190,18 @@ impl Target for ScriptedTarget {
     }
 
     fn reap_until(&mut self, t: Nanos, out: &mut Vec<Completion>) -> Result<(), IoError> {
-        self.idle_until(t);
+        // Watching the clock, it is never late.
+        self.record(Event::Idled(t));
+        let first_end = self.outstanding.peek().map_or(t, |Reverse((done, _))| t.min(*done));
+        self.now = self.now.max(first_end);
         self.reap(0, out)
     }
 
     fn idle_until(&mut self, t: Nanos) {
         self.record(Event::Idled(t));
-        self.now = self.now.max(t);
+        if t > self.now {
+            self.now = Nanos(t.0 + self.oversleep.0);
+        }
     }
 
     fn purge(&mut self, _waiter: &dyn Waiter) -> Result<PurgeMethod, IoError> {

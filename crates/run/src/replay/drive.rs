@@ -36,6 +36,8 @@ struct Replay<'a> {
     plan_ns: u64,
     /// When the last command was issued.
     issued_ns: u64,
+    /// When a command last ended.
+    ended_ns: u64,
     free_tags: Vec<u32>,
     outstanding: Vec<Option<Under>>,
     queue_depth: u32,
@@ -115,6 +117,7 @@ impl<'a> Replay<'a> {
             due_ns: None,
             plan_ns: start_ns,
             issued_ns: start_ns,
+            ended_ns: start_ns,
             free_tags: (0..queue_depth).rev().collect(),
             outstanding: vec![None; queue_depth as usize],
             queue_depth,
@@ -172,7 +175,7 @@ impl<'a> Replay<'a> {
             let op = Op { tag, ..head.op };
             self.outstanding[tag as usize] = Some(Under { op, stream: head.stream });
             target.submit(&[op]);
-            let late_ns = self.due_ns.map(|due| now_ns - due);
+            let late_ns = self.ready_ns().map(|ready| now_ns.saturating_sub(ready));
             meter.issued(&op, head.stream, self.outstanding_ios(), now_ns, late_ns);
             self.issued_ns = now_ns;
             self.advance(feed)?;
@@ -180,8 +183,19 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
+    /// When the head should have been issued. In the closed form it also waits for the drive, which is no lateness; in
+    /// the open form a drive that holds all tags makes it late.
+    fn ready_ns(&self) -> Option<u64> {
+        let due_ns = self.due_ns?;
+        Some(match self.spec.form {
+            Form::Open => due_ns,
+            Form::Closed => due_ns.max(self.ended_ns),
+        })
+    }
+
     fn ended(&mut self, completion: &Completion, recorder: &mut Recorder, meter: &mut Meter) {
         if let Some(Under { op, stream }) = self.outstanding[completion.tag as usize].take() {
+            self.ended_ns = self.ended_ns.max(completion.done.0);
             recorder.completed(&op, completion);
             meter.ended(&op, stream, completion);
             self.free_tags.push(completion.tag);

@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use base::{Bytes, OpKind, Ratio};
 use result::schema::{Finding, Table, TableColumn, TableRow};
 
+use super::measured::Part;
 use super::{Action, Definition, Figures, Measured, PhaseSpec, Procedure, Site, steps};
 use crate::error::RunError;
 use crate::params::{Param, Params};
@@ -207,7 +208,7 @@ fn figures(measured: &Measured<'_>) -> Figures {
     metrics.insert("queue_depth_mean".to_owned(), meter.depth_mean());
     metrics.insert("queue_depth_1_share".to_owned(), meter.depth_1_share());
     let findings = finding(measured, meter).into_iter().collect();
-    let tables = groups(meter).into_iter().collect();
+    let tables = [Some(kinds(part, meter)), groups(meter)].into_iter().flatten().collect();
     Figures { metrics, tables, findings, ..Figures::default() }
 }
 
@@ -232,13 +233,51 @@ fn finding(measured: &Measured<'_>, meter: &Meter) -> Option<Finding> {
     Some(Finding { text, metric: "avg_data_rate_mb_per_s".to_owned() })
 }
 
+fn column(name: &str, unit: &str) -> TableColumn {
+    TableColumn { name: name.to_owned(), unit: unit.to_owned() }
+}
+
+/// The figures of the reviews: of all commands, reads and writes.
+fn kinds(part: Part<'_>, meter: &Meter) -> Table {
+    let shares = [Ratio::new(1, 2), Ratio::new(99, 100), Ratio::new(999, 1000)]
+        .map(|share| share.unwrap_or(Ratio::ONE));
+    let row = |label: &str, total: &Total, latency_ns: &dyn Fn(Ratio) -> Option<f64>| {
+        let busy_s = (total.ios > 0).then_some(total.busy_ns as f64 / 1e9);
+        let values = [total.mb_per_s(), busy_s, total.service_us()];
+        let values = values.into_iter().chain(shares.map(latency_ns)).collect();
+        TableRow { label: label.to_owned(), values }
+    };
+    let of = |op: OpKind| {
+        let latencies = part.latencies(op);
+        move |share| latencies.quantile(share).map(|ns| ns as f64)
+    };
+    let totals = &meter.totals;
+    Table {
+        name: "kinds".to_owned(),
+        title: "Reads and writes".to_owned(),
+        row_name: "commands".to_owned(),
+        columns: vec![
+            column("average data rate", "MB/s"),
+            column("busy time", "s"),
+            column("average service time", "us"),
+            column("median", "ns"),
+            column("p99", "ns"),
+            column("p99.9", "ns"),
+        ],
+        rows: vec![
+            row("all", &totals.all, &|share| part.latency_ns(share)),
+            row("reads", &totals.reads, &of(OpKind::Read)),
+            row("writes", &totals.writes, &of(OpKind::Write)),
+        ],
+        conditions: BTreeMap::new(),
+    }
+}
+
 /// The groups of a scenario, where the trace has any.
 fn groups(meter: &Meter) -> Option<Table> {
     if meter.groups.is_empty() {
         return None;
     }
-    let column =
-        |name: &str, unit: &str| TableColumn { name: name.to_owned(), unit: unit.to_owned() };
     let values = |total: &Total| [total.mb_per_s(), total.service_us()];
     let row = |(name, totals): &(String, crate::replay::Totals)| {
         let busy_s = Some(totals.all.busy_ns as f64 / 1e9);
