@@ -80,6 +80,8 @@ pub struct RunView {
     pub tables: Vec<Table>,
     /// Passes over the address space, in order.
     pub passes: Vec<Pass>,
+    /// What was drawn, second by second, in the states that the power test measures.
+    pub power: Vec<PowerSeries>,
     /// Sentences.
     pub findings: Vec<Finding>,
     /// Warnings.
@@ -95,6 +97,21 @@ pub struct Pass {
     pub offset_bytes: Vec<u64>,
     /// Bytes per second divided by 10^6 (decimal MB/s).
     pub mb_per_s: Vec<f64>,
+}
+
+/// A phase of the power test: columns of equal length, one value a second.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct PowerSeries {
+    /// Name of the phase.
+    pub phase: String,
+    /// Start of the interval, seconds from the start of the phase.
+    pub time_s: Vec<f64>,
+    /// Completed commands divided by the true interval.
+    pub iops: Vec<f64>,
+    /// Mean power; null where nobody read it.
+    pub power_w: Vec<Option<f64>>,
+    /// Highest reading; of a simulated drive the mean once more.
+    pub power_w_max: Vec<Option<f64>>,
 }
 
 /// Columns of equal length, one value a second. Columns a target cannot give are empty arrays.

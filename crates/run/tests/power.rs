@@ -86,7 +86,13 @@ fn the_states_of_a_simulated_drive_draw_what_its_model_says() {
     let text: String = outcome.run.findings.iter().map(|f| f.text.clone() + "\n").collect();
     assert!(text.contains("draws 42 mW in slumber, below the 500 mW"), "{text}");
     assert!(text.contains("300 mW idle") && text.contains("J for each GB"), "{text}");
-    result::report::build("report", &[RunDir::open(&outcome.dir).expect("a run")]).expect("a page");
+    let dir = RunDir::open(&outcome.dir).expect("a run");
+    let report = result::report::build("report", &[dir]).expect("a page");
+    let states: Vec<_> =
+        report.runs[0].power.iter().map(|s| (s.phase.as_str(), s.power_w.len())).collect();
+    let want = [("slumber", 5), ("idle", 5), ("sequential_write", 10), ("random_write", 10)];
+    assert_eq!(states, want);
+    assert!(report.runs[0].power[0].power_w.iter().all(|power_w| *power_w == Some(0.042)));
 }
 
 #[test]

@@ -68,6 +68,10 @@ export interface RunView {
    */
   phases: Phase[];
   /**
+   * What was drawn, second by second, in the states that the power test measures.
+   */
+  power: PowerSeries[];
+  /**
    * The earlier run that this one continues; missing where it began by itself.
    */
   resumed?: Resumed | null;
@@ -235,6 +239,31 @@ export interface Phase {
    * What it did, in words.
    */
   what: string;
+}
+/**
+ * A phase of the power test: columns of equal length, one value a second.
+ */
+export interface PowerSeries {
+  /**
+   * Completed commands divided by the true interval.
+   */
+  iops: number[];
+  /**
+   * Name of the phase.
+   */
+  phase: string;
+  /**
+   * Mean power; null where nobody read it.
+   */
+  power_w: (number | null)[];
+  /**
+   * Highest reading; of a simulated drive the mean once more.
+   */
+  power_w_max: (number | null)[];
+  /**
+   * Start of the interval, seconds from the start of the phase.
+   */
+  time_s: number[];
 }
 /**
  * What a run took over from one that had ended early.

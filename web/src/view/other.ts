@@ -8,6 +8,7 @@ import { figuresTable } from "./figures";
 import { findingCard } from "./findings";
 import { runName } from "./name";
 import { passGraph } from "./passes";
+import { powerBars, powerGraph } from "./power";
 import { resultTables } from "./tables";
 
 /** Headings in the words of the field; a test without one keeps its own name. */
@@ -22,6 +23,7 @@ const TITLES: Record<string, string> = {
   mixed: "Mixed reads and writes",
   "full-write": "Full-drive writes",
   pslc: "Fast cache",
+  power: "Power",
   heavy: "Storage bench 2011, heavy",
   light: "Storage bench 2011, light",
   destroyer: "Storage bench 2013, the Destroyer",
@@ -59,13 +61,14 @@ function verdict({ view }: Run): HTMLElement | null {
 
 /** What one run measured, under its name where several drives are on the page. */
 function measured(run: Run, runs: readonly Run[]): HTMLElement {
-  const { passes, tables } = run.view;
+  const { passes, power, tables } = run.view;
   return h(
     "article",
     { class: "measured" },
     h("h3", {}, runName(run)),
     verdict(run),
     passes.length > 0 && passGraph(passes, "Speed over the address space"),
+    power.length > 0 && powerGraph(power, runs.indexOf(run)),
     convergence(run),
     resultTables(tables, runs),
   );
@@ -88,8 +91,9 @@ export function otherTests(runs: readonly Run[]): HTMLElement[] {
       { class: "other-test", "aria-labelledby": id },
       h("h2", { id }, TITLES[test] ?? `Test: ${test}`),
       curveGraphs(own),
+      test === "power" && powerBars(own),
       own
-        .filter(({ view }) => view.tables.length + view.passes.length > 0 || view.verdict)
+        .filter(({ view }) => view.tables.length + view.passes.length + view.power.length > 0 || view.verdict)
         .map((run) => measured(run, own)),
       own.filter(hasSomethingToSay).map((run) => findingCard(run, () => undefined)),
       allFigures(own),

@@ -27,6 +27,7 @@ export function cellText(value: number, unit: string): string {
   if (unit === "bytes") return bytes(value);
   if (unit === "IOPS") return iops(value);
   if (unit === "") return separated(value);
+  if (unit === "W") return value.toFixed(value < 1 ? 3 : 2);
   return value.toLocaleString("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 }
 

@@ -5,6 +5,7 @@ import {
   fixtureReport,
   manyRuns,
   mixedLengths,
+  powerRuns,
   ptsRun,
   reportOf,
   runOf,
@@ -592,6 +593,28 @@ describe("what must be said", () => {
     expect(await folded.locator("summary").innerText()).toContain("all 6 rows");
     expect(await folded.getAttribute("open")).toBeNull();
     expect(await page.locator(".conditions-line").innerText()).toContain("write cache: write back");
+    await page.context().close();
+  });
+
+  test("the power test shows bars on one scale, and power beside IOPS", async () => {
+    const page = await lab.page(powerRuns());
+    expect(await page.locator("h2").first().innerText()).toBe("Power");
+    const texts = await page.locator('[data-state="slumber"] .power-text').allInnerTexts();
+    expect(texts.map(plain)).toEqual(["42 mW, peak 50 mW", "not measured"]);
+    const width = (state: string, slot: number) =>
+      page
+        .locator(`[data-state="${state}"] .power-fill`)
+        .nth(slot)
+        .evaluate((fill) => fill.getBoundingClientRect().width);
+    expect((await width("random_write", 1)) / (await width("random_write", 0))).toBeCloseTo(2, 1);
+    expect((await width("random_write", 0)) / (await width("idle", 0))).toBeCloseTo(2.5 / 0.3, 0);
+    expect(await width("sequential_write", 0)).toBe(0);
+    // Two states of three lines each; of the second drive two lines have a gap.
+    expect(await page.locator(".power-graph").nth(0).locator("polyline").count()).toBe(6);
+    expect(await page.locator(".power-graph").nth(1).locator("polyline").count()).toBe(8);
+    expect(plain(await page.locator(".passes-legend").nth(0).innerText())).toContain(
+      "idle: 300 mW in every second",
+    );
     await page.context().close();
   });
 

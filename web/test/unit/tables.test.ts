@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { labelNumber, places, yAxis } from "../../src/view/curves";
 import { passName, passSentence, roundTop } from "../../src/view/passes";
+import { powerSentence, wattsText } from "../../src/view/power";
 import { cellText } from "../../src/view/tables";
 
 describe("cells", () => {
@@ -8,6 +9,8 @@ describe("cells", () => {
     [12_345.6, "IOPS", "12,346"],
     [527.12, "MB/s", "527.1"],
     [99.96, "%", "100.0"],
+    [0.0423, "W", "0.042"],
+    [3.604, "W", "3.60"],
   ])("%d %s", (value, unit, text) => expect(cellText(value, unit)).toBe(text));
 
   test("latencies and sizes bring their unit", () => {
@@ -59,5 +62,20 @@ describe("curves", () => {
     expect(latency.place(1e7)).toBe(1);
     const rate = yAxis([557], "MB/s");
     expect([rate.place(0), rate.place(600)]).toEqual([0, 1]);
+  });
+});
+
+describe("power", () => {
+  test.each([
+    [0.042, "42 mW"],
+    [0.9994, "999 mW"],
+    [2.934, "2.93 W"],
+  ])("%d", (watts, text) => expect(wattsText(watts).replace(/\s/g, " ")).toBe(text));
+
+  test("a sentence stands for the graph", () => {
+    const series = { phase: "random_write", time_s: [0, 1, 2], iops: [], power_w_max: [] };
+    const say = (power_w: (number | null)[]) => powerSentence({ ...series, power_w }).replace(/\s/g, " ");
+    expect(say([2, null, 3])).toBe("random write: 2.00 W to 3.00 W from second to second.");
+    expect(say([null])).toBe("random write: nothing was read.");
   });
 });

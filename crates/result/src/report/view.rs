@@ -4,12 +4,15 @@ use std::collections::BTreeMap;
 
 use base::Nanos;
 
-use super::{GRAPHED_PHASE, Pass, REPORT_VERSION, Report, ReportError, RunView, Series};
+use super::{
+    GRAPHED_PHASE, Pass, PowerSeries, REPORT_VERSION, Report, ReportError, RunView, Series,
+};
 use crate::rows::{PhaseRows, SecondRow};
 use crate::run_id::rfc3339;
 use crate::schema::{Run, Target};
 use crate::stats::consistency::{STEADY_FROM_S, merged_histogram, steady_window};
 use crate::stats::health::HealthSummary;
+use crate::stats::power::{watts, watts_max};
 use crate::stats::rates::{full_intervals, iops, mb_per_s, seconds, waf};
 use crate::store::RunDir;
 
@@ -17,6 +20,9 @@ const PAGE_BYTES: u64 = 4_096;
 
 /// The tests that have passes: reading the rows of every phase of every test would take long.
 const ZONED_TESTS: [&str; 4] = ["trim", "linear", "full-write", "pslc"];
+
+/// The phases of the power test that are measured.
+const POWER_STATES: [&str; 4] = ["slumber", "idle", "sequential_write", "random_write"];
 
 /// The report on these runs, in this order. The graphs show the phase named `load`; a run without
 /// one has empty columns, and its figures and phases all the same.
@@ -37,9 +43,10 @@ fn view(dir: &RunDir) -> Result<RunView, ReportError> {
     let has_graph = run.phases.iter().any(|phase| phase.name == GRAPHED_PHASE);
     let rows = if has_graph { dir.phase_rows(GRAPHED_PHASE)? } else { PhaseRows::default() };
     let (steady_from_s, _) = steady_window(&rows.seconds, configured_steady_from_s(&run));
-    let passes = passes(dir)?;
+    let (passes, power) = (passes(dir)?, power(dir)?);
     Ok(RunView {
         passes,
+        power,
         series: series(&rows.seconds, &run.target),
         steady_from_s,
         latency_bins: merged_histogram(&rows, 0..u32::MAX).bins().collect(),
@@ -80,6 +87,35 @@ fn passes(dir: &RunDir) -> Result<Vec<Pass>, ReportError> {
         }
     }
     Ok(passes)
+}
+
+/// The states of the power test, those without a reading left out.
+fn power(dir: &RunDir) -> Result<Vec<PowerSeries>, ReportError> {
+    let mut found = Vec::new();
+    for (index, phase) in dir.run().phases.iter().enumerate() {
+        if dir.run().test != "power" || !POWER_STATES.contains(&phase.name.as_str()) {
+            continue;
+        }
+        let rows = dir.rows(index)?;
+        let rows = full_intervals(&rows.seconds);
+        if rows.iter().any(|row| watts(row).is_some()) {
+            found.push(power_series(&phase.name, &rows));
+        }
+    }
+    Ok(found)
+}
+
+fn power_series(phase: &str, rows: &[&SecondRow]) -> PowerSeries {
+    let column = |of: fn(&SecondRow) -> Option<f64>, steps| {
+        rows.iter().map(|row| of(row).map(|value| rounded(value, steps))).collect::<Vec<_>>()
+    };
+    PowerSeries {
+        phase: phase.to_owned(),
+        time_s: rows.iter().map(|row| rounded(seconds(row.start_ns), 1e6)).collect(),
+        iops: column(iops, 10.0).into_iter().map(Option::unwrap_or_default).collect(),
+        power_w: column(watts, 1e4),
+        power_w_max: column(watts_max, 1e4),
+    }
 }
 
 /// Where a run's configuration lets steady state begin, in seconds: `steady_from_s` as a number, or

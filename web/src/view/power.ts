@@ -1,0 +1,213 @@
+// What a drive draws: bars for its states, and power beside IOPS second by second.
+
+import { iops as iopsText, withUnit } from "../data/format";
+import type { Run } from "../data/load";
+import type { PowerSeries } from "../data/schema.gen";
+import { h } from "../dom";
+import { runName } from "./name";
+import { passName, roundTop } from "./passes";
+import { drawing, svg } from "./svg";
+
+const STATES: [string, string][] = [
+  ["slumber", "Slumber"],
+  ["idle", "Idle, awake"],
+  ["sequential_write", "Sequential write"],
+  ["random_write", "Random write"],
+];
+
+const LEFT = 58;
+const RIGHT = 14;
+const TOP = 18;
+const PANEL = 120;
+const GAP = 26;
+const HEIGHT = TOP + 2 * PANEL + GAP + 26;
+const COLORS = 6;
+
+/** Milliwatts below a watt: 42 mW is not 0.04 W. */
+export function wattsText(watts: number): string {
+  return watts < 1 ? withUnit((watts * 1e3).toFixed(0), "mW") : withUnit(watts.toFixed(2), "W");
+}
+
+function metric({ view }: Run, state: string, end: string): number | null {
+  return view.metrics[`power.${state}.${end}`] ?? null;
+}
+
+function highest(runs: readonly Run[]): number {
+  const powers = runs.flatMap((run) =>
+    STATES.flatMap(([state]) => [metric(run, state, "power_w_mean"), metric(run, state, "power_w_max")]),
+  );
+  return Math.max(...powers.map((power) => power ?? 0), 1e-3);
+}
+
+function barText(run: Run, state: string): string {
+  const mean = metric(run, state, "power_w_mean");
+  if (mean === null) return "not measured";
+  const max = metric(run, state, "power_w_max");
+  const energy = metric(run, state, "energy_j_per_gb");
+  const peak = max !== null && max > mean * 1.005 ? `, peak ${wattsText(max)}` : "";
+  return `${wattsText(mean)}${peak}${energy === null ? "" : `, ${energy.toFixed(1)} J/GB`}`;
+}
+
+function bar(run: Run, state: string, color: number, top: number): HTMLElement {
+  const mean = metric(run, state, "power_w_mean");
+  const max = metric(run, state, "power_w_max") ?? mean;
+  const share = (power: number | null) => `${((100 * (power ?? 0)) / top).toFixed(1)}%`;
+  return h(
+    "div",
+    { class: "power-bar", style: `--color: var(--run-${color})` },
+    h(
+      "span",
+      { class: "power-track", "aria-hidden": "true" },
+      h("span", { class: "power-fill", style: `width: ${share(mean)}` }),
+      mean !== null && h("span", { class: "power-peak", style: `left: ${share(max)}` }),
+    ),
+    h("span", { class: "power-text" }, barText(run, state)),
+  );
+}
+
+/** One group of bars a state, one bar a drive, all on one scale. */
+export function powerBars(runs: readonly Run[]): HTMLElement {
+  const top = highest(runs);
+  const group = ([state, label]: [string, string]) =>
+    h(
+      "div",
+      { class: "power-state", "data-state": state },
+      h("h4", {}, label),
+      runs.map((run, slot) => [
+        runs.length > 1 && h("p", { class: "power-name small" }, runName(run)),
+        bar(run, state, (slot % COLORS) + 1, top),
+      ]),
+    );
+  return h(
+    "figure",
+    { class: "chart power" },
+    h(
+      "div",
+      { class: "chart-head" },
+      h("h3", {}, "What it draws"),
+      h("span", { class: "quiet chart-unit" }, "mean power, the mark is the highest reading"),
+    ),
+    STATES.map(group),
+    h("p", { class: "quiet small" }, "500 to 1,000 mW of slumber power are what hurts a notebook."),
+  );
+}
+
+/** One of the two graphs above each other. */
+interface Panel {
+  top: number;
+  most: number;
+  unit: string;
+  tick: (value: number) => string;
+}
+
+interface Line {
+  panel: Panel;
+  values: (one: PowerSeries) => (number | null)[];
+  class: string;
+}
+
+/** Where each state begins on the common axis, and where the last one ends, in seconds. */
+function starts(series: readonly PowerSeries[]): { begin: number[]; end: number } {
+  let end = 0;
+  const begin = series.map(({ time_s }) => {
+    const at = end;
+    end += (time_s[time_s.length - 1] ?? 0) + 1;
+    return at;
+  });
+  return { begin, end: Math.max(end, 1) };
+}
+
+function most(values: (number | null)[]): number {
+  return roundTop(values.reduce((top: number, value) => Math.max(top, value ?? 0), 0));
+}
+
+function linesOf(series: readonly PowerSeries[]): Line[] {
+  const power: Panel = {
+    top: TOP,
+    most: most(series.flatMap(({ power_w_max }) => power_w_max)),
+    unit: "W",
+    tick: (value) => value.toFixed(1),
+  };
+  const commands: Panel = {
+    top: TOP + PANEL + GAP,
+    most: most(series.flatMap(({ iops }) => iops)),
+    unit: "IOPS",
+    tick: iopsText,
+  };
+  return [
+    { panel: power, values: (one) => one.power_w_max, class: "passes-line power-max" },
+    { panel: power, values: (one) => one.power_w, class: "passes-line" },
+    { panel: commands, values: (one) => one.iops, class: "passes-line" },
+  ];
+}
+
+function grid({ top, most: value, unit, tick }: Panel, width: number): SVGElement[] {
+  const ticks = [0, 0.5, 1].flatMap((share) => {
+    const y = top + PANEL * (1 - share);
+    return [
+      svg("line", { x1: LEFT, x2: width - RIGHT, y1: y, y2: y, class: "passes-grid" }),
+      svg("text", { x: LEFT - 6, y: y + 4, "text-anchor": "end" }, tick(value * share)),
+    ];
+  });
+  return [...ticks, svg("text", { x: width - RIGHT, y: top - 5, "text-anchor": "end" }, unit)];
+}
+
+/** Unbroken stretches of points; a second without a reading is a gap. */
+function stretches(points: (string | null)[]): string[] {
+  const joined = points.map((point) => point ?? "|").join(" ");
+  return joined
+    .split("|")
+    .map((part) => part.trim())
+    .filter((part) => part !== "");
+}
+
+function draw(series: readonly PowerSeries[], slot: number, width: number): SVGElement[] {
+  const { begin, end } = starts(series);
+  const x = (second: number) => LEFT + ((width - LEFT - RIGHT) * second) / end;
+  const lines = linesOf(series);
+  const style = `stroke: var(--run-${(slot % COLORS) + 1})`;
+  const bottom = TOP + 2 * PANEL + GAP;
+  const line = (one: PowerSeries, from: number, { panel, values, class: name }: Line) => {
+    const y = (value: number) => (panel.top + PANEL * (1 - value / panel.most)).toFixed(1);
+    const at = (k: number) => x(from + (one.time_s[k] ?? 0) + 0.5).toFixed(1);
+    const points = values(one).map((value, k) => (value === null ? null : `${at(k)},${y(value)}`));
+    return stretches(points).map((stretch) => svg("polyline", { points: stretch, class: name, style }));
+  };
+  const states = series.flatMap((one, at) => {
+    const from = begin[at] ?? 0;
+    return [
+      svg("line", { x1: x(from), x2: x(from), y1: TOP, y2: bottom, class: "passes-grid" }),
+      svg("text", { x: x(from) + 4, y: HEIGHT - 8 }, passName(one.phase)),
+      ...lines.flatMap((each) => line(one, from, each)),
+    ];
+  });
+  return [...lines.slice(1).flatMap(({ panel }) => grid(panel, width)), ...states];
+}
+
+export function powerGraph(series: readonly PowerSeries[], slot = 0): HTMLElement {
+  return h(
+    "figure",
+    { class: "chart passes power-graph" },
+    h(
+      "div",
+      { class: "chart-head" },
+      h("h3", {}, "Power beside IOPS"),
+      h("span", { class: "quiet chart-unit" }, "mean of each second; the thin line is its highest reading"),
+    ),
+    drawing(HEIGHT, (width) => draw(series, slot, width)),
+    h(
+      "ul",
+      { class: "passes-legend" },
+      series.map((one) => h("li", {}, powerSentence(one))),
+    ),
+  );
+}
+
+/** What stands for the graph of one state. */
+export function powerSentence({ phase, power_w }: PowerSeries): string {
+  const known = power_w.filter((power) => power !== null);
+  if (known.length === 0) return `${passName(phase)}: nothing was read.`;
+  const [low, high] = [Math.min(...known), Math.max(...known)].map(wattsText);
+  const range = low === high ? `${low} in every second` : `${low} to ${high} from second to second`;
+  return `${passName(phase)}: ${range}.`;
+}
