@@ -152,7 +152,7 @@ impl Ordered {
             source,
             origin: Origin::Imported,
             stream,
-            window: Vec::with_capacity(2 * WINDOW),
+            window: Vec::new(),
             next: 0,
             ended: false,
             depth: Depth::default(),
