@@ -258,9 +258,9 @@ pub struct ReportArgs {
     /// File to write
     #[arg(long, short, value_name = "FILE", default_value = "report.html")]
     pub output: PathBuf,
-    /// Heading of the page
-    #[arg(long, default_value = "SSD performance consistency")]
-    pub title: String,
+    /// Heading of the page; without, what its runs have in common
+    #[arg(long)]
+    pub title: Option<String>,
     /// Take the page from this file instead of the one built in
     #[arg(long, value_name = "FILE")]
     pub web: Option<PathBuf>,

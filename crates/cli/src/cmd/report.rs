@@ -11,7 +11,8 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     for name in &args.runs {
         runs.push(RunDir::open(&resolve_run(&args.library, name)?)?);
     }
-    let report = build(&args.title, &runs)?;
+    let title = args.title.as_deref().unwrap_or_else(|| heading(&runs));
+    let report = build(title, &runs)?;
     let html = render_html(&report, args.web.as_deref())?;
     write_report(&args.output, &html)?;
     let path = std::path::absolute(&args.output)?;
@@ -20,4 +21,11 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
         Format::Text => println!("{}", path.display()),
     }
     Ok(EXIT_DONE)
+}
+
+fn heading(runs: &[RunDir]) -> &'static str {
+    if runs.iter().all(|dir| dir.run().test == "consistency") {
+        return "SSD performance consistency";
+    }
+    "SSD performance"
 }
