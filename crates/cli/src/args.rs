@@ -177,13 +177,17 @@ impl EngineArgs {
     }
 }
 
+/// A setting for one of several tests: the test, the parameter, its value.
+#[derive(Clone, Debug)]
+pub struct TestSetting(pub Test, pub String, pub String);
+
 /// Arguments of `review`.
 #[derive(Debug, ClapArgs)]
 pub struct ReviewArgs {
     /// Targets, as for `run`
     #[arg(required = true, value_name = "TARGET")]
     pub targets: Vec<String>,
-    /// Minutes: short tests within 8 GiB (the default for real targets)
+    /// Minutes: short tests within 4 GiB (the default for real targets)
     #[arg(long, conflicts_with_all = ["full", "pts"])]
     pub quick: bool,
     /// Every test as published (the default for simulated drives)
@@ -192,6 +196,12 @@ pub struct ReviewArgs {
     /// The tests of the SNIA PTS instead
     #[arg(long)]
     pub pts: bool,
+    /// Only these of its tests, e.g. `trim,corners`
+    #[arg(long, value_name = "TEST", value_delimiter = ',', value_parser = parse_test)]
+    pub only: Vec<Test>,
+    /// Set a parameter of one of its tests, e.g. `trim.torture=5m`
+    #[arg(long = "set", value_name = "TEST.KEY=VALUE", value_parser = parse_test_setting)]
+    pub settings: Vec<TestSetting>,
     /// Take runs that the same command has completed in this library instead of running them again
     #[arg(long)]
     pub resume: bool,
@@ -205,6 +215,9 @@ pub struct ReviewArgs {
     /// What reads the drive's power: `hwmon:NAME` or `stream:PATH` (see docs/power.md)
     #[arg(long, value_name = "METER", value_parser = parse_meter)]
     pub meter: Option<MeterSpec>,
+    /// How to bring real targets to their fresh state; without, the best way each one offers
+    #[arg(long, value_name = "METHOD", value_parser = parse_purge)]
+    pub purge: Option<PurgeMethod>,
     /// Page to write
     #[arg(long, short, value_name = "FILE", default_value = "review.html")]
     pub output: PathBuf,
@@ -348,4 +361,12 @@ fn parse_setting(text: &str) -> Result<(String, String), String> {
         .split_once('=')
         .ok_or_else(|| format!("`{text}` has no `=`; expected KEY=VALUE such as duration=60s"))?;
     Ok((key.trim().to_owned(), value.trim().to_owned()))
+}
+
+fn parse_test_setting(text: &str) -> Result<TestSetting, String> {
+    let (key, value) = parse_setting(text)?;
+    let (test, key) = key.split_once('.').ok_or_else(|| {
+        format!("`{text}` names no test; expected TEST.KEY=VALUE such as trim.torture=5m")
+    })?;
+    Ok(TestSetting(parse_test(test)?, key.to_owned(), value))
 }

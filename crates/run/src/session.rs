@@ -31,6 +31,7 @@ use crate::power::PowerWatch;
 use crate::recorder::Recorder;
 use crate::replay::Meter;
 use crate::span::SpanRequest;
+use crate::suite::conditions::{self, Conditions};
 use crate::suite::{Action, Figures, Measured, PhaseSpec, Procedure, Site, Step, Test};
 
 /// What to run and where to put the result.
@@ -199,6 +200,7 @@ pub fn run<T: Target>(
     let writer = create_dir(request, &mut run)?;
     (control.observer)(&started(&run, &plan));
     let mut session = Session::new(request, run, writer, power);
+    session.conditions = conditions::planned(&plan.procedure);
     let first = continuation.step;
     session.take_over(continuation, &mut *control.observer)?;
     let watch = session.watch_health(target);
@@ -317,6 +319,8 @@ struct Session {
     rows: Vec<PhaseRows>,
     /// What the replay of a trace came to.
     replay: Option<Meter>,
+    /// Under which conditions the figures hold, as far as the plan says.
+    conditions: Conditions,
     /// Warnings that do not come from the figures.
     warnings: Vec<String>,
     writer: RunWriter,
@@ -340,6 +344,7 @@ impl Session {
             run,
             rows: Vec::new(),
             replay: None,
+            conditions: Conditions::default(),
             warnings,
             writer,
             failure: None,
@@ -539,7 +544,10 @@ impl Session {
 
     fn take_figures(&mut self) {
         let figures = (self.test.definition().figures)(&self.measured());
-        let Figures { metrics, tables, verdict, findings, warnings } = figures;
+        let Figures { metrics, mut tables, verdict, findings, warnings } = figures;
+        for table in tables.iter_mut().filter(|table| table.conditions.is_empty()) {
+            table.conditions = conditions::of_run(&self.conditions, &self.run);
+        }
         self.run.metrics = metrics;
         self.run.tables = tables;
         self.run.verdict = verdict;

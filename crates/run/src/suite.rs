@@ -4,6 +4,7 @@
 //! prints and [`crate::session`] carries out. A new test is a file, a variant of [`Test`] and its arm in
 //! [`Test::definition`].
 
+pub mod conditions;
 pub mod consistency;
 pub mod corners;
 pub mod full_write;

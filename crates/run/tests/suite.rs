@@ -167,6 +167,12 @@ fn every_test_runs_on_a_simulated_drive_and_says_something() {
         let run = &outcome.run;
         assert!(run.metrics.keys().all(|name| name.starts_with(test)), "{test}: {:?}", run.metrics);
         assert!(!run.tables.is_empty() && !run.findings.is_empty(), "{test}");
+        for table in &run.tables {
+            for label in ["QD", "span", "data", "idle time", "purge", "simulated"] {
+                assert!(table.conditions.contains_key(label), "{test}: {label} is not told");
+            }
+            assert!(table.columns.iter().all(|column| !column.unit.is_empty()), "{test}: no unit");
+        }
         let known = run.findings.iter().all(|f| run.metrics.contains_key(&f.metric));
         assert!(known, "{test}: a finding rests on no metric: {:#?}", run.findings);
     }
@@ -181,6 +187,19 @@ fn depths_above_the_limit_of_the_drive_are_reported() {
     assert_eq!(outcome.run.metrics["qd-sweep.read_qd64.iops"], None);
     let notes = outcome.run.warnings.join("\n");
     assert!(notes.contains("QD 64 is not supported: the target takes 32 commands"), "{notes}");
+}
+
+#[test]
+fn conditions_are_those_of_the_phases_that_measure() {
+    let outcome = on_small_drive("corners", "time=1s sequential_time=1s random_span=16MiB");
+    let conditions = &outcome.run.tables[0].conditions;
+    assert_eq!(conditions["QD"], "1, 3, 32");
+    assert!(conditions["span"].starts_with("16MiB, "), "{conditions:?}");
+    assert_eq!(conditions["data"], "incompressible, repeating");
+    assert_eq!(conditions["idle time"], "none");
+    assert_eq!(conditions["simulated"], "yes");
+    let fast_cache = on_small_drive("pslc", "pauses=10s");
+    assert_eq!(fast_cache.run.tables[0].conditions["idle time"], "10s");
 }
 
 #[test]
@@ -392,6 +411,10 @@ fn the_composite_leaves_out_what_a_4_kib_drive_cannot_do_and_says_so() {
     assert!(of("oio32.iops") > of("oio1.iops"));
     assert!(of("saturation.steady_from_round") >= 1.0);
     assert_eq!(iops.conditions["write cache"], "write back");
+    for label in ["purge", "active range", "data", "outstanding commands", "idle time", "simulated"]
+    {
+        assert!(iops.conditions.contains_key(label), "{label}: {:?}", iops.conditions);
+    }
 }
 
 #[test]

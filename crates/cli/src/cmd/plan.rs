@@ -49,7 +49,10 @@ impl Described {
     }
 
     /// The method that a run would purge with, where there is a choice.
-    fn purge_method(&self, wanted: Option<PurgeMethod>) -> Result<Option<PurgeMethod>, IoError> {
+    pub fn purge_method(
+        &self,
+        wanted: Option<PurgeMethod>,
+    ) -> Result<Option<PurgeMethod>, IoError> {
         if self.purge_options.is_empty() {
             return Ok(None);
         }
@@ -179,7 +182,7 @@ fn describe_block(spec: &TargetSpec, device: &DeviceReport) -> Described {
 }
 
 /// Bytes that a purge by this method writes itself.
-fn overwritten_bytes(described: &Described, method: Option<PurgeMethod>) -> u64 {
+pub fn overwritten_bytes(described: &Described, method: Option<PurgeMethod>) -> u64 {
     let overwrites = method == Some(PurgeMethod::Overwrite);
     if overwrites { described.identity.capacity_bytes } else { 0 }
 }

@@ -46,13 +46,13 @@ const FULL: &[Entry] = &[
     (Test::Destroyer, "", None),
 ];
 
-/// Minutes instead of hours, within the first 8 GiB; every result carries its parameters.
+/// Minutes instead of hours, within the first 4 GiB; every result carries its parameters.
 const QUICK: &[Entry] = &[
     (Test::Consistency, "duration=60s steady_from=40s", None),
-    (Test::Trim, "torture=30s idle=0s", None),
+    (Test::Trim, "torture=15s idle=0s", None),
     (Test::Corners, "time=10s sequential_time=10s random_span=1GiB", None),
     (Test::Incompressible, "time=5s", None),
-    (Test::Sweep, "", None),
+    (Test::Sweep, "sweep_span=64MiB", None),
     (Test::Linear, "", None),
     (Test::Latency, "time=5s random_span=1GiB", None),
     (Test::QdSweep, "time=3s random_span=1GiB", None),
@@ -75,7 +75,7 @@ const PTS: &[Entry] = &[
 ];
 
 /// Span of a quick review.
-const QUICK_SPAN: Bytes = Bytes(8 << 30);
+const QUICK_SPAN: Bytes = Bytes(4 << 30);
 
 /// One run of a review.
 struct Part {
@@ -133,7 +133,9 @@ fn parts(args: &ReviewArgs) -> anyhow::Result<(Vec<Part>, Vec<String>)> {
         } else {
             SpanRequest::Default
         };
-        for &(test, settings, spare) in entries {
+        refuse_unknown(args, entries)?;
+        let wanted = |(test, ..): &&Entry| args.only.is_empty() || args.only.contains(test);
+        for &(test, settings, spare) in entries.iter().filter(wanted) {
             let span = spare.map_or(Ok(whole), |share| share.parse().map(SpanRequest::Spare))?;
             let meter = args.meter.clone().filter(|_| !target::is_simulated(&spec));
             let run_args = run_args(args, test, settings, meter);
@@ -141,7 +143,9 @@ fn parts(args: &ReviewArgs) -> anyhow::Result<(Vec<Part>, Vec<String>)> {
             match run::session::plan(&request, &described.identity, &described.limits) {
                 Ok(plan) => {
                     let job = Job { spec: spec.clone(), span };
-                    parts.push(Part { args: run_args, job, cost: total_cost(&plan) });
+                    let overwritten = overwritten_bytes(args, &described, &plan)?;
+                    let cost = total_cost(&plan, overwritten);
+                    parts.push(Part { args: run_args, job, cost });
                 }
                 Err(error) => skipped.push(format!("{text}: {}: {error}", test.name())),
             }
@@ -150,17 +154,48 @@ fn parts(args: &ReviewArgs) -> anyhow::Result<(Vec<Part>, Vec<String>)> {
     Ok((parts, skipped))
 }
 
+/// A test that this form does not hold must not be left out silently.
+fn refuse_unknown(args: &ReviewArgs, entries: &[Entry]) -> anyhow::Result<()> {
+    let asked = args.only.iter().copied().chain(args.settings.iter().map(|setting| setting.0));
+    for test in asked {
+        if !entries.iter().any(|(known, ..)| *known == test) {
+            let mut names: Vec<_> = entries.iter().map(|(known, ..)| known.name()).collect();
+            names.dedup();
+            let (name, names) = (test.name(), names.join(", "));
+            return Err(run::RunError::Usage(format!(
+                "this form of the review has no test `{name}`; it has {names}"
+            ))
+            .into());
+        }
+    }
+    Ok(())
+}
+
+/// What the purges of a plan write, by the method that was asked for or is the best.
+fn overwritten_bytes(
+    args: &ReviewArgs,
+    described: &plan::Described,
+    plan: &run::session::Plan,
+) -> anyhow::Result<u64> {
+    let purges = plan.phases().any(|phase| matches!(phase.action, run::suite::Action::Purge));
+    let method = if purges { described.purge_method(args.purge)? } else { None };
+    Ok(plan::overwritten_bytes(described, method))
+}
+
 fn run_args(args: &ReviewArgs, test: Test, settings: &str, meter: Option<MeterSpec>) -> RunArgs {
     let setting = |text: &str| text.split_once('=').map(|(k, v)| (k.to_owned(), v.to_owned()));
+    let own = args.settings.iter().filter(|setting| setting.0 == test);
+    let own = own.map(|setting| (setting.1.clone(), setting.2.clone()));
+    let settings = settings.split_whitespace().filter_map(setting).chain(own).collect();
     RunArgs {
         test: TestArgs {
             test,
             targets: Vec::new(),
             spare: Vec::new(),
             span: None,
-            purge: None,
+            purge: args.purge,
             meter,
-            settings: settings.split_whitespace().filter_map(setting).collect(),
+            settings,
             library: args.library.clone(),
             seed: args.seed,
             format: args.format,
@@ -174,8 +209,8 @@ fn run_args(args: &ReviewArgs, test: Test, settings: &str, meter: Option<MeterSp
 }
 
 /// What all steps of a plan cost, rounds at their most.
-fn total_cost(plan: &run::session::Plan) -> Cost {
-    let steps = plan.procedure.steps.iter().map(step_cost);
+fn total_cost(plan: &run::session::Plan, overwritten_bytes: u64) -> Cost {
+    let steps = plan.procedure.steps.iter().map(|step| step_cost(step, overwritten_bytes));
     steps.fold(Cost::default(), |sum, more| Cost {
         written_bytes: sum.written_bytes.saturating_add(more.written_bytes),
         time: Some(Nanos(
@@ -186,12 +221,12 @@ fn total_cost(plan: &run::session::Plan) -> Cost {
 }
 
 /// Of phases of which only some are done, the mean one counts for each of those.
-fn step_cost(step: &run::suite::Step) -> Cost {
+fn step_cost(step: &run::suite::Step, overwritten_bytes: u64) -> Cost {
     let phases = step.phases();
     let all = phases.len().max(1) as u128;
     let done = step.phases_max().map_or(all, u128::from) * u128::from(step.rounds_max());
     let at_most = |sum: u128| u64::try_from(sum * done / all).unwrap_or(u64::MAX);
-    let costs = || phases.iter().map(|phase| plan::cost(phase, 0));
+    let costs = || phases.iter().map(|phase| plan::cost(phase, overwritten_bytes));
     let written = costs().map(|cost| u128::from(cost.written_bytes)).sum();
     let time = costs().map(|cost| u128::from(cost.time.unwrap_or_default().0)).sum();
     Cost { written_bytes: at_most(written), time: Some(Nanos(at_most(time))), is_estimate: true }

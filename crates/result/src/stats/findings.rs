@@ -50,6 +50,9 @@ pub fn subject(run: &Run) -> String {
     if run.span.variant == "default" {
         return what.to_owned();
     }
+    if run.span.base == "bytes" {
+        return format!("{what}, within its first {},", run.span.variant);
+    }
     format!("{what} with {} spare area", run.span.variant)
 }
 

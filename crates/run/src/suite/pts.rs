@@ -280,6 +280,8 @@ fn conditions(measured: &Measured<'_>) -> BTreeMap<String, String> {
     let outstanding =
         if intensity::varies(measured) { format!("1 to {most}") } else { most.to_string() };
     let access = intensity::access_words(measured).map(|words| ("access", words));
+    let pauses = run.test == host_idle::DEFINITION.name;
+    let idle = if pauses { "as the rows say" } else { "none" };
     let simulated = if run.target.kind == "simulated" { "yes" } else { "no" };
     [
         ("purge", purge.unwrap_or_else(|| "none".to_owned())),
@@ -289,6 +291,7 @@ fn conditions(measured: &Measured<'_>) -> BTreeMap<String, String> {
         ("outstanding commands", outstanding),
         ("data", "incompressible".to_owned()),
         ("write cache", cache.unwrap_or_else(|| "as found".to_owned())),
+        ("idle time", idle.to_owned()),
         ("step", step.to_string()),
         ("simulated", simulated.to_owned()),
     ]

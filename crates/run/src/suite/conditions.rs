@@ -1,0 +1,94 @@
+//! Under which conditions a test's figures hold: what every table says that says nothing of its own.
+//!
+//! Taken from the steps themselves, so that no test can forget one: span, outstanding commands, kind of
+//! data and idle time of the phases that measure; purge method and "simulated" from the run.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use base::Data;
+use load::Workload;
+use result::schema::Run;
+
+use super::{Action, PhaseSpec, Procedure, Step, steps};
+
+/// Beginnings of the names of phases that only prepare: their depth and data are no one's figures.
+const PREPARATIONS: [&str; 4] = ["purge", "fill", "prepare", "precondition"];
+
+/// Label to value.
+pub type Conditions = BTreeMap<String, String>;
+
+/// What is known before the start.
+#[must_use]
+pub fn planned(procedure: &Procedure) -> Conditions {
+    let phases = procedure.steps.iter().flat_map(Step::phases);
+    let measured: Vec<_> = phases.filter(|phase| !prepares(phase)).collect();
+    let workloads: Vec<&Workload> = measured
+        .iter()
+        .filter_map(|phase| match &phase.action {
+            Action::Load { workload, .. } => Some(workload),
+            _ => None,
+        })
+        .collect();
+    let writes = workloads.iter().filter(|workload| workload.mix.writes());
+    let depths: BTreeSet<u32> = workloads.iter().map(|workload| workload.queue_depth).collect();
+    let spans: BTreeSet<u64> = workloads.iter().map(|workload| workload.span_bytes).collect();
+    let kinds: BTreeSet<_> = writes.map(|workload| data_words(workload.data)).collect();
+    let words = |list: Vec<String>| (!list.is_empty()).then(|| list.join(", "));
+    [
+        ("QD", words(depths.iter().map(u32::to_string).collect())),
+        ("span", words(spans.into_iter().map(steps::size).collect())),
+        ("data", words(kinds.into_iter().collect())),
+        ("idle time", Some(idle_words(&measured, procedure))),
+    ]
+    .into_iter()
+    .filter_map(|(label, value)| Some((label.to_owned(), value?)))
+    .collect()
+}
+
+/// What the run knows: added to what was planned.
+#[must_use]
+pub fn of_run(planned: &Conditions, run: &Run) -> Conditions {
+    let purge = run.purge.as_ref().and_then(|purge| purge.method.clone());
+    let purge = purge.unwrap_or_else(|| "none".to_owned());
+    let simulated = if run.target.kind == "simulated" { "yes" } else { "no" };
+    let mut conditions = planned.clone();
+    conditions.insert("purge".to_owned(), purge);
+    conditions.insert("simulated".to_owned(), simulated.to_owned());
+    if let Some(state) = run.target.details.get("write_cache") {
+        conditions.insert("write cache".to_owned(), state.clone());
+    }
+    conditions
+}
+
+fn prepares(phase: &PhaseSpec) -> bool {
+    PREPARATIONS.iter().any(|name| phase.name.starts_with(name))
+}
+
+fn data_words(data: Data) -> String {
+    match data {
+        Data::Incompressible => "incompressible".to_owned(),
+        Data::Repeating => "repeating".to_owned(),
+        Data::Compressible { physical_percent } => format!("shrinks to {physical_percent}%"),
+    }
+}
+
+/// The pauses of a procedure, or what a replay makes of those in its trace.
+fn idle_words(measured: &[&PhaseSpec], procedure: &Procedure) -> String {
+    let replays = measured.iter().any(|phase| matches!(phase.action, Action::Replay(_)));
+    if let Some(policy) = procedure.config.get("idle").and_then(|idle| idle.as_str())
+        && replays
+    {
+        return policy.to_owned();
+    }
+    let pauses: BTreeSet<_> = measured
+        .iter()
+        .filter_map(|phase| match phase.action {
+            Action::Idle(duration) => Some(duration),
+            _ => None,
+        })
+        .collect();
+    if pauses.is_empty() {
+        return "none".to_owned();
+    }
+    pauses.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
