@@ -179,15 +179,20 @@ impl Cpu {
                 }
                 return Ok(Some((layout, magic)));
             }
-            let mut byte = [0];
-            if self.read(&mut byte)? == 0 {
+            let buffer = self.input.fill_buf().map_err(TraceError::read(&self.what))?;
+            if buffer.is_empty() {
                 let reason = || format!("{} bytes that are no record", gap + 4);
                 self.problems.bad(start, reason, &first);
                 return Ok(None);
             }
-            gap += 1;
-            magic.rotate_left(1);
-            magic[3] = byte[0];
+            let found = buffer.iter().position(|&byte| {
+                magic = [magic[1], magic[2], magic[3], byte];
+                Layout::of(magic).is_some()
+            });
+            let step = found.map_or(buffer.len(), |last| last + 1);
+            self.input.consume(step);
+            self.at += step as u64;
+            gap += step as u64;
         }
     }
 
