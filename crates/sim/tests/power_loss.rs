@@ -33,6 +33,7 @@ fn ten_thousand_cuts_lose_nothing_that_was_promised() {
     assert!(seen.protected_cuts > CUTS / 10 && seen.protected_cuts < CUTS / 2);
     assert!(seen.lost_states > CUTS, "hardly any state was at stake");
     assert!(seen.pages_found > CUTS && seen.moved_pages > CUTS && seen.metadata_pages > CUTS);
+    assert!(seen.folded_pages > CUTS && seen.saved_pages > CUTS);
 }
 
 #[test]
@@ -100,7 +101,7 @@ fn capacitors_last_as_long_as_the_buffer_takes() {
 /// How many of the first lives end with a broken promise.
 fn broken_lives(sabotage: Sabotage) -> (u64, String) {
     let mut broken = (0, String::new());
-    for seed in 0..150 {
+    for seed in 0..300 {
         if let Some(Err(words)) = live(seed, Fate { cuts: 8, sabotage: Some(sabotage), ..USUAL }) {
             broken = (broken.0 + 1, words);
         }
@@ -123,7 +124,7 @@ fn the_oracle_notices_victims_that_are_erased_before_their_data_is_safe() {
             }
         }
     };
-    assert!(broken_lives(erase_early).0 > 20);
+    assert!(broken_lives(erase_early).0 > 10);
 }
 
 #[test]

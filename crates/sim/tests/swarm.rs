@@ -13,7 +13,7 @@ use common::swarm::{Draft, is_small, keys, torture};
 use sim::{Config, Device, Model, ModelError};
 
 /// Models drawn; a life takes about a millisecond.
-const SEEDS: u64 = 6_000;
+const SEEDS: u64 = 10_000;
 
 /// What the scale changes before a rule sees it.
 const SCALED: [&str; 3] =
@@ -61,8 +61,8 @@ fn no_accepted_model_stalls_panics_or_loses_count() {
     println!("{accepted} of {SEEDS} models accepted, {collected} collected garbage");
     println!("{folded} folded a cache, {mapped} wrote a journal");
     assert_eq!(lived, keys(), "some keys are hardly tried");
-    assert!(accepted > 1_000 && collected > 500, "the swarm is too tame to mean anything");
-    assert!(folded > 100 && mapped > 100, "some phenomenon is hardly tried");
+    assert!(accepted > 1_500 && collected > 1_000, "the swarm is too tame to mean anything");
+    assert!(folded > 100 && mapped > 300, "some phenomenon is hardly tried");
 }
 
 #[test]
@@ -103,7 +103,7 @@ fn fault(draft: &Draft, refusal: &ModelError) -> Option<&'static str> {
 #[test]
 fn every_refusal_names_a_key_its_value_and_the_rule() {
     let mut refused = BTreeSet::new();
-    for seed in 0..SEEDS {
+    for seed in 0..SEEDS / 3 {
         let (draft, _) = draft(seed);
         let Err(refusal) = draft.resolve() else { continue };
         if let Some(fault) = fault(&draft, &refusal) {
@@ -114,7 +114,7 @@ fn every_refusal_names_a_key_its_value_and_the_rule() {
         }
     }
     println!("{} keys refused by a rule", refused.len());
-    assert!(refused.len() > 50);
+    assert!(refused.len() > 40);
 }
 
 #[test]

@@ -63,10 +63,12 @@ impl<P: Probe> Device<P> {
     /// True where pacing or somebody else asks for collection although nothing is owed.
     #[inline]
     fn must_collect(&mut self) -> bool {
+        // A fold that has to wait for room asks pacing for it, so it comes first.
+        if self.wants_fold() {
+            return true;
+        }
         let free_superblocks = self.free_superblocks();
-        self.pacing.must_collect(free_superblocks)
-            || self.may_collect_quietly()
-            || self.wants_fold()
+        self.pacing.must_collect(free_superblocks) || self.may_collect_quietly()
     }
 
     /// True where pages in flight will find a place. They are never more than a superblock takes.
@@ -75,14 +77,16 @@ impl<P: Probe> Device<P> {
         !self.ftl.free.is_empty() || self.moved_room_pages() >= u64::from(in_flight_pages)
     }
 
-    /// Reads units of victims while pacing asks for it; true where there was one to look at.
+    /// Reads units of victims while pacing asks for it; true where there was one to look at, or where the host is
+    /// let off what it owes because there is none.
     #[inline]
     pub(super) fn collect(&mut self) -> bool {
+        let owed_pages = self.collector.owed_pages;
         let any = self.may_collect() && self.collect_units();
         if self.config.pslc.is_some() {
             self.end_fold();
         }
-        any
+        any || self.collector.owed_pages < owed_pages
     }
 
     /// Reads at least one unit, where there is a victim for it.

@@ -135,8 +135,8 @@ impl<P: Probe> Device<P> {
     }
 
     fn settle_host(&mut self) -> Mark {
-        self.complete_open_units(&[StreamId::Host]);
-        self.programs.mark(&[StreamId::Host])
+        self.complete_open_units(&StreamId::BUFFERED);
+        self.programs.mark(&StreamId::BUFFERED)
     }
 
     /// Completes the open units of moved pages that somebody waits for. Pages on their way there count on

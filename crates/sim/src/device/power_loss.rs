@@ -12,6 +12,10 @@ impl<P: Probe> Device<P> {
     pub(crate) fn recovered(config: Config, ftl: Ftl, probe: P, log: MapLog, now_ns: u64) -> Self {
         let mut device = Self::assemble(config, ftl, probe);
         device.map_log = Some(log);
+        for superblock in 0..device.geometry().superblocks {
+            let is_erased = device.ftl.states[superblock as usize] == SuperblockState::Free;
+            device.nand.set_slc(superblock, !is_erased && device.ftl.is_cache(superblock));
+        }
         device.now_ns = now_ns;
         device.wait_for_idle();
         device
@@ -35,7 +39,9 @@ impl<P: Probe> Device<P> {
         for superblock in empty {
             self.probe.victim(superblock);
             self.collector.adopt_empty(superblock, units, end);
-            self.collector.reclaimed_pages += pages;
+            if !self.geometry().is_cache_only(superblock) {
+                self.collector.reclaimed_pages += pages;
+            }
         }
         self.erase_durable_victims();
         // The journal may have been full when power went.

@@ -65,7 +65,7 @@ impl<P: Probe> Device<P> {
     #[inline]
     pub(super) fn use_gap(&mut self) {
         if self.config.background_gc.is_some() {
-            self.collect();
+            self.pump();
         }
     }
 
@@ -108,6 +108,9 @@ impl<P: Probe> Device<P> {
     pub(super) fn move_unit_by_the_clock(&mut self, timer: Timer, interval_ns: u64) {
         self.collector.allow_unit(self.geometry().unit_pages);
         let intervals = if self.collect() {
+            if !self.admission.is_empty() {
+                self.pump();
+            }
             1
         } else {
             let (die_ns, _) = self.nand.next_event();

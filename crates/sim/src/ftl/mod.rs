@@ -421,6 +421,11 @@ impl Ftl {
         assert_eq!(self.valid_pages[index], 0, "superblock {superblock} was erased with data");
         self.states[index] = SuperblockState::Free;
         self.erase_counts[index] += 1;
+        self.list_erased(superblock);
+    }
+
+    /// An erased superblock is the last one to be used next.
+    fn list_erased(&mut self, superblock: u32) {
         if self.geometry.is_cache_only(superblock) {
             self.cache_free.push_back(superblock);
         } else {

@@ -17,34 +17,52 @@ pub struct FoundSuperblock {
 }
 
 impl Ftl {
-    /// A drive whose LBA pages lie as in `map`. Written superblocks are closed, those without a valid
-    /// page are victims to be erased; no stream is open.
+    /// A drive whose LBA pages lie as in `map` and take as many physical pages as `size` says of the first one.
+    /// Written superblocks are closed or wait to be folded, those without a valid page are victims to be erased;
+    /// no stream is open.
     #[must_use]
-    pub fn rebuilt(geometry: Geometry, superblocks: Vec<FoundSuperblock>, map: &[u32]) -> Self {
+    pub fn rebuilt(
+        geometry: Geometry,
+        superblocks: Vec<FoundSuperblock>,
+        map: &[u32],
+        size: impl Fn(u32) -> u32,
+    ) -> Self {
         let mut ftl = Self::new(geometry);
         for (logical, &physical) in map.iter().enumerate().filter(|(_, page)| **page != NO_PAGE) {
-            ftl.l2p[logical] = physical;
-            ftl.p2l[physical as usize] = logical as u32;
-            ftl.valid_pages[ftl.by_superblock.divide(physical) as usize] += 1;
+            ftl.map_found(logical, physical, size(physical));
         }
         let mut found: Vec<_> = superblocks.into_iter().enumerate().collect();
         found.sort_by_key(|(_, superblock)| superblock.sequence);
         ftl.free.clear();
+        ftl.cache_free.clear();
         for (index, superblock) in found {
             ftl.erase_counts[index] = superblock.erases;
             ftl.written_by[index] = superblock.written_by;
             ftl.states[index] = match (superblock.is_blank, ftl.valid_pages[index]) {
                 (true, _) => SuperblockState::Free,
                 (false, 0) => SuperblockState::Victim,
+                _ if superblock.written_by == StreamId::Pslc => SuperblockState::Cached,
                 (false, _) => SuperblockState::Closed,
             };
+            let is_cached = ftl.states[index] == SuperblockState::Cached;
+            ftl.cached_superblocks += u32::from(is_cached);
             if superblock.is_blank {
-                ftl.free.push_back(index as u32);
+                ftl.list_erased(index as u32);
             } else {
                 ftl.closed_at[index] = ftl.closed_total;
                 ftl.closed_total += 1;
             }
         }
         ftl
+    }
+
+    fn map_found(&mut self, logical: usize, physical: u32, size: u32) {
+        self.l2p[logical] = physical;
+        if let Some(known) = self.sizes.get_mut(logical) {
+            *known = size as u8;
+        }
+        self.p2l[physical as usize..(physical + size) as usize].fill(logical as u32);
+        let superblock = self.superblock_of(physical);
+        self.valid_pages[superblock as usize] += size;
     }
 }

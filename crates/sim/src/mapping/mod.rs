@@ -7,8 +7,8 @@
 //! journal goes on (fuzzy dumps: Hagmann 1986), in two areas in turn, so that the last complete one is never
 //! overwritten (ping-pong: Salem and Garcia-Molina 1987). Sizes are those of the model.
 //!
-//! - [`Journal`]: the entries of a unit of data are appended when the unit is in NAND, a deallocation when it
-//!   is executed. A journal unit is programmed when its worth of entries has gathered; earlier for a flush
+//! - [`Journal`]: the entries of a unit of data, one for each physical page, are appended when the unit is in
+//!   NAND, a deallocation when it is executed. A journal unit is programmed when its worth of entries has gathered; earlier for a flush
 //!   after a deallocation, and before a victim is erased.
 //! - [`Checkpoints`]: when half of the journal's superblocks are full, every segment of the map is
 //!   copied and programmed, then a commit unit once all data that the copies point to is in NAND. The journal
@@ -27,7 +27,7 @@ pub use journal::{Journal, JournalUnit, Ring};
 
 use crate::durability::Mark;
 
-use crate::geometry::{Geometry, PAGE_BYTES};
+use crate::geometry::Geometry;
 
 /// Sizes of journal and checkpoints; counts of the drive they belong to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ impl MappingShape {
         map_entry_bytes: u32,
         journal_superblocks: u32,
     ) -> Self {
-        let unit_bytes = geometry.unit_pages * PAGE_BYTES as u32;
+        let unit_bytes = geometry.unit_pages * geometry.physical_page_bytes() as u32;
         let segment_pages = unit_bytes / map_entry_bytes;
         let segments = geometry.logical_pages.div_ceil(segment_pages);
         Self {

@@ -18,10 +18,6 @@ pub struct CompressionModel {
 pub(super) fn page_granules(check: &Check<'_>) -> Result<u32, ModelError> {
     let Some(compression) = &check.model.compression else { return Ok(1) };
     let bytes = compression.granule_bytes.value;
-    if check.model.mapping.is_some() {
-        let rule = "a drive that compresses has no journal of its map here; leave [mapping] out";
-        return check.fail("compression.granule_bytes", bytes, rule);
-    }
     if [512, 1024, 2048].contains(&bytes) {
         return Ok(PAGE_BYTES as u32 / bytes);
     }

@@ -4,15 +4,16 @@ use serde::Deserialize;
 
 use super::config::Check;
 use super::{ModelError, Sourced};
+use crate::ftl::STREAMS;
 use crate::geometry::Geometry;
 use crate::mapping::MappingShape;
 
 /// Units of the journal beside its open superblock that no drive works without.
 const JOURNAL_UNITS_MIN: u64 = 8;
 
-/// Program units that the collection of one victim may give up: one each in the streams of host, collected
-/// and cold data, and one to spare. A pSLC cache goes not together with `[mapping]`.
-const PADDED_UNITS_MAX: u64 = 4;
+/// Program units that the collection of one victim may give up: one each in the streams of host, cache,
+/// collected and cold data.
+const PADDED_UNITS_MAX: u64 = STREAMS as u64;
 
 /// What the drive writes down about its map.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]

@@ -45,11 +45,6 @@ impl PslcModel {
     ) -> Result<(), ModelError> {
         check.within("pslc.bits_per_cell", self.bits_per_cell.value.into(), 2, 4)?;
         check.within("pslc.bytes", self.bytes.value, 0, 1 << 43)?;
-        if check.model.mapping.is_some() {
-            let rule =
-                "a drive with this cache has no journal of its map here; leave [mapping] out";
-            return check.fail("pslc.bytes", self.bytes.value, rule);
-        }
         // Where a scaled block is too short to divide, one row of it is written.
         let rows = (block_pages / self.bits_per_cell.value).max(1);
         geometry.cache_units = geometry.superblock_units / block_pages * rows;

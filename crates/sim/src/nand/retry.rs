@@ -83,9 +83,12 @@ impl Retry {
 
     pub(super) fn senses(&self, unit: u32, now_ns: u64) -> u64 {
         let superblock = (unit / self.superblock_units) as usize;
-        let erases = (self.die_erases[superblock] / u64::from(self.dies)) as u32;
+        // Those of the map are read at power on only, and taken for fresh.
+        let die_erases = self.die_erases.get(superblock).copied().unwrap_or(0);
+        let programmed_ns = self.programmed_ns.get(superblock).copied().unwrap_or(now_ns);
+        let erases = (die_erases / u64::from(self.dies)) as u32;
         let cycles = self.model.initial_cycles.saturating_add(erases);
-        self.model.senses(cycles, now_ns.saturating_sub(self.programmed_ns[superblock]))
+        self.model.senses(cycles, now_ns.saturating_sub(programmed_ns))
     }
 }
 

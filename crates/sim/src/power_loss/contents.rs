@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::nand::{Anchor, JournalRecord, MapUnit, NandContents, Spare, UnitState};
+use super::nand::{Anchor, ERASED, JournalRecord, MapUnit, NandContents, Spare, UnitState};
 use crate::ftl::{NO_PAGE, StreamId};
 use crate::geometry::Geometry;
 use crate::mapping::MappingShape;
@@ -52,6 +52,8 @@ pub(super) struct Dram {
     pub(super) journal_next: u64,
     /// Number of the last checkpoint begun.
     pub(super) checkpoint: u64,
+    /// The unit, within its superblock, that the cache's stream wrote last.
+    cache_unit: u32,
 }
 
 impl Dram {
@@ -150,8 +152,11 @@ impl Contents {
         physical / self.geometry.unit_pages
     }
 
-    fn data_units(&self) -> u32 {
-        self.geometry.superblock_data_pages() / self.geometry.unit_pages
+    /// Units of data that a stream writes into a superblock, from a place in it on.
+    fn data_units(&self, stream: StreamId, from: u32) -> u32 {
+        let is_cache = stream == StreamId::Pslc;
+        let end = if is_cache { self.geometry.cache_units } else { self.geometry.superblock_units };
+        (from..end).filter(|&unit| !self.geometry.is_parity(unit)).count() as u32
     }
 
     fn write(&mut self, physical: u32, spare: Spare) {
@@ -161,8 +166,14 @@ impl Contents {
             "unit {unit} is written without being erased"
         );
         self.nand.spares[physical as usize] = spare;
-        let units = self.data_units();
-        self.dram.unsettled.entry(unit / self.geometry.superblock_units).or_insert(units);
+        let superblock = unit / self.geometry.superblock_units;
+        if !self.dram.unsettled.contains_key(&superblock) {
+            let units = self.data_units(spare.stream, 0);
+            self.dram.unsettled.insert(superblock, units);
+        }
+        if spare.stream == StreamId::Pslc {
+            self.dram.cache_unit = unit % self.geometry.superblock_units;
+        }
     }
 }
 
@@ -174,13 +185,21 @@ impl Probe for Contents {
             StreamId::Host | StreamId::Pslc => sequence,
             StreamId::Gc | StreamId::Cold => self.nand.spares[old as usize].version,
         };
-        self.write(physical, Spare { logical, sequence, version, stream });
+        self.write(physical, Spare { logical, sequence, version, stream, part: 0, parts: 1 });
         self.dram.current[logical as usize] = physical;
+    }
+
+    fn extended(&mut self, _: StreamId, logical: u32, physical: u32) {
+        let first = self.dram.current[logical as usize];
+        let spare = &mut self.nand.spares[first as usize];
+        spare.parts += 1;
+        let spare = Spare { part: (physical - first) as u8, ..*spare };
+        self.write(physical, spare);
     }
 
     fn padded(&mut self, stream: StreamId, physical: u32) {
         let sequence = self.dram.sequence;
-        self.write(physical, Spare { logical: NO_PAGE, sequence, version: 0, stream });
+        self.write(physical, Spare { sequence, stream, ..ERASED });
     }
 
     fn unmapped(&mut self, logical: u32) {
@@ -198,7 +217,7 @@ impl Probe for Contents {
         self.nand.units[unit as usize] = UnitState::Written;
         let place = unit % self.geometry.superblock_units;
         if !self.geometry.is_parity(place) {
-            let records = self.nand.records_of(unit);
+            let records = self.nand.records_completed_by(unit);
             let superblock = unit / self.geometry.superblock_units;
             let entries = u64::from(self.geometry.unit_pages);
             self.dram.append(entries, Some(superblock), records);
@@ -251,6 +270,11 @@ impl Probe for Contents {
             let Some(issued) = self.dram.issued.pop_front() else { break };
             self.dram.durable = (issued.number, issued.anchor);
         }
+    }
+
+    fn cache_closed(&mut self, superblock: u32) {
+        let never_written = self.data_units(StreamId::Pslc, self.dram.cache_unit + 1);
+        (0..never_written).for_each(|_| self.dram.settle_unit(superblock));
     }
 
     fn die_erased(&mut self, superblock: u32, die: u32) {

@@ -34,12 +34,11 @@ pub struct PoweredOff {
 }
 
 impl Device<Contents> {
-    /// A fresh drive that can lose its power; none where its model has no `[mapping]`, or compresses: pages
-    /// of several granules are not followed into NAND.
+    /// A fresh drive that can lose its power; none where its model has no `[mapping]`.
     #[must_use]
     pub fn with_contents(config: Config) -> Option<Self> {
         let contents = Contents::new(config.geometry, config.mapping?);
-        (config.geometry.page_granules == 1).then(|| Self::with_probe(config, contents))
+        Some(Self::with_probe(config, contents))
     }
 
     /// Takes the power away at this moment. Commands outstanding are never answered.
@@ -101,7 +100,9 @@ impl PoweredOff {
         let Self { config, nand, off_ns, .. } = self;
         let found = recovery::recover(&config, &nand);
         let report = found.report;
-        let ftl = Ftl::rebuilt(config.geometry, found.superblocks, &found.map);
+        // An entry of the map says how many parts a page has; so does the spare area of its first part.
+        let size = |physical| nand.read(physical).map_or(1, |spare| u32::from(spare.parts));
+        let ftl = Ftl::rebuilt(config.geometry, found.superblocks, &found.map, size);
         let log = MapLog::recovered(
             &config.geometry,
             nand.shape,

@@ -17,6 +17,10 @@ pub struct Spare {
     pub version: u64,
     /// Who wrote it.
     pub stream: StreamId,
+    /// Which physical page of the LBA page it is, from 0; on drives that compress there are several.
+    pub part: u8,
+    /// Physical pages of the LBA page; known from the first one.
+    pub parts: u8,
 }
 
 /// State of a program unit.
@@ -39,6 +43,13 @@ pub struct JournalRecord {
     pub sequence: u64,
     /// Its place since then, or [`NO_PAGE`].
     pub physical: u32,
+}
+
+impl JournalRecord {
+    /// The change that put an LBA page at a physical page.
+    pub(super) fn of((physical, spare): (u32, Spare)) -> Self {
+        Self { logical: spare.logical, sequence: spare.sequence, physical }
+    }
 }
 
 /// From where the journal must be completed by looking at data.
@@ -99,7 +110,8 @@ pub struct NandContents {
     pub(super) erase_counts: Vec<u32>,
 }
 
-const ERASED: Spare = Spare { logical: NO_PAGE, sequence: 0, version: 0, stream: StreamId::Host };
+pub(super) const ERASED: Spare =
+    Spare { logical: NO_PAGE, sequence: 0, version: 0, stream: StreamId::Host, part: 0, parts: 1 };
 
 impl NandContents {
     pub(super) fn new(geometry: Geometry, shape: MappingShape) -> Self {
@@ -123,21 +135,45 @@ impl NandContents {
         spare.filter(|spare| is_written && spare.logical != NO_PAGE)
     }
 
-    /// The pages of a unit of data, as physical page and spare.
+    /// The same for the LBA page that begins at a physical page; none where a part of it cannot be read.
+    #[must_use]
+    pub fn read_whole(&self, physical: u32) -> Option<Spare> {
+        let first = self.read(physical).filter(|spare| spare.part == 0)?;
+        let is_there = |part: u8| {
+            self.read(physical + u32::from(part))
+                .is_some_and(|spare| (spare.sequence, spare.part) == (first.sequence, part))
+        };
+        (1..first.parts).all(is_there).then_some(first)
+    }
+
+    /// The physical pages of a unit of data that can be read, with their spares.
     pub(super) fn pages_of(&self, unit: u32) -> impl Iterator<Item = (u32, Spare)> + '_ {
         let first = unit * self.geometry.unit_pages;
         (first..first + self.geometry.unit_pages)
             .filter_map(|physical| Some((physical, self.read(physical)?)))
     }
 
-    /// The map changes that made the pages of a unit of data.
+    /// The LBA pages that begin in a unit of data and can be read, with the spares of their first parts.
+    pub(super) fn whole_pages_of(&self, unit: u32) -> impl Iterator<Item = (u32, Spare)> + '_ {
+        let first = unit * self.geometry.unit_pages;
+        (first..first + self.geometry.unit_pages)
+            .filter_map(|physical| Some((physical, self.read_whole(physical)?)))
+    }
+
+    /// The map changes that made the pages that begin in a unit of data.
     pub(super) fn records_of(&self, unit: u32) -> Vec<JournalRecord> {
-        let record = |(physical, Spare { logical, sequence, .. })| JournalRecord {
-            logical,
-            sequence,
-            physical,
-        };
-        self.pages_of(unit).map(record).collect()
+        self.whole_pages_of(unit).map(JournalRecord::of).collect()
+    }
+
+    /// The map changes that a unit of data has completed: those of the pages that begin in it, and of one that
+    /// began in the unit before and is whole now.
+    pub(super) fn records_completed_by(&self, unit: u32) -> Vec<JournalRecord> {
+        let first = unit * self.geometry.unit_pages;
+        let reaches_over = self.read(first).map_or(0, |spare| u32::from(spare.part));
+        let earlier = first - reaches_over;
+        let earlier = (reaches_over > 0).then(|| Some((earlier, self.read_whole(earlier)?)));
+        let earlier = earlier.flatten().map(JournalRecord::of);
+        earlier.into_iter().chain(self.records_of(unit)).collect()
     }
 
     /// The units of a superblock over the whole drive.

@@ -298,11 +298,13 @@ fn superblock_of(nand: &NandContents, physical: u32) -> u32 {
     physical / nand.geometry.superblock_pages()
 }
 
-/// True where a superblock is blank or holds nothing valid.
+/// True where a superblock that collection can write to is blank or holds nothing valid.
 fn has_room(nand: &NandContents, superblocks: &[FoundSuperblock], map: &[u32]) -> bool {
     let mapped = map.iter().filter(|physical| **physical != NO_PAGE);
     let used: BTreeSet<u32> = mapped.map(|&physical| superblock_of(nand, physical)).collect();
-    superblocks.iter().any(|superblock| superblock.is_blank) || used.len() < superblocks.len()
+    let mut others =
+        (0..).zip(superblocks).filter(|(index, _)| !nand.geometry.is_cache_only(*index));
+    others.any(|(index, superblock)| superblock.is_blank || !used.contains(&index))
 }
 
 /// Points the map at the originals of the copies in one superblock that holds nothing else. Collection's
@@ -318,7 +320,7 @@ fn give_up_copies(
     let all = 0..nand.geometry.superblocks * nand.geometry.superblock_units;
     reader.read(all.clone(), nand.geometry.unit_pages);
     let mut places: BTreeMap<(u32, u64), Vec<u32>> = BTreeMap::new();
-    for (physical, spare) in all.flat_map(|unit| nand.pages_of(unit)) {
+    for (physical, spare) in all.flat_map(|unit| nand.whole_pages_of(unit)) {
         places.entry((spare.logical, spare.version)).or_default().push(physical);
     }
     let original = |logical: usize, copy: u32| {
@@ -327,7 +329,8 @@ fn give_up_copies(
         let elsewhere = |place: &&u32| superblock_of(nand, **place) != superblock_of(nand, copy);
         places.iter().find(elsewhere).copied()
     };
-    let mut newest_first: Vec<u32> = (0..superblocks.len() as u32).collect();
+    let gives_room = |&superblock: &u32| !nand.geometry.is_cache_only(superblock);
+    let mut newest_first: Vec<u32> = (0..superblocks.len() as u32).filter(gives_room).collect();
     newest_first.sort_by_key(|&index| std::cmp::Reverse(superblocks[index as usize].sequence));
     for superblock in newest_first {
         let pages = (0..).zip(map.iter()).filter(|(_, physical)| {

@@ -1,10 +1,12 @@
 //! Drives that lose their power again and again, and an oracle that knows what each LBA may read then.
 
-use base::{Completion, Nanos, Op, OpKind, Ratio, Rng};
+use base::{Completion, Nanos, Op, OpKind, Rng};
+use sim::host::DeallocateSupport;
 use sim::power_loss::{Contents, PoweredOff, Recovery};
-use sim::{Config, Device, Model};
+use sim::{Config, Device};
 
-use super::{SMALL, op};
+use super::op;
+use super::swarm::{Draft, is_small, random_data};
 
 /// A drive that can lose its power.
 pub type Cuttable = Device<Contents>;
@@ -13,67 +15,9 @@ pub type Cuttable = Device<Contents>;
 /// superblocks whose erase was still to come.
 pub type Sabotage = fn(&mut PoweredOff, emptied: &[u32]);
 
-/// Optional sections of a model, each on one drive in four.
-const SECTIONS: [&[(&str, &str)]; 8] = [
-    &[("parity.stripe_units", "2")],
-    &[("nand.pages.program_lower_ns", "200000"), ("nand.pages.program_upper_ns", "900000")],
-    &[
-        ("nand.suspend.suspend_ns", "20000"),
-        ("nand.suspend.resume_ns", "30000"),
-        ("nand.suspend.per_operation_max", "3"),
-    ],
-    &[("nand.cache_program", "true")],
-    &[("nand.multi_plane", "false")],
-    &[("streams.cold", "survivor")],
-    &[("background_gc.free_target", "7")],
-    &[("buffer.power_loss_protected", "true")],
-];
-
-fn pick<'a>(rng: &mut Rng, values: &[&'a str]) -> &'a str {
-    values[rng.below(values.len() as u64) as usize]
-}
-
-/// A tiny random drive of 238 LBA pages whose map is written to NAND; none where the values do not fit.
+/// A tiny random drive whose map is written to NAND; none where the values do not fit.
 pub fn random_drive(rng: &mut Rng) -> Option<Config> {
-    let dies_per_channel = 1 + rng.below(2);
-    let channels = 1 + rng.below(2);
-    let planes = 1 + rng.below(2);
-    let page_kib = pick(rng, &["4096", "8192"]);
-    let pages_per_block = 2 + rng.below(8);
-    let unit_pages = planes * page_kib.parse::<u64>().expect("a number") / 4096;
-    let units = dies_per_channel * channels * pages_per_block;
-    let needed = 238_u64.div_ceil(units * unit_pages);
-    let free_low = 2 + rng.below(2);
-    let free_high = free_low + 1 + rng.below(3);
-    let reserved = 150;
-    // More than four units of spare space for each superblock.
-    let least = (4 * needed).checked_div(units.saturating_sub(4))? + 1;
-    let blocks = needed + least.max(free_high + 4) + rng.below(4) + reserved;
-    let mut changes = vec![
-        ("nand.channels", channels.to_string()),
-        ("nand.dies_per_channel", dies_per_channel.to_string()),
-        ("nand.planes", planes.to_string()),
-        ("nand.page_bytes", page_kib.to_owned()),
-        ("nand.pages_per_block", (1024 * pages_per_block).to_string()),
-        ("nand.blocks_per_plane", blocks.to_string()),
-        ("nand.reserved_superblocks", reserved.to_string()),
-        ("gc.free_low", free_low.to_string()),
-        ("gc.free_high", free_high.to_string()),
-        ("gc.policy", pick(rng, &["greedy", "fifo", "d-choices", "cost-benefit"]).to_owned()),
-        ("gc.pacing", pick(rng, &["watermark", "proportional", "token"]).to_owned()),
-        ("buffer.write_bytes", pick(rng, &["65536", "262144"]).to_owned()),
-        ("mapping.entry_bytes", pick(rng, &["8", "64", "256", "1024"]).to_owned()),
-        ("mapping.map_entry_bytes", pick(rng, &["4", "64", "256", "1024"]).to_owned()),
-        ("mapping.journal_superblocks", pick(rng, &["3", "5", "9", "16"]).to_owned()),
-    ];
-    for section in SECTIONS {
-        if rng.chance(1, 4) {
-            changes.extend(section.iter().map(|(key, value)| (*key, (*value).to_owned())));
-        }
-    }
-    let changes: Vec<_> = changes.into_iter().map(|(k, v)| (k.to_owned(), v)).collect();
-    let model = Model::load("power loss", SMALL, &changes).ok()?;
-    model.resolve(Ratio::new(1, 1024)?).ok()
+    Draft::random(rng, &["mapping"]).resolve().ok().filter(is_small)
 }
 
 /// What an LBA page may read: the last state that is certain, and those acknowledged after it.
@@ -124,6 +68,8 @@ pub struct Seen {
     pub gave_up_copies: u64,
     pub moved_pages: u64,
     pub metadata_pages: u64,
+    pub folded_pages: u64,
+    pub saved_pages: u64,
 }
 
 impl Seen {
@@ -135,6 +81,8 @@ impl Seen {
         self.gave_up_copies += other.gave_up_copies;
         self.moved_pages += other.moved_pages;
         self.metadata_pages += other.metadata_pages;
+        self.folded_pages += other.folded_pages;
+        self.saved_pages += other.saved_pages;
     }
 }
 
@@ -163,7 +111,7 @@ impl Life {
     pub fn new(config: Config, rng: Rng) -> Self {
         let mut rng = rng;
         let pages = config.geometry.logical_pages as usize;
-        let depth = 1 + rng.below(8) as usize;
+        let depth = 1 + rng.below(u64::from(config.queue_depth.min(8))) as usize;
         Self {
             device: Device::with_contents(config),
             pages: vec![Page::certain(None); pages],
@@ -200,7 +148,8 @@ impl Life {
             return op(OpKind::Deallocate, first, length, tag);
         }
         let fua = kind < self.flushes + self.trims + self.forced;
-        Op { fua, ..op(OpKind::Write, first, length, tag) }
+        let data = random_data(&mut self.rng);
+        Op { fua, data, ..op(OpKind::Write, first, length, tag) }
     }
 
     fn range(op: &Op) -> std::ops::Range<usize> {
@@ -234,11 +183,13 @@ impl Life {
             return;
         }
         let is_certain = op.fua || self.is_protected();
+        let deallocate = self.device().config().interface.deallocate;
+        let forgets_nothing = deallocate != DeallocateSupport::Works;
         for index in Self::range(&op) {
             let version = self.device().probe().version(index as u32);
             let page = &mut self.pages[index];
             page.in_flight = None;
-            page.states.push(version.filter(|_| op.kind == OpKind::Write));
+            page.states.push(version.filter(|_| op.kind == OpKind::Write || forgets_nothing));
             if is_certain {
                 page.settle(page.last());
             }
@@ -277,6 +228,8 @@ impl Life {
         let totals = device.telemetry();
         self.seen.moved_pages += totals.gc_moved_pages;
         self.seen.metadata_pages += totals.metadata_pages;
+        self.seen.folded_pages += totals.folded_pages;
+        self.seen.saved_pages += totals.saved_pages;
         self.seen.protected_cuts += u64::from(device.config().power_loss_protected);
         let emptied = emptied(&device);
         let mut off = device.power_cut();
@@ -302,7 +255,7 @@ impl Life {
             let spare = if physical == sim::ftl::NO_PAGE {
                 None
             } else {
-                let spare = device.probe().nand().read(physical);
+                let spare = device.probe().nand().read_whole(physical);
                 let spare =
                     spare.ok_or(format!("page {index} is mapped to what cannot be read"))?;
                 if spare.logical != index as u32 {

@@ -41,12 +41,13 @@ const REQUIRED: &[Choice] = &[
     ("nand.channel_bytes_per_s", &["409_600_000"]),
     ("nand.reserved_superblocks", &["0", "2", "20"]),
     ("buffer.write_bytes", &["65_536", "262_144", "1_048_576"]),
-    ("buffer.power_loss_protected", &["true", "false"]),
+    ("buffer.power_loss_protected", &["true", "false", "false"]),
     ("gc.policy", &["greedy", "fifo", "d-choices", "windowed-greedy", "cost-benefit"]),
     ("gc.candidates", &["1", "4", "1000"]),
     ("gc.pacing", &["watermark", "proportional", "token"]),
     ("gc.free_low", &["2", "3"]),
-    ("gc.free_high", &["4", "5", "8", "12"]),
+    // Beyond gc.free_low.
+    ("gc.free_high", &["1", "2", "3", "6"]),
 ];
 
 /// What a model may leave out, by sections that go together: switched on as a whole, or not at all. A key with
@@ -211,22 +212,28 @@ impl Draft {
     /// Makes what was drawn go together, mostly: blocks for the capacity, spare space from too tight to plenty,
     /// stripes that divide the dies, targets above what collection keeps anyway.
     fn fit(&mut self, rng: &mut Rng) {
-        let rows = self.number("nand.pages_per_block");
+        let mut rows = self.number("nand.pages_per_block");
         let dies = self.number("nand.channels") * self.number("nand.dies_per_channel");
         if !dies.is_multiple_of(self.number("parity.stripe_units").max(1)) {
             self.values.insert("parity.stripe_units", dies.to_string());
+        }
+        let has_journal = self.values.contains_key("mapping.entry_bytes");
+        if has_journal && rows * dies < 8 {
+            rows = 8_u64.div_ceil(dies);
         }
         let units = rows * dies;
         let unit_bytes = self.number("nand.planes") * self.number("nand.page_bytes");
         let parity_units = units.checked_div(self.number("parity.stripe_units")).unwrap_or(0);
         let data_bytes = (units - parity_units).max(1) * unit_bytes;
         let mut blocks = (1_000_000_000 / self.scale_divisor).div_ceil(data_bytes);
-        if self.values.contains_key("mapping.entry_bytes") {
+        if has_journal {
             self.values.insert("nand.reserved_superblocks", "150".to_owned());
             blocks += 4 * blocks / units.saturating_sub(4).max(1);
         }
-        let free_high = self.number("gc.free_high");
-        blocks += free_high + pick(rng, &[3, 5, 7, 12, 30]) + blocks * rng.below(40) / 100;
+        let free_high = self.number("gc.free_low") + self.number("gc.free_high");
+        self.values.insert("gc.free_high", free_high.to_string());
+        blocks +=
+            free_high + pick(rng, &[3, 4, 4, 5, 12]) + blocks * pick(rng, &[0, 0, 10, 20]) / 100;
         blocks += self.number("nand.reserved_superblocks");
         self.values.insert("nand.blocks_per_plane", blocks.to_string());
         self.values.insert("nand.pages_per_block", (rows * self.scale_divisor).to_string());
@@ -293,7 +300,7 @@ fn cut(whole: Op, rng: &mut Rng) -> Op {
     Op { offset: whole.offset + head, len: whole.len - (head + tail) as u32, ..whole }
 }
 
-fn random_data(rng: &mut Rng) -> Data {
+pub fn random_data(rng: &mut Rng) -> Data {
     match rng.below(4) {
         0 => Data::Incompressible,
         1 => Data::Repeating,
