@@ -8,8 +8,11 @@
 //! access time of reads. How to read it: compare with `corners`, whose repeating data may look
 //! better on a compressing controller.
 
+use std::collections::BTreeMap;
+
 use base::OpKind;
 use load::{Order, Workload};
+use result::schema::TableRow;
 
 use super::rates::{self, Named};
 use super::{Definition, Figures, Measured, Procedure, Site, steps};
@@ -93,14 +96,7 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
 
 fn figures(measured: &Measured<'_>) -> Figures {
     let mut figures = rates::of_steps(measured, "Incompressible transfers", &STEPS);
-    for step in ["access_read", "access_write"] {
-        let part = measured.complete(step);
-        let mean = part.and_then(|part| {
-            let (read, write) = (part.latencies(OpKind::Read), part.latencies(OpKind::Write));
-            read.mean().or(write.mean())
-        });
-        figures.metrics.insert(format!("incompressible.{step}.latency_ns_mean"), mean);
-    }
+    figures.tables.push(access_times(measured, &mut figures.metrics));
     let rate = |step: &str| {
         figures.metrics.get(&format!("incompressible.{step}.mb_per_s")).copied().flatten()
     };
@@ -115,4 +111,21 @@ fn figures(measured: &Measured<'_>) -> Figures {
         figures.findings.push(rates::finding(measured, metric, &text));
     }
     figures
+}
+
+/// Access time is the mean latency of single commands.
+fn access_times(
+    measured: &Measured<'_>,
+    metrics: &mut BTreeMap<String, Option<f64>>,
+) -> result::schema::Table {
+    let columns = [("mean", "ns"), ("longest", "ns")];
+    let mut table = rates::table("access", "Access time", "command", &columns);
+    for Named { phase, label } in STEPS.iter().filter(|step| step.phase.starts_with("access")) {
+        let part = measured.complete(phase);
+        let mean = part.and_then(|part| part.latency_ns_mean());
+        metrics.insert(format!("incompressible.{phase}.latency_ns_mean"), mean);
+        let values = vec![mean, part.and_then(|part| part.latency_ns_max())];
+        table.rows.push(TableRow { label: (*label).to_owned(), values });
+    }
+    table
 }
