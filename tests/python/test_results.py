@@ -43,6 +43,7 @@ TELEMETRY = [
 LATER = ["metadata_pages", "folded_pages", "parity_pages", "saved_pages", "pslc_pages", "energy_nj"]
 if RUN_DIR == EXAMPLE:
     TELEMETRY = [name for name in TELEMETRY if name not in LATER]
+POWER = [] if RUN_DIR == EXAMPLE else ["power_uw_mean", "power_uw_max"]
 KEY = ["phase", "phase_index", "second"]
 SERIES = [
     *KEY,
@@ -55,6 +56,7 @@ SERIES = [
     "latency_ns_p50",
     "latency_ns_p99",
     "latency_ns_max",
+    *POWER,
     *TELEMETRY,
 ]
 if RUN_DIR == EXAMPLE:

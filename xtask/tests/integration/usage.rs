@@ -12,7 +12,17 @@ struct Mistake {
 
 const DRIVE: &str = "sim:sandisk-extreme-ii-480gb?scale=1/64";
 
-const MISTAKES: [Mistake; 13] = [
+const MISTAKES: [Mistake; 15] = [
+    Mistake {
+        args: &["run", "power", DRIVE, "--meter", "ina219"],
+        names: "ina219",
+        fix: &["hwmon:NAME"],
+    },
+    Mistake {
+        args: &["run", "power", DRIVE, "--meter", "hwmon:ina219"],
+        names: "hwmon:ina219",
+        fix: &["leave --meter away"],
+    },
     Mistake {
         args: &["run", "consistency", "sim:no-such-drive"],
         names: "no-such-drive",
