@@ -1,5 +1,6 @@
 //! The arguments as typed, without any effect.
 
+pub mod advise;
 pub mod resume;
 pub mod trace;
 pub mod verify;
@@ -42,6 +43,9 @@ pub enum Command {
     Selftest(SelftestArgs),
     /// Write blocks that tell what they are, read them back: does the drive keep its promises?
     Verify(verify::VerifyArgs),
+    /// Find out how to set a drive up
+    #[command(subcommand)]
+    Advise(advise::AdviseCommand),
     /// Work with drive model files
     #[command(subcommand)]
     Drives(DrivesCommand),
@@ -316,6 +320,7 @@ impl Args {
             Command::Report(args) => args.format,
             Command::Restore(args) => args.format,
             Command::Verify(args) => args.format,
+            Command::Advise(advise::AdviseCommand::Spare(args)) => args.format,
             Command::Selftest(args) => args.format,
             Command::Drives(DrivesCommand::Check(args)) => args.format,
             Command::Trace(command) => command.format(),

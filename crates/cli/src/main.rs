@@ -15,6 +15,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+use args::advise::AdviseCommand;
 use args::resume::RunCommand;
 use args::{Args, Command, DrivesCommand};
 use failure::Failure;
@@ -52,6 +53,7 @@ fn dispatch(args: Args) -> anyhow::Result<u8> {
         Command::Selftest(args) => cmd::selftest::run(&args),
         Command::Drives(DrivesCommand::Check(args)) => cmd::drives::check(&args),
         Command::Verify(args) => cmd::verify::run(&args),
+        Command::Advise(AdviseCommand::Spare(args)) => cmd::advise::run(&args),
         Command::Trace(command) => cmd::trace::run(command),
     }
 }

@@ -8,6 +8,7 @@
 //! Reading order: [`drive`] (the main loop), [`recorder`] (completions to seconds), [`lanes`] (several threads), [`suite`] (what a test
 //! is), [`session`] (from a request to a run directory), [`event`] (what observers see).
 
+pub mod advise;
 pub mod drive;
 pub mod error;
 pub mod event;

@@ -2,6 +2,7 @@
 //! `cargo xtask test --only integration` (or `devices`, `agreement`, `acceptance`) sets it.
 
 mod acceptance;
+mod advise;
 mod agreement;
 mod devices;
 mod full_disk;

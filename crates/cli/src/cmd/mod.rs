@@ -1,5 +1,6 @@
 //! One file per command; each returns the exit code.
 
+pub mod advise;
 pub mod drives;
 pub mod list;
 pub mod plan;

@@ -48,6 +48,11 @@ impl Described {
         Self { identity, limits, refusals, needs: None, purge_options }
     }
 
+    /// What a run needs, e.g. `--erase SERIAL`.
+    pub fn needs(&self) -> Option<&str> {
+        self.needs.as_deref()
+    }
+
     /// The method that a run would purge with, where there is a choice.
     pub fn purge_method(
         &self,

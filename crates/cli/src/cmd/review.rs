@@ -209,7 +209,7 @@ fn run_args(args: &ReviewArgs, test: Test, settings: &str, meter: Option<MeterSp
 }
 
 /// What all steps of a plan cost, rounds at their most.
-fn total_cost(plan: &run::session::Plan, overwritten_bytes: u64) -> Cost {
+pub fn total_cost(plan: &run::session::Plan, overwritten_bytes: u64) -> Cost {
     let steps = plan.procedure.steps.iter().map(|step| step_cost(step, overwritten_bytes));
     steps.fold(Cost::default(), |sum, more| Cost {
         written_bytes: sum.written_bytes.saturating_add(more.written_bytes),

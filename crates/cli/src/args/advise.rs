@@ -1,0 +1,98 @@
+//! Arguments of `advise`.
+
+use std::path::PathBuf;
+
+use base::{Bytes, Nanos, Ratio};
+use clap::{Args as ClapArgs, Subcommand, ValueEnum};
+use io::PurgeMethod;
+use run::advise::Floor;
+
+use super::{EngineArgs, Format, parse_purge};
+
+/// What to advise on.
+#[derive(Debug, Subcommand)]
+pub enum AdviseCommand {
+    /// Find the smallest spare area that holds a floor under 4 KiB random writes
+    Spare(SpareArgs),
+}
+
+/// Which rate must not be below the floor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Hold {
+    /// The mean over steady state.
+    #[default]
+    Mean,
+    /// Every second of it.
+    EverySecond,
+}
+
+/// Arguments of `advise spare`.
+#[derive(Debug, ClapArgs)]
+pub struct SpareArgs {
+    /// Target: `sim:NAME[?key=value&...]`, `/dev/...` or `file:PATH?size=8GiB`
+    #[arg(value_name = "TARGET")]
+    pub target: String,
+    /// Random writes a second that the drive must hold
+    #[arg(long, value_name = "IOPS", required_unless_present = "floor_latency")]
+    pub floor: Option<u64>,
+    /// Instead: the time within which 99% of the writes must end, e.g. `5ms`
+    #[arg(long, value_name = "TIME", conflicts_with = "floor")]
+    pub floor_latency: Option<Nanos>,
+    /// What must not be below `--floor`: the mean over steady state, or every second of it
+    #[arg(long, value_enum, default_value_t, conflicts_with = "floor_latency")]
+    pub hold: Hold,
+    /// Raw NAND of the drive, e.g. `256GiB`; drive models know it. Without, shares are of the advertised
+    /// capacity and every try takes two more passes of random writes
+    #[arg(long, value_name = "BYTES")]
+    pub raw_capacity: Option<Bytes>,
+    /// The most spare area worth trying
+    #[arg(long, value_name = "SHARE", default_value = "50%")]
+    pub max_spare: Ratio,
+    /// Grid of the search
+    #[arg(long, value_name = "SHARE", default_value = "0.5%")]
+    pub step: Ratio,
+    /// Measured time of each try; without, until a fifth of the span is written at the floor
+    #[arg(long, value_name = "TIME")]
+    pub measure: Option<Nanos>,
+    /// Commands kept outstanding
+    #[arg(long, value_name = "N", default_value_t = 32)]
+    pub queue_depth: u32,
+    /// Only say what would be done, how long it may take and how much it writes
+    #[arg(long)]
+    pub plan: bool,
+    /// How to bring real targets to their fresh state; without, the best way each one offers
+    #[arg(long, value_name = "METHOD", value_parser = parse_purge)]
+    pub purge: Option<PurgeMethod>,
+    /// Confirm that everything on the device with this serial may be erased (loop devices and
+    /// existing files: their path)
+    #[arg(long, value_name = "SERIAL")]
+    pub erase: Option<String>,
+    /// Also erase a device that holds a file system or partition table
+    #[arg(long, requires = "erase")]
+    pub erase_signatures: bool,
+    #[command(flatten)]
+    pub engine: EngineArgs,
+    /// Directory of run directories: each try is a run
+    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs")]
+    pub library: PathBuf,
+    /// Seed of every random choice
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// No progress, no talk
+    #[arg(long)]
+    pub quiet: bool,
+    /// What stdout carries
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+impl SpareArgs {
+    /// What the drive must hold.
+    pub fn wanted(&self) -> Floor {
+        match (self.floor_latency, self.hold) {
+            (Some(latency), _) => Floor::P99(latency),
+            (None, Hold::Mean) => Floor::MeanIops(self.floor.unwrap_or_default()),
+            (None, Hold::EverySecond) => Floor::EverySecondIops(self.floor.unwrap_or_default()),
+        }
+    }
+}

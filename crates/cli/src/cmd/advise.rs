@@ -1,0 +1,270 @@
+//! `ssdlab advise spare`: the smallest spare area that holds a floor, found by trying.
+//!
+//! Every try is a `consistency` run in the library: on a simulated drive in virtual time, on a real one under the same
+//! guard as `ssdlab run`.
+
+use std::sync::atomic::Ordering;
+
+use io::{Identity, TargetKind, TargetSpec};
+use result::schema::Run;
+use run::Test;
+use run::advise::{Advice, Question, Search, Tried, Try};
+
+use crate::args::advise::SpareArgs;
+use crate::args::{Format, RunArgs, TestArgs};
+use crate::cmd::plan::{self, Cost, Described};
+use crate::cmd::review::total_cost;
+use crate::cmd::run::{Job, one, stop_button};
+use crate::failure::{EXIT_DONE, EXIT_INTERRUPTED, EXIT_VERDICT};
+use crate::ui::progress::Progress;
+use crate::ui::table::{self, bytes, count, latency, seconds};
+
+pub fn run(args: &SpareArgs) -> anyhow::Result<u8> {
+    let spec: TargetSpec = args.target.parse()?;
+    let described = plan::describe(&spec)?;
+    let question = Question {
+        floor: args.wanted(),
+        spare_max: args.max_spare,
+        step: args.step,
+        raw_capacity: args.raw_capacity,
+        measure: args.measure,
+        queue_depth: args.queue_depth,
+    };
+    let search = Search::new(question, &described.identity)?;
+    let cost = cost(args, &search, &described)?;
+    if args.plan {
+        print_plan(args, &search, &described, cost);
+        return Ok(EXIT_DONE);
+    }
+    if !args.quiet {
+        eprintln!("{}", announcement(&search, cost));
+    }
+    let interrupted = stop_button()?;
+    let progress = Progress::new(args.quiet);
+    let advice = search.answer(|at| -> anyhow::Result<Run> {
+        let job = Job { spec: spec.clone(), span: at.span() };
+        let outcome = one(&run_args(args, at), &job, &interrupted, &progress)?;
+        outcome.failure.map_or(Ok(outcome.run), |failure| Err(failure.into()))
+    });
+    progress.finish();
+    match advice {
+        Ok(advice) => Ok(print(args, &search, &described, &advice)),
+        Err(_) if interrupted.load(Ordering::Relaxed) => {
+            eprintln!("interrupted; the runs so far are in {}", args.library.display());
+            Ok(EXIT_INTERRUPTED)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// The call of `ssdlab run` that a try is.
+fn run_args(args: &SpareArgs, at: &Try) -> RunArgs {
+    RunArgs {
+        test: TestArgs {
+            test: Test::Consistency,
+            targets: Vec::new(),
+            spare: Vec::new(),
+            span: None,
+            purge: args.purge,
+            meter: None,
+            settings: at.settings.clone(),
+            library: args.library.clone(),
+            seed: args.seed,
+            format: args.format,
+        },
+        erase: args.erase.clone(),
+        erase_signatures: args.erase_signatures,
+        read_only: false,
+        engine: args.engine.clone(),
+        quiet: args.quiet,
+    }
+}
+
+/// What the search costs at most: every try as much as the one over the whole drive.
+fn cost(args: &SpareArgs, search: &Search, described: &Described) -> anyhow::Result<Cost> {
+    let at = search.largest();
+    let request = plan::request(&run_args(args, &at).test, at.span());
+    let plan = run::session::plan(&request, &described.identity, &described.limits)?;
+    let overwritten_bytes = plan::overwritten_bytes(described, described.purge_method(args.purge)?);
+    let of_try = total_cost(&plan, overwritten_bytes);
+    let tries = u64::from(search.tries_max());
+    Ok(Cost {
+        written_bytes: of_try.written_bytes.saturating_mul(tries),
+        time: of_try.time.map(|time| base::Nanos(time.0.saturating_mul(tries))),
+        is_estimate: true,
+    })
+}
+
+fn announcement(search: &Search, cost: Cost) -> String {
+    format!(
+        "up to {} tries for {}, up to about {} on the drive's clock, {} written",
+        search.tries_max(),
+        search.floor().in_words(),
+        seconds(cost.time.unwrap_or_default()),
+        bytes(cost.written_bytes)
+    )
+}
+
+fn print_plan(args: &SpareArgs, search: &Search, described: &Described, cost: Cost) {
+    let erases = matches!(described.identity.kind, TargetKind::Block | TargetKind::File);
+    match args.format {
+        Format::Json => println!(
+            "{}",
+            serde_json::json!({
+                "target": args.target, "holds": search.floor().in_words(), "destructive": erases,
+                "tries_max": search.tries_max(), "bytes_written_estimate": cost.written_bytes,
+                "duration_ns_estimate": cost.time.map(|time| time.0), "needs": described.needs(),
+            })
+        ),
+        Format::Text => {
+            let destroys = if erases { " DESTROYS DATA;" } else { "" };
+            println!("{}:{destroys} {}", described.identity.name, announcement(search, cost));
+            described.needs().iter().for_each(|needs| println!("  needs {needs}"));
+        }
+    }
+}
+
+/// Prints what came out; the exit code says whether there is an answer.
+fn print(args: &SpareArgs, search: &Search, described: &Described, advice: &Advice) -> u8 {
+    let identity = &described.identity;
+    let block_bytes = u64::from(described.limits.logical_block_bytes);
+    let answer = advice.answer.map(|position| &advice.tried[position]);
+    match args.format {
+        Format::Json => println!("{}", document(args, search, described, advice)),
+        Format::Text => {
+            print_tries(search, advice);
+            match answer {
+                Some(answer) => print_answer(search, identity, block_bytes, answer),
+                None => println!("{}", refusal(search, &advice.tried[advice.best])),
+            }
+        }
+    }
+    if answer.is_some() { EXIT_DONE } else { EXIT_VERDICT }
+}
+
+fn refusal(search: &Search, best: &Tried) -> String {
+    format!(
+        "No spare area that was tried holds {}: the best is {}, at {}",
+        search.floor().in_words(),
+        figure(search, best.figure),
+        spare(search, &best.at)
+    )
+}
+
+fn spare(search: &Search, at: &Try) -> String {
+    format!("{:.1}% of its {} capacity", 100.0 * at.spare_share, search.base)
+}
+
+fn figure(search: &Search, value: f64) -> String {
+    if search.floor().metric().starts_with("latency") {
+        latency(value)
+    } else {
+        format!("{} IOPS", count(value))
+    }
+}
+
+fn print_tries(search: &Search, advice: &Advice) {
+    let mut rows = vec![
+        ["spare", "bytes used", search.floor().metric(), "WAF", "holds"]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
+    let mut tried: Vec<_> = advice.tried.iter().collect();
+    tried.sort_by_key(|tried| std::cmp::Reverse(tried.at.span_bytes));
+    rows.extend(tried.into_iter().map(|tried| {
+        let waf = tried.run.metrics.get("waf_steady").copied().flatten();
+        vec![
+            format!("{:.1}%", 100.0 * tried.at.spare_share),
+            bytes(tried.at.span_bytes),
+            figure(search, tried.figure),
+            waf.map_or_else(|| "-".to_owned(), |waf| format!("{waf:.2}")),
+            if tried.holds { "yes" } else { "no" }.to_owned(),
+        ]
+    }));
+    table::print(&rows);
+}
+
+fn print_answer(search: &Search, identity: &Identity, block_bytes: u64, answer: &Tried) {
+    let metric = |name: &str| answer.run.metrics.get(name).copied().flatten();
+    let simulated = if identity.kind == TargetKind::Simulated { " (simulated)" } else { "" };
+    println!();
+    println!(
+        "{}{simulated} holds {} with {} spare: {}",
+        identity.name,
+        search.floor().in_words(),
+        spare(search, &answer.at),
+        figure(search, answer.figure)
+    );
+    let rate = |name| metric(name).map_or_else(|| "-".to_owned(), count);
+    println!(
+        "  there: mean {} IOPS, slowest second {}, p99 {}",
+        rate("iops_steady_mean"),
+        rate("iops_steady_min"),
+        metric("latency_steady_ns_p99").map_or_else(|| "-".to_owned(), latency)
+    );
+    let span_bytes = answer.at.span_bytes;
+    if span_bytes == identity.capacity_bytes {
+        println!("  Nothing need be set up: the drive keeps that much anyway.");
+        return;
+    }
+    println!(
+        "  use {} blocks of {block_bytes} bytes, {span_bytes} bytes, from LBA 0; leave the rest unwritten after a \
+         purge:",
+        span_bytes / block_bytes
+    );
+    for (way, command) in set_up(span_bytes, block_bytes) {
+        println!("    {way}: {command}");
+    }
+    println!("  More ways and what undoes them: docs/spare-area.md");
+}
+
+/// The ways to make it last; see `docs/spare-area.md`.
+fn set_up(span_bytes: u64, block_bytes: u64) -> [(&'static str, String); 3] {
+    let blocks = span_bytes / block_bytes;
+    // A GPT keeps its backup at the end of the disk: `parted` counts the last byte of the partition.
+    let last = span_bytes.saturating_sub(1);
+    [
+        ("partition", format!("parted --script DEVICE mklabel gpt mkpart data 1MiB {last}B")),
+        (
+            "namespace",
+            format!("nvme create-ns CONTROLLER --nsze={blocks} --ncap={blocks} --flbas=0"),
+        ),
+        ("protected area", format!("hdparm -N p{} DEVICE", span_bytes / 512)),
+    ]
+}
+
+fn document(
+    args: &SpareArgs,
+    search: &Search,
+    described: &Described,
+    advice: &Advice,
+) -> serde_json::Value {
+    let identity = &described.identity;
+    let block_bytes = u64::from(described.limits.logical_block_bytes);
+    let of_try = |tried: &Tried| {
+        serde_json::json!({
+            "span_bytes": tried.at.span_bytes, "spare_share": tried.at.spare_share,
+            "figure": tried.figure, "holds": tried.holds, "run_id": tried.run.run_id,
+            "waf_steady": tried.run.metrics.get("waf_steady"),
+        })
+    };
+    let answer = advice.answer.map(|position| {
+        let tried = &advice.tried[position];
+        let span_bytes = tried.at.span_bytes;
+        let set_up = set_up(span_bytes, block_bytes).map(|(_, command)| command).to_vec();
+        let mut document = of_try(tried);
+        document["blocks"] = (span_bytes / block_bytes).into();
+        document["block_bytes"] = block_bytes.into();
+        document["set_up"] = set_up.into();
+        document
+    });
+    let dirs = advice.tried.iter().map(|tried| args.library.join(&tried.run.run_id));
+    serde_json::json!({
+        "target": identity.spec, "simulated": identity.kind == TargetKind::Simulated,
+        "holds": search.floor().in_words(), "metric": search.floor().metric(),
+        "base": search.base, "base_bytes": search.base_bytes, "answer": answer,
+        "best": of_try(&advice.tried[advice.best]),
+        "tries": advice.tried.iter().map(of_try).collect::<Vec<_>>(),
+        "run_dirs": dirs.collect::<Vec<_>>(),
+    })
+}

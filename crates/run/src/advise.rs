@@ -1,0 +1,303 @@
+//! How much spare area does a drive need for a wanted floor? The search; who asks runs the tests.
+//!
+//! The share of spare area that a drive needs falls as the floor does, so it is found by bisection over a grid of
+//! spans: the most spare first (where that does not hold, nothing does), then none beyond what the drive has
+//! anyway, then the middle of what is left. Each try is a `consistency` run over that span, preconditioned in one pass
+//! where the NAND is known, else by a fill and two random spans.
+
+use base::{Bytes, Nanos, Ratio};
+use io::Identity;
+use result::schema::{Run, RunStatus};
+
+use crate::error::RunError;
+use crate::span::SpanRequest;
+use crate::suite::precondition::ONE_PASS;
+
+/// What the drive must hold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Floor {
+    /// At least so many random writes a second, on average over steady state.
+    MeanIops(u64),
+    /// At least so many in every second of it.
+    EverySecondIops(u64),
+    /// 99 of 100 commands of steady state end within this time.
+    P99(Nanos),
+}
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// What the drive must hold.
+    pub floor: Floor,
+    /// The most spare area worth trying, as a share of the raw capacity.
+    pub spare_max: Ratio,
+    /// Grid of the search, as a share of the raw capacity.
+    pub step: Ratio,
+    /// Raw capacity where the target does not tell.
+    pub raw_capacity: Option<Bytes>,
+    /// Measured time of each try; `None`: until a fifth of the span is written at the floor.
+    pub measure: Option<Nanos>,
+    /// Commands kept outstanding.
+    pub queue_depth: u32,
+}
+
+/// Part of the span that is written in the measured time at the floor: 1 / this.
+const MEASURED_PART: u64 = 5;
+/// Random spans written before the measured time where the pass in one go cannot be.
+const SETTLE_SPANS: u64 = 2;
+/// There is one figure a second, and a steady window has ten at least.
+const MEASURE_MIN_S: u64 = 10;
+const BLOCK_BYTES: u64 = 4096;
+/// Spans end on this boundary.
+const ALIGNMENT: Bytes = Bytes(128 << 10);
+
+impl Floor {
+    /// The figure of a run that decides, by its name in the metrics.
+    #[must_use]
+    pub const fn metric(self) -> &'static str {
+        match self {
+            Self::MeanIops(_) => "iops_steady_mean",
+            Self::EverySecondIops(_) => "iops_steady_min",
+            Self::P99(_) => "latency_steady_ns_p99",
+        }
+    }
+
+    /// What "holds" means, in words.
+    #[must_use]
+    pub fn in_words(self) -> String {
+        match self {
+            Self::MeanIops(iops) => format!("{iops} IOPS on average over steady state"),
+            Self::EverySecondIops(iops) => format!("{iops} IOPS in every second of steady state"),
+            Self::P99(latency) => format!("99% of the latencies of steady state within {latency}"),
+        }
+    }
+
+    /// True where a figure holds the floor.
+    #[must_use]
+    pub fn holds(self, figure: f64) -> bool {
+        match self {
+            Self::MeanIops(iops) | Self::EverySecondIops(iops) => figure >= iops as f64,
+            Self::P99(latency) => figure <= latency.0 as f64,
+        }
+    }
+
+    /// True where the first figure is the better one.
+    fn is_better(self, figure: f64, than: f64) -> bool {
+        match self {
+            Self::MeanIops(_) | Self::EverySecondIops(_) => figure > than,
+            Self::P99(_) => figure < than,
+        }
+    }
+
+    /// The rate that the floor asks for; for a latency by Little's law.
+    fn rate_iops(self, queue_depth: u32) -> u64 {
+        match self {
+            Self::MeanIops(iops) | Self::EverySecondIops(iops) => iops,
+            Self::P99(latency) => {
+                (u64::from(queue_depth) * Nanos::SECOND.0).checked_div(latency.0).unwrap_or(1)
+            }
+        }
+        .max(1)
+    }
+}
+
+/// A question about a target: the spans to try.
+#[derive(Clone, Debug)]
+pub struct Search {
+    question: Question,
+    /// What shares are taken of.
+    pub base_bytes: u64,
+    /// `raw` or `advertised`.
+    pub base: &'static str,
+    is_one_pass: bool,
+    /// Spans in descending order; the first is the whole LBA space.
+    spans_bytes: Vec<u64>,
+}
+
+/// One run of the search.
+#[derive(Clone, Debug)]
+pub struct Try {
+    /// Bytes used, from LBA 0.
+    pub span_bytes: u64,
+    /// The rest, as a share of [`Search::base_bytes`].
+    pub spare_share: f64,
+    /// Settings of the `consistency` run.
+    pub settings: Vec<(String, String)>,
+}
+
+impl Try {
+    /// The span of the run.
+    #[must_use]
+    pub const fn span(&self) -> SpanRequest {
+        SpanRequest::Bytes(Bytes(self.span_bytes))
+    }
+}
+
+/// What a try came to.
+#[derive(Clone, Debug)]
+pub struct Tried {
+    /// The try.
+    pub at: Try,
+    /// The figure that decides.
+    pub figure: f64,
+    /// True where it holds the floor.
+    pub holds: bool,
+    /// The run.
+    pub run: Run,
+}
+
+/// What the search came to.
+#[derive(Clone, Debug)]
+pub struct Advice {
+    /// Everything tried, in order.
+    pub tried: Vec<Tried>,
+    /// Position of the smallest spare area that holds; `None` where none does.
+    pub answer: Option<usize>,
+    /// Position of the best figure.
+    pub best: usize,
+}
+
+impl Search {
+    /// The spans worth trying on a target.
+    ///
+    /// # Errors
+    /// [`RunError::Usage`] where the floor, the raw capacity or the grid makes no sense for it.
+    pub fn new(question: Question, target: &Identity) -> Result<Self, RunError> {
+        let capacity = target.capacity_bytes;
+        let raw = question.raw_capacity.map(|bytes| bytes.0).or(target.raw_bytes);
+        check(&question, raw, target)?;
+        let (base_bytes, base) = raw.map_or((capacity, "advertised"), |raw| (raw, "raw"));
+        let span_min = question.spare_max.complement().of(base_bytes);
+        let step = Bytes(question.step.of(base_bytes)).align_down(ALIGNMENT).0.max(ALIGNMENT.0);
+        let next = |span: &u64| span.checked_sub(step).filter(|&next| next > 0 && next >= span_min);
+        let aligned = Bytes(capacity).align_down(ALIGNMENT).0;
+        let spans_bytes: Vec<u64> = std::iter::successors(Some(aligned), next).collect();
+        if spans_bytes.len() < 2 {
+            let built_in = 100.0 * (1.0 - capacity as f64 / base_bytes as f64);
+            return Err(RunError::Usage(format!(
+                "--max-spare {:.1}% is not a step beyond the {built_in:.1}% that {} keeps anyway; ask for more",
+                100.0 * question.spare_max.as_f64(),
+                target.name
+            )));
+        }
+        let is_one_pass = raw.is_some();
+        Ok(Self { question, base_bytes, base, is_one_pass, spans_bytes })
+    }
+
+    /// The most tries that the search can take.
+    #[must_use]
+    pub fn tries_max(&self) -> u32 {
+        // Both ends, then a bisection of what lies between them.
+        2 + (self.spans_bytes.len() as u64 - 1).next_power_of_two().ilog2()
+    }
+
+    /// The try over the whole LBA space, which costs the most.
+    #[must_use]
+    pub fn largest(&self) -> Try {
+        self.try_at(0)
+    }
+
+    /// What the drive must hold.
+    #[must_use]
+    pub const fn floor(&self) -> Floor {
+        self.question.floor
+    }
+
+    fn try_at(&self, index: usize) -> Try {
+        let span_bytes = self.spans_bytes[index];
+        let rate_iops = self.question.floor.rate_iops(self.question.queue_depth);
+        let span_s = span_bytes / BLOCK_BYTES / rate_iops;
+        let whole_s = |time: Nanos| time.0.div_ceil(Nanos::SECOND.0);
+        let measure_s = self.question.measure.map_or(span_s / MEASURED_PART, whole_s);
+        let measure_s = measure_s.max(MEASURE_MIN_S);
+        // After the pass only what it could not know has to settle.
+        let settle_s = if self.is_one_pass { measure_s / 2 } else { SETTLE_SPANS * span_s };
+        let settle_s = settle_s.max(1);
+        let mut settings = vec![
+            ("duration", format!("{}s", settle_s + measure_s)),
+            ("steady_from", format!("{settle_s}s")),
+            ("queue_depth", self.question.queue_depth.to_string()),
+        ];
+        if self.is_one_pass {
+            settings.push(("precondition", ONE_PASS.to_owned()));
+            let raw = self.question.raw_capacity;
+            settings.extend(raw.map(|raw| ("raw_capacity", raw.to_string())));
+        }
+        Try {
+            span_bytes,
+            spare_share: 1.0 - span_bytes as f64 / self.base_bytes as f64,
+            settings: settings.into_iter().map(|(k, v)| (k.to_owned(), v)).collect(),
+        }
+    }
+
+    /// Finds the smallest spare area that holds the floor; `measure` does a try.
+    ///
+    /// # Errors
+    /// Those of `measure`, and a run that did not come to its end.
+    pub fn answer<E: From<RunError>>(
+        &self,
+        mut measure: impl FnMut(&Try) -> Result<Run, E>,
+    ) -> Result<Advice, E> {
+        let mut tried: Vec<Tried> = Vec::new();
+        let mut holds_at = |index: usize| -> Result<bool, E> {
+            let at = self.try_at(index);
+            let run = measure(&at)?;
+            let figure = self.figure(&run)?;
+            let holds = self.question.floor.holds(figure);
+            tried.push(Tried { at, figure, holds, run });
+            Ok(holds)
+        };
+        // The first index does not hold, the second does.
+        let (mut fails, mut holds) = (0, self.spans_bytes.len() - 1);
+        if holds_at(holds)? && !holds_at(0)? {
+            while holds - fails > 1 {
+                let middle = usize::midpoint(fails, holds);
+                if holds_at(middle)? { holds = middle } else { fails = middle }
+            }
+        }
+        Ok(self.advice(tried))
+    }
+
+    fn advice(&self, tried: Vec<Tried>) -> Advice {
+        let floor = self.question.floor;
+        let positions = 0..tried.len();
+        let holding = positions.clone().filter(|&position| tried[position].holds);
+        let answer = holding.max_by_key(|&position| tried[position].at.span_bytes);
+        let better = |a: usize, b: usize| {
+            if floor.is_better(tried[b].figure, tried[a].figure) { b } else { a }
+        };
+        let best = positions.reduce(better).unwrap_or_default();
+        Advice { tried, answer, best }
+    }
+
+    fn figure(&self, run: &Run) -> Result<f64, RunError> {
+        let metric = self.question.floor.metric();
+        let figure = run.metrics.get(metric).copied().flatten();
+        figure.filter(|_| run.status == RunStatus::Complete).ok_or_else(|| {
+            let (id, status) = (&run.run_id, run.status);
+            RunError::Usage(format!("the run {id} gives no {metric}: it is {status:?}"))
+        })
+    }
+}
+
+fn check(question: &Question, raw: Option<u64>, target: &Identity) -> Result<(), RunError> {
+    let usage = |text: String| Err(RunError::Usage(text));
+    if matches!(
+        question.floor,
+        Floor::MeanIops(0) | Floor::EverySecondIops(0) | Floor::P99(Nanos(0))
+    ) {
+        return usage("a floor of 0 says nothing; ask for more than that".to_owned());
+    }
+    if question.step.is_zero() || question.queue_depth == 0 {
+        return usage("--step and --queue-depth must be more than 0".to_owned());
+    }
+    match raw {
+        Some(raw) if raw < target.capacity_bytes => usage(format!(
+            "--raw-capacity {} is less than the {} bytes that {} offers",
+            Bytes(raw),
+            target.capacity_bytes,
+            target.name
+        )),
+        _ => Ok(()),
+    }
+}
