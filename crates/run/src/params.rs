@@ -24,6 +24,8 @@ pub struct Param {
 #[derive(Clone, Debug)]
 pub struct Params {
     values: Vec<(&'static str, String)>,
+    /// Those that the user set.
+    set: Vec<&'static str>,
 }
 
 impl Params {
@@ -32,15 +34,23 @@ impl Params {
     /// # Errors
     /// [`RunError::Usage`] for a name that is not declared, with the nearest one.
     pub fn new(declared: &[Param], settings: &[(String, String)]) -> Result<Self, RunError> {
+        let mut set = Vec::new();
         let mut values: Vec<_> =
             declared.iter().map(|param| (param.name, param.default.to_owned())).collect();
         for (name, text) in settings {
-            let Some((_, value)) = values.iter_mut().find(|(known, _)| known == name) else {
+            let Some((known, value)) = values.iter_mut().find(|(known, _)| known == name) else {
                 return Err(unknown(declared, name, text));
             };
             text.clone_into(value);
+            set.push(*known);
         }
-        Ok(Self { values })
+        Ok(Self { values, set })
+    }
+
+    /// True where the user asked for a value, so that no other may stand for it.
+    #[must_use]
+    pub fn is_set(&self, name: &str) -> bool {
+        self.set.contains(&name)
     }
 
     /// The value of a declared parameter.

@@ -124,15 +124,47 @@ pub struct Site<'a> {
 }
 
 impl Site<'_> {
-    /// The first `asked` bytes of the span, or all of a smaller one, with a note that says so.
-    #[must_use]
-    pub fn region(&self, asked: Bytes) -> (u64, Vec<String>) {
+    /// The first bytes of the span, as many as the parameter says. A default that is too large for the span
+    /// becomes all of it, with a note that says so.
+    ///
+    /// # Errors
+    /// [`RunError::Usage`] where the user asked for more than the span: nothing else may be measured instead.
+    pub fn region(&self, params: &Params, name: &str) -> Result<(u64, Vec<String>), RunError> {
+        let asked: Bytes = params.get(name)?;
         if asked.0 <= self.span_bytes {
-            return (asked.0, Vec::new());
+            return Ok((asked.0, Vec::new()));
         }
         let span = steps::size(self.span_bytes);
+        if params.is_set(name) {
+            return Err(RunError::Usage(format!(
+                "`--set {name}={asked}` is more than the span of {span} on {}; ask for no more than that",
+                self.identity.name
+            )));
+        }
         let note = format!("the span is only {span}, so the test uses that and not {asked}");
-        (self.span_bytes, vec![note])
+        Ok((self.span_bytes, vec![note]))
+    }
+
+    /// Of depths that the parameter names, those that the target takes; for the rest of a default there is a note.
+    ///
+    /// # Errors
+    /// [`RunError::Usage`] where the user asked for a deeper queue than the target has.
+    pub fn depths(&self, params: &Params, name: &str) -> Result<(Vec<u32>, Vec<String>), RunError> {
+        let most = self.limits.queue_depth_max;
+        let takes = format!("the target takes {most} commands at a time");
+        let asked: Vec<u32> = params.list(name)?;
+        let (possible, too_deep): (Vec<u32>, Vec<u32>) =
+            asked.iter().partition(|depth| **depth <= most);
+        match too_deep.first() {
+            Some(depth) if params.is_set(name) => Err(RunError::Usage(format!(
+                "`--set {name}={}` is not possible: QD {depth} is too deep, {takes}",
+                params.text(name)
+            ))),
+            _ => {
+                let note = |depth| format!("QD {depth} is not supported: {takes}");
+                Ok((possible, too_deep.into_iter().map(note).collect()))
+            }
+        }
     }
 
     /// Says that commands of this size are too small for the target.

@@ -138,7 +138,8 @@ fn parts(args: &ReviewArgs) -> anyhow::Result<(Vec<Part>, Vec<String>)> {
         for &(test, settings, spare) in entries.iter().filter(wanted) {
             let span = spare.map_or(Ok(whole), |share| share.parse().map(SpanRequest::Spare))?;
             let meter = args.meter.clone().filter(|_| !target::is_simulated(&spec));
-            let run_args = run_args(args, test, settings, meter);
+            let room_bytes = described.identity.capacity_bytes;
+            let run_args = run_args(args, test, &fitting(settings, room_bytes), meter);
             let request = plan::request(&run_args.test, span);
             match run::session::plan(&request, &described.identity, &described.limits) {
                 Ok(plan) => {
@@ -180,6 +181,16 @@ fn overwritten_bytes(
     let purges = plan.phases().any(|phase| matches!(phase.action, run::suite::Action::Purge));
     let method = if purges { described.purge_method(args.purge)? } else { None };
     Ok(plan::overwritten_bytes(described, method))
+}
+
+/// The settings without sizes that the target has no room for: a default gives way to a small target, a setting is
+/// refused.
+fn fitting(settings: &str, room_bytes: u64) -> String {
+    let fits = |setting: &&str| {
+        let size = setting.split_once('=').and_then(|(_, value)| value.parse::<Bytes>().ok());
+        size.is_none_or(|size| size.0 <= room_bytes)
+    };
+    settings.split_whitespace().filter(fits).collect::<Vec<_>>().join(" ")
 }
 
 fn run_args(args: &ReviewArgs, test: Test, settings: &str, meter: Option<MeterSpec>) -> RunArgs {

@@ -60,7 +60,7 @@ const DESKTOP_MB_PER_S: f64 = 50.0;
 
 fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     let (time, sequential_time) = (params.duration("time")?, params.duration("sequential_time")?);
-    let (random_span, notes) = site.region(params.get("random_span")?);
+    let (random_span, notes) = site.region(params, "random_span")?;
     let depth = params.queue_depth("queue_depth")?;
     let deep = params.queue_depth("deep_queue_depth")?;
     let fill: bool = params.get("fill")?;

@@ -51,11 +51,13 @@ const SECTOR_BYTES: u32 = 512;
 
 fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     let time = params.duration("time")?;
-    let (small, mut notes) = site.region(params.get("small_span")?);
+    let (small, mut notes) = site.region(params, "small_span")?;
     let asked: u32 = params.queue_depth("deep_queue_depth")?;
     let fill: bool = params.get("fill")?;
     let deep = asked.min(site.limits.queue_depth_max);
-    if deep < asked {
+    if params.is_set("deep_queue_depth") {
+        site.depths(params, "deep_queue_depth")?;
+    } else if deep < asked {
         notes.push(format!(
             "the target takes {deep} commands at a time, so the deep steps keep {deep} outstanding \
              and not {asked}"

@@ -38,7 +38,7 @@ const COLUMNS: [&str; 5] = ["p50", "p99", "p999", "p9999", "max"];
 
 fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     let time = params.duration("time")?;
-    let (span, notes) = site.region(params.get("random_span")?);
+    let (span, notes) = site.region(params, "random_span")?;
     let block = params.block_bytes("block")?;
     let mut phases = vec![steps::purge(), steps::fill("prepare", span)];
     for (name, kind, order, _) in STEPS {

@@ -4,7 +4,7 @@
 //! sequentially, with 100% reads, 90% and so on down to 0%, 30 s each. How to read it: on a bathtub curve
 //! (high at both ends, low between) reads wait behind programs and erases of the writes.
 
-use base::{Bytes, OpKind, Ratio};
+use base::{OpKind, Ratio};
 use load::{Mix, Order, Workload};
 use result::schema::TableRow;
 use result::stats::findings::count;
@@ -35,7 +35,7 @@ pub const DEFINITION: Definition = Definition {
 
 fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     let time = params.duration("time")?;
-    let (span, notes) = site.region(params.get::<Bytes>("random_span")?);
+    let (span, notes) = site.region(params, "random_span")?;
     let block = params.block_bytes("block")?;
     let depth = params.queue_depth("queue_depth")?;
     let percents: Vec<u8> = params.list("read_percents")?;

@@ -53,7 +53,7 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     }
     let (settle, rest) = (params.duration("settle")?, params.duration("rest")?);
     let time = params.duration("time")?;
-    let (random_span, mut notes) = site.region(params.get("random_span")?);
+    let (random_span, mut notes) = site.region(params, "random_span")?;
     let depth = params.queue_depth("queue_depth")?;
     let (block, write) = (steps::LINEAR_BLOCK_BYTES, OpKind::Write);
     let sequential = Workload::new(write, Order::Sequential, block, 1, site.span_bytes);

@@ -33,8 +33,8 @@ pub const DEFINITION: Definition = Definition {
 const BURST_ZONES: u64 = 200;
 
 fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
-    let (first, mut notes) = site.region(params.get("write_bytes")?);
-    let (burst, more) = site.region(params.get("burst_bytes")?);
+    let (first, mut notes) = site.region(params, "write_bytes")?;
+    let (burst, more) = site.region(params, "burst_bytes")?;
     notes.extend(more);
     let pauses: Vec<Nanos> = params.list("pauses")?;
     let write = |total_bytes: u64| {

@@ -41,17 +41,11 @@ fn step(kind: OpKind, depth: u64) -> String {
 
 fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     let time = params.duration("time")?;
-    let (span, mut notes) = site.region(params.get("random_span")?);
+    let (span, mut notes) = site.region(params, "random_span")?;
     let block = params.block_bytes("block")?;
     let depths: Vec<u32> = params.list("queue_depths")?;
-    let (possible, too_deep): (Vec<u32>, Vec<u32>) =
-        depths.iter().partition(|depth| **depth <= site.limits.queue_depth_max);
-    for depth in too_deep {
-        notes.push(format!(
-            "QD {depth} is not supported: the target takes {} commands at a time",
-            site.limits.queue_depth_max
-        ));
-    }
+    let (possible, too_deep) = site.depths(params, "queue_depths")?;
+    notes.extend(too_deep);
     let mut phases = vec![steps::purge(), steps::fill("prepare", span)];
     for kind in KINDS {
         for &depth in &possible {

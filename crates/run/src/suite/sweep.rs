@@ -42,7 +42,7 @@ fn step(kind: OpKind, block_bytes: u32) -> String {
 }
 
 fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
-    let (span, mut notes) = site.region(params.get("sweep_span")?);
+    let (span, mut notes) = site.region(params, "sweep_span")?;
     let depth = params.queue_depth("queue_depth")?;
     let data = steps::data(params, "data")?;
     let (smallest, largest) = (site.limits.logical_block_bytes, site.limits.transfer_bytes_max);

@@ -1,0 +1,121 @@
+//! Is a test that a target cannot do refused with the reason, before anything is written?
+#![allow(missing_docs, reason = "a test")]
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+
+use base::Bytes;
+use io::engine::scripted::{Reply, ScriptedTarget};
+use io::{Limits, Target};
+use run::{Control, Request, SpanRequest, Test};
+
+const MIB: u64 = 1 << 20;
+
+/// A drive of 64 MiB with sectors of 4 KiB that takes 32 commands at a time.
+fn small_drive() -> ScriptedTarget {
+    let mut target = ScriptedTarget::new(64 * MIB, Reply::after_ns(1_000_000));
+    target.limits =
+        Limits { logical_block_bytes: 4096, queue_depth_max: 32, energy: true, ..target.limits };
+    target
+}
+
+/// Asks for a test and returns why it was refused; nothing may have reached the drive.
+fn refusal(test: &str, span: SpanRequest, settings: &[(&str, &str)]) -> String {
+    let mut target = small_drive();
+    let library = tempfile::tempdir().unwrap();
+    let request = Request {
+        test: test.parse::<Test>().unwrap(),
+        settings: settings.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
+        span,
+        seed: 1,
+        library: library.path().to_owned(),
+        command: String::new(),
+        invocation: None,
+        resume: None,
+        environment: BTreeMap::new(),
+        warnings: Vec::new(),
+        meter: None,
+        workers: run::Workers::default(),
+    };
+    let never = AtomicBool::new(false);
+    let mut control = Control { interrupted: &never, observer: &mut |_| (), unix_ns: || 1 };
+    let refused = run::run(&mut target, &request, &mut control);
+    assert!(target.events().is_empty(), "{test}: {:?}", target.events());
+    assert_eq!(
+        std::fs::read_dir(library.path()).unwrap().count(),
+        0,
+        "{test} left a run directory"
+    );
+    refused.expect_err(test).to_string()
+}
+
+#[test]
+fn more_than_the_target_holds_is_refused_and_not_made_smaller() {
+    for (test, name) in [
+        ("corners", "random_span"),
+        ("sweep", "sweep_span"),
+        ("incompressible", "small_span"),
+        ("latency", "random_span"),
+        ("qd-sweep", "random_span"),
+        ("mixed", "random_span"),
+        ("power", "random_span"),
+        ("pslc", "write_bytes"),
+        ("pslc", "burst_bytes"),
+    ] {
+        let error = refusal(test, SpanRequest::Default, &[(name, "65MiB")]);
+        let asked = format!("`--set {name}=65MiB` is more than the span of 64MiB");
+        assert!(error.contains(&asked), "{test}: {error}");
+    }
+    let within_a_span = SpanRequest::Bytes(Bytes(32 * MIB));
+    let error = refusal("corners", within_a_span, &[("random_span", "64MiB")]);
+    assert!(error.contains("more than the span of 32MiB"), "{error}");
+}
+
+#[test]
+fn a_default_gives_way_to_a_small_target_and_says_so() {
+    let target = small_drive();
+    let limits = target.limits();
+    let site = run::suite::Site {
+        span_bytes: 64 * MIB,
+        identity: &target.identity(),
+        limits: &limits,
+        has_meter: false,
+    };
+    for test in ["corners", "sweep", "latency", "qd-sweep", "mixed", "pslc", "incompressible"] {
+        let definition = test.parse::<Test>().unwrap().definition();
+        let params = run::params::Params::new(definition.params, &[]).unwrap();
+        let notes = (definition.procedure)(&params, &site).unwrap().notes.join("\n");
+        assert!(notes.contains("the span is only 64MiB, so the test uses that"), "{test}: {notes}");
+    }
+}
+
+#[test]
+fn spans_and_spare_areas_that_the_target_has_not_are_refused() {
+    let error = refusal("consistency", SpanRequest::Bytes(Bytes(65 * MIB)), &[]);
+    assert!(error.contains("--span 65MiB is larger"), "{error}");
+    let too_much = SpanRequest::Spare("99.9%".parse().unwrap());
+    let error = refusal("consistency", too_much, &[]);
+    assert!(error.contains("holds no whole block"), "{error}");
+}
+
+#[test]
+fn parts_of_a_sector_are_refused() {
+    for test in ["consistency", "latency", "qd-sweep", "mixed"] {
+        let error = refusal(test, SpanRequest::Default, &[("block", "512B")]);
+        assert!(error.contains("block size is 512") && error.contains("4096"), "{test}: {error}");
+    }
+}
+
+#[test]
+fn queues_deeper_than_the_target_are_refused() {
+    for (test, name) in [
+        ("consistency", "queue_depth"),
+        ("corners", "deep_queue_depth"),
+        ("incompressible", "deep_queue_depth"),
+        ("qd-sweep", "queue_depths"),
+        ("mixed", "queue_depth"),
+    ] {
+        let error = refusal(test, SpanRequest::Default, &[(name, "33")]);
+        assert!(error.contains("33") && error.contains("32 commands"), "{test}: {error}");
+    }
+}
