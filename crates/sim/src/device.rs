@@ -313,7 +313,7 @@ impl<P: Probe> Device<P> {
     }
 
     /// The controller takes a command up.
-    #[inline]
+    #[inline(always)]
     fn decode(&mut self, tag: u32) {
         let kind = self.commands[tag as usize].kind;
         let length_ns = match kind {
@@ -359,7 +359,7 @@ impl<P: Probe> Device<P> {
     }
 
     /// Handles the next event, if there is one not after `limit_ns`: the main loop.
-    #[inline]
+    #[inline(always)]
     fn step(&mut self, limit_ns: u64) -> bool {
         let link_ns = self.link.next_event_ns();
         let controller_ns = self.controller.next_event_ns();

@@ -134,14 +134,17 @@ impl Power {
     /// How long a command that comes at `now_ns` waits for the drive to be ready.
     #[must_use]
     pub fn wake_ns(&self, now_ns: u64) -> u64 {
+        if self.is_active {
+            return 0;
+        }
         let rested_ns = now_ns - self.since_ns;
         let entered =
             self.rests().into_iter().rev().flatten().find(|state| state.after_ns <= rested_ns);
         match entered {
-            Some(state) if !self.is_active => {
+            Some(state) => {
                 (state.after_ns + state.entry_ns).saturating_sub(rested_ns) + state.exit_ns
             }
-            _ => 0,
+            None => 0,
         }
     }
 

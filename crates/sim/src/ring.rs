@@ -43,7 +43,7 @@ impl<T: Copy + Default> Ring<T> {
     #[inline]
     #[must_use]
     pub fn front(&self) -> Option<T> {
-        self.get(0)
+        if self.is_empty() { None } else { self.slots.get(self.slot(self.head)).copied() }
     }
 
     /// The entry at `index`, counted from the first.
