@@ -76,9 +76,12 @@ impl Generator {
         if self.left_bytes == 0 {
             return None;
         }
+        let (kind, data) = (self.next_kind(), self.workload.data);
+        if kind == OpKind::Flush {
+            return Some(Op { kind, data, fua: false, len: 0, tag, offset: 0 });
+        }
         let (offset, len) = self.addresses.next_block()?;
         self.left_bytes = self.left_bytes.saturating_sub(u64::from(len));
-        let (kind, data) = (self.next_kind(), self.workload.data);
         if let Some(schedule) = &mut self.schedule {
             schedule.advance();
         }
@@ -89,9 +92,21 @@ impl Generator {
     fn next_kind(&mut self) -> OpKind {
         match self.workload.mix {
             Mix::One(kind) => kind,
-            Mix::ReadPercent(percent) if self.kinds.below(100) < u64::from(percent) => OpKind::Read,
-            Mix::ReadPercent(_) => OpKind::Write,
+            Mix::ReadPercent(percent) => self.read_or_write(percent),
+            Mix::Shares(shares) => {
+                let (flush, deallocate) = (shares.flush_percent, shares.deallocate_percent);
+                match self.kinds.below(100) {
+                    drawn if drawn < u64::from(flush) => OpKind::Flush,
+                    drawn if drawn < u64::from(flush) + u64::from(deallocate) => OpKind::Deallocate,
+                    _ => self.read_or_write(shares.read_percent),
+                }
+            }
         }
+    }
+
+    #[inline]
+    fn read_or_write(&mut self, read_percent: u8) -> OpKind {
+        if self.kinds.below(100) < u64::from(read_percent) { OpKind::Read } else { OpKind::Write }
     }
 }
 
@@ -99,6 +114,7 @@ impl Generator {
 mod tests {
     use super::*;
     use crate::composite::{Composite, PTS_COMPOSITE, PTS_COMPOSITE_4K};
+    use crate::workload::Shares;
 
     fn workload(order: Order, block_bytes: u32, span_bytes: u64) -> Workload {
         let workload = Workload::new(OpKind::Write, order, block_bytes, 4, span_bytes);
@@ -158,6 +174,32 @@ mod tests {
         let offsets = |mix| ops(mix).iter().map(|op| op.offset).collect::<Vec<_>>();
         assert_eq!(offsets(Mix::ReadPercent(65)), offsets(Mix::One(OpKind::Write)));
         assert!(mixed(Mix::ReadPercent(101)).check(512).is_err());
+    }
+
+    #[test]
+    fn flushes_and_deallocations_have_their_shares_and_a_flush_has_no_address() {
+        let shares = Shares { flush_percent: 5, deallocate_percent: 15, read_percent: 50 };
+        let mixed = |mix| Workload { mix, ..workload(Order::Uniform, 4096, 1 << 20) };
+        mixed(Mix::Shares(shares)).check(512).unwrap();
+        let mut generator = Generator::new(mixed(Mix::Shares(shares)), 1);
+        let ops: Vec<_> = (0..10_000).map(|_| generator.next_op(0).unwrap()).collect();
+        let near = |kind, want: usize| {
+            let count = ops.iter().filter(|op| op.kind == kind).count();
+            // Five standard deviations of a binomial count: 5 x sqrt(10,000 x 0.4 x 0.6) = 245.
+            assert!(count.abs_diff(want) < 245, "{count} of {kind:?}");
+        };
+        near(OpKind::Flush, 500);
+        near(OpKind::Deallocate, 1_500);
+        near(OpKind::Read, 4_000);
+        near(OpKind::Write, 4_000);
+        let with_address = |op: &&Op| op.kind != OpKind::Flush;
+        let offsets: Vec<_> = ops.iter().filter(with_address).map(|op| op.offset).collect();
+        let mut plain = Generator::new(mixed(Mix::One(OpKind::Write)), 1);
+        assert!(offsets.iter().all(|offset| plain.next_op(0).unwrap().offset == *offset));
+        assert!(ops.iter().all(|op| (op.kind == OpKind::Flush) == (op.len == 0)));
+        let too_much = Shares { flush_percent: 60, deallocate_percent: 60, ..shares };
+        let error = mixed(Mix::Shares(too_much)).check(512).unwrap_err().to_string();
+        assert!(error.contains("flushes and deallocations is 120"), "{error}");
     }
 
     #[test]

@@ -14,4 +14,4 @@ pub mod workload;
 pub use composite::Composite;
 pub use generator::Generator;
 pub use pacing::Pacing;
-pub use workload::{Mix, Order, Workload, WorkloadError};
+pub use workload::{Mix, Order, Shares, Workload, WorkloadError};

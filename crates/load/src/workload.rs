@@ -39,6 +39,19 @@ pub enum Mix {
     One(OpKind),
     /// Reads with this probability in percent (0 to 100), writes otherwise, drawn for each command.
     ReadPercent(u8),
+    /// Flushes and deallocations among reads and writes, drawn for each command.
+    Shares(Shares),
+}
+
+/// Probabilities in percent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shares {
+    /// Flushes, of all commands.
+    pub flush_percent: u8,
+    /// Deallocations, of all commands.
+    pub deallocate_percent: u8,
+    /// Reads, of the commands that are left; the others write.
+    pub read_percent: u8,
 }
 
 impl Mix {
@@ -48,17 +61,46 @@ impl Mix {
         match self {
             Self::One(kind) => !matches!(kind, OpKind::Read | OpKind::Flush),
             Self::ReadPercent(percent) => percent < 100,
+            Self::Shares(shares) => shares.deallocate_percent > 0 || shares.read_percent < 100,
         }
     }
 
-    /// Percent of the commands that are reads.
+    /// True where some commands deallocate.
+    #[must_use]
+    pub const fn deallocates(self) -> bool {
+        match self {
+            Self::One(kind) => matches!(kind, OpKind::Deallocate),
+            Self::ReadPercent(_) => false,
+            Self::Shares(shares) => shares.deallocate_percent > 0,
+        }
+    }
+
+    /// Percent of the commands that move data which are reads.
     #[must_use]
     pub const fn read_percent(self) -> u8 {
         match self {
             Self::One(OpKind::Read) => 100,
             Self::One(_) => 0,
             Self::ReadPercent(percent) => percent,
+            Self::Shares(shares) => shares.read_percent,
         }
+    }
+
+    /// What is above 100%, if anything: its name and the sum.
+    fn too_much(self) -> Option<(&'static str, u64)> {
+        let Shares { flush_percent, deallocate_percent, read_percent } = match self {
+            Self::One(_) => return None,
+            Self::ReadPercent(read_percent) => {
+                Shares { flush_percent: 0, deallocate_percent: 0, read_percent }
+            }
+            Self::Shares(shares) => shares,
+        };
+        let beside = u64::from(flush_percent) + u64::from(deallocate_percent);
+        let sums = [
+            ("the share of reads", read_percent.into()),
+            ("the share of flushes and deallocations", beside),
+        ];
+        sums.into_iter().find(|(_, sum)| *sum > 100)
     }
 }
 
@@ -172,8 +214,8 @@ impl Workload {
                 format!("it must be larger than the span of {span} bytes, or nothing is spare");
             return fail("the NAND for a pass in one go", log_bytes, rule);
         }
-        if let Mix::ReadPercent(percent @ 101..) = self.mix {
-            return fail("the share of reads", percent.into(), "it is in percent".to_owned());
+        if let Some((what, sum)) = self.mix.too_much() {
+            return fail(what, sum, "it is in percent, so at most 100".to_owned());
         }
         if let Order::Composite(composite) = self.order {
             self.check_composite(&composite, logical_block_bytes)?;

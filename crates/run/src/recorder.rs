@@ -161,7 +161,9 @@ impl Recorder {
         self.latencies[kind].record(latency_ns);
         self.latency_ns_max = self.latency_ns_max.max(latency_ns);
         self.ios += 1;
-        self.bytes += u64::from(op.len);
+        // A deallocation moves nothing, whatever its length.
+        let moved = if op.kind == OpKind::Deallocate { 0 } else { op.len };
+        self.bytes += u64::from(moved);
         if let Some(zones) = self.zones
             && self.open.bytes.iter().sum::<u64>() >= zones.zone_bytes
         {

@@ -135,14 +135,18 @@ pub fn plan(request: &Request, identity: &Identity, limits: &Limits) -> Result<P
 
 fn check_phase(phase: &PhaseSpec, site: &Site<'_>) -> Result<(), RunError> {
     let Site { identity, limits, .. } = site;
+    let cannot_deallocate = || {
+        Err(RunError::Target(IoError::Unsupported(format!(
+            "{} cannot deallocate (no TRIM, UNMAP or hole punching), which the phase `{}` needs",
+            identity.name, phase.name
+        ))))
+    };
     match &phase.action {
-        Action::Load { workload, .. } => check_workload(workload, identity, limits),
-        Action::Deallocate { .. } if !limits.deallocate => {
-            Err(RunError::Target(IoError::Unsupported(format!(
-                "{} cannot deallocate (no TRIM, UNMAP or hole punching), which the phase `{}` needs",
-                identity.name, phase.name
-            ))))
+        Action::Load { workload, .. } if workload.mix.deallocates() && !limits.deallocate => {
+            cannot_deallocate()
         }
+        Action::Load { workload, .. } => check_workload(workload, identity, limits),
+        Action::Deallocate { .. } if !limits.deallocate => cannot_deallocate(),
         Action::Purge
         | Action::Deallocate { .. }
         | Action::Idle(_)

@@ -430,3 +430,72 @@ fn sequential_writes_recover_after_random_ones() {
     let text = &outcome.run.findings[0].text;
     assert!(text.contains("back at nine tenths"), "{text}");
 }
+
+#[test]
+fn reads_writes_trims_and_flushes_are_mixed_as_asked_and_a_trim_moves_nothing() {
+    let library = tempfile::tempdir().unwrap();
+    let mut target = ScriptedTarget::new(64 * MIB, Reply::after_ns(1_000_000));
+    let settings =
+        "time=1s random_span=16MiB read_percents=50 trim_percent=20 flush_percent=10 data=46%";
+    let outcome = run_test(&mut target, library.path(), "mixed", settings).unwrap();
+    let phase = outcome.run.phases.last().unwrap();
+    let ops: Vec<Op> = target.ops().filter(|op| op.len <= 4096).copied().collect();
+    let count = |kind| ops.iter().filter(|op| op.kind == kind).count();
+    let share = |kind| 100.0 * count(kind) as f64 / ops.len() as f64;
+    // 32,000 commands: five standard deviations are 1.4% at most.
+    for (kind, percent) in [
+        (OpKind::Read, 35.0),
+        (OpKind::Write, 35.0),
+        (OpKind::Deallocate, 20.0),
+        (OpKind::Flush, 10.0),
+    ] {
+        assert!((share(kind) - percent).abs() < 1.5, "{kind:?}: {}%", share(kind));
+    }
+    let data = Data::Compressible { physical_percent: 46 };
+    assert!(ops.iter().filter(|op| op.kind == OpKind::Write).all(|op| op.data == data));
+    assert!(phase.what.contains("20% of them deallocations, 10% flushes"), "{}", phase.what);
+    let moved = phase.bytes as f64 / 4096.0 / phase.ios as f64;
+    assert!((moved - 0.7).abs() < 0.015, "only reads and writes move bytes: {moved}");
+}
+
+#[test]
+fn trims_among_other_commands_are_refused_where_the_target_has_none() {
+    let library = tempfile::tempdir().unwrap();
+    let mut target = small_drive(&[("interface.deallocate", "absent")]);
+    let settings = "random_span=16MiB trim_percent=1";
+    let error = run_test(&mut target, library.path(), "mixed", settings).unwrap_err();
+    assert!(matches!(error, RunError::Target(IoError::Unsupported(_))), "{error}");
+    let settings = "random_span=16MiB trim_percent=60 flush_percent=60";
+    let error = run_test(&mut small_drive(&[]), library.path(), "mixed", settings).unwrap_err();
+    assert!(error.to_string().contains("deallocations is 120"), "{error}");
+}
+
+#[test]
+fn every_content_of_writes_can_be_asked_for() {
+    let tests = [
+        ("consistency", "duration=1s steady_from=0s"),
+        ("mixed", "time=1s read_percents=0"),
+        ("qd-sweep", "time=1s queue_depths=4"),
+        ("sweep", ""),
+        ("linear", ""),
+        ("full-write", ""),
+    ];
+    let shrinking = Data::Compressible { physical_percent: 46 };
+    let contents = [
+        ("incompressible", Data::Incompressible),
+        ("repeating", Data::Repeating),
+        ("46%", shrinking),
+    ];
+    let library = tempfile::tempdir().unwrap();
+    for (test, settings) in tests {
+        for (word, data) in contents {
+            let mut target = ScriptedTarget::new(16 * MIB, Reply::after_ns(1_000_000));
+            let settings = format!("{settings} data={word}");
+            let outcome = run_test(&mut target, library.path(), test, &settings).unwrap();
+            let written = target.ops().filter(|op| op.kind == OpKind::Write);
+            let with = written.filter(|op| op.data == data).count();
+            assert!(with > 100, "{test} {word}: {with} writes hold it");
+            assert_eq!(outcome.run.config["data"], word, "{test}");
+        }
+    }
+}

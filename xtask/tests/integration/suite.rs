@@ -1,6 +1,6 @@
 //! The suite from outside: verdicts as exit codes, and a review that ends in one page.
 
-use crate::lab::{Answer, Lab};
+use crate::lab::{Answer, Lab, phase, read_run};
 
 const DRIVE: &str = "sim:samsung-840-pro-256gb?scale=1/256";
 
@@ -53,4 +53,23 @@ fn a_review_is_one_page_and_goes_on_where_it_stopped() {
     let again = lab.run_dirs(&second.document());
     assert_eq!(again[..done.len()], *done, "what was done is not done again");
     assert_eq!(again.len(), dirs.len());
+}
+
+#[test]
+fn trims_and_flushes_go_among_reads_and_writes_of_a_file() {
+    let lab = Lab::new();
+    let target = format!("file:{}?size=64MiB", lab.path("disk.bin").display());
+    let mut command = lab.command(&["run", "mixed", &target, "--format", "json", "--quiet"]);
+    for setting in ["time=1s", "random_span=32MiB", "read_percents=50", "data=46%"] {
+        command.args(["--set", setting]);
+    }
+    command.args(["--set", "trim_percent=10", "--set", "flush_percent=1"]);
+    let answer = Answer::of(command.arg("--library").arg(lab.library()));
+    answer.must_exit_with(0);
+    let run = read_run(&lab.run_dirs(&answer.document())[0]);
+    let phase = phase(&run, "read50");
+    assert_eq!(phase["errors"], 0, "{phase:#}");
+    let number = |name: &str| phase[name].as_u64().expect("a number");
+    let share = number("bytes") as f64 / 4096.0 / number("ios") as f64;
+    assert!((0.5..1.0).contains(&share), "some of the commands move nothing: {phase:#}");
 }

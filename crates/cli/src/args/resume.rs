@@ -10,8 +10,19 @@ use super::{Format, RunArgs};
 const RESUME: &str = "resume";
 
 /// What says what to do; a run that is continued does what it was told at first.
-const SAID_AT_FIRST: [&str; 9] =
-    ["test", "targets", "spare", "span", "purge", "meter", "settings", "seed", "read_only"];
+const SAID_AT_FIRST: [&str; 11] = [
+    "test",
+    "targets",
+    "spare",
+    "span",
+    "purge",
+    "meter",
+    "settings",
+    "seed",
+    "read_only",
+    "workers",
+    "pin",
+];
 
 /// What `run` is to do.
 #[derive(Debug)]

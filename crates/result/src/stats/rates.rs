@@ -1,5 +1,7 @@
 //! Rates from counts. A rate divides by the true length of its interval, never by "one second".
 
+use base::OpKind;
+
 use crate::rows::SecondRow;
 
 /// Seconds in `duration_ns`, as a float.
@@ -14,10 +16,11 @@ pub fn iops(row: &SecondRow) -> Option<f64> {
     per_second(row.ios.iter().sum(), row.duration_ns)
 }
 
-/// Decimal megabytes (10^6 bytes) moved per second; `None` for an interval of no length.
+/// Decimal megabytes (10^6 bytes) read and written per second; `None` for an interval of no length.
 #[must_use]
 pub fn mb_per_s(row: &SecondRow) -> Option<f64> {
-    per_second(row.bytes.iter().sum(), row.duration_ns).map(|rate| rate / 1e6)
+    let moved = [OpKind::Read, OpKind::Write].map(|kind| row.bytes[kind.index()]);
+    per_second(moved.iter().sum(), row.duration_ns).map(|rate| rate / 1e6)
 }
 
 /// Write amplification of an interval, programmed pages / host pages; `None` where it is not known

@@ -40,6 +40,11 @@ pub const DEFINITION: Definition = Definition {
             default: "128KiB",
             help: "size of the sequential writes of the fill",
         },
+        Param {
+            name: "data",
+            default: "incompressible",
+            help: "content of fill (in LBA order) and load; or repeating, or e.g. 46%",
+        },
         Param { name: "purge", default: "true", help: "bring the target to its fresh state first" },
         Param { name: "fill", default: "true", help: "write the whole span before the load" },
         Param {
@@ -60,8 +65,11 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     let pacing: Pacing = params.get("rate")?;
     let (block, fill_block) = (params.block_bytes("block")?, params.block_bytes("fill_block")?);
     let (purge, fill): (bool, bool) = (params.get("purge")?, params.get("fill")?);
+    let data = steps::data(params, "data")?;
     let write = |order, block_bytes, queue_depth| {
-        Workload::new(OpKind::Write, order, block_bytes, queue_depth, site.span_bytes)
+        let write = OpKind::Write;
+        let workload = Workload::new(write, order, block_bytes, queue_depth, site.span_bytes);
+        Workload { data, ..workload }
     };
     let mut phases = Vec::new();
     if purge {
@@ -83,6 +91,7 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
         ("rate", pacing.to_string().into()),
         ("block_bytes", block.into()),
         ("fill_block_bytes", fill_block.into()),
+        ("data", params.text("data").into()),
         ("purge", purge.into()),
         ("fill", (fill && one_pass.is_none()).into()),
         ("precondition", params.text("precondition").into()),

@@ -5,7 +5,7 @@
 //! (high at both ends, low between) reads wait behind programs and erases of the writes.
 
 use base::{OpKind, Ratio};
-use load::{Mix, Order, Workload};
+use load::{Mix, Order, Shares, Workload};
 use result::schema::TableRow;
 use result::stats::findings::count;
 
@@ -28,6 +28,13 @@ pub const DEFINITION: Definition = Definition {
             default: "100,90,80,70,60,50,40,30,20,10,0",
             help: "shares of reads, in order",
         },
+        Param {
+            name: "trim_percent",
+            default: "0",
+            help: "share of deallocations in all commands, beside reads and writes",
+        },
+        Param { name: "flush_percent", default: "0", help: "share of flushes, the same" },
+        Param { name: "data", default: "incompressible", help: "or repeating, or e.g. 46%" },
     ],
     procedure,
     figures,
@@ -39,10 +46,12 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     let block = params.block_bytes("block")?;
     let depth = params.queue_depth("queue_depth")?;
     let percents: Vec<u8> = params.list("read_percents")?;
+    let (trims, flushes): (u8, u8) = (params.get("trim_percent")?, params.get("flush_percent")?);
+    let data = steps::data(params, "data")?;
     let mut phases = vec![steps::purge(), steps::fill("prepare", span)];
     for &percent in &percents {
         let workload = Workload::new(OpKind::Write, Order::Uniform, block, depth, span);
-        let workload = Workload { mix: Mix::ReadPercent(percent), ..workload };
+        let workload = Workload { mix: mix(percent, trims, flushes), data, ..workload };
         phases.push(steps::for_time(&format!("read{percent}"), workload, time));
     }
     let config = steps::config([
@@ -51,8 +60,19 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
         ("block_bytes", block.into()),
         ("queue_depth", depth.into()),
         ("read_percents", percents.into()),
+        ("trim_percent", trims.into()),
+        ("flush_percent", flushes.into()),
+        ("data", params.text("data").into()),
     ]);
     Ok(Procedure { config, steps: phases.into_iter().map(Into::into).collect(), notes })
+}
+
+/// Reads and writes, with trims and flushes among them where they are wanted.
+const fn mix(read_percent: u8, deallocate_percent: u8, flush_percent: u8) -> Mix {
+    if deallocate_percent == 0 && flush_percent == 0 {
+        return Mix::ReadPercent(read_percent);
+    }
+    Mix::Shares(Shares { flush_percent, deallocate_percent, read_percent })
 }
 
 fn figures(measured: &Measured<'_>) -> Figures {

@@ -28,6 +28,7 @@ pub const DEFINITION: Definition = Definition {
             default: "1,2,4,8,16,32,64,128,256",
             help: "depths, in order",
         },
+        Param { name: "data", default: "incompressible", help: "or repeating, or e.g. 46%" },
     ],
     procedure,
     figures,
@@ -43,6 +44,7 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     let time = params.duration("time")?;
     let (span, mut notes) = site.region(params, "random_span")?;
     let block = params.block_bytes("block")?;
+    let data = steps::data(params, "data")?;
     let depths: Vec<u32> = params.list("queue_depths")?;
     let (possible, too_deep) = site.depths(params, "queue_depths")?;
     notes.extend(too_deep);
@@ -50,6 +52,7 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     for kind in KINDS {
         for &depth in &possible {
             let workload = Workload::new(kind, Order::Uniform, block, depth, span);
+            let workload = Workload { data, ..workload };
             phases.push(steps::for_time(&step(kind, depth.into()), workload, time));
         }
     }
@@ -58,6 +61,7 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
         ("random_span_bytes", span.into()),
         ("block_bytes", block.into()),
         ("queue_depths", depths.into()),
+        ("data", params.text("data").into()),
     ]);
     Ok(Procedure { config, steps: phases.into_iter().map(Into::into).collect(), notes })
 }

@@ -2,7 +2,7 @@
 
 use base::{Bytes, Data, Nanos, OpKind};
 use io::Rest;
-use load::{Composite, Mix, Order, Pacing, Workload};
+use load::{Composite, Mix, Order, Pacing, Shares, Workload};
 use serde_json::Value;
 
 use super::{Action, PhaseSpec, Step};
@@ -119,6 +119,10 @@ fn in_words(workload: &Workload, duration: Option<Nanos>) -> String {
         Mix::One(OpKind::Flush) => "flushes".to_owned(),
         Mix::One(OpKind::Deallocate) => "deallocations".to_owned(),
         Mix::ReadPercent(percent) => format!("commands, {percent}% of them reads"),
+        Mix::Shares(Shares { flush_percent, deallocate_percent, read_percent }) => format!(
+            "commands, {deallocate_percent}% of them deallocations, {flush_percent}% flushes, of the others \
+             {read_percent}% reads"
+        ),
     };
     let order = match workload.order {
         Order::SequentialOnce | Order::Sequential => "sequential",
