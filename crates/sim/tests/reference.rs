@@ -10,11 +10,13 @@ mod common;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use base::Rng;
+use base::{OpKind, Rng};
 use common::swarm::{random_config, torture};
+use common::{alone, op};
 use sim::ftl::gc::VictimPolicy;
 use sim::ftl::wear::Allocation;
 use sim::ftl::{STREAMS, StreamId};
+use sim::host::DeallocateSupport;
 use sim::{Config, Device, Probe};
 
 /// Drives tried.
@@ -43,6 +45,13 @@ struct Reference {
     victims: BTreeMap<u32, Vec<u32>>,
     /// The victim that the page placed last came from.
     moving: Option<u32>,
+    /// Who wrote each superblock since its last erase.
+    writers: BTreeMap<u32, StreamId>,
+    /// Superblocks that are victims for the sake of wear, as far as can be told.
+    young: BTreeSet<u32>,
+    /// When each superblock was filled, and how many were.
+    filled_at: BTreeMap<u32, u64>,
+    filled: u64,
     programmed: BTreeSet<u32>,
     erases: BTreeMap<u32, u32>,
     programs: u64,
@@ -62,6 +71,10 @@ impl Reference {
             closed: Vec::new(),
             victims: BTreeMap::new(),
             moving: None,
+            writers: BTreeMap::new(),
+            young: BTreeSet::new(),
+            filled_at: BTreeMap::new(),
+            filled: 0,
             programmed: BTreeSet::new(),
             erases: BTreeMap::new(),
             programs: 0,
@@ -98,10 +111,41 @@ impl Reference {
         }
         let is_full = after >= end;
         self.streams[stream as usize] = (!is_full).then_some((superblock, after));
+        self.writers.insert(superblock, stream);
         if is_full {
             if is_cache { &mut self.cached } else { &mut self.closed }.push(superblock);
+            self.note_filled(superblock);
         }
         superblock * pages + next
+    }
+
+    fn note_filled(&mut self, superblock: u32) {
+        self.filled_at.insert(superblock, self.filled);
+        self.filled += 1;
+    }
+
+    /// Free space won for the work of winning it, times age (Rosenblum and Ousterhout 1992).
+    fn cost_benefit(&self, superblock: u32) -> f64 {
+        let valid = self.valid_count(superblock) as f64;
+        let pages = f64::from(self.config.geometry.superblock_data_pages());
+        let age = (self.filled - self.filled_at[&superblock] + 1) as f64;
+        if valid > 0.0 { (pages - valid) * age / (2.0 * valid) } else { f64::INFINITY }
+    }
+
+    /// Where data of a victim belongs: with the policy, what has moved before is cold; so is what wear sends.
+    fn check_separation(&self, stream: StreamId, from: u32, physical: u32) {
+        let writer = self.writers[&from];
+        let was_moved = StreamId::MOVED.contains(&writer);
+        let is_cold = if self.config.cold.is_some() { was_moved } else { writer == StreamId::Cold };
+        let wanted = if is_cold { StreamId::Cold } else { StreamId::Gc };
+        let is_young = stream == StreamId::Cold && self.young.contains(&from);
+        // An open unit that others wait for is filled with anything, and without erased superblocks there is no choice.
+        let completes_unit = !physical.is_multiple_of(self.config.geometry.unit_pages);
+        let has_no_choice = self.free.is_empty() && self.streams[wanted as usize].is_none();
+        assert!(
+            stream == wanted || is_young || completes_unit || has_no_choice,
+            "data of {from}, written by {writer:?}, went to {stream:?}"
+        );
     }
 
     /// True where a page of a superblock belongs to parity: the last unit of the first stripe, the last but
@@ -191,8 +235,15 @@ impl Reference {
                 let fewest = window.clone().map(|&s| self.valid_count(s)).min();
                 window.copied().filter(|&s| Some(self.valid_count(s)) == fewest).collect()
             }
-            // Chance or age in them: any full superblock will do here; `theory.rs` looks closer.
-            VictimPolicy::DChoices | VictimPolicy::CostBenefit => self.closed.clone(),
+            VictimPolicy::CostBenefit => {
+                let score = |&superblock: &u32| self.cost_benefit(superblock);
+                let best = self.closed.iter().map(score).fold(0.0, f64::max);
+                // The drive compares whole millionths.
+                let is_best = |superblock: &u32| score(superblock) >= best - 2e-6;
+                self.closed.iter().copied().filter(is_best).collect()
+            }
+            // Chance: any full superblock will do here; `theory.rs` looks closer.
+            VictimPolicy::DChoices => self.closed.clone(),
         }
     }
 
@@ -232,6 +283,9 @@ impl Probe for Reference {
         self.moving = StreamId::MOVED
             .contains(&stream)
             .then(|| self.superblock_of(old.expect("only mapped pages are moved")));
+        if let Some(from) = self.moving {
+            self.check_separation(stream, from, physical);
+        }
         self.map.insert(logical, (physical, 1));
         self.fill(self.moving, physical);
     }
@@ -276,6 +330,7 @@ impl Probe for Reference {
         let open = self.streams[StreamId::Pslc as usize].take();
         assert_eq!(open.map(|(open, _)| open), Some(superblock), "another one was open");
         self.cached.push(superblock);
+        self.note_filled(superblock);
     }
 
     fn victim(&mut self, superblock: u32) {
@@ -294,6 +349,9 @@ impl Probe for Reference {
                 || self.is_reorganised(superblock),
             "the policy may not choose {superblock}"
         );
+        if self.is_too_young(superblock) {
+            self.young.insert(superblock);
+        }
         self.closed.retain(|&closed| closed != superblock);
         self.victims.insert(superblock, Vec::new());
     }
@@ -317,10 +375,26 @@ impl Probe for Reference {
             assert!(was_written, "unit {unit} was erased before it was written");
         }
         self.folding.remove(&superblock);
+        self.young.remove(&superblock);
+        self.writers.remove(&superblock);
         *self.erases.entry(superblock).or_default() += 1;
         let is_cache_only = superblock >= Self::first_cache(&self.config);
         if is_cache_only { &mut self.cache_free } else { &mut self.free }.push_back(superblock);
     }
+}
+
+/// Deallocates some pages alone: those and no others are forgotten, where the drive has the command.
+fn trim(device: &mut Device<Reference>, rng: &mut Rng) {
+    let pages = u64::from(device.config().geometry.logical_pages);
+    let length = 1 + rng.below(8.min(pages));
+    let first = rng.below(pages - length + 1);
+    let mut kept = device.probe().map.clone();
+    if device.config().interface.deallocate == DeallocateSupport::Works {
+        kept.retain(|&page, _| !(first..first + length).contains(&u64::from(page)));
+    }
+    alone(device, &op(OpKind::Deallocate, first, length, 0));
+    let held: Vec<_> = device.probe().map.keys().collect();
+    assert!(kept.keys().eq(held), "deallocating {length} pages from {first} forgot others");
 }
 
 #[test]
@@ -331,7 +405,11 @@ fn a_second_implementation_agrees_operation_by_operation() {
         let Some(config) = random_config(&mut rng) else { continue };
         let reference = Reference::new(config.clone());
         let mut device = Device::with_probe(config, reference);
-        torture(&mut device, &mut rng, |device| device.probe().compare(device, seed));
+        let mut trims = rng.clone();
+        torture(&mut device, &mut rng, |device| {
+            trim(device, &mut trims);
+            device.probe().compare(device, seed);
+        });
         drives += 1;
         moved += device.telemetry().gc_moved_pages;
         erased += device.telemetry().erased_superblocks;
