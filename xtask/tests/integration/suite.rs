@@ -73,3 +73,19 @@ fn trims_and_flushes_go_among_reads_and_writes_of_a_file() {
     let share = number("bytes") as f64 / 4096.0 / number("ios") as f64;
     assert!((0.5..1.0).contains(&share), "some of the commands move nothing: {phase:#}");
 }
+
+#[test]
+fn a_review_refuses_a_test_that_its_form_does_not_hold() {
+    let lab = Lab::new();
+    for (args, word) in [
+        (["--only", "destroyer"], "has no test `destroyer`"),
+        (["--set", "pts-iops.shorten=1"], "has no test `pts-iops`"),
+        (["--set", "torture=1s"], "names no test"),
+        (["--set", "trim.tortur=1s"], "did you mean `--set torture=1s`"),
+    ] {
+        let mut command = lab.command(&["review", DRIVE, "--quick"]);
+        let answer = Answer::of(command.args(args).arg("--library").arg(lab.library()));
+        assert!(matches!(answer.code, Some(2)), "{args:?}: {answer:#?}");
+        assert!(answer.stderr.contains(word), "{args:?}: {answer:#?}");
+    }
+}

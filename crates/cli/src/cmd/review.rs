@@ -49,7 +49,7 @@ const FULL: &[Entry] = &[
 /// Minutes instead of hours, within the first 4 GiB; every result carries its parameters.
 const QUICK: &[Entry] = &[
     (Test::Consistency, "duration=60s steady_from=40s", None),
-    (Test::Trim, "torture=15s idle=0s", None),
+    (Test::Trim, "torture=30s idle=0s", None),
     (Test::Corners, "time=10s sequential_time=10s random_span=1GiB", None),
     (Test::Incompressible, "time=5s", None),
     (Test::Sweep, "sweep_span=64MiB", None),
@@ -155,7 +155,8 @@ fn parts(args: &ReviewArgs) -> anyhow::Result<(Vec<Part>, Vec<String>)> {
     Ok((parts, skipped))
 }
 
-/// A test that this form does not hold must not be left out silently.
+/// A test that this form does not hold, or a parameter that its test does not have, must not be left out
+/// silently.
 fn refuse_unknown(args: &ReviewArgs, entries: &[Entry]) -> anyhow::Result<()> {
     let asked = args.only.iter().copied().chain(args.settings.iter().map(|setting| setting.0));
     for test in asked {
@@ -168,6 +169,9 @@ fn refuse_unknown(args: &ReviewArgs, entries: &[Entry]) -> anyhow::Result<()> {
             ))
             .into());
         }
+    }
+    for setting in &args.settings {
+        run::params::Params::new(setting.0.params(), &[(setting.1.clone(), setting.2.clone())])?;
     }
     Ok(())
 }
