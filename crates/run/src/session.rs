@@ -6,6 +6,7 @@
 mod commands;
 mod purge;
 mod resume;
+mod watches;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -18,13 +19,12 @@ use io::{Identity, IoError, Limits, Target};
 use load::{Generator, Workload};
 use result::rows::PhaseRows;
 use result::run_id::run_id;
-use result::schema::{Health, Invocation, Phase, Run, RunStatus, SCHEMA_VERSION};
+use result::schema::{Invocation, Phase, Run, RunStatus, SCHEMA_VERSION};
 use result::store::{RunDir, RunWriter, StoreError, preflight};
 
 use self::resume::Continuation;
 use crate::error::RunError;
 use crate::event::{Event, Length};
-use crate::health::Watch;
 use crate::lanes::Workers;
 use crate::params::Params;
 use crate::power::PowerWatch;
@@ -356,38 +356,6 @@ impl Session {
             is_resting: Arc::default(),
             rest_switched: false,
         }
-    }
-
-    fn watch_health<T: Target>(&mut self, target: &T) -> Option<Watch> {
-        let watch = Watch::start(target, Arc::clone(&self.is_resting)).unwrap_or_else(|warning| {
-            self.warn(warning);
-            None
-        });
-        let so_far = watch.as_ref().map(Watch::so_far);
-        self.keep_health(so_far);
-        watch
-    }
-
-    fn end_watches(&mut self, health: Option<Watch>) {
-        let power = self.power.take().map(PowerWatch::finish).unwrap_or_default();
-        power.into_iter().for_each(|warning| self.warn(warning));
-        if let Some(watch) = health {
-            let (health, warnings) = watch.finish();
-            self.keep_health(Some(health));
-            warnings.into_iter().for_each(|warning| self.warn(warning));
-        }
-    }
-
-    /// The health of the drive; what an earlier run saw before its first phase stays.
-    fn keep_health(&mut self, health: Option<Health>) {
-        let Some(mut health) = health else { return };
-        for sample in &mut health.samples {
-            sample.at_ns = sample.at_ns.saturating_add(self.clock_offset_ns);
-        }
-        if let Some(before) = self.run.health.take().and_then(|health| health.before) {
-            health.before = Some(before);
-        }
-        self.run.health = Some(health);
     }
 
     fn step<T: Target>(

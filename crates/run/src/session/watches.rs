@@ -1,0 +1,46 @@
+//! What looks at the drive beside the commands: its health and its power.
+
+use std::sync::Arc;
+
+use io::Target;
+use result::schema::Health;
+
+use super::Session;
+use crate::health::Watch;
+use crate::power::PowerWatch;
+
+impl Session {
+    /// Begins to look at the drive, where it tells how it is.
+    pub(super) fn watch_health<T: Target>(&mut self, target: &T) -> Option<Watch> {
+        let watch = Watch::start(target, Arc::clone(&self.is_resting)).unwrap_or_else(|warning| {
+            self.warn(warning);
+            None
+        });
+        let so_far = watch.as_ref().map(Watch::so_far);
+        self.keep_health(so_far);
+        watch
+    }
+
+    /// Takes the last look, and what all of them say against the figures.
+    pub(super) fn end_watches(&mut self, health: Option<Watch>) {
+        let power = self.power.take().map(PowerWatch::finish).unwrap_or_default();
+        power.into_iter().for_each(|warning| self.warn(warning));
+        if let Some(watch) = health {
+            let (health, warnings) = watch.finish();
+            self.keep_health(Some(health));
+            warnings.into_iter().for_each(|warning| self.warn(warning));
+        }
+    }
+
+    /// The health of the drive; what an earlier run saw before its first phase stays.
+    fn keep_health(&mut self, health: Option<Health>) {
+        let Some(mut health) = health else { return };
+        for sample in &mut health.samples {
+            sample.at_ns = sample.at_ns.saturating_add(self.clock_offset_ns);
+        }
+        if let Some(before) = self.run.health.take().and_then(|health| health.before) {
+            health.before = Some(before);
+        }
+        self.run.health = Some(health);
+    }
+}
