@@ -9,8 +9,8 @@ use std::path::PathBuf;
 
 use base::{Bytes, Ratio};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
-use io::PurgeMethod;
 use io::meter::MeterSpec;
+use io::{EngineChoice, PurgeMethod};
 use run::{SpanRequest, Test, Workers};
 
 /// An SSD performance laboratory: how evenly does a drive keep working, and why?
@@ -156,11 +156,15 @@ pub struct EngineArgs {
     /// Keep each of these threads on a processor of its own
     #[arg(long)]
     pub pin: bool,
+    /// How commands reach the kernel: auto, sync (blocking calls), uring, and with polling by the kernel
+    /// uring,sqpoll (for commands), uring,iopoll (for completions), uring,sqpoll,iopoll
+    #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = parse_engine)]
+    pub engine: EngineChoice,
 }
 
 impl Default for EngineArgs {
     fn default() -> Self {
-        Self { workers: 1, pin: false }
+        Self { workers: 1, pin: false, engine: EngineChoice::Auto }
     }
 }
 
@@ -177,6 +181,9 @@ impl EngineArgs {
             words.extend(["--workers".to_owned(), self.workers.to_string()]);
         }
         words.extend(self.pin.then(|| "--pin".to_owned()));
+        if self.engine != EngineChoice::Auto {
+            words.extend(["--engine".to_owned(), self.engine.to_string()]);
+        }
         words
     }
 }
@@ -341,6 +348,10 @@ impl TestArgs {
 
 fn parse_test(text: &str) -> Result<Test, String> {
     text.parse().map_err(|error: run::RunError| error.to_string())
+}
+
+fn parse_engine(text: &str) -> Result<EngineChoice, String> {
+    text.parse().map_err(|error: io::IoError| error.to_string())
 }
 
 fn parse_purge(text: &str) -> Result<PurgeMethod, String> {

@@ -38,7 +38,7 @@ pub mod verifiable;
 pub use discover::DeviceReport;
 pub use error::IoError;
 pub use identity::{Identity, TargetKind};
-pub use open::{EngineChoice, OpenOptions, RealTarget, open_block, open_file};
+pub use open::{EngineChoice, OpenOptions, Polling, RealTarget, open_block, open_file};
 pub use purge::{Patient, PurgeOption, Waiter};
 pub use spec::TargetSpec;
 pub use sysfs::DeviceNumber;

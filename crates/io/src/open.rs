@@ -5,6 +5,7 @@
 //! else blocking calls, and the reason stands in [`Identity::engine`].
 
 mod block;
+mod engine_choice;
 mod file;
 
 use std::path::Path;
@@ -21,18 +22,10 @@ use crate::identity::Identity;
 use crate::purge::{PurgeOption, Waiter};
 use crate::target::{Limits, PurgeMethod, Rest, Target};
 
+pub use engine_choice::{EngineChoice, Polling};
+
 /// The deepest queue an engine can be asked for: the limit of an `io_uring`.
 pub const QUEUE_DEPTH_MAX: u32 = 32_768;
-
-/// Which engine to use.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum EngineChoice {
-    /// `io_uring`, or blocking calls where it is not allowed.
-    #[default]
-    Auto,
-    /// Blocking calls, whatever the kernel can do.
-    Sync,
-}
 
 /// How a real target is to be opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -152,8 +145,18 @@ enum Engine {
     Sync(Box<SyncEngine>),
 }
 
+impl Engine {
+    fn uring(
+        medium: Medium,
+        pool: BufferPool,
+        polling: Polling,
+    ) -> Result<Self, Box<(Medium, BufferPool, String)>> {
+        Ok(Self::Uring(Box::new(UringEngine::new(medium, pool, polling)?)))
+    }
+}
+
 impl RealTarget {
-    fn assemble(mut medium: Medium, options: &OpenOptions) -> Result<Self, IoError> {
+    fn assemble(medium: Medium, options: &OpenOptions) -> Result<Self, IoError> {
         let limits = &medium.limits;
         let mut pool = BufferPool::new(
             limits.queue_depth_max,
@@ -164,17 +167,23 @@ impl RealTarget {
         if options.verifiable {
             pool.make_verifiable(options.seed);
         }
-        let (reason, pool, back) = match options.engine {
-            EngineChoice::Sync => ("asked for".to_owned(), pool, medium),
-            EngineChoice::Auto => match UringEngine::new(medium, pool) {
-                Ok(engine) => return Ok(Self::with(Engine::Uring(Box::new(engine)), options)),
-                Err(refused) => {
-                    let (medium, pool, reason) = *refused;
-                    (reason, pool, medium)
-                }
-            },
+        let built = match options.engine {
+            EngineChoice::Sync => Err(Box::new((medium, pool, "asked for".to_owned()))),
+            EngineChoice::Auto => Engine::uring(medium, pool, Polling::default()),
+            EngineChoice::Uring(polling) => Engine::uring(medium, pool, polling),
         };
-        medium = back;
+        let (mut medium, pool, reason) = match built {
+            Ok(engine) => return Ok(Self::with(engine, options)),
+            Err(refused) => *refused,
+        };
+        // Blocking calls take the place of a ring only where nothing else was asked for.
+        if matches!(options.engine, EngineChoice::Uring(_)) {
+            let name = medium.identity.name;
+            return Err(IoError::Unsupported(format!(
+                "{name} cannot be driven as asked for (engine {}): {reason}",
+                options.engine
+            )));
+        }
         let how = format!("sync, one command at a time ({reason})");
         medium.identity.engine = format!("{how}, {}", medium.identity.engine);
         Ok(Self::with(Engine::Sync(Box::new(SyncEngine::new(medium, pool))), options))
@@ -208,7 +217,7 @@ impl RealTarget {
     /// True where `io_uring` drives the target, false for blocking calls.
     #[must_use]
     pub fn uses_uring(&self) -> bool {
-        matches!(self.engine, Engine::Uring(_))
+        !matches!(self.engine, Engine::Sync(_))
     }
 
     /// What the reader of a result should know about how this target was opened.

@@ -7,14 +7,29 @@ use std::path::Path;
 
 use base::{Op, OpKind, Rng, Status};
 use io::buffer::read_stamp;
-use io::{EngineChoice, IoError, OpenOptions, Patient, PurgeMethod, RealTarget, Target, open_file};
+use io::{
+    EngineChoice, IoError, OpenOptions, Patient, Polling, PurgeMethod, RealTarget, Target,
+    open_file,
+};
 use support::{errno, op, run, run_ok, writing};
 
 const MIB: u64 = 1 << 20;
 
+/// The two engines, and the ring with a submission thread where the kernel gives one.
 fn both_engines(test: impl Fn(EngineChoice)) {
     test(EngineChoice::Auto);
     test(EngineChoice::Sync);
+    let polling = Polling { submissions: true, ..Polling::default() };
+    let dir = tempfile::tempdir().unwrap();
+    let engine = EngineChoice::Uring(polling);
+    let options = OpenOptions { engine, ..writing(1) };
+    match open_file(&dir.path().join("probe"), Some(MIB), false, &options) {
+        Ok(target) => {
+            assert!(target.identity().engine.contains("submission thread"));
+            test(engine);
+        }
+        Err(error) => assert!(error.to_string().contains("no io_uring"), "{error}"),
+    }
 }
 
 fn open(path: &Path, size_bytes: u64, engine: EngineChoice) -> RealTarget {
@@ -297,6 +312,27 @@ fn a_replaced_file_is_noticed_before_the_purge() {
     ));
     drop(target);
     assert_eq!(fs::read(&path).unwrap(), b"somebody else's");
+}
+
+/// What cannot be polled is refused; it is never driven in another way than the one asked for.
+#[test]
+fn polled_completions_work_or_are_refused_with_the_way_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = EngineChoice::Uring(Polling { completions: true, ..Polling::default() });
+    let options = OpenOptions { engine, ..writing(4) };
+    match open_file(&dir.path().join("target"), Some(MIB), false, &options) {
+        Ok(mut target) => {
+            assert!(target.identity().engine.contains("polled completions"));
+            let ops = [op(OpKind::Write, 0, 4096, 4096), op(OpKind::Flush, 1, 0, 0)];
+            run_ok(&mut target, &ops);
+        }
+        Err(IoError::Unsupported(message)) => {
+            assert!(message.contains("engine uring,iopoll"), "{message}");
+            let why = ["nvme.poll_queues", "no io_uring"];
+            assert!(why.iter().any(|why| message.contains(why)), "{message}");
+        }
+        Err(error) => panic!("{error}"),
+    }
 }
 
 #[test]

@@ -12,7 +12,7 @@ mount -t tracefs trace /sys/kernel/tracing
 mkdir -p /run /mnt
 stty -F /dev/ttyS1 raw
 exec > /dev/ttyS1 2>&1
-while read -r module; do insmod "/modules/$module"; done < /modules/order > /dev/null 2>&1
+while read -r module setting; do insmod "/modules/$module" $setting; done < /modules/order > /dev/null 2>&1
 mount -t configfs config /sys/kernel/config
 
 # run NAME COMMAND...: the command's output, its talk and its exit code, between marks.

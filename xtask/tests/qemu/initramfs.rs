@@ -84,12 +84,14 @@ pub(crate) fn pack(kernel: &Kernel, ssdlab: &Path, work: &Path, archive: &Path) 
 }
 
 fn add_modules(kernel: &Kernel, root: &Path) {
-    let mut order = Vec::new();
+    let mut order: Vec<String> = Vec::new();
     for file in MODULES.iter().flat_map(|module| kernel.module_files(module)) {
         let name = file.file_name().expect("a file").to_string_lossy().into_owned();
-        if !order.contains(&name) {
+        if !order.iter().any(|known| known.split(' ').next() == Some(name.as_str())) {
             copy(&file, &root.join("modules").join(&name));
-            order.push(name);
+            // One queue whose completions can be polled, beside those that interrupt.
+            let setting = if name.starts_with("nvme.") { " poll_queues=1" } else { "" };
+            order.push(name + setting);
         }
     }
     assert!(!order.is_empty(), "modprobe named no modules for {}", kernel.version);

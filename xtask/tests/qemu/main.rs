@@ -6,6 +6,7 @@
 //! `lib/modules/`; `cargo xtask test --only qemu` provides both.
 
 mod commands;
+mod engines;
 mod faults;
 mod health;
 mod initramfs;

@@ -23,6 +23,11 @@ run nvme-smart-before nvme smart-log "$NVME" -o json
 consistency nvme "$NVME" --erase NVME-ONE --set duration=13s --set steady_from=1s
 run nvme-smart-after nvme smart-log "$NVME" -o json
 consistency sata "$SATA" --erase SATA-ONE $SHORT
+
+# Polled.
+consistency polled "$NVME" --erase NVME-ONE $NO_FILL --set duration=1s --engine uring,iopoll
+consistency submitted "$NVME" --erase NVME-ONE $NO_FILL --set duration=1s --engine uring,sqpoll --workers 2
+run polled-refused ssdlab run consistency "$SATA" --erase SATA-ONE --engine uring,iopoll --format json
 run sata-smart smartctl --json --attributes "$SATA"
 run trim ssdlab run trim "$SATA" --erase SATA-ONE --set torture=2s --set idle=0s --library /tmp/runs-trim --format json --quiet
 run trim.json cat /tmp/runs-trim/*/run.json

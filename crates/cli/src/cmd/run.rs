@@ -160,6 +160,7 @@ fn one_of(
         erase_signatures: args.erase_signatures,
         seed: args.test.seed,
         purge: args.test.purge,
+        engine: args.engine.engine,
         ..OpenOptions::default()
     };
     let mut opened = target::open(&job.spec, &options)?;

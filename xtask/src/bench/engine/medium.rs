@@ -62,11 +62,23 @@ impl Medium {
 
 impl Drop for Ready {
     fn drop(&mut self) {
-        // A device that stays behind is seen in `losetup` and `zramctl`; there is nobody to tell.
-        if let Some(undo) = &mut self.undo {
-            let _ = undo.status();
+        // Whoever looks at new devices may hold it for a moment.
+        const TRIES: u32 = 50;
+        let Some(undo) = &mut self.undo else { return };
+        if (0..TRIES).any(|_| proc::succeeds(undo) || pause()) {
+            return;
         }
+        LOG.line(&format!(
+            "{} could not be taken down; see losetup and zramctl",
+            self.path.display()
+        ));
     }
+}
+
+/// Waits a little; false, so that the caller tries again.
+fn pause() -> bool {
+    std::thread::sleep(std::time::Duration::from_millis(100));
+    false
 }
 
 /// Direct I/O to the file below: otherwise the page cache would be measured.
@@ -87,8 +99,10 @@ fn compressed_memory(size_bytes: u64) -> Result<(PathBuf, Option<Command>)> {
     let mut command = Command::new(&zramctl);
     command.args(["--find", "--size", &size_bytes.to_string()]);
     let node = node_from(&mut command)?;
-    let mut undo = Command::new(zramctl);
-    undo.arg("--reset").arg(&node);
+    // `zramctl --reset` would also remove the device, which may have been there before.
+    let mut undo = Command::new("sh");
+    let name = node.file_name().unwrap_or_default().to_string_lossy();
+    undo.args(["-c", &format!("echo 1 > /sys/block/{name}/reset")]);
     Ok((node, Some(undo)))
 }
 

@@ -15,28 +15,27 @@
 
 #![expect(unsafe_code, reason = "the kernel reads and writes the buffers named in queue entries")]
 
-use std::io;
-use std::os::fd::AsRawFd;
+mod commands;
+mod setup;
 
-use base::{Completion, Nanos, Op, OpKind, Status};
-use io_uring::{IoUring, opcode, squeue, types};
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
+
+use base::{Completion, Data, Nanos, Op, OpKind, Status};
+use io_uring::squeue::EntryMarker;
+use io_uring::{IoUring, cqueue, squeue, types};
 use rustix::io::Errno;
 
 use super::medium::{Medium, MediumKind, SPIN_NS};
 use crate::buffer::BufferPool;
 use crate::error::IoError;
 use crate::identity::Identity;
+use crate::open::Polling;
 use crate::purge::Waiter;
 use crate::target::{Limits, PurgeMethod, Target};
-
-/// The medium is the only registered file.
-const FILE: types::Fixed = types::Fixed(0);
-/// The arena is the only registered buffer.
-const ARENA: u16 = 0;
-/// `BLOCK_URING_CMD_DISCARD`, `_IO(0x12, 0)`: an asynchronous BLKDISCARD, since Linux 6.12.
-const BLOCK_URING_CMD_DISCARD: u32 = 0x1200;
-/// `FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE`.
-const PUNCH_HOLE: i32 = 0x03;
+pub use commands::FileCommands;
+use commands::{Commands, discard_entry};
+use setup::build_ring;
 
 /// One command slot; its index is the tag.
 #[derive(Clone, Copy, Debug)]
@@ -48,25 +47,26 @@ struct Slot {
 }
 
 /// A ring, its buffers and the medium behind them.
-pub struct UringEngine {
-    ring: IoUring,
+pub struct UringEngine<C: Commands = FileCommands> {
+    ring: IoUring<C::Entry, C::Answer>,
     // Declared after the ring: fields drop in order, and the ring must go first.
     pool: BufferPool,
     medium: Medium,
     slots: Vec<Slot>,
-    /// Commands that are over without the ring: stopped by the fence, or discarded inline.
+    commands: C,
+    /// Commands that are over without the ring: stopped by the fence, or done inline.
     ended: Vec<Completion>,
-    /// Discards the ring cannot take; done with a blocking call when reaping.
-    inline_discards: Vec<Op>,
+    /// Commands the ring cannot take; done with a blocking call when reaping.
+    inline: Vec<Op>,
     in_ring: usize,
     started: bool,
-    fixed_buffers: bool,
-    discard_command: bool,
+    /// The kernel looks for completions only when asked.
+    polled: bool,
     /// The kernel can wait for a command and for a time at once (Linux 5.11).
     timed_wait: bool,
 }
 
-impl std::fmt::Debug for UringEngine {
+impl<C: Commands> std::fmt::Debug for UringEngine<C> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("UringEngine")
             .field("medium", &self.medium)
@@ -75,36 +75,60 @@ impl std::fmt::Debug for UringEngine {
     }
 }
 
-impl UringEngine {
+impl UringEngine<FileCommands> {
     /// Sets up the ring. Where that is impossible, hands everything back with the reason, so that
     /// another engine can take over.
     pub(crate) fn new(
+        medium: Medium,
+        mut pool: BufferPool,
+        polling: Polling,
+    ) -> Result<Self, Box<(Medium, BufferPool, String)>> {
+        let commands = |fixed_buffers, medium: &Medium| FileCommands {
+            kind: medium.kind,
+            fixed_buffers,
+            discard_command: medium.kind == MediumKind::Block
+                && medium.limits.deallocate
+                && has_discard_command(medium),
+            polled: polling.completions,
+        };
+        if let Err(reason) = check_polling(&medium, &mut pool, polling) {
+            return Err(Box::new((medium, pool, reason)));
+        }
+        let fd = medium.file.as_raw_fd();
+        Self::on(fd, medium, pool, polling, commands)
+    }
+}
+
+impl<C: Commands> UringEngine<C> {
+    /// A ring on `fd`; `commands` is told whether the arena is registered.
+    fn on(
+        fd: RawFd,
         mut medium: Medium,
         pool: BufferPool,
+        polling: Polling,
+        commands: impl FnOnce(bool, &Medium) -> C,
     ) -> Result<Self, Box<(Medium, BufferPool, String)>> {
         let depth = medium.limits.queue_depth_max;
-        let (ring, mut how) = match open_ring(depth, medium.file.as_raw_fd()) {
+        let (ring, mut how) = match open_ring(depth, fd, polling) {
             Ok(opened) => opened,
             Err(reason) => return Err(Box::new((medium, pool, reason))),
         };
         let fixed_buffers = register_arena(&ring, &pool, &mut how);
-        let discard_command = medium.kind == MediumKind::Block
-            && medium.limits.deallocate
-            && has_discard_command(&medium);
         medium.identity.engine = format!("{how}, {}", medium.identity.engine);
         let slot = Slot { submitted: Nanos(0), expected: 0, busy: false };
         Ok(Self {
-            timed_wait: ring.params().is_feature_ext_arg(),
+            // A ring that polls for completions does not look at the time meanwhile.
+            timed_wait: ring.params().is_feature_ext_arg() && !polling.completions,
+            polled: polling.completions,
             ring,
             pool,
+            commands: commands(fixed_buffers, &medium),
             slots: vec![slot; depth as usize],
             ended: Vec::with_capacity(depth as usize),
-            inline_discards: Vec::with_capacity(depth as usize),
+            inline: Vec::with_capacity(depth as usize),
             medium,
             in_ring: 0,
             started: false,
-            fixed_buffers,
-            discard_command,
         })
     }
 
@@ -131,15 +155,13 @@ impl UringEngine {
         if slot.busy {
             return Err(Errno::INVAL);
         }
-        let moves_data = matches!(op.kind, OpKind::Read | OpKind::Write);
-        // The fence holds `len` to the transfer limit, far below i32::MAX.
-        *slot =
-            Slot { submitted, expected: if moves_data { op.len as i32 } else { 0 }, busy: true };
-        if op.kind == OpKind::Deallocate && self.must_discard_inline() {
-            self.inline_discards.push(*op);
+        *slot = Slot { submitted, expected: self.commands.expected(op), busy: true };
+        if self.commands.is_inline(op.kind) {
+            self.inline.push(*op);
             return Ok(());
         }
-        let entry = self.entry(op).user_data(u64::from(op.tag));
+        let mut entry = self.commands.entry(op, &mut self.pool);
+        entry.set_user_data(u64::from(op.tag));
         // SAFETY: the entry names the registered medium and, for data, the area of a slot that
         // was idle and is now busy; `drop` waits for busy slots before the memory goes away.
         let pushed = unsafe { self.ring.submission().push(&entry) };
@@ -159,56 +181,6 @@ impl UringEngine {
                 let status = Status::Failed { errno: errno.raw_os_error() };
                 self.ended.push(Completion { tag: op.tag, status, submitted, done: submitted });
             }
-        }
-    }
-
-    fn must_discard_inline(&self) -> bool {
-        self.medium.kind == MediumKind::Block && !self.discard_command
-    }
-
-    #[inline]
-    fn entry(&mut self, op: &Op) -> squeue::Entry {
-        match op.kind {
-            OpKind::Read => self.read_entry(op),
-            OpKind::Write => self.write_entry(op),
-            OpKind::Flush => opcode::Fsync::new(FILE).flags(types::FsyncFlags::DATASYNC).build(),
-            OpKind::Deallocate => self.deallocate_entry(op),
-        }
-    }
-
-    #[inline]
-    fn read_entry(&self, op: &Op) -> squeue::Entry {
-        let area = self.pool.read_area(op.tag);
-        if self.fixed_buffers {
-            opcode::ReadFixed::new(FILE, area, op.len, ARENA).offset(op.offset).build()
-        } else {
-            opcode::Read::new(FILE, area, op.len).offset(op.offset).build()
-        }
-    }
-
-    #[inline]
-    fn write_entry(&mut self, op: &Op) -> squeue::Entry {
-        let data = self.pool.prepare_write(op.tag, op.data, op.offset, op.len as usize).as_ptr();
-        if self.fixed_buffers {
-            opcode::WriteFixed::new(FILE, data, op.len, ARENA)
-                .offset(op.offset)
-                .rw_flags(write_flags(op))
-                .build()
-        } else {
-            opcode::Write::new(FILE, data, op.len)
-                .offset(op.offset)
-                .rw_flags(write_flags(op))
-                .build()
-        }
-    }
-
-    fn deallocate_entry(&self, op: &Op) -> squeue::Entry {
-        match self.medium.kind {
-            MediumKind::File => opcode::Fallocate::new(FILE, u64::from(op.len))
-                .offset(op.offset)
-                .mode(PUNCH_HOLE)
-                .build(),
-            MediumKind::Block => discard_entry(op.offset, u64::from(op.len)),
         }
     }
 
@@ -271,6 +243,7 @@ impl UringEngine {
         }
         let done = self.medium.clock.now();
         for answer in &mut queue {
+            let answer: cqueue::Entry = answer.into();
             // Only tags that index `slots` were ever queued.
             let tag = answer.user_data() as u32;
             let slot = &mut self.slots[tag as usize];
@@ -281,14 +254,18 @@ impl UringEngine {
         }
     }
 
-    /// Discards on kernels without the asynchronous command; blocks while the device works.
+    /// Flushes, and discards on kernels without the asynchronous command; blocks while the device works.
     #[cold]
-    fn discard_inline(&mut self) {
-        for op in self.inline_discards.drain(..) {
-            let status = match self.medium.discard(op.offset, u64::from(op.len)) {
-                Ok(()) => Status::Ok,
-                Err(errno) => Status::Failed { errno: errno.raw_os_error() },
+    fn work_inline(&mut self) {
+        for op in self.inline.drain(..) {
+            let done = match op.kind {
+                OpKind::Flush => self.medium.flush_now(),
+                _ => self.medium.discard(op.offset, u64::from(op.len)),
             };
+            let status = done.map_or_else(
+                |errno| Status::Failed { errno: errno.raw_os_error() },
+                |()| Status::Ok,
+            );
             let slot = &mut self.slots[op.tag as usize];
             slot.busy = false;
             let done = self.medium.clock.now();
@@ -296,13 +273,15 @@ impl UringEngine {
         }
     }
 
-    fn has_unsubmitted(&mut self) -> bool {
+    /// True where the kernel has something to hear or to do before completions can be seen.
+    fn needs_enter(&mut self) -> bool {
+        let poll = self.polled && self.in_ring > 0;
         let queue = self.ring.submission();
-        !queue.is_empty() || queue.taskrun() || queue.cq_overflow()
+        poll || !queue.is_empty() || queue.taskrun() || queue.cq_overflow()
     }
 }
 
-impl Target for UringEngine {
+impl<C: Commands> Target for UringEngine<C> {
     fn capacity_bytes(&self) -> u64 {
         self.medium.capacity_bytes
     }
@@ -336,13 +315,13 @@ impl Target for UringEngine {
     }
 
     fn reap(&mut self, min: usize, out: &mut Vec<Completion>) -> Result<(), IoError> {
-        if !self.inline_discards.is_empty() {
+        if !self.inline.is_empty() {
             self.enter(0)?;
-            self.discard_inline();
+            self.work_inline();
         }
         let wanted = min.saturating_sub(self.ended.len());
         // A poll with nothing to tell the kernel needs no system call.
-        if wanted > 0 || self.has_unsubmitted() {
+        if wanted > 0 || self.needs_enter() {
             self.enter(wanted)?;
         }
         self.take(out);
@@ -381,7 +360,7 @@ impl Target for UringEngine {
     }
 }
 
-impl Drop for UringEngine {
+impl<C: Commands> Drop for UringEngine<C> {
     /// The kernel may still be writing into the buffers: wait for it, or else give the memory up.
     fn drop(&mut self) {
         let mut ignored = Vec::new();
@@ -419,96 +398,29 @@ fn is_temporary(error: &io::Error) -> bool {
         .any(|e| Some(e.raw_os_error()) == code)
 }
 
-/// `RWF_DSYNC` makes one write durable; block devices that can turn it into a write with FUA.
-#[inline]
-fn write_flags(op: &Op) -> i32 {
-    if op.fua { libc::RWF_DSYNC } else { 0 }
-}
-
-fn discard_entry(offset_bytes: u64, len_bytes: u64) -> squeue::Entry {
-    // The command takes its length in the field that overlays the first command bytes.
-    let mut command = [0; 16];
-    #[expect(clippy::host_endian_bytes, reason = "a field of a kernel structure in memory")]
-    command[..8].copy_from_slice(&len_bytes.to_ne_bytes());
-    opcode::UringCmd16::new(FILE, BLOCK_URING_CMD_DISCARD)
-        .addr(Some(offset_bytes))
-        .cmd(command)
-        .build()
-}
-
-/// How a ring may be set up, best first; each step names what an older kernel lacks.
-#[derive(Clone, Copy, Debug)]
-enum Setup {
-    DeferredTaskRun,
-    SingleIssuer,
-    Cooperative,
-    Plain,
-}
-
-impl Setup {
-    const ALL: [Self; 4] =
-        [Self::DeferredTaskRun, Self::SingleIssuer, Self::Cooperative, Self::Plain];
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::DeferredTaskRun => "single issuer, deferred task run",
-            Self::SingleIssuer => "single issuer (no DEFER_TASKRUN: needs Linux 6.1)",
-            Self::Cooperative => "cooperative task run (no SINGLE_ISSUER: needs Linux 6.0)",
-            Self::Plain => "no setup flags (no COOP_TASKRUN: needs Linux 5.19)",
-        }
-    }
-
-    fn build(self, entries: u32) -> io::Result<IoUring> {
-        let mut builder = IoUring::builder();
-        builder.setup_r_disabled();
-        if !matches!(self, Self::Plain) {
-            builder.setup_coop_taskrun().setup_taskrun_flag().setup_submit_all();
-        }
-        if matches!(self, Self::SingleIssuer | Self::DeferredTaskRun) {
-            builder.setup_single_issuer();
-        }
-        if matches!(self, Self::DeferredTaskRun) {
-            builder.setup_defer_taskrun();
-        }
-        builder.build(entries)
-    }
-}
-
 /// A ring with the medium registered and a line on how; or why there is none.
-fn open_ring(depth: u32, fd: i32) -> Result<(IoUring, String), String> {
-    let (ring, setup) = build_ring(depth)?;
+fn open_ring<E, A>(
+    depth: u32,
+    fd: RawFd,
+    polling: Polling,
+) -> Result<(IoUring<E, A>, String), String>
+where
+    E: squeue::EntryMarker,
+    A: cqueue::EntryMarker,
+{
+    let (ring, how) = build_ring(depth, polling)?;
     ring.submitter()
         .register_files(&[fd])
         .map_err(|error| format!("io_uring cannot register the file: {error}"))?;
-    Ok((ring, format!("io_uring, {}", setup.name())))
-}
-
-fn build_ring(depth: u32) -> Result<(IoUring, Setup), String> {
-    let mut refusal = io::Error::from(Errno::INVAL);
-    for setup in Setup::ALL {
-        match setup.build(depth) {
-            Ok(ring) => return Ok((ring, setup)),
-            Err(error) => refusal = error,
-        }
-        if refusal.raw_os_error() != Some(Errno::INVAL.raw_os_error()) {
-            break;
-        }
-    }
-    Err(no_ring_reason(&refusal))
-}
-
-fn no_ring_reason(refusal: &io::Error) -> String {
-    let hint = match Errno::from_io_error(refusal) {
-        Some(Errno::NOSYS) => "; the kernel or a seccomp filter does not know io_uring",
-        Some(Errno::PERM) => "; see /proc/sys/kernel/io_uring_disabled and seccomp",
-        Some(Errno::NOMEM) => "; see ulimit -l",
-        _ => "",
-    };
-    format!("no io_uring: {refusal}{hint}")
+    Ok((ring, how))
 }
 
 /// Registers the transfer memory; without (locked-memory limit) the engine works, a little slower.
-fn register_arena(ring: &IoUring, pool: &BufferPool, how: &mut String) -> bool {
+fn register_arena<E, A>(ring: &IoUring<E, A>, pool: &BufferPool, how: &mut String) -> bool
+where
+    E: squeue::EntryMarker,
+    A: cqueue::EntryMarker,
+{
     let (start, len) = pool.arena();
     let vector = libc::iovec { iov_base: start.cast(), iov_len: len };
     // SAFETY: the arena outlives the ring: `UringEngine` drops the ring first, and leaks the pool
@@ -533,4 +445,70 @@ fn has_discard_command(medium: &Medium) -> bool {
         Ok(ring.completion().next().map_or(0, |answer| answer.result()))
     };
     answer().is_ok_and(|result| result == -Errno::INVAL.raw_os_error())
+}
+
+/// Reads a block through a ring of its own: only the answer tells whether device and driver take such
+/// commands.
+fn probe_read<C: Commands>(
+    fd: RawFd,
+    commands: &C,
+    medium: &Medium,
+    pool: &mut BufferPool,
+    polling: Polling,
+) -> Result<(), String> {
+    let read = Op {
+        kind: OpKind::Read,
+        data: Data::Incompressible,
+        fua: false,
+        len: medium.limits.logical_block_bytes,
+        tag: 0,
+        offset: 0,
+    };
+    let mut answer = || -> io::Result<i32> {
+        let mut builder = IoUring::<C::Entry, C::Answer>::builder();
+        if polling.completions {
+            builder.setup_iopoll();
+        }
+        let mut ring = builder.build(1)?;
+        ring.submitter().register_files(&[fd])?;
+        let entry = commands.entry(&read, pool);
+        // SAFETY: the area of slot 0 is as long as a transfer, idle, and outlives the ring, which is
+        // gone when the answer is there.
+        unsafe { ring.submission().push(&entry) }.map_err(io::Error::other)?;
+        ring.submit_and_wait(1)?;
+        let answer = ring.completion().next().ok_or(io::ErrorKind::WouldBlock)?;
+        Ok(Into::<cqueue::Entry>::into(answer).result())
+    };
+    match answer() {
+        Ok(result) if result == commands.expected(&read) => Ok(()),
+        Ok(result) if result >= 0 => Err(format!("a read of a block gave {result} bytes")),
+        Ok(result) => Err(io::Error::from_raw_os_error(-result).to_string()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Why completions of the medium cannot be polled, where they cannot.
+fn check_polling(medium: &Medium, pool: &mut BufferPool, polling: Polling) -> Result<(), String> {
+    if !polling.completions {
+        return Ok(());
+    }
+    // Older kernels take the commands all the same and wait for interrupts.
+    let tried = match medium.identity.details.get("io_poll") {
+        Some(flag) if flag == "0" => Err("its queue says queue/io_poll = 0".to_owned()),
+        _ => {
+            let commands = FileCommands {
+                kind: medium.kind,
+                fixed_buffers: false,
+                discard_command: false,
+                polled: true,
+            };
+            probe_read(medium.file.as_raw_fd(), &commands, medium, pool, polling)
+        }
+    };
+    tried.map_err(|why| {
+        format!(
+            "its completions cannot be polled: {why}; NVMe needs the module parameter nvme.poll_queues \
+             above 0, and most other drivers cannot"
+        )
+    })
 }
