@@ -30,6 +30,8 @@ pub struct Limits {
     pub rest: bool,
     /// True where the target's own telemetry counts the energy it draws.
     pub energy: bool,
+    /// True where the controller is known to compress what it stores.
+    pub compresses: bool,
 }
 
 /// What link and drive may do while there is nothing to do.

@@ -269,6 +269,18 @@ fn trim_of_both_kinds_of_data_and_after_idle_gives_eight_passes() {
 }
 
 #[test]
+fn trim_looks_at_both_kinds_of_data_where_the_controller_compresses() {
+    let passes = |keys: &[(&str, &str)]| {
+        let library = tempfile::tempdir().unwrap();
+        let outcome = run_test(&mut small_drive(keys), library.path(), "trim", TRIM_SHORT).unwrap();
+        (outcome.run.config["data"].clone(), outcome.run.tables[0].rows.len())
+    };
+    assert_eq!(passes(&[]), ("incompressible".into(), 3));
+    let compressing = [("compression.granule_bytes", "1024"), ("gc.free_high", "5")];
+    assert_eq!(passes(&compressing), ("both".into(), 6));
+}
+
+#[test]
 fn trim_on_a_drive_without_it_is_refused_before_anything_is_touched() {
     let library = tempfile::tempdir().unwrap();
     let mut drive = small_drive(&[("interface.deallocate", "absent")]);

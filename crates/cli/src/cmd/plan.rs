@@ -146,6 +146,7 @@ fn file_limits() -> Limits {
         deallocate: true,
         rest: false,
         energy: false,
+        compresses: false,
     }
 }
 

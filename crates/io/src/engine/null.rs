@@ -18,6 +18,7 @@ const LIMITS: Limits = Limits {
     deallocate: true,
     rest: false,
     energy: false,
+    compresses: false,
 };
 
 /// A target with nothing behind it.

@@ -80,6 +80,7 @@ impl ScriptedTarget {
             deallocate: true,
             rest: false,
             energy: false,
+            compresses: false,
         };
         Self {
             capacity_bytes,

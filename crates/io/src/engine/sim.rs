@@ -91,6 +91,7 @@ fn limits(config: &Config) -> Limits {
         deallocate: config.interface.deallocate != DeallocateSupport::Absent,
         rest: config.power.is_some_and(|power| power.slumber.or(power.sleep).is_some()),
         energy: config.power.is_some(),
+        compresses: config.geometry.page_granules > 1,
     }
 }
 

@@ -65,6 +65,7 @@ fn limits(report: &DeviceReport, options: &OpenOptions) -> Result<Limits, IoErro
         deallocate: options.write && report.deallocate,
         rest: false,
         energy: false,
+        compresses: false,
     })
 }
 

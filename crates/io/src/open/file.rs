@@ -348,6 +348,7 @@ fn medium(
         deallocate,
         rest: false,
         energy: false,
+        compresses: false,
     };
     let identity = Identity {
         kind: TargetKind::File,

@@ -3,8 +3,8 @@
 //! Method (suite reference, section 2): a linear write pass of the purged drive; torture (4 KiB random
 //! writes over every LBA, QD 32, 60 minutes); a second pass; torture again; one TRIM of the whole span;
 //! a third pass. Ours: torture comes again before each pass, since a linear pass overwrites what
-//! torture has done; a fourth pass after torture and idle time without TRIM; `data=both` does all of it
-//! once more with repeating data, on a purged drive, for compressing controllers. How to read it: the
+//! torture has done; a fourth pass after torture and idle time without TRIM; all of it once more with repeating data,
+//! on a purged drive, where the controller compresses (or with `data=both`). How to read it: the
 //! pass after TRIM must return to the fresh one (mean within 10%, no zone below half of the same
 //! zone when fresh). Where torture leaves no mark, the run cannot tell.
 
@@ -36,7 +36,11 @@ pub const DEFINITION: Definition = Definition {
             help: "pause before the last pass; 0s leaves it out",
         },
         Param { name: "queue_depth", default: "32", help: "commands kept outstanding by torture" },
-        Param { name: "data", default: "incompressible", help: "or repeating, or both" },
+        Param {
+            name: "data",
+            default: "auto",
+            help: "incompressible, repeating or both; auto: both where the controller compresses",
+        },
     ],
     procedure,
     figures,
@@ -68,7 +72,8 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     let torture = params.duration("torture")?;
     let idle: Nanos = params.get("idle")?;
     let depth = params.queue_depth("queue_depth")?;
-    let kinds = kinds(&params.text("data"))?;
+    let data = data(params, site);
+    let kinds = kinds(&data)?;
     let mut phases = Vec::new();
     for (prefix, _, data) in kinds {
         let name = |end: &str| format!("{prefix}{end}");
@@ -89,9 +94,18 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
         ("torture_s", steps::seconds(torture)),
         ("idle_s", steps::seconds(idle)),
         ("queue_depth", depth.into()),
-        ("data", params.text("data").into()),
+        ("data", data.into()),
     ]);
     Ok(Procedure { config, steps: phases.into_iter().map(Into::into).collect(), notes: Vec::new() })
+}
+
+/// The kinds asked for. A controller that compresses does not recover alike from both.
+fn data(params: &Params, site: &Site<'_>) -> String {
+    match params.text("data").as_str() {
+        "auto" if site.limits.compresses => "both".to_owned(),
+        "auto" => "incompressible".to_owned(),
+        asked => asked.to_owned(),
+    }
 }
 
 type Kind = (&'static str, &'static str, Data);
@@ -102,7 +116,7 @@ fn kinds(text: &str) -> Result<&'static [Kind], RunError> {
         "repeating" => Ok(&KINDS[1..]),
         "both" => Ok(&KINDS),
         _ => Err(RunError::Usage(format!(
-            "`--set data={text}` must be incompressible, repeating or both"
+            "`--set data={text}` must be auto, incompressible, repeating or both"
         ))),
     }
 }
