@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use common::{add_phase, load_rows, phase, run_named};
+use result::schema::RunStatus;
 use result::store::{RunDir, RunWriter, StoreError, preflight};
 
 /// A RAM file system of a few pages, gone when dropped.
@@ -75,6 +76,7 @@ fn a_full_disk_costs_only_the_phase_in_flight() {
     assert_eq!(RunDir::open(writer.path()).unwrap().rows(0).unwrap().seconds.len(), 5);
 
     assert!(matches!(writer.rescue(&disk.path.join("below"), &run), Err(StoreError::Io { .. })));
+    run.status = RunStatus::Failed;
     let refuge = tempfile::tempdir().unwrap();
     let rescued = RunDir::open(&writer.rescue(refuge.path(), &run).unwrap()).unwrap();
     assert_eq!(*rescued.run(), run);
