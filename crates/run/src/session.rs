@@ -63,6 +63,27 @@ pub struct Request {
     pub workers: Workers,
 }
 
+impl Request {
+    /// The test with its defaults on the whole target, with nothing said about where it comes from.
+    #[must_use]
+    pub fn new(test: Test, library: PathBuf) -> Self {
+        Self {
+            test,
+            settings: Vec::new(),
+            span: SpanRequest::Default,
+            seed: 1,
+            library,
+            command: String::new(),
+            invocation: None,
+            resume: None,
+            environment: BTreeMap::new(),
+            warnings: Vec::new(),
+            meter: None,
+            workers: Workers::default(),
+        }
+    }
+}
+
 /// What a run needs from outside: the stop button, an ear, a calendar.
 pub struct Control<'a> {
     /// Set to stop the run; what was measured is kept.

@@ -1,16 +1,18 @@
 //! Is the smallest spare area the one that theory gives, and are impossible floors refused?
 #![allow(missing_docs, clippy::print_stdout, reason = "a test that shows its figures")]
 
-use std::collections::BTreeMap;
-use std::sync::atomic::AtomicBool;
+mod common;
+
+use std::path::Path;
 
 use base::{Bytes, Nanos};
+use common::{request, run_quietly, simulated};
 use io::engine::scripted::{Reply, ScriptedTarget};
 use io::engine::sim::SimTarget;
 use io::{Identity, Target};
 use result::schema::Run;
 use run::advise::{Advice, Floor, Question, Search, Try};
-use run::{Control, Request, RunError, Test};
+use run::{Request, RunError, Test};
 
 const DRIVE: &str = "sandisk-extreme-ii-480gb";
 
@@ -26,32 +28,13 @@ fn question(floor: Floor) -> Question {
 }
 
 fn small_drive() -> SimTarget {
-    let keys = [("scale".to_owned(), "1/1024".to_owned())];
-    SimTarget::open(&format!("sim:{DRIVE}"), DRIVE, &keys).unwrap()
+    simulated(DRIVE, &[("scale", "1/1024")])
 }
 
-fn measure(at: &Try, library: &std::path::Path) -> Result<Run, RunError> {
-    let request = Request {
-        test: Test::Consistency,
-        settings: at.settings.clone(),
-        span: at.span(),
-        seed: 1,
-        library: library.to_owned(),
-        command: String::new(),
-        invocation: None,
-        resume: None,
-        environment: BTreeMap::new(),
-        warnings: Vec::new(),
-        meter: None,
-        workers: run::Workers::default(),
-    };
-    let never = AtomicBool::new(false);
-    let mut control = Control {
-        interrupted: &never,
-        observer: &mut |_| (),
-        unix_ns: || 1_795_000_000_000_000_000,
-    };
-    run::run(&mut small_drive(), &request, &mut control).map(|outcome| outcome.run)
+fn measure(at: &Try, library: &Path) -> Result<Run, RunError> {
+    let settings = at.settings.clone();
+    let request = Request { settings, span: at.span(), ..request(library, Test::Consistency, &[]) };
+    run_quietly(&mut small_drive(), &request).map(|outcome| outcome.run)
 }
 
 fn ask(question: Question) -> Advice {

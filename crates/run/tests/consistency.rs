@@ -1,19 +1,20 @@
 //! Does a run do what the suite says, and does it keep what it measured however it ends?
 #![allow(missing_docs, reason = "a test")]
 
-use std::collections::BTreeMap;
+mod common;
+
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 use base::{Nanos, OpKind};
+use common::{run_quietly, run_with, simulated};
+use io::IoError;
 use io::engine::faulty::{Fault, FaultyTarget};
 use io::engine::scripted::{Event as Asked, Reply, ScriptedTarget};
-use io::engine::sim::SimTarget;
-use io::{IoError, Target};
 use result::rows::PhaseRows;
 use result::schema::RunStatus;
 use result::store::RunDir;
-use run::{Control, Event, Outcome, Request, RunError, SpanRequest, Test};
+use run::{Event, Outcome, Request, RunError, SpanRequest, Test};
 
 const MIB: u64 = 1 << 20;
 /// 32 commands of 1 ms each at a time are 32,000 IOPS; those that end at the very end of the first
@@ -21,39 +22,7 @@ const MIB: u64 = 1 << 20;
 const FIRST: u64 = 31_968;
 
 fn request(library: &Path, settings: &[(&str, &str)]) -> Request {
-    Request {
-        test: Test::Consistency,
-        settings: settings.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
-        span: SpanRequest::Default,
-        seed: 1,
-        library: library.to_owned(),
-        command: "ssdlab run".to_owned(),
-        invocation: None,
-        resume: None,
-        environment: BTreeMap::new(),
-        warnings: Vec::new(),
-        meter: None,
-        workers: run::Workers::default(),
-    }
-}
-
-fn run_with<T: Target>(
-    target: &mut T,
-    request: &Request,
-    mut observer: impl FnMut(&Event, &AtomicBool),
-) -> Result<Outcome, RunError> {
-    let interrupted = AtomicBool::new(false);
-    let mut observer = |event: &Event| observer(event, &interrupted);
-    let mut control = Control {
-        interrupted: &interrupted,
-        observer: &mut observer,
-        unix_ns: || 1_795_000_000_000_000_000,
-    };
-    run::run(target, request, &mut control)
-}
-
-fn run_quietly<T: Target>(target: &mut T, request: &Request) -> Result<Outcome, RunError> {
-    run_with(target, request, |_, _| ())
+    common::request(library, Test::Consistency, settings)
 }
 
 fn load_rows(outcome: &Outcome) -> PhaseRows {
@@ -67,10 +36,8 @@ fn writes(rows: &PhaseRows) -> Vec<u64> {
 #[test]
 fn a_simulated_drive_gives_one_row_a_second_and_sums_that_agree() {
     let library = tempfile::tempdir().unwrap();
-    let keys = [("scale".to_owned(), "1/64".to_owned())];
-    let spec = "sim:sandisk-extreme-ii-480gb?scale=1/64";
     let run = |seed| {
-        let mut target = SimTarget::open(spec, "sandisk-extreme-ii-480gb", &keys).unwrap();
+        let mut target = simulated("sandisk-extreme-ii-480gb", &[("scale", "1/64")]);
         let request = Request { seed, ..request(library.path(), &[("duration", "40s")]) };
         run_quietly(&mut target, &request).unwrap()
     };

@@ -1,10 +1,11 @@
 //! Does the power test report what the drive draws, and does energy add up?
 #![allow(missing_docs, reason = "a test")]
 
-use std::collections::BTreeMap;
-use std::path::Path;
-use std::sync::atomic::AtomicBool;
+mod common;
 
+use std::path::Path;
+
+use common::{metric, request, run_quietly, simulated};
 use io::Target;
 use io::engine::null::NullTarget;
 use io::engine::scripted::{Reply, ScriptedTarget};
@@ -12,7 +13,7 @@ use io::engine::sim::SimTarget;
 use io::meter::MeterSpec;
 use result::schema::RunStatus;
 use result::store::RunDir;
-use run::{Control, Outcome, Request, RunError, SpanRequest, Test};
+use run::{Outcome, Request, RunError, Test};
 
 const SHORT: &str = "settle=2s rest=5s time=10s random_span=256MiB";
 
@@ -30,42 +31,12 @@ fn run_metered<T: Target>(
     settings: &str,
     meter: Option<MeterSpec>,
 ) -> Result<Outcome, RunError> {
-    let setting = |text: &str| {
-        let (key, value) = text.split_once('=').expect("key=value");
-        (key.to_owned(), value.to_owned())
-    };
-    let request = Request {
-        test: Test::Power,
-        settings: settings.split_whitespace().map(setting).collect(),
-        span: SpanRequest::Default,
-        seed: 1,
-        library: library.to_owned(),
-        command: "ssdlab run power".to_owned(),
-        invocation: None,
-        resume: None,
-        environment: BTreeMap::new(),
-        warnings: Vec::new(),
-        meter,
-        workers: run::Workers::default(),
-    };
-    let interrupted = AtomicBool::new(false);
-    let mut control = Control {
-        interrupted: &interrupted,
-        observer: &mut |_| (),
-        unix_ns: || 1_795_000_000_000_000_000,
-    };
-    run::run(target, &request, &mut control)
+    let request = request(library, Test::Power, &common::settings(settings));
+    run_quietly(target, &Request { meter, ..request })
 }
 
 fn drive(name: &str) -> SimTarget {
-    let keys = [("scale".to_owned(), "1/128".to_owned())];
-    SimTarget::open(&format!("sim:{name}"), name, &keys).expect("a built-in model")
-}
-
-fn metric(outcome: &Outcome, name: &str) -> f64 {
-    let metrics = &outcome.run.metrics;
-    let value = metrics.get(name).unwrap_or_else(|| panic!("no {name} in {metrics:#?}"));
-    value.unwrap_or_else(|| panic!("{name} is null"))
+    simulated(name, &[("scale", "1/128")])
 }
 
 #[test]

@@ -2,9 +2,13 @@
 //! against a drive that has converged.
 #![allow(missing_docs, clippy::print_stdout, reason = "a test that shows its figures")]
 
+mod common;
+
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use base::OpKind;
+use common::{request, simulated};
 use io::Target;
 use io::engine::scripted::{Reply, ScriptedTarget};
 use io::engine::sim::SimTarget;
@@ -23,8 +27,7 @@ struct Drive {
 
 impl Drive {
     fn new(name: &str, keys: &[(&str, &str)], span_percent: u64) -> Self {
-        let keys: Vec<_> = keys.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
-        let target = SimTarget::open(&format!("sim:{name}"), name, &keys).unwrap();
+        let target = simulated(name, keys);
         let span_bytes = target.capacity_bytes() * span_percent / 100 / 4096 * 4096;
         Self { target, span_bytes, seed: 0 }
     }
@@ -164,20 +167,7 @@ fn plan(
     span: SpanRequest,
     settings: &[(&str, &str)],
 ) -> Result<Plan, String> {
-    let request = Request {
-        test: Test::Consistency,
-        settings: settings.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
-        span,
-        seed: 1,
-        library: "unused".into(),
-        command: String::new(),
-        invocation: None,
-        resume: None,
-        environment: std::collections::BTreeMap::new(),
-        warnings: Vec::new(),
-        workers: run::Workers::default(),
-        meter: None,
-    };
+    let request = Request { span, ..request(Path::new("unused"), Test::Consistency, settings) };
     let plan = run::session::plan(&request, &target.identity(), &target.limits());
     plan.map_err(|error| error.to_string())
 }

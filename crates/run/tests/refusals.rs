@@ -1,13 +1,13 @@
 //! Is a test that a target cannot do refused with the reason, before anything is written?
 #![allow(missing_docs, reason = "a test")]
 
-use std::collections::BTreeMap;
-use std::sync::atomic::AtomicBool;
+mod common;
 
 use base::Bytes;
+use common::{request, run_quietly};
 use io::engine::scripted::{Reply, ScriptedTarget};
 use io::{Limits, Target};
-use run::{Control, Request, SpanRequest, Test};
+use run::{Request, SpanRequest, Test};
 
 const MIB: u64 = 1 << 20;
 
@@ -23,23 +23,9 @@ fn small_drive() -> ScriptedTarget {
 fn refusal(test: &str, span: SpanRequest, settings: &[(&str, &str)]) -> String {
     let mut target = small_drive();
     let library = tempfile::tempdir().unwrap();
-    let request = Request {
-        test: test.parse::<Test>().unwrap(),
-        settings: settings.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
-        span,
-        seed: 1,
-        library: library.path().to_owned(),
-        command: String::new(),
-        invocation: None,
-        resume: None,
-        environment: BTreeMap::new(),
-        warnings: Vec::new(),
-        meter: None,
-        workers: run::Workers::default(),
-    };
-    let never = AtomicBool::new(false);
-    let mut control = Control { interrupted: &never, observer: &mut |_| (), unix_ns: || 1 };
-    let refused = run::run(&mut target, &request, &mut control);
+    let test_named = test.parse().unwrap();
+    let request = Request { span, ..request(library.path(), test_named, settings) };
+    let refused = run_quietly(&mut target, &request);
     assert!(target.events().is_empty(), "{test}: {:?}", target.events());
     assert_eq!(
         std::fs::read_dir(library.path()).unwrap().count(),

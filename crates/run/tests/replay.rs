@@ -1,20 +1,20 @@
 //! Is a trace replayed as it was recorded: order, depths, times, addresses?
 #![allow(missing_docs, reason = "a test")]
 
-use std::collections::BTreeMap;
+mod common;
+
 use std::fs::File;
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
 use base::{Data, Nanos, Op, OpKind};
+use common::{metric, request, run_quietly, simulated};
 use io::Target;
 use io::engine::scripted::{Event, Reply, ScriptedTarget};
-use io::engine::sim::SimTarget;
 use load::trace::store::TraceWriter;
 use load::trace::{Flags, Record, TraceInfo};
 use result::schema::RunStatus;
 use result::store::RunDir;
-use run::{Control, Outcome, Request, RunError, SpanRequest, Test};
+use run::{Outcome, RunError};
 
 const MS: u64 = 1_000_000;
 const CAPACITY: u64 = 1 << 20;
@@ -25,28 +25,7 @@ fn run_test<T: Target>(
     test: &str,
     settings: &[(&str, &str)],
 ) -> Result<Outcome, RunError> {
-    let settings = settings.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned()));
-    let request = Request {
-        test: test.parse::<Test>().unwrap(),
-        settings: settings.collect(),
-        span: SpanRequest::Default,
-        seed: 1,
-        library: library.to_owned(),
-        command: format!("ssdlab run {test}"),
-        invocation: None,
-        resume: None,
-        environment: BTreeMap::new(),
-        warnings: Vec::new(),
-        meter: None,
-        workers: run::Workers::default(),
-    };
-    let interrupted = AtomicBool::new(false);
-    let mut control = Control {
-        interrupted: &interrupted,
-        observer: &mut |_| (),
-        unix_ns: || 1_795_000_000_000_000_000,
-    };
-    run::run(target, &request, &mut control)
+    run_quietly(target, &request(library, test.parse().unwrap(), settings))
 }
 
 /// What came of replaying these records: the outcome, and every command with the time of its issue. Every command takes
@@ -83,12 +62,6 @@ fn write(at_ms: u64, offset: u64, queue_depth: u16) -> Record {
 
 fn issue_ms(ops: &[(u64, Op)]) -> Vec<u64> {
     ops.iter().map(|(at, _)| at / MS).collect()
-}
-
-fn metric(outcome: &Outcome, name: &str) -> f64 {
-    let metrics = &outcome.run.metrics;
-    let value = metrics.get(name).unwrap_or_else(|| panic!("no {name} in {metrics:#?}"));
-    value.unwrap_or_else(|| panic!("{name} is null"))
 }
 
 #[test]
@@ -220,8 +193,7 @@ fn the_storage_benches_reach_their_depths_and_report_all_figures() {
     for (test, mean, at_1) in published {
         let library = tempfile::tempdir().unwrap();
         let drive = "sandisk-extreme-ii-480gb";
-        let keys = [("scale".to_owned(), "1/256".to_owned())];
-        let mut target = SimTarget::open(&format!("sim:{drive}"), drive, &keys).unwrap();
+        let mut target = simulated(drive, &[("scale", "1/256")]);
         let part = if test == "destroyer" { "1/5000" } else { "1/400" };
         let outcome = run_test(&mut target, library.path(), test, &[("part", part)]).unwrap();
         assert_eq!(outcome.run.status, RunStatus::Complete, "{:?}", outcome.run.warnings);

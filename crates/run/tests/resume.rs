@@ -1,15 +1,17 @@
 //! Does a run that is continued end as if it had never been interrupted, and only where it can?
 #![allow(missing_docs, reason = "a test")]
 
-use std::collections::BTreeMap;
-use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+mod common;
 
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+use common::run_with;
 use io::engine::sim::SimTarget;
 use io::{IoError, Target};
 use result::schema::RunStatus;
 use result::store::{RunDir, RunWriter};
-use run::{Control, Event, Outcome, Request, RunError, SpanRequest, Test};
+use run::{Event, Outcome, Request, RunError, Test};
 
 const DRIVE: &str = "sandisk-extreme-ii-480gb";
 const CORNERS: &[(&str, &str)] =
@@ -23,18 +25,9 @@ fn drive(scale: &str) -> SimTarget {
 
 fn request(library: &Path, test: Test, settings: &[(&str, &str)]) -> Request {
     Request {
-        test,
-        settings: settings.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect(),
-        span: SpanRequest::Default,
         seed: 7,
-        library: library.to_owned(),
         command: "ssdlab run".to_owned(),
-        invocation: None,
-        resume: None,
-        environment: BTreeMap::new(),
-        warnings: Vec::new(),
-        meter: None,
-        workers: run::Workers::default(),
+        ..common::request(library, test, settings)
     }
 }
 
@@ -44,19 +37,12 @@ fn run_until<T: Target>(
     request: &Request,
     until: &str,
 ) -> Result<Outcome, RunError> {
-    let interrupted = AtomicBool::new(false);
     let mut phase = String::new();
-    let mut observer = |event: &Event| match event {
+    run_with(target, request, |event, stop| match event {
         Event::PhaseStarted { name, .. } => name.clone_into(&mut phase),
-        Event::Second { .. } if phase == until => interrupted.store(true, Ordering::Relaxed),
+        Event::Second { .. } if phase == until => stop.store(true, Ordering::Relaxed),
         _ => (),
-    };
-    let mut control = Control {
-        interrupted: &interrupted,
-        observer: &mut observer,
-        unix_ns: || 1_795_000_000_000_000_000,
-    };
-    run::run(target, request, &mut control)
+    })
 }
 
 fn run<T: Target>(target: &mut T, request: &Request) -> Result<Outcome, RunError> {

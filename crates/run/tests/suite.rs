@@ -1,17 +1,18 @@
 //! Do the tests of the suite do what the reference says, and name their figures as scripts expect?
 #![allow(missing_docs, reason = "a test")]
 
-use std::collections::BTreeMap;
+mod common;
+
 use std::path::Path;
-use std::sync::atomic::AtomicBool;
 
 use base::{Data, Op, OpKind};
+use common::{metric, request, run_quietly, simulated};
 use io::engine::scripted::{Event as Asked, Reply, ScriptedTarget};
 use io::engine::sim::SimTarget;
 use io::{IoError, Target};
 use result::schema::{RunStatus, VerdictOutcome};
 use result::store::RunDir;
-use run::{Control, Outcome, Request, RunError, SpanRequest, Test};
+use run::{Outcome, RunError};
 
 const MIB: u64 = 1 << 20;
 const DRIVE: &str = "sandisk-extreme-ii-480gb";
@@ -23,38 +24,12 @@ fn run_test<T: Target>(
     test: &str,
     settings: &str,
 ) -> Result<Outcome, RunError> {
-    let setting = |text: &str| {
-        let (key, value) = text.split_once('=').expect("key=value");
-        (key.to_owned(), value.to_owned())
-    };
-    let request = Request {
-        test: test.parse::<Test>().unwrap(),
-        settings: settings.split_whitespace().map(setting).collect(),
-        span: SpanRequest::Default,
-        seed: 1,
-        library: library.to_owned(),
-        command: format!("ssdlab run {test}"),
-        invocation: None,
-        resume: None,
-        environment: BTreeMap::new(),
-        warnings: Vec::new(),
-        meter: None,
-        workers: run::Workers::default(),
-    };
-    let interrupted = AtomicBool::new(false);
-    let mut control = Control {
-        interrupted: &interrupted,
-        observer: &mut |_| (),
-        unix_ns: || 1_795_000_000_000_000_000,
-    };
-    run::run(target, &request, &mut control)
+    run_quietly(target, &request(library, test.parse().unwrap(), &common::settings(settings)))
 }
 
 /// A simulated drive of 1/256 of the size, with more keys.
 fn small_drive(keys: &[(&str, &str)]) -> SimTarget {
-    let scale = [("scale", "1/256")];
-    let keys = scale.iter().chain(keys).map(|(k, v)| ((*k).to_owned(), (*v).to_owned()));
-    SimTarget::open(&format!("sim:{DRIVE}"), DRIVE, &keys.collect::<Vec<_>>()).unwrap()
+    simulated(DRIVE, &[&[("scale", "1/256")], keys].concat())
 }
 
 /// Runs on a small simulated drive to a good end, and checks the run directory.
@@ -67,12 +42,6 @@ fn on_small_drive(test: &str, settings: &str) -> Outcome {
     assert_eq!(dir.contradictions().unwrap(), Vec::<String>::new());
     result::report::build("report", &[dir]).unwrap();
     outcome
-}
-
-fn metric(outcome: &Outcome, name: &str) -> f64 {
-    let metrics = &outcome.run.metrics;
-    let value = metrics.get(name).unwrap_or_else(|| panic!("no {name} in {metrics:#?}"));
-    value.unwrap_or_else(|| panic!("{name} is null"))
 }
 
 /// Commands between the purges and fills, taken apart by what they are like.

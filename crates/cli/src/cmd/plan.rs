@@ -90,18 +90,11 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<u8> {
 /// A request as far as a plan needs one.
 pub fn request(args: &TestArgs, span: SpanRequest) -> Request {
     Request {
-        test: args.test,
         settings: args.settings.clone(),
         span,
         seed: args.seed,
-        library: args.library.clone(),
-        command: String::new(),
-        invocation: None,
-        resume: None,
-        environment: BTreeMap::new(),
-        warnings: Vec::new(),
         meter: args.meter.clone(),
-        workers: run::Workers::default(),
+        ..Request::new(args.test, args.library.clone())
     }
 }
 

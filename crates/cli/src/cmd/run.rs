@@ -165,18 +165,13 @@ fn one_of(
     };
     let mut opened = target::open(&job.spec, &options)?;
     let request = Request {
-        test: args.test.test,
-        settings: args.test.settings.clone(),
-        span: job.span,
-        seed: args.test.seed,
-        library: args.test.library.clone(),
         command: origin.command.clone(),
         invocation: origin.invocation.clone(),
         resume: origin.earlier.clone(),
         environment: io::environment::environment(),
         warnings: opened.warnings(),
-        meter: args.test.meter.clone(),
         workers: args.engine.workers(),
+        ..plan::request(&args.test, job.span)
     };
     let line = progress.line();
     let mut observer = |event: &Event| line.event(event);
