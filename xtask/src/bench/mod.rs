@@ -4,9 +4,12 @@ mod engine;
 mod scratch;
 mod trace;
 
-use anyhow::Result;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
 use clap::{Args, Subcommand};
 
+use crate::log::Log;
 use crate::proc;
 use crate::workspace::Workspace;
 
@@ -38,6 +41,15 @@ pub(crate) fn run(workspace: &Workspace, verb: &BenchVerb) -> Result<()> {
     };
     println!("{}", document.trim_end());
     Ok(())
+}
+
+/// The program to measure: the one given, by a path that holds in every directory, else a release build of this one.
+fn program(workspace: &Workspace, given: Option<&Path>) -> Result<PathBuf> {
+    if let Some(program) = given {
+        return program.canonicalize().with_context(|| format!("{}", program.display()));
+    }
+    proc::stream(Log::stderr("bench"), &mut workspace.build_release())?;
+    Ok(workspace.ssdlab())
 }
 
 fn simulator(workspace: &Workspace, args: &SimArgs) -> Result<String> {

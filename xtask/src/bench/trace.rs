@@ -17,7 +17,6 @@ use serde_json::{Value, json};
 
 use super::scratch::{ScratchDir, children_cpu_ns};
 use crate::log::Log;
-use crate::proc;
 use crate::workspace::Workspace;
 
 const LOG: Log = Log::stderr("bench");
@@ -77,13 +76,7 @@ struct Bench {
 
 /// Measures and returns the JSON document.
 pub(crate) fn run(workspace: &Workspace, args: &TraceArgs) -> Result<String> {
-    let program = match &args.program {
-        Some(program) => program.canonicalize().context("--program")?,
-        None => {
-            proc::stream(LOG, &mut workspace.build_release())?;
-            workspace.ssdlab()
-        }
-    };
+    let program = super::program(workspace, args.program.as_deref())?;
     let settings = if args.quick { QUICK } else { FULL };
     let bench = Bench { program, dir: ScratchDir::make(args.dir.as_deref())? };
     let document = json!({

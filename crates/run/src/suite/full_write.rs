@@ -19,7 +19,7 @@ pub const DEFINITION: Definition = Definition {
     writes: true,
     params: &[
         Param { name: "queue_depth", default: "32", help: "commands kept outstanding" },
-        Param { name: "data", default: "incompressible", help: "or repeating, or e.g. 46%" },
+        steps::DATA,
     ],
     procedure,
     figures,

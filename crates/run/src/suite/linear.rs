@@ -17,7 +17,7 @@ pub const DEFINITION: Definition = Definition {
     writes: true,
     params: &[
         Param { name: "purge", default: "true", help: "bring the target to its fresh state first" },
-        Param { name: "data", default: "incompressible", help: "or repeating, or e.g. 46%" },
+        steps::DATA,
     ],
     procedure,
     figures,

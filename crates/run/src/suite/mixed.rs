@@ -34,7 +34,7 @@ pub const DEFINITION: Definition = Definition {
             help: "share of deallocations in all commands, beside reads and writes",
         },
         Param { name: "flush_percent", default: "0", help: "share of flushes, the same" },
-        Param { name: "data", default: "incompressible", help: "or repeating, or e.g. 46%" },
+        steps::DATA,
     ],
     procedure,
     figures,

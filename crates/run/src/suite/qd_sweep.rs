@@ -28,7 +28,7 @@ pub const DEFINITION: Definition = Definition {
             default: "1,2,4,8,16,32,64,128,256",
             help: "depths, in order",
         },
-        Param { name: "data", default: "incompressible", help: "or repeating, or e.g. 46%" },
+        steps::DATA,
     ],
     procedure,
     figures,

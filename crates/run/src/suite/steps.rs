@@ -7,13 +7,16 @@ use serde_json::Value;
 
 use super::{Action, PhaseSpec, Step};
 use crate::error::RunError;
-use crate::params::Params;
+use crate::params::{Param, Params};
 use crate::recorder::Zones;
 
 /// Size of the commands of fills and linear passes.
 pub const LINEAR_BLOCK_BYTES: u32 = 128 << 10;
 /// Commands that a fill keeps outstanding: nobody measures it, so it may be fast.
 pub const FILL_QUEUE_DEPTH: u32 = 32;
+/// What is written, in tests that ask for nothing else; read by [`data`].
+pub const DATA: Param =
+    Param { name: "data", default: "incompressible", help: "or repeating, or e.g. 46%" };
 /// Zones of a pass over a device, after HD Tach.
 pub const ZONES: u64 = 500;
 

@@ -64,13 +64,7 @@ pub(crate) fn run(workspace: &Workspace, args: &EngineArgs) -> Result<String> {
     if proc::which("fio").is_none() {
         bail!("fio is not in PATH: it is what ssdlab is compared with (Debian package fio)");
     }
-    let binary = match &args.ssdlab {
-        Some(binary) => binary.clone(),
-        None => {
-            proc::stream(LOG, &mut workspace.build_release())?;
-            workspace.ssdlab()
-        }
-    };
+    let binary = super::program(workspace, args.ssdlab.as_deref())?;
     let settings = if args.quick { QUICK } else { FULL };
     let dir = ScratchDir::make(args.dir.as_deref())?;
     let bench = Bench { binary: &binary, settings, dir: &dir.0 };
