@@ -1,4 +1,4 @@
-//! `ssdlab verify` on a file: what it keeps, what it finds, what it refuses.
+//! `ssdlab verify`: what a file keeps, what is found and refused; what simulated drives keep through power cuts.
 
 use std::os::unix::fs::FileExt;
 
@@ -56,4 +56,54 @@ fn a_target_without_data_cannot_be_verified() {
     let no_journal = verify(&lab, &[TARGET, "--check"]);
     no_journal.must_exit_with(2);
     assert!(no_journal.stderr.contains("ssdlab-verify.journal"), "{no_journal:#?}");
+}
+
+#[test]
+fn a_simulated_drive_keeps_its_promises_through_power_cuts() {
+    let lab = Lab::new();
+    let drive = "sim:sandisk-extreme-ii-480gb?scale=1/512";
+    let cuts = ["--power-cuts", "40", "--seed", "7"];
+    let exposed = verify(&lab, &[&[drive], &cuts[..]].concat());
+    exposed.must_exit_with(0);
+    let document = exposed.document();
+    assert_eq!((&document["cuts"], &document["broken_pages"]), (&40.into(), &0.into()));
+    let number = |pointer| document.pointer(pointer).and_then(Value::as_u64).expect(pointer);
+    for pointer in [
+        "/writes_not_durable",
+        "/at_the_cuts/programs_torn",
+        "/recovery/duration_ns/max",
+        "/recovery/units_read/max",
+        "/gc_moved_pages",
+    ] {
+        assert!(number(pointer) > 0, "{pointer}: {document:#}");
+    }
+    let again = verify(&lab, &[&[drive], &cuts[..]].concat());
+    assert_eq!(again.stdout, exposed.stdout, "a seed gives one life");
+
+    let kept = format!("{drive}&buffer.power_loss_protected=true");
+    let kept = verify(&lab, &[&[&kept[..]], &cuts[..]].concat());
+    kept.must_exit_with(0);
+    let document = kept.document();
+    assert_eq!(document["writes_not_durable"], 0, "capacitors keep what was acknowledged");
+    assert!(document["at_the_cuts"]["held_up_ns"]["max"].as_u64() > Some(0), "{document:#}");
+}
+
+#[test]
+fn power_cuts_that_cannot_be_are_refused_with_the_way_out() {
+    let lab = Lab::new();
+    let small = "sim:sandisk-extreme-ii-480gb?scale=1/512";
+    for (args, code, words) in [
+        (&["null:", "--power-cuts", "1"][..], 2, "--power-cuts is for simulated drives"),
+        (&[TARGET, "--power-cuts", "1"], 2, "use --check"),
+        (&["sim:sandisk-extreme-ii-480gb", "--power-cuts", "1"], 2, "scale="),
+        (&[small, "--power-cuts", "0"], 2, "--power-cuts"),
+        (&[small, "--power-cuts", "1", "--queue-depth", "0"], 2, "--queue-depth 0"),
+        (&[small, "--power-cuts", "1", "--queue-depth", "33"], 2, "takes 1 to 32"),
+        (&[small, "--power-cuts", "1", "--check"], 2, "cannot be used with"),
+        (&[small], 5, "--power-cuts N"),
+    ] {
+        let refused = verify(&lab, args);
+        refused.must_exit_with(code);
+        assert!(refused.stderr.contains(words), "{args:?}: {refused:#?}");
+    }
 }

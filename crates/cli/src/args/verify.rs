@@ -7,15 +7,23 @@ use clap::Args as ClapArgs;
 
 use super::Format;
 
+/// Commands kept outstanding where nothing else is asked for.
+pub const QUEUE_DEPTH: u32 = 32;
+
 /// Arguments of `verify`.
 #[derive(Debug, ClapArgs)]
 pub struct VerifyArgs {
-    /// Target: `/dev/...` or `file:PATH?size=1GiB`
+    /// Target: `/dev/...` or `file:PATH?size=1GiB`; `sim:NAME` with --power-cuts
     #[arg(value_name = "TARGET")]
     pub target: String,
     /// Only read back what an earlier run wrote, e.g. after a power cut; nothing is written
     #[arg(long, conflicts_with_all = ["erase", "duration", "writes", "span", "block", "seed"])]
     pub check: bool,
+    /// Take the power of a simulated drive so many times, at random moments of a random life, and look at every
+    /// page after each recovery
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(conflicts_with_all = ["check", "journal", "erase", "duration", "writes", "span", "block"])]
+    pub power_cuts: Option<u64>,
     /// What was promised; keep it on another drive, best in another machine
     #[arg(long, value_name = "FILE", default_value = "ssdlab-verify.journal")]
     pub journal: PathBuf,
@@ -38,7 +46,7 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "BYTES", default_value = "4KiB")]
     pub block: Bytes,
     /// Commands kept outstanding
-    #[arg(long, value_name = "N", default_value_t = 32)]
+    #[arg(long, value_name = "N", default_value_t = QUEUE_DEPTH)]
     pub queue_depth: u32,
     /// Seed of addresses and data; without, another one each time
     #[arg(long, value_name = "N")]

@@ -4,6 +4,7 @@ pub mod advise;
 pub mod drives;
 pub mod list;
 pub mod plan;
+pub mod power_cuts;
 pub mod report;
 pub mod restore;
 pub mod resume;

@@ -1,5 +1,6 @@
 //! `ssdlab verify`: does a drive keep what it has acknowledged? Writes, notes what was flushed, reads back.
-//! `--check` only reads back, for instance after a power cut.
+//! `--check` only reads back, for instance after a power cut; `--power-cuts` is for simulated drives, see
+//! [`power_cuts`](super::power_cuts).
 
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -19,6 +20,9 @@ use crate::failure::{EXIT_DONE, EXIT_VERDICT};
 
 pub fn run(args: &VerifyArgs) -> anyhow::Result<u8> {
     let spec: TargetSpec = args.target.parse()?;
+    if let Some(cuts) = args.power_cuts {
+        return super::power_cuts::run(args, &spec, cuts);
+    }
     let (written, promises, report) = if args.check {
         let promises = Promises::read(&args.journal)?;
         let mut target = open_again(args, &spec, &promises)?;
@@ -39,7 +43,7 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<u8> {
 }
 
 /// Data of an earlier run must not pass for that of this one, hence another seed each time.
-fn seed(args: &VerifyArgs) -> u64 {
+pub fn seed(args: &VerifyArgs) -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     args.seed.unwrap_or(since.as_nanos() as u64)
 }
@@ -60,7 +64,10 @@ fn open(spec: &TargetSpec, options: &OpenOptions) -> Result<RealTarget, IoError>
     match spec {
         TargetSpec::Block { path } => open_block(path, options),
         TargetSpec::File { path, size_bytes, keep } => open_file(path, *size_bytes, *keep, options),
-        TargetSpec::Sim { .. } | TargetSpec::Null { .. } => Err(IoError::Unsupported(format!(
+        TargetSpec::Sim { .. } => Err(IoError::Unsupported(format!(
+            "{spec} keeps no data to read back; --power-cuts N shows what it would lose with its power"
+        ))),
+        TargetSpec::Null { .. } => Err(IoError::Unsupported(format!(
             "{spec} keeps no data; verify a block device or a file"
         ))),
     }

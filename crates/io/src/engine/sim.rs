@@ -69,6 +69,14 @@ fn resolve(name: &str, keys: &[(String, String)]) -> Result<(Model, Config), IoE
     Ok((model, config))
 }
 
+/// The resolved model, for what is done with a simulated drive beyond sending it commands.
+///
+/// # Errors
+/// As [`SimTarget::open`].
+pub fn configure(name: &str, keys: &[(String, String)]) -> Result<Config, IoError> {
+    resolve(name, keys).map(|(_, config)| config)
+}
+
 /// Who a simulated drive would be and what it would take, without building it.
 ///
 /// # Errors

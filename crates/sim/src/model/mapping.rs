@@ -37,7 +37,8 @@ fn check_padding(check: &Check<'_>, geometry: &Geometry) -> Result<(), ModelErro
     }
     let rule = format!(
         "{spare_units} program units of spare space are left, and a drive with [mapping] needs more than \
-         {PADDED_UNITS_MAX} for each of its {} superblocks; lower it, or enlarge nand.pages_per_block",
+         {PADDED_UNITS_MAX} for each of its {} superblocks; lower it, enlarge nand.pages_per_block, or take a \
+         larger scale",
         geometry.superblocks
     );
     check.fail("capacity_gb", check.model.capacity_gb.value, &rule)

@@ -12,7 +12,9 @@
 
 mod contents;
 mod nand;
+pub mod oracle;
 mod recovery;
+pub mod trial;
 
 pub use contents::Contents;
 pub use nand::{Anchor, JournalRecord, MapUnit, NandContents, Spare, UnitState};
@@ -31,6 +33,8 @@ pub struct PoweredOff {
     nand: NandContents,
     off_ns: u64,
     held_up_ns: u64,
+    torn_programs: u64,
+    torn_erases: u64,
 }
 
 impl Device<Contents> {
@@ -50,26 +54,43 @@ impl Device<Contents> {
         }
         let under_way: Vec<_> = self.nand_under_way().collect();
         let (config, off_ns, contents) = self.into_parts();
-        let mut nand = contents.into_nand();
-        for (die, op) in under_way {
-            tear(&mut nand, die, op);
-        }
-        PoweredOff { config, nand, off_ns, held_up_ns: off_ns - cut_ns }
-    }
-}
-
-/// What an operation leaves behind when power goes.
-fn tear(nand: &mut NandContents, die: u32, op: DieOp) {
-    match op {
-        DieOp::Program { unit, .. } | DieOp::Parity { unit } | DieOp::Map { unit, .. } => {
-            nand.tear_unit(unit);
-        }
-        DieOp::Erase { superblock } => nand.set_block(superblock, die, UnitState::Torn),
-        DieOp::GcRead { .. } | DieOp::HostRead { .. } => {}
+        let nand = contents.into_nand();
+        let held_up_ns = off_ns - cut_ns;
+        let mut off =
+            PoweredOff { config, nand, off_ns, held_up_ns, torn_programs: 0, torn_erases: 0 };
+        under_way.into_iter().for_each(|(die, op)| off.tear(die, op));
+        off
     }
 }
 
 impl PoweredOff {
+    /// What an operation leaves behind when power goes.
+    fn tear(&mut self, die: u32, op: DieOp) {
+        match op {
+            DieOp::Program { unit, .. } | DieOp::Parity { unit } | DieOp::Map { unit, .. } => {
+                self.nand.tear_unit(unit);
+                self.torn_programs += 1;
+            }
+            DieOp::Erase { superblock } => {
+                self.nand.set_block(superblock, die, UnitState::Torn);
+                self.torn_erases += 1;
+            }
+            DieOp::GcRead { .. } | DieOp::HostRead { .. } => {}
+        }
+    }
+
+    /// Programs that were under way.
+    #[must_use]
+    pub fn torn_programs(&self) -> u64 {
+        self.torn_programs
+    }
+
+    /// Erases of one die's blocks that were under way.
+    #[must_use]
+    pub fn torn_erases(&self) -> u64 {
+        self.torn_erases
+    }
+
     /// How long capacitors kept the drive alive.
     #[must_use]
     pub fn held_up_ns(&self) -> u64 {

@@ -1,0 +1,378 @@
+//! What each LBA page may read after a loss of power, for a host that knows what it was promised.
+//!
+//! A page has one state that is certain, and those that were acknowledged after it: a flush, forced unit access or
+//! capacitors make them certain in their turn. A state is a version ([`Contents::version`]) or nothing. What
+//! is promised: `docs/power-loss.md`.
+//!
+//! [`Contents::version`]: super::Contents::version
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use base::OpKind;
+
+/// Holds nothing; no version gets that far.
+const NOTHING: u64 = u64::MAX;
+
+/// What a page reads after a recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// Nothing was ever written, or it was deallocated.
+    Nothing,
+    /// This version of its data.
+    Version(u64),
+    /// The data of another page.
+    Other(u32),
+    /// Its place cannot be read.
+    Unreadable,
+}
+
+/// A way to break a promise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// Holds nothing, although data was promised.
+    Lost,
+    /// Holds data older than promised.
+    Stale,
+    /// Holds again what was deallocated for good, or what an earlier recovery had given up.
+    Returned,
+    /// Holds another page's data.
+    Misdirected,
+    /// Is mapped to what cannot be read.
+    Unreadable,
+}
+
+impl Finding {
+    /// The word used in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Lost => "lost",
+            Self::Stale => "stale",
+            Self::Returned => "returned",
+            Self::Misdirected => "misdirected",
+            Self::Unreadable => "unreadable",
+        }
+    }
+}
+
+/// A page that does not hold what it should.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Broken {
+    /// The LBA page.
+    pub page: u32,
+    /// In which way.
+    pub finding: Finding,
+    /// The version that was promised; none where that it holds nothing was.
+    pub promised: Option<u64>,
+    /// What it reads.
+    pub found: Found,
+}
+
+/// What a recovery made of the commands that were at stake, and of the promises.
+#[derive(Clone, Debug, Default)]
+pub struct Judgement {
+    /// Acknowledged writes of which a page did not survive, as is allowed.
+    pub writes_not_durable: u64,
+    /// Writes, acknowledged or not, of which some pages survived and some did not.
+    pub writes_torn: u64,
+    /// The first broken pages.
+    pub broken: Vec<Broken>,
+    /// All of them.
+    pub broken_pages: u64,
+}
+
+/// Broken pages that are told one by one.
+const TOLD_MAX: usize = 20;
+
+/// A state that was acknowledged.
+#[derive(Clone, Copy, Debug)]
+struct State {
+    /// Or [`NOTHING`].
+    version: u64,
+    command: Command,
+    /// Commands acknowledged until then, its own among them.
+    acknowledged: u64,
+}
+
+/// Who made a state.
+#[derive(Clone, Copy, Debug)]
+struct Command {
+    number: u64,
+    kind: OpKind,
+}
+
+/// How many pages of a write survived, and how many did not.
+#[derive(Clone, Copy, Debug, Default)]
+struct Survival {
+    survived: u64,
+    lost: u64,
+    is_acknowledged: bool,
+}
+
+/// What may be read.
+#[derive(Debug)]
+pub struct Oracle {
+    /// The state of each page that is certain.
+    certain: Vec<u64>,
+    /// The states acknowledged since, oldest first.
+    since: BTreeMap<u32, Vec<State>>,
+    under_way: BTreeMap<u32, Command>,
+    sent: u64,
+    acknowledged: u64,
+}
+
+impl Oracle {
+    /// Memory that it takes for each LBA page.
+    pub const PAGE_BYTES: u64 = size_of::<u64>() as u64;
+
+    /// Knows a fresh drive.
+    #[must_use]
+    pub fn new(pages: u32) -> Self {
+        Self {
+            certain: vec![NOTHING; pages as usize],
+            since: BTreeMap::new(),
+            under_way: BTreeMap::new(),
+            sent: 0,
+            acknowledged: 0,
+        }
+    }
+
+    /// LBA pages.
+    #[must_use]
+    pub fn pages(&self) -> u32 {
+        self.certain.len() as u32
+    }
+
+    /// True where a command is at one of these pages.
+    #[must_use]
+    pub fn is_busy(&self, pages: Range<u32>) -> bool {
+        self.under_way.range(pages).next().is_some()
+    }
+
+    /// A write or a deallocation of pages that no other command is at was sent.
+    pub fn sent(&mut self, kind: OpKind, pages: Range<u32>) {
+        self.sent += 1;
+        let command = Command { number: self.sent, kind };
+        self.under_way.extend(pages.map(|page| (page, command)));
+    }
+
+    /// Commands acknowledged so far: what a flush that is sent now has to make certain.
+    #[must_use]
+    pub fn mark(&self) -> u64 {
+        self.acknowledged
+    }
+
+    /// A flush that was sent at `mark` has ended.
+    pub fn flushed(&mut self, mark: u64) {
+        for (page, states) in &mut self.since {
+            let durable = states.partition_point(|state| state.acknowledged <= mark);
+            if let Some(last) = states.drain(..durable).next_back() {
+                self.certain[*page as usize] = last.version;
+            }
+        }
+        self.since.retain(|_, states| !states.is_empty());
+    }
+
+    /// The command at these pages has ended; `version` tells what each of them is now.
+    pub fn ended(
+        &mut self,
+        pages: Range<u32>,
+        is_certain: bool,
+        version: impl Fn(u32) -> Option<u64>,
+    ) {
+        self.acknowledged += 1;
+        for page in pages {
+            let Some(command) = self.under_way.remove(&page) else { continue };
+            let version = version(page).unwrap_or(NOTHING);
+            if is_certain {
+                self.since.remove(&page);
+                self.certain[page as usize] = version;
+            } else {
+                let state = State { version, command, acknowledged: self.acknowledged };
+                self.since.entry(page).or_default().push(state);
+            }
+        }
+    }
+
+    /// Looks at every page after a recovery. What they hold is certain from now on; commands under way are
+    /// forgotten.
+    pub fn judge(&mut self, read: impl Fn(u32) -> Found) -> Judgement {
+        let mut judgement = Judgement::default();
+        let mut survivals = BTreeMap::new();
+        for page in 0..self.certain.len() as u32 {
+            let found = read(page);
+            if let Some(finding) = self.finding(page, found) {
+                let promised = self.certain[page as usize];
+                let promised = (promised != NOTHING).then_some(promised);
+                judgement.broken_pages += 1;
+                if judgement.broken.len() < TOLD_MAX {
+                    judgement.broken.push(Broken { page, finding, promised, found });
+                }
+            }
+            self.count_survivals(page, found, &mut survivals);
+            self.certain[page as usize] = version_of(found);
+        }
+        self.since.clear();
+        self.under_way.clear();
+        for Survival { survived, lost, is_acknowledged } in survivals.into_values() {
+            judgement.writes_not_durable += u64::from(is_acknowledged && lost > 0);
+            judgement.writes_torn += u64::from(survived > 0 && lost > 0);
+        }
+        judgement
+    }
+
+    /// How what a page reads breaks a promise; none where it keeps them.
+    fn finding(&self, page: u32, found: Found) -> Option<Finding> {
+        let certain = self.certain[page as usize];
+        let since = self.since.get(&page).map_or(&[][..], Vec::as_slice);
+        let version = match found {
+            Found::Unreadable => return Some(Finding::Unreadable),
+            Found::Other(_) => return Some(Finding::Misdirected),
+            Found::Nothing => NOTHING,
+            Found::Version(version) => version,
+        };
+        let is_acknowledged =
+            certain == version || since.iter().any(|state| state.version == version);
+        if is_acknowledged || self.is_under_way(page, version) {
+            return None;
+        }
+        match certain {
+            _ if version == NOTHING => Some(Finding::Lost),
+            NOTHING => Some(Finding::Returned),
+            promised if version < promised => Some(Finding::Stale),
+            _ => Some(Finding::Returned),
+        }
+    }
+
+    /// True where a version can be that of the command under way: newer than all that came before, or nothing.
+    fn is_under_way(&self, page: u32, version: u64) -> bool {
+        match self.under_way.get(&page).map(|command| command.kind) {
+            Some(OpKind::Write) => {
+                let since = self.since.get(&page).into_iter().flatten().map(|state| state.version);
+                let mut before = since.chain([self.certain[page as usize]]);
+                version != NOTHING && before.all(|other| other == NOTHING || other < version)
+            }
+            Some(OpKind::Deallocate) => version == NOTHING,
+            _ => false,
+        }
+    }
+
+    /// Which of the writes to a page that were at stake have made it.
+    fn count_survivals(&self, page: u32, found: Found, survivals: &mut BTreeMap<u64, Survival>) {
+        let states = self.since.get(&page).map_or(&[][..], Vec::as_slice);
+        let version = version_of(found);
+        let newest = states.iter().rposition(|state| state.version == version);
+        let under_way = self.under_way.get(&page);
+        let is_newer = newest.is_none() && self.is_under_way(page, version);
+        let mut count = |command: &Command, has_survived: bool, is_acknowledged| {
+            if command.kind == OpKind::Write {
+                let survival: &mut Survival = survivals.entry(command.number).or_default();
+                survival.survived += u64::from(has_survived);
+                survival.lost += u64::from(!has_survived);
+                survival.is_acknowledged = is_acknowledged;
+            }
+        };
+        for (index, state) in states.iter().enumerate() {
+            // A state that a later one has replaced is not missed.
+            let has_survived = is_newer || newest.is_some_and(|newest| index <= newest);
+            count(&state.command, has_survived, true);
+        }
+        if let Some(command) = under_way {
+            count(command, is_newer, false);
+        }
+    }
+}
+
+fn version_of(found: Found) -> u64 {
+    match found {
+        Found::Version(version) => version,
+        Found::Nothing | Found::Other(_) | Found::Unreadable => NOTHING,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An oracle whose pages 0 to 3 hold version 1 for certain.
+    fn written() -> Oracle {
+        let mut oracle = Oracle::new(8);
+        oracle.sent(OpKind::Write, 0..4);
+        oracle.ended(0..4, true, |_| Some(1));
+        oracle
+    }
+
+    fn findings(oracle: &mut Oracle, reads: &[(u32, Found)]) -> Vec<(u32, Finding)> {
+        let reads: BTreeMap<u32, Found> = reads.iter().copied().collect();
+        let usual = |page| if page < 4 { Found::Version(1) } else { Found::Nothing };
+        let judged = oracle.judge(|page| reads.get(&page).copied().unwrap_or_else(|| usual(page)));
+        assert_eq!(judged.broken_pages, judged.broken.len() as u64);
+        judged.broken.iter().map(|broken| (broken.page, broken.finding)).collect()
+    }
+
+    #[test]
+    fn each_kind_of_damage_has_its_name() {
+        let mut oracle = written();
+        oracle.sent(OpKind::Write, 0..1);
+        oracle.ended(0..1, true, |_| Some(5));
+        let reads = [
+            (0, Found::Version(1)),
+            (1, Found::Nothing),
+            (2, Found::Other(7)),
+            (3, Found::Unreadable),
+            (4, Found::Version(3)),
+        ];
+        let broken = findings(&mut oracle, &reads);
+        let names = ["stale", "lost", "misdirected", "unreadable", "returned"];
+        assert!(broken.iter().map(|(_, finding)| finding.name()).eq(names), "{broken:?}");
+    }
+
+    #[test]
+    fn what_no_flush_covers_may_be_lost_and_what_one_covers_may_not() {
+        let rewritten = |is_flushed: bool| {
+            let mut oracle = written();
+            oracle.sent(OpKind::Write, 0..2);
+            let too_early = oracle.mark();
+            oracle.ended(0..2, false, |_| Some(9));
+            oracle.flushed(if is_flushed { oracle.mark() } else { too_early });
+            oracle
+        };
+        let old = [(0, Found::Version(9)), (1, Found::Version(1))];
+        assert_eq!(findings(&mut rewritten(false), &old), []);
+        assert_eq!(findings(&mut rewritten(true), &old), [(1, Finding::Stale)]);
+        // What has been given up stays away.
+        let mut oracle = rewritten(false);
+        findings(&mut oracle, &[]);
+        assert_eq!(findings(&mut oracle, &[(0, Found::Version(9))]), [(0, Finding::Returned)]);
+    }
+
+    #[test]
+    fn half_a_write_is_torn_and_a_replaced_one_is_not_missed() {
+        let mut oracle = written();
+        for version in [9, 10] {
+            oracle.sent(OpKind::Write, 0..2);
+            oracle.ended(0..2, false, |_| Some(version));
+        }
+        oracle.sent(OpKind::Write, 2..4);
+        let judged = oracle.judge(|page| match page {
+            0 => Found::Version(10),
+            1 => Found::Version(9),
+            2 => Found::Version(11),
+            3 => Found::Version(1),
+            _ => Found::Nothing,
+        });
+        assert_eq!(judged.broken_pages, 0, "{judged:?}");
+        assert_eq!((judged.writes_not_durable, judged.writes_torn), (1, 2));
+    }
+
+    #[test]
+    fn a_deallocation_under_way_may_have_happened() {
+        for (reads, is_allowed) in [(Found::Nothing, true), (Found::Version(2), false)] {
+            let mut oracle = written();
+            oracle.sent(OpKind::Deallocate, 0..1);
+            assert!(oracle.is_busy(0..4) && !oracle.is_busy(1..4));
+            assert_eq!(findings(&mut oracle, &[(0, reads)]).is_empty(), is_allowed);
+        }
+    }
+}

@@ -1,0 +1,396 @@
+//! A drive that loses its power again and again under a busy host, and what it made of its promises.
+//!
+//! The host writes, flushes and deallocates at random; an [`Oracle`] knows what each LBA page may read after a cut.
+//! Everything follows from the drive, the generator and the calls. Tests: `tests/power_loss.rs`, which also shows
+//! that broken recoveries do not get past it.
+
+use std::ops::Range;
+
+use base::{Completion, Data, Nanos, Op, OpKind, Rng};
+
+use super::oracle::{Broken, Found, Oracle};
+use super::{Contents, PoweredOff, Recovery, Spare};
+use crate::device::Device;
+use crate::ftl::NO_PAGE;
+use crate::geometry::PAGE_BYTES;
+use crate::host::DeallocateSupport;
+use crate::model::Config;
+
+/// Pages of a write at most, but for those that fill the drive.
+const WRITE_PAGES_MAX: u64 = 6;
+/// Pages of a write that fills the drive, and how many of them a flush follows.
+const FILL_PAGES: u32 = 32;
+const FILL_FLUSH: u32 = 256;
+/// A cut comes at a random moment within one of these times after the last command was sent: in the midst of a
+/// command, of a program, of an erase, or later.
+const CUT_WITHIN_NS: [u64; 4] = [1_000, 100_000, 2_000_000, 20_000_000];
+
+/// How often which command is sent, out of 100; the rest are plain writes.
+#[derive(Clone, Copy, Debug)]
+struct Mix {
+    deallocations: u64,
+    flushes: u64,
+    forced: u64,
+}
+
+impl Mix {
+    fn drawn(rng: &mut Rng) -> Self {
+        Self {
+            deallocations: [0, 3, 20][rng.below(3) as usize],
+            flushes: [1, 10][rng.below(2) as usize],
+            forced: [0, 10][rng.below(2) as usize],
+        }
+    }
+}
+
+/// A sum of figures of all recoveries, and the largest.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cost {
+    /// Of all recoveries.
+    pub sum: u64,
+    /// Of the worst one.
+    pub max: u64,
+}
+
+impl Cost {
+    fn add(&mut self, figure: u64) {
+        self.sum += figure;
+        self.max = self.max.max(figure);
+    }
+}
+
+/// What happened in a trial.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// Losses of power.
+    pub cuts: u64,
+    /// Writes acknowledged, those with forced unit access among them.
+    pub writes: u64,
+    /// Of these, writes with forced unit access.
+    pub forced_writes: u64,
+    /// Flushes acknowledged.
+    pub flushes: u64,
+    /// Deallocations acknowledged.
+    pub deallocations: u64,
+    /// Commands under way when power went.
+    pub under_way: u64,
+    /// Acknowledged writes of which a page did not survive, as is allowed.
+    pub writes_not_durable: u64,
+    /// Writes of which some pages survived and some did not, as is allowed.
+    pub writes_torn: u64,
+    /// Programs that were cut short.
+    pub torn_programs: u64,
+    /// Erases of a block that were cut short.
+    pub torn_erases: u64,
+    /// Pages that garbage collection had moved.
+    pub gc_moved_pages: u64,
+    /// Pages of journal and checkpoints.
+    pub metadata_pages: u64,
+    /// Pages folded out of a pSLC cache.
+    pub folded_pages: u64,
+    /// Pages that compression had saved.
+    pub saved_pages: u64,
+    /// From power on until ready.
+    pub recovery_ns: Cost,
+    /// Units read by recoveries.
+    pub units_read: Cost,
+    /// Pages that recoveries found outside the journal.
+    pub pages_found: Cost,
+    /// Recoveries that gave up copies to make room.
+    pub gave_up_copies: u64,
+    /// How long capacitors had to last.
+    pub held_up_ns: Cost,
+    /// The first pages that broke a promise, each with the number of the cut, counted from 1.
+    pub broken: Vec<(u64, Broken)>,
+    /// All of them.
+    pub broken_pages: u64,
+    /// Where the drive itself was wrong: a standstill, a map that contradicts itself.
+    pub faults: Vec<String>,
+}
+
+impl Report {
+    /// True where no promise was broken and the drive was sound all along.
+    #[must_use]
+    pub fn is_kept(&self) -> bool {
+        self.broken_pages == 0 && self.faults.is_empty()
+    }
+
+    fn note_recovery(&mut self, recovery: &Recovery) {
+        self.recovery_ns.add(recovery.duration_ns);
+        self.units_read.add(recovery.units_read);
+        self.pages_found.add(recovery.pages_found);
+        self.gave_up_copies += u64::from(recovery.gave_up_copies);
+    }
+}
+
+/// A command under way.
+#[derive(Clone, Copy, Debug)]
+struct Sent {
+    op: Op,
+    /// For a flush: what it has to make certain.
+    mark: u64,
+}
+
+/// The host, which lives on when the drive has no power.
+#[derive(Debug)]
+pub struct Host {
+    rng: Rng,
+    mix: Mix,
+    oracle: Oracle,
+    sent: Vec<Option<Sent>>,
+    report: Report,
+}
+
+/// A drive with power, and its host.
+#[derive(Debug)]
+pub struct Trial {
+    device: Device<Contents>,
+    host: Host,
+}
+
+impl Trial {
+    /// A fresh drive and a host that keeps up to `queue_depth` commands outstanding; none where the model has no
+    /// `[mapping]`.
+    #[must_use]
+    pub fn new(config: Config, queue_depth: u32, rng: Rng) -> Option<Self> {
+        let mut rng = rng;
+        let pages = config.geometry.logical_pages;
+        let depth = queue_depth.clamp(1, config.queue_depth) as usize;
+        let mix = Mix::drawn(&mut rng);
+        let oracle = Oracle::new(pages);
+        let host = Host { rng, mix, oracle, sent: vec![None; depth], report: Report::default() };
+        Some(Self { device: Device::with_contents(config)?, host })
+    }
+
+    /// Bytes of memory that the trial of such a drive takes at its peak, about: what is in NAND, the drive's
+    /// maps, the oracle, and all that a recovery knows.
+    #[must_use]
+    pub fn memory_bytes(config: &Config) -> u64 {
+        // Map and new map, checkpoints in both areas, the change known of each page while the map is rebuilt.
+        const MAPS_BYTES: u64 = 4 * size_of::<u32>() as u64;
+        const CHECKPOINT_BYTES: u64 = 2 * size_of::<u32>() as u64;
+        const CHANGE_BYTES: u64 = size_of::<(u64, u32)>() as u64;
+        let logical = MAPS_BYTES + CHECKPOINT_BYTES + CHANGE_BYTES + Oracle::PAGE_BYTES;
+        let physical = (size_of::<Spare>() + size_of::<u32>()) as u64;
+        let geometry = &config.geometry;
+        u64::from(geometry.logical_pages) * logical
+            + u64::from(geometry.physical_pages()) * physical
+    }
+
+    /// The drive.
+    #[must_use]
+    pub fn device(&self) -> &Device<Contents> {
+        &self.device
+    }
+
+    /// What has happened so far.
+    #[must_use]
+    pub fn report(&self) -> &Report {
+        &self.host.report
+    }
+
+    /// Writes every LBA page once, then as much again as the drive has spare space, so that it has to collect
+    /// garbage from now on.
+    pub fn age(&mut self) {
+        while self.host.sent.iter().any(Option::is_some) && self.wait() > 0 {}
+        let geometry = self.device.config().geometry;
+        let pages = geometry.logical_pages;
+        let mut first = 0;
+        let mut writes = 0;
+        while first < pages && self.report().faults.is_empty() {
+            let length = FILL_PAGES.min(pages - first);
+            self.alone(op(OpKind::Write, first, length, 0));
+            (first, writes) = (first + length, writes + 1);
+            if writes % FILL_FLUSH == 0 || first == pages {
+                self.alone(op(OpKind::Flush, 0, 0, 0));
+            }
+        }
+        let physical = geometry.physical_pages() / geometry.page_granules;
+        let mean_pages = WRITE_PAGES_MAX.div_ceil(2);
+        self.work(u64::from(physical.saturating_sub(pages)) / mean_pages);
+    }
+
+    /// Sends a command when no other is under way and waits for it.
+    fn alone(&mut self, op: Op) {
+        self.host.send(&mut self.device, op);
+        self.wait();
+    }
+
+    /// Sends random commands until so many have ended; a standstill ends it earlier.
+    pub fn work(&mut self, commands: u64) {
+        let mut ended = 0;
+        while ended < commands {
+            self.host.fill_queue(&mut self.device);
+            let more = self.wait();
+            if more == 0 {
+                return;
+            }
+            ended += more;
+        }
+    }
+
+    /// Waits until a command ends; returns how many have.
+    fn wait(&mut self) -> u64 {
+        let mut out = Vec::new();
+        self.device.reap(1, &mut out);
+        if out.is_empty() {
+            self.host.report.faults.push("the drive came to a standstill".to_owned());
+        }
+        out.iter().for_each(|end| self.host.acknowledge(&self.device, end));
+        out.len() as u64
+    }
+
+    /// Takes the power away in the midst of whatever is going on.
+    #[must_use]
+    pub fn power_off(mut self) -> (PoweredOff, Host) {
+        self.host.fill_queue(&mut self.device);
+        let within_ns = CUT_WITHIN_NS[self.host.rng.below(CUT_WITHIN_NS.len() as u64) as usize];
+        let later = Nanos(self.device.now().0 + self.host.rng.below(within_ns));
+        let mut out = Vec::new();
+        self.device.run_until(later);
+        self.device.reap(0, &mut out);
+        out.iter().for_each(|end| self.host.acknowledge(&self.device, end));
+        self.host.note_life(&self.device);
+        let off = self.device.power_cut();
+        let report = &mut self.host.report;
+        report.cuts += 1;
+        report.torn_programs += off.torn_programs();
+        report.torn_erases += off.torn_erases();
+        report.held_up_ns.add(off.held_up_ns());
+        (off, self.host)
+    }
+
+    /// One life: random commands, a cut, a recovery, a look at every page.
+    #[must_use]
+    pub fn live(mut self, commands: u64) -> Self {
+        self.work(commands);
+        let (off, host) = self.power_off();
+        host.power_on(off)
+    }
+}
+
+impl Host {
+    /// Gives the drive its power back and looks at every page.
+    #[must_use]
+    pub fn power_on(mut self, off: PoweredOff) -> Trial {
+        let (device, recovery) = off.power_on();
+        self.report.note_recovery(&recovery);
+        self.note_check(&device);
+        let judgement = self.oracle.judge(|page| read(&device, page));
+        let cut = self.report.cuts;
+        self.report.writes_not_durable += judgement.writes_not_durable;
+        self.report.writes_torn += judgement.writes_torn;
+        self.report.broken_pages += judgement.broken_pages;
+        self.report.broken.extend(judgement.broken.into_iter().map(|broken| (cut, broken)));
+        self.report.under_way += self.sent.iter().flatten().count() as u64;
+        self.sent.fill(None);
+        self.mix = Mix::drawn(&mut self.rng);
+        Trial { device, host: self }
+    }
+
+    /// What the drive did since it last got its power.
+    fn note_life(&mut self, device: &Device<Contents>) {
+        let totals = device.telemetry();
+        self.report.gc_moved_pages += totals.gc_moved_pages;
+        self.report.metadata_pages += totals.metadata_pages;
+        self.report.folded_pages += totals.folded_pages;
+        self.report.saved_pages += totals.saved_pages;
+        self.note_check(device);
+    }
+
+    fn note_check(&mut self, device: &Device<Contents>) {
+        self.report.faults.extend(device.check().err());
+    }
+
+    /// A command on pages that no other is at.
+    fn next_op(&mut self, tag: u32) -> Op {
+        let kind = self.rng.below(100);
+        let Mix { deallocations, flushes, forced } = self.mix;
+        if kind < flushes {
+            return op(OpKind::Flush, 0, 0, tag);
+        }
+        let pages = self.oracle.pages();
+        let length = 1 + self.rng.below(WRITE_PAGES_MAX.min(pages.into())) as u32;
+        let first = self.rng.below(u64::from(pages - length + 1)) as u32;
+        if self.oracle.is_busy(first..first + length) {
+            return op(OpKind::Flush, 0, 0, tag);
+        }
+        if kind < flushes + deallocations {
+            return op(OpKind::Deallocate, first, length, tag);
+        }
+        let fua = kind < flushes + deallocations + forced;
+        let data = random_data(&mut self.rng);
+        Op { fua, data, ..op(OpKind::Write, first, length, tag) }
+    }
+
+    fn fill_queue(&mut self, device: &mut Device<Contents>) {
+        for tag in 0..self.sent.len() {
+            if self.sent[tag].is_none() {
+                let op = self.next_op(tag as u32);
+                self.send(device, op);
+            }
+        }
+    }
+
+    fn send(&mut self, device: &mut Device<Contents>, op: Op) {
+        let mark = self.oracle.mark();
+        if op.kind != OpKind::Flush {
+            self.oracle.sent(op.kind, pages_of(&op));
+        }
+        self.sent[op.tag as usize] = Some(Sent { op, mark });
+        device.submit(&op);
+    }
+
+    fn acknowledge(&mut self, device: &Device<Contents>, end: &Completion) {
+        let Some(Sent { op, mark }) = self.sent[end.tag as usize].take() else { return };
+        let report = &mut self.report;
+        match op.kind {
+            OpKind::Flush => {
+                report.flushes += 1;
+                return self.oracle.flushed(mark);
+            }
+            OpKind::Deallocate => report.deallocations += 1,
+            OpKind::Write | OpKind::Read => report.writes += 1,
+        }
+        report.forced_writes += u64::from(op.fua);
+        let config = device.config();
+        let forgets = config.interface.deallocate == DeallocateSupport::Works;
+        let is_empty = op.kind == OpKind::Deallocate && forgets;
+        let version = |page| device.probe().version(page).filter(|_| !is_empty);
+        self.oracle.ended(pages_of(&op), op.fua || config.power_loss_protected, version);
+    }
+}
+
+/// What a page reads, from NAND.
+fn read(device: &Device<Contents>, page: u32) -> Found {
+    let physical = device.ftl().l2p[page as usize];
+    if physical == NO_PAGE {
+        return Found::Nothing;
+    }
+    match device.probe().nand().read_whole(physical) {
+        None => Found::Unreadable,
+        Some(spare) if spare.logical != page => Found::Other(spare.logical),
+        Some(spare) => Found::Version(spare.version),
+    }
+}
+
+/// A command of whole pages.
+fn op(kind: OpKind, page: u32, pages: u32, tag: u32) -> Op {
+    let len = pages * PAGE_BYTES as u32;
+    let offset = u64::from(page) * PAGE_BYTES;
+    Op { kind, data: Data::Incompressible, fua: false, len, tag, offset }
+}
+
+fn pages_of(op: &Op) -> Range<u32> {
+    let first = (op.offset / PAGE_BYTES) as u32;
+    first..first + op.len / PAGE_BYTES as u32
+}
+
+/// Data of any kind that a compressing drive may be given.
+fn random_data(rng: &mut Rng) -> Data {
+    match rng.below(4) {
+        0 => Data::Incompressible,
+        1 => Data::Repeating,
+        _ => Data::Compressible { physical_percent: 1 + rng.below(100) as u8 },
+    }
+}
