@@ -2,81 +2,52 @@
 //! Loop devices stand in for drives; needs root.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::Duration;
 
 use crate::lab::{Answer, Lab};
+use crate::loop_device::{LoopDevice, tool};
 
-/// A loop device over a file of its own; detached when it goes out of scope.
-struct LoopDevice {
-    path: PathBuf,
-    mounted_at: Option<PathBuf>,
-    swapping: bool,
+/// A loop device in some use, which ends when it goes out of scope.
+struct UsedDevice {
+    device: LoopDevice,
+    /// Ends the use.
+    undo: (&'static str, String),
 }
 
-impl LoopDevice {
-    fn attach(lab: &Lab) -> Self {
-        let file = lab.path("backing.img");
-        let made = std::fs::File::create(&file).expect("a backing file");
-        made.set_len(64 << 20).expect("64 MiB of room");
-        let path = tool("losetup", &["--find", "--show", &file.to_string_lossy()]);
-        Self { path: path.trim().into(), mounted_at: None, swapping: false }
-    }
-
+impl UsedDevice {
     fn mounted(lab: &Lab) -> Self {
-        let mut device = Self::attach(lab);
+        let device = LoopDevice::attach(lab);
         let point = lab.path("mounted");
         std::fs::create_dir(&point).expect("a mount point");
         tool("mkfs.ext4", &["-q", &device.name()]);
         tool("mount", &[&device.name(), &point.to_string_lossy()]);
-        device.mounted_at = Some(point);
-        device
+        Self { device, undo: ("umount", point.to_string_lossy().into_owned()) }
     }
 
     fn swapping(lab: &Lab) -> Self {
-        let mut device = Self::attach(lab);
+        let device = LoopDevice::attach(lab);
         tool("mkswap", &[&device.name()]);
         tool("swapon", &[&device.name()]);
-        device.swapping = true;
-        device
-    }
-
-    fn name(&self) -> String {
-        self.path.to_string_lossy().into_owned()
-    }
-
-    /// A run that says it may erase the device: only the device's use can stop it.
-    fn run_with_erase(&self, lab: &Lab, name: &str) -> Answer {
-        let args = [name, "--erase", &self.name(), "--set", "duration=2s"];
-        Answer::of(&mut lab.consistency(&args))
+        let name = device.name();
+        Self { device, undo: ("swapoff", name) }
     }
 }
 
-impl Drop for LoopDevice {
+impl Drop for UsedDevice {
+    /// The device itself goes after this.
     fn drop(&mut self) {
-        let quietly = |program: &str, args: &[&str]| {
-            // A test that fails must still clean up as far as it can.
-            let _ = Command::new(program).args(args).status();
-        };
-        if self.swapping {
-            quietly("swapoff", &[&self.name()]);
-        }
-        if let Some(point) = &self.mounted_at {
-            quietly("umount", &[&point.to_string_lossy()]);
-        }
-        quietly("losetup", &["--detach", &self.name()]);
+        // A test that fails must still clean up as far as it can.
+        let _ = Command::new(self.undo.0).arg(&self.undo.1).status();
     }
 }
 
-/// Runs a program of the system that must succeed; /usr/sbin is not in everybody's PATH.
-fn tool(program: &str, args: &[&str]) -> String {
-    let path = format!("{}:/usr/sbin:/sbin", std::env::var("PATH").unwrap_or_default());
-    let output = Command::new(program).args(args).env("PATH", path).output();
-    let output = output.unwrap_or_else(|error| panic!("{program}: {error}"));
-    assert!(output.status.success(), "{program} {args:?}: {output:?}");
-    String::from_utf8(output.stdout).expect("UTF-8")
+/// A run on `name` that says that `device` may be erased: only the device's use can stop it.
+fn run_with_erase(lab: &Lab, device: &LoopDevice, name: &str) -> Answer {
+    let args = [name, "--erase", &device.name(), "--set", "duration=2s"];
+    Answer::of(&mut lab.consistency(&args))
 }
 
 fn first_bytes(path: &Path) -> Vec<u8> {
@@ -112,8 +83,8 @@ fn erase_must_name_this_device() {
 #[test]
 fn a_mounted_device_is_refused() {
     let lab = Lab::new();
-    let device = LoopDevice::mounted(&lab);
-    let answer = device.run_with_erase(&lab, &device.name());
+    let device = &UsedDevice::mounted(&lab).device;
+    let answer = run_with_erase(&lab, device, &device.name());
     answer.must_exit_with(3);
     assert_eq!(answer.reason(), "mounted", "{answer:#?}");
     assert!(answer.stderr.contains("mounted"), "says where: {answer:#?}");
@@ -122,8 +93,8 @@ fn a_mounted_device_is_refused() {
 #[test]
 fn swap_is_refused() {
     let lab = Lab::new();
-    let device = LoopDevice::swapping(&lab);
-    let answer = device.run_with_erase(&lab, &device.name());
+    let device = &UsedDevice::swapping(&lab).device;
+    let answer = run_with_erase(&lab, device, &device.name());
     answer.must_exit_with(3);
     assert_eq!(answer.reason(), "swap", "{answer:#?}");
 }
@@ -131,12 +102,12 @@ fn swap_is_refused() {
 #[test]
 fn a_symbolic_link_hides_nothing() {
     let lab = Lab::new();
-    let device = LoopDevice::mounted(&lab);
+    let device = &UsedDevice::mounted(&lab).device;
     let link = lab.path("innocent-name");
     std::os::unix::fs::symlink(&device.path, &link).expect("a link");
     let roundabout = format!("/dev/../{}", link.display());
     for name in [link.to_string_lossy().into_owned(), roundabout] {
-        let answer = device.run_with_erase(&lab, &name);
+        let answer = run_with_erase(&lab, device, &name);
         answer.must_exit_with(3);
         assert_eq!(answer.reason(), "mounted", "{answer:#?}");
     }
@@ -156,7 +127,7 @@ fn a_device_that_is_not_there_is_not_made() {
 fn a_free_device_that_may_be_erased_is_measured() {
     let lab = Lab::new();
     let device = LoopDevice::attach(&lab);
-    let answer = device.run_with_erase(&lab, &device.name());
+    let answer = run_with_erase(&lab, &device, &device.name());
     answer.must_exit_with(0);
     assert_eq!(lab.run_dirs(&answer.document()).len(), 1);
 }
@@ -197,7 +168,7 @@ fn a_killed_run_on_a_device_keeps_its_fill_where_only_reads_are_left() {
 fn a_run_is_not_continued_on_a_device_of_another_size() {
     let lab = Lab::new();
     let device = LoopDevice::attach(&lab);
-    let (name, backing) = (device.name(), lab.path("backing.img"));
+    let (name, backing) = (device.name(), &device.backing);
     let long = ["--set", "duration=60s", "--set", "fill=false"];
     let mut command = lab.consistency(&[&[&*name, "--erase", &name], &long[..]].concat());
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("starts");
@@ -208,15 +179,15 @@ fn a_run_is_not_continued_on_a_device_of_another_size() {
     child.kill().expect("SIGKILL is sent");
     child.wait().expect("ends");
 
-    let file = fs::File::options().write(true).open(&backing).expect("the backing file");
+    let file = fs::File::options().write(true).open(backing).expect("the backing file");
     file.set_len(96 << 20).expect("a larger drive");
     tool("losetup", &["--set-capacity", &name]);
-    let before = fs::read(&backing).expect("what is on it");
+    let before = fs::read(backing).expect("what is on it");
     let mut resume = lab.command(&["run", "--resume", "--format", "json", "--library"]);
     let answer = Answer::of(resume.arg(lab.library()));
     answer.must_exit_with(3);
     assert_eq!(answer.reason(), "other-target", "{answer:#?}");
-    assert!(before == fs::read(&backing).expect("what is on it"), "it was written to");
+    assert!(before == fs::read(backing).expect("what is on it"), "it was written to");
 }
 
 /// Whatever the verdict on so small and so busy a device: every step of the TRIM test is done on it.

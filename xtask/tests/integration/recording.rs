@@ -8,29 +8,9 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use crate::lab::{Answer, Lab};
+use crate::loop_device::LoopDevice;
 
 const TRACING: &str = "/sys/kernel/tracing";
-
-struct Loop(String);
-
-impl Loop {
-    fn attach(lab: &Lab) -> Self {
-        let file = lab.path("backing.img");
-        let made = std::fs::File::create(&file).expect("a backing file");
-        made.set_len(64 << 20).expect("64 MiB of room");
-        let mut losetup = Command::new("losetup");
-        let output = losetup.args(["--find", "--show"]).arg(file).output().expect("losetup runs");
-        assert!(output.status.success(), "{output:?}");
-        Self(String::from_utf8(output.stdout).expect("a path").trim().to_owned())
-    }
-}
-
-impl Drop for Loop {
-    fn drop(&mut self) {
-        // A test that fails must still clean up as far as it can.
-        let _ = Command::new("losetup").args(["-d", &self.0]).status();
-    }
-}
 
 /// Operations a millisecond apart: reads and writes of many sizes.
 fn trace() -> String {
@@ -78,15 +58,16 @@ fn wait_for_tracer(child: &mut Child) {
 #[test]
 fn a_replay_that_is_recorded_shows_the_same_operations() {
     let lab = Lab::new();
-    let device = Loop::attach(&lab);
+    let attached = LoopDevice::attach(&lab);
+    let device = attached.name();
     let original = lab.path("original.csv");
     std::fs::write(&original, trace()).expect("a trace");
     let recorded: PathBuf = lab.path("recorded.trace.parquet");
-    let mut record = lab.command(&["trace", "record", &device.0, "--format", "json", "-o"]);
+    let mut record = lab.command(&["trace", "record", &device, "--format", "json", "-o"]);
     record.arg(&recorded).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = record.spawn().expect("the binary starts");
     wait_for_tracer(&mut child);
-    let args = ["trace", "replay", "original.csv", &device.0, "--erase", &device.0];
+    let args = ["trace", "replay", "original.csv", &device, "--erase", &device];
     let mut replay = lab.command(&args);
     replay.args(["--form", "open", "--idle", "real", "--quiet", "--format", "json"]);
     replay.args(["--set", "purge=false", "--set", "fill=false"]);

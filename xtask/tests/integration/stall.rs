@@ -1,0 +1,130 @@
+//! A drive that stalls: every command that was due meanwhile says so, however few of them the queue could take. The
+//! kernel's own throttle holds back the writes to a loop device; needs root.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::lab::{Answer, Lab};
+use crate::loop_device::LoopDevice;
+
+const CGROUP: &str = "/sys/fs/cgroup";
+
+/// A control group whose processes can be kept from writing to one device; gone when it goes out of scope.
+struct Throttle {
+    group: PathBuf,
+    /// Where the limit is written, and how it reads to stop and to let go.
+    limit: PathBuf,
+    stop: String,
+    go: String,
+}
+
+impl Throttle {
+    /// A group under the block controller of version 1 or 2, whichever this machine lets us use; or why there is none.
+    fn on(device: &LoopDevice) -> Result<Self, String> {
+        let name = device.path.file_name().expect("a name").to_string_lossy();
+        let number = fs::read_to_string(format!("/sys/block/{name}/dev")).expect("its number");
+        let number = number.trim();
+        // No write is as short as a byte, so that not one passes.
+        let first = Self::new(
+            "blkio",
+            "blkio.throttle.write_bps_device",
+            [format!("{number} 1"), format!("{number} 0")],
+        );
+        first.or_else(|why_not_1| {
+            // A controller is handed down to groups only where it is asked for.
+            let _ = fs::write(format!("{CGROUP}/cgroup.subtree_control"), "+io");
+            let words = [format!("{number} wbps=1"), format!("{number} wbps=max")];
+            Self::new("", "io.max", words).map_err(|why_not_2| format!("{why_not_1}; {why_not_2}"))
+        })
+    }
+
+    fn new(parent: &str, limit: &str, [stop, go]: [String; 2]) -> Result<Self, String> {
+        let group = Path::new(CGROUP).join(parent).join(format!("ssdlab-{}", std::process::id()));
+        let said = |error: std::io::Error| format!("{}: {error}", group.display());
+        fs::create_dir(&group).map_err(said)?;
+        let throttle = Self { limit: group.join(limit), group: group.clone(), stop, go };
+        // Shows that the controller is there and may be used, and changes nothing.
+        fs::write(&throttle.limit, &throttle.go).map_err(said)?;
+        Ok(throttle)
+    }
+
+    /// The same command as a member of the group.
+    fn member(&self, command: &Command) -> Command {
+        let mut member = Command::new("sh");
+        member.args(["-c", r#"echo $$ > "$0" && exec "$@""#]).arg(self.group.join("cgroup.procs"));
+        member.arg(command.get_program()).args(command.get_args());
+        member
+    }
+
+    /// No write reaches the device for this long; gives the least and the most that the stall can have taken.
+    fn stall(&self, time: Duration) -> [Duration; 2] {
+        let before = Instant::now();
+        fs::write(&self.limit, &self.stop).expect("the limit can be set");
+        let stopped = Instant::now();
+        sleep(time);
+        let least = stopped.elapsed();
+        fs::write(&self.limit, &self.go).expect("the limit can be lifted");
+        [least, before.elapsed()]
+    }
+}
+
+impl Drop for Throttle {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir(&self.group);
+    }
+}
+
+/// One run of 10 s at 1,000 writes a second with a stall of 2 s in it: the 99th percentile as it must be, at least
+/// and at most, and as it was reported.
+fn stalled_run(lab: &Lab, device: &LoopDevice, throttle: &Throttle) -> ([f64; 2], f64) {
+    const SETTINGS: [&str; 5] =
+        ["purge=false", "fill=false", "duration=10s", "steady_from=0s", "rate=1000"];
+    let library = tempfile::tempdir_in(lab.path(".")).expect("a library");
+    let mut run = lab.command(&["run", "consistency", &device.name(), "--erase", &device.name()]);
+    run.args(SETTINGS.iter().flat_map(|setting| ["--set", setting]));
+    run.args(["--format", "json", "--quiet", "--library"]).arg(library.path());
+    let mut run = throttle.member(&run);
+    let mut child = run.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
+    while library.path().read_dir().map_or(0, Iterator::count) == 0 {
+        assert!(child.try_wait().expect("a child").is_none(), "the run ended before it began");
+        sleep(Duration::from_millis(20));
+    }
+    sleep(Duration::from_secs(3));
+    let stall = throttle.stall(Duration::from_secs(2));
+    let answer = Answer::new(&run, child.wait_with_output().expect("ends"));
+    answer.must_exit_with(0);
+    let metrics = &answer.document()["runs"][0]["metrics"];
+    let reported_s = metrics["latency_ns_p99"].as_f64().expect("a percentile") / 1e9;
+    // What was due first waited longest. Of 10,000 commands a hundred wait longer than the 99th percentile, and they
+    // were due within the first 0.1 s.
+    (stall.map(|stall| stall.as_secs_f64() - 0.1), reported_s)
+}
+
+/// A machine that is busy with other things may stall the device once more, and longer: the quietest of three
+/// runs counts.
+#[test]
+fn a_stall_of_two_seconds_is_in_the_99th_percentile() {
+    let lab = Lab::new();
+    let device = LoopDevice::attach(&lab);
+    let throttle = match Throttle::on(&device) {
+        Ok(throttle) => throttle,
+        Err(why) => {
+            eprintln!(
+                "SKIPPED: writes cannot be throttled here ({why}); the emulated machine has the same test"
+            );
+            return;
+        }
+    };
+    let mut seen = Vec::new();
+    for _ in 0..3 {
+        let ([least_s, most_s], reported_s) = stalled_run(&lab, &device, &throttle);
+        if (0.95 * least_s..=1.05 * most_s).contains(&reported_s) {
+            return;
+        }
+        seen.push(format!("{least_s:.3} to {most_s:.3} s was reported as {reported_s:.3} s"));
+    }
+    panic!("more than 5% off: {}", seen.join(", "));
+}
