@@ -95,7 +95,8 @@ pub struct TestArgs {
     /// Test, e.g. `consistency` (see `ssdlab list`)
     #[arg(value_parser = parse_test)]
     pub test: Test,
-    /// Targets: `sim:NAME[?key=value&...]`, `file:PATH?size=8GiB`, `/dev/...`, `null:`
+    /// Targets: `sim:NAME[?key=value&...]`, `file:PATH?size=8GiB`, `/dev/...` (block devices; `/dev/ng0n1` is
+    /// `/dev/nvme0n1` past the block layer), `null:`
     #[arg(required = true, value_name = "TARGET")]
     pub targets: Vec<String>,
     /// Share of raw NAND left to the drive, e.g. `25%`; several give several runs: `default,25%`
@@ -156,8 +157,9 @@ pub struct EngineArgs {
     /// Keep each of these threads on a processor of its own
     #[arg(long)]
     pub pin: bool,
-    /// How commands reach the kernel: auto, sync (blocking calls), uring, and with polling by the kernel
-    /// uring,sqpoll (for commands), uring,iopoll (for completions), uring,sqpoll,iopoll
+    /// How commands reach a drive: auto, sync (blocking calls), uring; and uring with any of passthrough (NVMe
+    /// commands past the block layer), sqpoll (the kernel polls for commands) and iopoll (for completions), as
+    /// in uring,passthrough,iopoll
     #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = parse_engine)]
     pub engine: EngineChoice,
 }

@@ -159,6 +159,25 @@ impl BufferPool {
         (self.arena.as_ptr(), self.arena.len_bytes())
     }
 
+    /// How many transfer areas there are.
+    #[must_use]
+    pub(crate) fn areas(&self) -> u32 {
+        // Slots are counted in 32 bits, and the arena is held to 1 GiB.
+        2 * self.fills.len() as u32
+    }
+
+    /// Where reads of `slot` go, counted in areas from the start of the arena.
+    #[inline]
+    pub(crate) const fn read_area_number(slot: u32) -> u32 {
+        slot * 2
+    }
+
+    /// Where writes of `slot` come from, counted in areas from the start of the arena.
+    #[inline]
+    pub(crate) const fn write_area_number(slot: u32) -> u32 {
+        slot * 2 + 1
+    }
+
     /// Bytes in one transfer area.
     #[must_use]
     pub fn area_bytes(&self) -> usize {
@@ -172,7 +191,7 @@ impl BufferPool {
     #[inline]
     #[must_use]
     pub fn read_area(&self, slot: u32) -> *mut u8 {
-        self.area(slot, 0)
+        self.area(slot, Self::read_area_number(slot))
     }
 
     /// The first `len_bytes` of what was last read into `slot`.
@@ -227,9 +246,9 @@ impl BufferPool {
     }
 
     #[inline]
-    fn area(&self, slot: u32, index: usize) -> *mut u8 {
+    fn area(&self, slot: u32, number: u32) -> *mut u8 {
         assert!((slot as usize) < self.fills.len(), "slot {slot} is not in the pool");
-        let start = (slot as usize * 2 + index) * self.area_bytes;
+        let start = number as usize * self.area_bytes;
         // SAFETY: the arena holds two areas for each slot and slot was checked, so the offset
         // stays inside the one allocation.
         unsafe { self.arena.as_ptr().add(start) }
@@ -238,7 +257,7 @@ impl BufferPool {
     #[inline]
     fn write_bytes(&mut self, slot: u32, len_bytes: usize) -> &mut [u8] {
         assert!(len_bytes <= self.area_bytes, "more than a transfer area was asked for");
-        let start = self.area(slot, 1);
+        let start = self.area(slot, Self::write_area_number(slot));
         // SAFETY: `area` points at `area_bytes` initialised bytes of the arena, of which
         // `len_bytes` are asked for; the slot is idle (contract of `prepare_write`), so the
         // kernel is not reading them, and self is borrowed exclusively.
@@ -342,12 +361,16 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
+    fn areas_of(pool: &BufferPool, slot: u32) -> [usize; 2] {
+        let numbers = [BufferPool::read_area_number(slot), BufferPool::write_area_number(slot)];
+        numbers.map(|number| pool.area(slot, number) as usize)
+    }
+
     #[test]
     fn areas_are_aligned_and_apart() {
         let pool = BufferPool::new(3, 5000, 1, false).unwrap();
         assert_eq!(pool.area_bytes(), 8192);
-        let mut starts: Vec<usize> =
-            (0..3).flat_map(|s| [pool.area(s, 0) as usize, pool.area(s, 1) as usize]).collect();
+        let mut starts: Vec<usize> = (0..3).flat_map(|slot| areas_of(&pool, slot)).collect();
         starts.sort_unstable();
         assert!(starts.iter().all(|start| start % AREA_ALIGN_BYTES == 0));
         assert!(starts.windows(2).all(|pair| pair[1] - pair[0] == 8192));

@@ -222,6 +222,17 @@ impl Claim {
     }
 }
 
+/// True where `path` leads to the generic character device of an NVMe namespace, `/dev/ng0n1`. Whatever is
+/// checked, held and reported is its block device; only the I/O goes through that node.
+pub(crate) fn is_generic_node(path: &Path) -> bool {
+    fs::canonicalize(path).is_ok_and(|node| namespace_behind(&System::live(), &node).is_some())
+}
+
+/// The block device of the namespace whose generic character device `node` is.
+fn namespace_behind(system: &System, node: &Path) -> Option<Device> {
+    system.namespace_of_generic(DeviceNumber::of_char_node(node)?)
+}
+
 /// Follows all symbolic links to the node and finds the device in sysfs.
 fn resolve(system: &System, path: &Path) -> Result<(PathBuf, Device), IoError> {
     let node = fs::canonicalize(path).map_err(|error| match error.kind() {
@@ -231,6 +242,7 @@ fn resolve(system: &System, path: &Path) -> Result<(PathBuf, Device), IoError> {
         )),
         _ => device_error(format!("cannot resolve {}", path.display()), error),
     })?;
+    let node = namespace_behind(system, &node).map_or(node, |namespace| namespace.node());
     let number = DeviceNumber::of_block_node(&node)
         .ok_or_else(|| not_a_block_device(system, path, &node))?;
     let device = system.by_number(number).ok_or_else(|| {
@@ -254,10 +266,9 @@ fn not_a_block_device(system: &System, path: &Path, node: &Path) -> IoError {
     refused("not-a-block-device", format!("{} is not a block device; {hint}", path.display()))
 }
 
-/// `/dev/nvme0` and `/dev/ng0n1` are the character devices beside the block device.
+/// `/dev/nvme0` is the controller of the block device `/dev/nvme0n1`.
 fn char_device_hint(system: &System, node: &Path) -> String {
-    let name = node.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let start = name.strip_prefix("ng").map_or(format!("{name}n"), |rest| format!("nvme{rest}"));
+    let start = format!("{}n", node.file_name().unwrap_or_default().to_string_lossy());
     let sibling = system.disks().into_iter().find(|disk| disk.name.starts_with(&start));
     sibling.map_or("expected a block device (see `ssdlab list`)".to_owned(), |disk| {
         format!("its block device is {}", disk.node().display())

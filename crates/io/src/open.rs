@@ -15,7 +15,7 @@ use base::{Completion, Nanos, Op};
 use crate::buffer::BufferPool;
 use crate::engine::medium::Medium;
 use crate::engine::sync::SyncEngine;
-use crate::engine::uring::UringEngine;
+use crate::engine::uring::{NvmeCommands, Refused, UringEngine};
 use crate::error::IoError;
 use crate::health::HealthProbe;
 use crate::identity::Identity;
@@ -120,15 +120,17 @@ pub fn open_file(
 /// Opens a block device as a target, after every check of [`crate::guard`], and holds it exclusively
 /// until the target is dropped.
 ///
-/// A run that only reads may share the device; that is then one of [`RealTarget::warnings`].
+/// A run that only reads may share the device; that is then one of [`RealTarget::warnings`]. The generic
+/// character device of an NVMe namespace stands for its block device with [`EngineChoice::Passthrough`].
 ///
 /// # Errors
 /// [`IoError::Refused`] with one of the codes of [`crate::guard`]; [`IoError::Usage`] where there
 /// is nothing at `path`; [`IoError::Device`] where the system fails.
 pub fn open_block(path: &Path, options: &OpenOptions) -> Result<RealTarget, IoError> {
     options.check(&path.display().to_string())?;
+    let engine = block::engine_for(path, options.engine)?;
     let medium = block::open(path, options)?;
-    RealTarget::assemble(medium, options)
+    RealTarget::assemble(medium, &OpenOptions { engine, ..options.clone() })
 }
 
 /// A file or block device, driven by the engine that was chosen when it was opened.
@@ -142,17 +144,36 @@ pub struct RealTarget {
 #[derive(Debug)]
 enum Engine {
     Uring(Box<UringEngine>),
+    Passthrough(Box<UringEngine<NvmeCommands>>),
     Sync(Box<SyncEngine>),
 }
 
 impl Engine {
-    fn uring(
-        medium: Medium,
-        pool: BufferPool,
-        polling: Polling,
-    ) -> Result<Self, Box<(Medium, BufferPool, String)>> {
+    fn uring(medium: Medium, pool: BufferPool, polling: Polling) -> Result<Self, Refused> {
         Ok(Self::Uring(Box::new(UringEngine::new(medium, pool, polling)?)))
     }
+
+    fn passthrough(medium: Medium, pool: BufferPool, polling: Polling) -> Result<Self, Refused> {
+        Ok(Self::Passthrough(Box::new(UringEngine::passthrough(medium, pool, polling)?)))
+    }
+}
+
+/// Calls the engine inside; a predictable branch, not a virtual call.
+macro_rules! delegate {
+    ($self:ident, $engine:ident => $call:expr) => {
+        match &$self.engine {
+            Engine::Uring($engine) => $call,
+            Engine::Passthrough($engine) => $call,
+            Engine::Sync($engine) => $call,
+        }
+    };
+    (mut $self:ident, $engine:ident => $call:expr) => {
+        match &mut $self.engine {
+            Engine::Uring($engine) => $call,
+            Engine::Passthrough($engine) => $call,
+            Engine::Sync($engine) => $call,
+        }
+    };
 }
 
 impl RealTarget {
@@ -171,13 +192,14 @@ impl RealTarget {
             EngineChoice::Sync => Err(Box::new((medium, pool, "asked for".to_owned()))),
             EngineChoice::Auto => Engine::uring(medium, pool, Polling::default()),
             EngineChoice::Uring(polling) => Engine::uring(medium, pool, polling),
+            EngineChoice::Passthrough(polling) => Engine::passthrough(medium, pool, polling),
         };
         let (mut medium, pool, reason) = match built {
             Ok(engine) => return Ok(Self::with(engine, options)),
             Err(refused) => *refused,
         };
         // Blocking calls take the place of a ring only where nothing else was asked for.
-        if matches!(options.engine, EngineChoice::Uring(_)) {
+        if options.engine.is_exact() {
             let name = medium.identity.name;
             return Err(IoError::Unsupported(format!(
                 "{name} cannot be driven as asked for (engine {}): {reason}",
@@ -201,17 +223,11 @@ impl RealTarget {
     }
 
     fn medium(&self) -> &Medium {
-        match &self.engine {
-            Engine::Uring(engine) => engine.medium(),
-            Engine::Sync(engine) => engine.medium(),
-        }
+        delegate!(self, engine => engine.medium())
     }
 
     fn medium_mut(&mut self) -> &mut Medium {
-        match &mut self.engine {
-            Engine::Uring(engine) => engine.medium_mut(),
-            Engine::Sync(engine) => engine.medium_mut(),
-        }
+        delegate!(mut self, engine => engine.medium_mut())
     }
 
     /// True where `io_uring` drives the target, false for blocking calls.
@@ -239,27 +255,8 @@ impl RealTarget {
     /// The first `len_bytes` of what the last read with this tag returned; `None` while a command
     /// with the tag is outstanding, or where tag or length exceed the limits.
     pub fn read_bytes(&mut self, tag: u32, len_bytes: usize) -> Option<&[u8]> {
-        match &mut self.engine {
-            Engine::Uring(engine) => engine.read_bytes(tag, len_bytes),
-            Engine::Sync(engine) => engine.read_bytes(tag, len_bytes),
-        }
+        delegate!(mut self, engine => engine.read_bytes(tag, len_bytes))
     }
-}
-
-/// Calls the engine inside; a predictable branch, not a virtual call.
-macro_rules! delegate {
-    ($self:ident, $engine:ident => $call:expr) => {
-        match &$self.engine {
-            Engine::Uring($engine) => $call,
-            Engine::Sync($engine) => $call,
-        }
-    };
-    (mut $self:ident, $engine:ident => $call:expr) => {
-        match &mut $self.engine {
-            Engine::Uring($engine) => $call,
-            Engine::Sync($engine) => $call,
-        }
-    };
 }
 
 impl Target for RealTarget {
@@ -317,6 +314,10 @@ impl Target for RealTarget {
 
     fn set_rest(&mut self, rest: Rest) -> Result<String, IoError> {
         self.medium_mut().set_rest(rest)
+    }
+
+    fn failure_words(&self) -> Option<String> {
+        self.medium().first_words.get().cloned()
     }
 
     fn health_probe(&self) -> Option<HealthProbe> {

@@ -34,6 +34,12 @@ impl DeviceNumber {
         let found = fs::metadata(path).ok()?;
         found.file_type().is_block_device().then(|| Self::from_raw(found.rdev()))
     }
+
+    /// The number of the character device at `path`; `None` for anything else.
+    pub(crate) fn of_char_node(path: &Path) -> Option<Self> {
+        let found = fs::metadata(path).ok()?;
+        found.file_type().is_char_device().then(|| Self::from_raw(found.rdev()))
+    }
 }
 
 impl fmt::Display for DeviceNumber {
@@ -41,6 +47,10 @@ impl fmt::Display for DeviceNumber {
         write!(f, "{}:{}", self.major, self.minor)
     }
 }
+
+/// Namespace 1 of controller 0 is the block device `nvme0n1` and the generic character device `ng0n1`.
+const NAMESPACE_PREFIX: &str = "nvme";
+const GENERIC_PREFIX: &str = "ng";
 
 /// Where the kernel's trees are mounted.
 #[derive(Clone, Debug)]
@@ -60,6 +70,14 @@ impl System {
     pub(crate) fn by_number(&self, number: DeviceNumber) -> Option<Device> {
         let link = self.sys.join("dev/block").join(number.to_string());
         Device::at(&fs::canonicalize(link).ok()?)
+    }
+
+    /// The namespace of the generic NVMe character device with this number; `None` for any other.
+    pub(crate) fn namespace_of_generic(&self, number: DeviceNumber) -> Option<Device> {
+        let link = self.sys.join("dev/char").join(number.to_string());
+        let dir = fs::canonicalize(link).ok()?;
+        let rest = dir.file_name()?.to_str()?.strip_prefix(GENERIC_PREFIX)?;
+        Device::at(&dir.parent()?.join(format!("{NAMESPACE_PREFIX}{rest}")))
     }
 
     /// Every whole device, by name.
@@ -182,6 +200,14 @@ impl Device {
         let mut disks = system.disks();
         disks.retain(|disk| disk != self && controller(disk).as_ref() == Some(&own));
         disks
+    }
+
+    /// The generic character device of an NVMe namespace: its node and number. Since Linux 5.13; stands
+    /// beside the namespace, hence belongs to the same controller or subsystem.
+    pub(crate) fn generic(&self) -> Option<(PathBuf, DeviceNumber)> {
+        let name = format!("{GENERIC_PREFIX}{}", self.name.strip_prefix(NAMESPACE_PREFIX)?);
+        let number = fs::read_to_string(self.dir.parent()?.join(&name).join("dev")).ok()?;
+        Some((Path::new("/dev").join(name), DeviceNumber::parse(&number)?))
     }
 
     /// The file behind a loop device.

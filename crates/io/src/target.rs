@@ -221,6 +221,12 @@ pub trait Target: Send {
     /// the device; only a purge still means all of it.
     fn confine(&mut self, _span_bytes: u64) {}
 
+    /// What the drive itself said of the first command that failed, in words; `None` where the errno is all
+    /// there is.
+    fn failure_words(&self) -> Option<String> {
+        None
+    }
+
     /// Something that reads the health of the drive beside the I/O; `None` where it tells nothing.
     fn health_probe(&self) -> Option<HealthProbe> {
         None

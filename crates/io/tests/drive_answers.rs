@@ -61,8 +61,9 @@ fn a_namespace_is_formatted_as_nvme_cli_says() {
     assert_eq!(found.capacity_blocks, number(&expected["ncap"]));
     assert_eq!(found.used_blocks, number(&expected["nuse"]));
     assert_eq!(u64::from(found.format.lba_format), number(&expected["flbas"]) & 0x0f);
-    let shift = number(&expected["lbafs"][usize::from(found.format.lba_format)]["ds"]);
-    assert_eq!(found.block_bytes, Some(1 << shift));
+    let format = &expected["lbafs"][usize::from(found.format.lba_format)];
+    assert_eq!(found.block_bytes, Some(1 << number(&format["ds"])));
+    assert_eq!(u64::from(found.metadata_bytes), number(&format["ms"]));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use base::Op;
 use io::IoError;
 use load::WorkloadError;
 use load::trace::TraceError;
@@ -33,4 +34,14 @@ pub enum RunError {
         /// The run directory that was written instead.
         rescued: PathBuf,
     },
+}
+
+/// A command that failed; `words` are what the drive said of it.
+pub(crate) fn command_failed(op: &Op, errno: i32, words: Option<String>) -> IoError {
+    let (kind, len, offset) = (op.kind.name(), op.len, op.offset);
+    let words = words.map(|words| format!(" ({words})")).unwrap_or_default();
+    IoError::Device {
+        context: format!("{kind} of {len} bytes at offset {offset} failed{words}"),
+        source: std::io::Error::from_raw_os_error(errno),
+    }
 }

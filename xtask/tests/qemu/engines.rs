@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::machine::Record;
 
 /// The run ended well and says of its engine what it should.
-fn must_have_used(name: &str, words: &str) -> Value {
+pub(crate) fn must_have_used(name: &str, words: &str) -> Value {
     Record::of(name).must_exit_with(0);
     let run = Record::of(&format!("{name}.json")).document();
     let engine = run["target"]["engine"].as_str().expect("an engine");

@@ -61,7 +61,7 @@ traced() {
 }
 
 tries=0
-while [ "$(ls -d /sys/block/nvme*n* /sys/block/sd* 2> /dev/null | wc -l)" -lt 6 ] && [ $tries -lt 100 ]; do
+while [ "$(ls -d /sys/block/nvme*n* /sys/block/sd* 2> /dev/null | wc -l)" -lt 7 ] && [ $tries -lt 100 ]; do
     usleep 100000
     tries=$((tries + 1))
 done
@@ -69,6 +69,7 @@ NVME=$(disk NVME-ONE)
 FIRST=$(disk NVME-TWO n1)
 SECOND=$(disk NVME-TWO n2)
 GONE=$(disk NVME-GONE)
+BAD=$(disk NVME-BAD)
 SATA=$(disk SATA-ONE)
 BASE=$(disk SATA-BASE)
 

@@ -94,17 +94,13 @@ fn boot(work: &Path) -> (String, String) {
 
 /// The drives that `guest.sh` looks for by their serials.
 fn add_drives(qemu: &mut Command, work: &Path) {
-    const SIZE_BYTES: u64 = 64 << 20;
-    let image = |qemu: &mut Command, id: &str| {
-        let path = work.join(id);
-        File::create(&path).and_then(|file| file.set_len(SIZE_BYTES)).expect("an image");
+    for id in ["nvme-one", "nvme-gone", "first", "second", "sata-one", "sata-base"] {
+        let path = new_image(work, id);
         let path = path.display();
         qemu.arg("-drive").arg(format!("if=none,format=raw,discard=unmap,id={id},file={path}"));
-    };
-    for id in ["nvme-one", "nvme-gone", "first", "second", "sata-one", "sata-base"] {
-        image(qemu, id);
     }
-    for id in ["nvme-one", "nvme-gone"] {
+    add_failing_drive(qemu, &new_image(work, "nvme-bad"));
+    for id in ["nvme-one", "nvme-gone", "nvme-bad"] {
         qemu.arg("-device").arg(format!("nvme,drive={id},serial={}", id.to_uppercase()));
     }
     qemu.args(["-device", "nvme,id=two,serial=NVME-TWO"]);
@@ -114,6 +110,28 @@ fn add_drives(qemu: &mut Command, work: &Path) {
         let serial = id.to_uppercase();
         qemu.arg("-device").arg(format!("ide-hd,bus=ide.{port},drive={id},serial={serial}"));
     }
+}
+
+/// The file behind a drive.
+fn new_image(work: &Path, id: &str) -> PathBuf {
+    const SIZE_BYTES: u64 = 64 << 20;
+    let path = work.join(id);
+    File::create(&path).and_then(|file| file.set_len(SIZE_BYTES)).expect("an image");
+    path
+}
+
+/// Serves reads and ends each write as a write fault.
+fn add_failing_drive(qemu: &mut Command, image: &Path) {
+    let failing = serde_json::json!({
+        "driver": "raw",
+        "node-name": "nvme-bad",
+        "file": {
+            "driver": "blkdebug",
+            "image": {"driver": "file", "filename": image},
+            "inject-error": [{"event": "none", "iotype": "write", "errno": 5}],
+        },
+    });
+    qemu.arg("-blockdev").arg(failing.to_string());
 }
 
 /// Takes `@@ begin NAME`, stdout, `@@ stderr`, stderr, `@@ end CODE` apart.

@@ -12,6 +12,7 @@ mod health;
 mod initramfs;
 mod latency;
 mod machine;
+mod passthrough;
 mod power;
 mod promises;
 mod purges;

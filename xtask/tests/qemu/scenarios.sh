@@ -33,10 +33,35 @@ run trim ssdlab run trim "$SATA" --erase SATA-ONE --set torture=2s --set idle=0s
 run trim.json cat /tmp/runs-trim/*/run.json
 run sata-security ssdlab run consistency "$SATA" --erase SATA-ONE --purge ata-security-erase --format json
 
+# Past the block layer; what arrives is looked at through the block device.
+generic="/dev/ng${NVME#/dev/nvme}"
+consistency past "$generic" --erase NVME-ONE $NO_FILL --set duration=1s
+consistency past-polled "$NVME" --erase NVME-ONE $NO_FILL --set duration=1s --engine uring,passthrough,iopoll
+run past-written ssdlab verify "$generic" --erase NVME-ONE --writes 1024 --journal /tmp/past --format json
+run past-read ssdlab verify "$NVME" --check --journal /tmp/past --format json
+echo 'qid != 0' > /sys/kernel/tracing/events/nvme/nvme_setup_cmd/filter
+echo > /sys/kernel/tracing/trace
+echo 1 > /sys/kernel/tracing/events/nvme/nvme_setup_cmd/enable
+printf '8,0 0 1 0.0 1 Q %s [x]\n' 'W 0 + 8' 'WFS 80 + 16' 'FN' 'D 160 + 8' > /tmp/past.trace
+run past-replayed ssdlab run replay "$generic" --erase NVME-ONE --set trace=/tmp/past.trace --set transfer_max=8KiB \
+    $NO_FILL --library /tmp/runs-past-replayed --format json --quiet
+echo 0 > /sys/kernel/tracing/events/nvme/nvme_setup_cmd/enable
+run past-commands cat /sys/kernel/tracing/trace
+run past-trimmed ssdlab run mixed "$generic" --erase NVME-ONE --set time=1s --set read_percents=100 \
+    --set trim_percent=50 --library /tmp/runs-past-trimmed --format json --quiet
+run past-trimmed.bytes sh -c "tr -d '\\000' < $NVME | wc -c"
+run past-too-long ssdlab run sweep "$generic" --erase NVME-ONE --format json
+run past-sata ssdlab run consistency "$SATA" --erase SATA-ONE --engine uring,passthrough --format json
+for way in auto uring,passthrough; do
+    run "failing-$way" ssdlab run consistency "$BAD" --erase NVME-BAD $NO_FILL --set queue_depth=1 --engine $way \
+        --library "/tmp/runs-failing-$way" --format json --quiet
+done
+
 # Refusals.
 mke2fs "$NVME" > /dev/null 2>&1
 mount -t ext4 "$NVME" /mnt
 run refused-mounted ssdlab run consistency "$NVME" --erase NVME-ONE --format json
+run refused-generic ssdlab run consistency "$generic" --erase NVME-ONE --format json
 umount /mnt
 run refused-signature ssdlab run consistency "$NVME" --erase NVME-ONE --format json
 run refused-serial ssdlab run consistency "$NVME" --erase NVME-TWO --format json

@@ -90,6 +90,29 @@ fn an_nvme_drive_tells_who_it_is() {
 }
 
 #[test]
+fn a_namespace_and_its_generic_node_find_each_other() {
+    let machine = Machine::new();
+    let sys = &machine.system.sys;
+    let controller = "pci0000:00/nvme/nvme0";
+    let namespace = machine.device(&format!("{controller}/nvme0n2"), "259:7", &[]);
+    assert_eq!(namespace.generic(), None, "kernels before 5.13 have none");
+    let generic = sys.join("devices").join(controller).join("ng0n2");
+    for dir in [&generic, &sys.join("dev/char")] {
+        fs::create_dir_all(dir).unwrap();
+    }
+    fs::write(generic.join("dev"), "245:1\n").unwrap();
+    symlink(&generic, sys.join("dev/char/245:1")).unwrap();
+    let number = DeviceNumber { major: 245, minor: 1 };
+    assert_eq!(namespace.generic(), Some(("/dev/ng0n2".into(), number)));
+    assert_eq!(machine.system.namespace_of_generic(number), Some(namespace));
+    // The controller's own node is no namespace, whatever its number.
+    let controller = sys.join("devices").join(controller);
+    symlink(&controller, sys.join("dev/char/246:0")).unwrap();
+    let number = DeviceNumber { major: 246, minor: 0 };
+    assert_eq!(machine.system.namespace_of_generic(number), None);
+}
+
+#[test]
 fn a_sata_serial_comes_from_the_vpd_page_or_from_udev() {
     let machine = Machine::new();
     let sda = machine.device("sda", "250:0", &[("device/vpd_pg80", "\0\u{1}\0\u{4}  SER1")]);

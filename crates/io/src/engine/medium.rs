@@ -5,9 +5,9 @@
 
 use std::fs::File;
 use std::os::fd::AsFd;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
-use base::{Nanos, Op, OpKind};
+use base::{Nanos, Op, OpKind, Status};
 use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 use rustix::thread::clock_nanosleep_absolute;
@@ -100,6 +100,8 @@ pub(crate) struct Medium {
     pub(crate) rest: Option<RestSwitch>,
     /// Why we may use it, and what is to be undone at the end.
     pub(crate) ownership: Arc<Ownership>,
+    /// What the drive said of the first command that failed, from whatever thread.
+    pub(crate) first_words: Arc<OnceLock<String>>,
 }
 
 impl Medium {
@@ -131,6 +133,7 @@ impl Medium {
             identity: self.identity.clone(),
             warnings: Vec::new(),
             ownership: Arc::clone(&self.ownership),
+            first_words: Arc::clone(&self.first_words),
             ..*self
         })
     }
@@ -149,6 +152,15 @@ impl Medium {
                 self.identity.name
             ))),
         }
+    }
+
+    /// The end of a command that failed; what the drive said of the first one is kept.
+    #[cold]
+    pub(crate) fn failed_with(&self, errno: Errno, words: Option<String>) -> Status {
+        if let Some(words) = words {
+            let _ = self.first_words.set(words);
+        }
+        Status::Failed { errno: errno.raw_os_error() }
     }
 
     #[cold]

@@ -104,6 +104,8 @@ pub struct IdentifyNamespace {
     pub used_blocks: u64,
     /// Size of a block; `None` where the answer makes no sense.
     pub block_bytes: Option<u32>,
+    /// Metadata beside or behind each block.
+    pub metadata_bytes: u16,
     /// How it is formatted.
     pub format: NamespaceFormat,
 }
@@ -114,12 +116,14 @@ impl IdentifyNamespace {
     pub fn decode(bytes: &[u8]) -> Self {
         let (layout, protection) = (u8_at(bytes, 26), u8_at(bytes, 29));
         let lba_format = layout & 0x0f | (layout >> 5 & 0x03) << 4;
-        let shift = u8_at(bytes, 128 + 4 * usize::from(lba_format) + 2);
+        let format_at = 128 + 4 * usize::from(lba_format);
+        let shift = u8_at(bytes, format_at + 2);
         Self {
             size_blocks: u64_at(bytes, 0),
             capacity_blocks: u64_at(bytes, 8),
             used_blocks: u64_at(bytes, 16),
             block_bytes: (9..32).contains(&shift).then(|| 1 << shift),
+            metadata_bytes: u16_at(bytes, format_at),
             format: NamespaceFormat {
                 lba_format,
                 extended_metadata: layout & 1 << 4 != 0,

@@ -1,12 +1,15 @@
-//! NVMe admin commands: what a controller is, how it is, and how it is made to forget everything.
+//! NVMe commands: what a controller is, how it is, how it is made to forget everything, and its I/O.
 //!
-//! [`command`] builds each command as plain data, [`identify`] and [`log`] take the answers apart
-//! and [`status`] puts a failure into words: pure functions, byte for byte what `nvme-cli` sends
-//! and shows. [`Controller`] alone talks to the kernel. Source of all layouts: NVM Express Base
-//! Specification 2.0 and NVM Command Set Specification 1.0.
+//! [`command`] and [`io_command`] build each command as plain data, [`identify`] and [`log`] take the
+//! answers apart and [`status`] puts a failure into words: pure functions, byte for byte what `nvme-cli`
+//! sends and shows. [`Controller`] talks to the kernel, [`generic`] finds and opens the node that I/O
+//! commands go to. Source of all layouts: NVM Express Base Specification 2.0 and NVM Command Set
+//! Specification 1.0.
 
 pub mod command;
+pub(crate) mod generic;
 pub mod identify;
+pub mod io_command;
 pub mod log;
 pub mod status;
 

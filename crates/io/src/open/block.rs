@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::OpenOptions;
+use super::{EngineChoice, OpenOptions};
 use crate::TargetSpec;
 use crate::discover::DeviceReport;
 use crate::engine::medium::{Clock, Medium, MediumKind};
@@ -45,6 +45,22 @@ pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Medium, IoError
         clock: Clock::start(),
         rest,
         ownership: Arc::new(Ownership::Device(Box::new(claim))),
+        first_words: Arc::default(),
+    })
+}
+
+/// The engine for a device named by `path`: the generic character device of an NVMe namespace asks for
+/// passthrough.
+pub(super) fn engine_for(path: &Path, asked: EngineChoice) -> Result<EngineChoice, IoError> {
+    if !guard::is_generic_node(path) {
+        return Ok(asked);
+    }
+    asked.past_the_block_layer().ok_or_else(|| {
+        IoError::Usage(format!(
+            "{} is for commands past the block layer, which the engine {asked} does not send; name the block \
+             device, or drop --engine",
+            path.display()
+        ))
     })
 }
 

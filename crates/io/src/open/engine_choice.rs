@@ -24,8 +24,26 @@ pub enum EngineChoice {
     Auto,
     /// `io_uring` in just this way, or none.
     Uring(Polling),
+    /// `io_uring` with NVMe commands past the block layer, in just this way, or none.
+    Passthrough(Polling),
     /// Blocking calls, whatever the kernel can do.
     Sync,
+}
+
+impl EngineChoice {
+    /// True where nothing else may take its place.
+    pub(crate) fn is_exact(self) -> bool {
+        matches!(self, Self::Uring(_) | Self::Passthrough(_))
+    }
+
+    /// The same past the block layer; `None` where that cannot be.
+    pub(crate) fn past_the_block_layer(self) -> Option<Self> {
+        match self {
+            Self::Auto => Some(Self::Passthrough(Polling::default())),
+            Self::Uring(polling) | Self::Passthrough(polling) => Some(Self::Passthrough(polling)),
+            Self::Sync => None,
+        }
+    }
 }
 
 impl FromStr for EngineChoice {
@@ -34,8 +52,8 @@ impl FromStr for EngineChoice {
     fn from_str(text: &str) -> Result<Self, IoError> {
         let unknown = || {
             IoError::Usage(format!(
-                "there is no engine `{text}`; expected auto, sync, uring, uring,sqpoll, uring,iopoll or \
-                 uring,sqpoll,iopoll"
+                "there is no engine `{text}`; expected auto, sync, or uring with any of passthrough, sqpoll \
+                 and iopoll, as in uring,passthrough,iopoll"
             ))
         };
         let mut words = text.split(',');
@@ -46,14 +64,16 @@ impl FromStr for EngineChoice {
             _ => return Err(unknown()),
         }
         let mut polling = Polling::default();
+        let mut passthrough = false;
         for word in words {
             match word {
+                "passthrough" => passthrough = true,
                 "sqpoll" => polling.submissions = true,
                 "iopoll" => polling.completions = true,
                 _ => return Err(unknown()),
             }
         }
-        Ok(Self::Uring(polling))
+        Ok(if passthrough { Self::Passthrough(polling) } else { Self::Uring(polling) })
     }
 }
 
@@ -62,8 +82,13 @@ impl fmt::Display for EngineChoice {
         match self {
             Self::Auto => f.write_str("auto"),
             Self::Sync => f.write_str("sync"),
-            Self::Uring(polling) => {
+            Self::Uring(polling) | Self::Passthrough(polling) => {
                 f.write_str("uring")?;
+                f.write_str(if matches!(self, Self::Passthrough(_)) {
+                    ",passthrough"
+                } else {
+                    ""
+                })?;
                 f.write_str(if polling.submissions { ",sqpoll" } else { "" })?;
                 f.write_str(if polling.completions { ",iopoll" } else { "" })
             }
@@ -77,13 +102,30 @@ mod tests {
 
     #[test]
     fn an_engine_is_read_as_it_is_written() {
-        for text in ["auto", "sync", "uring", "uring,sqpoll", "uring,iopoll", "uring,sqpoll,iopoll"]
-        {
+        for text in [
+            "auto",
+            "sync",
+            "uring",
+            "uring,sqpoll",
+            "uring,iopoll",
+            "uring,sqpoll,iopoll",
+            "uring,passthrough",
+            "uring,passthrough,sqpoll,iopoll",
+        ] {
             assert_eq!(text.parse::<EngineChoice>().unwrap().to_string(), text);
         }
         for text in ["", "libaio", "uring,", "uring,fast", "sync,sqpoll", "sqpoll"] {
             let error = text.parse::<EngineChoice>().unwrap_err().to_string();
-            assert!(error.contains("uring,sqpoll"), "{error}");
+            assert!(error.contains("uring,passthrough,iopoll"), "{error}");
         }
+    }
+
+    #[test]
+    fn a_passthrough_node_keeps_the_polling_asked_for() {
+        let past = |text: &str| text.parse::<EngineChoice>().unwrap().past_the_block_layer();
+        let words = |choice: Option<EngineChoice>| choice.map(|choice| choice.to_string());
+        assert_eq!(words(past("auto")).as_deref(), Some("uring,passthrough"));
+        assert_eq!(words(past("uring,iopoll")).as_deref(), Some("uring,passthrough,iopoll"));
+        assert_eq!(past("sync"), None, "blocking calls cannot go past the block layer");
     }
 }

@@ -375,6 +375,7 @@ fn medium(
         clock: Clock::start(),
         rest: None,
         ownership: Arc::new(Ownership::File(opened.hold)),
+        first_words: Arc::default(),
     })
 }
 

@@ -10,7 +10,7 @@ use result::schema::{Phase, RunStatus};
 
 use super::{Control, Session, phase_record};
 use crate::drive::{End, drive};
-use crate::error::RunError;
+use crate::error::{RunError, command_failed};
 use crate::event::Event;
 use crate::lanes::{Second, drive_lanes};
 use crate::recorder::Recorder;
@@ -143,7 +143,9 @@ impl Session {
         end: Result<End, RunError>,
     ) -> (Phase, PhaseRows) {
         target.telemetry_take(recorder.telemetry_mut());
-        let failed = recorder.first_error.map(|(op, errno)| command_failed(&op, errno));
+        let failed = recorder
+            .first_error
+            .map(|(op, errno)| command_failed(&op, errno, target.failure_words()));
         let start = recorder.start();
         let mut phase = phase_record(spec, spec.what.clone(), start, start);
         phase.complete = matches!(end, Ok(End::Complete));
@@ -191,12 +193,4 @@ fn not_kept_up(spec: &PhaseSpec, pacing: Pacing, recorder: &Recorder) -> String 
          ones are longer",
         spec.name
     )
-}
-
-fn command_failed(op: &base::Op, errno: i32) -> io::IoError {
-    let (kind, len, offset) = (op.kind.name(), op.len, op.offset);
-    io::IoError::Device {
-        context: format!("{kind} of {len} bytes at offset {offset} failed"),
-        source: std::io::Error::from_raw_os_error(errno),
-    }
 }

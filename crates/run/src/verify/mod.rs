@@ -10,9 +10,9 @@ pub mod journal;
 pub mod writer;
 
 use base::{Completion, Data, Op, OpKind, Status};
-use io::{IoError, Limits, RealTarget, Target};
+use io::{Limits, RealTarget, Target};
 
-use crate::error::RunError;
+use crate::error::{RunError, command_failed};
 
 /// Where the blocks are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,11 +80,8 @@ fn all(
     }
     for Completion { tag, status, .. } in ended {
         let Status::Failed { errno } = status else { continue };
-        let (kind, offset) = (kind.name(), ops[tag as usize].offset);
-        return Err(RunError::Target(IoError::Device {
-            context: format!("{kind} of {} bytes at offset {offset} failed", layout.block_bytes),
-            source: std::io::Error::from_raw_os_error(errno),
-        }));
+        let words = target.failure_words();
+        return Err(RunError::Target(command_failed(&ops[tag as usize], errno, words)));
     }
     Ok(())
 }

@@ -1,7 +1,10 @@
 //! How a command looks on the ring of a file or a block device.
 
+use std::fmt;
+
 use base::{Op, OpKind};
 use io_uring::{cqueue, opcode, squeue, types};
+use rustix::io::Errno;
 
 use super::super::medium::MediumKind;
 use crate::buffer::BufferPool;
@@ -23,13 +26,47 @@ pub trait Commands: std::fmt::Debug + Send {
     type Answer: cqueue::EntryMarker + Into<cqueue::Entry>;
 
     /// A command; for data it names the area of the command's slot, which must be idle.
-    fn entry(&self, op: &Op, pool: &mut BufferPool) -> Self::Entry;
+    fn entry(&mut self, op: &Op, pool: &mut BufferPool) -> Self::Entry;
 
     /// What the kernel answers when all went well.
     fn expected(&self, op: &Op) -> i32;
 
-    /// True where the ring cannot take commands of this kind: they are done by a blocking call.
-    fn is_inline(&self, kind: OpKind) -> bool;
+    /// What any other answer means.
+    fn failure(&self, result: i32) -> Failure {
+        Failure::of_kernel(result)
+    }
+
+    /// True where the ring cannot take this command: it is done by a blocking call.
+    fn is_inline(&self, op: &Op) -> bool;
+
+    /// Gives up memory of its own that the kernel may still be looking at.
+    fn abandon(&mut self) {}
+}
+
+/// Why a command failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// As it would be on a block device.
+    pub errno: Errno,
+    /// What the drive or its driver said, where that is more than the errno.
+    pub words: Option<String>,
+}
+
+impl Failure {
+    /// A negative errno. A short transfer inside the fence means lost data: `EIO`.
+    pub(super) fn of_kernel(result: i32) -> Self {
+        let errno = if result < 0 { Errno::from_raw_os_error(-result) } else { Errno::IO };
+        Self { errno, words: None }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.words {
+            Some(words) => f.write_str(words),
+            None => write!(f, "{}", std::io::Error::from(self.errno)),
+        }
+    }
 }
 
 /// Reads and writes of a file or a block device.
@@ -49,7 +86,7 @@ impl Commands for FileCommands {
     type Answer = cqueue::Entry;
 
     #[inline]
-    fn entry(&self, op: &Op, pool: &mut BufferPool) -> squeue::Entry {
+    fn entry(&mut self, op: &Op, pool: &mut BufferPool) -> squeue::Entry {
         match op.kind {
             OpKind::Read => self.read(op, pool),
             OpKind::Write => self.write(op, pool),
@@ -65,8 +102,8 @@ impl Commands for FileCommands {
     }
 
     #[inline]
-    fn is_inline(&self, kind: OpKind) -> bool {
-        match kind {
+    fn is_inline(&self, op: &Op) -> bool {
+        match op.kind {
             OpKind::Read | OpKind::Write => false,
             OpKind::Flush => self.polled,
             OpKind::Deallocate => {

@@ -1,4 +1,4 @@
-//! The main engine: `io_uring` on an `O_DIRECT` descriptor.
+//! The main engine: `io_uring` on an `O_DIRECT` descriptor, or past the block layer ([`NvmeCommands`]).
 //!
 //! What it does for speed:
 //! - one `io_uring_enter` both submits and waits: [`Target::submit`] only writes queue entries, the
@@ -16,12 +16,14 @@
 #![expect(unsafe_code, reason = "the kernel reads and writes the buffers named in queue entries")]
 
 mod commands;
+mod passthrough;
+mod probe;
 mod setup;
 
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 
-use base::{Completion, Data, Nanos, Op, OpKind, Status};
+use base::{Completion, Nanos, Op, OpKind, Status};
 use io_uring::squeue::EntryMarker;
 use io_uring::{IoUring, cqueue, squeue, types};
 use rustix::io::Errno;
@@ -34,7 +36,9 @@ use crate::open::Polling;
 use crate::purge::Waiter;
 use crate::target::{Limits, PurgeMethod, Target};
 pub use commands::FileCommands;
-use commands::{Commands, discard_entry};
+use commands::{Commands, Failure};
+pub use passthrough::NvmeCommands;
+use probe::{Probe, check_polling, has_discard_command};
 use setup::build_ring;
 
 /// One command slot; its index is the tag.
@@ -75,6 +79,18 @@ impl<C: Commands> std::fmt::Debug for UringEngine<C> {
     }
 }
 
+/// Everything that was handed in, and the reason why it came to nothing.
+pub(crate) type Refused = Box<(Medium, BufferPool, String)>;
+
+/// Which memory the kernel is told of once instead of with each command.
+#[derive(Debug)]
+pub(super) enum Registration {
+    /// The whole arena, in pieces of this size.
+    Pieces { piece_bytes: usize },
+    /// None of it.
+    None { why: String },
+}
+
 impl UringEngine<FileCommands> {
     /// Sets up the ring. Where that is impossible, hands everything back with the reason, so that
     /// another engine can take over.
@@ -82,7 +98,7 @@ impl UringEngine<FileCommands> {
         medium: Medium,
         mut pool: BufferPool,
         polling: Polling,
-    ) -> Result<Self, Box<(Medium, BufferPool, String)>> {
+    ) -> Result<Self, Refused> {
         let commands = |fixed_buffers, medium: &Medium| FileCommands {
             kind: medium.kind,
             fixed_buffers,
@@ -91,11 +107,17 @@ impl UringEngine<FileCommands> {
                 && has_discard_command(medium),
             polled: polling.completions,
         };
-        if let Err(reason) = check_polling(&medium, &mut pool, polling) {
-            return Err(Box::new((medium, pool, reason)));
-        }
         let fd = medium.file.as_raw_fd();
-        Self::on(fd, medium, pool, polling, commands)
+        if polling.completions {
+            let probe = Probe { fd, polling, registered_bytes: 0 };
+            let block_bytes = medium.limits.logical_block_bytes;
+            let read = || probe.read(block_bytes, &mut commands(false, &medium), &mut pool);
+            if let Err(reason) = check_polling(&medium, read) {
+                return Err(Box::new((medium, pool, reason)));
+            }
+        }
+        let registration = Registration::Pieces { piece_bytes: pool.arena().1 };
+        Self::on(fd, medium, pool, polling, registration, commands)
     }
 }
 
@@ -106,14 +128,15 @@ impl<C: Commands> UringEngine<C> {
         mut medium: Medium,
         pool: BufferPool,
         polling: Polling,
+        registration: Registration,
         commands: impl FnOnce(bool, &Medium) -> C,
-    ) -> Result<Self, Box<(Medium, BufferPool, String)>> {
+    ) -> Result<Self, Refused> {
         let depth = medium.limits.queue_depth_max;
         let (ring, mut how) = match open_ring(depth, fd, polling) {
             Ok(opened) => opened,
             Err(reason) => return Err(Box::new((medium, pool, reason))),
         };
-        let fixed_buffers = register_arena(&ring, &pool, &mut how);
+        let fixed_buffers = register_arena(&ring, &pool, registration, &mut how);
         medium.identity.engine = format!("{how}, {}", medium.identity.engine);
         let slot = Slot { submitted: Nanos(0), expected: 0, busy: false };
         Ok(Self {
@@ -156,7 +179,7 @@ impl<C: Commands> UringEngine<C> {
             return Err(Errno::INVAL);
         }
         *slot = Slot { submitted, expected: self.commands.expected(op), busy: true };
-        if self.commands.is_inline(op.kind) {
+        if self.commands.is_inline(op) {
             self.inline.push(*op);
             return Ok(());
         }
@@ -249,7 +272,12 @@ impl<C: Commands> UringEngine<C> {
             let slot = &mut self.slots[tag as usize];
             slot.busy = false;
             self.in_ring -= 1;
-            let status = status(answer.result(), slot.expected);
+            let status = if answer.result() == slot.expected {
+                Status::Ok
+            } else {
+                let Failure { errno, words } = self.commands.failure(answer.result());
+                self.medium.failed_with(errno, words)
+            };
             out.push(Completion { tag, status, submitted: slot.submitted, done });
         }
     }
@@ -369,6 +397,7 @@ impl<C: Commands> Drop for UringEngine<C> {
                 if let Ok(empty) = BufferPool::new(1, 1, 0, false) {
                     std::mem::forget(std::mem::replace(&mut self.pool, empty));
                 }
+                self.commands.abandon();
                 break;
             }
             self.take(&mut ignored);
@@ -377,16 +406,6 @@ impl<C: Commands> Drop for UringEngine<C> {
         // its exclusive claim, until then; the next run must find the target free.
         let _ = self.ring.submitter().unregister_files();
     }
-}
-
-/// Bytes as expected, or why not. A short transfer inside the fence means lost data: `EIO`.
-#[inline]
-fn status(result: i32, expected: i32) -> Status {
-    if result == expected {
-        return Status::Ok;
-    }
-    let errno = if result < 0 { -result } else { Errno::IO.raw_os_error() };
-    Status::Failed { errno }
 }
 
 /// A signal, or the end of a nap: the caller looks at what there is and decides. Busy and again: the
@@ -416,99 +435,44 @@ where
 }
 
 /// Registers the transfer memory; without (locked-memory limit) the engine works, a little slower.
-fn register_arena<E, A>(ring: &IoUring<E, A>, pool: &BufferPool, how: &mut String) -> bool
+fn register_arena<E, A>(
+    ring: &IoUring<E, A>,
+    pool: &BufferPool,
+    registration: Registration,
+    how: &mut String,
+) -> bool
+where
+    E: squeue::EntryMarker,
+    A: cqueue::EntryMarker,
+{
+    let registered = match registration {
+        Registration::Pieces { piece_bytes } => register_pieces(ring, pool, piece_bytes)
+            .map_err(|error| format!("{error}; see ulimit -l")),
+        Registration::None { why } => Err(why),
+    };
+    how.push_str(&match &registered {
+        Ok(()) => ", registered buffers and file".to_owned(),
+        Err(why) => format!(", registered file (buffers not: {why})"),
+    });
+    registered.is_ok()
+}
+
+fn register_pieces<E, A>(
+    ring: &IoUring<E, A>,
+    pool: &BufferPool,
+    piece_bytes: usize,
+) -> io::Result<()>
 where
     E: squeue::EntryMarker,
     A: cqueue::EntryMarker,
 {
     let (start, len) = pool.arena();
-    let vector = libc::iovec { iov_base: start.cast(), iov_len: len };
-    // SAFETY: the arena outlives the ring: `UringEngine` drops the ring first, and leaks the pool
-    // where commands could still be under way.
-    let registered = unsafe { ring.submitter().register_buffers(&[vector]) };
-    how.push_str(&match &registered {
-        Ok(()) => ", registered buffers and file".to_owned(),
-        Err(error) => format!(", registered file (buffers not: {error}; see ulimit -l)"),
-    });
-    registered.is_ok()
-}
-
-/// Asks a ring of its own for a discard of nothing. A kernel that knows the command objects to the
-/// length, an older one to the command; neither touches the device.
-fn has_discard_command(medium: &Medium) -> bool {
-    let answer = || -> io::Result<i32> {
-        let mut ring = IoUring::new(1)?;
-        ring.submitter().register_files(&[medium.file.as_raw_fd()])?;
-        // SAFETY: the entry refers to no memory, and the ring is gone before the file.
-        unsafe { ring.submission().push(&discard_entry(0, 0)) }.map_err(io::Error::other)?;
-        ring.submit_and_wait(1)?;
-        Ok(ring.completion().next().map_or(0, |answer| answer.result()))
+    let piece = |at: usize| libc::iovec {
+        iov_base: start.wrapping_add(at).cast(),
+        iov_len: piece_bytes.min(len - at),
     };
-    answer().is_ok_and(|result| result == -Errno::INVAL.raw_os_error())
-}
-
-/// Reads a block through a ring of its own: only the answer tells whether device and driver take such
-/// commands.
-fn probe_read<C: Commands>(
-    fd: RawFd,
-    commands: &C,
-    medium: &Medium,
-    pool: &mut BufferPool,
-    polling: Polling,
-) -> Result<(), String> {
-    let read = Op {
-        kind: OpKind::Read,
-        data: Data::Incompressible,
-        fua: false,
-        len: medium.limits.logical_block_bytes,
-        tag: 0,
-        offset: 0,
-    };
-    let mut answer = || -> io::Result<i32> {
-        let mut builder = IoUring::<C::Entry, C::Answer>::builder();
-        if polling.completions {
-            builder.setup_iopoll();
-        }
-        let mut ring = builder.build(1)?;
-        ring.submitter().register_files(&[fd])?;
-        let entry = commands.entry(&read, pool);
-        // SAFETY: the area of slot 0 is as long as a transfer, idle, and outlives the ring, which is
-        // gone when the answer is there.
-        unsafe { ring.submission().push(&entry) }.map_err(io::Error::other)?;
-        ring.submit_and_wait(1)?;
-        let answer = ring.completion().next().ok_or(io::ErrorKind::WouldBlock)?;
-        Ok(Into::<cqueue::Entry>::into(answer).result())
-    };
-    match answer() {
-        Ok(result) if result == commands.expected(&read) => Ok(()),
-        Ok(result) if result >= 0 => Err(format!("a read of a block gave {result} bytes")),
-        Ok(result) => Err(io::Error::from_raw_os_error(-result).to_string()),
-        Err(error) => Err(error.to_string()),
-    }
-}
-
-/// Why completions of the medium cannot be polled, where they cannot.
-fn check_polling(medium: &Medium, pool: &mut BufferPool, polling: Polling) -> Result<(), String> {
-    if !polling.completions {
-        return Ok(());
-    }
-    // Older kernels take the commands all the same and wait for interrupts.
-    let tried = match medium.identity.details.get("io_poll") {
-        Some(flag) if flag == "0" => Err("its queue says queue/io_poll = 0".to_owned()),
-        _ => {
-            let commands = FileCommands {
-                kind: medium.kind,
-                fixed_buffers: false,
-                discard_command: false,
-                polled: true,
-            };
-            probe_read(medium.file.as_raw_fd(), &commands, medium, pool, polling)
-        }
-    };
-    tried.map_err(|why| {
-        format!(
-            "its completions cannot be polled: {why}; NVMe needs the module parameter nvme.poll_queues \
-             above 0, and most other drivers cannot"
-        )
-    })
+    let pieces: Vec<_> = (0..len).step_by(piece_bytes).map(piece).collect();
+    // SAFETY: all pieces are parts of the arena, which outlives the ring: `UringEngine` drops the ring
+    // first, and leaks the pool where commands could still be under way.
+    unsafe { ring.submitter().register_buffers(&pieces) }
 }

@@ -1,0 +1,99 @@
+//! What only a try can tell: whether kernel, driver and device take commands of a kind.
+
+use std::io;
+use std::os::fd::{AsRawFd, RawFd};
+
+use base::{Data, Op, OpKind};
+use io_uring::{IoUring, cqueue};
+use rustix::io::Errno;
+
+use super::super::medium::Medium;
+use super::commands::{Commands, discard_entry};
+use crate::buffer::BufferPool;
+use crate::open::Polling;
+
+/// Asks a ring of its own for a discard of nothing. A kernel that knows the command objects to the
+/// length, an older one to the command; neither touches the device.
+pub(super) fn has_discard_command(medium: &Medium) -> bool {
+    let answer = || -> io::Result<i32> {
+        let mut ring = IoUring::new(1)?;
+        ring.submitter().register_files(&[medium.file.as_raw_fd()])?;
+        // SAFETY: the entry refers to no memory, and the ring is gone before the file.
+        unsafe { ring.submission().push(&discard_entry(0, 0)) }.map_err(io::Error::other)?;
+        ring.submit_and_wait(1)?;
+        Ok(ring.completion().next().map_or(0, |answer| answer.result()))
+    };
+    answer().is_ok_and(|result| result == -Errno::INVAL.raw_os_error())
+}
+
+/// Reads the start of what is behind `fd`, each time through a ring of its own.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Probe {
+    pub(super) fd: RawFd,
+    pub(super) polling: Polling,
+    /// How much of the transfer memory is registered, from its start; may be nothing.
+    pub(super) registered_bytes: usize,
+}
+
+impl Probe {
+    /// Reads `len` bytes with tag 0, or says why that does not work.
+    pub(super) fn read<C: Commands>(
+        self,
+        len: u32,
+        commands: &mut C,
+        pool: &mut BufferPool,
+    ) -> Result<(), String> {
+        let kind = OpKind::Read;
+        let read = Op { kind, data: Data::Incompressible, fua: false, len, tag: 0, offset: 0 };
+        match self.answer(&read, commands, pool) {
+            Ok(result) if result == commands.expected(&read) => Ok(()),
+            Ok(result) => Err(commands.failure(result).to_string()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    fn answer<C: Commands>(
+        self,
+        op: &Op,
+        commands: &mut C,
+        pool: &mut BufferPool,
+    ) -> io::Result<i32> {
+        let mut builder = IoUring::<C::Entry, C::Answer>::builder();
+        if self.polling.completions {
+            builder.setup_iopoll();
+        }
+        let mut ring = builder.build(1)?;
+        ring.submitter().register_files(&[self.fd])?;
+        if self.registered_bytes > 0 {
+            let iov_base = pool.arena().0.cast();
+            let piece = libc::iovec { iov_base, iov_len: self.registered_bytes };
+            // SAFETY: the arena outlives the ring, and is at least as long as one of its pieces.
+            unsafe { ring.submitter().register_buffers(&[piece]) }?;
+        }
+        let entry = commands.entry(op, pool);
+        // SAFETY: the area of slot 0 is as long as a transfer, idle, and outlives the ring, which is
+        // gone when the answer is there.
+        unsafe { ring.submission().push(&entry) }.map_err(io::Error::other)?;
+        ring.submit_and_wait(1)?;
+        let answer = ring.completion().next().ok_or(io::ErrorKind::WouldBlock)?;
+        Ok(Into::<cqueue::Entry>::into(answer).result())
+    }
+}
+
+/// Why completions of the medium cannot be polled, where they cannot; `read` tries.
+pub(super) fn check_polling(
+    medium: &Medium,
+    read: impl FnOnce() -> Result<(), String>,
+) -> Result<(), String> {
+    // Older kernels take the commands all the same and wait for interrupts.
+    let tried = match medium.identity.details.get("io_poll") {
+        Some(flag) if flag == "0" => Err("its queue says queue/io_poll = 0".to_owned()),
+        _ => read(),
+    };
+    tried.map_err(|why| {
+        format!(
+            "its completions cannot be polled: {why}; NVMe needs the module parameter nvme.poll_queues \
+             above 0, and most other drivers cannot"
+        )
+    })
+}
