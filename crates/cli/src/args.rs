@@ -105,15 +105,22 @@ pub struct TestArgs {
     /// Bytes to use from LBA 0, e.g. `64GiB`
     #[arg(long, value_name = "BYTES")]
     pub span: Option<Bytes>,
+    /// Set a parameter of the test, e.g. `duration=60s`
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_setting)]
+    pub settings: Vec<(String, String)>,
+    #[command(flatten)]
+    pub common: CommonArgs,
+}
+
+/// What every command takes that plans runs.
+#[derive(Clone, Debug, ClapArgs)]
+pub struct CommonArgs {
     /// How to bring real targets to their fresh state; without, the best way each one offers
     #[arg(long, value_name = "METHOD", value_parser = parse_purge)]
     pub purge: Option<PurgeMethod>,
     /// What reads the drive's power: `hwmon:NAME` or `stream:PATH` (see docs/power.md); simulated drives tell it themselves
     #[arg(long, value_name = "METER", value_parser = parse_meter)]
     pub meter: Option<MeterSpec>,
-    /// Set a parameter of the test, e.g. `duration=60s`
-    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_setting)]
-    pub settings: Vec<(String, String)>,
     /// Directory of run directories
     #[arg(long, value_name = "DIR", default_value = "ssdlab-runs")]
     pub library: PathBuf,
@@ -125,11 +132,9 @@ pub struct TestArgs {
     pub format: Format,
 }
 
-/// Arguments of `run`.
-#[derive(Debug, ClapArgs)]
-pub struct RunArgs {
-    #[command(flatten)]
-    pub test: TestArgs,
+/// What every command takes that carries runs out, beside [`CommonArgs`].
+#[derive(Clone, Debug, ClapArgs)]
+pub struct DriveArgs {
     /// Confirm that everything on the device with this serial may be erased (loop devices and
     /// existing files: their path)
     #[arg(long, value_name = "SERIAL")]
@@ -137,14 +142,37 @@ pub struct RunArgs {
     /// Also erase a device that holds a file system or partition table
     #[arg(long, requires = "erase")]
     pub erase_signatures: bool,
-    /// Promise that nothing is written: a test that writes is refused
-    #[arg(long, conflicts_with = "erase")]
-    pub read_only: bool,
     #[command(flatten)]
     pub engine: EngineArgs,
     /// No progress, no talk
     #[arg(long)]
     pub quiet: bool,
+}
+
+/// Arguments of `run`.
+#[derive(Debug, ClapArgs)]
+pub struct RunArgs {
+    #[command(flatten)]
+    pub test: TestArgs,
+    #[command(flatten)]
+    pub drive: DriveArgs,
+    /// Promise that nothing is written: a test that writes is refused
+    #[arg(long, conflicts_with = "erase")]
+    pub read_only: bool,
+}
+
+impl RunArgs {
+    /// A test with settings, as part of a larger undertaking that says where.
+    pub fn part(
+        test: Test,
+        settings: Vec<(String, String)>,
+        common: CommonArgs,
+        drive: DriveArgs,
+    ) -> Self {
+        let (targets, spare, span) = (Vec::new(), Vec::new(), None);
+        let test = TestArgs { test, targets, spare, span, settings, common };
+        Self { test, drive, read_only: false }
+    }
 }
 
 /// How commands reach a real target.
@@ -162,12 +190,6 @@ pub struct EngineArgs {
     /// in uring,passthrough,iopoll
     #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = parse_engine)]
     pub engine: EngineChoice,
-}
-
-impl Default for EngineArgs {
-    fn default() -> Self {
-        Self { workers: 1, pin: false, engine: EngineChoice::Auto }
-    }
 }
 
 impl EngineArgs {
@@ -218,19 +240,6 @@ pub struct ReviewArgs {
     /// Take runs that the same command has completed in this library instead of running them again
     #[arg(long)]
     pub resume: bool,
-    /// Confirm that everything on the device with this serial may be erased (loop devices and
-    /// existing files: their path)
-    #[arg(long, value_name = "SERIAL")]
-    pub erase: Option<String>,
-    /// Also erase a device that holds a file system or partition table
-    #[arg(long, requires = "erase")]
-    pub erase_signatures: bool,
-    /// What reads the drive's power: `hwmon:NAME` or `stream:PATH` (see docs/power.md)
-    #[arg(long, value_name = "METER", value_parser = parse_meter)]
-    pub meter: Option<MeterSpec>,
-    /// How to bring real targets to their fresh state; without, the best way each one offers
-    #[arg(long, value_name = "METHOD", value_parser = parse_purge)]
-    pub purge: Option<PurgeMethod>,
     /// Page to write
     #[arg(long, short, value_name = "FILE", default_value = "review.html")]
     pub output: PathBuf,
@@ -240,18 +249,10 @@ pub struct ReviewArgs {
     /// Take the page from this file instead of the one built in
     #[arg(long, value_name = "FILE")]
     pub web: Option<PathBuf>,
-    /// Directory of run directories
-    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs")]
-    pub library: PathBuf,
-    /// Seed of every random choice
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
-    /// No progress, no talk
-    #[arg(long)]
-    pub quiet: bool,
-    /// What stdout carries
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    #[command(flatten)]
+    pub common: CommonArgs,
+    #[command(flatten)]
+    pub drive: DriveArgs,
 }
 
 /// Arguments of `plan`.
@@ -323,13 +324,13 @@ impl Args {
         match &self.command {
             Command::List(args) => args.format,
             Command::Run(command) => command.format(),
-            Command::Review(args) => args.format,
-            Command::Plan(args) => args.test.format,
+            Command::Review(args) => args.common.format,
+            Command::Plan(args) => args.test.common.format,
             Command::Show(args) => args.format,
             Command::Report(args) => args.format,
             Command::Restore(args) => args.format,
             Command::Verify(args) => args.format,
-            Command::Advise(advise::AdviseCommand::Spare(args)) => args.format,
+            Command::Advise(advise::AdviseCommand::Spare(args)) => args.common.format,
             Command::Selftest(args) => args.format,
             Command::Drives(DrivesCommand::Check(args)) => args.format,
             Command::Trace(command) => command.format(),

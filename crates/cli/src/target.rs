@@ -3,8 +3,11 @@
 use io::engine::null::NullTarget;
 use io::engine::sim::SimTarget;
 use io::{
-    IoError, OpenOptions, PurgeMethod, RealTarget, Target, TargetSpec, open_block, open_file,
+    EngineChoice, IoError, OpenOptions, PurgeMethod, RealTarget, Target, TargetSpec, open_block,
+    open_file,
 };
+
+use crate::args::EngineArgs;
 
 /// An open target of any kind. The kinds stay apart so that the hot loop is compiled for each.
 pub enum Opened {
@@ -59,6 +62,25 @@ pub fn check_purge(spec: &TargetSpec, wanted: Option<PurgeMethod>) -> Result<(),
     Err(IoError::Unsupported(format!(
         "--purge {} is not for {spec}: {instead}; leave --purge away there, or run it in a call of its own",
         wanted.name()
+    )))
+}
+
+/// Refuses what was asked of the engine where there is none: a simulated drive has one clock, hence one thread, and
+/// nothing reaches the kernel there or on the null target.
+pub fn check_engine(spec: &TargetSpec, wanted: &EngineArgs) -> Result<(), IoError> {
+    let (has_threads, has_engine) = match spec {
+        TargetSpec::Sim { .. } => (false, false),
+        TargetSpec::Null { .. } => (true, false),
+        TargetSpec::File { .. } | TargetSpec::Block { .. } => return Ok(()),
+    };
+    let flag = match wanted {
+        _ if !has_threads && wanted.workers > 1 => "--workers",
+        _ if !has_threads && wanted.pin => "--pin",
+        _ if !has_engine && wanted.engine != EngineChoice::Auto => "--engine",
+        _ => return Ok(()),
+    };
+    Err(IoError::Unsupported(format!(
+        "{flag} is not for {spec}: it is about real drives; leave {flag} away there, or run it in a call of its own"
     )))
 }
 

@@ -34,6 +34,9 @@ use crate::span::SpanRequest;
 use crate::suite::conditions::{self, Conditions};
 use crate::suite::{Action, Figures, Measured, PhaseSpec, Procedure, Site, Step, Test};
 
+const REPLAYED_BY_ONE: &str =
+    "one thread replays a trace, or its order would be lost: --workers and --pin do nothing there";
+
 /// What to run and where to put the result.
 #[derive(Clone, Debug)]
 pub struct Request {
@@ -149,6 +152,10 @@ pub fn plan(request: &Request, identity: &Identity, limits: &Limits) -> Result<P
     crate::power::check(request.meter.as_ref(), identity)?;
     let mut procedure = (definition.procedure)(&params, &site)?;
     procedure.config.extend(request.workers.config());
+    let replays = |step: &Step| step.phases().iter().any(|p| matches!(p.action, Action::Replay(_)));
+    if !request.workers.is_plain() && procedure.steps.iter().any(replays) {
+        procedure.notes.push(REPLAYED_BY_ONE.to_owned());
+    }
     let plan = Plan { params, span, procedure };
     plan.phases().try_for_each(|phase| check_phase(phase, &site))?;
     Ok(plan)

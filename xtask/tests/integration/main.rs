@@ -5,6 +5,7 @@ mod acceptance;
 mod advise;
 mod agreement;
 mod devices;
+mod engine_flags;
 mod full_disk;
 mod interrupt;
 mod killed;

@@ -45,6 +45,44 @@ fn a_delayed_device_is_as_slow_as_the_kernel_saw_it() {
     must_agree(&rounds);
 }
 
+/// The schedule is known, and the kernel saw when each command ended: how late that was is the true latency, however
+/// slow the emulator is. Counted from the issue, as a closed loop counts, the stall is hardly seen.
+#[test]
+fn a_stall_is_felt_by_all_that_was_due_meanwhile() {
+    const GAP_S: f64 = 1e-3;
+    const LENGTH_S: f64 = 10.0;
+    Record::of("stalled").must_exit_with(0);
+    let run = Record::of("stalled.json").document();
+    let reported_s = run["metrics"]["latency_ns_p99"].as_f64().expect("a percentile") / 1e9;
+    let mut commands: Vec<_> =
+        Record::of("stalled-times").stdout.lines().filter_map(issued_and_ended_s).collect();
+    commands.sort_by(|a, b| a.0.total_cmp(&b.0));
+    assert!(commands.len() > 5_000, "the trace has only {} commands", commands.len());
+    // No command is issued before it is due, and some were just then.
+    let due_s = |index: usize| index as f64 * GAP_S;
+    let starts = commands.iter().enumerate().map(|(index, (issued_s, _))| issued_s - due_s(index));
+    let start_s = starts.fold(f64::INFINITY, f64::min);
+    let in_time = |ended_s: f64| ended_s < start_s + LENGTH_S;
+    let numbered = commands.iter().enumerate().filter(|(_, (_, ended_s))| in_time(*ended_s));
+    let late_s = numbered.map(|(index, (_, ended_s))| ended_s - start_s - due_s(index)).collect();
+    let true_s = p99(late_s);
+    assert!(true_s > 1.5, "there was no stall: {true_s} s");
+    assert!((reported_s / true_s - 1.0).abs() < 0.05, "{reported_s} s reported, {true_s} s true");
+    let from_issue_s = p99(commands.iter().map(|(issued_s, ended_s)| ended_s - issued_s).collect());
+    assert!(from_issue_s < true_s / 2.0, "{from_issue_s} s from the issue on");
+}
+
+fn p99(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() * 99 / 100]
+}
+
+/// `ISSUED:ENDED:` in seconds; nothing of a command that was issued before the trace began.
+fn issued_and_ended_s(line: &str) -> Option<(f64, f64)> {
+    let (issued, ended) = line.trim_end_matches(':').split_once(':')?;
+    Some((issued.parse().ok()?, ended.parse().ok()?))
+}
+
 /// The median of the times between submission and completion in a trace.
 fn traced_median_ns(trace: &str) -> f64 {
     let mut submitted_s: BTreeMap<&str, f64> = BTreeMap::new();

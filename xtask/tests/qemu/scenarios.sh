@@ -101,6 +101,23 @@ for round in 1 2 3; do
 done
 dmsetup remove delayed
 
+# A stall: for 2 of 10 s the drive takes what comes and does nothing. Of each command the kernel says when it was issued
+# and when it ended.
+echo "0 $(cat /sys/block/fast/size) linear /dev/fast 0" | dmsetup create stalling
+echo 16000 > /sys/kernel/tracing/buffer_size_kb
+echo > /sys/kernel/tracing/trace
+echo 1 > /sys/kernel/tracing/events/io_uring/io_uring_submit_sqe/enable
+echo 1 > /sys/kernel/tracing/events/io_uring/io_uring_complete/enable
+(until [ -e /tmp/runs-stalled ]; do usleep 100000; done; sleep 3; dmsetup suspend stalling; sleep 2; dmsetup resume stalling) &
+consistency stalled /dev/mapper/stalling --erase /dev/mapper/stalling $NO_FILL --set duration=10s --set steady_from=0s --set rate=1000
+echo 0 > /sys/kernel/tracing/events/io_uring/enable
+run stalled-times awk '
+    { for (i = 1; i < NF; i++) if ($i ~ /^io_uring_/) break }
+    $i == "io_uring_submit_sqe:" { issued[$(i + 4)] = $(i - 1) }
+    $i == "io_uring_complete:" { print issued[$(i + 4)] $(i - 1); delete issued[$(i + 4)] }
+' /sys/kernel/tracing/trace
+dmsetup remove stalling
+
 # Promises: an honest drive, one that drops every write, and one that begins to drop them after 3 s.
 verify() {
     local name="$1"

@@ -1,13 +1,10 @@
 //! Arguments of `advise`.
 
-use std::path::PathBuf;
-
 use base::{Bytes, Nanos, Ratio};
 use clap::{Args as ClapArgs, Subcommand, ValueEnum};
-use io::PurgeMethod;
 use run::advise::Floor;
 
-use super::{EngineArgs, Format, parse_purge};
+use super::{CommonArgs, DriveArgs};
 
 /// What to advise on.
 #[derive(Debug, Subcommand)]
@@ -60,30 +57,10 @@ pub struct SpareArgs {
     /// Only say what would be done, how long it may take and how much it writes
     #[arg(long)]
     pub plan: bool,
-    /// How to bring real targets to their fresh state; without, the best way each one offers
-    #[arg(long, value_name = "METHOD", value_parser = parse_purge)]
-    pub purge: Option<PurgeMethod>,
-    /// Confirm that everything on the device with this serial may be erased (loop devices and
-    /// existing files: their path)
-    #[arg(long, value_name = "SERIAL")]
-    pub erase: Option<String>,
-    /// Also erase a device that holds a file system or partition table
-    #[arg(long, requires = "erase")]
-    pub erase_signatures: bool,
     #[command(flatten)]
-    pub engine: EngineArgs,
-    /// Directory of run directories: each try is a run
-    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs")]
-    pub library: PathBuf,
-    /// Seed of every random choice
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub seed: u64,
-    /// No progress, no talk
-    #[arg(long)]
-    pub quiet: bool,
-    /// What stdout carries
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    pub common: CommonArgs,
+    #[command(flatten)]
+    pub drive: DriveArgs,
 }
 
 impl SpareArgs {

@@ -10,7 +10,7 @@ use super::{Format, RunArgs};
 const RESUME: &str = "resume";
 
 /// What says what to do; a run that is continued does what it was told at first.
-const SAID_AT_FIRST: [&str; 11] = [
+const SAID_AT_FIRST: [&str; 12] = [
     "test",
     "targets",
     "spare",
@@ -22,6 +22,7 @@ const SAID_AT_FIRST: [&str; 11] = [
     "read_only",
     "workers",
     "pin",
+    "engine",
 ];
 
 /// What `run` is to do.
@@ -54,7 +55,7 @@ impl RunCommand {
     /// What stdout carries.
     pub fn format(&self) -> Format {
         match self {
-            Self::New(args) => args.test.format,
+            Self::New(args) => args.test.common.format,
             Self::Resume(args) => args.format,
         }
     }

@@ -10,7 +10,7 @@ use load::trace::{ImportOptions, TraceError};
 
 use run::Test;
 
-use super::{EngineArgs, Format, RunArgs, TestArgs};
+use super::{CommonArgs, DriveArgs, Format, RunArgs};
 
 /// What to do with a trace.
 #[derive(Debug, Subcommand)]
@@ -28,7 +28,7 @@ pub enum TraceCommand {
     /// Record what a running system asks of a device, through the kernel's own block tracer (needs root)
     Record(TraceRecordArgs),
     /// Replay a trace on targets; the same as `ssdlab run replay TARGET --set trace=TRACE`
-    Replay(TraceReplayArgs),
+    Replay(Box<TraceReplayArgs>),
 }
 
 /// Which trace to read, and how.
@@ -161,22 +161,10 @@ pub struct TraceReplayArgs {
     /// Bytes to use from LBA 0, e.g. `64GiB`
     #[arg(long, value_name = "BYTES")]
     pub span: Option<Bytes>,
-    /// Directory of run directories
-    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs")]
-    pub library: PathBuf,
-    /// Confirm that everything on the device with this serial may be erased (loop devices and
-    /// existing files: their path)
-    #[arg(long, value_name = "SERIAL")]
-    pub erase: Option<String>,
-    /// Also erase a device that holds a file system or partition table
-    #[arg(long, requires = "erase")]
-    pub erase_signatures: bool,
-    /// No progress, no talk
-    #[arg(long)]
-    pub quiet: bool,
-    /// What stdout carries
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
+    #[command(flatten)]
+    pub common: CommonArgs,
+    #[command(flatten)]
+    pub drive: DriveArgs,
 }
 
 impl TraceReplayArgs {
@@ -189,26 +177,10 @@ impl TraceReplayArgs {
             ("mapping", self.mapping),
         ];
         let named = named.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?)));
-        let test = TestArgs {
-            test: Test::Replay,
-            targets: self.targets,
-            spare: Vec::new(),
-            span: self.span,
-            purge: None,
-            meter: None,
-            settings: named.chain(self.settings).collect(),
-            library: self.library,
-            seed: 1,
-            format: self.format,
-        };
-        RunArgs {
-            test,
-            erase: self.erase,
-            erase_signatures: self.erase_signatures,
-            read_only: false,
-            engine: EngineArgs::default(),
-            quiet: self.quiet,
-        }
+        let settings = named.chain(self.settings).collect();
+        let mut run = RunArgs::part(Test::Replay, settings, self.common, self.drive);
+        (run.test.targets, run.test.span) = (self.targets, self.span);
+        run
     }
 }
 
@@ -220,7 +192,7 @@ impl TraceCommand {
             Self::Import(args) | Self::Model(args) => args.input.format,
             Self::Convert(args) => args.input.format,
             Self::Synth(args) => args.format,
-            Self::Replay(args) => args.format,
+            Self::Replay(args) => args.common.format,
             Self::Record(args) => args.format,
         }
     }

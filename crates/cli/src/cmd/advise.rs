@@ -11,16 +11,18 @@ use run::Test;
 use run::advise::{Advice, Question, Search, Tried, Try};
 
 use crate::args::advise::SpareArgs;
-use crate::args::{Format, RunArgs, TestArgs};
+use crate::args::{Format, RunArgs};
 use crate::cmd::plan::{self, Cost, Described};
 use crate::cmd::review::total_cost;
 use crate::cmd::run::{Job, one, stop_button};
 use crate::failure::{EXIT_DONE, EXIT_INTERRUPTED, EXIT_VERDICT};
+use crate::target;
 use crate::ui::progress::Progress;
 use crate::ui::table::{self, bytes, count, latency, seconds};
 
 pub fn run(args: &SpareArgs) -> anyhow::Result<u8> {
     let spec: TargetSpec = args.target.parse()?;
+    target::check_engine(&spec, &args.drive.engine)?;
     let described = plan::describe(&spec)?;
     let question = Question {
         floor: args.wanted(),
@@ -36,11 +38,11 @@ pub fn run(args: &SpareArgs) -> anyhow::Result<u8> {
         print_plan(args, &search, &described, cost);
         return Ok(EXIT_DONE);
     }
-    if !args.quiet {
+    if !args.drive.quiet {
         eprintln!("{}", announcement(&search, cost));
     }
     let interrupted = stop_button()?;
-    let progress = Progress::new(args.quiet);
+    let progress = Progress::new(args.drive.quiet);
     let advice = search.answer(|at| -> anyhow::Result<Run> {
         let job = Job { spec: spec.clone(), span: at.span() };
         let outcome = one(&run_args(args, at), &job, &interrupted, &progress)?;
@@ -50,7 +52,7 @@ pub fn run(args: &SpareArgs) -> anyhow::Result<u8> {
     match advice {
         Ok(advice) => Ok(print(args, &search, &described, &advice)),
         Err(_) if interrupted.load(Ordering::Relaxed) => {
-            eprintln!("interrupted; the runs so far are in {}", args.library.display());
+            eprintln!("interrupted; the runs so far are in {}", args.common.library.display());
             Ok(EXIT_INTERRUPTED)
         }
         Err(error) => Err(error),
@@ -59,25 +61,8 @@ pub fn run(args: &SpareArgs) -> anyhow::Result<u8> {
 
 /// The call of `ssdlab run` that a try is.
 fn run_args(args: &SpareArgs, at: &Try) -> RunArgs {
-    RunArgs {
-        test: TestArgs {
-            test: Test::Consistency,
-            targets: Vec::new(),
-            spare: Vec::new(),
-            span: None,
-            purge: args.purge,
-            meter: None,
-            settings: at.settings.clone(),
-            library: args.library.clone(),
-            seed: args.seed,
-            format: args.format,
-        },
-        erase: args.erase.clone(),
-        erase_signatures: args.erase_signatures,
-        read_only: false,
-        engine: args.engine.clone(),
-        quiet: args.quiet,
-    }
+    let (common, drive) = (args.common.clone(), args.drive.clone());
+    RunArgs::part(Test::Consistency, at.settings.clone(), common, drive)
 }
 
 /// What the search costs at most: every try as much as the one over the whole drive.
@@ -85,7 +70,8 @@ fn cost(args: &SpareArgs, search: &Search, described: &Described) -> anyhow::Res
     let at = search.largest();
     let request = plan::request(&run_args(args, &at).test, at.span());
     let plan = run::session::plan(&request, &described.identity, &described.limits)?;
-    let overwritten_bytes = plan::overwritten_bytes(described, described.purge_method(args.purge)?);
+    let overwritten_bytes =
+        plan::overwritten_bytes(described, described.purge_method(args.common.purge)?);
     let of_try = total_cost(&plan, overwritten_bytes);
     let tries = u64::from(search.tries_max());
     Ok(Cost {
@@ -107,7 +93,7 @@ fn announcement(search: &Search, cost: Cost) -> String {
 
 fn print_plan(args: &SpareArgs, search: &Search, described: &Described, cost: Cost) {
     let erases = matches!(described.identity.kind, TargetKind::Block | TargetKind::File);
-    match args.format {
+    match args.common.format {
         Format::Json => println!(
             "{}",
             serde_json::json!({
@@ -129,7 +115,7 @@ fn print(args: &SpareArgs, search: &Search, described: &Described, advice: &Advi
     let identity = &described.identity;
     let block_bytes = u64::from(described.limits.logical_block_bytes);
     let answer = advice.answer.map(|position| &advice.tried[position]);
-    match args.format {
+    match args.common.format {
         Format::Json => println!("{}", document(args, search, described, advice)),
         Format::Text => {
             print_tries(search, advice);
@@ -258,7 +244,7 @@ fn document(
         document["set_up"] = set_up.into();
         document
     });
-    let dirs = advice.tried.iter().map(|tried| args.library.join(&tried.run.run_id));
+    let dirs = advice.tried.iter().map(|tried| args.common.library.join(&tried.run.run_id));
     serde_json::json!({
         "target": identity.spec, "simulated": identity.kind == TargetKind::Simulated,
         "holds": search.floor().in_words(), "metric": search.floor().metric(),

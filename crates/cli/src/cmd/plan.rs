@@ -69,19 +69,20 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<u8> {
     let mut documents = Vec::new();
     for text in &args.test.targets {
         let spec: TargetSpec = text.parse()?;
-        target::check_purge(&spec, args.test.purge)?;
+        target::check_purge(&spec, args.test.common.purge)?;
         let described = describe(&spec)?;
         for span in args.test.spans() {
             let plan = plan(&request(&args.test, span), &described.identity, &described.limits)?;
             let has_purge = plan.phases().any(|phase| matches!(phase.action, Action::Purge));
-            let method = if has_purge { described.purge_method(args.test.purge)? } else { None };
-            match args.test.format {
+            let method =
+                if has_purge { described.purge_method(args.test.common.purge)? } else { None };
+            match args.test.common.format {
                 Format::Json => documents.push(document(&described, &plan, method)),
                 Format::Text => print(&described, &plan, method),
             }
         }
     }
-    if args.test.format == Format::Json {
+    if args.test.common.format == Format::Json {
         println!("{}", serde_json::json!({ "plans": documents }));
     }
     Ok(EXIT_DONE)
@@ -92,9 +93,9 @@ pub fn request(args: &TestArgs, span: SpanRequest) -> Request {
     Request {
         settings: args.settings.clone(),
         span,
-        seed: args.seed,
-        meter: args.meter.clone(),
-        ..Request::new(args.test, args.library.clone())
+        seed: args.common.seed,
+        meter: args.common.meter.clone(),
+        ..Request::new(args.test, args.common.library.clone())
     }
 }
 

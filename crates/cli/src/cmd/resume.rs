@@ -46,11 +46,11 @@ pub fn run(args: ResumeArgs) -> anyhow::Result<u8> {
     if !args.quiet && tasks.iter().all(|(_, origin)| is_complete(origin)) {
         eprintln!("every run of this call is complete; there is nothing to continue");
     }
-    said.test.library = library;
-    said.test.format = args.format;
-    said.quiet = args.quiet;
-    said.erase = args.erase.or(said.erase);
-    said.erase_signatures |= args.erase_signatures;
+    said.test.common.library = library;
+    said.test.common.format = args.format;
+    said.drive.quiet = args.quiet;
+    said.drive.erase = args.erase.or(said.drive.erase);
+    said.drive.erase_signatures |= args.erase_signatures;
     carry_out(&said, &tasks)
 }
 

@@ -15,7 +15,7 @@ use result::schema::{Run, RunStatus, VerdictOutcome};
 use result::store::{self, RunDir};
 use run::{SpanRequest, Test};
 
-use crate::args::{EngineArgs, Format, ReviewArgs, RunArgs, TestArgs};
+use crate::args::{CommonArgs, Format, ReviewArgs, RunArgs};
 use crate::cmd::plan::{self, Cost};
 use crate::cmd::restore;
 use crate::cmd::run::{Job, exit_code, one, repeat_command, stop_button};
@@ -89,7 +89,7 @@ pub fn run(args: &ReviewArgs) -> anyhow::Result<u8> {
     announce(args, &parts, &skipped);
     restore::before_a_run();
     let interrupted = stop_button()?;
-    let progress = Progress::new(args.quiet);
+    let progress = Progress::new(args.drive.quiet);
     let mut runs: Vec<(PathBuf, Run)> = Vec::new();
     let mut failures = Vec::new();
     for part in &parts {
@@ -120,6 +120,7 @@ fn parts(args: &ReviewArgs) -> anyhow::Result<(Vec<Part>, Vec<String>)> {
     let (mut parts, mut skipped) = (Vec::new(), Vec::new());
     for text in &args.targets {
         let spec: TargetSpec = text.parse()?;
+        target::check_engine(&spec, &args.drive.engine)?;
         let described = plan::describe(&spec)?;
         let quick = args.quick || !args.full && !target::is_simulated(&spec);
         let entries = match (args.pts, quick) {
@@ -137,7 +138,7 @@ fn parts(args: &ReviewArgs) -> anyhow::Result<(Vec<Part>, Vec<String>)> {
         let wanted = |(test, ..): &&Entry| args.only.is_empty() || args.only.contains(test);
         for &(test, settings, spare) in entries.iter().filter(wanted) {
             let span = spare.map_or(Ok(whole), |share| share.parse().map(SpanRequest::Spare))?;
-            let meter = args.meter.clone().filter(|_| !target::is_simulated(&spec));
+            let meter = args.common.meter.clone().filter(|_| !target::is_simulated(&spec));
             let room_bytes = described.identity.capacity_bytes;
             let run_args = run_args(args, test, &fitting(settings, room_bytes), meter);
             let request = plan::request(&run_args.test, span);
@@ -183,7 +184,7 @@ fn overwritten_bytes(
     plan: &run::session::Plan,
 ) -> anyhow::Result<u64> {
     let purges = plan.phases().any(|phase| matches!(phase.action, run::suite::Action::Purge));
-    let method = if purges { described.purge_method(args.purge)? } else { None };
+    let method = if purges { described.purge_method(args.common.purge)? } else { None };
     Ok(plan::overwritten_bytes(described, method))
 }
 
@@ -202,25 +203,7 @@ fn run_args(args: &ReviewArgs, test: Test, settings: &str, meter: Option<MeterSp
     let own = args.settings.iter().filter(|setting| setting.0 == test);
     let own = own.map(|setting| (setting.1.clone(), setting.2.clone()));
     let settings = settings.split_whitespace().filter_map(setting).chain(own).collect();
-    RunArgs {
-        test: TestArgs {
-            test,
-            targets: Vec::new(),
-            spare: Vec::new(),
-            span: None,
-            purge: args.purge,
-            meter,
-            settings,
-            library: args.library.clone(),
-            seed: args.seed,
-            format: args.format,
-        },
-        erase: args.erase.clone(),
-        erase_signatures: args.erase_signatures,
-        read_only: false,
-        engine: EngineArgs::default(),
-        quiet: args.quiet,
-    }
+    RunArgs::part(test, settings, CommonArgs { meter, ..args.common.clone() }, args.drive.clone())
 }
 
 /// What all steps of a plan cost, rounds at their most.
@@ -249,7 +232,7 @@ fn step_cost(step: &run::suite::Step, overwritten_bytes: u64) -> Cost {
 
 /// Says on stderr what is to come, before anything is touched.
 fn announce(args: &ReviewArgs, parts: &[Part], skipped: &[String]) {
-    if args.quiet {
+    if args.drive.quiet {
         return;
     }
     for (index, part) in parts.iter().enumerate() {
@@ -295,7 +278,7 @@ fn carry_out(
 }
 
 fn completed(args: &ReviewArgs, command: &str) -> Option<RunDir> {
-    let entries = store::list(&args.library).ok()?;
+    let entries = store::list(&args.common.library).ok()?;
     let runs = entries.into_iter().rev().filter_map(|entry| entry.run.ok());
     runs.into_iter().find(|dir| {
         let run = dir.run();
@@ -329,7 +312,7 @@ fn print(
     report: Option<&PathBuf>,
 ) {
     failures.iter().for_each(|failure| eprintln!("error: {}", failure.message));
-    if args.format == Format::Json {
+    if args.common.format == Format::Json {
         let dirs: Vec<_> = runs.iter().map(|(dir, _)| dir).collect();
         let verdicts: Vec<_> = runs.iter().filter_map(|(_, run)| run.verdict.as_ref()).collect();
         let document = serde_json::json!({

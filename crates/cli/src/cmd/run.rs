@@ -56,7 +56,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<u8> {
 pub fn carry_out(args: &RunArgs, tasks: &[(Job, Origin)]) -> anyhow::Result<u8> {
     restore::before_a_run();
     let interrupted = stop_button()?;
-    let progress = Progress::new(args.quiet);
+    let progress = Progress::new(args.drive.quiet);
     let mut done: Vec<Option<Done>> = tasks.iter().map(|(_, origin)| complete(origin)).collect();
     let open = (0..tasks.len()).filter(|&index| done[index].is_none());
     let (simulated, real): (Vec<usize>, Vec<usize>) =
@@ -84,7 +84,8 @@ fn jobs(args: &RunArgs) -> anyhow::Result<Vec<Job>> {
     let mut jobs = Vec::new();
     for text in &args.test.targets {
         let spec: TargetSpec = text.parse()?;
-        target::check_purge(&spec, args.test.purge)?;
+        target::check_purge(&spec, args.test.common.purge)?;
+        target::check_engine(&spec, &args.drive.engine)?;
         for span in args.test.spans() {
             jobs.push(Job { spec: spec.clone(), span });
         }
@@ -156,11 +157,11 @@ fn one_of(
         transfer_bytes_max,
         write: args.test.test.writes(),
         read_only: args.read_only,
-        erase: args.erase.clone(),
-        erase_signatures: args.erase_signatures,
-        seed: args.test.seed,
-        purge: args.test.purge,
-        engine: args.engine.engine,
+        erase: args.drive.erase.clone(),
+        erase_signatures: args.drive.erase_signatures,
+        seed: args.test.common.seed,
+        purge: args.test.common.purge,
+        engine: args.drive.engine.engine,
         ..OpenOptions::default()
     };
     let mut opened = target::open(&job.spec, &options)?;
@@ -170,7 +171,7 @@ fn one_of(
         resume: origin.earlier.clone(),
         environment: io::environment::environment(),
         warnings: opened.warnings(),
-        workers: args.engine.workers(),
+        workers: args.drive.engine.workers(),
         ..plan::request(&args.test, job.span)
     };
     let line = progress.line();
@@ -214,18 +215,18 @@ pub fn repeat_command(args: &RunArgs, job: &Job) -> String {
     for (key, value) in &args.test.settings {
         words.extend(["--set".to_owned(), format!("{key}={value}")]);
     }
-    if let Some(method) = args.test.purge {
+    if let Some(method) = args.test.common.purge {
         words.extend(["--purge".to_owned(), method.name().to_owned()]);
     }
-    if let Some(meter) = &args.test.meter {
+    if let Some(meter) = &args.test.common.meter {
         words.extend(["--meter".to_owned(), meter.to_string()]);
     }
-    words.extend(["--seed".to_owned(), args.test.seed.to_string()]);
-    words.extend(args.engine.words());
-    if let Some(serial) = &args.erase {
+    words.extend(["--seed".to_owned(), args.test.common.seed.to_string()]);
+    words.extend(args.drive.engine.words());
+    if let Some(serial) = &args.drive.erase {
         words.extend(["--erase".to_owned(), serial.clone()]);
     }
-    if args.erase_signatures {
+    if args.drive.erase_signatures {
         words.push("--erase-signatures".to_owned());
     }
     words.iter().map(|word| shell_quoted(word)).collect::<Vec<_>>().join(" ")
@@ -263,7 +264,7 @@ fn report(args: &RunArgs, done: Vec<Option<Done>>, interrupted: bool) -> anyhow:
         eprintln!("error: {}", failure.message);
     }
     let dirs = outcomes.iter().map(|outcome| &outcome.dir).chain(&rescued);
-    match args.test.format {
+    match args.test.common.format {
         Format::Json => println!("{}", document(&outcomes, dirs, &failures)),
         Format::Text => {
             for outcome in &outcomes {
