@@ -145,7 +145,7 @@ impl Plan {
 /// Where a parameter, the span or a workload does not fit the target.
 pub fn plan(request: &Request, identity: &Identity, limits: &Limits) -> Result<Plan, RunError> {
     let definition = request.test.definition();
-    let params = Params::new(definition.params, &request.settings)?;
+    let params = request.test.params_with(&request.settings)?;
     let span = request.span.resolve(identity)?;
     let has_meter = request.meter.is_some();
     let site = Site { span_bytes: span.span_bytes, identity, limits, has_meter };

@@ -13,6 +13,7 @@ pub mod latency;
 pub mod linear;
 pub mod measured;
 pub mod mixed;
+pub mod open_loop;
 pub mod power;
 pub mod precondition;
 pub mod pslc;

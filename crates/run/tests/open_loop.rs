@@ -1,13 +1,17 @@
 //! Does an open loop issue commands when they are due, and count their latencies from then?
 
+mod common;
+
 use std::sync::atomic::AtomicBool;
 
 use base::{Nanos, OpKind, Ratio};
+use common::{metric, request, run_quietly};
 use io::Target;
 use io::engine::null::NullTarget;
 use io::engine::scripted::{Event, Reply, ScriptedTarget};
 use load::{Generator, Order, Pacing, Workload};
 use result::rows::PhaseRows;
+use run::Outcome;
 use run::drive::{End, drive};
 use run::recorder::Recorder;
 
@@ -124,4 +128,44 @@ fn every_command_that_was_due_is_accounted_for() {
         let driven = run(&mut NullTarget::new(SIZE_BYTES), pacing, 32, 1);
         assert_eq!(driven.due(), rate_iops);
     }
+}
+
+/// A whole run on a drive that takes 100 us for everything.
+fn run_test(test: &str, settings: &[(&str, &str)]) -> Outcome {
+    let mut target = ScriptedTarget::new(64 << 20, Reply::after_ns(100_000));
+    let library = tempfile::tempdir().unwrap();
+    let common = [("random_span", "1MiB"), ("rate", "3000")];
+    let settings = [&common, settings].concat();
+    run_quietly(&mut target, &request(library.path(), test.parse().unwrap(), &settings)).unwrap()
+}
+
+#[test]
+fn latency_and_mixed_measure_under_a_demand() {
+    for (test, settings) in [
+        ("latency", &[("time", "2s")][..]),
+        ("mixed", &[("time", "2s"), ("read_percents", "100,50")]),
+    ] {
+        let outcome = run_test(test, settings);
+        let run = &outcome.run;
+        assert_eq!((&run.config["rate"], &run.config["queue_depth"]), (&"3000".into(), &32.into()));
+        let measured = run.phases.iter().filter(|p| !["purge", "prepare"].contains(&&*p.name));
+        let ios: Vec<_> = measured.map(|phase| phase.ios + phase.ios_after_end).collect();
+        assert!(ios.len() >= 2 && ios.iter().all(|ios| *ios == 6_000), "{test}: {ios:?}");
+        let conditions = &run.tables[0].conditions;
+        assert_eq!((&*conditions["QD"], &*conditions["commands a second"]), ("at most 32", "3000"));
+    }
+}
+
+#[test]
+fn what_was_paced_is_said_in_the_words_of_the_figures() {
+    let outcome = run_test("latency", &[("time", "1s")]);
+    assert_eq!(outcome.run.tables[0].title, "Latency at 3000 a second");
+    let findings: Vec<_> = outcome.run.findings.iter().map(|finding| &finding.text).collect();
+    assert!(findings[0].contains("answers a random read at 3000 a second in"), "{findings:?}");
+    assert!(
+        (metric(&outcome, "latency.random_read.latency_ns_p50") / 100_000.0 - 1.0).abs() < 0.01
+    );
+    let outcome = run_test("latency", &[("time", "1s"), ("rate", "max")]);
+    assert_eq!(outcome.run.tables[0].title, "Latency at QD 1");
+    assert_eq!(outcome.run.tables[0].conditions["QD"], "1");
 }

@@ -172,7 +172,7 @@ fn refuse_unknown(args: &ReviewArgs, entries: &[Entry]) -> anyhow::Result<()> {
         }
     }
     for setting in &args.settings {
-        run::params::Params::new(setting.0.params(), &[(setting.1.clone(), setting.2.clone())])?;
+        setting.0.params_with(&[(setting.1.clone(), setting.2.clone())])?;
     }
     Ok(())
 }

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use base::Data;
-use load::Workload;
+use load::{Pacing, Workload};
 use result::schema::Run;
 
 use super::{Action, PhaseSpec, Procedure, Step, steps};
@@ -30,12 +30,15 @@ pub fn planned(procedure: &Procedure) -> Conditions {
         })
         .collect();
     let writes = workloads.iter().filter(|workload| workload.mix.writes());
-    let depths: BTreeSet<u32> = workloads.iter().map(|workload| workload.queue_depth).collect();
+    let depths: BTreeSet<_> = workloads.iter().map(|workload| depth(workload)).collect();
+    let paced = workloads.iter().filter(|workload| workload.pacing != Pacing::ClosedLoop);
+    let rates: BTreeSet<_> = paced.map(|workload| workload.pacing.to_string()).collect();
     let spans: BTreeSet<u64> = workloads.iter().map(|workload| workload.span_bytes).collect();
     let kinds: BTreeSet<_> = writes.map(|workload| data_words(workload.data)).collect();
     let words = |list: Vec<String>| (!list.is_empty()).then(|| list.join(", "));
     [
-        ("QD", words(depths.iter().map(u32::to_string).collect())),
+        ("QD", words(depths.into_iter().map(|(_, words)| words).collect())),
+        ("commands a second", words(rates.into_iter().collect())),
         ("span", words(spans.into_iter().map(steps::size).collect())),
         ("data", words(kinds.into_iter().collect())),
         ("idle time", Some(idle_words(&measured, procedure))),
@@ -62,6 +65,13 @@ pub fn of_run(planned: &Conditions, run: &Run) -> Conditions {
 
 fn prepares(phase: &PhaseSpec) -> bool {
     PREPARATIONS.iter().any(|name| phase.name.starts_with(name))
+}
+
+/// The depth, to sort by, and what it means.
+fn depth(workload: &Workload) -> (u32, String) {
+    let Workload { queue_depth, pacing, .. } = workload;
+    let most = if *pacing == Pacing::ClosedLoop { "" } else { "at most " };
+    (*queue_depth, format!("{most}{queue_depth}"))
 }
 
 fn data_words(data: Data) -> String {

@@ -13,7 +13,7 @@ use load::{Order, Pacing, Workload};
 use result::stats::{consistency::Consistency, findings, notice::Notice};
 
 use super::precondition::{self, OnePass};
-use super::{Definition, Figures, Measured, Procedure, Site, steps};
+use super::{Definition, Figures, Measured, Procedure, Site, open_loop, steps};
 use crate::error::RunError;
 use crate::params::{Param, Params};
 
@@ -29,11 +29,7 @@ pub const DEFINITION: Definition = Definition {
         Param { name: "duration", default: "2000s", help: "length of the load" },
         Param { name: "steady_from", default: "1400s", help: "where steady state begins" },
         Param { name: "queue_depth", default: "32", help: "commands kept outstanding by the load" },
-        Param {
-            name: "rate",
-            default: "max",
-            help: "random writes a second: max (as fast as they end), 1000, or poisson:1000",
-        },
+        open_loop::RATE,
         Param { name: "block", default: "4KiB", help: "size and alignment of the random writes" },
         Param {
             name: "fill_block",

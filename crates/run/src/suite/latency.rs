@@ -2,14 +2,15 @@
 //!
 //! Method (ours): 4 KiB random reads, then random writes, then sequential writes of 4 KiB, at QD 1 within
 //! 8 GiB that were written sequentially, 60 s each. How to read it: with one command outstanding IOPS
-//! are only the inverse of the mean latency; the percentiles show what the mean hides.
+//! are only the inverse of the mean latency; the percentiles show what the mean hides. With a rate
+//! (`--set rate=1000`) commands do not wait for the one before, and latencies count from when each was due.
 
 use base::OpKind;
-use load::{Order, Workload};
+use load::{Order, Pacing, Workload};
 use result::schema::TableRow;
 use result::stats::findings;
 
-use super::{Definition, Figures, Measured, Procedure, Site, rates, steps};
+use super::{Definition, Figures, Measured, Procedure, Site, open_loop, rates, steps};
 use crate::error::RunError;
 use crate::params::{Param, Params};
 
@@ -22,6 +23,12 @@ pub const DEFINITION: Definition = Definition {
         Param { name: "time", default: "60s", help: "length of each step" },
         Param { name: "random_span", default: "8GiB", help: "span of the commands, from LBA 0" },
         Param { name: "block", default: "4KiB", help: "size and alignment of the commands" },
+        open_loop::RATE,
+        Param {
+            name: "queue_depth",
+            default: "1",
+            help: "commands kept outstanding; with a rate the most that may be, by default 32",
+        },
     ],
     procedure,
     figures,
@@ -33,6 +40,9 @@ const STEPS: [(&str, OpKind, Order, &str); 3] = [
     ("sequential_write", OpKind::Write, Order::Sequential, "sequential write"),
 ];
 
+/// The most commands outstanding where a rate is asked for and no depth: what SATA has.
+const PACED_QUEUE_DEPTH: u32 = 32;
+
 /// The percentiles of the table, by the end of their metric's name.
 const COLUMNS: [&str; 5] = ["p50", "p99", "p999", "p9999", "max"];
 
@@ -40,22 +50,37 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     let time = params.duration("time")?;
     let (span, notes) = site.region(params, "random_span")?;
     let block = params.block_bytes("block")?;
+    let pacing: Pacing = params.get("rate")?;
+    let depth = queue_depth(params, site, pacing)?;
     let mut phases = vec![steps::purge(), steps::fill("prepare", span)];
     for (name, kind, order, _) in STEPS {
-        phases.push(steps::for_time(name, Workload::new(kind, order, block, 1, span), time));
+        let workload = Workload::new(kind, order, block, depth, span);
+        phases.push(steps::for_time(name, Workload { pacing, ..workload }, time));
     }
     let config = steps::config([
         ("time_s", steps::seconds(time)),
         ("random_span_bytes", span.into()),
         ("block_bytes", block.into()),
+        ("rate", pacing.to_string().into()),
+        ("queue_depth", depth.into()),
     ]);
     Ok(Procedure { config, steps: phases.into_iter().map(Into::into).collect(), notes })
 }
 
+/// One command at a time, unless another depth is asked for. A schedule does not wait for the one before, so that it
+/// may have several outstanding.
+fn queue_depth(params: &Params, site: &Site<'_>, pacing: Pacing) -> Result<u32, RunError> {
+    if pacing == Pacing::ClosedLoop || params.is_set("queue_depth") {
+        return params.queue_depth("queue_depth");
+    }
+    Ok(PACED_QUEUE_DEPTH.min(site.limits.queue_depth_max))
+}
+
 fn figures(measured: &Measured<'_>) -> Figures {
     let mut figures = Figures::default();
+    let pace = open_loop::pace_in_words(measured.run);
     let columns = COLUMNS.map(|column| (column, "ns"));
-    let mut table = rates::table("latencies", "Latency at QD 1", "command", &columns);
+    let mut table = rates::table("latencies", &format!("Latency at {pace}"), "command", &columns);
     for (name, _, _, label) in STEPS {
         let metric = format!("latency.{name}");
         let part = measured.complete(name);
@@ -67,7 +92,7 @@ fn figures(measured: &Measured<'_>) -> Figures {
         let values = COLUMNS.map(value);
         if let [Some(p50), _, _, Some(p9999), Some(max)] = values {
             let text = format!(
-                "answers a {label} at QD 1 in {} half the time, in {} in 9,999 of 10,000 cases, in {} at worst",
+                "answers a {label} at {pace} in {} half the time, in {} in 9,999 of 10,000 cases, in {} at worst",
                 findings::time(p50),
                 findings::time(p9999),
                 findings::time(max)

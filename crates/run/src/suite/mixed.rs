@@ -2,14 +2,16 @@
 //!
 //! Method (ours, after later suites): 4 KiB random commands at QD 32 within 16 GiB that were written
 //! sequentially, with 100% reads, 90% and so on down to 0%, 30 s each. How to read it: on a bathtub curve
-//! (high at both ends, low between) reads wait behind programs and erases of the writes.
+//! (high at both ends, low between) reads wait behind programs and erases of the writes. With a rate
+//! (`--set rate=1000`) IOPS are those asked for as long as the drive keeps up, and the percentiles say what
+//! the demand feels.
 
 use base::{OpKind, Ratio};
-use load::{Mix, Order, Shares, Workload};
+use load::{Mix, Order, Pacing, Shares, Workload};
 use result::schema::TableRow;
 use result::stats::findings::count;
 
-use super::{Definition, Figures, Measured, Procedure, Site, rates, steps};
+use super::{Definition, Figures, Measured, Procedure, Site, open_loop, rates, steps};
 use crate::error::RunError;
 use crate::params::{Param, Params};
 
@@ -23,6 +25,7 @@ pub const DEFINITION: Definition = Definition {
         Param { name: "random_span", default: "16GiB", help: "span of the commands, from LBA 0" },
         Param { name: "block", default: "4KiB", help: "size and alignment of the commands" },
         Param { name: "queue_depth", default: "32", help: "commands kept outstanding" },
+        open_loop::RATE,
         Param {
             name: "read_percents",
             default: "100,90,80,70,60,50,40,30,20,10,0",
@@ -45,13 +48,14 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     let (span, notes) = site.region(params, "random_span")?;
     let block = params.block_bytes("block")?;
     let depth = params.queue_depth("queue_depth")?;
+    let pacing: Pacing = params.get("rate")?;
     let percents: Vec<u8> = params.list("read_percents")?;
     let (trims, flushes): (u8, u8) = (params.get("trim_percent")?, params.get("flush_percent")?);
     let data = steps::data(params, "data")?;
     let mut phases = vec![steps::purge(), steps::fill("prepare", span)];
     for &percent in &percents {
         let workload = Workload::new(OpKind::Write, Order::Uniform, block, depth, span);
-        let workload = Workload { mix: mix(percent, trims, flushes), data, ..workload };
+        let workload = Workload { mix: mix(percent, trims, flushes), data, pacing, ..workload };
         phases.push(steps::for_time(&format!("read{percent}"), workload, time));
     }
     let config = steps::config([
@@ -59,6 +63,7 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
         ("random_span_bytes", span.into()),
         ("block_bytes", block.into()),
         ("queue_depth", depth.into()),
+        ("rate", pacing.to_string().into()),
         ("read_percents", percents.into()),
         ("trim_percent", trims.into()),
         ("flush_percent", flushes.into()),
