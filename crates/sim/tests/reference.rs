@@ -3,7 +3,8 @@
 //! The reference shares no code with the simulator: maps in `BTreeMap`s, its own streams, free list and
 //! victim choice. It hears of each operation through a probe, works out for itself where the page must
 //! have gone, which superblock had to be the victim and whether an erase was safe, and panics at
-//! the first difference. Random drives, random commands; the seed is in the message.
+//! the first difference. Random drives, random commands; a failure names the seed, the model and the command that repeats
+//! this one case.
 #![allow(missing_docs, reason = "a test")]
 
 mod common;
@@ -11,7 +12,7 @@ mod common;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use base::{OpKind, Rng};
-use common::swarm::{random_config, torture};
+use common::swarm::{Draft, Watchdog, alive, is_repetition, is_small, seeds, torture};
 use common::{alone, op};
 use sim::ftl::gc::VictimPolicy;
 use sim::ftl::wear::Allocation;
@@ -60,6 +61,7 @@ struct Reference {
     lots: BTreeMap<u64, Rng>,
     /// Victims that the policy must have chosen.
     chosen: u64,
+    dog: Watchdog,
 }
 
 impl Reference {
@@ -67,6 +69,7 @@ impl Reference {
         Self {
             lots: BTreeMap::from([(0, Rng::split(config.seed, "victims"))]),
             chosen: 0,
+            dog: Watchdog::default(),
             free: (0..Self::first_cache(&config)).collect(),
             cache_free: (Self::first_cache(&config)..config.geometry.superblocks).collect(),
             cached: Vec::new(),
@@ -282,28 +285,28 @@ impl Reference {
         self.is_too_young(superblock) || self.is_reorganised(superblock)
     }
 
-    fn compare(&self, device: &Device<Self>, seed: u64) {
+    fn compare(&self, device: &Device<Self>) {
         let ftl = device.ftl();
         for (logical, &physical) in ftl.l2p.iter().enumerate() {
             let (want, size) =
                 self.map.get(&(logical as u32)).copied().unwrap_or((sim::ftl::NO_PAGE, 0));
-            assert_eq!(physical, want, "seed {seed}: place of logical page {logical}");
+            assert_eq!(physical, want, "place of logical page {logical}");
             let known = if size > 0 { ftl.size(logical as u32) } else { 0 };
-            assert_eq!(known, size, "seed {seed}: size of logical page {logical}");
+            assert_eq!(known, size, "size of logical page {logical}");
         }
         for superblock in 0..self.config.geometry.superblocks {
             let index = superblock as usize;
             let valid = ftl.valid_pages[index] as usize;
-            assert_eq!(valid, self.valid_count(superblock), "seed {seed}: valid in {superblock}");
+            assert_eq!(valid, self.valid_count(superblock), "valid in {superblock}");
             let erases = self.erases.get(&superblock).copied().unwrap_or(0);
-            assert_eq!(ftl.erase_counts[index], erases, "seed {seed}: erases of {superblock}");
+            assert_eq!(ftl.erase_counts[index], erases, "erases of {superblock}");
         }
         let totals = device.telemetry();
         let geometry = &self.config.geometry;
         let unit_pages = u64::from(geometry.unit_pages / geometry.page_granules);
-        assert_eq!(totals.programmed_pages, self.programs * unit_pages, "seed {seed}: programs");
-        assert!(ftl.free.iter().eq(&self.free), "seed {seed}: free superblocks");
-        assert!(ftl.cache_free.iter().eq(&self.cache_free), "seed {seed}: free cache");
+        assert_eq!(totals.programmed_pages, self.programs * unit_pages, "programs");
+        assert!(ftl.free.iter().eq(&self.free), "free superblocks");
+        assert!(ftl.cache_free.iter().eq(&self.cache_free), "free cache");
     }
 }
 
@@ -324,6 +327,7 @@ fn draw(lots: &mut Rng, fills: &[Option<usize>], candidates: u32) -> (u32, u64) 
 
 impl Probe for Reference {
     fn placed(&mut self, stream: StreamId, logical: u32, physical: u32) {
+        self.dog.placed(stream, logical, physical);
         assert_eq!(self.advance(stream), physical, "a page went to the wrong place");
         let old = self.forget(logical);
         assert!(
@@ -384,6 +388,7 @@ impl Probe for Reference {
     }
 
     fn victim(&mut self, superblock: u32) {
+        self.dog.victim(superblock);
         if let Some(place) = self.cached.iter().position(|&cached| cached == superblock) {
             let first_cache = Self::first_cache(&self.config);
             let borrowed = self.cached.iter().position(|&cached| cached < first_cache);
@@ -445,22 +450,29 @@ fn trim(device: &mut Device<Reference>, rng: &mut Rng) {
     assert!(kept.keys().eq(held), "deallocating {length} pages from {first} forgot others");
 }
 
+/// A life that the reference follows.
+fn live(config: Config, rng: &mut Rng) -> Device<Reference> {
+    let reference = Reference::new(config.clone());
+    let mut device = Device::with_probe(config, reference);
+    let mut trims = rng.clone();
+    torture(&mut device, rng, |device| {
+        trim(device, &mut trims);
+        device.probe().compare(device);
+    });
+    device
+}
+
 #[test]
 fn a_second_implementation_agrees_operation_by_operation() {
     let (mut drives, mut moved, mut erased) = (0, 0, 0);
     let mut chosen: BTreeMap<&str, u64> = BTreeMap::new();
-    for seed in 0..SEEDS {
+    for seed in seeds(0..SEEDS) {
         let mut rng = Rng::split(seed, "reference");
-        let Some(mut config) = random_config(&mut rng) else { continue };
+        let draft = Draft::random(&mut rng, &[]);
+        let Some(mut config) = draft.resolve().ok().filter(is_small) else { continue };
         config.seed = seed;
         let policy = config.gc_policy.name();
-        let reference = Reference::new(config.clone());
-        let mut device = Device::with_probe(config, reference);
-        let mut trims = rng.clone();
-        torture(&mut device, &mut rng, |device| {
-            trim(device, &mut trims);
-            device.probe().compare(device, seed);
-        });
+        let device = alive("reference", seed, &draft, || live(config, &mut rng));
         drives += 1;
         *chosen.entry(policy).or_default() += device.probe().chosen;
         moved += device.telemetry().gc_moved_pages;
@@ -468,6 +480,9 @@ fn a_second_implementation_agrees_operation_by_operation() {
     }
     println!("{drives} drives, {moved} pages moved, {erased} superblocks erased: no difference");
     println!("victims by policy: {chosen:?}");
+    if is_repetition() {
+        return;
+    }
     assert!(chosen.len() == 5 && chosen.values().all(|&victims| victims > 1_000));
     assert!(drives > 50 && moved > 100_000 && erased > 1_000, "too tame to mean anything");
 }

@@ -5,16 +5,11 @@ use sim::power_loss::trial::{Report, Trial};
 use sim::power_loss::{Contents, PoweredOff};
 use sim::{Config, Device};
 
-use super::swarm::{Draft, is_small};
+use super::swarm::{Draft, alive, is_small};
 
 /// What may be done to NAND while the power is off, to see whether the oracle notices. It is told of the
 /// superblocks whose erase was still to come.
 pub type Sabotage = fn(&mut PoweredOff, emptied: &[u32]);
-
-/// A tiny random drive whose map is written to NAND; none where the values do not fit.
-pub fn random_drive(rng: &mut Rng) -> Option<Config> {
-    Draft::random(rng, &["mapping"]).resolve().ok().filter(is_small)
-}
 
 /// Superblocks whose pages have been moved but which are not erased yet.
 fn emptied(device: &Device<Contents>) -> Vec<u32> {
@@ -43,11 +38,17 @@ pub struct Life {
     pub report: Report,
 }
 
-/// The life of one drive up to its first broken promise; none where the seed gives no drive.
+/// The life of one tiny random drive up to its first broken promise; none where the seed gives no drive.
 pub fn live(seed: u64, fate: Fate) -> Option<Life> {
     let mut rng = Rng::split(seed, "power loss");
-    let config = random_drive(&mut rng)?;
+    let draft = Draft::random(&mut rng, &["mapping"]);
+    let config = draft.resolve().ok().filter(is_small)?;
     let has_capacitors = config.power_loss_protected;
+    let report = alive("power_loss", seed, &draft, || suffer(config, rng, fate))?;
+    Some(Life { seed, has_capacitors, report })
+}
+
+fn suffer(config: Config, mut rng: Rng, fate: Fate) -> Option<Report> {
     let queue_depth = 1 + rng.below(8) as u32;
     let mut trial = Trial::new(config, queue_depth, rng.clone())?;
     while trial.report().cuts < fate.cuts && trial.report().is_kept() {
@@ -59,5 +60,5 @@ pub fn live(seed: u64, fate: Fate) -> Option<Life> {
         }
         trial = host.power_on(off);
     }
-    Some(Life { seed, has_capacitors, report: trial.report().clone() })
+    Some(trial.report().clone())
 }

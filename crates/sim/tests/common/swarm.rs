@@ -6,8 +6,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use base::{Data, Nanos, Op, OpKind, Ratio, Rng};
+use sim::ftl::StreamId;
 use sim::{Config, Device, Model, ModelError, Probe};
 
 use super::{closed_loop, op};
@@ -289,9 +292,89 @@ pub fn is_small(config: &Config) -> bool {
     u64::from(config.geometry.physical_pages()) <= PHYSICAL_PAGES_MAX
 }
 
-/// A small drive with random values; none where they contradict each other.
-pub fn random_config(rng: &mut Rng) -> Option<Config> {
-    Draft::random(rng, &[]).resolve().ok().filter(is_small)
+/// The variable that names the one seed to repeat.
+const SEED_VARIABLE: &str = "SSDLAB_TEST_SEED";
+
+/// The seeds to try: all of them, or the one that a failure has named.
+pub fn seeds(all: Range<u64>) -> Range<u64> {
+    let Ok(one) = std::env::var(SEED_VARIABLE) else { return all };
+    let seed = one.parse().unwrap_or_else(|_| panic!("{SEED_VARIABLE}={one} is not a seed"));
+    seed..seed + 1
+}
+
+/// True where one seed is repeated, of which nobody expects that it has everything in it.
+pub fn is_repetition() -> bool {
+    std::env::var_os(SEED_VARIABLE).is_some()
+}
+
+/// The command that repeats one case.
+pub fn how_to_repeat(test: &str, seed: u64) -> String {
+    format!("to see it again: {SEED_VARIABLE}={seed} cargo test -p ssdlab-sim --test {test}")
+}
+
+/// Lets a drive live; if that ends in a panic, says which drive it was and how to see it again.
+pub fn alive<T>(test: &str, seed: u64, draft: &Draft, life: impl FnOnce() -> T) -> T {
+    catch_unwind(AssertUnwindSafe(life)).unwrap_or_else(|cause| {
+        let words = cause.downcast_ref::<String>().map(String::as_str);
+        let words = words.or_else(|| cause.downcast_ref::<&str>().copied()).unwrap_or("a panic");
+        panic!(
+            "seed {seed}: {words}\n{}\nthe drive, at a scale of 1/{}:\n{}",
+            how_to_repeat(test, seed),
+            draft.scale_divisor,
+            draft.text()
+        )
+    })
+}
+
+/// What a drive may do without a page from its host before it is taken to be stuck: the largest that is tried can be
+/// collected and erased ten times meanwhile.
+const EVENTS_WITHOUT_PROGRESS_MAX: u64 = 20 * PHYSICAL_PAGES_MAX;
+
+/// Stops a drive that keeps itself busy for ever: it moves, programs and erases, and its host waits.
+#[derive(Debug, Default)]
+pub struct Watchdog {
+    events_since_progress: u64,
+}
+
+impl Watchdog {
+    fn event(&mut self) {
+        self.events_since_progress += 1;
+        assert!(
+            self.events_since_progress <= EVENTS_WITHOUT_PROGRESS_MAX,
+            "the drive hangs: {EVENTS_WITHOUT_PROGRESS_MAX} pages moved, units programmed and blocks erased, and \
+             none for its host"
+        );
+    }
+}
+
+impl Probe for Watchdog {
+    fn placed(&mut self, stream: StreamId, _: u32, _: u32) {
+        if StreamId::MOVED.contains(&stream) {
+            self.event();
+        } else {
+            self.events_since_progress = 0;
+        }
+    }
+
+    fn padded(&mut self, _: StreamId, _: u32) {
+        self.event();
+    }
+
+    fn programmed(&mut self, _: u32) {
+        self.event();
+    }
+
+    fn map_programmed(&mut self, _: u32) {
+        self.event();
+    }
+
+    fn die_erased(&mut self, _: u32, _: u32) {
+        self.event();
+    }
+
+    fn victim(&mut self, _: u32) {
+        self.event();
+    }
 }
 
 /// A command without some of its first and last sectors.
