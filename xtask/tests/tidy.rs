@@ -3,6 +3,7 @@
 mod tidy {
     pub(crate) mod dependencies;
     pub(crate) mod links;
+    pub(crate) mod phenomena;
     pub(crate) mod source;
     pub(crate) mod text;
 }
