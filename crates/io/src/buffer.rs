@@ -194,6 +194,15 @@ impl BufferPool {
         self.area(slot, Self::read_area_number(slot))
     }
 
+    /// Where writes of `slot` come from, as [`BufferPool::prepare_write`] has filled it.
+    ///
+    /// # Panics
+    /// Where `slot` is not below the number of slots.
+    #[inline]
+    pub(crate) fn write_area(&self, slot: u32) -> *const u8 {
+        self.area(slot, Self::write_area_number(slot))
+    }
+
     /// The first `len_bytes` of what was last read into `slot`.
     ///
     /// # Panics

@@ -92,6 +92,9 @@ fn boot(work: &Path) -> (String, String) {
     (read(&written), read(&console))
 }
 
+/// The controller takes 2 to the power of 4 pages in one command: 64 KiB.
+const SHORT_COMMANDS: &str = ",mdts=4";
+
 /// The drives that `guest.sh` looks for by their serials.
 fn add_drives(qemu: &mut Command, work: &Path) {
     for id in ["nvme-one", "nvme-gone", "first", "second", "sata-one", "sata-base"] {
@@ -100,8 +103,9 @@ fn add_drives(qemu: &mut Command, work: &Path) {
         qemu.arg("-drive").arg(format!("if=none,format=raw,discard=unmap,id={id},file={path}"));
     }
     add_failing_drive(qemu, &new_image(work, "nvme-bad"));
-    for id in ["nvme-one", "nvme-gone", "nvme-bad"] {
-        qemu.arg("-device").arg(format!("nvme,drive={id},serial={}", id.to_uppercase()));
+    for (id, property) in [("nvme-one", SHORT_COMMANDS), ("nvme-gone", ""), ("nvme-bad", "")] {
+        let serial = id.to_uppercase();
+        qemu.arg("-device").arg(format!("nvme,drive={id},serial={serial}{property}"));
     }
     qemu.args(["-device", "nvme,id=two,serial=NVME-TWO"]);
     qemu.args(["-device", "nvme-ns,bus=two,nsid=1,drive=first"]);

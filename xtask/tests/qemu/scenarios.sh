@@ -42,15 +42,16 @@ run past-read ssdlab verify "$NVME" --check --journal /tmp/past --format json
 echo 'qid != 0' > /sys/kernel/tracing/events/nvme/nvme_setup_cmd/filter
 echo > /sys/kernel/tracing/trace
 echo 1 > /sys/kernel/tracing/events/nvme/nvme_setup_cmd/enable
-printf '8,0 0 1 0.0 1 Q %s [x]\n' 'W 0 + 8' 'WFS 80 + 16' 'FN' 'D 160 + 8' > /tmp/past.trace
-run past-replayed ssdlab run replay "$generic" --erase NVME-ONE --set trace=/tmp/past.trace --set transfer_max=8KiB \
+printf '8,0 0 1 0.0 1 Q %s [x]\n' 'W 0 + 8' 'WFS 80 + 16' 'FN' 'D 160 + 8' 'W 1024 + 320' > /tmp/past.trace
+run past-replayed ssdlab run replay "$generic" --erase NVME-ONE --set trace=/tmp/past.trace --set transfer_max=1MiB \
     $NO_FILL --library /tmp/runs-past-replayed --format json --quiet
 echo 0 > /sys/kernel/tracing/events/nvme/nvme_setup_cmd/enable
 run past-commands cat /sys/kernel/tracing/trace
 run past-trimmed ssdlab run mixed "$generic" --erase NVME-ONE --set time=1s --set read_percents=100 \
     --set trim_percent=50 --library /tmp/runs-past-trimmed --format json --quiet
 run past-trimmed.bytes sh -c "tr -d '\\000' < $NVME | wc -c"
-run past-too-long ssdlab run sweep "$generic" --erase NVME-ONE --format json
+run past-long-written ssdlab verify "$generic" --erase NVME-ONE --block 128KiB --writes 256 --journal /tmp/past-long --format json
+run past-long-read ssdlab verify "$NVME" --check --journal /tmp/past-long --format json
 run past-sata ssdlab run consistency "$SATA" --erase SATA-ONE --engine uring,passthrough --format json
 for way in auto uring,passthrough; do
     run "failing-$way" ssdlab run consistency "$BAD" --erase NVME-BAD $NO_FILL --set queue_depth=1 --engine $way \

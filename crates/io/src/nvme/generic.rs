@@ -30,7 +30,7 @@ pub(crate) struct GenericNode {
     pub(crate) path: PathBuf,
     pub(crate) namespace_id: u32,
     pub(crate) block_bytes: u32,
-    /// The longest command that the driver takes; nobody splits one.
+    /// The longest command that the driver takes; the kernel splits none.
     pub(crate) transfer_bytes_max: u64,
     /// The longest range that one command may deallocate.
     pub(crate) deallocate_bytes_max: u64,
@@ -49,17 +49,21 @@ impl GenericNode {
         Ok(Self { file, path, namespace_id, block_bytes, transfer_bytes_max, deallocate_bytes_max })
     }
 
-    /// Why transfers of this length cannot be done, where they cannot.
-    pub(crate) fn check_transfer(&self, wanted_bytes: u32) -> Result<(), String> {
+    /// Into what transfers as long as `wanted_bytes` are to be split: a power of two of whole pages; `None`
+    /// where all fit into one command.
+    pub(crate) fn split_bytes(&self, wanted_bytes: u32) -> Result<Option<u32>, String> {
         if u64::from(wanted_bytes) <= self.transfer_bytes_max {
-            return Ok(());
+            return Ok(None);
         }
-        Err(format!(
-            "it makes transfers of {}, and one command past the block layer carries at most {} here \
-             (queue/max_hw_sectors_kb, queue/max_segments); choose smaller ones or drop passthrough",
-            Bytes(wanted_bytes.into()),
-            Bytes(self.transfer_bytes_max)
-        ))
+        let split = u32::try_from(self.transfer_bytes_max).ok().and_then(u32::checked_ilog2);
+        match split.map(|exponent| 1 << exponent) {
+            Some(bytes) if u64::from(bytes) >= PAGE_BYTES => Ok(Some(bytes)),
+            _ => Err(format!(
+                "one command past the block layer carries only {} (queue/max_hw_sectors_kb, \
+                 queue/max_segments)",
+                Bytes(self.transfer_bytes_max)
+            )),
+        }
     }
 }
 

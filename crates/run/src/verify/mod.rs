@@ -35,7 +35,8 @@ impl Layout {
             .filter(|bytes| bytes.is_power_of_two() && (least.max(512)..=most).contains(bytes))
             .ok_or_else(|| {
                 RunError::Usage(format!(
-                    "a block of {block_bytes} bytes cannot be used; expected a power of two from {least}                      to {most}"
+                    "a block of {block_bytes} bytes cannot be used; expected a power of two from {least} to \
+                     {most}"
                 ))
             })?;
         let layout =

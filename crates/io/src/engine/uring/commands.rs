@@ -25,10 +25,16 @@ pub trait Commands: std::fmt::Debug + Send {
     /// What comes back.
     type Answer: cqueue::EntryMarker + Into<cqueue::Entry>;
 
-    /// A command; for data it names the area of the command's slot, which must be idle.
-    fn entry(&mut self, op: &Op, pool: &mut BufferPool) -> Self::Entry;
+    /// How many entries a command takes.
+    fn pieces(&self, _: &Op) -> u32 {
+        1
+    }
 
-    /// What the kernel answers when all went well.
+    /// One entry of a command, all of them in order; for data it names the area of the command's slot, which
+    /// must be idle before the first.
+    fn entry(&mut self, op: &Op, piece: u32, pool: &mut BufferPool) -> Self::Entry;
+
+    /// What the kernel answers to each entry when all went well.
     fn expected(&self, op: &Op) -> i32;
 
     /// What any other answer means.
@@ -86,7 +92,7 @@ impl Commands for FileCommands {
     type Answer = cqueue::Entry;
 
     #[inline]
-    fn entry(&mut self, op: &Op, pool: &mut BufferPool) -> squeue::Entry {
+    fn entry(&mut self, op: &Op, _: u32, pool: &mut BufferPool) -> squeue::Entry {
         match op.kind {
             OpKind::Read => self.read(op, pool),
             OpKind::Write => self.write(op, pool),

@@ -47,7 +47,10 @@ struct Slot {
     submitted: Nanos,
     /// What the kernel answers when all went well: bytes moved, or 0.
     expected: i32,
-    busy: bool,
+    /// Entries of its command that have not been answered; idle at 0.
+    pending: u32,
+    /// How its command ends, as far as its entries have been answered.
+    status: Status,
 }
 
 /// A ring, its buffers and the medium behind them.
@@ -85,8 +88,8 @@ pub(crate) type Refused = Box<(Medium, BufferPool, String)>;
 /// Which memory the kernel is told of once instead of with each command.
 #[derive(Debug)]
 pub(super) enum Registration {
-    /// The whole arena, in pieces of this size.
-    Pieces { piece_bytes: usize },
+    /// The whole arena: in regions of one size, and each of these in pieces of another.
+    Pieces { region_bytes: usize, piece_bytes: usize },
     /// None of it.
     None { why: String },
 }
@@ -116,15 +119,18 @@ impl UringEngine<FileCommands> {
                 return Err(Box::new((medium, pool, reason)));
             }
         }
-        let registration = Registration::Pieces { piece_bytes: pool.arena().1 };
-        Self::on(fd, medium, pool, polling, registration, commands)
+        let whole = pool.arena().1;
+        let registration = Registration::Pieces { region_bytes: whole, piece_bytes: whole };
+        let entries = medium.limits.queue_depth_max;
+        Self::on(fd, entries, medium, pool, polling, registration, commands)
     }
 }
 
 impl<C: Commands> UringEngine<C> {
-    /// A ring on `fd`; `commands` is told whether the arena is registered.
+    /// A ring of so many entries on `fd`; `commands` is told whether the arena is registered.
     fn on(
         fd: RawFd,
+        entries: u32,
         mut medium: Medium,
         pool: BufferPool,
         polling: Polling,
@@ -132,13 +138,13 @@ impl<C: Commands> UringEngine<C> {
         commands: impl FnOnce(bool, &Medium) -> C,
     ) -> Result<Self, Refused> {
         let depth = medium.limits.queue_depth_max;
-        let (ring, mut how) = match open_ring(depth, fd, polling) {
+        let (ring, mut how) = match open_ring(entries, fd, polling) {
             Ok(opened) => opened,
             Err(reason) => return Err(Box::new((medium, pool, reason))),
         };
         let fixed_buffers = register_arena(&ring, &pool, registration, &mut how);
         medium.identity.engine = format!("{how}, {}", medium.identity.engine);
-        let slot = Slot { submitted: Nanos(0), expected: 0, busy: false };
+        let slot = Slot { submitted: Nanos(0), expected: 0, pending: 0, status: Status::Ok };
         Ok(Self {
             // A ring that polls for completions does not look at the time meanwhile.
             timed_wait: ring.params().is_feature_ext_arg() && !polling.completions,
@@ -165,7 +171,7 @@ impl<C: Commands> UringEngine<C> {
 
     /// The first `len_bytes` of what the last read with this tag returned; see `RealTarget`.
     pub(crate) fn read_bytes(&mut self, tag: u32, len_bytes: usize) -> Option<&[u8]> {
-        let idle = self.slots.get(tag as usize).is_some_and(|slot| !slot.busy);
+        let idle = self.slots.get(tag as usize).is_some_and(|slot| slot.pending == 0);
         let fits = len_bytes <= self.pool.area_bytes();
         (idle && fits).then(|| &*self.pool.read_bytes(tag, len_bytes))
     }
@@ -175,25 +181,44 @@ impl<C: Commands> UringEngine<C> {
     fn push(&mut self, op: &Op, submitted: Nanos) -> Result<(), Errno> {
         self.medium.admit(op)?;
         let slot = self.slots.get_mut(op.tag as usize).ok_or(Errno::INVAL)?;
-        if slot.busy {
+        if slot.pending > 0 {
             return Err(Errno::INVAL);
         }
-        *slot = Slot { submitted, expected: self.commands.expected(op), busy: true };
+        let expected = self.commands.expected(op);
+        *slot = Slot { submitted, expected, pending: 1, status: Status::Ok };
         if self.commands.is_inline(op) {
             self.inline.push(*op);
             return Ok(());
         }
-        let mut entry = self.commands.entry(op, &mut self.pool);
+        let pieces = self.commands.pieces(op);
+        slot.pending = pieces;
+        for piece in 0..pieces {
+            if !self.push_entry(op, piece) {
+                return self.cut_short(op.tag, piece);
+            }
+        }
+        Ok(())
+    }
+
+    /// Queues one entry of a command; false where the queue is full.
+    #[inline]
+    fn push_entry(&mut self, op: &Op, piece: u32) -> bool {
+        let mut entry = self.commands.entry(op, piece, &mut self.pool);
         entry.set_user_data(u64::from(op.tag));
         // SAFETY: the entry names the registered medium and, for data, the area of a slot that
         // was idle and is now busy; `drop` waits for busy slots before the memory goes away.
-        let pushed = unsafe { self.ring.submission().push(&entry) };
-        if pushed.is_err() {
-            self.slots[op.tag as usize].busy = false;
-            return Err(Errno::AGAIN);
-        }
-        self.in_ring += 1;
-        Ok(())
+        let pushed = unsafe { self.ring.submission().push(&entry) }.is_ok();
+        self.in_ring += usize::from(pushed);
+        pushed
+    }
+
+    /// A command of which only the first `pushed` entries found room: fails with them, or at once.
+    #[cold]
+    fn cut_short(&mut self, tag: u32, pushed: u32) -> Result<(), Errno> {
+        let slot = &mut self.slots[tag as usize];
+        slot.pending = pushed;
+        slot.status = Status::Failed { errno: Errno::AGAIN.raw_os_error() };
+        if pushed == 0 { Err(Errno::AGAIN) } else { Ok(()) }
     }
 
     /// Queues commands; those that cannot be end at once.
@@ -270,15 +295,16 @@ impl<C: Commands> UringEngine<C> {
             // Only tags that index `slots` were ever queued.
             let tag = answer.user_data() as u32;
             let slot = &mut self.slots[tag as usize];
-            slot.busy = false;
+            slot.pending -= 1;
             self.in_ring -= 1;
-            let status = if answer.result() == slot.expected {
-                Status::Ok
-            } else {
+            if answer.result() != slot.expected {
                 let Failure { errno, words } = self.commands.failure(answer.result());
-                self.medium.failed_with(errno, words)
-            };
-            out.push(Completion { tag, status, submitted: slot.submitted, done });
+                slot.status = self.medium.failed_with(errno, words);
+            }
+            let Slot { submitted, status, pending, .. } = *slot;
+            if pending == 0 {
+                out.push(Completion { tag, status, submitted, done });
+            }
         }
     }
 
@@ -295,7 +321,7 @@ impl<C: Commands> UringEngine<C> {
                 |()| Status::Ok,
             );
             let slot = &mut self.slots[op.tag as usize];
-            slot.busy = false;
+            slot.pending = 0;
             let done = self.medium.clock.now();
             self.ended.push(Completion { tag: op.tag, status, submitted: slot.submitted, done });
         }
@@ -446,8 +472,10 @@ where
     A: cqueue::EntryMarker,
 {
     let registered = match registration {
-        Registration::Pieces { piece_bytes } => register_pieces(ring, pool, piece_bytes)
-            .map_err(|error| format!("{error}; see ulimit -l")),
+        Registration::Pieces { region_bytes, piece_bytes } => {
+            register_pieces(ring, pool, region_bytes, piece_bytes)
+                .map_err(|error| format!("{error}; see ulimit -l"))
+        }
         Registration::None { why } => Err(why),
     };
     how.push_str(&match &registered {
@@ -460,6 +488,7 @@ where
 fn register_pieces<E, A>(
     ring: &IoUring<E, A>,
     pool: &BufferPool,
+    region_bytes: usize,
     piece_bytes: usize,
 ) -> io::Result<()>
 where
@@ -467,12 +496,35 @@ where
     A: cqueue::EntryMarker,
 {
     let (start, len) = pool.arena();
-    let piece = |at: usize| libc::iovec {
-        iov_base: start.wrapping_add(at).cast(),
-        iov_len: piece_bytes.min(len - at),
-    };
-    let pieces: Vec<_> = (0..len).step_by(piece_bytes).map(piece).collect();
+    let pieces: Vec<_> = pieces(len, region_bytes, piece_bytes)
+        .map(|(at, iov_len)| libc::iovec { iov_base: start.wrapping_add(at).cast(), iov_len })
+        .collect();
     // SAFETY: all pieces are parts of the arena, which outlives the ring: `UringEngine` drops the ring
     // first, and leaks the pool where commands could still be under way.
     unsafe { ring.submitter().register_buffers(&pieces) }
+}
+
+/// Where each piece of the arena begins, and how long it is.
+fn pieces(
+    arena_bytes: usize,
+    region_bytes: usize,
+    piece_bytes: usize,
+) -> impl Iterator<Item = (usize, usize)> {
+    (0..arena_bytes).step_by(region_bytes).flat_map(move |region| {
+        let end = arena_bytes.min(region + region_bytes);
+        (region..end).step_by(piece_bytes).map(move |at| (at, piece_bytes.min(end - at)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_cover_every_region_and_none_reaches_into_the_next() {
+        let listed: Vec<_> = pieces(20, 10, 4).collect();
+        assert_eq!(listed, [(0, 4), (4, 4), (8, 2), (10, 4), (14, 4), (18, 2)]);
+        assert_eq!(pieces(12, 8, 8).collect::<Vec<_>>(), [(0, 8), (8, 4)]);
+        assert_eq!(pieces(12, 12, 12).collect::<Vec<_>>(), [(0, 12)]);
+    }
 }

@@ -1,12 +1,13 @@
 //! NVMe commands past the block layer: `IORING_OP_URING_CMD` on the generic character device.
 //!
-//! No scheduler, no merging, no splitting, no accounting: what a drive gets is what was submitted. The
-//! block device stays open and held all the while; purges, deallocations of whole spans and the checks of
-//! identity go through it. Needs Linux 5.19, polled completions 6.1.
+//! No scheduler, no merging, no accounting: what a drive gets is what was submitted. Only what is too long
+//! for one command is split, as the block layer would do. The block device stays open and held all the
+//! while; purges, deallocations of whole spans and the checks of identity go through it. Needs Linux 5.19,
+//! polled completions 6.1.
 
 use std::os::fd::AsRawFd;
 
-use base::{Op, OpKind};
+use base::{Bytes, Op, OpKind};
 use io_uring::{cqueue, opcode, squeue};
 use rustix::io::Errno;
 
@@ -22,21 +23,55 @@ use crate::nvme::io_command::{
 use crate::nvme::status;
 use crate::open::Polling;
 use crate::ownership::Ownership;
+use crate::target::Limits;
 
 /// `IORING_MAX_REG_BUFFERS`.
 const REGISTERED_BUFFERS_MAX: u32 = 1 << 14;
+/// `IORING_MAX_ENTRIES`.
+const RING_ENTRIES_MAX: u32 = 1 << 15;
 
 /// Commands for one namespace.
 #[derive(Debug)]
 pub struct NvmeCommands {
     node: GenericNode,
     block_shift: u32,
-    /// The transfer memory is registered in pieces of two to the power of this many areas.
-    piece_shift: Option<u32>,
+    /// Where a transfer is split; above the longest one where none is.
+    split_bytes: u32,
+    /// Which registered buffer holds what; `None` without any.
+    registered: Option<Registered>,
     /// Completions are polled; nothing but reads and writes can be.
     polled: bool,
     /// The data of Dataset Management, one range for each slot.
     ranges: AlignedBuffer,
+}
+
+/// How the transfer memory is registered: each area in pieces that are split apart, or some areas together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Registered {
+    pieces_per_area: u32,
+    /// Two to the power of this many areas form one buffer.
+    areas_shift: u32,
+}
+
+impl Registered {
+    /// As little as possible in one buffer, for `areas` areas of so many pieces each; `None` where these are
+    /// too many. Linux 6.1 looks at a registered buffer to its end and answers `EINVAL` where that is more
+    /// than `queue/max_segments` pages away; kernels without commit 2ff949441802 (6.12), where the transfer
+    /// ends before it.
+    fn new(areas: u32, pieces_per_area: u32) -> Option<Self> {
+        if pieces_per_area > 1 {
+            let fit = areas.checked_mul(pieces_per_area)? <= REGISTERED_BUFFERS_MAX;
+            return fit.then_some(Self { pieces_per_area, areas_shift: 0 });
+        }
+        let areas_per_buffer = areas.div_ceil(REGISTERED_BUFFERS_MAX).next_power_of_two();
+        Some(Self { pieces_per_area, areas_shift: areas_per_buffer.trailing_zeros() })
+    }
+
+    #[inline]
+    fn buffer(self, area: u32, piece: u32) -> u16 {
+        // At most REGISTERED_BUFFERS_MAX.
+        ((area * self.pieces_per_area + piece) >> self.areas_shift) as u16
+    }
 }
 
 impl Commands for NvmeCommands {
@@ -44,18 +79,31 @@ impl Commands for NvmeCommands {
     type Answer = cqueue::Entry32;
 
     #[inline]
-    fn entry(&mut self, op: &Op, pool: &mut BufferPool) -> squeue::Entry128 {
+    fn pieces(&self, op: &Op) -> u32 {
+        match op.kind {
+            OpKind::Read | OpKind::Write => op.len.div_ceil(self.split_bytes),
+            OpKind::Flush | OpKind::Deallocate => 1,
+        }
+    }
+
+    #[inline]
+    fn entry(&mut self, op: &Op, piece: u32, pool: &mut BufferPool) -> squeue::Entry128 {
         let namespace_id = self.node.namespace_id;
         match op.kind {
             OpKind::Read => {
-                let command = IoCommand::read(namespace_id, self.blocks(op));
-                let area = pool.read_area(op.tag);
-                self.transfer(&command, area, op, BufferPool::read_area_number(op.tag))
+                let part = self.part(op, piece);
+                let command = IoCommand::read(namespace_id, self.blocks(&part));
+                let area = BufferPool::read_area_number(op.tag);
+                self.transfer(&command, pool.read_area(op.tag), op, &part, (area, piece))
             }
             OpKind::Write => {
-                let command = IoCommand::write(namespace_id, self.blocks(op), op.fua);
-                let data = pool.prepare_write(op.tag, op.data, op.offset, op.len as usize).as_ptr();
-                self.transfer(&command, data, op, BufferPool::write_area_number(op.tag))
+                if piece == 0 {
+                    pool.prepare_write(op.tag, op.data, op.offset, op.len as usize);
+                }
+                let part = self.part(op, piece);
+                let command = IoCommand::write(namespace_id, self.blocks(&part), op.fua);
+                let area = BufferPool::write_area_number(op.tag);
+                self.transfer(&command, pool.write_area(op.tag), op, &part, (area, piece))
             }
             OpKind::Flush => queue_entry(&IoCommand::flush(namespace_id), 0, 0, None),
             OpKind::Deallocate => {
@@ -113,17 +161,40 @@ impl NvmeCommands {
             );
         };
         let node = GenericNode::open(&medium.file, claim.report(), medium.writable)?;
-        node.check_transfer(medium.limits.transfer_bytes_max)?;
-        let ranges_bytes = RANGE_BYTES * medium.limits.queue_depth_max as usize;
+        let Limits { transfer_bytes_max, queue_depth_max, .. } = medium.limits;
+        let split_bytes = node.split_bytes(transfer_bytes_max)?.unwrap_or(u32::MAX);
+        let ranges_bytes = RANGE_BYTES * queue_depth_max as usize;
         let ranges =
             AlignedBuffer::new(ranges_bytes, RANGE_BYTES).map_err(|error| error.to_string())?;
         Ok(Self {
             block_shift: node.block_bytes.trailing_zeros(),
             node,
-            piece_shift: None,
+            split_bytes,
+            registered: None,
             polled: polling.completions,
             ranges,
         })
+    }
+
+    /// Entries for a queue that is full of the longest transfers.
+    fn ring_entries(&self, limits: &Limits) -> Result<u32, String> {
+        let pieces = limits.transfer_bytes_max.div_ceil(self.split_bytes);
+        let entries = limits.queue_depth_max.checked_mul(pieces);
+        entries.filter(|&entries| entries <= RING_ENTRIES_MAX).ok_or_else(|| {
+            format!(
+                "a queue depth of {} with {pieces} commands for each transfer of {} is more than the \
+                 {RING_ENTRIES_MAX} that a ring takes",
+                limits.queue_depth_max,
+                Bytes(limits.transfer_bytes_max.into())
+            )
+        })
+    }
+
+    /// What one command does of a transfer.
+    #[inline]
+    fn part(&self, op: &Op, piece: u32) -> Op {
+        let at = piece * self.split_bytes;
+        Op { offset: op.offset + u64::from(at), len: self.split_bytes.min(op.len - at), ..*op }
     }
 
     #[inline]
@@ -131,17 +202,19 @@ impl NvmeCommands {
         Blocks { start: op.offset >> self.block_shift, count: op.len >> self.block_shift }
     }
 
+    /// The entry for `part` of `op`, whose data begins at `data`: in this piece of this area.
     #[inline]
     fn transfer(
         &self,
         command: &IoCommand,
         data: *const u8,
         op: &Op,
-        area: u32,
+        part: &Op,
+        (area, piece): (u32, u32),
     ) -> squeue::Entry128 {
-        // At most REGISTERED_BUFFERS_MAX pieces.
-        let buffer = self.piece_shift.map(|shift| (area >> shift) as u16);
-        queue_entry(command, data as u64, op.len, buffer)
+        let address = data as u64 + (part.offset - op.offset);
+        let buffer = self.registered.map(|registered| registered.buffer(area, piece));
+        queue_entry(command, address, part.len, buffer)
     }
 
     /// Puts the range of a deallocation where it stays until the command has ended.
@@ -160,7 +233,8 @@ impl NvmeCommands {
         pool: &mut BufferPool,
         polling: Polling,
     ) -> Result<Registration, String> {
-        let (shortest, longest) = (self.node.block_bytes, medium.limits.transfer_bytes_max);
+        let shortest = self.node.block_bytes;
+        let longest = medium.limits.transfer_bytes_max.min(self.split_bytes);
         let probe = Probe {
             fd: self.node.file.as_raw_fd(),
             polling: Polling::default(),
@@ -180,24 +254,27 @@ impl NvmeCommands {
         Ok(self.try_registered(probe, [shortest, longest], pool))
     }
 
-    /// Registers as little as possible at once, one area where there are not too many: Linux 6.1 looks at a
-    /// registered buffer to its end and answers `EINVAL` where that is more than `queue/max_segments` pages
-    /// away; kernels without commit 2ff949441802 (6.12), where the transfer ends before it.
+    /// Reads of these lengths into registered memory; gives how to register all of it.
     fn try_registered(
         &mut self,
         probe: Probe,
         lengths: [u32; 2],
         pool: &mut BufferPool,
     ) -> Registration {
-        let areas_per_piece = pool.areas().div_ceil(REGISTERED_BUFFERS_MAX).next_power_of_two();
-        let piece_bytes = areas_per_piece as usize * pool.area_bytes();
-        let registered_bytes = piece_bytes.min(pool.arena().1);
-        self.piece_shift = Some(areas_per_piece.trailing_zeros());
-        let registered = Probe { registered_bytes, ..probe };
-        match lengths.into_iter().try_for_each(|len| registered.read(len, self, pool)) {
-            Ok(()) => Registration::Pieces { piece_bytes },
+        let area_bytes = pool.area_bytes();
+        let piece_bytes = area_bytes.min(self.split_bytes as usize);
+        let pieces_per_area = area_bytes.div_ceil(piece_bytes) as u32;
+        let Some(registered) = Registered::new(pool.areas(), pieces_per_area) else {
+            return Registration::None { why: "too many for one ring".to_owned() };
+        };
+        let region_bytes = area_bytes << registered.areas_shift;
+        let piece_bytes = piece_bytes << registered.areas_shift;
+        self.registered = Some(registered);
+        let probe = Probe { registered_bytes: piece_bytes.min(pool.arena().1), ..probe };
+        match lengths.into_iter().try_for_each(|len| probe.read(len, self, pool)) {
+            Ok(()) => Registration::Pieces { region_bytes, piece_bytes },
             Err(why) => {
-                self.piece_shift = None;
+                self.registered = None;
                 Registration::None { why: format!("a read failed: {why}") }
             }
         }
@@ -213,19 +290,20 @@ impl UringEngine<NvmeCommands> {
         polling: Polling,
     ) -> Result<Self, Refused> {
         let prepared = NvmeCommands::new(&medium, polling).and_then(|mut commands| {
+            let entries = commands.ring_entries(&medium.limits)?;
             let registration = commands.try_out(&medium, &mut pool, polling)?;
-            Ok((commands, registration))
+            Ok((commands, entries, registration))
         });
-        let (commands, registration) = match prepared {
+        let (commands, entries, registration) = match prepared {
             Ok(prepared) => prepared,
             Err(reason) => return Err(Box::new((medium, pool, reason))),
         };
         let node = commands.node.path.display();
         medium.identity.engine = format!("NVMe passthrough through {node}");
         let fd = commands.node.file.as_raw_fd();
-        Self::on(fd, medium, pool, polling, registration, |registered, _| {
-            let piece_shift = commands.piece_shift.filter(|_| registered);
-            NvmeCommands { piece_shift, ..commands }
+        Self::on(fd, entries, medium, pool, polling, registration, |done, _| {
+            let registered = commands.registered.filter(|_| done);
+            NvmeCommands { registered, ..commands }
         })
     }
 }
@@ -241,4 +319,25 @@ fn queue_entry(
         .cmd(command.for_ring(address, data_bytes))
         .buf_index(buffer)
         .build()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_area_is_a_registered_buffer_while_there_are_not_too_many() {
+        let few = Registered::new(64, 1).unwrap();
+        assert_eq!([0, 1, 63].map(|area| few.buffer(area, 0)), [0, 1, 63]);
+        let many = Registered::new(65_536, 1).unwrap();
+        assert_eq!([0, 3, 4, 65_535].map(|area| many.buffer(area, 0)), [0, 0, 1, 16_383]);
+    }
+
+    #[test]
+    fn each_piece_of_an_area_is_a_registered_buffer() {
+        let pieces = Registered::new(64, 3).unwrap();
+        assert_eq!([(0, 2), (1, 0), (63, 2)].map(|(a, p)| pieces.buffer(a, p)), [2, 3, 191]);
+        assert_eq!(Registered::new(16_384, 2), None);
+        assert_eq!(Registered::new(u32::MAX, 2), None);
+    }
 }

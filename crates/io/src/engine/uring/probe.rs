@@ -70,7 +70,7 @@ impl Probe {
             // SAFETY: the arena outlives the ring, and is at least as long as one of its pieces.
             unsafe { ring.submitter().register_buffers(&[piece]) }?;
         }
-        let entry = commands.entry(op, pool);
+        let entry = commands.entry(op, 0, pool);
         // SAFETY: the area of slot 0 is as long as a transfer, idle, and outlives the ring, which is
         // gone when the answer is there.
         unsafe { ring.submission().push(&entry) }.map_err(io::Error::other)?;
