@@ -20,6 +20,8 @@ use crate::ui::table;
 
 /// Commands between two cuts, one of these.
 const COMMANDS: [u64; 4] = [0, 10, 100, 400];
+/// Lines that tell how far it is.
+const PROGRESS_LINES: u64 = 10;
 /// More memory than this is not taken for a trial.
 const MEMORY_BYTES_MAX: u64 = 4 << 30;
 /// What a drive writes down about its map where its model says nothing: entries of the usual sizes.
@@ -112,6 +114,10 @@ fn live(mut trial: Trial, cuts: u64, rng: &mut Rng, interrupted: &AtomicBool) ->
         && !interrupted.load(Ordering::Relaxed)
     {
         trial = trial.live(COMMANDS[rng.below(COMMANDS.len() as u64) as usize]);
+        let done = trial.report().cuts;
+        if done < cuts && done.is_multiple_of(cuts.div_ceil(PROGRESS_LINES)) {
+            eprintln!("{done} of {cuts} cuts");
+        }
     }
     trial.report().clone()
 }
