@@ -1,8 +1,10 @@
 //! ssdlab against fio with equal settings: 4 KB random writes at several queue depths to nothing, to a
 //! file and to devices. The two take turns, and take turns in going first, because a disk's speed drifts
-//! (some lend speed for a while and take it back): only neighbours are compared, and their median
-//! counts. Then ssdlab alone at rates asked for: how exactly it delivers them, and at what price.
+//! (some lend speed for a while and take it back): only neighbours are compared, and the median of
+//! their ratios counts, with the interval that it can be trusted to. Many short turns say more than few long ones. CPU
+//! time is counted without what each program takes for its start and end. Then ssdlab alone at rates asked for: how exactly it delivers them, and at what price.
 
+mod median;
 mod medium;
 mod program;
 
@@ -16,15 +18,22 @@ use super::scratch::ScratchDir;
 use crate::log::Log;
 use crate::proc;
 use crate::workspace::Workspace;
+use median::Median;
 use medium::{Medium, Ready};
-use program::{Load, Sample};
+use program::{Load, Overhead, Sample};
 
 /// What to measure with.
 #[derive(Args)]
 pub(crate) struct EngineArgs {
-    /// Two turns of 1 s with a small file instead of five of 10 s: shows that all still works.
+    /// Two turns of 1 s with a small file instead of twelve of 4 s: shows that all still works.
     #[arg(long)]
     quick: bool,
+    /// Turns of each program in each case, instead of the usual number.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    turns: Option<u32>,
+    /// Seconds of a turn, instead of the usual ones.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=3600))]
+    seconds: Option<u32>,
     /// What to write to; what the machine does not have is left out with the reason.
     #[arg(long, value_enum, value_delimiter = ',', default_value = "null,file,loop,zram")]
     media: Vec<Medium>,
@@ -49,12 +58,12 @@ pub(crate) struct EngineArgs {
 
 #[derive(Clone, Copy)]
 struct Settings {
-    turns: usize,
+    turns: u32,
     seconds: u32,
     file_bytes: u64,
 }
 
-const FULL: Settings = Settings { turns: 5, seconds: 10, file_bytes: 2 << 30 };
+const FULL: Settings = Settings { turns: 12, seconds: 4, file_bytes: 2 << 30 };
 const QUICK: Settings = Settings { turns: 2, seconds: 1, file_bytes: 256 << 20 };
 
 const LOG: Log = Log::stderr("bench");
@@ -65,16 +74,16 @@ pub(crate) fn run(workspace: &Workspace, args: &EngineArgs) -> Result<String> {
         bail!("fio is not in PATH: it is what ssdlab is compared with (Debian package fio)");
     }
     let binary = super::program(workspace, args.ssdlab.as_deref())?;
-    let settings = if args.quick { QUICK } else { FULL };
+    let usual = if args.quick { QUICK } else { FULL };
+    let turns = args.turns.unwrap_or(usual.turns);
+    let settings = Settings { turns, seconds: args.seconds.unwrap_or(usual.seconds), ..usual };
     let dir = ScratchDir::make(args.dir.as_deref())?;
     let bench = Bench { binary: &binary, settings, dir: &dir.0 };
     let (mut cells, mut left_out) = (Vec::new(), Vec::new());
     for &medium in &args.media {
         match medium.prepare(&dir.0, settings.file_bytes) {
             Ok(ready) => {
-                for &queue_depth in &args.queue_depths {
-                    cells.push(bench.cell(&ready, queue_depth)?);
-                }
+                cells.extend(bench.cells(&ready, &args.queue_depths)?);
             }
             Err(error) => {
                 LOG.line(&format!("{} is left out: {error:#}", medium.name()));
@@ -107,27 +116,44 @@ struct Turn {
 }
 
 impl Bench<'_> {
+    /// All turns on one medium.
+    fn cells(&self, ready: &Ready, queue_depths: &[u32]) -> Result<Vec<Value>> {
+        let overhead = self.overhead(ready)?;
+        let seconds = self.settings.seconds;
+        let loads = queue_depths.iter().map(|&queue_depth| Load { queue_depth, seconds, overhead });
+        loads.map(|load| self.cell(ready, load)).collect()
+    }
+
     /// All turns on one medium at one queue depth.
-    fn cell(&self, ready: &Ready, queue_depth: u32) -> Result<Value> {
-        let load = Load { queue_depth, seconds: self.settings.seconds };
+    fn cell(&self, ready: &Ready, load: Load) -> Result<Value> {
         let mut turns = Vec::new();
         for number in 0..self.settings.turns {
             turns.push(self.turn(ready, load, number % 2 == 1)?);
         }
-        let cell = cell_json(ready.medium, queue_depth, &turns);
+        let cell = cell_json(ready.medium, load.queue_depth, &turns);
         LOG.line(&format!(
-            "{} at QD {queue_depth}: {:.2} of fio's IOPS, {:.2} of its CPU time an I/O",
+            "{} at QD {}: {} of fio's IOPS, {} of its CPU time an I/O",
             ready.medium.name(),
-            cell["iops_ratio"].as_f64().unwrap_or(f64::NAN),
-            cell["cpu_ratio"].as_f64().unwrap_or(f64::NAN),
+            load.queue_depth,
+            in_words(&cell, "iops_ratio"),
+            in_words(&cell, "cpu_ratio"),
         ));
         Ok(cell)
+    }
+
+    /// The CPU time of a turn of one second that has next to nothing to do.
+    fn overhead(&self, ready: &Ready) -> Result<Overhead> {
+        let idle = Load { queue_depth: 1, seconds: 1, overhead: Overhead::default() };
+        Ok(Overhead {
+            fio_ns: program::fio(ready, idle, Some(1))?.cpu_ns,
+            ssdlab_ns: program::ssdlab(self.binary, ready, idle, "1")?.cpu_ns,
+        })
     }
 
     fn turn(&self, ready: &Ready, load: Load, ssdlab_first: bool) -> Result<Turn> {
         let ssdlab = || program::ssdlab(self.binary, ready, load, "max");
         let early = if ssdlab_first { Some(ssdlab()?) } else { None };
-        let fio = program::fio(ready, load)?;
+        let fio = program::fio(ready, load, None)?;
         let ssdlab = early.map_or_else(ssdlab, Ok)?;
         Ok(Turn { fio, ssdlab })
     }
@@ -135,7 +161,8 @@ impl Bench<'_> {
     /// One run on the null target at a rate asked for.
     fn rate(&self, rate: &str) -> Result<Value> {
         let ready = Medium::Null.prepare(self.dir, self.settings.file_bytes)?;
-        let load = Load { queue_depth: 128, seconds: self.settings.seconds };
+        let overhead = Overhead::default();
+        let load = Load { queue_depth: 128, seconds: self.settings.seconds, overhead };
         let sample = program::ssdlab(self.binary, &ready, load, rate)?;
         let cores = sample.iops * sample.cpu_ns_per_io / 1e9;
         LOG.line(&format!("{rate}: {:.1} IOPS delivered, {cores:.2} cores", sample.iops));
@@ -143,14 +170,25 @@ impl Bench<'_> {
     }
 }
 
+/// `0.99 (0.97 to 1.01)`.
+fn in_words(cell: &Value, name: &str) -> String {
+    let number = |value: &Value| value.as_f64().unwrap_or(f64::NAN);
+    let interval = &cell[format!("{name}_95")];
+    let (low, high) = (number(&interval[0]), number(&interval[1]));
+    format!("{:.2} ({low:.2} to {high:.2})", number(&cell[name]))
+}
+
 fn cell_json(medium: Medium, queue_depth: u32, turns: &[Turn]) -> Value {
-    let median_of = |figure: &dyn Fn(&Turn) -> f64| median(turns.iter().map(figure).collect());
+    let median_of = |figure: &dyn Fn(&Turn) -> f64| Median::of(turns.iter().map(figure).collect());
     let sample_of = |which: &dyn Fn(&Turn) -> Sample| Sample {
-        iops: median_of(&|turn| which(turn).iops),
-        cpu_ns_per_io: median_of(&|turn| which(turn).cpu_ns_per_io),
-        latency_ns_p50: median_of(&|turn| which(turn).latency_ns_p50),
-        latency_ns_p99: median_of(&|turn| which(turn).latency_ns_p99),
+        iops: median_of(&|turn| which(turn).iops).value,
+        cpu_ns: median_of(&|turn| which(turn).cpu_ns).value,
+        cpu_ns_per_io: median_of(&|turn| which(turn).cpu_ns_per_io).value,
+        latency_ns_p50: median_of(&|turn| which(turn).latency_ns_p50).value,
+        latency_ns_p99: median_of(&|turn| which(turn).latency_ns_p99).value,
     };
+    let iops_ratio = median_of(&|turn| turn.ssdlab.iops / turn.fio.iops);
+    let cpu_ratio = median_of(&|turn| turn.ssdlab.cpu_ns_per_io / turn.fio.cpu_ns_per_io);
     json!({
         "medium": medium.name(), "queue_depth": queue_depth,
         "samples": {
@@ -161,29 +199,7 @@ fn cell_json(medium: Medium, queue_depth: u32, turns: &[Turn]) -> Value {
             "fio": sample_of(&|turn| turn.fio).json(),
             "ssdlab": sample_of(&|turn| turn.ssdlab).json(),
         },
-        "iops_ratio": median_of(&|turn| turn.ssdlab.iops / turn.fio.iops),
-        "cpu_ratio": median_of(&|turn| turn.ssdlab.cpu_ns_per_io / turn.fio.cpu_ns_per_io),
+        "iops_ratio": iops_ratio.value, "iops_ratio_95": iops_ratio.interval(),
+        "cpu_ratio": cpu_ratio.value, "cpu_ratio_95": cpu_ratio.interval(),
     })
-}
-
-/// The middle value, or the mean of the two in the middle.
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    if values.len() % 2 == 1 {
-        values[middle]
-    } else {
-        f64::midpoint(values[middle - 1], values[middle])
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn median_of_odd_and_even() {
-        assert!((median(vec![3.0, 1.0, 2.0]) - 2.0).abs() < f64::EPSILON);
-        assert!((median(vec![4.0, 1.0, 2.0, 3.0]) - 2.5).abs() < f64::EPSILON);
-    }
 }

@@ -15,12 +15,23 @@ use crate::proc;
 pub(crate) struct Load {
     pub(crate) queue_depth: u32,
     pub(crate) seconds: u32,
+    pub(crate) overhead: Overhead,
+}
+
+/// CPU time that a program takes whatever it does: its start and its end.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Overhead {
+    pub(crate) fio_ns: f64,
+    pub(crate) ssdlab_ns: f64,
 }
 
 /// What a turn came to.
 #[derive(Clone, Copy)]
 pub(crate) struct Sample {
     pub(crate) iops: f64,
+    /// Of the whole program.
+    pub(crate) cpu_ns: f64,
+    /// Without the overhead.
     pub(crate) cpu_ns_per_io: f64,
     pub(crate) latency_ns_p50: f64,
     pub(crate) latency_ns_p99: f64,
@@ -36,12 +47,14 @@ impl Sample {
 }
 
 /// A turn of fio with what ssdlab does as well: registered buffers and files, blocks drawn with
-/// replacement, the latency of every command from its issue to its end.
-pub(crate) fn fio(ready: &Ready, load: Load) -> Result<Sample> {
+/// replacement, one latency of every command, from its issue to its end; at `rate_iops`, or as fast as it can.
+pub(crate) fn fio(ready: &Ready, load: Load, rate_iops: Option<u32>) -> Result<Sample> {
     let mut command = Command::new("fio");
     command.args(["--name=bench", "--thread", "--rw=randwrite", "--bs=4k"]);
     command.args(["--norandommap", "--randrepeat=0", "--time_based", "--lat_percentiles=1"]);
+    command.args(["--disable_slat=1", "--disable_clat=1", "--clat_percentiles=0"]);
     command.args(["--percentile_list=50:99", "--output-format=json"]);
+    command.args(rate_iops.map(|rate| format!("--rate_iops={rate}")));
     command.arg(format!("--iodepth={}", load.queue_depth));
     command.arg(format!("--runtime={}", load.seconds));
     command.arg(format!("--size={}", ready.size_bytes));
@@ -59,7 +72,7 @@ pub(crate) fn fio(ready: &Ready, load: Load) -> Result<Sample> {
     sample(
         write["iops"].as_f64(),
         write["total_ios"].as_u64(),
-        cpu_ns,
+        [cpu_ns, load.overhead.fio_ns],
         [percentile("50.000000"), percentile("99.000000")],
     )
     .context("in fio's JSON")
@@ -88,10 +101,11 @@ pub(crate) fn ssdlab(binary: &Path, ready: &Ready, load: Load, rate: &str) -> Re
     let (text, cpu_ns) = capture_with_cpu(&mut command)?;
     let run = read_run(&text)?;
     let phases = run["phases"].as_array().map_or(&[] as &[Value], Vec::as_slice);
-    let load = phases.iter().find(|phase| phase["name"] == "load");
-    let ios = load.and_then(|load| load["ios"].as_u64());
+    let phase = phases.iter().find(|phase| phase["name"] == "load");
+    let ios = phase.and_then(|phase| phase["ios"].as_u64());
     let metric = |name: &str| run["metrics"][name].as_f64();
     let latencies = [metric("latency_ns_p50"), metric("latency_ns_p99")];
+    let cpu_ns = [cpu_ns, load.overhead.ssdlab_ns];
     sample(metric("iops_mean"), ios, cpu_ns, latencies).context("in run.json")
 }
 
@@ -109,20 +123,21 @@ fn read_run(document: &str) -> Result<Value> {
 fn sample(
     iops: Option<f64>,
     ios: Option<u64>,
-    cpu_ns: f64,
+    [cpu_ns, overhead_ns]: [f64; 2],
     latencies: [Option<f64>; 2],
 ) -> Result<Sample> {
     let ios = ios.filter(|ios| *ios > 0).context("no number of I/Os")?;
     Ok(Sample {
         iops: iops.context("no figure of IOPS")?,
-        cpu_ns_per_io: cpu_ns / ios as f64,
+        cpu_ns,
+        cpu_ns_per_io: (cpu_ns - overhead_ns).max(0.0) / ios as f64,
         latency_ns_p50: latencies[0].context("no median latency")?,
         latency_ns_p99: latencies[1].context("no 99th percentile")?,
     })
 }
 
 /// Runs a command and gives its output and the CPU time that it and its children took, start and
-/// end of the program included; that is the same burden for both and small against seconds of I/O.
+/// end of the program included.
 fn capture_with_cpu(command: &mut Command) -> Result<(String, f64)> {
     let before = children_cpu_ns()?;
     let text = proc::capture(command)?;
