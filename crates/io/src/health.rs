@@ -1,7 +1,9 @@
 //! How a drive is: temperature, wear and what was ever written to it, from NVMe and SATA drives alike.
 
 use std::collections::BTreeMap;
+use std::fmt::Debug;
 use std::fs::File;
+use std::time::Duration;
 
 use base::Nanos;
 
@@ -51,35 +53,18 @@ pub struct Health {
     pub attributes: BTreeMap<u8, u64>,
 }
 
-/// Reads the health of one drive, beside whatever else goes on with it.
-#[derive(Debug)]
-pub struct HealthProbe {
-    file: File,
-    protocol: Protocol,
-    name: String,
-    clock: Clock,
-}
-
-impl HealthProbe {
-    /// A probe of the open device; `None` where it speaks no protocol that tells of health.
-    pub(crate) fn new(file: &File, protocol: Protocol, name: &str, clock: Clock) -> Option<Self> {
-        if protocol == Protocol::Other {
-            return None;
-        }
-        Some(Self { file: file.try_clone().ok()?, protocol, name: name.to_owned(), clock })
-    }
-
+/// Reads the health of one drive, beside whatever else goes on with it; a look may take seconds, so that it is
+/// done by a thread of its own.
+pub trait HealthProbe: Debug + Send + Sync {
     /// Now, on the clock of the target.
-    #[must_use]
-    pub fn now(&self) -> Nanos {
-        self.clock.now()
-    }
+    fn now(&self) -> Nanos;
 
-    /// True where a look does not hold up reads and writes: NVMe has a queue of its own for such
-    /// commands, while a SATA drive first ends every command that it has.
-    #[must_use]
-    pub fn is_harmless(&self) -> bool {
-        self.protocol == Protocol::Nvme
+    /// True where a look does not hold up reads and writes.
+    fn is_harmless(&self) -> bool;
+
+    /// Time between two looks during a run. The temperature of a drive moves slowly.
+    fn interval(&self) -> Duration {
+        Duration::from_secs(10)
     }
 
     /// Asks the drive.
@@ -87,12 +72,25 @@ impl HealthProbe {
     /// # Errors
     /// [`IoError::Device`] where the drive or the kernel does not answer, most often for lack of
     /// the right to ask.
-    pub fn read(&self) -> Result<Health, IoError> {
-        match self.protocol {
-            Protocol::Nvme => self.read_nvme(),
-            Protocol::Ata => self.read_ata(),
-            Protocol::Other => Err(IoError::Unsupported(format!("{} has no SMART", self.name))),
+    fn read(&self) -> Result<Health, IoError>;
+}
+
+/// Asks a real drive by commands of its protocol.
+#[derive(Debug)]
+pub(crate) struct DriveProbe {
+    file: File,
+    protocol: Protocol,
+    name: String,
+    clock: Clock,
+}
+
+impl DriveProbe {
+    /// A probe of the open device; `None` where it speaks no protocol that tells of health.
+    pub(crate) fn new(file: &File, protocol: Protocol, name: &str, clock: Clock) -> Option<Self> {
+        if protocol == Protocol::Other {
+            return None;
         }
+        Some(Self { file: file.try_clone().ok()?, protocol, name: name.to_owned(), clock })
     }
 
     fn read_nvme(&self) -> Result<Health, IoError> {
@@ -110,6 +108,25 @@ impl HealthProbe {
         // Optional, and missing in most older drives.
         let statistics = drive.statistics().unwrap_or_default();
         Ok(of_ata(&attributes, &statistics, id.logical_block_bytes))
+    }
+}
+
+impl HealthProbe for DriveProbe {
+    fn now(&self) -> Nanos {
+        self.clock.now()
+    }
+
+    /// NVMe has a queue of its own for such commands, while a SATA drive first ends every command that it has.
+    fn is_harmless(&self) -> bool {
+        self.protocol == Protocol::Nvme
+    }
+
+    fn read(&self) -> Result<Health, IoError> {
+        match self.protocol {
+            Protocol::Nvme => self.read_nvme(),
+            Protocol::Ata => self.read_ata(),
+            Protocol::Other => Err(IoError::Unsupported(format!("{} has no SMART", self.name))),
+        }
     }
 }
 

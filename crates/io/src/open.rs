@@ -9,6 +9,7 @@ mod engine_choice;
 mod file;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use base::{Completion, Nanos, Op};
 
@@ -320,7 +321,7 @@ impl Target for RealTarget {
         self.medium().first_words.get().cloned()
     }
 
-    fn health_probe(&self) -> Option<HealthProbe> {
+    fn health_probe(&self) -> Option<Arc<dyn HealthProbe>> {
         self.medium().health_probe()
     }
 

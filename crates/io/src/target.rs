@@ -5,6 +5,7 @@
 //! deallocate, purge, identity, telemetry) is a capability: a method with an honest default.
 
 use std::str::FromStr;
+use std::sync::Arc;
 
 use base::{Completion, Nanos, Op, TelemetryRow};
 
@@ -228,7 +229,7 @@ pub trait Target: Send {
     }
 
     /// Something that reads the health of the drive beside the I/O; `None` where it tells nothing.
-    fn health_probe(&self) -> Option<HealthProbe> {
+    fn health_probe(&self) -> Option<Arc<dyn HealthProbe>> {
         None
     }
 

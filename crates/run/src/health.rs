@@ -7,21 +7,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 use io::health::HealthProbe;
 use io::{IoError, Target};
 use result::schema::{Health, HealthSample, HealthSnapshot};
 
-/// Time between two looks during a run. The temperature of a drive moves slowly.
-const INTERVAL: Duration = Duration::from_secs(10);
-
 /// Looks at a drive from its making until [`Watch::finish`].
 pub(crate) struct Watch {
+    probe: Arc<dyn HealthProbe>,
     before: HealthSnapshot,
     /// Dropped to stop the thread.
     stop: Sender<()>,
-    looking: JoinHandle<(HealthProbe, Vec<HealthSample>)>,
+    looking: JoinHandle<Vec<HealthSample>>,
 }
 
 impl Watch {
@@ -37,16 +34,17 @@ impl Watch {
         let Some(probe) = target.health_probe() else { return Ok(None) };
         let before = probe.read().map_err(|error| not_read(&error))?;
         let (stop, stopped) = channel();
+        let beside = Arc::clone(&probe);
         let looking = std::thread::spawn(move || {
             let mut samples = Vec::new();
-            while stopped.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
-                if probe.is_harmless() && !is_resting.load(Ordering::Relaxed) {
-                    samples.extend(sample(&probe));
+            while stopped.recv_timeout(beside.interval()) == Err(RecvTimeoutError::Timeout) {
+                if beside.is_harmless() && !is_resting.load(Ordering::Relaxed) {
+                    samples.extend(sample(&*beside));
                 }
             }
-            (probe, samples)
+            samples
         });
-        Ok(Some(Self { before: snapshot(&before), stop, looking }))
+        Ok(Some(Self { probe, before: snapshot(&before), stop, looking }))
     }
 
     /// What is known so far, so that a later crash still leaves it.
@@ -56,9 +54,9 @@ impl Watch {
 
     /// Takes the last look; gives all of them and what they speak against the figures.
     pub(crate) fn finish(self) -> (Health, Vec<String>) {
-        let Self { before, stop, looking } = self;
+        let Self { probe, before, stop, looking } = self;
         drop(stop);
-        let Ok((probe, samples)) = looking.join() else {
+        let Ok(samples) = looking.join() else {
             let health = Health { before: Some(before), after: None, samples: Vec::new() };
             return (health, vec!["the watch over the drive's health died".to_owned()]);
         };
@@ -79,7 +77,7 @@ fn not_read(error: &IoError) -> String {
     format!("the drive's health could not be read: {error}{}", cause.unwrap_or_default())
 }
 
-fn sample(probe: &HealthProbe) -> Option<HealthSample> {
+fn sample(probe: &dyn HealthProbe) -> Option<HealthSample> {
     let at_ns = probe.now().0;
     let health = probe.read().ok()?;
     Some(HealthSample {

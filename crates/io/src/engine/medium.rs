@@ -14,7 +14,7 @@ use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
 use crate::error::IoError;
-use crate::health::HealthProbe;
+use crate::health::{DriveProbe, HealthProbe};
 use crate::identity::Identity;
 use crate::ioctl;
 use crate::ownership::Ownership;
@@ -202,9 +202,11 @@ impl Medium {
     }
 
     /// Something that reads the drive's health; `None` for files and drives that tell nothing.
-    pub(crate) fn health_probe(&self) -> Option<HealthProbe> {
+    pub(crate) fn health_probe(&self) -> Option<Arc<dyn HealthProbe>> {
         let Ownership::Device(claim) = &*self.ownership else { return None };
-        HealthProbe::new(&self.file, claim.report().protocol, &self.identity.name, self.clock)
+        let (protocol, name) = (claim.report().protocol, &self.identity.name);
+        let probe = DriveProbe::new(&self.file, protocol, name, self.clock)?;
+        Some(Arc::new(probe))
     }
 
     /// The ways to purge it, the best first.

@@ -5,10 +5,12 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::sync::Arc;
 
 use base::{Completion, Nanos, Op, Status};
 
 use crate::error::IoError;
+use crate::health::HealthProbe;
 use crate::identity::{Identity, TargetKind};
 use crate::purge::Waiter;
 use crate::target::{Limits, PurgeMethod, Target};
@@ -56,6 +58,8 @@ pub struct ScriptedTarget {
     capacity_bytes: u64,
     /// What [`Target::limits`] reports; change it to test how a caller adapts.
     pub limits: Limits,
+    /// What [`Target::health_probe`] gives.
+    pub health: Option<Arc<dyn HealthProbe>>,
     /// How much later than asked [`Target::idle_until`] comes back, as a timer may.
     pub oversleep: Nanos,
     replies: VecDeque<Reply>,
@@ -85,6 +89,7 @@ impl ScriptedTarget {
         Self {
             capacity_bytes,
             limits,
+            health: None,
             oversleep: Nanos(0),
             replies: VecDeque::new(),
             default_reply,
@@ -161,6 +166,10 @@ impl Target for ScriptedTarget {
 
     fn now(&self) -> Nanos {
         self.now
+    }
+
+    fn health_probe(&self) -> Option<Arc<dyn HealthProbe>> {
+        self.health.clone()
     }
 
     fn submit(&mut self, ops: &[Op]) {
