@@ -9,7 +9,7 @@ use std::ops::Range;
 use base::{Completion, Data, Nanos, Op, OpKind, Rng};
 
 use super::oracle::{Broken, Found, Oracle};
-use super::{Contents, PoweredOff, Recovery, Spare};
+use super::{Contents, JournalRecord, PoweredOff, Recovery, Spare};
 use crate::device::Device;
 use crate::ftl::NO_PAGE;
 use crate::geometry::PAGE_BYTES;
@@ -162,19 +162,24 @@ impl Trial {
         Some(Self { device: Device::with_contents(config)?, host })
     }
 
-    /// Bytes of memory that the trial of such a drive takes at its peak, about: what is in NAND, the drive's
-    /// maps, the oracle, and all that a recovery knows.
+    /// Bytes of memory that the trial of such a drive takes at its peak, about: what is in NAND with a full journal,
+    /// the drive's maps, the oracle, and all that a recovery knows.
     #[must_use]
     pub fn memory_bytes(config: &Config) -> u64 {
         // Map and new map, checkpoints in both areas, the change known of each page while the map is rebuilt.
         const MAPS_BYTES: u64 = 4 * size_of::<u32>() as u64;
         const CHECKPOINT_BYTES: u64 = 2 * size_of::<u32>() as u64;
         const CHANGE_BYTES: u64 = size_of::<(u64, u32)>() as u64;
-        let logical = MAPS_BYTES + CHECKPOINT_BYTES + CHANGE_BYTES + Oracle::PAGE_BYTES;
-        let physical = (size_of::<Spare>() + size_of::<u32>()) as u64;
+        let logical_bytes = MAPS_BYTES + CHECKPOINT_BYTES + CHANGE_BYTES + Oracle::PAGE_BYTES;
+        let physical_bytes = (size_of::<Spare>() + size_of::<u32>()) as u64;
         let geometry = &config.geometry;
-        u64::from(geometry.logical_pages) * logical
-            + u64::from(geometry.physical_pages()) * physical
+        let journal_entries = config.mapping.map_or(0, |shape| {
+            let units = shape.journal_superblocks * geometry.superblock_units;
+            u64::from(units) * u64::from(shape.unit_entries)
+        });
+        u64::from(geometry.logical_pages) * logical_bytes
+            + u64::from(geometry.physical_pages()) * physical_bytes
+            + journal_entries * size_of::<JournalRecord>() as u64
     }
 
     /// The drive.
