@@ -10,6 +10,7 @@ import { choiceChanged, fromHash, type State, toHash } from "./state";
 import { conditions } from "./view/conditions";
 import { consistency } from "./view/consistency";
 import { controls } from "./view/controls";
+import { differences } from "./view/differences";
 import { damagedPage, emptyPage } from "./view/empty";
 import { figuresTable, markShown } from "./view/figures";
 import { findingCard } from "./view/findings";
@@ -135,6 +136,7 @@ function graphPage(app: App): HTMLElement[] {
     section(
       "findings",
       "What the figures say",
+      differences(app),
       ...app.library.runs.map((run) => findingCard(run, showFigure)),
     ),
     conditionsSection(app),

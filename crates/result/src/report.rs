@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::schema::{Finding, Phase, Resumed, RunStatus, Span, Table, Target, Verdict};
 
+use crate::stats::difference::Difference;
 use crate::stats::health::HealthSummary;
 
 pub use html::{ReportError, render_html, write_report};
@@ -35,6 +36,8 @@ pub struct Report {
     pub title: String,
     /// The runs, in the order given.
     pub runs: Vec<RunView>,
+    /// Whether a person would notice which of two runs it is, for all pairs that can be compared.
+    pub differences: Vec<Difference>,
 }
 
 /// One run on the page.

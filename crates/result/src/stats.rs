@@ -3,10 +3,11 @@
 //! [`rates`] and [`summary`] serve any test; [`steady`] says whether a figure has settled and
 //! [`changepoint`] finds regimes in any series; [`consistency`] gives the figures of one test, [`findings`]
 //! puts them into sentences, [`notice`] says whether a person would
-//! notice, [`power`] what was drawn and [`health`] what the drive itself counted.
+//! notice, [`difference`] whether of two runs, [`power`] what was drawn and [`health`] what the drive itself counted.
 
 pub mod changepoint;
 pub mod consistency;
+pub mod difference;
 pub mod findings;
 pub mod health;
 pub mod notice;

@@ -5,6 +5,10 @@
  */
 export interface Report {
   /**
+   * Whether a person would notice which of two runs it is, for all pairs that can be compared.
+   */
+  differences: Difference[];
+  /**
    * Version of this layout.
    */
   report_version: number;
@@ -20,6 +24,26 @@ export interface Report {
    * `ssdlab` and its version.
    */
   tool_version: string;
+}
+/**
+ * The answer for two runs.
+ */
+export interface Difference {
+  /**
+   * True where a person would notice.
+   */
+  is_noticed: boolean;
+  /**
+   * Names of the run directories.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  run_ids: [string, string, ...string[]];
+  /**
+   * The answer in plain words.
+   */
+  text: string;
 }
 /**
  * One run on the page.

@@ -322,6 +322,19 @@ describe("choosing", () => {
     await page.context().close();
   });
 
+  test("runs compared are told apart by what a person would notice", async () => {
+    const page = await lab.page(report);
+    expect(await page.locator(".differences li").count(), "one run is shown").toBe(0);
+    await page.locator('input[name="view"][value="compare"]').check();
+    expect(await page.locator(".differences li").count(), "a pair").toBe(1);
+    expect(await page.locator(".differences li").innerText()).toContain("Would I notice? No: Fixture Even");
+    await page.getByRole("button", { name: "All default" }).click();
+    const complete = report.runs.filter((r) => r.span.variant === "default" && r.status === "complete");
+    const pairs = (complete.length * (complete.length - 1)) / 2;
+    expect(await page.locator(".differences li").count()).toBe(pairs);
+    await page.context().close();
+  });
+
   test("no more runs than colours that can be told apart", async () => {
     const page = await lab.page(manyRuns());
     await page.locator('input[name="view"][value="compare"]').check();

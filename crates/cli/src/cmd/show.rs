@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use result::schema::{Run, RunStatus, Table, TableColumn};
+use result::stats::difference::differences;
 use result::stats::health::{HealthRow, HealthSummary};
 use result::store::{RunDir, resolve_run};
 
@@ -87,6 +88,9 @@ pub fn run(args: &ShowArgs) -> anyhow::Result<u8> {
     for (dir, run) in &runs {
         print_summary(run.run(), dir);
         println!("{}", dir.display());
+    }
+    for pair in differences(&runs.iter().map(|(_, run)| run.run()).collect::<Vec<_>>()) {
+        println!("{}", pair.text);
     }
     Ok(EXIT_DONE)
 }

@@ -97,6 +97,7 @@ mod tests {
             tool_version: "ssdlab".to_owned(),
             title: title.to_owned(),
             runs: Vec::new(),
+            differences: Vec::new(),
         }
     }
 

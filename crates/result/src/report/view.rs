@@ -11,6 +11,7 @@ use crate::rows::{PhaseRows, SecondRow};
 use crate::run_id::rfc3339;
 use crate::schema::{Run, Target};
 use crate::stats::consistency::{STEADY_FROM_S, merged_histogram, steady_window};
+use crate::stats::difference::differences;
 use crate::stats::health::HealthSummary;
 use crate::stats::power::{watts, watts_max};
 use crate::stats::rates::{full_intervals, iops, mb_per_s, seconds, waf};
@@ -35,6 +36,7 @@ pub fn build(title: &str, runs: &[RunDir]) -> Result<Report, ReportError> {
         tool_version: concat!("ssdlab ", env!("CARGO_PKG_VERSION")).to_owned(),
         title: title.to_owned(),
         runs: runs.iter().map(view).collect::<Result<_, _>>()?,
+        differences: differences(&runs.iter().map(RunDir::run).collect::<Vec<_>>()),
     })
 }
 

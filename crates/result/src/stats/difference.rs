@@ -1,0 +1,142 @@
+//! "Would I notice?" of two runs: does what a person can feel differ between them?
+//!
+//! From the figures of [`super::notice`], each run's waits per minute of its load, because runs differ in
+//! length. Two runs differ where only one of them has waits, or the other at least [`WAITS_RATIO`] times as many,
+//! or where the shares of slow seconds lie at least [`SLOW_SHARE`] apart. Both limits are assumptions: nobody
+//! feels a tenth more of either.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::findings::{count, percent, time};
+use crate::schema::{Run, RunStatus};
+
+/// From this ratio of waits per minute on, two runs differ.
+pub const WAITS_RATIO: f64 = 2.0;
+/// From this difference between the shares of slow seconds on, two runs differ.
+pub const SLOW_SHARE: f64 = 0.1;
+
+/// The answer for two runs.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
+pub struct Difference {
+    /// Names of the run directories.
+    pub run_ids: [String; 2],
+    /// True where a person would notice.
+    pub is_noticed: bool,
+    /// The answer in plain words.
+    pub text: String,
+}
+
+/// What a person feels of one run.
+struct Felt {
+    waits: f64,
+    waits_per_minute: f64,
+    waited_s: f64,
+    slow_share: f64,
+}
+
+impl Felt {
+    /// `None` for a run that did not come to its end, or of a test that does not count waits.
+    fn of(run: &Run) -> Option<Self> {
+        let metric = |name: &str| run.metrics.get(name).copied().flatten();
+        let load = run.phases.iter().find(|phase| phase.name == "load")?;
+        let minutes = load.duration_ns as f64 / 60e9;
+        let waits = metric("notice_waits")?;
+        let is_whole = run.status == RunStatus::Complete && minutes > 0.0;
+        is_whole.then_some(Self {
+            waits,
+            waits_per_minute: waits / minutes,
+            waited_s: metric("notice_waited_s")?,
+            slow_share: metric("notice_slow_seconds_share")?,
+        })
+    }
+
+    fn is_felt(&self) -> bool {
+        self.waits > 0.0 || self.slow_share > 0.0
+    }
+
+    fn words(&self) -> String {
+        let waits = if self.waits == 0.0 {
+            "no wait of 0.1 s or longer".to_owned()
+        } else {
+            format!(
+                "{} waits of 0.1 s or longer ({} in commands that took so long)",
+                count(self.waits),
+                time(self.waited_s * 1e9)
+            )
+        };
+        let slow = match self.slow_share {
+            0.0 => "no second".to_owned(),
+            share => format!("{} of the seconds", percent(share)),
+        };
+        format!("{waits} and {slow} below 50 MB/s")
+    }
+}
+
+fn is_noticed(a: &Felt, b: &Felt) -> bool {
+    let (fewer, more) = if a.waits_per_minute < b.waits_per_minute {
+        (a.waits_per_minute, b.waits_per_minute)
+    } else {
+        (b.waits_per_minute, a.waits_per_minute)
+    };
+    more > 0.0 && more >= WAITS_RATIO * fewer || (a.slow_share - b.slow_share).abs() >= SLOW_SHARE
+}
+
+/// Whether a person would notice which of two runs it is; `None` where they are not runs of one test that counts
+/// waits, both complete.
+#[must_use]
+pub fn difference(a: &Run, b: &Run) -> Option<Difference> {
+    if a.test != b.test {
+        return None;
+    }
+    let felt = [Felt::of(a)?, Felt::of(b)?];
+    let is_noticed = is_noticed(&felt[0], &felt[1]);
+    let [name_a, name_b] = names(a, b);
+    let answer = match (is_noticed, felt.iter().any(Felt::is_felt)) {
+        (true, _) => "Yes",
+        (false, true) => "No, not between these two",
+        (false, false) => "No",
+    };
+    let figures = if felt.iter().any(Felt::is_felt) {
+        let [words_a, words_b] = felt.map(|felt| felt.words());
+        format!("{name_a} had {words_a}, {name_b} {words_b}")
+    } else {
+        format!("neither {name_a} nor {name_b} had a wait of 0.1 s or a second below 50 MB/s")
+    };
+    let text = format!("Would I notice? {answer}: {figures}.");
+    Some(Difference { run_ids: [a.run_id.clone(), b.run_id.clone()], is_noticed, text })
+}
+
+/// The differences between all pairs of these runs that can be compared, in order.
+#[must_use]
+pub fn differences(runs: &[&Run]) -> Vec<Difference> {
+    let later = |index: usize| runs.iter().skip(index + 1);
+    let pairs = runs.iter().enumerate().flat_map(|(index, a)| later(index).map(move |b| (a, b)));
+    pairs.filter_map(|(a, b)| difference(a, b)).collect()
+}
+
+/// Names that tell two runs apart: the drives, with their spare areas where those differ, else the runs.
+fn names(a: &Run, b: &Run) -> [String; 2] {
+    let same_spare = a.span.variant == b.span.variant;
+    let name = if same_spare { drive_name } else { name_with_spare };
+    let [name_a, name_b] = [name(a), name(b)];
+    if name_a == name_b { [name_with_id(a), name_with_id(b)] } else { [name_a, name_b] }
+}
+
+fn drive_name(run: &Run) -> String {
+    let simulated = if run.target.kind == "simulated" { " (simulated)" } else { "" };
+    format!("{}{simulated}", run.target.name)
+}
+
+fn name_with_spare(run: &Run) -> String {
+    let drive = drive_name(run);
+    match (run.span.variant.as_str(), run.span.base.as_str()) {
+        ("default", _) => format!("{drive} as it comes"),
+        (variant, "bytes") => format!("{drive} within its first {variant}"),
+        (variant, _) => format!("{drive} with {variant} spare area"),
+    }
+}
+
+fn name_with_id(run: &Run) -> String {
+    format!("{} ({})", drive_name(run), run.run_id)
+}

@@ -1,0 +1,94 @@
+//! Would a person notice which of two runs it is?
+
+mod common;
+
+use common::{phase, run_named};
+use result::rows::PhaseRows;
+use result::schema::{Phase, Run, RunStatus};
+use result::stats::difference::{difference, differences};
+
+/// A complete run of this length with so many waits of 0.2 s, and a share of slow seconds.
+fn run(name: &str, minutes: u64, waits: f64, slow_share: f64) -> Run {
+    let mut run = run_named(name);
+    name.clone_into(&mut run.target.name);
+    run.status = RunStatus::Complete;
+    let load = phase("load", &PhaseRows::default());
+    run.phases.push(Phase { duration_ns: minutes * 60_000_000_000, ..load });
+    let metrics = [
+        ("notice_waits", waits),
+        ("notice_waited_s", waits * 0.2),
+        ("notice_slow_seconds_share", slow_share),
+    ];
+    run.metrics = metrics.map(|(name, value)| (name.to_owned(), Some(value))).into();
+    run
+}
+
+fn text(a: &Run, b: &Run) -> String {
+    difference(a, b).expect("two runs that can be compared").text
+}
+
+#[test]
+fn two_even_drives_are_the_same_to_a_person() {
+    assert_eq!(
+        text(&run("A", 30, 0.0, 0.0), &run("B", 30, 0.0, 0.0)),
+        "Would I notice? No: neither A (simulated) nor B (simulated) had a wait of 0.1 s or a second below \
+         50 MB/s."
+    );
+}
+
+#[test]
+fn waits_of_one_of_them_are_noticed() {
+    assert_eq!(
+        text(&run("A", 30, 100.0, 0.25), &run("B", 30, 0.0, 0.0)),
+        "Would I notice? Yes: A (simulated) had 100 waits of 0.1 s or longer (20 s in commands that took so \
+         long) and 25% of the seconds below 50 MB/s, B (simulated) no wait of 0.1 s or longer and no second \
+         below 50 MB/s."
+    );
+}
+
+#[test]
+fn runs_of_different_length_compare_by_the_minute() {
+    let noticed = |a: &Run, b: &Run| difference(a, b).expect("comparable").is_noticed;
+    let hour = run("A", 60, 60.0, 0.5);
+    assert!(!noticed(&hour, &run("B", 30, 30.0, 0.5)), "one a minute each");
+    assert!(noticed(&hour, &run("B", 30, 60.0, 0.5)), "twice as many");
+    assert!(!noticed(&hour, &run("B", 60, 60.0, 0.55)) && noticed(&hour, &run("B", 60, 60.0, 0.7)));
+    assert!(
+        text(&hour, &run("B", 30, 30.0, 0.5))
+            .starts_with("Would I notice? No, not between these two: ")
+    );
+}
+
+#[test]
+fn names_tell_the_runs_apart() {
+    let mut spared = run("A", 30, 0.0, 0.0);
+    "25%".clone_into(&mut spared.span.variant);
+    "raw".clone_into(&mut spared.span.base);
+    let default = run("A", 30, 0.0, 0.0);
+    let both = text(&default, &spared);
+    assert!(
+        both.contains("A (simulated) as it comes nor A (simulated) with 25% spare area"),
+        "{both}"
+    );
+    let other = text(&run("B", 30, 0.0, 0.0), &spared);
+    assert!(
+        other.contains("B (simulated) as it comes nor A (simulated) with 25% spare area"),
+        "{other}"
+    );
+    let mut again = default.clone();
+    "again".clone_into(&mut again.run_id);
+    assert!(text(&default, &again).contains("A (simulated) (again)"));
+}
+
+#[test]
+fn only_whole_runs_of_one_test_are_compared() {
+    let whole = run("A", 30, 0.0, 0.0);
+    let stopped = Run { status: RunStatus::Interrupted, ..run("B", 30, 0.0, 0.0) };
+    let other = Run { test: "trim".to_owned(), ..run("C", 30, 0.0, 0.0) };
+    let mut uncounted = run("D", 30, 0.0, 0.0);
+    uncounted.metrics.clear();
+    let last = run("E", 30, 0.0, 0.0);
+    let pairs = differences(&[&whole, &stopped, &other, &uncounted, &last]);
+    let ids: Vec<_> = pairs.iter().map(|pair| pair.run_ids.clone()).collect();
+    assert_eq!(ids, [["A".to_owned(), "E".to_owned()]]);
+}
