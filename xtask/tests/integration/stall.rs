@@ -2,6 +2,7 @@
 //! kernel's own throttle holds back the writes to a loop device; needs root.
 
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::thread::sleep;
@@ -27,16 +28,12 @@ impl Throttle {
         let name = device.path.file_name().expect("a name").to_string_lossy();
         let number = fs::read_to_string(format!("/sys/block/{name}/dev")).expect("its number");
         let number = number.trim();
-        // No write is as short as a byte, so that not one passes.
-        let first = Self::new(
-            "blkio",
-            "blkio.throttle.write_bps_device",
-            [format!("{number} 1"), format!("{number} 0")],
-        );
-        first.or_else(|why_not_1| {
+        // At two bytes a second, the least that version 2 takes, not one write passes.
+        let words = [format!("{number} 2"), format!("{number} 0")];
+        Self::new("blkio", "blkio.throttle.write_bps_device", words).or_else(|why_not_1| {
             // A controller is handed down to groups only where it is asked for.
-            let _ = fs::write(format!("{CGROUP}/cgroup.subtree_control"), "+io");
-            let words = [format!("{number} wbps=1"), format!("{number} wbps=max")];
+            let _ = put(&Path::new(CGROUP).join("cgroup.subtree_control"), "+io");
+            let words = [format!("{number} wbps=2"), format!("{number} wbps=max")];
             Self::new("", "io.max", words).map_err(|why_not_2| format!("{why_not_1}; {why_not_2}"))
         })
     }
@@ -46,8 +43,9 @@ impl Throttle {
         let said = |error: std::io::Error| format!("{}: {error}", group.display());
         fs::create_dir(&group).map_err(said)?;
         let throttle = Self { limit: group.join(limit), group: group.clone(), stop, go };
-        // Shows that the controller is there and may be used, and changes nothing.
-        fs::write(&throttle.limit, &throttle.go).map_err(said)?;
+        // Shows that the controller is there and may be used, while nobody is in the group yet.
+        put(&throttle.limit, &throttle.stop).map_err(said)?;
+        put(&throttle.limit, &throttle.go).map_err(said)?;
         Ok(throttle)
     }
 
@@ -62,11 +60,11 @@ impl Throttle {
     /// No write reaches the device for this long; gives the least and the most that the stall can have taken.
     fn stall(&self, time: Duration) -> [Duration; 2] {
         let before = Instant::now();
-        fs::write(&self.limit, &self.stop).expect("the limit can be set");
+        put(&self.limit, &self.stop).expect("the limit can be set");
         let stopped = Instant::now();
         sleep(time);
         let least = stopped.elapsed();
-        fs::write(&self.limit, &self.go).expect("the limit can be lifted");
+        put(&self.limit, &self.go).expect("the limit can be lifted");
         [least, before.elapsed()]
     }
 }
@@ -75,6 +73,11 @@ impl Drop for Throttle {
     fn drop(&mut self) {
         let _ = fs::remove_dir(&self.group);
     }
+}
+
+/// Writes to a file of the kernel; where there is none, none is made.
+fn put(path: &Path, text: &str) -> std::io::Result<()> {
+    fs::File::options().write(true).open(path)?.write_all(text.as_bytes())
 }
 
 /// One run of 10 s at 1,000 writes a second with a stall of 2 s in it: the 99th percentile as it must be, at least
@@ -112,9 +115,10 @@ fn a_stall_of_two_seconds_is_in_the_99th_percentile() {
     let throttle = match Throttle::on(&device) {
         Ok(throttle) => throttle,
         Err(why) => {
-            eprintln!(
-                "SKIPPED: writes cannot be throttled here ({why}); the emulated machine has the same test"
-            );
+            // Not by `eprintln!`, which the harness keeps to itself where a test passes.
+            let elsewhere = "the emulated machine has a test of the same";
+            let text = format!("SKIPPED: writes cannot be throttled here ({why}); {elsewhere}");
+            let _ = writeln!(std::io::stderr(), "{text}");
             return;
         }
     };
