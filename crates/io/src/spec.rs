@@ -40,7 +40,8 @@ pub enum TargetSpec {
     },
     /// A block device.
     Block {
-        /// As typed; may be a symbolic link such as `/dev/disk/by-id/...`.
+        /// As typed; may be a symbolic link such as `/dev/disk/by-id/...`, or the generic character device of an
+        /// NVMe namespace.
         path: PathBuf,
     },
     /// The null target.

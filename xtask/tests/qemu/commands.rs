@@ -20,7 +20,7 @@ fn every_drive_is_listed_with_its_identity() {
     let sata = &listed("SATA-ONE")[0];
     assert_eq!(sata["model"], "QEMU HARDDISK");
     assert_eq!(sata["deallocate"], true);
-    assert_eq!(listed("NVME-TWO").len(), 2, "both namespaces");
+    assert_eq!(listed("NVME-TWO").len(), 3, "all namespaces");
 }
 
 /// The admin commands in a trace of the kernel's that are of this kind, without time and number.

@@ -61,13 +61,14 @@ traced() {
 }
 
 tries=0
-while [ "$(ls -d /sys/block/nvme*n* /sys/block/sd* 2> /dev/null | wc -l)" -lt 7 ] && [ $tries -lt 100 ]; do
+while [ "$(ls -d /sys/block/nvme*n* /sys/block/sd* 2> /dev/null | wc -l)" -lt 8 ] && [ $tries -lt 100 ]; do
     usleep 100000
     tries=$((tries + 1))
 done
 NVME=$(disk NVME-ONE)
 FIRST=$(disk NVME-TWO n1)
 SECOND=$(disk NVME-TWO n2)
+THIRD=$(disk NVME-TWO n3)
 GONE=$(disk NVME-GONE)
 BAD=$(disk NVME-BAD)
 SATA=$(disk SATA-ONE)

@@ -97,7 +97,7 @@ const SHORT_COMMANDS: &str = ",mdts=4";
 
 /// The drives that `guest.sh` looks for by their serials.
 fn add_drives(qemu: &mut Command, work: &Path) {
-    for id in ["nvme-one", "nvme-gone", "first", "second", "sata-one", "sata-base"] {
+    for id in ["nvme-one", "nvme-gone", "first", "second", "third", "sata-one", "sata-base"] {
         let path = new_image(work, id);
         let path = path.display();
         qemu.arg("-drive").arg(format!("if=none,format=raw,discard=unmap,id={id},file={path}"));
@@ -110,6 +110,8 @@ fn add_drives(qemu: &mut Command, work: &Path) {
     qemu.args(["-device", "nvme,id=two,serial=NVME-TWO"]);
     qemu.args(["-device", "nvme-ns,bus=two,nsid=1,drive=first"]);
     qemu.args(["-device", "nvme-ns,bus=two,nsid=2,drive=second"]);
+    // With metadata beside each block.
+    qemu.args(["-device", "nvme-ns,bus=two,nsid=3,drive=third,ms=8"]);
     for (port, id) in ["sata-one", "sata-base"].iter().enumerate() {
         let serial = id.to_uppercase();
         qemu.arg("-device").arg(format!("ide-hd,bus=ide.{port},drive={id},serial={serial}"));

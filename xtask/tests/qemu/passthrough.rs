@@ -18,6 +18,13 @@ fn completions_past_the_block_layer_can_be_polled() {
     assert!(run["target"]["engine"].as_str().expect("an engine").contains("passthrough"));
 }
 
+#[test]
+fn two_threads_each_have_a_submission_thread_past_the_block_layer() {
+    let run = must_have_used("past-submitted", "submission thread");
+    assert!(run["target"]["engine"].as_str().expect("an engine").contains("passthrough"));
+    assert_eq!(run["config"]["workers"], 2);
+}
+
 /// Blocks of 4 KiB, and of 128 KiB in two commands each.
 #[test]
 fn what_is_written_past_the_block_layer_is_read_through_it() {
@@ -65,6 +72,13 @@ fn a_drive_without_nvme_commands_is_refused() {
     let refused = Record::of("past-sata");
     refused.must_exit_with(5);
     assert!(refused.stderr.contains("it is no NVMe namespace"), "{refused:#?}");
+}
+
+#[test]
+fn a_namespace_with_metadata_is_refused() {
+    let refused = Record::of("past-metadata");
+    refused.must_exit_with(5);
+    assert!(refused.stderr.contains("8 bytes of metadata for each block"), "{refused:#?}");
 }
 
 #[test]

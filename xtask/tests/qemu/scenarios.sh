@@ -37,6 +37,7 @@ run sata-security ssdlab run consistency "$SATA" --erase SATA-ONE --purge ata-se
 generic="/dev/ng${NVME#/dev/nvme}"
 consistency past "$generic" --erase NVME-ONE $NO_FILL --set duration=1s
 consistency past-polled "$NVME" --erase NVME-ONE $NO_FILL --set duration=1s --engine uring,passthrough,iopoll
+consistency past-submitted "$generic" --erase NVME-ONE $NO_FILL --set duration=1s --engine uring,sqpoll --workers 2
 run past-written ssdlab verify "$generic" --erase NVME-ONE --writes 1024 --journal /tmp/past --format json
 run past-read ssdlab verify "$NVME" --check --journal /tmp/past --format json
 echo 'qid != 0' > /sys/kernel/tracing/events/nvme/nvme_setup_cmd/filter
@@ -52,6 +53,7 @@ run past-trimmed ssdlab run mixed "$generic" --erase NVME-ONE --set time=1s --se
 run past-trimmed.bytes sh -c "tr -d '\\000' < $NVME | wc -c"
 run past-long-written ssdlab verify "$generic" --erase NVME-ONE --block 128KiB --writes 256 --journal /tmp/past-long --format json
 run past-long-read ssdlab verify "$NVME" --check --journal /tmp/past-long --format json
+run past-metadata ssdlab run consistency "$THIRD" --erase NVME-TWO --engine uring,passthrough --format json
 run past-sata ssdlab run consistency "$SATA" --erase SATA-ONE --engine uring,passthrough --format json
 for way in auto uring,passthrough; do
     run "failing-$way" ssdlab run consistency "$BAD" --erase NVME-BAD $NO_FILL --set queue_depth=1 --engine $way \

@@ -3,6 +3,7 @@
 use std::os::unix::fs::symlink;
 
 use super::*;
+use crate::nvme::generic;
 
 /// A made-up machine; its device numbers (major 250 and up) are those of no real node.
 struct Machine {
@@ -110,6 +111,22 @@ fn a_namespace_and_its_generic_node_find_each_other() {
     symlink(&controller, sys.join("dev/char/246:0")).unwrap();
     let number = DeviceNumber { major: 246, minor: 0 };
     assert_eq!(machine.system.namespace_of_generic(number), None);
+}
+
+#[test]
+fn only_a_whole_namespace_with_a_generic_node_is_reached_past_the_block_layer() {
+    let machine = Machine::new();
+    let namespace = machine.device("nvme0n1", "259:0", &[]);
+    let partition = machine.device("nvme0n1/nvme0n1p1", "259:1", &[("partition", "1")]);
+    let sata = machine.device("sda", "250:0", &[("device/vendor", "ATA")]);
+    for (device, reason) in [
+        (namespace, "no generic character device"),
+        (partition, "name nvme0n1"),
+        (sata, "no NVMe namespace"),
+    ] {
+        let located = generic::locate(&machine.system, &machine.report(&device));
+        assert!(located.as_ref().is_err_and(|why| why.contains(reason)), "{located:?}");
+    }
 }
 
 #[test]

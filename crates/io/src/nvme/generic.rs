@@ -40,7 +40,7 @@ impl GenericNode {
     /// The node of the namespace that is open as `block`, for writing too where `write`; or why I/O cannot
     /// go through it.
     pub(crate) fn open(block: &File, report: &DeviceReport, write: bool) -> Result<Self, String> {
-        let (device, path, number) = find(&System::live(), report)?;
+        let (device, path, number) = locate(&System::live(), report)?;
         let file = open_node(&path, number, write)?;
         let namespace_id = same_namespace(block, &file)?;
         let block_bytes = plain_block_bytes(block, namespace_id, report)?;
@@ -67,8 +67,11 @@ impl GenericNode {
     }
 }
 
-/// The namespace in sysfs, and the node and number of its character device.
-fn find(system: &System, report: &DeviceReport) -> Result<(Device, PathBuf, DeviceNumber), String> {
+/// The namespace in sysfs, and the node and number of its character device; or why there is none.
+pub(crate) fn locate(
+    system: &System,
+    report: &DeviceReport,
+) -> Result<(Device, PathBuf, DeviceNumber), String> {
     if report.protocol != Protocol::Nvme {
         return Err(
             "it is no NVMe namespace, and only those take commands past the block layer".into()
