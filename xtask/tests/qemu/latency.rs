@@ -11,33 +11,52 @@ fn median_ns(name: &str) -> f64 {
     run["metrics"]["latency_ns_p50"].as_f64().unwrap_or_else(|| panic!("no median in {run:#}"))
 }
 
-/// Fails where what was measured is more than 3% off what was expected in every round. Whatever else
-/// keeps the cores busy makes the emulator late, so the quietest round counts.
+/// The median time between submission and completion that the kernel saw during a run, in ns.
+fn seen_ns(name: &str) -> f64 {
+    traced_median_ns(&Record::of(&format!("{name}-seen")).stdout)
+}
+
+/// How far apart two times are in the round in which they agree best. Whatever else keeps the cores busy makes the
+/// emulator late, so the quietest round counts.
+fn apart_at_best(rounds: &[(f64, f64)]) -> f64 {
+    let apart = |(a_ns, b_ns): &(f64, f64)| (a_ns / b_ns - 1.0).abs();
+    rounds.iter().map(apart).fold(f64::INFINITY, f64::min)
+}
+
+/// Fails where what was measured is more than 3% off what was expected in every round.
 fn must_agree(rounds: &[(f64, f64)]) {
-    let off = |(measured_ns, expected_ns): &(f64, f64)| (measured_ns / expected_ns - 1.0).abs();
-    let best = rounds.iter().map(off).fold(f64::INFINITY, f64::min);
+    let best = apart_at_best(rounds);
     assert!(best < 0.03, "{:.1}% off in the best of {rounds:?}", best * 100.0);
 }
 
 /// Two drives that answer by a high-resolution timer, one after 0.5 ms and one after 5 ms. What the
-/// first takes beyond its delay is what an idle machine needs to wake up for an answer.
+/// first takes beyond its delay is what an idle machine needs to wake up for an answer. Where the kernel itself
+/// saw later answers than that in every round, the emulator's timers were late, and only what it saw counts.
 #[test]
 fn a_delay_of_5_ms_is_measured_as_5_ms() {
-    let rounds: Vec<(f64, f64)> = (1..=5)
-        .map(|round| (median_ns(&format!("fast{round}")), median_ns(&format!("slow{round}"))))
+    let names = (1..=5).map(|round| (format!("fast{round}"), format!("slow{round}")));
+    let rounds: Vec<[f64; 3]> = names
+        .map(|(fast, slow)| [median_ns(&fast) - 0.5e6 + 5e6, median_ns(&slow), seen_ns(&slow)])
         .collect();
-    assert!(rounds.iter().all(|(fast_ns, slow_ns)| *fast_ns >= 0.5e6 && *slow_ns >= 5e6));
-    let expected = |(fast_ns, slow_ns): &(f64, f64)| (*slow_ns, fast_ns - 0.5e6 + 5e6);
-    must_agree(&rounds.iter().map(expected).collect::<Vec<_>>());
+    assert!(
+        rounds.iter().all(|[expected_ns, slow_ns, _]| expected_ns.min(*slow_ns) >= 5e6),
+        "{rounds:?}"
+    );
+    must_agree(&rounds.iter().map(|[_, slow, seen]| (*slow, *seen)).collect::<Vec<_>>());
+    let late = apart_at_best(&rounds.iter().map(|[by, _, seen]| (*seen, *by)).collect::<Vec<_>>());
+    if late < 0.02 {
+        must_agree(&rounds.iter().map(|[by, slow, _]| (*slow, *by)).collect::<Vec<_>>());
+    } else {
+        println!("the emulator was {:.1}% late at best: {rounds:?}", late * 100.0);
+    }
 }
 
 /// dm-delay rounds 5 ms up to ticks of the kernel, two or three of 4 ms, so what the kernel saw is
 /// what counts: the time from the submission to the completion of each command.
 #[test]
 fn a_delayed_device_is_as_slow_as_the_kernel_saw_it() {
-    let seen = |round| traced_median_ns(&Record::of(&format!("trace{round}")).stdout);
-    let rounds: Vec<(f64, f64)> =
-        (1..=3).map(|round| (median_ns(&format!("delayed{round}")), seen(round))).collect();
+    let names = (1..=3).map(|round| format!("delayed{round}"));
+    let rounds: Vec<(f64, f64)> = names.map(|name| (median_ns(&name), seen_ns(&name))).collect();
     assert!(
         rounds.iter().all(|(_, seen_ns)| *seen_ns >= 5e6),
         "dm-delay let 5 ms pass: {rounds:?}"

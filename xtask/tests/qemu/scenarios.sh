@@ -87,20 +87,23 @@ for drive in "fast 500000" "slow 5000000"; do
     echo 64 > "/sys/kernel/config/nullb/$1/size"
     echo 1 > "/sys/kernel/config/nullb/$1/power"
 done
+# watched NAME DEVICE SECONDS: one command at a time, with the kernel's times of each in NAME-seen.
+watched() {
+    echo > /sys/kernel/tracing/trace
+    echo 1 > /sys/kernel/tracing/events/io_uring/io_uring_submit_sqe/enable
+    echo 1 > /sys/kernel/tracing/events/io_uring/io_uring_complete/enable
+    consistency "$1" "$2" --erase "$2" $NO_FILL --set queue_depth=1 --set "duration=$3s"
+    echo 0 > /sys/kernel/tracing/events/io_uring/enable
+    run "$1-seen" cat /sys/kernel/tracing/trace
+}
 for round in 1 2 3 4 5; do
-    for drive in fast slow; do
-        consistency "$drive$round" "/dev/$drive" --erase "/dev/$drive" $NO_FILL --set queue_depth=1 --set duration=1s
-    done
+    consistency "fast$round" /dev/fast --erase /dev/fast $NO_FILL --set queue_depth=1 --set duration=1s
+    watched "slow$round" /dev/slow 1
 done
 sectors=$(cat "/sys/block/${BASE#/dev/}/size")
 echo "0 $sectors delay $BASE 0 5" | dmsetup create delayed
 for round in 1 2 3; do
-    echo > /sys/kernel/tracing/trace
-    echo 1 > /sys/kernel/tracing/events/io_uring/io_uring_submit_sqe/enable
-    echo 1 > /sys/kernel/tracing/events/io_uring/io_uring_complete/enable
-    consistency "delayed$round" /dev/mapper/delayed --erase /dev/mapper/delayed $NO_FILL --set queue_depth=1 --set duration=2s
-    echo 0 > /sys/kernel/tracing/events/io_uring/enable
-    run "trace$round" cat /sys/kernel/tracing/trace
+    watched "delayed$round" /dev/mapper/delayed 2
 done
 dmsetup remove delayed
 
