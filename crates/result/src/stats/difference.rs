@@ -8,7 +8,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::findings::{count, percent, time};
+use super::findings::{count, percent, time, used_part};
 use crate::schema::{Run, RunStatus};
 
 /// From this ratio of waits per minute on, two runs differ.
@@ -74,11 +74,8 @@ impl Felt {
 }
 
 fn is_noticed(a: &Felt, b: &Felt) -> bool {
-    let (fewer, more) = if a.waits_per_minute < b.waits_per_minute {
-        (a.waits_per_minute, b.waits_per_minute)
-    } else {
-        (b.waits_per_minute, a.waits_per_minute)
-    };
+    let more = a.waits_per_minute.max(b.waits_per_minute);
+    let fewer = a.waits_per_minute.min(b.waits_per_minute);
     more > 0.0 && more >= WAITS_RATIO * fewer || (a.slow_share - b.slow_share).abs() >= SLOW_SHARE
 }
 
@@ -92,12 +89,13 @@ pub fn difference(a: &Run, b: &Run) -> Option<Difference> {
     let felt = [Felt::of(a)?, Felt::of(b)?];
     let is_noticed = is_noticed(&felt[0], &felt[1]);
     let [name_a, name_b] = names(a, b);
-    let answer = match (is_noticed, felt.iter().any(Felt::is_felt)) {
+    let is_any_felt = felt.iter().any(Felt::is_felt);
+    let answer = match (is_noticed, is_any_felt) {
         (true, _) => "Yes",
         (false, true) => "No, not between these two",
         (false, false) => "No",
     };
-    let figures = if felt.iter().any(Felt::is_felt) {
+    let figures = if is_any_felt {
         let [words_a, words_b] = felt.map(|felt| felt.words());
         format!("{name_a} had {words_a}, {name_b} {words_b}")
     } else {
@@ -129,12 +127,8 @@ fn drive_name(run: &Run) -> String {
 }
 
 fn name_with_spare(run: &Run) -> String {
-    let drive = drive_name(run);
-    match (run.span.variant.as_str(), run.span.base.as_str()) {
-        ("default", _) => format!("{drive} as it comes"),
-        (variant, "bytes") => format!("{drive} within its first {variant}"),
-        (variant, _) => format!("{drive} with {variant} spare area"),
-    }
+    let part = used_part(&run.span);
+    format!("{} {}", drive_name(run), part.as_deref().unwrap_or("as it comes"))
 }
 
 fn name_with_id(run: &Run) -> String {

@@ -4,7 +4,7 @@
 use super::consistency::{Consistency, steady_iops};
 use super::summary::quantile;
 use crate::rows::{PhaseRows, SecondRow};
-use crate::schema::{Finding, Run};
+use crate::schema::{Finding, Run, Span};
 
 /// Free superblocks within this share of their whole range above the floor are "at the floor".
 const FLOOR_SHARE: f64 = 0.05;
@@ -47,13 +47,20 @@ pub fn subject(run: &Run) -> String {
         "null" => "The null target",
         _ => "The drive",
     };
-    if run.span.variant == "default" {
-        return what.to_owned();
+    match used_part(&run.span) {
+        None => what.to_owned(),
+        Some(part) if run.span.base == "bytes" => format!("{what}, {part},"),
+        Some(part) => format!("{what} {part}"),
     }
-    if run.span.base == "bytes" {
-        return format!("{what}, within its first {},", run.span.variant);
+}
+
+/// How much of the drive a run used: `with 25% spare area`, `within its first 64GiB`; `None` for all of it.
+pub(super) fn used_part(span: &Span) -> Option<String> {
+    match (span.variant.as_str(), span.base.as_str()) {
+        ("default", _) => None,
+        (variant, "bytes") => Some(format!("within its first {variant}")),
+        (variant, _) => Some(format!("with {variant} spare area")),
     }
-    format!("{what} with {} spare area", run.span.variant)
 }
 
 fn steady_level(rows: &PhaseRows, figures: &Consistency) -> Predicate {
