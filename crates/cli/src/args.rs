@@ -11,7 +11,7 @@ use base::{Bytes, Ratio};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use io::meter::MeterSpec;
 use io::{EngineChoice, PurgeMethod};
-use run::{SpanRequest, Test, Workers};
+use run::{Placement, SpanRequest, Test, Workers};
 
 /// An SSD performance laboratory: how evenly does a drive keep working, and why?
 #[derive(Debug, Parser)]
@@ -185,6 +185,10 @@ pub struct EngineArgs {
     /// Keep each of these threads on a processor of its own
     #[arg(long)]
     pub pin: bool,
+    /// Let the system choose the processor of a single thread. Without, it is kept where the interrupts of
+    /// the drive arrive, if all of them arrive on one
+    #[arg(long, conflicts_with = "pin")]
+    pub float: bool,
     /// How commands reach a drive: auto, sync (blocking calls), uring; and uring with any of passthrough (NVMe
     /// commands past the block layer), sqpoll (the kernel polls for commands) and iopoll (for completions), as
     /// in uring,passthrough,iopoll
@@ -195,7 +199,12 @@ pub struct EngineArgs {
 impl EngineArgs {
     /// The threads asked for.
     pub fn workers(&self) -> Workers {
-        Workers { count: self.workers, pin: self.pin }
+        let placement = match self {
+            Self { pin: true, .. } => Placement::Pinned,
+            Self { float: true, .. } => Placement::Free,
+            _ => Placement::Near,
+        };
+        Workers { count: self.workers, placement }
     }
 
     /// What was asked for beyond the defaults, as typed.
@@ -205,6 +214,7 @@ impl EngineArgs {
             words.extend(["--workers".to_owned(), self.workers.to_string()]);
         }
         words.extend(self.pin.then(|| "--pin".to_owned()));
+        words.extend(self.float.then(|| "--float".to_owned()));
         if self.engine != EngineChoice::Auto {
             words.extend(["--engine".to_owned(), self.engine.to_string()]);
         }

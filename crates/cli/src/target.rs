@@ -76,6 +76,7 @@ pub fn check_engine(spec: &TargetSpec, wanted: &EngineArgs) -> Result<(), IoErro
     let flag = match wanted {
         _ if !has_threads && wanted.workers > 1 => "--workers",
         _ if !has_threads && wanted.pin => "--pin",
+        _ if !has_threads && wanted.float => "--float",
         _ if !has_engine && wanted.engine != EngineChoice::Auto => "--engine",
         _ => return Ok(()),
     };

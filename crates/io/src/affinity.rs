@@ -24,6 +24,29 @@ pub fn pin_to(cpu: usize) -> Result<(), IoError> {
     })
 }
 
+/// Keeps the thread that made it on one processor; where it could run before, it can again when this is dropped.
+#[derive(Debug)]
+pub struct Stay {
+    before: CpuSet,
+}
+
+impl Stay {
+    /// `None` where the calling thread may not run there.
+    #[must_use]
+    pub fn on(cpu: usize) -> Option<Self> {
+        let before = sched_getaffinity(None).ok()?;
+        let is_allowed = cpu < CpuSet::MAX_CPU && before.is_set(cpu);
+        (is_allowed && pin_to(cpu).is_ok()).then_some(Self { before })
+    }
+}
+
+impl Drop for Stay {
+    fn drop(&mut self) {
+        // What could be set before can be set again.
+        let _ = sched_setaffinity(None, &self.before);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -37,5 +60,20 @@ mod tests {
         });
         let (last, allowed) = pinned.join().expect("no panic");
         assert_eq!(allowed, [last]);
+    }
+
+    #[test]
+    fn a_stay_ends() {
+        let seen = std::thread::spawn(|| {
+            let before = allowed_cpus();
+            let last = *before.last().expect("a processor");
+            let stay = Stay::on(last).expect("one that is allowed");
+            let during = allowed_cpus();
+            assert!(Stay::on(usize::MAX).is_none(), "there is no such processor");
+            drop(stay);
+            (before, last, during, allowed_cpus())
+        });
+        let (before, last, during, after) = seen.join().expect("no panic");
+        assert_eq!((during, after), (vec![last], before));
     }
 }

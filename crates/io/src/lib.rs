@@ -23,6 +23,7 @@ pub mod guard;
 pub mod health;
 pub mod huge_pages;
 pub mod identity;
+mod interrupts;
 mod ioctl;
 pub mod meter;
 pub mod nvme;

@@ -28,6 +28,9 @@ pub use engine_choice::{EngineChoice, Polling};
 /// The deepest queue an engine can be asked for: the limit of an `io_uring`.
 pub const QUEUE_DEPTH_MAX: u32 = 32_768;
 
+/// Why blocking calls are better than a ring for one command at a time where the kernel cannot send it without waiting.
+const HANDED_OVER: &str = "the kernel would hand each to another thread of io_uring";
+
 /// How a real target is to be opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenOptions {
@@ -189,7 +192,14 @@ impl RealTarget {
         if options.verifiable {
             pool.make_verifiable(options.seed);
         }
+        let is_single = limits.queue_depth_max == 1;
+        let block_bytes = limits.logical_block_bytes as usize;
         let built = match options.engine {
+            EngineChoice::Auto
+                if is_single && medium.waits_for_each(pool.read_bytes(0, block_bytes)) =>
+            {
+                Err(Box::new((medium, pool, HANDED_OVER.to_owned())))
+            }
             EngineChoice::Sync => Err(Box::new((medium, pool, "asked for".to_owned()))),
             EngineChoice::Auto => Engine::uring(medium, pool, Polling::default()),
             EngineChoice::Uring(polling) => Engine::uring(medium, pool, polling),
@@ -319,6 +329,10 @@ impl Target for RealTarget {
 
     fn failure_words(&self) -> Option<String> {
         self.medium().first_words.get().cloned()
+    }
+
+    fn interrupt_processor(&self) -> Option<usize> {
+        self.medium().interrupt_processor
     }
 
     fn health_probe(&self) -> Option<Arc<dyn HealthProbe>> {

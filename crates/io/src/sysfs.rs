@@ -153,6 +153,24 @@ impl Device {
         devices_in(&self.dir.join("holders"))
     }
 
+    /// Devices that this one is built on (device mapper, md).
+    pub(crate) fn slaves(&self) -> Vec<Self> {
+        devices_in(&self.dir.join("slaves"))
+    }
+
+    /// Queues of the driver; 0 where it has none of its own.
+    pub(crate) fn hardware_queues(&self) -> usize {
+        fs::read_dir(self.dir.join("mq")).map_or(0, |queues| queues.flatten().count())
+    }
+
+    /// Numbers of the interrupts (MSI) of the controller that it hangs on.
+    pub(crate) fn message_interrupts(&self) -> Vec<u32> {
+        let lists = self.dir.ancestors().map(|dir| dir.join("msi_irqs"));
+        let entries = lists.filter_map(|list| fs::read_dir(list).ok()).next();
+        let names = entries.into_iter().flatten().flatten().map(|entry| entry.file_name());
+        names.filter_map(|name| name.to_str()?.parse().ok()).collect()
+    }
+
     /// The disk that has the queue: itself, or the parent of a partition.
     pub(crate) fn disk(&self) -> Self {
         self.parent().unwrap_or_else(|| self.clone())

@@ -228,6 +228,12 @@ pub trait Target: Send {
         None
     }
 
+    /// The processor on which all of the drive's interrupts arrive: where its only thread is best kept. `None`
+    /// where there is no such one.
+    fn interrupt_processor(&self) -> Option<usize> {
+        None
+    }
+
     /// Something that reads the health of the drive beside the I/O; `None` where it tells nothing.
     fn health_probe(&self) -> Option<Arc<dyn HealthProbe>> {
         None

@@ -16,18 +16,31 @@ use result::rows::SecondRow;
 use crate::drive::{End, drive};
 use crate::recorder::Recorder;
 
-/// How many threads drive a target.
+/// On which processors the threads are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Placement {
+    /// A single thread where all interrupts of the drive arrive, if that is one place; several where the system wants
+    /// them.
+    #[default]
+    Near,
+    /// Each on a processor of its own, the first where the interrupts arrive.
+    Pinned,
+    /// Where the system wants them.
+    Free,
+}
+
+/// How many threads drive a target, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Workers {
     /// Threads, at least 1. A phase whose order matters, or with a lower queue depth, has fewer.
     pub count: u32,
-    /// Each thread is kept on a processor of its own.
-    pub pin: bool,
+    /// Where they are.
+    pub placement: Placement,
 }
 
 impl Default for Workers {
     fn default() -> Self {
-        Self { count: 1, pin: false }
+        Self { count: 1, placement: Placement::default() }
     }
 }
 
@@ -35,15 +48,34 @@ impl Workers {
     /// True where the thread that opened the target drives it as well.
     #[must_use]
     pub fn is_plain(self) -> bool {
-        self.count == 1 && !self.pin
+        self.count == 1 && !self.is_pinned()
+    }
+
+    pub(crate) fn is_pinned(self) -> bool {
+        self.placement == Placement::Pinned
+    }
+
+    /// Where the only thread is to stay while it drives `target`.
+    pub(crate) fn home_processor(self, target: &impl Target) -> Option<usize> {
+        let is_near = self.count == 1 && self.placement == Placement::Near;
+        let home = target.interrupt_processor().filter(|_| is_near)?;
+        affinity::allowed_cpus().contains(&home).then_some(home)
     }
 
     /// What a result says about it: nothing where it is plain.
     pub(crate) fn config(self) -> impl Iterator<Item = (String, serde_json::Value)> {
-        let entries = [("workers", self.count.into()), ("pin", self.pin.into())];
-        let said = entries.into_iter().filter(move |_| !self.is_plain());
-        said.map(|(name, value)| (name.to_owned(), value))
+        let threads = [("workers", self.count.into()), ("pin", self.is_pinned().into())];
+        let threads = threads.into_iter().filter(move |_| !self.is_plain());
+        let is_free = self.placement == Placement::Free;
+        let free = is_free.then_some(("float", true.into()));
+        threads.chain(free).map(|(name, value)| (name.to_owned(), value))
     }
+}
+
+/// What a result says of the processor on which the only thread stays.
+pub(crate) fn home_record(home: Option<usize>) -> Option<(String, String)> {
+    let place = format!("{}, where the interrupts of the drive arrive", home?);
+    Some(("thread_processor".to_owned(), place))
 }
 
 /// A second of a phase as observers see it: its row, and the bytes since the start of the phase.
@@ -65,7 +97,9 @@ pub fn drive_lanes<T: Target>(
 ) -> Result<End, IoError> {
     let depths: Vec<u32> = generators.iter().map(|part| part.workload().queue_depth).collect();
     let handles = target.lanes(&depths)?;
-    let cpus = if pin { affinity::allowed_cpus() } else { Vec::new() };
+    let mut cpus = if pin { affinity::allowed_cpus() } else { Vec::new() };
+    let near = target.interrupt_processor();
+    cpus.sort_by_key(|&cpu| Some(cpu) != near);
     let stop = AtomicBool::new(false);
     let (sender, seconds) = mpsc::channel();
     let lanes: Vec<_> = (0..)

@@ -4,6 +4,7 @@
 //! result says how it ended.
 
 mod commands;
+mod plan;
 mod purge;
 mod resume;
 mod watches;
@@ -14,28 +15,26 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::Nanos;
+use io::affinity::Stay;
 use io::meter::MeterSpec;
-use io::{Identity, IoError, Limits, Target};
+use io::{Identity, IoError, Target};
 use load::{Generator, Workload};
 use result::rows::PhaseRows;
 use result::run_id::run_id;
 use result::schema::{Invocation, Phase, Run, RunStatus, SCHEMA_VERSION};
 use result::store::{RunDir, RunWriter, StoreError, preflight};
 
+pub use self::plan::{Plan, plan};
 use self::resume::Continuation;
 use crate::error::RunError;
 use crate::event::{Event, Length};
-use crate::lanes::Workers;
-use crate::params::Params;
+use crate::lanes::{self, Workers};
 use crate::power::PowerWatch;
 use crate::recorder::Recorder;
 use crate::replay::Meter;
 use crate::span::SpanRequest;
 use crate::suite::conditions::{self, Conditions};
-use crate::suite::{Action, Figures, Measured, PhaseSpec, Procedure, Site, Step, Test};
-
-const REPLAYED_BY_ONE: &str =
-    "one thread replays a trace, or its order would be lost: --workers and --pin do nothing there";
+use crate::suite::{Action, Figures, Measured, PhaseSpec, Step, Test};
 
 /// What to run and where to put the result.
 #[derive(Clone, Debug)]
@@ -108,103 +107,6 @@ pub struct Outcome {
     pub failure: Option<RunError>,
 }
 
-/// A test resolved against a target, before anything is touched.
-#[derive(Clone, Debug)]
-pub struct Plan {
-    /// Its parameters.
-    pub params: Params,
-    /// Part of the LBA space.
-    pub span: result::schema::Span,
-    /// What it does.
-    pub procedure: Procedure,
-}
-
-impl Plan {
-    /// Every phase, those of rounds once.
-    pub fn phases(&self) -> impl Iterator<Item = &PhaseSpec> {
-        self.procedure.steps.iter().flat_map(Step::phases)
-    }
-
-    /// The most commands that any phase keeps outstanding, and the longest command of any.
-    #[must_use]
-    pub fn needs(&self) -> (u32, u32) {
-        let workloads = self.phases().filter_map(|phase| match &phase.action {
-            Action::Load { workload, .. } => Some((workload.queue_depth, workload.block_bytes)),
-            Action::Replay(spec) => Some((spec.queue_depth_max, spec.transfer_bytes_max)),
-            Action::Purge | Action::Deallocate { .. } | Action::Idle(_) | Action::SetRest(_) => {
-                None
-            }
-        });
-        workloads.fold((1, 512), |(depth, bytes), (d, b)| (depth.max(d), bytes.max(b)))
-    }
-}
-
-/// Resolves a request against a target without touching it.
-///
-/// # Errors
-/// Where a parameter, the span or a workload does not fit the target.
-pub fn plan(request: &Request, identity: &Identity, limits: &Limits) -> Result<Plan, RunError> {
-    let definition = request.test.definition();
-    let params = request.test.params_with(&request.settings)?;
-    let span = request.span.resolve(identity)?;
-    let has_meter = request.meter.is_some();
-    let site = Site { span_bytes: span.span_bytes, identity, limits, has_meter };
-    crate::power::check(request.meter.as_ref(), identity)?;
-    let mut procedure = (definition.procedure)(&params, &site)?;
-    procedure.config.extend(request.workers.config());
-    let replays = |step: &Step| step.phases().iter().any(|p| matches!(p.action, Action::Replay(_)));
-    if !request.workers.is_plain() && procedure.steps.iter().any(replays) {
-        procedure.notes.push(REPLAYED_BY_ONE.to_owned());
-    }
-    let plan = Plan { params, span, procedure };
-    plan.phases().try_for_each(|phase| check_phase(phase, &site))?;
-    Ok(plan)
-}
-
-fn check_phase(phase: &PhaseSpec, site: &Site<'_>) -> Result<(), RunError> {
-    let Site { identity, limits, .. } = site;
-    let cannot_deallocate = || {
-        Err(RunError::Target(IoError::Unsupported(format!(
-            "{} cannot deallocate (no TRIM, UNMAP or hole punching), which the phase `{}` needs",
-            identity.name, phase.name
-        ))))
-    };
-    match &phase.action {
-        Action::Load { workload, .. } if workload.mix.deallocates() && !limits.deallocate => {
-            cannot_deallocate()
-        }
-        Action::Load { workload, .. } => check_workload(workload, identity, limits),
-        Action::Deallocate { .. } if !limits.deallocate => cannot_deallocate(),
-        Action::Purge
-        | Action::Deallocate { .. }
-        | Action::Idle(_)
-        | Action::SetRest(_)
-        | Action::Replay(_) => Ok(()),
-    }
-}
-
-fn check_workload(
-    workload: &Workload,
-    identity: &Identity,
-    limits: &Limits,
-) -> Result<(), RunError> {
-    workload.check(limits.logical_block_bytes)?;
-    if workload.queue_depth > limits.queue_depth_max {
-        return Err(RunError::Usage(format!(
-            "queue depth {} is more than the {} commands that {} takes at a time; lower it with \
-             --set queue_depth={}",
-            workload.queue_depth, limits.queue_depth_max, identity.name, limits.queue_depth_max
-        )));
-    }
-    if workload.block_bytes > limits.transfer_bytes_max {
-        return Err(RunError::Usage(format!(
-            "a block of {} bytes is longer than the {} bytes that {} takes in one command",
-            workload.block_bytes, limits.transfer_bytes_max, identity.name
-        )));
-    }
-    Ok(())
-}
-
 /// Runs a test on a target and writes its run directory.
 ///
 /// # Errors
@@ -229,6 +131,8 @@ pub fn run<T: Target>(
     let mut run = new_run(request, &plan, &target.identity(), (control.unix_ns)());
     let meter = power.iter().map(|power| ("meter".to_owned(), power.description().to_owned()));
     run.environment.extend(meter);
+    let home = request.workers.home_processor(target);
+    run.environment.extend(lanes::home_record(home));
     let writer = create_dir(request, &mut run)?;
     (control.observer)(&started(&run, &plan));
     let mut session = Session::new(request, run, writer, power);
@@ -236,12 +140,15 @@ pub fn run<T: Target>(
     let first = continuation.step;
     session.take_over(continuation, &mut *control.observer)?;
     let watch = session.watch_health(target);
+    // The threads that watch have been started: they may run elsewhere.
+    let stay = home.and_then(Stay::on);
     for step in &plan.procedure.steps[first..] {
         session.step(target, step, control)?;
         if session.run.status != RunStatus::Running {
             break;
         }
     }
+    drop(stay);
     session.rest_as_found(target);
     session.end_watches(watch);
     session.finish(control)

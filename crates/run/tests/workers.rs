@@ -4,12 +4,18 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::{Nanos, OpKind};
 use io::engine::null::NullTarget;
+use io::engine::scripted::{Reply, ScriptedTarget};
 use io::engine::sim::SimTarget;
 use io::{IoError, OpenOptions, Target, affinity, open_file};
 use load::{Generator, Order, Pacing, Workload};
 use run::drive::End;
 use run::lanes::drive_lanes;
 use run::recorder::Recorder;
+use run::{Event, Placement, Request, Test, Workers};
+
+mod common;
+
+use common::{request, run_with};
 
 const SIZE_BYTES: u64 = 4 << 20;
 
@@ -122,6 +128,39 @@ fn a_simulated_drive_is_driven_by_one_thread() {
     let mut target = SimTarget::open("sim:", "samsung-840-pro-256gb", &keys).unwrap();
     let error = target.lanes(&[1]).expect_err("a refusal");
     assert!(matches!(error, IoError::Unsupported(_)) && error.to_string().contains("--workers"));
+}
+
+/// The last processor that this thread may use, and where it may run during a run on a drive whose interrupts
+/// arrive there; with what the result says of it.
+fn seen_near_the_interrupts(placement: Placement) -> (usize, Vec<usize>, Option<String>) {
+    let last = *affinity::allowed_cpus().last().expect("a processor");
+    let mut target = ScriptedTarget::new(SIZE_BYTES, Reply::after_ns(100_000));
+    target.interrupt_processor = Some(last);
+    let library = tempfile::tempdir().unwrap();
+    let settings = [("duration", "2s"), ("steady_from", "0s"), ("fill", "false")];
+    let request = Request {
+        workers: Workers { placement, ..Workers::default() },
+        ..request(library.path(), Test::Consistency, &settings)
+    };
+    let mut seen = Vec::new();
+    let outcome = run_with(&mut target, &request, |event, _| {
+        if matches!(event, Event::Second { .. }) {
+            seen = affinity::allowed_cpus();
+        }
+    });
+    let said = outcome.unwrap().run.environment.remove("thread_processor");
+    (last, seen, said)
+}
+
+#[test]
+fn a_single_thread_stays_where_the_interrupts_of_the_drive_arrive() {
+    let before = affinity::allowed_cpus();
+    let (last, seen, said) = seen_near_the_interrupts(Placement::Near);
+    assert_eq!(seen, [last]);
+    assert_eq!(said, Some(format!("{last}, where the interrupts of the drive arrive")));
+    assert_eq!(affinity::allowed_cpus(), before, "and leaves when the run is over");
+    let (_, seen, said) = seen_near_the_interrupts(Placement::Free);
+    assert_eq!((seen, said), (before, None), "but not where the system shall choose");
 }
 
 #[test]

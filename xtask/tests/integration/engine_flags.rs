@@ -19,6 +19,7 @@ fn threads_and_engines_for_targets_that_have_none_are_refused_with_the_reason() 
         for (target, flag) in [
             (DRIVE, &["--workers", "2"][..]),
             (DRIVE, &["--pin"]),
+            (DRIVE, &["--float"]),
             (DRIVE, &["--engine", "sync"]),
             ("null:", &["--engine", "sync"]),
         ] {

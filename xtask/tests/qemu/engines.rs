@@ -1,4 +1,4 @@
-//! Do polled commands do what all others do?
+//! Do polled commands do what all others do, and does the engine fit the drive?
 
 use serde_json::Value;
 
@@ -21,6 +21,13 @@ fn completions_are_polled_where_the_driver_has_a_queue_for_it() {
     let refused = Record::of("polled-refused");
     refused.must_exit_with(5);
     assert!(refused.stderr.contains("nvme.poll_queues"), "{refused:#?}");
+}
+
+#[test]
+fn a_single_command_is_not_handed_to_another_thread() {
+    must_have_used("handed-single", "sync, one command at a time (the kernel would hand each");
+    must_have_used("handed-several", "io_uring");
+    must_have_used("handed-asked", "io_uring");
 }
 
 #[test]

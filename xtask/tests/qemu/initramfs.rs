@@ -8,13 +8,14 @@ use std::process::{Command, Stdio};
 const PROGRAMS: [&str; 5] = ["busybox", "nvme", "sg_sat_identify", "smartctl", "dmsetup"];
 
 /// Drivers of the drives, in an order in which they may be loaded.
-const MODULES: [&str; 10] = [
+const MODULES: [&str; 11] = [
     "nvme",
     "ahci",
     "sd_mod",
     "dm-delay",
     "dm-flakey",
     "null_blk",
+    "zram",
     "ext4",
     "i2c-dev",
     "i2c-stub",

@@ -33,6 +33,17 @@ run trim ssdlab run trim "$SATA" --erase SATA-ONE --set torture=2s --set idle=0s
 run trim.json cat /tmp/runs-trim/*/run.json
 run sata-security ssdlab run consistency "$SATA" --erase SATA-ONE --purge ata-security-erase --format json
 
+# A drive to which the kernel cannot send anything without waiting.
+echo 16M > /sys/block/zram0/disksize
+handed() {
+    local name="$1"
+    shift
+    consistency "$name" /dev/zram0 --erase /dev/zram0 $NO_FILL --set duration=1s --set steady_from=0s "$@"
+}
+handed handed-single --set queue_depth=1
+handed handed-several --set queue_depth=4
+handed handed-asked --set queue_depth=1 --engine uring
+
 # Past the block layer; what arrives is looked at through the block device.
 generic="/dev/ng${NVME#/dev/nvme}"
 consistency past "$generic" --erase NVME-ONE $NO_FILL --set duration=1s

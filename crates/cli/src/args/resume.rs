@@ -10,7 +10,7 @@ use super::{Format, RunArgs};
 const RESUME: &str = "resume";
 
 /// What says what to do; a run that is continued does what it was told at first.
-const SAID_AT_FIRST: [&str; 12] = [
+const SAID_AT_FIRST: [&str; 13] = [
     "test",
     "targets",
     "spare",
@@ -22,6 +22,7 @@ const SAID_AT_FIRST: [&str; 12] = [
     "read_only",
     "workers",
     "pin",
+    "float",
     "engine",
 ];
 

@@ -4,12 +4,13 @@
 //! time. Everything that is not the hot path (flush, deallocate, purge) lives here once.
 
 use std::fs::File;
+use std::io::IoSliceMut;
 use std::os::fd::AsFd;
 use std::sync::{Arc, OnceLock};
 
 use base::{Nanos, Op, OpKind, Status};
 use rustix::fs::FallocateFlags;
-use rustix::io::Errno;
+use rustix::io::{Errno, ReadWriteFlags};
 use rustix::thread::clock_nanosleep_absolute;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
@@ -98,6 +99,8 @@ pub(crate) struct Medium {
     pub(crate) clock: Clock,
     /// What link and drive may do at rest; `None` where nothing can be switched.
     pub(crate) rest: Option<RestSwitch>,
+    /// Where all interrupts of the drive arrive, as far as that is one place.
+    pub(crate) interrupt_processor: Option<usize>,
     /// Why we may use it, and what is to be undone at the end.
     pub(crate) ownership: Arc<Ownership>,
     /// What the drive said of the first command that failed, from whatever thread.
@@ -136,6 +139,14 @@ impl Medium {
             first_words: Arc::clone(&self.first_words),
             ..*self
         })
+    }
+
+    /// True where the kernel cannot send a command without waiting for its end (no `RWF_NOWAIT`), as a zram
+    /// device: `io_uring` hands each to a thread of its own. `block` is memory to read the first block to.
+    pub(crate) fn waits_for_each(&self, block: &mut [u8]) -> bool {
+        let pieces = &mut [IoSliceMut::new(block)];
+        let sent = rustix::io::preadv2(&self.file, pieces, 0, ReadWriteFlags::NOWAIT);
+        sent == Err(Errno::OPNOTSUPP)
     }
 
     /// Moves the fence inwards.

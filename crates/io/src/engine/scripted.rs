@@ -60,6 +60,8 @@ pub struct ScriptedTarget {
     pub limits: Limits,
     /// What [`Target::health_probe`] gives.
     pub health: Option<Arc<dyn HealthProbe>>,
+    /// What [`Target::interrupt_processor`] says.
+    pub interrupt_processor: Option<usize>,
     /// How much later than asked [`Target::idle_until`] comes back, as a timer may.
     pub oversleep: Nanos,
     replies: VecDeque<Reply>,
@@ -90,6 +92,7 @@ impl ScriptedTarget {
             capacity_bytes,
             limits,
             health: None,
+            interrupt_processor: None,
             oversleep: Nanos(0),
             replies: VecDeque::new(),
             default_reply,
@@ -166,6 +169,10 @@ impl Target for ScriptedTarget {
 
     fn now(&self) -> Nanos {
         self.now
+    }
+
+    fn interrupt_processor(&self) -> Option<usize> {
+        self.interrupt_processor
     }
 
     fn health_probe(&self) -> Option<Arc<dyn HealthProbe>> {

@@ -12,8 +12,10 @@ use crate::engine::medium::{Clock, Medium, MediumKind};
 use crate::error::IoError;
 use crate::guard::{self, Consent};
 use crate::identity::{Identity, TargetKind};
+use crate::interrupts;
 use crate::ownership::Ownership;
 use crate::rest::RestSwitch;
+use crate::sysfs::System;
 use crate::target::Limits;
 
 pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Medium, IoError> {
@@ -44,6 +46,7 @@ pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Medium, IoError
         warnings: claim.warnings().to_vec(),
         clock: Clock::start(),
         rest,
+        interrupt_processor: interrupts::processor(&System::live(), report.number),
         ownership: Arc::new(Ownership::Device(Box::new(claim))),
         first_words: Arc::default(),
     })

@@ -19,7 +19,7 @@ pub struct Polling {
 /// Which engine to use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EngineChoice {
-    /// `io_uring`, or blocking calls where it is not allowed.
+    /// `io_uring`; blocking calls where it is not allowed, or where it would do the same in another thread.
     #[default]
     Auto,
     /// `io_uring` in just this way, or none.

@@ -20,6 +20,7 @@ use crate::error::IoError;
 use crate::guard::patiently;
 use crate::guard::usage::{Tables, loops_on};
 use crate::identity::{Identity, TargetKind};
+use crate::interrupts;
 use crate::ownership::{FileHold, Ownership};
 use crate::sysfs::{DeviceNumber, System};
 use crate::target::Limits;
@@ -362,6 +363,10 @@ fn medium(
         engine,
         details: details(&opened.file),
     };
+    let found = opened.file.metadata().ok();
+    let number = found.map(|found| DeviceNumber::from_raw(found.dev()));
+    let interrupt_processor =
+        number.and_then(|number| interrupts::processor(&System::live(), number));
     Ok(Medium {
         file: opened.file,
         kind: MediumKind::File,
@@ -374,6 +379,7 @@ fn medium(
         warnings: opened.warnings,
         clock: Clock::start(),
         rest: None,
+        interrupt_processor,
         ownership: Arc::new(Ownership::File(opened.hold)),
         first_words: Arc::default(),
     })

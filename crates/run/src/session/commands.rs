@@ -30,13 +30,13 @@ impl Session {
         let deadline = recorder.deadline();
         let pacing = generators[0].workload().pacing;
         let observer = &mut *control.observer;
-        let end = if generators.len() == 1 && !self.workers.pin {
+        let end = if generators.len() == 1 && !self.workers.is_pinned() {
             let told = |recorder: &Recorder| observer(&second_event(recorder));
             let generator = &mut generators[0];
             drive(target, generator, deadline, &mut recorder, control.interrupted, told)
         } else {
             let told = |(row, bytes): &Second| observer(&row_event(row, *bytes));
-            let pin = self.workers.pin;
+            let pin = self.workers.is_pinned();
             drive_lanes(target, generators, pin, &mut recorder, control.interrupted, told)
         };
         if let (Ok(End::Complete), Some(deadline)) = (&end, deadline) {

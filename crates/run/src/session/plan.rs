@@ -1,0 +1,109 @@
+//! A test resolved against a target, before anything is touched.
+
+use io::{Identity, IoError, Limits};
+use load::Workload;
+
+use super::Request;
+use crate::error::RunError;
+use crate::params::Params;
+use crate::suite::{Action, PhaseSpec, Procedure, Site, Step};
+
+const REPLAYED_BY_ONE: &str =
+    "one thread replays a trace, or its order would be lost: --workers and --pin do nothing there";
+
+/// A test resolved against a target, before anything is touched.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Its parameters.
+    pub params: Params,
+    /// Part of the LBA space.
+    pub span: result::schema::Span,
+    /// What it does.
+    pub procedure: Procedure,
+}
+
+impl Plan {
+    /// Every phase, those of rounds once.
+    pub fn phases(&self) -> impl Iterator<Item = &PhaseSpec> {
+        self.procedure.steps.iter().flat_map(Step::phases)
+    }
+
+    /// The most commands that any phase keeps outstanding, and the longest command of any.
+    #[must_use]
+    pub fn needs(&self) -> (u32, u32) {
+        let workloads = self.phases().filter_map(|phase| match &phase.action {
+            Action::Load { workload, .. } => Some((workload.queue_depth, workload.block_bytes)),
+            Action::Replay(spec) => Some((spec.queue_depth_max, spec.transfer_bytes_max)),
+            Action::Purge | Action::Deallocate { .. } | Action::Idle(_) | Action::SetRest(_) => {
+                None
+            }
+        });
+        workloads.fold((1, 512), |(depth, bytes), (d, b)| (depth.max(d), bytes.max(b)))
+    }
+}
+
+/// Resolves a request against a target without touching it.
+///
+/// # Errors
+/// Where a parameter, the span or a workload does not fit the target.
+pub fn plan(request: &Request, identity: &Identity, limits: &Limits) -> Result<Plan, RunError> {
+    let definition = request.test.definition();
+    let params = request.test.params_with(&request.settings)?;
+    let span = request.span.resolve(identity)?;
+    let has_meter = request.meter.is_some();
+    let site = Site { span_bytes: span.span_bytes, identity, limits, has_meter };
+    crate::power::check(request.meter.as_ref(), identity)?;
+    let mut procedure = (definition.procedure)(&params, &site)?;
+    procedure.config.extend(request.workers.config());
+    let replays = |step: &Step| step.phases().iter().any(|p| matches!(p.action, Action::Replay(_)));
+    if !request.workers.is_plain() && procedure.steps.iter().any(replays) {
+        procedure.notes.push(REPLAYED_BY_ONE.to_owned());
+    }
+    let plan = Plan { params, span, procedure };
+    plan.phases().try_for_each(|phase| check_phase(phase, &site))?;
+    Ok(plan)
+}
+
+fn check_phase(phase: &PhaseSpec, site: &Site<'_>) -> Result<(), RunError> {
+    let Site { identity, limits, .. } = site;
+    let cannot_deallocate = || {
+        Err(RunError::Target(IoError::Unsupported(format!(
+            "{} cannot deallocate (no TRIM, UNMAP or hole punching), which the phase `{}` needs",
+            identity.name, phase.name
+        ))))
+    };
+    match &phase.action {
+        Action::Load { workload, .. } if workload.mix.deallocates() && !limits.deallocate => {
+            cannot_deallocate()
+        }
+        Action::Load { workload, .. } => check_workload(workload, identity, limits),
+        Action::Deallocate { .. } if !limits.deallocate => cannot_deallocate(),
+        Action::Purge
+        | Action::Deallocate { .. }
+        | Action::Idle(_)
+        | Action::SetRest(_)
+        | Action::Replay(_) => Ok(()),
+    }
+}
+
+fn check_workload(
+    workload: &Workload,
+    identity: &Identity,
+    limits: &Limits,
+) -> Result<(), RunError> {
+    workload.check(limits.logical_block_bytes)?;
+    if workload.queue_depth > limits.queue_depth_max {
+        return Err(RunError::Usage(format!(
+            "queue depth {} is more than the {} commands that {} takes at a time; lower it with \
+             --set queue_depth={}",
+            workload.queue_depth, limits.queue_depth_max, identity.name, limits.queue_depth_max
+        )));
+    }
+    if workload.block_bytes > limits.transfer_bytes_max {
+        return Err(RunError::Usage(format!(
+            "a block of {} bytes is longer than the {} bytes that {} takes in one command",
+            workload.block_bytes, limits.transfer_bytes_max, identity.name
+        )));
+    }
+    Ok(())
+}
