@@ -98,12 +98,12 @@ for drive in "fast 500000" "slow 5000000"; do
     echo 64 > "/sys/kernel/config/nullb/$1/size"
     echo 1 > "/sys/kernel/config/nullb/$1/power"
 done
-# watched NAME DEVICE SECONDS: one command at a time, with the kernel's times of each in NAME-seen.
+# watched NAME DEVICE SECONDS: one command at a time through the ring, with the kernel's times of each in NAME-seen.
 watched() {
     echo > /sys/kernel/tracing/trace
     echo 1 > /sys/kernel/tracing/events/io_uring/io_uring_submit_sqe/enable
     echo 1 > /sys/kernel/tracing/events/io_uring/io_uring_complete/enable
-    consistency "$1" "$2" --erase "$2" $NO_FILL --set queue_depth=1 --set "duration=$3s"
+    consistency "$1" "$2" --erase "$2" $NO_FILL --set queue_depth=1 --set "duration=$3s" --engine uring
     echo 0 > /sys/kernel/tracing/events/io_uring/enable
     run "$1-seen" cat /sys/kernel/tracing/trace
 }
