@@ -50,9 +50,11 @@ fn closed_loop(
         assert!(!ended.is_empty(), "the drive came to a standstill");
         let more = device.now() < until;
         for end in ended.drain(..) {
-            match next(end.tag).filter(|_| more) {
-                Some(op) => device.submit(&op),
-                None => outstanding -= 1,
+            // Not `next(..).filter(..)`: that copies the command in pieces, and reading it then waits for them.
+            if more && let Some(op) = next(end.tag) {
+                device.submit(&op);
+            } else {
+                outstanding -= 1;
             }
         }
     }
