@@ -186,7 +186,7 @@ pub struct EngineArgs {
     #[arg(long)]
     pub pin: bool,
     /// Let the system choose the processor of a single thread. Without, it is kept where the interrupts of
-    /// the drive arrive, if all of them arrive on one
+    /// the drive arrive, if all of them arrive on one, while it issues one command at a time
     #[arg(long, conflicts_with = "pin")]
     pub float: bool,
     /// How commands reach a drive: auto, sync (blocking calls), uring; and uring with any of passthrough (NVMe

@@ -19,8 +19,8 @@ use crate::recorder::Recorder;
 /// On which processors the threads are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Placement {
-    /// A single thread where all interrupts of the drive arrive, if that is one place; several where the system wants
-    /// them.
+    /// A single thread, while it issues one command at a time, where all interrupts of the drive arrive, if that is
+    /// one place; else where the system wants them.
     #[default]
     Near,
     /// Each on a processor of its own, the first where the interrupts arrive.
@@ -55,7 +55,7 @@ impl Workers {
         self.placement == Placement::Pinned
     }
 
-    /// Where the only thread is to stay while it drives `target`.
+    /// Where the only thread is to stay while it issues single commands to `target`.
     pub(crate) fn home_processor(self, target: &impl Target) -> Option<usize> {
         let is_near = self.count == 1 && self.placement == Placement::Near;
         let home = target.interrupt_processor().filter(|_| is_near)?;
@@ -74,7 +74,7 @@ impl Workers {
 
 /// What a result says of the processor on which the only thread stays.
 pub(crate) fn home_record(home: Option<usize>) -> Option<(String, String)> {
-    let place = format!("{}, where the interrupts of the drive arrive", home?);
+    let place = format!("{} for single commands, where the interrupts of the drive arrive", home?);
     Some(("thread_processor".to_owned(), place))
 }
 

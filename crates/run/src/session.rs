@@ -15,7 +15,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::Nanos;
-use io::affinity::Stay;
 use io::meter::MeterSpec;
 use io::{Identity, IoError, Target};
 use load::{Generator, Workload};
@@ -131,24 +130,22 @@ pub fn run<T: Target>(
     let mut run = new_run(request, &plan, &target.identity(), (control.unix_ns)());
     let meter = power.iter().map(|power| ("meter".to_owned(), power.description().to_owned()));
     run.environment.extend(meter);
-    let home = request.workers.home_processor(target);
+    let home = request.workers.home_processor(target).filter(|_| plan.has_single_commands());
     run.environment.extend(lanes::home_record(home));
     let writer = create_dir(request, &mut run)?;
     (control.observer)(&started(&run, &plan));
     let mut session = Session::new(request, run, writer, power);
+    session.home = home;
     session.conditions = conditions::planned(&plan.procedure);
     let first = continuation.step;
     session.take_over(continuation, &mut *control.observer)?;
     let watch = session.watch_health(target);
-    // The threads that watch have been started: they may run elsewhere.
-    let stay = home.and_then(Stay::on);
     for step in &plan.procedure.steps[first..] {
         session.step(target, step, control)?;
         if session.run.status != RunStatus::Running {
             break;
         }
     }
-    drop(stay);
     session.rest_as_found(target);
     session.end_watches(watch);
     session.finish(control)
@@ -249,6 +246,8 @@ struct Session {
     test: Test,
     seed: u64,
     workers: Workers,
+    /// Where the thread stays while it issues one command at a time.
+    home: Option<usize>,
     /// Phases with random addresses so far; each gets a seed of its own.
     random_phases: u64,
     /// Added to the target's clock: where the phases of an earlier run end.
@@ -278,6 +277,7 @@ impl Session {
             test: request.test,
             seed: request.seed,
             workers: request.workers,
+            home: None,
             random_phases: 0,
             clock_offset_ns: 0,
             run,

@@ -132,12 +132,16 @@ fn a_simulated_drive_is_driven_by_one_thread() {
 
 /// The last processor that this thread may use, and where it may run during a run on a drive whose interrupts
 /// arrive there; with what the result says of it.
-fn seen_near_the_interrupts(placement: Placement) -> (usize, Vec<usize>, Option<String>) {
+fn seen_near_the_interrupts(
+    placement: Placement,
+    depth: &str,
+) -> (usize, Vec<usize>, Option<String>) {
     let last = *affinity::allowed_cpus().last().expect("a processor");
     let mut target = ScriptedTarget::new(SIZE_BYTES, Reply::after_ns(100_000));
     target.interrupt_processor = Some(last);
     let library = tempfile::tempdir().unwrap();
-    let settings = [("duration", "2s"), ("steady_from", "0s"), ("fill", "false")];
+    let settings =
+        [("duration", "2s"), ("steady_from", "0s"), ("fill", "false"), ("queue_depth", depth)];
     let request = Request {
         workers: Workers { placement, ..Workers::default() },
         ..request(library.path(), Test::Consistency, &settings)
@@ -155,12 +159,15 @@ fn seen_near_the_interrupts(placement: Placement) -> (usize, Vec<usize>, Option<
 #[test]
 fn a_single_thread_stays_where_the_interrupts_of_the_drive_arrive() {
     let before = affinity::allowed_cpus();
-    let (last, seen, said) = seen_near_the_interrupts(Placement::Near);
+    let (last, seen, said) = seen_near_the_interrupts(Placement::Near, "1");
     assert_eq!(seen, [last]);
-    assert_eq!(said, Some(format!("{last}, where the interrupts of the drive arrive")));
+    let place = format!("{last} for single commands, where the interrupts of the drive arrive");
+    assert_eq!(said, Some(place));
     assert_eq!(affinity::allowed_cpus(), before, "and leaves when the run is over");
-    let (_, seen, said) = seen_near_the_interrupts(Placement::Free);
-    assert_eq!((seen, said), (before, None), "but not where the system shall choose");
+    for (placement, depth) in [(Placement::Free, "1"), (Placement::Near, "2")] {
+        let (_, seen, said) = seen_near_the_interrupts(placement, depth);
+        assert_eq!((seen, said), (before.clone(), None), "{placement:?} at {depth}");
+    }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use base::Nanos;
+use io::affinity::Stay;
 use io::{Rest, Target};
 use load::{Generator, Pacing};
 use result::rows::{PhaseRows, SecondRow};
@@ -29,6 +30,9 @@ impl Session {
     ) -> (Phase, PhaseRows) {
         let deadline = recorder.deadline();
         let pacing = generators[0].workload().pacing;
+        let is_single = generators[0].workload().queue_depth == 1;
+        // The threads that watch were started before: they may run elsewhere.
+        let _stay = self.home.filter(|_| is_single).and_then(Stay::on);
         let observer = &mut *control.observer;
         let end = if generators.len() == 1 && !self.workers.is_pinned() {
             let told = |recorder: &Recorder| observer(&second_event(recorder));

@@ -28,6 +28,14 @@ impl Plan {
         self.procedure.steps.iter().flat_map(Step::phases)
     }
 
+    /// True where a phase keeps no more than one command outstanding.
+    pub(super) fn has_single_commands(&self) -> bool {
+        self.phases().any(|phase| match &phase.action {
+            Action::Load { workload, .. } => workload.queue_depth == 1,
+            _ => false,
+        })
+    }
+
     /// The most commands that any phase keeps outstanding, and the longest command of any.
     #[must_use]
     pub fn needs(&self) -> (u32, u32) {
