@@ -255,4 +255,6 @@ fn chosen(list: &str) -> String {
 }
 
 #[cfg(test)]
+pub(crate) mod machine;
+#[cfg(test)]
 mod tests;

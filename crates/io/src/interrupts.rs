@@ -65,6 +65,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
+    use crate::discover::machine::Machine;
 
     const TABLE: &str = "           CPU0       CPU1
  35:          0          1 PCI-MSIX-0000:00:02.0   0-edge      virtio1-config
@@ -72,90 +73,70 @@ mod tests {
  40:        500        500 PCI-MSI-0000:00:1f.2    0-edge      ahci[0000:00:1f.2]
 ";
 
-    /// A machine with two drives: `vda` with partition `vda1` and the given queues, and `sda`.
-    struct Machine {
-        dir: tempfile::TempDir,
-        system: System,
+    /// Queues, as attributes of their disk.
+    const QUEUES: [(&str, &str); 2] = [("mq/0/cpu_list", "0"), ("mq/1/cpu_list", "1")];
+
+    /// A machine with the disk `vda`, which has these queues, and its partition `vda1`.
+    fn machine(queues: &[(&str, &str)]) -> Machine {
+        let machine = Machine::new();
+        machine.table("interrupts", TABLE);
+        for (interrupt, processors) in [(35, "0-1"), (36, "1"), (40, "0-1")] {
+            arrives(&machine, interrupt, processors);
+        }
+        machine.device("pci/virtio1/block/vda", "254:0", queues);
+        machine.device("pci/virtio1/block/vda/vda1", "254:1", &[("partition", "1")]);
+        let interrupts = machine.system.sys.join("devices/pci/msi_irqs");
+        fs::create_dir(&interrupts).unwrap();
+        for interrupt in ["35", "36"] {
+            fs::write(interrupts.join(interrupt), "msix\n").unwrap();
+        }
+        machine
     }
 
-    impl Machine {
-        fn new(queues: u32) -> Self {
-            let dir = tempfile::tempdir().unwrap();
-            let at = |name: &str| dir.path().join(name);
-            let system = System { sys: at("sys"), proc: at("proc"), udev: at("udev") };
-            let machine = Self { system, dir };
-            machine.write("proc/interrupts", TABLE);
-            for (interrupt, processors) in [(35, "0-1"), (36, "1"), (40, "0-1")] {
-                machine.write(
-                    &format!("proc/irq/{interrupt}/effective_affinity_list"),
-                    &format!("{processors}\n"),
-                );
-            }
-            machine.device("pci/virtio1/block/vda", "254:0");
-            machine.device("pci/virtio1/block/vda/vda1", "254:1");
-            machine.write("sys/devices/pci/virtio1/block/vda/vda1/partition", "1\n");
-            for queue in 0..queues {
-                let place = format!("sys/devices/pci/virtio1/block/vda/mq/{queue}/cpu_list");
-                machine.write(&place, "0, 1\n");
-            }
-            for interrupt in [35, 36] {
-                machine.write(&format!("sys/devices/pci/msi_irqs/{interrupt}"), "msix\n");
-            }
-            machine
-        }
+    /// Says on which processors an interrupt arrives.
+    fn arrives(machine: &Machine, interrupt: u32, processors: &str) {
+        let dir = machine.system.proc.join(format!("irq/{interrupt}"));
+        fs::create_dir_all(&dir).unwrap();
+        fs::write(dir.join("effective_affinity_list"), format!("{processors}\n")).unwrap();
+    }
 
-        fn write(&self, path: &str, text: &str) {
-            let path = self.dir.path().join(path);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, text).unwrap();
-        }
-
-        /// A block device by its path under `devices`.
-        fn device(&self, path: &str, number: &str) {
-            self.write(&format!("sys/devices/{path}/dev"), &format!("{number}\n"));
-            let link = self.system.sys.join("dev/block").join(number);
-            fs::create_dir_all(link.parent().unwrap()).unwrap();
-            symlink(self.system.sys.join("devices").join(path), link).unwrap();
-        }
-
-        fn processor(&self, number: &str) -> Option<usize> {
-            processor(&self.system, DeviceNumber::parse(number).unwrap())
-        }
+    fn heard(machine: &Machine, number: &str) -> Option<usize> {
+        processor(&machine.system, DeviceNumber::parse(number).unwrap())
     }
 
     #[test]
     fn a_single_queue_is_heard_on_one_processor() {
-        let machine = Machine::new(1);
-        assert_eq!(machine.processor("254:0"), Some(1));
-        assert_eq!(machine.processor("254:1"), Some(1), "a partition is heard where its disk is");
-        assert_eq!(machine.processor("8:0"), None, "a device that nobody knows");
+        let machine = machine(&QUEUES[..1]);
+        assert_eq!(heard(&machine, "254:0"), Some(1));
+        assert_eq!(heard(&machine, "254:1"), Some(1), "a partition is heard where its disk is");
+        assert_eq!(heard(&machine, "8:0"), None, "a device that nobody knows");
     }
 
     #[test]
     fn every_processor_hears_its_own_queue() {
-        assert_eq!(Machine::new(2).processor("254:0"), None);
-        assert_eq!(Machine::new(0).processor("254:0"), None, "a device without queues");
+        assert_eq!(heard(&machine(&QUEUES), "254:0"), None);
+        assert_eq!(heard(&machine(&[]), "254:0"), None, "a device without queues");
     }
 
     #[test]
     fn a_mapping_is_heard_where_its_only_drive_is() {
-        let machine = Machine::new(1);
-        machine.device("virtual/block/dm-0", "253:0");
+        let machine = machine(&QUEUES[..1]);
+        machine.device("virtual/block/dm-0", "253:0", &[]);
         let slaves = machine.system.sys.join("devices/virtual/block/dm-0/slaves");
         fs::create_dir_all(&slaves).unwrap();
         let devices = machine.system.sys.join("devices");
         symlink(devices.join("pci/virtio1/block/vda/vda1"), slaves.join("vda1")).unwrap();
-        assert_eq!(machine.processor("253:0"), Some(1));
-        machine.device("pci2/block/sda", "8:0");
+        assert_eq!(heard(&machine, "253:0"), Some(1));
+        machine.device("pci2/block/sda", "8:0", &[]);
         symlink(devices.join("pci2/block/sda"), slaves.join("sda")).unwrap();
-        assert_eq!(machine.processor("253:0"), None, "two drives may be heard in two places");
+        assert_eq!(heard(&machine, "253:0"), None, "two drives may be heard in two places");
     }
 
     #[test]
     fn an_interrupt_that_may_arrive_anywhere_is_nowhere() {
-        let machine = Machine::new(1);
-        machine.write("proc/irq/36/effective_affinity_list", "0-1\n");
-        assert_eq!(machine.processor("254:0"), None);
+        let machine = machine(&QUEUES[..1]);
+        arrives(&machine, 36, "0-1");
+        assert_eq!(heard(&machine, "254:0"), None);
     }
 
     #[test]

@@ -2,51 +2,11 @@
 
 use std::os::unix::fs::symlink;
 
+use super::machine::Machine;
 use super::*;
 use crate::nvme::generic;
 
-/// A made-up machine; its device numbers (major 250 and up) are those of no real node.
-struct Machine {
-    dir: tempfile::TempDir,
-    system: System,
-}
-
 impl Machine {
-    fn new() -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let at = |name: &str| dir.path().join(name);
-        let system = System { sys: at("sys"), proc: at("proc"), udev: at("udev") };
-        for name in ["sys/block", "sys/dev/block", "proc/self"] {
-            fs::create_dir_all(at(name)).unwrap();
-        }
-        Self { dir, system }
-    }
-
-    /// Adds a whole disk (`sda`) or a partition (`sda/sda1`).
-    fn device(&self, path: &str, number: &str, attributes: &[(&str, &str)]) -> Device {
-        let dir = self.system.sys.join("devices").join(path);
-        fs::create_dir_all(dir.join("holders")).unwrap();
-        for (name, value) in [("dev", number), ("size", "2048")].iter().chain(attributes) {
-            let file = dir.join(name);
-            fs::create_dir_all(file.parent().unwrap()).unwrap();
-            fs::write(file, format!("{value}\n")).unwrap();
-        }
-        symlink(&dir, self.system.sys.join("dev/block").join(number)).unwrap();
-        if !path.contains('/') {
-            symlink(&dir, self.system.sys.join("block").join(path)).unwrap();
-        }
-        Device::at(&dir).unwrap()
-    }
-
-    fn holds(&self, holder: &str, below: &str) {
-        let devices = self.system.sys.join("devices");
-        symlink(devices.join(holder), devices.join(below).join("holders").join(holder)).unwrap();
-    }
-
-    fn table(&self, name: &str, text: &str) {
-        fs::write(self.system.proc.join(name), text).unwrap();
-    }
-
     fn report(&self, device: &Device) -> DeviceReport {
         report(&self.system, &Tables::read(&self.system), device, device.node())
     }

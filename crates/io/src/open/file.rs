@@ -351,6 +351,8 @@ fn medium(
         energy: false,
         compresses: false,
     };
+    let system = System::live();
+    let on = opened.file.metadata().ok().map(|found| DeviceNumber::from_raw(found.dev()));
     let identity = Identity {
         kind: TargetKind::File,
         name: typed.display().to_string(),
@@ -361,12 +363,8 @@ fn medium(
         raw_bytes: None,
         log_bytes: None,
         engine,
-        details: details(&opened.file),
+        details: on.map_or_else(BTreeMap::new, |on| details(&system, on)),
     };
-    let found = opened.file.metadata().ok();
-    let number = found.map(|found| DeviceNumber::from_raw(found.dev()));
-    let interrupt_processor =
-        number.and_then(|number| interrupts::processor(&System::live(), number));
     Ok(Medium {
         file: opened.file,
         kind: MediumKind::File,
@@ -379,34 +377,23 @@ fn medium(
         warnings: opened.warnings,
         clock: Clock::start(),
         rest: None,
-        interrupt_processor,
+        interrupt_processor: on.and_then(|on| interrupts::processor(&system, on)),
         ownership: Arc::new(Ownership::File(opened.hold)),
         first_words: Arc::default(),
     })
 }
 
-/// The file system and what it is on: the figures are theirs as much as the drive's.
-fn details(file: &File) -> BTreeMap<String, String> {
-    let system = System::live();
-    let tables = Tables::read(&system);
-    let mount = file
-        .metadata()
-        .ok()
-        .and_then(|found| tables.mount_of(DeviceNumber::from_raw(found.dev())).cloned());
-    let Some(mount) = mount else { return BTreeMap::new() };
+/// The file system and the device it is `on`: the figures are theirs as much as the drive's.
+fn details(system: &System, on: DeviceNumber) -> BTreeMap<String, String> {
+    let Some(mount) = Tables::read(system).mount_of(on).cloned() else { return BTreeMap::new() };
     let place = mount.source.display().to_string();
     let mut details =
         BTreeMap::from([("file_system".to_owned(), mount.file_system), ("on".to_owned(), place)]);
-    if let Some(state) = write_cache(&system, file) {
+    // Unknown where there is no device, as on tmpfs.
+    if let Some(state) = system.by_number(on).and_then(|on| on.disk().text("queue/write_cache")) {
         details.insert("write_cache".to_owned(), state);
     }
     details
-}
-
-/// The write cache of the device under the file; unknown where there is none, as on tmpfs.
-fn write_cache(system: &System, file: &File) -> Option<String> {
-    let number = DeviceNumber::from_raw(file.metadata().ok()?.dev());
-    system.by_number(number)?.disk().text("queue/write_cache")
 }
 
 /// Tried on the first block, which the run is going to overwrite anyway.
