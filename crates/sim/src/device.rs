@@ -274,24 +274,17 @@ impl<P: Probe> Device<P> {
     #[inline]
     pub fn submit(&mut self, op: &Op) {
         if !self.accepts(op) {
-            let status = Status::Failed { errno: ERRNO_INVALID };
-            let now = self.now();
-            let end = Completion { tag: op.tag, status, submitted: now, done: now };
-            self.completions.push(end);
-            return;
+            return self.refuse(op);
         }
-        let mut command = Command::new(op, self.now_ns);
-        if self.geometry().page_granules > 1 {
+        let command = &mut self.commands[op.tag as usize];
+        *command = Command::new(op, self.now_ns);
+        if self.config.geometry.page_granules > 1 {
             command.data = op.data;
         }
-        self.commands[op.tag as usize] = command;
-        self.host.outstanding += 1;
-        if self.host.is_missed {
-            self.wait_for_idle();
-        }
         self.ftl.prefetch_logical(command.first_page);
-        if self.power.is_some() {
-            self.wake();
+        self.host.outstanding += 1;
+        if self.host.outstanding == 1 {
+            self.host_is_back();
         }
         match &mut self.queues {
             None => self.decode(op.tag),
@@ -303,9 +296,19 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// A command ends the rest of a drive with power states.
+    #[cold]
+    fn refuse(&mut self, op: &Op) {
+        let status = Status::Failed { errno: ERRNO_INVALID };
+        let now = self.now();
+        self.completions.push(Completion { tag: op.tag, status, submitted: now, done: now });
+    }
+
+    /// The only command outstanding has just come: it ends the rest of a drive with power states.
     #[inline(never)]
-    fn wake(&mut self) {
+    fn host_is_back(&mut self) {
+        if self.host.is_missed {
+            self.wait_for_idle();
+        }
         if let Some(power) = &mut self.power {
             self.controller.hold_until(self.now_ns + power.wake_ns(self.now_ns));
             power.note(true, self.now_ns);
@@ -358,17 +361,17 @@ impl<P: Probe> Device<P> {
         self.now_ns = self.now_ns.max(until.0);
     }
 
-    /// Handles the next event, if there is one not after `limit_ns`: the main loop.
+    /// Handles the next event, if there is one not after `limit_ns`: the main loop. What it calls is compiled apart: in one
+    /// piece it had so many values alive that each event fetched its own from the stack.
     #[inline(always)]
     fn step(&mut self, limit_ns: u64) -> bool {
         let link_ns = self.link.next_event_ns();
         let controller_ns = self.controller.next_event_ns();
         let (die_ns, die) = self.nand.next_event();
         let timer_ns = self.timers.next_ns();
-        if let Some(power) = &mut self.power {
-            let work_ns = link_ns.min(controller_ns).min(die_ns);
-            let has_work = work_ns != NEVER || self.host.outstanding > 0;
-            power.note(has_work, self.now_ns);
+        // While commands are outstanding the drive has work: noted when the first of them came.
+        if self.host.outstanding == 0 {
+            self.note_rest(link_ns.min(controller_ns).min(die_ns) == NEVER);
         }
         // The dies come last, because theirs is the time that is known last.
         let next_ns = link_ns.min(controller_ns).min(timer_ns).min(die_ns);
@@ -382,9 +385,7 @@ impl<P: Probe> Device<P> {
         } else if controller_ns == next_ns {
             self.on_controller();
         } else if die_ns == next_ns {
-            if let Some(op) = self.nand.on_event(die, next_ns) {
-                self.on_die(die, op);
-            }
+            self.on_nand(die);
         } else {
             self.on_timer();
         }
@@ -393,12 +394,30 @@ impl<P: Probe> Device<P> {
 
     #[inline]
     fn record_until(&mut self, until_ns: u64) {
+        if self.recorder.is_due(until_ns) {
+            self.record_rows(until_ns);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn record_rows(&mut self, until_ns: u64) {
         while self.recorder.is_due(until_ns) {
             let totals = self.telemetry_at(self.recorder.mark_ns());
             self.recorder.record(totals);
         }
     }
 
+    /// No command is outstanding; the drive rests where nothing else goes on in it.
+    #[inline(never)]
+    fn note_rest(&mut self, is_at_rest: bool) {
+        if let Some(power) = &mut self.power {
+            power.note(!is_at_rest, self.now_ns);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
     fn on_timer(&mut self) {
         match self.timers.take() {
             Some(Timer::IdleGc) => self.on_idle_timer(),
@@ -416,13 +435,14 @@ impl<P: Probe> Device<P> {
             if command.begins_within || command.ends_within {
                 return self.read_before_write(tag);
             }
-            self.wait_for_admission(tag);
+            self.has_data(tag);
         } else {
             self.complete(tag);
             self.use_gap();
         }
     }
 
+    #[inline(never)]
     fn on_controller(&mut self) {
         match self.controller.pop() {
             Some(ControllerJob::Command { tag }) => {
@@ -438,6 +458,7 @@ impl<P: Probe> Device<P> {
         }
     }
 
+    #[inline(never)]
     fn on_command(&mut self, tag: u32) {
         let command = self.commands[tag as usize];
         match command.kind {
@@ -470,13 +491,14 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    fn on_die(&mut self, die: u32, op: DieOp) {
+    #[inline(never)]
+    fn on_nand(&mut self, die: u32) {
+        let Some(op) = self.nand.on_event(die, self.now_ns) else { return };
         match op {
             DieOp::Program { unit, stream, sequence } => self.programmed(unit, stream, sequence),
             DieOp::Parity { unit } => self.in_nand(unit),
             DieOp::Map { unit, write } => self.map_programmed(unit, write),
-            DieOp::GcRead { unit, valid } => {
-                let pages = valid.count_ones();
+            DieOp::GcRead { unit, pages, valid } => {
                 let length_ns = self.config.relocate_ns * u64::from(pages);
                 let job = ControllerJob::Relocate { unit, pages, valid };
                 self.controller.push(self.now_ns, length_ns, job);

@@ -133,7 +133,7 @@ impl<P: Probe> Device<P> {
             self.collector.owed_pages = owed_pages;
         }
         let die = self.geometry().die_of_unit(unit);
-        self.nand.enqueue(die, DieOp::GcRead { unit, valid }, self.now_ns);
+        self.nand.enqueue(die, DieOp::GcRead { unit, pages, valid }, self.now_ns);
     }
 
     /// The victim of the drive's policy; none where the erases on their way give all the room that pacing can

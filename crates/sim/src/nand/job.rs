@@ -48,7 +48,7 @@ impl Job {
                 MapWrite::Segment => (kind::SEGMENT, unit, unit_pages, 0),
                 MapWrite::Commit => (kind::COMMIT, unit, unit_pages, 0),
             },
-            DieOp::GcRead { unit, valid } => (kind::GC_READ, unit, valid.count_ones(), valid),
+            DieOp::GcRead { unit, pages, valid } => (kind::GC_READ, unit, pages, valid),
             DieOp::HostRead { tag, unit, pages } => (kind::HOST_READ, unit, pages, u64::from(tag)),
             DieOp::Erase { superblock } => (kind::ERASE, superblock, 0, 0),
         };
@@ -126,7 +126,7 @@ impl From<Job> for DieOp {
             kind::JOURNAL => map(MapWrite::Journal { sequence: detail }),
             kind::SEGMENT => map(MapWrite::Segment),
             kind::COMMIT => map(MapWrite::Commit),
-            kind::GC_READ => Self::GcRead { unit, valid: detail },
+            kind::GC_READ => Self::GcRead { unit, pages: job.pages(), valid: detail },
             kind::HOST_READ => Self::HostRead { tag: detail as u32, unit, pages: job.pages() },
             _ => Self::Erase { superblock: unit },
         }
@@ -153,7 +153,7 @@ mod tests {
         ];
         let erase = DieOp::Erase { superblock: u32::MAX };
         let reads = [
-            (DieOp::GcRead { unit: u32::MAX, valid: 0b1011 }, 3),
+            (DieOp::GcRead { unit: u32::MAX, pages: 3, valid: 0b1011 }, 3),
             (DieOp::HostRead { tag: 31, unit: 5, pages: 8 }, 8),
         ];
         let pages = programs.iter().map(|&op| (op, 16)).chain([(erase, 0)]).chain(reads);

@@ -93,7 +93,9 @@ pub enum DieOp {
     GcRead {
         /// Unit over the whole drive.
         unit: u32,
-        /// Its valid pages, bit 0 first.
+        /// How many of its pages are valid.
+        pages: u32,
+        /// Which, bit 0 first.
         valid: u64,
     },
     /// Read pages of one unit for the host.
