@@ -435,7 +435,7 @@ impl<P: Probe> Device<P> {
             if command.begins_within || command.ends_within {
                 return self.read_before_write(tag);
             }
-            self.has_data(tag);
+            self.wait_for_admission(tag);
         } else {
             self.complete(tag);
             self.use_gap();

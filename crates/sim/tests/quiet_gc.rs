@@ -154,6 +154,23 @@ fn cleaning_in_the_gaps_spares_a_moderate_host_its_stalls() {
 }
 
 #[test]
+fn the_gap_after_any_write_is_used() {
+    let (mut device, mut rng) = tortured(&[&ROOM, &[("background_gc.free_target", "20")]]);
+    rest(&mut device, secs(60));
+    let pages = u64::from(device.config().geometry.logical_pages);
+    let unit_pages = u64::from(device.config().geometry.unit_pages);
+    let mut used = vec![0; unit_pages as usize];
+    for write in 0..4_000 {
+        let before = moved(&device);
+        alone(&mut device, &op(OpKind::Write, rng.below(pages), 1, 0));
+        rest(&mut device, Nanos(20_000_000));
+        used[(write % unit_pages) as usize] += u64::from(moved(&device) > before);
+    }
+    println!("gaps in which pages moved, by the place of the write before in its unit: {used:?}");
+    assert!(used.iter().all(|&gaps| gaps > 50), "{used:?}");
+}
+
+#[test]
 fn a_constant_queue_has_no_gaps() {
     let run = |changes: &[(&str, &str)]| {
         let (mut device, mut rng) = tortured(&[changes, &ROOM]);

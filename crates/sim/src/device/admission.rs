@@ -4,42 +4,17 @@ use base::Data;
 
 use super::Device;
 use crate::ftl::StreamId;
-use crate::host::Command;
 use crate::probe::Probe;
 
 impl<P: Probe> Device<P> {
     /// The data of a write is there.
     #[inline]
-    pub(super) fn has_data(&mut self, tag: u32) {
+    pub(super) fn wait_for_admission(&mut self, tag: u32) {
+        self.admission.push_back(tag);
         // Where others wait already, they wait for something else than this.
-        if !self.admission.is_empty() {
-            return self.admission.push_back(tag);
-        }
-        if !self.admit_within_unit(tag) {
-            self.admission.push_back(tag);
+        if self.admission.len() == 1 {
             self.pump();
         }
-    }
-
-    /// Moves a write that fits into the open unit and does not fill it into the buffer, where it may enter. That changes
-    /// nothing that anybody else waits for. False where it was left alone.
-    #[inline]
-    fn admit_within_unit(&mut self, tag: u32) -> bool {
-        let Command { pages, bytes, fua, .. } = self.commands[tag as usize];
-        if fua || self.geometry().page_granules > 1 {
-            return false;
-        }
-        let stream = self.admission_stream(bytes);
-        if !stream.is_some_and(|stream| self.ftl.stream_has_room(stream)) {
-            return false;
-        }
-        let Some((stream, room_pages)) = self.admissible(bytes).filter(|&(_, room)| pages < room)
-        else {
-            return false;
-        };
-        self.place_write(tag, stream, room_pages);
-        self.end_write(tag);
-        true
     }
 
     /// Moves waiting writes into the buffer until it is full or the host has to wait.
@@ -48,10 +23,7 @@ impl<P: Probe> Device<P> {
         while let Some(tag) = self.admission.front() {
             let len_bytes = self.commands[tag as usize].bytes;
             let Some((stream, room_pages)) = self.admissible(len_bytes) else { return };
-            if self.place_write(tag, stream, room_pages) {
-                self.admission.pop_front();
-                self.end_write(tag);
-            }
+            self.admit_pages(tag, stream, room_pages);
         }
     }
 
@@ -94,14 +66,14 @@ impl<P: Probe> Device<P> {
         is_open
     }
 
-    /// Moves up to so many pages of a write into the buffer; true where they are all that was left of it.
+    /// Moves up to so many pages of a write into the buffer; it ends where they are all of it.
     #[inline]
-    fn place_write(&mut self, tag: u32, stream: StreamId, room_pages: u32) -> bool {
+    fn admit_pages(&mut self, tag: u32, stream: StreamId, room_pages: u32) {
         let command = &mut self.commands[tag as usize];
         let first = command.first_page + command.admitted_pages;
         let count = room_pages.min(command.pages - command.admitted_pages);
         command.admitted_pages += count;
-        let is_whole = command.admitted_pages == command.pages;
+        let (is_whole, fua) = (command.admitted_pages == command.pages, command.fua);
         let data = command.data;
         self.totals.host_pages += u64::from(count);
         if self.geometry().page_granules > 1 {
@@ -110,14 +82,12 @@ impl<P: Probe> Device<P> {
             self.place_pages(stream, first, count);
         }
         self.take_from_bucket();
-        is_whole
-    }
-
-    /// All of a write is in the buffer.
-    #[inline]
-    fn end_write(&mut self, tag: u32) {
+        if !is_whole {
+            return;
+        }
+        self.admission.pop_front();
         self.uncache(tag);
-        if self.commands[tag as usize].fua {
+        if fua {
             self.flush(tag);
         } else {
             self.complete(tag);

@@ -77,7 +77,7 @@ impl<P: Probe> Device<P> {
     /// All that a command needs from NAND is there.
     pub(super) fn have_read(&mut self, tag: u32) {
         if self.commands[tag as usize].kind == OpKind::Write {
-            return self.has_data(tag);
+            return self.wait_for_admission(tag);
         }
         self.cache(tag);
         self.come_to_link(tag);
