@@ -1,13 +1,15 @@
 //! Do fixed seeds give the results of yesterday: in every build, whatever runs beside?
 //!
 //! Each drive lives a fixed life, all drives at once in threads of their own; a hash covers every completion
-//! and every telemetry row. `fixtures/golden.txt` holds what came out when it was last meant to change:
+//! and every telemetry row. Another one covers random models at queue depths of their own, of which a few notice
+//! what no drive of the trade does. `fixtures/golden.txt` holds what came out when it was last meant to change:
 //! a failure prints what the file would have to be. Debug and release builds read the same file.
 #![allow(missing_docs, reason = "a test")]
 
 mod common;
 
 use base::{Completion, Data, Nanos, Op, OpKind, Ratio, Rng, TelemetryRow};
+use common::swarm::{Draft, is_small, torture};
 use common::{SMALL, fill, op};
 use sim::{Device, Model};
 
@@ -209,15 +211,35 @@ fn load(device: &mut Device, count: u64, rng: &mut Rng, hash: &mut Hash) {
     }
 }
 
+/// Random models to draw; a life takes about a millisecond.
+const RANDOM_MODELS: u64 = 2_000;
+
+/// The hash of what random drives tell when they rest.
+fn live_at_random() -> u64 {
+    let mut hash = Hash(0xcbf2_9ce4_8422_2325);
+    for seed in 0..RANDOM_MODELS {
+        let mut rng = Rng::split(seed, "golden models");
+        let draft = Draft::random(&mut rng, &[]);
+        let Some(config) = draft.resolve().ok().filter(is_small) else { continue };
+        torture(&mut Device::new(config), &mut rng, |device| {
+            hash.add([device.now().0]);
+            hash.add_row(&device.telemetry());
+        });
+    }
+    hash.0
+}
+
 #[test]
 fn fixed_seeds_give_the_recorded_results() {
     let lives = lives();
-    let hashes: Vec<u64> = std::thread::scope(|scope| {
+    let (hashes, random): (Vec<u64>, u64) = std::thread::scope(|scope| {
+        let random = scope.spawn(live_at_random);
         let threads: Vec<_> = lives.iter().map(|life| scope.spawn(|| live(life))).collect();
-        threads.into_iter().map(|thread| thread.join().expect("the drive lives")).collect()
+        let hashes = threads.into_iter().map(|thread| thread.join().expect("the drive lives"));
+        (hashes.collect(), random.join().expect("the drives live"))
     });
     let lines = lives.iter().zip(hashes).map(|(life, hash)| format!("{} {hash:016x}\n", life.name));
-    let now: String = lines.collect();
+    let now = lines.collect::<String>() + &format!("random {random:016x}\n");
     let recorded = include_str!("fixtures/golden.txt");
     assert!(
         now.trim() == recorded.trim(),
