@@ -1,8 +1,9 @@
 //! Do fixed seeds give the results of yesterday: in every build, whatever runs beside?
 //!
 //! Each drive lives a fixed life, all drives at once in threads of their own; a hash covers every completion
-//! and every telemetry row. Another one covers random models at queue depths of their own, of which a few notice
-//! what no drive of the trade does. `fixtures/golden.txt` holds what came out when it was last meant to change:
+//! and every telemetry row. Another one covers random models at queue depths of their own: a few of them change
+//! where all of those drives stay as they were. `fixtures/golden.txt` holds what came out when it was last
+//! meant to change:
 //! a failure prints what the file would have to be. Debug and release builds read the same file.
 #![allow(missing_docs, reason = "a test")]
 
@@ -138,6 +139,8 @@ fn parts() -> [Life; 4] {
 struct Hash(u64);
 
 impl Hash {
+    const OF_NOTHING: Self = Self(0xcbf2_9ce4_8422_2325);
+
     fn add(&mut self, words: impl IntoIterator<Item = u64>) {
         for word in words {
             self.0 = (self.0 ^ word).wrapping_mul(0x0000_0100_0000_01b3);
@@ -169,7 +172,7 @@ fn live(life: &Life) -> u64 {
     let mut device = Device::new(model.resolve(life.scale).expect("a consistent model"));
     let pages = u64::from(device.config().geometry.logical_pages);
     let mut rng = Rng::split(1, "golden");
-    let mut hash = Hash(0xcbf2_9ce4_8422_2325);
+    let mut hash = Hash::OF_NOTHING;
     fill(&mut device, pages);
     device.telemetry_start(Nanos(Nanos::SECOND.0 / 10));
     for _ in 0..2 {
@@ -216,7 +219,7 @@ const RANDOM_MODELS: u64 = 2_000;
 
 /// The hash of what random drives tell when they rest.
 fn live_at_random() -> u64 {
-    let mut hash = Hash(0xcbf2_9ce4_8422_2325);
+    let mut hash = Hash::OF_NOTHING;
     for seed in 0..RANDOM_MODELS {
         let mut rng = Rng::split(seed, "golden models");
         let draft = Draft::random(&mut rng, &[]);

@@ -1,7 +1,6 @@
 //! Shared by the integration tests: driving a target by hand.
 
 #![allow(dead_code, unreachable_pub, reason = "each test binary uses its own part")]
-#![allow(clippy::print_stderr, reason = "a skipped test must be heard")]
 
 pub mod loops;
 
