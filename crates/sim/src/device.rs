@@ -13,6 +13,8 @@
 
 mod admission;
 mod compression;
+mod deallocation;
+mod flush;
 mod gc;
 mod mapping;
 pub mod performance_mode;
@@ -39,7 +41,7 @@ use crate::ftl::{Ftl, StreamId};
 use crate::geometry::Geometry;
 use crate::host::link::Link;
 use crate::host::queues::SubmissionQueues;
-use crate::host::{Command, ControllerJob, DeallocateSupport, Server};
+use crate::host::{Command, ControllerJob, Server};
 use crate::mapping::MapLog;
 use crate::model::Config;
 use crate::nand::fast::FastSuperblocks;
@@ -238,27 +240,6 @@ impl<P: Probe> Device<P> {
         self.now_ns = now_ns;
         self.power = power;
         self.wait_for_idle();
-    }
-
-    /// Forgets the logical pages from `first` to before `end` at once, at no cost in time.
-    pub fn deallocate(&mut self, first: u64, end: u64) {
-        if self.config.interface.deallocate != DeallocateSupport::Works {
-            return;
-        }
-        let end = end.min(u64::from(self.geometry().logical_pages));
-        for logical in first..end {
-            self.unmap(logical as u32);
-        }
-        self.journal_deallocation();
-    }
-
-    fn unmap(&mut self, logical: u32) {
-        if self.ftl.unmap(logical) {
-            if let Some(cache) = &mut self.read_cache {
-                cache.remove(logical);
-            }
-            self.probe.unmapped(logical);
-        }
     }
 
     /// The drive's clock.
@@ -468,26 +449,7 @@ impl<P: Probe> Device<P> {
                 self.flush(tag);
                 self.pump();
             }
-            OpKind::Deallocate if self.is_journal_stuck() => self.deallocations.push_back(tag),
-            OpKind::Deallocate => self.execute_deallocation(tag),
-        }
-    }
-
-    fn execute_deallocation(&mut self, tag: u32) {
-        let covered = self.commands[tag as usize].covered();
-        if self.config.interface.deallocate == DeallocateSupport::Works {
-            covered.for_each(|page| self.unmap(page));
-            self.journal_deallocation();
-        }
-        self.complete(tag);
-        self.pump();
-    }
-
-    /// The journal has room again.
-    fn resume_deallocations(&mut self) {
-        while !self.is_journal_stuck() {
-            let Some(tag) = self.deallocations.pop_front() else { return };
-            self.execute_deallocation(tag);
+            OpKind::Deallocate => self.on_deallocation(tag),
         }
     }
 
@@ -589,56 +551,6 @@ impl<P: Probe> Device<P> {
             // It gives no room to anyone; the erase that may follow does.
             StreamId::Gc | StreamId::Cold if rose => self.erase_durable_victims(),
             StreamId::Gc | StreamId::Cold => {}
-        }
-    }
-
-    /// Ends a flush or a forced write: completes the host stream's open unit with padding and waits for all
-    /// its programs; a drive with capacitors has nothing to do.
-    fn flush(&mut self, tag: u32) {
-        if self.config.power_loss_protected {
-            return self.complete(tag);
-        }
-        self.complete_open_units(&StreamId::BUFFERED);
-        let journal = self.want_deallocations();
-        self.flushes.push_back((tag, self.programs.mark(&StreamId::BUFFERED), journal));
-        self.finish_flushes();
-    }
-
-    /// Fills the open units of these streams with nothing, so that they are programmed.
-    fn complete_open_units(&mut self, streams: &[StreamId]) {
-        for &stream in streams {
-            while !self.ftl.is_unit_complete(stream) {
-                self.pad(stream);
-            }
-        }
-    }
-
-    /// Gives up one page of a stream.
-    fn pad(&mut self, stream: StreamId) {
-        let physical = self.ftl.pad(stream);
-        self.probe.padded(stream, physical);
-        self.totals.padding_pages += 1;
-        self.placed_in(stream, physical);
-    }
-
-    /// A page has its place in a stream; programs its unit when that is full.
-    #[inline]
-    fn placed_in(&mut self, stream: StreamId, physical: u32) {
-        if StreamId::BUFFERED.contains(&stream) {
-            self.buffered(stream, physical, 1);
-        } else if self.ftl.is_unit_complete(stream) {
-            self.collector.top_up = None;
-            self.program(physical / self.geometry().unit_pages, stream);
-        }
-    }
-
-    fn finish_flushes(&mut self) {
-        while let Some(&(tag, mark, journal)) = self.flushes.front() {
-            if !self.programs.reached(mark) || self.journal_durable() < journal {
-                return;
-            }
-            self.flushes.pop_front();
-            self.complete(tag);
         }
     }
 }

@@ -8,13 +8,6 @@ use super::text::{code_lines, has_word};
 /// Lines a file may have.
 const LINES_MAX: usize = 600;
 
-/// Files that may be longer: up to how many lines, and why. A table or one state machine.
-const LONG_FILES: &[(&str, usize, &str)] = &[(
-    "crates/sim/src/device.rs",
-    700,
-    "one state machine: the main loop of a drive and what each of its events does",
-)];
-
 /// Marks of unfinished work; spelled in halves so that this file has none.
 const LEFTOVERS: &[&str] =
     &[concat!("FIX", "ME"), concat!("TO", "DO"), concat!("XX", "X"), concat!("db", "g!")];
@@ -90,19 +83,15 @@ fn there_is_something_to_check() {
     assert!(rust_files().len() > 20, "{:?}", rust_files());
 }
 
-fn lines_max(file: &str) -> usize {
-    LONG_FILES.iter().find(|(long, ..)| *long == file).map_or(LINES_MAX, |(_, lines, _)| *lines)
-}
-
 #[test]
 fn files_are_short() {
     let long: Vec<_> = rust_files()
         .into_iter()
         .map(|file| (read(&file).lines().count(), file))
-        .filter(|(lines, file)| *lines > lines_max(file))
+        .filter(|(lines, _)| *lines > LINES_MAX)
         .map(|(lines, file)| format!("{file} has {lines} lines"))
         .collect();
-    must_be_empty(&format!("split it, or list it with a reason in {}", file!()), &long);
+    must_be_empty(&format!("split what has more than {LINES_MAX} lines"), &long);
 }
 
 #[test]

@@ -1,0 +1,60 @@
+//! Deallocation (TRIM): what the host no longer needs is not moved any more.
+//!
+//! Phenomenon: the map forgets the pages that a command covers, and the valid counts of their superblocks fall at
+//! once. Source: ATA DATA SET MANAGEMENT, NVMe Dataset Management. Simplification: it costs one command, whatever its
+//! length; pages of which it covers a part stay. Drives may ignore it or have no such command, see
+//! [`DeallocateSupport`]. Tests: `tests/theory_workloads.rs`, `tests/timing.rs`, `tests/shape.rs`.
+
+use super::Device;
+use crate::host::DeallocateSupport;
+use crate::probe::Probe;
+
+impl<P: Probe> Device<P> {
+    /// Forgets the logical pages from `first` to before `end` at once, at no cost in time.
+    pub fn deallocate(&mut self, first: u64, end: u64) {
+        if self.config.interface.deallocate != DeallocateSupport::Works {
+            return;
+        }
+        let end = end.min(u64::from(self.geometry().logical_pages));
+        for logical in first..end {
+            self.unmap(logical as u32);
+        }
+        self.journal_deallocation();
+    }
+
+    fn unmap(&mut self, logical: u32) {
+        if self.ftl.unmap(logical) {
+            if let Some(cache) = &mut self.read_cache {
+                cache.remove(logical);
+            }
+            self.probe.unmapped(logical);
+        }
+    }
+
+    /// The controller takes up a deallocation; it waits where the journal is full and could not take it.
+    pub(super) fn on_deallocation(&mut self, tag: u32) {
+        if self.is_journal_stuck() {
+            self.deallocations.push_back(tag);
+        } else {
+            self.execute_deallocation(tag);
+        }
+    }
+
+    fn execute_deallocation(&mut self, tag: u32) {
+        let covered = self.commands[tag as usize].covered();
+        if self.config.interface.deallocate == DeallocateSupport::Works {
+            covered.for_each(|page| self.unmap(page));
+            self.journal_deallocation();
+        }
+        self.complete(tag);
+        self.pump();
+    }
+
+    /// The journal has room again.
+    pub(super) fn resume_deallocations(&mut self) {
+        while !self.is_journal_stuck() {
+            let Some(tag) = self.deallocations.pop_front() else { return };
+            self.execute_deallocation(tag);
+        }
+    }
+}
