@@ -390,8 +390,9 @@ fn details(system: &System, on: DeviceNumber) -> BTreeMap<String, String> {
     let mut details =
         BTreeMap::from([("file_system".to_owned(), mount.file_system), ("on".to_owned(), place)]);
     // Unknown where there is no device, as on tmpfs.
-    if let Some(state) = system.by_number(on).and_then(|on| on.disk().text("queue/write_cache")) {
-        details.insert("write_cache".to_owned(), state);
+    let Some(disk) = system.by_number(on).map(|on| on.disk()) else { return details };
+    for (label, attribute) in [("write_cache", "queue/write_cache"), ("io_poll", "queue/io_poll")] {
+        details.extend(disk.text(attribute).map(|value| (label.to_owned(), value)));
     }
     details
 }

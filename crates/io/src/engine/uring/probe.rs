@@ -87,7 +87,9 @@ pub(super) fn check_polling(
 ) -> Result<(), String> {
     // Older kernels take the commands all the same and wait for interrupts.
     let tried = match medium.identity.details.get("io_poll") {
-        Some(flag) if flag == "0" => Err("its queue says queue/io_poll = 0".to_owned()),
+        Some(flag) if flag == "0" => {
+            Err("the queue of its device says queue/io_poll = 0".to_owned())
+        }
         _ => read(),
     };
     tried.map_err(|why| {
