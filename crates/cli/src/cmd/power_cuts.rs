@@ -16,6 +16,7 @@ use crate::args::verify::{QUEUE_DEPTH, VerifyArgs};
 use crate::cmd::run::stop_button;
 use crate::cmd::verify::seed;
 use crate::failure::{EXIT_DONE, EXIT_INTERRUPTED, EXIT_VERDICT};
+use crate::ui::out::{data, talk};
 use crate::ui::table;
 
 /// Commands between two cuts, one of these.
@@ -37,7 +38,8 @@ struct Case<'a> {
     seed: u64,
     queue_depth: u32,
     has_capacitors: bool,
-    has_assumed_mapping: bool,
+    /// Keys of the model with their values that neither it nor the user gave.
+    assumed: Vec<(String, String)>,
 }
 
 pub fn run(args: &VerifyArgs, spec: &TargetSpec, cuts: u64) -> anyhow::Result<u8> {
@@ -48,7 +50,7 @@ pub fn run(args: &VerifyArgs, spec: &TargetSpec, cuts: u64) -> anyhow::Result<u8
         ))
         .into());
     };
-    let (config, has_assumed_mapping) = with_mapping(name, settings)?;
+    let (config, assumed) = with_mapping(name, settings)?;
     check_memory(spec, &config)?;
     let queue_depth = queue_depth(args, &config)?;
     let case = Case {
@@ -56,9 +58,9 @@ pub fn run(args: &VerifyArgs, spec: &TargetSpec, cuts: u64) -> anyhow::Result<u8
         seed: seed(args),
         queue_depth,
         has_capacitors: config.power_loss_protected,
-        has_assumed_mapping,
+        assumed,
     };
-    eprintln!("{}: seed {}, queue depth {queue_depth}, {cuts} cuts", case.target, case.seed);
+    talk!("{}: seed {}, queue depth {queue_depth}, {cuts} cuts", case.target, case.seed);
     let mut rng = Rng::split(case.seed, "power cuts");
     let Some(mut trial) = Trial::new(config, queue_depth, rng.clone()) else {
         return Err(IoError::Usage(format!("{spec} has no [mapping]")).into());
@@ -67,21 +69,29 @@ pub fn run(args: &VerifyArgs, spec: &TargetSpec, cuts: u64) -> anyhow::Result<u8
     trial.age();
     let report = live(trial, cuts, &mut rng, &interrupted);
     match args.format {
-        Format::Json => println!("{}", document(&case, &report)),
+        Format::Json => data!("{}", document(&case, &report)),
         Format::Text => print(&case, &report),
     }
     Ok(exit_code(&report, cuts))
 }
 
-/// The drive, with a mapping of usual size where its model has none.
-fn with_mapping(name: &str, settings: &[(String, String)]) -> Result<(Config, bool), IoError> {
-    let config = configure(name, settings)?;
-    if config.mapping.is_some() {
-        return Ok((config, false));
+/// The drive, with a mapping of usual size where its model has none, and what of that is assumed.
+fn with_mapping(
+    name: &str,
+    settings: &[(String, String)],
+) -> Result<(Config, Vec<(String, String)>), IoError> {
+    let is_mapping = |key: &str| key.starts_with("mapping.");
+    let others: Vec<_> = settings.iter().filter(|(key, _)| !is_mapping(key)).cloned().collect();
+    if configure(name, &others)?.mapping.is_some() {
+        return Ok((configure(name, settings)?, Vec::new()));
     }
-    let assumed = ASSUMED_MAPPING.map(|(key, value)| (key.to_owned(), value.to_owned()));
-    let settings: Vec<_> = settings.iter().cloned().chain(assumed).collect();
-    Ok((configure(name, &settings)?, true))
+    let is_given = |key: &str| settings.iter().any(|(given, _)| given == key);
+    let assumed: Vec<_> = ASSUMED_MAPPING
+        .into_iter()
+        .filter(|(key, _)| !is_given(key))
+        .map(|(key, value)| (key.to_owned(), value.to_owned()))
+        .collect();
+    Ok((configure(name, &[settings, &assumed].concat())?, assumed))
 }
 
 fn check_memory(spec: &TargetSpec, config: &Config) -> Result<(), IoError> {
@@ -116,7 +126,7 @@ fn live(mut trial: Trial, cuts: u64, rng: &mut Rng, interrupted: &AtomicBool) ->
         trial = trial.live(COMMANDS[rng.below(COMMANDS.len() as u64) as usize]);
         let done = trial.report().cuts;
         if done < cuts && done.is_multiple_of(cuts.div_ceil(PROGRESS_LINES)) {
-            eprintln!("{done} of {cuts} cuts");
+            talk!("{done} of {cuts} cuts");
         }
     }
     trial.report().clone()
@@ -145,7 +155,7 @@ fn document(case: &Case<'_>, report: &Report) -> serde_json::Value {
         .collect();
     json!({
         "target": case.target, "seed": case.seed, "queue_depth": case.queue_depth,
-        "has_capacitors": case.has_capacitors, "has_assumed_mapping": case.has_assumed_mapping,
+        "has_capacitors": case.has_capacitors, "has_assumed_mapping": !case.assumed.is_empty(),
         "cuts": report.cuts,
         "acknowledged": {
             "writes": report.writes, "forced_writes": report.forced_writes,
@@ -182,30 +192,31 @@ fn holds(found: Found) -> String {
 
 fn print(case: &Case<'_>, report: &Report) {
     let count = |value: u64| table::count(value as f64);
-    println!("{}: {} losses of power (seed {})", case.target, count(report.cuts), case.seed);
-    if case.has_assumed_mapping {
-        let keys = ASSUMED_MAPPING.map(|(key, value)| format!("{key}={value}"));
-        println!("  the model has no [mapping]; assumed: {}", keys.join("&"));
+    data!("{}: {} losses of power (seed {})", case.target, count(report.cuts), case.seed);
+    if !case.assumed.is_empty() {
+        let keys: Vec<_> =
+            case.assumed.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        data!("  the model has no [mapping]; assumed: {}", keys.join("&"));
     }
-    println!(
+    data!(
         "  acknowledged: {} writes ({} with forced unit access), {} flushes, {} deallocations",
         count(report.writes),
         count(report.forced_writes),
         count(report.flushes),
         count(report.deallocations)
     );
-    println!("  moved by garbage collection: {} pages", count(report.gc_moved_pages));
-    println!(
+    data!("  moved by garbage collection: {} pages", count(report.gc_moved_pages));
+    data!(
         "  cut short: {} commands, {} programs, {} erases",
         count(report.under_way),
         count(report.torn_programs),
         count(report.torn_erases)
     );
-    println!(
+    data!(
         "  writes acknowledged but not durable, as allowed: {}",
         count(report.writes_not_durable)
     );
-    println!("  writes torn, as allowed: {}", count(report.writes_torn));
+    data!("  writes torn, as allowed: {}", count(report.writes_torn));
     print_costs(case, report);
     print_verdict(report);
 }
@@ -213,7 +224,7 @@ fn print(case: &Case<'_>, report: &Report) {
 fn print_costs(case: &Case<'_>, report: &Report) {
     let mean = |cost: Cost| cost.sum / report.cuts.max(1);
     let seconds = |ns| table::latency(ns as f64);
-    println!(
+    data!(
         "  a recovery: {} (at most {}), {} units read (at most {})",
         seconds(mean(report.recovery_ns)),
         seconds(report.recovery_ns.max),
@@ -221,7 +232,7 @@ fn print_costs(case: &Case<'_>, report: &Report) {
         table::count(report.units_read.max as f64)
     );
     if case.has_capacitors {
-        println!("  the capacitors had to last {} at most", seconds(report.held_up_ns.max));
+        data!("  the capacitors had to last {} at most", seconds(report.held_up_ns.max));
     }
 }
 
@@ -230,13 +241,13 @@ fn print_verdict(report: &Report) {
         let promised =
             promised.map_or("nothing".to_owned(), |version| format!("version {version}"));
         let (finding, holds) = (finding.name(), holds(*found));
-        println!("  cut {cut}, page {page}: {finding}: promised {promised}, holds {holds}");
+        data!("  cut {cut}, page {page}: {finding}: promised {promised}, holds {holds}");
     }
-    report.faults.iter().for_each(|fault| println!("  cut {}: {fault}", report.cuts));
+    report.faults.iter().for_each(|fault| data!("  cut {}: {fault}", report.cuts));
     if report.is_kept() {
-        println!("The drive kept every promise.");
+        data!("The drive kept every promise.");
     } else {
-        println!("The drive broke its promise for {} pages.", report.broken_pages);
+        data!("The drive broke its promise for {} pages.", report.broken_pages);
     }
 }
 
@@ -250,7 +261,7 @@ mod tests {
         seed: 1,
         queue_depth: 8,
         has_capacitors: false,
-        has_assumed_mapping: true,
+        assumed: Vec::new(),
     };
 
     /// A small drive that has been used for a while.
@@ -293,6 +304,16 @@ mod tests {
             nand.lose_map(|unit| matches!(unit, sim::power_loss::MapUnit::Segment { .. }));
         };
         assert_eq!(exit_code(&damaged(lose_checkpoints), 20), EXIT_VERDICT);
+    }
+
+    #[test]
+    fn what_the_user_says_of_the_map_is_not_assumed() {
+        let setting = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+        let settings = [setting("scale", "1/512"), setting("mapping.entry_bytes", "16")];
+        let (config, assumed) = with_mapping("sandisk-extreme-ii-480gb", &settings).expect("valid");
+        assert_eq!(config.mapping.map(|mapping| mapping.unit_entries), Some(32_768 / 16));
+        let keys: Vec<_> = assumed.iter().map(|(key, _)| key.as_str()).collect();
+        assert_eq!(keys, ["mapping.map_entry_bytes", "mapping.journal_superblocks"]);
     }
 
     #[test]
