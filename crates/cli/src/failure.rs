@@ -8,6 +8,7 @@ use run::RunError;
 use serde::Serialize;
 
 use crate::args::Format;
+use crate::ui::out::{self, data, talk};
 
 /// Everything went well, or a verdict failed: codes 0 and 1 are the commands' own.
 pub const EXIT_DONE: u8 = 0;
@@ -41,10 +42,10 @@ impl Failure {
 
     /// Prints it: to stderr for people, and as the one document on stdout where JSON was asked for.
     pub fn print(&self, format: Format) {
-        eprintln!("error: {}", self.message);
+        talk!("error: {}", self.message);
         if format == Format::Json {
             let run_dirs: [&str; 0] = [];
-            println!("{}", serde_json::json!({ "error": self, "run_dirs": run_dirs }));
+            data!("{}", serde_json::json!({ "error": self, "run_dirs": run_dirs }));
         }
     }
 }
@@ -124,19 +125,37 @@ fn classify_store(error: &StoreError) -> (&'static str, u8) {
     if error.is_usage() { ("usage", EXIT_USAGE) } else { ("result", EXIT_IO) }
 }
 
+/// The exit code where data did not get to stdout. A reader that left early, as `head` does, has what it wanted.
+pub fn of_output() -> Option<u8> {
+    let error = out::data_lost()?;
+    talk!("error: the output is not complete: stdout: {error}");
+    Some(EXIT_IO)
+}
+
+/// The exit code where an argument is not text; run.json could not say what the command was.
+pub fn of_words() -> Option<u8> {
+    let word = std::env::args_os().find(|word| word.to_str().is_none())?;
+    let word = word.to_string_lossy();
+    talk!(
+        "error: the argument {word:?} is not UTF-8; use names that are, for instance through a link"
+    );
+    Some(EXIT_USAGE)
+}
+
 /// The exit for arguments that clap did not take; help and version are no errors.
 pub fn usage_exit(error: &clap::Error) -> std::process::ExitCode {
     let is_error = error.use_stderr();
     let _ = error.print();
     // The arguments did not parse, so whether JSON was wanted is read from them as text.
-    let words: Vec<String> = std::env::args().collect();
+    let words: Vec<String> =
+        std::env::args_os().map(|word| word.to_string_lossy().into()).collect();
     let wants_json = words.windows(2).any(|pair| pair[0] == "--format" && pair[1] == "json")
         || words.iter().any(|word| word == "--format=json");
     if is_error && wants_json {
         let message = error.render().to_string();
         let reason = "usage".to_owned();
         let failure = Failure { reason, message, exit_code: EXIT_USAGE };
-        println!("{}", serde_json::json!({ "error": failure, "run_dirs": [] }));
+        data!("{}", serde_json::json!({ "error": failure, "run_dirs": [] }));
     }
     std::process::ExitCode::from(if is_error { EXIT_USAGE } else { EXIT_DONE })
 }

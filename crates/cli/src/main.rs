@@ -3,11 +3,11 @@
 //! stdout is data, stderr is talk; with `--format json` stdout is exactly one JSON document, whatever
 //! happens.
 #![expect(unreachable_pub, reason = "a program has no users but itself")]
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "the program's own output")]
 
 mod args;
 mod cmd;
 mod failure;
+mod output_file;
 mod target;
 mod ui;
 
@@ -25,19 +25,20 @@ use failure::Failure;
 static ALLOCATOR: io::huge_pages::HugePages = io::huge_pages::HugePages;
 
 fn main() -> ExitCode {
+    if let Some(code) = failure::of_words() {
+        return ExitCode::from(code);
+    }
     let args = match Args::try_parse() {
         Ok(args) => args,
         Err(error) => return failure::usage_exit(&error),
     };
     let format = args.format();
-    match dispatch(args) {
-        Ok(code) => ExitCode::from(code),
-        Err(error) => {
-            let failure = Failure::from_error(&error);
-            failure.print(format);
-            ExitCode::from(failure.exit_code)
-        }
-    }
+    let code = dispatch(args).unwrap_or_else(|error| {
+        let failure = Failure::from_error(&error);
+        failure.print(format);
+        failure.exit_code
+    });
+    ExitCode::from(failure::of_output().unwrap_or(code))
 }
 
 fn dispatch(args: Args) -> anyhow::Result<u8> {

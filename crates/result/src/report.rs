@@ -1,7 +1,6 @@
 //! The report: one JSON document in a self-contained HTML file.
 //!
-//! [`build`] gathers the document from run directories, [`render_html`] puts it into the page that
-//! `cargo xtask web` built, [`write_report`] writes the file.
+//! [`build`] gathers the document from run directories, and it goes into the [`Page`] that `cargo xtask web` built.
 
 mod html;
 mod view;
@@ -16,7 +15,7 @@ use crate::schema::{Finding, Phase, Resumed, RunStatus, Span, Table, Target, Ver
 use crate::stats::difference::Difference;
 use crate::stats::health::HealthSummary;
 
-pub use html::{ReportError, render_html, write_report};
+pub use html::{Page, ReportError};
 pub use view::build;
 
 /// Version of the report document that this build writes.

@@ -20,7 +20,6 @@ pub use error::StoreError;
 pub use library::{LibraryEntry, list, preflight, resolve_run};
 pub use reader::RunDir;
 
-pub(crate) use atomic::replace_file;
 use atomic::{replace_files, sync_dir};
 use encode::EncodedPhase;
 

@@ -11,6 +11,7 @@ mod interrupt;
 mod killed;
 mod lab;
 mod loop_device;
+mod output;
 mod recording;
 mod simulated;
 mod stall;

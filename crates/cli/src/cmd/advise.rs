@@ -17,6 +17,7 @@ use crate::cmd::review::total_cost;
 use crate::cmd::run::{Job, one, stop_button};
 use crate::failure::{EXIT_DONE, EXIT_INTERRUPTED, EXIT_VERDICT};
 use crate::target;
+use crate::ui::out::{data, talk};
 use crate::ui::progress::Progress;
 use crate::ui::table::{self, bytes, count, latency, seconds};
 
@@ -39,7 +40,7 @@ pub fn run(args: &SpareArgs) -> anyhow::Result<u8> {
         return Ok(EXIT_DONE);
     }
     if !args.drive.quiet {
-        eprintln!("{}", announcement(&search, cost));
+        talk!("{}", announcement(&search, cost));
     }
     let interrupted = stop_button()?;
     let progress = Progress::new(args.drive.quiet);
@@ -52,7 +53,7 @@ pub fn run(args: &SpareArgs) -> anyhow::Result<u8> {
     match advice {
         Ok(advice) => Ok(print(args, &search, &described, &advice)),
         Err(_) if interrupted.load(Ordering::Relaxed) => {
-            eprintln!("interrupted; the runs so far are in {}", args.common.library.display());
+            talk!("interrupted; the runs so far are in {}", args.common.library.display());
             Ok(EXIT_INTERRUPTED)
         }
         Err(error) => Err(error),
@@ -94,7 +95,7 @@ fn announcement(search: &Search, cost: Cost) -> String {
 fn print_plan(args: &SpareArgs, search: &Search, described: &Described, cost: Cost) {
     let erases = matches!(described.identity.kind, TargetKind::Block | TargetKind::File);
     match args.common.format {
-        Format::Json => println!(
+        Format::Json => data!(
             "{}",
             serde_json::json!({
                 "target": args.target, "holds": search.floor().in_words(), "destructive": erases,
@@ -104,8 +105,8 @@ fn print_plan(args: &SpareArgs, search: &Search, described: &Described, cost: Co
         ),
         Format::Text => {
             let destroys = if erases { " DESTROYS DATA;" } else { "" };
-            println!("{}:{destroys} {}", described.identity.name, announcement(search, cost));
-            described.needs().iter().for_each(|needs| println!("  needs {needs}"));
+            data!("{}:{destroys} {}", described.identity.name, announcement(search, cost));
+            described.needs().iter().for_each(|needs| data!("  needs {needs}"));
         }
     }
 }
@@ -116,12 +117,12 @@ fn print(args: &SpareArgs, search: &Search, described: &Described, advice: &Advi
     let block_bytes = u64::from(described.limits.logical_block_bytes);
     let answer = advice.answer.map(|position| &advice.tried[position]);
     match args.common.format {
-        Format::Json => println!("{}", document(args, search, described, advice)),
+        Format::Json => data!("{}", document(args, search, described, advice)),
         Format::Text => {
             print_tries(search, advice);
             match answer {
                 Some(answer) => print_answer(search, identity, block_bytes, answer),
-                None => println!("{}", refusal(search, &advice.tried[advice.best])),
+                None => data!("{}", refusal(search, &advice.tried[advice.best])),
             }
         }
     }
@@ -173,8 +174,8 @@ fn print_tries(search: &Search, advice: &Advice) {
 fn print_answer(search: &Search, identity: &Identity, block_bytes: u64, answer: &Tried) {
     let metric = |name: &str| answer.run.metrics.get(name).copied().flatten();
     let simulated = if identity.kind == TargetKind::Simulated { " (simulated)" } else { "" };
-    println!();
-    println!(
+    data!("");
+    data!(
         "{}{simulated} holds {} with {} spare: {}",
         identity.name,
         search.floor().in_words(),
@@ -182,7 +183,7 @@ fn print_answer(search: &Search, identity: &Identity, block_bytes: u64, answer: 
         figure(search, answer.figure)
     );
     let rate = |name| metric(name).map_or_else(|| "-".to_owned(), count);
-    println!(
+    data!(
         "  there: mean {} IOPS, slowest second {}, p99 {}",
         rate("iops_steady_mean"),
         rate("iops_steady_min"),
@@ -190,18 +191,18 @@ fn print_answer(search: &Search, identity: &Identity, block_bytes: u64, answer: 
     );
     let span_bytes = answer.at.span_bytes;
     if span_bytes == identity.capacity_bytes {
-        println!("  Nothing need be set up: the drive keeps that much anyway.");
+        data!("  Nothing need be set up: the drive keeps that much anyway.");
         return;
     }
-    println!(
+    data!(
         "  use {} blocks of {block_bytes} bytes, {span_bytes} bytes, from LBA 0; leave the rest unwritten after a \
          purge:",
         span_bytes / block_bytes
     );
     for (way, command) in set_up(span_bytes, block_bytes) {
-        println!("    {way}: {command}");
+        data!("    {way}: {command}");
     }
-    println!("  More ways and what undoes them: docs/spare-area.md");
+    data!("  More ways and what undoes them: docs/spare-area.md");
 }
 
 /// The ways to make it last; see `docs/spare-area.md`.

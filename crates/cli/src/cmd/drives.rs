@@ -6,6 +6,7 @@ use sim::{Config, Model};
 
 use crate::args::{DrivesCheckArgs, Format};
 use crate::failure::EXIT_DONE;
+use crate::ui::out::data;
 use crate::ui::table::{self, bytes, count};
 
 pub fn check(args: &DrivesCheckArgs) -> anyhow::Result<u8> {
@@ -16,7 +17,7 @@ pub fn check(args: &DrivesCheckArgs) -> anyhow::Result<u8> {
     let model = Model::load(&name, &text, &[]).map_err(usage)?;
     let config = model.resolve(Ratio::ONE).map_err(usage)?;
     match args.format {
-        Format::Json => println!("{}", document(&model, &config)),
+        Format::Json => data!("{}", document(&model, &config)),
         Format::Text => print(&model, &config),
     }
     Ok(EXIT_DONE)
@@ -34,7 +35,7 @@ fn print(model: &Model, config: &Config) {
     let geometry = &config.geometry;
     let superblock_bytes = geometry.superblock_bytes();
     let spare = 1.0 - config.capacity_bytes() as f64 / config.raw_bytes as f64;
-    println!("{} is valid", model.name);
+    data!("{} is valid", model.name);
     let row = |label: &str, value: String| vec![format!("  {label}"), value];
     table::print(&[
         row("capacity", bytes(config.capacity_bytes())),

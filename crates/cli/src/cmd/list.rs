@@ -5,12 +5,13 @@ use run::Test;
 
 use crate::args::{Format, ListArgs};
 use crate::failure::EXIT_DONE;
+use crate::ui::out::data;
 use crate::ui::table::{self, bytes};
 
 pub fn run(args: &ListArgs) -> anyhow::Result<u8> {
     let devices = discover::list();
     match args.format {
-        Format::Json => println!("{}", document(&devices)?),
+        Format::Json => data!("{}", document(&devices)?),
         Format::Text => print(&devices)?,
     }
     Ok(EXIT_DONE)
@@ -50,7 +51,7 @@ fn document(devices: &[DeviceReport]) -> anyhow::Result<serde_json::Value> {
 }
 
 fn print(devices: &[DeviceReport]) -> anyhow::Result<()> {
-    println!("Devices:");
+    data!("Devices:");
     let rows = devices.iter().map(|device| {
         let state = match device.in_use.first() {
             Some(reason) => format!("in use: {}", reason.code),
@@ -61,10 +62,10 @@ fn print(devices: &[DeviceReport]) -> anyhow::Result<()> {
     });
     let rows: Vec<_> = rows.collect();
     if rows.is_empty() {
-        println!("  none");
+        data!("  none");
     }
     table::print(&rows);
-    println!("\nDrive models (simulated):");
+    data!("\nDrive models (simulated):");
     let mut rows = Vec::new();
     for (name, _) in sim::model::BUILT_IN {
         let target = format!("sim:{name}");
@@ -72,9 +73,9 @@ fn print(devices: &[DeviceReport]) -> anyhow::Result<()> {
         rows.push(vec![format!("  {target}"), bytes(identity.capacity_bytes), identity.name]);
     }
     table::print(&rows);
-    println!("\nTests:");
+    data!("\nTests:");
     for test in Test::ALL {
-        println!("  {}: {}", test.name(), test.question());
+        data!("  {}: {}", test.name(), test.question());
         let rows = test.params().iter().map(|param| {
             vec![format!("    --set {}={}", param.name, param.default), param.help.to_owned()]
         });

@@ -18,6 +18,7 @@ use run::{Request, SpanRequest};
 use crate::args::{Format, PlanArgs, TestArgs};
 use crate::failure::EXIT_DONE;
 use crate::target;
+use crate::ui::out::data;
 use crate::ui::table::{bytes, seconds};
 
 /// What nobody can know before: taken for estimates, and said to be one.
@@ -83,7 +84,7 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<u8> {
         }
     }
     if args.test.common.format == Format::Json {
-        println!("{}", serde_json::json!({ "plans": documents }));
+        data!("{}", serde_json::json!({ "plans": documents }));
     }
     Ok(EXIT_DONE)
 }
@@ -274,35 +275,35 @@ fn document(described: &Described, plan: &Plan, method: Option<PurgeMethod>) -> 
 }
 
 fn print(described: &Described, plan: &Plan, method: Option<PurgeMethod>) {
-    println!("{}, span {}", described.identity.name, bytes(plan.span.span_bytes));
+    data!("{}, span {}", described.identity.name, bytes(plan.span.span_bytes));
     let is_real = matches!(described.identity.kind, TargetKind::Block | TargetKind::File);
     let overwritten_bytes = overwritten_bytes(described, method);
     for step in &plan.procedure.steps {
         if step.rounds_max() > 1 {
-            println!("  up to {} rounds of:", step.rounds_max());
+            data!("  up to {} rounds of:", step.rounds_max());
         }
         if let Some(phases_max) = step.phases_max() {
-            println!("  up to {phases_max} of these, chosen by what was measured before:");
+            data!("  up to {phases_max} of these, chosen by what was measured before:");
         }
         let phases = step.phases().iter();
         phases.for_each(|phase| print_phase(phase, is_real, overwritten_bytes));
     }
     for note in &plan.procedure.notes {
-        println!("  note: {note}");
+        data!("  note: {note}");
     }
     if let Some(method) = method {
-        println!("  purge by {}", method.name());
+        data!("  purge by {}", method.name());
         for option in &described.purge_options {
             if let Some(obstacle) = &option.obstacle {
-                println!("    not by {}: {obstacle}", option.method.name());
+                data!("    not by {}: {obstacle}", option.method.name());
             }
         }
     }
     if let Some(needs) = &described.needs {
-        println!("  needs {needs}");
+        data!("  needs {needs}");
     }
     for refusal in &described.refusals {
-        println!("  would be refused ({}): {}", refusal.code, refusal.message);
+        data!("  would be refused ({}): {}", refusal.code, refusal.message);
     }
 }
 
@@ -320,5 +321,5 @@ fn print_phase(phase: &PhaseSpec, is_real: bool, overwritten_bytes: u64) {
     } else {
         String::new()
     };
-    println!("  {:6}{erases} {time}{clock}{up_to}: {}", phase.name, phase.what);
+    data!("  {:6}{erases} {time}{clock}{up_to}: {}", phase.name, phase.what);
 }

@@ -3,6 +3,7 @@
 
 use crate::args::{Format, RestoreArgs};
 use crate::failure::{EXIT_DONE, Failure};
+use crate::ui::out::{data, talk};
 
 pub fn run(args: &RestoreArgs) -> anyhow::Result<u8> {
     let (mut restored, mut failures) = (Vec::new(), Vec::new());
@@ -13,19 +14,19 @@ pub fn run(args: &RestoreArgs) -> anyhow::Result<u8> {
         }
     }
     for failure in &failures {
-        eprintln!("error: {}", failure.message);
+        talk!("error: {}", failure.message);
     }
     match args.format {
-        Format::Json => println!(
+        Format::Json => data!(
             "{}",
             serde_json::json!({
                 "restored": restored, "error": failures.first(), "errors": failures,
             })
         ),
         Format::Text if restored.is_empty() && failures.is_empty() => {
-            println!("no run has left anything behind");
+            data!("no run has left anything behind");
         }
-        Format::Text => restored.iter().for_each(|words| println!("{words}")),
+        Format::Text => restored.iter().for_each(|words| data!("{words}")),
     }
     Ok(failures.first().map_or(EXIT_DONE, |failure| failure.exit_code))
 }
@@ -34,8 +35,8 @@ pub fn run(args: &RestoreArgs) -> anyhow::Result<u8> {
 pub fn before_a_run() {
     for outcome in io::rest::restore_left_behind() {
         match outcome {
-            Ok(words) => eprintln!("restored: {words}"),
-            Err(error) => eprintln!("warning: {}", Failure::from_error(&error.into()).message),
+            Ok(words) => talk!("restored: {words}"),
+            Err(error) => talk!("warning: {}", Failure::from_error(&error.into()).message),
         }
     }
 }

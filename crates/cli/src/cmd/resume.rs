@@ -15,6 +15,7 @@ use run::RunError;
 use crate::args::resume::{ResumeArgs, RunCommand};
 use crate::args::{Args, Command, RunArgs};
 use crate::cmd::run::{Job, Origin, carry_out};
+use crate::ui::out::talk;
 
 pub fn run(args: ResumeArgs) -> anyhow::Result<u8> {
     let dir = resolve_run(&args.library, &args.run)?;
@@ -44,7 +45,7 @@ pub fn run(args: ResumeArgs) -> anyhow::Result<u8> {
         earlier.is_some_and(|dir| dir.run().status == RunStatus::Complete)
     };
     if !args.quiet && tasks.iter().all(|(_, origin)| is_complete(origin)) {
-        eprintln!("every run of this call is complete; there is nothing to continue");
+        talk!("every run of this call is complete; there is nothing to continue");
     }
     said.test.common.library = library;
     said.test.common.format = args.format;

@@ -10,17 +10,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use base::{Bytes, Nanos};
 use io::TargetSpec;
 use io::meter::MeterSpec;
-use result::report::{build, render_html, write_report};
+use result::report::{Page, build};
 use result::schema::{Run, RunStatus, VerdictOutcome};
 use result::store::{self, RunDir};
 use run::{SpanRequest, Test};
 
 use crate::args::{CommonArgs, Format, ReviewArgs, RunArgs};
 use crate::cmd::plan::{self, Cost};
-use crate::cmd::restore;
 use crate::cmd::run::{Job, exit_code, one, repeat_command, stop_button};
+use crate::cmd::{report, restore};
 use crate::failure::{EXIT_DONE, EXIT_VERDICT, Failure};
+use crate::output_file::OutputFile;
 use crate::target;
+use crate::ui::out::{data, talk};
 use crate::ui::progress::Progress;
 use crate::ui::table::{bytes, seconds};
 
@@ -86,6 +88,9 @@ struct Part {
 
 pub fn run(args: &ReviewArgs) -> anyhow::Result<u8> {
     let (parts, skipped) = parts(args)?;
+    // Before hours are spent on what it shows.
+    let page = Page::load(args.web.as_deref())?;
+    OutputFile::check(&args.output)?;
     announce(args, &parts, &skipped);
     restore::before_a_run();
     let interrupted = stop_button()?;
@@ -105,8 +110,8 @@ pub fn run(args: &ReviewArgs) -> anyhow::Result<u8> {
         }
     }
     progress.finish();
-    let report = write_page(args, &runs, &mut failures);
-    print(args, &runs, &skipped, &failures, report.as_ref());
+    let report = write_page(args, &page, &runs, &mut failures);
+    print(args, &runs, &skipped, &failures, report.as_deref());
     let says_no = |run: &Run| {
         run.verdict.as_ref().is_some_and(|verdict| verdict.outcome == VerdictOutcome::Fail)
     };
@@ -240,7 +245,7 @@ fn announce(args: &ReviewArgs, parts: &[Part], skipped: &[String]) {
         let words = repeat_command(&part.args, &part.job);
         let time = seconds(part.cost.time.unwrap_or_default());
         let written = bytes(part.cost.written_bytes);
-        eprintln!("{:2}. {words}\n    up to about {time}{clock}, {written} written", index + 1);
+        talk!("{:2}. {words}\n    up to about {time}{clock}, {written} written", index + 1);
     }
     let written = parts.iter().map(|part| part.cost.written_bytes).fold(0, u64::saturating_add);
     let time = |simulated| {
@@ -248,14 +253,14 @@ fn announce(args: &ReviewArgs, parts: &[Part], skipped: &[String]) {
         let sum = of_kind.filter_map(|part| part.cost.time).map(|time| time.0);
         seconds(Nanos(sum.fold(0, u64::saturating_add)))
     };
-    eprintln!(
+    talk!(
         "{} runs, up to about {} on real targets and {} of virtual time, {} written",
         parts.len(),
         time(false),
         time(true),
         bytes(written)
     );
-    skipped.iter().for_each(|reason| eprintln!("left out: {reason}"));
+    skipped.iter().for_each(|reason| talk!("left out: {reason}"));
 }
 
 type Carried = (PathBuf, Run, Option<anyhow::Error>);
@@ -289,14 +294,13 @@ fn completed(args: &ReviewArgs, command: &str) -> Option<RunDir> {
 /// Writes the page; a page that cannot be made does not take the runs with it.
 fn write_page(
     args: &ReviewArgs,
+    page: &Page,
     runs: &[(PathBuf, Run)],
     failures: &mut Vec<Failure>,
-) -> Option<PathBuf> {
-    let make = || -> anyhow::Result<PathBuf> {
+) -> Option<String> {
+    let make = || -> anyhow::Result<String> {
         let dirs = runs.iter().map(|(dir, _)| RunDir::open(dir)).collect::<Result<Vec<_>, _>>()?;
-        let report = build(&args.title, &dirs)?;
-        write_report(&args.output, &render_html(&report, args.web.as_deref())?)?;
-        Ok(std::path::absolute(&args.output)?)
+        report::write_page(&args.output, page, &build(&args.title, &dirs)?)
     };
     if runs.is_empty() {
         return None;
@@ -309,9 +313,9 @@ fn print(
     runs: &[(PathBuf, Run)],
     skipped: &[String],
     failures: &[Failure],
-    report: Option<&PathBuf>,
+    report: Option<&str>,
 ) {
-    failures.iter().for_each(|failure| eprintln!("error: {}", failure.message));
+    failures.iter().for_each(|failure| talk!("error: {}", failure.message));
     if args.common.format == Format::Json {
         let dirs: Vec<_> = runs.iter().map(|(dir, _)| dir).collect();
         let verdicts: Vec<_> = runs.iter().filter_map(|(_, run)| run.verdict.as_ref()).collect();
@@ -319,15 +323,15 @@ fn print(
             "run_dirs": dirs, "report": report, "verdicts": verdicts, "left_out": skipped,
             "error": failures.first(), "errors": failures,
         });
-        println!("{document}");
+        data!("{document}");
         return;
     }
     for (dir, run) in runs {
-        println!("{}: {}, {}", run.target.name, run.test, run.span.variant);
+        data!("{}: {}, {}", run.target.name, run.test, run.span.variant);
         let verdict = run.verdict.iter().map(|verdict| &verdict.text);
         let findings = run.findings.iter().map(|finding| &finding.text);
-        verdict.chain(findings).for_each(|text| println!("  - {text}"));
-        println!("  {}", dir.display());
+        verdict.chain(findings).for_each(|text| data!("  - {text}"));
+        data!("  {}", dir.display());
     }
-    report.iter().for_each(|path| println!("{}", path.display()));
+    report.iter().for_each(|path| data!("{path}"));
 }

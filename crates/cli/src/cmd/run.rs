@@ -17,6 +17,7 @@ use crate::args::{Format, RunArgs, TestArgs};
 use crate::cmd::{plan, restore, show};
 use crate::failure::{EXIT_DONE, EXIT_INTERRUPTED, EXIT_IO, EXIT_VERDICT, Failure};
 use crate::target::{self, Visitor};
+use crate::ui::out::{data, talk};
 use crate::ui::progress::Progress;
 
 /// One run to do.
@@ -261,16 +262,16 @@ fn report(args: &RunArgs, done: Vec<Option<Done>>, interrupted: bool) -> anyhow:
         }
     }
     for failure in &failures {
-        eprintln!("error: {}", failure.message);
+        talk!("error: {}", failure.message);
     }
     let dirs = outcomes.iter().map(|outcome| &outcome.dir).chain(&rescued);
     match args.test.common.format {
-        Format::Json => println!("{}", document(&outcomes, dirs, &failures)),
+        Format::Json => data!("{}", document(&outcomes, dirs, &failures)),
         Format::Text => {
             for outcome in &outcomes {
                 show::print_summary(&outcome.run, &outcome.dir);
             }
-            dirs.for_each(|dir| println!("{}", dir.display()));
+            dirs.for_each(|dir| data!("{}", dir.display()));
         }
     }
     let failed = |outcome: &Outcome| {

@@ -13,6 +13,7 @@ use run::recorder::Recorder;
 
 use crate::args::{Format, SelftestArgs};
 use crate::failure::EXIT_DONE;
+use crate::ui::out::data;
 use crate::ui::table::{self, count};
 
 const QUEUE_DEPTHS: [u32; 3] = [1, 32, 128];
@@ -29,15 +30,15 @@ pub fn run(args: &SelftestArgs) -> anyhow::Result<u8> {
     let clock_ns = clock_resolution_ns();
     match args.format {
         Format::Json => {
-            println!(
+            data!(
                 "{}",
                 serde_json::json!({ "null_target": costs, "clock_resolution_ns": clock_ns })
             );
         }
         Format::Text => {
-            println!("Cost of the harness on the null target:");
+            data!("Cost of the harness on the null target:");
             table::print(&rows);
-            println!("Smallest step of the clock: {clock_ns} ns");
+            data!("Smallest step of the clock: {clock_ns} ns");
         }
     }
     Ok(EXIT_DONE)

@@ -9,6 +9,7 @@ use result::store::{RunDir, resolve_run};
 
 use crate::args::{Format, ShowArgs};
 use crate::failure::EXIT_DONE;
+use crate::ui::out::data;
 use crate::ui::table::{self, bytes, count, latency, seconds};
 
 /// How a figure is shown.
@@ -82,15 +83,15 @@ pub fn run(args: &ShowArgs) -> anyhow::Result<u8> {
     }
     if args.format == Format::Json {
         let document: Vec<_> = runs.iter().map(|(_, run)| run.run()).collect();
-        println!("{}", serde_json::to_string_pretty(&document)?);
+        data!("{}", serde_json::to_string_pretty(&document)?);
         return Ok(EXIT_DONE);
     }
     for (dir, run) in &runs {
         print_summary(run.run(), dir);
-        println!("{}", dir.display());
+        data!("{}", dir.display());
     }
     for pair in differences(&runs.iter().map(|(_, run)| run.run()).collect::<Vec<_>>()) {
-        println!("{}", pair.text);
+        data!("{}", pair.text);
     }
     Ok(EXIT_DONE)
 }
@@ -98,20 +99,20 @@ pub fn run(args: &ShowArgs) -> anyhow::Result<u8> {
 /// Prints one run: what, how it ended, figures, sentences.
 pub fn print_summary(run: &Run, dir: &Path) {
     let simulated = if run.target.kind == "simulated" { " (simulated)" } else { "" };
-    println!("{}{simulated}: {}, {}", run.target.name, run.test, variant(run));
+    data!("{}{simulated}: {}, {}", run.target.name, run.test, variant(run));
     if run.status != RunStatus::Complete {
-        println!("  {}", status_words(run.status));
+        data!("  {}", status_words(run.status));
     }
     if matches!(run.status, RunStatus::Interrupted | RunStatus::Failed) {
-        println!("  to continue it: ssdlab run --resume {}", dir.display());
+        data!("  to continue it: ssdlab run --resume {}", dir.display());
     }
     if let Some(resumed) = &run.resumed {
-        println!("  continues {}, {} of its phases kept", resumed.run_id, resumed.phases_kept);
+        data!("  continues {}, {} of its phases kept", resumed.run_id, resumed.phases_kept);
     }
     for phase in &run.phases {
         let moved =
             if phase.bytes > 0 { format!(", {}", bytes(phase.bytes)) } else { String::new() };
-        println!(
+        data!(
             "  {:6} {}{moved}: {}",
             phase.name,
             seconds(base::Nanos(phase.duration_ns)),
@@ -126,13 +127,13 @@ pub fn print_summary(run: &Run, dir: &Path) {
     print_tables(&run.tables);
     run.health.as_ref().and_then(HealthSummary::of).iter().for_each(print_health);
     if let Some(verdict) = &run.verdict {
-        println!("  verdict: {}", verdict.text);
+        data!("  verdict: {}", verdict.text);
     }
     for finding in &run.findings {
-        println!("  - {}", finding.text);
+        data!("  - {}", finding.text);
     }
     for warning in &run.warnings {
-        println!("  warning: {warning}");
+        data!("  warning: {warning}");
     }
 }
 
@@ -142,13 +143,13 @@ fn print_tables(tables: &[Table]) {
         print_table(table);
         let next = tables.get(index + 1).map(|next| &next.conditions);
         if next != Some(&table.conditions) {
-            table.conditions.iter().for_each(|(label, value)| println!("    {label}: {value}"));
+            table.conditions.iter().for_each(|(label, value)| data!("    {label}: {value}"));
         }
     }
 }
 
 fn print_table(table: &Table) {
-    println!("  {}:", table.title);
+    data!("  {}:", table.title);
     let heading = table.columns.iter().map(column_heading);
     let mut rows = vec![[format!("    {}", table.row_name)].into_iter().chain(heading).collect()];
     for row in &table.rows {
@@ -162,7 +163,7 @@ fn print_table(table: &Table) {
 
 /// What the drive said about itself before and after the run.
 fn print_health(health: &HealthSummary) {
-    println!("  The drive's own counters ({}):", health.source);
+    data!("  The drive's own counters ({}):", health.source);
     let heading = ["    ", "before", "after", "change"].map(str::to_owned).to_vec();
     let line = |row: &HealthRow| {
         let text = |value: Option<i64>| {
@@ -177,10 +178,10 @@ fn print_health(health: &HealthSummary) {
     let rows: Vec<_> = [heading].into_iter().chain(health.rows.iter().map(line)).collect();
     table::print(&rows);
     if let Some((low, high)) = health.temperature_c {
-        println!("    {low} to {high} degrees C in {} looks", health.looks);
+        data!("    {low} to {high} degrees C in {} looks", health.looks);
     }
     if let Some(ratio) = health.nand_over_host {
-        println!("    write amplification of the whole run, by these counters: {ratio:.2}");
+        data!("    write amplification of the whole run, by these counters: {ratio:.2}");
     }
 }
 

@@ -17,6 +17,7 @@ use crate::args::Format;
 use crate::args::verify::VerifyArgs;
 use crate::cmd::run::stop_button;
 use crate::failure::{EXIT_DONE, EXIT_VERDICT};
+use crate::ui::out::data;
 
 pub fn run(args: &VerifyArgs) -> anyhow::Result<u8> {
     let spec: TargetSpec = args.target.parse()?;
@@ -36,7 +37,7 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<u8> {
         (Some(written), promises, report)
     };
     match args.format {
-        Format::Json => println!("{}", document(args, written, &promises, &report)),
+        Format::Json => data!("{}", document(args, written, &promises, &report)),
         Format::Text => print(args, written, &promises, &report),
     }
     Ok(if report.broken_blocks() > 0 { EXIT_VERDICT } else { EXIT_DONE })
@@ -144,20 +145,20 @@ fn document(
 
 fn print(args: &VerifyArgs, written: Option<Written>, promises: &Promises, report: &Report) {
     if let Some(Written { writes, flushes }) = written {
-        println!("{}: {writes} writes acknowledged in {flushes} flushed batches", args.target);
+        data!("{}: {writes} writes acknowledged in {flushes} flushed batches", args.target);
     }
-    println!("{} blocks were promised (journal {})", promises.durable.len(), shown(&args.journal));
+    data!("{} blocks were promised (journal {})", promises.durable.len(), shown(&args.journal));
     for (finding, count) in &report.counts {
-        println!("  {count:>10} {}", finding.name());
+        data!("  {count:>10} {}", finding.name());
     }
     for broken in &report.broken {
         let Broken { offset_bytes, finding, promised, .. } = broken;
         let (finding, holds) = (finding.name(), holds(broken));
-        println!("  at {offset_bytes}: {finding}: promised write {promised}, holds {holds}");
+        data!("  at {offset_bytes}: {finding}: promised write {promised}, holds {holds}");
     }
     match report.broken_blocks() {
-        0 => println!("The drive kept every promise."),
-        blocks => println!("The drive broke its promise for {blocks} blocks."),
+        0 => data!("The drive kept every promise."),
+        blocks => data!("The drive broke its promise for {blocks} blocks."),
     }
 }
 

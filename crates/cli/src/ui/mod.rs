@@ -1,4 +1,5 @@
-//! What people see: progress and tables.
+//! What people see: data, talk, progress and tables.
 
+pub mod out;
 pub mod progress;
 pub mod table;

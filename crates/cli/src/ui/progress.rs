@@ -9,6 +9,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use run::Event;
 use run::event::Length;
 
+use super::out::talk;
 use super::table::{count, seconds};
 
 /// Without a terminal a line comes at most this often.
@@ -69,7 +70,7 @@ impl Progress {
             Some(bars) => {
                 let _ = bars.println(text);
             }
-            None => eprintln!("{text}"),
+            None => talk!("{text}"),
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use base::Nanos;
 
+use super::out::data;
+
 /// A count with thousands separators: `12,345`.
 pub fn count(value: f64) -> String {
     let digits = format!("{:.0}", value.abs());
@@ -54,8 +56,12 @@ pub fn print(rows: &[Vec<String>]) {
     };
     let widths: Vec<usize> = (0..columns).map(width).collect();
     for row in rows {
-        let cells = row.iter().zip(&widths).map(|(cell, &width)| format!("{cell:width$}"));
-        println!("{}", cells.collect::<Vec<_>>().join("  ").trim_end());
+        // Not `{cell:width$}`, which takes widths up to 65,535 only.
+        let padded = |cell: &String, width: usize| {
+            format!("{cell}{}", " ".repeat(width.saturating_sub(cell.chars().count())))
+        };
+        let cells = row.iter().zip(&widths).map(|(cell, &width)| padded(cell, width));
+        data!("{}", cells.collect::<Vec<_>>().join("  ").trim_end());
     }
 }
 

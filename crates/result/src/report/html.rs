@@ -1,9 +1,10 @@
 //! The document inside the page.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use super::Report;
-use crate::store::{StoreError, replace_file};
+use crate::store::StoreError;
 
 /// The page as it was built into this binary; empty where it was not.
 const BUILT_IN_PAGE: &str = include_str!(concat!(env!("OUT_DIR"), "/report.html"));
@@ -16,7 +17,7 @@ const DATA_CLOSE: &str = "</script>";
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReportError {
-    /// A run could not be read, or the file not be written.
+    /// A run could not be read.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The binary was built without the page.
@@ -47,38 +48,51 @@ pub enum ReportError {
     Json(#[from] serde_json::Error),
 }
 
-/// The page with the report's data in it, as one self-contained document. `web_override` takes the
-/// page from a file instead of from this binary.
-///
-/// # Errors
-/// Where there is no page, or it has no place for the data.
-pub fn render_html(report: &Report, web_override: Option<&Path>) -> Result<String, ReportError> {
-    let Some(path) = web_override else {
-        return fill_page("the built-in page", BUILT_IN_PAGE, report);
-    };
-    let page = std::fs::read_to_string(path)
-        .map_err(|source| ReportError::PageUnreadable { path: path.to_owned(), source })?;
-    fill_page(&path.display().to_string(), &page, report)
+/// The page that a report's document goes into.
+#[derive(Debug)]
+pub struct Page {
+    text: Cow<'static, str>,
 }
 
-/// Writes the page to `path`; an older file there is replaced only by the whole new one.
-///
-/// # Errors
-/// What the file system says.
-pub fn write_report(path: &Path, html: &str) -> Result<(), ReportError> {
-    Ok(replace_file(path, html.as_bytes())?)
+impl Page {
+    /// The page of this binary, or one from a file.
+    ///
+    /// # Errors
+    /// Where there is no page, or it has no place for the data.
+    pub fn load(from: Option<&Path>) -> Result<Self, ReportError> {
+        let Some(path) = from else { return Self::built_in(BUILT_IN_PAGE) };
+        let unreadable = |source| ReportError::PageUnreadable { path: path.to_owned(), source };
+        let text = std::fs::read_to_string(path).map_err(unreadable)?;
+        Self::checked(&path.display().to_string(), text.into())
+    }
+
+    fn built_in(text: &'static str) -> Result<Self, ReportError> {
+        if text.is_empty() {
+            return Err(ReportError::PageNotBuilt);
+        }
+        Self::checked("the built-in page", text.into())
+    }
+
+    fn checked(name: &str, text: Cow<'static, str>) -> Result<Self, ReportError> {
+        if !text.contains(&placeholder()) {
+            return Err(ReportError::PlaceholderMissing { page: name.to_owned() });
+        }
+        Ok(Self { text })
+    }
+
+    /// The page with the report's data in it, as one self-contained document.
+    ///
+    /// # Errors
+    /// Where the report holds what JSON cannot say.
+    pub fn with(&self, report: &Report) -> Result<String, ReportError> {
+        let data = format!("{DATA_OPEN}{}{DATA_CLOSE}", script_safe_json(report)?);
+        Ok(self.text.replacen(&placeholder(), &data, 1))
+    }
 }
 
-fn fill_page(name: &str, page: &str, report: &Report) -> Result<String, ReportError> {
-    if page.is_empty() {
-        return Err(ReportError::PageNotBuilt);
-    }
-    let placeholder = format!("{DATA_OPEN}{DATA_EMPTY}{DATA_CLOSE}");
-    if !page.contains(&placeholder) {
-        return Err(ReportError::PlaceholderMissing { page: name.to_owned() });
-    }
-    let data = format!("{DATA_OPEN}{}{DATA_CLOSE}", script_safe_json(report)?);
-    Ok(page.replacen(&placeholder, &data, 1))
+/// Where the data goes in a page.
+fn placeholder() -> String {
+    format!("{DATA_OPEN}{DATA_EMPTY}{DATA_CLOSE}")
 }
 
 /// JSON without `<`, so that no text in it (a drive's name, a path) can end the script element or
@@ -107,7 +121,7 @@ mod tests {
     #[test]
     fn no_text_gets_out_of_the_data() {
         let title = "</script><script>alert('x')</script><!-- $1 null";
-        let html = fill_page("page", PAGE, &report(title)).unwrap();
+        let html = Page::built_in(PAGE).unwrap().with(&report(title)).unwrap();
         assert_eq!(html.matches("</script>").count(), 1, "{html}");
         assert_eq!(html.matches('<').count(), 4, "{html}");
         let start = html.find(DATA_OPEN).unwrap() + DATA_OPEN.len();
@@ -118,23 +132,16 @@ mod tests {
 
     #[test]
     fn a_missing_page_or_place_is_said() {
-        let error = fill_page("page", "", &report("x")).unwrap_err().to_string();
+        let error = Page::built_in("").unwrap_err().to_string();
         assert!(error.contains("not built") && error.contains("cargo xtask web"), "{error}");
-        let error = fill_page("my.html", "<html></html>", &report("x")).unwrap_err().to_string();
-        assert!(error.contains("my.html has no `<script"), "{error}");
-        let error = render_html(&report("x"), Some(Path::new("none.html"))).unwrap_err();
+        let error = Page::load(Some(Path::new("none.html"))).unwrap_err();
         assert!(error.to_string().contains("none.html"), "{error}");
-    }
-
-    #[test]
-    fn a_report_is_written_whole() {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("report.html");
-        for text in ["first", "second"] {
-            write_report(&path, text).unwrap();
-            assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+        let other = dir.path().join("my.html");
+        for text in ["", "<html></html>"] {
+            std::fs::write(&other, text).unwrap();
+            let error = Page::load(Some(&other)).unwrap_err().to_string();
+            assert!(error.contains("my.html has no `<script"), "{error}");
         }
-        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
-        assert!(write_report(Path::new("/"), "x").is_err());
     }
 }

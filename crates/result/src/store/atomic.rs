@@ -53,18 +53,3 @@ pub(crate) fn replace_files(dir: &Path, files: &[(&str, &[u8])]) -> Result<(), S
     }
     sync_dir(dir)
 }
-
-/// Replaces the one file at `path`.
-pub(crate) fn replace_file(path: &Path, content: &[u8]) -> Result<(), StoreError> {
-    let not_a_file = || StoreError::Io {
-        action: "write",
-        path: path.to_owned(),
-        source: std::io::Error::other("this is no file name"),
-    };
-    let name = path.file_name().and_then(|name| name.to_str()).ok_or_else(not_a_file)?;
-    let dir = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    replace_files(dir, &[(name, content)])
-}

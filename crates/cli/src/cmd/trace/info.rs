@@ -6,6 +6,7 @@ use super::{comparison, open, show, tell_problems};
 use crate::args::Format;
 use crate::args::trace::TraceInfoArgs;
 use crate::failure::EXIT_DONE;
+use crate::ui::out::data;
 
 pub fn run(args: &TraceInfoArgs) -> anyhow::Result<u8> {
     let mut source = open(&args.input)?;
@@ -24,7 +25,7 @@ pub fn run(args: &TraceInfoArgs) -> anyhow::Result<u8> {
             let document = serde_json::json!({
                 "trace": info, "summary": summary, "comparison": comparison, "problems": source.problems(),
             });
-            println!("{document:#}");
+            data!("{document:#}");
         }
     }
     Ok(EXIT_DONE)

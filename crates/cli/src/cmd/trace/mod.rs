@@ -5,8 +5,6 @@ mod info;
 mod record;
 mod show;
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use load::trace::export::export;
@@ -20,6 +18,8 @@ use crate::args::trace::{
     TraceCommand, TraceConvertArgs, TraceImportArgs, TraceInput, TraceSynthArgs,
 };
 use crate::failure::EXIT_DONE;
+use crate::output_file::OutputFile;
+use crate::ui::out::{data, talk};
 
 pub fn run(command: TraceCommand) -> anyhow::Result<u8> {
     match command {
@@ -42,7 +42,7 @@ fn open(input: &TraceInput) -> Result<Box<dyn Source>, TraceError> {
 fn tell_problems(source: &dyn Source, ios: u64) -> Result<(), TraceError> {
     let problems = source.problems();
     for sentence in problems.sentences() {
-        eprintln!("warning: {sentence}");
+        talk!("warning: {sentence}");
     }
     if ios == 0 && problems.bad_lines > 0 {
         let first = problems.first_bad_lines.first();
@@ -57,8 +57,10 @@ fn tell_problems(source: &dyn Source, ios: u64) -> Result<(), TraceError> {
 
 fn import_trace(args: &TraceImportArgs) -> anyhow::Result<u8> {
     let mut source = open(&args.input)?;
-    let ios = write_trace(source.as_mut(), &args.output)?;
+    let mut file = begin(&args.output)?;
+    let ios = write_trace(source.as_mut(), &mut file)?;
     tell_problems(source.as_ref(), ios)?;
+    file.put_in_place()?;
     tell_written(args.input.format, source.as_ref(), ios, 0, &args.output);
     Ok(EXIT_DONE)
 }
@@ -75,31 +77,32 @@ fn model(args: &TraceImportArgs) -> anyhow::Result<u8> {
     tell_problems(source.as_ref(), ios)?;
     let name = args.output.file_stem().unwrap_or_default().to_string_lossy();
     let text = learner.scenario(&name, &source.info())?.to_toml()?;
-    write_file(&args.output, |out, what| {
-        out.write_all(text.as_bytes()).map_err(TraceError::write(what))
-    })?;
+    let mut file = OutputFile::create(&args.output)?;
+    file.write_all(text.as_bytes())?;
+    file.put_in_place()?;
     tell_written(args.input.format, source.as_ref(), ios, 0, &args.output);
     Ok(EXIT_DONE)
 }
 
 fn synth(args: &TraceSynthArgs) -> anyhow::Result<u8> {
     let mut source = Synth::new(&Scenario::load(&args.scenario)?, args.scale, args.seed)?;
-    let ios = write_trace(&mut source, &args.output)?;
+    let mut file = begin(&args.output)?;
+    let ios = write_trace(&mut source, &mut file)?;
+    file.put_in_place()?;
     tell_written(args.format, &source, ios, 0, &args.output);
     Ok(EXIT_DONE)
 }
 
 fn convert(args: &TraceConvertArgs) -> anyhow::Result<u8> {
     let mut source = open(&args.input)?;
-    let mut exported = None;
-    write_file(&args.output, |out, what| {
-        exported = Some(export(source.as_mut(), args.to, out, what)?);
-        Ok(())
-    })?;
-    let (ios, left_out) = exported.map_or((0, 0), |done| (done.ios, done.not_expressible));
+    let mut file = begin(&args.output)?;
+    let what = file.name();
+    let exported = export(source.as_mut(), args.to, file.content(), &what)?;
+    let (ios, left_out) = (exported.ios, exported.not_expressible);
     tell_problems(source.as_ref(), ios)?;
+    file.put_in_place()?;
     if left_out > 0 {
-        eprintln!(
+        talk!(
             "warning: {left_out} I/Os have no words in the format {} and were left out",
             args.to.name()
         );
@@ -110,46 +113,30 @@ fn convert(args: &TraceConvertArgs) -> anyhow::Result<u8> {
 
 fn tell_written(format: Format, source: &dyn Source, ios: u64, left_out: u64, path: &Path) {
     match format {
-        Format::Text => println!("{}", path.display()),
+        Format::Text => data!("{}", path.display()),
         Format::Json => {
             let document = serde_json::json!({
-                "output": path, "ios": ios, "left_out_ios": left_out,
+                "output": path.display().to_string(), "ios": ios, "left_out_ios": left_out,
                 "trace": source.info(), "problems": source.problems(),
             });
-            println!("{document}");
+            data!("{document}");
         }
     }
+}
+
+/// Begins the file of a command that takes its time.
+fn begin(path: &Path) -> anyhow::Result<OutputFile> {
+    let file = OutputFile::create(path)?;
+    file.remove_when_stopped()?;
+    Ok(file)
 }
 
 /// Writes all records of a source into an ssdlab trace; returns how many.
-fn write_trace(source: &mut dyn Source, path: &Path) -> Result<u64, TraceError> {
-    let mut records = 0;
-    write_file(path, |out, what| {
-        let mut writer = TraceWriter::new(out, what)?;
-        while let Some(record) = source.next_record()? {
-            writer.push(&record)?;
-        }
-        records = writer.finish(&source.info())?.1;
-        Ok(())
-    })?;
-    Ok(records)
-}
-
-/// Writes a file under another name and renames it when it is whole, so that no half trace is left under the name.
-fn write_file(
-    path: &Path,
-    write: impl FnOnce(&mut BufWriter<File>, &str) -> Result<(), TraceError>,
-) -> Result<(), TraceError> {
-    let what = path.display().to_string();
-    let mut part = path.as_os_str().to_owned();
-    part.push(".part");
-    let file = File::create(&part).map_err(TraceError::write(&what))?;
-    let mut out = BufWriter::with_capacity(1 << 20, file);
-    let written = write(&mut out, &what)
-        .and_then(|()| out.flush().map_err(TraceError::write(&what)))
-        .and_then(|()| std::fs::rename(&part, path).map_err(TraceError::write(&what)));
-    if written.is_err() {
-        let _ = std::fs::remove_file(&part);
+fn write_trace(source: &mut dyn Source, file: &mut OutputFile) -> Result<u64, TraceError> {
+    let what = file.name();
+    let mut writer = TraceWriter::new(file.content(), &what)?;
+    while let Some(record) = source.next_record()? {
+        writer.push(&record)?;
     }
-    written
+    Ok(writer.finish(&source.info())?.1)
 }

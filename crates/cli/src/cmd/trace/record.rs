@@ -13,6 +13,8 @@ use super::{tell_problems, write_trace};
 use crate::args::Format;
 use crate::args::trace::TraceRecordArgs;
 use crate::failure::EXIT_DONE;
+use crate::output_file::OutputFile;
+use crate::ui::out::{data, talk};
 
 pub fn run(args: &TraceRecordArgs) -> anyhow::Result<u8> {
     let stop = Arc::new(AtomicBool::new(false));
@@ -20,29 +22,31 @@ pub fn run(args: &TraceRecordArgs) -> anyhow::Result<u8> {
         signal_hook::flag::register(signal, Arc::clone(&stop))?;
     }
     let duration = args.duration.map(|duration| Duration::from_nanos(duration.0));
+    let mut file = OutputFile::create(&args.output)?;
     let tracer = BlockTracer::start(&args.device, duration, stop)?;
-    eprintln!("recording {}; Ctrl-C ends it", args.device.display());
+    talk!("recording {}; Ctrl-C ends it", args.device.display());
     let losses = tracer.losses();
     let what = args.device.display().to_string();
     let raw = BlktraceSource::new(vec![(what.clone(), Box::new(tracer))], args.event)?;
     let mut source = Ordered::new(Box::new(raw), what, None).recorded();
-    let ios = write_trace(&mut source, &args.output)?;
+    let ios = write_trace(&mut source, &mut file)?;
     let lost_events = losses.events();
     tell_problems(&source, ios)?;
+    file.put_in_place()?;
     if lost_events > 0 {
-        eprintln!("warning: the kernel dropped {lost_events} events: the trace has gaps");
+        talk!("warning: the kernel dropped {lost_events} events: the trace has gaps");
     }
     match args.format {
         Format::Text => {
-            eprintln!("{ios} I/Os recorded, {lost_events} events lost");
-            println!("{}", args.output.display());
+            talk!("{ios} I/Os recorded, {lost_events} events lost");
+            data!("{}", args.output.display());
         }
         Format::Json => {
             let document = serde_json::json!({
                 "output": args.output, "ios": ios, "lost_events": lost_events,
                 "trace": source.info(), "problems": source.problems(),
             });
-            println!("{document}");
+            data!("{document}");
         }
     }
     Ok(EXIT_DONE)

@@ -5,6 +5,7 @@ use load::trace::TraceInfo;
 use load::trace::stats::{DEPTH_BINS, DepthTable, KindTotal, Pauses, SEQUENTIAL_WINDOW, Summary};
 
 use super::comparison;
+use crate::ui::out::data;
 use crate::ui::table::{self, bytes, count, latency, seconds};
 
 type Rows = Vec<Vec<String>>;
@@ -18,24 +19,24 @@ fn percent(share: f64) -> String {
 }
 
 pub fn print(info: &TraceInfo, summary: &Summary) {
-    println!("{} trace: {}", info.origin.name(), info.source);
+    data!("{} trace: {}", info.origin.name(), info.source);
     table::print(&totals(summary));
     if let Some(published) = &info.published {
-        println!("beside what was published");
+        data!("beside what was published");
         table::print(&comparison::rows(published, summary));
     }
-    println!("sizes of reads and writes");
+    data!("sizes of reads and writes");
     table::print(&sizes(summary));
     if let Some(depths) = &summary.queue_depth {
-        println!("queue depth at issue, the new command included: mean {:.3}", depths.mean);
+        data!("queue depth at issue, the new command included: mean {:.3}", depths.mean);
         table::print(&depth_rows(depths));
     }
-    println!("pauses between issues");
+    data!("pauses between issues");
     table::print(&pauses(&summary.pauses));
-    println!("over time");
+    data!("over time");
     table::print(&mix(summary));
     for warning in &info.warnings {
-        println!("  warning: {warning}");
+        data!("  warning: {warning}");
     }
 }
 

@@ -1,0 +1,213 @@
+//! A file that the user named for a result: it is there whole, or what was there before still is.
+
+use std::fs::{self, File, Permissions};
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use ::io::IoError;
+use anyhow::Context;
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use tempfile::{Builder, NamedTempFile};
+
+use crate::failure::EXIT_INTERRUPTED;
+use crate::ui::out::talk;
+
+/// As programs create files: the umask takes its share.
+const MODE: u32 = 0o666;
+
+/// A file under a name of its own beside the one it will have; gone again unless it is put in place.
+pub struct OutputFile {
+    temporary: BufWriter<NamedTempFile>,
+    target: PathBuf,
+}
+
+impl OutputFile {
+    /// Begins a file for `path`, which may be a link to one.
+    ///
+    /// # Errors
+    /// Where the path leads to what is no regular file, or the directory takes none.
+    pub fn create(path: &Path) -> anyhow::Result<Self> {
+        let target = target(path)?;
+        let temporary = begin(&target).with_context(|| cannot_write(path))?;
+        Ok(Self { temporary: BufWriter::with_capacity(1 << 20, temporary), target })
+    }
+
+    /// Whether a file could be written here, before hours are spent on what would stand in it.
+    ///
+    /// # Errors
+    /// As [`OutputFile::create`].
+    pub fn check(path: &Path) -> anyhow::Result<()> {
+        Self::create(path).map(drop)
+    }
+
+    /// From now on Ctrl-C and SIGTERM remove what is half written before they end the program.
+    ///
+    /// # Errors
+    /// What the operating system says of the signals.
+    pub fn remove_when_stopped(&self) -> io::Result<()> {
+        let path = self.temporary.get_ref().path().to_owned();
+        let mut signals = Signals::new([SIGINT, SIGTERM])?;
+        std::thread::spawn(move || {
+            if signals.forever().next().is_some() {
+                let _ = fs::remove_file(&path);
+                talk!("interrupted; nothing was written");
+                std::process::exit(EXIT_INTERRUPTED.into());
+            }
+        });
+        Ok(())
+    }
+
+    /// Where the content goes.
+    pub fn content(&mut self) -> &mut impl Write {
+        &mut self.temporary
+    }
+
+    /// Adds to the content.
+    ///
+    /// # Errors
+    /// What the file system says.
+    pub fn write_all(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
+        self.temporary.write_all(bytes).with_context(|| cannot_write(&self.target))
+    }
+
+    /// Its name, for messages.
+    pub fn name(&self) -> String {
+        self.target.display().to_string()
+    }
+
+    /// Gives the file its name, once every byte is on the disk.
+    ///
+    /// # Errors
+    /// What the file system says; what was there before is still there.
+    pub fn put_in_place(self) -> anyhow::Result<()> {
+        let Self { temporary, target } = self;
+        let put = || -> io::Result<()> {
+            let file = temporary.into_inner()?;
+            // Some file systems find out about a full disk only here.
+            file.as_file().sync_all()?;
+            file.persist(&target)?;
+            File::open(directory(&target))?.sync_all()
+        };
+        put().with_context(|| cannot_write(&target))
+    }
+}
+
+fn cannot_write(path: &Path) -> String {
+    format!("cannot write {}; give another place with -o", path.display())
+}
+
+fn begin(target: &Path) -> io::Result<NamedTempFile> {
+    let name = target.file_name().unwrap_or_default().to_string_lossy();
+    Builder::new()
+        .prefix(&format!(".{name}."))
+        .suffix(".part")
+        .permissions(Permissions::from_mode(MODE))
+        .tempfile_in(directory(target))
+}
+
+/// The file that a path stands for. Devices and pipes are not replaced, and nothing is created among devices.
+fn target(path: &Path) -> anyhow::Result<PathBuf> {
+    let refused = |what: &str| {
+        let path = path.display();
+        anyhow::Error::from(IoError::Usage(format!(
+            "{path} {what}: give the name of a file with -o; a file there is replaced"
+        )))
+    };
+    match fs::metadata(path) {
+        Ok(found) if found.is_file() => Ok(fs::canonicalize(path)?),
+        Ok(found) if found.is_dir() => Err(refused("is a directory")),
+        Ok(_) => Err(refused("is a device or a pipe, and stays one")),
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            if path.file_name().is_none() || path.is_symlink() {
+                return Err(refused("leads nowhere"));
+            }
+            let directory =
+                fs::canonicalize(directory(path)).with_context(|| cannot_write(path))?;
+            if directory.starts_with("/dev") && !directory.starts_with("/dev/shm") {
+                return Err(refused("would stand among devices"));
+            }
+            Ok(path.to_owned())
+        }
+        Err(error) => Err(error).with_context(|| cannot_write(path)),
+    }
+}
+
+fn directory(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+        let mut file = OutputFile::create(path)?;
+        file.write_all(text.as_bytes())?;
+        file.put_in_place()
+    }
+
+    fn names(dir: &Path) -> Vec<String> {
+        let entries = dir.read_dir().unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<_> = entries.map(|name| name.into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn a_file_is_replaced_as_a_whole_and_through_a_link() {
+        let dir = tempfile::tempdir().unwrap();
+        let (file, link) = (dir.path().join("real"), dir.path().join("link"));
+        write(&file, "old").unwrap();
+        symlink("real", &link).unwrap();
+        write(&link, "new").unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+        assert_eq!(names(dir.path()), ["link", "real"]);
+    }
+
+    #[test]
+    fn what_is_given_up_leaves_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("real");
+        write(&path, "old").unwrap();
+        let mut file = OutputFile::create(&path).unwrap();
+        file.write_all(b"half").unwrap();
+        drop(file);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        assert_eq!(names(dir.path()), ["real"]);
+    }
+
+    #[test]
+    fn two_writers_of_one_name_both_write_whole_files() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("same");
+        let (mut first, mut second) =
+            (OutputFile::create(&path).unwrap(), OutputFile::create(&path).unwrap());
+        first.write_all(b"first").unwrap();
+        second.write_all(b"second").unwrap();
+        second.put_in_place().unwrap();
+        first.put_in_place().unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "first");
+        assert_eq!(names(dir.path()), ["same"]);
+    }
+
+    #[test]
+    fn what_is_no_file_stays_what_it_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let nowhere = dir.path().join("nowhere");
+        symlink("missing/file", &nowhere).unwrap();
+        for path in [Path::new("/dev/null"), Path::new("/"), Path::new("/dev/ssdlab"), &nowhere] {
+            let error = OutputFile::check(path).unwrap_err();
+            assert!(matches!(error.downcast_ref(), Some(IoError::Usage(_))), "{error:?}");
+        }
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+        assert!(OutputFile::check(&dir.path().join("missing/file")).is_err());
+    }
+}
