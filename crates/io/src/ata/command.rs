@@ -73,15 +73,6 @@ impl Command {
         command
     }
 
-    /// SMART READ LOG (B0h, D5h): the first block of a log.
-    #[must_use]
-    pub const fn smart_read_log(log: u8) -> Self {
-        let mut command = Self::new("SMART READ LOG", 0xb0, Data::FromDrive);
-        command.features = 0xd5;
-        command.lba = SMART_LBA | log as u64;
-        command
-    }
-
     /// READ LOG EXT (2Fh) of a page of the Device Statistics log (04h).
     #[must_use]
     pub const fn statistics_page(page: u8) -> Self {
@@ -223,7 +214,6 @@ mod tests {
         let printed = [
             (Command::identify(), "85 08 0e 00 00 00 01 00 00 00 00 00 00 00 ec 00"),
             (Command::smart_read_data(), "85 08 0e 00 d0 00 01 00 00 00 4f 00 c2 00 b0 00"),
-            (Command::smart_read_log(1), "85 08 0e 00 d5 00 01 00 01 00 4f 00 c2 00 b0 00"),
         ];
         for (command, expected) in printed {
             assert_eq!(hex(&command.to_scsi()), expected, "{}", command.name);

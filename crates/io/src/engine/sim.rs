@@ -20,6 +20,8 @@ const TRANSFER_BYTES_MAX: u32 = 32 << 20;
 #[derive(Debug)]
 pub struct SimTarget {
     spec: String,
+    /// As in [`name_of`].
+    name: String,
     model: Model,
     device: Device,
 }
@@ -87,7 +89,7 @@ pub fn describe(
     keys: &[(String, String)],
 ) -> Result<(Identity, Limits), IoError> {
     let (model, config) = resolve(name, keys)?;
-    Ok((identity(spec, &model, &config), limits(&config)))
+    Ok((identity(spec, name_of(&model, keys), &model, &config), limits(&config)))
 }
 
 fn limits(config: &Config) -> Limits {
@@ -103,10 +105,20 @@ fn limits(config: &Config) -> Limits {
     }
 }
 
-fn identity(spec: &str, model: &Model, config: &Config) -> Identity {
+/// The name of the model and all that makes this drive another one: a part of it, or one with other values, must not be
+/// taken for the drive of that name.
+fn name_of(model: &Model, keys: &[(String, String)]) -> String {
+    if keys.is_empty() {
+        return model.name.clone();
+    }
+    let keys: Vec<_> = keys.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    format!("{} [{}]", model.name, keys.join(", "))
+}
+
+fn identity(spec: &str, name: String, model: &Model, config: &Config) -> Identity {
     Identity {
         kind: TargetKind::Simulated,
-        name: model.name.clone(),
+        name,
         spec: spec.to_owned(),
         serial: None,
         firmware: None,
@@ -154,7 +166,8 @@ impl SimTarget {
     /// [`IoError::Usage`] where the model or a key is unknown or breaks a rule.
     pub fn open(spec: &str, name: &str, keys: &[(String, String)]) -> Result<Self, IoError> {
         let (model, config) = resolve(name, keys)?;
-        Ok(Self { spec: spec.to_owned(), model, device: Device::new(config) })
+        let name = name_of(&model, keys);
+        Ok(Self { spec: spec.to_owned(), name, model, device: Device::new(config) })
     }
 
     /// The drive itself, to compare what a test says with what it went through.
@@ -180,7 +193,7 @@ impl Target for SimTarget {
     }
 
     fn identity(&self) -> Identity {
-        identity(&self.spec, &self.model, self.config())
+        identity(&self.spec, self.name.clone(), &self.model, self.config())
     }
 
     fn now(&self) -> Nanos {
@@ -280,5 +293,20 @@ mod tests {
             ("interface.logical_block_bytes", "512"),
         ];
         assert_eq!(limits("samsung-840-pro-256gb", &changes), (512, 4096, 256));
+    }
+
+    #[test]
+    fn a_part_of_a_drive_does_not_carry_the_name_of_the_whole() {
+        let name = |keys: &[(&str, &str)]| {
+            let keys: Vec<_> =
+                keys.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+            describe("sim:", "samsung-840-pro-256gb", &keys).expect("a valid model").0.name
+        };
+        assert_eq!(name(&[]), "Samsung SSD 840 Pro 256 GB");
+        assert_eq!(name(&[("scale", "1/64")]), "Samsung SSD 840 Pro 256 GB [scale=1/64]");
+        assert_eq!(
+            name(&[("gc.policy", "fifo"), ("seed", "3")]),
+            "Samsung SSD 840 Pro 256 GB [gc.policy=fifo, seed=3]"
+        );
     }
 }
