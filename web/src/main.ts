@@ -12,7 +12,7 @@ import { consistency } from "./view/consistency";
 import { controls } from "./view/controls";
 import { differences } from "./view/differences";
 import { damagedPage, emptyPage } from "./view/empty";
-import { figuresTable, markShown } from "./view/figures";
+import { figuresTable, goToFigure, markShown } from "./view/figures";
 import { findingCard } from "./view/findings";
 import { glossary } from "./view/glossary";
 import { header } from "./view/header";
@@ -67,12 +67,6 @@ function figuresSection(app: App): HTMLElement {
   app.store.subscribe(() => markShown(app, element));
   markShown(app, element);
   return element;
-}
-
-function showFigure(name: string): void {
-  const row = document.querySelector<HTMLElement>(`#figures [data-figure="${CSS.escape(name)}"]`);
-  row?.scrollIntoView({ block: "center", behavior: "smooth" });
-  row?.focus({ preventScroll: true });
 }
 
 function conditionsSection(app: App): HTMLElement {
@@ -130,14 +124,15 @@ function graphPage(app: App): HTMLElement[] {
   app.store.subscribe((state, before) => {
     if (mustDraw(state, before)) draw();
   });
+  const figures = figuresSection(app);
   const sections = [
     ...parts.map((part) => part.element),
-    figuresSection(app),
+    figures,
     section(
       "findings",
       "What the figures say",
       differences(app),
-      ...app.library.runs.map((run) => findingCard(run, showFigure)),
+      ...app.library.runs.map((run) => findingCard(run, (name) => goToFigure(figures, name))),
     ),
     conditionsSection(app),
     ...otherTests(app.library.others),

@@ -73,7 +73,18 @@ export function niceTop(highest: number, count = 5): number {
 }
 
 export function linearTicks(scale: LinearScale, count: number, label: (value: number) => string): Tick[] {
-  const step = niceStep(scale.max - scale.min, Math.max(1, count));
+  return ticksEvery(niceStep(scale.max - scale.min, Math.max(1, count)), scale, label);
+}
+
+/** Ticks at whole numbers alone: there is nothing between two seconds. */
+export function wholeTicks(scale: LinearScale, count: number, label: (value: number) => string): Tick[] {
+  const span = scale.max - scale.min;
+  const nice = niceStep(span, Math.max(1, count));
+  const step = Number.isInteger(nice) ? nice : roundUp(Math.max(1, nice), [1, 2, 5, 10]);
+  return ticksEvery(step, scale, label);
+}
+
+function ticksEvery(step: number, scale: LinearScale, label: (value: number) => string): Tick[] {
   const ticks: Tick[] = [];
   for (let k = Math.ceil(scale.min / step - FLOAT_SLACK); k * step <= scale.max * (1 + FLOAT_SLACK); k++) {
     const value = clean(k * step);

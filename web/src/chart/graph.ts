@@ -4,7 +4,7 @@
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { h } from "../dom";
-import { linearTicks, logTicks, lowerBound, projector, type Scale, type Tick } from "./axis";
+import { linearTicks, logTicks, lowerBound, projector, type Scale, type Tick, wholeTicks } from "./axis";
 import { paintGround, paintZeroNote } from "./ground";
 import { type Mark, paintMarkLabels, paintMarkLines } from "./marks";
 import { type Frame, type Layer, paintPoints } from "./painter";
@@ -61,6 +61,7 @@ export class Graph {
   private note = h("p", { class: "graph-note", hidden: true });
   private spoken = h("div", { class: "sr-only", "aria-live": "polite" });
   private dots: HTMLElement[] = [];
+  private held: number | null = null;
 
   constructor(spec: GraphSpec) {
     this.spec = spec;
@@ -100,8 +101,14 @@ export class Graph {
     this.plot.redraw(false, true);
   }
 
-  fit(wanted?: number): void {
-    const width = wanted ?? this.element.clientWidth;
+  /** As wide as this whatever its place is, until told otherwise: paper has a width of its own. */
+  hold(width: number | null): void {
+    this.held = width;
+    this.fit();
+  }
+
+  fit(): void {
+    const width = this.held ?? this.element.clientWidth;
     if (width > 0 && width !== this.plot.width) this.plot.setSize({ width, height: this.plot.height });
   }
 
@@ -202,7 +209,7 @@ export class Graph {
     const { xLabel } = this.spec;
     const scale = this.x;
     if (scale.kind === "log") return logTicks(scale, xLabel);
-    return linearTicks(scale, Math.max(2, Math.min(10, u.width / 90)), xLabel);
+    return wholeTicks(scale, Math.max(2, Math.min(10, u.width / 90)), xLabel);
   }
 
   private yTicks(): Tick[] {

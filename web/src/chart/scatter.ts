@@ -40,7 +40,7 @@ export class TimeGraph {
       height: spec.height,
       x: spec.axis(scales),
       y: spec.y(scales),
-      xLabel: separated,
+      xLabel: (second) => separated(second),
       yLabel: spec.yLabel,
       yTicks: spec.yTicks,
       zeroNote: spec.zeroNote,

@@ -112,6 +112,15 @@ function row(figure: Figure, runs: readonly Run[], best: ReadonlySet<Run>): HTML
   );
 }
 
+/** Goes to the row of a figure; what is folded around it is opened first. */
+export function goToFigure(within: HTMLElement, name: string): void {
+  const row = within.querySelector<HTMLElement>(`[data-figure="${CSS.escape(name)}"]`);
+  const folded = row?.closest("details");
+  if (folded) folded.open = true;
+  row?.scrollIntoView({ block: "center", behavior: "smooth" });
+  row?.focus({ preventScroll: true });
+}
+
 /** Marks the columns that are on the graphs. */
 export function markShown(app: App, section: HTMLElement): void {
   const ids = new Set(shownRuns(app).map(({ run }) => run.id));

@@ -4,7 +4,7 @@ import type { Run } from "../data/load";
 import { h } from "../dom";
 import { conditions } from "./conditions";
 import { convergence, curveGraphs } from "./curves";
-import { figuresTable } from "./figures";
+import { figuresTable, goToFigure } from "./figures";
 import { findingCard } from "./findings";
 import { runName } from "./name";
 import { passGraph } from "./passes";
@@ -86,6 +86,8 @@ export function otherTests(runs: readonly Run[]): HTMLElement[] {
   return tests.map((test) => {
     const own = runs.filter((run) => run.view.test === test);
     const id = `test-${test.replace(/[^a-z0-9]+/gi, "-")}`;
+    const figures = allFigures(own);
+    const toFigure = (name: string) => goToFigure(figures, name);
     return h(
       "section",
       { class: "other-test", "aria-labelledby": id },
@@ -95,8 +97,8 @@ export function otherTests(runs: readonly Run[]): HTMLElement[] {
       own
         .filter(({ view }) => view.tables.length + view.passes.length + view.power.length > 0 || view.verdict)
         .map((run) => measured(run, own)),
-      own.filter(hasSomethingToSay).map((run) => findingCard(run, () => undefined)),
-      allFigures(own),
+      own.filter(hasSomethingToSay).map((run) => findingCard(run, toFigure)),
+      figures,
       own.map((run) => conditions(run, false)),
     );
   });

@@ -52,13 +52,13 @@ export function watchPrinting(store: Store, graphs: readonly Graph[], recolor: (
   const toPaper = () => {
     setTheme("light");
     fitTables(PAPER_WIDTH);
-    for (const graph of graphs) graph.fit(PAPER_WIDTH);
+    for (const graph of graphs) graph.hold(PAPER_WIDTH);
     recolor();
   };
   const toScreen = () => {
     setTheme(store.state.theme);
     fitTables(null);
-    for (const graph of graphs) graph.fit();
+    for (const graph of graphs) graph.hold(null);
     recolor();
   };
   window.addEventListener("beforeprint", toPaper);

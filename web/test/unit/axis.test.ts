@@ -14,6 +14,7 @@ import {
   projector,
   robustTop,
   weightedTop,
+  wholeTicks,
 } from "../../src/chart/axis";
 import { shortCount } from "../../src/data/format";
 
@@ -95,6 +96,20 @@ describe("linear scale", () => {
     const ticks = linearTicks(linear(0, 0.5), 5, String);
     expect(ticks.map((tick) => tick.label)).toEqual(["0", "0.1", "0.2", "0.3", "0.4", "0.5"]);
   });
+
+  test.each([
+    [0, 25, 10, ["0", "5", "10", "15", "20", "25"]],
+    [100, 104, 10, ["100", "101", "102", "103", "104"]],
+    [100.3, 103.9, 10, ["101", "102", "103"]],
+    [0, 250, 10, ["0", "25", "50", "75", "100", "125", "150", "175", "200", "225", "250"]],
+  ])(
+    "seconds from %d to %d have ticks at whole ones, each labelled with what it is",
+    (min, max, count, labels) => {
+      const ticks = wholeTicks(linear(min, max), count, String);
+      expect(ticks.map((tick) => tick.label)).toEqual(labels);
+      expect(ticks.every(({ value, label }) => value === Number(label))).toBe(true);
+    },
+  );
 
   test("a zoomed axis ticks inside its part", () => {
     const ticks = linearTicks(linear(1_501.3, 1_519.8), 6, String);
