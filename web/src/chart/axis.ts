@@ -152,6 +152,11 @@ export function projector(scale: Scale, from: number, to: number): (value: numbe
   return (value) => (value > 0 ? from + (Math.log10(value) - base) * factor : value <= 0 ? zero : Number.NaN);
 }
 
+/** The middle as one sees it. */
+export function middleOf({ kind, min, max }: Scale): number {
+  return kind === "log" ? Math.sqrt(min * max) : (min + max) / 2;
+}
+
 export interface Extent {
   lowest: number;
   highest: number;
@@ -183,6 +188,13 @@ export function lowerBound(sorted: Float64Array, value: number): number {
     else high = middle;
   }
   return low;
+}
+
+/** Indices of the first and the last element within the scale, the last one before the first where none is. */
+export function rangeWithin(sorted: Float64Array, { min, max }: Scale): [first: number, last: number] {
+  let end = lowerBound(sorted, max);
+  while (sorted[end] === max) end++;
+  return [lowerBound(sorted, min), end - 1];
 }
 
 /** Index of the element nearest to `value`, or -1 when there is none. */

@@ -4,7 +4,17 @@
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { h } from "../dom";
-import { linearTicks, logTicks, lowerBound, projector, type Scale, type Tick, wholeTicks } from "./axis";
+import {
+  linearTicks,
+  logTicks,
+  lowerBound,
+  middleOf,
+  projector,
+  rangeWithin,
+  type Scale,
+  type Tick,
+  wholeTicks,
+} from "./axis";
 import { paintGround, paintZeroNote } from "./ground";
 import { type Mark, paintMarkLabels, paintMarkLines } from "./marks";
 import { type Frame, type Layer, paintPoints } from "./painter";
@@ -281,8 +291,8 @@ export class Graph {
     const moves: Record<string, () => void> = {
       ArrowLeft: () => this.walk(stride),
       ArrowRight: () => this.walk(stride),
-      Home: () => this.walkTo(this.x.min),
-      End: () => this.walkTo(this.x.max),
+      Home: () => this.walk(Number.NEGATIVE_INFINITY),
+      End: () => this.walk(Number.POSITIVE_INFINITY),
       "+": () => this.zoomBy(0.5),
       "=": () => this.zoomBy(0.5),
       "-": () => this.zoomBy(2),
@@ -295,21 +305,24 @@ export class Graph {
     move();
   }
 
+  /** From point to point among those in sight, of the run that has the most of them. */
   private walk(stride: number): void {
-    const column = this.drawing.layers[0]?.x;
-    if (!column || column.length === 0) return;
-    const start = this.led ?? (this.x.min + this.x.max) / 2;
-    const index = Math.min(column.length - 1, Math.max(0, lowerBound(column, start) + stride));
-    this.walkTo(column[index]);
-  }
-
-  private walkTo(x: number): void {
-    this.lead(Math.min(this.x.max, Math.max(this.x.min, x)));
+    const paths = this.drawing.layers.map((layer) => ({ x: layer.x, within: this.pointsInSight(layer) }));
+    const length = ({ within: [first, last] }: (typeof paths)[number]) => last - first;
+    const [longest] = paths.sort((a, b) => length(b) - length(a));
+    if (!longest || length(longest) < 0) return;
+    const { x, within } = longest;
+    const at = lowerBound(x, this.led ?? middleOf(this.x)) + stride;
+    this.lead(x[Math.min(within[1], Math.max(within[0], at))]);
     this.spoken.textContent = this.tip.hidden ? "" : spokenText(this.tip);
   }
 
+  private pointsInSight({ x, startX }: Layer): [first: number, last: number] {
+    return rangeWithin(x, { ...this.x, min: Math.max(this.x.min, startX ?? this.x.min) });
+  }
+
   private zoomBy(factor: number): void {
-    const middle = this.led ?? (this.x.min + this.x.max) / 2;
+    const middle = this.led ?? middleOf(this.x);
     const half = ((this.x.max - this.x.min) * factor) / 2;
     this.spec.onZoom?.([middle - half, middle + half]);
   }

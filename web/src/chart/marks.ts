@@ -71,11 +71,15 @@ function paintLabel({ ctx, frame, ink }: Sheet, label: string, { left, width, y,
   ctx.fillText(label, left, y);
 }
 
-function hits(box: LabelBox, taken: readonly LabelBox[]): boolean {
+/** Labels closer than this in one row would read as one; a share of their height. */
+const LABEL_GAP = 1.5;
+
+export function hits(box: LabelBox, taken: readonly LabelBox[]): boolean {
+  const gap = LABEL_GAP * box.height;
   return taken.some(
     (other) =>
-      box.left < other.left + other.width + 8 &&
-      other.left < box.left + box.width + 8 &&
+      box.left < other.left + other.width + gap &&
+      other.left < box.left + box.width + gap &&
       Math.abs(box.y - other.y) < box.height,
   );
 }

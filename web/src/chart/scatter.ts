@@ -3,7 +3,7 @@
 import { type App, axesNow, color, type Shown } from "../app";
 import { metricOf } from "../data/figures";
 import { iops, separated, shortCount } from "../data/format";
-import { describeSecond } from "../view/tooltip";
+import { describeSecond, type TipRow } from "../view/tooltip";
 import type { LinearScale, Scale } from "./axis";
 import { type Drawing, Graph } from "./graph";
 import type { Mark } from "./marks";
@@ -23,6 +23,8 @@ interface TimeSpec {
   yTicks?: number;
   zeroNote?: string;
   bare?: boolean;
+  /** What the tooltip tells first, where it is not among the usual. */
+  own?: TipRow;
 }
 
 /** A graph over seconds, on the axes of what is shown, with the common cursor and the common zoom. */
@@ -47,7 +49,7 @@ export class TimeGraph {
       xTitle: spec.bare ? null : "seconds under load",
       onPoint: (second) => app.hub.point(second),
       onZoom: (range) => app.store.set({ zoom: zoomWithin(axesNow(app).scales.whole, range) }),
-      describe: (second) => describeSecond(app, second),
+      describe: (second) => describeSecond(app, second, spec.own),
     });
     app.hub.subscribe((second) => this.graph.pointAt(second));
   }

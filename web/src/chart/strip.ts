@@ -93,6 +93,7 @@ class Row {
       y: (scales) => scales.strip[quantity.column].scale,
       yLabel: quantity.tick,
       yTicks: 2,
+      own: [quantity.label, quantity.column, quantity.text],
       bare: !last,
     });
     this.graph = this.time.graph;

@@ -1,6 +1,7 @@
 // The figures by their stable names: what they are called, what they mean, and which of two is better.
 
 import {
+  bytes,
   csvField,
   duration,
   iops,
@@ -10,11 +11,24 @@ import {
   separated,
   significant,
   UNKNOWN,
+  watts,
   withUnit,
 } from "./format";
 import { plainName, type Run } from "./load";
 
-export type Unit = "iops" | "ns" | "s" | "share" | "ratio" | "mb_per_s" | "us" | "count";
+export type Unit =
+  | "iops"
+  | "ns"
+  | "us"
+  | "s"
+  | "min"
+  | "share"
+  | "ratio"
+  | "mb_per_s"
+  | "bytes"
+  | "w"
+  | "j_per_gb"
+  | "count";
 export type Group =
   | "Throughput"
   | "Evenness"
@@ -270,14 +284,27 @@ export function figureOf(name: string): Figure {
   );
 }
 
+/** In this order: the first one that fits. */
+const UNITS_IN_NAMES: [RegExp, Unit][] = [
+  [/_share$/, "share"],
+  [/_ns(_|$)/, "ns"],
+  [/_us(_|$)/, "us"],
+  [/mb_per_s/, "mb_per_s"],
+  [/_j_per_gb(_|$)/, "j_per_gb"],
+  [/_bytes(_|$)/, "bytes"],
+  [/_w(_mean|_max|_min)?$/, "w"],
+  // The level at which a PTS test was steady is of what it tracks.
+  [/^pts-throughput\.steady_mean$/, "mb_per_s"],
+  [/^pts-latency\.steady_mean$/, "ns"],
+  [/^pts-.*\.steady_mean$/, "iops"],
+  // The test is called so, too: `pts-iops.rounds` is a count.
+  [/(^|[._])iops(_|$)/, "iops"],
+  [/[._]minutes$/, "min"],
+  [/_s(_read|_write)?$/, "s"],
+];
+
 function unitOf(name: string): Unit {
-  if (/_ns(_|$)/.test(name)) return "ns";
-  if (/_us(_|$)/.test(name)) return "us";
-  if (/mb_per_s/.test(name)) return "mb_per_s";
-  if (/iops/.test(name)) return "iops";
-  if (/_share$/.test(name)) return "share";
-  if (/_s(_read|_write)?$/.test(name)) return "s";
-  return "count";
+  return UNITS_IN_NAMES.find(([pattern]) => pattern.test(name))?.[1] ?? "count";
 }
 
 const SHOWN: Record<Unit, (value: number) => string> = {
@@ -288,6 +315,10 @@ const SHOWN: Record<Unit, (value: number) => string> = {
   ratio: (value) => separated(value, value < 100 ? 2 : 0),
   mb_per_s: (value) => withUnit(significant(value), "MB/s"),
   us: (value) => duration(value * 1000),
+  min: (value) => withUnit(separated(value), "min"),
+  bytes,
+  w: watts,
+  j_per_gb: (value) => withUnit(value.toFixed(1), "J/GB"),
   count: (value) => (Number.isInteger(value) ? separated(value) : significant(value, 4)),
 };
 

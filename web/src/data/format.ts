@@ -92,10 +92,26 @@ export function clock(ns: number): string {
   return parts.filter((part) => part !== "").join(" ");
 }
 
+/** "0%" means none and "100%" means all; what only rounds to them says so. */
 export function percent(share: number): string {
   const value = share * 100;
+  if (value > 0 && value < 0.001) return "<0.001%";
+  if (value < 100 && value >= 99.95) return ">99.9%";
   if (value === 0 || Math.abs(value) >= 99.95) return `${separated(value)}%`;
-  return `${value < 0.001 ? value.toExponential(1) : significant(value, value < 1 ? 2 : 3)}%`;
+  return `${significant(value, Math.abs(value) < 1 ? 2 : 3)}%`;
+}
+
+/** The same without decimals. */
+export function wholePercent(share: number): string {
+  if (share > 0 && share < 0.005) return "<1%";
+  if (share < 1 && share >= 0.995) return ">99%";
+  return `${separated(share * 100)}%`;
+}
+
+/** Milliwatts below a watt: 42 mW is not 0.04 W. */
+export function watts(value: number): string {
+  if (value >= 0.9995) return withUnit(value.toFixed(2), "W");
+  return withUnit(value * 1e3 < 10 ? significant(value * 1e3, 2) : (value * 1e3).toFixed(0), "mW");
 }
 
 const BYTE_STEPS: [number, string][] = [
@@ -105,12 +121,16 @@ const BYTE_STEPS: [number, string][] = [
   [1e3, "KB"],
 ];
 
-/** Decimal bytes, as drives are sold. */
+/** The largest unit of which a size is at least one, as drives are sold; bytes below that. */
+export function byteStep(value: number): [number, string] {
+  // 999.6 MB would print as "1,000 MB".
+  return BYTE_STEPS.find(([size]) => value >= size * 0.9995) ?? [1, "bytes"];
+}
+
+/** Decimal bytes. */
 export function bytes(value: number): string {
-  for (const [size, unit] of BYTE_STEPS) {
-    if (value >= size) return withUnit(trimmed(value / size), unit);
-  }
-  return withUnit(separated(value), "bytes");
+  const [size, unit] = byteStep(value);
+  return withUnit(size === 1 ? separated(value) : trimmed(value / size), unit);
 }
 
 /** Raw NAND is built in powers of two; say it that way when it is. */
@@ -136,9 +156,14 @@ export function moment(rfc3339: string): string {
   return match ? `${match[1]} ${match[2]} UTC` : rfc3339;
 }
 
-/** One CSV field, quoted only where needed. */
+/** What a spreadsheet would take for a formula, unless it is a number. */
+function isFormula(text: string): boolean {
+  return /^[=+\-@\t\r\n]/.test(text) && !Number.isFinite(Number(text));
+}
+
+/** One CSV field, quoted only where needed; a name that looks like a formula is marked as text. */
 export function csvField(value: string | number | null): string {
   if (value === null) return "";
-  const text = String(value);
+  const text = isFormula(String(value)) ? `'${value}` : String(value);
   return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -1,5 +1,6 @@
 // From the JSON in the page to runs with typed columns. Nothing here touches the DOM but `reportText`.
 
+import { bytes } from "./format";
 import type { Report, RunView } from "./schema.gen";
 
 export const DATA_ELEMENT_ID = "ssdlab-data";
@@ -123,7 +124,7 @@ function nameApart(drives: Drive[]): void {
   for (const drive of drives) {
     if ((count.get(`${drive.name}|${drive.badge}`) ?? 0) < 2) continue;
     const { serial, capacity_bytes } = drive.runs[0].view.target;
-    drive.name += ` (${serial || `${Math.round(capacity_bytes / 1e9)} GB`})`;
+    drive.name += ` (${serial || bytes(capacity_bytes)})`;
   }
 }
 

@@ -7,7 +7,7 @@ import { endOf } from "../chart/scales";
 import { SteadyRun, WholeRun } from "../chart/scatter";
 import { Strip } from "../chart/strip";
 import { differingConfig, steadySummary, summary } from "../data/figures";
-import { seconds, separated } from "../data/format";
+import { seconds, separated, wholePercent } from "../data/format";
 import { plainName, type Run } from "../data/load";
 import { wordOf } from "../data/words";
 import { h } from "../dom";
@@ -108,7 +108,7 @@ function zeroSentence(iops: Float64Array): string {
   let zeros = 0;
   for (let i = 0; i < iops.length; i++) if (iops[i] === 0) zeros++;
   if (zeros === 0) return "";
-  const among = zeros / iops.length >= 0.01 ? ` (${Math.round((zeros / iops.length) * 100)}% of all)` : "";
+  const among = zeros / iops.length >= 0.01 ? ` (${wholePercent(zeros / iops.length)} of all)` : "";
   return ` In ${separated(zeros)} ${zeros === 1 ? "second" : "seconds"}${among} no command completed.`;
 }
 

@@ -5,7 +5,7 @@ import { plainName, spareLabel } from "../data/load";
 import type { Table } from "../data/schema.gen";
 import { h } from "../dom";
 import { roundTop } from "./passes";
-import { drawing, svg } from "./svg";
+import { drawing, svg, textWidth } from "./svg";
 import { cellText } from "./tables";
 
 const HEIGHT = 250;
@@ -15,9 +15,8 @@ const TOP = 10;
 const RIGHT = 14;
 const BOTTOM = 44;
 const LEFT = 58;
-/** Width of a letter of the x axis, and the gap between two labels. */
-const LETTER = 6.7;
-const GAP = 14;
+/** Between two labels of the x axis. */
+const GAP = 12;
 /** More points than these are drawn without dots. */
 const DOTTED_MAX = 40;
 
@@ -113,11 +112,14 @@ function xLabels(
 ): SVGElement[] {
   let free = 0;
   return labels.flatMap((label, at) => {
-    const half = (label.length * LETTER) / 2;
-    const middle = Math.min(Math.max(x(at), half), width - half);
-    if (middle - half < free) return [];
-    free = middle + half + GAP;
-    return [svg("text", { x: middle, y: height - BOTTOM + 17, "text-anchor": "middle" }, label)];
+    const half = textWidth(label) / 2;
+    // At the edge a label ends there, however wide its letters are.
+    const atEdge = x(at) + half > width;
+    const left = atEdge ? width - 2 * half : Math.max(0, x(at) - half);
+    if (left < free) return [];
+    free = left + 2 * half + GAP;
+    const place = atEdge ? { x: width, "text-anchor": "end" } : { x: left + half, "text-anchor": "middle" };
+    return [svg("text", { ...place, y: height - BOTTOM + 17 }, label)];
   });
 }
 

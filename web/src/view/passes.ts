@@ -1,5 +1,6 @@
 // Passes over the address space: MB/s against position, all passes of a run on the same axes.
 
+import { byteStep, significant, withUnit } from "../data/format";
 import type { Pass } from "../data/schema.gen";
 import { h } from "../dom";
 import { drawing, svg } from "./svg";
@@ -26,12 +27,23 @@ export function passName(phase: string): string {
   return phase.replaceAll("_", " ");
 }
 
+/** Whole numbers, but a slow zone is not one that stands still. */
+function rateText(rate: number): string {
+  return rate < 10 ? significant(rate, 2) : rate.toFixed(0);
+}
+
 /** The slowest zone and the mean of zones, for the sentence that stands for the graph. */
 export function passSentence(pass: Pass): string {
   const rates = pass.mb_per_s;
   // Zones are of one size, so the mean over the whole pass is the harmonic one.
   const mean = rates.length / rates.reduce((sum, rate) => sum + 1 / Math.max(rate, 1e-9), 0);
-  return `${passName(pass.phase)}: ${mean.toFixed(0)} MB/s on average, slowest zone ${Math.min(...rates).toFixed(0)}.`;
+  return `${passName(pass.phase)}: ${rateText(mean)} MB/s on average, slowest zone ${rateText(Math.min(...rates))}.`;
+}
+
+/** A place on an axis that ends there, in the unit of the end. */
+export function placeText(offset: number, end: number): string {
+  const [size, unit] = byteStep(end);
+  return withUnit((offset / size).toFixed(end < 20 * size ? 1 : 0), unit);
 }
 
 function draw(passes: readonly Pass[], width: number): SVGElement[] {
@@ -43,11 +55,10 @@ function draw(passes: readonly Pass[], width: number): SVGElement[] {
     const rate = most * share;
     const label = rate > 0 && rate < 10 ? rate.toFixed(1) : rate.toFixed(0);
     const anchor = share === 1 ? "end" : "middle";
-    const place = `${((end * share) / 1e9).toFixed(end < 2e10 ? 1 : 0)} GB`;
     return [
       svg("line", { x1: LEFT, x2: width - RIGHT, y1: y(rate), y2: y(rate), class: "passes-grid" }),
       svg("text", { x: LEFT - 6, y: y(rate) + 4, "text-anchor": "end" }, label),
-      svg("text", { x: x(end * share), y: HEIGHT - 10, "text-anchor": anchor }, place),
+      svg("text", { x: x(end * share), y: HEIGHT - 10, "text-anchor": anchor }, placeText(end * share, end)),
     ];
   });
   const lines = passes.map((pass, slot) => {

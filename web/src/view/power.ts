@@ -1,12 +1,12 @@
 // What a drive draws: bars for its states, and power beside IOPS second by second.
 
-import { iops as iopsText, withUnit } from "../data/format";
+import { iops as iopsText, watts } from "../data/format";
 import type { Run } from "../data/load";
 import type { PowerSeries } from "../data/schema.gen";
 import { h } from "../dom";
 import { runName } from "./name";
 import { passName, roundTop } from "./passes";
-import { drawing, svg } from "./svg";
+import { drawing, svg, textWidth } from "./svg";
 
 const STATES: [string, string][] = [
   ["slumber", "Slumber"],
@@ -20,13 +20,11 @@ const RIGHT = 14;
 const TOP = 18;
 const PANEL = 120;
 const GAP = 26;
-const HEIGHT = TOP + 2 * PANEL + GAP + 26;
+/** Names of states stand in two rows where one is too narrow for them. */
+const ROWS = 2;
+const ROW = 15;
+const HEIGHT = TOP + 2 * PANEL + GAP + 11 + ROWS * ROW;
 const COLORS = 6;
-
-/** Milliwatts below a watt: 42 mW is not 0.04 W. */
-export function wattsText(watts: number): string {
-  return watts < 1 ? withUnit((watts * 1e3).toFixed(0), "mW") : withUnit(watts.toFixed(2), "W");
-}
 
 function metric({ view }: Run, state: string, end: string): number | null {
   return view.metrics[`power.${state}.${end}`] ?? null;
@@ -44,8 +42,8 @@ function barText(run: Run, state: string): string {
   if (mean === null) return "not measured";
   const max = metric(run, state, "power_w_max");
   const energy = metric(run, state, "energy_j_per_gb");
-  const peak = max !== null && max > mean * 1.005 ? `, peak ${wattsText(max)}` : "";
-  return `${wattsText(mean)}${peak}${energy === null ? "" : `, ${energy.toFixed(1)} J/GB`}`;
+  const peak = max !== null && max > mean * 1.005 ? `, peak ${watts(max)}` : "";
+  return `${watts(mean)}${peak}${energy === null ? "" : `, ${energy.toFixed(1)} J/GB`}`;
 }
 
 function bar(run: Run, state: string, color: number, top: number): HTMLElement {
@@ -161,6 +159,18 @@ function stretches(points: (string | null)[]): string[] {
     .filter((part) => part !== "");
 }
 
+/** Where the names of the states stand: near their begin, in the first row that has room, inside the drawing. */
+export function stateLabels(names: readonly string[], from: readonly number[], width: number) {
+  const free: number[] = Array(ROWS).fill(0);
+  return names.flatMap((name, at) => {
+    const left = Math.max(0, Math.min((from[at] ?? 0) + 4, width - textWidth(name)));
+    const row = free.findIndex((end) => left >= end);
+    if (row < 0) return [];
+    free[row] = left + textWidth(name) + 8;
+    return [{ name, left, row }];
+  });
+}
+
 function draw(series: readonly PowerSeries[], slot: number, width: number): SVGElement[] {
   const { begin, end } = starts(series);
   const x = (second: number) => LEFT + ((width - LEFT - RIGHT) * second) / end;
@@ -177,11 +187,14 @@ function draw(series: readonly PowerSeries[], slot: number, width: number): SVGE
     const from = begin[at] ?? 0;
     return [
       svg("line", { x1: x(from), x2: x(from), y1: TOP, y2: bottom, class: "passes-grid" }),
-      svg("text", { x: x(from) + 4, y: HEIGHT - 8 }, passName(one.phase)),
       ...lines.flatMap((each) => line(one, from, each)),
     ];
   });
-  return [...lines.slice(1).flatMap(({ panel }) => grid(panel, width)), ...states];
+  const names = series.map(({ phase }) => passName(phase));
+  const labels = stateLabels(names, begin.map(x), width).map(({ name, left, row }) =>
+    svg("text", { x: left, y: bottom + 14 + row * ROW, class: "state-label" }, name),
+  );
+  return [...lines.slice(1).flatMap(({ panel }) => grid(panel, width)), ...states, ...labels];
 }
 
 export function powerGraph(series: readonly PowerSeries[], slot = 0): HTMLElement {
@@ -207,7 +220,7 @@ export function powerGraph(series: readonly PowerSeries[], slot = 0): HTMLElemen
 export function powerSentence({ phase, power_w }: PowerSeries): string {
   const known = power_w.filter((power) => power !== null);
   if (known.length === 0) return `${passName(phase)}: nothing was read.`;
-  const [low, high] = [Math.min(...known), Math.max(...known)].map(wattsText);
+  const [low, high] = [Math.min(...known), Math.max(...known)].map(watts);
   const range = low === high ? `${low} in every second` : `${low} to ${high} from second to second`;
   return `${passName(phase)}: ${range}.`;
 }

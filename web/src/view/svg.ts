@@ -13,6 +13,13 @@ export function svg(
   return element;
 }
 
+/** Width of a letter, on average and on the safe side. */
+const LETTER = 7.2;
+
+export function textWidth(text: string): number {
+  return text.length * LETTER;
+}
+
 /** Before its place has a width, and where it never gets one (print), it is as wide as this. */
 const WIDTH = 720;
 const WIDTH_MIN = 260;

@@ -1,6 +1,6 @@
 // Figures in rows and columns, as a test recorded them: one table a run, with bars to compare by eye.
 
-import { bytes, duration, iops, separated } from "../data/format";
+import { bytes, duration, iops, separated, significant } from "../data/format";
 import type { Run } from "../data/load";
 import type { Table } from "../data/schema.gen";
 import { h, scroller } from "../dom";
@@ -28,6 +28,20 @@ export function cellText(value: number, unit: string): string {
   if (unit === "IOPS") return iops(value);
   if (unit === "") return separated(value);
   if (unit === "W") return value.toFixed(value < 1 ? 3 : 2);
+  if (unit === "%") return percentCell(value);
+  // 0.0 means nothing at all.
+  if (value !== 0 && Math.abs(value) < 0.05) return significant(value, 2);
+  return oneDecimal(value);
+}
+
+/** 100.0 means all, and 0.0 means none. */
+function percentCell(value: number): string {
+  if (value > 0 && value < 0.05) return "<0.1";
+  if (value < 100 && value >= 99.95) return ">99.9";
+  return oneDecimal(value);
+}
+
+function oneDecimal(value: number): string {
   return value.toLocaleString("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 }
 

@@ -7,13 +7,27 @@ import type { ColumnName, Run } from "../data/load";
 import { h } from "../dom";
 import { driveName, runName, swatch } from "./name";
 
-const ROWS: [label: string, column: ColumnName, text: (value: number) => string][] = [
+export type TipRow = [label: string, column: ColumnName, text: (value: number) => string];
+
+const ROWS: TipRow[] = [
   ["IOPS", "iops", iops],
   ["p50", "p50", duration],
   ["p99", "p99", duration],
   ["max", "max", duration],
   ["WAF", "waf", (value) => separated(value, 2)],
 ];
+
+/** What finds no room beside the other runs on a narrow screen. */
+const MINOR: ColumnName[] = ["p50", "max"];
+
+function minor(column: ColumnName): string | null {
+  return MINOR.includes(column) ? "tip-minor" : null;
+}
+
+/** A graph's own quantity comes first and only once. */
+function rowsWith(own: TipRow | undefined): TipRow[] {
+  return own ? [own, ...ROWS.filter(([, column]) => column !== own[1])] : ROWS;
+}
 
 function cell(run: Run, second: number, column: ColumnName, text: (value: number) => string): string {
   const at = nearestIndex(run.columns.second, second);
@@ -22,29 +36,30 @@ function cell(run: Run, second: number, column: ColumnName, text: (value: number
   return Number.isFinite(value) ? text(value) : UNKNOWN;
 }
 
-export function describeSecond(app: App, second: number): HTMLElement | null {
+export function describeSecond(app: App, second: number, own?: TipRow): HTMLElement | null {
   const shown = shownRuns(app);
   if (shown.length === 0) return null;
+  const rows = rowsWith(own);
   return h(
     "table",
     { class: shown.length > 1 ? "tip-many" : null },
     h("caption", {}, `Second ${separated(second, Number.isInteger(second) ? 0 : 1)}`),
-    shown.length === 1 ? oneRun(shown[0].run, second) : manyRuns(shown, second),
+    shown.length === 1 ? oneRun(shown[0].run, second, rows) : manyRuns(shown, second, rows),
   );
 }
 
-function oneRun(run: Run, second: number): HTMLElement {
+function oneRun(run: Run, second: number, rows: readonly TipRow[]): HTMLElement {
   return h(
     "tbody",
     {},
     h("tr", {}, h("th", { colspan: 2, class: "tip-run" }, runName(run))),
-    ROWS.map(([label, column, text]) =>
+    rows.map(([label, column, text]) =>
       h("tr", {}, h("th", {}, label), h("td", {}, cell(run, second, column, text))),
     ),
   );
 }
 
-function manyRuns(shown: readonly Shown[], second: number): HTMLElement[] {
+function manyRuns(shown: readonly Shown[], second: number, rows: readonly TipRow[]): HTMLElement[] {
   return [
     h(
       "thead",
@@ -53,7 +68,7 @@ function manyRuns(shown: readonly Shown[], second: number): HTMLElement[] {
         "tr",
         {},
         h("th"),
-        ROWS.map(([label]) => h("th", {}, label)),
+        rows.map(([label, column]) => h("th", { class: minor(column) }, label)),
       ),
     ),
     h(
@@ -64,7 +79,7 @@ function manyRuns(shown: readonly Shown[], second: number): HTMLElement[] {
           "tr",
           {},
           h("th", { class: "tip-run" }, swatch(color), driveName(run.drive), ` ${run.variant}`),
-          ROWS.map(([, column, text]) => h("td", {}, cell(run, second, column, text))),
+          rows.map(([, column, text]) => h("td", { class: minor(column) }, cell(run, second, column, text))),
         ),
       ),
     ),

@@ -2,7 +2,7 @@
 
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { fixtureReport, powerRuns, trimRun } from "../../fixtures/report";
+import { fixtureReport, powerRuns, ptsRun, reportOf, runOf, SHAPES, trimRun } from "../../fixtures/report";
 import { Lab } from "./page";
 
 let lab: Lab;
@@ -58,5 +58,69 @@ describe("paper", () => {
     await page.evaluate(() => window.dispatchEvent(new Event("afterprint")));
     expect(await widths()).toEqual([screen]);
     await page.context().close();
+  });
+});
+
+describe("little room", () => {
+  const wide = (page: Page) =>
+    page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+
+  test.each([390, 800, 1_400])(
+    "a name of 250 letters leaves the figures in sight at %d px",
+    async (width) => {
+      const name = "Enterprise-NVMe-".repeat(16).slice(0, 250);
+      const runs = [runOf({ ...SHAPES[0], name }, 1), runOf(SHAPES[2], 2)];
+      const hash = `#compare=${runs.map((run) => run.run_id)}`;
+      const page = await lab.page(reportOf(runs), hash, { viewport: { width, height: 900 } });
+      expect(await wide(page)).toBe(0);
+      for (const table of [".drives", ".legend"]) {
+        const head = await page.locator(`${table} tbody th`).first().boundingBox();
+        expect(head?.width ?? 0, table).toBeLessThan(430);
+        expect(head?.width ?? 0, table).toBeGreaterThan(140);
+        const room = page.locator(".scroller").filter({ has: page.locator(`table${table}`) });
+        const hidden = await room.evaluate((e) => e.scrollWidth - e.clientWidth);
+        if (width === 1_400) expect(hidden, table).toBeLessThanOrEqual(0);
+        const figure = await page.locator(`${table} tbody td`).first().boundingBox();
+        expect((figure?.x ?? width) + (figure?.width ?? 0), table).toBeLessThanOrEqual(width);
+      }
+      await page.context().close();
+    },
+  );
+
+  test.each([390, 720, 1_400])("no letter of a drawing is cut or covers another at %d px", async (width) => {
+    const labels = ["50us", "1ms", "50ms"];
+    const report = ptsRun();
+    report.runs[0].tables.push({
+      name: "histogram",
+      title: "Response times",
+      row_name: "below",
+      columns: [{ name: "share", unit: "%" }],
+      rows: labels.map((label, at) => ({ label, values: [at] })),
+    });
+    for (const made of [report, powerRuns()]) {
+      const page = await lab.page(made, "", { viewport: { width, height: 900 } });
+      const bad = await page.evaluate(() =>
+        [...document.querySelectorAll(".drawing svg")].flatMap((svg) => {
+          const place = svg.getBoundingClientRect();
+          const texts = [...svg.querySelectorAll("text")].map((e) => ({
+            text: e.textContent,
+            box: e.getBoundingClientRect(),
+          }));
+          const cut = texts.filter(({ box }) => box.left < place.left - 0.5 || box.right > place.right + 0.5);
+          const covered = texts.filter(({ box }, k) =>
+            texts.some(
+              (other, n) =>
+                n > k &&
+                box.left < other.box.right &&
+                other.box.left < box.right &&
+                Math.abs(box.top - other.box.top) < 8,
+            ),
+          );
+          return [...cut, ...covered].map(({ text }) => text);
+        }),
+      );
+      expect(bad).toEqual([]);
+      await page.context().close();
+    }
   });
 });

@@ -7,11 +7,13 @@ import {
   logScale,
   logTicks,
   lowerBound,
+  middleOf,
   minorTicks,
   NO_EXTENT,
   nearestIndex,
   niceTop,
   projector,
+  rangeWithin,
   robustTop,
   weightedTop,
   wholeTicks,
@@ -133,6 +135,11 @@ describe("projection", () => {
   });
 });
 
+test("the middle is where the eye finds it", () => {
+  expect(middleOf(linear(0, 10))).toBe(5);
+  expect(middleOf(logScale(1_000, 1e7, false))).toBeCloseTo(1e5);
+});
+
 describe("searching sorted columns", () => {
   const column = Float64Array.of(0, 1, 2, 5, 9);
 
@@ -141,6 +148,14 @@ describe("searching sorted columns", () => {
     expect(lowerBound(column, 2)).toBe(2);
     expect(lowerBound(column, 2.1)).toBe(3);
     expect(lowerBound(column, 10)).toBe(5);
+  });
+
+  test("within a scale", () => {
+    expect(rangeWithin(column, linear(1, 5))).toEqual([1, 3]);
+    expect(rangeWithin(column, linear(0.5, 8.9))).toEqual([1, 3]);
+    expect(rangeWithin(column, linear(0, 2_000))).toEqual([0, 4]);
+    const [first, last] = rangeWithin(column, linear(6, 8));
+    expect(last).toBeLessThan(first);
   });
 
   test("nearest", () => {

@@ -64,7 +64,7 @@ describe("loading", () => {
   test("two drives of one name are told apart", () => {
     const a = runOf(SHAPES[0], 1);
     const b = { ...a, target: { ...a.target, capacity_bytes: 240e9 } };
-    const names = libraryOf(reportOf([a, b])).drives.map((drive) => drive.name);
+    const names = libraryOf(reportOf([a, b])).drives.map((drive) => drive.name.replace("\u202f", " "));
     expect(names).toEqual(["Fixture Even 480 (480 GB)", "Fixture Even 480 (240 GB)"]);
   });
 
@@ -161,6 +161,23 @@ describe("figures", () => {
     expect(figure("busy_time_s_read").unit).toBe("s");
     expect(figure("avg_service_time_us_write").unit).toBe("us");
     expect(figure("latency_other_ns_p42").unit).toBe("ns");
+  });
+
+  test.each([
+    ["power.slumber.power_w_mean", "w", 0.042, "42 mW"],
+    ["power.random_write.energy_j_per_gb", "j_per_gb", 12.34, "12.3 J/GB"],
+    ["pslc.write.fast_bytes", "bytes", 78_643_200, "78.6 MB"],
+    ["pts-write-saturation.minutes", "min", 12, "12 min"],
+    ["pts-xsr.recovery_s", "s", 40, "40 s"],
+    ["pts-iops.steady_mean", "iops", 500, "500"],
+    ["pts-cbw.saturation.steady_mean", "iops", 500, "500"],
+    ["pts-throughput.steady_mean", "mb_per_s", 500, "500 MB/s"],
+    ["pts-latency.steady_mean", "ns", 61_200, "61.2 µs"],
+    ["pts-iops.rounds", "count", 5, "5"],
+    ["pts-iops.steady_range_share", "share", 0.1, "10.0%"],
+  ])("%s is in %s", (name, unit, value, text) => {
+    expect(figure(name).unit).toBe(unit);
+    expect(figures.shown(figure(name), value).replace(/\s/g, " ")).toBe(text);
   });
 
   test("CSV has one row a figure and says what is simulated", () => {

@@ -28,8 +28,27 @@ describe("numbers", () => {
     [0.0412, "4.12%"],
     [0.243, "24.3%"],
     [1, "100%"],
+    [1_999 / 2_000, ">99.9%"],
+    [0.9994, "99.9%"],
+    [1.2, "120%"],
     [0.0004, "0.040%"],
+    [1e-6, "<0.001%"],
   ])("share %d", (value, text) => expect(format.percent(value)).toBe(text));
+
+  test.each([
+    [0, "0%"],
+    [0.001, "<1%"],
+    [0.02, "2%"],
+    [0.996, ">99%"],
+    [1, "100%"],
+  ])("share %d without decimals", (value, text) => expect(format.wholePercent(value)).toBe(text));
+
+  test.each([
+    [0.042, "42 mW"],
+    [0.0004, "0.40 mW"],
+    [0.9994, "999 mW"],
+    [2.934, "2.93 W"],
+  ])("%d W", (value, text) => expect(plain(format.watts(value))).toBe(text));
 });
 
 describe("times", () => {
@@ -63,6 +82,8 @@ describe("sizes", () => {
     [1_000_204_886_016, "1 TB"],
     [512, "512 bytes"],
     [131_072, "131 KB"],
+    [999_999_999, "1 GB"],
+    [32e6, "32 MB"],
   ])("%d bytes", (value, text) => expect(plain(format.bytes(value))).toBe(text));
 
   test("raw NAND comes in powers of two", () => {
@@ -85,4 +106,10 @@ test("CSV quotes what needs it", () => {
   expect(format.csvField('a "b", c')).toBe('"a ""b"", c"');
   expect(format.csvField(null)).toBe("");
   expect(format.csvField(1.5)).toBe("1.5");
+});
+
+test("CSV holds no formulas", () => {
+  expect(format.csvField('=HYPERLINK("x")')).toBe(`"'=HYPERLINK(""x"")"`);
+  expect(["+a", "-a", "@a", "\ta", "a=b"].map(format.csvField)).toEqual(["'+a", "'-a", "'@a", "'\ta", "a=b"]);
+  expect([-5, "-5.5", "+3"].map(format.csvField)).toEqual(["-5", "-5.5", "+3"]);
 });

@@ -1,14 +1,18 @@
 import { describe, expect, test } from "vitest";
 import { labelNumber, places, yAxis } from "../../src/view/curves";
-import { passName, passSentence, roundTop } from "../../src/view/passes";
-import { powerSentence, wattsText } from "../../src/view/power";
+import { passName, passSentence, placeText, roundTop } from "../../src/view/passes";
+import { powerSentence, stateLabels } from "../../src/view/power";
 import { cellText } from "../../src/view/tables";
 
 describe("cells", () => {
   test.each([
     [12_345.6, "IOPS", "12,346"],
     [527.12, "MB/s", "527.1"],
-    [99.96, "%", "100.0"],
+    [99.96, "%", ">99.9"],
+    [100, "%", "100.0"],
+    [0.04, "%", "<0.1"],
+    [0, "%", "0.0"],
+    [0.04, "MB/s", "0.040"],
     [0.0423, "W", "0.042"],
     [3.604, "W", "3.60"],
   ])("%d %s", (value, unit, text) => expect(cellText(value, unit)).toBe(text));
@@ -33,6 +37,18 @@ describe("passes", () => {
     const pass = { phase: "after_trim", offset_bytes: [0, 1, 2], mb_per_s: [500, 400, 300] };
     expect(passName(pass.phase)).toBe("after trim");
     expect(passSentence(pass)).toBe("after trim: 383 MB/s on average, slowest zone 300.");
+    const slow = { ...pass, mb_per_s: [500, 0.4, 0.4] };
+    expect(passSentence(slow)).toBe("after trim: 0.60 MB/s on average, slowest zone 0.40.");
+  });
+
+  test.each([
+    [32e6, "0 MB|16 MB|32 MB"],
+    [4e9, "0.0 GB|2.0 GB|4.0 GB"],
+    [480e9, "0 GB|240 GB|480 GB"],
+    [2e12, "0.0 TB|1.0 TB|2.0 TB"],
+  ])("places up to %d bytes are told in a unit that suits them", (end, texts) => {
+    const places = [0, end / 2, end].map((offset) => placeText(offset, end).replace(/\s/g, " "));
+    expect(places.join("|")).toBe(texts);
   });
 });
 
@@ -66,11 +82,19 @@ describe("curves", () => {
 });
 
 describe("power", () => {
-  test.each([
-    [0.042, "42 mW"],
-    [0.9994, "999 mW"],
-    [2.934, "2.93 W"],
-  ])("%d", (watts, text) => expect(wattsText(watts).replace(/\s/g, " ")).toBe(text));
+  test("names of states never run together", () => {
+    const names = ["slumber", "idle", "sequential write", "random write"];
+    for (const width of [260, 320, 390, 900]) {
+      const from = [0, 1, 2, 3].map((k) => 58 + ((width - 72) * k) / 4);
+      const labels = stateLabels(names, from, width);
+      expect(labels.map(({ name }) => name)).toEqual(names);
+      for (const { name, left, row } of labels) {
+        expect(left + name.length * 6.5).toBeLessThanOrEqual(width);
+        const next = labels.find((other) => other.row === row && other.left > left);
+        if (next) expect(left + name.length * 6.5).toBeLessThan(next.left - 8);
+      }
+    }
+  });
 
   test("a sentence stands for the graph", () => {
     const series = { phase: "random_write", time_s: [0, 1, 2], iops: [], power_w_max: [] };
