@@ -40,6 +40,17 @@ export function scroller(label: string, ...children: Child[]): HTMLElement {
   return h("div", { class: "scroll-frame" }, there, element);
 }
 
+/** Glides there, unless the reader wants nothing to move. */
+export function bringIntoView(element: HTMLElement, block: ScrollLogicalPosition = "start"): void {
+  const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
+  element.scrollIntoView({ block, behavior: still ? "instant" : "smooth" });
+}
+
+/** Words that those who see the page find beside it. */
+export function aside(text: string): HTMLElement {
+  return h("span", { class: "sr-only" }, text);
+}
+
 /** `on...` attributes are listeners, `true` sets a bare attribute, false and null set none. */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,

@@ -3,7 +3,7 @@
 import "./style.css";
 import { type App, appOf, shownRuns, usable } from "./app";
 import type { Graph } from "./chart/graph";
-import { libraryOf, parseReport, reportText } from "./data/load";
+import { type Library, libraryOf, parseReport, reportText } from "./data/load";
 import type { Report } from "./data/schema.gen";
 import { h } from "./dom";
 import { choiceChanged, fromHash, type State, toHash } from "./state";
@@ -18,6 +18,7 @@ import { glossary } from "./view/glossary";
 import { header } from "./view/header";
 import { latency } from "./view/latency";
 import { otherTests } from "./view/other";
+import { pageLinks } from "./view/sections";
 import { applyTheme, rememberedTheme, watchPrinting, watchScheme } from "./view/theme";
 
 const REPORT_VERSION = 1;
@@ -62,7 +63,7 @@ function keepTheme(app: App, graphs: readonly Graph[], draw: () => void): void {
 }
 
 function figuresSection(app: App): HTMLElement {
-  const table = figuresTable(app.library.runs, app);
+  const table = figuresTable("Performance consistency", app.library.runs, app);
   const element = section("figures", "All figures", table);
   app.store.subscribe(() => markShown(app, element));
   markShown(app, element);
@@ -73,7 +74,9 @@ function conditionsSection(app: App): HTMLElement {
   const holder = h("div");
   const update = () => {
     const runs = shownRuns(app);
-    holder.replaceChildren(...runs.map(({ run }) => conditions(run, runs.length === 1)));
+    holder.replaceChildren(
+      ...runs.map(({ run }) => conditions(run, runs.length === 1, "Performance consistency")),
+    );
   };
   app.store.subscribe((state, before) => {
     if (choiceChanged(state, before)) update();
@@ -89,30 +92,6 @@ function conditionsSection(app: App): HTMLElement {
     ),
     holder,
   );
-}
-
-/** The hash holds the view, so links within the page move without touching it. */
-function pageLinks(sections: readonly HTMLElement[]): HTMLElement {
-  const links = sections.map((target) =>
-    h(
-      "li",
-      {},
-      h(
-        "button",
-        {
-          type: "button",
-          class: "page-link",
-          onclick: () => {
-            target.scrollIntoView({ behavior: "smooth" });
-            target.tabIndex = -1;
-            target.focus({ preventScroll: true });
-          },
-        },
-        target.querySelector("h2")?.textContent ?? "",
-      ),
-    ),
-  );
-  return h("nav", { "aria-label": "Sections of this page" }, h("ul", { class: "page-links" }, links));
 }
 
 function graphPage(app: App): HTMLElement[] {
@@ -158,13 +137,17 @@ function page(report: Report): HTMLElement[] {
   const newer =
     report.report_version > REPORT_VERSION &&
     h("p", { class: "notice notice-warn" }, "This report was made by a newer ssdlab than this page knows.");
-  const body =
-    library.runs.length > 0
-      ? graphPage(app)
-      : [h("main", { id: "main", class: "wide" }, otherTests(library.others), noRuns(report))];
+  const body = library.runs.length > 0 ? graphPage(app) : otherPage(library, report);
   if (library.runs.length === 0) keepTheme(app, [], () => undefined);
   const skip = h("button", { type: "button", class: "skip", onclick: skipToMain }, "Skip to the results");
   return [skip, header(library, app.store), newer || null, ...body].filter((node) => node !== null);
+}
+
+/** Without a consistency run there is nothing to choose, but much to go through. */
+function otherPage({ others }: Library, report: Report): HTMLElement[] {
+  const sections = otherTests(others);
+  const main = h("main", { id: "main", class: "wide" }, sections, noRuns(report));
+  return sections.length > 1 ? [pageLinks(sections), main] : [main];
 }
 
 function noRuns(report: Report): HTMLElement | null {

@@ -335,6 +335,29 @@ export function metricOf(run: Run, name: string): number | null {
   return known(value) ? value : null;
 }
 
+const FIRST_MINUTE = "iops_peak_mean_first_60s";
+
+/** Seconds that the mean of the first minute is of: a run may have ended before. */
+function firstSeconds({ columns: { second } }: Run): number {
+  return second.length === 0 ? 60 : Math.min(60, second[second.length - 1] + 1);
+}
+
+/** What a figure is called for these runs; the first minute of 25 s is none. */
+export function labelOf(figure: Figure, runs: readonly Run[]): string {
+  if (figure.name !== FIRST_MINUTE) return figure.label;
+  const lengths = new Set(runs.map(firstSeconds));
+  if (lengths.size > 1) return "First minute or less, mean";
+  const [length] = lengths;
+  return length === undefined || length === 60 ? figure.label : `First ${seconds(length)}, mean`;
+}
+
+/** A figure of one run among those of others; what is of a shorter time than its row says so. */
+export function shownOf(figure: Figure, run: Run, runs: readonly Run[]): string {
+  const text = shown(figure, metricOf(run, figure.name));
+  const mixed = figure.name === FIRST_MINUTE && labelOf(figure, runs) !== labelOf(figure, [run]);
+  return mixed && firstSeconds(run) < 60 ? `${text} (${seconds(firstSeconds(run))})` : text;
+}
+
 /** Figures that at least one run names, in reading order, unknown names last. */
 export function figuresIn(runs: readonly Run[]): Figure[] {
   const names = new Set(runs.flatMap((run) => Object.keys(run.view.metrics)));
@@ -343,11 +366,12 @@ export function figuresIn(runs: readonly Run[]): Figure[] {
 }
 
 /**
- * The best runs of each class; what ran for 15 s does not compete with what ran for 2,000 s.
+ * The best runs of each class under each load: what ran for 15 s does not compete with what ran for 2,000 s,
+ * nor one command at a time with 32 of them.
  */
 export function bestRuns(figure: Figure, classes: readonly (readonly Run[])[]): Set<Run> {
   return new Set(
-    classes.flatMap((runs) => {
+    classes.flatMap(likeLoads).flatMap((runs) => {
       const best = bestValue(figure, runs);
       return best === null ? [] : complete(runs).filter((run) => metricOf(run, figure.name) === best);
     }),
@@ -415,6 +439,19 @@ export function shareAbove(curve: Exceedance, ns: number): number {
 const OF_THE_CLASS = ["duration_s", "steady_from_s"];
 const OF_THE_RUN = /^(span|spare|seed|capacity|variant|target)/;
 
+/** Groups of runs of equal parameters: block size, queue depth, rate, data, and how the drive was prepared. */
+export function likeLoads(runs: readonly Run[]): Run[][] {
+  const groups = new Map<string, Run[]>();
+  for (const run of runs) {
+    const parameters = Object.entries(run.view.config)
+      .filter(([key]) => !OF_THE_RUN.test(key) && !OF_THE_CLASS.includes(key))
+      .sort(([a], [b]) => (a < b ? -1 : 1));
+    const load = JSON.stringify(parameters);
+    groups.set(load, [...(groups.get(load) ?? []), run]);
+  }
+  return [...groups.values()];
+}
+
 function differs(key: string, runs: readonly Run[]): boolean {
   return new Set(runs.map((run) => JSON.stringify(run.view.config[key] ?? null))).size > 1;
 }
@@ -434,12 +471,14 @@ export function summary(run: Run): string {
   if (second.length === 0) return "Nothing was measured.";
   const last = second[second.length - 1] + 1;
   const mean = metricOf(run, "iops_steady_mean");
-  const first = metricOf(run, "iops_peak_mean_first_60s");
+  const first = metricOf(run, FIRST_MINUTE);
+  const early = firstSeconds(run);
   const fall = metricOf(run, "fall_start_s");
   const parts = [
     `${plainName(run)}, ${run.variant}: ${separated(rate.length)} points over ${seconds(last)}.`,
   ];
-  if (first !== null) parts.push(`First minute ${iops(first)} IOPS on average.`);
+  if (first !== null)
+    parts.push(`First ${early < 60 ? seconds(early) : "minute"} ${iops(first)} IOPS on average.`);
   if (fall !== null) parts.push(`The fall begins after ${seconds(fall)}.`);
   if (mean !== null) parts.push(`Steady state ${iops(mean)} IOPS.`);
   return parts.join(" ");

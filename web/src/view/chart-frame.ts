@@ -17,19 +17,13 @@ export function chartFrame(
   app: App | null,
   ...extra: HTMLElement[]
 ): ChartFrame {
-  const heading = h("h3", {}, title);
+  const heading = h("h3", { id: `${graph.spec.id}-title` }, title);
+  const scale = h("span", { class: "quiet chart-unit", id: `${graph.spec.id}-unit` }, unit);
   const caption = h("figcaption", { id: `${graph.spec.id}-summary` });
   const element = h(
     "figure",
-    { class: "chart" },
-    h(
-      "div",
-      { class: "chart-head" },
-      heading,
-      h("span", { class: "quiet chart-unit" }, unit),
-      extra,
-      app && resetButton(app),
-    ),
+    { class: "chart", "aria-labelledby": `${heading.id} ${scale.id}` },
+    h("div", { class: "chart-head" }, heading, scale, extra, app && resetButton(app)),
     graph.element,
     caption,
   );

@@ -4,19 +4,21 @@ import { bytes, clock, moment, rawBytes, separated, UNKNOWN } from "../data/form
 import type { Run } from "../data/load";
 import type { Phase } from "../data/schema.gen";
 import { wordRows } from "../data/words";
-import { h, scroller } from "../dom";
+import { aside, h, scroller } from "../dom";
 import { copyButton } from "./copy";
 import { healthTable } from "./health";
-import { runName, statusChip } from "./name";
+import { plainRunName, runName, statusChip } from "./name";
 
-export function conditions(run: Run, open: boolean): HTMLElement {
+/** Of a run in the section of that title. */
+export function conditions(run: Run, open: boolean, section: string): HTMLElement {
   const { view } = run;
+  const name = plainRunName(run);
   return h(
     "details",
     { class: "method", open },
-    h("summary", {}, runName(run), " ", statusChip(run)),
-    phasesTable(view.phases),
-    view.health ? healthTable(view.health) : null,
+    h("summary", {}, "How it was measured", aside(`, ${section}`), ": ", runName(run), " ", statusChip(run)),
+    phasesTable(view.phases, name),
+    view.health ? healthTable(view.health, name) : null,
     h(
       "div",
       { class: "method-columns" },
@@ -49,13 +51,14 @@ export function conditions(run: Run, open: boolean): HTMLElement {
   );
 }
 
-function phasesTable(phases: readonly Phase[]): HTMLElement {
+function phasesTable(phases: readonly Phase[], whose: string): HTMLElement {
   const heads = ["Step", "What was done", "Took", "Commands", "Data", "Errors", "Late"];
   return scroller(
-    "Steps of the test",
+    `Steps of the test: ${whose}`,
     h(
       "table",
       { class: "phases" },
+      h("caption", {}, aside(`Steps of the test: ${whose}`)),
       h(
         "thead",
         {},

@@ -4,6 +4,7 @@ import type { Run } from "../data/load";
 import { plainName, spareLabel } from "../data/load";
 import type { Table } from "../data/schema.gen";
 import { h } from "../dom";
+import { plainRunName } from "./name";
 import { roundTop } from "./passes";
 import { drawing, svg, textWidth } from "./svg";
 import { cellText } from "./tables";
@@ -38,6 +39,8 @@ export interface Level {
 
 export interface CurvePlot {
   title: string;
+  /** With the name of the run, where the title is without. */
+  label?: string;
   unit: string;
   rowName: string;
   labels: string[];
@@ -181,7 +184,7 @@ export function curveGraph(name: string, plot: CurvePlot): HTMLElement {
   const scale = plot.unit === "ns" ? "latency, log scale" : plot.unit;
   return h(
     "figure",
-    { class: "chart curves", "data-plot": name },
+    { class: "chart curves", "data-plot": name, "aria-label": plot.label ?? plot.title },
     h(
       "div",
       { class: "chart-head" },
@@ -257,7 +260,8 @@ function plotsOf(runs: readonly Run[], name: string, unit: string): HTMLElement[
     if (!table || !known) return [];
     const whose = same ? "" : `: ${plainName(group[0])}, ${spareLabel(group[0].variant)}`;
     const title = `${table.title}${whose}`;
-    const plot = measuredOnly({ title, unit, rowName: table.row_name, labels: labels(table), curves });
+    const label = `${title}, ${unit === "ns" ? "latency" : unit}: ${group.map(plainRunName).join("; ")}`;
+    const plot = measuredOnly({ title, label, unit, rowName: table.row_name, labels: labels(table), curves });
     return [curveGraph(name, plot)];
   });
 }
@@ -273,7 +277,8 @@ export function convergence(run: Run): HTMLElement[] {
       const curve = { name: column.name, values, color: 1, dashed: false };
       const labels = table.rows.map(({ label }) => label);
       const { title, row_name: rowName } = table;
-      const plot = { title, unit: column.unit, rowName, labels, curves: [curve] };
+      const label = `${title}: ${plainRunName(run)}`;
+      const plot = { title, label, unit: column.unit, rowName, labels, curves: [curve] };
       return curveGraph(table.name, { ...plot, level: steadyLevel(run, table) });
     });
 }

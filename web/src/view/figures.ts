@@ -3,22 +3,23 @@
 import type { App } from "../app";
 import { shownRuns } from "../app";
 import { plannedSeconds } from "../chart/classes";
-import { bestRuns, csv, type Figure, figuresIn, GROUPS, metricOf, shown } from "../data/figures";
+import { bestRuns, csv, type Figure, figuresIn, GROUPS, labelOf, metricOf, shownOf } from "../data/figures";
 import { seconds } from "../data/format";
 import type { Run } from "../data/load";
 import { spareLabel } from "../data/load";
-import { h, scroller } from "../dom";
+import { aside, bringIntoView, h, scroller } from "../dom";
 import { copyButton } from "./copy";
 import { term } from "./hint";
 import { driveName, statusChip } from "./name";
 
-export function figuresTable(runs: readonly Run[], app?: App): HTMLElement {
+export function figuresTable(title: string, runs: readonly Run[], app?: App): HTMLElement {
   const figures = figuresIn(runs);
   const classes = app ? app.book.classes.map((one) => one.runs) : [runs];
   const groups = GROUPS.map((group) => figures.filter((figure) => figure.group === group));
   const table = h(
     "table",
     { class: "figures" },
+    h("caption", {}, aside(`All figures: ${title}`)),
     h(
       "thead",
       {},
@@ -44,7 +45,7 @@ export function figuresTable(runs: readonly Run[], app?: App): HTMLElement {
         ),
       ),
   );
-  const wide = scroller("Table of figures", table);
+  const wide = scroller(`Table of figures: ${title}`, table);
   return h(
     "div",
     {},
@@ -56,7 +57,7 @@ export function figuresTable(runs: readonly Run[], app?: App): HTMLElement {
         "span",
         { class: "quiet" },
         runs.length > 1 &&
-          `★ best in its row, among complete runs${classes.length > 1 ? " of one length" : ""}. `,
+          `★ best in its row, among complete runs${app ? " of one length under the same load" : " with the same parameters"}. `,
         "– not known.",
         figures.some(({ meaning }) => meaning !== "") && " Point at a figure’s name for its meaning.",
       ),
@@ -90,7 +91,7 @@ function row(figure: Figure, runs: readonly Run[], best: ReadonlySet<Run>): HTML
   return h(
     "tr",
     { "data-figure": figure.name, tabindex: "-1" },
-    h("th", { scope: "row" }, term(figure.label, figure.meaning)),
+    h("th", { scope: "row" }, term(labelOf(figure, runs), figure.meaning)),
     runs.map((run) => {
       const value = metricOf(run, figure.name);
       const isBest = best.has(run);
@@ -106,7 +107,7 @@ function row(figure: Figure, runs: readonly Run[], best: ReadonlySet<Run>): HTML
               h("span", { "aria-hidden": "true", title: "not known" }, "–"),
               h("span", { class: "sr-only" }, "not known"),
             ]
-          : shown(figure, value),
+          : shownOf(figure, run, runs),
       );
     }),
   );
@@ -117,8 +118,9 @@ export function goToFigure(within: HTMLElement, name: string): void {
   const row = within.querySelector<HTMLElement>(`[data-figure="${CSS.escape(name)}"]`);
   const folded = row?.closest("details");
   if (folded) folded.open = true;
-  row?.scrollIntoView({ block: "center", behavior: "smooth" });
-  row?.focus({ preventScroll: true });
+  if (!row) return;
+  bringIntoView(row, "center");
+  row.focus({ preventScroll: true });
 }
 
 /** Marks the columns that are on the graphs. */

@@ -1,6 +1,6 @@
 // What the figures say, run by run, and what may make them less trustworthy.
 
-import { figureOf, metricOf, shown } from "../data/figures";
+import { figureOf, labelOf, metricOf, shown } from "../data/figures";
 import { clock } from "../data/format";
 import type { Run } from "../data/load";
 import { h } from "../dom";
@@ -58,6 +58,6 @@ function figureLink(run: Run, metric: string, toFigure: (name: string) => void):
   return h(
     "button",
     { type: "button", class: "figure-link", onclick: () => toFigure(metric) },
-    `${figure.label}: ${shown(figure, value)}`,
+    `${labelOf(figure, [run])}: ${shown(figure, value)}`,
   );
 }

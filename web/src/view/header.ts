@@ -2,7 +2,7 @@
 
 import { bytes, moment, rawBytes, UNKNOWN } from "../data/format";
 import { type Drive, type Library, spareLabel } from "../data/load";
-import { h, scroller } from "../dom";
+import { aside, h, scroller } from "../dom";
 import type { Store, Theme } from "../state";
 import { driveName, statusChip } from "./name";
 
@@ -60,6 +60,7 @@ function drivesTable(drives: readonly Drive[]): HTMLElement {
     h(
       "table",
       { class: "drives" },
+      h("caption", {}, aside("Drives in this report")),
       h(
         "thead",
         {},

@@ -2,7 +2,7 @@
 
 import { bytes, separated, significant, UNKNOWN, withUnit } from "../data/format";
 import type { HealthRow, HealthSummary } from "../data/schema.gen";
-import { h, scroller } from "../dom";
+import { aside, h, scroller } from "../dom";
 
 const SOURCES: Record<string, string> = {
   "nvme-smart-log": "NVMe SMART log",
@@ -61,17 +61,17 @@ export function healthSentences({ temperature_c, looks, nand_over_host }: Health
   return sentences;
 }
 
-export function healthTable(health: HealthSummary): HTMLElement {
+export function healthTable(health: HealthSummary, whose: string): HTMLElement {
   const title = `The drive's own counters (${SOURCES[health.source] ?? health.source})`;
   return h(
     "div",
     { class: "health" },
     scroller(
-      title,
+      `${title}: ${whose}`,
       h(
         "table",
         { class: "phases counters" },
-        h("caption", {}, title),
+        h("caption", {}, title, aside(`: ${whose}`)),
         h(
           "thead",
           {},

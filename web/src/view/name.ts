@@ -1,7 +1,7 @@
 // Names of drives and runs. The badge is part of the name: a simulated result never stands without it.
 
 import type { Drive, Run } from "../data/load";
-import { spareLabel } from "../data/load";
+import { plainName, spareLabel } from "../data/load";
 import { h } from "../dom";
 
 export function badge(text: string): HTMLElement {
@@ -20,6 +20,11 @@ export function runName(run: Run): HTMLElement {
     " ",
     h("span", { class: "variant" }, spareLabel(run.variant)),
   );
+}
+
+/** The same in plain text, for names that only readers of screens hear. */
+export function plainRunName(run: Run): string {
+  return `${plainName(run)}, ${spareLabel(run.variant)}`;
 }
 
 const STATUS_TEXT = {

@@ -1,12 +1,12 @@
 // Runs of the tests beside consistency: verdict, passes, tables, sentences, and all figures.
 
 import type { Run } from "../data/load";
-import { h } from "../dom";
+import { aside, h } from "../dom";
 import { conditions } from "./conditions";
 import { convergence, curveGraphs } from "./curves";
 import { figuresTable, goToFigure } from "./figures";
 import { findingCard } from "./findings";
-import { runName } from "./name";
+import { plainRunName, runName } from "./name";
 import { passGraph } from "./passes";
 import { powerBars, powerGraph } from "./power";
 import { resultTables } from "./tables";
@@ -61,24 +61,24 @@ function verdict({ view }: Run): HTMLElement | null {
 
 /** What one run measured, under its name where several drives are on the page. */
 function measured(run: Run, runs: readonly Run[]): HTMLElement {
-  const { passes, power, tables } = run.view;
+  const { passes, power } = run.view;
   return h(
     "article",
     { class: "measured" },
     h("h3", {}, runName(run)),
     verdict(run),
-    passes.length > 0 && passGraph(passes, "Speed over the address space"),
-    power.length > 0 && powerGraph(power, runs.indexOf(run)),
+    passes.length > 0 && passGraph(passes, "Speed over the address space", plainRunName(run)),
+    power.length > 0 && powerGraph(power, runs.indexOf(run), plainRunName(run)),
     convergence(run),
-    resultTables(tables, runs),
+    resultTables(run, runs),
   );
 }
 
 /** All figures by name; folded away where tables show them already. */
-function allFigures(runs: readonly Run[]): HTMLElement {
-  const table = figuresTable(runs);
+function allFigures(title: string, runs: readonly Run[]): HTMLElement {
+  const table = figuresTable(title, runs);
   if (runs.every(({ view }) => view.tables.length === 0)) return table;
-  return h("details", { class: "all-figures" }, h("summary", {}, "All figures"), table);
+  return h("details", { class: "all-figures" }, h("summary", {}, "All figures", aside(`: ${title}`)), table);
 }
 
 export function otherTests(runs: readonly Run[]): HTMLElement[] {
@@ -86,12 +86,13 @@ export function otherTests(runs: readonly Run[]): HTMLElement[] {
   return tests.map((test) => {
     const own = runs.filter((run) => run.view.test === test);
     const id = `test-${test.replace(/[^a-z0-9]+/gi, "-")}`;
-    const figures = allFigures(own);
+    const title = TITLES[test] ?? `Test: ${test}`;
+    const figures = allFigures(title, own);
     const toFigure = (name: string) => goToFigure(figures, name);
     return h(
       "section",
       { class: "other-test", "aria-labelledby": id },
-      h("h2", { id }, TITLES[test] ?? `Test: ${test}`),
+      h("h2", { id }, title),
       curveGraphs(own),
       test === "power" && powerBars(own),
       own
@@ -99,7 +100,7 @@ export function otherTests(runs: readonly Run[]): HTMLElement[] {
         .map((run) => measured(run, own)),
       own.filter(hasSomethingToSay).map((run) => findingCard(run, toFigure)),
       figures,
-      own.map((run) => conditions(run, false)),
+      own.map((run) => conditions(run, false, title)),
     );
   });
 }

@@ -76,10 +76,10 @@ function colorOf(slot: number): number {
   return (slot % 6) + 1;
 }
 
-export function passGraph(passes: readonly Pass[], title: string): HTMLElement {
+export function passGraph(passes: readonly Pass[], title: string, whose: string): HTMLElement {
   return h(
     "figure",
-    { class: "chart passes" },
+    { class: "chart passes", "aria-label": `${title}: ${whose}` },
     h(
       "div",
       { class: "chart-head" },

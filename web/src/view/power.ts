@@ -4,7 +4,7 @@ import { iops as iopsText, watts } from "../data/format";
 import type { Run } from "../data/load";
 import type { PowerSeries } from "../data/schema.gen";
 import { h } from "../dom";
-import { runName } from "./name";
+import { plainRunName, runName } from "./name";
 import { passName, roundTop } from "./passes";
 import { drawing, svg, textWidth } from "./svg";
 
@@ -78,7 +78,7 @@ export function powerBars(runs: readonly Run[]): HTMLElement {
     );
   return h(
     "figure",
-    { class: "chart power" },
+    { class: "chart power", "aria-label": `What it draws: ${runs.map(plainRunName).join("; ")}` },
     h(
       "div",
       { class: "chart-head" },
@@ -197,10 +197,10 @@ function draw(series: readonly PowerSeries[], slot: number, width: number): SVGE
   return [...lines.slice(1).flatMap(({ panel }) => grid(panel, width)), ...states, ...labels];
 }
 
-export function powerGraph(series: readonly PowerSeries[], slot = 0): HTMLElement {
+export function powerGraph(series: readonly PowerSeries[], slot: number, whose: string): HTMLElement {
   return h(
     "figure",
-    { class: "chart passes power-graph" },
+    { class: "chart passes power-graph", "aria-label": `Power beside IOPS: ${whose}` },
     h(
       "div",
       { class: "chart-head" },

@@ -3,18 +3,19 @@
 import { type App, type Shown, shownRuns } from "../app";
 import { figureOf, metricOf, shown } from "../data/figures";
 import type { Run } from "../data/load";
-import { h, scroller } from "../dom";
+import { aside, h, scroller } from "../dom";
 import { choiceChanged } from "../state";
 import { statusSentence, warningList } from "./findings";
 import { runName, statusChip, swatch } from "./name";
 
+/** Each says what part of the run it is of: "steady" without a word more, or the whole of it. */
 const TILES: [metric: string, label: string][] = [
   ["iops_steady_mean", "Steady mean, IOPS"],
-  ["iops_steady_min", "Slowest second, IOPS"],
-  ["iops_steady_cv", "Variation"],
+  ["iops_steady_min", "Steady slowest second, IOPS"],
+  ["iops_steady_cv", "Steady variation"],
   // Commands at a fixed queue depth: few are under way in a stall, so that p99 can miss a third of the time.
-  ["latency_steady_ns_p999", "p99.9 latency"],
-  ["latency_ns_max", "Longest command"],
+  ["latency_steady_ns_p999", "Steady p99.9 latency"],
+  ["latency_ns_max", "Longest command, whole run"],
 ];
 
 export function runHead(app: App): HTMLElement {
@@ -58,6 +59,7 @@ function legend(runs: readonly Shown[]): (HTMLElement | null)[] {
   const table = h(
     "table",
     { class: "legend" },
+    h("caption", {}, aside("Runs compared")),
     h(
       "thead",
       {},

@@ -3,7 +3,8 @@
 import { bytes, duration, iops, separated, significant } from "../data/format";
 import type { Run } from "../data/load";
 import type { Table } from "../data/schema.gen";
-import { h, scroller } from "../dom";
+import { aside, h, scroller } from "../dom";
+import { plainRunName, runName } from "./name";
 
 /** Values of this unit get a bar: more of it is better. */
 const BARRED = new Set(["MB/s", "IOPS"]);
@@ -68,19 +69,25 @@ function cell(value: number | null, unit: string, top: number): HTMLElement {
 const ROWS_MAX = 40;
 
 /** The tables of a run; conditions stand under the last of those that share them. */
-export function resultTables(tables: readonly Table[], runs: readonly Run[]): HTMLElement[] {
+export function resultTables(run: Run, runs: readonly Run[]): HTMLElement[] {
+  const { tables } = run.view;
   const conditions = tables.map((table) => JSON.stringify(table.conditions ?? {}));
   return tables.flatMap((table, at) => {
     const line = conditions[at] === conditions[at + 1] ? null : conditionsLine(table);
-    return line ? [resultTable(table, runs), line] : [resultTable(table, runs)];
+    return line ? [resultTable(table, run, runs), line] : [resultTable(table, run, runs)];
   });
 }
 
-function resultTable(table: Table, runs: readonly Run[]): HTMLElement {
-  const whole = h("div", { class: "result-table" }, wholeTable(table, runs));
+function resultTable(table: Table, run: Run, runs: readonly Run[]): HTMLElement {
+  const whole = h("div", { class: "result-table" }, wholeTable(table, run, runs));
   if (table.rows.length <= ROWS_MAX && !table.name.startsWith("rounds")) return whole;
   const summary = `${table.title}: all ${table.rows.length} rows`;
-  return h("details", { class: "long-table" }, h("summary", {}, summary), whole);
+  return h(
+    "details",
+    { class: "long-table" },
+    h("summary", {}, summary, aside(`, ${plainRunName(run)}`)),
+    whole,
+  );
 }
 
 function conditionsLine(table: Table): HTMLElement | null {
@@ -90,14 +97,14 @@ function conditionsLine(table: Table): HTMLElement | null {
   return h("p", { class: "quiet small conditions-line" }, text);
 }
 
-function wholeTable(table: Table, runs: readonly Run[]): HTMLElement {
+function wholeTable(table: Table, run: Run, runs: readonly Run[]): HTMLElement {
   const most = tops(runs, table.name);
   return scroller(
-    table.title,
+    `${table.title}: ${plainRunName(run)}`,
     h(
       "table",
       { class: "figures" },
-      h("caption", {}, table.title),
+      h("caption", {}, table.title, h("span", { class: "quiet" }, " · ", runName(run))),
       h(
         "thead",
         {},

@@ -2,7 +2,15 @@
 
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { fixtureReport, ptsRun, reportOf, trimRun, unknownTest } from "../../fixtures/report";
+import {
+  depthRuns,
+  fixtureReport,
+  powerRuns,
+  ptsRun,
+  reportOf,
+  trimRun,
+  unknownTest,
+} from "../../fixtures/report";
 import type { Report, RunView } from "../../src/data/schema.gen";
 import { Lab } from "./page";
 
@@ -102,6 +110,88 @@ describe("the keyboard", () => {
     }
     expect(heard.size).toBe(3);
     expect([...heard].every((text) => text?.includes("1 in"))).toBe(true);
+    await page.context().close();
+  });
+});
+
+describe("sections", () => {
+  test.each([390, 800, 1_400])("can be reached at %d px, with consistency runs or without", async (width) => {
+    for (const made of [everything, reportOf(others)]) {
+      const page = await lab.page(made, "", { viewport: { width, height: 900 }, reducedMotion: "reduce" });
+      const nav = page.getByRole("navigation", { name: "Sections of this page" });
+      const handle = nav.locator("summary");
+      expect(await handle.isVisible()).toBe(width < 976);
+      if (await handle.isVisible()) {
+        expect(await nav.locator(".page-link").first().isVisible()).toBe(false);
+        await handle.click();
+      }
+      const headings = await page.locator("main > section > h2").allInnerTexts();
+      expect(await nav.locator(".page-link").allInnerTexts()).toEqual(headings);
+      const last = headings.at(-1) ?? "";
+      await nav.getByRole("button", { name: last, exact: true }).click();
+      const reached = await page.evaluate(() => {
+        const section = document.activeElement as HTMLElement;
+        return [section.querySelector("h2")?.textContent, section.getBoundingClientRect().top < innerHeight];
+      });
+      expect(reached).toEqual([last, true]);
+      await page.context().close();
+    }
+  });
+
+  test("a single one needs no links", async () => {
+    const page = await lab.page(ptsRun());
+    expect(await page.locator("nav").count()).toBe(0);
+    await page.context().close();
+  });
+});
+
+describe("names", () => {
+  test("every figure, table and disclosure has a name of its own with the drive in it", async () => {
+    const twice = [...depthRuns().runs, ...powerRuns().runs, ...others];
+    const page = await lab.page(reportOf([...fixtureReport().runs.slice(0, 2), ...twice]));
+    const tree = await page.locator("body").ariaSnapshot();
+    expect(tree).toContain("- figure");
+    expect(tree).not.toMatch(/^\s*- '?(figure|table|region)'?:?$/m);
+    const figures = await page.locator("figure").count();
+    const heard = await page.locator("figure").evaluateAll((all) =>
+      all.map((figure) => {
+        const ids = figure.getAttribute("aria-labelledby")?.split(" ") ?? [];
+        const texts = ids.map((id) => document.getElementById(id)?.textContent);
+        return figure.getAttribute("aria-label") ?? texts.join(", ");
+      }),
+    );
+    expect(new Set(heard).size).toBe(figures);
+    expect(heard).toContain("Power beside IOPS: Fixture A (simulated), default");
+    expect(heard).toContain("Speed over the address space: Fixture Even 480 (simulated), default");
+    expect(heard).toContain("Whole run, IOPS, log scale");
+    const captions = await page.locator(".result-table caption").allTextContents();
+    expect(new Set(captions).size).toBe(captions.length);
+    expect(captions).toContain("Queue depth · Fixture Uneven 256 simulated default");
+    const methods = await page.locator(".method summary").allTextContents();
+    expect(methods).toContain("How it was measured, Power: Fixture A simulated default ");
+    expect(methods).toContain(
+      "How it was measured, Performance consistency: Fixture Even 480 simulated default ",
+    );
+    const folded = await page.locator(".all-figures summary").allTextContents();
+    expect(folded).toContain("All figures: Queue depth");
+    await page.context().close();
+  });
+
+  test("figures say what part of the run they are of", async () => {
+    const compared = fixtureReport().runs.slice(0, 2);
+    const page = await lab.page(fixtureReport());
+    const labels = ["Steady p99.9 latency", "Longest command, whole run"];
+    const tiles = await page.locator(".tile dt").allInnerTexts();
+    expect(tiles).toEqual(expect.arrayContaining(labels));
+    await page.evaluate(
+      (hash) => {
+        location.hash = hash;
+      },
+      `#compare=${compared.map((run) => run.run_id)}`,
+    );
+    await page.locator(".legend").waitFor();
+    const heads = await page.locator(".legend thead th").allInnerTexts();
+    expect(heads).toEqual(expect.arrayContaining(labels));
     await page.context().close();
   });
 });

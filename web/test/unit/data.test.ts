@@ -207,6 +207,46 @@ describe("figures", () => {
     expect([...never].every((run) => run.view.status === "complete")).toBe(true);
   });
 
+  test("the best is sought among runs under the same load", () => {
+    const at = (name: string, config: object, mean: number) => {
+      const view = runOf({ ...SHAPES[0], name, length: 100 }, 1);
+      const metrics = { ...view.metrics, iops_steady_mean: mean };
+      return { ...view, run_id: name, metrics, config: { ...view.config, ...config } };
+    };
+    const views = [
+      at("a", {}, 100),
+      at("b", {}, 200),
+      at("alone", { queue_depth: 1 }, 900),
+      at("large", { block_bytes: 131_072 }, 50),
+      at("paced", { rate: "1000" }, 60),
+      at("paced too", { rate: "1000", seed: 5 }, 70),
+      at("repeating", { data: "repeating" }, 70),
+    ];
+    const { runs } = libraryOf(reportOf(views));
+    const classes = runClasses(runs).map((one) => one.runs);
+    expect(classes).toHaveLength(1);
+    const best = figures.bestRuns(figure("iops_steady_mean"), classes);
+    expect([...best].map((run) => run.drive.name)).toEqual(["b", "paced too"]);
+  });
+
+  test("the first minute of a shorter run is called what it is", () => {
+    const [full, short, shorter] = [100, 25, 15].map(
+      (length) => libraryOf(reportOf([runOf({ ...SHAPES[0], length }, 1)])).runs[0],
+    );
+    const first = figure("iops_peak_mean_first_60s");
+    const label = (...runs: (typeof full)[]) => figures.labelOf(first, runs).replace("\u202f", " ");
+    expect(label(full)).toBe("First minute, mean");
+    expect(label(short, short)).toBe("First 25 s, mean");
+    expect(label(full, short)).toBe("First minute or less, mean");
+    expect(label(short, shorter)).toBe("First minute or less, mean");
+    expect(figures.shownOf(first, short, [full, short])).toMatch(/^[\d,]+ \(25\ss\)$/);
+    expect(figures.shownOf(first, full, [full, short])).toMatch(/^[\d,]+$/);
+    expect(figures.shownOf(first, short, [short])).toMatch(/^[\d,]+$/);
+    expect(figures.summary(short)).toMatch(/First 25\ss [\d,]+ IOPS on average/);
+    expect(figures.summary(full)).toMatch(/First minute [\d,]+ IOPS on average/);
+    expect(figures.labelOf(figure("iops_mean"), [short])).toBe("Whole load, mean");
+  });
+
   test("runs made alike raise no notice, others name the difference", () => {
     expect(figures.differingConfig(library.runs, [library.runs])).toEqual([]);
     const short = libraryOf(reportOf([runOf(SHAPES[0], 1), runOf({ ...SHAPES[0], length: 60 }, 1)]));
