@@ -260,7 +260,8 @@ function plotsOf(runs: readonly Run[], name: string, unit: string): HTMLElement[
     if (!table || !known) return [];
     const whose = same ? "" : `: ${plainName(group[0])}, ${spareLabel(group[0].variant)}`;
     const title = `${table.title}${whose}`;
-    const label = `${title}, ${unit === "ns" ? "latency" : unit}: ${group.map(plainRunName).join("; ")}`;
+    const what = unit === "ns" ? "latency" : unit;
+    const label = `${table.title}, ${what}: ${group.map(plainRunName).join("; ")}`;
     const plot = measuredOnly({ title, label, unit, rowName: table.row_name, labels: labels(table), curves });
     return [curveGraph(name, plot)];
   });

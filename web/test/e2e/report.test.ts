@@ -515,7 +515,9 @@ describe("what must be said", () => {
   test("a drive that tells about itself has its counters before and after, and heat is marked", async () => {
     const page = await lab.page(withHealth());
     const table = page.locator(".counters");
-    expect(await table.locator("caption").innerText()).toBe("The drive's own counters (NVMe SMART log)");
+    expect(await table.locator("caption").textContent()).toBe(
+      "The drive's own counters (NVMe SMART log): Fixture Block 1000, default",
+    );
     const rows = await table
       .locator("tbody tr")
       .evaluateAll((all) => all.map((row) => [...row.children].map((cell) => cell.textContent).join("|")));
