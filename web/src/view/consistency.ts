@@ -139,7 +139,8 @@ function whySection(app: App): {
     "p",
     { class: "how-to small" },
     "Read it from top to bottom at one second. While free superblocks last, write amplification stays near 1 and nothing is moved. ",
-    "When they run out, every new write must wait for cleaning: pages are moved, the dies are busy with the drive’s own work, and the IOPS above fall. ",
+    "When they run out, every new write must wait until pages have been moved, which takes time of the controller, the channels and the dies, and the IOPS above fall. ",
+    "Dies that are not busy then wait for their channel or for the controller. ",
     "Gaps and spikes that line up across the rows have one cause.",
   );
   const element = h(
@@ -168,6 +169,14 @@ function tells(column: Float64Array): boolean {
 }
 
 function silentSentence(quiet: readonly Shown[]): string {
-  const names = [...new Set(quiet.map(({ run }) => plainName(run)))].join(", ");
-  return `${names}: only a simulated drive tells what it does inside, so there is nothing to draw here.`;
+  const names = (runs: readonly Shown[]) => [...new Set(runs.map(({ run }) => plainName(run)))].join(", ");
+  const cutOff = quiet.filter(({ run }) => run.simulated);
+  const real = quiet.filter(({ run }) => !run.simulated);
+  const sentences = [
+    real.length > 0 &&
+      `${names(real)}: only a simulated drive tells what it does inside, so there is nothing to draw here.`,
+    cutOff.length > 0 &&
+      `${names(cutOff)}: the run ended before the load began, so there is nothing to draw here.`,
+  ];
+  return sentences.filter((sentence) => sentence !== false).join(" ");
 }
