@@ -24,6 +24,7 @@ use crate::purge::{PurgeOption, Waiter};
 use crate::target::{Limits, PurgeMethod, Rest, Target};
 
 pub use engine_choice::{EngineChoice, Polling};
+pub(crate) use file::Fit;
 
 /// The deepest queue an engine can be asked for: the limit of an `io_uring`.
 pub const QUEUE_DEPTH_MAX: u32 = 32_768;
@@ -104,7 +105,9 @@ impl OpenOptions {
 /// Opens a regular file as a target; `size_bytes` and `keep` as in [`crate::TargetSpec::File`].
 ///
 /// A file that does not exist is created with all its blocks allocated, and removed when the
-/// target is dropped unless `keep` is set.
+/// target is dropped unless `keep` is set. One that exists keeps size and content until
+/// [`Target::confirm_identity`] or the purge: whoever writes calls the former first, once nothing can
+/// refuse the run any more.
 ///
 /// # Errors
 /// [`IoError::Refused`] where an existing file would be overwritten without
@@ -254,10 +257,12 @@ impl RealTarget {
     }
 
     /// Makes sure that the target is still what the user agreed to erase: same device number or
-    /// inode, size and serial. Call it before each destructive phase; a purge does so itself.
+    /// inode, size and serial. Call it before each destructive phase; a purge does so itself. The first
+    /// call gives an existing file its size.
     ///
     /// # Errors
-    /// [`IoError::Refused`] with code `identity-changed` where it is not.
+    /// [`IoError::Refused`] with code `identity-changed` where it is not; [`IoError::Device`] where
+    /// there is no room for the file.
     pub fn recheck_identity(&self) -> Result<(), IoError> {
         let medium = self.medium();
         medium.ownership.recheck(&medium.file, medium.capacity_bytes)

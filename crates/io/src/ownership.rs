@@ -3,9 +3,11 @@
 use std::fs::{self, File, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 use crate::error::IoError;
 use crate::guard::Claim;
+use crate::open::Fit;
 
 /// The right to use what is behind a descriptor.
 #[derive(Debug)]
@@ -17,10 +19,12 @@ pub(crate) enum Ownership {
 }
 
 impl Ownership {
-    /// Makes sure that the open target is still the one the user agreed to.
+    /// Makes sure that the open target is still the one the user agreed to. An existing file is only then
+    /// brought to its size.
     ///
     /// # Errors
-    /// [`IoError::Refused`] with code `identity-changed` where it is not.
+    /// [`IoError::Refused`] with code `identity-changed` where it is not; [`IoError::Device`] where the file
+    /// cannot have that size.
     pub(crate) fn recheck(&self, file: &File, capacity_bytes: u64) -> Result<(), IoError> {
         match self {
             Self::File(hold) => hold.recheck(file, capacity_bytes),
@@ -35,16 +39,34 @@ pub(crate) struct FileHold {
     path: PathBuf,
     device_and_inode: (u64, u64),
     remove: bool,
+    /// What is still to be done to an existing file before the first command.
+    fit: Mutex<Option<Fit>>,
 }
 
 impl FileHold {
     pub(crate) fn new(path: PathBuf, metadata: &Metadata, remove: bool) -> Self {
-        Self { path, device_and_inode: (metadata.dev(), metadata.ino()), remove }
+        let device_and_inode = (metadata.dev(), metadata.ino());
+        Self { path, device_and_inode, remove, fit: Mutex::new(None) }
+    }
+
+    /// Leaves the file as it is until [`FileHold::recheck`].
+    pub(crate) fn fit_later(&mut self, fit: Fit) {
+        self.fit = Mutex::new(Some(fit));
     }
 
     /// Lets the file stay after the run.
     pub(crate) fn keep(&mut self) {
         self.remove = false;
+    }
+
+    /// Does what was put off, once.
+    fn fit(&self, file: &File) -> Result<(), IoError> {
+        let mut pending = self.fit.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(fit) = *pending {
+            fit.apply(file, &self.path)?;
+            *pending = None;
+        }
+        Ok(())
     }
 
     fn names_the_same(&self) -> bool {
@@ -53,8 +75,12 @@ impl FileHold {
     }
 
     fn recheck(&self, file: &File, capacity_bytes: u64) -> Result<(), IoError> {
+        let is_the_same = self.names_the_same();
+        if is_the_same {
+            self.fit(file)?;
+        }
         let long_enough = file.metadata().is_ok_and(|open| open.len() >= capacity_bytes);
-        if self.names_the_same() && long_enough {
+        if is_the_same && long_enough {
             return Ok(());
         }
         Err(IoError::Refused {

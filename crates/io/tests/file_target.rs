@@ -254,10 +254,51 @@ fn an_existing_file_is_overwritten_only_by_its_name() {
     assert_eq!(refusal(open_file(&link, None, false, &writing(4))).0, "existing-file");
 
     let mut target = erase(path.to_str().unwrap()).unwrap();
+    target.confirm_identity().unwrap();
     run_ok(&mut target, &[op(OpKind::Write, 0, 0, 4096)]);
     assert_eq!(refusal(erase(path.to_str().unwrap())).0, "busy");
     drop(target);
     assert_eq!(fs::metadata(&path).unwrap().len(), MIB, "an existing file stays");
+}
+
+/// A run may be refused after its target was opened (journal, library, meter, engine): the file is then as
+/// it was. It gets its size when the first destructive phase begins.
+#[test]
+fn an_existing_file_is_as_it_was_until_the_run_begins() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("precious");
+    let content = vec![7; 4 * MIB as usize + 100];
+    fs::write(&path, &content).unwrap();
+    let open = |size, engine| {
+        let erase = path.to_str().map(str::to_owned);
+        open_file(&path, size, false, &OpenOptions { erase, engine, ..writing(4) })
+    };
+    let unchanged = || fs::read(&path).unwrap() == content;
+    for engine in [EngineChoice::Auto, EngineChoice::Sync] {
+        for size in [None, Some(2 * MIB), Some(8 * MIB)] {
+            drop(open(size, engine).unwrap());
+            assert!(unchanged(), "{engine} {size:?}");
+        }
+    }
+    let refused = open(Some(2 * MIB), EngineChoice::Passthrough(Polling::default()));
+    assert!(matches!(refused, Err(IoError::Unsupported(_))), "{refused:?}");
+    let too_much = open(Some(1 << 60), EngineChoice::Auto).unwrap_err().to_string();
+    assert!(too_much.contains("smaller ?size="), "{too_much}");
+    assert!(unchanged());
+
+    let target = open(None, EngineChoice::Auto).unwrap();
+    target.confirm_identity().unwrap();
+    drop(target);
+    assert!(unchanged(), "no size was named, so the file keeps its own");
+    for size in [2 * MIB, 8 * MIB] {
+        let target = open(Some(size), EngineChoice::Auto).unwrap();
+        assert!(target.limits().deallocate);
+        target.confirm_identity().unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().len(), size);
+    }
+    let mut target = open(Some(MIB), EngineChoice::Auto).unwrap();
+    target.purge(&Patient).unwrap();
+    assert_eq!(fs::read(&path).unwrap(), vec![0; MIB as usize]);
 }
 
 #[test]

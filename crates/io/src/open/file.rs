@@ -141,7 +141,7 @@ fn create(typed: &Path, path: PathBuf, size_bytes: Option<u64>) -> Result<Opened
         ))
     })?;
     check_size(&path, size_bytes)?;
-    check_space(&path, size_bytes)?;
+    check_space(&path, size_bytes, 0)?;
     let file = File::options()
         .read(true)
         .write(true)
@@ -170,12 +170,12 @@ fn overwrite(
     lock(&file, &path, FlockOperation::NonBlockingLockExclusive)?;
     let capacity_bytes = size_bytes.unwrap_or(found.len() - found.len() % SIZE_STEP_BYTES);
     check_size(&path, capacity_bytes)?;
-    if size_bytes.is_some_and(|size| size != found.len()) {
-        file.set_len(capacity_bytes)
-            .map_err(|source| device_error(format!("cannot resize {}", path.display()), source))?;
-    }
-    let warnings = allocate(&file, &path, capacity_bytes)?;
-    let hold = FileHold::new(path.clone(), &found, false);
+    check_space(&path, capacity_bytes, found.blocks().saturating_mul(512))?;
+    let warnings =
+        if can_reserve(&file, found.len()) { Vec::new() } else { vec![unreserved(&path)] };
+    let mut hold = FileHold::new(path.clone(), &found, false);
+    // Whatever may still refuse the run must find the file as it was.
+    hold.fit_later(Fit { capacity_bytes, resize: size_bytes.is_some() });
     Ok(Opened { file, path, hold, capacity_bytes, warnings })
 }
 
@@ -279,12 +279,13 @@ fn check_size(path: &Path, size_bytes: u64) -> Result<(), IoError> {
     )))
 }
 
-/// Asked before creating, so that the answer is a sentence and not a half-made file.
-fn check_space(path: &Path, size_bytes: u64) -> Result<(), IoError> {
+/// Asked before creating or growing, so that the answer is a sentence and not a half-made file.
+/// The file has `held_bytes` already.
+fn check_space(path: &Path, size_bytes: u64, held_bytes: u64) -> Result<(), IoError> {
     let directory = path.parent().unwrap_or(Path::new("/"));
     let Ok(space) = rustix::fs::statvfs(directory) else { return Ok(()) };
     let free_bytes = space.f_bavail.saturating_mul(space.f_frsize);
-    if size_bytes <= free_bytes {
+    if size_bytes.saturating_sub(held_bytes) <= free_bytes {
         return Ok(());
     }
     Err(device_error(
@@ -298,6 +299,40 @@ fn check_space(path: &Path, size_bytes: u64) -> Result<(), IoError> {
     ))
 }
 
+/// What an existing file still needs to be the target that was asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Fit {
+    /// Bytes of the target.
+    capacity_bytes: u64,
+    /// The user named the size, so that the file gets just that.
+    resize: bool,
+}
+
+impl Fit {
+    /// Cuts or extends the file and reserves its blocks.
+    pub(crate) fn apply(self, file: &File, path: &Path) -> Result<(), IoError> {
+        let Self { capacity_bytes, resize } = self;
+        if resize && metadata(file, path)?.len() != capacity_bytes {
+            file.set_len(capacity_bytes).map_err(|source| {
+                device_error(format!("cannot resize {}", path.display()), source)
+            })?;
+        }
+        allocate(file, path, capacity_bytes).map(|_| ())
+    }
+}
+
+/// Tried on what the file has already: that changes neither its size nor its content.
+fn can_reserve(file: &File, len_bytes: u64) -> bool {
+    len_bytes == 0 || reserve(file, len_bytes.min(SIZE_STEP_BYTES)) != Err(Errno::OPNOTSUPP)
+}
+
+fn unreserved(path: &Path) -> String {
+    format!(
+        "the file system of {} cannot reserve space; the run may end early if it fills up",
+        path.display()
+    )
+}
+
 /// Reserves all blocks; where the file system cannot, only sets the length and says so.
 fn allocate(file: &File, path: &Path, size_bytes: u64) -> Result<Vec<String>, IoError> {
     match reserve(file, size_bytes) {
@@ -306,10 +341,7 @@ fn allocate(file: &File, path: &Path, size_bytes: u64) -> Result<Vec<String>, Io
             file.set_len(size_bytes).map_err(|source| {
                 device_error(format!("cannot resize {}", path.display()), source)
             })?;
-            Ok(vec![format!(
-                "the file system of {} cannot reserve space; the run may end early if it fills up",
-                path.display()
-            )])
+            Ok(vec![unreserved(path)])
         }
         Err(errno) => Err(device_error(
             format!(
@@ -397,12 +429,11 @@ fn details(system: &System, on: DeviceNumber) -> BTreeMap<String, String> {
     details
 }
 
-/// Tried on the first block, which the run is going to overwrite anyway.
+/// Tried beyond the end of the file, where nothing is lost: the run may still be refused.
 fn can_punch(opened: &Opened) -> Result<bool, IoError> {
-    if punch_hole(&opened.file, 0, SIZE_STEP_BYTES).is_err() {
-        return Ok(false);
-    }
-    allocate(&opened.file, &opened.path, opened.capacity_bytes).map(|_| true)
+    let len_bytes = metadata(&opened.file, &opened.path)?.len();
+    let beyond = len_bytes.max(opened.capacity_bytes).checked_next_multiple_of(SIZE_STEP_BYTES);
+    Ok(beyond.is_some_and(|end| punch_hole(&opened.file, end, SIZE_STEP_BYTES).is_ok()))
 }
 
 /// Whether the page cache is out of the way.
