@@ -85,8 +85,10 @@ pub fn check_engine(spec: &TargetSpec, wanted: &EngineArgs) -> Result<(), IoErro
     )))
 }
 
-/// Opens a target. Simulated drives and the null target need no permission.
+/// Opens a target. Simulated drives and the null target need no permission, but a promise not to write holds
+/// for them, too.
 pub fn open(spec: &TargetSpec, options: &OpenOptions) -> Result<Opened, IoError> {
+    options.check_read_only(&spec.to_string())?;
     match spec {
         TargetSpec::Sim { name, settings } => {
             let target = SimTarget::open(&spec.to_string(), name, settings)?;
@@ -98,5 +100,22 @@ pub fn open(spec: &TargetSpec, options: &OpenOptions) -> Result<Opened, IoError>
         }
         TargetSpec::Block { path } => Ok(Opened::Real(Box::new(open_block(path, options)?))),
         TargetSpec::Null { size_bytes } => Ok(Opened::Null(NullTarget::new(*size_bytes))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_promise_not_to_write_holds_for_every_kind_of_target() {
+        let options = OpenOptions { write: true, read_only: true, ..OpenOptions::default() };
+        for text in ["sim:ideal", "null:", "file:/tmp/never-created?size=1MiB", "/dev/null"] {
+            let refused = open(&text.parse().unwrap(), &options).err();
+            assert!(
+                matches!(refused, Some(IoError::Refused { code: "read-only", .. })),
+                "{text}: {refused:?}"
+            );
+        }
     }
 }

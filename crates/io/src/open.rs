@@ -25,6 +25,7 @@ use crate::target::{Limits, PurgeMethod, Rest, Target};
 
 pub use engine_choice::{EngineChoice, Polling};
 pub(crate) use file::Fit;
+pub use file::{FileFound, look_at_file};
 
 /// The deepest queue an engine can be asked for: the limit of an `io_uring`.
 pub const QUEUE_DEPTH_MAX: u32 = 32_768;
@@ -76,16 +77,25 @@ impl Default for OpenOptions {
 }
 
 impl OpenOptions {
-    fn check(&self, name: &str) -> Result<(), IoError> {
-        if self.write && self.read_only {
-            return Err(IoError::Refused {
-                code: "read-only",
-                message: format!(
-                    "this test writes to {name} and --read-only was given; drop --read-only or \
-                     choose a test that only reads"
-                ),
-            });
+    /// Refuses a run that writes where the user wants none; `name` is that of the target, of whatever kind.
+    ///
+    /// # Errors
+    /// [`IoError::Refused`] with code `read-only`.
+    pub fn check_read_only(&self, name: &str) -> Result<(), IoError> {
+        if !(self.write && self.read_only) {
+            return Ok(());
         }
+        Err(IoError::Refused {
+            code: "read-only",
+            message: format!(
+                "this test writes to {name} and --read-only was given; drop --read-only or \
+                 choose a test that only reads"
+            ),
+        })
+    }
+
+    fn check(&self, name: &str) -> Result<(), IoError> {
+        self.check_read_only(name)?;
         if self.queue_depth == 0 || self.queue_depth > QUEUE_DEPTH_MAX {
             return Err(IoError::Usage(format!(
                 "queue depth {} is out of range; expected 1 to {QUEUE_DEPTH_MAX}",

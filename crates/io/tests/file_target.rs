@@ -330,6 +330,18 @@ fn what_cannot_be_a_file_target_is_explained() {
     assert!(!new.exists(), "a refused target leaves nothing behind");
 }
 
+/// Whatever block device there is; the way out is its own name.
+#[test]
+fn a_block_device_is_no_file() {
+    let is_block = |entry: &fs::DirEntry| {
+        entry.file_type().is_ok_and(|kind| std::os::unix::fs::FileTypeExt::is_block_device(&kind))
+    };
+    let Some(device) = fs::read_dir("/dev").unwrap().flatten().find(is_block) else { return };
+    let node = device.path();
+    let message = usage(open_file(&node, Some(MIB), false, &writing(4)));
+    assert!(message.contains(&format!("use {} itself", node.display())), "{message}");
+}
+
 #[test]
 fn a_loop_of_links_is_an_error_not_a_hang() {
     let dir = tempfile::tempdir().unwrap();

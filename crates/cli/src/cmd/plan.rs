@@ -150,17 +150,11 @@ fn describe_file(
     path: &Path,
     size_bytes: Option<u64>,
 ) -> Result<Described, IoError> {
-    let existing = std::fs::metadata(path).ok().map(|metadata| metadata.len());
-    let Some(capacity_bytes) = existing.or(size_bytes) else {
-        return Err(IoError::Usage(format!(
-            "{} does not exist; give the size to create it with: file:{}?size=8GiB",
-            path.display(),
-            path.display()
-        )));
-    };
-    let identity = bare_identity(spec, TargetKind::File, capacity_bytes);
-    let needs = existing.map(|_| format!("--erase {}", path.display()));
-    Ok(Described { needs, ..Described::harmless(identity, file_limits()) })
+    let found = io::open::look_at_file(path, size_bytes)?;
+    let identity = bare_identity(spec, TargetKind::File, found.capacity_bytes);
+    let needs = found.exists.then(|| format!("--erase {}", path.display()));
+    let refusals = found.refusals;
+    Ok(Described { needs, refusals, ..Described::harmless(identity, file_limits()) })
 }
 
 fn describe_block(spec: &TargetSpec, device: &DeviceReport) -> Described {
@@ -322,4 +316,50 @@ fn print_phase(phase: &PhaseSpec, is_real: bool, overwritten_bytes: u64) {
         String::new()
     };
     data!("  {:6}{erases} {time}{clock}{up_to}: {}", phase.name, phase.what);
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn described(target: &str) -> Result<Described, IoError> {
+        describe(&target.parse().unwrap())
+    }
+
+    /// A run cuts or extends an existing file to the size that is named.
+    #[test]
+    fn a_file_is_planned_with_the_size_that_a_run_gives_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        fs::write(&path, vec![1; (4 << 20) + 100]).unwrap();
+        for (query, expected) in [("?size=2MiB", 2 << 20), ("?size=8MiB", 8 << 20), ("", 4 << 20)] {
+            let described = described(&format!("file:{}{query}", path.display())).unwrap();
+            assert_eq!(described.identity.capacity_bytes, expected, "{query}");
+            assert_eq!(described.needs(), Some(&*format!("--erase {}", path.display())));
+        }
+        assert_eq!(fs::metadata(&path).unwrap().len(), (4 << 20) + 100);
+    }
+
+    #[test]
+    fn what_a_run_refuses_is_not_planned() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = dir.path().display();
+        for (target, expected) in [
+            ("file:/dev/sdzz?size=1MiB".to_owned(), "outside /dev, /proc and /sys"),
+            ("file:/proc/x?size=1MiB".to_owned(), "outside /dev, /proc and /sys"),
+            (format!("file:{dir}/nodir/y?size=1MiB"), "its directory"),
+            (format!("file:{dir}/new"), "?size=8GiB"),
+            (format!("file:{dir}"), "is a directory"),
+            ("file:/dev/null?size=1MiB".to_owned(), "is not a regular file"),
+        ] {
+            match described(&target).map(|described| described.identity) {
+                Err(IoError::Usage(message)) => assert!(message.contains(expected), "{message}"),
+                other => panic!("{target}: {other:?}"),
+            }
+        }
+        let huge = described(&format!("file:{dir}/new?size=1048576TiB")).unwrap();
+        assert_eq!(huge.refusals.first().map(|refusal| refusal.code), Some("no-space"));
+    }
 }

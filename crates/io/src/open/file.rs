@@ -17,8 +17,8 @@ use crate::TargetSpec;
 use crate::buffer::{AREA_ALIGN_BYTES, AlignedBuffer};
 use crate::engine::medium::{Clock, Medium, MediumKind, punch_hole, reserve};
 use crate::error::IoError;
-use crate::guard::patiently;
 use crate::guard::usage::{Tables, loops_on};
+use crate::guard::{Refusal, patiently};
 use crate::identity::{Identity, TargetKind};
 use crate::interrupts;
 use crate::ownership::{FileHold, Ownership};
@@ -64,6 +64,43 @@ pub(super) fn open(
     medium(opened, spec, path, options)
 }
 
+/// A file target as it would be opened now for a run that writes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileFound {
+    /// The file is there already, so that its content would be lost.
+    pub exists: bool,
+    /// Bytes that the target would have.
+    pub capacity_bytes: u64,
+    /// Why it would be refused now, though not for good.
+    pub refusals: Vec<Refusal>,
+}
+
+/// Looks at a file target without opening it; arguments as those of [`super::open_file`].
+///
+/// # Errors
+/// [`IoError::Usage`] where there can be no such target.
+pub fn look_at_file(path: &Path, size_bytes: Option<u64>) -> Result<FileFound, IoError> {
+    let (exists, resolved, capacity_bytes, held_bytes) = match locate(path)? {
+        Place::New(wanted) => (false, wanted, needed_size(path, size_bytes)?, 0),
+        Place::Existing(found) => {
+            let metadata = fs::metadata(&found).map_err(|source| {
+                device_error(format!("cannot examine {}", found.display()), source)
+            })?;
+            let size_bytes = size_bytes.unwrap_or(whole_steps(metadata.len()));
+            (true, found, size_bytes, metadata.blocks().saturating_mul(512))
+        }
+    };
+    check_size(&resolved, capacity_bytes)?;
+    let mut refusals = Vec::new();
+    if let Err(IoError::Refused { code, message }) = require_no_loop(&resolved) {
+        refusals.push(Refusal { code, message });
+    }
+    if let Err(error) = check_space(&resolved, capacity_bytes, held_bytes) {
+        refusals.push(Refusal { code: "no-space", message: error.to_string() });
+    }
+    Ok(FileFound { exists, capacity_bytes, refusals })
+}
+
 /// Resolves the path and refuses what can never be a file target.
 fn locate(path: &Path) -> Result<Place, IoError> {
     let place = match fs::canonicalize(path) {
@@ -71,6 +108,9 @@ fn locate(path: &Path) -> Result<Place, IoError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Place::New(resolve_new(path)?),
         Err(source) => return Err(device_error(format!("cannot use {}", path.display()), source)),
     };
+    if let Place::Existing(found) = &place {
+        require_regular(found)?;
+    }
     let (Place::Existing(resolved) | Place::New(resolved)) = &place;
     // A mistyped device name must not become a large file in the memory behind /dev.
     if ["/dev", "/proc", "/sys"].iter().any(|root| resolved.starts_with(root)) {
@@ -80,9 +120,6 @@ fn locate(path: &Path) -> Result<Place, IoError> {
             path.display(),
             resolved.display()
         )));
-    }
-    if let Place::Existing(found) = &place {
-        require_regular(found)?;
     }
     Ok(place)
 }
@@ -115,14 +152,16 @@ fn require_regular(path: &Path) -> Result<(), IoError> {
     if kind.is_file() {
         return Ok(());
     }
-    let what = if kind.is_dir() {
-        "a directory"
-    } else if kind.is_block_device() {
-        "a block device (leave `file:` away)"
+    let path = path.display();
+    Err(IoError::Usage(if kind.is_block_device() {
+        format!("{path} is a block device: use {path} itself, without `file:`")
+    } else if kind.is_dir() {
+        format!(
+            "{path} is a directory; expected a regular file, such as file:{path}/NAME?size=8GiB"
+        )
     } else {
-        "not a regular file"
-    };
-    Err(IoError::Usage(format!("{} is {what}; expected a regular file", path.display())))
+        format!("{path} is not a regular file; expected one, or a new name")
+    }))
 }
 
 fn nothing_to_read(path: &Path) -> IoError {
@@ -132,14 +171,23 @@ fn nothing_to_read(path: &Path) -> IoError {
     ))
 }
 
-fn create(typed: &Path, path: PathBuf, size_bytes: Option<u64>) -> Result<Opened, IoError> {
-    let size_bytes = size_bytes.ok_or_else(|| {
+/// The size that a new file must be given.
+fn needed_size(path: &Path, size_bytes: Option<u64>) -> Result<u64, IoError> {
+    size_bytes.ok_or_else(|| {
+        let path = path.display();
         IoError::Usage(format!(
-            "{} does not exist and its size is not given; expected file:{}?size=8GiB",
-            path.display(),
-            typed.display()
+            "{path} does not exist and its size is not given; expected file:{path}?size=8GiB"
         ))
-    })?;
+    })
+}
+
+/// As much of a file as a target can have.
+const fn whole_steps(len_bytes: u64) -> u64 {
+    len_bytes - len_bytes % SIZE_STEP_BYTES
+}
+
+fn create(typed: &Path, path: PathBuf, size_bytes: Option<u64>) -> Result<Opened, IoError> {
+    let size_bytes = needed_size(typed, size_bytes)?;
     check_size(&path, size_bytes)?;
     check_space(&path, size_bytes, 0)?;
     let file = File::options()
@@ -168,7 +216,7 @@ fn overwrite(
     let file = open_existing(&path, true)?;
     let found = metadata(&file, &path)?;
     lock(&file, &path, FlockOperation::NonBlockingLockExclusive)?;
-    let capacity_bytes = size_bytes.unwrap_or(found.len() - found.len() % SIZE_STEP_BYTES);
+    let capacity_bytes = size_bytes.unwrap_or(whole_steps(found.len()));
     check_size(&path, capacity_bytes)?;
     check_space(&path, capacity_bytes, found.blocks().saturating_mul(512))?;
     let warnings =
@@ -183,7 +231,7 @@ fn read_only(path: PathBuf, size_bytes: Option<u64>) -> Result<Opened, IoError> 
     let file = open_existing(&path, false)?;
     let found = metadata(&file, &path)?;
     lock(&file, &path, FlockOperation::NonBlockingLockShared)?;
-    let capacity_bytes = size_bytes.unwrap_or(found.len() - found.len() % SIZE_STEP_BYTES);
+    let capacity_bytes = size_bytes.unwrap_or(whole_steps(found.len()));
     check_size(&path, capacity_bytes)?;
     if capacity_bytes > found.len() {
         return Err(IoError::Usage(format!(
