@@ -155,8 +155,21 @@ fn edit_distance(a: &str, b: &str) -> usize {
     row[b.len()]
 }
 
-/// Splits `a=1&b=2` into pairs.
+/// Splits `a=1&b=2` into pairs. A key that stands there twice is refused: either value may be the slip.
 pub(crate) fn parse_settings(text: &str, query: &str) -> Result<Vec<(String, String)>, IoError> {
+    let settings = split_settings(text, query)?;
+    for (index, (key, value)) in settings.iter().enumerate() {
+        if let Some((_, earlier)) = settings[..index].iter().find(|(known, _)| known == key) {
+            return Err(IoError::Usage(format!(
+                "`{key}={earlier}` and `{key}={value}` in `{text}`: expected one value of `{key}`; leave one of \
+                 them away"
+            )));
+        }
+    }
+    Ok(settings)
+}
+
+fn split_settings(text: &str, query: &str) -> Result<Vec<(String, String)>, IoError> {
     query
         .split('&')
         .filter(|pair| !pair.is_empty())
@@ -290,9 +303,9 @@ mod tests {
 
     #[test]
     fn settings_of_a_simulated_drive_keep_their_order() {
-        let TargetSpec::Sim { settings, .. } = parse("sim:a?z=1&b=2=3&z=4") else { panic!() };
+        let TargetSpec::Sim { settings, .. } = parse("sim:a?z=1&b=2=3&a=4") else { panic!() };
         let text: Vec<_> = settings.iter().map(|(k, v)| format!("{k}:{v}")).collect();
-        assert_eq!(text, ["z:1", "b:2=3", "z:4"]);
+        assert_eq!(text, ["z:1", "b:2=3", "a:4"]);
     }
 
     #[test]
@@ -312,6 +325,9 @@ mod tests {
             ("file:/tmp/x?size=5000", "multiple of 4096"),
             ("file:/tmp/x?size=big", "`big` is not a size"),
             ("file:/tmp/x?size=1GiB&keep=maybe", "neither true nor false"),
+            ("sim:x?scale=1/64&seed=2&scale=1/32", "`scale=1/64` and `scale=1/32`"),
+            ("file:/tmp/x?size=1MiB&size=2MiB", "`size=1MiB` and `size=2MiB`"),
+            ("null:?size=1MiB&size=2MiB", "expected one value of `size`"),
             ("null:x", "means nothing"),
             ("null:?speed=1", "known: size"),
         ] {

@@ -29,18 +29,24 @@ pub struct Params {
 }
 
 impl Params {
-    /// Defaults with the settings of the user over them; the last setting of a name counts.
+    /// Defaults with the settings of the user over them.
     ///
     /// # Errors
-    /// [`RunError::Usage`] for a name that is not declared, with the nearest one.
+    /// [`RunError::Usage`] for a name that is not declared, with the nearest one, and for one that is set twice.
     pub fn new(declared: &[Param], settings: &[(String, String)]) -> Result<Self, RunError> {
-        let mut set = Vec::new();
+        let mut set: Vec<&'static str> = Vec::new();
         let mut values: Vec<_> =
             declared.iter().map(|param| (param.name, param.default.to_owned())).collect();
         for (name, text) in settings {
             let Some((known, value)) = values.iter_mut().find(|(known, _)| known == name) else {
                 return Err(unknown(declared, name, text));
             };
+            if set.contains(known) {
+                return Err(RunError::Usage(format!(
+                    "`--set {name}={value}` and `--set {name}={text}`: expected one value of `{name}`; leave \
+                     one of them away"
+                )));
+            }
             text.clone_into(value);
             set.push(*known);
         }
@@ -113,11 +119,25 @@ impl Params {
         }
     }
 
-    /// A list of values with commas between them, none of them missing.
+    /// How often something is done, at least once: nothing would be measured otherwise.
     ///
     /// # Errors
-    /// [`RunError::Usage`] where one of them is no `T`.
-    pub fn list<T: FromStr>(&self, name: &str) -> Result<Vec<T>, RunError>
+    /// [`RunError::Usage`] where it is no number above 0.
+    pub fn count(&self, name: &str) -> Result<u32, RunError> {
+        match self.get(name)? {
+            0 => Err(RunError::Usage(format!(
+                "`--set {name}=0` would measure nothing; expected at least 1"
+            ))),
+            count => Ok(count),
+        }
+    }
+
+    /// A list of values with commas between them, none of them missing and no two equal: figures go by the value,
+    /// so that the second would replace the first.
+    ///
+    /// # Errors
+    /// [`RunError::Usage`] where one of them is no `T`, or stands there twice.
+    pub fn list<T: FromStr + PartialEq>(&self, name: &str) -> Result<Vec<T>, RunError>
     where
         T::Err: std::fmt::Display,
     {
@@ -127,7 +147,15 @@ impl Params {
                 RunError::Usage(format!("`--set {name}={text}` cannot be used: {error}"))
             })
         };
-        text.split(',').map(parse).collect()
+        let values: Vec<T> = text.split(',').map(parse).collect::<Result<_, _>>()?;
+        let repeated = |(index, _): &(usize, &str)| values[..*index].contains(&values[*index]);
+        match text.split(',').enumerate().find(repeated) {
+            Some((_, part)) => Err(RunError::Usage(format!(
+                "`--set {name}={text}` has the value {} twice; expected each one once",
+                part.trim()
+            ))),
+            None => Ok(values),
+        }
     }
 
     /// Names and values.
@@ -182,6 +210,28 @@ mod tests {
         assert!(error.contains("did you mean `--set duration=60`"), "{error}");
         let error = set("colour", "red").unwrap_err().to_string();
         assert!(error.contains("known are duration, fill"), "{error}");
+    }
+
+    #[test]
+    fn a_setting_given_twice_is_refused_with_both_values() {
+        let settings = ["5s", "6s"].map(|value| ("duration".to_owned(), value.to_owned()));
+        let error = Params::new(&DECLARED, &settings).unwrap_err().to_string();
+        assert!(error.contains("`--set duration=5s` and `--set duration=6s`"), "{error}");
+    }
+
+    #[test]
+    fn a_list_has_each_value_once() {
+        let declared = [Param { name: "sizes", default: "4KiB,8KiB", help: "sizes" }];
+        let list = |value: &str| {
+            let settings = [("sizes".to_owned(), value.to_owned())];
+            Params::new(&declared, &settings).unwrap().list::<Bytes>("sizes")
+        };
+        assert_eq!(list("8KiB, 4KiB").unwrap(), [Bytes(8192), Bytes(4096)]);
+        for (text, twice) in [("1,1", "1 twice"), ("4KiB,8KiB,4096B", "4096B twice")] {
+            let error = list(text).unwrap_err().to_string();
+            assert!(error.contains(&format!("`--set sizes={text}`")), "{error}");
+            assert!(error.contains(twice), "{error}");
+        }
     }
 
     #[test]

@@ -132,6 +132,12 @@ impl Site<'_> {
     /// [`RunError::Usage`] where the user asked for more than the span: nothing else may be measured instead.
     pub fn region(&self, params: &Params, name: &str) -> Result<(u64, Vec<String>), RunError> {
         let asked: Bytes = params.get(name)?;
+        if asked.0 == 0 {
+            return Err(RunError::Usage(format!(
+                "`--set {name}={}` would measure nothing; expected a size above 0, such as 1GiB",
+                params.text(name)
+            )));
+        }
         if asked.0 <= self.span_bytes {
             return Ok((asked.0, Vec::new()));
         }

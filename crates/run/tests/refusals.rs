@@ -85,6 +85,53 @@ fn spans_and_spare_areas_that_the_target_has_not_are_refused() {
 }
 
 #[test]
+fn what_would_measure_nothing_is_refused() {
+    for (test, name) in [
+        ("pslc", "write_bytes"),
+        ("pslc", "burst_bytes"),
+        ("pts-hir", "cycles"),
+        ("pts-write-saturation", "steps_max"),
+    ] {
+        let error = refusal(test, SpanRequest::Default, &[(name, "0")]);
+        let asked = format!("`--set {name}=0` would measure nothing");
+        assert!(error.contains(&asked), "{test}: {error}");
+    }
+}
+
+#[test]
+fn a_value_that_a_list_has_already_is_refused() {
+    for (test, name, value) in [
+        ("qd-sweep", "queue_depths", "1,1"),
+        ("mixed", "read_percents", "0,100,0"),
+        ("pslc", "pauses", "60s,1m"),
+    ] {
+        let error = refusal(test, SpanRequest::Default, &[(name, value)]);
+        assert!(error.contains(&format!("`--set {name}={value}`")), "{test}: {error}");
+        assert!(error.contains("twice"), "{test}: {error}");
+    }
+}
+
+#[test]
+fn a_raw_capacity_that_is_none_is_refused_also_where_no_pass_needs_it() {
+    let error = refusal("consistency", SpanRequest::Default, &[("raw_capacity", "NaN")]);
+    assert!(error.contains("`--set raw_capacity=NaN`"), "{error}");
+}
+
+#[test]
+fn a_trace_is_not_replayed_in_another_way_than_asked_for() {
+    for (name, value, expected) in [
+        ("queue_depth_max", "4095", "32 commands"),
+        ("queue_depth_max", "0", "at least 1"),
+        ("transfer_max", "513", "blocks of 4096 bytes"),
+        ("transfer_max", "6000", "blocks of 4096 bytes"),
+    ] {
+        let error = refusal("light", SpanRequest::Default, &[(name, value)]);
+        assert!(error.contains(&format!("`--set {name}={value}`")), "{error}");
+        assert!(error.contains(expected), "{error}");
+    }
+}
+
+#[test]
 fn parts_of_a_sector_are_refused() {
     for test in ["consistency", "latency", "qd-sweep", "mixed"] {
         let error = refusal(test, SpanRequest::Default, &[("block", "512B")]);

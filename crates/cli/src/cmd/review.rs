@@ -177,7 +177,7 @@ fn refuse_unknown(args: &ReviewArgs, entries: &[Entry]) -> anyhow::Result<()> {
         }
     }
     for setting in &args.settings {
-        setting.0.params_with(&[(setting.1.clone(), setting.2.clone())])?;
+        setting.0.params_with(&own_settings(args, setting.0))?;
     }
     Ok(())
 }
@@ -203,11 +203,19 @@ fn fitting(settings: &str, room_bytes: u64) -> String {
     settings.split_whitespace().filter(fits).collect::<Vec<_>>().join(" ")
 }
 
+/// What the user sets in this test.
+fn own_settings(args: &ReviewArgs, test: Test) -> Vec<(String, String)> {
+    let own = args.settings.iter().filter(|setting| setting.0 == test);
+    own.map(|setting| (setting.1.clone(), setting.2.clone())).collect()
+}
+
 fn run_args(args: &ReviewArgs, test: Test, settings: &str, meter: Option<MeterSpec>) -> RunArgs {
     let setting = |text: &str| text.split_once('=').map(|(k, v)| (k.to_owned(), v.to_owned()));
-    let own = args.settings.iter().filter(|setting| setting.0 == test);
-    let own = own.map(|setting| (setting.1.clone(), setting.2.clone()));
-    let settings = settings.split_whitespace().filter_map(setting).chain(own).collect();
+    let own = own_settings(args, test);
+    // What the user sets takes the place of what the review would.
+    let is_free = |(name, _): &(String, String)| own.iter().all(|(taken, _)| taken != name);
+    let settings = settings.split_whitespace().filter_map(setting).filter(is_free);
+    let settings = settings.chain(own.iter().cloned()).collect();
     RunArgs::part(test, settings, CommonArgs { meter, ..args.common.clone() }, args.drive.clone())
 }
 
@@ -334,4 +342,30 @@ fn print(
         data!("  {}", dir.display());
     }
     report.iter().for_each(|path| data!("{path}"));
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::args::{Args, Command};
+
+    fn review(words: &[&str]) -> ReviewArgs {
+        let words = ["ssdlab", "review", "null:"].iter().chain(words);
+        let Command::Review(args) = Args::try_parse_from(words).unwrap().command else { panic!() };
+        args
+    }
+
+    #[test]
+    fn what_the_user_sets_takes_the_place_of_what_the_review_would() {
+        let args = review(&["--set", "trim.torture=5m"]);
+        let run = run_args(&args, Test::Trim, "torture=30s idle=0s", None);
+        let settings = run.test.settings.iter().map(|(name, value)| format!("{name}={value}"));
+        assert_eq!(settings.collect::<Vec<_>>(), ["idle=0s", "torture=5m"]);
+        refuse_unknown(&args, QUICK).unwrap();
+        let twice = review(&["--set", "trim.torture=5m", "--set", "trim.torture=6m"]);
+        let error = refuse_unknown(&twice, QUICK).unwrap_err().to_string();
+        assert!(error.contains("`--set torture=5m` and `--set torture=6m`"), "{error}");
+    }
 }

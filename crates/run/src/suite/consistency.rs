@@ -106,7 +106,7 @@ fn one_pass(
 ) -> Result<Option<OnePass>, RunError> {
     let precondition = params.text("precondition");
     match precondition.as_str() {
-        "fill" => Ok(None),
+        "fill" => precondition::raw_capacity(params).map(|_| None),
         precondition::ONE_PASS => OnePass::new(params, site, block_bytes).map(Some),
         _ => Err(RunError::Usage(format!(
             "`--set precondition={precondition}` must be fill or {}",

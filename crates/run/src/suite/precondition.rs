@@ -66,11 +66,20 @@ impl OnePass {
     }
 }
 
+/// The size of the NAND that the user names, if any.
+///
+/// # Errors
+/// [`RunError::Usage`] where it is no size; asked also where no pass needs it.
+pub fn raw_capacity(params: &Params) -> Result<Option<Bytes>, RunError> {
+    let name = RAW_CAPACITY.name;
+    if params.text(name) == RAW_CAPACITY.default { Ok(None) } else { params.get(name).map(Some) }
+}
+
 /// NAND that holds data in steady state: as asked, else as the target says, raw where it knows no better.
 fn log_bytes(params: &Params, identity: &Identity) -> Result<u64, RunError> {
     let name = RAW_CAPACITY.name;
-    if params.text(name) != RAW_CAPACITY.default {
-        return params.get::<Bytes>(name).map(|bytes| bytes.0);
+    if let Some(asked) = raw_capacity(params)? {
+        return Ok(asked.0);
     }
     identity.log_bytes.or(identity.raw_bytes).ok_or_else(|| {
         RunError::Usage(format!(

@@ -136,13 +136,8 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
 }
 
 fn spec(params: &Params, site: &Site<'_>) -> Result<ReplaySpec, RunError> {
-    let depth: u32 = params.get("queue_depth_max")?;
-    if depth == 0 {
-        return Err(RunError::Usage("`--set queue_depth_max=0` must be at least 1".to_owned()));
-    }
-    let transfer = params.block_bytes("transfer_max")?;
+    let (depth, transfer) = (queue_depth_max(params, site)?, transfer_max(params, site)?);
     let block_bytes = site.limits.logical_block_bytes;
-    let transfer = transfer.min(site.limits.transfer_bytes_max) / block_bytes * block_bytes;
     let trim: bool = params.get("trim")?;
     Ok(ReplaySpec {
         trace: trace_name(params)?,
@@ -151,12 +146,41 @@ fn spec(params: &Params, site: &Site<'_>) -> Result<ReplaySpec, RunError> {
         form: params.get::<Form>("form")?,
         mapping: params.get::<Mapping>("mapping")?,
         span_bytes: site.span_bytes,
-        queue_depth_max: depth.min(site.limits.queue_depth_max),
-        transfer_bytes_max: transfer.max(block_bytes),
+        queue_depth_max: depth,
+        transfer_bytes_max: transfer,
         block_bytes,
         keep_flush: params.get("flush")?,
         keep_trim: trim && site.limits.deallocate,
     })
+}
+
+/// Most commands outstanding; only the default gives way to a target that takes fewer.
+fn queue_depth_max(params: &Params, site: &Site<'_>) -> Result<u32, RunError> {
+    let (name, most) = ("queue_depth_max", site.limits.queue_depth_max);
+    let depth = params.queue_depth(name)?;
+    if depth > most && params.is_set(name) {
+        return Err(RunError::Usage(format!(
+            "`--set {name}={depth}` is more than the {most} commands that {} takes at a time; lower it with \
+             --set {name}={most}",
+            site.identity.name
+        )));
+    }
+    Ok(depth.min(most))
+}
+
+/// The longest command, in whole blocks; only the default gives way to a target that takes shorter ones.
+fn transfer_max(params: &Params, site: &Site<'_>) -> Result<u32, RunError> {
+    let (name, limits) = ("transfer_max", site.limits);
+    let (transfer, block) = (params.block_bytes(name)?, limits.logical_block_bytes);
+    let fits = transfer <= limits.transfer_bytes_max && transfer.is_multiple_of(block);
+    if !fits && params.is_set(name) {
+        return Err(RunError::Usage(format!(
+            "`--set {name}={transfer}` does not fit {}; expected a multiple of its blocks of {block} bytes, and \
+             no more than {} bytes",
+            site.identity.name, limits.transfer_bytes_max
+        )));
+    }
+    Ok((transfer.min(limits.transfer_bytes_max) / block * block).max(block))
 }
 
 /// The name of the trace, with the part of it that is wanted.

@@ -44,7 +44,7 @@ fn burst_name(pause_s: u64) -> String {
 fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     let (step, shorten) = step_length(params, site, super::SIMULATED_SHORTEN)?;
     let burst = params.duration("burst")?;
-    let cycles: u32 = params.get("cycles")?;
+    let cycles = params.count("cycles")?;
     let depth = params.queue_depth("queue_depth")?;
     let workload = Workload::new(OpKind::Write, Order::Uniform, 4096, depth, site.span_bytes);
     let mut list = beginning(params, site, true)?;

@@ -38,7 +38,7 @@ const SPAN_WRITES_MIN: u64 = 2;
 
 fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     let step = params.duration("step")?;
-    let steps_max: u32 = params.get("steps_max")?;
+    let steps_max = params.count("steps_max")?;
     let span_writes: u64 = params.get("span_writes")?;
     let depth = params.queue_depth("queue_depth")?;
     let workload = Workload::new(OpKind::Write, Order::Uniform, 4096, depth, site.span_bytes);
