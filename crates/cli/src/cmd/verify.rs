@@ -5,13 +5,14 @@
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use base::Nanos;
 use io::verifiable::Sector;
 use io::{IoError, OpenOptions, RealTarget, Target, TargetSpec, open_block, open_file};
-use run::SpanRequest;
 use run::verify::Layout;
 use run::verify::check::{Broken, Report, check};
 use run::verify::journal::{Header, Journal, Promises};
 use run::verify::writer::{Stop, Written, write};
+use run::{RunError, SpanRequest};
 
 use crate::args::Format;
 use crate::args::verify::VerifyArgs;
@@ -24,15 +25,16 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<u8> {
     if let Some(cuts) = args.power_cuts {
         return super::power_cuts::run(args, &spec, cuts);
     }
+    refuse_nothing(args)?;
     let (written, promises, report) = if args.check {
-        let promises = Promises::read(&args.journal)?;
+        let promises = promised(args)?;
         let mut target = open_again(args, &spec, &promises)?;
         (None, promises.clone(), check(&mut target, &promises)?)
     } else {
         let seed = seed(args);
         let mut target = open(&spec, &write_options(args, seed))?;
         let written = write_all(args, &mut target, seed)?;
-        let promises = Promises::read(&args.journal)?;
+        let promises = promised(args)?;
         let report = check(&mut target, &promises)?;
         (Some(written), promises, report)
     };
@@ -41,6 +43,29 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<u8> {
         Format::Text => print(args, written, &promises, &report),
     }
     Ok(if report.broken_blocks() > 0 { EXIT_VERDICT } else { EXIT_DONE })
+}
+
+/// Where nothing is written, every promise is kept.
+fn refuse_nothing(args: &VerifyArgs) -> Result<(), RunError> {
+    let (flag, expected) = match (args.writes, args.duration) {
+        (0, _) => ("--writes 0", "at least 1"),
+        (_, Nanos(0)) => ("--duration 0s", "a time above 0, such as 60s"),
+        _ => return Ok(()),
+    };
+    Err(RunError::Usage(format!("{flag} would write nothing to read back; expected {expected}")))
+}
+
+/// What the journal promises, and that is something.
+fn promised(args: &VerifyArgs) -> Result<Promises, RunError> {
+    let promises = Promises::read(&args.journal)?;
+    if !promises.durable.is_empty() {
+        return Ok(promises);
+    }
+    Err(RunError::Target(IoError::Unsupported(format!(
+        "nothing was promised, so nothing was checked: the journal {} notes no flushed batch; write for longer \
+         (--duration, --writes) with a new --journal",
+        args.journal.display()
+    ))))
 }
 
 /// Data of an earlier run must not pass for that of this one, hence another seed each time.
@@ -181,5 +206,81 @@ fn sector(sector: &Sector) -> String {
         }
         Sector::Zeros => "zeros".to_owned(),
         Sector::Unknown => "other data".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+
+    use clap::Parser;
+
+    use super::*;
+    use crate::args::{Args, Command};
+    use crate::failure::Failure;
+
+    /// The exit code of `ssdlab verify` with these words, and what it says where it fails.
+    fn verify(words: &[&str]) -> (u8, String) {
+        let words = ["ssdlab", "verify"].iter().chain(words);
+        let Command::Verify(args) = Args::try_parse_from(words).unwrap().command else { panic!() };
+        match run(&args) {
+            Ok(code) => (code, String::new()),
+            Err(error) => {
+                let Failure { message, exit_code, .. } = Failure::from_error(&error);
+                (exit_code, message)
+            }
+        }
+    }
+
+    /// A file of 4 MiB that an earlier run wrote to, as a target of half its size, with the journal.
+    fn written(dir: &Path) -> [String; 3] {
+        let file = dir.join("file").display().to_string();
+        let (target, journal) = (format!("file:{file}?size=2MiB&keep=true"), dir.join("journal"));
+        let journal = journal.display().to_string();
+        assert_eq!(verify(&[&target, "--journal", &journal, "--writes", "3000"]).0, EXIT_DONE);
+        File::options().write(true).open(&file).unwrap().set_len(4 << 20).unwrap();
+        [file, target, journal]
+    }
+
+    #[test]
+    fn a_refused_command_leaves_an_existing_file_as_it_was() {
+        let dir = tempfile::tempdir().unwrap();
+        let [file, target, journal] = written(dir.path());
+        let before = fs::read(&file).unwrap();
+        let other = dir.path().join("other").display().to_string();
+        let refused: [(&[&str], &str); 4] = [
+            (&["--journal", &journal], "exists already"),
+            (&["--journal", "/nope/jx"], "/nope/jx cannot be used"),
+            (&["--journal", &other, "--block", "3KiB"], "a block of 3072 bytes"),
+            (&["--journal", &other, "--span", "4GiB"], "--span 4GiB is larger"),
+        ];
+        for (words, expected) in refused {
+            let (code, message) = verify(&[&[&target, "--erase", &file], words].concat());
+            assert_eq!(code, 2, "{words:?}: {message}");
+            assert!(message.contains(expected), "{message}");
+            assert!(fs::read(&file).unwrap() == before, "{words:?}");
+        }
+        assert_eq!(verify(&[&target, "--check", "--journal", &journal]).0, EXIT_DONE);
+    }
+
+    #[test]
+    fn what_was_never_promised_is_not_kept_either() {
+        let dir = tempfile::tempdir().unwrap();
+        let [_, target, journal] = written(dir.path());
+        for (flag, value) in [("--writes", "0"), ("--duration", "0s")] {
+            let (code, message) = verify(&[&target, flag, value]);
+            assert_eq!(code, 2, "{message}");
+            assert!(message.contains(&format!("{flag} {value}")), "{message}");
+        }
+        let new = format!("file:{}?size=1MiB", dir.path().join("new").display());
+        let other = dir.path().join("other").display().to_string();
+        let nothing = "nothing was promised, so nothing was checked";
+        let (code, message) = verify(&[&new, "--journal", &other, "--duration", "1ns"]);
+        assert_eq!((code, message.contains(nothing)), (5, true), "{message}");
+
+        let text = fs::read_to_string(&journal).unwrap();
+        fs::write(&journal, format!("{}\n", text.lines().next().unwrap())).unwrap();
+        let (code, message) = verify(&[&target, "--check", "--journal", &journal]);
+        assert_eq!((code, message.contains(nothing)), (5, true), "{message}");
     }
 }

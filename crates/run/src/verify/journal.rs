@@ -5,9 +5,10 @@
 
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
+use ::io::IoError;
 use serde_json::{Value, json};
 
 use super::Layout;
@@ -39,15 +40,16 @@ impl Journal {
     /// drive promised.
     ///
     /// # Errors
-    /// [`RunError::Usage`] with the path where the file cannot be written.
+    /// [`RunError::Usage`] with the path where there can be no such file; [`IoError::Device`] where its file
+    /// system fails.
     pub fn create(path: &Path, header: &Header) -> Result<Self, RunError> {
         let file = File::create_new(path).map_err(|error| match error.kind() {
-            io::ErrorKind::AlreadyExists => RunError::Usage(format!(
+            ErrorKind::AlreadyExists => RunError::Usage(format!(
                 "the journal {} exists already; read back what it promises with --check, then remove it or \
                  name another one with --journal",
                 path.display()
             )),
-            _ => unusable(path, &error),
+            _ => unusable(path, error),
         })?;
         let mut journal = Self { file, path: path.to_owned() };
         let Layout { span_bytes, block_bytes } = header.layout;
@@ -58,26 +60,53 @@ impl Journal {
         // The name must survive as well.
         let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
         let dir = File::open(dir.unwrap_or(Path::new(".")));
-        dir.and_then(|dir| dir.sync_all()).map_err(|error| unusable(path, &error))?;
+        dir.and_then(|dir| dir.sync_all()).map_err(|error| failed(path, error))?;
         Ok(journal)
     }
 
     /// Notes the blocks of a flushed batch, each with its generation, and syncs.
     ///
     /// # Errors
-    /// [`RunError::Usage`] with the path where the file cannot be written.
+    /// [`IoError::Device`] with the path where the file cannot be written.
     pub fn flushed(&mut self, batch: &[(u64, u64)]) -> Result<(), RunError> {
         self.append(&json!(batch))
     }
 
     fn append(&mut self, line: &Value) -> Result<(), RunError> {
         let written = self.file.write_all(format!("{line}\n").as_bytes());
-        written.and_then(|()| self.file.sync_data()).map_err(|error| unusable(&self.path, &error))
+        written.and_then(|()| self.file.sync_data()).map_err(|error| failed(&self.path, error))
     }
 }
 
-fn unusable(path: &Path, error: &io::Error) -> RunError {
-    RunError::Usage(format!("the journal {} cannot be used: {error}", path.display()))
+/// Why a journal cannot be opened: another path helps, unless the file system itself fails.
+fn unusable(path: &Path, error: io::Error) -> RunError {
+    use ErrorKind::{InvalidFilename, InvalidInput, IsADirectory, NotADirectory, NotFound};
+    match error.kind() {
+        NotFound
+        | NotADirectory
+        | IsADirectory
+        | InvalidFilename
+        | InvalidInput
+        | ErrorKind::PermissionDenied
+        | ErrorKind::ReadOnlyFilesystem => RunError::Usage(format!(
+            "the journal {} cannot be used: {error}; name another one with --journal",
+            path.display()
+        )),
+        _ => failed(path, error),
+    }
+}
+
+/// The file system under the journal failed, for instance because it is full.
+fn failed(path: &Path, source: io::Error) -> RunError {
+    let context = format!("the journal {} cannot be used", path.display());
+    RunError::Target(IoError::Device { context, source })
+}
+
+fn not_a_journal(path: &Path, line: usize, expected: &str) -> RunError {
+    RunError::Usage(format!(
+        "{} is not a journal of `ssdlab verify`: line {line} is not {expected}",
+        path.display()
+    ))
 }
 
 /// A journal that was read.
@@ -96,15 +125,13 @@ impl Promises {
     /// [`RunError::Usage`] where it cannot be read or is not a journal; it names the line.
     pub fn read(path: &Path) -> Result<Self, RunError> {
         let mut text = String::new();
-        File::open(path)
-            .and_then(|mut file| file.read_to_string(&mut text))
-            .map_err(|error| unusable(path, &error))?;
-        Self::parse(&text).map_err(|(line, expected)| {
-            RunError::Usage(format!(
-                "{} is not a journal of `ssdlab verify`: line {line} is not {expected}",
-                path.display()
-            ))
-        })
+        File::open(path).and_then(|mut file| file.read_to_string(&mut text)).map_err(|error| {
+            match error.kind() {
+                ErrorKind::InvalidData => not_a_journal(path, 1, "text"),
+                _ => unusable(path, error),
+            }
+        })?;
+        Self::parse(&text).map_err(|(line, expected)| not_a_journal(path, line, expected))
     }
 
     fn parse(text: &str) -> Result<Self, (usize, &'static str)> {
@@ -170,6 +197,18 @@ mod tests {
         Journal::create(&path, &header()).unwrap();
         let error = Journal::create(&path, &header()).unwrap_err().to_string();
         assert!(error.contains("--check"), "{error}");
+    }
+
+    /// `/dev/full` stands for a file system without room.
+    #[test]
+    fn a_full_file_system_is_no_fault_of_the_command() {
+        let path = Path::new("/dev/full").to_owned();
+        let file = File::options().write(true).open(&path).unwrap();
+        let error = Journal { file, path }.flushed(&[(3, 1)]).unwrap_err();
+        assert!(matches!(&error, RunError::Target(IoError::Device { .. })), "{error:?}");
+        assert!(error.to_string().contains("/dev/full"), "{error}");
+        let nowhere = Journal::create(Path::new("/no/such/journal"), &header()).unwrap_err();
+        assert!(matches!(nowhere, RunError::Usage(_)), "{nowhere:?}");
     }
 
     #[test]
