@@ -290,6 +290,11 @@ fn an_existing_file_is_as_it_was_until_the_run_begins() {
     target.confirm_identity().unwrap();
     drop(target);
     assert!(unchanged(), "no size was named, so the file keeps its own");
+    let target = open(None, EngineChoice::Auto).unwrap();
+    fs::write(&path, &content[..4096]).unwrap();
+    let cut_short = target.confirm_identity();
+    assert!(matches!(cut_short, Err(IoError::Refused { code: "identity-changed", .. })));
+    drop(target);
     for size in [2 * MIB, 8 * MIB] {
         let target = open(Some(size), EngineChoice::Auto).unwrap();
         assert!(target.limits().deallocate);

@@ -360,7 +360,12 @@ impl Fit {
     /// Cuts or extends the file and reserves its blocks.
     pub(crate) fn apply(self, file: &File, path: &Path) -> Result<(), IoError> {
         let Self { capacity_bytes, resize } = self;
-        if resize && metadata(file, path)?.len() != capacity_bytes {
+        let len_bytes = metadata(file, path)?.len();
+        if !resize && len_bytes < capacity_bytes {
+            // Somebody cut it short since it was opened: not to be covered up.
+            return Ok(());
+        }
+        if resize && len_bytes != capacity_bytes {
             file.set_len(capacity_bytes).map_err(|source| {
                 device_error(format!("cannot resize {}", path.display()), source)
             })?;
