@@ -6,7 +6,8 @@
 //! torture has done; a fourth pass after torture and idle time without TRIM; all of it once more with repeating data,
 //! on a purged drive, where the controller compresses (or with `data=both`). How to read it: the
 //! pass after TRIM must return to the fresh one (mean within 10%, no zone below half of the same
-//! zone when fresh). Where torture leaves no mark, the run cannot tell.
+//! zone when fresh). Where torture leaves no mark, that kind of data cannot tell; TRIM works where one kind
+//! shows it and no kind denies it.
 
 use base::{Data, Nanos, OpKind};
 use load::{Order, Workload};
@@ -125,6 +126,7 @@ fn figures(measured: &Measured<'_>) -> Figures {
     let mut figures = Figures::default();
     let columns = [("mean", "MB/s"), ("slowest zone", "MB/s"), ("of the fresh mean", "%")];
     let mut table = rates::table("passes", "TRIM validation", "pass", &columns);
+    let mut found = Vec::new();
     for (prefix, kind, _) in KINDS {
         let fresh = Pass::of(measured, &format!("{prefix}fresh"));
         for (end, words) in PASSES {
@@ -140,9 +142,9 @@ fn figures(measured: &Measured<'_>) -> Figures {
         }
         let Some(compared) = compared(measured, prefix) else { continue };
         compared.add_metrics(&mut figures, prefix);
-        let verdict = compared.verdict(kind);
-        figures.verdict = Some(worse(figures.verdict.take(), verdict));
+        found.push((kind, compared));
     }
+    figures.verdict = verdict(&found);
     figures.tables.push(table);
     figures
 }
@@ -208,38 +210,54 @@ impl Compared {
         }
     }
 
-    fn verdict(&self, kind: &str) -> Verdict {
+    /// What the passes of this kind of data alone show.
+    fn outcome(&self) -> VerdictOutcome {
+        let restored = self.after_trim >= MEAN_SHARE_MIN && self.worst_zone >= ZONE_SHARE_MIN;
+        match (restored, self.tortured < MARK_SHARE_MAX) {
+            (false, _) => VerdictOutcome::Fail,
+            (true, true) => VerdictOutcome::Pass,
+            (true, false) => VerdictOutcome::Inconclusive,
+        }
+    }
+
+    /// The figures of this kind of data in words.
+    fn words(&self, kind: &str) -> String {
         let (mean, zone) = (percent(self.after_trim), percent(self.worst_zone));
         let tortured = percent(self.tortured);
-        let restored = self.after_trim >= MEAN_SHARE_MIN && self.worst_zone >= ZONE_SHARE_MIN;
-        let after = format!(
+        format!(
             "after torture with {kind} data a linear pass does {tortured} of the fresh speed, \
              after TRIM {mean} with {zone} in the worst zone"
-        );
-        let (outcome, text) = match (restored, self.tortured < MARK_SHARE_MAX) {
-            (false, _) => (VerdictOutcome::Fail, format!("TRIM does not work: {after}")),
-            (true, true) => (VerdictOutcome::Pass, format!("TRIM works: {after}")),
-            (true, false) => (
-                VerdictOutcome::Inconclusive,
-                format!(
-                    "This run cannot tell whether TRIM works, since torture left no mark: {after}"
-                ),
-            ),
-        };
-        Verdict { outcome, text: format!("{text}.") }
+        )
     }
 }
 
-/// Of the verdicts of both kinds of data the worse one stands.
-fn worse(first: Option<Verdict>, second: Verdict) -> Verdict {
-    let rank = |verdict: &Verdict| match verdict.outcome {
-        VerdictOutcome::Pass => 0,
-        VerdictOutcome::Inconclusive => 1,
-        VerdictOutcome::Fail => 2,
+/// The decision over all kinds of data: one that fails is a failure; else one that passes is enough, since
+/// the other only could not be slowed down. `None` where no kind was measured to its end.
+fn verdict(found: &[(&str, Compared)]) -> Option<Verdict> {
+    let has = |outcome| found.iter().any(|(_, compared)| compared.outcome() == outcome);
+    let (outcome, begin) = if has(VerdictOutcome::Fail) {
+        (VerdictOutcome::Fail, "TRIM does not work")
+    } else if has(VerdictOutcome::Pass) {
+        (VerdictOutcome::Pass, "TRIM works")
+    } else {
+        let begin = "This run cannot tell whether TRIM works, since torture left no mark";
+        (VerdictOutcome::Inconclusive, begin)
     };
-    match first {
-        Some(first) if rank(&first) >= rank(&second) => first,
-        _ => second,
+    let words = |(kind, compared): &(&str, Compared)| {
+        let alone = if compared.outcome() == outcome { "" } else { says_alone(compared.outcome()) };
+        format!("{}{alone}", compared.words(kind))
+    };
+    let figures: Vec<String> = found.iter().map(words).collect();
+    let text = format!("{begin}: {}.", figures.join("; "));
+    (!found.is_empty()).then_some(Verdict { outcome, text })
+}
+
+/// What is added to the figures of a kind of data that does not say what the verdict says.
+const fn says_alone(outcome: VerdictOutcome) -> &'static str {
+    match outcome {
+        VerdictOutcome::Pass => " (works)",
+        VerdictOutcome::Fail => " (does not work)",
+        VerdictOutcome::Inconclusive => " (cannot tell: torture left no mark)",
     }
 }
 
@@ -247,9 +265,12 @@ fn worse(first: Option<Verdict>, second: Verdict) -> Verdict {
 mod tests {
     use super::*;
 
+    fn compared(tortured: f64, after_trim: f64, worst_zone: f64) -> Compared {
+        Compared { tortured, after_trim, worst_zone, after_idle: None }
+    }
+
     fn outcome(tortured: f64, after_trim: f64, worst_zone: f64) -> VerdictOutcome {
-        let compared = Compared { tortured, after_trim, worst_zone, after_idle: None };
-        compared.verdict("incompressible").outcome
+        compared(tortured, after_trim, worst_zone).outcome()
     }
 
     #[test]
@@ -279,11 +300,35 @@ mod tests {
     }
 
     #[test]
-    fn the_worse_of_two_verdicts_stands() {
-        let verdict = |outcome| Verdict { outcome, text: String::new() };
-        let (pass, fail) = (VerdictOutcome::Pass, VerdictOutcome::Fail);
-        assert_eq!(worse(None, verdict(pass)).outcome, pass);
-        assert_eq!(worse(Some(verdict(pass)), verdict(fail)).outcome, fail);
-        assert_eq!(worse(Some(verdict(fail)), verdict(pass)).outcome, fail);
+    fn two_kinds_of_data_fail_by_one_pass_by_one_and_are_silent_only_together() {
+        let (pass, fail) = (compared(0.25, 0.989, 0.87), compared(0.3, 0.4, 0.2));
+        let silent = compared(0.998, 1.0, 0.98);
+        let both = |first, second| {
+            verdict(&[("incompressible", first), ("repeating", second)]).expect("two kinds").outcome
+        };
+        assert_eq!(both(pass, silent), VerdictOutcome::Pass);
+        assert_eq!(both(silent, pass), VerdictOutcome::Pass);
+        assert_eq!(both(pass, pass), VerdictOutcome::Pass);
+        assert_eq!(both(silent, silent), VerdictOutcome::Inconclusive);
+        for other in [pass, fail, silent] {
+            assert_eq!(both(fail, other), VerdictOutcome::Fail);
+            assert_eq!(both(other, fail), VerdictOutcome::Fail);
+        }
+        assert_eq!(verdict(&[]), None);
+    }
+
+    #[test]
+    fn the_verdict_names_both_kinds_and_what_each_showed() {
+        let kinds = [
+            ("incompressible", compared(0.25, 0.989, 0.87)),
+            ("repeating", compared(0.98, 1.01, 0.98)),
+        ];
+        assert_eq!(
+            verdict(&kinds).expect("two kinds").text,
+            "TRIM works: after torture with incompressible data a linear pass does 25% of the fresh speed, \
+             after TRIM 99% with 87% in the worst zone; after torture with repeating data a linear pass does \
+             98% of the fresh speed, after TRIM 101% with 98% in the worst zone (cannot tell: torture left no \
+             mark)."
+        );
     }
 }
