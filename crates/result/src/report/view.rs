@@ -149,16 +149,19 @@ fn series(rows: &[SecondRow], target: &Target) -> Series {
     series
 }
 
+/// A row without telemetry, such as the last one of an interrupted run, is a gap and no zero.
 fn add_telemetry(series: &mut Series, rows: &[&SecondRow], dies: Option<u64>) {
     for row in rows {
-        let telemetry = row.telemetry.unwrap_or_default();
+        let telemetry = row.telemetry.as_ref();
+        let buffer_bytes = telemetry.map(|t| t.buffer_pages.saturating_mul(PAGE_BYTES));
         series.waf.push(waf(std::slice::from_ref(row)).map(|waf| rounded(waf, 1e4)));
-        series.free_superblocks.push(telemetry.free_superblocks);
-        series.buffer_bytes.push(telemetry.buffer_pages.saturating_mul(PAGE_BYTES));
-        series.gc_moved_pages.push(telemetry.gc_moved_pages);
+        series.free_superblocks.push(telemetry.map(|t| t.free_superblocks));
+        series.buffer_bytes.push(buffer_bytes);
+        series.gc_moved_pages.push(telemetry.map(|t| t.gc_moved_pages));
         if let Some(dies) = dies {
             let available_ns = dies as f64 * row.duration_ns as f64;
-            series.die_busy_share.push(rounded(telemetry.die_busy_ns as f64 / available_ns, 1e4));
+            let share = telemetry.map(|t| rounded(t.die_busy_ns as f64 / available_ns, 1e4));
+            series.die_busy_share.push(share);
         }
     }
 }
@@ -176,6 +179,43 @@ fn rounded(value: f64, steps: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use base::TelemetryRow;
+
+    fn target(details: &[(&str, &str)]) -> Target {
+        let own = |(label, value): &(&str, &str)| ((*label).to_owned(), (*value).to_owned());
+        Target {
+            kind: "block".to_owned(),
+            name: String::new(),
+            spec: String::new(),
+            serial: None,
+            firmware: None,
+            capacity_bytes: 0,
+            raw_bytes: None,
+            engine: String::new(),
+            details: details.iter().map(own).collect(),
+        }
+    }
+
+    #[test]
+    fn a_second_without_telemetry_is_a_gap_and_no_zero() {
+        let telemetry = TelemetryRow {
+            host_pages: 10,
+            programmed_pages: 20,
+            gc_moved_pages: 10,
+            free_superblocks: 7,
+            buffer_pages: 2,
+            die_busy_ns: 2_000_000_000,
+            ..TelemetryRow::default()
+        };
+        let row = SecondRow { duration_ns: 1_000_000_000, ..SecondRow::default() };
+        let told = SecondRow { telemetry: Some(telemetry), ..row.clone() };
+        let series = series(&[told, row], &target(&[("sim.dies", "4")]));
+        assert_eq!(series.waf, [Some(2.0), None]);
+        assert_eq!(series.free_superblocks, [Some(7), None]);
+        assert_eq!(series.buffer_bytes, [Some(8_192), None]);
+        assert_eq!(series.gc_moved_pages, [Some(10), None]);
+        assert_eq!(series.die_busy_share, [Some(0.5), None]);
+    }
 
     #[test]
     fn rows_of_any_start_and_length_become_points() {
@@ -186,18 +226,7 @@ mod tests {
             bytes: [0, 5 * 4_096, 0, 0],
             ..SecondRow::default()
         };
-        let target = Target {
-            kind: "block".to_owned(),
-            name: String::new(),
-            spec: String::new(),
-            serial: None,
-            firmware: None,
-            capacity_bytes: 0,
-            raw_bytes: None,
-            engine: String::new(),
-            details: BTreeMap::new(),
-        };
-        let series = series(&[row, SecondRow::default()], &target);
+        let series = series(&[row, SecondRow::default()], &target(&[]));
         assert_eq!((series.time_s, series.iops), (vec![2.5], vec![10.0]));
         assert_eq!(series.mb_per_s, [0.041]);
         assert!(series.waf.is_empty() && series.die_busy_share.is_empty());
