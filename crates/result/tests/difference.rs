@@ -5,7 +5,7 @@ mod common;
 use common::{phase, run_named};
 use result::rows::PhaseRows;
 use result::schema::{Phase, Run, RunStatus};
-use result::stats::difference::{difference, differences};
+use result::stats::difference::{Difference, differences};
 
 /// A complete run of this length with so many waits of 0.2 s, and a share of slow seconds.
 fn run(name: &str, minutes: u64, waits: f64, slow_share: f64) -> Run {
@@ -20,6 +20,22 @@ fn run(name: &str, minutes: u64, waits: f64, slow_share: f64) -> Run {
         ("notice_slow_seconds_share", slow_share),
     ];
     run.metrics = metrics.map(|(name, value)| (name.to_owned(), Some(value))).into();
+    run
+}
+
+fn difference(a: &Run, b: &Run) -> Option<Difference> {
+    differences(&[a, b]).pop()
+}
+
+fn with_spare(mut run: Run, percent: &str) -> Run {
+    run.run_id = format!("{} {percent}", run.run_id);
+    percent.clone_into(&mut run.span.variant);
+    "raw".clone_into(&mut run.span.base);
+    run
+}
+
+fn with_config(mut run: Run, name: &str, value: &str) -> Run {
+    run.config.insert(name.to_owned(), value.into());
     run
 }
 
@@ -91,4 +107,58 @@ fn only_whole_runs_of_one_test_are_compared() {
     let pairs = differences(&[&whole, &stopped, &other, &uncounted, &last]);
     let ids: Vec<_> = pairs.iter().map(|pair| pair.run_ids.clone()).collect();
     assert_eq!(ids, [["A".to_owned(), "E".to_owned()]]);
+}
+
+#[test]
+fn a_page_with_several_spare_areas_names_them_in_every_sentence() {
+    let runs = [
+        run("A", 30, 0.0, 1.0),
+        run("B", 30, 0.0, 0.4),
+        with_spare(run("A", 30, 0.0, 0.0), "25%"),
+        with_spare(run("B", 30, 0.0, 0.0), "25%"),
+    ];
+    let found = differences(&runs.iter().collect::<Vec<_>>());
+    assert_eq!(found.len(), 6);
+    for Difference { text, .. } in &found {
+        let named =
+            text.matches("as it comes").count() + text.matches("with 25% spare area").count();
+        assert_eq!(named, 2, "{text}");
+    }
+    let last = &found[5].text;
+    let want =
+        "neither A (simulated) with 25% spare area nor B (simulated) with 25% spare area had";
+    assert!(last.contains(want), "{last}");
+}
+
+#[test]
+fn a_drive_that_was_run_twice_is_told_by_its_run_in_every_sentence() {
+    let again = Run { run_id: "again".to_owned(), ..run("A", 30, 0.0, 0.0) };
+    let (first, other) = (run("A", 30, 0.0, 0.9), run("B", 30, 0.0, 0.0));
+    let found = differences(&[&first, &other, &again]);
+    assert!(found[0].text.contains("A (simulated) (A) had"), "{}", found[0].text);
+    assert!(found[2].text.contains("nor A (simulated) (again) had"), "{}", found[2].text);
+}
+
+#[test]
+fn unlike_loads_are_not_compared() {
+    let usual = run("A", 30, 0.0, 0.0);
+    for (name, value) in
+        [("rate", "1000"), ("queue_depth", "1"), ("block_bytes", "65536"), ("data", "repeating")]
+    {
+        let other = with_config(run("B", 30, 0.0, 0.9), name, value);
+        assert_eq!(difference(&usual, &other), None, "{name}");
+    }
+    let old = with_config(run("B", 30, 0.0, 0.9), "rate", "max");
+    assert!(difference(&usual, &old).is_some(), "an old file does not tell the usual load");
+}
+
+#[test]
+fn at_a_rate_of_the_test_only_waits_are_compared() {
+    let paced = |name, waits| with_config(run(name, 30, waits, 1.0), "rate", "1000");
+    assert_eq!(
+        text(&paced("A", 0.0), &paced("B", 0.0)),
+        "Would I notice? No: neither A (simulated) nor B (simulated) had a wait of 0.1 s."
+    );
+    let one = text(&paced("A", 9.0), &paced("B", 0.0));
+    assert!(one.contains("Yes: A (simulated) had 9 waits") && !one.contains("50 MB/s"), "{one}");
 }

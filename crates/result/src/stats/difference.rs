@@ -3,18 +3,24 @@
 //! From the figures of [`super::notice`], each run's waits per minute of its load, because runs differ in
 //! length. Two runs differ where only one of them has waits, or the other at least [`WAITS_RATIO`] times as many,
 //! or where the shares of slow seconds lie at least [`SLOW_SHARE`] apart. Both limits are assumptions: nobody
-//! feels a tenth more of either.
+//! feels a tenth more of either. Runs of unlike loads are not compared: what differs may be the load. Where the test
+//! set the rate, only waits are.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::findings::{count, percent, time, used_part};
+use super::notice::is_paced;
 use crate::schema::{Run, RunStatus};
 
 /// From this ratio of waits per minute on, two runs differ.
 pub const WAITS_RATIO: f64 = 2.0;
 /// From this difference between the shares of slow seconds on, two runs differ.
 pub const SLOW_SHARE: f64 = 0.1;
+
+/// What makes the load of a run, in its configuration, and what it was where old files do not say.
+const LOAD: [(&str, &str); 4] =
+    [("block_bytes", "4096"), ("queue_depth", "32"), ("rate", "max"), ("data", "incompressible")];
 
 /// The answer for two runs.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
@@ -32,7 +38,8 @@ struct Felt {
     waits: f64,
     waits_per_minute: f64,
     waited_s: f64,
-    slow_share: f64,
+    /// `None` where the test set the rate.
+    slow_share: Option<f64>,
 }
 
 impl Felt {
@@ -47,12 +54,16 @@ impl Felt {
             waits,
             waits_per_minute: waits / minutes,
             waited_s: metric("notice_waited_s")?,
-            slow_share: metric("notice_slow_seconds_share")?,
+            slow_share: if is_paced(run) {
+                None
+            } else {
+                Some(metric("notice_slow_seconds_share")?)
+            },
         })
     }
 
     fn is_felt(&self) -> bool {
-        self.waits > 0.0 || self.slow_share > 0.0
+        self.waits > 0.0 || self.slow_share.is_some_and(|share| share > 0.0)
     }
 
     fn words(&self) -> String {
@@ -66,8 +77,9 @@ impl Felt {
             )
         };
         let slow = match self.slow_share {
-            0.0 => "no second".to_owned(),
-            share => format!("{} of the seconds", percent(share)),
+            None => return waits,
+            Some(0.0) => "no second".to_owned(),
+            Some(share) => format!("{} of the seconds", percent(share)),
         };
         format!("{waits} and {slow} below 50 MB/s")
     }
@@ -76,30 +88,41 @@ impl Felt {
 fn is_noticed(a: &Felt, b: &Felt) -> bool {
     let more = a.waits_per_minute.max(b.waits_per_minute);
     let fewer = a.waits_per_minute.min(b.waits_per_minute);
-    more > 0.0 && more >= WAITS_RATIO * fewer || (a.slow_share - b.slow_share).abs() >= SLOW_SHARE
+    let slow = a.slow_share.zip(b.slow_share).map(|(a, b)| (a - b).abs());
+    more > 0.0 && more >= WAITS_RATIO * fewer || slow.is_some_and(|apart| apart >= SLOW_SHARE)
+}
+
+/// True where both runs put the same load on their drives.
+fn same_load(a: &Run, b: &Run) -> bool {
+    let told = |run: &Run, name: &str, usual: &str| match run.config.get(name) {
+        None => usual.to_owned(),
+        Some(serde_json::Value::String(text)) => text.clone(),
+        Some(value) => value.to_string(),
+    };
+    LOAD.into_iter().all(|(name, usual)| told(a, name, usual) == told(b, name, usual))
 }
 
 /// Whether a person would notice which of two runs it is; `None` where they are not runs of one test that counts
-/// waits, both complete.
-#[must_use]
-pub fn difference(a: &Run, b: &Run) -> Option<Difference> {
-    if a.test != b.test {
+/// waits, with the same load, both complete. Names are as the page with all of `runs` on it needs them.
+fn difference(a: &Run, b: &Run, runs: &[&Run]) -> Option<Difference> {
+    if a.test != b.test || !same_load(a, b) {
         return None;
     }
     let felt = [Felt::of(a)?, Felt::of(b)?];
     let is_noticed = is_noticed(&felt[0], &felt[1]);
-    let [name_a, name_b] = names(a, b);
+    let [name_a, name_b] = [name(a, runs), name(b, runs)];
     let is_any_felt = felt.iter().any(Felt::is_felt);
     let answer = match (is_noticed, is_any_felt) {
         (true, _) => "Yes",
         (false, true) => "No, not between these two",
         (false, false) => "No",
     };
+    let slow = if felt[0].slow_share.is_some() { " or a second below 50 MB/s" } else { "" };
     let figures = if is_any_felt {
         let [words_a, words_b] = felt.map(|felt| felt.words());
         format!("{name_a} had {words_a}, {name_b} {words_b}")
     } else {
-        format!("neither {name_a} nor {name_b} had a wait of 0.1 s or a second below 50 MB/s")
+        format!("neither {name_a} nor {name_b} had a wait of 0.1 s{slow}")
     };
     let text = format!("Would I notice? {answer}: {figures}.");
     Some(Difference { run_ids: [a.run_id.clone(), b.run_id.clone()], is_noticed, text })
@@ -110,15 +133,20 @@ pub fn difference(a: &Run, b: &Run) -> Option<Difference> {
 pub fn differences(runs: &[&Run]) -> Vec<Difference> {
     let later = |index: usize| runs.iter().skip(index + 1);
     let pairs = runs.iter().enumerate().flat_map(|(index, a)| later(index).map(move |b| (a, b)));
-    pairs.filter_map(|(a, b)| difference(a, b)).collect()
+    pairs.filter_map(|(a, b)| difference(a, b, runs)).collect()
 }
 
-/// Names that tell two runs apart: the drives, with their spare areas where those differ, else the runs.
-fn names(a: &Run, b: &Run) -> [String; 2] {
-    let same_spare = a.span.variant == b.span.variant;
-    let name = if same_spare { drive_name } else { name_with_spare };
-    let [name_a, name_b] = [name(a), name(b)];
-    if name_a == name_b { [name_with_id(a), name_with_id(b)] } else { [name_a, name_b] }
+/// The name of a run that tells it from all others of its test: its drive, the spare area where there are several,
+/// and the run itself where that is not enough.
+fn name(run: &Run, runs: &[&Run]) -> String {
+    let rivals = || runs.iter().filter(|other| other.test == run.test);
+    let has_spare = rivals().any(|other| other.span.variant != run.span.variant);
+    let named = if has_spare { name_with_spare } else { drive_name };
+    let name = named(run);
+    if rivals().filter(|other| named(other) == name).count() > 1 {
+        return format!("{name} ({})", run.run_id);
+    }
+    name
 }
 
 fn drive_name(run: &Run) -> String {
@@ -129,8 +157,4 @@ fn drive_name(run: &Run) -> String {
 fn name_with_spare(run: &Run) -> String {
     let part = used_part(&run.span);
     format!("{} {}", drive_name(run), part.as_deref().unwrap_or("as it comes"))
-}
-
-fn name_with_id(run: &Run) -> String {
-    format!("{} ({})", drive_name(run), run.run_id)
 }

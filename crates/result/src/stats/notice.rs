@@ -2,13 +2,14 @@
 //!
 //! Two thresholds: about 0.1 s is where a wait is felt as lag, and 50 MB/s of random writes is what the
 //! reviews of the time found to serve a desktop. The load of a consistency run is far heavier than a
-//! desktop's, so that "no" is a strong answer and "yes" one about this load.
+//! desktop's, so that "no" is a strong answer and "yes" one about this load. Where the test sets a rate, the MB/s
+//! are the test's own and say nothing about the drive: then only waits are judged.
 
 use super::consistency::merged_histogram;
 use super::findings::{count, percent, time};
 use super::rates::{full_intervals, mb_per_s};
 use crate::rows::PhaseRows;
-use crate::schema::Finding;
+use crate::schema::{Finding, Run};
 
 /// From here on a wait is felt.
 pub const WAIT_NS: u64 = 100_000_000;
@@ -24,14 +25,14 @@ pub struct Notice {
     pub commands: u64,
     /// Time in those commands together, from the lower edges of their bins.
     pub waited_ns: u64,
-    /// Share of the seconds that moved less than 50 MB/s.
+    /// Share of the seconds that moved less than 50 MB/s; `None` where the test set the rate.
     pub slow_share: Option<f64>,
 }
 
 impl Notice {
-    /// What the rows of a phase hold.
+    /// What the rows of a phase hold. `is_paced`: the test set the rate of its commands.
     #[must_use]
-    pub fn of(rows: &PhaseRows) -> Self {
+    pub fn of(rows: &PhaseRows, is_paced: bool) -> Self {
         let mut notice = Self::default();
         for (lower_ns, bin) in merged_histogram(rows, 0..u32::MAX).bins() {
             notice.commands += bin;
@@ -42,7 +43,8 @@ impl Notice {
         }
         let rates: Vec<f64> =
             full_intervals(&rows.seconds).into_iter().filter_map(mb_per_s).collect();
-        notice.slow_share = super::summary::share_below(&rates, DESKTOP_MB_PER_S);
+        let slow_share = super::summary::share_below(&rates, DESKTOP_MB_PER_S);
+        notice.slow_share = slow_share.filter(|_| !is_paced);
         notice
     }
 
@@ -60,8 +62,28 @@ impl Notice {
     /// The answer in plain words; `None` where nothing was measured.
     #[must_use]
     pub fn finding(&self) -> Option<Finding> {
-        let slow = self.slow_share.filter(|_| self.commands > 0)?;
-        let waits = match self.waits {
+        if self.commands == 0 {
+            return None;
+        }
+        let answer = match (self.waits, self.slow_share) {
+            (0, None | Some(0.0)) => "No",
+            (0, Some(_)) => "Hardly, unless you write this much yourself",
+            (_, Some(0.0)) => "Now and then",
+            _ => "Yes, under this load",
+        };
+        let seconds = self.slow_share.map(|share| slow_words(self.waits, share));
+        let text = format!(
+            "Would I notice? {answer}: {}{}.",
+            self.wait_words(),
+            seconds.unwrap_or_default()
+        );
+        let by_seconds = self.waits == 0 && self.slow_share.is_some();
+        let metric = if by_seconds { "notice_slow_seconds_share" } else { "notice_waits" };
+        Some(Finding { text, metric: metric.to_owned() })
+    }
+
+    fn wait_words(&self) -> String {
+        match self.waits {
             0 => "no command took 0.1 s or longer".to_owned(),
             1 => format!("one command took 0.1 s or longer ({})", time(self.waited_ns as f64)),
             many => format!(
@@ -70,22 +92,26 @@ impl Notice {
                 count(self.commands as f64),
                 time(self.waited_ns as f64)
             ),
-        };
-        let seconds = if slow == 0.0 {
-            "no second fell below the 50 MB/s that serve a desktop".to_owned()
-        } else {
-            format!("{} of the seconds fell below the 50 MB/s that serve a desktop", percent(slow))
-        };
-        let (answer, joint) = match (self.waits, slow) {
-            (0, 0.0) => ("No", "and"),
-            (0, _) => ("Hardly, unless you write this much yourself", "but"),
-            (_, 0.0) => ("Now and then", "but"),
-            _ => ("Yes, under this load", "and"),
-        };
-        let text = format!("Would I notice? {answer}: {waits}, {joint} {seconds}.");
-        let metric = if self.waits > 0 { "notice_waits" } else { "notice_slow_seconds_share" };
-        Some(Finding { text, metric: metric.to_owned() })
+        }
     }
+}
+
+/// The half of the sentence about slow seconds, joined to that about waits.
+fn slow_words(waits: u64, share: f64) -> String {
+    let joint = if (waits == 0) == (share == 0.0) { "and" } else { "but" };
+    let seconds = if share == 0.0 {
+        "no second".to_owned()
+    } else {
+        format!("{} of the seconds", percent(share))
+    };
+    format!(", {joint} {seconds} fell below the 50 MB/s that serve a desktop")
+}
+
+/// True where the configuration of a run sets the rate of its commands, so that its MB/s are its own.
+#[must_use]
+pub fn is_paced(run: &Run) -> bool {
+    let rate = run.config.get("rate").and_then(serde_json::Value::as_str);
+    rate.is_some_and(|rate| rate != "max")
 }
 
 #[cfg(test)]
@@ -114,7 +140,7 @@ mod tests {
     }
 
     fn text(bytes: &[u64], latencies: &[(u64, u64)]) -> String {
-        Notice::of(&rows(bytes, latencies)).finding().unwrap().text
+        Notice::of(&rows(bytes, latencies), false).finding().unwrap().text
     }
 
     #[test]
@@ -129,7 +155,8 @@ mod tests {
 
     #[test]
     fn waits_and_slow_seconds_are_counted() {
-        let notice = Notice::of(&rows(&[60_000_000, 10_000_000], &[(50_000, 98), (1 << 28, 2)]));
+        let notice =
+            Notice::of(&rows(&[60_000_000, 10_000_000], &[(50_000, 98), (1 << 28, 2)]), false);
         assert_eq!((notice.waits, notice.commands, notice.slow_share), (2, 100, Some(0.5)));
         let waited_s = notice.metrics()[1].1.unwrap();
         // Two waits of 0.268 s, to within a bin.
@@ -143,6 +170,30 @@ mod tests {
     fn either_alone_has_its_own_answer() {
         assert!(text(&[60_000_000], &[(1 << 30, 1)]).contains("Now and then: one command"));
         assert!(text(&[1_000_000], &[(50_000, 9)]).contains("Hardly, unless"));
-        assert_eq!(Notice::of(&PhaseRows::default()).finding(), None);
+        assert_eq!(Notice::of(&PhaseRows::default(), false).finding(), None);
+    }
+
+    #[test]
+    fn all_but_one_second_is_not_all_of_them() {
+        let mut bytes = [1_000_000; 2_000];
+        bytes[0] = 60_000_000;
+        let text = text(&bytes, &[(50_000, 9)]);
+        assert!(text.contains("more than 99.9% of the seconds fell below"), "{text}");
+    }
+
+    #[test]
+    fn a_rate_of_the_test_is_not_held_against_the_drive() {
+        let paced = |latencies| Notice::of(&rows(&[4_096_000; 9], latencies), true);
+        let even = paced(&[(50_000, 9_000)]);
+        assert_eq!(even.metrics()[2], ("notice_slow_seconds_share", None));
+        let finding = even.finding().unwrap();
+        assert_eq!(finding.text, "Would I notice? No: no command took 0.1 s or longer.");
+        assert_eq!(finding.metric, "notice_waits");
+        let text = paced(&[(50_000, 8_999), (1 << 30, 1)]).finding().unwrap().text;
+        assert!(
+            text.starts_with("Would I notice? Yes, under this load: one command took"),
+            "{text}"
+        );
+        assert!(!text.contains("50 MB/s"), "{text}");
     }
 }

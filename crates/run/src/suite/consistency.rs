@@ -10,7 +10,8 @@
 
 use base::{Nanos, OpKind};
 use load::{Order, Pacing, Workload};
-use result::stats::{consistency::Consistency, findings, notice::Notice};
+use result::stats::notice::{self, Notice};
+use result::stats::{consistency::Consistency, findings};
 
 use super::precondition::{self, OnePass};
 use super::{Definition, Figures, Measured, Procedure, Site, open_loop, steps};
@@ -121,7 +122,7 @@ fn figures(measured: &Measured<'_>) -> Figures {
     let mut figures = Consistency::of(load.rows, steady_from_s);
     figures.metrics.insert("iops_mean".to_owned(), load.iops());
     let mut findings = findings::consistency(measured.run, load.rows, &figures);
-    let notice = Notice::of(load.rows);
+    let notice = Notice::of(load.rows, notice::is_paced(measured.run));
     findings.extend(notice.finding());
     for (name, value) in notice.metrics() {
         figures.metrics.insert(name.to_owned(), value);
