@@ -49,6 +49,39 @@ fn spare_that_runs_out_at_another_time_is_no_cause() {
     }
 }
 
+/// Ten minutes of 90,000 IOPS until `fall_s` and 39,000 from then on, with free superblocks by the second.
+fn full_size(fall_s: u32, free: impl Fn(u32) -> u64) -> PhaseRows {
+    let mut rows = load_rows(600, fall_s);
+    for row in &mut rows.seconds {
+        row.ios[1] = if row.second < fall_s { 90_000 } else { 39_000 };
+        row.telemetry.as_mut().unwrap().free_superblocks = free(row.second);
+    }
+    rows
+}
+
+#[test]
+fn spare_that_sinks_slowly_to_nothing_at_the_fall_is_its_cause() {
+    // A full-size drive: 977 superblocks at first, 5.5 fewer each second, then 3 and now and then 2 or 4.
+    let later = |second: u32| [3, 4, 3, 2][second as usize % 4];
+    let free = |second: u32| {
+        if second < 178 { 977 - 972 * u64::from(second) / 177 } else { later(second) }
+    };
+    let story = story(&run_named("r"), &full_size(178, free));
+    let want = "falls from 90,000 to 39,000 IOPS after 178 s, when its spare blocks are used up.";
+    assert!(story.contains(want), "{story}");
+}
+
+#[test]
+fn spare_that_ran_out_long_before_the_fall_is_no_cause() {
+    for out_s in [20, 120, 160] {
+        let free = |second: u32| {
+            if second < out_s { 977 - 972 * u64::from(second) / u64::from(out_s) } else { 4 }
+        };
+        let story = story(&run_named("r"), &full_size(178, free));
+        assert!(story.contains("after 178 s.\n"), "{out_s}: {story}");
+    }
+}
+
 #[test]
 fn the_spare_area_stands_in_every_sentence() {
     let mut run = real_drive();

@@ -6,10 +6,11 @@ use super::summary::quantile;
 use crate::rows::{PhaseRows, SecondRow};
 use crate::schema::{Finding, Run, Span};
 
-/// Free superblocks within this share of their whole range above the floor are "at the floor".
-const FLOOR_SHARE: f64 = 0.05;
-/// The cause must show within this many seconds of the fall, or this share of the time until it.
-const CAUSE_REACH_S: f64 = 5.0;
+/// Free superblocks within this share of their whole range above their later level are "used up".
+const FLOOR_SHARE: f64 = 0.02;
+/// The cause must show within half the time until the fall, held to these bounds in seconds, or within this share
+/// of that time.
+const CAUSE_REACH_S: (f64, f64) = (5.0, 10.0);
 const CAUSE_REACH_SHARE: f64 = 0.05;
 
 /// From so many nanoseconds on, a latency reads better in this unit.
@@ -128,18 +129,20 @@ fn fall(rows: &PhaseRows, figures: &Consistency) -> Predicate {
     Some(("fall_start_s", text))
 }
 
-/// True where the free superblocks sink from plenty to their lowest level just as the fall begins.
+/// True where the free superblocks sink from plenty to their usual later level just as the fall begins. The usual
+/// level is the median from the fall on: a drive that once has a superblock less later on does not hide its cause.
 fn spare_runs_out_at(rows: &[SecondRow], fall_s: f64) -> bool {
     let level = |row: &SecondRow| row.telemetry.map(|t| t.free_superblocks as f64);
-    let (Some(first), Some(floor)) =
-        (rows.first().and_then(level), rows.iter().filter_map(level).reduce(f64::min))
-    else {
+    let is_later = |row: &&SecondRow| f64::from(row.second) >= fall_s;
+    let later: Vec<f64> = rows.iter().filter(is_later).filter_map(level).collect();
+    let (Some(first), Some(floor)) = (rows.first().and_then(level), quantile(&later, 0.5)) else {
         return false;
     };
-    let at_floor = floor + (FLOOR_SHARE * (first - floor)).max(1.0);
-    let reached = rows.iter().find(|row| level(row).is_some_and(|free| free <= at_floor));
-    let reach_s = CAUSE_REACH_S.max(CAUSE_REACH_SHARE * fall_s);
-    first > 2.0 * at_floor
+    let used_up = floor + (FLOOR_SHARE * (first - floor)).max(1.0);
+    let reached = rows.iter().find(|row| level(row).is_some_and(|free| free <= used_up));
+    let (least_s, most_s) = CAUSE_REACH_S;
+    let reach_s = (fall_s / 2.0).clamp(least_s, most_s).max(CAUSE_REACH_SHARE * fall_s);
+    first > 2.0 * used_up
         && reached.is_some_and(|row| (f64::from(row.second) - fall_s).abs() <= reach_s)
 }
 
@@ -216,11 +219,24 @@ pub fn count(value: f64) -> String {
     grouped
 }
 
-/// A share (0 to 1) in percent.
+/// A share (0 to 1) in percent. `0%` means none and `100%` all: what is rounded to them says so.
 #[must_use]
 pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
-    if percent < 1.0 { format!("{percent:.1}%") } else { format!("{percent:.0}%") }
+    match share {
+        ..=0.0 => "0%".to_owned(),
+        ..0.001 => "less than 0.1%".to_owned(),
+        ..0.01 => format!("{percent:.1}%"),
+        0.995..=0.999 => format!("{:.1}%", (percent * 10.0).floor() / 10.0),
+        0.999..1.0 => "more than 99.9%".to_owned(),
+        _ => format!("{percent:.0}%"),
+    }
+}
+
+/// A volume as sentences carry it: decimal gigabytes, below one of them megabytes.
+#[must_use]
+pub fn volume(bytes: f64) -> String {
+    if bytes < 1e9 { format!("{:.1} MB", bytes / 1e6) } else { format!("{:.1} GB", bytes / 1e9) }
 }
 
 /// A latency in the unit that reads best, with three significant digits at most.
@@ -260,6 +276,31 @@ mod tests {
         ] {
             assert_eq!(time(ns), want);
         }
-        assert_eq!((percent(0.001), percent(0.25)), ("0.1%".to_owned(), "25%".to_owned()));
+    }
+
+    #[test]
+    fn all_and_none_are_said_of_all_and_none_only() {
+        for (share, want) in [
+            (0.0, "0%"),
+            (1.0 / 2_000.0, "less than 0.1%"),
+            (0.001, "0.1%"),
+            (0.25, "25%"),
+            (0.994, "99%"),
+            (0.9968, "99.6%"),
+            (0.999, "99.9%"),
+            (1_999.0 / 2_000.0, "more than 99.9%"),
+            (1.0, "100%"),
+            (1.04, "104%"),
+        ] {
+            assert_eq!(percent(share), want, "{share}");
+        }
+    }
+
+    #[test]
+    fn a_volume_below_a_gigabyte_is_told_in_megabytes() {
+        assert_eq!(
+            (volume(32_243_712.0), volume(6e9)),
+            ("32.2 MB".to_owned(), "6.0 GB".to_owned())
+        );
     }
 }

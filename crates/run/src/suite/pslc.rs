@@ -10,6 +10,7 @@ use base::{Nanos, OpKind};
 use load::{Order, Workload};
 use result::schema::TableRow;
 use result::stats::changepoint::Shape;
+use result::stats::findings::volume;
 
 use super::{Definition, Figures, Measured, Procedure, Site, rates, steps};
 use crate::error::RunError;
@@ -114,8 +115,8 @@ fn sentence(fast: &Fast, label: &str) -> String {
     let before = rates::mb_per_s(fast.before);
     match (fast.bytes, fast.after) {
         (Some(bytes), Some(after)) => format!(
-            "writes {:.1} GB at {before} after {label} before it falls to {}",
-            bytes / 1e9,
+            "writes {} at {before} after {label} before it falls to {}",
+            volume(bytes),
             rates::mb_per_s(after)
         ),
         _ => format!("writes at {before} after {label} without a fall"),
@@ -131,6 +132,8 @@ mod tests {
         let fast = Fast { bytes: Some(6e9), before: 450.0, after: Some(270.0) };
         let text = sentence(&fast, "purge");
         assert_eq!(text, "writes 6.0 GB at 450 MB/s after purge before it falls to 270 MB/s");
+        let small = Fast { bytes: Some(32_243_712.0), before: 551.0, after: Some(270.0) };
+        assert!(sentence(&small, "a pause of 5 s").starts_with("writes 32.2 MB at 551 MB/s after"));
         let even = Fast { bytes: None, before: 450.0, after: None };
         assert!(sentence(&even, "purge").ends_with("without a fall"));
     }
