@@ -5,7 +5,8 @@
 //! blocks is cut into segments by optimal partitioning (Jackson et al. 2005): the least sum of
 //! squares around the segment means plus a penalty for each cut. The penalty follows the noise
 //! between neighbouring blocks, less its largest jumps, which are the changes looked for. Each cut
-//! is then moved to the second where it fits the unaveraged series best.
+//! is then moved to the second where it fits the unaveraged series best. Blocks hide swings of a few values, so steady
+//! state after a change begins only where these have ended.
 
 #[cfg(test)]
 mod oracle;
@@ -41,6 +42,12 @@ const SAME_LEVEL_SHARE_MAX: f64 = 0.35;
 const WAVE_TURNS_MIN: usize = 4;
 /// Steady state must last this share of the series: 1/10.
 const STEADY_SHARE_MIN: usize = 10;
+/// Swings may move the start of steady state by this share of what follows it: 1/20.
+const SWING_SHARE_MAX: usize = 20;
+/// Swings leave the band of the later half: so many of its standard deviations around its mean, at least ...
+const SWING_STDDEVS: f64 = 4.0;
+/// ... this share of the mean, and all of its values.
+const SWING_SHARE_MIN: f64 = 0.05;
 
 /// A stretch of a series with one level.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,11 +75,15 @@ impl Shape {
     /// The shape of a series of rates, which must not be negative.
     #[must_use]
     pub fn of(values: &[f64]) -> Self {
-        let regimes = regimes(values);
-        let steady_start = steady_start(values, &regimes);
+        let mut regimes = regimes(values);
+        let settled = steady_start(values, &regimes);
         // In a series that is the same throughout, a trough is part of the pattern, no fall.
-        let falls = steady_start != Some(0);
+        let falls = settled != Some(0);
         let fall_start = fall_start(&regimes).filter(|_| falls);
+        let steady_start = settled.map(|start| start + swings(values, start));
+        if let Some(start) = steady_start {
+            regimes = cut_at(values, &regimes, start);
+        }
         Self { regimes, fall_start, steady_start }
     }
 
@@ -257,6 +268,28 @@ fn steady_start(values: &[f64], regimes: &[Regime]) -> Option<usize> {
     (0..regimes.len()).find(|&index| settles(index)).map(|index| regimes[index].values.start)
 }
 
+/// How many values from `start` on still swing: up to the last one near it that lies outside the band of the later
+/// half. None in a series that is the same throughout, where an outlier is no part of a change.
+fn swings(values: &[f64], start: usize) -> usize {
+    let steady = &values[start..];
+    let (early, late) = steady.split_at(steady.len() / 2);
+    let Some(late) = Summary::of(late).filter(|_| start > 0) else { return 0 };
+    let room = (SWING_STDDEVS * late.stddev.unwrap_or(0.0)).max(SWING_SHARE_MIN * late.mean);
+    let band = late.min.min(late.mean - room)..=late.max.max(late.mean + room);
+    let near = &early[..early.len().min(steady.len() / SWING_SHARE_MAX)];
+    near.iter().rposition(|value| !band.contains(value)).map_or(0, |last| last + 1)
+}
+
+/// The regimes with one more cut, so that one of them begins at `start`.
+fn cut_at(values: &[f64], regimes: &[Regime], start: usize) -> Vec<Regime> {
+    let mut cuts: Vec<usize> = regimes.iter().map(|regime| regime.values.start).collect();
+    cuts.push(start);
+    cuts.sort_unstable();
+    cuts.dedup();
+    cuts.retain(|&cut| cut > 0);
+    regimes_between(values, &cuts)
+}
+
 /// How far quarters may differ. Waves do not fit evenly into quarters, so levels that go up and
 /// down are given more room; a slope is not.
 fn allowed_share(regimes: &[Regime]) -> f64 {
@@ -414,6 +447,40 @@ mod tests {
         let stall = |s: usize| if s == 900 { 0.0 } else { 12_000.0 };
         let shape = Shape::of(&series(2_000, stall, 0.05));
         assert_eq!((shape.fall_start, shape.steady_start), (None, Some(0)));
+    }
+
+    #[test]
+    fn swings_after_a_fall_are_not_yet_steady() {
+        // A drive that cleans in large strides: 9,600, 17,500, 13,900, and even only from 42 s on.
+        let level = |s: usize| match s {
+            0..3 => 90_000.0,
+            4 => 9_603.0,
+            27 => 17_490.0,
+            31 | 41 => 13_944.0,
+            _ => 15_000.0,
+        };
+        let values = series(2_000, level, 0.01);
+        let shape = Shape::of(&values);
+        assert_eq!((shape.fall_start, shape.steady_start), (Some(3), Some(42)));
+        let level = shape.level_from(42).expect("a regime begins there");
+        assert!((level / 15_000.0 - 1.0).abs() < 0.002, "{level}");
+        assert_eq!(shape.regimes.last().map(|regime| regime.values.end), Some(2_000));
+    }
+
+    #[test]
+    fn what_comes_again_or_comes_late_is_no_swing() {
+        let stalls = |s: usize| {
+            if s < 300 {
+                7e4
+            } else if s % 60 == 0 {
+                0.0
+            } else {
+                12_000.0
+            }
+        };
+        assert_eq!(Shape::of(&series(2_000, stalls, 0.05)).steady_start, Some(300));
+        let late = |s: usize| if s == 900 { 0.0 } else { step(300)(s) };
+        assert_eq!(Shape::of(&series(2_000, late, 0.05)).steady_start, Some(300));
     }
 
     #[test]
