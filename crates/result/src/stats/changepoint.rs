@@ -453,7 +453,7 @@ mod tests {
     fn swings_after_a_fall_are_not_yet_steady() {
         // A drive that cleans in large strides: 9,600, 17,500, 13,900, and even only from 42 s on.
         let level = |s: usize| match s {
-            0..3 => 90_000.0,
+            0..=2 => 90_000.0,
             4 => 9_603.0,
             27 => 17_490.0,
             31 | 41 => 13_944.0,
@@ -472,7 +472,7 @@ mod tests {
         let stalls = |s: usize| {
             if s < 300 {
                 7e4
-            } else if s % 60 == 0 {
+            } else if s.is_multiple_of(60) {
                 0.0
             } else {
                 12_000.0
