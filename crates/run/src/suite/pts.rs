@@ -31,6 +31,9 @@ use crate::params::{Param, Params};
 const SIMULATED_SHORTEN: u64 = 60;
 const STEP: Nanos = Nanos(60 * Nanos::SECOND.0);
 
+/// Name of the phase of random writes before shortened rounds.
+const RANDOM_PASS: &str = "precondition_random";
+
 const SHORTEN: Param = Param {
     name: "shorten",
     default: "auto",
@@ -125,7 +128,7 @@ fn random_pass(site: &Site<'_>) -> PhaseSpec {
     let depth = steps::FILL_QUEUE_DEPTH.min(site.limits.queue_depth_max);
     let workload = Workload::new(OpKind::Write, Order::Uniform, 4096, depth, site.span_bytes);
     let workload = Workload { limit_bytes: Some(site.span_bytes), ..workload };
-    steps::to_its_end("precondition_random", workload)
+    steps::to_its_end(RANDOM_PASS, workload)
 }
 
 /// A test of rounds over a matrix.
@@ -266,16 +269,21 @@ fn add_stage(
     }
 }
 
+/// What was written before the rounds, as conditions have it.
+fn precondition_words(measured: &Measured<'_>) -> String {
+    let times = measured.config_u64("precondition");
+    let sequential = (times > 0).then(|| format!("{times} x 128KiB sequential"));
+    let random = measured.part(RANDOM_PASS).map(|_| "1 x 4KiB random".to_owned());
+    let parts: Vec<String> = sequential.into_iter().chain(random).collect();
+    if parts.is_empty() { "none but the test's own".to_owned() } else { parts.join(", ") }
+}
+
 /// What every table of the specification must carry.
 fn conditions(measured: &Measured<'_>) -> BTreeMap<String, String> {
     let run = measured.run;
     let purge = run.purge.as_ref().and_then(|purge| purge.method.clone());
     let cache = run.target.details.get("write_cache").cloned();
     let step = Nanos(measured.config_u64("step_ns"));
-    let precondition = match measured.config_u64("precondition") {
-        0 => "none but the test's own".to_owned(),
-        times => format!("{times} x 128KiB sequential"),
-    };
     let most = measured.config_u64("queue_depth");
     let outstanding =
         if intensity::varies(measured) { format!("1 to {most}") } else { most.to_string() };
@@ -287,7 +295,7 @@ fn conditions(measured: &Measured<'_>) -> BTreeMap<String, String> {
         ("purge", purge.unwrap_or_else(|| "none".to_owned())),
         ("active range", format!("LBA 0 to {}", steps::size(run.span.span_bytes))),
         ("active range amount", "100% of it".to_owned()),
-        ("precondition", precondition),
+        ("precondition", precondition_words(measured)),
         ("outstanding commands", outstanding),
         ("data", "incompressible".to_owned()),
         ("write cache", cache.unwrap_or_else(|| "as found".to_owned())),
