@@ -172,6 +172,16 @@ fn conditions_are_those_of_the_phases_that_measure() {
 }
 
 #[test]
+fn labels_say_what_was_run() {
+    let outcome = on_small_drive("incompressible", "time=1s");
+    let labels: Vec<_> = outcome.run.tables[0].rows.iter().map(|row| row.label.as_str()).collect();
+    assert_eq!(labels[0], "16 MiB sequential write, in commands of 1 MiB");
+    assert_eq!(labels[4], "4 KiB random read, 32 outstanding", "64 asked for, the drive takes 32");
+    let notes = outcome.run.warnings.join("\n");
+    assert!(notes.contains("keep 32 outstanding and not 64"), "{notes}");
+}
+
+#[test]
 fn reads_wait_behind_writes() {
     let outcome = on_small_drive("mixed", "time=2s read_percents=100,50");
     let table = &outcome.run.tables[0];
@@ -273,11 +283,15 @@ fn pts_rounds_go_on_until_the_tracked_figure_is_steady() {
         assert!(table.conditions.contains_key(label), "{label}: {:?}", table.conditions);
     }
     assert_eq!(table.conditions["purge"], "fresh-simulated-drive");
+    assert_eq!(table.conditions["precondition"], "1 x 128KiB sequential");
+    assert!(!table.conditions.contains_key("QD") && !table.conditions.contains_key("span"));
 }
 
 #[test]
 fn pts_tables_have_the_rows_and_columns_of_the_specification() {
     let outcome = on_small_drive("pts-latency", "precondition=1");
+    let precondition = &outcome.run.tables[0].conditions["precondition"];
+    assert_eq!(precondition, "1 x 128KiB sequential, 1 x 4KiB random");
     let table = &outcome.run.tables[0];
     let rows: Vec<_> = table.rows.iter().map(|row| row.label.as_str()).collect();
     let columns: Vec<_> = table.columns.iter().map(|column| column.name.as_str()).collect();

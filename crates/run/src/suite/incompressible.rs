@@ -35,12 +35,12 @@ pub const DEFINITION: Definition = Definition {
 };
 
 const STEPS: [Named; 8] = [
-    Named { phase: "sequential_write", label: "16 MiB sequential write" },
-    Named { phase: "sequential_read", label: "16 MiB sequential read" },
+    Named { phase: "sequential_write", label: "16 MiB sequential write, in commands of 1 MiB" },
+    Named { phase: "sequential_read", label: "16 MiB sequential read, in commands of 1 MiB" },
     Named { phase: "read", label: "4 KiB random read" },
     Named { phase: "write", label: "4 KiB random write" },
-    Named { phase: "read_deep", label: "4 KiB random read, 64 outstanding" },
-    Named { phase: "write_deep", label: "4 KiB random write, 64 outstanding" },
+    Named { phase: "read_deep", label: "4 KiB random read, deep queue" },
+    Named { phase: "write_deep", label: "4 KiB random write, deep queue" },
     Named { phase: "access_read", label: "4 KiB reads over the whole span" },
     Named { phase: "access_write", label: "512 B writes" },
 ];
@@ -98,6 +98,10 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
 
 fn figures(measured: &Measured<'_>) -> Figures {
     let mut figures = rates::of_steps(measured, "Incompressible transfers", &STEPS);
+    let deep = format!("{} outstanding", measured.config_u64("deep_queue_depth"));
+    for row in figures.tables.iter_mut().flat_map(|table| &mut table.rows) {
+        row.label = row.label.replace("deep queue", &deep);
+    }
     figures.tables.push(access_times(measured, &mut figures.metrics));
     let rate = |step: &str| {
         figures.metrics.get(&format!("incompressible.{step}.mb_per_s")).copied().flatten()
