@@ -452,8 +452,9 @@ impl Session {
     fn take_figures(&mut self) {
         let figures = (self.test.definition().figures)(&self.measured());
         let Figures { metrics, mut tables, verdict, findings, warnings } = figures;
-        for table in tables.iter_mut().filter(|table| table.conditions.is_empty()) {
-            table.conditions = conditions::of_run(&self.conditions, &self.run);
+        let common = conditions::of_run(&self.conditions, &self.run);
+        for table in &mut tables {
+            table.conditions = conditions::of_table(&table.conditions, &common);
         }
         self.run.metrics = metrics;
         self.run.tables = tables;

@@ -56,7 +56,7 @@ fn the_states_of_a_simulated_drive_draw_what_its_model_says() {
     assert!((per_gb * rate / 1e3 - sequential).abs() < 1e-9 * sequential);
     let text: String = outcome.run.findings.iter().map(|f| f.text.clone() + "\n").collect();
     assert!(text.contains("draws 42 mW in slumber, below the 500 mW"), "{text}");
-    assert!(text.contains("300 mW idle") && text.contains("J for each GB"), "{text}");
+    assert!(text.contains("300 mW idle, kept awake.") && text.contains("J for each GB"), "{text}");
     let dir = RunDir::open(&outcome.dir).expect("a run");
     let report = result::report::build("report", &[dir]).expect("a page");
     let states: Vec<_> =
@@ -109,6 +109,18 @@ fn a_drive_that_cannot_be_switched_has_no_slumber_and_says_so() {
     assert_eq!(metric(&outcome, "power.idle.power_w_mean"), 0.5);
     let notes = outcome.run.warnings.join("\n");
     assert!(notes.contains("slumber is not measured"), "{notes}");
+    let text: String = outcome.run.findings.iter().map(|f| f.text.clone() + "\n").collect();
+    assert!(text.contains("draws 500 mW idle, as the drive was found.\n"), "{text}");
+    assert!(!text.contains("awake"), "{text}");
+    let table = &outcome.run.tables[0];
+    assert_eq!(table.rows[1].label, "idle, as the drive was found");
+    for label in ["QD", "span", "data", "idle time", "purge", "write cache", "simulated", "meter"] {
+        assert!(
+            table.conditions.contains_key(label),
+            "{label} is not told: {:?}",
+            table.conditions
+        );
+    }
 }
 
 #[test]

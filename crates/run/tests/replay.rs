@@ -219,6 +219,14 @@ fn the_storage_benches_reach_their_depths_and_report_all_figures() {
         assert_eq!(kinds.rows[0].values[0], outcome.run.metrics["avg_data_rate_mb_per_s"]);
         assert_eq!(kinds.rows[2].values[4], outcome.run.metrics["latency_ns_p99_write"]);
         assert_eq!(groups.rows.len(), if test == "destroyer" { 6 } else { groups.rows.len() });
+        for conditions in [&kinds.conditions, &groups.conditions] {
+            assert_eq!(conditions["part"], part);
+            assert_eq!(conditions["QD"], "as recorded, at most 32");
+            assert_eq!(conditions["data"], "as recorded, else incompressible");
+            assert_eq!(conditions["idle time"], "cap:25ms");
+            let told = ["span", "purge", "write cache", "simulated"];
+            assert!(told.iter().all(|label| conditions.contains_key(*label)), "{conditions:?}");
+        }
         let dir = RunDir::open(&outcome.dir).unwrap();
         assert_eq!(dir.contradictions().unwrap(), Vec::<String>::new());
         result::report::build("report", &[dir]).unwrap();

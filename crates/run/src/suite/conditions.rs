@@ -1,4 +1,4 @@
-//! Under which conditions a test's figures hold: what every table says that says nothing of its own.
+//! Under which conditions a test's figures hold: what every table says beside what it says of its own.
 //!
 //! Taken from the steps themselves, so that no test can forget one: span, outstanding commands, kind of
 //! data and idle time of the phases that measure; purge method and "simulated" from the run.
@@ -9,10 +9,15 @@ use base::Data;
 use load::{Pacing, Workload};
 use result::schema::Run;
 
+use crate::replay::{Form, ReplaySpec};
+
 use super::{Action, PhaseSpec, Procedure, Step, steps};
 
 /// Beginnings of the names of phases that only prepare: their depth and data are no one's figures.
 const PREPARATIONS: [&str; 4] = ["purge", "fill", "prepare", "precondition"];
+
+/// Labels that the specification of SNIA has other words for: a table with its word needs no second one.
+const SYNONYMS: [(&str, &str); 2] = [("QD", "outstanding commands"), ("span", "active range")];
 
 /// Label to value.
 pub type Conditions = BTreeMap<String, String>;
@@ -29,12 +34,25 @@ pub fn planned(procedure: &Procedure) -> Conditions {
             _ => None,
         })
         .collect();
+    let replays: Vec<&ReplaySpec> = measured
+        .iter()
+        .filter_map(|phase| match &phase.action {
+            Action::Replay(replay) => Some(replay),
+            _ => None,
+        })
+        .collect();
     let writes = workloads.iter().filter(|workload| workload.mix.writes());
-    let depths: BTreeSet<_> = workloads.iter().map(|workload| depth(workload)).collect();
+    let depths = workloads.iter().map(|workload| depth(workload));
+    let depths: BTreeSet<_> = depths.chain(replays.iter().map(|replay| replayed(replay))).collect();
     let paced = workloads.iter().filter(|workload| workload.pacing != Pacing::ClosedLoop);
     let rates: BTreeSet<_> = paced.map(|workload| workload.pacing.to_string()).collect();
-    let spans: BTreeSet<u64> = workloads.iter().map(|workload| workload.span_bytes).collect();
-    let kinds: BTreeSet<_> = writes.map(|workload| data_words(workload.data)).collect();
+    let spans = workloads.iter().map(|workload| workload.span_bytes);
+    let spans: BTreeSet<u64> =
+        spans.chain(replays.iter().map(|replay| replay.span_bytes)).collect();
+    let kinds = writes.map(|workload| data_words(workload.data));
+    let recorded = replays.iter().map(|_| RECORDED_DATA.to_owned());
+    let kinds: BTreeSet<_> = kinds.chain(recorded).collect();
+    let part = procedure.config.get("part").and_then(|part| part.as_str());
     let words = |list: Vec<String>| (!list.is_empty()).then(|| list.join(", "));
     [
         ("QD", words(depths.into_iter().map(|(_, words)| words).collect())),
@@ -42,10 +60,23 @@ pub fn planned(procedure: &Procedure) -> Conditions {
         ("span", words(spans.into_iter().map(steps::size).collect())),
         ("data", words(kinds.into_iter().collect())),
         ("idle time", Some(idle_words(&measured, procedure))),
+        ("part", part.filter(|_| !replays.is_empty()).map(str::to_owned)),
     ]
     .into_iter()
     .filter_map(|(label, value)| Some((label.to_owned(), value?)))
     .collect()
+}
+
+/// What a table tells of its own, and of the common conditions whatever it does not.
+#[must_use]
+pub fn of_table(own: &Conditions, common: &Conditions) -> Conditions {
+    let is_told = |label: &str| {
+        SYNONYMS.iter().any(|(name, synonym)| *name == label && own.contains_key(*synonym))
+    };
+    let mut all = common.clone();
+    all.retain(|label, _| !is_told(label));
+    all.extend(own.clone());
+    all
 }
 
 /// What the run knows: added to what was planned.
@@ -73,6 +104,19 @@ fn depth(workload: &Workload) -> (u32, String) {
     let most = if *pacing == Pacing::ClosedLoop { "" } else { "at most " };
     (*queue_depth, format!("{most}{queue_depth}"))
 }
+
+/// The same for the commands of a trace.
+fn replayed(replay: &ReplaySpec) -> (u32, String) {
+    let most = replay.queue_depth_max;
+    let words = match replay.form {
+        Form::Closed => "as recorded",
+        Form::Open => "as the recorded times make it",
+    };
+    (most, format!("{words}, at most {most}"))
+}
+
+/// The kind of data of a trace's writes.
+const RECORDED_DATA: &str = "as recorded, else incompressible";
 
 fn data_words(data: Data) -> String {
     match data {

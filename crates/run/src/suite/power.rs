@@ -14,6 +14,7 @@ use base::OpKind;
 use io::{IoError, Rest};
 use load::{Order, Workload};
 use result::schema::{Finding, TableRow};
+use result::stats::findings::percent;
 use result::stats::power::{Drawn, drawn};
 
 use super::{Definition, Figures, Measured, Part, Procedure, Site, Step, rates, steps};
@@ -42,7 +43,7 @@ const HURTS_W: f64 = 0.5;
 /// What is measured: the phase, the phase that makes it possible, and words.
 const STATES: [(&str, Option<&str>, &str); 4] = [
     ("slumber", Some("allow_rest"), "slumber"),
-    ("idle", None, "idle, awake"),
+    ("idle", None, "idle"),
     ("sequential_write", None, "128 KiB sequential write"),
     ("random_write", None, "4 KiB random write"),
 ];
@@ -96,6 +97,16 @@ fn no_meter(site: &Site<'_>) -> IoError {
     })
 }
 
+/// The state of being idle, with what link and drive might do meanwhile, where that could be switched.
+fn idle_words(measured: &Measured<'_>) -> &'static str {
+    let is_done = |phase| measured.complete(phase).is_some();
+    match (is_done("keep_awake"), is_done("allow_rest")) {
+        (true, _) => "idle, kept awake",
+        (false, true) => "idle, allowed to rest",
+        (false, false) => "idle, as the drive was found",
+    }
+}
+
 /// One state with what was drawn in it.
 struct State<'a> {
     phase: &'static str,
@@ -120,6 +131,7 @@ fn states<'a>(measured: &Measured<'a>) -> [State<'a>; 4] {
     STATES.map(|(phase, needs, label)| {
         let possible = needs.is_none_or(|needs| measured.complete(needs).is_some());
         let part = measured.complete(phase).filter(|_| possible);
+        let label = if phase == "idle" { idle_words(measured) } else { label };
         State { phase, label, part, drawn: part.and_then(|part| drawn(&part.rows.seconds)) }
     })
 }
@@ -152,8 +164,10 @@ fn figures(measured: &Measured<'_>) -> Figures {
 
 fn gaps(label: &str, drawn: Drawn) -> Option<String> {
     (drawn.known_share < 0.99).then(|| {
-        let share = drawn.known_share * 100.0;
-        format!("{label}: the power is known for only {share:.0}% of the time")
+        format!(
+            "{label}: the power is known for {} of the time, no more",
+            percent(drawn.known_share)
+        )
     })
 }
 
@@ -166,7 +180,7 @@ fn conditions(measured: &Measured<'_>) -> std::collections::BTreeMap<String, Str
     [
         ("meter", Some(meter.unwrap_or_else(|| own.to_owned()))),
         ("slumber", switched("allow_rest")),
-        ("idle", switched("keep_awake")),
+        ("idle", Some(idle_words(measured).trim_start_matches("idle, ").to_owned())),
         ("sequential write", span("sequential_write")),
         ("random write", span("random_write")),
     ]
@@ -183,7 +197,7 @@ fn findings(measured: &Measured<'_>, states: &[State<'_>; 4]) -> Vec<Finding> {
     let rest = [
         slumber.drawn.map(|drawn| about(slumber, slumber_words(drawn.mean_w))),
         idle.drawn
-            .map(|drawn| about(idle, format!("draws {} idle and kept awake", watts(drawn.mean_w)))),
+            .map(|drawn| about(idle, format!("draws {} {}", watts(drawn.mean_w), idle.label))),
     ];
     let work = [sequential, random].map(|state| {
         let (drawn, energy_j) = (state.drawn?, state.j_per_gb()?);
@@ -209,4 +223,21 @@ fn slumber_words(mean_w: f64) -> String {
 /// A power as sentences carry it.
 fn watts(power_w: f64) -> String {
     if power_w < 1.0 { format!("{:.0} mW", power_w * 1e3) } else { format!("{power_w:.2} W") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn power_that_is_hardly_known_is_not_called_unknown() {
+        let drawn = |known_share| Drawn { mean_w: 1.0, max_w: 2.0, known_share };
+        let text = |share| gaps("slumber", drawn(share)).unwrap_or_default();
+        assert_eq!(text(0.5), "slumber: the power is known for 50% of the time, no more");
+        assert_eq!(
+            text(0.0004),
+            "slumber: the power is known for less than 0.1% of the time, no more"
+        );
+        assert_eq!(text(0.995), "");
+    }
 }

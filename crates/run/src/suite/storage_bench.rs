@@ -111,6 +111,7 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     }
     let config = steps::config([
         ("trace", spec.trace.clone().into()),
+        ("part", params.text("part").into()),
         ("trace_origin", info.origin.name().into()),
         ("trace_source", info.source.clone().into()),
         ("idle", params.text("idle").into()),
