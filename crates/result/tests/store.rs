@@ -181,6 +181,8 @@ fn files_that_contradict_each_other_are_told() {
     assert_eq!(found.len(), 2, "{found:?}");
     assert!(found[0].contains("`load`") && found[0].contains("second 2"), "{found:?}");
     assert!(found[1].contains(LATENCY_FILE), "{found:?}");
+    let error = RunDir::open(writer.path()).unwrap().check().unwrap_err().to_string();
+    assert!(error.contains("contradicts itself") && error.contains("second 2"), "{error}");
 }
 
 #[test]

@@ -307,21 +307,21 @@ export interface Resumed {
  */
 export interface Series {
   /**
-   * Bytes in the write buffer. Simulated only.
+   * Bytes in the write buffer; null where the drive was not asked. Simulated only.
    */
-  buffer_bytes: number[];
+  buffer_bytes: (number | null)[];
   /**
-   * Mean share of dies busy, 0 to 1. Simulated only.
+   * Mean share of dies busy, 0 to 1; null where the drive was not asked. Simulated only.
    */
-  die_busy_share: number[];
+  die_busy_share: (number | null)[];
   /**
-   * Erased superblocks ready for writing. Simulated only.
+   * Erased superblocks ready for writing; null where the drive was not asked. Simulated only.
    */
-  free_superblocks: number[];
+  free_superblocks: (number | null)[];
   /**
-   * Pages moved by garbage collection. Simulated only.
+   * Pages moved by garbage collection; null where the drive was not asked. Simulated only.
    */
-  gc_moved_pages: number[];
+  gc_moved_pages: (number | null)[];
   /**
    * Completed commands divided by the true interval.
    */

@@ -20,6 +20,7 @@ use crate::ui::out::talk;
 pub fn run(args: ResumeArgs) -> anyhow::Result<u8> {
     let dir = resolve_run(&args.library, &args.run)?;
     let named = RunDir::open(&dir)?;
+    named.check()?;
     // A run without a parent is in the working directory.
     let library = dir.parent().filter(|parent| !parent.as_os_str().is_empty());
     let library = library.unwrap_or(Path::new(".")).to_owned();

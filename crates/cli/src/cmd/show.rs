@@ -4,6 +4,7 @@ use std::path::Path;
 
 use result::schema::{Run, RunStatus, Table, TableColumn};
 use result::stats::difference::differences;
+use result::stats::findings::percent;
 use result::stats::health::{HealthRow, HealthSummary};
 use result::store::{RunDir, resolve_run};
 
@@ -66,7 +67,7 @@ fn shown(value: f64, unit: Unit) -> String {
     match unit {
         Unit::Iops => format!("{} IOPS", count(value)),
         Unit::Latency => latency(value),
-        Unit::Share => format!("{:.1}%", value * 100.0),
+        Unit::Share => percent(value),
         Unit::Plain => format!("{value:.3}"),
         Unit::Seconds => format!("{value:.0} s"),
         Unit::MbPerS => format!("{value:.1} MB/s"),

@@ -29,8 +29,9 @@ const POWER_STATES: [&str; 4] = ["slumber", "idle", "sequential_write", "random_
 /// one has empty columns, and its figures and phases all the same.
 ///
 /// # Errors
-/// Where the rows of a run cannot be read; the message names the file.
+/// Where the rows of a run cannot be read, or contradict each other; the message names the file.
 pub fn build(title: &str, runs: &[RunDir]) -> Result<Report, ReportError> {
+    runs.iter().try_for_each(RunDir::check)?;
     Ok(Report {
         report_version: REPORT_VERSION,
         tool_version: concat!("ssdlab ", env!("CARGO_PKG_VERSION")).to_owned(),

@@ -74,6 +74,14 @@ pub enum StoreError {
         /// What the reader stumbled over.
         reason: String,
     },
+    /// The files of a run do not fit together.
+    #[error("{} contradicts itself: {what}; it may be damaged or edited", path.display())]
+    Contradiction {
+        /// The run directory.
+        path: PathBuf,
+        /// The first thing that does not fit.
+        what: String,
+    },
     /// A column is missing or holds something else than documented.
     #[error("column `{column}` in {}: {reason}; docs/formats/run-directory.md lists the columns", path.display())]
     Column {

@@ -104,6 +104,17 @@ impl RunDir {
         Ok(found)
     }
 
+    /// Makes sure that there is no contradiction, before something is drawn or continued from it.
+    ///
+    /// # Errors
+    /// [`StoreError::Contradiction`] for the first one, and as for [`RunDir::rows`].
+    pub fn check(&self) -> Result<(), StoreError> {
+        match self.contradictions()?.into_iter().next() {
+            Some(what) => Err(StoreError::Contradiction { path: self.path.clone(), what }),
+            None => Ok(()),
+        }
+    }
+
     fn unknown_phase(&self, phase: &str) -> StoreError {
         StoreError::PhaseUnknown { phase: phase.to_owned(), known: super::phase_names(&self.run) }
     }
