@@ -1,0 +1,152 @@
+//! Do the telemetry rows keep true books? Every column against the others, on drives that write for every reason.
+#![allow(missing_docs, reason = "a test")]
+
+mod common;
+
+use base::{Data, Nanos, Op, OpKind, Rng, TelemetryRow};
+use common::{closed_loop, op, small};
+use sim::Device;
+
+/// Rows are of this length, and so is the end of every life.
+const INTERVAL_NS: u64 = Nanos::SECOND.0 / 10;
+const PARITY: [(&str, &str); 1] = [("parity.stripe_units", "4")];
+const MAPPING: [(&str, &str); 4] = [
+    ("mapping.entry_bytes", "64"),
+    ("mapping.map_entry_bytes", "16"),
+    ("mapping.journal_superblocks", "4"),
+    ("nand.reserved_superblocks", "20"),
+];
+const CACHE: [(&str, &str); 8] = [
+    ("pslc.bytes", "8388608"),
+    ("pslc.borrows", "false"),
+    ("pslc.bits_per_cell", "2"),
+    ("pslc.read_ns", "20_000"),
+    ("pslc.program_ns", "200_000"),
+    ("pslc.erase_ns", "1_000_000"),
+    ("pslc.idle_after_ns", "100_000_000"),
+    ("pslc.when_full", "direct"),
+];
+const COMPRESSION: [(&str, &str); 1] = [("compression.granule_bytes", "512")];
+
+/// The small drive with these sections, and room for what they take.
+fn drive(sections: &[&[(&str, &str)]]) -> Device {
+    small(&[&[("nand.blocks_per_plane", "900")], sections.concat().as_slice()].concat())
+}
+
+fn drives() -> [(&'static str, Device); 6] {
+    [
+        ("plain", drive(&[])),
+        ("parity", drive(&[&PARITY])),
+        ("mapping", drive(&[&MAPPING])),
+        ("cache", drive(&[&CACHE])),
+        ("compression", drive(&[&COMPRESSION])),
+        ("all", drive(&[&PARITY, &MAPPING, &CACHE, &COMPRESSION])),
+    ]
+}
+
+/// Bursts of random writes of half-compressible data with flushes among them and pauses between them.
+fn live(device: &mut Device) -> Vec<TelemetryRow> {
+    device.telemetry_start(Nanos(INTERVAL_NS));
+    let pages = u64::from(device.config().geometry.logical_pages);
+    let mut rng = Rng::new(1);
+    for _ in 0..6 {
+        closed_loop(device, 32, pages / 2, |tag| {
+            let flush = rng.chance(1, 100);
+            let (kind, length) =
+                if flush { (OpKind::Flush, 0) } else { (OpKind::Write, 1 + rng.below(3)) };
+            let data = Data::Compressible { physical_percent: 50 };
+            Op { data, ..op(kind, rng.below(pages - 3), length, tag) }
+        });
+        device.run_until(Nanos((device.now().0 + 500_000_000).next_multiple_of(INTERVAL_NS)));
+    }
+    let mut rows = Vec::new();
+    device.telemetry_take(&mut rows);
+    device.check().unwrap();
+    rows
+}
+
+/// What is counted, by name.
+fn counters(row: &TelemetryRow) -> [(&'static str, u64); 12] {
+    [
+        ("host_pages", row.host_pages),
+        ("programmed_pages", row.programmed_pages),
+        ("gc_moved_pages", row.gc_moved_pages),
+        ("padding_pages", row.padding_pages),
+        ("metadata_pages", row.metadata_pages),
+        ("folded_pages", row.folded_pages),
+        ("parity_pages", row.parity_pages),
+        ("saved_pages", row.saved_pages),
+        ("erased_superblocks", row.erased_superblocks),
+        ("die_busy_ns", row.die_busy_ns),
+        ("channel_busy_ns", row.channel_busy_ns),
+        ("energy_nj", row.energy_nj),
+    ]
+}
+
+#[test]
+fn rows_add_up_to_the_totals_in_every_column() {
+    let mut seen = [0; 12];
+    for (name, mut device) in drives() {
+        let rows = live(&mut device);
+        let totals = device.telemetry();
+        for (column, (label, total)) in counters(&totals).into_iter().enumerate() {
+            let sum: u64 = rows.iter().map(|row| counters(row)[column].1).sum();
+            assert_eq!(sum, total, "{label} of the drive with {name}");
+            seen[column] += total;
+        }
+        let last = rows.last().expect("a life has rows");
+        assert_eq!(
+            (last.free_superblocks, last.buffer_pages, last.pslc_pages),
+            (totals.free_superblocks, totals.buffer_pages, totals.pslc_pages)
+        );
+    }
+    // Energy is looked at in `tests/power.rs`.
+    assert!(
+        seen[..11].iter().all(|&total| total > 0),
+        "a column that nothing was counted in: {seen:?}"
+    );
+}
+
+/// Pages programmed are those that came from somewhere, less those that are still in DRAM: the host's in the buffer, and
+/// those of an open unit of moved ones.
+#[test]
+fn every_programmed_page_has_its_reason() {
+    for (name, mut device) in drives() {
+        live(&mut device);
+        let t = device.telemetry();
+        let caused = t.host_pages
+            + t.gc_moved_pages
+            + t.padding_pages
+            + t.metadata_pages
+            + t.folded_pages
+            + t.parity_pages;
+        let found = t.programmed_pages + t.saved_pages + t.buffer_pages;
+        let open_pages = caused.abs_diff(found);
+        let unit_pages =
+            u64::from(device.config().geometry.unit_pages / device.config().geometry.page_granules);
+        // One page for each column that is rounded down.
+        assert!(open_pages <= unit_pages + 6, "{name}: {caused} caused, {found} found: {t:?}");
+    }
+}
+
+#[test]
+fn the_cache_of_a_compressing_drive_is_told_in_pages() {
+    let mut device = drive(&[&CACHE, &COMPRESSION]);
+    closed_loop(&mut device, 1, 100, {
+        let mut page = 0;
+        move |tag| {
+            page += 1;
+            op(OpKind::Write, page, 1, tag)
+        }
+    });
+    assert_eq!(device.telemetry().pslc_pages, 100, "incompressible pages, none of them folded yet");
+}
+
+#[test]
+fn a_drive_that_ignores_deallocation_ignores_it_from_every_side() {
+    let mut device = small(&[("interface.deallocate", "ignored")]);
+    closed_loop(&mut device, 1, 1, |tag| op(OpKind::Write, 0, 4, tag));
+    closed_loop(&mut device, 1, 1, |tag| op(OpKind::Deallocate, 0, 2, tag));
+    device.deallocate(2, 4);
+    assert!(device.ftl().l2p[..4].iter().all(|&physical| physical != sim::ftl::NO_PAGE));
+}
