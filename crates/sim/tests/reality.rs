@@ -1,0 +1,145 @@
+//! Do the drive models do what was published about the drives? The figures are in `fixtures/published.csv`: those that
+//! went into a model must come out of it again, and those that did not (`held out`) say how good it is.
+#![allow(missing_docs, reason = "a test")]
+
+mod common;
+
+use base::{Data, Op, OpKind, Rng};
+use common::{built_in, closed_loop, op};
+use sim::{Device, Model, PAGE_BYTES};
+
+const DOCS: &str = include_str!("../../../docs/simulator.md");
+const PUBLISHED: &str = include_str!("fixtures/published.csv");
+/// Superblocks and caches of a quarter: what is measured lies within seconds.
+const SCALE: &str = "1/4";
+const TRANSFER_PAGES: u64 = 32;
+
+/// A line of the file.
+struct Fact {
+    drive: &'static str,
+    quantity: &'static str,
+    value: f64,
+    unit: &'static str,
+    in_print_as: &'static str,
+    usage: &'static str,
+    within_percent: f64,
+}
+
+fn facts() -> Vec<Fact> {
+    let fact = |line: &'static str| {
+        let fields: Vec<&str> = line.splitn(8, ',').collect();
+        let [drive, quantity, value, unit, in_print_as, usage, within_percent, _source] =
+            fields[..]
+        else {
+            panic!("{line}: eight fields")
+        };
+        assert!(["input", "held out"].contains(&usage), "{line}");
+        assert!(["rated", "measured"].contains(&in_print_as), "{line}");
+        let number = |text: &str| text.parse().expect(line);
+        let (value, within_percent) = (number(value), number(within_percent));
+        Fact { drive, quantity, value, unit, in_print_as, usage, within_percent }
+    };
+    PUBLISHED.lines().skip(1).map(fact).collect()
+}
+
+/// Commands a second behind the first quarter of `count`: the buffer of a new drive is full by then.
+fn per_second(device: &mut Device, depth: u32, count: u64, mut next: impl FnMut(u32) -> Op) -> f64 {
+    closed_loop(device, depth, count / 4, &mut next);
+    let begin_ns = device.now().0;
+    let counted = count - count / 4;
+    closed_loop(device, depth, counted, next);
+    counted as f64 * 1e9 / (device.now().0 - begin_ns) as f64
+}
+
+/// MB/s of large transfers in order.
+fn sequential(device: &mut Device, kind: OpKind, data: Data, bytes: u64) -> f64 {
+    let transfers = bytes / PAGE_BYTES / TRANSFER_PAGES;
+    let mut page = 0;
+    let rate = per_second(device, 32, transfers, |tag| {
+        page += TRANSFER_PAGES;
+        Op { data, ..op(kind, page - TRANSFER_PAGES, TRANSFER_PAGES, tag) }
+    });
+    rate * (TRANSFER_PAGES * PAGE_BYTES) as f64 / 1e6
+}
+
+/// IOPS of single pages anywhere in a span.
+fn random(device: &mut Device, kind: OpKind, data: Data, span_bytes: u64, depth: u32) -> f64 {
+    let mut rng = Rng::new(1);
+    let pages = span_bytes / PAGE_BYTES;
+    per_second(device, depth, 100_000, |tag| Op { data, ..op(kind, rng.below(pages), 1, tag) })
+}
+
+/// What a reviewer measures on a new drive, in the unit of the file.
+fn simulated(fact: &Fact) -> f64 {
+    const SPAN_BYTES: u64 = 1 << 30;
+    let mut device = built_in(fact.drive, SCALE, &[]);
+    // Four workers of 32 for NVMe, as its vendors rate it.
+    let depth = device.config().queue_depth.min(128);
+    let new = &mut device;
+    let noise = Data::Incompressible;
+    let (read, write) = (OpKind::Read, OpKind::Write);
+    match fact.quantity {
+        // Half a span fits into the smallest cache at this scale.
+        "sequential write" => sequential(new, write, noise, SPAN_BYTES / 2),
+        "sequential write of compressible data" => {
+            sequential(new, write, Data::Repeating, SPAN_BYTES)
+        }
+        "random write" => random(new, write, noise, SPAN_BYTES, depth),
+        "random write of compressible data" => {
+            random(new, write, Data::Repeating, SPAN_BYTES, depth)
+        }
+        "random write one at a time" => random(new, write, noise, SPAN_BYTES, 1),
+        other => {
+            sequential(new, write, noise, SPAN_BYTES);
+            match other {
+                "sequential write behind the cache" => sequential(new, write, noise, SPAN_BYTES),
+                "sequential read" => sequential(new, read, noise, SPAN_BYTES),
+                "random read" => random(new, read, noise, SPAN_BYTES, depth),
+                "random read one at a time" => random(new, read, noise, SPAN_BYTES, 1),
+                _ => panic!("nobody knows how to measure the {other}"),
+            }
+        }
+    }
+}
+
+/// Three significant digits, thousands apart.
+fn shown(value: f64) -> String {
+    let step = 10_f64.powi(value.log10() as i32 - 2).max(1.0);
+    let rounded = ((value / step).round() * step) as u64;
+    if rounded < 1_000 {
+        return rounded.to_string();
+    }
+    format!("{},{:03}", rounded / 1_000, rounded % 1_000)
+}
+
+/// The line of the table in `docs/simulator.md`.
+fn line(fact: &Fact, simulated: f64) -> String {
+    let text = sim::model::built_in(fact.drive).expect("built in");
+    let name = Model::load(fact.drive, text, &[]).expect("valid").name;
+    let Fact { quantity, value, unit, in_print_as, usage, .. } = fact;
+    let (value, ours) = (shown(*value), shown(simulated));
+    let percent = (simulated / fact.value - 1.0) * 100.0;
+    format!(
+        "| {name} | {quantity} | {value} {unit} {in_print_as} | {ours} {unit} | {percent:+.0}% | {usage} |"
+    )
+}
+
+#[test]
+fn models_do_what_is_in_print_and_the_docs_say_how_well() {
+    let facts = facts();
+    assert!(
+        sim::model::BUILT_IN.iter().all(|(name, _)| facts.iter().any(|fact| fact.drive == *name))
+    );
+    let mut faults = Vec::new();
+    for fact in &facts {
+        let simulated = simulated(fact);
+        let line = line(fact, simulated).replace("+0%", "0%").replace("-0%", "0%");
+        if (simulated / fact.value - 1.0).abs() * 100.0 > fact.within_percent {
+            faults.push(format!("{line} not within {}%", fact.within_percent));
+        }
+        if !DOCS.contains(&line) {
+            faults.push(format!("{line} is not in docs/simulator.md"));
+        }
+    }
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
