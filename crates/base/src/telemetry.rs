@@ -33,6 +33,8 @@ pub struct TelemetryRow {
     pub die_busy_ns: u64,
     /// Time channels were transferring, summed over all channels.
     pub channel_busy_ns: u64,
+    /// Time the controller's processor was busy with commands and with moved pages.
+    pub controller_busy_ns: u64,
     /// Energy taken from the supply, in nanojoules.
     pub energy_nj: u64,
 }

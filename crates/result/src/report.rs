@@ -141,4 +141,9 @@ pub struct Series {
     pub gc_moved_pages: Vec<Option<u64>>,
     /// Mean share of dies busy, 0 to 1; null where the drive was not asked. Simulated only.
     pub die_busy_share: Vec<Option<f64>>,
+    /// Mean share of channels that transferred, 0 to 1; null where the drive was not asked. Simulated only.
+    pub channel_busy_share: Vec<Option<f64>>,
+    /// Share of the time in which the controller worked, 0 to 1; null where the drive was not asked, empty in runs of
+    /// versions that did not count it. Simulated only.
+    pub controller_busy_share: Vec<Option<f64>>,
 }

@@ -3,8 +3,10 @@
 //! [`rates`] and [`summary`] serve any test; [`steady`] says whether a figure has settled and
 //! [`changepoint`] finds regimes in any series; [`consistency`] gives the figures of one test, [`findings`]
 //! puts them into sentences, [`notice`] says whether a person would
-//! notice, [`difference`] whether of two runs, [`power`] what was drawn and [`health`] what the drive itself counted.
+//! notice, [`difference`] whether of two runs, [`power`] what was drawn, [`busy`] what the parts of a simulated drive did with
+//! their time and [`health`] what the drive itself counted.
 
+pub mod busy;
 pub mod changepoint;
 pub mod consistency;
 pub mod difference;

@@ -10,7 +10,7 @@ use result::stats::{consistency::Consistency, findings};
 fn story(run: &Run, rows: &PhaseRows) -> String {
     let mut run = run.clone();
     run.phases.push(phase("load", rows));
-    let figures = Consistency::of(rows, 80);
+    let figures = Consistency::of(rows, 80).with_busy_shares(rows, &run.target.details);
     let found = findings::consistency(&run, rows, &figures);
     found.into_iter().map(|finding| finding.text + "\n").collect()
 }
@@ -114,6 +114,31 @@ fn slow_seconds_are_counted_and_a_late_fall_is_a_snapshot() {
     assert!(uneven.contains("the slowest gives 10 IOPS"), "{uneven}");
     let late = story(&real_drive(), &load_rows(120, 112));
     assert!(late.contains("does not settle within 120 s"), "{late}");
+}
+
+#[test]
+fn the_part_without_time_left_is_the_limit() {
+    let run = run_named("r");
+    let mut rows = load_rows(120, 30);
+    let unknown = story(&run, &rows);
+    assert!(!unknown.contains("limited"), "{unknown}");
+    let mut told = |busy_ns| {
+        for row in &mut rows.seconds[80..] {
+            row.telemetry.as_mut().unwrap().controller_busy_ns = busy_ns;
+        }
+        story(&run, &rows)
+    };
+    let with_time_left = told(900_000_000);
+    assert!(!with_time_left.contains("limited"), "{with_time_left}");
+    let controller = told(999_500_000);
+    let want =
+        "is limited by its controller from 80 s on (busy: controller more than 99.9%, dies 78%).";
+    assert!(controller.contains(want), "{controller}");
+    for row in &mut rows.seconds {
+        row.telemetry.as_mut().unwrap().die_busy_ns = 64_000_000_000;
+    }
+    let both = story(&run, &rows);
+    assert!(both.contains("is limited by its controller and its dies from 80 s on"), "{both}");
 }
 
 #[test]

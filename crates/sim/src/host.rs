@@ -148,13 +148,18 @@ impl Default for ControllerJob {
 pub struct Server<T> {
     jobs: Ring<(u64, T)>,
     free_ns: u64,
+    /// Time of all jobs taken, those that wait included.
+    taken_ns: u64,
+    /// Until then nothing was taken up.
+    held_until_ns: u64,
     /// When the job in service ends: asked for at every event of the drive.
     next_ns: u64,
 }
 
 impl<T: Copy + Default> Default for Server<T> {
     fn default() -> Self {
-        Self { jobs: Ring::with_capacity(64), free_ns: 0, next_ns: NEVER }
+        let jobs = Ring::with_capacity(64);
+        Self { jobs, free_ns: 0, taken_ns: 0, held_until_ns: 0, next_ns: NEVER }
     }
 }
 
@@ -170,13 +175,22 @@ impl<T: Copy + Default> Server<T> {
     /// Takes the server for this length without a job to come back to; returns the end.
     #[inline]
     pub fn reserve(&mut self, now_ns: u64, length_ns: u64) -> u64 {
+        self.taken_ns += length_ns;
         self.free_ns = self.free_ns.max(now_ns) + length_ns;
         self.free_ns
+    }
+
+    /// Time spent on jobs until `now_ns`, where every job came at the present of its day: what is queued then lies without
+    /// gaps before the moment at which the server is free.
+    #[must_use]
+    pub fn busy_ns(&self, now_ns: u64) -> u64 {
+        self.taken_ns - self.free_ns.saturating_sub(now_ns.max(self.held_until_ns))
     }
 
     /// Takes up nothing before `until_ns`. Only for an idle server: what is queued has its times.
     pub fn hold_until(&mut self, until_ns: u64) {
         self.free_ns = self.free_ns.max(until_ns);
+        self.held_until_ns = until_ns;
     }
 
     /// When the job in service ends; [`NEVER`] while idle.

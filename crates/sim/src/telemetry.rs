@@ -78,6 +78,7 @@ impl Recorder {
             erased_superblocks: totals.erased_superblocks - last.erased_superblocks,
             die_busy_ns: totals.die_busy_ns - last.die_busy_ns,
             channel_busy_ns: totals.channel_busy_ns - last.channel_busy_ns,
+            controller_busy_ns: totals.controller_busy_ns - last.controller_busy_ns,
             energy_nj: totals.energy_nj - last.energy_nj,
             ..totals
         });

@@ -66,7 +66,7 @@ fn live(device: &mut Device) -> Vec<TelemetryRow> {
 }
 
 /// What is counted, by name.
-fn counters(row: &TelemetryRow) -> [(&'static str, u64); 12] {
+fn counters(row: &TelemetryRow) -> [(&'static str, u64); 13] {
     [
         ("host_pages", row.host_pages),
         ("programmed_pages", row.programmed_pages),
@@ -79,13 +79,14 @@ fn counters(row: &TelemetryRow) -> [(&'static str, u64); 12] {
         ("erased_superblocks", row.erased_superblocks),
         ("die_busy_ns", row.die_busy_ns),
         ("channel_busy_ns", row.channel_busy_ns),
+        ("controller_busy_ns", row.controller_busy_ns),
         ("energy_nj", row.energy_nj),
     ]
 }
 
 #[test]
 fn rows_add_up_to_the_totals_in_every_column() {
-    let mut seen = [0; 12];
+    let mut seen = [0; 13];
     for (name, mut device) in drives() {
         let rows = live(&mut device);
         let totals = device.telemetry();
@@ -102,7 +103,7 @@ fn rows_add_up_to_the_totals_in_every_column() {
     }
     // Energy is looked at in `tests/power.rs`.
     assert!(
-        seen[..11].iter().all(|&total| total > 0),
+        seen[..12].iter().all(|&total| total > 0),
         "a column that nothing was counted in: {seen:?}"
     );
 }
@@ -127,6 +128,34 @@ fn every_programmed_page_has_its_reason() {
         // One page for each column that is rounded down.
         assert!(open_pages <= unit_pages + 6, "{name}: {caused} caused, {found} found: {t:?}");
     }
+}
+
+/// The controller works as long as its model says on each command and on each valid page that it has read, of which the
+/// host overwrites a few on their way. What waits for it counts when its turn has come: no row is fuller than it is long.
+#[test]
+fn the_controller_is_busy_with_commands_and_moved_pages() {
+    let mut device = small(&[("controller.relocate_ns", "100_000")]);
+    let config = device.config().clone();
+    let pages = u64::from(config.geometry.logical_pages);
+    let mut rng = Rng::new(1);
+    device.telemetry_start(Nanos(INTERVAL_NS));
+    closed_loop(&mut device, 32, 3 * pages, |tag| op(OpKind::Write, rng.below(pages), 1, tag));
+    closed_loop(&mut device, 32, 1_000, |tag| op(OpKind::Read, rng.below(pages), 1, tag));
+    let waiting = device.telemetry().controller_busy_ns;
+    device.run_until(Nanos((device.now().0 + 500_000_000).next_multiple_of(INTERVAL_NS)));
+    let totals = device.telemetry();
+    assert!(waiting <= totals.controller_busy_ns);
+    let command_ns = 3 * pages * config.write_command_ns + 1_000 * config.read_command_ns;
+    let least_ns = command_ns + totals.gc_moved_pages * config.relocate_ns;
+    let most_ns = command_ns + totals.gc_moved_pages * config.relocate_ns * 101 / 100;
+    let busy_ns = totals.controller_busy_ns;
+    assert!((least_ns..=most_ns).contains(&busy_ns), "{busy_ns} of {least_ns} to {most_ns}");
+    let mut rows = Vec::new();
+    device.telemetry_take(&mut rows);
+    let fullest_ns = rows.iter().map(|row| row.controller_busy_ns).max().unwrap_or(0);
+    let limit = INTERVAL_NS * 99 / 100..=INTERVAL_NS;
+    assert!(limit.contains(&fullest_ns), "this controller is the limit: {fullest_ns}");
+    assert_eq!(rows.last().map(|row| row.controller_busy_ns), Some(0), "it rests with the host");
 }
 
 #[test]

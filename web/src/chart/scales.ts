@@ -23,8 +23,17 @@ export interface StripScale {
   clipped: boolean;
 }
 
-export const STRIP_COLUMNS = ["waf", "freeSuperblocks", "bufferMb", "gcMoved", "dieBusy"] as const;
+export const STRIP_COLUMNS = [
+  "waf",
+  "freeSuperblocks",
+  "bufferMb",
+  "gcMoved",
+  "controllerBusy",
+  "channelBusy",
+  "dieBusy",
+] as const;
 export type StripColumn = (typeof STRIP_COLUMNS)[number];
+const SHARES: readonly StripColumn[] = ["controllerBusy", "channelBusy", "dieBusy"];
 
 export interface SetScales {
   whole: LinearScale;
@@ -85,7 +94,7 @@ function wafScale(runs: readonly Run[]): StripScale {
 
 function stripScale(runs: readonly Run[], name: StripColumn): StripScale {
   if (name === "waf") return wafScale(runs);
-  if (name === "dieBusy") return { scale: linear(0, 1), clipped: false };
+  if (SHARES.includes(name)) return { scale: linear(0, 1), clipped: false };
   const { top, clipped } = robustTop(runs.map((run) => run.columns[name]));
   return { scale: linear(0, top), clipped };
 }

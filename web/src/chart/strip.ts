@@ -22,6 +22,10 @@ interface Quantity {
   height?: number;
 }
 
+function busy(column: StripColumn, label: string, unit: string): Quantity {
+  return { column, label, unit, tick: (v) => `${Math.round(v * 100)}%`, text: percent };
+}
+
 const QUANTITIES: Quantity[] = [
   {
     column: "waf",
@@ -53,13 +57,9 @@ const QUANTITIES: Quantity[] = [
     tick: shortCount,
     text: (v) => `${separated(v)} pages/s`,
   },
-  {
-    column: "dieBusy",
-    label: "Dies busy",
-    unit: "share of NAND dies at work",
-    tick: (v) => `${Math.round(v * 100)}%`,
-    text: percent,
-  },
+  busy("controllerBusy", "Controller busy", "share of its time spent on commands and moved pages"),
+  busy("channelBusy", "Channels busy", "share of channels carrying data"),
+  busy("dieBusy", "Dies busy", "share of NAND dies at work"),
 ];
 
 const ROW_HEIGHT = 74;
@@ -81,7 +81,7 @@ class Row {
   constructor(
     private app: App,
     private quantity: Quantity,
-    last: boolean,
+    private last: boolean,
   ) {
     const id = `graph-why-${quantity.column}`;
     const height = quantity.height ?? ROW_HEIGHT;
@@ -114,7 +114,9 @@ class Row {
 
   draw(shown: readonly Shown[]): void {
     this.shown = shown;
+    // Runs of earlier versions did not count everything. The last row carries the axis and stays.
     const { column, tick, top = tick } = this.quantity;
+    this.element.hidden = !this.last && shown.every(({ run }) => run.columns[column].length === 0);
     const { scale, clipped } = axesNow(this.app).scales.strip[column];
     this.note.textContent = clipped ? `; what exceeds ${top(scale.max)} stands on the upper edge` : "";
     this.time.draw({

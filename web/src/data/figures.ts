@@ -261,6 +261,27 @@ const TABLE: Record<Exclude<Group, "Other">, Row[]> = {
       "lower",
       "Pages programmed into NAND for each page the host wrote. 1 is ideal without compression; 4 means three of four writes are the drive cleaning up after itself, and wear is four times as fast.",
     ],
+    [
+      "controller_busy_steady_share",
+      "Controller busy, steady state",
+      "share",
+      null,
+      "Share of the time in which the controller worked on commands and on pages that are moved. At 100% it is what limits the drive.",
+    ],
+    [
+      "channel_busy_steady_share",
+      "Channels busy, steady state",
+      "share",
+      null,
+      "Mean share of the channels that carried data between controller and dies.",
+    ],
+    [
+      "die_busy_steady_share",
+      "Dies busy, steady state",
+      "share",
+      null,
+      "Mean share of the NAND dies that read, programmed or erased. At 100% they are what limits the drive.",
+    ],
   ],
 };
 

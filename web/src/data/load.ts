@@ -17,6 +17,8 @@ export interface Columns {
   bufferMb: Float64Array;
   gcMoved: Float64Array;
   dieBusy: Float64Array;
+  channelBusy: Float64Array;
+  controllerBusy: Float64Array;
 }
 
 export type ColumnName = keyof Columns;
@@ -83,6 +85,8 @@ export function columnsOf(view: RunView): Columns {
     bufferMb: column(s.buffer_bytes, 1e-6),
     gcMoved: column(s.gc_moved_pages),
     dieBusy: column(s.die_busy_share),
+    channelBusy: column(s.channel_busy_share),
+    controllerBusy: column(s.controller_busy_share),
   };
 }
 

@@ -311,6 +311,15 @@ export interface Series {
    */
   buffer_bytes: (number | null)[];
   /**
+   * Mean share of channels that transferred, 0 to 1; null where the drive was not asked. Simulated only.
+   */
+  channel_busy_share: (number | null)[];
+  /**
+   * Share of the time in which the controller worked, 0 to 1; null where the drive was not asked, empty in runs of
+   * versions that did not count it. Simulated only.
+   */
+  controller_busy_share: (number | null)[];
+  /**
    * Mean share of dies busy, 0 to 1; null where the drive was not asked. Simulated only.
    */
   die_busy_share: (number | null)[];

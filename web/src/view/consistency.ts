@@ -140,7 +140,7 @@ function whySection(app: App): {
     { class: "how-to small" },
     "Read it from top to bottom at one second. While free superblocks last, write amplification stays near 1 and nothing is moved. ",
     "When they run out, every new write must wait until pages have been moved, which takes time of the controller, the channels and the dies, and the IOPS above fall. ",
-    "Dies that are not busy then wait for their channel or for the controller. ",
+    "The part that is busy all the time is the limit, and the others wait for it. ",
     "Gaps and spikes that line up across the rows have one cause.",
   );
   const element = h(

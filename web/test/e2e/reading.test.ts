@@ -69,6 +69,8 @@ describe("the keyboard", () => {
       ["freeSuperblocks", "Free superblocks"],
       ["bufferMb", "Write buffer"],
       ["gcMoved", "Cleaning"],
+      ["controllerBusy", "Controller busy"],
+      ["channelBusy", "Channels busy"],
       ["dieBusy", "Dies busy"],
     ]) {
       const id = `graph-why-${column}`;

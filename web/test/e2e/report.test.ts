@@ -30,9 +30,15 @@ afterEach(() => {
 afterAll(() => lab.close());
 
 const GRAPHS = ["graph-whole", "graph-steady-log", "graph-steady-linear", "graph-latency"];
-const STRIPS = ["waf", "freeSuperblocks", "bufferMb", "gcMoved", "dieBusy"].map(
-  (name) => `graph-why-${name}`,
-);
+const STRIPS = [
+  "waf",
+  "freeSuperblocks",
+  "bufferMb",
+  "gcMoved",
+  "controllerBusy",
+  "channelBusy",
+  "dieBusy",
+].map((name) => `graph-why-${name}`);
 const STALLING = "#drive=fixture-stalling-240&spare=default";
 const report = fixtureReport();
 
@@ -736,6 +742,16 @@ describe("size", () => {
     await blank.context().close();
   });
 
+  test("a run of an earlier version has no row for what nobody counted", async () => {
+    const run = runOf(SHAPES[0], 1);
+    const series = { ...run.series, controller_busy_share: [] };
+    const page = await lab.page(reportOf([{ ...run, series }]));
+    const row = (name: string) => page.locator(".strip-row", { has: page.locator(`#graph-why-${name}`) });
+    expect(await row("controllerBusy").isVisible()).toBe(false);
+    expect(await row("channelBusy").isVisible()).toBe(true);
+    await page.context().close();
+  });
+
   test("two million seconds do not freeze the page", async () => {
     const n = 2_000_000;
     const base = runOf({ ...SHAPES[0], length: 100 }, 1);
@@ -753,6 +769,8 @@ describe("size", () => {
       buffer_bytes: [],
       gc_moved_pages: [],
       die_busy_share: [],
+      channel_busy_share: [],
+      controller_busy_share: [],
     };
     const start = performance.now();
     const page = await lab.page(reportOf([{ ...base, series, steady_from_s: 1_400_000 }]));

@@ -27,7 +27,7 @@ enum Unit {
 }
 
 /// Figures in the order in which they are read.
-const FIGURES: [(&str, &str, Unit); 33] = [
+const FIGURES: [(&str, &str, Unit); 36] = [
     ("iops_peak_mean_first_60s", "mean of the first 60 s", Unit::Iops),
     ("iops_mean", "mean of the whole load", Unit::Iops),
     ("iops_steady_mean", "steady mean", Unit::Iops),
@@ -61,6 +61,9 @@ const FIGURES: [(&str, &str, Unit); 33] = [
     ("issue_lateness_ns_p99", "issued late, 99%", Unit::Latency),
     ("issue_lateness_ns_max", "issued late, at most", Unit::Latency),
     ("waf_steady", "write amplification, steady", Unit::Plain),
+    ("controller_busy_steady_share", "controller busy, steady", Unit::Share),
+    ("channel_busy_steady_share", "channels busy, steady", Unit::Share),
+    ("die_busy_steady_share", "dies busy, steady", Unit::Share),
 ];
 
 fn shown(value: f64, unit: Unit) -> String {

@@ -10,6 +10,7 @@ use super::{
 use crate::rows::{PhaseRows, SecondRow};
 use crate::run_id::rfc3339;
 use crate::schema::{Run, Target};
+use crate::stats::busy::{CHANNELS, CONTROLLER, DIES, Parts};
 use crate::stats::consistency::{STEADY_FROM_S, merged_histogram, steady_window};
 use crate::stats::difference::differences;
 use crate::stats::health::HealthSummary;
@@ -145,13 +146,14 @@ fn series(rows: &[SecondRow], target: &Target) -> Series {
         series.latency_ns_max.push(row.latency_ns_max);
     }
     if rows.iter().any(|row| row.telemetry.is_some()) {
-        add_telemetry(&mut series, &rows, die_count(&target.details));
+        add_telemetry(&mut series, &rows);
+        add_busy_shares(&mut series, &rows, &target.details);
     }
     series
 }
 
 /// A row without telemetry, such as the last one of an interrupted run, is a gap and no zero.
-fn add_telemetry(series: &mut Series, rows: &[&SecondRow], dies: Option<u64>) {
+fn add_telemetry(series: &mut Series, rows: &[&SecondRow]) {
     for row in rows {
         let telemetry = row.telemetry.as_ref();
         let buffer_bytes = telemetry.map(|t| t.buffer_pages.saturating_mul(PAGE_BYTES));
@@ -159,17 +161,17 @@ fn add_telemetry(series: &mut Series, rows: &[&SecondRow], dies: Option<u64>) {
         series.free_superblocks.push(telemetry.map(|t| t.free_superblocks));
         series.buffer_bytes.push(buffer_bytes);
         series.gc_moved_pages.push(telemetry.map(|t| t.gc_moved_pages));
-        if let Some(dies) = dies {
-            let available_ns = dies as f64 * row.duration_ns as f64;
-            let share = telemetry.map(|t| rounded(t.die_busy_ns as f64 / available_ns, 1e4));
-            series.die_busy_share.push(share);
-        }
     }
 }
 
-/// The number of dies, which turns busy time into a share; simulated targets tell it.
-fn die_count(details: &BTreeMap<String, String>) -> Option<u64> {
-    details.get("sim.dies").and_then(|text| text.parse().ok()).filter(|&dies| dies > 0)
+fn add_busy_shares(series: &mut Series, rows: &[&SecondRow], details: &BTreeMap<String, String>) {
+    let shares = |parts: Parts| -> Vec<Option<f64>> {
+        let shares = parts.shares(rows, details);
+        shares.into_iter().map(|share| share.map(|share| rounded(share, 1e4))).collect()
+    };
+    series.die_busy_share = shares(DIES);
+    series.channel_busy_share = shares(CHANNELS);
+    series.controller_busy_share = shares(CONTROLLER);
 }
 
 /// Rounds to 1 / `steps`: digits that no graph shows would double the size of the page.
@@ -206,6 +208,7 @@ mod tests {
             free_superblocks: 7,
             buffer_pages: 2,
             die_busy_ns: 2_000_000_000,
+            controller_busy_ns: 250_000_000,
             ..TelemetryRow::default()
         };
         let row = SecondRow { duration_ns: 1_000_000_000, ..SecondRow::default() };
@@ -216,6 +219,8 @@ mod tests {
         assert_eq!(series.buffer_bytes, [Some(8_192), None]);
         assert_eq!(series.gc_moved_pages, [Some(10), None]);
         assert_eq!(series.die_busy_share, [Some(0.5), None]);
+        assert_eq!(series.controller_busy_share, [Some(0.25), None]);
+        assert!(series.channel_busy_share.is_empty(), "nobody said how many channels there are");
     }
 
     #[test]

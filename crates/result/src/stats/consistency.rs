@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use base::{Histogram, Ratio};
 
+use super::busy::Parts;
 use super::changepoint::Shape;
 use super::rates::{full_intervals, iops, waf};
 use super::summary::{Summary, share_below};
@@ -57,6 +58,22 @@ impl Consistency {
         metrics.insert("waf_steady".to_owned(), waf(steady_rows));
         let shape = shape_metrics(&mut metrics, &rows.seconds);
         Self { metrics, warnings: warning.into_iter().collect(), steady_from_s, shape }
+    }
+
+    /// The same with what the parts of a drive did with their time in steady state. `details` is what the target tells of
+    /// itself.
+    #[must_use]
+    pub fn with_busy_shares(
+        mut self,
+        rows: &PhaseRows,
+        details: &BTreeMap<String, String>,
+    ) -> Self {
+        let steady_rows = from_second(&rows.seconds, self.steady_from_s);
+        for parts in Parts::ALL {
+            let share = parts.share(steady_rows, details);
+            self.metrics.insert(parts.steady_share_metric.to_owned(), share);
+        }
+        self
     }
 
     /// A figure by its name; `None` where it is unknown.

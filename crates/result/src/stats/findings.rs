@@ -1,6 +1,7 @@
 //! Sentences: each carries its figure and the conditions it holds under, and claims a cause only
 //! where the rows show it.
 
+use super::busy::{LIMIT_SHARE, Parts};
 use super::consistency::{Consistency, steady_iops};
 use super::summary::quantile;
 use crate::rows::{PhaseRows, SecondRow};
@@ -28,6 +29,7 @@ pub fn consistency(run: &Run, rows: &PhaseRows, figures: &Consistency) -> Vec<Fi
         settling(rows, figures),
         latency(figures),
         write_amplification(figures),
+        limit(figures),
     ];
     let finding = |(metric, predicate): (&str, String)| Finding {
         text: format!("{subject} {predicate}."),
@@ -195,6 +197,24 @@ fn write_amplification(figures: &Consistency) -> Predicate {
         count(f64::from(figures.steady_from_s))
     );
     Some(("waf_steady", text))
+}
+
+/// The parts that have no time left, where there are such. Several can be: each waits for the other in turn.
+fn limit(figures: &Consistency) -> Predicate {
+    let share = |parts: &Parts| figures.metric(parts.steady_share_metric);
+    let limits: Vec<&Parts> =
+        Parts::ALL.iter().filter(|parts| share(parts) >= Some(LIMIT_SHARE)).collect();
+    let first = limits.first()?;
+    let names: Vec<&str> = limits.iter().map(|parts| parts.words).collect();
+    let busy = |parts: &Parts| Some(format!("{} {}", parts.words, percent(share(parts)?)));
+    let all: Vec<String> = Parts::ALL.iter().filter_map(busy).collect();
+    let text = format!(
+        "is limited by its {} from {} s on (busy: {})",
+        names.join(" and its "),
+        count(f64::from(figures.steady_from_s)),
+        all.join(", ")
+    );
+    Some((first.steady_share_metric, text))
 }
 
 /// Length of the run in words.

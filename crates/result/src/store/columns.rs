@@ -60,7 +60,7 @@ macro_rules! kind_column {
 }
 
 /// The columns of `series.parquet` after `phase`, `phase_index` and `second`.
-pub(crate) const SERIES: [Column<SecondRow>; 31] = [
+pub(crate) const SERIES: [Column<SecondRow>; 32] = [
     required("start_ns", |row| Some(row.start_ns), |row, value| row.start_ns = value),
     required("duration_ns", |row| Some(row.duration_ns), |row, value| row.duration_ns = value),
     kind_column!("read_ios", ios, Read),
@@ -107,6 +107,7 @@ pub(crate) const SERIES: [Column<SecondRow>; 31] = [
     telemetry_column!(pslc_pages),
     telemetry_column!(die_busy_ns),
     telemetry_column!(channel_busy_ns),
+    telemetry_column!(controller_busy_ns),
     telemetry_column!(energy_nj),
 ];
 

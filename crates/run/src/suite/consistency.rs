@@ -119,7 +119,8 @@ fn one_pass(
 fn figures(measured: &Measured<'_>) -> Figures {
     let Some(load) = measured.part(LOAD) else { return Figures::default() };
     let steady_from_s = u32::try_from(measured.config_u64("steady_from_s")).unwrap_or(u32::MAX);
-    let mut figures = Consistency::of(load.rows, steady_from_s);
+    let mut figures = Consistency::of(load.rows, steady_from_s)
+        .with_busy_shares(load.rows, &measured.run.target.details);
     figures.metrics.insert("iops_mean".to_owned(), load.iops());
     let mut findings = findings::consistency(measured.run, load.rows, &figures);
     let notice = Notice::of(load.rows, notice::is_paced(measured.run));

@@ -19,6 +19,7 @@ impl<P: Probe> Device<P> {
         let energy_nj = |power: &Power| power.energy_nj(time_ns, self.nand.operations);
         TelemetryRow {
             energy_nj: self.power.as_ref().map_or(0, energy_nj),
+            controller_busy_ns: self.controller.busy_ns(time_ns),
             ..telemetry::in_logical_pages(self.physical_totals(), self.geometry().page_granules)
         }
     }
