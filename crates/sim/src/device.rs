@@ -161,7 +161,7 @@ impl<P: Probe> Device<P> {
                 config.queue_depth,
                 config.interface.arbitration_burst,
             ),
-            link: Link::new(config.interface.link_bytes_per_s, config.interface.full_duplex),
+            link: Link::new(&config.interface),
             read_cache: ReadCache::new(config.read_cache_pages),
             power: config.power.map(|model| Power::new(model, 0)),
             admission: Ring::with_capacity(queue_depth),

@@ -143,7 +143,7 @@ fn sequential_writes_reach_the_slowest_of_link_channel_and_die() {
             / (transfer + config.nand.program_ns as f64)
             * 1e9;
         let channel = f64::from(config.geometry.channels) * unit_bytes / transfer * 1e9;
-        let link = config.interface.link_bytes_per_s as f64;
+        let link = config.interface.link_write_bytes_per_s as f64;
         let limit = die.min(channel).min(link);
         let name = if limit == die {
             "die"

@@ -217,7 +217,7 @@ fn random_writes_in_steady_state_follow_the_books() {
                 f64::from(geometry.channels) * host_per_superblock / (n * (1.0 + valid) * page_ns)
                     * 1e9,
             ),
-            ("link", config.interface.link_bytes_per_s as f64 / 4096.0),
+            ("link", config.interface.link_write_bytes_per_s as f64 / 4096.0),
         ]);
         let busy = (after.die_busy_ns - before.die_busy_ns) as f64 / dies / seconds / 1e9;
         let iops = host / seconds;

@@ -44,6 +44,19 @@ fn a_read_hits_the_buffer_until_its_unit_is_programmed() {
 }
 
 #[test]
+fn data_to_the_drive_has_a_rate_of_its_own() {
+    for kind in ["sata", "nvme"] {
+        let slower = ("interface.link_write_bytes_per_s", "256_000_000");
+        let mut device = small(&[("interface.kind", kind), slower]);
+        let write = WRITE_COMMAND + 2 * LINK_PAGE;
+        assert_eq!(alone(&mut device, &op(OpKind::Write, 0, 1, 0)), write, "{kind}");
+        let read = READ_COMMAND + LINK_PAGE;
+        assert_eq!(alone(&mut device, &op(OpKind::Read, 0, 1, 0)), read, "{kind}");
+        assert_eq!(alone(&mut device, &op(OpKind::Write, 0, 1, 0)), write, "{kind}");
+    }
+}
+
+#[test]
 fn dies_on_two_channels_work_at_once_and_share_none() {
     let mut device = small(&[]);
     alone(&mut device, &op(OpKind::Write, 0, 8, 0));

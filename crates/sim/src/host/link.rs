@@ -1,20 +1,23 @@
 //! The link between host and drive.
 //!
 //! Phenomenon: data crosses at the link's payload rate. A SATA link carries data in one direction at a
-//! time; PCIe has lanes of its own for each, so reads and writes do not wait for each other. Source: Serial ATA
-//! (half duplex by protocol), PCI Express base specification. Simplifications: a command's data crosses in
+//! time; PCIe has lanes of its own for each, so reads and writes do not wait for each other. Data to a SATA drive
+//! is slower: the drive asks for each frame of it. Source: Serial ATA (half duplex by protocol, DMA Activate before a
+//! data frame of at most 8 KiB), PCI Express base specification. Simplifications: a command's data crosses in
 //! one piece and in the order in which it becomes ready; commands, status frames and completion entries
-//! cost nothing of their own. Tests: `tests/host.rs`, `tests/timing.rs`.
+//! cost nothing of their own but what the payload rates hold of them. Tests: `tests/host.rs`, `tests/timing.rs`.
 
 use base::OpKind;
 
 use super::{Server, transfer_ns};
 use crate::events::NEVER;
+use crate::model::InterfaceLimits;
 
 /// One link, shared by both directions or with a lane for each.
 #[derive(Debug)]
 pub struct Link {
-    bytes_per_s: u64,
+    /// Payload rates of data to the host and to the drive.
+    bytes_per_s: [u64; 2],
     /// Data to the drive; on a half-duplex link all data.
     to_drive: Server<u32>,
     /// Data to the host; `None` on a half-duplex link.
@@ -22,19 +25,24 @@ pub struct Link {
     /// Commands whose data will cross in the lane of writes, but nobody knows yet when they come to it:
     /// reads that wait for NAND on a half-duplex link, and writes in the controller.
     expected: u32,
-    /// Bytes of the last transfer and their time, to divide only where the size changes.
-    last_transfer: (u32, u64),
+    /// Bytes of the last transfer in each direction and their time, to divide only where the size changes.
+    last_transfer: [(u32, u64); 2],
     /// When the next transfer ends: asked for at every event of the drive.
     next_ns: u64,
 }
 
 impl Link {
-    /// An idle link with this payload rate (in each direction, where it is `full_duplex`).
+    /// An idle link with the payload rates of these limits.
     #[must_use]
-    pub fn new(bytes_per_s: u64, full_duplex: bool) -> Self {
-        let to_host = full_duplex.then(Server::default);
-        let to_drive = Server::default();
-        Self { bytes_per_s, to_drive, to_host, expected: 0, last_transfer: (0, 0), next_ns: NEVER }
+    pub fn new(limits: &InterfaceLimits) -> Self {
+        Self {
+            bytes_per_s: [limits.link_bytes_per_s, limits.link_write_bytes_per_s],
+            to_drive: Server::default(),
+            to_host: limits.full_duplex.then(Server::default),
+            expected: 0,
+            last_transfer: [(0, 0); 2],
+            next_ns: NEVER,
+        }
     }
 
     #[inline]
@@ -68,10 +76,12 @@ impl Link {
     /// Queues the data of a command that comes to the link at `from_ns`.
     #[inline]
     pub fn push(&mut self, from_ns: u64, kind: OpKind, bytes: u32, tag: u32) {
-        if bytes != self.last_transfer.0 {
-            self.last_transfer = (bytes, transfer_ns(u64::from(bytes), self.bytes_per_s));
+        let direction = usize::from(kind != OpKind::Read);
+        let last = &mut self.last_transfer[direction];
+        if bytes != last.0 {
+            *last = (bytes, transfer_ns(u64::from(bytes), self.bytes_per_s[direction]));
         }
-        let length_ns = self.last_transfer.1;
+        let length_ns = last.1;
         match &mut self.to_host {
             Some(to_host) if kind == OpKind::Read => to_host.push(from_ns, length_ns, tag),
             _ => self.to_drive.push(from_ns, length_ns, tag),

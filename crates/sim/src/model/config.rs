@@ -155,9 +155,11 @@ impl Check<'_> {
     fn ranges(&self) -> Result<(), ModelError> {
         const TB_PER_S: u64 = 1_000_000_000_000;
         let Model { interface, controller, nand, buffer, gc, capacity_gb, .. } = self.model;
+        let link_write_bytes_per_s = interface.link_write_bytes_per_s();
         for (key, value, min, max) in [
             ("capacity_gb", capacity_gb.value, 1, 16_000),
             ("interface.link_bytes_per_s", interface.link_bytes_per_s.value, 1_000_000, TB_PER_S),
+            ("interface.link_write_bytes_per_s", link_write_bytes_per_s, 1_000_000, TB_PER_S),
             ("interface.queue_depth", interface.queue_depth.value.into(), 1, 65_536),
             ("controller.read_command_ns", controller.read_command_ns.value, 0, HOUR_NS),
             ("controller.write_command_ns", controller.write_command_ns.value, 0, HOUR_NS),

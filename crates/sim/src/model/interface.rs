@@ -22,6 +22,8 @@ pub struct Interface {
     pub kind: Option<Sourced<InterfaceKind>>,
     /// Payload rate of the link, bytes per second; of NVMe in each direction.
     pub link_bytes_per_s: Sourced<u64>,
+    /// Payload rate of data to the drive; absent: that of the link.
+    pub link_write_bytes_per_s: Option<Sourced<u64>>,
     /// Commands the drive takes at a time; of NVMe in each queue.
     pub queue_depth: Sourced<u32>,
     /// NVMe submission queues; absent: 1.
@@ -57,8 +59,10 @@ pub struct ReadCacheModel {
 pub struct InterfaceLimits {
     /// What becomes of deallocate commands.
     pub deallocate: DeallocateSupport,
-    /// Payload rate of the link, bytes per second, in each direction where it is full duplex.
+    /// Payload rate of data to the host, bytes per second.
     pub link_bytes_per_s: u64,
+    /// Payload rate of data to the drive, bytes per second.
+    pub link_write_bytes_per_s: u64,
     /// Data crosses in both directions at once.
     pub full_duplex: bool,
     /// Submission queues.
@@ -79,6 +83,10 @@ impl Interface {
         self.queue_depth.value * value(self.queues.as_ref(), 1)
     }
 
+    pub(super) fn link_write_bytes_per_s(&self) -> u64 {
+        self.link_write_bytes_per_s.as_ref().unwrap_or(&self.link_bytes_per_s).value
+    }
+
     pub(super) fn resolve(&self, check: &Check<'_>) -> Result<InterfaceLimits, ModelError> {
         let kind = self.kind.as_ref().map_or(InterfaceKind::Sata, |kind| kind.value);
         let queues = value(self.queues.as_ref(), 1);
@@ -97,6 +105,7 @@ impl Interface {
         Ok(InterfaceLimits {
             deallocate: self.deallocate.as_ref().map_or_else(Default::default, |d| d.value),
             link_bytes_per_s: self.link_bytes_per_s.value,
+            link_write_bytes_per_s: self.link_write_bytes_per_s(),
             full_duplex: kind == InterfaceKind::Nvme,
             queues,
             arbitration_burst,

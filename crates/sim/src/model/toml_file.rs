@@ -33,6 +33,7 @@ idle_gc.valid_percent_max = 0
 interface.arbitration_burst = 0
 interface.deallocate = 'works'
 interface.kind = 'sata'
+interface.link_write_bytes_per_s = 0
 interface.logical_block_bytes = 0
 interface.queues = 0
 mapping.entry_bytes = 0

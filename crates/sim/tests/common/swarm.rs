@@ -120,6 +120,7 @@ const SECTIONS: &[&[Choice]] = &[
         ("interface.arbitration_burst?", &["1", "8"]),
     ],
     &[("interface.logical_block_bytes", &["512", "4096"])],
+    &[("interface.link_write_bytes_per_s", &["1_000_000", "256_000_000"])],
     &[("interface.deallocate", &["works", "ignored", "absent"])],
     &[("read_cache.bytes", &["32_768", "400_000", "1_000_000_000"])],
     &[
