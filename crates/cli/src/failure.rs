@@ -88,6 +88,7 @@ fn classify_run(error: &RunError) -> (&'static str, u8) {
         RunError::Target(error) => classify_io(error),
         RunError::Trace(error) => classify_trace(error),
         RunError::Store(error) => classify_store(error),
+        RunError::Journal(_) => ("journal", EXIT_IO),
         RunError::Rescued { .. } => ("result", EXIT_IO),
     }
 }

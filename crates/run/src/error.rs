@@ -23,6 +23,9 @@ pub enum RunError {
     /// The target refused, failed or cannot do it.
     #[error(transparent)]
     Target(#[from] IoError),
+    /// A journal of promises is damaged, so that nothing can be said about the drive.
+    #[error("{0}")]
+    Journal(String),
     /// The result could not be written, before anything was measured.
     #[error("{0}")]
     Store(#[from] StoreError),

@@ -50,6 +50,25 @@ fn a_journal_is_not_overwritten() {
 }
 
 #[test]
+fn a_damaged_journal_is_told_and_a_cut_off_one_is_read() {
+    let lab = Lab::new();
+    verify(&lab, &[TARGET, "--writes", "3000"]).must_exit_with(0);
+    let path = lab.path("ssdlab-verify.journal");
+    let whole = std::fs::read(&path).expect("written");
+    let mut damaged = whole.clone();
+    damaged[whole.len() / 2] ^= 4;
+    std::fs::write(&path, damaged).expect("written");
+    let refused = verify(&lab, &[TARGET, "--check"]);
+    refused.must_exit_with(4);
+    assert_eq!(refused.document()["error"]["reason"], "journal", "{refused:#?}");
+    assert!(refused.stderr.contains("nothing can be said about the drive"), "{refused:#?}");
+    assert_eq!(refused.document().get("broken_blocks"), None, "no verdict: {refused:#?}");
+
+    std::fs::write(&path, &whole[..whole.len() - 40]).expect("written");
+    verify(&lab, &[TARGET, "--check"]).must_exit_with(0);
+}
+
+#[test]
 fn a_target_without_data_cannot_be_verified() {
     let lab = Lab::new();
     verify(&lab, &["null:"]).must_exit_with(5);

@@ -10,7 +10,8 @@ use io::verifiable::Sector;
 use io::{IoError, OpenOptions, RealTarget, Target, TargetSpec, open_block, open_file};
 use run::verify::Layout;
 use run::verify::check::{Broken, Report, check};
-use run::verify::journal::{Header, Journal, Promises};
+use run::verify::journal::{Header, Journal};
+use run::verify::promises::Promises;
 use run::verify::writer::{Stop, Written, write};
 use run::{RunError, SpanRequest};
 
@@ -160,7 +161,8 @@ fn document(
         })
         .collect();
     serde_json::json!({
-        "target": args.target, "journal": args.journal, "seed": promises.header.seed,
+        "target": args.target, "journal": args.journal, "journal_has_checksums": promises.has_checksums,
+        "seed": promises.header.seed,
         "writes": written.map(|written| written.writes),
         "flushes": written.map(|written| written.flushes),
         "promised_blocks": promises.durable.len(), "counts": counts,
@@ -184,6 +186,11 @@ fn print(args: &VerifyArgs, written: Option<Written>, promises: &Promises, repor
     match report.broken_blocks() {
         0 => data!("The drive kept every promise."),
         blocks => data!("The drive broke its promise for {blocks} blocks."),
+    }
+    if report.broken_blocks() > 0 && !promises.has_checksums {
+        data!(
+            "The journal is of the first version, without checksums: if it was damaged, that may be its fault."
+        );
     }
 }
 
@@ -282,5 +289,35 @@ mod tests {
         fs::write(&journal, format!("{}\n", text.lines().next().unwrap())).unwrap();
         let (code, message) = verify(&[&target, "--check", "--journal", &journal]);
         assert_eq!((code, message.contains(nothing)), (5, true), "{message}");
+    }
+
+    #[test]
+    fn a_damaged_journal_accuses_no_drive() {
+        let dir = tempfile::tempdir().unwrap();
+        let [_, target, journal] = written(dir.path());
+        let whole = fs::read(&journal).unwrap();
+        // A digit of a promise: without a checksum, the promise of a write that never was.
+        let digit = whole.windows(2).rposition(|pair| pair == b"]]").unwrap() - 1;
+        let mut flipped = whole.clone();
+        flipped[digit] ^= 1;
+        fs::write(&journal, &flipped).unwrap();
+        let check = [&target, "--check", "--journal", &journal];
+        let (code, message) = verify(&check);
+        assert_eq!(code, 4, "{message}");
+        let line = whole[..digit].iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
+        assert!(message.contains(&format!("from byte {line} on")), "{message}");
+        // What the message advises.
+        fs::write(&journal, &whole[..line]).unwrap();
+        assert_eq!(verify(&check), (EXIT_DONE, String::new()));
+    }
+
+    #[test]
+    fn a_journal_of_the_first_version_is_still_read() {
+        let dir = tempfile::tempdir().unwrap();
+        let [_, target, journal] = written(dir.path());
+        let text = fs::read_to_string(&journal).unwrap();
+        let lines = text.lines().map(|line| line[9..].replace("verify-2", "verify-1") + "\n");
+        fs::write(&journal, lines.collect::<String>()).unwrap();
+        assert_eq!(verify(&[&target, "--check", "--journal", &journal]).0, EXIT_DONE);
     }
 }

@@ -6,7 +6,7 @@ use base::OpKind;
 use io::verifiable::{SECTOR_BYTES, Sector, read};
 use io::{RealTarget, Target};
 
-use super::journal::Promises;
+use super::promises::Promises;
 use super::{Layout, all};
 use crate::error::RunError;
 

@@ -7,6 +7,7 @@
 
 pub mod check;
 pub mod journal;
+pub mod promises;
 pub mod writer;
 
 use base::{Completion, Data, Op, OpKind, Status};

@@ -8,7 +8,8 @@ use std::sync::atomic::AtomicBool;
 use io::{OpenOptions, open_file};
 
 use super::check::{Finding, Report, check};
-use super::journal::{Header, Journal, Promises};
+use super::journal::{Header, Journal};
+use super::promises::Promises;
 use super::writer::{Stop, Written, write};
 use super::*;
 
