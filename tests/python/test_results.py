@@ -6,6 +6,7 @@ SSDLAB_RUN_DIR names the run directory; without it, the example of schema versio
 
 import json
 import os
+import zlib
 from pathlib import Path
 
 import duckdb
@@ -201,3 +202,30 @@ def test_steady_mean_is_that_of_the_rows(run, series):
     ]
     assert any(abs(rate - low) <= 1e-6 * max(low, 1) for rate in rates)
     assert any(abs(rate - high) <= 1e-6 * max(high, 1) for rate in rates)
+
+
+def checksum_of_rows(table, index):
+    rows = [at for at, phase in enumerate(table["phase_index"]) if phase == index]
+    checksum = 0
+    for name, column in table.items():
+        values = [column[at] for at in rows]
+        if name in ("phase", "phase_index") or all(is_null(value) for value in values):
+            continue
+        if name == "op":
+            values = [KINDS.index(value) for value in values]
+        numbers = [-1 if is_null(value) else int(value) for value in values]
+        content = b"".join(number.to_bytes(8, "little", signed=True) for number in numbers)
+        checksum = zlib.crc32(name.encode() + content, checksum)
+    return f"{checksum:08x}"
+
+
+def test_checksums_are_those_of_the_rows_and_of_run_json(run, series, latency):
+    if "checksums" not in run:
+        pytest.skip("a run of an older version")
+    checksums = run["checksums"]
+    for table, said in [(series, checksums["series"]), (latency, checksums["latency"])]:
+        assert said["columns"] == len(table)
+        assert said["phases"] == [checksum_of_rows(table, at) for at in range(len(run["phases"]))]
+    text, digits = (RUN_DIR / "run.json").read_bytes(), checksums["run_json"].encode()
+    before, after = text.rsplit(digits, 1)
+    assert f"{zlib.crc32(before + b'00000000' + after):08x}".encode() == digits

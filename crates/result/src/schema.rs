@@ -17,7 +17,7 @@ pub const SCHEMA_VERSION: u32 = 1;
 #[must_use]
 pub fn json_schemas() -> Vec<(&'static str, String)> {
     vec![
-        ("run.schema.json", schema_text(&schemars::schema_for!(Run))),
+        ("run.schema.json", schema_text(&schemars::schema_for!(RunFile))),
         ("report.schema.json", schema_text(&schemars::schema_for!(crate::report::Report))),
     ]
 }
@@ -27,7 +27,7 @@ fn schema_text(schema: &schemars::Schema) -> String {
     format!("{:#}\n", schema.as_value())
 }
 
-/// One test on one target: the whole of `run.json`.
+/// One test on one target: what `run.json` says.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
 pub struct Run {
     /// Version of this layout; readers refuse a larger one.
@@ -82,6 +82,38 @@ pub struct Run {
     pub findings: Vec<Finding>,
     /// What may make the figures less trustworthy.
     pub warnings: Vec<String>,
+}
+
+/// One test on one target: the whole of `run.json`.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(rename = "Run")]
+pub(crate) struct RunFile {
+    /// What was done and what came out.
+    #[serde(flatten)]
+    pub(crate) run: Run,
+    /// What tells damage; missing in old files. It stands last.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) checksums: Option<Checksums>,
+}
+
+/// Checksums (CRC-32 as eight hexadecimal digits) of the rows and of `run.json` itself.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
+pub struct Checksums {
+    /// Of the rows in `series.parquet`.
+    pub series: TableChecksums,
+    /// Of the rows in `latency.parquet`.
+    pub latency: TableChecksums,
+    /// Of all bytes of `run.json`, taken with `00000000` in this place.
+    pub run_json: String,
+}
+
+/// Checksums of the rows of one Parquet file.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
+pub struct TableChecksums {
+    /// How many columns the file has; a reader that knows fewer cannot check.
+    pub columns: u32,
+    /// One for each phase, in order.
+    pub phases: Vec<String>,
 }
 
 /// How a run ended.

@@ -6,6 +6,7 @@
 
 mod alive;
 mod atomic;
+mod checksum;
 mod columns;
 mod decode;
 mod encode;
@@ -21,6 +22,7 @@ pub use library::{LibraryEntry, list, preflight, resolve_run};
 pub use reader::RunDir;
 
 use atomic::{replace_files, sync_dir};
+use checksum::run_json;
 use encode::EncodedPhase;
 
 use crate::rows::PhaseRows;
@@ -116,7 +118,7 @@ impl RunWriter {
     /// # Errors
     /// What the file system says; the old `run.json` then stays.
     pub fn finish(&mut self, run: &Run) -> Result<(), StoreError> {
-        replace_files(&self.path, &[(RUN_FILE, &run_json(run))])
+        replace_files(&self.path, &[(RUN_FILE, &run_json(run, &self.phases))])
     }
 
     /// Writes everything measured so far to a new directory below `dir`, for when the library's
@@ -135,7 +137,7 @@ impl RunWriter {
     fn write_all(&self, dir: &Path, run: &Run) -> Result<(), StoreError> {
         let series = encode::series_file(&self.phases)?;
         let latency = encode::latency_file(&self.phases)?;
-        let json = run_json(run);
+        let json = run_json(run, &self.phases);
         replace_files(dir, &[(SERIES_FILE, &series), (LATENCY_FILE, &latency), (RUN_FILE, &json)])
     }
 }
@@ -151,13 +153,6 @@ fn create_new_dir(dir: &Path, name: &str) -> Result<PathBuf, StoreError> {
         }
     }
     Err(StoreError::RunExists { path: dir.join(name) })
-}
-
-fn run_json(run: &Run) -> Vec<u8> {
-    // Only maps with keys that are not text can fail, and a run has none.
-    let mut text = serde_json::to_vec_pretty(run).unwrap_or_default();
-    text.push(b'\n');
-    text
 }
 
 /// Position of the last phase of this name.

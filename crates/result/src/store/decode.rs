@@ -47,6 +47,12 @@ impl RowFile {
         Ok(Self { path: path.to_owned(), reader })
     }
 
+    /// True where the file has a column of this name.
+    pub(super) fn has(&self, name: &str) -> bool {
+        let schema = self.reader.metadata().file_metadata().schema_descr();
+        schema.columns().iter().any(|column| column.path().parts() == [name.to_owned()])
+    }
+
     /// The rows of `series.parquet` that belong to one phase.
     pub(super) fn seconds(&self, phase_index: usize) -> Result<Vec<SecondRow>, StoreError> {
         self.phase_rows(phase_index, |group, rows| {

@@ -15,6 +15,7 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{Type, TypePtr};
 
 use super::StoreError;
+use super::checksum;
 use super::columns::{Column, LATENCY, SERIES};
 use crate::rows::{LatencyRow, PhaseRows, SecondRow};
 use crate::schema::SCHEMA_VERSION;
@@ -26,6 +27,9 @@ const GROUP_ROWS: usize = 1 << 20;
 pub(super) struct EncodedPhase {
     /// Position in `Run::phases`.
     pub(super) phase_index: usize,
+    /// Of the rows in both files.
+    pub(super) series_checksum: u32,
+    pub(super) latency_checksum: u32,
     series: EncodedGroups,
     latency: EncodedGroups,
 }
@@ -59,6 +63,8 @@ impl EncodedPhase {
         let key = PhaseKey { name, index };
         Ok(Self {
             phase_index,
+            series_checksum: checksum::of_seconds(&rows.seconds, |_| true),
+            latency_checksum: checksum::of_latencies(&rows.latencies, |_| true),
             series: encode_series(&key, &rows.seconds).map_err(encode_error)?,
             latency: encode_latency(&key, &rows.latencies).map_err(encode_error)?,
         })

@@ -82,6 +82,21 @@ pub enum StoreError {
         /// The first thing that does not fit.
         what: String,
     },
+    /// The rows of a phase are not those that were written.
+    #[error("{} is damaged: {what}", path.display())]
+    RowsChanged {
+        /// The file.
+        path: PathBuf,
+        /// The phase, and the checksums of what was written and what was read.
+        what: String,
+    },
+    /// `run.json` is not what was written.
+    #[error("{} is damaged, or was edited: it does not have its checksum any more; to use it as it is, remove \
+             `checksums` from it", path.display())]
+    RunChanged {
+        /// The file.
+        path: PathBuf,
+    },
     /// A column is missing or holds something else than documented.
     #[error("column `{column}` in {}: {reason}; docs/formats/run-directory.md lists the columns", path.display())]
     Column {

@@ -5,22 +5,31 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::checksum::{self, LATENCY_COLUMNS, SERIES_COLUMNS, Seal};
 use super::decode::{RowFile, guarded};
 use super::{LATENCY_FILE, RUN_FILE, SERIES_FILE, StoreError, alive};
 use crate::rows::PhaseRows;
-use crate::schema::{Run, RunStatus, SCHEMA_VERSION};
+use crate::schema::{Checksums, Run, RunStatus, SCHEMA_VERSION};
 
 /// A run directory whose `run.json` has been read; rows are read when asked for.
 #[derive(Clone, Debug)]
 pub struct RunDir {
     path: PathBuf,
     run: Run,
+    /// Missing in old runs.
+    checksums: Option<Checksums>,
 }
 
 /// The one field that every version of `run.json` has.
 #[derive(Deserialize)]
 struct Versioned {
     schema_version: u64,
+}
+
+/// What the store adds to a run.
+#[derive(Deserialize)]
+struct Added {
+    checksums: Option<Checksums>,
 }
 
 impl RunDir {
@@ -42,11 +51,11 @@ impl RunDir {
             }
             _ => StoreError::Io { action: "read", path: run_path.clone(), source },
         })?;
-        let mut run = parse_run(&run_path, &text)?;
+        let (mut run, checksums) = parse_run(&run_path, &text)?;
         if run.status == RunStatus::Running && alive::is_abandoned(dir) {
             say_that_the_writer_died(&mut run);
         }
-        Ok(Self { path: dir.to_owned(), run })
+        Ok(Self { path: dir.to_owned(), run, checksums })
     }
 
     /// The directory.
@@ -69,11 +78,53 @@ impl RunDir {
         if phase_index >= self.run.phases.len() {
             return Err(self.unknown_phase(&phase_index.to_string()));
         }
-        let (series, latency) = (self.path.join(SERIES_FILE), self.path.join(LATENCY_FILE));
-        Ok(PhaseRows {
-            seconds: guarded(&series, || RowFile::open(&series)?.seconds(phase_index))?,
-            latencies: guarded(&latency, || RowFile::open(&latency)?.latencies(phase_index))?,
-        })
+        let seconds = self.read(SERIES_FILE, |file| {
+            let rows = file.seconds(phase_index)?;
+            let found = checksum::of_seconds(&rows, |column| file.has(column));
+            self.check_rows(SERIES_FILE, phase_index, found)?;
+            Ok(rows)
+        })?;
+        let latencies = self.read(LATENCY_FILE, |file| {
+            let rows = file.latencies(phase_index)?;
+            let found = checksum::of_latencies(&rows, |column| file.has(column));
+            self.check_rows(LATENCY_FILE, phase_index, found)?;
+            Ok(rows)
+        })?;
+        Ok(PhaseRows { seconds, latencies })
+    }
+
+    fn read<T>(
+        &self,
+        name: &str,
+        read: impl FnOnce(&RowFile) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let path = self.path.join(name);
+        guarded(&path, || read(&RowFile::open(&path)?))
+    }
+
+    /// Compares the rows of a phase with what `run.json` says of them, where it does, and where this
+    /// program knows all of their columns.
+    fn check_rows(&self, name: &str, phase_index: usize, found: u32) -> Result<(), StoreError> {
+        let Some(checksums) = &self.checksums else { return Ok(()) };
+        let (table, known) = if name == SERIES_FILE {
+            (&checksums.series, SERIES_COLUMNS)
+        } else {
+            (&checksums.latency, LATENCY_COLUMNS)
+        };
+        let (found, written) = (checksum::text(found), table.phases.get(phase_index));
+        match written {
+            Some(written) if table.columns <= known && *written != found => {
+                Err(StoreError::RowsChanged {
+                    path: self.path.join(name),
+                    what: format!(
+                        "the rows of phase {phase_index} (`{}`) have the checksum {found}, and {written} was \
+                         written",
+                        self.run.phases[phase_index].name
+                    ),
+                })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The rows of the last phase named `phase`.
@@ -147,7 +198,12 @@ fn say_that_the_writer_died(run: &mut Run) {
     ));
 }
 
-fn parse_run(path: &Path, text: &[u8]) -> Result<Run, StoreError> {
+fn parse_run(path: &Path, text: &[u8]) -> Result<(Run, Option<Checksums>), StoreError> {
+    let seal = checksum::seal(text);
+    let changed = || StoreError::RunChanged { path: path.to_owned() };
+    if matches!(seal, Seal::Broken) {
+        return Err(changed());
+    }
     let json_error = |error: serde_json::Error| StoreError::Json {
         path: path.to_owned(),
         reason: error.to_string(),
@@ -160,5 +216,9 @@ fn parse_run(path: &Path, text: &[u8]) -> Result<Run, StoreError> {
             supported: SCHEMA_VERSION,
         });
     }
-    serde_json::from_slice(text).map_err(json_error)
+    let Added { checksums } = serde_json::from_slice(text).map_err(json_error)?;
+    if checksums.is_some() && matches!(seal, Seal::Absent) {
+        return Err(changed());
+    }
+    Ok((serde_json::from_slice(text).map_err(json_error)?, checksums))
 }
