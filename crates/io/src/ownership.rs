@@ -3,6 +3,7 @@
 use std::fs::{self, File, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use crate::error::IoError;
@@ -38,7 +39,10 @@ impl Ownership {
 pub(crate) struct FileHold {
     path: PathBuf,
     device_and_inode: (u64, u64),
-    remove: bool,
+    /// At the end.
+    remove: AtomicBool,
+    /// Lets it stay, once it was used.
+    keep: bool,
     /// What is still to be done to an existing file before the first command.
     fit: Mutex<Option<Fit>>,
 }
@@ -46,7 +50,8 @@ pub(crate) struct FileHold {
 impl FileHold {
     pub(crate) fn new(path: PathBuf, metadata: &Metadata, remove: bool) -> Self {
         let device_and_inode = (metadata.dev(), metadata.ino());
-        Self { path, device_and_inode, remove, fit: Mutex::new(None) }
+        let remove = AtomicBool::new(remove);
+        Self { path, device_and_inode, remove, keep: false, fit: Mutex::new(None) }
     }
 
     /// Leaves the file as it is until [`FileHold::recheck`].
@@ -54,9 +59,10 @@ impl FileHold {
         self.fit = Mutex::new(Some(fit));
     }
 
-    /// Lets the file stay after the run.
+    /// Lets the file stay after a run that came to use it ([`FileHold::recheck`]); one that was refused before
+    /// must not be in the way of the next.
     pub(crate) fn keep(&mut self) {
-        self.remove = false;
+        self.keep = true;
     }
 
     /// Does what was put off, once.
@@ -81,6 +87,9 @@ impl FileHold {
         }
         let long_enough = file.metadata().is_ok_and(|open| open.len() >= capacity_bytes);
         if is_the_same && long_enough {
+            if self.keep {
+                self.remove.store(false, Ordering::Relaxed);
+            }
             return Ok(());
         }
         Err(IoError::Refused {
@@ -97,7 +106,7 @@ impl FileHold {
 impl Drop for FileHold {
     fn drop(&mut self) {
         // Whoever put another file in its place keeps it. A failure to remove has nowhere to go.
-        if self.remove && self.names_the_same() {
+        if self.remove.load(Ordering::Relaxed) && self.names_the_same() {
             let _ = fs::remove_file(&self.path);
         }
     }

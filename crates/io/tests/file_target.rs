@@ -228,7 +228,12 @@ fn a_created_file_goes_and_a_kept_one_stays() {
     let path = dir.path().join("target");
     drop(open(&path, MIB, EngineChoice::Auto));
     assert!(!path.exists());
+    // Refused for another reason, before it was used.
     drop(open_file(&path, Some(MIB), true, &writing(1)).unwrap());
+    assert!(!path.exists());
+    let kept = open_file(&path, Some(MIB), true, &writing(1)).unwrap();
+    kept.confirm_identity().unwrap();
+    drop(kept);
     assert_eq!(fs::metadata(&path).unwrap().len(), MIB);
 }
 
