@@ -1,5 +1,13 @@
 //! What can go wrong with a target, split by what the user can do about it.
 
+/// True for the errors with which a drive that works says that it cannot read what it holds: `EIO`, `ENODATA` (the
+/// kernel's word for a medium error) and `EILSEQ` (protection information that does not fit).
+#[must_use]
+pub fn is_of_medium(errno: i32) -> bool {
+    use rustix::io::Errno;
+    [Errno::IO, Errno::NODATA, Errno::ILSEQ].iter().any(|known| known.raw_os_error() == errno)
+}
+
 /// Why a target could not be opened or used. The kind decides the exit code of the program.
 #[derive(Debug, thiserror::Error)]
 pub enum IoError {

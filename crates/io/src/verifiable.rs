@@ -22,9 +22,16 @@ pub enum Sector {
         /// Number of the write command of the run, from 1.
         generation: u64,
     },
+    /// Data that another run wrote for this place, not one bit changed.
+    OtherRun {
+        /// Its seed.
+        seed: u64,
+        /// Number of its write command.
+        generation: u64,
+    },
     /// Nothing but zeros.
     Zeros,
-    /// Neither: damaged, or written by somebody else.
+    /// None of these: damaged, or written by somebody else.
     Unknown,
 }
 
@@ -40,20 +47,31 @@ pub fn fill(area: &mut [u8], seed: u64, offset_bytes: u64, generation: u64) {
     }
 }
 
-/// Says what a sector holds, if the run with this seed wrote it. A sector that is too short is unknown.
+/// Says what the sector that was read at `here_bytes` holds, to the run with this seed. A sector that is too
+/// short is unknown.
 #[must_use]
-pub fn read(sector: &[u8], seed: u64) -> Sector {
-    if sector.len() == SECTOR_BYTES && sector.iter().all(|&byte| byte == 0) {
+pub fn read(sector: &[u8], seed: u64, here_bytes: u64) -> Sector {
+    if sector.len() != SECTOR_BYTES {
+        return Sector::Unknown;
+    }
+    if sector.iter().all(|&byte| byte == 0) {
         return Sector::Zeros;
     }
     let (offset_bytes, generation) = claimed(sector, seed);
-    let mut words = words(seed, offset_bytes, generation);
-    let same = |bytes: &[u8]| words.next().is_some_and(|word| bytes == word.to_le_bytes());
-    if sector.len() == SECTOR_BYTES && sector.chunks_exact(8).all(same) {
-        Sector::Intact { offset_bytes, generation }
-    } else {
-        Sector::Unknown
+    if holds(sector, seed, offset_bytes, generation) {
+        return Sector::Intact { offset_bytes, generation };
     }
+    let seed = claimed_seed(sector, here_bytes, generation);
+    if holds(sector, seed, here_bytes, generation) {
+        return Sector::OtherRun { seed, generation };
+    }
+    Sector::Unknown
+}
+
+/// True where every bit of the sector is as that run wrote it.
+fn holds(sector: &[u8], seed: u64, offset_bytes: u64, generation: u64) -> bool {
+    let words = words(seed, offset_bytes, generation);
+    sector.chunks_exact(8).zip(words).all(|(bytes, word)| bytes == word.to_le_bytes())
 }
 
 fn claimed(sector: &[u8], seed: u64) -> (u64, u64) {
@@ -61,6 +79,12 @@ fn claimed(sector: &[u8], seed: u64) -> (u64, u64) {
     let generation = first ^ unmix(second);
     let offset = unmix(first ^ mix(seed)).wrapping_sub(generation.wrapping_mul(GENERATION_STEP));
     (offset, generation)
+}
+
+/// The seed of the run that wrote the sector for this place; the generation does not depend on it.
+fn claimed_seed(sector: &[u8], here_bytes: u64, generation: u64) -> u64 {
+    let first = crate::bytes::u64_at(sector, 0);
+    unmix(first ^ mix(here_bytes.wrapping_add(generation.wrapping_mul(GENERATION_STEP))))
 }
 
 fn words(seed: u64, offset_bytes: u64, generation: u64) -> impl Iterator<Item = u64> {
@@ -91,10 +115,10 @@ mod tests {
                 block(9, offset_bytes, generation).chunks(SECTOR_BYTES).enumerate()
             {
                 let offset_bytes = offset_bytes + (index * SECTOR_BYTES) as u64;
-                assert_eq!(read(sector, 9), Sector::Intact { offset_bytes, generation });
+                assert_eq!(read(sector, 9, 0), Sector::Intact { offset_bytes, generation });
             }
         }
-        assert_eq!(read(&[0; SECTOR_BYTES], 9), Sector::Zeros);
+        assert_eq!(read(&[0; SECTOR_BYTES], 9, 0), Sector::Zeros);
     }
 
     #[test]
@@ -103,13 +127,18 @@ mod tests {
         for bit in (0..SECTOR_BYTES * 8).step_by(37) {
             let mut sector = good[..SECTOR_BYTES].to_vec();
             sector[bit / 8] ^= 1 << (bit % 8);
-            assert_eq!(read(&sector, 1), Sector::Unknown, "bit {bit}");
+            assert_eq!(read(&sector, 1, 8192), Sector::Unknown, "bit {bit}");
         }
     }
 
     #[test]
-    fn what_another_run_wrote_is_not_taken_for_ours() {
-        assert_eq!(read(&block(1, 4096, 1)[..SECTOR_BYTES], 2), Sector::Unknown);
-        assert_eq!(read(&[1, 2, 3], 2), Sector::Unknown);
+    fn what_another_run_wrote_is_told_as_such() {
+        for (seed, generation) in [(1, 1), (0, 3000), (u64::MAX, 7)] {
+            let other = block(seed, 4096, generation);
+            let sector = &other[..SECTOR_BYTES];
+            assert_eq!(read(sector, 2, 4096), Sector::OtherRun { seed, generation });
+            assert_eq!(read(sector, 2, 8192), Sector::Unknown, "for another place");
+        }
+        assert_eq!(read(&[1, 2, 3], 2, 0), Sector::Unknown);
     }
 }

@@ -1,6 +1,8 @@
 //! `ssdlab verify`: what a file keeps, what is found and refused; what simulated drives keep through power cuts.
 
 use std::os::unix::fs::FileExt;
+use std::process::{Child, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
 
@@ -66,6 +68,79 @@ fn a_damaged_journal_is_told_and_a_cut_off_one_is_read() {
 
     std::fs::write(&path, &whole[..whole.len() - 40]).expect("written");
     verify(&lab, &[TARGET, "--check"]).must_exit_with(0);
+}
+
+/// The kernel lets go of the files of a killed ring only after its process has ended.
+fn check_of_killed(lab: &Lab) -> Answer {
+    for _ in 0..100 {
+        let checked = verify(lab, &["file:target", "--check"]);
+        if !checked.stdout.contains("\"busy\"") {
+            return checked;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    panic!("locked for more than 10 s after its owner was killed");
+}
+
+/// A process that writes until it is killed.
+fn writing(lab: &Lab) -> Child {
+    let mut command = lab.command(&["verify", TARGET, "--duration", "60s"]);
+    command.stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().expect("starts")
+}
+
+fn wait_for_a_promise(lab: &Lab) {
+    let journal = lab.path("ssdlab-verify.journal");
+    let lines = || std::fs::read(&journal).unwrap_or_default().split(|byte| *byte == b'\n').count();
+    while lines() < 3 {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+}
+
+fn kill(mut child: Child) {
+    child.kill().expect("SIGKILL is sent");
+    child.wait().expect("ends");
+}
+
+/// Whatever the moment, the journal promises no more than the target holds.
+#[test]
+fn a_killed_process_accuses_no_drive() {
+    for delay_ms in [0, 1, 3, 7, 13, 29, 61] {
+        let lab = Lab::new();
+        let child = writing(&lab);
+        wait_for_a_promise(&lab);
+        std::thread::sleep(Duration::from_millis(delay_ms));
+        kill(child);
+        let checked = check_of_killed(&lab);
+        checked.must_exit_with(0);
+        assert_eq!(checked.document()["broken_blocks"], 0, "{delay_ms} ms: {checked:#?}");
+    }
+    for delay_ms in [2, 20, 50, 100, 200] {
+        let lab = Lab::new();
+        let child = writing(&lab);
+        std::thread::sleep(Duration::from_millis(delay_ms));
+        kill(child);
+        // Before there was a journal (2), or the first promise in it (5), or after.
+        let code = check_of_killed(&lab).code;
+        assert!([Some(0), Some(2), Some(5)].contains(&code), "{delay_ms} ms: {code:?}");
+    }
+}
+
+/// Two at once with one journal: the second is refused, and leaves nothing behind.
+#[test]
+fn a_journal_has_one_writer() {
+    let lab = Lab::new();
+    let first = writing(&lab);
+    wait_for_a_promise(&lab);
+    let second = verify(&lab, &["file:other?size=8MiB&keep=true", "--writes", "100"]);
+    let check = verify(&lab, &["file:target", "--check"]);
+    kill(first);
+    second.must_exit_with(2);
+    assert!(second.stderr.contains("exists already"), "{second:#?}");
+    assert!(!lab.path("other").exists());
+    check.must_exit_with(3);
+    assert_eq!(check.document()["error"]["reason"], "busy", "{check:#?}");
+    check_of_killed(&lab).must_exit_with(0);
 }
 
 #[test]

@@ -19,7 +19,7 @@ use crate::args::Format;
 use crate::args::verify::VerifyArgs;
 use crate::cmd::run::stop_button;
 use crate::failure::{EXIT_DONE, EXIT_VERDICT};
-use crate::ui::out::data;
+use crate::ui::out::{data, talk};
 
 pub fn run(args: &VerifyArgs) -> anyhow::Result<u8> {
     let spec: TargetSpec = args.target.parse()?;
@@ -108,17 +108,32 @@ fn open_again(
 ) -> Result<RealTarget, IoError> {
     let options = OpenOptions { queue_depth: args.queue_depth, ..OpenOptions::default() };
     let target = open(spec, &options)?;
-    let (found, expected) = (serial(&target), &promises.header.serial);
-    if found == *expected {
-        return Ok(target);
+    match other_drive(&promises.header, &serial(&target), wwid(&target).as_deref()) {
+        None => Ok(target),
+        Some((expected, found)) => Err(IoError::Refused {
+            code: "wrong-serial",
+            message: format!(
+                "the journal {} is of {expected}, and {spec} is {found}; name the target that was written, or \
+                 its journal with --journal",
+                args.journal.display()
+            ),
+        }),
     }
-    Err(IoError::Refused {
-        code: "wrong-serial",
-        message: format!(
-            "{} was written by {expected}, and {spec} is {found}",
-            args.journal.display()
-        ),
-    })
+}
+
+/// What the journal expects and what was found instead, where that is another drive.
+fn other_drive<'a>(
+    header: &'a Header,
+    serial: &'a str,
+    wwid: Option<&'a str>,
+) -> Option<(&'a str, &'a str)> {
+    if header.serial != serial {
+        return Some((&header.serial, serial));
+    }
+    // Another port may give the same drive a name of another scheme: `naa.5000...` and `t10.ATA...`.
+    let scheme = |wwid: &str| wwid.split('.').next().map(str::to_owned);
+    let (expected, found) = (header.wwid.as_deref()?, wwid?);
+    (expected != found && scheme(expected) == scheme(found)).then_some((expected, found))
 }
 
 /// What tells the target from others: its serial, or the name of one that has none.
@@ -127,13 +142,19 @@ fn serial(target: &RealTarget) -> String {
     identity.serial.unwrap_or(identity.spec)
 }
 
+/// What tells the namespaces of one drive apart, where it has it.
+fn wwid(target: &RealTarget) -> Option<String> {
+    target.identity().details.remove("wwid")
+}
+
 fn write_all(args: &VerifyArgs, target: &mut RealTarget, seed: u64) -> anyhow::Result<Written> {
     let span = args.span.map_or(SpanRequest::Default, SpanRequest::Bytes);
     let span_bytes = span.resolve(&target.identity())?.span_bytes;
     let layout = Layout::new(span_bytes, args.block.0, &target.limits())?;
     target.confine(layout.span_bytes);
-    let header = Header { serial: serial(target), seed, layout };
+    let header = Header { serial: serial(target), wwid: wwid(target), seed, layout };
     let mut journal = Journal::create(&args.journal, &header)?;
+    talk!("{}: seed {seed}, journal {}", args.target, args.journal.display());
     let interrupted = stop_button()?;
     let stop = Stop { duration: args.duration, writes_max: args.writes, interrupted: &interrupted };
     Ok(write(target, &layout, seed, &mut journal, &stop)?)
@@ -166,7 +187,8 @@ fn document(
         "writes": written.map(|written| written.writes),
         "flushes": written.map(|written| written.flushes),
         "promised_blocks": promises.durable.len(), "counts": counts,
-        "broken_blocks": report.broken_blocks(), "broken": broken,
+        "broken_blocks": report.broken_blocks(), "other_run_blocks": report.other_run_blocks,
+        "broken": broken,
     })
 }
 
@@ -187,6 +209,13 @@ fn print(args: &VerifyArgs, written: Option<Written>, promises: &Promises, repor
         0 => data!("The drive kept every promise."),
         blocks => data!("The drive broke its promise for {blocks} blocks."),
     }
+    if report.other_run_blocks > 0 {
+        data!(
+            "{} of them hold what another run of `ssdlab verify` wrote: where that run came later, the drive is \
+             not to blame.",
+            report.other_run_blocks
+        );
+    }
     if report.broken_blocks() > 0 && !promises.has_checksums {
         data!(
             "The journal is of the first version, without checksums: if it was damaged, that may be its fault."
@@ -200,6 +229,9 @@ fn shown(path: &Path) -> String {
 
 /// What a block holds, in words; equal neighbours are said once.
 fn holds(broken: &Broken) -> String {
+    if broken.found.is_empty() {
+        return "what cannot be read".to_owned();
+    }
     let mut words: Vec<String> = broken.found.iter().map(sector).collect();
     words.dedup();
     words.join(", ")
@@ -210,6 +242,9 @@ fn sector(sector: &Sector) -> String {
         Sector::Intact { offset_bytes, generation } => {
             let block = offset_bytes / io::verifiable::SECTOR_BYTES as u64;
             format!("write {generation} of sector {block}")
+        }
+        Sector::OtherRun { seed, generation } => {
+            format!("write {generation} of another run (seed {seed})")
         }
         Sector::Zeros => "zeros".to_owned(),
         Sector::Unknown => "other data".to_owned(),
@@ -271,6 +306,21 @@ mod tests {
     }
 
     #[test]
+    fn a_refused_command_leaves_no_new_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name).display().to_string();
+        let target = format!("file:{}?size=2MiB&keep=true", path("new"));
+        for words in [["--journal", "/nope/jx"], ["--block", "3KiB"]] {
+            let journal = ["--journal", &path("journal")];
+            let words = [&words[..], if words[0] == "--block" { &journal } else { &[] }].concat();
+            assert_eq!(verify(&[&[&target[..]], &words[..]].concat()).0, 2, "{words:?}");
+            assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 0, "{words:?}");
+        }
+        assert_eq!(verify(&[&target, "--writes", "9", "--journal", &path("journal")]).0, 0);
+        assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 2);
+    }
+
+    #[test]
     fn what_was_never_promised_is_not_kept_either() {
         let dir = tempfile::tempdir().unwrap();
         let [_, target, journal] = written(dir.path());
@@ -319,5 +369,38 @@ mod tests {
         let lines = text.lines().map(|line| line[9..].replace("verify-2", "verify-1") + "\n");
         fs::write(&journal, lines.collect::<String>()).unwrap();
         assert_eq!(verify(&[&target, "--check", "--journal", &journal]).0, EXIT_DONE);
+    }
+
+    #[test]
+    fn the_other_namespace_of_a_drive_is_another_drive() {
+        let layout = Layout { span_bytes: 1 << 20, block_bytes: 4096 };
+        let wwid = Some("eui.1".to_owned());
+        let header = Header { serial: "S1".to_owned(), wwid, seed: 1, layout };
+        let other = |serial, wwid| other_drive(&header, serial, wwid);
+        assert_eq!(other("S1", Some("eui.1")), None);
+        assert_eq!(other("S1", Some("eui.2")), Some(("eui.1", "eui.2")));
+        assert_eq!(other("S2", Some("eui.1")), Some(("S1", "S2")));
+        assert_eq!(other("S1", Some("nvme.1-S1")), None);
+        assert_eq!(other("S1", None), None);
+    }
+
+    #[test]
+    fn a_target_that_is_not_the_one_that_was_written_is_not_judged() {
+        let dir = tempfile::tempdir().unwrap();
+        let [file, target, journal] = written(dir.path());
+        let other = dir.path().join("other").display().to_string();
+        fs::copy(&file, &other).unwrap();
+        let (code, message) = verify(&[&format!("file:{other}"), "--check", "--journal", &journal]);
+        assert_eq!((code, message.contains("is of /")), (3, true), "{message}");
+        File::options().write(true).open(&file).unwrap().set_len(1 << 20).unwrap();
+        let target = target.split('?').next().unwrap();
+        let (code, message) = verify(&[target, "--check", "--journal", &journal]);
+        assert_eq!(code, 3, "{message}");
+        assert!(
+            message.contains("2097152 bytes") && message.contains("1048576 bytes"),
+            "{message}"
+        );
+        let (code, message) = verify(&[target, "--check", "--journal", &file]);
+        assert_eq!((code, message.contains("is not a journal")), (2, true), "{message}");
     }
 }

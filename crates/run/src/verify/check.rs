@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use base::OpKind;
+use base::{Op, OpKind, Status};
+use io::error::is_of_medium;
 use io::verifiable::{SECTOR_BYTES, Sector, read};
-use io::{RealTarget, Target};
+use io::{IoError, RealTarget, Target};
 
 use super::promises::Promises;
-use super::{Layout, all};
+use super::{Ended, all};
 use crate::error::RunError;
 
 /// Damaged blocks that are told one by one; all are counted.
@@ -30,6 +31,8 @@ pub enum Finding {
     Torn,
     /// What was written for another address.
     Misdirected,
+    /// The drive says that it cannot read it.
+    Unreadable,
 }
 
 impl Finding {
@@ -44,13 +47,14 @@ impl Finding {
             Self::Lost => "lost",
             Self::Torn => "torn",
             Self::Misdirected => "misdirected",
+            Self::Unreadable => "unreadable",
         }
     }
 
     /// True where a promise was broken.
     #[must_use]
     pub const fn is_broken(self) -> bool {
-        matches!(self, Self::Stale | Self::Lost | Self::Torn | Self::Misdirected)
+        matches!(self, Self::Stale | Self::Lost | Self::Torn | Self::Misdirected | Self::Unreadable)
     }
 }
 
@@ -63,7 +67,7 @@ pub struct Broken {
     pub finding: Finding,
     /// The generation promised.
     pub promised: u64,
-    /// The sectors as they are.
+    /// The sectors as they are; none where they cannot be read.
     pub found: Vec<Sector>,
 }
 
@@ -74,6 +78,8 @@ pub struct Report {
     pub counts: BTreeMap<Finding, u64>,
     /// The first broken ones.
     pub broken: Vec<Broken>,
+    /// Broken blocks with data of another run: where that came later, the drive is not to blame.
+    pub other_run_blocks: u64,
 }
 
 impl Report {
@@ -87,32 +93,75 @@ impl Report {
 /// Reads every block that was promised and judges it.
 ///
 /// # Errors
-/// Where the target fails to read.
+/// Where the target cannot hold the blocks, is gone, fails in other ways than by saying that a block cannot be
+/// read, or says so of every one: what answers nothing at all has not broken its promises, but itself.
 pub fn check(target: &mut RealTarget, promises: &Promises) -> Result<Report, RunError> {
     let layout = promises.header.layout;
+    layout.require_held_by(target)?;
     let seed = promises.header.seed;
     let promised: Vec<(u64, u64)> = promises.durable.iter().map(|(b, g)| (*b, *g)).collect();
     let depth = target.limits().queue_depth_max as usize;
-    let mut report = Report::default();
+    let (mut report, mut first_unreadable) = (Report::default(), None);
     for piece in promised.chunks(depth) {
         let blocks: Vec<u64> = piece.iter().map(|(block, _)| *block).collect();
-        all(target, &layout, OpKind::Read, &blocks)?;
-        for (&(block, promised), tag) in piece.iter().zip(0..) {
-            let bytes = target.read_bytes(tag, layout.block_bytes as usize).unwrap_or_default();
-            let found: Vec<Sector> =
-                bytes.chunks(SECTOR_BYTES).map(|sector| read(sector, seed)).collect();
-            report.add(&layout, block, promised, found);
+        for (ended, &(_, promised)) in
+            all(target, &layout, OpKind::Read, &blocks)?.iter().zip(piece)
+        {
+            let found = sectors(target, ended, seed)?;
+            if found.is_none() && first_unreadable.is_none() {
+                first_unreadable = ended.require_ok(target).err();
+            }
+            report.add(ended.op.offset, promised, found);
         }
     }
-    Ok(report)
+    match first_unreadable {
+        Some(error) if report.is_silence() => Err(error),
+        _ => Ok(report),
+    }
+}
+
+/// What a block holds; `None` where the drive, which is still there, cannot read it.
+fn sectors(
+    target: &mut RealTarget,
+    ended: &Ended,
+    seed: u64,
+) -> Result<Option<Vec<Sector>>, RunError> {
+    let Op { tag, offset, len, .. } = ended.op;
+    if is_unreadable(ended.status) {
+        target.confirm_identity()?;
+        return Ok(None);
+    }
+    ended.require_ok(target)?;
+    let bytes = target.read_bytes(tag, len as usize).ok_or_else(|| {
+        IoError::Unsupported(format!("what was read at offset {offset} cannot be looked at"))
+    })?;
+    let sectors = bytes.chunks(SECTOR_BYTES).zip((offset..).step_by(SECTOR_BYTES));
+    Ok(Some(sectors.map(|(sector, here_bytes)| read(sector, seed, here_bytes)).collect()))
+}
+
+fn is_unreadable(status: Status) -> bool {
+    matches!(status, Status::Failed { errno } if is_of_medium(errno))
 }
 
 impl Report {
-    fn add(&mut self, layout: &Layout, block: u64, promised: u64, found: Vec<Sector>) {
-        let offset_bytes = layout.offset_bytes(block);
-        let finding = judge(offset_bytes, promised, &found);
+    /// True where no block could be read.
+    fn is_silence(&self) -> bool {
+        self.counts.keys().eq([&Finding::Unreadable])
+    }
+
+    fn add(&mut self, offset_bytes: u64, promised: u64, found: Option<Vec<Sector>>) {
+        let finding = match &found {
+            Some(found) => judge(offset_bytes, promised, found),
+            None => Finding::Unreadable,
+        };
+        let found = found.unwrap_or_default();
         *self.counts.entry(finding).or_default() += 1;
-        if finding.is_broken() && self.broken.len() < TOLD_MAX {
+        if !finding.is_broken() {
+            return;
+        }
+        let is_other = |sector: &Sector| matches!(sector, Sector::OtherRun { .. });
+        self.other_run_blocks += u64::from(found.iter().any(is_other));
+        if self.broken.len() < TOLD_MAX {
             self.broken.push(Broken { offset_bytes, finding, promised, found });
         }
     }
@@ -128,7 +177,7 @@ fn judge(offset_bytes: u64, promised: u64, found: &[Sector]) -> Finding {
                 return Finding::Misdirected;
             }
             Sector::Intact { generation, .. } => generations.push(generation),
-            Sector::Zeros | Sector::Unknown => foreign += 1,
+            Sector::OtherRun { .. } | Sector::Zeros | Sector::Unknown => foreign += 1,
         }
     }
     let oldest = generations.iter().min().copied();
@@ -146,5 +195,33 @@ fn judge(offset_bytes: u64, promised: u64, found: &[Sector]) -> Finding {
         (Some(generation), _) if generation < promised => Finding::Stale,
         (Some(generation), _) if generation > promised => Finding::Newer,
         _ => Finding::Kept,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_block_that_cannot_be_read_is_a_broken_promise_but_silence_is_none() {
+        let mut report = Report::default();
+        report.add(8192, 3, None);
+        assert!(report.is_silence());
+        let sector = Sector::Intact { offset_bytes: 0, generation: 1 };
+        report.add(0, 1, Some(vec![sector]));
+        assert!(!report.is_silence());
+        assert_eq!(report.counts, BTreeMap::from([(Finding::Kept, 1), (Finding::Unreadable, 1)]));
+        assert_eq!((report.broken_blocks(), report.broken[0].offset_bytes), (1, 8192));
+    }
+
+    #[test]
+    fn only_what_the_medium_lost_is_unreadable() {
+        // EIO, ENODATA and EILSEQ; EINVAL, ENODEV and ENXIO say nothing of the medium.
+        for (errno, expected) in
+            [(5, true), (61, true), (84, true), (22, false), (19, false), (6, false)]
+        {
+            assert_eq!(is_unreadable(Status::Failed { errno }), expected, "{errno}");
+        }
+        assert!(!is_unreadable(Status::Ok));
     }
 }

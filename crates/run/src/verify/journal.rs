@@ -22,6 +22,8 @@ pub(super) const FORMAT: &str = "ssdlab-verify-2";
 pub struct Header {
     /// Serial (or path) of the target, to notice another one.
     pub serial: String,
+    /// World-wide name of a drive that has one: the namespaces of a drive share its serial.
+    pub wwid: Option<String>,
     /// Seed of the data.
     pub seed: u64,
     /// Where the blocks are.
@@ -83,7 +85,7 @@ impl Journal {
     fn begin(&mut self, header: &Header) -> Result<(), RunError> {
         let Layout { span_bytes, block_bytes } = header.layout;
         self.append(&json!({
-            "format": FORMAT, "serial": header.serial, "seed": header.seed.to_string(),
+            "format": FORMAT, "serial": header.serial, "wwid": header.wwid, "seed": header.seed.to_string(),
             "span_bytes": span_bytes, "block_bytes": block_bytes,
         }))?;
         // The name must survive as well.
@@ -139,7 +141,7 @@ mod tests {
 
     fn header() -> Header {
         let layout = Layout { span_bytes: 1 << 20, block_bytes: 4096 };
-        Header { serial: "S1".to_owned(), seed: u64::MAX, layout }
+        Header { serial: "S1".to_owned(), wwid: None, seed: u64::MAX, layout }
     }
 
     #[test]

@@ -11,7 +11,7 @@ pub mod promises;
 pub mod writer;
 
 use base::{Completion, Data, Op, OpKind, Status};
-use io::{Limits, RealTarget, Target};
+use io::{IoError, Limits, RealTarget, Target};
 
 use crate::error::{RunError, command_failed};
 
@@ -56,6 +56,36 @@ impl Layout {
         self.span_bytes / self.block_bytes as u64
     }
 
+    /// Makes sure that a target can hold the blocks of a journal.
+    ///
+    /// # Errors
+    /// [`IoError::Refused`] with both sizes: another drive, or one that is no longer what it was.
+    pub fn require_held_by(&self, target: &RealTarget) -> Result<(), IoError> {
+        let (found, limits) = (target.identity(), target.limits());
+        let refused = |code, wrote: String, now: String| {
+            let message = format!(
+                "the journal is of {wrote}, and {} now {now}: another one, or no longer as it was written, so \
+                 that nothing can be said about its promises",
+                found.spec
+            );
+            Err(IoError::Refused { code, message })
+        };
+        if self.span_bytes > found.capacity_bytes {
+            let (wrote, now) = (self.span_bytes, found.capacity_bytes);
+            return refused("wrong-capacity", format!("{wrote} bytes"), format!("has {now} bytes"));
+        }
+        let (least, most) = (limits.logical_block_bytes, limits.transfer_bytes_max);
+        if !(least..=most).contains(&self.block_bytes) {
+            let wrote = format!("blocks of {} bytes", self.block_bytes);
+            return refused(
+                "wrong-block-size",
+                wrote,
+                format!("takes {least} to {most} bytes at a time"),
+            );
+        }
+        Ok(())
+    }
+
     const fn offset_bytes(&self, block: u64) -> u64 {
         block * self.block_bytes as u64
     }
@@ -66,13 +96,13 @@ impl Layout {
     }
 }
 
-/// Submits one command for each block, tags in order, and waits for all of them.
+/// Submits one command for each block, tags in order, and waits for all of them; how each ended.
 fn all(
     target: &mut RealTarget,
     layout: &Layout,
     kind: OpKind,
     blocks: &[u64],
-) -> Result<(), RunError> {
+) -> Result<Vec<Ended>, RunError> {
     let ops: Vec<Op> =
         blocks.iter().zip(0..).map(|(block, tag)| layout.op(kind, *block, tag)).collect();
     target.submit(&ops);
@@ -80,12 +110,30 @@ fn all(
     while ended.len() < ops.len() {
         target.reap(ops.len() - ended.len(), &mut ended)?;
     }
+    let mut by_tag: Vec<Ended> =
+        ops.into_iter().map(|op| Ended { op, status: Status::Ok }).collect();
     for Completion { tag, status, .. } in ended {
-        let Status::Failed { errno } = status else { continue };
-        let words = target.failure_words();
-        return Err(RunError::Target(command_failed(&ops[tag as usize], errno, words)));
+        by_tag[tag as usize].status = status;
     }
-    Ok(())
+    Ok(by_tag)
+}
+
+/// A command and how it ended.
+struct Ended {
+    op: Op,
+    status: Status,
+}
+
+impl Ended {
+    /// The error of a command that failed.
+    fn require_ok(&self, target: &RealTarget) -> Result<(), RunError> {
+        match self.status {
+            Status::Failed { errno } => {
+                Err(RunError::Target(command_failed(&self.op, errno, target.failure_words())))
+            }
+            _ => Ok(()),
+        }
+    }
 }
 
 #[cfg(test)]

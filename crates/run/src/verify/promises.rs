@@ -2,7 +2,8 @@
 //! is not as it was written makes the journal worthless, and nothing is said about the drive.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 
 use serde::de::IgnoredAny;
@@ -18,6 +19,8 @@ const FORMATS: &str = "ssdlab-verify-";
 const FORMAT_1: &str = "ssdlab-verify-1";
 /// Eight digits and a space.
 const CHECKSUM_BYTES: usize = 9;
+/// A first line is shorter than this, whatever the name of the target.
+const HEADER_BYTES_MAX: u64 = 1 << 16;
 
 /// A journal that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +49,7 @@ impl Promises {
     /// [`RunError::Usage`] where it cannot be read or is not a journal, [`RunError::Journal`] where it is
     /// damaged.
     pub fn read(path: &Path) -> Result<Self, RunError> {
-        let bytes = fs::read(path).map_err(|error| unusable(path, error))?;
+        let bytes = bytes_of(path).map_err(|error| unusable(path, error))?;
         Self::parse(&bytes).map_err(|flaw| match flaw {
             Flaw::Foreign(why) => RunError::Usage(format!(
                 "{} is not a journal of `ssdlab verify`: {why}",
@@ -64,7 +67,10 @@ impl Promises {
     fn parse(bytes: &[u8]) -> Result<Self, Flaw> {
         let first_end = bytes.iter().position(|byte| *byte == b'\n');
         let first = &bytes[..first_end.unwrap_or(0)];
-        let no_header = || Flaw::Foreign("line 1 is not its header".to_owned());
+        let no_header = || {
+            let why = if bytes.is_empty() { "it is empty" } else { "line 1 is not its header" };
+            Flaw::Foreign(why.to_owned())
+        };
         let damaged =
             Flaw::Damaged { line: 1, at_byte: 0, is_last: first.len() + 1 >= bytes.len() };
         let (json, has_checksums) = match json_of(&Checksum::default(), first) {
@@ -115,6 +121,16 @@ impl Promises {
     }
 }
 
+/// The content of the file; only the beginning of one that cannot be a journal, such as a whole drive.
+fn bytes_of(path: &Path) -> io::Result<Vec<u8>> {
+    let (mut file, mut bytes) = (File::open(path)?, Vec::new());
+    file.by_ref().take(HEADER_BYTES_MAX).read_to_end(&mut bytes)?;
+    if contains(&bytes, FORMATS.as_bytes()) {
+        file.read_to_end(&mut bytes)?;
+    }
+    Ok(bytes)
+}
+
 /// What a line says, where its checksum agrees.
 fn json_of<'a>(before: &Checksum, line: &'a [u8]) -> Option<&'a [u8]> {
     let (sum, json) = line.split_at_checked(CHECKSUM_BYTES)?;
@@ -151,6 +167,7 @@ fn header(value: &Value) -> Option<Header> {
     }
     Some(Header {
         serial: value["serial"].as_str()?.to_owned(),
+        wwid: value["wwid"].as_str().map(str::to_owned),
         seed: value["seed"].as_str()?.parse().ok()?,
         layout: Layout { span_bytes: value["span_bytes"].as_u64()?, block_bytes },
     })
@@ -158,12 +175,14 @@ fn header(value: &Value) -> Option<Header> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::super::journal::Journal;
     use super::*;
 
     fn example() -> Header {
         let layout = Layout { span_bytes: 1 << 20, block_bytes: 4096 };
-        Header { serial: "S1".to_owned(), seed: u64::MAX, layout }
+        Header { serial: "S1".to_owned(), wwid: Some("eui.1".to_owned()), seed: u64::MAX, layout }
     }
 
     const BATCHES: [&[(u64, u64)]; 3] = [&[(3, 1), (5, 2)], &[(3, 3), (255, 4)], &[(7, 5)]];
@@ -199,16 +218,17 @@ mod tests {
         let durable = BTreeMap::from([(3, 3), (5, 2), (7, 5), (255, 4)]);
         assert_eq!(read, Promises { header: example(), durable, has_checksums: true });
         let first = Promises::parse(journal_1(&BATCHES).as_bytes()).unwrap();
-        assert_eq!(first, Promises { has_checksums: false, ..read });
+        let header = Header { wwid: None, ..example() };
+        assert_eq!(first, Promises { header, has_checksums: false, ..read });
     }
 
     /// As `docs/verify.md` describes it; written down, so that it cannot change unnoticed.
     #[test]
     fn the_bytes_are_those_of_the_description() {
         let bytes = journal(&example(), &[&[(3, 1), (5, 2)]]);
-        let expected = "ca4c26fc {\"block_bytes\":4096,\"format\":\"ssdlab-verify-2\",\
-                        \"seed\":\"18446744073709551615\",\"serial\":\"S1\",\"span_bytes\":1048576}\n\
-                        97ad136b [[3,1],[5,2]]\n";
+        let expected = "98bba756 {\"block_bytes\":4096,\"format\":\"ssdlab-verify-2\",\
+                        \"seed\":\"18446744073709551615\",\"serial\":\"S1\",\"span_bytes\":1048576,\"wwid\":\"eui.1\"}\n\
+                        ac7d465f [[3,1],[5,2]]\n";
         assert_eq!(String::from_utf8(bytes).unwrap(), expected);
     }
 
@@ -240,8 +260,7 @@ mod tests {
             let lines = ends.iter().filter(|end| **end <= length).count();
             let read = Promises::parse(&whole[..length]);
             if lines == 0 {
-                let expected = Flaw::Foreign("line 1 is not its header".to_owned());
-                assert_eq!(read, Err(expected), "{length} bytes");
+                assert!(matches!(read, Err(Flaw::Foreign(_))), "{length} bytes: {read:?}");
             } else {
                 let durable = BATCHES[..lines - 1].concat().into_iter().collect();
                 assert_eq!(read.unwrap().durable, durable, "{length} bytes");
@@ -285,7 +304,10 @@ mod tests {
 
     #[test]
     fn another_file_is_not_taken_for_a_journal() {
-        for text in ["", "{}\n", "hello\n[[1,1]]\n", "00000000 hello\n"] {
+        assert!(message(b"").contains("it is empty"));
+        let drive = Promises::read(Path::new("/dev/zero")).unwrap_err().to_string();
+        assert!(drive.contains("is not a journal"), "{drive}");
+        for text in ["{}\n", "hello\n[[1,1]]\n", "00000000 hello\n"] {
             assert!(message(text.as_bytes()).contains("line 1 is not its header"), "{text}");
         }
         let later = journal_1(&[]).replace("verify-1", "verify-3");

@@ -5,7 +5,7 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use io::{OpenOptions, open_file};
+use io::{IoError, OpenOptions, open_file};
 
 use super::check::{Finding, Report, check};
 use super::journal::{Header, Journal};
@@ -26,7 +26,7 @@ fn open(path: &Path, write: bool) -> RealTarget {
 /// Writes so many blocks to a file and gives its image and the promises.
 fn written(dir: &Path, writes: u64) -> Promises {
     let (image, journal) = (dir.join("image"), dir.join("journal"));
-    let header = Header { serial: "file".to_owned(), seed: SEED, layout: LAYOUT };
+    let header = Header { serial: "file".to_owned(), wwid: None, seed: SEED, layout: LAYOUT };
     let interrupted = AtomicBool::new(false);
     let stop =
         Stop { duration: base::Nanos(u64::MAX), writes_max: writes, interrupted: &interrupted };
@@ -111,4 +111,43 @@ fn a_drive_that_forgot_the_last_batches_lost_just_those() {
     assert_eq!(report.broken_blocks(), dropped);
     let (lost, stale) = (report.counts[&Finding::Lost], report.counts[&Finding::Stale]);
     assert!(lost > 0 && stale > 0, "{:?}", report.counts);
+}
+
+/// A file that was cut short fails as a drive with medium errors does, but it is no longer the file of the journal.
+#[test]
+fn a_target_that_changes_while_it_is_read_is_not_judged() {
+    let dir = tempfile::tempdir().unwrap();
+    let promises = written(dir.path(), 3000);
+    let mut target = open(&dir.path().join("image"), false);
+    image(dir.path()).set_len(LAYOUT.span_bytes / 2).unwrap();
+    let error = check(&mut target, &promises).unwrap_err();
+    assert!(error.to_string().contains("cut short"), "{error}");
+}
+
+#[test]
+fn a_drive_that_cannot_hold_the_blocks_is_not_judged() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut promises = written(dir.path(), 1100);
+    for (layout, expected) in [
+        (Layout { span_bytes: LAYOUT.span_bytes + 4096, ..LAYOUT }, "4198400 bytes"),
+        (Layout { block_bytes: 1 << 30, ..LAYOUT }, "1073741824 bytes"),
+    ] {
+        promises.header.layout = layout;
+        let error = check(&mut open(&dir.path().join("image"), false), &promises).unwrap_err();
+        assert!(matches!(&error, RunError::Target(IoError::Refused { .. })), "{error:?}");
+        assert!(error.to_string().contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn what_another_run_wrote_over_it_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let promises = written(dir.path(), 1100);
+    let mut block = [0; BLOCK];
+    io::verifiable::fill(&mut block, SEED + 1, offset_of(&promises, 4), 9);
+    image(dir.path()).write_all_at(&block, offset_of(&promises, 4)).unwrap();
+    let report = checked(dir.path(), &promises);
+    assert_eq!((report.broken_blocks(), report.other_run_blocks), (1, 1));
+    let other = io::verifiable::Sector::OtherRun { seed: SEED + 1, generation: 9 };
+    assert!(report.broken[0].found.iter().all(|sector| *sector == other), "{:?}", report.broken);
 }

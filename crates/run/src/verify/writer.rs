@@ -58,7 +58,9 @@ pub fn write(
         let blocks = batch(&mut rng, layout.blocks(), left.min(BATCH_BLOCKS));
         target.confirm_identity()?;
         for piece in blocks.chunks(depth) {
-            all(target, layout, OpKind::Write, piece)?;
+            for ended in all(target, layout, OpKind::Write, piece)? {
+                ended.require_ok(target)?;
+            }
         }
         target.flush()?;
         let generations = written.writes + 1..;
