@@ -18,6 +18,8 @@ pub enum End {
     Interrupted,
     /// A command failed; see [`Recorder::first_error`].
     Failed,
+    /// It should have ended by itself and has not; see [`Recorder::is_overlong`].
+    Overlong,
 }
 
 /// Issues the commands of `generator` until they end, until `deadline` on the target's clock, until
@@ -197,6 +199,9 @@ fn reason_to_stop(
     }
     if interrupted.load(Ordering::Relaxed) {
         return Some(End::Interrupted);
+    }
+    if recorder.is_overlong(now) {
+        return Some(End::Overlong);
     }
     deadline.filter(|&deadline| now >= deadline).map(|_| End::Complete)
 }

@@ -215,9 +215,11 @@ fn add((sum, bytes_done): &mut Second, row: &SecondRow, bytes: u64) {
     sum.add_counts(row);
 }
 
-/// The end of all lanes: the first that lost the target, else the first failed command, else the user.
+/// The end of all lanes: the first that lost the target, else a failed command, else one that takes too long, which
+/// stops the others, else the user.
 fn together(ends: Vec<Result<End, IoError>>) -> Result<End, IoError> {
     let ends = ends.into_iter().collect::<Result<Vec<_>, _>>()?;
     let first = |end: End| ends.contains(&end).then_some(end);
-    Ok(first(End::Failed).or_else(|| first(End::Interrupted)).unwrap_or(End::Complete))
+    let early = [End::Failed, End::Overlong, End::Interrupted];
+    Ok(early.into_iter().find_map(first).unwrap_or(End::Complete))
 }

@@ -5,9 +5,7 @@ use std::str::FromStr;
 use base::{Bytes, Nanos};
 
 use crate::error::RunError;
-
-/// The longest time that a test may be asked to take for one step: 30 days.
-const DURATION_MAX: Nanos = Nanos(30 * 86_400 * Nanos::SECOND.0);
+use crate::recorder::LENGTH_MAX;
 
 /// One parameter of a test.
 #[derive(Clone, Copy, Debug)]
@@ -85,7 +83,7 @@ impl Params {
     /// [`RunError::Usage`] where it is none, or outside.
     pub fn duration(&self, name: &str) -> Result<Nanos, RunError> {
         let duration: Nanos = self.get(name)?;
-        if (Nanos::SECOND..=DURATION_MAX).contains(&duration) {
+        if (Nanos::SECOND..=LENGTH_MAX).contains(&duration) {
             return Ok(duration);
         }
         Err(RunError::Usage(format!(

@@ -15,6 +15,10 @@ const SECOND_NS: u64 = Nanos::SECOND.0;
 /// Bins in hand beyond which seconds share a histogram: 100 MB, hours of a busy drive.
 const LATENCY_ROWS_MAX: usize = 1 << 22;
 
+/// The longest phase: one row a second for 30 days is what the memory is to hold. Who sets a length asks for no more,
+/// and a phase that ends by itself is stopped there.
+pub const LENGTH_MAX: Nanos = Nanos(30 * 86_400 * SECOND_NS);
+
 /// Where the zones of a linear pass lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Zones {
@@ -28,8 +32,10 @@ pub struct Zones {
 #[derive(Clone, Debug)]
 pub struct Recorder {
     start_ns: u64,
-    /// Completions from here on are late; `u64::MAX` in a phase without a fixed length.
+    /// Completions from here on are late.
     end_ns: u64,
+    /// The phase ends by itself, so that to come to `end_ns` is to fail.
+    ends_by_itself: bool,
     /// Index of the open row.
     second: u32,
     /// Start of the open row.
@@ -66,7 +72,8 @@ impl Recorder {
     pub fn new(start: Nanos, length: Option<Nanos>) -> Self {
         Self {
             start_ns: start.0,
-            end_ns: length.map_or(u64::MAX, |length| start.0.saturating_add(length.0)),
+            end_ns: start.0.saturating_add(length.unwrap_or(LENGTH_MAX).0),
+            ends_by_itself: length.is_none(),
             second: 0,
             row_start_ns: start.0,
             zones: None,
@@ -126,7 +133,13 @@ impl Recorder {
     /// When the phase ends; `None` where it does so by itself.
     #[must_use]
     pub fn deadline(&self) -> Option<Nanos> {
-        (self.end_ns < u64::MAX).then_some(Nanos(self.end_ns))
+        (!self.ends_by_itself).then_some(Nanos(self.end_ns))
+    }
+
+    /// True where a phase that should end by itself has not, within [`LENGTH_MAX`].
+    #[must_use]
+    pub fn is_overlong(&self, now: Nanos) -> bool {
+        self.ends_by_itself && now.0 >= self.end_ns
     }
 
     /// Rows that have ended.
@@ -348,6 +361,26 @@ mod tests {
         assert_eq!((count(OpKind::Write), count(OpKind::Read)), (1667, 3333));
         assert_eq!(rows.seconds.len(), 1000, "every second keeps its row and its percentiles");
         assert!(rows.seconds.iter().all(|row| row.latency_ns_p99.is_some()));
+    }
+
+    /// A drive whose commands take an hour, or a pause of years, must not fill the memory with empty rows.
+    #[test]
+    fn a_phase_that_does_not_end_has_no_endless_rows() {
+        let years = Nanos(10 * 365 * 86_400 * SECOND_NS);
+        for zones in [None, Some(Zones { start_bytes: 0, zone_bytes: 4096 })] {
+            let mut recorder = Recorder::new(Nanos(7), None);
+            recorder.zones = zones;
+            recorder.completed(&op(OpKind::Write), &end(7, 8));
+            assert!(!recorder.is_overlong(Nanos(8)));
+            recorder.completed(&op(OpKind::Write), &end(7, years.0));
+            recorder.passed(years);
+            assert!(recorder.is_overlong(years));
+            let (rows, length) = recorder.finish(years);
+            assert_eq!(length, LENGTH_MAX);
+            assert!(rows.seconds.len() <= 30 * 86_400);
+        }
+        let timed = Recorder::new(Nanos(0), Some(Nanos::SECOND));
+        assert!(!timed.is_overlong(years));
     }
 
     #[test]

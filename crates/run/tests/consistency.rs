@@ -144,6 +144,22 @@ fn the_stop_button_keeps_what_was_measured() {
     assert_eq!(writes(&rows).iter().sum::<u64>(), outcome.run.phases[1].ios);
 }
 
+/// There may be a row for each second, so that a pass whose commands take a month must not go on for years.
+#[test]
+fn a_drive_that_takes_a_month_a_command_fails_and_keeps_what_it_did() {
+    let library = tempfile::tempdir().unwrap();
+    let slow = Reply::after_ns(31 * 86_400 * Nanos::SECOND.0);
+    let mut target = ScriptedTarget::new(8 * MIB, slow);
+    let request = common::request(library.path(), Test::Linear, &[]);
+    let outcome = run_quietly(&mut target, &request).unwrap();
+    assert_eq!(outcome.run.status, RunStatus::Failed);
+    let message = outcome.failure.unwrap().to_string();
+    assert!(message.contains("was stopped after 30 days"), "{message}");
+    assert!(message.contains("--span"), "{message}");
+    let last = outcome.run.phases.last().unwrap();
+    assert!(!last.complete && last.ios + last.ios_after_end == 1, "{last:?}");
+}
+
 #[test]
 fn what_does_not_fit_is_refused_before_anything_is_touched() {
     let library = tempfile::tempdir().unwrap();

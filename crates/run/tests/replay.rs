@@ -232,3 +232,32 @@ fn the_storage_benches_reach_their_depths_and_report_all_figures() {
         result::report::build("report", &[dir]).unwrap();
     }
 }
+
+/// A row a second for years would fill the memory: refused before anything is touched, with the length and the way out.
+#[test]
+fn pauses_of_years_are_refused_with_their_length() {
+    const DAY_MS: u64 = 86_400_000;
+    const BEGUN_TICKS: u64 = 128_166_372_000_000_000;
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.csv");
+    let line = |at_ms: u64| format!("{},host,0,Write,0,4096,10\n", BEGUN_TICKS + at_ms * 10_000);
+    std::fs::write(&path, [0, 1, 731 * DAY_MS].map(line).concat()).unwrap();
+    let trace = path.to_string_lossy().into_owned();
+    let replayed = |settings: &[(&str, &str)]| {
+        let mut target = ScriptedTarget::new(CAPACITY, Reply::after_ns(10 * MS));
+        let common = [("trace", trace.as_str()), ("purge", "false"), ("fill", "false")];
+        let outcome =
+            run_test(&mut target, dir.path(), "replay", &[common.as_slice(), settings].concat());
+        outcome.map_err(|error| (error.to_string(), target.events().len()))
+    };
+    for idle in ["real", "cap:31d"] {
+        for form in ["open", "closed"] {
+            let (error, events) = replayed(&[("idle", idle), ("form", form)]).unwrap_err();
+            let days = if idle == "real" { "731.0 days" } else { "31.0 days" };
+            assert!(error.contains(days) && error.contains("--set idle=cap:25ms"), "{error}");
+            assert_eq!(events, 0);
+        }
+    }
+    let outcome = replayed(&[("idle", "cap:25ms")]).unwrap();
+    assert_eq!(outcome.run.status, RunStatus::Complete);
+}

@@ -85,6 +85,8 @@ pub fn replay<T: Target>(
             end = Some(End::Failed);
         } else if observer.interrupted.load(Ordering::Relaxed) {
             end = Some(End::Interrupted);
+        } else if recorder.is_overlong(target.now()) {
+            end = Some(End::Overlong);
         }
     }
 }
@@ -146,15 +148,13 @@ impl<'a> Replay<'a> {
             self.due_ns = None;
             return Ok(());
         };
-        let pause_ns = self.spec.idle.pause_ns(head.pause_ns);
-        self.due_ns = match self.spec.form {
+        self.due_ns = self.spec.wait_ns(head).map(|wait_ns| match self.spec.form {
             Form::Open => {
-                self.plan_ns = self.plan_ns.saturating_add(pause_ns);
-                Some(self.plan_ns)
+                self.plan_ns = self.plan_ns.saturating_add(wait_ns);
+                self.plan_ns
             }
-            Form::Closed if head.queue_depth <= 1 => Some(self.issued_ns.saturating_add(pause_ns)),
-            Form::Closed => None,
-        };
+            Form::Closed => self.issued_ns.saturating_add(wait_ns),
+        });
         Ok(())
     }
 

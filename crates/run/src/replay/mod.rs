@@ -22,8 +22,10 @@ use std::str::FromStr;
 use base::{Bytes, Nanos};
 
 use crate::error::RunError;
+use crate::recorder::LENGTH_MAX;
 
 pub use drive::{Observer, replay};
+use feed::Command;
 pub use feed::Feed;
 pub use meter::{Meter, Total, Totals};
 
@@ -46,6 +48,15 @@ impl Idle {
             Self::Real => recorded_ns,
             Self::Cap(cap) => recorded_ns.min(cap.0),
             Self::None => 0,
+        }
+    }
+
+    /// True where a few commands may take years: without, there is at most a second for each.
+    fn is_open_ended(self) -> bool {
+        match self {
+            Self::Real => true,
+            Self::Cap(cap) => cap > Nanos::SECOND,
+            Self::None => false,
         }
     }
 }
@@ -152,5 +163,34 @@ impl ReplaySpec {
         }
         let source = load::trace::open(&self.trace, &load::trace::ImportOptions::default())?;
         Feed::new(source, self)
+    }
+
+    /// How long a command waits for its time, from the one before; `None` where only depth decides.
+    fn wait_ns(&self, command: &Command) -> Option<u64> {
+        let waits = self.form == Form::Open || command.queue_depth <= 1;
+        waits.then(|| self.idle.pause_ns(command.pause_ns))
+    }
+
+    /// Refuses a trace whose pauses alone take longer than a phase may. To know that, it is read once.
+    ///
+    /// # Errors
+    /// [`RunError::Usage`] with its length; [`RunError::Trace`] where it cannot be read.
+    pub fn check_length(&self) -> Result<(), RunError> {
+        if !self.idle.is_open_ended() {
+            return Ok(());
+        }
+        let (mut feed, mut waits_ns) = (self.feed()?, 0_u64);
+        while let Some(command) = feed.next_command()? {
+            waits_ns = waits_ns.saturating_add(self.wait_ns(&command).unwrap_or(0));
+        }
+        if waits_ns <= LENGTH_MAX.0 {
+            return Ok(());
+        }
+        Err(RunError::Usage(format!(
+            "the pauses of {} that are kept take {:.1} days, and a replay may take 30: there is a row for each second; \
+             shorten them with --set idle=cap:25ms or --set idle=none (`trace replay`: --idle)",
+            self.trace,
+            Nanos(waits_ns).as_secs_f64() / 86_400.0
+        )))
     }
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use base::Nanos;
 use io::affinity::Stay;
-use io::{Rest, Target};
+use io::{IoError, Rest, Target};
 use load::{Generator, Pacing};
 use result::rows::{PhaseRows, SecondRow};
 use result::schema::{Phase, RunStatus};
@@ -161,6 +161,7 @@ impl Session {
             (Err(error), _) => self.fail(error),
             (Ok(_), Some(failed)) => self.fail(failed.into()),
             (Ok(End::Interrupted), None) => self.run.status = RunStatus::Interrupted,
+            (Ok(End::Overlong), None) => self.fail(overlong(spec, &phase)),
             (Ok(_), None) => {}
         }
         (phase, rows)
@@ -186,6 +187,16 @@ fn row_event(row: &SecondRow, bytes_done: u64) -> Event {
         elapsed: Nanos(row.start_ns + row.duration_ns),
         latency_ns_p99: row.latency_ns_p99,
     }
+}
+
+/// A phase that should have ended by itself.
+fn overlong(spec: &PhaseSpec, phase: &Phase) -> RunError {
+    let context = format!(
+        "phase `{}` was stopped after 30 days on the target's clock, of which there is a row for each second: it \
+         had done {} commands and {} bytes; for a shorter one use less of the target (--span)",
+        spec.name, phase.ios, phase.bytes
+    );
+    RunError::Target(IoError::Device { context, source: std::io::ErrorKind::TimedOut.into() })
 }
 
 /// The end of a phase whose target was slower than the rate asked for.

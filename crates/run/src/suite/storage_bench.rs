@@ -95,6 +95,7 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     let mut spec = spec(params, site)?;
     // Opened here so that a wrong name is told before anything is touched.
     let info = spec.feed()?.info();
+    spec.check_length()?;
     spec.moved_bytes = info.published.as_ref().map(|p| (p.read_bytes, p.write_bytes));
     let (purge, fill): (bool, bool) = (params.get("purge")?, params.get("fill")?);
     let mut phases = Vec::new();
