@@ -8,6 +8,7 @@ mod args;
 mod cmd;
 mod failure;
 mod output_file;
+mod stop;
 mod target;
 mod ui;
 
@@ -33,7 +34,8 @@ fn main() -> ExitCode {
         Err(error) => return failure::usage_exit(&error),
     };
     let format = args.format();
-    let code = dispatch(args).unwrap_or_else(|error| {
+    let listening = stop::at_once().map_err(anyhow::Error::from);
+    let code = listening.and_then(|()| dispatch(args)).unwrap_or_else(|error| {
         let failure = Failure::from_error(&error);
         failure.print(format);
         failure.exit_code

@@ -48,6 +48,7 @@ impl OutputFile {
     /// What the operating system says of the signals.
     pub fn remove_when_stopped(&self) -> io::Result<()> {
         let path = self.temporary.get_ref().path().to_owned();
+        crate::stop::button()?;
         let mut signals = Signals::new([SIGINT, SIGTERM])?;
         std::thread::spawn(move || {
             if signals.forever().next().is_some() {

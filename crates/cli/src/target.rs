@@ -51,6 +51,22 @@ pub fn is_simulated(spec: &TargetSpec) -> bool {
     matches!(spec, TargetSpec::Sim { .. })
 }
 
+/// Bytes of memory that it takes to simulate the drive; nothing for other targets.
+pub fn memory_bytes(spec: &TargetSpec) -> Result<u64, IoError> {
+    match spec {
+        TargetSpec::Sim { name, settings } => io::engine::sim::memory_bytes(name, settings),
+        _ => Ok(0),
+    }
+}
+
+/// Refuses a simulated drive that does not fit into the memory.
+pub fn check_memory(spec: &TargetSpec) -> Result<(), IoError> {
+    match spec {
+        TargetSpec::Sim { .. } => io::memory::check(&spec.to_string(), memory_bytes(spec)?),
+        _ => Ok(()),
+    }
+}
+
 /// Refuses a method of purging where there is none to choose.
 pub fn check_purge(spec: &TargetSpec, wanted: Option<PurgeMethod>) -> Result<(), IoError> {
     let instead = match spec {

@@ -15,6 +15,7 @@ mod output;
 mod recording;
 mod simulated;
 mod stall;
+mod stopped;
 mod suite;
 mod traces;
 mod usage;

@@ -39,6 +39,7 @@ pub fn run(args: &SpareArgs) -> anyhow::Result<u8> {
         print_plan(args, &search, &described, cost);
         return Ok(EXIT_DONE);
     }
+    target::check_memory(&spec)?;
     if !args.drive.quiet {
         talk!("{}", announcement(&search, cost));
     }
@@ -101,12 +102,14 @@ fn print_plan(args: &SpareArgs, search: &Search, described: &Described, cost: Co
                 "target": args.target, "holds": search.floor().in_words(), "destructive": erases,
                 "tries_max": search.tries_max(), "bytes_written_estimate": cost.written_bytes,
                 "duration_ns_estimate": cost.time.map(|time| time.0), "needs": described.needs(),
+                "refused_now": described.refused_now(),
             })
         ),
         Format::Text => {
             let destroys = if erases { " DESTROYS DATA;" } else { "" };
             data!("{}:{destroys} {}", described.identity.name, announcement(search, cost));
             described.needs().iter().for_each(|needs| data!("  needs {needs}"));
+            plan::print_refusals(described);
         }
     }
 }

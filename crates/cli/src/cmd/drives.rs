@@ -11,7 +11,7 @@ use crate::ui::table::{self, bytes, count};
 
 pub fn check(args: &DrivesCheckArgs) -> anyhow::Result<u8> {
     let name = args.file.display().to_string();
-    let text = std::fs::read_to_string(&args.file)
+    let text = io::small_file::read(&args.file)
         .map_err(|error| IoError::Usage(format!("drive model `{name}` cannot be read: {error}")))?;
     let usage = |error: sim::ModelError| IoError::Usage(error.to_string());
     let model = Model::load(&name, &text, &[]).map_err(usage)?;

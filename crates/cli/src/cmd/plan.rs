@@ -54,6 +54,11 @@ impl Described {
         self.needs.as_deref()
     }
 
+    /// Reasons why a run would be refused now: code and message.
+    pub fn refused_now(&self) -> Vec<(&'static str, &str)> {
+        self.refusals.iter().map(|refusal| (refusal.code, &*refusal.message)).collect()
+    }
+
     /// The method that a run would purge with, where there is a choice.
     pub fn purge_method(
         &self,
@@ -105,7 +110,12 @@ pub fn describe(spec: &TargetSpec) -> Result<Described, IoError> {
     match spec {
         TargetSpec::Sim { name, settings } => {
             let (identity, limits) = io::engine::sim::describe(&spec.to_string(), name, settings)?;
-            Ok(Described::harmless(identity, limits))
+            let bytes = io::engine::sim::memory_bytes(name, settings)?;
+            let refusal = io::memory::check(&spec.to_string(), bytes).err();
+            let refusal = refusal
+                .map(|error| guard::Refusal { code: "unsupported", message: error.to_string() });
+            let refusals = refusal.into_iter().collect();
+            Ok(Described { refusals, ..Described::harmless(identity, limits) })
         }
         TargetSpec::File { path, size_bytes, .. } => describe_file(spec, path, *size_bytes),
         TargetSpec::Block { path } => Ok(describe_block(spec, &guard::inspect(path)?)),
@@ -249,7 +259,6 @@ fn document(described: &Described, plan: &Plan, method: Option<PurgeMethod>) -> 
         .flat_map(|step| step.phases().iter().map(|phase| (phase, step.rounds_max())))
         .map(|(phase, rounds_max)| phase_document(phase, rounds_max))
         .collect();
-    let refusals: Vec<_> = described.refusals.iter().map(|r| (r.code, &r.message)).collect();
     let purge_options: Vec<_> = described
         .purge_options
         .iter()
@@ -262,7 +271,7 @@ fn document(described: &Described, plan: &Plan, method: Option<PurgeMethod>) -> 
         "simulated": described.identity.kind == TargetKind::Simulated,
         "capacity_bytes": described.identity.capacity_bytes,
         "span_bytes": plan.span.span_bytes, "variant": plan.span.variant,
-        "phases": phases, "notes": plan.procedure.notes, "refused_now": refusals,
+        "phases": phases, "notes": plan.procedure.notes, "refused_now": described.refused_now(),
         "needs": described.needs,
         "purge_method": method.map(PurgeMethod::name), "purge_options": purge_options,
     })
@@ -296,6 +305,11 @@ fn print(described: &Described, plan: &Plan, method: Option<PurgeMethod>) {
     if let Some(needs) = &described.needs {
         data!("  needs {needs}");
     }
+    print_refusals(described);
+}
+
+/// Says why a run would be refused now.
+pub fn print_refusals(described: &Described) {
     for refusal in &described.refusals {
         data!("  would be refused ({}): {}", refusal.code, refusal.message);
     }

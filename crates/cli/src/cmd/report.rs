@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use result::report::{Page, Report, build};
+use base::Bytes;
+use result::report::{Page, Report, ReportError, build};
 use result::store::{RunDir, resolve_run};
 
 use crate::args::{Format, ReportArgs};
@@ -10,19 +11,39 @@ use crate::failure::EXIT_DONE;
 use crate::output_file::OutputFile;
 use crate::ui::out::data;
 
+/// The longest page: the one of this program is a hundredth of it.
+const PAGE_BYTES_MAX: u64 = 64 << 20;
+
 pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     let mut runs = Vec::new();
     for name in &args.runs {
         runs.push(RunDir::open(&resolve_run(&args.library, name)?)?);
     }
     let title = args.title.as_deref().unwrap_or_else(|| heading(&runs));
-    let page = Page::load(args.web.as_deref())?;
+    let page = load_page(args.web.as_deref())?;
     let path = write_page(&args.output, &page, &build(title, &runs)?)?;
     match args.format {
         Format::Json => data!("{}", serde_json::json!({ "report": path })),
         Format::Text => data!("{path}"),
     }
     Ok(EXIT_DONE)
+}
+
+/// The page that a report goes into. It is read whole, so that an endless file must not be one.
+///
+/// # Errors
+/// Where there is no page, or the file cannot be one.
+pub fn load_page(from: Option<&Path>) -> Result<Page, ReportError> {
+    let endless = |path: &&Path| {
+        let found = std::fs::metadata(path);
+        found.is_ok_and(|found| !found.is_file() || found.len() > PAGE_BYTES_MAX)
+    };
+    if let Some(path) = from.filter(endless) {
+        let words = format!("expected a regular file of at most {}", Bytes(PAGE_BYTES_MAX));
+        let source = std::io::Error::new(std::io::ErrorKind::InvalidInput, words);
+        return Err(ReportError::PageUnreadable { path: path.to_owned(), source });
+    }
+    Page::load(from)
 }
 
 /// Writes a report and says where it is.

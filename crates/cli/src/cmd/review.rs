@@ -89,7 +89,7 @@ struct Part {
 pub fn run(args: &ReviewArgs) -> anyhow::Result<u8> {
     let (parts, skipped) = parts(args)?;
     // Before hours are spent on what it shows.
-    let page = Page::load(args.web.as_deref())?;
+    let page = report::load_page(args.web.as_deref())?;
     OutputFile::check(&args.output)?;
     announce(args, &parts, &skipped);
     restore::before_a_run();
@@ -126,6 +126,7 @@ fn parts(args: &ReviewArgs) -> anyhow::Result<(Vec<Part>, Vec<String>)> {
     for text in &args.targets {
         let spec: TargetSpec = text.parse()?;
         target::check_engine(&spec, &args.drive.engine)?;
+        target::check_memory(&spec)?;
         let described = plan::describe(&spec)?;
         let quick = args.quick || !args.full && !target::is_simulated(&spec);
         let entries = match (args.pts, quick) {

@@ -4,8 +4,8 @@
 //! by side, since nothing disturbs virtual time.
 
 use std::path::PathBuf;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use io::{OpenOptions, Target, TargetSpec};
@@ -16,6 +16,7 @@ use run::{Control, Event, Outcome, Request, RunError, SpanRequest};
 use crate::args::{Format, RunArgs, TestArgs};
 use crate::cmd::{plan, restore, show};
 use crate::failure::{EXIT_DONE, EXIT_INTERRUPTED, EXIT_IO, EXIT_VERDICT, Failure};
+pub use crate::stop::button as stop_button;
 use crate::target::{self, Visitor};
 use crate::ui::out::{data, talk};
 use crate::ui::progress::Progress;
@@ -87,22 +88,12 @@ fn jobs(args: &RunArgs) -> anyhow::Result<Vec<Job>> {
         let spec: TargetSpec = text.parse()?;
         target::check_purge(&spec, args.test.common.purge)?;
         target::check_engine(&spec, &args.drive.engine)?;
+        target::check_memory(&spec)?;
         for span in args.test.spans() {
             jobs.push(Job { spec: spec.clone(), span });
         }
     }
     Ok(jobs)
-}
-
-/// A flag that the first Ctrl-C sets; the second ends the program at once.
-pub fn stop_button() -> anyhow::Result<Arc<AtomicBool>> {
-    let flag = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        let code = i32::from(EXIT_INTERRUPTED);
-        signal_hook::flag::register_conditional_shutdown(signal, code, Arc::clone(&flag))?;
-        signal_hook::flag::register(signal, Arc::clone(&flag))?;
-    }
-    Ok(flag)
 }
 
 fn side_by_side(
@@ -113,7 +104,9 @@ fn side_by_side(
     progress: &Progress,
     done: &mut [Option<Done>],
 ) {
-    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(indices.len());
+    let needed_bytes = indices.iter().map(|&index| target::memory_bytes(&tasks[index].0.spec));
+    let fitting = fitting(needed_bytes.flatten().collect(), io::memory::available_bytes());
+    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(fitting);
     let waiting = Mutex::new(indices.iter());
     let results = Mutex::new(done);
     std::thread::scope(|scope| {
@@ -131,6 +124,17 @@ fn side_by_side(
             });
         }
     });
+}
+
+/// Simulated drives that fit into the memory at a time, whichever they are; one has been found to.
+fn fitting(mut needed_bytes: Vec<u64>, available_bytes: Option<u64>) -> usize {
+    needed_bytes.sort_unstable_by_key(|&bytes| std::cmp::Reverse(bytes));
+    let available_bytes = available_bytes.unwrap_or(u64::MAX);
+    let together = needed_bytes.iter().scan(0_u64, |sum, &bytes| {
+        *sum = sum.saturating_add(bytes);
+        Some(*sum)
+    });
+    together.take_while(|&sum| sum <= available_bytes).count().max(1)
 }
 
 fn unix_ns() -> u64 {
@@ -312,5 +316,19 @@ pub fn exit_code(failures: &[Failure], interrupted: bool) -> u8 {
         Some(_) => EXIT_IO,
         None if interrupted => EXIT_INTERRUPTED,
         None => EXIT_DONE,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_drives_run_side_by_side_as_fit_into_the_memory() {
+        let needed = || vec![1, 5, 3];
+        for (available, expected) in [(4, 1), (5, 1), (8, 2), (9, 3), (100, 3)] {
+            assert_eq!(fitting(needed(), Some(available)), expected, "{available}");
+        }
+        assert_eq!(fitting(needed(), None), 3);
     }
 }

@@ -2,6 +2,7 @@
 //! live until enough commands have ended.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::str::FromStr;
 
 use base::{Completion, Nanos, Op, Ratio, TelemetryRow};
@@ -12,9 +13,13 @@ use crate::error::IoError;
 use crate::identity::{Identity, TargetKind};
 use crate::purge::Waiter;
 use crate::target::{Limits, PurgeMethod, Rest, Target};
+use crate::{memory, small_file};
 
 /// Longest single command of a simulated drive: what an ATA command can carry.
 const TRANSFER_BYTES_MAX: u32 = 32 << 20;
+
+/// Memory beside the maps of a drive: rows and histograms of a long run.
+const OTHER_BYTES: u64 = 64 << 20;
 
 /// A simulated drive.
 #[derive(Debug)]
@@ -33,7 +38,7 @@ fn model_text(name: &str) -> Result<String, IoError> {
     }
     let is_path = name.contains('/') || name.ends_with(".toml");
     if is_path {
-        return std::fs::read_to_string(name).map_err(|error| {
+        return small_file::read(Path::new(name)).map_err(|error| {
             IoError::Usage(format!("drive model `{name}` cannot be read: {error}"))
         });
     }
@@ -77,6 +82,26 @@ fn resolve(name: &str, keys: &[(String, String)]) -> Result<(Model, Config), IoE
 /// As [`SimTarget::open`].
 pub fn configure(name: &str, keys: &[(String, String)]) -> Result<Config, IoError> {
     resolve(name, keys).map(|(_, config)| config)
+}
+
+/// Bytes of memory that a simulated drive takes, about: the maps of the drive as [`sim::ftl::Ftl`] has them, and the
+/// rest of the program.
+///
+/// # Errors
+/// As [`SimTarget::open`].
+pub fn memory_bytes(name: &str, keys: &[(String, String)]) -> Result<u64, IoError> {
+    resolve(name, keys).map(|(_, config)| needed_bytes(&config))
+}
+
+fn needed_bytes(config: &Config) -> u64 {
+    const PAGE_NUMBER_BYTES: u64 = size_of::<u32>() as u64;
+    let geometry = &config.geometry;
+    // A drive that compresses also knows how much of each page is left.
+    let logical_bytes = PAGE_NUMBER_BYTES + u64::from(geometry.page_granules > 1);
+    OTHER_BYTES
+        + u64::from(geometry.logical_pages) * logical_bytes
+        + u64::from(geometry.physical_pages()) * PAGE_NUMBER_BYTES
+        + u64::from(config.read_cache_pages) * PAGE_NUMBER_BYTES
 }
 
 /// Who a simulated drive would be and what it would take, without building it.
@@ -163,9 +188,11 @@ impl SimTarget {
     /// value of the model by its dotted name; `spec` is the whole target string, for the result.
     ///
     /// # Errors
-    /// [`IoError::Usage`] where the model or a key is unknown or breaks a rule.
+    /// [`IoError::Usage`] where the model or a key is unknown or breaks a rule; [`IoError::Unsupported`] where its maps
+    /// do not fit into the memory.
     pub fn open(spec: &str, name: &str, keys: &[(String, String)]) -> Result<Self, IoError> {
         let (model, config) = resolve(name, keys)?;
+        memory::check(spec, needed_bytes(&config))?;
         let name = name_of(&model, keys);
         Ok(Self { spec: spec.to_owned(), name, model, device: Device::new(config) })
     }
@@ -293,6 +320,19 @@ mod tests {
             ("interface.logical_block_bytes", "512"),
         ];
         assert_eq!(limits("samsung-840-pro-256gb", &changes), (512, 4096, 256));
+    }
+
+    #[test]
+    fn the_memory_of_a_drive_is_that_of_its_maps() {
+        for name in ["samsung-840-pro-256gb", "ocz-vertex-3-240gb"] {
+            let keys = [("scale".to_owned(), "1/64".to_owned())];
+            let target = SimTarget::open("sim:", name, &keys).expect("a valid model");
+            let ftl = target.device().ftl();
+            let pages = u64::from(target.config().geometry.logical_pages);
+            let sizes_bytes = if ftl.geometry.page_granules > 1 { pages } else { 0 };
+            let bytes = 4 * (ftl.l2p.len() + ftl.p2l.len()) as u64 + sizes_bytes;
+            assert_eq!(memory_bytes(name, &keys).expect("a valid model"), bytes + OTHER_BYTES);
+        }
     }
 
     #[test]

@@ -1,7 +1,5 @@
 //! `ssdlab trace record`: what a running system asks of a device.
 
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use io::block_tracer::BlockTracer;
@@ -14,13 +12,12 @@ use crate::args::Format;
 use crate::args::trace::TraceRecordArgs;
 use crate::failure::EXIT_DONE;
 use crate::output_file::OutputFile;
+use crate::stop;
 use crate::ui::out::{data, talk};
 
 pub fn run(args: &TraceRecordArgs) -> anyhow::Result<u8> {
-    let stop = Arc::new(AtomicBool::new(false));
-    for signal in [signal_hook::consts::SIGINT, signal_hook::consts::SIGTERM] {
-        signal_hook::flag::register(signal, Arc::clone(&stop))?;
-    }
+    // The tracer's settings are put back, however impatient somebody is.
+    let stop = stop::patient_button()?;
     let duration = args.duration.map(|duration| Duration::from_nanos(duration.0));
     let mut file = OutputFile::create(&args.output)?;
     let tracer = BlockTracer::start(&args.device, duration, stop)?;

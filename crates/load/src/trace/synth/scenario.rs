@@ -1,6 +1,8 @@
 //! The description of work: phases, programs that run side by side in them, and the totals that must come out.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 
 use base::{Bytes, Nanos};
@@ -14,6 +16,9 @@ const BUILT_IN: [(&str, &str); 3] = [
     ("light-2011", include_str!("../../../scenarios/light-2011.toml")),
     ("destroyer-2013", include_str!("../../../scenarios/destroyer-2013.toml")),
 ];
+
+/// The longest scenario file that is read.
+const FILE_BYTES_MAX: u64 = 16 << 20;
 
 /// Names of the scenarios that ship with ssdlab.
 pub fn built_in() -> impl Iterator<Item = &'static str> {
@@ -139,7 +144,7 @@ impl Scenario {
                 "there is no scenario `{name}`; known are {known}, or give the path of a TOML file: ./my-work.toml"
             )));
         }
-        let text = std::fs::read_to_string(name).map_err(TraceError::read(name))?;
+        let text = read(name).map_err(TraceError::read(name))?;
         Self::parse(name, &text)
     }
 
@@ -191,6 +196,18 @@ impl Scenario {
             phase.check().map_err(|reason| format!("phase {}: {reason}", phase.name))
         })
     }
+}
+
+/// The text of a scenario file; an endless one must not fill the memory.
+fn read(name: &str) -> std::io::Result<String> {
+    let mut text = String::new();
+    File::open(name)?.take(FILE_BYTES_MAX + 1).read_to_string(&mut text)?;
+    if text.len() as u64 <= FILE_BYTES_MAX {
+        return Ok(text);
+    }
+    let words =
+        format!("it is longer than {}, the most that a scenario has", Bytes(FILE_BYTES_MAX));
+    Err(std::io::Error::new(std::io::ErrorKind::FileTooLarge, words))
 }
 
 fn within(name: &str, value: f64, low: f64, high: f64) -> Result<(), String> {
