@@ -115,8 +115,8 @@ impl OpenOptions {
 /// Opens a regular file as a target; `size_bytes` and `keep` as in [`crate::TargetSpec::File`].
 ///
 /// A file that does not exist is created with all its blocks allocated, and removed when the
-/// target is dropped unless `keep` is set. One that exists keeps size and content until
-/// [`Target::confirm_identity`] or the purge: whoever writes calls the former first, once nothing can
+/// target is dropped unless `keep` is set and it has passed [`Target::confirm_identity`]. One that exists keeps size and
+/// content until [`Target::confirm_identity`] or the purge: whoever writes calls the former first, once nothing can
 /// refuse the run any more.
 ///
 /// # Errors

@@ -244,12 +244,13 @@ fn unknown_key(text: &str, key: &str, scheme: &str, known: &str) -> IoError {
 }
 
 fn parse_size(text: &str, value: &str) -> Result<u64, IoError> {
-    let size: Bytes =
-        value.parse().map_err(|error| IoError::Usage(format!("size in `{text}`: {error}")))?;
+    let expected = "a multiple of 4096 up to 8191PiB, such as ?size=8GiB";
+    let size: Bytes = value.parse().map_err(|error| {
+        IoError::Usage(format!("size={value} in `{text}`: {error}; expected {expected}"))
+    })?;
     if size.0 == 0 || !size.0.is_multiple_of(4096) || i64::try_from(size.0).is_err() {
         return Err(IoError::Usage(format!(
-            "size={value} in `{text}` is {} bytes; expected a multiple of 4096 from 4096 to 8EiB, \
-             such as ?size=8GiB",
+            "size={value} in `{text}` is {} bytes; expected {expected}",
             size.0
         )));
     }
@@ -324,6 +325,8 @@ mod tests {
             ("file:/tmp/x?size=0", "multiple of 4096"),
             ("file:/tmp/x?size=5000", "multiple of 4096"),
             ("file:/tmp/x?size=big", "`big` is not a size"),
+            ("file:/tmp/x?size=8EiB", "size=8EiB in `file:/tmp/x?size=8EiB`"),
+            ("file:/tmp/x?size=8EiB", "up to 8191PiB"),
             ("file:/tmp/x?size=1GiB&keep=maybe", "neither true nor false"),
             ("sim:x?scale=1/64&seed=2&scale=1/32", "`scale=1/64` and `scale=1/32`"),
             ("file:/tmp/x?size=1MiB&size=2MiB", "`size=1MiB` and `size=2MiB`"),

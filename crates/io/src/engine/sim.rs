@@ -51,14 +51,16 @@ fn model_text(name: &str) -> Result<String, IoError> {
 }
 
 /// Takes a key that is no value of the model out of the list; the last one counts.
-fn take<T: FromStr>(keys: &mut Vec<(String, String)>, name: &str) -> Result<Option<T>, IoError>
-where
-    T::Err: std::fmt::Display,
-{
+fn take<T: FromStr>(
+    keys: &mut Vec<(String, String)>,
+    name: &str,
+    expected: &str,
+) -> Result<Option<T>, IoError> {
     let mut taken = None;
     for (_, value) in keys.extract_if(.., |(key, _)| key == name) {
-        let parsed = value.parse();
-        taken = Some(parsed.map_err(|error| IoError::Usage(format!("{name}={value}: {error}")))?);
+        let slip =
+            |_| IoError::Usage(format!("`{name}={value}` cannot be used; expected {expected}"));
+        taken = Some(value.parse().map_err(slip)?);
     }
     Ok(taken)
 }
@@ -68,8 +70,9 @@ fn resolve(name: &str, keys: &[(String, String)]) -> Result<(Model, Config), IoE
     let usage = |error: &dyn std::fmt::Display| IoError::Usage(error.to_string());
     let text = model_text(name)?;
     let mut overrides = keys.to_vec();
-    let scale = take(&mut overrides, "scale")?.unwrap_or(Ratio::ONE);
-    let seed = take(&mut overrides, "seed")?.unwrap_or(0);
+    let scale =
+        take(&mut overrides, "scale", "a share from 0 to 1 such as 1/64")?.unwrap_or(Ratio::ONE);
+    let seed = take(&mut overrides, "seed", "a whole number such as 7")?.unwrap_or(0);
     let model = Model::load(name, &text, &overrides).map_err(|error| usage(&error))?;
     let mut config = model.resolve(scale).map_err(|error| usage(&error))?;
     config.seed = seed;
@@ -320,6 +323,19 @@ mod tests {
             ("interface.logical_block_bytes", "512"),
         ];
         assert_eq!(limits("samsung-840-pro-256gb", &changes), (512, 4096, 256));
+    }
+
+    #[test]
+    fn keys_that_are_no_values_of_the_model_say_what_was_expected() {
+        for (key, value, expected) in
+            [("seed", "-1", "such as 7"), ("scale", "NaN", "such as 1/64")]
+        {
+            let keys = [(key.to_owned(), value.to_owned())];
+            let slip = describe("sim:", "samsung-840-pro-256gb", &keys);
+            let message = slip.map(|_| ()).expect_err(value).to_string();
+            assert!(message.contains(&format!("`{key}={value}`")), "{message}");
+            assert!(message.contains(expected), "{message}");
+        }
     }
 
     #[test]
