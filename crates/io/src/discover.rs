@@ -69,16 +69,21 @@ pub struct DeviceReport {
     /// File systems, partition tables and RAID marks; `None` where nobody looked or reading was
     /// not permitted.
     pub signatures: Option<Vec<Signature>>,
+    /// Written by the host since the drive was made; `None` where nobody looked or the drive does not tell.
+    pub host_written_bytes: Option<u64>,
 }
 
 impl DeviceReport {
-    /// The device in a few words: node, model, serial, size.
+    /// The device in a few words: node, model, serial, firmware, size, and how much was written to it.
     #[must_use]
     pub fn describe(&self) -> String {
         let mut words = vec![];
         words.extend(self.model.clone());
         words.extend(self.serial.as_ref().map(|serial| format!("serial {serial}")));
+        words.extend(self.firmware.as_ref().map(|firmware| format!("firmware {firmware}")));
         words.push(Bytes(self.capacity_bytes).to_string());
+        let terabytes = |bytes: u64| format!("{:.1} TB written so far", bytes as f64 / 1e12);
+        words.extend(self.host_written_bytes.map(terabytes));
         format!("{} ({})", self.node.display(), words.join(", "))
     }
 }
@@ -132,6 +137,7 @@ pub(crate) fn report(
         confirmations: confirmations(device, &node, serial.as_ref(), wwid.as_ref()),
         in_use: reasons(system, tables, device),
         signatures: None,
+        host_written_bytes: None,
         serial,
         wwid,
         node,

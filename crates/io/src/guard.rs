@@ -35,7 +35,9 @@ use rustix::fs::{FlockOperation, OFlags};
 use rustix::io::Errno;
 
 use crate::discover::{DeviceReport, report};
+use crate::engine::medium::Clock;
 use crate::error::IoError;
+use crate::health::{DriveProbe, HealthProbe};
 use crate::ioctl;
 use crate::sysfs::{Device, DeviceNumber, System};
 use signature::{ReadAt, Signature};
@@ -85,6 +87,7 @@ pub fn inspect(path: &Path) -> Result<DeviceReport, IoError> {
     let (node, device) = resolve(&system, path)?;
     let mut found = report(&system, &usage::Tables::read(&system), &device, node);
     found.signatures = probe(&found).ok();
+    found.host_written_bytes = host_written_bytes(&found);
     Ok(found)
 }
 
@@ -124,6 +127,10 @@ fn claim_for_writing(
     }
     if let Some(reason) = report.in_use.first() {
         return Err(reason.clone().into());
+    }
+    if consent.erase.is_none() {
+        // Whoever is asked for a confirmation sees which drive it is.
+        report.host_written_bytes = host_written_bytes(&report);
     }
     require_erase(&report, consent.erase)?;
     let file = open_exclusively(&report, true)?;
@@ -370,6 +377,13 @@ fn cannot_open(report: &DeviceReport, source: io::Error) -> IoError {
         ""
     };
     device_error(format!("cannot open {}{hint}", report.node.display()), source)
+}
+
+/// What was ever written to the drive, where it tells without being opened for writing.
+fn host_written_bytes(report: &DeviceReport) -> Option<u64> {
+    let node = open_node(report, OFlags::NONBLOCK, false).ok()?;
+    let probe = DriveProbe::new(&node, report.protocol, &report.name, Clock::start())?;
+    probe.read().ok()?.host_written_bytes
 }
 
 /// Looks for signatures through a reading descriptor of its own, page cache and all.

@@ -46,7 +46,10 @@ fn an_nvme_drive_tells_who_it_is() {
     assert_eq!(found.logical_block_bytes, 4096);
     assert_eq!(found.confirmations, ["S123", "eui.0025"]);
     assert_eq!(found.scheduler.as_deref(), Some("none"));
-    assert_eq!(found.describe(), "/dev/nvme0n1 (Fast Drive 1TB, serial S123, 1MiB)");
+    let words = "/dev/nvme0n1 (Fast Drive 1TB, serial S123, firmware 1B2Q, 1MiB";
+    assert_eq!(found.describe(), format!("{words})"));
+    let worn = DeviceReport { host_written_bytes: Some(12_340_000_000_000), ..found.clone() };
+    assert_eq!(worn.describe(), format!("{words}, 12.3 TB written so far)"));
     assert!(found.deallocate && found.in_use.is_empty());
 }
 
