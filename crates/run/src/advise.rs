@@ -10,6 +10,7 @@ use io::Identity;
 use result::schema::{Run, RunStatus};
 
 use crate::error::RunError;
+use crate::recorder::LENGTH_MAX;
 use crate::span::SpanRequest;
 use crate::suite::precondition::ONE_PASS;
 
@@ -181,7 +182,39 @@ impl Search {
             )));
         }
         let is_one_pass = raw.is_some();
-        Ok(Self { question, base_bytes, base, is_one_pass, spans_bytes })
+        let search = Self { question, base_bytes, base, is_one_pass, spans_bytes };
+        search.check_length(target)?;
+        Ok(search)
+    }
+
+    /// Refuses tries that would take longer than a test may.
+    fn check_length(&self, target: &Identity) -> Result<(), RunError> {
+        let (settle_s, measure_s) = self.lengths_s(self.spans_bytes[0]);
+        let most_s = LENGTH_MAX.0 / Nanos::SECOND.0;
+        if settle_s.saturating_add(measure_s) <= most_s {
+            return Ok(());
+        }
+        let days = |seconds: u64| seconds as f64 / 86_400.0;
+        Err(RunError::Usage(format!(
+            "to find out whether {} holds {} would take {:.1} days to settle and {:.1} to measure, and a try may take \
+             30; ask for a higher floor, or set the measured time with --measure, such as --measure 20m",
+            target.name,
+            self.question.floor.in_words(),
+            days(settle_s),
+            days(measure_s)
+        )))
+    }
+
+    /// Seconds that a try over this span takes to settle, and to measure.
+    fn lengths_s(&self, span_bytes: u64) -> (u64, u64) {
+        let rate_iops = self.question.floor.rate_iops(self.question.queue_depth);
+        let span_s = span_bytes / BLOCK_BYTES / rate_iops;
+        let whole_s = |time: Nanos| time.0.div_ceil(Nanos::SECOND.0);
+        let measure_s = self.question.measure.map_or(span_s / MEASURED_PART, whole_s);
+        let measure_s = measure_s.max(MEASURE_MIN_S);
+        // After the pass only what it could not know has to settle.
+        let settle_s = if self.is_one_pass { measure_s / 2 } else { SETTLE_SPANS * span_s };
+        (settle_s.max(1), measure_s)
     }
 
     /// The most tries that the search can take.
@@ -205,14 +238,7 @@ impl Search {
 
     fn try_at(&self, index: usize) -> Try {
         let span_bytes = self.spans_bytes[index];
-        let rate_iops = self.question.floor.rate_iops(self.question.queue_depth);
-        let span_s = span_bytes / BLOCK_BYTES / rate_iops;
-        let whole_s = |time: Nanos| time.0.div_ceil(Nanos::SECOND.0);
-        let measure_s = self.question.measure.map_or(span_s / MEASURED_PART, whole_s);
-        let measure_s = measure_s.max(MEASURE_MIN_S);
-        // After the pass only what it could not know has to settle.
-        let settle_s = if self.is_one_pass { measure_s / 2 } else { SETTLE_SPANS * span_s };
-        let settle_s = settle_s.max(1);
+        let (settle_s, measure_s) = self.lengths_s(span_bytes);
         let mut settings = vec![
             ("duration", format!("{}s", settle_s + measure_s)),
             ("steady_from", format!("{settle_s}s")),
@@ -290,6 +316,13 @@ fn check(question: &Question, raw: Option<u64>, target: &Identity) -> Result<(),
     }
     if question.step.is_zero() || question.queue_depth == 0 {
         return usage("--step and --queue-depth must be more than 0".to_owned());
+    }
+    if let Some(measure) =
+        question.measure.filter(|measure| measure.0 < MEASURE_MIN_S * Nanos::SECOND.0)
+    {
+        return usage(format!(
+            "--measure {measure} is too short; expected {MEASURE_MIN_S}s at least: there is one figure a second"
+        ));
     }
     match raw {
         Some(raw) if raw < target.capacity_bytes => usage(format!(

@@ -1,6 +1,9 @@
 //! Parameters of a test: declared with default and meaning, set by `--set name=value`.
 
-use std::str::FromStr;
+use std::any::Any;
+use std::fmt::Display;
+use std::num::{IntErrorKind, ParseIntError};
+use std::str::{FromStr, ParseBoolError};
 
 use base::{Bytes, Nanos};
 
@@ -63,12 +66,10 @@ impl Params {
     /// [`RunError::Usage`] where its text is no `T`.
     pub fn get<T: FromStr>(&self, name: &str) -> Result<T, RunError>
     where
-        T::Err: std::fmt::Display,
+        T::Err: Display + 'static,
     {
         let text = self.values.iter().find(|(known, _)| *known == name).map_or("", |(_, v)| v);
-        text.parse().map_err(|error| {
-            RunError::Usage(format!("`--set {name}={text}` cannot be used: {error}"))
-        })
+        text.parse().map_err(|error| unusable(name, text, &error))
     }
 
     /// The text of a declared parameter, as the user wrote it.
@@ -89,6 +90,30 @@ impl Params {
         Err(RunError::Usage(format!(
             "`--set {name}={duration}` must lie between 1s and 30d: there is one sample a second"
         )))
+    }
+
+    /// A length of time in which nothing is done, up to 30 days.
+    ///
+    /// # Errors
+    /// [`RunError::Usage`] where it is none, or longer.
+    pub fn pause(&self, name: &str) -> Result<Nanos, RunError> {
+        let pause = self.get(name)?;
+        self.pauses(name).map(|_| pause)
+    }
+
+    /// Several of them, with commas between.
+    ///
+    /// # Errors
+    /// As [`Params::pause`] and [`Params::list`].
+    pub fn pauses(&self, name: &str) -> Result<Vec<Nanos>, RunError> {
+        let pauses: Vec<Nanos> = self.list(name)?;
+        match pauses.iter().find(|pause| **pause > LENGTH_MAX) {
+            None => Ok(pauses),
+            Some(_) => Err(RunError::Usage(format!(
+                "`--set {name}={}` must be at most 30d: there is one sample a second",
+                self.text(name)
+            ))),
+        }
     }
 
     /// The size of a command, 512 B to 32 MiB.
@@ -137,14 +162,10 @@ impl Params {
     /// [`RunError::Usage`] where one of them is no `T`, or stands there twice.
     pub fn list<T: FromStr + PartialEq>(&self, name: &str) -> Result<Vec<T>, RunError>
     where
-        T::Err: std::fmt::Display,
+        T::Err: Display + 'static,
     {
         let text: String = self.get(name)?;
-        let parse = |part: &str| {
-            part.trim().parse().map_err(|error| {
-                RunError::Usage(format!("`--set {name}={text}` cannot be used: {error}"))
-            })
-        };
+        let parse = |part: &str| part.trim().parse().map_err(|error| unusable(name, &text, &error));
         let values: Vec<T> = text.split(',').map(parse).collect::<Result<_, _>>()?;
         let repeated = |(index, _): &(usize, &str)| values[..*index].contains(&values[*index]);
         match text.split(',').enumerate().find(repeated) {
@@ -160,6 +181,19 @@ impl Params {
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.values.iter().map(|(name, value)| (*name, value.as_str()))
     }
+}
+
+/// The words of the standard library for numbers tell neither what was expected nor an example.
+fn unusable<E: Display + 'static>(name: &str, text: &str, error: &E) -> RunError {
+    let words = error.to_string();
+    let error: &dyn Any = error;
+    let reason = match error.downcast_ref::<ParseIntError>().map(ParseIntError::kind) {
+        Some(IntErrorKind::PosOverflow) => "the number is too large".to_owned(),
+        Some(_) => "expected a whole number such as 7".to_owned(),
+        None if error.is::<ParseBoolError>() => "expected true or false".to_owned(),
+        None => words,
+    };
+    RunError::Usage(format!("`--set {name}={text}` cannot be used: {reason}"))
 }
 
 fn unknown(declared: &[Param], name: &str, text: &str) -> RunError {
@@ -230,6 +264,29 @@ mod tests {
             assert!(error.contains(&format!("`--set sizes={text}`")), "{error}");
             assert!(error.contains(twice), "{error}");
         }
+    }
+
+    #[test]
+    fn numbers_flags_and_pauses_say_what_was_expected() {
+        let slip = |text: &str| {
+            let params = set("duration", text).unwrap();
+            let error = |result: Result<(), RunError>| result.unwrap_err().to_string();
+            [
+                error(params.get::<u32>("duration").map(|_| ())),
+                error(params.get::<bool>("duration").map(|_| ())),
+                error(params.pause("duration").map(|_| ())),
+            ]
+        };
+        let [number, flag, pause] = slip("-3");
+        assert!(number.ends_with("expected a whole number such as 7"), "{number}");
+        assert!(
+            flag.ends_with("`--set duration=-3` cannot be used: expected true or false"),
+            "{flag}"
+        );
+        assert!(pause.contains("such as `60s`"), "{pause}");
+        assert!(slip("99999999999")[0].ends_with("too large"));
+        assert!(slip("31d")[2].contains("at most 30d"));
+        assert_eq!(set("duration", "0s").unwrap().pause("duration").unwrap(), Nanos(0));
     }
 
     #[test]

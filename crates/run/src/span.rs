@@ -72,7 +72,12 @@ fn spare(share: Ratio, target: &Identity) -> Result<Span, RunError> {
             target.name
         )));
     }
-    aligned(Bytes(left), share.to_string(), base)
+    aligned(Bytes(left), share.to_string(), base).map_err(|_| {
+        RunError::Usage(format!(
+            "--spare {share} leaves no whole block of {ALIGNMENT} of {} to use; ask for less, such as 25%",
+            target.name
+        ))
+    })
 }
 
 #[cfg(test)]

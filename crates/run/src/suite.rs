@@ -174,6 +174,18 @@ impl Site<'_> {
         }
     }
 
+    /// Writes the first `span_bytes` in LBA order, so that every LBA holds data.
+    #[must_use]
+    pub fn fill(&self, name: &str, span_bytes: u64) -> PhaseSpec {
+        steps::fill(name, span_bytes, self.fill_depth())
+    }
+
+    /// Commands that a fill keeps outstanding: nobody measures it, so it may be as fast as the target takes.
+    #[must_use]
+    pub fn fill_depth(&self) -> u32 {
+        steps::FILL_QUEUE_DEPTH.min(self.limits.queue_depth_max)
+    }
+
     /// Says that commands of this size are too small for the target.
     #[must_use]
     pub fn too_small(&self, block_bytes: u32) -> String {

@@ -1,7 +1,7 @@
 //! A test resolved against a target, before anything is touched.
 
 use io::{Identity, IoError, Limits};
-use load::Workload;
+use load::{Workload, WorkloadError};
 
 use super::Request;
 use crate::error::RunError;
@@ -68,11 +68,11 @@ pub fn plan(request: &Request, identity: &Identity, limits: &Limits) -> Result<P
         procedure.notes.push(REPLAYED_BY_ONE.to_owned());
     }
     let plan = Plan { params, span, procedure };
-    plan.phases().try_for_each(|phase| check_phase(phase, &site))?;
+    plan.phases().try_for_each(|phase| check_phase(phase, &plan.params, &site))?;
     Ok(plan)
 }
 
-fn check_phase(phase: &PhaseSpec, site: &Site<'_>) -> Result<(), RunError> {
+fn check_phase(phase: &PhaseSpec, params: &Params, site: &Site<'_>) -> Result<(), RunError> {
     let Site { identity, limits, .. } = site;
     let cannot_deallocate = || {
         Err(RunError::Target(IoError::Unsupported(format!(
@@ -84,7 +84,7 @@ fn check_phase(phase: &PhaseSpec, site: &Site<'_>) -> Result<(), RunError> {
         Action::Load { workload, .. } if workload.mix.deallocates() && !limits.deallocate => {
             cannot_deallocate()
         }
-        Action::Load { workload, .. } => check_workload(workload, identity, limits),
+        Action::Load { workload, .. } => check_workload(workload, params, site),
         Action::Deallocate { .. } if !limits.deallocate => cannot_deallocate(),
         Action::Purge
         | Action::Deallocate { .. }
@@ -94,17 +94,18 @@ fn check_phase(phase: &PhaseSpec, site: &Site<'_>) -> Result<(), RunError> {
     }
 }
 
-fn check_workload(
-    workload: &Workload,
-    identity: &Identity,
-    limits: &Limits,
-) -> Result<(), RunError> {
-    workload.check(limits.logical_block_bytes)?;
+fn check_workload(workload: &Workload, params: &Params, site: &Site<'_>) -> Result<(), RunError> {
+    let Site { identity, limits, .. } = site;
+    workload.check(limits.logical_block_bytes).map_err(|error| asked_for(params, &error))?;
     if workload.queue_depth > limits.queue_depth_max {
+        let (depth, most) = (workload.queue_depth, limits.queue_depth_max);
+        let way_out = depth_parameter(params, depth).map_or_else(
+            || "choose another test".to_owned(),
+            |name| format!("lower it with --set {name}={most}"),
+        );
         return Err(RunError::Usage(format!(
-            "queue depth {} is more than the {} commands that {} takes at a time; lower it with \
-             --set queue_depth={}",
-            workload.queue_depth, limits.queue_depth_max, identity.name, limits.queue_depth_max
+            "queue depth {depth} is more than the {most} commands that {} takes at a time; {way_out}",
+            identity.name
         )));
     }
     if workload.block_bytes > limits.transfer_bytes_max {
@@ -114,4 +115,22 @@ fn check_workload(
         )));
     }
     Ok(())
+}
+
+/// What is wrong with a workload, and the settings that made it so.
+fn asked_for(params: &Params, error: &WorkloadError) -> RunError {
+    let set = params.iter().filter(|(name, _)| params.is_set(name));
+    let set: Vec<_> = set.map(|(name, text)| format!("--set {name}={text}")).collect();
+    if set.is_empty() {
+        return RunError::Usage(error.to_string());
+    }
+    RunError::Usage(format!("{error} (asked for: {})", set.join(" ")))
+}
+
+/// The parameter that asks for this queue depth: a test may have several.
+fn depth_parameter(params: &Params, depth: u32) -> Option<&'static str> {
+    let asks =
+        |(name, text): &(&str, &str)| name.contains("queue_depth") && text.parse() == Ok(depth);
+    let named = |is_set| params.iter().find(|pair| asks(pair) && params.is_set(pair.0) == is_set);
+    named(true).or_else(|| named(false)).map(|(name, _)| name)
 }

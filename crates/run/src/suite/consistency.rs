@@ -58,7 +58,13 @@ pub const DEFINITION: Definition = Definition {
 fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     let duration = params.duration("duration")?;
     let steady_from: Nanos = params.get("steady_from")?;
-    let queue_depth: u32 = params.get("queue_depth")?;
+    if params.is_set("steady_from") && steady_from >= duration {
+        return Err(RunError::Usage(format!(
+            "`--set steady_from={steady_from}` leaves nothing of the {duration} that are measured; expected less than \
+             that, or a longer --set duration="
+        )));
+    }
+    let queue_depth = params.queue_depth("queue_depth")?;
     let pacing: Pacing = params.get("rate")?;
     let (block, fill_block) = (params.block_bytes("block")?, params.block_bytes("fill_block")?);
     let (purge, fill): (bool, bool) = (params.get("purge")?, params.get("fill")?);
@@ -76,7 +82,7 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     if let Some(pass) = &one_pass {
         phases.push(pass.phase.clone());
     } else if fill {
-        let workload = write(Order::SequentialOnce, fill_block, steps::FILL_QUEUE_DEPTH);
+        let workload = write(Order::SequentialOnce, fill_block, site.fill_depth());
         phases.push(steps::to_its_end("fill", workload));
     }
     let workload = Workload { pacing, ..write(Order::Uniform, block, queue_depth) };

@@ -76,7 +76,7 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     let (read, write) = (OpKind::Read, OpKind::Write);
     let mut list = vec![
         steps::purge().into(),
-        steps::fill("prepare", random_span).into(),
+        site.fill("prepare", random_span).into(),
         random("random_read", read, depth, Data::Incompressible),
         random("random_read_deep", read, deep, Data::Incompressible),
         random("random_write", write, depth, Data::Incompressible),
@@ -87,7 +87,7 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
         sequential("sequential_write", write),
     ];
     if fill {
-        list.push(steps::fill("fill", site.span_bytes).into());
+        list.push(site.fill("fill", site.span_bytes).into());
     }
     list.push(sequential("sequential_read", read));
     let config = steps::config([

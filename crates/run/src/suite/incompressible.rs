@@ -84,7 +84,7 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
         notes.push(site.too_small(SECTOR_BYTES));
     }
     if fill {
-        phases.push(steps::fill("fill", site.span_bytes));
+        phases.push(site.fill("fill", site.span_bytes));
     }
     phases.push(random("access_read", read, 4096, 1, site.span_bytes));
     let config = steps::config([

@@ -52,7 +52,7 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     let block = params.block_bytes("block")?;
     let pacing: Pacing = params.get("rate")?;
     let depth = queue_depth(params, site, pacing)?;
-    let mut phases = vec![steps::purge(), steps::fill("prepare", span)];
+    let mut phases = vec![steps::purge(), site.fill("prepare", span)];
     for (name, kind, order, _) in STEPS {
         let workload = Workload::new(kind, order, block, depth, span);
         phases.push(steps::for_time(name, Workload { pacing, ..workload }, time));

@@ -52,7 +52,7 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     let percents: Vec<u8> = params.list("read_percents")?;
     let (trims, flushes): (u8, u8) = (params.get("trim_percent")?, params.get("flush_percent")?);
     let data = steps::data(params, "data")?;
-    let mut phases = vec![steps::purge(), steps::fill("prepare", span)];
+    let mut phases = vec![steps::purge(), site.fill("prepare", span)];
     for &percent in &percents {
         let workload = Workload::new(OpKind::Write, Order::Uniform, block, depth, span);
         let workload = Workload { mix: mix(percent, trims, flushes), data, pacing, ..workload };

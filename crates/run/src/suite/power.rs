@@ -59,7 +59,7 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     let (block, write) = (steps::LINEAR_BLOCK_BYTES, OpKind::Write);
     let sequential = Workload::new(write, Order::Sequential, block, 1, site.span_bytes);
     let random = Workload::new(write, Order::Uniform, 4096, depth, random_span);
-    let mut phases = vec![steps::purge(), steps::fill("prepare", random_span)];
+    let mut phases = vec![steps::purge(), site.fill("prepare", random_span)];
     if site.limits.rest {
         phases.push(steps::set_rest("allow_rest", Rest::Allowed));
         phases.push(steps::idle("settle_slumber", settle));

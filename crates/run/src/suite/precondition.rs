@@ -49,7 +49,7 @@ impl OnePass {
                 steps::size(span_bytes)
             )));
         }
-        let depth = steps::FILL_QUEUE_DEPTH.min(site.limits.queue_depth_max);
+        let depth = site.fill_depth();
         let order = Order::OnePass { log_bytes };
         let workload = Workload::new(OpKind::Write, order, block_bytes, depth, span_bytes);
         let phase = steps::to_its_end("precondition", workload);

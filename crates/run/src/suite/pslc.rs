@@ -6,7 +6,7 @@
 //! before the first significant fall (change-point detection). How to read it: no fall means no cache, or
 //! one larger than `write_bytes`; what a burst writes fast is what the pause has brought back.
 
-use base::{Nanos, OpKind};
+use base::OpKind;
 use load::{Order, Workload};
 use result::schema::TableRow;
 use result::stats::changepoint::Shape;
@@ -37,9 +37,9 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     let (first, mut notes) = site.region(params, "write_bytes")?;
     let (burst, more) = site.region(params, "burst_bytes")?;
     notes.extend(more);
-    let pauses: Vec<Nanos> = params.list("pauses")?;
+    let pauses = params.pauses("pauses")?;
     let write = |total_bytes: u64| {
-        let (block, depth) = (steps::LINEAR_BLOCK_BYTES, steps::FILL_QUEUE_DEPTH);
+        let (block, depth) = (steps::LINEAR_BLOCK_BYTES, site.fill_depth());
         let workload =
             Workload::new(OpKind::Write, Order::Sequential, block, depth, site.span_bytes);
         Workload { limit_bytes: Some(total_bytes), ..workload }

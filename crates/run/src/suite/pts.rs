@@ -78,6 +78,9 @@ struct Matrix<'a> {
     settled: fn(&Measured<'_>) -> bool,
 }
 
+/// Nothing changes in a drive after so many passes.
+const PRECONDITION_MAX: u32 = 100;
+
 /// How long a step is, and by how much that is shortened: on simulated drives by `simulated` unless the
 /// user says otherwise.
 fn step_length(params: &Params, site: &Site<'_>, simulated: u64) -> Result<(Nanos, u64), RunError> {
@@ -113,10 +116,16 @@ fn beginning(
     random_follows: bool,
 ) -> Result<Vec<Step>, RunError> {
     let times: u32 = params.get("precondition")?;
+    if times > PRECONDITION_MAX {
+        return Err(RunError::Usage(format!(
+            "`--set precondition={times}` must lie between 0 and {PRECONDITION_MAX}: so often the span is written, and the \
+             specification asks for 2"
+        )));
+    }
     let (_, shorten) = step_length(params, site, SIMULATED_SHORTEN)?;
     let span_bytes = site.span_bytes;
     let mut phases = vec![steps::purge()];
-    phases.extend((1..=times).map(|time| steps::fill(&format!("precondition_{time}"), span_bytes)));
+    phases.extend((1..=times).map(|time| site.fill(&format!("precondition_{time}"), span_bytes)));
     if random_follows && shorten > 1 {
         phases.push(random_pass(site));
     }
@@ -125,7 +134,7 @@ fn beginning(
 
 /// As many bytes as the span holds, written 4 KiB at random.
 fn random_pass(site: &Site<'_>) -> PhaseSpec {
-    let depth = steps::FILL_QUEUE_DEPTH.min(site.limits.queue_depth_max);
+    let depth = site.fill_depth();
     let workload = Workload::new(OpKind::Write, Order::Uniform, 4096, depth, site.span_bytes);
     let workload = Workload { limit_bytes: Some(site.span_bytes), ..workload };
     steps::to_its_end(RANDOM_PASS, workload)

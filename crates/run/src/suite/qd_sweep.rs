@@ -48,7 +48,7 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     let depths: Vec<u32> = params.list("queue_depths")?;
     let (possible, too_deep) = site.depths(params, "queue_depths")?;
     notes.extend(too_deep);
-    let mut phases = vec![steps::purge(), steps::fill("prepare", span)];
+    let mut phases = vec![steps::purge(), site.fill("prepare", span)];
     for kind in KINDS {
         for &depth in &possible {
             let workload = Workload::new(kind, Order::Uniform, block, depth, span);

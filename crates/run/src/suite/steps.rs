@@ -73,8 +73,8 @@ pub fn for_time(name: &str, workload: Workload, duration: Nanos) -> PhaseSpec {
 
 /// Writes the first `span_bytes` in LBA order, so that every LBA holds data.
 #[must_use]
-pub fn fill(name: &str, span_bytes: u64) -> PhaseSpec {
-    let (block, depth) = (LINEAR_BLOCK_BYTES, FILL_QUEUE_DEPTH);
+pub fn fill(name: &str, span_bytes: u64, depth: u32) -> PhaseSpec {
+    let block = LINEAR_BLOCK_BYTES;
     let order = Order::SequentialOnce;
     to_its_end(name, Workload::new(OpKind::Write, order, block, depth, span_bytes))
 }

@@ -103,7 +103,7 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
         phases.push(steps::purge());
     }
     if fill {
-        phases.push(steps::fill("fill", site.span_bytes));
+        phases.push(site.fill("fill", site.span_bytes));
     }
     let mut notes = info.warnings.clone();
     let wanted: bool = params.get("trim")?;

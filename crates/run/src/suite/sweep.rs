@@ -46,7 +46,7 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     let depth = params.queue_depth("queue_depth")?;
     let data = steps::data(params, "data")?;
     let (smallest, largest) = (site.limits.logical_block_bytes, site.limits.transfer_bytes_max);
-    let mut phases = vec![steps::purge(), steps::fill("prepare", span)];
+    let mut phases = vec![steps::purge(), site.fill("prepare", span)];
     for block in sizes() {
         if block < smallest {
             notes.push(site.too_small(block));

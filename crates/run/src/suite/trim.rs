@@ -71,7 +71,7 @@ const MARK_SHARE_MAX: f64 = 0.95;
 
 fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     let torture = params.duration("torture")?;
-    let idle: Nanos = params.get("idle")?;
+    let idle = params.pause("idle")?;
     let depth = params.queue_depth("queue_depth")?;
     let data = data(params, site);
     let kinds = kinds(&data)?;

@@ -19,7 +19,7 @@ fn procedure() -> Vec<Step> {
     let phases = vec![random("a", OpKind::Write), random("b", OpKind::Read)];
     vec![
         steps::purge().into(),
-        steps::fill("fill", SPAN_BYTES).into(),
+        steps::fill("fill", SPAN_BYTES, 32).into(),
         random("read", OpKind::Read).into(),
         random("write", OpKind::Write).into(),
         random("again", OpKind::Read).into(),

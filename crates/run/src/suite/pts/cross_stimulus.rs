@@ -55,7 +55,7 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     let depth = params.queue_depth("queue_depth")?;
     let mut phases = vec![steps::purge()];
     if shorten > 1 {
-        phases.push(steps::fill("precondition_1", site.span_bytes));
+        phases.push(site.fill("precondition_1", site.span_bytes));
     }
     for (name, _, block, order, length) in GROUPS {
         let workload = Workload::new(OpKind::Write, order, block, depth, site.span_bytes);

@@ -115,7 +115,7 @@ pub(super) fn procedure(
     let (writes, mix) = (Mix::One(OpKind::Write), Mix::ReadPercent(access.read_percent));
     let mut list: Vec<Step> = vec![steps::purge().into()];
     if shorten > 1 {
-        list.push(steps::fill("precondition_1", site.span_bytes).into());
+        list.push(site.fill("precondition_1", site.span_bytes).into());
         list.push(random_pass(site).into());
     }
     let saturate = vec![

@@ -65,7 +65,7 @@ fn steady(measured: &Measured<'_>) -> Option<Window> {
 }
 
 fn settled(measured: &Measured<'_>) -> bool {
-    let most = measured.config_u64("span_writes") * measured.run.span.span_bytes;
+    let most = measured.config_u64("span_writes").saturating_mul(measured.run.span.span_bytes);
     written_bytes(measured) >= most || steady(measured).is_some()
 }
 
@@ -92,7 +92,7 @@ fn figures(measured: &Measured<'_>) -> Figures {
         let metric = "pts-write-saturation.steady.iops";
         figures.findings.push(rates::finding(measured, metric, &text));
     }
-    let most = measured.config_u64("span_writes") * measured.run.span.span_bytes;
+    let most = measured.config_u64("span_writes").saturating_mul(measured.run.span.span_bytes);
     if steady.is_none() && written_bytes(measured) >= most {
         figures.warnings.push(format!(
             "the rate was not steady over {PTS_WINDOW} steps when the test ended, after {} written",
