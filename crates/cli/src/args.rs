@@ -125,7 +125,7 @@ pub struct CommonArgs {
     #[arg(long, value_name = "DIR", default_value = "ssdlab-runs")]
     pub library: PathBuf,
     /// Seed of every random choice
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64, 0, { u64::MAX }>)]
     pub seed: u64,
     /// What stdout carries
     #[arg(long, value_enum, default_value_t)]
@@ -180,7 +180,7 @@ impl RunArgs {
 pub struct EngineArgs {
     /// Threads that drive a real target or `null:`; each has a share of the queue depth. For drives that
     /// one core cannot saturate
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=256))]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u32, 1, 256>)]
     pub workers: u32,
     /// Keep each of these threads on a processor of its own
     #[arg(long)]
@@ -321,7 +321,7 @@ pub struct RestoreArgs {
 #[derive(Debug, ClapArgs)]
 pub struct SelftestArgs {
     /// Seconds for each measurement
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=60))]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u32, 1, 60>)]
     pub seconds: u32,
     /// What stdout carries
     #[arg(long, value_enum, default_value_t)]
@@ -383,6 +383,16 @@ fn parse_spare(text: &str) -> Result<SpanRequest, String> {
         format!("{error}; the share of raw NAND left to the drive, or `default`")
     })?;
     Ok(SpanRequest::Spare(share))
+}
+
+/// A whole number within limits.
+fn whole<T: TryFrom<u64>, const MIN: u64, const MAX: u64>(text: &str) -> Result<T, String> {
+    let number = text.parse().ok().filter(|number| (MIN..=MAX).contains(number));
+    let number = number.and_then(|number| T::try_from(number).ok());
+    number.ok_or_else(|| {
+        let example = MAX.min(7);
+        format!("expected a whole number from {MIN} to {MAX}, such as {example}")
+    })
 }
 
 fn parse_setting(text: &str) -> Result<(String, String), String> {

@@ -180,7 +180,8 @@ b datasync 0 0
 a close
 ";
     let times = |wait_unit| {
-        let format_options = FormatOptions { wait_unit, ..FormatOptions::default() };
+        let format_options =
+            FormatOptions { wait_unit: Some(wait_unit), ..FormatOptions::default() };
         let options = ImportOptions { format_options, ..ImportOptions::default() };
         let (records, problems) = read_with(Format::Iolog, text, &options);
         assert!(problems.is_empty(), "{problems:?}");
@@ -261,7 +262,7 @@ fn in_letters(record: &Record) -> Printed {
 }
 
 fn records_of(name: &str, event: Event) -> Vec<Record> {
-    let format_options = FormatOptions { event, ..FormatOptions::default() };
+    let format_options = FormatOptions { event: Some(event), ..FormatOptions::default() };
     let options = ImportOptions { format_options, ..ImportOptions::default() };
     let mut source = import(&fixture(name), &options).unwrap();
     let records = all(&mut source).unwrap();

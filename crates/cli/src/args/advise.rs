@@ -23,6 +23,11 @@ pub enum Hold {
     EverySecond,
 }
 
+fn parse_floor(text: &str) -> Result<u64, String> {
+    let floor = text.parse().ok().filter(|floor| *floor > 0);
+    floor.ok_or_else(|| "expected random writes a second, a whole number such as 20000".to_owned())
+}
+
 /// Arguments of `advise spare`.
 #[derive(Debug, ClapArgs)]
 pub struct SpareArgs {
@@ -30,7 +35,7 @@ pub struct SpareArgs {
     #[arg(value_name = "TARGET")]
     pub target: String,
     /// Random writes a second that the drive must hold
-    #[arg(long, value_name = "IOPS", required_unless_present = "floor_latency")]
+    #[arg(long, value_name = "IOPS", allow_negative_numbers = true, value_parser = parse_floor, required_unless_present = "floor_latency")]
     pub floor: Option<u64>,
     /// Instead: the time within which 99% of the writes must end, e.g. `5ms`
     #[arg(long, value_name = "TIME", conflicts_with = "floor")]
@@ -52,7 +57,7 @@ pub struct SpareArgs {
     #[arg(long, value_name = "TIME")]
     pub measure: Option<Nanos>,
     /// Commands kept outstanding
-    #[arg(long, value_name = "N", default_value_t = 32)]
+    #[arg(long, value_name = "N", default_value_t = 32, allow_negative_numbers = true, value_parser = super::whole::<u32, 1, { u32::MAX as u64 }>)]
     pub queue_depth: u32,
     /// Only say what would be done, how long it may take and how much it writes
     #[arg(long)]

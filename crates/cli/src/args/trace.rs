@@ -43,14 +43,15 @@ pub struct TraceInput {
     #[arg(long, value_name = "FORMAT", value_parser = parse::<TraceFormat>)]
     pub from: Option<TraceFormat>,
     /// Take only this stream: process, disk or volume, whatever the format tells apart
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = super::whole::<u32, 0, { u32::MAX as u64 }>)]
     pub stream: Option<u32>,
-    /// Block traces: which event is an I/O, `queue` (before merging) or `issue` (what the device got)
-    #[arg(long, value_name = "EVENT", default_value = "queue", value_parser = parse::<Event>)]
-    pub event: Event,
-    /// fio logs of version 2: what a wait means, `fio` (ms after the start) or `doc` (us after the wait before)
-    #[arg(long, value_name = "UNIT", default_value = "fio", value_parser = parse::<WaitUnit>)]
-    pub wait_unit: WaitUnit,
+    /// Block traces: which event is an I/O, `queue` (before merging, the default) or `issue` (what the device got)
+    #[arg(long, value_name = "EVENT", value_parser = parse::<Event>)]
+    pub event: Option<Event>,
+    /// fio logs of version 2: what a wait means, `fio` (ms after the start, the default) or `doc` (us after the wait
+    /// before)
+    #[arg(long, value_name = "UNIT", value_parser = parse::<WaitUnit>)]
+    pub wait_unit: Option<WaitUnit>,
     /// What stdout carries
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
@@ -110,7 +111,7 @@ pub struct TraceSynthArgs {
     #[arg(long, value_name = "SHARE", default_value = "1")]
     pub scale: Ratio,
     /// Seed of every random choice
-    #[arg(long, value_name = "N", default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = super::whole::<u64, 0, { u64::MAX }>)]
     pub seed: u64,
     /// What stdout carries
     #[arg(long, value_enum, default_value_t)]

@@ -5,7 +5,7 @@
 
 use std::sync::atomic::Ordering;
 
-use io::{Identity, TargetKind, TargetSpec};
+use io::{IoError, TargetKind, TargetSpec};
 use result::schema::Run;
 use run::Test;
 use run::advise::{Advice, Question, Search, Tried, Try};
@@ -13,7 +13,6 @@ use run::advise::{Advice, Question, Search, Tried, Try};
 use crate::args::advise::SpareArgs;
 use crate::args::{Format, RunArgs};
 use crate::cmd::plan::{self, Cost, Described};
-use crate::cmd::review::total_cost;
 use crate::cmd::run::{Job, one, stop_button};
 use crate::failure::{EXIT_DONE, EXIT_INTERRUPTED, EXIT_VERDICT};
 use crate::target;
@@ -25,6 +24,7 @@ pub fn run(args: &SpareArgs) -> anyhow::Result<u8> {
     let spec: TargetSpec = args.target.parse()?;
     target::check_engine(&spec, &args.drive.engine)?;
     let described = plan::describe(&spec)?;
+    check_depth(args, &described)?;
     let question = Question {
         floor: args.wanted(),
         spare_max: args.max_spare,
@@ -41,7 +41,7 @@ pub fn run(args: &SpareArgs) -> anyhow::Result<u8> {
     }
     target::check_memory(&spec)?;
     if !args.drive.quiet {
-        talk!("{}", announcement(&search, cost));
+        talk!("{}", announcement(&search, &described, cost));
     }
     let interrupted = stop_button()?;
     let progress = Progress::new(args.drive.quiet);
@@ -61,6 +61,19 @@ pub fn run(args: &SpareArgs) -> anyhow::Result<u8> {
     }
 }
 
+/// Refuses a queue that the target does not have, by the name that its depth has here.
+fn check_depth(args: &SpareArgs, described: &Described) -> Result<(), IoError> {
+    let (depth, most) = (args.queue_depth, described.limits.queue_depth_max);
+    if depth <= most {
+        return Ok(());
+    }
+    Err(IoError::Usage(format!(
+        "--queue-depth {depth} is more than the {most} commands that {} takes at a time; lower it with \
+         --queue-depth {most}",
+        args.target
+    )))
+}
+
 /// The call of `ssdlab run` that a try is.
 fn run_args(args: &SpareArgs, at: &Try) -> RunArgs {
     let (common, drive) = (args.common.clone(), args.drive.clone());
@@ -74,7 +87,7 @@ fn cost(args: &SpareArgs, search: &Search, described: &Described) -> anyhow::Res
     let plan = run::session::plan(&request, &described.identity, &described.limits)?;
     let overwritten_bytes =
         plan::overwritten_bytes(described, described.purge_method(args.common.purge)?);
-    let of_try = total_cost(&plan, overwritten_bytes);
+    let of_try = plan::total_cost(&plan, overwritten_bytes);
     let tries = u64::from(search.tries_max());
     Ok(Cost {
         written_bytes: of_try.written_bytes.saturating_mul(tries),
@@ -83,13 +96,13 @@ fn cost(args: &SpareArgs, search: &Search, described: &Described) -> anyhow::Res
     })
 }
 
-fn announcement(search: &Search, cost: Cost) -> String {
+fn announcement(search: &Search, described: &Described, cost: Cost) -> String {
     format!(
-        "up to {} tries for {}, up to about {} on the drive's clock, {} written",
+        "up to {} tries for {}, up to about {} on the drive's clock, writes up to about {}",
         search.tries_max(),
         search.floor().in_words(),
         seconds(cost.time.unwrap_or_default()),
-        bytes(cost.written_bytes)
+        plan::volume(cost.written_bytes, described.identity.capacity_bytes)
     )
 }
 
@@ -107,7 +120,7 @@ fn print_plan(args: &SpareArgs, search: &Search, described: &Described, cost: Co
         ),
         Format::Text => {
             let destroys = if erases { " DESTROYS DATA;" } else { "" };
-            data!("{}:{destroys} {}", described.identity.name, announcement(search, cost));
+            data!("{}:{destroys} {}", described.name(), announcement(search, described, cost));
             described.needs().iter().for_each(|needs| data!("  needs {needs}"));
             plan::print_refusals(described);
         }
@@ -116,15 +129,13 @@ fn print_plan(args: &SpareArgs, search: &Search, described: &Described, cost: Co
 
 /// Prints what came out; the exit code says whether there is an answer.
 fn print(args: &SpareArgs, search: &Search, described: &Described, advice: &Advice) -> u8 {
-    let identity = &described.identity;
-    let block_bytes = u64::from(described.limits.logical_block_bytes);
     let answer = advice.answer.map(|position| &advice.tried[position]);
     match args.common.format {
         Format::Json => data!("{}", document(args, search, described, advice)),
         Format::Text => {
             print_tries(search, advice);
             match answer {
-                Some(answer) => print_answer(search, identity, block_bytes, answer),
+                Some(answer) => print_answer(search, described, answer),
                 None => data!("{}", refusal(search, &advice.tried[advice.best])),
             }
         }
@@ -174,13 +185,14 @@ fn print_tries(search: &Search, advice: &Advice) {
     table::print(&rows);
 }
 
-fn print_answer(search: &Search, identity: &Identity, block_bytes: u64, answer: &Tried) {
+fn print_answer(search: &Search, described: &Described, answer: &Tried) {
+    let identity = &described.identity;
+    let block_bytes = u64::from(described.limits.logical_block_bytes);
     let metric = |name: &str| answer.run.metrics.get(name).copied().flatten();
-    let simulated = if identity.kind == TargetKind::Simulated { " (simulated)" } else { "" };
     data!("");
     data!(
-        "{}{simulated} holds {} with {} spare: {}",
-        identity.name,
+        "{} holds {} with {} spare: {}",
+        described.name(),
         search.floor().in_words(),
         spare(search, &answer.at),
         figure(search, answer.figure)

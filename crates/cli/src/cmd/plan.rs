@@ -12,7 +12,7 @@ use io::{
 use load::Order;
 use run::event::Length;
 use run::session::{Plan, plan};
-use run::suite::{Action, PhaseSpec};
+use run::suite::{Action, PhaseSpec, Step};
 use run::{Request, SpanRequest};
 
 use crate::args::{Format, PlanArgs, TestArgs};
@@ -49,9 +49,30 @@ impl Described {
         Self { identity, limits, refusals, needs: None, purge_options }
     }
 
+    /// Its name as people read it: a simulated drive is not taken for the drive.
+    pub fn name(&self) -> String {
+        let simulated = self.identity.kind == TargetKind::Simulated;
+        format!("{}{}", self.identity.name, if simulated { " (simulated)" } else { "" })
+    }
+
     /// What a run needs, e.g. `--erase SERIAL`.
     pub fn needs(&self) -> Option<&str> {
         self.needs.as_deref()
+    }
+
+    /// The method that a plan would purge with, where it does and there is a choice.
+    pub fn purge_of(
+        &self,
+        plan: &Plan,
+        wanted: Option<PurgeMethod>,
+    ) -> Result<Option<PurgeMethod>, IoError> {
+        let purges = plan.phases().any(|phase| matches!(phase.action, Action::Purge));
+        match self.purge_method(wanted) {
+            _ if !purges => Ok(None),
+            // Why the device is not to be touched comes before how it could be erased.
+            Err(_) if !self.refusals.is_empty() => Ok(None),
+            method => method,
+        }
     }
 
     /// Reasons why a run would be refused now: code and message.
@@ -72,24 +93,37 @@ impl Described {
 }
 
 pub fn run(args: &PlanArgs) -> anyhow::Result<u8> {
-    let mut documents = Vec::new();
+    let (mut documents, mut totals) = (Vec::new(), Vec::new());
     for text in &args.test.targets {
         let spec: TargetSpec = text.parse()?;
         target::check_purge(&spec, args.test.common.purge)?;
         let described = describe(&spec)?;
-        for span in args.test.spans() {
+        let capacity_bytes = described.identity.capacity_bytes;
+        let (spans, mut written_bytes) = (args.test.spans(), 0_u64);
+        for &span in &spans {
             let plan = plan(&request(&args.test, span), &described.identity, &described.limits)?;
-            let has_purge = plan.phases().any(|phase| matches!(phase.action, Action::Purge));
-            let method =
-                if has_purge { described.purge_method(args.test.common.purge)? } else { None };
+            let method = described.purge_of(&plan, args.test.common.purge)?;
+            let cost = total_cost(&plan, overwritten_bytes(&described, method));
             match args.test.common.format {
                 Format::Json => documents.push(document(&described, &plan, method)),
                 Format::Text => print(&described, &plan, method),
             }
+            written_bytes = written_bytes.saturating_add(cost.written_bytes);
         }
+        if args.test.common.format == Format::Text && spans.len() > 1 {
+            data!(
+                "{} runs on {text}: writes {}",
+                spans.len(),
+                volume(written_bytes, capacity_bytes)
+            );
+        }
+        totals.push(serde_json::json!({
+            "target": text, "bytes_written_estimate": written_bytes,
+            "drive_writes_estimate": drive_writes(written_bytes, capacity_bytes),
+        }));
     }
     if args.test.common.format == Format::Json {
-        data!("{}", serde_json::json!({ "plans": documents }));
+        data!("{}", serde_json::json!({ "plans": documents, "totals": totals }));
     }
     Ok(EXIT_DONE)
 }
@@ -244,16 +278,55 @@ pub fn cost(phase: &PhaseSpec, overwritten_bytes: u64) -> Cost {
     Cost { written_bytes: scaled(moved_bytes, write_percent, 100), time, is_estimate }
 }
 
+/// What all steps of a plan cost, rounds at their most.
+pub fn total_cost(plan: &Plan, overwritten_bytes: u64) -> Cost {
+    let steps = plan.procedure.steps.iter().map(|step| step_cost(step, overwritten_bytes));
+    steps.fold(Cost::default(), |sum, more| Cost {
+        written_bytes: sum.written_bytes.saturating_add(more.written_bytes),
+        time: Some(Nanos(
+            sum.time.unwrap_or_default().0.saturating_add(more.time.unwrap_or_default().0),
+        )),
+        is_estimate: true,
+    })
+}
+
+/// Of phases of which only some are done, the mean one counts for each of those.
+fn step_cost(step: &Step, overwritten_bytes: u64) -> Cost {
+    let phases = step.phases();
+    let all = phases.len().max(1) as u128;
+    let done = step.phases_max().map_or(all, u128::from) * u128::from(step.rounds_max());
+    let at_most = |sum: u128| u64::try_from(sum * done / all).unwrap_or(u64::MAX);
+    let costs = || phases.iter().map(|phase| cost(phase, overwritten_bytes));
+    let written = costs().map(|cost| u128::from(cost.written_bytes)).sum();
+    let time = costs().map(|cost| u128::from(cost.time.unwrap_or_default().0)).sum();
+    Cost { written_bytes: at_most(written), time: Some(Nanos(at_most(time))), is_estimate: true }
+}
+
+/// How often these bytes fill the drive.
+fn drive_writes(written_bytes: u64, capacity_bytes: u64) -> f64 {
+    written_bytes as f64 / capacity_bytes.max(1) as f64
+}
+
+/// Bytes, and what they cost of the drive's endurance: that is rated in full drive writes.
+pub fn volume(written_bytes: u64, capacity_bytes: u64) -> String {
+    let writes = drive_writes(written_bytes, capacity_bytes);
+    let decimals = if writes < 1.0 { 2 } else { 1 };
+    format!("{} = {writes:.decimals$} full drive writes", bytes(written_bytes))
+}
+
 fn document(described: &Described, plan: &Plan, method: Option<PurgeMethod>) -> serde_json::Value {
     let phase_document = |phase: &PhaseSpec, rounds_max: u32| {
         let cost = cost(phase, overwritten_bytes(described, method));
         let Cost { written_bytes, time, is_estimate } = cost;
         serde_json::json!({
             "phase": phase.name, "what": phase.what, "destructive": phase.is_destructive(),
-            "bytes_written_estimate": written_bytes, "duration_ns": time.map(|time| time.0),
+            "bytes_written_estimate": written_bytes,
+            "drive_writes_estimate": drive_writes(written_bytes, described.identity.capacity_bytes),
+            "duration_ns": time.map(|time| time.0),
             "duration_is_estimate": is_estimate, "rounds_max": rounds_max,
         })
     };
+    let total = total_cost(plan, overwritten_bytes(described, method));
     let steps = plan.procedure.steps.iter();
     let phases: Vec<_> = steps
         .flat_map(|step| step.phases().iter().map(|phase| (phase, step.rounds_max())))
@@ -271,6 +344,9 @@ fn document(described: &Described, plan: &Plan, method: Option<PurgeMethod>) -> 
         "simulated": described.identity.kind == TargetKind::Simulated,
         "capacity_bytes": described.identity.capacity_bytes,
         "span_bytes": plan.span.span_bytes, "variant": plan.span.variant,
+        "bytes_written_estimate": total.written_bytes,
+        "drive_writes_estimate": drive_writes(total.written_bytes, described.identity.capacity_bytes),
+        "duration_ns_estimate": total.time.map(|time| time.0),
         "phases": phases, "notes": plan.procedure.notes, "refused_now": described.refused_now(),
         "needs": described.needs,
         "purge_method": method.map(PurgeMethod::name), "purge_options": purge_options,
@@ -278,9 +354,10 @@ fn document(described: &Described, plan: &Plan, method: Option<PurgeMethod>) -> 
 }
 
 fn print(described: &Described, plan: &Plan, method: Option<PurgeMethod>) {
-    data!("{}, span {}", described.identity.name, bytes(plan.span.span_bytes));
+    data!("{}, span {}", described.name(), bytes(plan.span.span_bytes));
     let is_real = matches!(described.identity.kind, TargetKind::Block | TargetKind::File);
     let overwritten_bytes = overwritten_bytes(described, method);
+    let capacity_bytes = described.identity.capacity_bytes;
     for step in &plan.procedure.steps {
         if step.rounds_max() > 1 {
             data!("  up to {} rounds of:", step.rounds_max());
@@ -289,8 +366,16 @@ fn print(described: &Described, plan: &Plan, method: Option<PurgeMethod>) {
             data!("  up to {phases_max} of these, chosen by what was measured before:");
         }
         let phases = step.phases().iter();
-        phases.for_each(|phase| print_phase(phase, is_real, overwritten_bytes));
+        phases.for_each(|phase| print_phase(phase, is_real, overwritten_bytes, capacity_bytes));
     }
+    let clock = if is_real { "" } else { " of virtual time" };
+    let total = total_cost(plan, overwritten_bytes);
+    let (time, written) = (total.time.unwrap_or_default(), total.written_bytes);
+    data!(
+        "  in all up to about {}{clock}, writes {}",
+        seconds(time),
+        volume(written, capacity_bytes)
+    );
     for note in &plan.procedure.notes {
         data!("  note: {note}");
     }
@@ -315,7 +400,7 @@ pub fn print_refusals(described: &Described) {
     }
 }
 
-fn print_phase(phase: &PhaseSpec, is_real: bool, overwritten_bytes: u64) {
+fn print_phase(phase: &PhaseSpec, is_real: bool, overwritten_bytes: u64, capacity_bytes: u64) {
     let erases = if is_real && phase.is_destructive() { " DESTROYS DATA" } else { "" };
     let Cost { written_bytes, time, is_estimate } = cost(phase, overwritten_bytes);
     let time = match time {
@@ -325,7 +410,7 @@ fn print_phase(phase: &PhaseSpec, is_real: bool, overwritten_bytes: u64) {
     };
     let clock = if is_real { "" } else { " of virtual time" };
     let up_to = if written_bytes > 0 {
-        format!(", writes up to about {}", bytes(written_bytes))
+        format!(", writes up to about {}", volume(written_bytes, capacity_bytes))
     } else {
         String::new()
     };
@@ -354,6 +439,13 @@ mod tests {
             assert_eq!(described.needs(), Some(&*format!("--erase {}", path.display())));
         }
         assert_eq!(fs::metadata(&path).unwrap().len(), (4 << 20) + 100);
+    }
+
+    #[test]
+    fn what_is_written_is_told_in_full_drive_writes() {
+        assert_eq!(volume(2_300_000_000_000, 480_000_000_000), "2.3 TB = 4.8 full drive writes");
+        assert_eq!(volume(4_000_000_000, 480_000_000_000), "4.0 GB = 0.01 full drive writes");
+        assert_eq!(volume(0, 0), "0 B = 0.00 full drive writes");
     }
 
     #[test]

@@ -15,7 +15,7 @@ use result::schema::{Run, RunStatus, VerdictOutcome};
 use result::store::{self, RunDir};
 use run::{SpanRequest, Test};
 
-use crate::args::{CommonArgs, Format, ReviewArgs, RunArgs};
+use crate::args::{CommonArgs, Format, ReviewArgs, RunArgs, TestSetting};
 use crate::cmd::plan::{self, Cost};
 use crate::cmd::run::{Job, exit_code, one, repeat_command, stop_button};
 use crate::cmd::{report, restore};
@@ -84,6 +84,7 @@ struct Part {
     args: RunArgs,
     job: Job,
     cost: Cost,
+    capacity_bytes: u64,
 }
 
 pub fn run(args: &ReviewArgs) -> anyhow::Result<u8> {
@@ -149,11 +150,12 @@ fn parts(args: &ReviewArgs) -> anyhow::Result<(Vec<Part>, Vec<String>)> {
             let run_args = run_args(args, test, &fitting(settings, room_bytes), meter);
             let request = plan::request(&run_args.test, span);
             match run::session::plan(&request, &described.identity, &described.limits) {
-                Ok(plan) => {
+                Ok(planned) => {
                     let job = Job { spec: spec.clone(), span };
-                    let overwritten = overwritten_bytes(args, &described, &plan)?;
-                    let cost = total_cost(&plan, overwritten);
-                    parts.push(Part { args: run_args, job, cost });
+                    let overwritten = overwritten_bytes(args, &described, &planned)?;
+                    let cost = plan::total_cost(&planned, overwritten);
+                    let capacity_bytes = described.identity.capacity_bytes;
+                    parts.push(Part { args: run_args, job, cost, capacity_bytes });
                 }
                 Err(error) => skipped.push(format!("{text}: {}: {error}", test.name())),
             }
@@ -178,6 +180,15 @@ fn refuse_unknown(args: &ReviewArgs, entries: &[Entry]) -> anyhow::Result<()> {
         }
     }
     for setting in &args.settings {
+        let TestSetting(test, key, value) = setting;
+        if !args.only.is_empty() && !args.only.contains(test) {
+            let name = test.name();
+            return Err(run::RunError::Usage(format!(
+                "`--set {name}.{key}={value}` is for a test that --only leaves out; add {name} to --only, or leave the \
+                 setting away"
+            ))
+            .into());
+        }
         setting.0.params_with(&own_settings(args, setting.0))?;
     }
     Ok(())
@@ -189,9 +200,7 @@ fn overwritten_bytes(
     described: &plan::Described,
     plan: &run::session::Plan,
 ) -> anyhow::Result<u64> {
-    let purges = plan.phases().any(|phase| matches!(phase.action, run::suite::Action::Purge));
-    let method = if purges { described.purge_method(args.common.purge)? } else { None };
-    Ok(plan::overwritten_bytes(described, method))
+    Ok(plan::overwritten_bytes(described, described.purge_of(plan, args.common.purge)?))
 }
 
 /// The settings without sizes that the target has no room for: a default gives way to a small target, a setting is
@@ -220,30 +229,6 @@ fn run_args(args: &ReviewArgs, test: Test, settings: &str, meter: Option<MeterSp
     RunArgs::part(test, settings, CommonArgs { meter, ..args.common.clone() }, args.drive.clone())
 }
 
-/// What all steps of a plan cost, rounds at their most.
-pub fn total_cost(plan: &run::session::Plan, overwritten_bytes: u64) -> Cost {
-    let steps = plan.procedure.steps.iter().map(|step| step_cost(step, overwritten_bytes));
-    steps.fold(Cost::default(), |sum, more| Cost {
-        written_bytes: sum.written_bytes.saturating_add(more.written_bytes),
-        time: Some(Nanos(
-            sum.time.unwrap_or_default().0.saturating_add(more.time.unwrap_or_default().0),
-        )),
-        is_estimate: true,
-    })
-}
-
-/// Of phases of which only some are done, the mean one counts for each of those.
-fn step_cost(step: &run::suite::Step, overwritten_bytes: u64) -> Cost {
-    let phases = step.phases();
-    let all = phases.len().max(1) as u128;
-    let done = step.phases_max().map_or(all, u128::from) * u128::from(step.rounds_max());
-    let at_most = |sum: u128| u64::try_from(sum * done / all).unwrap_or(u64::MAX);
-    let costs = || phases.iter().map(|phase| plan::cost(phase, overwritten_bytes));
-    let written = costs().map(|cost| u128::from(cost.written_bytes)).sum();
-    let time = costs().map(|cost| u128::from(cost.time.unwrap_or_default().0)).sum();
-    Cost { written_bytes: at_most(written), time: Some(Nanos(at_most(time))), is_estimate: true }
-}
-
 /// Says on stderr what is to come, before anything is touched.
 fn announce(args: &ReviewArgs, parts: &[Part], skipped: &[String]) {
     if args.drive.quiet {
@@ -253,8 +238,8 @@ fn announce(args: &ReviewArgs, parts: &[Part], skipped: &[String]) {
         let clock = if target::is_simulated(&part.job.spec) { " of virtual time" } else { "" };
         let words = repeat_command(&part.args, &part.job);
         let time = seconds(part.cost.time.unwrap_or_default());
-        let written = bytes(part.cost.written_bytes);
-        talk!("{:2}. {words}\n    up to about {time}{clock}, {written} written", index + 1);
+        let written = plan::volume(part.cost.written_bytes, part.capacity_bytes);
+        talk!("{:2}. {words}\n    up to about {time}{clock}, writes {written}", index + 1);
     }
     let written = parts.iter().map(|part| part.cost.written_bytes).fold(0, u64::saturating_add);
     let time = |simulated| {
@@ -365,6 +350,9 @@ mod tests {
         let settings = run.test.settings.iter().map(|(name, value)| format!("{name}={value}"));
         assert_eq!(settings.collect::<Vec<_>>(), ["idle=0s", "torture=5m"]);
         refuse_unknown(&args, QUICK).unwrap();
+        let left_out = review(&["--only", "latency", "--set", "trim.torture=5m"]);
+        let error = refuse_unknown(&left_out, QUICK).unwrap_err().to_string();
+        assert!(error.contains("`--set trim.torture=5m`") && error.contains("--only"), "{error}");
         let twice = review(&["--set", "trim.torture=5m", "--set", "trim.torture=6m"]);
         let error = refuse_unknown(&twice, QUICK).unwrap_err().to_string();
         assert!(error.contains("`--set torture=5m` and `--set torture=6m`"), "{error}");

@@ -47,11 +47,12 @@ pub fn import(path: &Path, options: &ImportOptions) -> Result<Box<dyn Source>, T
     };
     let head = read_head(&mut input, &what)?;
     let format = options.format.map_or_else(|| detect(&head, &what), Ok)?;
+    format.check(&options.format_options, &what)?;
     let whole: Chain<Cursor<Vec<u8>>, BoxedInput> = Cursor::new(head).chain(input);
     let (raw, what): (Box<dyn RawSource>, String) = match format {
         Format::Trace => return own(path, &what, options),
         Format::Blktrace => {
-            let event = options.format_options.event;
+            let event = options.format_options.event.unwrap_or_default();
             let mut files = siblings(path)?;
             if files.is_empty() {
                 files.push((what.clone(), Box::new(whole)));
@@ -95,10 +96,15 @@ fn own(path: &Path, what: &str, options: &ImportOptions) -> Result<Box<dyn Sourc
     }
     let file = File::open(path).map_err(TraceError::read(what))?;
     let reader = TraceReader::new(file, what)?;
-    Ok(match options.stream {
-        None => Box::new(reader),
-        Some(stream) => Box::new(OneStream { source: Box::new(reader), stream, left_out: 0 }),
-    })
+    Ok(of_stream(reader, options.stream))
+}
+
+/// The I/Os of one stream, where one is named.
+pub(super) fn of_stream(source: impl Source + 'static, stream: Option<u32>) -> Box<dyn Source> {
+    match stream {
+        None => Box::new(source),
+        Some(stream) => Box::new(OneStream { source: Box::new(source), stream, left_out: 0 }),
+    }
 }
 
 /// The files of all CPUs where `path` is that of one: `sda.blktrace.0` brings `sda.blktrace.1` and so on.

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use base::Ratio;
 
+use super::import::of_stream;
 use super::synth::{Scenario, Synth};
 use super::{ImportOptions, Source, TraceError, import};
 
@@ -14,10 +15,21 @@ const SYNTH: &str = "synth:";
 /// # Errors
 /// Where there is no such file, format or scenario, or a key is unknown.
 pub fn open(name: &str, options: &ImportOptions) -> Result<Box<dyn Source>, TraceError> {
-    match name.strip_prefix(SYNTH) {
-        Some(scenario) => Ok(Box::new(synth(scenario)?)),
-        None => import(Path::new(name), options),
+    let Some(scenario) = name.strip_prefix(SYNTH) else {
+        return import(Path::new(name), options);
+    };
+    let ImportOptions { format, format_options, stream } = *options;
+    let given = [
+        ("--from", format.is_some()),
+        ("--event", format_options.event.is_some()),
+        ("--wait-unit", format_options.wait_unit.is_some()),
+    ];
+    if let Some((flag, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
+        return Err(TraceError::Usage(format!(
+            "{flag} is for trace files, and {name} is made while it is read; leave {flag} away"
+        )));
     }
+    Ok(of_stream(synth(scenario)?, stream))
 }
 
 /// Makes the trace `SCENARIO[?scale=1/10&seed=1]`.
@@ -50,6 +62,22 @@ mod tests {
         let trace = synth("light-2011?scale=1/100&seed=5").unwrap();
         assert_eq!(trace.records(), 3726 + 4597);
         assert_eq!(trace.info().source, "scenario light-2011, scale 1%, seed 5");
+    }
+
+    #[test]
+    fn one_stream_of_a_scenario_and_no_option_of_files() {
+        let all = ImportOptions::default();
+        let read = |options: &ImportOptions| {
+            let mut source = open("synth:light-2011?scale=1/1000", options)?;
+            std::iter::from_fn(|| source.next_record().transpose()).collect::<Result<Vec<_>, _>>()
+        };
+        let of_all = read(&all).unwrap();
+        let of_first = read(&ImportOptions { stream: Some(0), ..all }).unwrap();
+        assert_eq!(of_first.len(), of_all.iter().filter(|record| record.stream == 0).count());
+        assert!((1..of_all.len()).contains(&of_first.len()));
+        let format = Some(crate::trace::format::Format::Msr);
+        let error = read(&ImportOptions { format, ..all }).unwrap_err().to_string();
+        assert!(error.contains("--from is for trace files"), "{error}");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use load::trace::stats::TraceStats;
 
-use super::{comparison, open, show, tell_problems};
+use super::{comparison, open, require_ios, show, tell_problems};
 use crate::args::Format;
 use crate::args::trace::TraceInfoArgs;
 use crate::failure::EXIT_DONE;
@@ -16,6 +16,7 @@ pub fn run(args: &TraceInfoArgs) -> anyhow::Result<u8> {
     }
     let summary = stats.summary();
     tell_problems(source.as_ref(), summary.ios)?;
+    require_ios(&args.input, source.as_ref(), summary.ios)?;
     let info = source.info();
     match args.input.format {
         Format::Text => show::print(&info, &summary),

@@ -55,11 +55,42 @@ fn tell_problems(source: &dyn Source, ios: u64) -> Result<(), TraceError> {
     Ok(())
 }
 
+/// Refuses what would be a result of nothing: the options left out every I/O.
+fn require_ios(input: &TraceInput, source: &dyn Source, ios: u64) -> Result<(), TraceError> {
+    if ios > 0 {
+        return Ok(());
+    }
+    let (trace, others) = (&input.trace, source.problems().other_devices);
+    Err(TraceError::Usage(match input.stream {
+        Some(stream) if others > 0 => format!(
+            "{trace} has no I/O of stream {stream}, and {others} of others{}; leave --stream away for all of them",
+            names(&source.info().streams)
+        ),
+        _ => format!(
+            "{trace} holds no I/O; name another file, its format (--from), or for block traces the event (--event)"
+        ),
+    }))
+}
+
+/// The streams that have a name.
+fn names(streams: &[String]) -> String {
+    const SHOWN_MAX: usize = 12;
+    if streams.is_empty() {
+        return String::new();
+    }
+    let shown = streams.iter().take(SHOWN_MAX).enumerate();
+    let shown: Vec<_> = shown.map(|(number, name)| format!("{number} is {name}")).collect();
+    let more = if streams.len() > SHOWN_MAX { ", ..." } else { "" };
+    format!(" ({}{more})", shown.join(", "))
+}
+
 fn import_trace(args: &TraceImportArgs) -> anyhow::Result<u8> {
+    require_other(&args.input, &args.output)?;
     let mut source = open(&args.input)?;
     let mut file = begin(&args.output)?;
     let ios = write_trace(source.as_mut(), &mut file)?;
     tell_problems(source.as_ref(), ios)?;
+    require_ios(&args.input, source.as_ref(), ios)?;
     file.put_in_place()?;
     tell_written(args.input.format, source.as_ref(), ios, 0, &args.output);
     Ok(EXIT_DONE)
@@ -67,6 +98,7 @@ fn import_trace(args: &TraceImportArgs) -> anyhow::Result<u8> {
 
 /// Learns a scenario and writes it as TOML.
 fn model(args: &TraceImportArgs) -> anyhow::Result<u8> {
+    require_other(&args.input, &args.output)?;
     let mut source = open(&args.input)?;
     let mut learner = Learner::default();
     let mut ios = 0;
@@ -75,6 +107,7 @@ fn model(args: &TraceImportArgs) -> anyhow::Result<u8> {
         ios += 1;
     }
     tell_problems(source.as_ref(), ios)?;
+    require_ios(&args.input, source.as_ref(), ios)?;
     let name = args.output.file_stem().unwrap_or_default().to_string_lossy();
     let text = learner.scenario(&name, &source.info())?.to_toml()?;
     let mut file = OutputFile::create(&args.output)?;
@@ -94,12 +127,14 @@ fn synth(args: &TraceSynthArgs) -> anyhow::Result<u8> {
 }
 
 fn convert(args: &TraceConvertArgs) -> anyhow::Result<u8> {
+    require_other(&args.input, &args.output)?;
     let mut source = open(&args.input)?;
     let mut file = begin(&args.output)?;
     let what = file.name();
     let exported = export(source.as_mut(), args.to, file.content(), &what)?;
     let (ios, left_out) = (exported.ios, exported.not_expressible);
     tell_problems(source.as_ref(), ios)?;
+    require_ios(&args.input, source.as_ref(), ios)?;
     file.put_in_place()?;
     if left_out > 0 {
         talk!(
@@ -121,6 +156,18 @@ fn tell_written(format: Format, source: &dyn Source, ios: u64, left_out: u64, pa
             });
             data!("{document}");
         }
+    }
+}
+
+/// Refuses to put a result in the place of the trace that it is made from.
+fn require_other(input: &TraceInput, output: &Path) -> Result<(), TraceError> {
+    let place = |path: &Path| std::fs::canonicalize(path).ok();
+    match (place(Path::new(&input.trace)), place(output)) {
+        (Some(from), Some(to)) if from == to => Err(TraceError::Usage(format!(
+            "-o {} would replace the trace that is read; give another name",
+            output.display()
+        ))),
+        _ => Ok(()),
     }
 }
 

@@ -93,13 +93,34 @@ impl Format {
         }
     }
 
+    /// Refuses a choice that this format does not leave; `what` names the trace.
+    ///
+    /// # Errors
+    /// [`TraceError::Usage`] with the formats that leave it.
+    pub fn check(self, options: &FormatOptions, what: &str) -> Result<(), TraceError> {
+        let is_block_trace = matches!(self, Self::Blktrace | Self::Blkparse);
+        let (flag, formats) = match options {
+            FormatOptions { event: Some(_), .. } if !is_block_trace => {
+                ("--event", "blktrace and blkparse")
+            }
+            FormatOptions { wait_unit: Some(_), .. } if self != Self::Iolog => {
+                ("--wait-unit", "iolog")
+            }
+            _ => return Ok(()),
+        };
+        Err(TraceError::Usage(format!(
+            "{flag} is for traces of the format {formats}, and {what} is one of the format {}; leave {flag} away",
+            self.name()
+        )))
+    }
+
     /// The parser of a text format; `None` for the binary ones.
     #[must_use]
     pub fn lines(self, options: &FormatOptions) -> Option<Box<dyn LineFormat>> {
         Some(match self {
             Self::Trace | Self::Blktrace => return None,
-            Self::Iolog => Box::new(iolog::Iolog::new(options.wait_unit)),
-            Self::Blkparse => Box::new(blkparse::Blkparse::new(options.event)),
+            Self::Iolog => Box::new(iolog::Iolog::new(options.wait_unit.unwrap_or_default())),
+            Self::Blkparse => Box::new(blkparse::Blkparse::new(options.event.unwrap_or_default())),
             Self::Msr => Box::new(msr::Msr),
             Self::Fiu => Box::new(fiu::Fiu),
             Self::Spc => Box::new(spc::Spc),
@@ -123,13 +144,13 @@ impl FromStr for Format {
     }
 }
 
-/// What a format leaves to the reader's choice.
+/// What a format leaves to the reader's choice; `None` is the default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FormatOptions {
     /// What a `wait` of fio's version 2 means.
-    pub wait_unit: WaitUnit,
+    pub wait_unit: Option<WaitUnit>,
     /// Which event of a block trace is an I/O.
-    pub event: Event,
+    pub event: Option<Event>,
 }
 
 /// An I/O as a format gives it: its time on the clock of the file, its place not yet in order.
