@@ -1,5 +1,6 @@
 //! Simulated runs: does the answer have its promised form, and is it the same every time?
 
+use std::io::Write;
 use std::path::PathBuf;
 
 use crate::lab::{Answer, Lab, phase, read_run};
@@ -79,4 +80,52 @@ fn a_report_is_one_file_that_holds_the_run() {
     let run_id = dirs[0].file_name().expect("a name").to_string_lossy();
     assert!(page.contains(&*run_id), "the report does not name {run_id}");
     assert!(!page.contains("<title> &"), "the title is in the page without escaping");
+}
+
+/// The largest model has 33 GB of maps; where there is so much memory, nothing is refused.
+#[test]
+fn a_drive_that_does_not_fit_into_the_memory_is_refused_before_it_is_built() {
+    const HUGE: &str = "sim:samsung-840-pro-256gb?capacity_gb=16000&nand.blocks_per_plane=260000";
+    let meminfo = std::fs::read_to_string("/proc/meminfo").expect("Linux");
+    let available = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"));
+    let kib = available.and_then(|text| text.trim().strip_suffix(" kB")?.parse::<u64>().ok());
+    if kib.is_none_or(|kib| kib > 30 << 20) {
+        let _ = writeln!(std::io::stderr(), "skipped: this machine has the memory");
+        return;
+    }
+    let lab = Lab::new();
+    for args in [["run", "consistency", HUGE].as_slice(), &["review", HUGE]] {
+        let answer = Answer::of(lab.command(args).args(["--format", "json"]));
+        answer.must_exit_with(5);
+        assert_eq!(answer.reason(), "unsupported");
+        for word in ["take 32.", "are available", "scale=1/64"] {
+            assert!(answer.stderr.contains(word), "{word}: {answer:#?}");
+        }
+    }
+    let plan = Answer::of(&mut lab.command(&["plan", "consistency", HUGE, "--format", "json"]));
+    plan.must_exit_with(0);
+    let refused = plan.document()["plans"][0]["refused_now"].to_string();
+    assert!(refused.contains("scale=1/64"), "{refused}");
+}
+
+/// What a test costs of the drive's endurance, by phase, in all, and for all runs of a target.
+#[test]
+fn a_plan_tells_full_drive_writes() {
+    let lab = Lab::new();
+    let args = ["plan", "consistency", "null:?size=1GiB", "--spare", "default,50%"];
+    let text = Answer::of(&mut lab.command(&args));
+    text.must_exit_with(0);
+    assert!(text.stdout.contains("writes up to about 1.1 GB = 1.0 full drive writes"), "{text:#?}");
+    assert!(text.stdout.contains("in all up to about"), "{text:#?}");
+    assert!(text.stdout.contains("2 runs on null:?size=1GiB: writes "), "{text:#?}");
+    let document = Answer::of(lab.command(&args).args(["--format", "json"])).document();
+    let writes = |value: &serde_json::Value| value["drive_writes_estimate"].as_f64();
+    let plans = document["plans"].as_array().expect("plans");
+    let of_plans: Vec<_> = plans.iter().filter_map(writes).collect();
+    let phases = plans[0]["phases"].as_array().expect("phases");
+    let fill = phases.iter().find(|phase| phase["phase"] == "fill").expect("a fill");
+    assert_eq!(writes(fill), Some(1.0));
+    assert_eq!(of_plans.len(), 2);
+    let total = writes(&document["totals"][0]).expect("a total");
+    assert!((total - of_plans.iter().sum::<f64>()).abs() < 1e-9, "{document:#}");
 }

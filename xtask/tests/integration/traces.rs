@@ -128,3 +128,27 @@ fn the_figures_that_were_published_stand_beside_those_of_the_trace() {
     }
     assert_eq!(document["summary"]["reads"]["ios"].as_f64(), Some(pair("reads")[1]));
 }
+
+/// A row a second for years would fill the memory, of a plan as of a run.
+#[test]
+fn a_trace_with_a_gap_of_years_is_refused_with_its_length_and_the_way_out() {
+    const TICKS_A_YEAR: u64 = 365 * 86_400 * 10_000_000;
+    let lab = Lab::new();
+    let line = |year: u64| {
+        format!("{},host,0,Write,0,4096,100\n", 128_166_372_000_000_000 + year * TICKS_A_YEAR)
+    };
+    std::fs::write(lab.path("x.csv"), [line(0), line(20)].concat()).expect("a trace");
+    let drive = "sim:sandisk-extreme-ii-480gb?scale=1/128";
+    for args in [
+        ["plan", "replay", drive, "--set", "trace=x.csv", "--set", "idle=real"].as_slice(),
+        ["trace", "replay", "x.csv", drive, "--idle", "real"].as_slice(),
+        ["trace", "replay", "x.csv", drive, "--idle", "cap:100d"].as_slice(),
+    ] {
+        let answer = Answer::of(&mut lab.command(args));
+        answer.must_exit_with(2);
+        assert!(answer.stderr.contains("days, and a replay may take 30"), "{answer:#?}");
+        assert!(answer.stderr.contains("idle=cap:25ms"), "{answer:#?}");
+    }
+    let args = ["trace", "replay", "x.csv", drive, "--set", "fill=false", "--quiet"];
+    Answer::of(&mut lab.command(&args)).must_exit_with(0);
+}

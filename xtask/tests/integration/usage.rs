@@ -12,7 +12,7 @@ struct Mistake {
 
 const DRIVE: &str = "sim:sandisk-extreme-ii-480gb?scale=1/64";
 
-const MISTAKES: [Mistake; 15] = [
+const MISTAKES: [Mistake; 39] = [
     Mistake {
         args: &["run", "power", DRIVE, "--meter", "ina219"],
         names: "ina219",
@@ -84,14 +84,144 @@ const MISTAKES: [Mistake; 15] = [
         names: "no-such-run",
         fix: &["--library"],
     },
+    Mistake {
+        args: &["run", "corners", DRIVE, "--set", "deep_queue_depth=64"],
+        names: "queue depth 64",
+        fix: &["--set deep_queue_depth=32"],
+    },
+    Mistake {
+        args: &["advise", "spare", DRIVE, "--floor", "20000", "--queue-depth", "64"],
+        names: "--queue-depth 64",
+        fix: &["--queue-depth 32"],
+    },
+    Mistake {
+        args: &["advise", "spare", DRIVE, "--floor", "1", "--measure", "400d"],
+        names: "1 IOPS",
+        fix: &["--measure 20m"],
+    },
+    Mistake {
+        args: &["advise", "spare", DRIVE, "--floor", "20000", "--measure", "1s"],
+        names: "--measure 1s",
+        fix: &["10s at least"],
+    },
+    Mistake {
+        args: &["run", "consistency", "sim:sandisk-extreme-ii-480gb?seed=-1"],
+        names: "seed=-1",
+        fix: &["such as 7"],
+    },
+    Mistake {
+        args: &["advise", "spare", DRIVE, "--floor", "NaN"],
+        names: "'NaN' for '--floor",
+        fix: &["such as 20000"],
+    },
+    Mistake {
+        args: &["run", "consistency", DRIVE, "--seed", "-1"],
+        names: "'-1' for '--seed",
+        fix: &["a whole number from 0"],
+    },
+    Mistake {
+        args: &["run", "consistency", DRIVE, "--workers", "many"],
+        names: "'many' for '--workers",
+        fix: &["a whole number from 1 to 256"],
+    },
+    Mistake {
+        args: &["run", "consistency", DRIVE, "--spare", "100%"],
+        names: "--spare 100%",
+        fix: &["such as 25%"],
+    },
+    Mistake {
+        args: &["run", "consistency", "file:x?size=8EiB"],
+        names: "size=8EiB",
+        fix: &["such as ?size=8GiB"],
+    },
+    Mistake {
+        args: &["run", "consistency", DRIVE, "--set", "queue_depth=-3"],
+        names: "queue_depth=-3",
+        fix: &["a whole number such as"],
+    },
+    Mistake {
+        args: &["run", "consistency", DRIVE, "--set", "steady_from=1h", "--set", "duration=60s"],
+        names: "steady_from=3600s",
+        fix: &["a longer --set duration="],
+    },
+    Mistake {
+        args: &["run", "mixed", DRIVE, "--set", "read_percents=101"],
+        names: "--set read_percents=101",
+        fix: &["at most 100"],
+    },
+    Mistake {
+        args: &["run", "trim", DRIVE, "--set", "idle=1000d"],
+        names: "--set idle=1000d",
+        fix: &["at most 30d"],
+    },
+    Mistake {
+        args: &["run", "pts-iops", DRIVE, "--set", "precondition=4000000000"],
+        names: "--set precondition=4000000000",
+        fix: &["between 0 and 100"],
+    },
+    Mistake {
+        args: &["run", "consistency", "sim:/dev/zero"],
+        names: "/dev/zero",
+        fix: &["longer than 16MiB"],
+    },
+    Mistake {
+        args: &["drives", "check", "/dev/zero"],
+        names: "/dev/zero",
+        fix: &["longer than 16MiB"],
+    },
+    Mistake {
+        args: &["review", DRIVE, "--web", "/dev/zero"],
+        names: "/dev/zero",
+        fix: &["a regular file of at most 64MiB"],
+    },
+    Mistake {
+        args: &["review", DRIVE, "--only", "latency", "--set", "corners.time=1s"],
+        names: "--set corners.time=1s",
+        fix: &["add corners to --only"],
+    },
+    Mistake {
+        args: &["trace", "info", "synth:light-2011?scale=1/1000", "--from", "msr"],
+        names: "--from",
+        fix: &["leave --from away"],
+    },
+    Mistake {
+        args: &["trace", "info", "work.csv", "--event", "issue"],
+        names: "--event",
+        fix: &["blktrace and blkparse"],
+    },
+    Mistake {
+        args: &["trace", "info", "work.csv", "--wait-unit", "doc"],
+        names: "--wait-unit",
+        fix: &["iolog"],
+    },
+    Mistake {
+        args: &["trace", "import", "work.csv", "--stream", "99", "-o", "work.parquet"],
+        names: "stream 99",
+        fix: &["leave --stream away"],
+    },
+    Mistake {
+        args: &["trace", "import", "work.csv", "-o", "work.csv"],
+        names: "-o work.csv",
+        fix: &["another name"],
+    },
 ];
+
+/// A trace of MSR Cambridge with one stream, 0.
+const WORK: &str =
+    "128166372000000000,host,0,Write,0,4096,100\n128166372000010000,host,0,Read,4096,4096,100\n";
 
 #[test]
 fn mistakes_are_named_with_a_way_out() {
     let lab = Lab::new();
     std::fs::write(lab.path("broken.toml"), "this is = = not TOML").expect("a broken model");
+    std::fs::write(lab.path("work.csv"), WORK).expect("a trace");
     let wrong: Vec<_> = MISTAKES.iter().filter_map(|mistake| judge(&lab, mistake)).collect();
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), MISTAKES.len(), wrong.join("\n"));
+    let names = lab.path("").read_dir().expect("a directory").map(|entry| entry.expect("one"));
+    let mut names: Vec<_> = names.map(|entry| entry.file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["broken.toml", "work.csv"], "a mistake left something behind");
+    assert_eq!(std::fs::read_to_string(lab.path("work.csv")).expect("the trace"), WORK);
 }
 
 /// None where the message is as it should be.
@@ -133,4 +263,21 @@ fn a_mistake_leaves_no_run_behind() {
     answer.must_exit_with(2);
     let left = lab.library().read_dir().map_or(0, Iterator::count);
     assert_eq!(left, 0, "{}", answer.talk());
+}
+
+/// A file that a refused run created itself is gone, kept or not.
+#[test]
+fn a_refused_run_leaves_no_file_behind() {
+    let lab = Lab::new();
+    let path = lab.path("disk");
+    let target = format!("file:{}?size=64MiB&keep=true", path.display());
+    let run =
+        |args: &[&str]| Answer::of(lab.consistency(&[&target, "--set", "duration=1s"]).args(args));
+    std::fs::write(lab.library(), "no directory").expect("a file in the place of the library");
+    let refused = run(&[]);
+    assert_ne!(refused.code, Some(0), "{refused:#?}");
+    assert!(!path.exists(), "{refused:#?}");
+    std::fs::remove_file(lab.library()).expect("gone");
+    run(&["--set", "fill=false"]).must_exit_with(0);
+    assert!(path.exists(), "kept after a run");
 }
