@@ -14,6 +14,16 @@ fn a_file_system_needs_a_second_consent() {
     assert!(Record::of("refused-signature").stderr.contains("ext"));
 }
 
+/// Whoever is asked to confirm an erase sees which drive it is: by its label, and by the life it has had.
+#[test]
+fn an_unconfirmed_drive_says_who_it_is() {
+    let refused = Record::of("refused-unconfirmed");
+    refused.must_be_refused_as("needs-erase");
+    for word in ["serial NVME-ONE", "firmware ", "TB written so far", "--erase NVME-ONE"] {
+        assert!(refused.stderr.contains(word), "{word}: {refused:#?}");
+    }
+}
+
 #[test]
 fn another_drives_serial_is_refused() {
     Record::of("refused-serial").must_be_refused_as("wrong-serial");

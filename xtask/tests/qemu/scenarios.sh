@@ -78,6 +78,7 @@ run refused-mounted ssdlab run consistency "$NVME" --erase NVME-ONE --format jso
 run refused-generic ssdlab run consistency "$generic" --erase NVME-ONE --format json
 umount /mnt
 run refused-signature ssdlab run consistency "$NVME" --erase NVME-ONE --format json
+run refused-unconfirmed ssdlab run consistency "$NVME" --format json
 run refused-serial ssdlab run consistency "$NVME" --erase NVME-TWO --format json
 controller=${NVME%n1}
 run refused-controller ssdlab run consistency "$controller" --erase NVME-ONE --format json
