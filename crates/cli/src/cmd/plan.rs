@@ -441,6 +441,20 @@ mod tests {
         assert_eq!(fs::metadata(&path).unwrap().len(), (4 << 20) + 100);
     }
 
+    /// Without the right to open a device no way to purge it is found; that it is mounted is what matters.
+    #[test]
+    fn why_a_device_is_not_to_be_touched_comes_before_how_it_could_be_erased() {
+        let mut described = described("null:?size=1GiB").unwrap();
+        let obstacle = Some("could not be opened".to_owned());
+        described.purge_options = vec![PurgeOption { method: PurgeMethod::Overwrite, obstacle }];
+        let request = Request::new(run::Test::Consistency, "library".into());
+        let plan = plan(&request, &described.identity, &described.limits).unwrap();
+        assert!(described.purge_of(&plan, None).is_err());
+        let message = "it is mounted".to_owned();
+        described.refusals = vec![guard::Refusal { code: "mounted", message }];
+        assert_eq!(described.purge_of(&plan, None).unwrap(), None);
+    }
+
     #[test]
     fn what_is_written_is_told_in_full_drive_writes() {
         assert_eq!(volume(2_300_000_000_000, 480_000_000_000), "2.3 TB = 4.8 full drive writes");
