@@ -4,11 +4,12 @@
 
 mod common;
 
-use base::OpKind;
+use base::{OpKind, Rng};
 use common::power::{Fate, Life, Sabotage, live};
 use common::swarm::{how_to_repeat, is_repetition, seeds};
-use common::{alone, op, secs, small};
+use common::{alone, closed_loop, op, secs, small};
 use sim::Device;
+use sim::ftl::{STREAMS, SuperblockState};
 use sim::power_loss::trial::Report;
 use sim::power_loss::{Contents, MapUnit, UnitState};
 
@@ -124,6 +125,73 @@ fn capacitors_last_as_long_as_the_buffer_takes() {
     alone(&mut device, &op(OpKind::Write, 0, 1, 0));
     let (device, report) = device.power_cut().power_on();
     assert_eq!((report.pages_found, device.probe().version(0)), (0, None));
+}
+
+/// Writes of 1 to 4 pages, most of them to a tenth of the drive; a few flushes.
+fn skewed_writes(device: &mut Device<Contents>, commands: u64, rng: &mut Rng) {
+    let pages = u64::from(device.config().geometry.logical_pages) - 4;
+    closed_loop(device, 32, commands, |tag| {
+        let among = if rng.chance(9, 10) { pages / 10 } else { pages };
+        let (page, length) = (rng.below(among), 1 + rng.below(4));
+        let kind = if rng.chance(1, 200) { OpKind::Flush } else { OpKind::Write };
+        op(kind, page, if kind == OpKind::Write { length } else { 0 }, tag)
+    });
+}
+
+const CACHE: [(&str, &str); 8] = [
+    ("pslc.bytes", "8388608"),
+    ("pslc.borrows", "false"),
+    ("pslc.bits_per_cell", "2"),
+    ("pslc.read_ns", "20_000"),
+    ("pslc.program_ns", "200_000"),
+    ("pslc.erase_ns", "1_000_000"),
+    ("pslc.idle_after_ns", "100_000_000"),
+    ("pslc.when_full", "direct"),
+];
+
+/// Wear and the stream that wrote a superblock stand in NAND: wear leveling and the parting of hot and cold data go on
+/// after a cut where they were.
+#[test]
+fn a_recovered_drive_knows_how_worn_its_superblocks_are_and_who_wrote_them() {
+    let cold = [("streams.cold", "survivor"), ("nand.blocks_per_plane", "620")];
+    let mut device = mapped(&[&CACHE[..], &cold].concat());
+    let pages = u64::from(device.config().geometry.logical_pages);
+    let mut rng = Rng::split(1, "addresses");
+    for page in 0..pages / 16 {
+        closed_loop(&mut device, 1, 1, |tag| op(OpKind::Write, page * 16, 16, tag));
+    }
+    skewed_writes(&mut device, pages, &mut rng);
+    let (states, writers) = (device.ftl().states.clone(), device.ftl().written_by.clone());
+    let erases = device.ftl().erase_counts.clone();
+    let spread = erases.iter().max().unwrap() - erases.iter().min().unwrap();
+    assert!(spread > 3, "superblocks are worn unevenly: {spread}");
+    let (device, _) = device.power_cut().power_on();
+    assert_eq!(device.ftl().erase_counts, erases);
+    let mut seen = [0; STREAMS];
+    for (superblock, state) in states.into_iter().enumerate() {
+        if matches!(state, SuperblockState::Closed | SuperblockState::Cached) {
+            let writer = writers[superblock];
+            assert_eq!(device.ftl().written_by[superblock], writer, "superblock {superblock}");
+            seen[writer as usize] += 1;
+        }
+    }
+    assert!(seen.iter().all(|&superblocks| superblocks > 0), "{seen:?} superblocks by stream");
+}
+
+/// Blocks with one bit per cell stay what they are over a cut: read as fast as before, and folded into cells that are
+/// slow again.
+#[test]
+fn a_recovered_cache_is_still_read_with_one_bit_per_cell() {
+    let mut device = mapped(&[&CACHE[..], &[("nand.blocks_per_plane", "620")]].concat());
+    alone(&mut device, &op(OpKind::Write, 0, 4, 0));
+    alone(&mut device, &op(OpKind::Flush, 0, 0, 0));
+    let (mut device, _) = device.power_cut().power_on();
+    let read = op(OpKind::Read, 0, 1, 0);
+    // Command, array, channel, link.
+    assert_eq!(alone(&mut device, &read), 5_000 + 20_000 + 10_000 + 8_000);
+    device.run_until(secs(10));
+    assert_eq!((device.telemetry().folded_pages, device.telemetry().pslc_pages), (4, 0));
+    assert_eq!(alone(&mut device, &read), 5_000 + 50_000 + 10_000 + 8_000);
 }
 
 /// How many of the first lives end with a broken promise.
