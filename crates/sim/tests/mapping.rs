@@ -4,9 +4,11 @@
 
 mod common;
 
+use std::collections::BTreeMap;
+
 use base::{OpKind, Rng};
 use common::{alone, closed_loop, fill, op, random_writes, secs, small};
-use sim::Device;
+use sim::{Device, Probe};
 
 /// Entries of 64 bytes: 256 in a unit of 16 KiB. Map entries of 16 bytes: 1,024 pages in a segment.
 const MAPPED: [(&str, &str); 4] = [
@@ -56,6 +58,73 @@ fn checkpoints_cost_a_map_for_every_half_journal() {
     let most = journal + (checkpoints + 1) * (segments + 1);
     println!("{journal} journal units, {checkpoints} checkpoints of {segments}: {metadata} units");
     assert!(checkpoints >= 3 && (least..=most).contains(&metadata));
+    device.check().unwrap();
+}
+
+/// Counts what goes to the map, and what is erased.
+#[derive(Default)]
+struct Counts {
+    journal: u64,
+    segments: u64,
+    commits: u64,
+    programs: u64,
+    /// Blocks on a die, by superblock.
+    erases: BTreeMap<u32, u64>,
+}
+
+impl Probe for Counts {
+    fn journal(&mut self, _: u32, _: u64) {
+        self.journal += 1;
+    }
+
+    fn segment(&mut self, _: u32, _: u32, _: &[u32]) {
+        self.segments += 1;
+    }
+
+    fn commit(&mut self, _: u32) {
+        self.commits += 1;
+    }
+
+    fn map_programmed(&mut self, _: u32) {
+        self.programs += 1;
+    }
+
+    fn die_erased(&mut self, superblock: u32, _: u32) {
+        *self.erases.entry(superblock).or_default() += 1;
+    }
+}
+
+/// Every unit of journal, segment of a checkpoint and commit is one program and counted once; every block that gives
+/// its room back, of data or of the map, is one erase.
+#[test]
+fn the_books_of_the_map_agree_with_what_the_dies_have_done() {
+    let config = mapped(&[]).config().clone();
+    let mut device = Device::with_probe(config, Counts::default());
+    let geometry = device.config().geometry;
+    let pages = u64::from(geometry.logical_pages);
+    let mut rng = Rng::split(1, "addresses");
+    closed_loop(&mut device, 32, 2 * pages, |tag| op(OpKind::Write, rng.below(pages), 1, tag));
+    device.run_until(secs(device.now().0 / 1_000_000_000 + 100));
+    let (totals, operations) = (device.telemetry(), device.operations());
+    let Counts { journal, segments, commits, programs, erases } = device.probe();
+    let shape = device.config().mapping.unwrap();
+    println!("{journal} units of journal, {segments} segments, {commits} commits");
+    assert_eq!(totals.metadata_pages, (journal + segments + commits) * UNIT_PAGES);
+    assert_eq!(totals.metadata_pages, programs * UNIT_PAGES);
+    assert_eq!(totals.programmed_pages, operations.programs * UNIT_PAGES);
+    // One checkpoint may be under way.
+    let begun = segments.div_ceil(u64::from(shape.segments));
+    assert!(*commits >= 3 && (begun - 1..=begun).contains(commits), "{segments}, {commits}");
+    let dies = u64::from(geometry.dies);
+    let count = |superblocks: std::ops::Range<u32>| -> u64 {
+        erases.range(superblocks).map(|(_, blocks)| blocks).sum()
+    };
+    let first = geometry.superblocks;
+    let areas = first + shape.journal_superblocks;
+    assert_eq!(count(0..first), totals.erased_superblocks * dies);
+    assert_eq!(count(first..areas), commits * 2 * dies, "each frees half of the journal");
+    assert_eq!(count(areas..u32::MAX), begun * u64::from(shape.area_superblocks) * dies);
+    assert_eq!(operations.erases, count(0..u32::MAX));
     device.check().unwrap();
 }
 
