@@ -63,6 +63,20 @@ fn sata_carries_one_direction_at_a_time_and_nvme_both() {
     assert_eq!(together(&mut small(&[NVME]), &both), [read, write]);
 }
 
+/// No data arrives before its last bit: what is left of a nanosecond counts as a whole one.
+#[test]
+fn a_transfer_takes_its_last_nanosecond_as_a_whole() {
+    // 4,096 bytes at 300 MB/s are 13,653.3 ns, at 409.6 MB/s over the channel 10,000 ns.
+    let mut device = small(&[("interface.link_bytes_per_s", "300_000_000")]);
+    assert_eq!(alone(&mut device, &op(OpKind::Write, 0, 1, 0)), WRITE_COMMAND + 13_654);
+    assert_eq!(alone(&mut device, &op(OpKind::Write, 1, 3, 0)), WRITE_COMMAND + 3 * 4_096 * 10 / 3);
+    let mut slow = small(&[("nand.channel_bytes_per_s", "300_000_000")]);
+    alone(&mut slow, &op(OpKind::Write, 0, 4, 0));
+    slow.run_until(secs(1));
+    let read = alone(&mut slow, &op(OpKind::Read, 0, 1, 0));
+    assert_eq!(read, READ_COMMAND + READ + 13_654 + LINK_PAGE);
+}
+
 #[test]
 fn nvme_commands_in_one_direction_share_its_lanes() {
     let reads = [op(OpKind::Read, 0, 32, 0), op(OpKind::Read, 64, 32, 1)];
@@ -162,4 +176,67 @@ fn the_read_cache_forgets_what_is_overwritten_or_deallocated() {
     device.run_until(secs(3));
     assert_eq!(alone(&mut device, &read), miss);
     device.check().unwrap();
+}
+
+/// A write of several pages makes all of them old, wherever in the command they stand.
+#[test]
+fn the_read_cache_forgets_every_page_of_an_overwrite() {
+    let mut device = small(&[("read_cache.bytes", "1048576")]);
+    alone(&mut device, &op(OpKind::Write, 0, 4, 0));
+    device.run_until(secs(1));
+    let hit = READ_COMMAND + LINK_PAGE;
+    let miss = hit + READ + CHANNEL_PAGE;
+    for page in 0..4 {
+        let read = op(OpKind::Read, page, 1, 0);
+        assert_eq!([alone(&mut device, &read), alone(&mut device, &read)], [miss, hit]);
+    }
+    alone(&mut device, &op(OpKind::Write, 0, 4, 0));
+    device.run_until(secs(2));
+    for page in 0..4 {
+        assert_eq!(alone(&mut device, &op(OpKind::Read, page, 1, 0)), miss, "page {page}");
+    }
+}
+
+/// What a read brings from NAND may have been overwritten meanwhile, and what it finds in the write buffer is in DRAM
+/// anyway: neither belongs into the cache.
+#[test]
+fn the_read_cache_takes_nothing_that_is_still_to_be_programmed() {
+    let mut device = small(&[("read_cache.bytes", "1048576")]);
+    let hit = READ_COMMAND + LINK_PAGE;
+    let miss = hit + READ + CHANNEL_PAGE;
+    // Pages 0 to 3 are in NAND and page 4 is in the buffer when all five are read.
+    alone(&mut device, &op(OpKind::Write, 0, 5, 0));
+    device.run_until(secs(1));
+    alone(&mut device, &op(OpKind::Read, 0, 5, 0));
+    alone(&mut device, &op(OpKind::Flush, 0, 0, 0));
+    assert_eq!(alone(&mut device, &op(OpKind::Read, 0, 1, 0)), hit);
+    assert_eq!(alone(&mut device, &op(OpKind::Read, 4, 1, 0)), miss);
+    // Page 8 is overwritten while its old data is on the way.
+    alone(&mut device, &op(OpKind::Write, 8, 4, 0));
+    device.run_until(secs(2));
+    let crossing = [op(OpKind::Read, 8, 1, 0), op(OpKind::Write, 8, 1, 1)];
+    let [read, write] = together(&mut device, &crossing)[..] else { panic!("two commands") };
+    assert!(write < read, "the write ended first");
+    alone(&mut device, &op(OpKind::Flush, 0, 0, 0));
+    assert_eq!(alone(&mut device, &op(OpKind::Read, 8, 1, 0)), miss);
+    device.check().unwrap();
+}
+
+/// A page in the write buffer is read from there, also where its unit lies in a superblock that was full once and has
+/// been erased.
+#[test]
+fn the_buffer_is_read_in_superblocks_that_were_in_use_before() {
+    let mut device = small(&[]);
+    let pages = u64::from(device.config().geometry.logical_pages);
+    let mut rng = base::Rng::new(1);
+    common::fill(&mut device, pages);
+    common::random_writes(&mut device, pages, pages / 2, &mut rng);
+    device.run_until(secs(device.now().0 / 1_000_000_000 + 10));
+    assert!(device.telemetry().erased_superblocks > 0);
+    for _ in 0..2_000 {
+        let page = rng.below(pages);
+        alone(&mut device, &op(OpKind::Write, page, 1, 0));
+        let hit = alone(&mut device, &op(OpKind::Read, page, 1, 0));
+        assert!(hit < READ_COMMAND + READ, "{hit} ns, page {page} was read from NAND");
+    }
 }
