@@ -109,12 +109,52 @@ fn a_read_waits_for_a_program_unless_it_may_suspend_it() {
 
 #[test]
 fn a_program_that_ends_soon_is_not_suspended() {
+    // So much is left when the read comes: as much as the suspension takes, and less.
+    for left_ns in [20_000, 5_000] {
+        let mut device = busy_die(&SUSPEND);
+        let start = device.now().0;
+        device.run_until(Nanos(start + PROGRAM - 100_000 - READ_COMMAND - left_ns));
+        let latency = alone(&mut device, &op(OpKind::Read, 0, 1, 0));
+        assert_eq!(latency, READ_COMMAND + left_ns + READ + CHANNEL_PAGE + LINK_PAGE);
+        let flush = alone(&mut device, &op(OpKind::Flush, 0, 0, 0));
+        assert_eq!(flush, WRITE_COMMAND, "the program ended before the read began");
+    }
+}
+
+/// A drive of one die has the program in hand and two more in its queue when a read comes, which waits for the first
+/// and goes before the others, whether the die has one register or two.
+#[test]
+fn a_host_read_goes_before_the_programs_that_wait_for_its_die() {
+    let one_die =
+        [("nand.channels", "1"), ("nand.dies_per_channel", "1"), ("nand.blocks_per_plane", "2240")];
+    let read_ns = READ + CHANNEL_PAGE;
+    for cache_program in ["false", "true"] {
+        let mut device = small(&[&one_die[..], &[("nand.cache_program", cache_program)]].concat());
+        alone(&mut device, &op(OpKind::Write, 0, 4, 0));
+        device.run_until(secs(1));
+        // Three units go to the die at once when the last of their data is there.
+        alone(&mut device, &op(OpKind::Write, 4, 12, 0));
+        let start = device.now().0;
+        let latency = alone(&mut device, &op(OpKind::Read, 0, 1, 0));
+        assert_eq!(latency, 4 * CHANNEL_PAGE + PROGRAM + read_ns + LINK_PAGE, "{cache_program}");
+        alone(&mut device, &op(OpKind::Flush, 0, 0, 0));
+        let transfers = if cache_program == "true" { 1 } else { 3 };
+        let all_ns = transfers * 4 * CHANNEL_PAGE + 3 * PROGRAM + read_ns;
+        assert_eq!(device.now().0 - start, all_ns, "the programs end later by the read");
+    }
+}
+
+/// Giving way and taking up again occupy the die as the operations themselves do.
+#[test]
+fn a_suspension_costs_the_die_its_time() {
     let mut device = busy_die(&SUSPEND);
-    let start = device.now().0;
-    device.run_until(Nanos(start + PROGRAM - 100_000 - READ_COMMAND - 20_000));
-    // 20,000 ns are left when the read comes, as many as the suspension takes.
-    let latency = alone(&mut device, &op(OpKind::Read, 0, 1, 0));
-    assert_eq!(latency, READ_COMMAND + 20_000 + READ + CHANNEL_PAGE + LINK_PAGE);
+    alone(&mut device, &op(OpKind::Read, 0, 1, 0));
+    alone(&mut device, &op(OpKind::Flush, 0, 0, 0));
+    let programs_ns = 5 * (4 * CHANNEL_PAGE + PROGRAM);
+    // Two dies shared each channel when the first four units were written at once.
+    let bus_wait_ns = 2 * 4 * CHANNEL_PAGE;
+    let read_ns = 20_000 + READ + CHANNEL_PAGE + 30_000;
+    assert_eq!(device.telemetry().die_busy_ns, programs_ns + bus_wait_ns + read_ns);
 }
 
 #[test]

@@ -76,6 +76,27 @@ fn dies_on_one_channel_wait_for_the_bus() {
     assert_eq!(alone(&mut device, &op(OpKind::Read, 0, 12, 0)), three);
 }
 
+/// A die is taken from the moment an operation begins, over its wait for the bus, to the end of its transfer; the bus
+/// itself only while data moves.
+#[test]
+fn a_die_is_busy_until_its_data_has_left_it() {
+    let mut device = small(&[]);
+    let mut busy = |op| {
+        let before = device.telemetry();
+        alone(&mut device, &op);
+        device.run_until(secs(device.now().0 / 1_000_000_000 + 1));
+        let after = device.telemetry();
+        (after.die_busy_ns - before.die_busy_ns, after.channel_busy_ns - before.channel_busy_ns)
+    };
+    let unit = 4 * CHANNEL_PAGE;
+    assert_eq!(busy(op(OpKind::Write, 0, 4, 0)), (unit + PROGRAM, unit));
+    assert_eq!(busy(op(OpKind::Read, 0, 1, 0)), (READ + CHANNEL_PAGE, CHANNEL_PAGE));
+    assert_eq!(busy(op(OpKind::Read, 0, 4, 0)), (READ + unit, unit));
+    // Dies 1 and 2 are on different channels; then dies 1 and 3 share one.
+    assert_eq!(busy(op(OpKind::Write, 4, 12, 0)), (3 * (unit + PROGRAM) + unit, 3 * unit));
+    assert_eq!(busy(op(OpKind::Read, 4, 12, 0)), (3 * (READ + unit) + unit, 3 * unit));
+}
+
 #[test]
 fn a_flush_waits_for_the_program_and_costs_nothing_with_capacitors() {
     let mut device = small(&[]);
