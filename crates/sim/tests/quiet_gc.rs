@@ -5,7 +5,7 @@
 mod common;
 
 use base::{Nanos, OpKind, Rng};
-use common::{alone, fill, op, random_writes, secs, small};
+use common::{alone, closed_loop, fill, op, random_writes, secs, small};
 use sim::Device;
 
 const AFTER_S: u64 = 2;
@@ -101,6 +101,35 @@ fn idle_collection_stops_when_the_host_returns_and_waits_again() {
     assert!(moved(&device) - before > PAGES_PER_S * 2, "it begins again");
 }
 
+/// Superblocks that are nearly full would give little room for their wear: idle collection takes those that are worth
+/// it and no others, although its target is not reached.
+#[test]
+fn idle_collection_leaves_nearly_full_superblocks_alone() {
+    let percent_max = ("idle_gc.valid_percent_max", "60");
+    let mut device = small(&[&IDLE[..3], &[percent_max], &ROOM].concat());
+    let geometry = device.config().geometry;
+    let superblock_pages = u64::from(geometry.superblock_pages());
+    fill(&mut device, geometry.logical_pages.into());
+    // The host stream filled superblocks in their order. Thirty lose half of their pages, 140 lose a quarter.
+    let mut pages = Vec::new();
+    for superblock in 0..170 {
+        let lost = if superblock < 30 { superblock_pages / 2 } else { superblock_pages / 4 };
+        pages.extend((0..lost).map(|page| superblock * superblock_pages + page));
+    }
+    let mut next = pages.iter();
+    closed_loop(&mut device, 32, pages.len() as u64, |tag| {
+        op(OpKind::Write, *next.next().expect("as many as pages"), 1, tag)
+    });
+    assert_eq!(device.telemetry().erased_superblocks, 0, "the host needed no room");
+    rest(&mut device, secs(3_600));
+    let erased = |superblocks: std::ops::Range<usize>| -> u32 {
+        device.ftl().erase_counts[superblocks].iter().sum()
+    };
+    assert!(device.telemetry().free_superblocks < 50, "the target is not reached");
+    assert_eq!((erased(0..30), erased(30..geometry.superblocks as usize)), (30, 0));
+    device.check().unwrap();
+}
+
 #[test]
 fn idle_collection_ends_at_its_target_and_a_year_costs_nothing() {
     let (mut device, _) = tortured(&[&IDLE, &ROOM]);
@@ -181,4 +210,34 @@ fn a_constant_queue_has_no_gaps() {
     let (lazy, background) = (run(&[]), run(&[("background_gc.free_target", "12")]));
     // The one gap is before the first write.
     assert!(lazy.abs_diff(background) * 100 < lazy, "{lazy} pages moved, {background}");
+}
+
+/// Without a gap a drive with background collection is one without, to the nanosecond and page by page.
+#[test]
+fn background_collection_waits_for_a_gap() {
+    let run = |changes: &[(&str, &str)]| {
+        let mut device = small(&[changes, &ROOM].concat());
+        let pages = u64::from(device.config().geometry.logical_pages);
+        let mut rng = Rng::split(1, "addresses");
+        device.telemetry_start(Nanos(10_000_000));
+        let mut filled = 0;
+        closed_loop(&mut device, 32, pages / 32 + pages / 4, |tag| {
+            if filled + 32 <= pages {
+                filled += 32;
+                return op(OpKind::Write, filled - 32, 32, tag);
+            }
+            op(OpKind::Write, rng.below(pages), 1, tag)
+        });
+        let mut rows = Vec::new();
+        device.telemetry_take(&mut rows);
+        (device.now(), rows, device)
+    };
+    let (lazy_end, lazy_rows, _) = run(&[]);
+    let (end, rows, mut device) = run(&[("background_gc.free_target", "30")]);
+    assert!(rows.iter().map(|row| row.gc_moved_pages).sum::<u64>() > 10_000);
+    assert_eq!(end, lazy_end);
+    assert_eq!(rows, lazy_rows);
+    rest(&mut device, secs(60));
+    let rested = device.telemetry().free_superblocks;
+    assert!((28..=30).contains(&rested), "{rested} superblocks free, the target was 30");
 }
