@@ -182,6 +182,32 @@ fn an_empty_drive_lends_its_space_to_the_cache_and_takes_it_back() {
     device.check().unwrap();
 }
 
+/// A superblock that has served as cache is given back with its erase: what is written there next fills native cells
+/// and is read as such.
+#[test]
+fn a_borrowed_superblock_is_native_again_after_its_erase() {
+    let borrows =
+        [("pslc.borrows", "true"), ("pslc.bytes", "0"), ("pslc.only_below_bytes", "65_536")];
+    let mut device = with_cache(&borrows);
+    let superblock_pages = device.config().geometry.superblock_pages();
+    alone(&mut device, &op(OpKind::Write, 0, 4, 0));
+    let borrowed = device.ftl().l2p[0] / superblock_pages;
+    rest(&mut device, 10_000_000_000);
+    assert_eq!(device.telemetry().folded_pages, 4);
+    assert_eq!(device.ftl().erase_counts[borrowed as usize], 1, "it was folded and given back");
+    // Large writes go past the cache, until each erased superblock has had its turn.
+    let pages = u64::from(device.config().geometry.logical_pages);
+    for _ in 0..2 {
+        common::fill(&mut device, pages / 32 * 32);
+    }
+    rest(&mut device, 10_000_000_000);
+    let there = |&&physical: &&u32| physical / superblock_pages == borrowed;
+    let page = device.ftl().l2p.iter().take(pages as usize / 32 * 32).position(|p| there(&p));
+    let page = page.expect("the superblock is in use again") as u64;
+    let native = 5_000 + 50_000 + 10_000 + 8_000;
+    assert_eq!(alone(&mut device, &op(OpKind::Read, page, 1, 0)), native);
+}
+
 #[test]
 fn the_840_evo_writes_as_rated_into_its_cache_and_as_measured_beside_it_and_drains_as_published() {
     let scale = 64;
