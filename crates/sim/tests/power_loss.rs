@@ -4,14 +4,14 @@
 
 mod common;
 
-use base::{OpKind, Rng};
+use base::{Nanos, OpKind, Ratio, Rng};
 use common::power::{Fate, Life, Sabotage, live};
 use common::swarm::{how_to_repeat, is_repetition, seeds};
-use common::{alone, closed_loop, op, secs, small};
-use sim::Device;
+use common::{SMALL, alone, closed_loop, op, secs, small};
 use sim::ftl::{STREAMS, SuperblockState};
 use sim::power_loss::trial::Report;
 use sim::power_loss::{Contents, MapUnit, UnitState};
+use sim::{Device, Model};
 
 const CUTS: u64 = 10_000;
 /// Sometimes power goes again before anything has happened.
@@ -81,16 +81,17 @@ fn a_drive_that_never_gets_anything_done_lives_on() {
     assert!(is_repetition() || sum(&lives, |report| report.gc_moved_pages) > 5_000);
 }
 
+const MAPPED: [(&str, &str); 5] = [
+    ("mapping.entry_bytes", "64"),
+    ("mapping.map_entry_bytes", "16"),
+    ("mapping.journal_superblocks", "4"),
+    ("nand.reserved_superblocks", "20"),
+    ("nand.blocks_per_plane", "578"),
+];
+
 /// A mapped drive of 4 dies on 2 channels and units of 4 pages, see `SMALL`.
 fn mapped(changes: &[(&str, &str)]) -> Device<Contents> {
-    let section = [
-        ("mapping.entry_bytes", "64"),
-        ("mapping.map_entry_bytes", "16"),
-        ("mapping.journal_superblocks", "4"),
-        ("nand.reserved_superblocks", "20"),
-        ("nand.blocks_per_plane", "578"),
-    ];
-    let changes = [&section[..], changes].concat();
+    let changes = [&MAPPED[..], changes].concat();
     Device::with_contents(small(&changes).config().clone()).expect("it has a journal")
 }
 
@@ -163,19 +164,28 @@ fn a_recovered_drive_knows_how_worn_its_superblocks_are_and_who_wrote_them() {
     skewed_writes(&mut device, pages, &mut rng);
     let (states, writers) = (device.ftl().states.clone(), device.ftl().written_by.clone());
     let erases = device.ftl().erase_counts.clone();
+    let closed_at = device.ftl().closed_at.clone();
     let spread = erases.iter().max().unwrap() - erases.iter().min().unwrap();
     assert!(spread > 3, "superblocks are worn unevenly: {spread}");
     let (device, _) = device.power_cut().power_on();
     assert_eq!(device.ftl().erase_counts, erases);
     let mut seen = [0; STREAMS];
+    let mut order: [Vec<(u64, u64)>; STREAMS] = Default::default();
     for (superblock, state) in states.into_iter().enumerate() {
         if matches!(state, SuperblockState::Closed | SuperblockState::Cached) {
             let writer = writers[superblock];
             assert_eq!(device.ftl().written_by[superblock], writer, "superblock {superblock}");
             seen[writer as usize] += 1;
+            order[writer as usize]
+                .push((closed_at[superblock], device.ftl().closed_at[superblock]));
         }
     }
     assert!(seen.iter().all(|&superblocks| superblocks > 0), "{seen:?} superblocks by stream");
+    // Within a stream what was older still is, for policies that go by age.
+    for mut stream in order {
+        stream.sort_unstable();
+        assert!(stream.is_sorted_by_key(|(_, after)| *after));
+    }
 }
 
 /// Blocks with one bit per cell stay what they are over a cut: read as fast as before, and folded into cells that are
@@ -192,6 +202,84 @@ fn a_recovered_cache_is_still_read_with_one_bit_per_cell() {
     device.run_until(secs(10));
     assert_eq!((device.telemetry().folded_pages, device.telemetry().pslc_pages), (4, 0));
     assert_eq!(alone(&mut device, &read), 5_000 + 50_000 + 10_000 + 8_000);
+}
+
+/// A program that gives way to a read has begun: its unit holds neither nothing nor its data.
+#[test]
+fn a_suspended_program_is_torn_like_any_other() {
+    let mut device = mapped(&[
+        ("nand.suspend.suspend_ns", "20_000"),
+        ("nand.suspend.resume_ns", "30_000"),
+        ("nand.suspend.per_operation_max", "2"),
+    ]);
+    alone(&mut device, &op(OpKind::Write, 0, 16, 0));
+    device.run_until(secs(1));
+    // The fifth unit is on die 0 again, as the page that is read while it is programmed.
+    alone(&mut device, &op(OpKind::Write, 16, 4, 0));
+    device.run_until(Nanos(device.now().0 + 200_000));
+    device.submit(&op(OpKind::Read, 0, 1, 0));
+    // Command, suspension, and half of the time in the array.
+    device.run_until(Nanos(device.now().0 + 5_000 + 20_000 + 25_000));
+    let unit = device.ftl().l2p[16] / device.config().geometry.unit_pages;
+    let off = device.power_cut();
+    assert_eq!(off.torn_programs(), 1);
+    assert_eq!(off.nand().state(unit), UnitState::Torn);
+}
+
+/// Reads keep one die from its programs while the others erase superblocks that have been overwritten from end to end:
+/// what was flushed is in NAND at every moment, in its old place or in its new one.
+#[test]
+fn a_victim_is_not_erased_before_what_has_overwritten_it_is_safe() {
+    const HOT_PAGES: u64 = 384;
+    let changes: Vec<_> = [&MAPPED[..], &[("gc.free_high", "70")]]
+        .concat()
+        .iter()
+        .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
+        .collect();
+    let model = Model::load("small", SMALL, &changes).expect("valid");
+    let config = model.resolve(Ratio::new(1, 4).expect("a ratio")).expect("consistent");
+    let geometry = config.geometry;
+    let pages = u64::from(geometry.logical_pages);
+    let mut device = Device::with_contents(config).expect("it has a journal");
+    let mut rng = Rng::new(1);
+    let write = |page: u64| move |tag| op(OpKind::Write, page, 1, tag);
+    for page in (0..pages).rev() {
+        closed_loop(&mut device, 1, 1, write(page));
+    }
+    let on_the_die = |device: &Device<Contents>, page: u64| {
+        let unit = device.ftl().l2p[page as usize] / geometry.unit_pages;
+        geometry.die_of_unit(unit) == 0
+    };
+    let mut waiting = 0;
+    for round in 0..25 {
+        alone(&mut device, &op(OpKind::Flush, 0, 0, 0));
+        let cold: Vec<u64> =
+            (HOT_PAGES..pages).filter(|&page| on_the_die(&device, page)).take(500).collect();
+        let mut hot: Vec<u64> = (0..HOT_PAGES).collect();
+        hot.sort_by_cached_key(|_| rng.next_u64());
+        let mut next = |tag: u32, rng: &mut Rng| match tag {
+            0..16 => op(OpKind::Read, cold[rng.below(500) as usize], 1, tag),
+            _ => op(OpKind::Write, hot.pop().unwrap_or_else(|| rng.below(HOT_PAGES)), 1, tag),
+        };
+        (0..32).for_each(|tag| device.submit(&next(tag, &mut rng)));
+        let end_ns = device.now().0 + 5_000_000 + rng.below(10_000_000);
+        let mut out = Vec::new();
+        while device.now().0 < end_ns {
+            device.reap(1, &mut out);
+            out.drain(..).for_each(|end| device.submit(&next(end.tag, &mut rng)));
+        }
+        let states = device.ftl().states.iter().zip(&device.ftl().valid_pages);
+        waiting += states.filter(|&state| state == (&SuperblockState::Victim, &0)).count();
+        let (recovered, _) = device.power_cut().power_on();
+        device = recovered;
+        for page in 0..geometry.logical_pages {
+            let physical = device.ftl().l2p[page as usize];
+            let spare = device.probe().nand().read_whole(physical);
+            assert_eq!(spare.map(|spare| spare.logical), Some(page), "cut {round}");
+        }
+    }
+    println!("{waiting} victims held nothing valid and were not erased yet when power went");
+    assert!(waiting > 10, "{waiting}");
 }
 
 /// How many of the first lives end with a broken promise.
