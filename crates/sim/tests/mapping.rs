@@ -4,7 +4,7 @@
 
 mod common;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use base::{OpKind, Rng};
 use common::{alone, closed_loop, fill, op, random_writes, secs, small};
@@ -164,6 +164,12 @@ fn a_flush_after_a_deallocation_waits_for_the_journal() {
     alone(&mut device, &op(OpKind::Deallocate, 0, 4, 0));
     assert_eq!(alone(&mut device, &op(OpKind::Flush, 0, 0, 0)), FLUSH + UNIT);
     assert_eq!(alone(&mut device, &op(OpKind::Flush, 0, 0, 0)), FLUSH, "it is there");
+    alone(&mut device, &op(OpKind::Deallocate, 4, 4, 0));
+    assert_eq!(
+        alone(&mut device, &op(OpKind::Flush, 0, 0, 0)),
+        FLUSH + UNIT,
+        "the next one is not"
+    );
     let mut safe = mapped(&[("buffer.power_loss_protected", "true")]);
     alone(&mut safe, &op(OpKind::Write, 0, 8, 0));
     alone(&mut safe, &op(OpKind::Deallocate, 0, 4, 0));
@@ -187,4 +193,65 @@ fn deallocations_wait_for_a_full_journal_and_none_is_lost() {
     assert!(device.now().0 > least_ns, "the journal held nobody up: {} ns", device.now().0);
     assert!(device.telemetry().metadata_pages >= 50_000 / 16 * UNIT_PAGES);
     device.check().unwrap();
+}
+
+/// How a checkpoint goes on beside the journal.
+#[derive(Default)]
+struct Pace {
+    /// Units of journal since the checkpoint began, and the most of all checkpoints.
+    journal: u64,
+    journal_max: u64,
+    /// Segments that are being programmed, and the most at one time.
+    under_way: BTreeSet<u32>,
+    under_way_max: usize,
+    commits: u64,
+}
+
+impl Probe for Pace {
+    fn journal(&mut self, _: u32, _: u64) {
+        self.journal += 1;
+    }
+
+    fn segment(&mut self, unit: u32, first: u32, _: &[u32]) {
+        if first == 0 {
+            self.journal = 0;
+        }
+        self.under_way.insert(unit);
+        self.under_way_max = self.under_way_max.max(self.under_way.len());
+    }
+
+    fn map_programmed(&mut self, unit: u32) {
+        self.under_way.remove(&unit);
+    }
+
+    fn commit(&mut self, _: u32) {
+        self.journal_max = self.journal_max.max(self.journal);
+        self.commits += 1;
+    }
+}
+
+/// A checkpoint is spread over the growth of the journal, so that no burst of it holds up the host, and ends within one
+/// superblock of the journal; where that is full, at most one segment a die is under way.
+#[test]
+fn a_checkpoint_keeps_pace_with_the_journal() {
+    let mut device = Device::with_probe(mapped(&[]).config().clone(), Pace::default());
+    let geometry = device.config().geometry;
+    let (units, dies) = (u64::from(geometry.superblock_units), geometry.dies as usize);
+    let pages = u64::from(geometry.logical_pages);
+    let mut rng = Rng::new(3);
+    let mut write = |tag| op(OpKind::Write, rng.below(pages), 1, tag);
+    closed_loop(&mut device, 32, pages, &mut write);
+    let Pace { journal_max, under_way_max, commits, .. } = device.probe();
+    println!("{commits} checkpoints, {journal_max} journal units, {under_way_max} at once");
+    assert!(
+        *commits > 2 && *journal_max <= units + 8,
+        "{journal_max} units, {units} in a superblock"
+    );
+    let changes = [("mapping.entry_bytes", "1024"), ("controller.write_command_ns", "0")];
+    let mut device = Device::with_probe(mapped(&changes).config().clone(), Pace::default());
+    let mut deallocate = |tag| op(OpKind::Deallocate, rng.below(pages), 1, tag);
+    closed_loop(&mut device, 32, 50_000, &mut deallocate);
+    let Pace { under_way_max, commits, .. } = device.probe();
+    println!("full journal: {commits} checkpoints, {under_way_max} segments at once");
+    assert!(*commits > 2 && *under_way_max == dies, "{under_way_max} segments at once");
 }
