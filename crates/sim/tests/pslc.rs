@@ -182,6 +182,74 @@ fn an_empty_drive_lends_its_space_to_the_cache_and_takes_it_back() {
     device.check().unwrap();
 }
 
+/// Five pages are a unit and a page: their superblock is not kept until later folds fill the unit that the fifth has
+/// gone to.
+#[test]
+fn a_fold_completes_its_last_unit_so_that_the_cache_can_be_erased() {
+    let mut device = with_cache(&[]);
+    alone(&mut device, &op(OpKind::Write, 0, 5, 0));
+    rest(&mut device, 10_000_000_000);
+    let totals = device.telemetry();
+    assert_eq!((totals.folded_pages, totals.erased_superblocks, totals.pslc_pages), (5, 1, 0));
+    assert_eq!(totals.padding_pages, 3 + 3, "in the cache and in native cells");
+}
+
+/// What has waited longest is folded first.
+#[test]
+fn the_cache_is_folded_in_the_order_in_which_it_was_written() {
+    let mut device = with_cache(&[]);
+    write(&mut device, 0, CACHE_BYTES);
+    let superblock_pages = device.config().geometry.superblock_pages();
+    let pages = CACHE_BYTES / 4096;
+    let mut left = pages;
+    while left > 0 {
+        rest(&mut device, 1_000_000);
+        let ftl = device.ftl();
+        let is_cached = |page: u64| ftl.is_cache(ftl.l2p[page as usize] / superblock_pages);
+        // Of each superblock of 256 pages some are on their way.
+        let first = (0..pages).position(is_cached).map_or(pages, |page| page as u64);
+        let folded = (first..pages).filter(|&page| !is_cached(page)).count() as u64;
+        assert!(folded <= 256, "{folded} pages behind page {first} are folded already");
+        left = device.telemetry().pslc_pages;
+    }
+}
+
+/// Superblocks are borrowed while more are erased than collection works towards (`gc.free_high` = 12): the next page
+/// goes to native cells.
+#[test]
+fn the_cache_leaves_collection_what_it_works_towards() {
+    let mut device = with_cache(&[("pslc.borrows", "true"), ("pslc.bytes", "0")]);
+    let lent = u64::from(device.config().geometry.superblocks) - 13;
+    write(&mut device, 0, lent * CACHE_SUPERBLOCK_BYTES);
+    assert_eq!(
+        (device.telemetry().free_superblocks, device.telemetry().pslc_pages),
+        (13, lent * 256)
+    );
+    write(&mut device, lent * 256, CACHE_SUPERBLOCK_BYTES);
+    assert_eq!(
+        (device.telemetry().free_superblocks, device.telemetry().pslc_pages),
+        (12, lent * 256)
+    );
+}
+
+/// Folded pages take native space as the host's do, so they pay for its collection as evenly: the drive never comes to
+/// the level at which everybody has to wait.
+#[test]
+fn folds_pay_for_the_space_that_they_take() {
+    let mut device = with_cache(&[("pslc.when_full", "fold")]);
+    let pages = u64::from(device.config().geometry.logical_pages);
+    let mut rng = Rng::new(1);
+    common::fill(&mut device, pages);
+    random_writes(&mut device, pages, pages, &mut rng);
+    device.telemetry_start(Nanos(10_000_000));
+    random_writes(&mut device, pages, pages / 2, &mut rng);
+    let mut rows = Vec::new();
+    device.telemetry_take(&mut rows);
+    let least = rows.iter().map(|row| row.free_superblocks).min().expect("it took a while");
+    println!("at least {least} superblocks erased");
+    assert!(least > 3, "{least} superblocks erased, `gc.free_low` is 3");
+}
+
 /// A superblock that has served as cache is given back with its erase: what is written there next fills native cells
 /// and is read as such.
 #[test]
