@@ -286,3 +286,36 @@ fn old_and_worn_pages_are_sensed_again() {
     assert_eq!(days(90, "3000"), (5, 2), "11,500: more than four retries would be needed; 2,600");
     assert_eq!(days(30, "3000"), (3, 2), "5,500");
 }
+
+/// Every erase of a superblock is a cycle: a page is sensed as often as its own superblock is worn.
+#[test]
+fn a_page_is_sensed_as_often_as_its_superblock_was_erased() {
+    // Each cycle adds what one sense copes with; eleven senses are all.
+    let mut device = small(&[
+        ("nand.retry.initial_cycles", "0"),
+        ("nand.retry.fresh_ppb", "0"),
+        ("nand.retry.per_kilocycle_ppb", "1_000_000"),
+        ("nand.retry.per_day_ppb", "0"),
+        ("nand.retry.per_day_per_kilocycle_ppb", "0"),
+        ("nand.retry.corrected_ppb", "1_000"),
+        ("nand.retry.retries_max", "10"),
+    ]);
+    let geometry = device.config().geometry;
+    let pages = u64::from(geometry.logical_pages);
+    let mut rng = Rng::new(1);
+    fill(&mut device, pages);
+    closed_loop(&mut device, 32, pages, |tag| op(OpKind::Write, rng.below(pages), 1, tag));
+    alone(&mut device, &op(OpKind::Flush, 0, 0, 0));
+    device.run_until(Nanos(device.now().0 + secs(10).0));
+    let mut seen = [0; 12];
+    for _ in 0..1_000 {
+        let page = rng.below(pages);
+        let superblock = device.ftl().l2p[page as usize] / geometry.superblock_pages();
+        let erases = device.ftl().erase_counts[superblock as usize];
+        let senses = u64::from(erases.clamp(1, 11));
+        let latency = alone(&mut device, &op(OpKind::Read, page, 1, 0));
+        assert_eq!(latency, READ_COMMAND + senses * READ + CHANNEL_PAGE + LINK_PAGE, "{erases}");
+        seen[senses as usize] += 1;
+    }
+    assert!(seen.iter().filter(|&&pages| pages > 0).count() >= 3, "{seen:?} pages by senses");
+}

@@ -215,3 +215,42 @@ fn a_new_life_begins_with_no_energy_drawn() {
     let times = device.power_times().unwrap();
     assert_eq!((times.idle_ns, times.slumber_ns), (102 * MS, 898 * MS));
 }
+
+/// A page that is sensed again costs its senses, a page with one bit per cell one: the latency tells how many there were.
+#[test]
+fn every_sense_draws_its_energy() {
+    let retry = [
+        ("nand.retry.initial_cycles", "3000"),
+        ("nand.retry.fresh_ppb", "1_000"),
+        ("nand.retry.per_kilocycle_ppb", "1_000"),
+        ("nand.retry.per_day_ppb", "0"),
+        ("nand.retry.per_day_per_kilocycle_ppb", "0"),
+        ("nand.retry.corrected_ppb", "1_000"),
+        ("nand.retry.retries_max", "5"),
+    ];
+    let cache = [
+        ("pslc.bytes", "8388608"),
+        ("pslc.borrows", "false"),
+        ("pslc.bits_per_cell", "2"),
+        ("pslc.read_ns", "20_000"),
+        ("pslc.program_ns", "200_000"),
+        ("pslc.erase_ns", "1_000_000"),
+        ("pslc.idle_after_ns", "3_000_000_000"),
+        ("pslc.when_full", "direct"),
+        ("nand.blocks_per_plane", "620"),
+    ];
+    // 1,000 ppb when fresh and 1,000 for each thousand of 3,000 cycles, 1,000 a sense.
+    for (changes, senses, sense_ns) in
+        [(&[][..], 1, 50_000), (&retry, 4, 50_000), (&cache, 1, 20_000)]
+    {
+        let mut device = small(&[&POWER, changes].concat());
+        alone(&mut device, &op(OpKind::Write, 0, 4, 0));
+        device.run_until(secs(1));
+        let (before, from) = (device.telemetry().energy_nj, device.now().0);
+        let latency = alone(&mut device, &op(OpKind::Read, 0, 1, 0));
+        assert_eq!(latency, 5_000 + senses * sense_ns + CHANNEL_PAGE + LINK_PAGE);
+        assert_eq!(device.operations().reads, senses);
+        let active_nj = 2 * (device.now().0 - from);
+        assert_eq!(device.telemetry().energy_nj - before, active_nj + senses * 5_000 + 33);
+    }
+}

@@ -83,3 +83,34 @@ fn uniform_wear_costs_nothing() {
     println!("uniform writes: WAF {plain:.3}, with wear leveling {leveled:.3}");
     assert!((leveled / plain - 1.0).abs() < 0.02);
 }
+
+/// A cache wears faster than the rest because it is programmed for everything that others hold for long: that is no
+/// reason to move data which nobody writes.
+#[test]
+fn a_worn_cache_makes_nobody_move_cold_data() {
+    let cache = [
+        ("pslc.bytes", "2097152"),
+        ("pslc.borrows", "false"),
+        ("pslc.bits_per_cell", "2"),
+        ("pslc.read_ns", "20_000"),
+        ("pslc.program_ns", "200_000"),
+        ("pslc.erase_ns", "1_000_000"),
+        ("pslc.idle_after_ns", "100_000_000"),
+        ("pslc.when_full", "direct"),
+        ("pslc.only_below_bytes", "65_536"),
+    ];
+    let mut device = common::small(&[&STATIC[..], &cache].concat());
+    let geometry = device.config().geometry;
+    fill(&mut device, geometry.logical_pages.into());
+    // A few pages pass through the cache in every pause.
+    for _ in 0..100 {
+        common::alone(&mut device, &op(OpKind::Write, 0, 8, 0));
+        device.run_until(base::Nanos(device.now().0 + 200_000_000));
+    }
+    let native = geometry.superblocks - geometry.cache_superblocks;
+    let (native, cache) = device.ftl().erase_counts.split_at(native as usize);
+    assert!(cache.iter().all(|&erases| erases > 2 * SPREAD_MAX), "{cache:?}");
+    assert!(native.iter().all(|&erases| erases <= SPREAD_MAX));
+    assert_eq!(device.telemetry().gc_moved_pages, 0, "folds are not counted there");
+    device.check().unwrap();
+}
