@@ -77,3 +77,21 @@ fn parity_takes_its_time_on_a_die_and_its_channel() {
     println!("time with parity {ratio:.4}");
     assert!((ratio * 3.0 / 4.0 - 1.0).abs() < 0.01, "{ratio}");
 }
+
+/// Parity holds no data, so its room is no room that collection has won: pacing that thought so would let the host run
+/// into the level at which it has to wait.
+#[test]
+fn parity_does_not_disturb_the_pacing() {
+    let mut device = small(&[("parity.stripe_units", "4"), ("nand.blocks_per_plane", "760")]);
+    let pages = u64::from(device.config().geometry.logical_pages);
+    let mut rng = Rng::split(1, "addresses");
+    fill(&mut device, pages);
+    random_writes(&mut device, pages, pages, &mut rng);
+    device.telemetry_start(Nanos(10_000_000));
+    random_writes(&mut device, pages, pages, &mut rng);
+    let mut rows = Vec::new();
+    device.telemetry_take(&mut rows);
+    let least = rows.iter().map(|row| row.free_superblocks).min().expect("it took a while");
+    println!("at least {least} superblocks erased");
+    assert!(least > 3, "{least} superblocks erased, `gc.free_low` is 3");
+}

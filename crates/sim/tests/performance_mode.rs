@@ -108,3 +108,33 @@ fn an_emptied_drive_is_fast_again() {
     println!("after deallocation of everything: {rate_again:.0} of {fast:.0} B/s");
     assert!((rate_again / fast - 1.0).abs() < 0.02);
 }
+
+/// Fast data may take half of what normal data leaves: half of the drive first, then a quarter, and nothing where less
+/// than a sixteenth is left.
+#[test]
+fn what_has_been_put_in_order_leaves_half_as_much_for_the_next_time() {
+    let mut device = small(&MODE);
+    let (fast, normal) = (rate(&device, FAST_NS), rate(&device, 600_000));
+    let zone = pages(&device) / 32;
+    write(&mut device, 0, 17 * zone);
+    device.run_until(Nanos(device.now().0 + secs(600).0));
+    // 17 zones are in order, 15 are left: half of that is fast.
+    let rates: Vec<f64> =
+        (17..30).map(|index| write(&mut device, index * zone, (index + 1) * zone)).collect();
+    println!(
+        "second time: {:.1?} of {:.1}",
+        rates.iter().map(|r| r / 1e6).collect::<Vec<_>>(),
+        fast / 1e6
+    );
+    assert!(rates[1..7].iter().all(|rate| (rate / fast - 1.0).abs() < 0.05), "{rates:?}");
+    assert!(rates[9] < 0.9 * normal, "{rates:?}, {normal}");
+    let all = pages(&device);
+    write(&mut device, 30 * zone, all);
+    device.run_until(Nanos(device.now().0 + secs(3_600).0));
+    let before = moved(&device);
+    let overwrite = write(&mut device, 0, 3 * zone);
+    assert!(overwrite < 1.05 * normal, "{overwrite}");
+    device.run_until(Nanos(device.now().0 + secs(3_600).0));
+    assert_eq!(moved(&device), before, "nothing is fast, nothing is put in order");
+    device.check().unwrap();
+}

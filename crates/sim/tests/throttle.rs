@@ -61,3 +61,21 @@ fn reads_are_not_capped() {
     let rate = 3_200.0 * 131_072.0 * 1e9 / (device.now().0 - start) as f64;
     assert!(rate > 10.0 * RATE as f64, "{rate} B/s");
 }
+
+/// The bucket holds a burst and no more: what a longer rest would give is lost.
+#[test]
+fn a_long_rest_gives_one_burst() {
+    let mut device = small(&CAP);
+    let mut page = 0;
+    write(&mut device, &mut page, BURST_BYTES);
+    let full_ns = BURST_BYTES * 1_000_000_000 / RATE;
+    device.run_until(Nanos(device.now().0 + 10 * full_ns));
+    let start = device.now().0;
+    write(&mut device, &mut page, BURST_BYTES);
+    // What the bucket gained during the burst, and while that was written, and so on.
+    let gained = ((device.now().0 - start) as f64 / 1e9 * RATE as f64) as u64;
+    write(&mut device, &mut page, 2 * gained);
+    let capped = write(&mut device, &mut page, 20 << 20);
+    println!("after a burst and a rest ten times as long as it is worth: {capped:.0} B/s");
+    assert!((capped / RATE as f64 - 1.0).abs() < 0.01, "{capped}");
+}
