@@ -144,6 +144,27 @@ fn a_host_read_goes_before_the_programs_that_wait_for_its_die() {
     }
 }
 
+/// Only the array's work gives way: a read that comes while the data of the program crosses the channel, or while the
+/// program is being taken up again, waits for the end of that first.
+#[test]
+fn a_suspension_begins_with_the_work_of_the_array() {
+    let mut device = small(&SUSPEND);
+    alone(&mut device, &op(OpKind::Write, 0, 16, 0));
+    device.run_until(secs(1));
+    alone(&mut device, &op(OpKind::Write, 16, 4, 0));
+    let start = device.now().0;
+    device.run_until(Nanos(start + 2 * CHANNEL_PAGE));
+    let (read, served) = (op(OpKind::Read, 0, 1, 0), 20_000 + READ + CHANNEL_PAGE);
+    // Half of the transfer is left.
+    assert_eq!(alone(&mut device, &read), 2 * CHANNEL_PAGE + served + LINK_PAGE);
+    // The die takes the program up again while the page crosses the link and the next command is read.
+    let resumed = 30_000 - LINK_PAGE - READ_COMMAND;
+    assert_eq!(alone(&mut device, &read), READ_COMMAND + resumed + served + LINK_PAGE);
+    alone(&mut device, &op(OpKind::Flush, 0, 0, 0));
+    let program = 4 * CHANNEL_PAGE + PROGRAM + 2 * (served + 30_000);
+    assert_eq!(device.now().0 - start, program, "nothing done is lost, nothing is done twice");
+}
+
 /// Giving way and taking up again occupy the die as the operations themselves do.
 #[test]
 fn a_suspension_costs_the_die_its_time() {
