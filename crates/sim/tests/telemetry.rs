@@ -179,3 +179,27 @@ fn a_drive_that_ignores_deallocation_ignores_it_from_every_side() {
     device.deallocate(2, 4);
     assert!(device.ftl().l2p[..4].iter().all(|&physical| physical != sim::ftl::NO_PAGE));
 }
+
+/// A series tells what happened since it was begun, whatever the drive has done before, and a new one forgets the last.
+#[test]
+fn a_series_begins_when_it_is_started() {
+    let mut device = drive(&[&PARITY, &MAPPING]);
+    let pages = u64::from(device.config().geometry.logical_pages);
+    let mut rng = Rng::new(1);
+    device.telemetry_start(Nanos(INTERVAL_NS));
+    common::random_writes(&mut device, pages, pages / 4, &mut rng);
+    // In the midst of a row.
+    let (before, begun) = (device.telemetry(), device.now().0);
+    device.telemetry_start(Nanos(INTERVAL_NS));
+    common::random_writes(&mut device, pages, pages / 4, &mut rng);
+    let took_ns = (device.now().0 - begun).next_multiple_of(INTERVAL_NS) + INTERVAL_NS;
+    device.run_until(Nanos(begun + took_ns));
+    let mut rows = Vec::new();
+    device.telemetry_take(&mut rows);
+    assert_eq!(rows.len() as u64, took_ns / INTERVAL_NS);
+    let totals = device.telemetry();
+    for (column, (label, total)) in counters(&totals).into_iter().enumerate() {
+        let sum: u64 = rows.iter().map(|row| counters(row)[column].1).sum();
+        assert_eq!(sum, total - counters(&before)[column].1, "{label}");
+    }
+}
