@@ -8,9 +8,9 @@ use base::{Nanos, OpKind, Ratio, Rng};
 use common::power::{Fate, Life, Sabotage, live};
 use common::swarm::{how_to_repeat, is_repetition, seeds};
 use common::{SMALL, alone, closed_loop, op, secs, small};
-use sim::ftl::{STREAMS, SuperblockState};
+use sim::ftl::{NO_PAGE, STREAMS, SuperblockState};
 use sim::power_loss::trial::Report;
-use sim::power_loss::{Contents, MapUnit, UnitState};
+use sim::power_loss::{Contents, MapUnit, PoweredOff, UnitState};
 use sim::{Device, Model};
 
 const CUTS: u64 = 10_000;
@@ -224,6 +224,47 @@ fn a_suspended_program_is_torn_like_any_other() {
     let off = device.power_cut();
     assert_eq!(off.torn_programs(), 1);
     assert_eq!(off.nand().state(unit), UnitState::Torn);
+}
+
+/// A journal unit whose predecessor was torn does not count, and does not come to count when others have taken the
+/// predecessor's place: what it said to be deallocated is there for good.
+#[test]
+fn a_journal_unit_that_was_passed_over_stays_so() {
+    let mut device = mapped(&[]);
+    let deallocate = |page, tag| op(OpKind::Deallocate, page, 1, tag);
+    let flush = |tag| op(OpKind::Flush, 0, 0, tag);
+    let is_there = |device: &Device<Contents>, page: usize| device.ftl().l2p[page] != NO_PAGE;
+    // The first journal unit is on die 0.
+    alone(&mut device, &op(OpKind::Write, 0, 20, 0));
+    device.run_until(secs(1));
+    alone(&mut device, &deallocate(12, 0));
+    alone(&mut device, &flush(0));
+    // A unit of data keeps die 1 from the second one, while the third is programmed on die 2.
+    alone(&mut device, &op(OpKind::Write, 20, 4, 0));
+    [deallocate(0, 0), flush(1), deallocate(1, 2), flush(3)]
+        .iter()
+        .for_each(|op| device.submit(op));
+    device.run_until(Nanos(device.now().0 + 900_000));
+    let off = device.power_cut();
+    let journal = |off: &PoweredOff, place| {
+        let geometry = off.config().geometry;
+        off.nand().state(geometry.superblocks * geometry.superblock_units + place)
+    };
+    let states = [0, 1, 2, 3].map(|place| journal(&off, place));
+    assert_eq!(states, [UnitState::Written, UnitState::Torn, UnitState::Written, UnitState::Blank]);
+    let (mut device, report) = off.power_on();
+    assert_eq!(report.journal_units, 1);
+    assert!(is_there(&device, 0) && is_there(&device, 1), "neither flush had ended");
+    for page in [2, 3] {
+        alone(&mut device, &deallocate(page, 0));
+        alone(&mut device, &flush(0));
+    }
+    let (device, report) = device.power_cut().power_on();
+    assert_eq!(report.journal_units, 3);
+    assert_eq!(
+        [0, 1, 2, 3, 12].map(|page| is_there(&device, page)),
+        [true, true, false, false, false]
+    );
 }
 
 /// Reads keep one die from its programs while the others erase superblocks that have been overwritten from end to end:
