@@ -160,6 +160,7 @@ fn document(case: &Case<'_>, report: &Report) -> serde_json::Value {
         "acknowledged": {
             "writes": report.writes, "forced_writes": report.forced_writes,
             "flushes": report.flushes, "deallocations": report.deallocations,
+            "reads": report.reads,
         },
         "gc_moved_pages": report.gc_moved_pages, "metadata_pages": report.metadata_pages,
         "at_the_cuts": {
@@ -199,11 +200,12 @@ fn print(case: &Case<'_>, report: &Report) {
         data!("  the model has no [mapping]; assumed: {}", keys.join("&"));
     }
     data!(
-        "  acknowledged: {} writes ({} with forced unit access), {} flushes, {} deallocations",
+        "  acknowledged: {} writes ({} with forced unit access), {} flushes, {} deallocations, {} reads",
         count(report.writes),
         count(report.forced_writes),
         count(report.flushes),
-        count(report.deallocations)
+        count(report.deallocations),
+        count(report.reads)
     );
     data!("  moved by garbage collection: {} pages", count(report.gc_moved_pages));
     data!(

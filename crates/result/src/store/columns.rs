@@ -1,5 +1,6 @@
-//! The columns of both Parquet files, each with how it is taken from a row and put back. The order
-//! here is the order in the files and that of checksums, so a new column may stand anywhere and none may move; the meaning of each column is in `docs/formats/run-directory.md`.
+//! The columns of both Parquet files, each with how it is taken from a row and put back. The order here is the
+//! order in the files and that of checksums, so a new column may stand anywhere and none may move. What each column
+//! means is in `docs/formats/run-directory.md`.
 
 use base::{OpKind, TelemetryRow};
 

@@ -44,8 +44,6 @@ struct Side {
     array_start_ns: u64,
     /// When the current operation ends.
     end_ns: u64,
-    /// When the second register was or will be free for the next program.
-    register_free_ns: u64,
     /// Batches of reads the current operation has let pass.
     suspensions: u32,
     suspended: Option<Suspended>,
@@ -75,7 +73,6 @@ impl Overlap {
     fn begins(&mut self, die: u32, array_start_ns: u64, end_ns: u64) {
         let side = &mut self.dies[die as usize];
         side.array_start_ns = array_start_ns;
-        side.register_free_ns = array_start_ns;
         side.end_ns = end_ns;
         side.suspensions = 0;
     }
@@ -207,8 +204,8 @@ impl Nand {
         if side.loaded_ns.is_some() {
             return;
         }
-        let from_ns = now_ns.max(side.register_free_ns);
-        let loaded_ns = self.transfer(die, next.pages(), from_ns);
+        // The register is free: what it held went to the array by now, or crosses the channel, for which this waits.
+        let loaded_ns = self.transfer(die, next.pages(), now_ns);
         if let Some(overlap) = &mut self.overlap {
             overlap.dies[die as usize].loaded_ns = Some(loaded_ns);
         }

@@ -1,6 +1,6 @@
 //! A drive that loses its power again and again under a busy host, and what it made of its promises.
 //!
-//! The host writes, flushes and deallocates at random; an [`Oracle`] knows what each LBA page may read after a cut.
+//! The host writes, flushes, deallocates and reads at random; an [`Oracle`] knows what each LBA page may read after a cut.
 //! Everything follows from the drive, the generator and the calls. Tests: `tests/power_loss.rs`, which also shows
 //! that broken recoveries do not get past it.
 
@@ -31,6 +31,7 @@ struct Mix {
     deallocations: u64,
     flushes: u64,
     forced: u64,
+    reads: u64,
 }
 
 impl Mix {
@@ -39,6 +40,7 @@ impl Mix {
             deallocations: [0, 3, 20][rng.below(3) as usize],
             flushes: [1, 10][rng.below(2) as usize],
             forced: [0, 10][rng.below(2) as usize],
+            reads: [0, 10, 60][rng.below(3) as usize],
         }
     }
 }
@@ -72,6 +74,8 @@ pub struct Report {
     pub flushes: u64,
     /// Deallocations acknowledged.
     pub deallocations: u64,
+    /// Reads answered; they keep dies from their programs and interrupt them.
+    pub reads: u64,
     /// Commands under way when power went.
     pub under_way: u64,
     /// Acknowledged writes of which a page did not survive, as is allowed.
@@ -310,7 +314,7 @@ impl Host {
     /// A command on pages that no other is at.
     fn next_op(&mut self, tag: u32) -> Op {
         let kind = self.rng.below(100);
-        let Mix { deallocations, flushes, forced } = self.mix;
+        let Mix { deallocations, flushes, forced, reads } = self.mix;
         if kind < flushes {
             return op(OpKind::Flush, 0, 0, tag);
         }
@@ -322,6 +326,9 @@ impl Host {
         }
         if kind < flushes + deallocations {
             return op(OpKind::Deallocate, first, length, tag);
+        }
+        if kind >= 100 - reads {
+            return op(OpKind::Read, first, length, tag);
         }
         let fua = kind < flushes + deallocations + forced;
         let data = random_data(&mut self.rng);
@@ -339,7 +346,7 @@ impl Host {
 
     fn send(&mut self, device: &mut Device<Contents>, op: Op) {
         let mark = self.oracle.mark();
-        if op.kind != OpKind::Flush {
+        if matches!(op.kind, OpKind::Write | OpKind::Deallocate) {
             self.oracle.sent(op.kind, pages_of(&op));
         }
         self.sent[op.tag as usize] = Some(Sent { op, mark });
@@ -354,8 +361,12 @@ impl Host {
                 report.flushes += 1;
                 return self.oracle.flushed(mark);
             }
+            OpKind::Read => {
+                report.reads += 1;
+                return;
+            }
             OpKind::Deallocate => report.deallocations += 1,
-            OpKind::Write | OpKind::Read => report.writes += 1,
+            OpKind::Write => report.writes += 1,
         }
         report.forced_writes += u64::from(op.fua);
         let config = device.config();
