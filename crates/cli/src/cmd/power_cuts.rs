@@ -321,9 +321,9 @@ mod tests {
     #[test]
     fn a_sound_recovery_keeps_them_and_an_early_end_is_none() {
         let interrupted = AtomicBool::new(false);
-        let report = live(aged(), 20, &mut Rng::new(2), &interrupted);
+        let report = live(aged(), 60, &mut Rng::new(2), &interrupted);
         assert!(report.writes_not_durable > 0 && report.gc_moved_pages > 0, "{report:?}");
-        assert_eq!(exit_code(&report, 20), EXIT_DONE);
-        assert_eq!(exit_code(&report, 21), EXIT_INTERRUPTED);
+        assert_eq!(exit_code(&report, 60), EXIT_DONE);
+        assert_eq!(exit_code(&report, 61), EXIT_INTERRUPTED);
     }
 }
