@@ -46,9 +46,15 @@ pub fn drive<T: Target>(
     target.telemetry_start(Nanos::SECOND);
     loop {
         if end.is_none() {
-            let exhausted = queue.fill(now);
+            end = reason_to_stop(now, deadline, recorder, interrupted);
+            match (end, deadline) {
+                (None, _) => end = queue.fill(now).then_some(End::Complete),
+                (Some(End::Complete), Some(deadline)) => {
+                    recorder.ios_not_issued = queue.fill_up_to(deadline);
+                }
+                _ => queue.ops.clear(),
+            }
             target.submit(&queue.ops);
-            end = exhausted.then_some(End::Complete);
         }
         if let (Some(end), true) = (end, queue.is_idle()) {
             return Ok(end);
@@ -72,13 +78,6 @@ pub fn drive<T: Target>(
             seconds = recorder.seconds().len();
             target.telemetry_take(recorder.telemetry_mut());
             on_second(recorder);
-        }
-        if end.is_none() {
-            end = reason_to_stop(now, deadline, recorder, interrupted);
-            if let (Some(End::Complete), Some(deadline)) = (end, deadline) {
-                recorder.ios_not_issued = queue.fill_up_to(deadline);
-                target.submit(&queue.ops);
-            }
         }
     }
 }

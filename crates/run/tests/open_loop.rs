@@ -71,6 +71,23 @@ fn a_stall_is_felt_by_everything_that_was_due_meanwhile() {
     assert!(driven.latency_ns((1, 2)) < MS_NS);
 }
 
+/// A thread may get its processor only when the phase is over, on a busy machine.
+#[test]
+fn who_comes_late_issues_what_was_due_and_no_more() {
+    let workload = Workload::new(OpKind::Write, Order::Uniform, 4096, 8, SIZE_BYTES);
+    for (pacing, due) in [(Pacing::Fixed { rate_iops: 1_000 }, 1_000), (Pacing::ClosedLoop, 0)] {
+        let mut target = ScriptedTarget::new(SIZE_BYTES, Reply::after_ns(1_000));
+        let mut recorder = Recorder::new(target.now(), Some(Nanos::SECOND));
+        let (deadline, never) = (recorder.deadline(), AtomicBool::new(false));
+        target.idle_until(Nanos(2 * SECOND_NS));
+        let mut generator = Generator::new(Workload { pacing, ..workload.clone() }, 1);
+        drive(&mut target, &mut generator, deadline, &mut recorder, &never, |_| ()).unwrap();
+        let Recorder { ios, ios_after_end, ios_not_issued, .. } = recorder;
+        assert_eq!(ios + ios_after_end + ios_not_issued, due);
+        assert!(ios_after_end <= 8, "{ios_after_end} found room");
+    }
+}
+
 #[test]
 fn a_closed_loop_hides_the_same_stall() {
     let driven = run(&mut stalls_for_two_seconds(1), Pacing::ClosedLoop, 1, 4);
