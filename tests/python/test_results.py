@@ -38,10 +38,19 @@ TELEMETRY = [
     "pslc_pages",
     "die_busy_ns",
     "channel_busy_ns",
+    "controller_busy_ns",
     "energy_nj",
 ]
 # Columns that came after the example of schema version 1 was written.
-LATER = ["metadata_pages", "folded_pages", "parity_pages", "saved_pages", "pslc_pages", "energy_nj"]
+LATER = [
+    "metadata_pages",
+    "folded_pages",
+    "parity_pages",
+    "saved_pages",
+    "pslc_pages",
+    "controller_busy_ns",
+    "energy_nj",
+]
 if RUN_DIR == EXAMPLE:
     TELEMETRY = [name for name in TELEMETRY if name not in LATER]
 POWER = [] if RUN_DIR == EXAMPLE else ["power_uw_mean", "power_uw_max"]

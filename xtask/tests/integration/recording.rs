@@ -39,6 +39,15 @@ fn operations(lab: &Lab, name: &str, trace: &Path) -> Vec<Operation> {
     ours.map(operation).collect()
 }
 
+/// The tracer's files, which systemd mounts and a container may not.
+fn mount_tracer() {
+    if !Path::new(TRACING).join("current_tracer").exists() {
+        let mut mount = Command::new("mount");
+        let status = mount.args(["-t", "tracefs", "nodev", TRACING]).status().expect("mount runs");
+        assert!(status.success(), "{mount:?} ended with {status}");
+    }
+}
+
 fn selected_tracer() -> String {
     let tracer = std::fs::read_to_string(format!("{TRACING}/current_tracer"));
     tracer.unwrap_or_default().trim().to_owned()
@@ -57,6 +66,7 @@ fn wait_for_tracer(child: &mut Child) {
 
 #[test]
 fn a_replay_that_is_recorded_shows_the_same_operations() {
+    mount_tracer();
     let lab = Lab::new();
     let attached = LoopDevice::attach(&lab);
     let device = attached.name();

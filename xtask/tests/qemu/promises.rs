@@ -19,6 +19,32 @@ fn an_honest_drive_is_believed() {
     assert_eq!(number(&document, "broken_blocks"), 0);
 }
 
+/// Blocks that a journal promises: each line after the first is a checksum and pairs of block and generation.
+fn promised_blocks(journal: &str) -> BTreeSet<u64> {
+    let batches = journal.lines().skip(1).filter_map(|line| line.split_once(' '));
+    let pairs = |json: &str| serde_json::from_str::<Vec<(u64, u64)>>(json).expect("a batch");
+    batches.flat_map(|(_, json)| pairs(json)).map(|(block, _)| block).collect()
+}
+
+#[test]
+fn what_the_drive_cannot_read_is_told_and_the_rest_is_judged() {
+    const BLOCK_BYTES: u64 = 4096;
+    let worn = (32 << 20) / BLOCK_BYTES..(33 << 20) / BLOCK_BYTES;
+    let promised = promised_blocks(&Record::of("honest-journal").stdout);
+    let unreadable = promised.iter().filter(|block| worn.contains(block)).count() as u64;
+    assert!(unreadable > 10, "{unreadable} of {} blocks", promised.len());
+    Record::of("worn").must_exit_with(1);
+    let document = Record::of("worn").document();
+    let counts = &document["counts"];
+    assert_eq!(number(counts, "unreadable"), unreadable, "{document:#}");
+    assert_eq!(number(counts, "kept"), promised.len() as u64 - unreadable, "{document:#}");
+    for broken in document["broken"].as_array().expect("a list") {
+        assert_eq!(broken["finding"], "unreadable", "{broken:#}");
+        let block = number(broken, "offset_bytes") / BLOCK_BYTES;
+        assert!(worn.contains(&block) && promised.contains(&block), "{broken:#}");
+    }
+}
+
 /// What an earlier run wrote is still there, and is not taken for what this one did.
 #[test]
 fn a_drive_that_drops_everything_keeps_nothing() {

@@ -144,6 +144,15 @@ verify() {
 }
 echo "0 $sectors linear $BASE 0" | dmsetup create promising
 verify honest --erase /dev/mapper/promising --writes 4096
+run honest-journal cat /tmp/honest
+dmsetup remove promising
+# The same drive, of which one MiB from 32 MiB on has become unreadable.
+dmsetup create promising << WORN
+0 65536 linear $BASE 0
+65536 2048 error
+67584 $((sectors - 67584)) linear $BASE 67584
+WORN
+run worn ssdlab verify /dev/mapper/promising --journal /tmp/honest --check --format json
 dmsetup remove promising
 echo "0 $sectors flakey $BASE 0 0 600 1 drop_writes" | dmsetup create promising
 verify forgetful --erase /dev/mapper/promising --writes 2048
