@@ -7,9 +7,9 @@ mod common;
 use std::collections::BTreeMap;
 
 use base::{OpKind, Ratio, Rng};
-use common::{SMALL, closed_loop, op};
+use common::{closed_loop, op, small_config};
 use sim::ftl::StreamId;
-use sim::{Device, Model, Probe};
+use sim::{Device, Probe};
 
 const COLD: (&str, &str) = ("streams.cold", "survivor");
 
@@ -34,9 +34,7 @@ impl Probe for Moves {
 
 /// WAF and moves under writes of which `writes_percent` go to a tenth of the pages.
 fn live(changes: &[(&str, &str)], writes_percent: u64) -> (f64, Device<Moves>) {
-    let changes: Vec<_> = changes.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
-    let model = Model::load("small", SMALL, &changes).expect("valid");
-    let config = model.resolve(Ratio::new(1, 4).expect("a ratio")).expect("consistent");
+    let config = small_config(Ratio::new(1, 4).expect("a ratio"), changes);
     let mut device = Device::with_probe(config, Moves::default());
     let pages = u64::from(device.config().geometry.logical_pages);
     let hot_pages = pages / 10;

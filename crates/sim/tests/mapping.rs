@@ -7,21 +7,15 @@ mod common;
 use std::collections::{BTreeMap, BTreeSet};
 
 use base::{OpKind, Rng};
-use common::{alone, closed_loop, fill, op, random_writes, secs, small};
+use common::{MAP_ROOM, MAPPED, alone, closed_loop, fill, op, random_writes, secs, small};
 use sim::{Device, Probe};
 
-/// Entries of 64 bytes: 256 in a unit of 16 KiB. Map entries of 16 bytes: 1,024 pages in a segment.
-const MAPPED: [(&str, &str); 4] = [
-    ("mapping.entry_bytes", "64"),
-    ("mapping.map_entry_bytes", "16"),
-    ("mapping.journal_superblocks", "4"),
-    ("nand.reserved_superblocks", "20"),
-];
+/// See `MAPPED`.
 const UNIT_ENTRIES: u64 = 256;
 const UNIT_PAGES: u64 = 4;
 
 fn mapped(changes: &[(&str, &str)]) -> Device {
-    small(&[&MAPPED[..], &[("nand.blocks_per_plane", "578")], changes].concat())
+    small(&[&MAPPED[..], &MAP_ROOM, changes].concat())
 }
 
 #[test]

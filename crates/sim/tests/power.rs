@@ -5,7 +5,7 @@
 mod common;
 
 use base::{Nanos, OpKind, Rng};
-use common::{alone, closed_loop, fill, op, random_writes, secs, small};
+use common::{CACHE, alone, closed_loop, fill, op, random_writes, secs, small};
 use sim::Device;
 use sim::power::{OperationCounts, StateTimes};
 
@@ -228,17 +228,8 @@ fn every_sense_draws_its_energy() {
         ("nand.retry.corrected_ppb", "1_000"),
         ("nand.retry.retries_max", "5"),
     ];
-    let cache = [
-        ("pslc.bytes", "8388608"),
-        ("pslc.borrows", "false"),
-        ("pslc.bits_per_cell", "2"),
-        ("pslc.read_ns", "20_000"),
-        ("pslc.program_ns", "200_000"),
-        ("pslc.erase_ns", "1_000_000"),
-        ("pslc.idle_after_ns", "3_000_000_000"),
-        ("pslc.when_full", "direct"),
-        ("nand.blocks_per_plane", "620"),
-    ];
+    let later = [("pslc.idle_after_ns", "3_000_000_000"), ("nand.blocks_per_plane", "620")];
+    let cache = [&CACHE[..], &later].concat();
     // 1,000 ppb when fresh and 1,000 for each thousand of 3,000 cycles, 1,000 a sense.
     for (changes, senses, sense_ns) in
         [(&[][..], 1, 50_000), (&retry, 4, 50_000), (&cache, 1, 20_000)]

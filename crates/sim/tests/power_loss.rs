@@ -7,11 +7,11 @@ mod common;
 use base::{Nanos, OpKind, Ratio, Rng};
 use common::power::{Fate, Life, Sabotage, live};
 use common::swarm::{how_to_repeat, is_repetition, seeds};
-use common::{SMALL, alone, closed_loop, op, secs, small};
+use common::{CACHE, MAP_ROOM, MAPPED, alone, closed_loop, op, secs, small_config};
+use sim::Device;
 use sim::ftl::{NO_PAGE, STREAMS, SuperblockState};
 use sim::power_loss::trial::Report;
 use sim::power_loss::{Contents, MapUnit, PoweredOff, UnitState};
-use sim::{Device, Model};
 
 const CUTS: u64 = 10_000;
 /// Sometimes power goes again before anything has happened.
@@ -82,18 +82,10 @@ fn a_drive_that_never_gets_anything_done_lives_on() {
     assert!(is_repetition() || sum(&lives, |report| report.gc_moved_pages) > 5_000);
 }
 
-const MAPPED: [(&str, &str); 5] = [
-    ("mapping.entry_bytes", "64"),
-    ("mapping.map_entry_bytes", "16"),
-    ("mapping.journal_superblocks", "4"),
-    ("nand.reserved_superblocks", "20"),
-    ("nand.blocks_per_plane", "578"),
-];
-
 /// A mapped drive of 4 dies on 2 channels and units of 4 pages, see `SMALL`.
 fn mapped(changes: &[(&str, &str)]) -> Device<Contents> {
-    let changes = [&MAPPED[..], changes].concat();
-    Device::with_contents(small(&changes).config().clone()).expect("it has a journal")
+    let changes = [&MAPPED[..], &MAP_ROOM, changes].concat();
+    Device::with_contents(small_config(Ratio::ONE, &changes)).expect("it has a journal")
 }
 
 #[test]
@@ -139,17 +131,6 @@ fn skewed_writes(device: &mut Device<Contents>, commands: u64, rng: &mut Rng) {
         op(kind, page, if kind == OpKind::Write { length } else { 0 }, tag)
     });
 }
-
-const CACHE: [(&str, &str); 8] = [
-    ("pslc.bytes", "8388608"),
-    ("pslc.borrows", "false"),
-    ("pslc.bits_per_cell", "2"),
-    ("pslc.read_ns", "20_000"),
-    ("pslc.program_ns", "200_000"),
-    ("pslc.erase_ns", "1_000_000"),
-    ("pslc.idle_after_ns", "100_000_000"),
-    ("pslc.when_full", "direct"),
-];
 
 /// Wear and the stream that wrote a superblock stand in NAND: wear leveling and the parting of hot and cold data go on
 /// after a cut where they were.
@@ -273,13 +254,8 @@ fn a_journal_unit_that_was_passed_over_stays_so() {
 #[test]
 fn a_victim_is_not_erased_before_what_has_overwritten_it_is_safe() {
     const HOT_PAGES: u64 = 384;
-    let changes: Vec<_> = [&MAPPED[..], &[("gc.free_high", "70")]]
-        .concat()
-        .iter()
-        .map(|(key, value)| ((*key).to_owned(), (*value).to_owned()))
-        .collect();
-    let model = Model::load("small", SMALL, &changes).expect("valid");
-    let config = model.resolve(Ratio::new(1, 4).expect("a ratio")).expect("consistent");
+    let changes = [&MAPPED[..], &MAP_ROOM, &[("gc.free_high", "70")]].concat();
+    let config = small_config(Ratio::new(1, 4).expect("a ratio"), &changes);
     let geometry = config.geometry;
     let pages = u64::from(geometry.logical_pages);
     let mut device = Device::with_contents(config).expect("it has a journal");

@@ -6,7 +6,7 @@
 mod common;
 
 use base::{Nanos, OpKind, Rng};
-use common::{alone, closed_loop, op, random_writes, small};
+use common::{CACHE, alone, closed_loop, op, random_writes, small};
 use sim::Device;
 
 const UNIT_BYTES: f64 = 16_384.0;
@@ -21,18 +21,7 @@ const CACHE_BYTES: u64 = 8 * CACHE_SUPERBLOCK_BYTES;
 const IDLE_AFTER_NS: u64 = 100_000_000;
 
 fn with_cache(changes: &[(&str, &str)]) -> Device {
-    let cache = [
-        ("pslc.bytes", "8388608"),
-        ("pslc.borrows", "false"),
-        ("pslc.bits_per_cell", "2"),
-        ("pslc.read_ns", "20_000"),
-        ("pslc.program_ns", "200_000"),
-        ("pslc.erase_ns", "1_000_000"),
-        ("pslc.idle_after_ns", "100_000_000"),
-        ("pslc.when_full", "direct"),
-        ("nand.blocks_per_plane", "620"),
-    ];
-    small(&[&cache, changes].concat())
+    small(&[&CACHE[..], &[("nand.blocks_per_plane", "620")], changes].concat())
 }
 
 /// Writes in order from `page` on and returns the rate in bytes per second.

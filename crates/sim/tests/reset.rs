@@ -4,7 +4,7 @@
 mod common;
 
 use base::OpKind;
-use common::{alone, fill, op, small};
+use common::{CACHE, alone, fill, op, small};
 use sim::Device;
 use sim::ftl::{Ftl, StreamId};
 
@@ -44,16 +44,7 @@ fn a_used_drive_forgets_everything_but_the_time() {
 
 #[test]
 fn a_cache_of_its_own_is_empty_again() {
-    let mut device = small(&[
-        ("pslc.bytes", "8_388_608"),
-        ("pslc.borrows", "false"),
-        ("pslc.bits_per_cell", "2"),
-        ("pslc.read_ns", "20_000"),
-        ("pslc.program_ns", "200_000"),
-        ("pslc.erase_ns", "1_000_000"),
-        ("pslc.idle_after_ns", "100_000_000"),
-        ("pslc.when_full", "direct"),
-    ]);
+    let mut device = small(&CACHE);
     let cache_superblocks = device.config().geometry.cache_superblocks as usize;
     fill(&mut device, 10_000);
     assert!(device.ftl().cached_superblocks > 0 && cache_superblocks > 0);

@@ -4,28 +4,12 @@
 mod common;
 
 use base::{Data, Nanos, Op, OpKind, Rng, TelemetryRow};
-use common::{closed_loop, op, small};
+use common::{CACHE, MAPPED, closed_loop, op, small};
 use sim::Device;
 
 /// Rows are of this length, and so is the end of every life.
 const INTERVAL_NS: u64 = Nanos::SECOND.0 / 10;
 const PARITY: [(&str, &str); 1] = [("parity.stripe_units", "4")];
-const MAPPING: [(&str, &str); 4] = [
-    ("mapping.entry_bytes", "64"),
-    ("mapping.map_entry_bytes", "16"),
-    ("mapping.journal_superblocks", "4"),
-    ("nand.reserved_superblocks", "20"),
-];
-const CACHE: [(&str, &str); 8] = [
-    ("pslc.bytes", "8388608"),
-    ("pslc.borrows", "false"),
-    ("pslc.bits_per_cell", "2"),
-    ("pslc.read_ns", "20_000"),
-    ("pslc.program_ns", "200_000"),
-    ("pslc.erase_ns", "1_000_000"),
-    ("pslc.idle_after_ns", "100_000_000"),
-    ("pslc.when_full", "direct"),
-];
 const COMPRESSION: [(&str, &str); 1] = [("compression.granule_bytes", "512")];
 
 /// The small drive with these sections, and room for what they take.
@@ -37,10 +21,10 @@ fn drives() -> [(&'static str, Device); 6] {
     [
         ("plain", drive(&[])),
         ("parity", drive(&[&PARITY])),
-        ("mapping", drive(&[&MAPPING])),
+        ("mapping", drive(&[&MAPPED])),
         ("cache", drive(&[&CACHE])),
         ("compression", drive(&[&COMPRESSION])),
-        ("all", drive(&[&PARITY, &MAPPING, &CACHE, &COMPRESSION])),
+        ("all", drive(&[&PARITY, &MAPPED, &CACHE, &COMPRESSION])),
     ]
 }
 
@@ -183,7 +167,7 @@ fn a_drive_that_ignores_deallocation_ignores_it_from_every_side() {
 /// A series tells what happened since it was begun, whatever the drive has done before, and a new one forgets the last.
 #[test]
 fn a_series_begins_when_it_is_started() {
-    let mut device = drive(&[&PARITY, &MAPPING]);
+    let mut device = drive(&[&PARITY, &MAPPED]);
     let pages = u64::from(device.config().geometry.logical_pages);
     let mut rng = Rng::new(1);
     device.telemetry_start(Nanos(INTERVAL_NS));

@@ -4,8 +4,8 @@
 mod common;
 
 use base::{OpKind, Ratio, Rng};
-use common::{SMALL, closed_loop, fill, op};
-use sim::{Device, Model};
+use common::{CACHE, closed_loop, fill, op, small_config};
+use sim::Device;
 
 const SPREAD_MAX: u32 = 10;
 const STATIC: [(&str, &str); 2] =
@@ -22,10 +22,8 @@ fn erases(device: &Device) -> (u32, u32) {
 /// A filled drive of which only a quarter is ever written again, at random, `turns` times over: the spread of
 /// erase counts after each turn, and the WAF over all.
 fn live(changes: &[(&str, &str)], turns: usize) -> (Vec<u32>, f64) {
-    let changes: Vec<_> = changes.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
-    let model = Model::load("small", SMALL, &changes).expect("valid");
     let scale = Ratio::new(1, 8).expect("a ratio");
-    let mut device = Device::new(model.resolve(scale).expect("consistent"));
+    let mut device = Device::new(small_config(scale, changes));
     let pages = u64::from(device.config().geometry.logical_pages);
     fill(&mut device, pages);
     let mut rng = Rng::split(1, "addresses");
@@ -68,11 +66,8 @@ fn the_spread_stays_bounded_with_static_wear_leveling_and_grows_without() {
 #[test]
 fn uniform_wear_costs_nothing() {
     let run = |changes: &[(&str, &str)]| {
-        let changes: Vec<_> =
-            changes.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
-        let model = Model::load("small", SMALL, &changes).expect("valid");
         let scale = Ratio::new(1, 8).expect("a ratio");
-        let mut device = Device::new(model.resolve(scale).expect("consistent"));
+        let mut device = Device::new(small_config(scale, changes));
         let pages = u64::from(device.config().geometry.logical_pages);
         fill(&mut device, pages);
         let mut rng = Rng::split(1, "addresses");
@@ -88,18 +83,8 @@ fn uniform_wear_costs_nothing() {
 /// reason to move data which nobody writes.
 #[test]
 fn a_worn_cache_makes_nobody_move_cold_data() {
-    let cache = [
-        ("pslc.bytes", "2097152"),
-        ("pslc.borrows", "false"),
-        ("pslc.bits_per_cell", "2"),
-        ("pslc.read_ns", "20_000"),
-        ("pslc.program_ns", "200_000"),
-        ("pslc.erase_ns", "1_000_000"),
-        ("pslc.idle_after_ns", "100_000_000"),
-        ("pslc.when_full", "direct"),
-        ("pslc.only_below_bytes", "65_536"),
-    ];
-    let mut device = common::small(&[&STATIC[..], &cache].concat());
+    let small_cache = [("pslc.bytes", "2097152"), ("pslc.only_below_bytes", "65_536")];
+    let mut device = common::small(&[&STATIC[..], &CACHE, &small_cache].concat());
     let geometry = device.config().geometry;
     fill(&mut device, geometry.logical_pages.into());
     // A few pages pass through the cache in every pause.

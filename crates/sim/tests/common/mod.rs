@@ -6,7 +6,7 @@ pub mod swarm;
 pub mod untimed;
 
 use base::{Completion, Data, Nanos, Op, OpKind, Ratio, Rng};
-use sim::{Device, Model, PAGE_BYTES, Probe};
+use sim::{Config, Device, Model, PAGE_BYTES, Probe};
 
 /// A small drive with round numbers: 2 channels x 2 dies, units of 4 pages, 64 superblocks of 512 pages.
 pub const SMALL: &str = r#"
@@ -38,11 +38,40 @@ gc.free_low = { value = 3, from = "assumed: test" }
 gc.free_high = { value = 12, from = "assumed: test" }
 "#;
 
+/// A map on NAND for the small drive, which has to have room for it.
+/// Entries of 64 bytes: 256 in a unit of 16 KiB. Map entries of 16 bytes: 1,024 pages in a segment.
+pub const MAPPED: [(&str, &str); 4] = [
+    ("mapping.entry_bytes", "64"),
+    ("mapping.map_entry_bytes", "16"),
+    ("mapping.journal_superblocks", "4"),
+    ("nand.reserved_superblocks", "20"),
+];
+
+/// Blocks for the small drive and its map.
+pub const MAP_ROOM: [(&str, &str); 1] = [("nand.blocks_per_plane", "578")];
+
+/// A pSLC cache of its own for the small drive: eight superblocks.
+pub const CACHE: [(&str, &str); 8] = [
+    ("pslc.bytes", "8388608"),
+    ("pslc.borrows", "false"),
+    ("pslc.bits_per_cell", "2"),
+    ("pslc.read_ns", "20_000"),
+    ("pslc.program_ns", "200_000"),
+    ("pslc.erase_ns", "1_000_000"),
+    ("pslc.idle_after_ns", "100_000_000"),
+    ("pslc.when_full", "direct"),
+];
+
 /// The small drive with changes.
 pub fn small(changes: &[(&str, &str)]) -> Device {
+    Device::new(small_config(Ratio::ONE, changes))
+}
+
+/// The model of the small drive at a scale, with changes.
+pub fn small_config(scale: Ratio, changes: &[(&str, &str)]) -> Config {
     let changes: Vec<_> = changes.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
     let model = Model::load("small", SMALL, &changes).expect("the test model is valid");
-    Device::new(model.resolve(Ratio::ONE).expect("the test model is consistent"))
+    model.resolve(scale).expect("the test model is consistent")
 }
 
 /// A built-in drive at a scale, with changes.
