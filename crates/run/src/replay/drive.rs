@@ -75,7 +75,8 @@ pub fn replay<T: Target>(
         for completion in ended.drain(..) {
             replay.ended(&completion, recorder, meter);
         }
-        recorder.passed(target.now());
+        let now = target.now();
+        recorder.passed(now);
         if recorder.seconds().len() > seconds {
             seconds = recorder.seconds().len();
             target.telemetry_take(recorder.telemetry_mut());
@@ -85,7 +86,7 @@ pub fn replay<T: Target>(
             end = Some(End::Failed);
         } else if observer.interrupted.load(Ordering::Relaxed) {
             end = Some(End::Interrupted);
-        } else if recorder.is_overlong(target.now()) {
+        } else if recorder.is_overlong(now) {
             end = Some(End::Overlong);
         }
     }
