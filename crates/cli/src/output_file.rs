@@ -12,6 +12,7 @@ use signal_hook::iterator::Signals;
 use tempfile::{Builder, NamedTempFile};
 
 use crate::failure::EXIT_INTERRUPTED;
+use crate::stop;
 use crate::ui::out::talk;
 
 /// As programs create files: the umask takes its share.
@@ -48,7 +49,8 @@ impl OutputFile {
     /// What the operating system says of the signals.
     pub fn remove_when_stopped(&self) -> io::Result<()> {
         let path = self.temporary.get_ref().path().to_owned();
-        crate::stop::button()?;
+        // The first signal no longer ends the program at once: the thread does, behind the file.
+        stop::button()?;
         let mut signals = Signals::new([SIGINT, SIGTERM])?;
         std::thread::spawn(move || {
             if signals.forever().next().is_some() {

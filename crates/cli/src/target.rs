@@ -61,10 +61,7 @@ pub fn memory_bytes(spec: &TargetSpec) -> Result<u64, IoError> {
 
 /// Refuses a simulated drive that does not fit into the memory.
 pub fn check_memory(spec: &TargetSpec) -> Result<(), IoError> {
-    match spec {
-        TargetSpec::Sim { .. } => io::memory::check(&spec.to_string(), memory_bytes(spec)?),
-        _ => Ok(()),
-    }
+    io::memory::check(&spec.to_string(), memory_bytes(spec)?)
 }
 
 /// Refuses a method of purging where there is none to choose.

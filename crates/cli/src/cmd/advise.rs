@@ -13,12 +13,12 @@ use run::advise::{Advice, Question, Search, Tried, Try};
 use crate::args::advise::SpareArgs;
 use crate::args::{Format, RunArgs};
 use crate::cmd::plan::{self, Cost, Described};
-use crate::cmd::run::{Job, one, stop_button};
+use crate::cmd::run::{Job, one};
 use crate::failure::{EXIT_DONE, EXIT_INTERRUPTED, EXIT_VERDICT};
-use crate::target;
 use crate::ui::out::{data, talk};
 use crate::ui::progress::Progress;
 use crate::ui::table::{self, bytes, count, latency, seconds};
+use crate::{stop, target};
 
 pub fn run(args: &SpareArgs) -> anyhow::Result<u8> {
     let spec: TargetSpec = args.target.parse()?;
@@ -43,7 +43,7 @@ pub fn run(args: &SpareArgs) -> anyhow::Result<u8> {
     if !args.drive.quiet {
         talk!("{}", announcement(&search, &described, cost));
     }
-    let interrupted = stop_button()?;
+    let interrupted = stop::button()?;
     let progress = Progress::new(args.drive.quiet);
     let advice = search.answer(|at| -> anyhow::Result<Run> {
         let job = Job { spec: spec.clone(), span: at.span() };

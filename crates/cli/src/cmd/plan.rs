@@ -103,12 +103,12 @@ pub fn run(args: &PlanArgs) -> anyhow::Result<u8> {
         for &span in &spans {
             let plan = plan(&request(&args.test, span), &described.identity, &described.limits)?;
             let method = described.purge_of(&plan, args.test.common.purge)?;
-            let cost = total_cost(&plan, overwritten_bytes(&described, method));
+            let total = total_cost(&plan, overwritten_bytes(&described, method));
             match args.test.common.format {
-                Format::Json => documents.push(document(&described, &plan, method)),
-                Format::Text => print(&described, &plan, method),
+                Format::Json => documents.push(document(&described, &plan, method, total)),
+                Format::Text => print(&described, &plan, method, total),
             }
-            written_bytes = written_bytes.saturating_add(cost.written_bytes);
+            written_bytes = written_bytes.saturating_add(total.written_bytes);
         }
         if args.test.common.format == Format::Text && spans.len() > 1 {
             data!(
@@ -144,8 +144,7 @@ pub fn describe(spec: &TargetSpec) -> Result<Described, IoError> {
     match spec {
         TargetSpec::Sim { name, settings } => {
             let (identity, limits) = io::engine::sim::describe(&spec.to_string(), name, settings)?;
-            let bytes = io::engine::sim::memory_bytes(name, settings)?;
-            let refusal = io::memory::check(&spec.to_string(), bytes).err();
+            let refusal = target::check_memory(spec).err();
             let refusal = refusal
                 .map(|error| guard::Refusal { code: "unsupported", message: error.to_string() });
             let refusals = refusal.into_iter().collect();
@@ -314,10 +313,15 @@ pub fn volume(written_bytes: u64, capacity_bytes: u64) -> String {
     format!("{} = {writes:.decimals$} full drive writes", bytes(written_bytes))
 }
 
-fn document(described: &Described, plan: &Plan, method: Option<PurgeMethod>) -> serde_json::Value {
+fn document(
+    described: &Described,
+    plan: &Plan,
+    method: Option<PurgeMethod>,
+    total: Cost,
+) -> serde_json::Value {
+    let overwritten_bytes = overwritten_bytes(described, method);
     let phase_document = |phase: &PhaseSpec, rounds_max: u32| {
-        let cost = cost(phase, overwritten_bytes(described, method));
-        let Cost { written_bytes, time, is_estimate } = cost;
+        let Cost { written_bytes, time, is_estimate } = cost(phase, overwritten_bytes);
         serde_json::json!({
             "phase": phase.name, "what": phase.what, "destructive": phase.is_destructive(),
             "bytes_written_estimate": written_bytes,
@@ -326,7 +330,6 @@ fn document(described: &Described, plan: &Plan, method: Option<PurgeMethod>) -> 
             "duration_is_estimate": is_estimate, "rounds_max": rounds_max,
         })
     };
-    let total = total_cost(plan, overwritten_bytes(described, method));
     let steps = plan.procedure.steps.iter();
     let phases: Vec<_> = steps
         .flat_map(|step| step.phases().iter().map(|phase| (phase, step.rounds_max())))
@@ -353,7 +356,7 @@ fn document(described: &Described, plan: &Plan, method: Option<PurgeMethod>) -> 
     })
 }
 
-fn print(described: &Described, plan: &Plan, method: Option<PurgeMethod>) {
+fn print(described: &Described, plan: &Plan, method: Option<PurgeMethod>, total: Cost) {
     data!("{}, span {}", described.name(), bytes(plan.span.span_bytes));
     let is_real = matches!(described.identity.kind, TargetKind::Block | TargetKind::File);
     let overwritten_bytes = overwritten_bytes(described, method);
@@ -369,7 +372,6 @@ fn print(described: &Described, plan: &Plan, method: Option<PurgeMethod>) {
         phases.for_each(|phase| print_phase(phase, is_real, overwritten_bytes, capacity_bytes));
     }
     let clock = if is_real { "" } else { " of virtual time" };
-    let total = total_cost(plan, overwritten_bytes);
     let (time, written) = (total.time.unwrap_or_default(), total.written_bytes);
     data!(
         "  in all up to about {}{clock}, writes {}",

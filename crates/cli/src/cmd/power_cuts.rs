@@ -13,9 +13,9 @@ use sim::power_loss::trial::{Cost, Report, Trial};
 
 use crate::args::Format;
 use crate::args::verify::{QUEUE_DEPTH, VerifyArgs};
-use crate::cmd::run::stop_button;
 use crate::cmd::verify::seed;
 use crate::failure::{EXIT_DONE, EXIT_INTERRUPTED, EXIT_VERDICT};
+use crate::stop;
 use crate::ui::out::{data, talk};
 use crate::ui::table;
 
@@ -65,7 +65,7 @@ pub fn run(args: &VerifyArgs, spec: &TargetSpec, cuts: u64) -> anyhow::Result<u8
     let Some(mut trial) = Trial::new(config, queue_depth, rng.clone()) else {
         return Err(IoError::Usage(format!("{spec} has no [mapping]")).into());
     };
-    let interrupted = stop_button()?;
+    let interrupted = stop::button()?;
     trial.age();
     let report = live(trial, cuts, &mut rng, &interrupted);
     match args.format {

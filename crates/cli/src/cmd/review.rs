@@ -17,14 +17,14 @@ use run::{SpanRequest, Test};
 
 use crate::args::{CommonArgs, Format, ReviewArgs, RunArgs, TestSetting};
 use crate::cmd::plan::{self, Cost};
-use crate::cmd::run::{Job, exit_code, one, repeat_command, stop_button};
+use crate::cmd::run::{Job, exit_code, one, repeat_command};
 use crate::cmd::{report, restore};
 use crate::failure::{EXIT_DONE, EXIT_VERDICT, Failure};
 use crate::output_file::OutputFile;
-use crate::target;
 use crate::ui::out::{data, talk};
 use crate::ui::progress::Progress;
 use crate::ui::table::{bytes, seconds};
+use crate::{stop, target};
 
 /// A test with its settings, `key=value` with spaces between, and the share of spare area.
 type Entry = (Test, &'static str, Option<&'static str>);
@@ -94,7 +94,7 @@ pub fn run(args: &ReviewArgs) -> anyhow::Result<u8> {
     OutputFile::check(&args.output)?;
     announce(args, &parts, &skipped);
     restore::before_a_run();
-    let interrupted = stop_button()?;
+    let interrupted = stop::button()?;
     let progress = Progress::new(args.drive.quiet);
     let mut runs: Vec<(PathBuf, Run)> = Vec::new();
     let mut failures = Vec::new();

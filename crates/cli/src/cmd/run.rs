@@ -16,7 +16,7 @@ use run::{Control, Event, Outcome, Request, RunError, SpanRequest};
 use crate::args::{Format, RunArgs, TestArgs};
 use crate::cmd::{plan, restore, show};
 use crate::failure::{EXIT_DONE, EXIT_INTERRUPTED, EXIT_IO, EXIT_VERDICT, Failure};
-pub use crate::stop::button as stop_button;
+use crate::stop;
 use crate::target::{self, Visitor};
 use crate::ui::out::{data, talk};
 use crate::ui::progress::Progress;
@@ -57,7 +57,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<u8> {
 /// Does every run that is not done yet, and says what came out.
 pub fn carry_out(args: &RunArgs, tasks: &[(Job, Origin)]) -> anyhow::Result<u8> {
     restore::before_a_run();
-    let interrupted = stop_button()?;
+    let interrupted = stop::button()?;
     let progress = Progress::new(args.drive.quiet);
     let mut done: Vec<Option<Done>> = tasks.iter().map(|(_, origin)| complete(origin)).collect();
     let open = (0..tasks.len()).filter(|&index| done[index].is_none());

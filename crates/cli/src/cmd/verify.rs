@@ -17,8 +17,8 @@ use run::{RunError, SpanRequest};
 
 use crate::args::Format;
 use crate::args::verify::VerifyArgs;
-use crate::cmd::run::stop_button;
 use crate::failure::{EXIT_DONE, EXIT_VERDICT};
+use crate::stop;
 use crate::ui::out::{data, talk};
 
 pub fn run(args: &VerifyArgs) -> anyhow::Result<u8> {
@@ -155,7 +155,7 @@ fn write_all(args: &VerifyArgs, target: &mut RealTarget, seed: u64) -> anyhow::R
     let header = Header { serial: serial(target), wwid: wwid(target), seed, layout };
     let mut journal = Journal::create(&args.journal, &header)?;
     talk!("{}: seed {seed}, journal {}", args.target, args.journal.display());
-    let interrupted = stop_button()?;
+    let interrupted = stop::button()?;
     let stop = Stop { duration: args.duration, writes_max: args.writes, interrupted: &interrupted };
     Ok(write(target, &layout, seed, &mut journal, &stop)?)
 }

@@ -2,7 +2,7 @@
 
 use load::trace::stats::TraceStats;
 
-use super::{comparison, open, require_ios, show, tell_problems};
+use super::{comparison, judge, open, show};
 use crate::args::Format;
 use crate::args::trace::TraceInfoArgs;
 use crate::failure::EXIT_DONE;
@@ -15,8 +15,7 @@ pub fn run(args: &TraceInfoArgs) -> anyhow::Result<u8> {
         stats.add(&record);
     }
     let summary = stats.summary();
-    tell_problems(source.as_ref(), summary.ios)?;
-    require_ios(&args.input, source.as_ref(), summary.ios)?;
+    judge(&args.input, source.as_ref(), summary.ios)?;
     let info = source.info();
     match args.input.format {
         Format::Text => show::print(&info, &summary),

@@ -55,8 +55,9 @@ fn tell_problems(source: &dyn Source, ios: u64) -> Result<(), TraceError> {
     Ok(())
 }
 
-/// Refuses what would be a result of nothing: the options left out every I/O.
-fn require_ios(input: &TraceInput, source: &dyn Source, ios: u64) -> Result<(), TraceError> {
+/// As [`tell_problems`]; also refuses what would be a result of nothing: the options left out every I/O.
+fn judge(input: &TraceInput, source: &dyn Source, ios: u64) -> Result<(), TraceError> {
+    tell_problems(source, ios)?;
     if ios > 0 {
         return Ok(());
     }
@@ -89,8 +90,7 @@ fn import_trace(args: &TraceImportArgs) -> anyhow::Result<u8> {
     let mut source = open(&args.input)?;
     let mut file = begin(&args.output)?;
     let ios = write_trace(source.as_mut(), &mut file)?;
-    tell_problems(source.as_ref(), ios)?;
-    require_ios(&args.input, source.as_ref(), ios)?;
+    judge(&args.input, source.as_ref(), ios)?;
     file.put_in_place()?;
     tell_written(args.input.format, source.as_ref(), ios, 0, &args.output);
     Ok(EXIT_DONE)
@@ -106,8 +106,7 @@ fn model(args: &TraceImportArgs) -> anyhow::Result<u8> {
         learner.add(&record);
         ios += 1;
     }
-    tell_problems(source.as_ref(), ios)?;
-    require_ios(&args.input, source.as_ref(), ios)?;
+    judge(&args.input, source.as_ref(), ios)?;
     let name = args.output.file_stem().unwrap_or_default().to_string_lossy();
     let text = learner.scenario(&name, &source.info())?.to_toml()?;
     let mut file = OutputFile::create(&args.output)?;
@@ -133,8 +132,7 @@ fn convert(args: &TraceConvertArgs) -> anyhow::Result<u8> {
     let what = file.name();
     let exported = export(source.as_mut(), args.to, file.content(), &what)?;
     let (ios, left_out) = (exported.ios, exported.not_expressible);
-    tell_problems(source.as_ref(), ios)?;
-    require_ios(&args.input, source.as_ref(), ios)?;
+    judge(&args.input, source.as_ref(), ios)?;
     file.put_in_place()?;
     if left_out > 0 {
         talk!(
