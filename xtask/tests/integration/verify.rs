@@ -23,7 +23,8 @@ fn offsets(document: &Value) -> Vec<u64> {
 #[test]
 fn what_is_damaged_later_is_found_by_a_later_check() {
     let lab = Lab::new();
-    let written = verify(&lab, &[TARGET, "--writes", "3000"]);
+    // 3,000 writes hit most of 2,048 blocks; with this seed also those that are damaged below.
+    let written = verify(&lab, &[TARGET, "--writes", "3000", "--seed", "1"]);
     written.must_exit_with(0);
     assert_eq!(written.document()["writes"], 3000);
     let check = [TARGET, "--check"];
@@ -36,10 +37,8 @@ fn what_is_damaged_later_is_found_by_a_later_check() {
     found.must_exit_with(1);
     let document = found.document();
     assert_eq!(document["writes"], Value::Null, "nothing was written: {document:#}");
-    let all = [0, 1 << 20];
-    assert!(offsets(&document).iter().all(|offset| all.contains(offset)), "{document:#}");
-    assert_eq!(document["broken_blocks"].as_u64(), Some(offsets(&document).len() as u64));
-    assert!(!offsets(&document).is_empty(), "3,000 of 2,048 blocks: both were most likely hit");
+    assert_eq!(offsets(&document), [0, 1 << 20], "{document:#}");
+    assert_eq!(document["broken_blocks"], 2);
 }
 
 #[test]
