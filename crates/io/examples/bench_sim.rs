@@ -14,7 +14,7 @@ use std::time::Instant;
 use base::{Completion, Data, Nanos, Op, OpKind, Ratio, Rng, TelemetryRow};
 use sim::ftl::gc::{VictimPolicy, VictimSelector};
 use sim::ftl::{Ftl, StreamId, SuperblockState};
-use sim::geometry::Divisor;
+use sim::geometry::{Divisor, Geometry};
 use sim::prefetch::prefetch;
 use sim::{Config, Device, Model, PAGE_BYTES};
 
@@ -192,12 +192,13 @@ impl Floor {
     }
 
     fn collect(&mut self) {
-        let units = self.ftl.geometry.superblock_units;
+        let Geometry { superblock_units: units, unit_pages, .. } = self.ftl.geometry;
         while self.ftl.free.len() < 3 {
             let victim = self.victims.select(&self.ftl).expect("a victim");
             self.ftl.states[victim as usize] = SuperblockState::Victim;
             for unit in victim * units..(victim + 1) * units {
-                self.ftl.prefetch_unit(unit + 4);
+                let ahead = (unit + 4) * unit_pages;
+                self.ftl.prefetch_owned(ahead..ahead + unit_pages);
                 self.relocate(unit);
             }
             self.ftl.erased(victim);

@@ -14,9 +14,9 @@ use rustix::mm::{Advice, madvise};
 /// Size of a huge page on x86-64 and most of arm64.
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 /// Smaller allocations are left alone.
-const LARGE_BYTES: usize = 16 * HUGE_PAGE_BYTES;
+const LARGE_BYTES: usize = 2 * HUGE_PAGE_BYTES;
 
-/// The system's allocator, with huge pages for allocations of 32 MiB and more.
+/// The system's allocator, with huge pages for allocations of 4 MiB and more.
 #[derive(Debug)]
 pub struct HugePages;
 

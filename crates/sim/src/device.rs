@@ -36,6 +36,7 @@ use crate::durability::{Mark, StreamPrograms};
 use crate::events::NEVER;
 use crate::ftl::gc::VictimSelector;
 use crate::ftl::pacing::Pacing;
+use crate::ftl::scan_ahead::ScanAhead;
 use crate::ftl::wear::WearLeveling;
 use crate::ftl::{Ftl, StreamId};
 use crate::geometry::Geometry;
@@ -93,6 +94,7 @@ pub struct Device<P: Probe = Silent> {
     victims: VictimSelector,
     wear_leveling: WearLeveling,
     collector: Collector,
+    scan_ahead: ScanAhead,
     programs: StreamPrograms,
     map_log: Option<MapLog>,
     /// Somebody waits for the open units of moved pages.
@@ -177,6 +179,7 @@ impl<P: Probe> Device<P> {
             wear_leveling: WearLeveling::new(config.spread_max),
             victims: VictimSelector::new(config.gc_policy, config.gc_candidates, config.seed),
             collector: Collector::default(),
+            scan_ahead: ScanAhead::default(),
             programs: StreamPrograms::default(),
             map_log: config.mapping.map(|shape| MapLog::new(&config.geometry, shape)),
             are_moved_units_awaited: false,

@@ -76,6 +76,7 @@ impl<P: Probe> Device<P> {
         let (is_whole, fua) = (command.admitted_pages == command.pages, command.fua);
         let data = command.data;
         self.totals.host_pages += u64::from(count);
+        self.ftl.prefetch_owned(self.scan_ahead.wrote(count));
         if self.geometry().page_granules > 1 {
             self.place_compressed(stream, first, data);
         } else {

@@ -8,8 +8,10 @@ use crate::geometry::Geometry;
 use crate::nand::DieOp;
 use crate::probe::Probe;
 
-/// How many units ahead of the scan the map is asked for.
-const SCAN_AHEAD_UNITS: u32 = 8;
+/// How many units ahead of the scan the owners of their pages are asked for, before [`ScanAhead`] reads them.
+///
+/// [`ScanAhead`]: crate::ftl::scan_ahead::ScanAhead
+const OWNERS_AHEAD_UNITS: u32 = 16;
 /// Units per die that garbage collection may have in flight.
 const GC_UNITS_PER_DIE: u32 = 2;
 
@@ -102,8 +104,8 @@ impl<P: Probe> Device<P> {
                 break;
             };
             let unit = superblock * superblock_units + unit;
-            self.ftl.prefetch_owners(unit + 2 * SCAN_AHEAD_UNITS);
-            self.ftl.prefetch_unit(unit + SCAN_AHEAD_UNITS);
+            self.ftl.prefetch_owners(unit + OWNERS_AHEAD_UNITS);
+            self.ftl.prefetch_owned(self.scan_ahead.scan(unit, self.config.geometry.unit_pages));
             self.collect_unit(superblock, unit);
             any = true;
             if !self.may_collect() {

@@ -14,9 +14,11 @@ pub mod gc;
 mod granules;
 pub mod pacing;
 pub mod rebuild;
+pub mod scan_ahead;
 pub mod wear;
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use crate::geometry::{Divisor, Geometry};
 use crate::prefetch::prefetch;
@@ -388,19 +390,17 @@ impl Ftl {
         mask
     }
 
-    /// Asks for the map lines that [`Ftl::valid_mask`] of this unit will need.
+    /// Asks for the map lines of what these physical pages hold, where they all exist: [`Ftl::valid_mask`] will
+    /// need them.
     #[inline]
-    pub fn prefetch_unit(&self, unit: u32) {
-        let first = (unit * self.geometry.unit_pages) as usize;
-        let Some(owners) = self.p2l.get(first..first + self.geometry.unit_pages as usize) else {
-            return;
-        };
+    pub fn prefetch_owned(&self, pages: Range<u32>) {
+        let Some(owners) = self.p2l.get(pages.start as usize..pages.end as usize) else { return };
         for &logical in owners {
             prefetch(&self.l2p, logical as usize);
         }
     }
 
-    /// Asks for the owners of a unit's pages, which [`Ftl::prefetch_unit`] will read.
+    /// Asks for the owners of a unit's pages, which [`Ftl::prefetch_owned`] will read.
     #[inline]
     pub fn prefetch_owners(&self, unit: u32) {
         prefetch(&self.p2l, unit as usize * self.geometry.unit_pages as usize);
