@@ -5,7 +5,8 @@
 //!   meaning.
 //! - `steady`: drives of several sizes with 14.5% over-provisioning in steady state: the timed
 //!   simulator, the same bookkeeping without time (`floor`), and a bare loop over the same arrays
-//!   (`bare`), in one process. The steady state is prepared without time, by the floor itself.
+//!   (`bare`), in one process and in turns: what else the machine does meets all three. Figures are medians of
+//!   the turns, shares the medians of their ratios. The steady state is prepared without time, by the floor itself.
 #![expect(clippy::print_stdout, reason = "a program of its own")]
 
 use std::collections::VecDeque;
@@ -154,6 +155,8 @@ struct Floor {
     programmed_pages: u64,
 }
 
+/// Turns that the timed simulator, the floor and the bare loop take.
+const TURNS: u64 = 10;
 /// How many host writes ahead the map is asked for.
 const AHEAD: usize = 64;
 /// How many pages ahead of the cleaning the bare loop asks for the map.
@@ -224,6 +227,8 @@ struct Bare {
     p2l: Vec<u32>,
     valid: Vec<u32>,
     by_superblock: Divisor,
+    rng: Rng,
+    ahead: VecDeque<u32>,
     head: u32,
     tail: u32,
     free: u32,
@@ -241,6 +246,8 @@ impl Bare {
             p2l,
             valid: vec![0; geometry.superblocks as usize + 1],
             by_superblock: Divisor::new(geometry.superblock_pages()),
+            rng: Rng::split(1, "bare"),
+            ahead: VecDeque::with_capacity(AHEAD + 1),
             head: logical,
             tail: 0,
             free: physical - logical,
@@ -281,75 +288,107 @@ impl Bare {
     /// Random host writes; `keep` pages stay free, as the floor's open and erased superblocks do.
     fn write(&mut self, count: u64, keep: u32) {
         let pages = self.l2p.len() as u64;
-        let mut rng = Rng::split(1, "bare");
-        let mut ahead: VecDeque<u32> = VecDeque::with_capacity(AHEAD + 1);
-        for _ in 0..count + AHEAD as u64 {
-            let logical = rng.below(pages) as u32;
-            prefetch(&self.l2p, logical as usize);
-            ahead.push_back(logical);
-            if ahead.len() > AHEAD {
-                self.clean(keep);
-                let logical = ahead.pop_front().expect("pushed above");
-                self.place(logical);
+        for _ in 0..count {
+            while self.ahead.len() <= AHEAD {
+                let logical = self.rng.below(pages) as u32;
+                prefetch(&self.l2p, logical as usize);
+                self.ahead.push_back(logical);
             }
+            self.clean(keep);
+            let logical = self.ahead.pop_front().expect("filled above");
+            self.place(logical);
         }
     }
 }
 
-/// Nanoseconds a host write and WAF of the bare loop in its steady state.
-fn bare_cost(config: &Config, count: u64) -> (f64, f64) {
-    // Two open superblocks half full on average and two erased: the floor's reserve.
-    let keep = 3 * config.geometry.superblock_pages();
-    let mut bare = Bare::filled(config);
-    bare.write(2 * u64::from(config.geometry.logical_pages), keep);
-    let (placed, wall) = (bare.placed, Instant::now());
-    bare.write(count, keep);
-    let ns = wall.elapsed().as_secs_f64() * 1e9 / count as f64;
-    (ns, (bare.placed - placed) as f64 / count as f64)
+/// Pages programmed and nanoseconds of one who writes, turn by turn.
+#[derive(Default)]
+struct Turns {
+    programmed_pages: u64,
+    ns_per_host_page: Vec<f64>,
+}
+
+impl Turns {
+    /// Times `count` host writes, which return the pages they programmed.
+    fn take(&mut self, count: u64, write: impl FnOnce() -> u64) {
+        let wall = Instant::now();
+        self.programmed_pages += write();
+        self.ns_per_host_page.push(wall.elapsed().as_secs_f64() * 1e9 / count as f64);
+    }
+
+    fn waf(&self, count: u64) -> f64 {
+        self.programmed_pages as f64 / (count * self.ns_per_host_page.len() as u64) as f64
+    }
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    (values[middle] + values[(values.len() - 1) / 2]) / 2.0
+}
+
+/// Median of the share that each turn of one has of the same turn of another.
+fn share(one: &Turns, other: &Turns) -> f64 {
+    median(one.ns_per_host_page.iter().zip(&other.ns_per_host_page).map(|(a, b)| a / b).collect())
 }
 
 /// Timed, untimed and bare cost of a host write in steady state on a drive of `gib` raw.
 fn steady_json(gib: u64, count: u64) -> String {
     let config = sized_config(gib);
-    let before = memory_bytes().0;
-    let mut floor = Floor::filled(&config);
     let pages = u64::from(config.geometry.logical_pages);
+    let mut floor = Floor::filled(&config);
     floor.write(2 * pages);
-    let (programmed, wall) = (floor.programmed_pages, Instant::now());
-    floor.write(count);
-    let floor_ns = wall.elapsed().as_secs_f64() * 1e9 / count as f64;
-    let waf = (floor.programmed_pages - programmed) as f64 / count as f64;
-
-    let mut device = Device::with_ftl(config.clone(), floor.ftl);
+    let before = memory_bytes().0;
+    let mut device = Device::with_ftl(config.clone(), floor.ftl.clone());
     let memory = memory_bytes().0 - before;
     let mut rng = Rng::split(2, "addresses");
-    // Both streams open, the pacing settled.
-    for stretch_count in [count / 4, count] {
-        let mut left = stretch_count;
-        let timed = closed_loop(&mut device, Nanos(u64::MAX), |tag| {
+    let mut timed_write = |count: u64| {
+        let mut left = count;
+        closed_loop(&mut device, Nanos(u64::MAX), |tag| {
             left = left.checked_sub(1)?;
             Some(write(rng.below(pages), 1, tag))
+        })
+    };
+    // Two open superblocks half full on average and two erased: the floor's reserve.
+    let keep = 3 * config.geometry.superblock_pages();
+    let mut bare = Bare::filled(&config);
+    bare.write(2 * pages, keep);
+    // Both streams open, the pacing settled.
+    timed_write(count / 4);
+
+    let (mut timed, mut untimed, mut looped) = <(Turns, Turns, Turns)>::default();
+    let each = count / TURNS;
+    for _ in 0..TURNS {
+        timed.take(each, || timed_write(each).programmed_pages);
+        untimed.take(each, || {
+            let before = floor.programmed_pages;
+            floor.write(each);
+            floor.programmed_pages - before
         });
-        if stretch_count == count {
-            let timed_ns = timed.wall_s * 1e9 / count as f64;
-            let timed_waf = timed.programmed_pages as f64 / timed.host_pages as f64;
-            drop(device);
-            let (bare_ns, bare_waf) = bare_cost(&config, count);
-            return format!(
-                "{{\"raw_gib\": {gib}, \"timed_ns\": {timed_ns:.1}, \"floor_ns\": {floor_ns:.1}, \
-                 \"bare_ns\": {bare_ns:.1}, \"timed_share_of_floor\": {:.3}, \
-                 \"floor_share_of_bare\": {:.3}, \"timed_host_pages_per_s\": {:.0}, \
-                 \"timed_programs_per_s\": {:.0}, \"waf_timed\": {timed_waf:.3}, \
-                 \"waf_floor\": {waf:.3}, \"waf_bare\": {bare_waf:.3}, \"memory_bytes_per_raw_page\": {:.2}}}",
-                floor_ns / timed_ns,
-                bare_ns / floor_ns,
-                1e9 / timed_ns,
-                1e9 * timed_waf / timed_ns,
-                memory as f64 / (gib << 18) as f64,
-            );
-        }
+        looped.take(each, || {
+            let before = bare.placed;
+            bare.write(each, keep);
+            bare.placed - before
+        });
     }
-    String::new()
+    let ns = |turns: &Turns| median(turns.ns_per_host_page.clone());
+    format!(
+        "{{\"raw_gib\": {gib}, \"timed_ns\": {:.1}, \"floor_ns\": {:.1}, \"bare_ns\": {:.1}, \
+         \"timed_share_of_floor\": {:.3}, \"floor_share_of_bare\": {:.3}, \
+         \"timed_host_pages_per_s\": {:.0}, \"timed_programs_per_s\": {:.0}, \"waf_timed\": {:.3}, \
+         \"waf_floor\": {:.3}, \"waf_bare\": {:.3}, \"memory_bytes_per_raw_page\": {:.2}}}",
+        ns(&timed),
+        ns(&untimed),
+        ns(&looped),
+        share(&untimed, &timed),
+        share(&looped, &untimed),
+        1e9 / ns(&timed),
+        1e9 * timed.waf(each) / ns(&timed),
+        timed.waf(each),
+        untimed.waf(each),
+        looped.waf(each),
+        memory as f64 / (gib << 18) as f64,
+    )
 }
 
 fn main() {

@@ -85,7 +85,7 @@ pub struct Stream {
 }
 
 /// Maps, counts and streams of one drive.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Ftl {
     /// Shape of the drive.
     pub geometry: Geometry,
