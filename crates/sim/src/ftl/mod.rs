@@ -384,8 +384,8 @@ impl Ftl {
             return mask;
         }
         let owners = &self.p2l[first as usize..][..unit_pages as usize];
-        for (bit, &logical) in owners.iter().enumerate().rev() {
-            mask = mask << 1 | u64::from(self.lies_at(logical, first + bit as u32));
+        for (bit, &logical) in (0..).zip(owners) {
+            mask |= u64::from(self.lies_at(logical, first + bit)) << bit;
         }
         mask
     }
