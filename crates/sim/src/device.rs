@@ -39,7 +39,7 @@ use crate::ftl::pacing::Pacing;
 use crate::ftl::scan_ahead::ScanAhead;
 use crate::ftl::wear::WearLeveling;
 use crate::ftl::{Ftl, StreamId};
-use crate::geometry::Geometry;
+use crate::geometry::{Divisor, Geometry};
 use crate::host::link::Link;
 use crate::host::queues::SubmissionQueues;
 use crate::host::{Command, ControllerJob, Server};
@@ -101,6 +101,7 @@ pub struct Device<P: Probe = Silent> {
     are_moved_units_awaited: bool,
     /// Tags of deallocations that wait for the journal.
     deallocations: VecDeque<u32>,
+    by_dies: Divisor,
     /// One bit a unit: it has been programmed since its last erase.
     programmed: Vec<u64>,
     /// Running totals; levels are filled in when a row is taken. All but the host's pages are physical
@@ -184,6 +185,7 @@ impl<P: Probe> Device<P> {
             map_log: config.mapping.map(|shape| MapLog::new(&config.geometry, shape)),
             are_moved_units_awaited: false,
             deallocations: VecDeque::new(),
+            by_dies: Divisor::new(config.geometry.dies),
             programmed: vec![0; (units as usize).div_ceil(64)],
             totals: TelemetryRow::default(),
             recorder: Recorder::default(),
@@ -483,6 +485,12 @@ impl<P: Probe> Device<P> {
         &self.config.geometry
     }
 
+    /// As [`Geometry::die_of_unit`], which divides: the drive waits for this with every operation.
+    #[inline]
+    fn die_of_unit(&self, unit: u32) -> u32 {
+        unit - self.by_dies.divide(unit) * self.geometry().dies
+    }
+
     #[inline]
     fn complete(&mut self, tag: u32) {
         let submitted = Nanos(self.commands[tag as usize].submitted_ns);
@@ -519,11 +527,11 @@ impl<P: Probe> Device<P> {
     #[inline]
     fn program(&mut self, unit: u32, stream: StreamId) {
         let sequence = self.programs.issue(stream);
-        let die = self.geometry().die_of_unit(unit);
+        let die = self.die_of_unit(unit);
         self.nand.enqueue(die, DieOp::Program { unit, stream, sequence }, self.now_ns);
         if let Some(parity) = self.geometry().parity_after(unit) {
             self.totals.parity_pages += u64::from(self.geometry().unit_pages);
-            let die = self.geometry().die_of_unit(parity);
+            let die = self.die_of_unit(parity);
             self.nand.enqueue(die, DieOp::Parity { unit: parity }, self.now_ns);
         }
     }

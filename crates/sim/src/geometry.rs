@@ -25,7 +25,9 @@ pub const PAGE_BYTES: u64 = 4096;
 /// a power of two, and the map divides once for every page it moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Divisor {
-    /// 2^64 / divisor, rounded up: exact for every dividend below 2^32 (Granlund and Montgomery 1994).
+    /// (2^64 - 1) / divisor, rounded down. With n times it = 2^64 - e and 1 <= e <= n, (d + 1) times it over 2^64 is
+    /// (d + 1) / n less (d + 1) e / (n 2^64), which is more than nothing and at most 2^-32: as d and n are
+    /// below 2^32, rounding down gives the same as for d / n.
     reciprocal: u64,
 }
 
@@ -33,18 +35,17 @@ impl Divisor {
     /// Divides by `divisor`.
     ///
     /// # Panics
-    /// When it is smaller than 2: its reciprocal does not fit. A model with such a superblock is refused.
+    /// When it is 0, as a division by it.
     #[must_use]
     pub const fn new(divisor: u32) -> Self {
-        assert!(divisor > 1);
-        Self { reciprocal: u64::MAX / divisor as u64 + 1 }
+        Self { reciprocal: u64::MAX / divisor as u64 }
     }
 
     /// `dividend / divisor`, rounded down.
     #[inline]
     #[must_use]
     pub const fn divide(self, dividend: u32) -> u32 {
-        ((dividend as u128 * self.reciprocal as u128) >> 64) as u32
+        (((dividend as u128 + 1) * self.reciprocal as u128) >> 64) as u32
     }
 }
 
@@ -154,7 +155,7 @@ mod tests {
     #[test]
     fn multiplication_divides_exactly() {
         let mut rng = Rng::new(1);
-        for divisor in [2, 3, 7, 512, 4096, 16_384, 131_071, 131_072, u32::MAX - 1, u32::MAX] {
+        for divisor in [1, 2, 3, 7, 512, 4096, 16_384, 131_071, 131_072, u32::MAX - 1, u32::MAX] {
             let by = Divisor::new(divisor);
             let random = std::iter::repeat_with(|| rng.next_u64() as u32).take(10_000);
             let edges = [0, 1, divisor - 1, divisor, divisor.saturating_add(1), u32::MAX];

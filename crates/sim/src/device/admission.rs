@@ -118,7 +118,7 @@ impl<P: Probe> Device<P> {
     pub(super) fn buffered(&mut self, stream: StreamId, physical: u32, pages: u32) {
         self.buffer_pages += pages;
         if self.ftl.is_unit_complete(stream) {
-            self.program_buffered(stream, physical / self.geometry().unit_pages);
+            self.program_buffered(stream, self.ftl.unit_of(physical));
         }
     }
 

@@ -63,7 +63,7 @@ impl<P: Probe> Device<P> {
             return [None; 2];
         }
         let size = self.ftl.size(logical);
-        let unit = first / self.geometry().unit_pages;
+        let unit = self.ftl.unit_of(first);
         let here = size.min((unit + 1) * self.geometry().unit_pages - first);
         let runs = [(unit, here), (unit + 1, size - here)]
             .map(|run| Some(run).filter(|&(unit, pages)| pages > 0 && self.is_programmed(unit)));

@@ -46,7 +46,7 @@ impl<P: Probe> Device<P> {
             self.buffered(stream, physical, 1);
         } else if self.ftl.is_unit_complete(stream) {
             self.collector.top_up = None;
-            self.program(physical / self.geometry().unit_pages, stream);
+            self.program(self.ftl.unit_of(physical), stream);
         }
     }
 

@@ -134,7 +134,7 @@ impl<P: Probe> Device<P> {
             // Folding gives no room in the native cells, so it pays for none.
             self.collector.owed_pages = owed_pages;
         }
-        let die = self.geometry().die_of_unit(unit);
+        let die = self.die_of_unit(unit);
         self.nand.enqueue(die, DieOp::GcRead { unit, pages, valid }, self.now_ns);
     }
 
@@ -232,7 +232,7 @@ impl<P: Probe> Device<P> {
             let is_full = self.ftl.is_unit_complete(stream);
             if is_full {
                 self.collector.top_up = None;
-                self.program(target / unit_pages, stream);
+                self.program(self.ftl.unit_of(target), stream);
             }
             durable_at.extend(self.programs.mark_behind_last(stream, !is_full));
         }

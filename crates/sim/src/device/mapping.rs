@@ -172,7 +172,7 @@ impl<P: Probe> Device<P> {
 
     fn program_map(&mut self, unit: u32, write: MapWrite) {
         self.totals.metadata_pages += u64::from(self.geometry().unit_pages);
-        let die = self.geometry().die_of_unit(unit);
+        let die = self.die_of_unit(unit);
         self.nand.enqueue(die, DieOp::Map { unit, write }, self.now_ns);
     }
 

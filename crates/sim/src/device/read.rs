@@ -23,7 +23,7 @@ impl<P: Probe> Device<P> {
     #[inline]
     fn unit_in_nand(&mut self, logical: u32) -> Option<u32> {
         let physical = self.ftl.l2p[logical as usize];
-        let unit = physical / self.geometry().unit_pages;
+        let unit = self.ftl.unit_of(physical);
         if physical == NO_PAGE || !self.is_programmed(unit) {
             return None;
         }
@@ -70,7 +70,7 @@ impl<P: Probe> Device<P> {
 
     pub(super) fn read_unit(&mut self, tag: u32, (unit, pages): (u32, u32)) {
         self.commands[tag as usize].reads_pending += 1;
-        let die = self.geometry().die_of_unit(unit);
+        let die = self.die_of_unit(unit);
         self.nand.enqueue(die, DieOp::HostRead { tag, unit, pages }, self.now_ns);
     }
 
@@ -96,8 +96,7 @@ impl<P: Probe> Device<P> {
         }
         for logical in self.commands[tag as usize].touched() {
             let physical = self.ftl.l2p[logical as usize];
-            let is_in_nand =
-                physical != NO_PAGE && self.is_programmed(physical / self.geometry().unit_pages);
+            let is_in_nand = physical != NO_PAGE && self.is_programmed(self.ftl.unit_of(physical));
             if let Some(cache) = &mut self.read_cache
                 && is_in_nand
             {

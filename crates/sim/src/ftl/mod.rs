@@ -118,6 +118,7 @@ pub struct Ftl {
     streams: [Stream; STREAMS],
     superblock_pages: u32,
     by_superblock: Divisor,
+    by_unit: Divisor,
 }
 
 impl Ftl {
@@ -152,6 +153,7 @@ impl Ftl {
             }; STREAMS],
             superblock_pages: geometry.superblock_pages(),
             by_superblock: Divisor::new(geometry.superblock_pages()),
+            by_unit: Divisor::new(geometry.unit_pages),
             geometry,
         }
     }
@@ -168,6 +170,13 @@ impl Ftl {
     #[must_use]
     pub fn superblock_of(&self, physical: u32) -> u32 {
         self.by_superblock.divide(physical)
+    }
+
+    /// The unit of a physical page, over the whole drive.
+    #[inline]
+    #[must_use]
+    pub fn unit_of(&self, physical: u32) -> u32 {
+        self.by_unit.divide(physical)
     }
 
     /// A stream's write frontier.

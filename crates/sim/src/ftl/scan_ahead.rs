@@ -12,6 +12,9 @@ const MOST_UNITS: u32 = 8;
 /// How many units ahead of it all lines have been asked for, also where the host writes nothing.
 const LEAST_UNITS: u32 = 3;
 
+/// Pages of the host between two bursts of the scan, about: a unit of most drives.
+const WRITES: u32 = 8;
+
 /// How far lines have been asked for; all numbers are physical pages.
 #[derive(Debug, Default)]
 pub struct ScanAhead {
@@ -31,7 +34,7 @@ impl ScanAhead {
             self.next = behind;
         }
         let pages = self.ask(behind.saturating_add(LEAST_UNITS * unit_pages));
-        self.per_write = (self.end - self.next).div_ceil(unit_pages);
+        self.per_write = (self.end - self.next).div_ceil(WRITES);
         pages
     }
 
