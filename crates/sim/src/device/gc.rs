@@ -11,7 +11,7 @@ use crate::probe::Probe;
 /// How many units ahead of the scan the owners of their pages are asked for, before [`ScanAhead`] reads them.
 ///
 /// [`ScanAhead`]: crate::ftl::scan_ahead::ScanAhead
-const OWNERS_AHEAD_UNITS: u32 = 16;
+const OWNERS_AHEAD_UNITS: u32 = 24;
 /// Units per die that garbage collection may have in flight.
 const GC_UNITS_PER_DIE: u32 = 2;
 
