@@ -208,7 +208,6 @@ impl<P: Probe> Device<P> {
     /// Moves pages of a unit and says when they are durable.
     #[inline]
     fn move_pages(&mut self, unit: u32, valid: u64, stream: StreamId) -> Mark {
-        let unit_pages = self.geometry().unit_pages;
         let mut durable_at = Mark::default();
         let mut pages = valid;
         while pages != 0 {
