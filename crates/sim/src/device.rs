@@ -366,6 +366,7 @@ impl<P: Probe> Device<P> {
         }
         self.record_until(next_ns);
         self.now_ns = next_ns;
+        self.ftl.prefetch_owned(self.scan_ahead.event());
         if link_ns == next_ns {
             self.on_link();
         } else if controller_ns == next_ns {
@@ -512,8 +513,9 @@ impl<P: Probe> Device<P> {
         self.link.push(from_ns, kind, bytes, tag);
     }
 
-    /// Lets waiting writes in and garbage collection work, as far as both can go now.
-    #[inline]
+    /// Lets waiting writes in and garbage collection work, as far as both can go now. Compiled once and whole, because
+    /// most calls find that neither can.
+    #[inline(never)]
     fn pump(&mut self) {
         loop {
             self.admit();

@@ -18,7 +18,7 @@ impl<P: Probe> Device<P> {
     }
 
     /// Moves waiting writes into the buffer until it is full or the host has to wait.
-    #[inline]
+    #[inline(always)]
     pub(super) fn admit(&mut self) {
         while let Some(tag) = self.admission.front() {
             let len_bytes = self.commands[tag as usize].bytes;
@@ -76,7 +76,6 @@ impl<P: Probe> Device<P> {
         let (is_whole, fua) = (command.admitted_pages == command.pages, command.fua);
         let data = command.data;
         self.totals.host_pages += u64::from(count);
-        self.ftl.prefetch_owned(self.scan_ahead.wrote(count));
         if self.geometry().page_granules > 1 {
             self.place_compressed(stream, first, data);
         } else {

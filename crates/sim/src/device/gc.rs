@@ -81,7 +81,7 @@ impl<P: Probe> Device<P> {
 
     /// Reads units of victims while pacing asks for it; true where there was one to look at, or where the host is
     /// let off what it owes because there is none.
-    #[inline]
+    #[inline(always)]
     pub(super) fn collect(&mut self) -> bool {
         let owed_pages = self.collector.owed_pages;
         let any = self.may_collect() && self.collect_units();

@@ -26,6 +26,9 @@ use wear::Allocation;
 
 /// No page: an unmapped logical page, or a physical page without owner (padding).
 pub const NO_PAGE: u32 = u32::MAX;
+/// How many pages ahead of a stream the line is asked for that their owners will be written to: a write to a line
+/// that is not there holds up all that are behind it.
+const FRONTIER_AHEAD_PAGES: usize = 32;
 /// No superblock.
 pub const NO_SUPERBLOCK: u32 = u32::MAX;
 
@@ -332,6 +335,7 @@ impl Ftl {
         if stream.room_pages == 0 {
             self.close(id);
         }
+        prefetch(&self.p2l, self.frontier(id) as usize + FRONTIER_AHEAD_PAGES);
     }
 
     /// Closes the superblock that a stream writes, full or not.
