@@ -159,7 +159,7 @@ struct Floor {
 const TURNS: u64 = 10;
 /// How many host writes ahead the map is asked for.
 const AHEAD: usize = 64;
-/// How many pages ahead of the cleaning the bare loop asks for the map.
+/// How many pages ahead of the cleaning floor and bare loop ask for the map.
 const SCAN_AHEAD: usize = 64;
 
 impl Floor {
@@ -200,8 +200,7 @@ impl Floor {
             let victim = self.victims.select(&self.ftl).expect("a victim");
             self.ftl.states[victim as usize] = SuperblockState::Victim;
             for unit in victim * units..(victim + 1) * units {
-                let ahead = (unit + 4) * unit_pages;
-                self.ftl.prefetch_owned(ahead..ahead + unit_pages);
+                self.ftl.prefetch_owned(unit + SCAN_AHEAD as u32 / unit_pages);
                 self.relocate(unit);
             }
             self.ftl.erased(victim);

@@ -36,7 +36,6 @@ use crate::durability::{Mark, StreamPrograms};
 use crate::events::NEVER;
 use crate::ftl::gc::VictimSelector;
 use crate::ftl::pacing::Pacing;
-use crate::ftl::scan_ahead::ScanAhead;
 use crate::ftl::wear::WearLeveling;
 use crate::ftl::{Ftl, StreamId};
 use crate::geometry::{Divisor, Geometry};
@@ -94,7 +93,6 @@ pub struct Device<P: Probe = Silent> {
     victims: VictimSelector,
     wear_leveling: WearLeveling,
     collector: Collector,
-    scan_ahead: ScanAhead,
     programs: StreamPrograms,
     map_log: Option<MapLog>,
     /// Somebody waits for the open units of moved pages.
@@ -180,7 +178,6 @@ impl<P: Probe> Device<P> {
             wear_leveling: WearLeveling::new(config.spread_max),
             victims: VictimSelector::new(config.gc_policy, config.gc_candidates, config.seed),
             collector: Collector::default(),
-            scan_ahead: ScanAhead::default(),
             programs: StreamPrograms::default(),
             map_log: config.mapping.map(|shape| MapLog::new(&config.geometry, shape)),
             are_moved_units_awaited: false,
@@ -366,7 +363,6 @@ impl<P: Probe> Device<P> {
         }
         self.record_until(next_ns);
         self.now_ns = next_ns;
-        self.ftl.prefetch_owned(self.scan_ahead.event());
         if link_ns == next_ns {
             self.on_link();
         } else if controller_ns == next_ns {

@@ -1,7 +1,9 @@
 //! The one `unsafe` helper of the simulator: asking the cache for a line ahead of time.
 //!
 //! A map of 480 GB is half a gigabyte, so every random access misses all caches (67 to 97 ns). The
-//! addresses are known tens of I/Os ahead; asking early hides most of that time.
+//! addresses are known tens of I/Os ahead; asking early hides most of that time. The lines are asked for into the
+//! second-level cache: the first has few places for lines on their way, and a processor that runs out of them stands
+//! still.
 
 /// Asks the CPU to load `slice[index]` soon. Out of range or on other CPUs it does nothing.
 #[inline]
@@ -9,9 +11,9 @@
 pub fn prefetch(slice: &[u32], index: usize) {
     #[cfg(target_arch = "x86_64")]
     if let Some(line) = slice.get(index) {
-        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
         // SAFETY: prefetch never faults and the address lies within `slice`.
-        unsafe { _mm_prefetch(std::ptr::from_ref(line).cast::<i8>(), _MM_HINT_T0) };
+        unsafe { _mm_prefetch(std::ptr::from_ref(line).cast::<i8>(), _MM_HINT_T1) };
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (slice, index);

@@ -8,9 +8,9 @@ use crate::geometry::Geometry;
 use crate::nand::DieOp;
 use crate::probe::Probe;
 
-/// How many units ahead of the scan the owners of their pages are asked for, before [`ScanAhead`] reads them.
-///
-/// [`ScanAhead`]: crate::ftl::scan_ahead::ScanAhead
+/// How many units ahead of the scan the map lines of their pages are asked for: more than pacing lets be read at once.
+const OWNED_AHEAD_UNITS: u32 = 12;
+/// How many units ahead of it the owners of the pages are, from which those lines follow.
 const OWNERS_AHEAD_UNITS: u32 = 24;
 /// Units per die that garbage collection may have in flight.
 const GC_UNITS_PER_DIE: u32 = 2;
@@ -105,7 +105,7 @@ impl<P: Probe> Device<P> {
             };
             let unit = superblock * superblock_units + unit;
             self.ftl.prefetch_owners(unit + OWNERS_AHEAD_UNITS);
-            self.ftl.prefetch_owned(self.scan_ahead.scan(unit, self.config.geometry.unit_pages));
+            self.ftl.prefetch_owned(unit + OWNED_AHEAD_UNITS);
             self.collect_unit(superblock, unit);
             any = true;
             if !self.may_collect() {

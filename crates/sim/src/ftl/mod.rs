@@ -14,11 +14,9 @@ pub mod gc;
 mod granules;
 pub mod pacing;
 pub mod rebuild;
-pub mod scan_ahead;
 pub mod wear;
 
 use std::collections::VecDeque;
-use std::ops::Range;
 
 use crate::geometry::{Divisor, Geometry};
 use crate::prefetch::prefetch;
@@ -403,11 +401,12 @@ impl Ftl {
         mask
     }
 
-    /// Asks for the map lines of what these physical pages hold, where they all exist: [`Ftl::valid_mask`] will
-    /// need them.
+    /// Asks for the map lines of what a unit's pages hold, where it exists: [`Ftl::valid_mask`] will need them.
     #[inline]
-    pub fn prefetch_owned(&self, pages: Range<u32>) {
-        let Some(owners) = self.p2l.get(pages.start as usize..pages.end as usize) else { return };
+    pub fn prefetch_owned(&self, unit: u32) {
+        let unit_pages = self.geometry.unit_pages as usize;
+        let first = unit as usize * unit_pages;
+        let Some(owners) = self.p2l.get(first..first + unit_pages) else { return };
         for &logical in owners {
             prefetch(&self.l2p, logical as usize);
         }
