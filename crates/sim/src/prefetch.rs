@@ -2,8 +2,7 @@
 //!
 //! A map of 480 GB is half a gigabyte, so every random access misses all caches (67 to 97 ns). The
 //! addresses are known tens of I/Os ahead; asking early hides most of that time. The lines are asked for into the
-//! second-level cache: the first has few places for lines on their way, and a processor that runs out of them stands
-//! still.
+//! second-level cache: into the first, bookkeeping without time takes a third longer (`docs/benchmarks.md`).
 
 /// Asks the CPU to load `slice[index]` soon. Out of range or on other CPUs it does nothing.
 #[inline]
