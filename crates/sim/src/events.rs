@@ -11,8 +11,6 @@ pub const NEVER: u64 = u64::MAX;
 const SOURCE_BITS: u32 = 16;
 /// Times this far after the epoch make a new epoch (39 hours).
 const EPOCH_NS: u64 = 1 << (63 - SOURCE_BITS);
-/// Nodes of the tree with the most sources.
-const NODES: usize = 2 << SOURCE_BITS;
 /// The key of a source without an event.
 const NO_EVENT: u64 = u64::MAX;
 
@@ -23,11 +21,8 @@ const NO_EVENT: u64 = u64::MAX;
 #[derive(Clone, Debug)]
 pub struct EventTree {
     /// The earliest event under each node: the children of node `n` are `2 n` and `2 n + 1`, the root is node 1, the
-    /// sources follow on the inner nodes. Of fixed size, so that a node is always within; what a drive with fewer dies
-    /// does not use is never looked at.
-    earliest: Box<[u64; NODES]>,
-    /// The node of source 0.
-    first_source: usize,
+    /// sources are the second half.
+    earliest: Vec<u64>,
     epoch_ns: u64,
     /// The event at the root: its time and its source, asked for at every event of the drive.
     next: (u64, u32),
@@ -41,10 +36,8 @@ impl EventTree {
     #[must_use]
     pub fn new(sources: u32) -> Self {
         assert!(sources <= 1 << SOURCE_BITS, "{sources} sources do not fit a key");
-        let first_source = sources.next_power_of_two() as usize;
-        // From a vector, because an array of this size would be made on the stack first.
-        let earliest = vec![NO_EVENT; NODES].try_into().expect("as many as there are nodes");
-        Self { earliest, first_source, epoch_ns: 0, next: (NEVER, 0) }
+        let leaves = sources.next_power_of_two() as usize;
+        Self { earliest: vec![NO_EVENT; 2 * leaves], epoch_ns: 0, next: (NEVER, 0) }
     }
 
     /// The earliest event: its time ([`NEVER`] where there is none) and its source.
@@ -71,8 +64,7 @@ impl EventTree {
 
     #[inline]
     fn put(&mut self, source: u32, mut key: u64) {
-        // Always within; the remainder tells the compiler so, which then checks no bound at any level.
-        let mut node = (self.first_source + source as usize) % NODES;
+        let mut node = self.earliest.len() / 2 + source as usize;
         self.earliest[node] = key;
         while node > 1 {
             key = key.min(self.earliest[node ^ 1]);
@@ -91,8 +83,7 @@ impl EventTree {
         let earliest_ns = self.next.0.min(time_ns);
         let step_ns = (earliest_ns - self.epoch_ns).saturating_sub(EPOCH_NS / 2);
         self.epoch_ns += step_ns;
-        let nodes = &mut self.earliest[..2 * self.first_source];
-        for key in nodes.iter_mut().filter(|key| **key != NO_EVENT) {
+        for key in self.earliest.iter_mut().filter(|key| **key != NO_EVENT) {
             *key -= step_ns << SOURCE_BITS;
         }
         assert!(time_ns - self.epoch_ns < EPOCH_NS, "two events lie more than 19 hours apart");
