@@ -8,9 +8,9 @@ use crate::geometry::Geometry;
 use crate::nand::DieOp;
 use crate::probe::Probe;
 
-/// How many units ahead of the scan the map lines of their pages are asked for: more than pacing lets be read at once.
+/// How many units ahead of the scan the map lines of their pages are asked for: more than steady pacing reads at once.
 const OWNED_AHEAD_UNITS: u32 = 12;
-/// How many units ahead of it the owners of the pages are, from which those lines follow.
+/// How many units ahead of it the owners of the pages are asked for, which tell those lines.
 const OWNERS_AHEAD_UNITS: u32 = 24;
 /// Units per die that garbage collection may have in flight.
 const GC_UNITS_PER_DIE: u32 = 2;

@@ -24,11 +24,11 @@ use wear::Allocation;
 
 /// No page: an unmapped logical page, or a physical page without owner (padding).
 pub const NO_PAGE: u32 = u32::MAX;
+/// No superblock.
+pub const NO_SUPERBLOCK: u32 = u32::MAX;
 /// How many pages ahead of a stream the line is asked for that their owners will be written to: a write to a line
 /// that is not there holds up all that are behind it.
 const FRONTIER_AHEAD_PAGES: usize = 32;
-/// No superblock.
-pub const NO_SUPERBLOCK: u32 = u32::MAX;
 
 /// Who writes: data of different age goes to different superblocks. Four bytes, so that the records that
 /// carry it are copied in aligned pieces (bytes cost a stall in the die queues).
