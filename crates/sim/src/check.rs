@@ -56,7 +56,7 @@ impl<P: Probe> Device<P> {
         {
             return Err(format!("{times:?} is more than the drive has lived"));
         }
-        if let Some(fast) = &self.nand.fast {
+        if let Some(fast) = self.nand.fast() {
             let superblocks = 0..ftl.geometry.superblocks;
             let flagged = superblocks.filter(|&superblock| fast.contains(superblock)).count();
             if flagged as u32 != fast.count() {

@@ -118,16 +118,28 @@ impl Collector {
         }
     }
 
-    /// The pages of a unit have been placed; those that moved are durable at the mark.
+    /// Where a victim stands among the others, until the next one is taken away.
     #[inline]
-    pub fn unit_placed(&mut self, superblock: u32, pages: u32, durable_at: Mark) {
+    #[must_use]
+    pub fn place_of(&self, superblock: u32) -> usize {
+        let mut victims = self.victims.iter();
+        victims.position(|victim| victim.superblock == superblock).unwrap_or(usize::MAX)
+    }
+
+    /// Pages of a victim have gone to a stream; they are durable behind so many of its programs.
+    #[inline]
+    pub fn moved(&mut self, place: usize, stream: StreamId, programs: u64) {
+        if let Some(victim) = self.victims.get_mut(place) {
+            victim.durable_at.reach(stream, programs);
+        }
+    }
+
+    /// The pages of a unit of a victim have been placed.
+    #[inline]
+    pub fn unit_placed(&mut self, place: usize, pages: u32) {
         self.in_flight_pages -= pages;
-        for victim in &mut self.victims {
-            if victim.superblock == superblock {
-                victim.units_in_flight -= 1;
-                victim.durable_at.extend(durable_at);
-                return;
-            }
+        if let Some(victim) = self.victims.get_mut(place) {
+            victim.units_in_flight -= 1;
         }
     }
 

@@ -38,7 +38,7 @@ use crate::ftl::gc::VictimSelector;
 use crate::ftl::pacing::Pacing;
 use crate::ftl::wear::WearLeveling;
 use crate::ftl::{Ftl, StreamId};
-use crate::geometry::{Divisor, Geometry};
+use crate::geometry::{Divisor, Geometry, PAGE_BYTES};
 use crate::host::link::Link;
 use crate::host::queues::SubmissionQueues;
 use crate::host::{Command, ControllerJob, Server};
@@ -83,6 +83,10 @@ pub struct Device<P: Probe = Silent> {
     /// The host has been away for long enough to fold the cache.
     is_folding: bool,
     compressor: Compressor,
+    /// It compresses, has a cache or caps writes: which pages enter the buffer is a question of its own.
+    has_admission_options: bool,
+    /// It may collect although no write asks for it.
+    has_collection_options: bool,
     /// Most valid pages garbage collection may have in flight.
     gc_pages_max: u32,
     /// Most room that relocating a unit may take.
@@ -170,6 +174,13 @@ impl<P: Probe> Device<P> {
             buffer_pages: 0,
             is_folding: false,
             compressor: Compressor::new(config.geometry.page_granules),
+            has_admission_options: config.geometry.page_granules > 1
+                || config.pslc.is_some()
+                || config.throttle.is_some(),
+            has_collection_options: config.pslc.is_some()
+                || config.background_gc.is_some()
+                || config.idle_gc.is_some()
+                || config.performance_mode.is_some(),
             gc_pages_max: gc::gc_pages_max(&config.geometry),
             gc_unit_pages: gc::gc_unit_pages(&config.geometry),
             nand: Nand::new(&config.geometry, config.nand, &config.nand_features),
@@ -192,8 +203,9 @@ impl<P: Probe> Device<P> {
         };
         device.ftl.allocation = device.config.allocation;
         let superblocks = device.geometry().superblocks;
-        let mode = device.config.performance_mode;
-        device.nand.fast = mode.map(|mode| FastSuperblocks::new(mode.program_ns, superblocks));
+        if let Some(mode) = device.config.performance_mode {
+            device.nand.set_fast(FastSuperblocks::new(mode.program_ns, superblocks));
+        }
         device.mark_written_units();
         let open_pages = device.ftl.stream(StreamId::Host).next_page;
         device.buffer_pages = open_pages % device.geometry().unit_pages;
@@ -256,24 +268,24 @@ impl<P: Probe> Device<P> {
     /// When the tag is not below the queue depth: a bug in the caller.
     #[inline]
     pub fn submit(&mut self, op: &Op) {
+        self.ftl.prefetch_logical((op.offset / PAGE_BYTES) as u32);
         if !self.accepts(op) {
             return self.refuse(op);
         }
-        let command = &mut self.commands[op.tag as usize];
-        *command = Command::new(op, self.now_ns);
+        let mut command = Command::new(op, self.now_ns);
         if self.config.geometry.page_granules > 1 {
             command.data = op.data;
         }
-        self.ftl.prefetch_logical(command.first_page);
+        self.commands[op.tag as usize] = command;
         self.host.outstanding += 1;
         if self.host.outstanding == 1 {
             self.host_is_back();
         }
         match &mut self.queues {
-            None => self.decode(op.tag),
+            None => self.decode(op.tag, command.kind, command.bytes),
             Some(queues) => {
                 if let Some(tag) = queues.submit(op.tag) {
-                    self.decode(tag);
+                    self.decode_queued(tag);
                 }
             }
         }
@@ -298,10 +310,17 @@ impl<P: Probe> Device<P> {
         }
     }
 
+    /// The controller takes a command of one of several queues up.
+    #[cold]
+    #[inline(never)]
+    fn decode_queued(&mut self, tag: u32) {
+        let Command { kind, bytes, .. } = self.commands[tag as usize];
+        self.decode(tag, kind, bytes);
+    }
+
     /// The controller takes a command up.
     #[inline(always)]
-    fn decode(&mut self, tag: u32) {
-        let kind = self.commands[tag as usize].kind;
+    fn decode(&mut self, tag: u32, kind: OpKind, bytes: u32) {
         let length_ns = match kind {
             OpKind::Read => self.config.read_command_ns,
             OpKind::Write | OpKind::Flush | OpKind::Deallocate => self.config.write_command_ns,
@@ -310,26 +329,27 @@ impl<P: Probe> Device<P> {
             // Both servers are first come first served and nobody can come between, so the end of
             // the transfer is known already: one event less.
             let decoded_ns = self.controller.reserve(self.now_ns, length_ns);
-            return self.cross_link(tag, decoded_ns);
+            return self.link.push(decoded_ns, kind, bytes, tag);
         }
         self.link.expect(kind);
         self.controller.push(self.now_ns, length_ns, ControllerJob::Command { tag });
     }
 
     fn accepts(&self, op: &Op) -> bool {
-        let end = op.offset.checked_add(u64::from(op.len));
-        op.kind == OpKind::Flush
-            || (op.offset | u64::from(op.len)) & (self.config.interface.logical_block_bytes - 1)
-                == 0
-                && op.len > 0
-                && end.is_some_and(|end| end <= self.config.capacity_bytes())
+        let end = op.offset.saturating_add(u64::from(op.len));
+        let odd_bytes =
+            (op.offset | u64::from(op.len)) & (self.config.interface.logical_block_bytes - 1);
+        odd_bytes == 0 && op.len > 0 && end <= self.config.capacity_bytes()
+            || op.kind == OpKind::Flush
     }
 
     /// Lets time pass until at least `min` commands have ended and moves them to `out`. Fewer come only
     /// where nothing is left that could end.
     #[inline]
     pub fn reap(&mut self, min: usize, out: &mut Vec<Completion>) {
-        while self.completions.len() < min && self.host.outstanding > 0 && self.step(NEVER - 1) {}
+        // What is outstanding only ever becomes a completion here.
+        let wanted = min.min(self.completions.len() + self.host.outstanding as usize);
+        self.advance(wanted, NEVER - 1);
         if out.is_empty() {
             std::mem::swap(out, &mut self.completions);
         } else {
@@ -339,23 +359,32 @@ impl<P: Probe> Device<P> {
 
     /// Lets time pass until `until`, handling what happens on the way.
     pub fn run_until(&mut self, until: Nanos) {
-        while self.step(until.0) {}
+        self.advance(usize::MAX, until.0);
         self.record_until(until.0);
         self.now_ns = self.now_ns.max(until.0);
     }
 
-    /// Handles the next event, if there is one not after `limit_ns`: the main loop. What it calls is compiled apart: in one
-    /// piece it had so many values alive that each event fetched its own from the stack.
+    /// The main loop: one event after the other, until so many commands have ended or the next event is after `limit_ns`.
+    #[inline(never)]
+    fn advance(&mut self, wanted: usize, limit_ns: u64) {
+        while self.completions.len() < wanted {
+            // While commands are outstanding the drive has work: noted when the first of them came.
+            if self.host.outstanding == 0 {
+                self.note_rest(self.next_work_ns() == NEVER);
+            }
+            if !self.step(limit_ns) {
+                return;
+            }
+        }
+    }
+
+    /// Handles the next event, if there is one not after `limit_ns`.
     #[inline(always)]
     fn step(&mut self, limit_ns: u64) -> bool {
         let link_ns = self.link.next_event_ns();
         let controller_ns = self.controller.next_event_ns();
-        let (die_ns, die) = self.nand.next_event();
+        let die_ns = self.nand.next_event_ns();
         let timer_ns = self.timers.next_ns();
-        // While commands are outstanding the drive has work: noted when the first of them came.
-        if self.host.outstanding == 0 {
-            self.note_rest(link_ns.min(controller_ns).min(die_ns) == NEVER);
-        }
         // The dies come last, because theirs is the time that is known last.
         let next_ns = link_ns.min(controller_ns).min(timer_ns).min(die_ns);
         if next_ns > limit_ns {
@@ -368,11 +397,17 @@ impl<P: Probe> Device<P> {
         } else if controller_ns == next_ns {
             self.on_controller();
         } else if die_ns == next_ns {
-            self.on_nand(die);
+            self.on_nand();
         } else {
             self.on_timer();
         }
         true
+    }
+
+    /// When something in the drive ends that somebody has begun; [`NEVER`] where nothing goes on in it.
+    fn next_work_ns(&self) -> u64 {
+        let link_ns = self.link.next_event_ns();
+        link_ns.min(self.controller.next_event_ns()).min(self.nand.next_event_ns())
     }
 
     #[inline]
@@ -415,22 +450,22 @@ impl<P: Probe> Device<P> {
         let Some(tag) = self.link.pop() else { return };
         let command = &self.commands[tag as usize];
         if command.kind == OpKind::Write {
-            if command.begins_within || command.ends_within {
+            if !command.is_whole_pages() {
                 return self.read_before_write(tag);
             }
-            self.wait_for_admission(tag);
+            self.arrive(tag);
         } else {
             self.complete(tag);
             self.use_gap();
         }
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn on_controller(&mut self) {
         match self.controller.pop() {
             Some(ControllerJob::Command { tag }) => {
                 if let Some(next) = self.queues.as_mut().and_then(SubmissionQueues::decoded) {
-                    self.decode(next);
+                    self.decode_queued(next);
                 }
                 self.on_command(tag);
             }
@@ -455,9 +490,9 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    #[inline(never)]
-    fn on_nand(&mut self, die: u32) {
-        let Some(op) = self.nand.on_event(die, self.now_ns) else { return };
+    #[inline(always)]
+    fn on_nand(&mut self) {
+        let Some((die, op)) = self.nand.on_event(self.now_ns) else { return };
         match op {
             DieOp::Program { unit, stream, sequence } => self.programmed(unit, stream, sequence),
             DieOp::Parity { unit } => self.in_nand(unit),
@@ -499,27 +534,9 @@ impl<P: Probe> Device<P> {
 
     #[inline]
     fn come_to_link(&mut self, tag: u32) {
-        self.link.arrive(self.commands[tag as usize].kind);
-        self.cross_link(tag, self.now_ns);
-    }
-
-    #[inline]
-    fn cross_link(&mut self, tag: u32, from_ns: u64) {
         let Command { kind, bytes, .. } = self.commands[tag as usize];
-        self.link.push(from_ns, kind, bytes, tag);
-    }
-
-    /// Lets waiting writes in and garbage collection work, as far as both can go now. Compiled once and whole, because
-    /// most calls find that neither can.
-    #[inline(never)]
-    fn pump(&mut self) {
-        loop {
-            self.admit();
-            // What the host owed may have been all that it waited for.
-            if !self.collect() || self.admission.is_empty() {
-                return;
-            }
-        }
+        self.link.arrive(kind);
+        self.link.push(self.now_ns, kind, bytes, tag);
     }
 
     #[inline]

@@ -56,6 +56,13 @@ pub struct Mark {
 }
 
 impl Mark {
+    /// Moves the point behind so many programs of a stream as well.
+    #[inline]
+    pub fn reach(&mut self, stream: StreamId, programs: u64) {
+        let mine = &mut self.programs[stream as usize];
+        *mine = programs.max(*mine);
+    }
+
     /// Moves the point behind that of another mark as well.
     #[inline]
     pub fn extend(&mut self, other: Self) {
@@ -94,14 +101,11 @@ impl StreamPrograms {
         mark
     }
 
-    /// Behind the page that a stream took last, in a unit that is open or was just issued.
+    /// Programs of a stream up to the page that it took last, in a unit that is open or was just issued.
     #[inline]
     #[must_use]
-    pub fn mark_behind_last(&self, stream: StreamId, is_open: bool) -> Mark {
-        let mut mark = Mark::default();
-        mark.programs[stream as usize] =
-            self.streams[stream as usize].issued() + u64::from(is_open);
-        mark
+    pub fn behind_last(&self, stream: StreamId, is_open: bool) -> u64 {
+        self.streams[stream as usize].issued() + u64::from(is_open)
     }
 
     /// A stream that has not issued all programs before the mark: its open unit is waited for.
@@ -149,8 +153,11 @@ mod tests {
         assert!(programs.reached(host) && !programs.reached(gc));
         assert!(programs.end(StreamId::Gc, 0));
         assert!(programs.reached(gc));
-        let open = programs.mark_behind_last(StreamId::Gc, true);
+        let mut open = Mark::default();
+        open.reach(StreamId::Gc, programs.behind_last(StreamId::Gc, true));
         assert!(!programs.reached(open) && programs.not_issued(open) == Some(StreamId::Gc));
-        assert!(programs.reached(programs.mark_behind_last(StreamId::Gc, false)));
+        let mut issued = Mark::default();
+        issued.reach(StreamId::Gc, programs.behind_last(StreamId::Gc, false));
+        assert!(programs.reached(issued));
     }
 }

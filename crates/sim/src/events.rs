@@ -14,6 +14,9 @@ const EPOCH_NS: u64 = 1 << (63 - SOURCE_BITS);
 /// The key of a source without an event.
 const NO_EVENT: u64 = u64::MAX;
 
+/// Nodes of the tree of drives with at most 64 dies.
+const USUAL_NODES: usize = 128;
+
 /// The next event of each of a fixed number of sources.
 ///
 /// Time and source share one 64-bit key, so that one comparison without a branch orders both; times
@@ -36,8 +39,8 @@ impl EventTree {
     #[must_use]
     pub fn new(sources: u32) -> Self {
         assert!(sources <= 1 << SOURCE_BITS, "{sources} sources do not fit a key");
-        let leaves = sources.next_power_of_two() as usize;
-        Self { earliest: vec![NO_EVENT; 2 * leaves], epoch_ns: 0, next: (NEVER, 0) }
+        let nodes = 2 * sources.next_power_of_two() as usize;
+        Self { earliest: vec![NO_EVENT; nodes.max(USUAL_NODES)], epoch_ns: 0, next: (NEVER, 0) }
     }
 
     /// The earliest event: its time ([`NEVER`] where there is none) and its source.
@@ -47,23 +50,53 @@ impl EventTree {
         self.next
     }
 
-    /// Sets the next event of `source`; [`NEVER`] clears it.
+    /// Sets the next event of `source`.
     ///
     /// # Panics
     /// When the time lies before the epoch: an event in the past, a bug in the caller.
     #[inline]
     pub fn set(&mut self, source: u32, time_ns: u64) {
-        if time_ns == NEVER {
-            return self.put(source, NO_EVENT);
+        let since_epoch_ns = time_ns - self.epoch_ns;
+        if since_epoch_ns >= EPOCH_NS {
+            return self.set_in_new_epoch(source, time_ns);
         }
-        if time_ns - self.epoch_ns >= EPOCH_NS {
-            self.begin_epoch(time_ns);
-        }
-        self.put(source, (time_ns - self.epoch_ns) << SOURCE_BITS | u64::from(source));
+        self.put(source, since_epoch_ns << SOURCE_BITS | u64::from(source));
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn set_in_new_epoch(&mut self, source: u32, time_ns: u64) {
+        self.begin_epoch(time_ns);
+        self.set(source, time_ns);
+    }
+
+    /// Takes the next event of `source` back.
+    #[inline]
+    pub fn clear(&mut self, source: u32) {
+        self.put(source, NO_EVENT);
     }
 
     #[inline]
-    fn put(&mut self, source: u32, mut key: u64) {
+    fn put(&mut self, source: u32, key: u64) {
+        match <&mut [u64; USUAL_NODES]>::try_from(self.earliest.as_mut_slice()) {
+            Ok(nodes) => {
+                let root = put_usual(nodes, source, key);
+                self.set_root(root);
+            }
+            Err(_) => self.put_any(source, key),
+        }
+    }
+
+    #[inline]
+    fn set_root(&mut self, key: u64) {
+        let time_ns = self.epoch_ns + (key >> SOURCE_BITS);
+        self.next = (if key == NO_EVENT { NEVER } else { time_ns }, u32::from(key as u16));
+    }
+
+    /// The same for a tree of any size.
+    #[cold]
+    #[inline(never)]
+    fn put_any(&mut self, source: u32, mut key: u64) {
         let mut node = self.earliest.len() / 2 + source as usize;
         self.earliest[node] = key;
         while node > 1 {
@@ -71,14 +104,11 @@ impl EventTree {
             node /= 2;
             self.earliest[node] = key;
         }
-        let time_ns = self.epoch_ns + (key >> SOURCE_BITS);
-        let source = u32::from(key as u16);
-        self.next = (if key == NO_EVENT { NEVER } else { time_ns }, source);
+        self.set_root(key);
     }
 
     /// Counts from well before the earliest event on, which may be the one at `time_ns`: the present is
     /// earlier than both, and other sources may still get events between.
-    #[cold]
     fn begin_epoch(&mut self, time_ns: u64) {
         let earliest_ns = self.next.0.min(time_ns);
         let step_ns = (earliest_ns - self.epoch_ns).saturating_sub(EPOCH_NS / 2);
@@ -88,6 +118,20 @@ impl EventTree {
         }
         assert!(time_ns - self.epoch_ns < EPOCH_NS, "two events lie more than 19 hours apart");
     }
+}
+
+/// Sets the key of a source and returns that of the root. The number of levels is known when this is compiled, so that they
+/// are laid out one after the other without a question.
+#[inline(always)]
+fn put_usual(nodes: &mut [u64; USUAL_NODES], source: u32, mut key: u64) -> u64 {
+    let mut node = (USUAL_NODES / 2 + source as usize) % USUAL_NODES;
+    nodes[node] = key;
+    for _ in 0..USUAL_NODES.ilog2() - 1 {
+        key = key.min(nodes[node ^ 1]);
+        node /= 2;
+        nodes[node] = key;
+    }
+    key
 }
 
 #[cfg(test)]
@@ -103,9 +147,9 @@ mod tests {
             tree.set(2, time_ns + 5);
             tree.set(0, time_ns + 7);
             assert_eq!(tree.earliest(), (time_ns + 5, 2));
-            tree.set(2, NEVER);
+            tree.clear(2);
             assert_eq!(tree.earliest(), (time_ns + 7, 0));
-            tree.set(0, NEVER);
+            tree.clear(0);
             assert_eq!(tree.earliest().0, NEVER);
         }
     }
@@ -129,7 +173,11 @@ mod tests {
                 let source = rng.below(u64::from(sources)) as u32;
                 let time = if rng.chance(1, 8) { NEVER } else { rng.below(50) };
                 plain[source as usize] = time;
-                tree.set(source, time);
+                if time == NEVER {
+                    tree.clear(source);
+                } else {
+                    tree.set(source, time);
+                }
                 let (want, first) = plain.iter().zip(0..).min().map(|(t, s)| (*t, s)).unwrap();
                 let (got, winner) = tree.earliest();
                 assert_eq!(got, want);

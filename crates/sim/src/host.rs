@@ -48,10 +48,8 @@ pub struct Command {
     pub pages: u32,
     /// Bytes that cross the link.
     pub bytes: u32,
-    /// It begins within its first page.
-    pub begins_within: bool,
-    /// It ends within its last page.
-    pub ends_within: bool,
+    /// Where in its first page it begins, in bytes.
+    pub offset_in_page: u32,
     /// Pages that have entered the write buffer.
     pub admitted_pages: u32,
     /// NAND reads still under way.
@@ -69,8 +67,7 @@ impl Command {
         first_page: 0,
         pages: 0,
         bytes: 0,
-        begins_within: false,
-        ends_within: false,
+        offset_in_page: 0,
         admitted_pages: 0,
         reads_pending: 0,
         submitted_ns: 0,
@@ -80,16 +77,15 @@ impl Command {
     #[inline]
     #[must_use]
     pub fn new(op: &Op, now_ns: u64) -> Self {
-        let first_page = op.offset / PAGE_BYTES;
-        let end = op.offset.saturating_add(u64::from(op.len));
+        let offset_in_page = op.offset % PAGE_BYTES;
+        let end_in_pages = offset_in_page + u64::from(op.len);
         Self {
             kind: op.kind,
             fua: op.fua,
-            first_page: first_page as u32,
-            pages: end.div_ceil(PAGE_BYTES).saturating_sub(first_page) as u32,
+            first_page: (op.offset / PAGE_BYTES) as u32,
+            pages: end_in_pages.div_ceil(PAGE_BYTES) as u32,
             bytes: op.len,
-            begins_within: !op.offset.is_multiple_of(PAGE_BYTES),
-            ends_within: !end.is_multiple_of(PAGE_BYTES),
+            offset_in_page: offset_in_page as u32,
             submitted_ns: now_ns,
             ..Self::NONE
         }
@@ -102,19 +98,38 @@ impl Command {
         self.first_page..self.first_page + self.pages
     }
 
+    /// It begins within its first page.
+    fn begins_within(&self) -> bool {
+        self.offset_in_page != 0
+    }
+
+    /// It ends within its last page.
+    fn ends_within(&self) -> bool {
+        let end_in_pages = u64::from(self.offset_in_page) + u64::from(self.bytes);
+        !end_in_pages.is_multiple_of(PAGE_BYTES)
+    }
+
+    /// It covers each page that it touches.
+    #[inline]
+    #[must_use]
+    pub fn is_whole_pages(&self) -> bool {
+        u64::from(self.offset_in_page | self.bytes).is_multiple_of(PAGE_BYTES)
+    }
+
     /// Pages covered from their first to their last byte.
     #[must_use]
     pub fn covered(&self) -> Range<u32> {
         let Range { start, end } = self.touched();
-        start + u32::from(self.begins_within)..end - u32::from(self.ends_within)
+        start + u32::from(self.begins_within())..end - u32::from(self.ends_within())
     }
 
     /// Pages of which a part only is touched: the first and the last, where they are such.
     #[must_use]
     pub fn partial(&self) -> [Option<u32>; 2] {
         let Range { start, end } = self.touched();
-        let first = (self.begins_within || self.ends_within && self.pages == 1).then_some(start);
-        [first, (self.ends_within && self.pages > 1).then(|| end - 1)]
+        let ends_within = self.ends_within();
+        let first = (self.begins_within() || ends_within && self.pages == 1).then_some(start);
+        [first, (ends_within && self.pages > 1).then(|| end - 1)]
     }
 }
 
@@ -164,12 +179,13 @@ impl<T: Copy + Default> Default for Server<T> {
 }
 
 impl<T: Copy + Default> Server<T> {
-    /// Queues a job of this length.
+    /// Queues a job of this length; returns its end.
     #[inline]
-    pub fn push(&mut self, now_ns: u64, length_ns: u64, job: T) {
+    pub fn push(&mut self, now_ns: u64, length_ns: u64, job: T) -> u64 {
         let end_ns = self.reserve(now_ns, length_ns);
         self.next_ns = self.next_ns.min(end_ns);
         self.jobs.push_back((end_ns, job));
+        end_ns
     }
 
     /// Takes the server for this length without a job to come back to; returns the end.

@@ -8,50 +8,100 @@ use crate::probe::Probe;
 
 impl<P: Probe> Device<P> {
     /// The data of a write is there.
-    #[inline]
-    pub(super) fn wait_for_admission(&mut self, tag: u32) {
-        self.admission.push_back(tag);
-        // Where others wait already, they wait for something else than this.
-        if self.admission.len() == 1 {
+    #[inline(never)]
+    pub(super) fn arrive(&mut self, tag: u32) {
+        if !self.admission.is_empty() {
+            // Others wait already, and for something else than this.
+            return self.admission.push_back(tag);
+        }
+        if self.admit(tag) {
+            self.collect();
+        } else {
+            self.admission.push_back(tag);
             self.pump();
         }
     }
 
-    /// Moves waiting writes into the buffer until it is full or the host has to wait.
-    #[inline(always)]
-    pub(super) fn admit(&mut self) {
-        while let Some(tag) = self.admission.front() {
-            let len_bytes = self.commands[tag as usize].bytes;
-            let Some((stream, room_pages)) = self.admissible(len_bytes) else { return };
-            self.admit_pages(tag, stream, room_pages);
+    /// Lets waiting writes in and garbage collection work, as far as both can go now.
+    #[inline(never)]
+    pub(super) fn pump(&mut self) {
+        loop {
+            while let Some(tag) = self.admission.front() {
+                if !self.admit_waiting(tag) {
+                    break;
+                }
+                self.admission.pop_front();
+            }
+            // What the host owed may have been all that it waited for.
+            if !self.collect() || self.admission.is_empty() {
+                return;
+            }
         }
     }
 
-    /// The stream in which pages of a host's command have a place in NAND, and how many of them have room in the
-    /// buffer, as far as the end of the unit, where there is more to decide.
+    #[inline(never)]
+    fn admit_waiting(&mut self, tag: u32) -> bool {
+        self.admit(tag)
+    }
+
+    /// Moves pages of a write into the buffer until it is full or the host has to wait; true where all of them are in
+    /// it, which ends the write.
+    #[inline(always)]
+    fn admit(&mut self, tag: u32) -> bool {
+        loop {
+            if self.collector.owed_pages > u64::from(self.gc_pages_max) {
+                return false;
+            }
+            let (stream, room_pages) = if self.has_admission_options {
+                self.chosen_room(tag)
+            } else {
+                (StreamId::Host, self.room_pages(StreamId::Host))
+            };
+            if room_pages == 0 {
+                return false;
+            }
+            if self.admit_pages(tag, stream, room_pages) {
+                self.end_write(tag);
+                return true;
+            }
+        }
+    }
+
+    /// How many pages of a command have room in the buffer and a place in a stream, as far as the end of its
+    /// unit, where there is more to decide.
     #[inline]
-    fn admissible(&mut self, len_bytes: u32) -> Option<(StreamId, u32)> {
+    fn room_pages(&mut self, stream: StreamId) -> u32 {
+        let buffer_room_pages = self.config.buffer_pages.saturating_sub(self.buffer_pages);
+        if buffer_room_pages > 0 && !self.ftl.stream_has_room(stream) && !self.open_for_host(stream)
+        {
+            return 0;
+        }
+        buffer_room_pages.min(self.ftl.stream(stream).unit_room_pages)
+    }
+
+    /// The same where the drive compresses, has a cache or a cap on writes, with the stream that the command goes to.
+    #[cold]
+    #[inline(never)]
+    fn chosen_room(&mut self, tag: u32) -> (StreamId, u32) {
+        const NONE: (StreamId, u32) = (StreamId::Host, 0);
         let page_granules = self.geometry().page_granules;
         let buffer_room_pages = self.config.buffer_pages.saturating_sub(self.buffer_pages);
-        if buffer_room_pages < page_granules
-            || self.collector.owed_pages > u64::from(self.gc_pages_max)
-            || !self.bucket_has_page()
-        {
-            return None;
+        if buffer_room_pages < page_granules || !self.bucket_has_page() {
+            return NONE;
         }
         if page_granules > 1 {
             StreamId::BUFFERED.into_iter().for_each(|stream| self.close_short_run(stream));
         }
-        let stream = self.admission_stream(len_bytes)?;
-        if !self.ftl.stream_has_room(stream) && !self.open_for_host(stream) {
-            return None;
-        }
+        let len_bytes = self.commands[tag as usize].bytes;
+        let Some(stream) = self.admission_stream(len_bytes) else { return NONE };
+        let room_pages = self.room_pages(stream);
         if page_granules > 1 || self.config.throttle.is_some() {
-            return Some((stream, 1));
+            return (stream, room_pages.min(1));
         }
-        Some((stream, buffer_room_pages.min(self.ftl.stream(stream).unit_room_pages)))
+        (stream, room_pages)
     }
 
+    #[cold]
     #[inline(never)]
     fn open_for_host(&mut self, stream: StreamId) -> bool {
         if stream == StreamId::Pslc {
@@ -66,28 +116,34 @@ impl<P: Probe> Device<P> {
         is_open
     }
 
-    /// Moves up to so many pages of a write into the buffer; it ends where they are all of it.
-    #[inline]
-    fn admit_pages(&mut self, tag: u32, stream: StreamId, room_pages: u32) {
+    /// Moves up to so many pages of a write into the buffer; true where no more are left.
+    #[inline(always)]
+    fn admit_pages(&mut self, tag: u32, stream: StreamId, room_pages: u32) -> bool {
         let command = &mut self.commands[tag as usize];
+        let left_pages = command.pages - command.admitted_pages;
         let first = command.first_page + command.admitted_pages;
-        let count = room_pages.min(command.pages - command.admitted_pages);
+        let count = room_pages.min(left_pages);
         command.admitted_pages += count;
-        let (is_whole, fua) = (command.admitted_pages == command.pages, command.fua);
         let data = command.data;
         self.totals.host_pages += u64::from(count);
+        if self.has_admission_options {
+            self.take_from_bucket();
+        }
         if self.geometry().page_granules > 1 {
             self.place_compressed(stream, first, data);
         } else {
             self.place_pages(stream, first, count);
         }
-        self.take_from_bucket();
-        if !is_whole {
-            return;
+        count == left_pages
+    }
+
+    /// All pages of a write are in the buffer.
+    #[inline]
+    fn end_write(&mut self, tag: u32) {
+        if self.read_cache.is_some() {
+            self.uncache(tag);
         }
-        self.admission.pop_front();
-        self.uncache(tag);
-        if fua {
+        if self.commands[tag as usize].fua {
             self.flush(tag);
         } else {
             self.complete(tag);
@@ -105,6 +161,7 @@ impl<P: Probe> Device<P> {
         self.buffered(stream, physical, count);
     }
 
+    #[cold]
     #[inline(never)]
     fn place_compressed(&mut self, stream: StreamId, logical: u32, data: Data) {
         let granules = self.compressor.granules(data);

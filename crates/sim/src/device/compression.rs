@@ -1,7 +1,6 @@
 //! The drive at work on pages of different sizes: placing and reading what was compressed.
 
 use super::Device;
-use crate::durability::Mark;
 use crate::ftl::{NO_PAGE, StreamId};
 use crate::probe::Probe;
 use crate::read_cache::ReadCache;
@@ -24,10 +23,11 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// Moves the pages of which a unit of a victim holds granules and says when they are durable. A page that
+    /// Moves the pages of which a unit of a victim holds granules and notes when they are durable. A page that
     /// reaches over the end of the unit moves as a whole.
-    pub(super) fn move_granules(&mut self, unit: u32, valid: u64, wanted: StreamId) -> Mark {
-        let mut durable_at = Mark::default();
+    #[cold]
+    #[inline(never)]
+    pub(super) fn move_granules(&mut self, unit: u32, valid: u64, wanted: StreamId, victim: usize) {
         let mut pages = valid;
         while pages != 0 {
             let physical = unit * self.geometry().unit_pages + pages.trailing_zeros();
@@ -40,9 +40,8 @@ impl<P: Probe> Device<P> {
             self.totals.gc_moved_pages += u64::from(granules);
             self.place_granules(stream, logical, granules);
             let is_open = !self.ftl.is_unit_complete(stream);
-            durable_at.extend(self.programs.mark_behind_last(stream, is_open));
+            self.collector.moved(victim, stream, self.programs.behind_last(stream, is_open));
         }
-        durable_at
     }
 
     /// Pads the unit in hand where a page may not reach over its end: before parity and at the end

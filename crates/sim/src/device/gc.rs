@@ -1,7 +1,6 @@
 //! The drive at work on its garbage: when it may collect, what it reads, where pages go, what is erased.
 
 use super::Device;
-use crate::durability::Mark;
 use crate::ftl::pacing::Level;
 use crate::ftl::{STREAMS, StreamId};
 use crate::geometry::Geometry;
@@ -66,11 +65,12 @@ impl<P: Probe> Device<P> {
     #[inline]
     fn must_collect(&mut self) -> bool {
         // A fold that has to wait for room asks pacing for it, so it comes first.
-        if self.wants_fold() {
+        if self.has_collection_options && self.wants_fold() {
             return true;
         }
         let free_superblocks = self.free_superblocks();
-        self.pacing.must_collect(free_superblocks) || self.may_collect_quietly()
+        self.pacing.must_collect(free_superblocks)
+            || self.has_collection_options && self.may_collect_quietly()
     }
 
     /// True where pages in flight will find a place. They are never more than a superblock takes.
@@ -182,22 +182,23 @@ impl<P: Probe> Device<P> {
     /// since it was read.
     pub(super) fn relocate(&mut self, unit: u32, pages: u32, valid: u64) {
         let superblock = self.ftl.superblock_of(unit * self.geometry().unit_pages);
-        let stream = match self.config.cold {
-            Some(policy) => policy.stream_of_move(&self.ftl, superblock),
-            None if self.ftl.written_by[superblock as usize] == StreamId::Cold => StreamId::Cold,
-            None => StreamId::Gc,
+        let stream = if self.config.has_cold_stream() {
+            self.stream_of_move(superblock)
+        } else {
+            StreamId::Gc
         };
         let moved_before = self.totals.gc_moved_pages;
-        let durable_at = if self.geometry().page_granules == 1 {
-            self.move_pages(unit, valid, stream)
+        let victim = self.collector.place_of(superblock);
+        if self.geometry().page_granules == 1 {
+            self.move_pages(unit, valid, stream, victim);
         } else {
-            self.move_granules(unit, valid, stream)
-        };
+            self.move_granules(unit, valid, stream, victim);
+        }
         if self.config.pslc.is_some() && self.ftl.is_cache(superblock) {
             self.folded(self.totals.gc_moved_pages - moved_before);
         }
         let slack_pages = self.gc_unit_pages - self.geometry().unit_pages;
-        self.collector.unit_placed(superblock, pages + slack_pages, durable_at);
+        self.collector.unit_placed(victim, pages + slack_pages);
         if self.are_moved_units_awaited {
             self.complete_awaited_units();
         }
@@ -205,20 +206,22 @@ impl<P: Probe> Device<P> {
         self.pump();
     }
 
-    /// Moves pages of a unit and says when they are durable.
+    #[cold]
+    #[inline(never)]
+    fn stream_of_move(&self, superblock: u32) -> StreamId {
+        match self.config.cold {
+            Some(policy) => policy.stream_of_move(&self.ftl, superblock),
+            None if self.ftl.written_by[superblock as usize] == StreamId::Cold => StreamId::Cold,
+            None => StreamId::Gc,
+        }
+    }
+
+    /// Moves pages of a unit and notes when they are durable.
     #[inline]
-    fn move_pages(&mut self, unit: u32, valid: u64, stream: StreamId) -> Mark {
-        let mut durable_at = Mark::default();
+    fn move_pages(&mut self, unit: u32, valid: u64, stream: StreamId, victim: usize) {
         let mut pages = valid;
         while pages != 0 {
-            let wanted = self.collector.top_up.unwrap_or(stream);
-            if !self.ftl.stream_has_room(wanted) {
-                pages &= self.ftl.valid_mask(unit);
-                if pages == 0 {
-                    break;
-                }
-            }
-            let stream = self.stream_with_room(stream);
+            let Some(stream) = self.stream_to_fill(stream, unit, &mut pages) else { break };
             let target = self.ftl.frontier(stream);
             let probe = &mut self.probe;
             let moved = self.ftl.move_pages(stream, unit, &mut pages, |logical, physical| {
@@ -233,14 +236,25 @@ impl<P: Probe> Device<P> {
                 self.collector.top_up = None;
                 self.program(self.ftl.unit_of(target), stream);
             }
-            durable_at.extend(self.programs.mark_behind_last(stream, !is_full));
+            self.collector.moved(victim, stream, self.programs.behind_last(stream, !is_full));
         }
-        durable_at
+    }
+
+    /// The stream that pages of a unit go to. Where a superblock would have to be opened for them, those that the host
+    /// has written since are left out first; none where that is all of them.
+    #[inline]
+    fn stream_to_fill(&mut self, wanted: StreamId, unit: u32, pages: &mut u64) -> Option<StreamId> {
+        let stream = self.collector.top_up.unwrap_or(wanted);
+        if self.ftl.stream_has_room(stream) {
+            return Some(stream);
+        }
+        *pages &= self.ftl.valid_mask(unit);
+        (*pages > 0).then(|| self.stream_with_room(wanted))
     }
 
     /// The stream that pages go to: the wanted one, unless fully placed victims wait for the open unit of
     /// another, which a few pages complete, or there is no erased superblock left to open for it.
-    #[inline]
+    #[inline(never)]
     pub(super) fn stream_with_room(&mut self, wanted: StreamId) -> StreamId {
         let stream = self.collector.top_up.unwrap_or(wanted);
         if self.ftl.stream_has_room(stream) || self.ftl.open_superblock(stream) {
@@ -278,7 +292,7 @@ impl<P: Probe> Device<P> {
             self.map_erased(superblock);
         } else if self.collector.die_erased(superblock) {
             self.ftl.erased(superblock);
-            if let Some(superblocks) = &mut self.nand.fast {
+            if let Some(superblocks) = self.nand.fast_mut() {
                 superblocks.erased(superblock);
             }
             self.probe.erased(superblock);

@@ -129,7 +129,7 @@ impl<P: Probe> Device<P> {
         self.complete_awaited_units();
         for stream in StreamId::MOVED {
             let is_open = !self.ftl.is_unit_complete(stream);
-            mark.extend(self.programs.mark_behind_last(stream, is_open));
+            mark.reach(stream, self.programs.behind_last(stream, is_open));
         }
         mark
     }

@@ -57,7 +57,7 @@ impl<P: Probe> Device<P> {
             self.mode = Mode::Reorganising;
             self.timers.set(Timer::Reorganise, self.now_ns);
         } else if room * ROOM_SHARE_MIN >= total
-            && let Some(superblocks) = &mut self.nand.fast
+            && let Some(superblocks) = self.nand.fast_mut()
         {
             superblocks.insert(self.ftl.stream(StreamId::Host).superblock);
         }
@@ -74,7 +74,7 @@ impl<P: Probe> Device<P> {
     }
 
     fn is_fast(&self, superblock: u32) -> bool {
-        self.nand.fast.as_ref().is_some_and(|superblocks| superblocks.contains(superblock))
+        self.nand.fast().is_some_and(|superblocks| superblocks.contains(superblock))
     }
 
     /// The clock says that the next unit may be reorganised.

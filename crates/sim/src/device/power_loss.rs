@@ -93,13 +93,14 @@ impl<P: Probe> Device<P> {
     /// The next operation of any die that ends, with the die; none where all are at rest.
     fn next_end(&mut self) -> Option<(u32, DieOp)> {
         loop {
-            let (next_ns, die) = self.nand.next_event();
+            let next_ns = self.nand.next_event_ns();
             if next_ns == crate::events::NEVER {
                 return None;
             }
             self.now_ns = next_ns;
-            if let Some(op) = self.nand.on_event(die, next_ns) {
-                return Some((die, op));
+            let ended = self.nand.on_event(next_ns);
+            if ended.is_some() {
+                return ended;
             }
         }
     }

@@ -147,6 +147,8 @@ impl<P: Probe> Device<P> {
 
     /// Pads the open unit that folded superblocks wait for where nothing else is on its way to fill it. A victim
     /// in hand would, if the host could go on without the cache.
+    #[cold]
+    #[inline(never)]
     pub(super) fn end_fold(&mut self) {
         let Some(pslc) = self.config.pslc else { return };
         let units = self.geometry().superblock_units;

@@ -113,9 +113,7 @@ impl<P: Probe> Device<P> {
             }
             1
         } else {
-            let (die_ns, _) = self.nand.next_event();
-            let work_ns =
-                die_ns.min(self.controller.next_event_ns()).min(self.link.next_event_ns());
+            let work_ns = self.next_work_ns();
             if work_ns == NEVER {
                 // Only the host can help, and it sets the timer again.
                 return self.timers.set(timer, NEVER);

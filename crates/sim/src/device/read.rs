@@ -77,7 +77,7 @@ impl<P: Probe> Device<P> {
     /// All that a command needs from NAND is there.
     pub(super) fn have_read(&mut self, tag: u32) {
         if self.commands[tag as usize].kind == OpKind::Write {
-            return self.wait_for_admission(tag);
+            return self.arrive(tag);
         }
         self.cache(tag);
         self.come_to_link(tag);
@@ -106,7 +106,8 @@ impl<P: Probe> Device<P> {
     }
 
     /// Forgets what a write has made old.
-    #[inline]
+    #[cold]
+    #[inline(never)]
     pub(super) fn uncache(&mut self, tag: u32) {
         if let Some(cache) = &mut self.read_cache {
             for logical in self.commands[tag as usize].touched() {

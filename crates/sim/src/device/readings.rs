@@ -16,7 +16,7 @@ impl<P: Probe> Device<P> {
 
     /// The same at a moment from now to the next event.
     pub(super) fn telemetry_at(&self, time_ns: u64) -> TelemetryRow {
-        let energy_nj = |power: &Power| power.energy_nj(time_ns, self.nand.operations);
+        let energy_nj = |power: &Power| power.energy_nj(time_ns, self.nand.operations());
         TelemetryRow {
             energy_nj: self.power.as_ref().map_or(0, energy_nj),
             controller_busy_ns: self.controller.busy_ns(time_ns),
@@ -31,7 +31,7 @@ impl<P: Probe> Device<P> {
             buffer_pages: u64::from(self.buffer_pages),
             pslc_pages: if self.config.pslc.is_some() { self.ftl.cached_pages() } else { 0 },
             die_busy_ns: self.nand.die_busy_ns,
-            channel_busy_ns: self.nand.channel_busy_ns,
+            channel_busy_ns: self.nand.channel_busy_ns(),
             ..self.totals
         }
     }
@@ -64,6 +64,6 @@ impl<P: Probe> Device<P> {
     /// What the NAND has begun since the drive was new.
     #[must_use]
     pub fn operations(&self) -> OperationCounts {
-        self.nand.operations
+        self.nand.operations()
     }
 }

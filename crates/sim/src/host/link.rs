@@ -18,10 +18,10 @@ use crate::model::InterfaceLimits;
 pub struct Link {
     /// Payload rates of data to the host and to the drive.
     bytes_per_s: [u64; 2],
-    /// Data to the drive; on a half-duplex link all data.
-    to_drive: Server<u32>,
-    /// Data to the host; `None` on a half-duplex link.
-    to_host: Option<Server<u32>>,
+    /// The lane of data to the drive, and that of data to the host, which a half-duplex link does not use.
+    lanes: [Server<u32>; 2],
+    /// The lane of data to the host.
+    read_lane: usize,
     /// Commands whose data will cross in the lane of writes, but nobody knows yet when they come to it:
     /// reads that wait for NAND on a half-duplex link, and writes in the controller.
     expected: u32,
@@ -37,8 +37,8 @@ impl Link {
     pub fn new(limits: &InterfaceLimits) -> Self {
         Self {
             bytes_per_s: [limits.link_bytes_per_s, limits.link_write_bytes_per_s],
-            to_drive: Server::default(),
-            to_host: limits.full_duplex.then(Server::default),
+            lanes: [Server::default(), Server::default()],
+            read_lane: usize::from(limits.full_duplex),
             expected: 0,
             last_transfer: [(0, 0); 2],
             next_ns: NEVER,
@@ -49,7 +49,7 @@ impl Link {
     fn shares_lane_of_writes(&self, kind: OpKind) -> bool {
         match kind {
             OpKind::Write => true,
-            OpKind::Read => self.to_host.is_none(),
+            OpKind::Read => self.read_lane == 0,
             OpKind::Flush | OpKind::Deallocate => false,
         }
     }
@@ -82,11 +82,9 @@ impl Link {
             *last = (bytes, transfer_ns(u64::from(bytes), self.bytes_per_s[direction]));
         }
         let length_ns = last.1;
-        match &mut self.to_host {
-            Some(to_host) if kind == OpKind::Read => to_host.push(from_ns, length_ns, tag),
-            _ => self.to_drive.push(from_ns, length_ns, tag),
-        }
-        self.next_ns = self.earliest_ns();
+        let lane = if kind == OpKind::Read { self.read_lane } else { 0 };
+        let end_ns = self.lanes[lane].push(from_ns, length_ns, tag);
+        self.next_ns = self.next_ns.min(end_ns);
     }
 
     /// When the next transfer ends; [`NEVER`] while idle.
@@ -96,25 +94,13 @@ impl Link {
         self.next_ns
     }
 
-    #[inline]
-    fn earliest_ns(&self) -> u64 {
-        let to_drive_ns = self.to_drive.next_event_ns();
-        match &self.to_host {
-            None => to_drive_ns,
-            Some(to_host) => to_drive_ns.min(to_host.next_event_ns()),
-        }
-    }
-
     /// Takes the command whose transfer ends next; at the same time that to the drive goes first.
     #[inline]
     pub fn pop(&mut self) -> Option<u32> {
-        let tag = match &mut self.to_host {
-            Some(to_host) if to_host.next_event_ns() < self.to_drive.next_event_ns() => {
-                to_host.pop()
-            }
-            _ => self.to_drive.pop(),
-        };
-        self.next_ns = self.earliest_ns();
+        let [to_drive, to_host] = &mut self.lanes;
+        let is_to_host = to_host.next_event_ns() < to_drive.next_event_ns();
+        let tag = if is_to_host { to_host.pop() } else { to_drive.pop() };
+        self.next_ns = to_drive.next_event_ns().min(to_host.next_event_ns());
         tag
     }
 }

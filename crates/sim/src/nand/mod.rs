@@ -11,6 +11,8 @@
 //! Order: host reads go first, everything else waits its turn on the die. A channel serves
 //! in the order in which transfers become ready.
 
+mod array;
+mod channels;
 pub mod fast;
 mod job;
 pub mod overlap;
@@ -19,18 +21,20 @@ mod power_loss;
 pub mod retry;
 pub mod slc;
 
-use crate::events::{EventTree, NEVER};
+use crate::events::EventTree;
 use crate::ftl::StreamId;
 use crate::geometry::Geometry;
 use crate::mapping::MapWrite;
 use crate::power::OperationCounts;
 use crate::ring::Ring;
+use array::Arrays;
+use channels::Channels;
 use fast::FastSuperblocks;
 use job::Job;
 use overlap::{Overlap, SuspendLimits};
 use pages::PageTimes;
-use retry::{ErrorGrowth, Retry};
-use slc::{SlcMode, SlcTiming};
+use retry::ErrorGrowth;
+use slc::SlcTiming;
 
 /// First size of a die's queue. Small on purpose: a ring walks through all of its memory, and a
 /// large one would fall out of the cache between two visits. It grows where it must.
@@ -139,24 +143,14 @@ struct Die {
 /// All dies and channels of a drive.
 #[derive(Debug)]
 pub struct Nand {
-    timing: NandTiming,
     unit_pages: u32,
-    superblock_units: u32,
     dies: Vec<Die>,
-    channel_free_ns: Vec<u64>,
+    arrays: Arrays,
+    channels: Channels,
     events: EventTree,
-    pages: Option<PageTimes>,
-    /// Superblocks programmed fast, where the drive has a mode for that.
-    pub fast: Option<FastSuperblocks>,
     overlap: Option<Overlap>,
-    retry: Option<Retry>,
-    slc: Option<SlcMode>,
-    /// What has been begun since the start.
-    pub operations: OperationCounts,
     /// Time dies were busy since the start, summed, counted when an operation starts.
     pub die_busy_ns: u64,
-    /// Time channels were transferring since the start, summed.
-    pub channel_busy_ns: u64,
 }
 
 impl Nand {
@@ -173,49 +167,71 @@ impl Nand {
             })
             .collect();
         Self {
-            timing,
             unit_pages: geometry.unit_pages,
-            superblock_units: geometry.superblock_units,
-            fast: None,
             dies,
-            channel_free_ns: vec![0; geometry.channels as usize],
+            arrays: Arrays::new(geometry, timing, features),
+            channels: Channels::new(geometry.channels, timing.page_transfer_ns),
             events: EventTree::new(geometry.dies),
-            pages: features.pages.clone(),
             overlap: Overlap::new(geometry.dies, features.suspend, features.cache_program),
-            slc: features.slc.map(|timing| SlcMode::new(timing, geometry.superblocks)),
-            retry: features.retry.map(|model| Retry::new(geometry, model)),
-            operations: OperationCounts::default(),
             die_busy_ns: 0,
-            channel_busy_ns: 0,
         }
     }
 
     /// From now on a superblock that holds nothing is written with one bit per cell, or no longer.
     pub fn set_slc(&mut self, superblock: u32, is_slc: bool) {
-        if let Some(slc) = &mut self.slc {
-            slc.set(superblock, is_slc);
-        }
+        self.arrays.set_slc(superblock, is_slc);
     }
 
-    /// When the next die has something to say, and which.
+    /// Superblocks programmed fast; none where the drive has no mode for that.
+    #[must_use]
+    pub fn fast(&self) -> Option<&FastSuperblocks> {
+        self.arrays.fast()
+    }
+
+    /// The same to change them.
+    pub fn fast_mut(&mut self) -> Option<&mut FastSuperblocks> {
+        self.arrays.fast_mut()
+    }
+
+    /// From now on some superblocks are programmed fast.
+    pub fn set_fast(&mut self, superblocks: FastSuperblocks) {
+        self.arrays.set_fast(superblocks);
+    }
+
+    /// What has been begun since the start.
+    #[must_use]
+    pub fn operations(&self) -> OperationCounts {
+        OperationCounts { transfers: self.channels.pages, ..self.arrays.operations }
+    }
+
+    /// Time channels were transferring since the start, summed.
+    #[must_use]
+    pub fn channel_busy_ns(&self) -> u64 {
+        self.channels.busy_ns
+    }
+
+    /// When the next die has something to say; [`crate::events::NEVER`] where none will.
     #[inline]
     #[must_use]
-    pub fn next_event(&self) -> (u64, u32) {
-        self.events.earliest()
+    pub fn next_event_ns(&self) -> u64 {
+        self.events.earliest().0
     }
 
     /// Gives a die an operation, which waits its turn.
-    #[inline]
+    #[inline(always)]
     pub fn enqueue(&mut self, die: u32, op: DieOp, now_ns: u64) {
-        self.enqueue_job(die, Job::new(op, self.unit_pages), now_ns);
+        let job = Job::new(op, self.unit_pages);
+        // A die at rest has nothing in its queues.
+        if self.dies[die as usize].phase == Phase::Rest && self.overlap.is_none() {
+            self.start(die, job, now_ns);
+        } else {
+            self.queue(die, job, now_ns);
+        }
     }
 
-    fn enqueue_job(&mut self, die: u32, job: Job, now_ns: u64) {
+    #[inline(never)]
+    fn queue(&mut self, die: u32, job: Job, now_ns: u64) {
         let state = &mut self.dies[die as usize];
-        // A die at rest has nothing in its queues.
-        if state.phase == Phase::Rest && self.overlap.is_none() {
-            return self.start(die, job, now_ns);
-        }
         let queue = if job.is_host_read() { &mut state.host_reads } else { &mut state.others };
         queue.push_back(job);
         if self.overlap.is_some() {
@@ -223,35 +239,26 @@ impl Nand {
         }
     }
 
-    /// Handles the event of `die` at `now_ns`; returns the operation that ended, if one did.
+    /// Handles the next event, which is at `now_ns`; returns the die and the operation that ended, if one did.
     #[inline]
-    pub fn on_event(&mut self, die: u32, now_ns: u64) -> Option<DieOp> {
-        let Die { current: job, phase, .. } = self.dies[die as usize];
-        if phase == Phase::Array && job.is_read() {
-            let end_ns = self.transfer(die, job.pages(), now_ns);
+    pub fn on_event(&mut self, now_ns: u64) -> Option<(u32, DieOp)> {
+        let (_, die) = self.events.earliest();
+        let state = &mut self.dies[die as usize];
+        let job = state.current;
+        if state.phase == Phase::Array && job.is_read() {
+            state.phase = Phase::ReadTransfer;
+            let end_ns = self.channels.transfer(state.channel, job.pages(), now_ns);
             self.die_busy_ns += end_ns - now_ns;
-            self.dies[die as usize].phase = Phase::ReadTransfer;
             self.events.set(die, end_ns);
             return None;
         }
-        if phase == Phase::Suspending {
+        if state.phase == Phase::Suspending {
             self.suspended(die, now_ns);
             return None;
         }
-        self.note_end(job, now_ns);
+        self.arrays.note_end(job, now_ns);
         self.start_next(die, now_ns);
-        Some(DieOp::from(job))
-    }
-
-    /// What wear and retention must know.
-    #[inline]
-    fn note_end(&mut self, job: Job, now_ns: u64) {
-        let Some(retry) = &mut self.retry else { return };
-        if job.is_program() && !job.is_map() {
-            retry.programmed(job.place(), now_ns);
-        } else if job.is_erase() {
-            retry.erased(job.place());
-        }
+        Some((die, DieOp::from(job)))
     }
 
     /// Takes the next operation from the queues of a die that has nothing under way.
@@ -263,15 +270,18 @@ impl Nand {
         let state = &mut self.dies[die as usize];
         match state.host_reads.pop_front().or_else(|| state.others.pop_front()) {
             Some(job) => self.start(die, job, now_ns),
-            None => self.rest(die),
+            None => {
+                state.phase = Phase::Rest;
+                self.events.clear(die);
+            }
         }
     }
 
     /// Starts an operation on a die that has nothing under way and one register.
-    #[inline]
+    #[inline(never)]
     fn start(&mut self, die: u32, job: Job, now_ns: u64) {
-        let end_ns = self.array_start_ns(die, job, now_ns) + self.array_ns(job, now_ns);
-        self.begin(die, job, now_ns, end_ns);
+        let array_start_ns = self.array_start_ns(die, job, now_ns);
+        self.begin(die, job, now_ns, array_start_ns);
     }
 
     /// When the array can begin with an operation: for a program, once the data is in the register.
@@ -280,66 +290,27 @@ impl Nand {
         if job.is_program() { self.transfer(die, job.pages(), now_ns) } else { now_ns }
     }
 
-    /// Counts an operation that begins and says how long the array will work on it.
-    #[inline]
-    fn array_ns(&mut self, job: Job, now_ns: u64) -> u64 {
-        let slc = self.slc_timing(job);
-        if job.is_program() {
-            self.operations.programs += 1;
-            let fast = self.fast.as_ref();
-            let fast_ns =
-                fast.and_then(|fast| fast.program_ns(job.place() / self.superblock_units));
-            match (slc.map(|slc| slc.program_ns).or(fast_ns), &self.pages) {
-                (Some(program_ns), _) => program_ns,
-                (None, None) => self.timing.program_ns,
-                (None, Some(pages)) => pages.program_ns(job.place() % self.superblock_units),
-            }
-        } else if job.is_erase() {
-            self.operations.erases += 1;
-            slc.map_or(self.timing.erase_ns, |slc| slc.erase_ns)
-        } else if let Some(slc) = slc {
-            self.operations.reads += 1;
-            slc.read_ns
-        } else {
-            let retry = self.retry.as_ref();
-            let senses = retry.map_or(1, |retry| retry.senses(job.place(), now_ns));
-            self.operations.reads += senses;
-            self.timing.read_ns * senses
-        }
-    }
-
-    /// The times of an operation on a superblock with one bit per cell; none for others.
-    #[inline]
-    fn slc_timing(&self, job: Job) -> Option<SlcTiming> {
-        let slc = self.slc.as_ref()?;
-        let superblock =
-            if job.is_erase() { job.place() } else { job.place() / self.superblock_units };
-        slc.timing(superblock)
-    }
-
-    #[inline]
-    fn begin(&mut self, die: u32, job: Job, now_ns: u64, end_ns: u64) {
+    /// Begins with an operation whose array begins at that time; returns its end.
+    #[inline(always)]
+    fn begin(&mut self, die: u32, job: Job, now_ns: u64, array_start_ns: u64) -> u64 {
+        let end_ns = array_start_ns + self.arrays.begin_ns(job, now_ns);
         let state = &mut self.dies[die as usize];
         state.current = job;
         state.phase = Phase::Array;
         self.die_busy_ns += end_ns - now_ns;
         self.events.set(die, end_ns);
+        end_ns
     }
 
     #[inline]
     fn rest(&mut self, die: u32) {
         self.dies[die as usize].phase = Phase::Rest;
-        self.events.set(die, NEVER);
+        self.events.clear(die);
     }
 
     /// Moves pages over the channel of `die` as soon as it is free; returns the end.
     #[inline]
     fn transfer(&mut self, die: u32, pages: u32, now_ns: u64) -> u64 {
-        let free_ns = &mut self.channel_free_ns[self.dies[die as usize].channel as usize];
-        let length_ns = u64::from(pages) * self.timing.page_transfer_ns;
-        *free_ns = (*free_ns).max(now_ns) + length_ns;
-        self.channel_busy_ns += length_ns;
-        self.operations.transfers += u64::from(pages);
-        *free_ns
+        self.channels.transfer(self.dies[die as usize].channel, pages, now_ns)
     }
 }

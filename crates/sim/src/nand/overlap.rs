@@ -106,6 +106,8 @@ impl Overlap {
 
 impl Nand {
     /// Something has joined the queue of a die: it may begin, or be worth an interruption or a transfer.
+    #[cold]
+    #[inline(never)]
     pub(super) fn overlap_queued(&mut self, die: u32, now_ns: u64) {
         if self.dies[die as usize].phase == Phase::Rest {
             return self.start_next_overlapped(die, now_ns);
@@ -115,6 +117,8 @@ impl Nand {
     }
 
     /// Takes up the next work of a die that has nothing under way.
+    #[cold]
+    #[inline(never)]
     pub(super) fn start_next_overlapped(&mut self, die: u32, now_ns: u64) {
         let Some(overlap) = &mut self.overlap else { return };
         let state = &mut self.dies[die as usize];
@@ -132,8 +136,7 @@ impl Nand {
             Some(loaded_ns) => loaded_ns.max(now_ns),
             None => self.array_start_ns(die, job, now_ns),
         };
-        let end_ns = array_start_ns + self.array_ns(job, now_ns);
-        self.begin(die, job, now_ns, end_ns);
+        let end_ns = self.begin(die, job, now_ns, array_start_ns);
         if let Some(overlap) = &mut self.overlap
             && job.is_suspendable()
         {
@@ -166,6 +169,8 @@ impl Nand {
     }
 
     /// The die can read now: the batch is what waits.
+    #[cold]
+    #[inline(never)]
     pub(super) fn suspended(&mut self, die: u32, now_ns: u64) {
         let waiting = self.dies[die as usize].host_reads.len();
         if let Some(overlap) = &mut self.overlap

@@ -104,12 +104,12 @@ impl Reader<'_> {
             self.units_read += 1;
         }
         loop {
-            let (next_ns, die) = self.dies.next_event();
+            let next_ns = self.dies.next_event_ns();
             if next_ns == NEVER {
                 return;
             }
             self.now_ns = next_ns;
-            let _ = self.dies.on_event(die, next_ns);
+            let _ = self.dies.on_event(next_ns);
         }
     }
 }

@@ -1,0 +1,140 @@
+//! How long the array of a die works on an operation, and what has been asked of arrays so far.
+//!
+//! Most drives have one time for each kind of operation. Where a model has more of them, each has a file of its own:
+//! [`super::pages`], [`super::fast`], [`super::slc`], [`super::retry`]. Drives without are asked one question, not four.
+
+use super::fast::FastSuperblocks;
+use super::job::Job;
+use super::pages::PageTimes;
+use super::retry::Retry;
+use super::slc::{SlcMode, SlcTiming};
+use super::{NandFeatures, NandTiming};
+use crate::geometry::Geometry;
+use crate::power::OperationCounts;
+
+/// Times of the arrays of all dies.
+#[derive(Debug)]
+pub(super) struct Arrays {
+    timing: NandTiming,
+    superblock_units: u32,
+    pages: Option<PageTimes>,
+    fast: Option<FastSuperblocks>,
+    retry: Option<Retry>,
+    slc: Option<SlcMode>,
+    /// Some operations take longer than others of their kind.
+    are_times_various: bool,
+    /// What has been begun since the start.
+    pub(super) operations: OperationCounts,
+}
+
+impl Arrays {
+    pub(super) fn new(geometry: &Geometry, timing: NandTiming, features: &NandFeatures) -> Self {
+        let retry = features.retry.map(|model| Retry::new(geometry, model));
+        Self {
+            timing,
+            superblock_units: geometry.superblock_units,
+            are_times_various: features.pages.is_some()
+                || features.slc.is_some()
+                || retry.is_some(),
+            pages: features.pages.clone(),
+            fast: None,
+            slc: features.slc.map(|timing| SlcMode::new(timing, geometry.superblocks)),
+            retry,
+            operations: OperationCounts::default(),
+        }
+    }
+
+    /// Superblocks programmed fast; none where the drive has no mode for that.
+    pub(super) fn fast(&self) -> Option<&FastSuperblocks> {
+        self.fast.as_ref()
+    }
+
+    pub(super) fn fast_mut(&mut self) -> Option<&mut FastSuperblocks> {
+        self.fast.as_mut()
+    }
+
+    /// From now on some superblocks are programmed fast.
+    pub(super) fn set_fast(&mut self, superblocks: FastSuperblocks) {
+        self.fast = Some(superblocks);
+        self.are_times_various = true;
+    }
+
+    pub(super) fn set_slc(&mut self, superblock: u32, is_slc: bool) {
+        if let Some(slc) = &mut self.slc {
+            slc.set(superblock, is_slc);
+        }
+    }
+
+    /// Counts an operation that begins and says how long the array will work on it.
+    #[inline]
+    pub(super) fn begin_ns(&mut self, job: Job, now_ns: u64) -> u64 {
+        if self.are_times_various {
+            return self.begin_various_ns(job, now_ns);
+        }
+        if job.is_program() {
+            self.operations.programs += 1;
+            self.timing.program_ns
+        } else if job.is_read() {
+            self.operations.reads += 1;
+            self.timing.read_ns
+        } else {
+            self.operations.erases += 1;
+            self.timing.erase_ns
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn begin_various_ns(&mut self, job: Job, now_ns: u64) -> u64 {
+        let slc = self.slc_timing(job);
+        if job.is_program() {
+            self.operations.programs += 1;
+            let fast = self.fast.as_ref();
+            let fast_ns =
+                fast.and_then(|fast| fast.program_ns(job.place() / self.superblock_units));
+            match (slc.map(|slc| slc.program_ns).or(fast_ns), &self.pages) {
+                (Some(program_ns), _) => program_ns,
+                (None, None) => self.timing.program_ns,
+                (None, Some(pages)) => pages.program_ns(job.place() % self.superblock_units),
+            }
+        } else if job.is_erase() {
+            self.operations.erases += 1;
+            slc.map_or(self.timing.erase_ns, |slc| slc.erase_ns)
+        } else if let Some(slc) = slc {
+            self.operations.reads += 1;
+            slc.read_ns
+        } else {
+            let retry = self.retry.as_ref();
+            let senses = retry.map_or(1, |retry| retry.senses(job.place(), now_ns));
+            self.operations.reads += senses;
+            self.timing.read_ns * senses
+        }
+    }
+
+    /// The times of an operation on a superblock with one bit per cell; none for others.
+    fn slc_timing(&self, job: Job) -> Option<SlcTiming> {
+        let slc = self.slc.as_ref()?;
+        let superblock =
+            if job.is_erase() { job.place() } else { job.place() / self.superblock_units };
+        slc.timing(superblock)
+    }
+
+    /// An operation has ended: what wear and retention must know.
+    #[inline]
+    pub(super) fn note_end(&mut self, job: Job, now_ns: u64) {
+        if self.retry.is_some() {
+            self.note_age(job, now_ns);
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn note_age(&mut self, job: Job, now_ns: u64) {
+        let Some(retry) = &mut self.retry else { return };
+        if job.is_program() && !job.is_map() {
+            retry.programmed(job.place(), now_ns);
+        } else if job.is_erase() {
+            retry.erased(job.place());
+        }
+    }
+}
