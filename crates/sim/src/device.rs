@@ -27,6 +27,7 @@ pub mod throttle;
 pub mod timers;
 
 use std::collections::VecDeque;
+use std::hint::cold_path;
 
 use base::{Completion, Nanos, Op, OpKind, Status, TelemetryRow};
 
@@ -266,7 +267,7 @@ impl<P: Probe> Device<P> {
     ///
     /// # Panics
     /// When the tag is not below the queue depth: a bug in the caller.
-    #[inline]
+    #[inline(always)]
     pub fn submit(&mut self, op: &Op) {
         self.ftl.prefetch_logical((op.offset / PAGE_BYTES) as u32);
         if !self.accepts(op) {
@@ -370,6 +371,7 @@ impl<P: Probe> Device<P> {
         while self.completions.len() < wanted {
             // While commands are outstanding the drive has work: noted when the first of them came.
             if self.host.outstanding == 0 {
+                cold_path();
                 self.note_rest(self.next_work_ns() == NEVER);
             }
             if !self.step(limit_ns) {

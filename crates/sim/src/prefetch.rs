@@ -4,15 +4,16 @@
 //! addresses are known tens of I/Os ahead; asking early hides most of that time. The lines are asked for into the
 //! second-level cache: into the first, bookkeeping without time takes a third longer (`docs/benchmarks.md`).
 
-/// Asks the CPU to load `slice[index]` soon. Out of range or on other CPUs it does nothing.
+/// Asks the CPU to load `slice[index]` soon. Out of range or on other CPUs nothing comes of it.
 #[inline]
 #[expect(unsafe_code, reason = "prefetch is an intrinsic without a safe form")]
 pub fn prefetch(slice: &[u32], index: usize) {
     #[cfg(target_arch = "x86_64")]
-    if let Some(line) = slice.get(index) {
+    {
         use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};
-        // SAFETY: prefetch never faults and the address lies within `slice`.
-        unsafe { _mm_prefetch(std::ptr::from_ref(line).cast::<i8>(), _MM_HINT_T1) };
+        let line = slice.as_ptr().wrapping_add(index);
+        // SAFETY: prefetch is a hint: no address faults, and nothing is read from it.
+        unsafe { _mm_prefetch(line.cast::<i8>(), _MM_HINT_T1) };
     }
     #[cfg(not(target_arch = "x86_64"))]
     let _ = (slice, index);

@@ -1,5 +1,7 @@
 //! From the link into the write buffer: which pages may enter, and where they get their place.
 
+use std::hint::cold_path;
+
 use base::Data;
 
 use super::Device;
@@ -8,7 +10,7 @@ use crate::probe::Probe;
 
 impl<P: Probe> Device<P> {
     /// The data of a write is there.
-    #[inline(never)]
+    #[inline(always)]
     pub(super) fn arrive(&mut self, tag: u32) {
         if !self.admission.is_empty() {
             // Others wait already, and for something else than this.
@@ -23,8 +25,17 @@ impl<P: Probe> Device<P> {
     }
 
     /// Lets waiting writes in and garbage collection work, as far as both can go now.
-    #[inline(never)]
+    #[inline]
     pub(super) fn pump(&mut self) {
+        if self.admission.is_empty() {
+            self.collect();
+        } else {
+            self.pump_waiting();
+        }
+    }
+
+    #[inline(never)]
+    fn pump_waiting(&mut self) {
         loop {
             while let Some(tag) = self.admission.front() {
                 if !self.admit_waiting(tag) {
@@ -127,6 +138,7 @@ impl<P: Probe> Device<P> {
         let data = command.data;
         self.totals.host_pages += u64::from(count);
         if self.has_admission_options {
+            cold_path();
             self.take_from_bucket();
         }
         if self.geometry().page_granules > 1 {
@@ -144,6 +156,7 @@ impl<P: Probe> Device<P> {
             self.uncache(tag);
         }
         if self.commands[tag as usize].fua {
+            cold_path();
             self.flush(tag);
         } else {
             self.complete(tag);
@@ -178,6 +191,7 @@ impl<P: Probe> Device<P> {
         }
     }
 
+    #[cold]
     #[inline(never)]
     fn program_buffered(&mut self, stream: StreamId, unit: u32) {
         self.program(unit, stream);

@@ -64,13 +64,22 @@ impl<P: Probe> Device<P> {
     /// True where pacing or somebody else asks for collection although nothing is owed.
     #[inline]
     fn must_collect(&mut self) -> bool {
-        // A fold that has to wait for room asks pacing for it, so it comes first.
-        if self.has_collection_options && self.wants_fold() {
-            return true;
+        if self.has_collection_options {
+            return self.must_collect_by_option();
         }
         let free_superblocks = self.free_superblocks();
         self.pacing.must_collect(free_superblocks)
-            || self.has_collection_options && self.may_collect_quietly()
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn must_collect_by_option(&mut self) -> bool {
+        // A fold that has to wait for room asks pacing for it, so it comes first.
+        if self.wants_fold() {
+            return true;
+        }
+        let free_superblocks = self.free_superblocks();
+        self.pacing.must_collect(free_superblocks) || self.may_collect_quietly()
     }
 
     /// True where pages in flight will find a place. They are never more than a superblock takes.
@@ -218,10 +227,18 @@ impl<P: Probe> Device<P> {
 
     /// Moves pages of a unit and notes when they are durable.
     #[inline]
-    fn move_pages(&mut self, unit: u32, valid: u64, stream: StreamId, victim: usize) {
+    fn move_pages(&mut self, unit: u32, valid: u64, wanted: StreamId, victim: usize) {
         let mut pages = valid;
         while pages != 0 {
-            let Some(stream) = self.stream_to_fill(stream, unit, &mut pages) else { break };
+            let mut stream = self.collector.top_up.unwrap_or(wanted);
+            if !self.ftl.stream_has_room(stream) {
+                // Those that the host has written since are left out first: a superblock may have to be opened.
+                pages &= self.ftl.valid_mask(unit);
+                if pages == 0 {
+                    break;
+                }
+                stream = self.stream_with_room(wanted);
+            }
             let target = self.ftl.frontier(stream);
             let probe = &mut self.probe;
             let moved = self.ftl.move_pages(stream, unit, &mut pages, |logical, physical| {
@@ -240,20 +257,9 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    /// The stream that pages of a unit go to. Where a superblock would have to be opened for them, those that the host
-    /// has written since are left out first; none where that is all of them.
-    #[inline]
-    fn stream_to_fill(&mut self, wanted: StreamId, unit: u32, pages: &mut u64) -> Option<StreamId> {
-        let stream = self.collector.top_up.unwrap_or(wanted);
-        if self.ftl.stream_has_room(stream) {
-            return Some(stream);
-        }
-        *pages &= self.ftl.valid_mask(unit);
-        (*pages > 0).then(|| self.stream_with_room(wanted))
-    }
-
     /// The stream that pages go to: the wanted one, unless fully placed victims wait for the open unit of
     /// another, which a few pages complete, or there is no erased superblock left to open for it.
+    #[cold]
     #[inline(never)]
     pub(super) fn stream_with_room(&mut self, wanted: StreamId) -> StreamId {
         let stream = self.collector.top_up.unwrap_or(wanted);

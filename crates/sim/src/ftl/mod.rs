@@ -280,9 +280,10 @@ impl Ftl {
         let stream = self.streams[id as usize];
         let first = stream.superblock * self.superblock_pages + stream.next_page;
         let mut count = 0;
-        while *pages != 0 && count < stream.unit_room_pages {
-            let physical = source + pages.trailing_zeros();
-            *pages &= *pages - 1;
+        let mut left = *pages;
+        while left != 0 && count < stream.unit_room_pages {
+            let physical = source + left.trailing_zeros();
+            left &= left - 1;
             let logical = self.p2l[physical as usize];
             let Some(place) = self.l2p.get_mut(logical as usize) else { continue };
             if *place != physical {
@@ -293,6 +294,7 @@ impl Ftl {
             moved(logical, first + count);
             count += 1;
         }
+        *pages = left;
         if count > 0 {
             let from = self.superblock_of(source);
             self.valid_pages[from as usize] -= count;

@@ -149,6 +149,8 @@ pub struct Nand {
     channels: Channels,
     events: EventTree,
     overlap: Option<Overlap>,
+    /// Dies do two things at once, or age.
+    has_options: bool,
     /// Time dies were busy since the start, summed, counted when an operation starts.
     pub die_busy_ns: u64,
 }
@@ -166,13 +168,15 @@ impl Nand {
                 others: Ring::with_capacity(QUEUE_OPS),
             })
             .collect();
+        let overlap = Overlap::new(geometry.dies, features.suspend, features.cache_program);
         Self {
             unit_pages: geometry.unit_pages,
             dies,
             arrays: Arrays::new(geometry, timing, features),
             channels: Channels::new(geometry.channels, timing.page_transfer_ns),
             events: EventTree::new(geometry.dies),
-            overlap: Overlap::new(geometry.dies, features.suspend, features.cache_program),
+            has_options: overlap.is_some() || features.retry.is_some(),
+            overlap,
             die_busy_ns: 0,
         }
     }
@@ -252,21 +256,34 @@ impl Nand {
             self.events.set(die, end_ns);
             return None;
         }
-        if state.phase == Phase::Suspending {
-            self.suspended(die, now_ns);
-            return None;
+        if self.has_options {
+            return self.on_event_with_options(die, now_ns);
         }
-        self.arrays.note_end(job, now_ns);
         self.start_next(die, now_ns);
         Some((die, DieOp::from(job)))
     }
 
-    /// Takes the next operation from the queues of a die that has nothing under way.
+    /// The same but for reads, on a drive whose dies do two things at once or age.
+    #[cold]
+    #[inline(never)]
+    fn on_event_with_options(&mut self, die: u32, now_ns: u64) -> Option<(u32, DieOp)> {
+        let Die { current: job, phase, .. } = self.dies[die as usize];
+        if phase == Phase::Suspending {
+            self.suspended(die, now_ns);
+            return None;
+        }
+        self.arrays.note_end(job, now_ns);
+        if self.overlap.is_some() {
+            self.start_next_overlapped(die, now_ns);
+        } else {
+            self.start_next(die, now_ns);
+        }
+        Some((die, DieOp::from(job)))
+    }
+
+    /// Takes the next operation from the queues of a die that has nothing under way and one register.
     #[inline]
     fn start_next(&mut self, die: u32, now_ns: u64) {
-        if self.overlap.is_some() {
-            return self.start_next_overlapped(die, now_ns);
-        }
         let state = &mut self.dies[die as usize];
         match state.host_reads.pop_front().or_else(|| state.others.pop_front()) {
             Some(job) => self.start(die, job, now_ns),
@@ -278,7 +295,7 @@ impl Nand {
     }
 
     /// Starts an operation on a die that has nothing under way and one register.
-    #[inline(never)]
+    #[inline(always)]
     fn start(&mut self, die: u32, job: Job, now_ns: u64) {
         let array_start_ns = self.array_start_ns(die, job, now_ns);
         self.begin(die, job, now_ns, array_start_ns);
