@@ -360,48 +360,54 @@ impl<P: Probe> Device<P> {
 
     /// Lets time pass until `until`, handling what happens on the way.
     pub fn run_until(&mut self, until: Nanos) {
-        self.advance(usize::MAX, until.0);
+        loop {
+            let outstanding = self.host.outstanding as usize;
+            let wanted =
+                if outstanding > 0 { self.completions.len() + outstanding } else { usize::MAX };
+            if !self.advance(wanted, until.0) {
+                break;
+            }
+        }
         self.record_until(until.0);
         self.now_ns = self.now_ns.max(until.0);
     }
 
-    /// The main loop: one event after the other, until so many commands have ended or the next event is after `limit_ns`.
+    /// The main loop: one event after the other, until so many commands have ended; false where the next event is after
+    /// `limit_ns` before that.
     #[inline(never)]
-    fn advance(&mut self, wanted: usize, limit_ns: u64) {
+    fn advance(&mut self, wanted: usize, limit_ns: u64) -> bool {
+        // Before this moment no row ends, nothing is after the limit, and the host waits.
+        let mut quiet_end_ns = 0;
         while self.completions.len() < wanted {
-            // While commands are outstanding the drive has work: noted when the first of them came.
-            if self.host.outstanding == 0 {
+            let link_ns = self.link.next_event_ns();
+            let controller_ns = self.controller.next_event_ns();
+            let die_ns = self.nand.next_event_ns();
+            // The dies come last, because theirs is the time that is known last.
+            let next_ns = link_ns.min(controller_ns).min(self.timers.next_ns()).min(die_ns);
+            if next_ns >= quiet_end_ns {
                 cold_path();
-                self.note_rest(self.next_work_ns() == NEVER);
+                // While commands are outstanding the drive has work: noted when the first of them came.
+                if self.host.outstanding == 0 {
+                    self.note_rest(link_ns.min(controller_ns).min(die_ns) == NEVER);
+                }
+                if next_ns > limit_ns {
+                    return false;
+                }
+                self.record_until(next_ns);
+                if self.host.outstanding > 0 {
+                    quiet_end_ns = limit_ns.saturating_add(1).min(self.recorder.mark_ns());
+                }
             }
-            if !self.step(limit_ns) {
-                return;
+            self.now_ns = next_ns;
+            if link_ns == next_ns {
+                self.on_link();
+            } else if controller_ns == next_ns {
+                self.on_controller();
+            } else if die_ns == next_ns {
+                self.on_nand();
+            } else {
+                self.on_timer();
             }
-        }
-    }
-
-    /// Handles the next event, if there is one not after `limit_ns`.
-    #[inline(always)]
-    fn step(&mut self, limit_ns: u64) -> bool {
-        let link_ns = self.link.next_event_ns();
-        let controller_ns = self.controller.next_event_ns();
-        let die_ns = self.nand.next_event_ns();
-        let timer_ns = self.timers.next_ns();
-        // The dies come last, because theirs is the time that is known last.
-        let next_ns = link_ns.min(controller_ns).min(timer_ns).min(die_ns);
-        if next_ns > limit_ns {
-            return false;
-        }
-        self.record_until(next_ns);
-        self.now_ns = next_ns;
-        if link_ns == next_ns {
-            self.on_link();
-        } else if controller_ns == next_ns {
-            self.on_controller();
-        } else if die_ns == next_ns {
-            self.on_nand();
-        } else {
-            self.on_timer();
         }
         true
     }

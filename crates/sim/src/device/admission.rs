@@ -1,6 +1,7 @@
 //! From the link into the write buffer: which pages may enter, and where they get their place.
 
 use std::hint::cold_path;
+use std::ops::Range;
 
 use base::Data;
 
@@ -59,57 +60,77 @@ impl<P: Probe> Device<P> {
     /// it, which ends the write.
     #[inline(always)]
     fn admit(&mut self, tag: u32) -> bool {
+        if self.has_admission_options {
+            return self.admit_by_option(tag);
+        }
         loop {
-            if self.collector.owed_pages > u64::from(self.gc_pages_max) {
-                return false;
-            }
-            let (stream, room_pages) = if self.has_admission_options {
-                self.chosen_room(tag)
-            } else {
-                (StreamId::Host, self.room_pages(StreamId::Host))
-            };
+            let room_pages = if self.owes_much() { 0 } else { self.room_pages(StreamId::Host) };
             if room_pages == 0 {
                 return false;
             }
-            if self.admit_pages(tag, stream, room_pages) {
+            let (pages, are_last) = self.take_pages(tag, room_pages);
+            self.place_pages(StreamId::Host, pages);
+            if are_last {
                 self.end_write(tag);
                 return true;
             }
         }
     }
 
+    /// The same where the drive compresses, has a cache or a cap on writes.
+    #[cold]
+    #[inline(never)]
+    fn admit_by_option(&mut self, tag: u32) -> bool {
+        loop {
+            let Some((stream, room_pages)) = self.chosen_room(tag) else { return false };
+            let (pages, are_last) = self.take_pages(tag, room_pages);
+            self.take_from_bucket();
+            if self.geometry().page_granules > 1 {
+                self.place_compressed(stream, pages.start, self.commands[tag as usize].data);
+            } else {
+                self.place_pages(stream, pages);
+            }
+            if are_last {
+                self.end_write(tag);
+                return true;
+            }
+        }
+    }
+
+    /// The host has to wait until garbage collection has caught up.
+    #[inline]
+    fn owes_much(&self) -> bool {
+        self.collector.owed_pages > u64::from(self.gc_pages_max)
+    }
+
     /// How many pages of a command have room in the buffer and a place in a stream, as far as the end of its
-    /// unit, where there is more to decide.
+    /// unit, where there is more to decide; none where the host has to wait.
     #[inline]
     fn room_pages(&mut self, stream: StreamId) -> u32 {
         let buffer_room_pages = self.config.buffer_pages.saturating_sub(self.buffer_pages);
-        if buffer_room_pages > 0 && !self.ftl.stream_has_room(stream) && !self.open_for_host(stream)
-        {
+        let has_stream = buffer_room_pages > 0
+            && (self.ftl.stream_has_room(stream) || self.open_for_host(stream));
+        if !has_stream {
             return 0;
         }
         buffer_room_pages.min(self.ftl.stream(stream).unit_room_pages)
     }
 
-    /// The same where the drive compresses, has a cache or a cap on writes, with the stream that the command goes to.
-    #[cold]
-    #[inline(never)]
-    fn chosen_room(&mut self, tag: u32) -> (StreamId, u32) {
-        const NONE: (StreamId, u32) = (StreamId::Host, 0);
+    /// The stream that a command goes to on a drive with options, and how many of its pages have room there.
+    fn chosen_room(&mut self, tag: u32) -> Option<(StreamId, u32)> {
         let page_granules = self.geometry().page_granules;
         let buffer_room_pages = self.config.buffer_pages.saturating_sub(self.buffer_pages);
-        if buffer_room_pages < page_granules || !self.bucket_has_page() {
-            return NONE;
+        if buffer_room_pages < page_granules || self.owes_much() || !self.bucket_has_page() {
+            return None;
         }
         if page_granules > 1 {
             StreamId::BUFFERED.into_iter().for_each(|stream| self.close_short_run(stream));
         }
-        let len_bytes = self.commands[tag as usize].bytes;
-        let Some(stream) = self.admission_stream(len_bytes) else { return NONE };
+        let stream = self.admission_stream(self.commands[tag as usize].bytes)?;
         let room_pages = self.room_pages(stream);
-        if page_granules > 1 || self.config.throttle.is_some() {
-            return (stream, room_pages.min(1));
-        }
-        (stream, room_pages)
+        let one_by_one = page_granules > 1 || self.config.throttle.is_some();
+        let room_pages = if one_by_one { room_pages.min(1) } else { room_pages };
+        (room_pages > 0).then_some((stream, room_pages))
     }
 
     #[cold]
@@ -127,26 +148,16 @@ impl<P: Probe> Device<P> {
         is_open
     }
 
-    /// Moves up to so many pages of a write into the buffer; true where no more are left.
-    #[inline(always)]
-    fn admit_pages(&mut self, tag: u32, stream: StreamId, room_pages: u32) -> bool {
+    /// The next pages of a write, as many as there is room for; true where no more are left then.
+    #[inline]
+    fn take_pages(&mut self, tag: u32, room_pages: u32) -> (Range<u32>, bool) {
         let command = &mut self.commands[tag as usize];
         let left_pages = command.pages - command.admitted_pages;
         let first = command.first_page + command.admitted_pages;
         let count = room_pages.min(left_pages);
         command.admitted_pages += count;
-        let data = command.data;
         self.totals.host_pages += u64::from(count);
-        if self.has_admission_options {
-            cold_path();
-            self.take_from_bucket();
-        }
-        if self.geometry().page_granules > 1 {
-            self.place_compressed(stream, first, data);
-        } else {
-            self.place_pages(stream, first, count);
-        }
-        count == left_pages
+        (first..first + count, count == left_pages)
     }
 
     /// All pages of a write are in the buffer.
@@ -165,9 +176,10 @@ impl<P: Probe> Device<P> {
 
     /// Places pages that fit into the open unit of a stream.
     #[inline]
-    fn place_pages(&mut self, stream: StreamId, first: u32, count: u32) {
+    fn place_pages(&mut self, stream: StreamId, pages: Range<u32>) {
+        let count = pages.len() as u32;
         let mut physical = 0;
-        for logical in first..first + count {
+        for logical in pages {
             physical = self.ftl.place(stream, logical);
             self.probe.placed(stream, logical, physical);
         }
