@@ -1,4 +1,4 @@
-//! The drive: one event at a time, in virtual time. [`Device::step`] is the main loop.
+//! The drive: one event at a time, in virtual time. [`Device::advance`] is the main loop.
 //!
 //! ```text
 //!  submit -> controller -> link -> write buffer -> unit full -> die: program   (write)
