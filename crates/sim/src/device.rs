@@ -388,7 +388,7 @@ impl<P: Probe> Device<P> {
                 cold_path();
                 // While commands are outstanding the drive has work: noted when the first of them came.
                 if self.host.outstanding == 0 {
-                    self.note_rest(link_ns.min(controller_ns).min(die_ns) == NEVER);
+                    self.note_rest(self.next_work_ns() == NEVER);
                 }
                 if next_ns > limit_ns {
                     return false;

@@ -80,7 +80,7 @@ impl EventTree {
     fn put(&mut self, source: u32, key: u64) {
         match <&mut [u64; USUAL_NODES]>::try_from(self.earliest.as_mut_slice()) {
             Ok(nodes) => {
-                let root = put_usual(nodes, source, key);
+                let root = climb(nodes, source, key);
                 self.set_root(root);
             }
             Err(_) => self.put_any(source, key),
@@ -93,18 +93,12 @@ impl EventTree {
         self.next = (if key == NO_EVENT { NEVER } else { time_ns }, u32::from(key as u16));
     }
 
-    /// The same for a tree of any size.
+    /// The same for a larger tree.
     #[cold]
     #[inline(never)]
-    fn put_any(&mut self, source: u32, mut key: u64) {
-        let mut node = self.earliest.len() / 2 + source as usize;
-        self.earliest[node] = key;
-        while node > 1 {
-            key = key.min(self.earliest[node ^ 1]);
-            node /= 2;
-            self.earliest[node] = key;
-        }
-        self.set_root(key);
+    fn put_any(&mut self, source: u32, key: u64) {
+        let root = climb(&mut self.earliest, source, key);
+        self.set_root(root);
     }
 
     /// Counts from well before the earliest event on, which may be the one at `time_ns`: the present is
@@ -120,13 +114,13 @@ impl EventTree {
     }
 }
 
-/// Sets the key of a source and returns that of the root. The number of levels is known when this is compiled, so that they
-/// are laid out one after the other without a question.
+/// Sets the key of a source and returns that of the root. Where the number of nodes is known when this is compiled, the
+/// levels are laid out one after the other without a question.
 #[inline(always)]
-fn put_usual(nodes: &mut [u64; USUAL_NODES], source: u32, mut key: u64) -> u64 {
-    let mut node = (USUAL_NODES / 2 + source as usize) % USUAL_NODES;
+fn climb(nodes: &mut [u64], source: u32, mut key: u64) -> u64 {
+    let mut node = (nodes.len() / 2 + source as usize) & (nodes.len() - 1);
     nodes[node] = key;
-    for _ in 0..USUAL_NODES.ilog2() - 1 {
+    for _ in 0..nodes.len().ilog2() - 1 {
         key = key.min(nodes[node ^ 1]);
         node /= 2;
         nodes[node] = key;

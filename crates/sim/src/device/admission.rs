@@ -51,6 +51,7 @@ impl<P: Probe> Device<P> {
         }
     }
 
+    /// [`Device::admit`] for writes that had to wait, compiled apart from that for those that need not.
     #[inline(never)]
     fn admit_waiting(&mut self, tag: u32) -> bool {
         self.admit(tag)
@@ -103,11 +104,17 @@ impl<P: Probe> Device<P> {
         self.collector.owed_pages > u64::from(self.gc_pages_max)
     }
 
+    /// Physical pages that have room in the buffer.
+    #[inline]
+    fn buffer_room_pages(&self) -> u32 {
+        self.config.buffer_pages.saturating_sub(self.buffer_pages)
+    }
+
     /// How many pages of a command have room in the buffer and a place in a stream, as far as the end of its
     /// unit, where there is more to decide; none where the host has to wait.
     #[inline]
     fn room_pages(&mut self, stream: StreamId) -> u32 {
-        let buffer_room_pages = self.config.buffer_pages.saturating_sub(self.buffer_pages);
+        let buffer_room_pages = self.buffer_room_pages();
         let has_stream = buffer_room_pages > 0
             && (self.ftl.stream_has_room(stream) || self.open_for_host(stream));
         if !has_stream {
@@ -119,7 +126,7 @@ impl<P: Probe> Device<P> {
     /// The stream that a command goes to on a drive with options, and how many of its pages have room there.
     fn chosen_room(&mut self, tag: u32) -> Option<(StreamId, u32)> {
         let page_granules = self.geometry().page_granules;
-        let buffer_room_pages = self.config.buffer_pages.saturating_sub(self.buffer_pages);
+        let buffer_room_pages = self.buffer_room_pages();
         if buffer_room_pages < page_granules || self.owes_much() || !self.bucket_has_page() {
             return None;
         }
@@ -203,7 +210,6 @@ impl<P: Probe> Device<P> {
         }
     }
 
-    #[cold]
     #[inline(never)]
     fn program_buffered(&mut self, stream: StreamId, unit: u32) {
         self.program(unit, stream);

@@ -120,16 +120,7 @@ impl Arrays {
     }
 
     /// An operation has ended: what wear and retention must know.
-    #[inline]
     pub(super) fn note_end(&mut self, job: Job, now_ns: u64) {
-        if self.retry.is_some() {
-            self.note_age(job, now_ns);
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn note_age(&mut self, job: Job, now_ns: u64) {
         let Some(retry) = &mut self.retry else { return };
         if job.is_program() && !job.is_map() {
             retry.programmed(job.place(), now_ns);

@@ -4,6 +4,7 @@
 //! die's data at a time. A program first moves its data into the die's register over the channel,
 //! then programs; a read first loads the register, then moves. Source: ONFI/Toggle datasheet
 //! timing, see `docs/simulator.md`. Simplification: the command and address cycles are part of the times.
+//! Times of arrays are in [`array`], the bus in [`channels`].
 //! What a drive model can add has files of its own: [`pages`] (lower and upper pages), [`overlap`] (suspend,
 //! cache program), [`retry`] (wear and retention). Tests: `tests/timing.rs` (one operation
 //! at one nanosecond), `tests/nand.rs`, `tests/shape.rs`.
