@@ -17,6 +17,7 @@ pub mod rebuild;
 pub mod wear;
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use crate::geometry::{Divisor, Geometry};
 use crate::prefetch::prefetch;
@@ -389,18 +390,22 @@ impl Ftl {
     pub fn valid_mask(&self, unit: u32) -> u64 {
         let unit_pages = self.geometry.unit_pages;
         let first = unit * unit_pages;
-        let mut mask = 0;
         if !self.sizes.is_empty() {
-            for page in (first..first + unit_pages).rev() {
-                mask = mask << 1 | u64::from(self.owner(page).is_some());
-            }
-            return mask;
+            return self.valid_granules_mask(first..first + unit_pages);
         }
+        let mut mask = 0;
         let owners = &self.p2l[first as usize..][..unit_pages as usize];
         for (bit, &logical) in (0..).zip(owners) {
             mask |= u64::from(self.lies_at(logical, first + bit)) << bit;
         }
         mask
+    }
+
+    /// The same on a drive that compresses.
+    #[cold]
+    #[inline(never)]
+    fn valid_granules_mask(&self, pages: Range<u32>) -> u64 {
+        pages.rev().fold(0, |mask, page| mask << 1 | u64::from(self.owner(page).is_some()))
     }
 
     /// Asks for the map lines of what a unit's pages hold, where it exists: [`Ftl::valid_mask`] will need them.

@@ -97,10 +97,14 @@ impl Link {
     /// Takes the command whose transfer ends next; at the same time that to the drive goes first.
     #[inline]
     pub fn pop(&mut self) -> Option<u32> {
-        let [to_drive_ns, to_host_ns] = self.lanes.each_ref().map(Server::next_event_ns);
-        let tag = self.lanes[usize::from(to_host_ns < to_drive_ns)].pop();
-        let [to_drive_ns, to_host_ns] = self.lanes.each_ref().map(Server::next_event_ns);
-        self.next_ns = to_drive_ns.min(to_host_ns);
+        let [to_drive, to_host] = &mut self.lanes;
+        // A branch that is foreseen, not an index that waits for the comparison.
+        let tag = if to_host.next_event_ns() < to_drive.next_event_ns() {
+            to_host.pop()
+        } else {
+            to_drive.pop()
+        };
+        self.next_ns = to_drive.next_event_ns().min(to_host.next_event_ns());
         tag
     }
 }

@@ -8,13 +8,16 @@ pub(super) struct Channels {
     free_ns: Vec<u64>,
     /// Pages moved since the start.
     pub(super) pages: u64,
-    /// Time of transfers since the start, summed, counted when a transfer begins.
-    pub(super) busy_ns: u64,
 }
 
 impl Channels {
     pub(super) fn new(channels: u32, page_transfer_ns: u64) -> Self {
-        Self { page_transfer_ns, free_ns: vec![0; channels as usize], pages: 0, busy_ns: 0 }
+        Self { page_transfer_ns, free_ns: vec![0; channels as usize], pages: 0 }
+    }
+
+    /// Time of transfers since the start, summed, counted when a transfer begins.
+    pub(super) fn busy_ns(&self) -> u64 {
+        self.pages * self.page_transfer_ns
     }
 
     /// Moves pages over a channel as soon as it is free; returns the end.
@@ -22,7 +25,6 @@ impl Channels {
     pub(super) fn transfer(&mut self, channel: u32, pages: u32, now_ns: u64) -> u64 {
         let length_ns = u64::from(pages) * self.page_transfer_ns;
         self.pages += u64::from(pages);
-        self.busy_ns += length_ns;
         let free_ns = &mut self.free_ns[channel as usize];
         *free_ns = (*free_ns).max(now_ns) + length_ns;
         *free_ns

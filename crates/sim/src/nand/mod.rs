@@ -212,7 +212,7 @@ impl Nand {
     /// Time channels were transferring since the start, summed.
     #[must_use]
     pub fn channel_busy_ns(&self) -> u64 {
-        self.channels.busy_ns
+        self.channels.busy_ns()
     }
 
     /// When the next die has something to say; [`crate::events::NEVER`] where none will.
@@ -257,21 +257,22 @@ impl Nand {
             self.events.set(die, end_ns);
             return None;
         }
-        if self.has_options {
-            return self.on_event_with_options(die, now_ns);
-        }
-        self.start_next(die, now_ns);
-        Some((die, DieOp::from(job)))
+        let is_over = if self.has_options {
+            self.end_with_options(die, job, now_ns)
+        } else {
+            self.start_next(die, now_ns);
+            true
+        };
+        is_over.then(|| (die, DieOp::from(job)))
     }
 
-    /// The same but for reads, on a drive whose dies do two things at once or age.
+    /// An operation is over on a drive whose dies do two things at once or age; false where it only gives way.
     #[cold]
     #[inline(never)]
-    fn on_event_with_options(&mut self, die: u32, now_ns: u64) -> Option<(u32, DieOp)> {
-        let Die { current: job, phase, .. } = self.dies[die as usize];
-        if phase == Phase::Suspending {
+    fn end_with_options(&mut self, die: u32, job: Job, now_ns: u64) -> bool {
+        if self.dies[die as usize].phase == Phase::Suspending {
             self.suspended(die, now_ns);
-            return None;
+            return false;
         }
         self.arrays.note_end(job, now_ns);
         if self.overlap.is_some() {
@@ -279,7 +280,7 @@ impl Nand {
         } else {
             self.start_next(die, now_ns);
         }
-        Some((die, DieOp::from(job)))
+        true
     }
 
     /// Takes the next operation from the queues of a die that has nothing under way and one register.
@@ -298,26 +299,25 @@ impl Nand {
     /// Starts an operation on a die that has nothing under way and one register.
     #[inline(always)]
     fn start(&mut self, die: u32, job: Job, now_ns: u64) {
-        let array_start_ns = self.array_start_ns(die, job, now_ns);
-        self.begin(die, job, now_ns, array_start_ns);
+        self.begin(die, job, now_ns, None);
     }
 
-    /// When the array can begin with an operation: for a program, once the data is in the register.
-    #[inline]
-    fn array_start_ns(&mut self, die: u32, job: Job, now_ns: u64) -> u64 {
-        if job.is_program() { self.transfer(die, job.pages(), now_ns) } else { now_ns }
-    }
-
-    /// Begins with an operation whose array begins at that time; returns its end.
+    /// Begins with an operation; a program's data is in the register at `loaded_ns`, or has to cross the channel first.
+    /// Returns when the array begins and ends.
     #[inline(always)]
-    fn begin(&mut self, die: u32, job: Job, now_ns: u64, array_start_ns: u64) -> u64 {
-        let end_ns = array_start_ns + self.arrays.begin_ns(job, now_ns);
+    fn begin(&mut self, die: u32, job: Job, now_ns: u64, loaded_ns: Option<u64>) -> (u64, u64) {
         let state = &mut self.dies[die as usize];
+        let array_start_ns = match loaded_ns {
+            Some(loaded_ns) => loaded_ns.max(now_ns),
+            None if job.is_program() => self.channels.transfer(state.channel, job.pages(), now_ns),
+            None => now_ns,
+        };
+        let end_ns = array_start_ns + self.arrays.begin_ns(job, now_ns);
         state.current = job;
         state.phase = Phase::Array;
         self.die_busy_ns += end_ns - now_ns;
         self.events.set(die, end_ns);
-        end_ns
+        (array_start_ns, end_ns)
     }
 
     #[inline]

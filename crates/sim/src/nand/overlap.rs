@@ -132,11 +132,7 @@ impl Nand {
         let Some(job) = next else { return self.rest(die) };
         let loaded_ns =
             if job.is_program() { overlap.dies[die as usize].loaded_ns.take() } else { None };
-        let array_start_ns = match loaded_ns {
-            Some(loaded_ns) => loaded_ns.max(now_ns),
-            None => self.array_start_ns(die, job, now_ns),
-        };
-        let end_ns = self.begin(die, job, now_ns, array_start_ns);
+        let (array_start_ns, end_ns) = self.begin(die, job, now_ns, loaded_ns);
         if let Some(overlap) = &mut self.overlap
             && job.is_suspendable()
         {
