@@ -376,8 +376,7 @@ impl<P: Probe> Device<P> {
     /// `limit_ns` before that.
     #[inline(never)]
     fn advance(&mut self, wanted: usize, limit_ns: u64) -> bool {
-        // Before this moment no row ends, nothing is after the limit, and the host waits.
-        let mut quiet_end_ns = 0;
+        let mut quiet_end_ns = self.quiet_end_ns(limit_ns);
         while self.completions.len() < wanted {
             let link_ns = self.link.next_event_ns();
             let controller_ns = self.controller.next_event_ns();
@@ -394,9 +393,7 @@ impl<P: Probe> Device<P> {
                     return false;
                 }
                 self.record_until(next_ns);
-                if self.host.outstanding > 0 {
-                    quiet_end_ns = limit_ns.saturating_add(1).min(self.recorder.mark_ns());
-                }
+                quiet_end_ns = self.quiet_end_ns(limit_ns);
             }
             self.now_ns = next_ns;
             if link_ns == next_ns {
@@ -410,6 +407,15 @@ impl<P: Probe> Device<P> {
             }
         }
         true
+    }
+
+    /// Before this moment no row ends, nothing is after the limit, and the host waits.
+    #[inline]
+    fn quiet_end_ns(&self, limit_ns: u64) -> u64 {
+        if self.host.outstanding == 0 {
+            return 0;
+        }
+        limit_ns.saturating_add(1).min(self.recorder.mark_ns())
     }
 
     /// When something in the drive ends that somebody has begun; [`NEVER`] where nothing goes on in it.

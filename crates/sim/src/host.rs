@@ -50,7 +50,7 @@ pub struct Command {
     pub bytes: u32,
     /// Where in its first page it begins, in bytes.
     pub offset_in_page: u32,
-    /// Pages that have entered the write buffer.
+    /// Pages that had entered the write buffer when it last had to wait.
     pub admitted_pages: u32,
     /// NAND reads still under way.
     pub reads_pending: u32,
@@ -96,6 +96,18 @@ impl Command {
     #[must_use]
     pub fn touched(&self) -> Range<u32> {
         self.first_page..self.first_page + self.pages
+    }
+
+    /// Pages that have not entered the write buffer.
+    #[inline]
+    #[must_use]
+    pub fn not_admitted(&self) -> Range<u32> {
+        self.first_page + self.admitted_pages..self.first_page + self.pages
+    }
+
+    /// Its pages before this one have entered the write buffer, and it waits.
+    pub fn admitted_before(&mut self, page: u32) {
+        self.admitted_pages = page - self.first_page;
     }
 
     /// It begins within its first page.

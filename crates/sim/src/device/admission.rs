@@ -64,14 +64,16 @@ impl<P: Probe> Device<P> {
         if self.has_admission_options {
             return self.admit_by_option(tag);
         }
+        let mut left = self.commands[tag as usize].not_admitted();
         loop {
             let room_pages = if self.owes_much() { 0 } else { self.room_pages(StreamId::Host) };
             if room_pages == 0 {
+                self.commands[tag as usize].admitted_before(left.start);
                 return false;
             }
-            let (pages, are_last) = self.take_pages(tag, room_pages);
+            let pages = self.take_pages(&mut left, room_pages);
             self.place_pages(StreamId::Host, pages);
-            if are_last {
+            if left.is_empty() {
                 self.end_write(tag);
                 return true;
             }
@@ -82,16 +84,20 @@ impl<P: Probe> Device<P> {
     #[cold]
     #[inline(never)]
     fn admit_by_option(&mut self, tag: u32) -> bool {
+        let mut left = self.commands[tag as usize].not_admitted();
         loop {
-            let Some((stream, room_pages)) = self.chosen_room(tag) else { return false };
-            let (pages, are_last) = self.take_pages(tag, room_pages);
+            let Some((stream, room_pages)) = self.chosen_room(tag) else {
+                self.commands[tag as usize].admitted_before(left.start);
+                return false;
+            };
+            let pages = self.take_pages(&mut left, room_pages);
             self.take_from_bucket();
             if self.geometry().page_granules > 1 {
                 self.place_compressed(stream, pages.start, self.commands[tag as usize].data);
             } else {
                 self.place_pages(stream, pages);
             }
-            if are_last {
+            if left.is_empty() {
                 self.end_write(tag);
                 return true;
             }
@@ -155,16 +161,14 @@ impl<P: Probe> Device<P> {
         is_open
     }
 
-    /// The next pages of a write, as many as there is room for; true where no more are left then.
+    /// The next pages of those that are left of a write, as many as there is room for.
     #[inline]
-    fn take_pages(&mut self, tag: u32, room_pages: u32) -> (Range<u32>, bool) {
-        let command = &mut self.commands[tag as usize];
-        let left_pages = command.pages - command.admitted_pages;
-        let first = command.first_page + command.admitted_pages;
-        let count = room_pages.min(left_pages);
-        command.admitted_pages += count;
+    fn take_pages(&mut self, left: &mut Range<u32>, room_pages: u32) -> Range<u32> {
+        let count = room_pages.min(left.end - left.start);
         self.totals.host_pages += u64::from(count);
-        (first..first + count, count == left_pages)
+        let first = left.start;
+        left.start += count;
+        first..left.start
     }
 
     /// All pages of a write are in the buffer.
