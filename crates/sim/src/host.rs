@@ -106,7 +106,7 @@ impl Command {
     }
 
     /// Its pages before this one have entered the write buffer, and it waits.
-    pub fn admitted_before(&mut self, page: u32) {
+    pub fn set_admitted_before(&mut self, page: u32) {
         self.admitted_pages = page - self.first_page;
     }
 

@@ -68,7 +68,7 @@ impl<P: Probe> Device<P> {
         loop {
             let room_pages = if self.owes_much() { 0 } else { self.room_pages(StreamId::Host) };
             if room_pages == 0 {
-                self.commands[tag as usize].admitted_before(left.start);
+                self.commands[tag as usize].set_admitted_before(left.start);
                 return false;
             }
             let pages = self.take_pages(&mut left, room_pages);
@@ -87,7 +87,7 @@ impl<P: Probe> Device<P> {
         let mut left = self.commands[tag as usize].not_admitted();
         loop {
             let Some((stream, room_pages)) = self.chosen_room(tag) else {
-                self.commands[tag as usize].admitted_before(left.start);
+                self.commands[tag as usize].set_admitted_before(left.start);
                 return false;
             };
             let pages = self.take_pages(&mut left, room_pages);
