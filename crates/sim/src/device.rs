@@ -360,6 +360,7 @@ impl<P: Probe> Device<P> {
 
     /// Lets time pass until `until`, handling what happens on the way.
     pub fn run_until(&mut self, until: Nanos) {
+        // Two stretches: as long as commands are outstanding, and the rest, in which the drive may come to rest.
         loop {
             let outstanding = self.host.outstanding as usize;
             let wanted =

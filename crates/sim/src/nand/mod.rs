@@ -228,7 +228,7 @@ impl Nand {
         let job = Job::new(op, self.unit_pages);
         // A die at rest has nothing in its queues.
         if self.dies[die as usize].phase == Phase::Rest && self.overlap.is_none() {
-            self.start(die, job, now_ns);
+            self.begin(die, job, now_ns, None);
         } else {
             self.queue(die, job, now_ns);
         }
@@ -288,22 +288,13 @@ impl Nand {
     fn start_next(&mut self, die: u32, now_ns: u64) {
         let state = &mut self.dies[die as usize];
         match state.host_reads.pop_front().or_else(|| state.others.pop_front()) {
-            Some(job) => self.start(die, job, now_ns),
-            None => {
-                state.phase = Phase::Rest;
-                self.events.clear(die);
-            }
+            Some(job) => _ = self.begin(die, job, now_ns, None),
+            None => self.rest(die),
         }
     }
 
-    /// Starts an operation on a die that has nothing under way and one register.
-    #[inline(always)]
-    fn start(&mut self, die: u32, job: Job, now_ns: u64) {
-        self.begin(die, job, now_ns, None);
-    }
-
-    /// Begins with an operation; a program's data is in the register at `loaded_ns`, or has to cross the channel first.
-    /// Returns when the array begins and ends.
+    /// Begins with an operation on a die that has nothing under way; a program's data is in the register at `loaded_ns`,
+    /// or has to cross the channel first. Returns when the array begins and ends.
     #[inline(always)]
     fn begin(&mut self, die: u32, job: Job, now_ns: u64, loaded_ns: Option<u64>) -> (u64, u64) {
         let state = &mut self.dies[die as usize];
@@ -324,11 +315,5 @@ impl Nand {
     fn rest(&mut self, die: u32) {
         self.dies[die as usize].phase = Phase::Rest;
         self.events.clear(die);
-    }
-
-    /// Moves pages over the channel of `die` as soon as it is free; returns the end.
-    #[inline]
-    fn transfer(&mut self, die: u32, pages: u32, now_ns: u64) -> u64 {
-        self.channels.transfer(self.dies[die as usize].channel, pages, now_ns)
     }
 }

@@ -206,7 +206,7 @@ impl Nand {
             return;
         }
         // The register is free: what it held went to the array by now, or crosses the channel, for which this waits.
-        let loaded_ns = self.transfer(die, next.pages(), now_ns);
+        let loaded_ns = self.channels.transfer(state.channel, next.pages(), now_ns);
         if let Some(overlap) = &mut self.overlap {
             overlap.dies[die as usize].loaded_ns = Some(loaded_ns);
         }
