@@ -17,7 +17,8 @@ use sim::ftl::gc::{VictimPolicy, VictimSelector};
 use sim::ftl::{Ftl, StreamId, SuperblockState};
 use sim::geometry::{Divisor, Geometry};
 use sim::prefetch::prefetch;
-use sim::{Config, Device, Model, PAGE_BYTES};
+use sim::probe::Silent;
+use sim::{Config, Device, Drive, Model, PAGE_BYTES};
 
 #[global_allocator]
 static ALLOCATOR: io::huge_pages::HugePages = io::huge_pages::HugePages;
@@ -34,8 +35,8 @@ struct Stretch {
 }
 
 /// Keeps the drive busy until `next` gives nothing more or `until` is reached.
-fn closed_loop(
-    device: &mut Device,
+fn closed_loop<const OPTIONS: bool>(
+    device: &mut Device<Silent, OPTIONS>,
     until: Nanos,
     mut next: impl FnMut(u32) -> Option<Op>,
 ) -> Stretch {
@@ -79,7 +80,7 @@ fn write(page: u64, pages: u64, tag: u32) -> Op {
     }
 }
 
-fn fill(device: &mut Device) -> Stretch {
+fn fill<const OPTIONS: bool>(device: &mut Device<Silent, OPTIONS>) -> Stretch {
     let pages = u64::from(device.config().geometry.logical_pages);
     let mut page = 0;
     closed_loop(device, Nanos(u64::MAX), |tag| {
@@ -89,7 +90,10 @@ fn fill(device: &mut Device) -> Stretch {
     })
 }
 
-fn load(device: &mut Device, seconds: u64) -> (Stretch, Vec<TelemetryRow>) {
+fn load<const OPTIONS: bool>(
+    device: &mut Device<Silent, OPTIONS>,
+    seconds: u64,
+) -> (Stretch, Vec<TelemetryRow>) {
     let pages = u64::from(device.config().geometry.logical_pages);
     let mut rng = Rng::split(1, "addresses");
     let until = Nanos(device.now().0 + seconds * Nanos::SECOND.0);
@@ -98,6 +102,30 @@ fn load(device: &mut Device, seconds: u64) -> (Stretch, Vec<TelemetryRow>) {
     let mut rows = Vec::new();
     device.telemetry_take(&mut rows);
     (stretch, rows)
+}
+
+/// A fresh drive filled once and loaded for so long.
+fn fill_and_load<const OPTIONS: bool>(
+    device: &mut Device<Silent, OPTIONS>,
+    seconds: u64,
+) -> (Stretch, Stretch, Vec<TelemetryRow>) {
+    let filled = fill(device);
+    let (loaded, rows) = load(device, seconds);
+    (filled, loaded, rows)
+}
+
+/// So many random page writes.
+fn write_at_random<const OPTIONS: bool>(
+    device: &mut Device<Silent, OPTIONS>,
+    count: u64,
+    rng: &mut Rng,
+) -> Stretch {
+    let pages = u64::from(device.config().geometry.logical_pages);
+    let mut left = count;
+    closed_loop(device, Nanos(u64::MAX), |tag| {
+        left = left.checked_sub(1)?;
+        Some(write(rng.below(pages), 1, tag))
+    })
 }
 
 /// FNV-1a over the counters of every row.
@@ -146,12 +174,21 @@ fn sized_config(gib: u64) -> Config {
     model.resolve(Ratio::ONE).expect("consistent")
 }
 
+/// Writable pages that the drive's pacing keeps in steady state; all three keep them, or they would not have the same
+/// garbage to collect.
+fn kept_pages(config: &Config) -> u32 {
+    let superblock_pages = config.geometry.superblock_data_pages();
+    config.pacing.steady_pages(config.free_low, config.free_high, superblock_pages) as u32
+}
+
 /// Host writes without time: the same maps, streams, victims and order of work as the simulator.
 struct Floor {
     ftl: Ftl,
     victims: VictimSelector,
     rng: Rng,
     ahead: VecDeque<u32>,
+    /// Erased superblocks when a stream of the host wants one.
+    kept_free: usize,
     programmed_pages: u64,
 }
 
@@ -173,7 +210,8 @@ impl Floor {
         }
         let victims = VictimSelector::new(VictimPolicy::Greedy, 1, 1);
         let rng = Rng::split(1, "floor");
-        Self { ftl, victims, rng, ahead: VecDeque::new(), programmed_pages: 0 }
+        let kept_free = (kept_pages(config) / config.geometry.superblock_pages()) as usize;
+        Self { ftl, victims, rng, ahead: VecDeque::new(), kept_free, programmed_pages: 0 }
     }
 
     fn write(&mut self, count: u64) {
@@ -196,7 +234,7 @@ impl Floor {
 
     fn collect(&mut self) {
         let Geometry { superblock_units: units, unit_pages, .. } = self.ftl.geometry;
-        while self.ftl.free.len() < 3 {
+        while self.ftl.free.len() < self.kept_free {
             let victim = self.victims.select(&self.ftl).expect("a victim");
             self.ftl.states[victim as usize] = SuperblockState::Victim;
             for unit in victim * units..(victim + 1) * units {
@@ -338,18 +376,14 @@ fn steady_json(gib: u64, count: u64) -> String {
     let mut floor = Floor::filled(&config);
     floor.write(2 * pages);
     let before = memory_bytes().0;
-    let mut device = Device::with_ftl(config.clone(), floor.ftl.clone());
+    let mut drive = Drive::with_ftl(config.clone(), floor.ftl.clone());
     let memory = memory_bytes().0 - before;
     let mut rng = Rng::split(2, "addresses");
-    let mut timed_write = |count: u64| {
-        let mut left = count;
-        closed_loop(&mut device, Nanos(u64::MAX), |tag| {
-            left = left.checked_sub(1)?;
-            Some(write(rng.below(pages), 1, tag))
-        })
+    let mut timed_write = |count: u64| match &mut drive {
+        Drive::Plain(device) => write_at_random(device, count, &mut rng),
+        Drive::Any(device) => write_at_random(device, count, &mut rng),
     };
-    // Two open superblocks half full on average and two erased: the floor's reserve.
-    let keep = 3 * config.geometry.superblock_pages();
+    let keep = kept_pages(&config);
     let mut bare = Bare::filled(&config);
     bare.write(2 * pages, keep);
     // Both streams open, the pacing settled.
@@ -397,9 +431,10 @@ fn main() {
     for (name, text) in sim::model::BUILT_IN {
         let model =
             Model::load(name, text, &[]).and_then(|m| m.resolve(scale.unwrap_or(Ratio::ONE)));
-        let mut device = Device::new(model.expect("built-in models are valid"));
-        let filled = fill(&mut device);
-        let (loaded, rows) = load(&mut device, seconds);
+        let (filled, loaded, rows) = match Drive::new(model.expect("built-in models are valid")) {
+            Drive::Plain(mut device) => fill_and_load(&mut device, seconds),
+            Drive::Any(mut device) => fill_and_load(&mut device, seconds),
+        };
         drives.push(format!(
             "{{\"drive\": \"{name}\", {}, {}, \"hash\": \"{:016x}\"}}",
             stretch_json("fill", &filled),

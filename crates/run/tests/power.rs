@@ -81,8 +81,8 @@ fn the_series_adds_up_to_time_in_states_and_energy_of_operations() {
             rows.seconds.iter().filter_map(|r| r.telemetry).map(|t| t.energy_nj).sum::<u64>();
     }
     let model = drive.config().power.expect("a drive with [power]");
-    let times = drive.device().power_times().expect("a drive with [power]");
-    let operations = drive.device().operations();
+    let times = drive.drive().power_times().expect("a drive with [power]");
+    let operations = drive.drive().operations();
     let slumber_mw = model.slumber.expect("it has slumber").power_mw;
     let states_nj = (times.active_ns * model.active_mw
         + times.idle_ns * model.idle_mw

@@ -59,16 +59,16 @@ impl Drive {
 
     /// WAF over random writes of so many percent of the span.
     fn waf(&mut self, percent: u64) -> f64 {
-        let before = self.target.device().telemetry();
+        let before = self.target.drive().telemetry();
         self.write(Order::Uniform, 4096, Some(self.span_bytes / 100 * percent));
-        let after = self.target.device().telemetry();
+        let after = self.target.drive().telemetry();
         (after.programmed_pages - before.programmed_pages) as f64
             / (after.host_pages - before.host_pages) as f64
     }
 
     /// Valid shares of the superblocks that are neither erased nor open, ascending.
     fn valid_shares(&self) -> Vec<f64> {
-        let ftl = self.target.device().ftl();
+        let ftl = self.target.drive().ftl();
         let pages = f64::from(ftl.geometry.superblock_data_pages());
         let full = (0..ftl.geometry.superblocks)
             .filter(|&superblock| ftl.written_pages(superblock) == ftl.geometry.superblock_pages());
@@ -141,7 +141,7 @@ fn one_pass_leaves_a_drive_where_endless_random_writes_do() {
             "{name} {keys:?} {span_percent}%: {cost:.3} spans written; valid {got_mean:.4}, converged \
              {want_mean:.4}, KS {distance:.4}; WAF converged {steady:.3}, then off by {errors:+.4?}"
         );
-        prepared.target.device().check().unwrap();
+        prepared.target.drive().check().unwrap();
         let log_share = prepared.target.identity().log_bytes.unwrap() as f64;
         assert!((cost * prepared.span_bytes as f64 / log_share - 1.0).abs() < 0.01, "{cost}");
         assert!((got_mean / want_mean - 1.0).abs() < 0.005, "{name}: {got_mean}, {want_mean}");

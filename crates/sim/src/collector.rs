@@ -46,6 +46,8 @@ struct Erasing {
 pub struct Collector {
     /// Oldest first; only the last may still be scanned.
     victims: Vec<Victim>,
+    /// All pages of one of them have their new place: asked with every unit, so it is not looked for.
+    is_any_placed: bool,
     erasing: VecDeque<Erasing>,
     /// Valid pages the pacing policy wants moved.
     pub owed_pages: u64,
@@ -136,18 +138,25 @@ impl Collector {
 
     /// The pages of a unit of a victim have been placed.
     #[inline]
-    pub fn unit_placed(&mut self, place: usize, pages: u32) {
+    pub fn unit_placed(&mut self, place: usize, pages: u32, superblock_units: u32) {
         self.in_flight_pages -= pages;
         if let Some(victim) = self.victims.get_mut(place) {
             victim.units_in_flight -= 1;
+            self.is_any_placed |= victim.is_placed(superblock_units);
         }
+    }
+
+    /// The unit of the newest victim that was looked at holds nothing that has to be placed.
+    pub fn unit_is_empty(&mut self, superblock_units: u32) {
+        let is_placed = |victim: &Victim| victim.is_placed(superblock_units);
+        self.is_any_placed |= self.victims.last().is_some_and(is_placed);
     }
 
     /// True where all pages of a victim have their new place.
     #[inline]
     #[must_use]
-    pub fn is_any_placed(&self, superblock_units: u32) -> bool {
-        self.victims.iter().any(|victim| victim.is_placed(superblock_units))
+    pub fn is_any_placed(&self) -> bool {
+        self.is_any_placed
     }
 
     /// True where a fully placed victim has not been told what else it must wait for.
@@ -190,6 +199,7 @@ impl Collector {
             journal_at: Some(journal_at),
         };
         self.victims.insert(0, victim);
+        self.is_any_placed = true;
     }
 
     /// Takes a victim that is fully placed and whose pages are all durable, and on a drive with a journal
@@ -208,6 +218,7 @@ impl Collector {
         };
         let index = self.victims.iter().position(ready)?;
         let victim = self.victims.remove(index);
+        self.is_any_placed = self.victims.iter().any(|victim| victim.is_placed(superblock_units));
         self.erasing.push_back(Erasing { superblock: victim.superblock, dies_left: dies });
         Some(victim.superblock)
     }

@@ -19,6 +19,7 @@ mod gc;
 mod mapping;
 pub mod performance_mode;
 mod power_loss;
+mod program;
 pub mod pslc;
 pub mod quiet_gc;
 mod read;
@@ -61,8 +62,11 @@ use timers::{Timer, Timers};
 const ERRNO_INVALID: i32 = 22;
 
 /// A simulated drive, watched by a probe.
+///
+/// `OPTIONS`: it may have what not every drive has ([`Config::has_options`]). Drives without are compiled apart, so that
+/// nothing on the way of their writes asks for it; what they do is the same. [`Drive`](crate::Drive) chooses.
 #[derive(Debug)]
-pub struct Device<P: Probe = Silent> {
+pub struct Device<P: Probe = Silent, const OPTIONS: bool = true> {
     config: Config,
     now_ns: u64,
     commands: Vec<Command>,
@@ -84,15 +88,11 @@ pub struct Device<P: Probe = Silent> {
     /// The host has been away for long enough to fold the cache.
     is_folding: bool,
     compressor: Compressor,
-    /// It compresses, has a cache or caps writes: which pages enter the buffer is a question of its own.
-    has_admission_options: bool,
-    /// It may collect although no write asks for it.
-    has_collection_options: bool,
     /// Most valid pages garbage collection may have in flight.
     gc_pages_max: u32,
     /// Most room that relocating a unit may take.
     gc_unit_pages: u32,
-    pub(crate) nand: Nand,
+    pub(crate) nand: Nand<OPTIONS>,
     pub(crate) ftl: Ftl,
     pacing: Pacing,
     victims: VictimSelector,
@@ -138,7 +138,17 @@ impl<P: Probe> Device<P> {
         let ftl = Ftl::new(config.geometry);
         Self::assemble(config, ftl, probe)
     }
+}
 
+impl Device<Silent, false> {
+    /// As [`Device::with_ftl`], for a drive without options.
+    pub(crate) fn plain(config: Config, ftl: Ftl) -> Self {
+        debug_assert!(!config.has_options(), "options of this drive would be ignored");
+        Self::assemble(config, ftl, Silent)
+    }
+}
+
+impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Maps, counts and streams as they stand.
     #[must_use]
     pub fn ftl(&self) -> &Ftl {
@@ -175,13 +185,6 @@ impl<P: Probe> Device<P> {
             buffer_pages: 0,
             is_folding: false,
             compressor: Compressor::new(config.geometry.page_granules),
-            has_admission_options: config.geometry.page_granules > 1
-                || config.pslc.is_some()
-                || config.throttle.is_some(),
-            has_collection_options: config.pslc.is_some()
-                || config.background_gc.is_some()
-                || config.idle_gc.is_some()
-                || config.performance_mode.is_some(),
             gc_pages_max: gc::gc_pages_max(&config.geometry),
             gc_unit_pages: gc::gc_unit_pages(&config.geometry),
             nand: Nand::new(&config.geometry, config.nand, &config.nand_features),
@@ -274,7 +277,7 @@ impl<P: Probe> Device<P> {
             return self.refuse(op);
         }
         let mut command = Command::new(op, self.now_ns);
-        if self.config.geometry.page_granules > 1 {
+        if OPTIONS && self.config.geometry.page_granules > 1 {
             command.data = op.data;
         }
         self.commands[op.tag as usize] = command;
@@ -282,7 +285,7 @@ impl<P: Probe> Device<P> {
         if self.host.outstanding == 1 {
             self.host_is_back();
         }
-        match &mut self.queues {
+        match self.queues.as_mut().filter(|_| OPTIONS) {
             None => self.decode(op.tag, command.kind, command.bytes),
             Some(queues) => {
                 if let Some(tag) = queues.submit(op.tag) {
@@ -312,8 +315,6 @@ impl<P: Probe> Device<P> {
     }
 
     /// The controller takes a command of one of several queues up.
-    #[cold]
-    #[inline(never)]
     fn decode_queued(&mut self, tag: u32) {
         let Command { kind, bytes, .. } = self.commands[tag as usize];
         self.decode(tag, kind, bytes);
@@ -326,7 +327,8 @@ impl<P: Probe> Device<P> {
             OpKind::Read => self.config.read_command_ns,
             OpKind::Write | OpKind::Flush | OpKind::Deallocate => self.config.write_command_ns,
         };
-        if kind == OpKind::Write && !self.link.is_expecting() && self.queues.is_none() {
+        if kind == OpKind::Write && !self.link.is_expecting() && !(OPTIONS && self.queues.is_some())
+        {
             // Both servers are first come first served and nobody can come between, so the end of
             // the transfer is known already: one event less.
             let decoded_ns = self.controller.reserve(self.now_ns, length_ns);
@@ -383,7 +385,10 @@ impl<P: Probe> Device<P> {
             let controller_ns = self.controller.next_event_ns();
             let die_ns = self.nand.next_event_ns();
             // The dies come last, because theirs is the time that is known last.
-            let next_ns = link_ns.min(controller_ns).min(self.timers.next_ns()).min(die_ns);
+            let mut next_ns = link_ns.min(controller_ns).min(die_ns);
+            if OPTIONS {
+                next_ns = next_ns.min(self.timers.next_ns());
+            }
             if next_ns >= quiet_end_ns {
                 cold_path();
                 // While commands are outstanding the drive has work: noted when the first of them came.
@@ -401,7 +406,7 @@ impl<P: Probe> Device<P> {
                 self.on_link();
             } else if controller_ns == next_ns {
                 self.on_controller();
-            } else if die_ns == next_ns {
+            } else if !OPTIONS || die_ns == next_ns {
                 self.on_nand();
             } else {
                 self.on_timer();
@@ -479,7 +484,9 @@ impl<P: Probe> Device<P> {
     fn on_controller(&mut self) {
         match self.controller.pop() {
             Some(ControllerJob::Command { tag }) => {
-                if let Some(next) = self.queues.as_mut().and_then(SubmissionQueues::decoded) {
+                if let Some(next) =
+                    self.queues.as_mut().filter(|_| OPTIONS).and_then(SubmissionQueues::decoded)
+                {
                     self.decode_queued(next);
                 }
                 self.on_command(tag);
@@ -509,7 +516,10 @@ impl<P: Probe> Device<P> {
     fn on_nand(&mut self) {
         let Some((die, op)) = self.nand.on_event(self.now_ns) else { return };
         match op {
-            DieOp::Program { unit, stream, sequence } => self.programmed(unit, stream, sequence),
+            DieOp::Program { unit, stream, sequence } => match stream {
+                StreamId::Host | StreamId::Pslc => self.buffer_programmed(unit, stream, sequence),
+                StreamId::Gc | StreamId::Cold => self.moved_programmed(unit, stream, sequence),
+            },
             DieOp::Parity { unit } => self.in_nand(unit),
             DieOp::Map { unit, write } => self.map_programmed(unit, write),
             DieOp::GcRead { unit, pages, valid } => {
@@ -552,46 +562,5 @@ impl<P: Probe> Device<P> {
         let Command { kind, bytes, .. } = self.commands[tag as usize];
         self.link.arrive(kind);
         self.link.push(self.now_ns, kind, bytes, tag);
-    }
-
-    #[inline]
-    fn program(&mut self, unit: u32, stream: StreamId) {
-        let sequence = self.programs.issue(stream);
-        let die = self.die_of_unit(unit);
-        self.nand.enqueue(die, DieOp::Program { unit, stream, sequence }, self.now_ns);
-        if let Some(parity) = self.geometry().parity_after(unit) {
-            self.totals.parity_pages += u64::from(self.geometry().unit_pages);
-            let die = self.die_of_unit(parity);
-            self.nand.enqueue(die, DieOp::Parity { unit: parity }, self.now_ns);
-        }
-    }
-
-    /// A unit holds what was programmed into it.
-    #[inline]
-    fn in_nand(&mut self, unit: u32) {
-        self.programmed[unit as usize / 64] |= 1 << (unit % 64);
-        self.probe.programmed(unit);
-        self.totals.programmed_pages += u64::from(self.geometry().unit_pages);
-    }
-
-    /// A program has ended.
-    fn programmed(&mut self, unit: u32, stream: StreamId, sequence: u64) {
-        self.in_nand(unit);
-        let rose = self.programs.end(stream, sequence);
-        if self.map_log.is_some() {
-            self.journal_unit(rose);
-        }
-        match stream {
-            StreamId::Host | StreamId::Pslc => {
-                self.buffer_pages -= self.geometry().unit_pages;
-                if rose {
-                    self.finish_flushes();
-                }
-                self.pump();
-            }
-            // It gives no room to anyone; the erase that may follow does.
-            StreamId::Gc | StreamId::Cold if rose => self.erase_durable_victims(),
-            StreamId::Gc | StreamId::Cold => {}
-        }
     }
 }

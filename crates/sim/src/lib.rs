@@ -1,7 +1,7 @@
 //! The simulated SSD: pure, deterministic, in virtual time. No I/O, no clock, no threads.
 //!
 //! ```text
-//! drive model (TOML) -> model -> Config -> Device
+//! drive model (TOML) -> model -> Config -> Drive: a Device, compiled with options or without
 //! Device: controller -> link -> buffer -> ftl (maps, streams, gc, pacing) -> nand (dies, channels)
 //! ```
 //!
@@ -15,6 +15,7 @@ pub mod check;
 pub mod collector;
 pub mod compression;
 pub mod device;
+pub mod drive;
 pub mod durability;
 pub mod events;
 pub mod ftl;
@@ -33,6 +34,7 @@ pub mod ring;
 pub mod telemetry;
 
 pub use device::Device;
+pub use drive::Drive;
 pub use geometry::{Geometry, PAGE_BYTES};
 pub use model::{Config, Model, ModelError};
 pub use probe::Probe;

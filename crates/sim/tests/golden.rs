@@ -12,7 +12,8 @@ mod common;
 use base::{Completion, Data, Nanos, Op, OpKind, Ratio, Rng, TelemetryRow};
 use common::swarm::{Draft, is_small, torture};
 use common::{SMALL, fill, op};
-use sim::{Device, Model};
+use sim::probe::Silent;
+use sim::{Config, Device, Drive, Model};
 
 /// Only drives that compress take notice.
 const HALF: Data = Data::Compressible { physical_percent: 55 };
@@ -166,17 +167,29 @@ impl Hash {
     }
 }
 
-/// The hash of a filled drive under all kinds of commands, with a rest in the middle.
+/// The hash of a drive's life. One without options is compiled apart, which must not be seen.
 fn live(life: &Life) -> u64 {
     let model = Model::load(&life.name, life.text, &life.changes).expect("a valid model");
-    let mut device = Device::new(model.resolve(life.scale).expect("a consistent model"));
+    let config = model.resolve(life.scale).expect("a consistent model");
+    match Drive::new(config.clone()) {
+        Drive::Any(mut device) => live_on(&mut device),
+        Drive::Plain(mut plain) => {
+            let hash = live_on(&mut plain);
+            assert_eq!(live_on(&mut Device::new(config)), hash, "{} compiled apart", life.name);
+            hash
+        }
+    }
+}
+
+/// The hash of a filled drive under all kinds of commands, with a rest in the middle.
+fn live_on<const OPTIONS: bool>(device: &mut Device<Silent, OPTIONS>) -> u64 {
     let pages = u64::from(device.config().geometry.logical_pages);
     let mut rng = Rng::split(1, "golden");
     let mut hash = Hash::OF_NOTHING;
-    fill(&mut device, pages);
+    fill(device, pages);
     device.telemetry_start(Nanos(Nanos::SECOND.0 / 10));
     for _ in 0..2 {
-        load(&mut device, pages / 2, &mut rng, &mut hash);
+        load(device, pages / 2, &mut rng, &mut hash);
         device.run_until(Nanos(device.now().0 + Nanos::SECOND.0));
     }
     let mut rows = Vec::new();
@@ -185,7 +198,12 @@ fn live(life: &Life) -> u64 {
     hash.0
 }
 
-fn load(device: &mut Device, count: u64, rng: &mut Rng, hash: &mut Hash) {
+fn load<const OPTIONS: bool>(
+    device: &mut Device<Silent, OPTIONS>,
+    count: u64,
+    rng: &mut Rng,
+    hash: &mut Hash,
+) {
     let pages = u64::from(device.config().geometry.logical_pages);
     let depth = device.config().queue_depth;
     let mut next = |tag| match rng.below(100) {
@@ -217,6 +235,28 @@ fn load(device: &mut Device, count: u64, rng: &mut Rng, hash: &mut Hash) {
 /// Random models to draw; a life takes about a millisecond.
 const RANDOM_MODELS: u64 = 2_000;
 
+/// What a drive tells when it rests.
+fn live_at_random_on<const OPTIONS: bool>(
+    device: &mut Device<Silent, OPTIONS>,
+    mut rng: Rng,
+) -> Vec<(Nanos, TelemetryRow)> {
+    let mut told = Vec::new();
+    torture(device, &mut rng, |device| told.push((device.now(), device.telemetry())));
+    told
+}
+
+/// The same for a drive of this model, in both forms where it has no options.
+fn told_by(config: Config, rng: &Rng) -> Vec<(Nanos, TelemetryRow)> {
+    match Drive::new(config.clone()) {
+        Drive::Any(mut device) => live_at_random_on(&mut device, rng.clone()),
+        Drive::Plain(mut plain) => {
+            let told = live_at_random_on(&mut plain, rng.clone());
+            assert_eq!(live_at_random_on(&mut Device::new(config), rng.clone()), told);
+            told
+        }
+    }
+}
+
 /// The hash of what random drives tell when they rest.
 fn live_at_random() -> u64 {
     let mut hash = Hash::OF_NOTHING;
@@ -224,12 +264,29 @@ fn live_at_random() -> u64 {
         let mut rng = Rng::split(seed, "golden models");
         let draft = Draft::random(&mut rng, &[]);
         let Some(config) = draft.resolve().ok().filter(is_small) else { continue };
-        torture(&mut Device::new(config), &mut rng, |device| {
-            hash.add([device.now().0]);
-            hash.add_row(&device.telemetry());
-        });
+        for (now, totals) in told_by(config, &rng) {
+            hash.add([now.0]);
+            hash.add_row(&totals);
+        }
     }
     hash.0
+}
+
+/// Random drives without options are one in thirty.
+#[test]
+fn a_drive_compiled_apart_lives_the_same_life() {
+    let mut plain_models = 0;
+    for seed in RANDOM_MODELS.. {
+        let mut rng = Rng::split(seed, "golden models");
+        let draft = Draft::random(&mut rng, &[]);
+        let config = draft.resolve().ok().filter(is_small).filter(|config| !config.has_options());
+        let Some(config) = config else { continue };
+        told_by(config, &rng);
+        plain_models += 1;
+        if plain_models == 40 {
+            return;
+        }
+    }
 }
 
 #[test]

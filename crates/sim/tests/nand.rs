@@ -178,6 +178,40 @@ fn a_suspension_costs_the_die_its_time() {
     assert_eq!(device.telemetry().die_busy_ns, programs_ns + bus_wait_ns + read_ns);
 }
 
+/// The data of a read crosses the channel when the array has sensed it: a program that begins on another die of the
+/// channel before that moves its data first, one that begins after it moves it later.
+#[test]
+fn a_page_that_is_still_sensed_does_not_keep_the_channel() {
+    const READ_AFTER: u64 = 20_000;
+    for (write_after, program_first) in [(READ_AFTER + 30_000, true), (READ_AFTER + 50_000, false)]
+    {
+        // Units 0 and 2 lie on the dies of one channel; the last page of unit 2 is missing.
+        let mut device = small(&[]);
+        alone(&mut device, &op(OpKind::Write, 0, 11, 0));
+        device.run_until(secs(1));
+        let start = device.now().0;
+        let at = |after_ns| Nanos(start + after_ns);
+        let (busy_ns, mut out) = (device.telemetry().die_busy_ns, Vec::new());
+        device.run_until(at(READ_AFTER));
+        device.submit(&op(OpKind::Read, 0, 1, 1));
+        device.run_until(at(write_after));
+        device.submit(&op(OpKind::Write, 11, 1, 2));
+        device.run_until(secs(3));
+        device.reap(0, &mut out);
+        let sensed = READ_AFTER + READ_COMMAND + READ;
+        let loading = write_after + WRITE_COMMAND + LINK_PAGE;
+        let loaded = loading + 4 * CHANNEL_PAGE;
+        let moved = if program_first { loaded } else { sensed } + CHANNEL_PAGE;
+        let programmed = if program_first { loaded } else { loaded.max(moved + 4 * CHANNEL_PAGE) };
+        assert_eq!(loading < sensed, program_first, "as the test means it");
+        let read = out.iter().find(|end| end.tag == 1).expect("the read has ended");
+        assert_eq!(read.done.0 - start, moved + LINK_PAGE, "{write_after}");
+        let read_busy_ns = moved - (READ_AFTER + READ_COMMAND);
+        let program_busy_ns = programmed + PROGRAM - loading;
+        assert_eq!(device.telemetry().die_busy_ns - busy_ns, read_busy_ns + program_busy_ns);
+    }
+}
+
 #[test]
 fn reads_can_hold_a_program_up_only_so_often() {
     let program_end = |per_operation_max: &str| {

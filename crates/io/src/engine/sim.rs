@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use base::{Completion, Nanos, Op, Ratio, TelemetryRow};
 use sim::host::DeallocateSupport;
-use sim::{Config, Device, Model, PAGE_BYTES};
+use sim::{Config, Drive, Model, PAGE_BYTES};
 
 use crate::error::IoError;
 use crate::identity::{Identity, TargetKind};
@@ -28,7 +28,7 @@ pub struct SimTarget {
     /// As in [`name_of`].
     name: String,
     model: Model,
-    device: Device,
+    drive: Drive,
 }
 
 /// The text of a drive model: a built-in name or the path of a TOML file.
@@ -197,19 +197,19 @@ impl SimTarget {
         let (model, config) = resolve(name, keys)?;
         memory::check(spec, needed_bytes(&config))?;
         let name = name_of(&model, keys);
-        Ok(Self { spec: spec.to_owned(), name, model, device: Device::new(config) })
+        Ok(Self { spec: spec.to_owned(), name, model, drive: Drive::new(config) })
     }
 
     /// The drive itself, to compare what a test says with what it went through.
     #[must_use]
-    pub fn device(&self) -> &Device {
-        &self.device
+    pub fn drive(&self) -> &Drive {
+        &self.drive
     }
 
     /// The resolved model.
     #[must_use]
     pub fn config(&self) -> &Config {
-        self.device.config()
+        self.drive.config()
     }
 }
 
@@ -227,18 +227,16 @@ impl Target for SimTarget {
     }
 
     fn now(&self) -> Nanos {
-        self.device.now()
+        self.drive.now()
     }
 
     fn submit(&mut self, ops: &[Op]) {
-        for op in ops {
-            self.device.submit(op);
-        }
+        self.drive.submit(ops);
     }
 
     fn reap(&mut self, min: usize, out: &mut Vec<Completion>) -> Result<(), IoError> {
         let before = out.len();
-        self.device.reap(min, out);
+        self.drive.reap(min, out);
         if out.len() - before >= min {
             return Ok(());
         }
@@ -254,11 +252,11 @@ impl Target for SimTarget {
     }
 
     fn idle_until(&mut self, t: Nanos) {
-        self.device.run_until(t);
+        self.drive.run_until(t);
     }
 
     fn purge(&mut self, _waiter: &dyn Waiter) -> Result<PurgeMethod, IoError> {
-        self.device.reset();
+        self.drive.reset();
         Ok(PurgeMethod::FreshSimulatedDrive)
     }
 
@@ -270,7 +268,7 @@ impl Target for SimTarget {
             )));
         }
         let end = offset_bytes.saturating_add(len_bytes).min(self.capacity_bytes());
-        self.device.deallocate(offset_bytes.div_ceil(PAGE_BYTES), end / PAGE_BYTES);
+        self.drive.deallocate(offset_bytes.div_ceil(PAGE_BYTES), end / PAGE_BYTES);
         Ok(())
     }
 
@@ -289,17 +287,17 @@ impl Target for SimTarget {
 
     fn set_rest(&mut self, rest: Rest) -> Result<String, IoError> {
         let allowed = rest != Rest::Denied;
-        self.device.allow_rest(allowed);
+        self.drive.allow_rest(allowed);
         let words = if allowed { "rests by its own timers" } else { "is kept awake" };
         Ok(format!("the simulated drive {words}"))
     }
 
     fn telemetry_start(&mut self, interval: Nanos) {
-        self.device.telemetry_start(interval);
+        self.drive.telemetry_start(interval);
     }
 
     fn telemetry_take(&mut self, out: &mut Vec<TelemetryRow>) {
-        self.device.telemetry_take(out);
+        self.drive.telemetry_take(out);
     }
 }
 
@@ -343,7 +341,7 @@ mod tests {
         for name in ["samsung-840-pro-256gb", "ocz-vertex-3-240gb"] {
             let keys = [("scale".to_owned(), "1/64".to_owned())];
             let target = SimTarget::open("sim:", name, &keys).expect("a valid model");
-            let ftl = target.device().ftl();
+            let ftl = target.drive().ftl();
             let pages = u64::from(target.config().geometry.logical_pages);
             let sizes_bytes = if ftl.geometry.page_granules > 1 { pages } else { 0 };
             let bytes = 4 * (ftl.l2p.len() + ftl.p2l.len()) as u64 + sizes_bytes;

@@ -9,7 +9,7 @@ use super::Device;
 use crate::ftl::StreamId;
 use crate::probe::Probe;
 
-impl<P: Probe> Device<P> {
+impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// The data of a write is there.
     #[inline(always)]
     pub(super) fn arrive(&mut self, tag: u32) {
@@ -61,38 +61,17 @@ impl<P: Probe> Device<P> {
     /// it, which ends the write.
     #[inline(always)]
     fn admit(&mut self, tag: u32) -> bool {
-        if self.has_admission_options {
-            return self.admit_by_option(tag);
-        }
         let mut left = self.commands[tag as usize].not_admitted();
         loop {
-            let room_pages = if self.owes_much() { 0 } else { self.room_pages(StreamId::Host) };
-            if room_pages == 0 {
-                self.commands[tag as usize].set_admitted_before(left.start);
-                return false;
-            }
-            let pages = self.take_pages(&mut left, room_pages);
-            self.place_pages(StreamId::Host, pages);
-            if left.is_empty() {
-                self.end_write(tag);
-                return true;
-            }
-        }
-    }
-
-    /// The same where the drive compresses, has a cache or a cap on writes.
-    #[cold]
-    #[inline(never)]
-    fn admit_by_option(&mut self, tag: u32) -> bool {
-        let mut left = self.commands[tag as usize].not_admitted();
-        loop {
-            let Some((stream, room_pages)) = self.chosen_room(tag) else {
+            let Some((stream, room_pages)) = self.room_for(tag) else {
                 self.commands[tag as usize].set_admitted_before(left.start);
                 return false;
             };
             let pages = self.take_pages(&mut left, room_pages);
-            self.take_from_bucket();
-            if self.geometry().page_granules > 1 {
+            if OPTIONS {
+                self.take_from_bucket();
+            }
+            if OPTIONS && self.geometry().page_granules > 1 {
                 self.place_compressed(stream, pages.start, self.commands[tag as usize].data);
             } else {
                 self.place_pages(stream, pages);
@@ -102,6 +81,16 @@ impl<P: Probe> Device<P> {
                 return true;
             }
         }
+    }
+
+    /// The stream that a command goes to, and how many of its pages have room there; none where the host has to wait.
+    #[inline(always)]
+    fn room_for(&mut self, tag: u32) -> Option<(StreamId, u32)> {
+        if OPTIONS {
+            return self.chosen_room(tag);
+        }
+        let room_pages = if self.owes_much() { 0 } else { self.room_pages(StreamId::Host) };
+        (room_pages > 0).then_some((StreamId::Host, room_pages))
     }
 
     /// The host has to wait until garbage collection has caught up.
@@ -129,7 +118,8 @@ impl<P: Probe> Device<P> {
         buffer_room_pages.min(self.ftl.stream(stream).unit_room_pages)
     }
 
-    /// The stream that a command goes to on a drive with options, and how many of its pages have room there.
+    /// The same where the drive may compress, have a cache or a cap on writes.
+    #[inline(never)]
     fn chosen_room(&mut self, tag: u32) -> Option<(StreamId, u32)> {
         let page_granules = self.geometry().page_granules;
         let buffer_room_pages = self.buffer_room_pages();
@@ -174,7 +164,7 @@ impl<P: Probe> Device<P> {
     /// All pages of a write are in the buffer.
     #[inline]
     fn end_write(&mut self, tag: u32) {
-        if self.read_cache.is_some() {
+        if OPTIONS && self.read_cache.is_some() {
             self.uncache(tag);
         }
         if self.commands[tag as usize].fua {
@@ -186,7 +176,7 @@ impl<P: Probe> Device<P> {
     }
 
     /// Places pages that fit into the open unit of a stream.
-    #[inline]
+    #[inline(always)]
     fn place_pages(&mut self, stream: StreamId, pages: Range<u32>) {
         let count = pages.len() as u32;
         let mut physical = 0;
@@ -197,7 +187,6 @@ impl<P: Probe> Device<P> {
         self.buffered(stream, physical, count);
     }
 
-    #[cold]
     #[inline(never)]
     fn place_compressed(&mut self, stream: StreamId, logical: u32, data: Data) {
         let granules = self.compressor.granules(data);
@@ -217,7 +206,7 @@ impl<P: Probe> Device<P> {
     #[inline(never)]
     fn program_buffered(&mut self, stream: StreamId, unit: u32) {
         self.program(unit, stream);
-        if stream == StreamId::Pslc {
+        if OPTIONS && stream == StreamId::Pslc {
             // What the cache holds is paid for when it is folded.
             return;
         }

@@ -8,7 +8,7 @@ use crate::read_cache::ReadCache;
 /// Physical pages in a row that belong to one unit: the unit and how many.
 pub(super) type Run = (u32, u32);
 
-impl<P: Probe> Device<P> {
+impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Gives a logical page of so many granules its place. There is room for the largest page.
     pub(super) fn place_granules(&mut self, id: StreamId, logical: u32, granules: u32) {
         self.ftl.begin_page(id, logical, granules);

@@ -9,7 +9,7 @@ use super::Device;
 use crate::host::DeallocateSupport;
 use crate::probe::Probe;
 
-impl<P: Probe> Device<P> {
+impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Forgets the logical pages from `first` to before `end` at once, at no cost in time.
     pub fn deallocate(&mut self, first: u64, end: u64) {
         if self.config.interface.deallocate != DeallocateSupport::Works {

@@ -9,7 +9,7 @@ use super::Device;
 use crate::ftl::StreamId;
 use crate::probe::Probe;
 
-impl<P: Probe> Device<P> {
+impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Ends a flush or a forced write: completes the host stream's open unit with padding and waits for all
     /// its programs; a drive with capacitors has nothing to do.
     pub(super) fn flush(&mut self, tag: u32) {

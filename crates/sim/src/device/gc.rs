@@ -25,7 +25,7 @@ pub(super) fn gc_pages_max(geometry: &Geometry) -> u32 {
     parallel.min(geometry.superblock_data_pages())
 }
 
-impl<P: Probe> Device<P> {
+impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// How full the drive is, for the pacing policy.
     #[inline]
     pub(super) fn level(&self) -> Level {
@@ -49,7 +49,8 @@ impl<P: Probe> Device<P> {
     #[inline]
     pub(super) fn moved_room_pages(&self) -> u64 {
         let room = |stream| u64::from(self.ftl.stream_room_pages(stream));
-        room(StreamId::Gc) + if self.config.has_cold_stream() { room(StreamId::Cold) } else { 0 }
+        room(StreamId::Gc)
+            + if OPTIONS && self.config.has_cold_stream() { room(StreamId::Cold) } else { 0 }
     }
 
     /// True where garbage collection has something to do and may do it now.
@@ -64,22 +65,12 @@ impl<P: Probe> Device<P> {
     /// True where pacing or somebody else asks for collection although nothing is owed.
     #[inline]
     fn must_collect(&mut self) -> bool {
-        if self.has_collection_options {
-            return self.must_collect_by_option();
-        }
-        let free_superblocks = self.free_superblocks();
-        self.pacing.must_collect(free_superblocks)
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn must_collect_by_option(&mut self) -> bool {
         // A fold that has to wait for room asks pacing for it, so it comes first.
-        if self.wants_fold() {
+        if OPTIONS && self.wants_fold() {
             return true;
         }
         let free_superblocks = self.free_superblocks();
-        self.pacing.must_collect(free_superblocks) || self.may_collect_quietly()
+        self.pacing.must_collect(free_superblocks) || OPTIONS && self.may_collect_quietly()
     }
 
     /// True where pages in flight will find a place. They are never more than a superblock takes.
@@ -94,7 +85,7 @@ impl<P: Probe> Device<P> {
     pub(super) fn collect(&mut self) -> bool {
         let owed_pages = self.collector.owed_pages;
         let any = self.may_collect() && self.collect_units();
-        if self.config.pslc.is_some() {
+        if OPTIONS && self.config.pslc.is_some() {
             self.end_fold();
         }
         any || self.collector.owed_pages < owed_pages
@@ -125,14 +116,16 @@ impl<P: Probe> Device<P> {
     }
 
     fn collect_unit(&mut self, superblock: u32, unit: u32) {
-        let is_cache_only = self.geometry().is_cache_only(superblock);
+        let is_cache_only = OPTIONS && self.geometry().is_cache_only(superblock);
         let place = unit - superblock * self.geometry().superblock_units;
-        if !self.geometry().is_parity(place) && !is_cache_only {
+        let is_parity = OPTIONS && self.geometry().is_parity(place);
+        if !is_parity && !is_cache_only {
             self.collector.reclaimed_pages += u64::from(self.geometry().unit_pages);
         }
         let any_valid = self.ftl.valid_pages[superblock as usize] > 0;
         let valid = if any_valid { self.ftl.valid_mask(unit) } else { 0 };
         if valid == 0 {
+            self.collector.unit_is_empty(self.geometry().superblock_units);
             return self.erase_durable_victims();
         }
         let pages = valid.count_ones();
@@ -191,32 +184,31 @@ impl<P: Probe> Device<P> {
     /// since it was read.
     pub(super) fn relocate(&mut self, unit: u32, pages: u32, valid: u64) {
         let superblock = self.ftl.superblock_of(unit * self.geometry().unit_pages);
-        let stream = if self.config.has_cold_stream() {
+        let stream = if OPTIONS && self.config.has_cold_stream() {
             self.stream_of_move(superblock)
         } else {
             StreamId::Gc
         };
         let moved_before = self.totals.gc_moved_pages;
         let victim = self.collector.place_of(superblock);
-        if self.geometry().page_granules == 1 {
+        if !OPTIONS || self.geometry().page_granules == 1 {
             self.move_pages(unit, valid, stream, victim);
         } else {
             self.move_granules(unit, valid, stream, victim);
         }
-        if self.config.pslc.is_some() && self.ftl.is_cache(superblock) {
+        if OPTIONS && self.config.pslc.is_some() && self.ftl.is_cache(superblock) {
             self.folded(self.totals.gc_moved_pages - moved_before);
         }
         let slack_pages = self.gc_unit_pages - self.geometry().unit_pages;
-        self.collector.unit_placed(victim, pages + slack_pages);
-        if self.are_moved_units_awaited {
+        let superblock_units = self.geometry().superblock_units;
+        self.collector.unit_placed(victim, pages + slack_pages, superblock_units);
+        if OPTIONS && self.are_moved_units_awaited {
             self.complete_awaited_units();
         }
         self.erase_durable_victims();
         self.pump();
     }
 
-    #[cold]
-    #[inline(never)]
     fn stream_of_move(&self, superblock: u32) -> StreamId {
         match self.config.cold {
             Some(policy) => policy.stream_of_move(&self.ftl, superblock),
@@ -230,14 +222,16 @@ impl<P: Probe> Device<P> {
     fn move_pages(&mut self, unit: u32, valid: u64, wanted: StreamId, victim: usize) {
         let mut pages = valid;
         while pages != 0 {
-            let mut stream = self.collector.top_up.unwrap_or(wanted);
+            let top_up = if OPTIONS { self.collector.top_up } else { None };
+            let mut stream = top_up.unwrap_or(wanted);
             if !self.ftl.stream_has_room(stream) {
                 // Those that the host has written since are left out first: a superblock may have to be opened.
-                pages &= self.ftl.valid_mask(unit);
+                pages &= self.valid_pages_of(unit);
                 if pages == 0 {
                     break;
                 }
-                stream = self.stream_with_room(wanted);
+                let opened = self.stream_with_room(wanted);
+                stream = if OPTIONS { opened } else { wanted };
             }
             let target = self.ftl.frontier(stream);
             let probe = &mut self.probe;
@@ -257,6 +251,13 @@ impl<P: Probe> Device<P> {
         }
     }
 
+    /// As [`Ftl::valid_mask`], compiled apart from where that is asked for each unit.
+    #[cold]
+    #[inline(never)]
+    fn valid_pages_of(&self, unit: u32) -> u64 {
+        self.ftl.valid_mask(unit)
+    }
+
     /// The stream that pages go to: the wanted one, unless fully placed victims wait for the open unit of
     /// another, which a few pages complete, or there is no erased superblock left to open for it.
     #[cold]
@@ -273,7 +274,7 @@ impl<P: Probe> Device<P> {
     /// Erases victims that have become empty and whose data is safe.
     #[inline]
     pub(super) fn erase_durable_victims(&mut self) {
-        if self.collector.is_any_placed(self.geometry().superblock_units) {
+        if self.collector.is_any_placed() {
             self.erase_placed_victims();
         }
     }

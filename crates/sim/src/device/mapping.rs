@@ -9,7 +9,7 @@ use crate::mapping::{JournalUnit, MapLog, MapWrite};
 use crate::nand::DieOp;
 use crate::probe::Probe;
 
-impl<P: Probe> Device<P> {
+impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Journal and checkpoints, where the drive has them.
     #[must_use]
     pub fn map_log(&self) -> Option<&MapLog> {

@@ -41,7 +41,7 @@ pub(super) enum Mode {
     Reorganising,
 }
 
-impl<P: Probe> Device<P> {
+impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// The host stream has opened a superblock: is it written fast?
     pub(super) fn host_opened(&mut self) {
         let Some(mode) = self.config.performance_mode else { return };

@@ -7,7 +7,7 @@ use crate::model::Config;
 use crate::nand::DieOp;
 use crate::probe::Probe;
 
-impl<P: Probe> Device<P> {
+impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// A drive at the end of its recovery, with what that found.
     pub(crate) fn recovered(config: Config, ftl: Ftl, probe: P, log: MapLog, now_ns: u64) -> Self {
         let mut device = Self::assemble(config, ftl, probe);

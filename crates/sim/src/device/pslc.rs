@@ -46,7 +46,7 @@ pub struct Pslc {
     pub when_full: WhenFull,
 }
 
-impl<P: Probe> Device<P> {
+impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Where a write of the host goes now; none where it has to wait for the cache.
     #[inline]
     pub(super) fn admission_stream(&self, len_bytes: u32) -> Option<StreamId> {

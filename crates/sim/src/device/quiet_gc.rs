@@ -50,7 +50,7 @@ pub(super) struct HostActivity {
     pub(super) is_missed: bool,
 }
 
-impl<P: Probe> Device<P> {
+impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// True where collection may use this moment although nobody asks for it.
     #[inline]
     pub(super) fn may_collect_quietly(&self) -> bool {

@@ -13,7 +13,7 @@ use crate::nand::DieOp;
 use crate::probe::Probe;
 use crate::read_cache::ReadCache;
 
-impl<P: Probe> Device<P> {
+impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     #[inline]
     pub(super) fn is_programmed(&self, unit: u32) -> bool {
         self.programmed[unit as usize / 64] >> (unit % 64) & 1 == 1

@@ -7,7 +7,7 @@ use crate::power::{OperationCounts, Power, StateTimes};
 use crate::probe::Probe;
 use crate::telemetry;
 
-impl<P: Probe> Device<P> {
+impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Running totals since the drive was new, with the levels of this moment, in pages of 4,096 bytes.
     #[must_use]
     pub fn telemetry(&self) -> TelemetryRow {

@@ -37,7 +37,7 @@ impl Bucket {
     }
 }
 
-impl<P: Probe> Device<P> {
+impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// True where the cap lets one more host page in; else the clock will say when.
     #[inline]
     pub(super) fn bucket_has_page(&mut self) -> bool {

@@ -250,7 +250,7 @@ impl Ftl {
 
     /// Writes a logical page at a stream's frontier and returns its physical page; for drives that
     /// compress see [`Ftl::begin_page`]. The caller has made sure that there is room.
-    #[inline]
+    #[inline(always)]
     pub fn place(&mut self, id: StreamId, logical: u32) -> u32 {
         let old = self.l2p[logical as usize];
         if old != NO_PAGE {
@@ -385,7 +385,7 @@ impl Ftl {
     }
 
     /// Which pages of a unit are valid, bit 0 for its first page.
-    #[inline]
+    #[inline(always)]
     #[must_use]
     pub fn valid_mask(&self, unit: u32) -> u64 {
         let unit_pages = self.geometry.unit_pages;
@@ -393,8 +393,24 @@ impl Ftl {
         if !self.sizes.is_empty() {
             return self.valid_granules_mask(first..first + unit_pages);
         }
-        let mut mask = 0;
         let owners = &self.p2l[first as usize..][..unit_pages as usize];
+        let (eights, rest) = owners.as_chunks::<8>();
+        let mut mask = 0;
+        let mut bit = 0;
+        for owners in eights {
+            mask |= self.valid_bits(owners, first + bit) << bit;
+            bit += 8;
+        }
+        if rest.is_empty() {
+            return mask;
+        }
+        mask | self.valid_bits(rest, first + bit) << bit
+    }
+
+    /// The same for pages in a row that these logical pages own.
+    #[inline(always)]
+    fn valid_bits(&self, owners: &[u32], first: u32) -> u64 {
+        let mut mask = 0;
         for (bit, &logical) in (0..).zip(owners) {
             mask |= u64::from(self.lies_at(logical, first + bit)) << bit;
         }

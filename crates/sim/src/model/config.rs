@@ -82,6 +82,24 @@ pub struct Config {
 }
 
 impl Config {
+    /// True where the drive has what not every drive has, beside states of power: then commands, pages and operations
+    /// are asked for that at every step.
+    #[must_use]
+    pub fn has_options(&self) -> bool {
+        self.interface.queues > 1
+            || self.geometry.page_granules > 1
+            || self.geometry.stripe_units > 0
+            || self.nand_features != NandFeatures::default()
+            || self.read_cache_pages > 0
+            || self.background_gc.is_some()
+            || self.idle_gc.is_some()
+            || self.has_cold_stream()
+            || self.mapping.is_some()
+            || self.throttle.is_some()
+            || self.performance_mode.is_some()
+            || self.pslc.is_some()
+    }
+
     /// True where some moved data goes to the cold stream.
     #[inline]
     #[must_use]

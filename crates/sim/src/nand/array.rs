@@ -1,7 +1,7 @@
 //! How long the array of a die works on an operation, and what has been asked of arrays so far.
 //!
 //! Most drives have one time for each kind of operation. Where a model has more of them, each has a file of its own:
-//! [`super::pages`], [`super::fast`], [`super::slc`], [`super::retry`]. Drives without are asked one question, not four.
+//! [`super::pages`], [`super::fast`], [`super::slc`], [`super::retry`]. Drives without options are not asked for them.
 
 use super::fast::FastSuperblocks;
 use super::job::Job;
@@ -21,8 +21,6 @@ pub(super) struct Arrays {
     fast: Option<FastSuperblocks>,
     retry: Option<Retry>,
     slc: Option<SlcMode>,
-    /// Some operations take longer than others of their kind.
-    are_times_various: bool,
     /// What has been begun since the start.
     pub(super) operations: OperationCounts,
 }
@@ -33,9 +31,6 @@ impl Arrays {
         Self {
             timing,
             superblock_units: geometry.superblock_units,
-            are_times_various: features.pages.is_some()
-                || features.slc.is_some()
-                || retry.is_some(),
             pages: features.pages.clone(),
             fast: None,
             slc: features.slc.map(|timing| SlcMode::new(timing, geometry.superblocks)),
@@ -56,7 +51,6 @@ impl Arrays {
     /// From now on some superblocks are programmed fast.
     pub(super) fn set_fast(&mut self, superblocks: FastSuperblocks) {
         self.fast = Some(superblocks);
-        self.are_times_various = true;
     }
 
     pub(super) fn set_slc(&mut self, superblock: u32, is_slc: bool) {
@@ -67,8 +61,8 @@ impl Arrays {
 
     /// Counts an operation that begins and says how long the array will work on it.
     #[inline]
-    pub(super) fn begin_ns(&mut self, job: Job, now_ns: u64) -> u64 {
-        if self.are_times_various {
+    pub(super) fn begin_ns<const OPTIONS: bool>(&mut self, job: Job, now_ns: u64) -> u64 {
+        if OPTIONS {
             return self.begin_various_ns(job, now_ns);
         }
         if job.is_program() {
@@ -83,8 +77,6 @@ impl Arrays {
         }
     }
 
-    #[cold]
-    #[inline(never)]
     fn begin_various_ns(&mut self, job: Job, now_ns: u64) -> u64 {
         let slc = self.slc_timing(job);
         if job.is_program() {

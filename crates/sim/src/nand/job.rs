@@ -52,7 +52,7 @@ impl Job {
             DieOp::HostRead { tag, unit, pages } => (kind::HOST_READ, unit, pages, u64::from(tag)),
             DieOp::Erase { superblock } => (kind::ERASE, superblock, 0, 0),
         };
-        let head = kind << KIND_SHIFT | u64::from(pages) << PAGES_SHIFT | u64::from(place);
+        let head = kind << KIND_SHIFT | u64::from(pages as u16) << PAGES_SHIFT | u64::from(place);
         Self { head, detail }
     }
 

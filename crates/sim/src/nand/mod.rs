@@ -29,7 +29,7 @@ use crate::mapping::MapWrite;
 use crate::power::OperationCounts;
 use crate::ring::Ring;
 use array::Arrays;
-use channels::Channels;
+use channels::{Channels, Claim};
 use fast::FastSuperblocks;
 use job::Job;
 use overlap::{Overlap, SuspendLimits};
@@ -124,10 +124,8 @@ pub enum DieOp {
 enum Phase {
     /// Nothing is under way.
     Rest,
-    /// The array works; for programs the transfer came first and is included.
+    /// The array works; the transfer, before that of a program and after that of a read, is included.
     Array,
-    /// The data of a read moves over the channel.
-    ReadTransfer,
     /// A program or erase gives way to reads.
     Suspending,
 }
@@ -143,20 +141,18 @@ struct Die {
 
 /// All dies and channels of a drive.
 #[derive(Debug)]
-pub struct Nand {
+pub struct Nand<const OPTIONS: bool = true> {
     unit_pages: u32,
     dies: Vec<Die>,
     arrays: Arrays,
     channels: Channels,
     events: EventTree,
     overlap: Option<Overlap>,
-    /// Dies do two things at once, or age.
-    has_options: bool,
-    /// Time dies were busy since the start, summed, counted when an operation starts.
+    /// Time dies were busy since the start, summed, counted when an operation starts and when a read has to wait longer.
     pub die_busy_ns: u64,
 }
 
-impl Nand {
+impl<const OPTIONS: bool> Nand<OPTIONS> {
     /// Idle dies.
     #[must_use]
     pub fn new(geometry: &Geometry, timing: NandTiming, features: &NandFeatures) -> Self {
@@ -174,9 +170,8 @@ impl Nand {
             unit_pages: geometry.unit_pages,
             dies,
             arrays: Arrays::new(geometry, timing, features),
-            channels: Channels::new(geometry.channels, timing.page_transfer_ns),
+            channels: Channels::new(geometry, timing.page_transfer_ns),
             events: EventTree::new(geometry.dies),
-            has_options: overlap.is_some() || features.retry.is_some(),
             overlap,
             die_busy_ns: 0,
         }
@@ -227,7 +222,7 @@ impl Nand {
     pub fn enqueue(&mut self, die: u32, op: DieOp, now_ns: u64) {
         let job = Job::new(op, self.unit_pages);
         // A die at rest has nothing in its queues.
-        if self.dies[die as usize].phase == Phase::Rest && self.overlap.is_none() {
+        if self.dies[die as usize].phase == Phase::Rest && !(OPTIONS && self.overlap.is_some()) {
             self.begin(die, job, now_ns, None);
         } else {
             self.queue(die, job, now_ns);
@@ -239,7 +234,7 @@ impl Nand {
         let state = &mut self.dies[die as usize];
         let queue = if job.is_host_read() { &mut state.host_reads } else { &mut state.others };
         queue.push_back(job);
-        if self.overlap.is_some() {
+        if OPTIONS && self.overlap.is_some() {
             self.overlap_queued(die, now_ns);
         }
     }
@@ -248,16 +243,8 @@ impl Nand {
     #[inline]
     pub fn on_event(&mut self, now_ns: u64) -> Option<(u32, DieOp)> {
         let (_, die) = self.events.earliest();
-        let state = &mut self.dies[die as usize];
-        let job = state.current;
-        if state.phase == Phase::Array && job.is_read() {
-            state.phase = Phase::ReadTransfer;
-            let end_ns = self.channels.transfer(state.channel, job.pages(), now_ns);
-            self.die_busy_ns += end_ns - now_ns;
-            self.events.set(die, end_ns);
-            return None;
-        }
-        let is_over = if self.has_options {
+        let job = self.dies[die as usize].current;
+        let is_over = if OPTIONS {
             self.end_with_options(die, job, now_ns)
         } else {
             self.start_next(die, now_ns);
@@ -266,9 +253,7 @@ impl Nand {
         is_over.then(|| (die, DieOp::from(job)))
     }
 
-    /// An operation is over on a drive whose dies do two things at once or age; false where it only gives way.
-    #[cold]
-    #[inline(never)]
+    /// An operation is over on a drive whose dies may do two things at once or age; false where it only gives way.
     fn end_with_options(&mut self, die: u32, job: Job, now_ns: u64) -> bool {
         if self.dies[die as usize].phase == Phase::Suspending {
             self.suspended(die, now_ns);
@@ -297,18 +282,35 @@ impl Nand {
     /// or has to cross the channel first. Returns when the array begins and ends.
     #[inline(always)]
     fn begin(&mut self, die: u32, job: Job, now_ns: u64, loaded_ns: Option<u64>) -> (u64, u64) {
-        let state = &mut self.dies[die as usize];
         let array_start_ns = match loaded_ns {
             Some(loaded_ns) => loaded_ns.max(now_ns),
-            None if job.is_program() => self.channels.transfer(state.channel, job.pages(), now_ns),
+            None if job.is_program() => self.claim(die, job.pages(), now_ns).end_ns(),
             None => now_ns,
         };
-        let end_ns = array_start_ns + self.arrays.begin_ns(job, now_ns);
+        let array_end_ns = array_start_ns + self.arrays.begin_ns::<OPTIONS>(job, now_ns);
+        let mut end_ns = array_end_ns;
+        if job.is_read() {
+            let claim = self.claim(die, job.pages(), array_end_ns);
+            self.channels.keep(die, claim);
+            end_ns = claim.end_ns();
+        }
+        let state = &mut self.dies[die as usize];
         state.current = job;
         state.phase = Phase::Array;
         self.die_busy_ns += end_ns - now_ns;
         self.events.set(die, end_ns);
         (array_start_ns, end_ns)
+    }
+
+    /// Claims the channel of a die for pages that are ready at a moment.
+    #[inline]
+    fn claim(&mut self, die: u32, pages: u32, ready_ns: u64) -> Claim {
+        let channel = self.dies[die as usize].channel;
+        let Self { channels, events, die_busy_ns, .. } = self;
+        channels.claim(channel, pages, ready_ns, |die, later_ns, end_ns| {
+            *die_busy_ns += later_ns;
+            events.set(die, end_ns);
+        })
     }
 
     #[inline]

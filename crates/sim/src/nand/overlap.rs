@@ -104,10 +104,8 @@ impl Overlap {
     }
 }
 
-impl Nand {
+impl<const OPTIONS: bool> Nand<OPTIONS> {
     /// Something has joined the queue of a die: it may begin, or be worth an interruption or a transfer.
-    #[cold]
-    #[inline(never)]
     pub(super) fn overlap_queued(&mut self, die: u32, now_ns: u64) {
         if self.dies[die as usize].phase == Phase::Rest {
             return self.start_next_overlapped(die, now_ns);
@@ -117,8 +115,6 @@ impl Nand {
     }
 
     /// Takes up the next work of a die that has nothing under way.
-    #[cold]
-    #[inline(never)]
     pub(super) fn start_next_overlapped(&mut self, die: u32, now_ns: u64) {
         let Some(overlap) = &mut self.overlap else { return };
         let state = &mut self.dies[die as usize];
@@ -165,8 +161,6 @@ impl Nand {
     }
 
     /// The die can read now: the batch is what waits.
-    #[cold]
-    #[inline(never)]
     pub(super) fn suspended(&mut self, die: u32, now_ns: u64) {
         let waiting = self.dies[die as usize].host_reads.len();
         if let Some(overlap) = &mut self.overlap
@@ -206,7 +200,7 @@ impl Nand {
             return;
         }
         // The register is free: what it held went to the array by now, or crosses the channel, for which this waits.
-        let loaded_ns = self.channels.transfer(state.channel, next.pages(), now_ns);
+        let loaded_ns = self.claim(die, next.pages(), now_ns).end_ns();
         if let Some(overlap) = &mut self.overlap {
             overlap.dies[die as usize].loaded_ns = Some(loaded_ns);
         }

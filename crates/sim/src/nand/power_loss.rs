@@ -2,7 +2,7 @@
 
 use super::{DieOp, Nand, Phase};
 
-impl Nand {
+impl<const OPTIONS: bool> Nand<OPTIONS> {
     /// What each die is at, with the die: its operation, and the one that waits for it to go on.
     pub fn under_way(&self) -> impl Iterator<Item = (u32, DieOp)> + '_ {
         (0..).zip(&self.dies).flat_map(|(die, state)| {

@@ -6,6 +6,7 @@ pub mod swarm;
 pub mod untimed;
 
 use base::{Completion, Data, Nanos, Op, OpKind, Ratio, Rng};
+use sim::probe::Silent;
 use sim::{Config, Device, Model, PAGE_BYTES, Probe};
 
 /// A small drive with round numbers: 2 channels x 2 dies, units of 4 pages, 64 superblocks of 512 pages.
@@ -98,8 +99,8 @@ pub fn alone<P: Probe>(device: &mut Device<P>, op: &Op) -> u64 {
 }
 
 /// Keeps `queue_depth` commands outstanding until `count` have ended.
-pub fn closed_loop<P: Probe>(
-    device: &mut Device<P>,
+pub fn closed_loop<P: Probe, const OPTIONS: bool>(
+    device: &mut Device<P, OPTIONS>,
     queue_depth: u32,
     count: u64,
     mut next: impl FnMut(u32) -> Op,
@@ -128,7 +129,7 @@ pub fn closed_loop<P: Probe>(
 }
 
 /// Writes the first `pages` pages once, in order, 32 at a time.
-pub fn fill(device: &mut Device, pages: u64) {
+pub fn fill<const OPTIONS: bool>(device: &mut Device<Silent, OPTIONS>, pages: u64) {
     let mut page = 0;
     closed_loop(device, 32, pages.div_ceil(32), |tag| {
         let length = 32.min(pages - page);

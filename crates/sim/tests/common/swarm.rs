@@ -394,10 +394,10 @@ pub fn random_data(rng: &mut Rng) -> Data {
 
 /// Commands of all kinds over a random part of the drive; overwrites it a few times, with pauses in which it may
 /// rest, collect and fold. `look` is called now and then, when no command is under way.
-pub fn torture<P: Probe>(
-    device: &mut Device<P>,
+pub fn torture<P: Probe, const OPTIONS: bool>(
+    device: &mut Device<P, OPTIONS>,
     rng: &mut Rng,
-    mut look: impl FnMut(&mut Device<P>),
+    mut look: impl FnMut(&mut Device<P, OPTIONS>),
 ) {
     let pages = u64::from(device.config().geometry.logical_pages);
     let span = (pages / (1 + rng.below(3))).max(1);
