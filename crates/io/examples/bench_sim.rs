@@ -3,10 +3,12 @@
 //! - `drives`: each built-in drive is filled and loaded for 2,000 s of virtual time, as the consistency
 //!   test does; `hash` covers every telemetry row, so that a change of speed cannot hide a change of
 //!   meaning.
+//! - `capacities`: the same for drives of 240, 480 and 960 GB that differ in nothing else.
 //! - `steady`: drives of several sizes with 14.5% over-provisioning in steady state: the timed
 //!   simulator, the same bookkeeping without time (`floor`), and a bare loop over the same arrays
-//!   (`bare`), in one process and in turns: what else the machine does meets all three. Figures are medians of
-//!   the turns, shares the medians of their ratios. The steady state is prepared without time, by the floor itself.
+//!   (`bare`), and the smallest of the drives once more, in one process and in turns: what else the machine does meets
+//!   all of them. Figures are medians of the turns, shares the medians of their ratios. The steady state is prepared
+//!   without time, by the floor itself.
 #![expect(clippy::print_stdout, reason = "a program of its own")]
 
 use std::collections::VecDeque;
@@ -192,8 +194,8 @@ struct Floor {
     programmed_pages: u64,
 }
 
-/// Turns that the timed simulator, the floor and the bare loop take.
-const TURNS: u64 = 10;
+/// Host writes of a turn; the timed simulator, the floor and the bare loop take turns.
+const TURN_WRITES: u64 = 1_000_000;
 /// How many host writes ahead the map is asked for.
 const AHEAD: usize = 64;
 /// How many pages ahead of the cleaning floor and bare loop ask for the map.
@@ -214,7 +216,9 @@ impl Floor {
         Self { ftl, victims, rng, ahead: VecDeque::new(), kept_free, programmed_pages: 0 }
     }
 
-    fn write(&mut self, count: u64) {
+    /// So many random page writes; returns the pages programmed.
+    fn write(&mut self, count: u64) -> u64 {
+        let before = self.programmed_pages;
         let pages = u64::from(self.ftl.geometry.logical_pages);
         for _ in 0..count {
             while self.ahead.len() < AHEAD {
@@ -230,6 +234,7 @@ impl Floor {
             self.ftl.place(StreamId::Host, logical);
             self.programmed_pages += 1;
         }
+        self.programmed_pages - before
     }
 
     fn collect(&mut self) {
@@ -322,8 +327,10 @@ impl Bare {
         }
     }
 
-    /// Random host writes; `keep` pages stay free, as the floor's open and erased superblocks do.
-    fn write(&mut self, count: u64, keep: u32) {
+    /// So many random page writes; `keep` pages stay free, as the floor's open and erased superblocks do. Returns the pages
+    /// programmed.
+    fn write(&mut self, count: u64, keep: u32) -> u64 {
+        let before = self.placed;
         let pages = self.l2p.len() as u64;
         for _ in 0..count {
             while self.ahead.len() <= AHEAD {
@@ -335,6 +342,7 @@ impl Bare {
             let logical = self.ahead.pop_front().expect("filled above");
             self.place(logical);
         }
+        self.placed - before
     }
 }
 
@@ -346,15 +354,26 @@ struct Turns {
 }
 
 impl Turns {
-    /// Times `count` host writes, which return the pages they programmed.
-    fn take(&mut self, count: u64, write: impl FnOnce() -> u64) {
+    /// Times a turn, which returns the pages it programmed.
+    fn take(&mut self, write: impl FnOnce() -> u64) {
         let wall = Instant::now();
         self.programmed_pages += write();
-        self.ns_per_host_page.push(wall.elapsed().as_secs_f64() * 1e9 / count as f64);
+        self.ns_per_host_page.push(wall.elapsed().as_secs_f64() * 1e9 / TURN_WRITES as f64);
     }
 
-    fn waf(&self, count: u64) -> f64 {
-        self.programmed_pages as f64 / (count * self.ns_per_host_page.len() as u64) as f64
+    fn waf(&self) -> f64 {
+        let host_pages = TURN_WRITES * self.ns_per_host_page.len() as u64;
+        self.programmed_pages as f64 / host_pages as f64
+    }
+
+    fn ns(&self) -> f64 {
+        median(self.ns_per_host_page.clone())
+    }
+
+    /// Median of what each turn took of the time of the same turn of another.
+    fn share_of(&self, other: &Self) -> f64 {
+        let turns = self.ns_per_host_page.iter().zip(&other.ns_per_host_page);
+        median(turns.map(|(mine, others)| mine / others).collect())
     }
 }
 
@@ -364,91 +383,116 @@ fn median(mut values: Vec<f64>) -> f64 {
     (values[middle] + values[(values.len() - 1) / 2]) / 2.0
 }
 
-/// Median of the share that each turn of one has of the same turn of another.
-fn share(one: &Turns, other: &Turns) -> f64 {
-    median(one.ns_per_host_page.iter().zip(&other.ns_per_host_page).map(|(a, b)| a / b).collect())
+/// A drive in the steady state of random writes.
+struct Steady {
+    drive: Drive,
+    rng: Rng,
 }
 
-/// Timed, untimed and bare cost of a host write in steady state on a drive of `gib` raw.
-fn steady_json(gib: u64, count: u64) -> String {
+impl Steady {
+    /// In the state to which a floor has come.
+    fn new(config: &Config, floor: &Floor) -> Self {
+        let drive = Drive::with_ftl(config.clone(), floor.ftl.clone());
+        Self { drive, rng: Rng::split(2, "addresses") }
+    }
+
+    fn write(&mut self, count: u64) -> u64 {
+        let stretch = match &mut self.drive {
+            Drive::Plain(device) => write_at_random(device, count, &mut self.rng),
+            Drive::Any(device) => write_at_random(device, count, &mut self.rng),
+        };
+        stretch.programmed_pages
+    }
+}
+
+/// Timed, untimed and bare cost of a host write in steady state on a drive of `gib` raw, and the timed cost beside that on
+/// a smaller drive.
+fn steady_json(gib: u64, turns: u64, smaller: &mut Steady) -> String {
     let config = sized_config(gib);
     let pages = u64::from(config.geometry.logical_pages);
     let mut floor = Floor::filled(&config);
     floor.write(2 * pages);
     let before = memory_bytes().0;
-    let mut drive = Drive::with_ftl(config.clone(), floor.ftl.clone());
+    let mut steady = Steady::new(&config, &floor);
     let memory = memory_bytes().0 - before;
-    let mut rng = Rng::split(2, "addresses");
-    let mut timed_write = |count: u64| match &mut drive {
-        Drive::Plain(device) => write_at_random(device, count, &mut rng),
-        Drive::Any(device) => write_at_random(device, count, &mut rng),
-    };
     let keep = kept_pages(&config);
     let mut bare = Bare::filled(&config);
     bare.write(2 * pages, keep);
     // Both streams open, the pacing settled.
-    timed_write(count / 4);
+    steady.write(3 * TURN_WRITES);
 
-    let (mut timed, mut untimed, mut looped) = <(Turns, Turns, Turns)>::default();
-    let each = count / TURNS;
-    for _ in 0..TURNS {
-        timed.take(each, || timed_write(each).programmed_pages);
-        untimed.take(each, || {
-            let before = floor.programmed_pages;
-            floor.write(each);
-            floor.programmed_pages - before
-        });
-        looped.take(each, || {
-            let before = bare.placed;
-            bare.write(each, keep);
-            bare.placed - before
-        });
+    let [mut timed, mut untimed, mut looped, mut small] = <[Turns; 4]>::default();
+    for _ in 0..turns {
+        small.take(|| smaller.write(TURN_WRITES));
+        timed.take(|| steady.write(TURN_WRITES));
+        untimed.take(|| floor.write(TURN_WRITES));
+        looped.take(|| bare.write(TURN_WRITES, keep));
     }
-    let ns = |turns: &Turns| median(turns.ns_per_host_page.clone());
     format!(
         "{{\"raw_gib\": {gib}, \"timed_ns\": {:.1}, \"floor_ns\": {:.1}, \"bare_ns\": {:.1}, \
-         \"timed_share_of_floor\": {:.3}, \"floor_share_of_bare\": {:.3}, \
+         \"timed_share_of_floor\": {:.3}, \"floor_share_of_bare\": {:.3}, \"timed_ratio_to_smallest\": {:.3}, \
          \"timed_host_pages_per_s\": {:.0}, \"timed_programs_per_s\": {:.0}, \"waf_timed\": {:.3}, \
          \"waf_floor\": {:.3}, \"waf_bare\": {:.3}, \"memory_bytes_per_raw_page\": {:.2}}}",
-        ns(&timed),
-        ns(&untimed),
-        ns(&looped),
-        share(&untimed, &timed),
-        share(&looped, &untimed),
-        1e9 / ns(&timed),
-        1e9 * timed.waf(each) / ns(&timed),
-        timed.waf(each),
-        untimed.waf(each),
-        looped.waf(each),
+        timed.ns(),
+        untimed.ns(),
+        looped.ns(),
+        untimed.share_of(&timed),
+        looped.share_of(&untimed),
+        timed.share_of(&small),
+        1e9 / timed.ns(),
+        1e9 * timed.waf() / timed.ns(),
+        timed.waf(),
+        untimed.waf(),
+        looped.waf(),
         memory as f64 / (gib << 18) as f64,
+    )
+}
+
+/// [`steady_json`] of each size; the first is the smallest.
+fn steady_jsons(sizes_gib: &[u64], turns: u64) -> Vec<String> {
+    let config = sized_config(sizes_gib[0]);
+    let mut floor = Floor::filled(&config);
+    floor.write(2 * u64::from(config.geometry.logical_pages));
+    let mut smallest = Steady::new(&config, &floor);
+    sizes_gib.iter().map(|&gib| steady_json(gib, turns, &mut smallest)).collect()
+}
+
+/// The consistency test on a new drive: filled once, then loaded for so long.
+fn consistency_json(name: &str, config: Config, seconds: u64) -> String {
+    let (filled, loaded, rows) = match Drive::new(config) {
+        Drive::Plain(mut device) => fill_and_load(&mut device, seconds),
+        Drive::Any(mut device) => fill_and_load(&mut device, seconds),
+    };
+    format!(
+        "{{\"drive\": \"{name}\", {}, {}, \"hash\": \"{:016x}\"}}",
+        stretch_json("fill", &filled),
+        stretch_json("load", &loaded),
+        hash(&rows)
     )
 }
 
 fn main() {
     let quick = std::env::args().any(|arg| arg == "--quick");
     let (scale, seconds) = if quick { (Ratio::new(1, 16), 125) } else { (Ratio::new(1, 1), 2000) };
-    let mut drives = Vec::new();
-    for (name, text) in sim::model::BUILT_IN {
+    let built_in = sim::model::BUILT_IN.iter().map(|(name, text)| {
         let model =
             Model::load(name, text, &[]).and_then(|m| m.resolve(scale.unwrap_or(Ratio::ONE)));
-        let (filled, loaded, rows) = match Drive::new(model.expect("built-in models are valid")) {
-            Drive::Plain(mut device) => fill_and_load(&mut device, seconds),
-            Drive::Any(mut device) => fill_and_load(&mut device, seconds),
-        };
-        drives.push(format!(
-            "{{\"drive\": \"{name}\", {}, {}, \"hash\": \"{:016x}\"}}",
-            stretch_json("fill", &filled),
-            stretch_json("load", &loaded),
-            hash(&rows)
-        ));
-    }
-    let (sizes, count): (&[u64], u64) =
-        if quick { (&[16], 1_000_000) } else { (&[64, 512, 1024], 10_000_000) };
-    let steady: Vec<_> = sizes.iter().map(|&gib| steady_json(gib, count)).collect();
+        consistency_json(name, model.expect("built-in models are valid"), seconds)
+    });
+    let drives: Vec<_> = built_in.collect();
+    // Full size: 240, 480 and 960 GB of one kind.
+    let raw_gib = if quick { [16, 32, 64] } else { [256, 512, 1024] };
+    let capacities = raw_gib.map(|gib| {
+        let config = sized_config(gib);
+        let name = format!("{} GB", config.capacity_bytes() / 1_000_000_000);
+        consistency_json(&name, config, seconds)
+    });
+    let steady = if quick { steady_jsons(&[16], 3) } else { steady_jsons(&[64, 512, 1024], 30) };
     println!(
-        "{{\"bench\": \"sim\", \"quick\": {quick}, \"drives\": [{}], \"steady\": [{}], \
+        "{{\"bench\": \"sim\", \"quick\": {quick}, \"drives\": [{}], \"capacities\": [{}], \"steady\": [{}], \
          \"memory_bytes_peak\": {}}}",
         drives.join(", "),
+        capacities.join(", "),
         steady.join(", "),
         memory_bytes().1
     );
