@@ -6,9 +6,9 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use base::{Nanos, OpKind, Rng};
+use base::{Nanos, OpKind, Rng, TelemetryRow};
 use common::{closed_loop, fill, op, random_writes, small};
-use sim::Device;
+use sim::{Config, Device};
 
 /// The name and the rate of the slowest of the stages, bytes per second.
 fn slowest(stages: &[(&'static str, f64)]) -> (&'static str, f64) {
@@ -165,12 +165,65 @@ fn random_reads_stay_below_their_asymptotes_and_reach_them() {
     }
 }
 
-/// What random writes come to in steady state with eager cleaning, from the measured WAF `A` alone. Of the
-/// pages of a victim the share v = (A - 1) / A is valid; a unit of k pages is read unless none is. So a
-/// superblock of n pages takes of the dies, channels and link:
+/// What random writes came to in steady state.
+struct Steady {
+    iops: f64,
+    waf: f64,
+    free_superblocks_mean: f64,
+    /// Of the IOPS of single seconds: standard deviation over mean.
+    spread: f64,
+}
+
+/// Random writes over the whole drive, counted once it has been written over three times.
+fn random_writes_in_steady_state(device: &mut Device) -> Steady {
+    let pages = u64::from(device.config().geometry.logical_pages);
+    let mut rng = Rng::new(1);
+    fill(device, pages);
+    random_writes(device, pages, 3 * pages, &mut rng);
+    let (before, start_ns) = (device.telemetry(), device.now().0);
+    device.telemetry_start(Nanos::SECOND);
+    random_writes(device, pages, pages, &mut rng);
+    let after = device.telemetry();
+    let mut rows = Vec::new();
+    device.telemetry_take(&mut rows);
+    let host = (after.host_pages - before.host_pages) as f64;
+    let mean =
+        |of: &dyn Fn(&TelemetryRow) -> f64| rows.iter().map(of).sum::<f64>() / rows.len() as f64;
+    let iops_mean = mean(&|row| row.host_pages as f64);
+    let variance = mean(&|row| (row.host_pages as f64 - iops_mean).powi(2));
+    Steady {
+        iops: host * 1e9 / (device.now().0 - start_ns) as f64,
+        waf: (after.programmed_pages - before.programmed_pages) as f64 / host,
+        free_superblocks_mean: mean(&|row| row.free_superblocks as f64),
+        spread: variance.sqrt() / iops_mean,
+    }
+}
+
+/// The part that limits random writes in steady state with eager cleaning, and the IOPS that it allows, from the measured
+/// WAF `A` alone. Of the pages of a victim the share v = (A - 1) / A is valid; a unit of k pages is read unless none is. So
+/// a superblock of n pages takes of the dies, channels and link:
 /// - dies: n/k (tPROG + k x) + n/k (1 - (1 - v)^k) tR + n v x + dies tBERS, with x a page over a channel;
 /// - channels: (n + n v) x;
 /// - link: 4,096 bytes for each of the n / A host pages.
+fn books(config: &Config, waf: f64) -> (&'static str, f64) {
+    let (geometry, nand) = (config.geometry, config.nand);
+    let (dies, k) = (f64::from(geometry.dies), f64::from(geometry.unit_pages));
+    let n = f64::from(geometry.superblock_pages());
+    let valid = (waf - 1.0) / waf;
+    let page_ns = nand.page_transfer_ns as f64;
+    let read_share = 1.0 - (1.0 - valid).powf(k);
+    let die_ns = n / k * (nand.program_ns as f64 + k * page_ns + read_share * nand.read_ns as f64)
+        + n * valid * page_ns
+        + dies * nand.erase_ns as f64;
+    let channel_ns = n * (1.0 + valid) * page_ns;
+    let host_per_superblock = n / waf;
+    slowest(&[
+        ("die", dies * host_per_superblock / die_ns * 1e9),
+        ("channel", f64::from(geometry.channels) * host_per_superblock / channel_ns * 1e9),
+        ("link", config.interface.link_write_bytes_per_s as f64 / 4096.0),
+    ])
+}
+
 #[test]
 fn random_writes_in_steady_state_follow_the_books() {
     let fast_channel = ("nand.channel_bytes_per_s", "4_096_000_000");
@@ -187,42 +240,38 @@ fn random_writes_in_steady_state_follow_the_books() {
         (vec![fast_channel, ("interface.link_bytes_per_s", "10_000_000")], "link"),
     ] {
         let mut device = small(&changes);
-        let pages = u64::from(device.config().geometry.logical_pages);
-        let mut rng = Rng::new(1);
-        fill(&mut device, pages);
-        random_writes(&mut device, pages, 3 * pages, &mut rng);
-        let (before, start_ns) = (device.telemetry(), device.now().0);
-        random_writes(&mut device, pages, pages, &mut rng);
-        let after = device.telemetry();
-        let seconds = (device.now().0 - start_ns) as f64 / 1e9;
-        let host = (after.host_pages - before.host_pages) as f64;
-        let waf = (after.programmed_pages - before.programmed_pages) as f64 / host;
-
-        let config = device.config();
-        let (geometry, nand) = (config.geometry, config.nand);
-        let (dies, k) = (f64::from(geometry.dies), f64::from(geometry.unit_pages));
-        let n = f64::from(geometry.superblock_pages());
-        let valid = (waf - 1.0) / waf;
-        let page_ns = nand.page_transfer_ns as f64;
-        let read_share = 1.0 - (1.0 - valid).powf(k);
-        let die_ns = n / k
-            * (nand.program_ns as f64 + k * page_ns + read_share * nand.read_ns as f64)
-            + n * valid * page_ns
-            + dies * nand.erase_ns as f64;
-        let host_per_superblock = n / waf;
-        let (name, limit) = slowest(&[
-            ("die", dies * host_per_superblock / die_ns * 1e9),
-            (
-                "channel",
-                f64::from(geometry.channels) * host_per_superblock / (n * (1.0 + valid) * page_ns)
-                    * 1e9,
-            ),
-            ("link", config.interface.link_write_bytes_per_s as f64 / 4096.0),
-        ]);
-        let busy = (after.die_busy_ns - before.die_busy_ns) as f64 / dies / seconds / 1e9;
-        let iops = host / seconds;
-        println!("{name}: {iops:.0} IOPS of {limit:.0}, WAF {waf:.3}, dies busy {busy:.4}");
+        let Steady { iops, waf, .. } = random_writes_in_steady_state(&mut device);
+        let (name, limit) = books(device.config(), waf);
+        println!("{name}: {iops:.0} IOPS of {limit:.0}, WAF {waf:.3}");
         assert_eq!(name, bottleneck);
         assert!((iops / limit - 1.0).abs() < 0.02, "{name}: {iops} of {limit}");
     }
+}
+
+/// Lazy cleaning that keeps as much erased on average as eager cleaning moves as many pages and follows the same books, but is
+/// far less even: the host stands still while the drive cleans from its lower level to its upper one.
+#[test]
+fn lazy_cleaning_moves_as_many_pages_as_eager_cleaning_and_is_less_even() {
+    let fast_channel = ("nand.channel_bytes_per_s", "4_096_000_000");
+    let run = |pacing, free_low, free_high| {
+        let levels =
+            [("gc.pacing", pacing), ("gc.free_low", free_low), ("gc.free_high", free_high)];
+        let mut device = small(&[&[fast_channel][..], &levels].concat());
+        let steady = random_writes_in_steady_state(&mut device);
+        let limit = books(device.config(), steady.waf).1;
+        let Steady { iops, waf, free_superblocks_mean: free, spread } = steady;
+        println!(
+            "{pacing}: {iops:.0} IOPS of {limit:.0}, WAF {waf:.3}, {free:.1} erased, spread {spread:.4}"
+        );
+        (steady, limit)
+    };
+    let (eager, eager_limit) = run("proportional", "3", "20");
+    let (lazy, lazy_limit) = run("watermark", "3", "30");
+    for (iops, limit) in [(eager.iops, eager_limit), (lazy.iops, lazy_limit)] {
+        assert!((iops / limit - 1.0).abs() < 0.02, "{iops} of {limit}");
+    }
+    let (lazy_free, eager_free) = (lazy.free_superblocks_mean, eager.free_superblocks_mean);
+    assert!((lazy_free - eager_free).abs() < 0.5, "{lazy_free} and {eager_free}");
+    assert!((lazy.waf / eager.waf - 1.0).abs() < 0.01, "{} and {}", lazy.waf, eager.waf);
+    assert!(lazy.spread > 10.0 * eager.spread, "{} and {}", lazy.spread, eager.spread);
 }
