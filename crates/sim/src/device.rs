@@ -119,8 +119,7 @@ impl Device {
     /// A fresh drive: nothing mapped, time 0.
     #[must_use]
     pub fn new(config: Config) -> Self {
-        let ftl = Ftl::new(config.geometry);
-        Self::with_ftl(config, ftl)
+        Self::with_probe(config, Silent)
     }
 
     /// A drive whose data lies as in `ftl`, all full units of it in NAND, at time 0: for starting in a
@@ -140,14 +139,6 @@ impl<P: Probe> Device<P> {
     }
 }
 
-impl Device<Silent, false> {
-    /// As [`Device::with_ftl`], for a drive without options.
-    pub(crate) fn plain(config: Config, ftl: Ftl) -> Self {
-        debug_assert!(!config.has_options(), "options of this drive would be ignored");
-        Self::assemble(config, ftl, Silent)
-    }
-}
-
 impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Maps, counts and streams as they stand.
     #[must_use]
@@ -161,7 +152,9 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         &self.probe
     }
 
-    fn assemble(config: Config, ftl: Ftl, probe: P) -> Self {
+    /// A drive of this form, which [`Drive`](crate::Drive) has chosen.
+    pub(crate) fn assemble(config: Config, ftl: Ftl, probe: P) -> Self {
+        debug_assert!(OPTIONS || !config.has_options(), "options of this drive would be ignored");
         let queue_depth = config.queue_depth as usize;
         let units = config.geometry.superblocks * config.geometry.superblock_units;
         let mut device = Self {
@@ -285,7 +278,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         if self.host.outstanding == 1 {
             self.host_is_back();
         }
-        match self.queues.as_mut().filter(|_| OPTIONS) {
+        match self.queues() {
             None => self.decode(op.tag, command.kind, command.bytes),
             Some(queues) => {
                 if let Some(tag) = queues.submit(op.tag) {
@@ -314,6 +307,12 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
     }
 
+    /// The queues of a drive that has several.
+    #[inline(always)]
+    fn queues(&mut self) -> Option<&mut SubmissionQueues> {
+        self.queues.as_mut().filter(|_| OPTIONS)
+    }
+
     /// The controller takes a command of one of several queues up.
     fn decode_queued(&mut self, tag: u32) {
         let Command { kind, bytes, .. } = self.commands[tag as usize];
@@ -327,8 +326,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             OpKind::Read => self.config.read_command_ns,
             OpKind::Write | OpKind::Flush | OpKind::Deallocate => self.config.write_command_ns,
         };
-        if kind == OpKind::Write && !self.link.is_expecting() && !(OPTIONS && self.queues.is_some())
-        {
+        if kind == OpKind::Write && !self.link.is_expecting() && self.queues().is_none() {
             // Both servers are first come first served and nobody can come between, so the end of
             // the transfer is known already: one event less.
             let decoded_ns = self.controller.reserve(self.now_ns, length_ns);
@@ -484,9 +482,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     fn on_controller(&mut self) {
         match self.controller.pop() {
             Some(ControllerJob::Command { tag }) => {
-                if let Some(next) =
-                    self.queues.as_mut().filter(|_| OPTIONS).and_then(SubmissionQueues::decoded)
-                {
+                if let Some(next) = self.queues().and_then(SubmissionQueues::decoded) {
                     self.decode_queued(next);
                 }
                 self.on_command(tag);

@@ -38,9 +38,9 @@ impl Drive {
     #[must_use]
     pub fn with_ftl(config: Config, ftl: Ftl) -> Self {
         if config.has_options() {
-            Self::Any(Device::with_ftl(config, ftl))
+            Self::Any(Device::assemble(config, ftl, Silent))
         } else {
-            Self::Plain(Device::plain(config, ftl))
+            Self::Plain(Device::assemble(config, ftl, Silent))
         }
     }
 

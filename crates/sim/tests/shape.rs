@@ -5,7 +5,7 @@
 mod common;
 
 use base::{Completion, Nanos, OpKind, Rng, TelemetryRow};
-use common::{built_in, closed_loop, fill, op, random_writes, waf_fifo, waf_greedy};
+use common::{built_in, closed_loop, fill, op, random_writes, spread, waf_fifo, waf_greedy};
 use sim::Device;
 
 fn logical_pages(device: &Device) -> u64 {
@@ -89,10 +89,7 @@ fn every_pacing_moves_the_same_pages_and_they_differ_in_evenness() {
         let pages = logical_pages(&device);
         let rows = rows_in_steady_state(&mut device, pages / 2, pages / 4);
         let iops: Vec<f64> = rows.iter().map(|row| row.host_pages as f64).collect();
-        let mean = iops.iter().sum::<f64>() / iops.len() as f64;
-        let variance =
-            iops.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / iops.len() as f64;
-        (waf(&rows), variance.sqrt() / mean)
+        (waf(&rows), spread(&iops))
     };
     let (lazy_waf, lazy_cv) = run("watermark", "4");
     let (eager_waf, eager_cv) = run("proportional", "8");

@@ -6,8 +6,8 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use base::{Nanos, OpKind, Rng, TelemetryRow};
-use common::{closed_loop, fill, op, random_writes, small};
+use base::{Nanos, OpKind, Rng};
+use common::{closed_loop, fill, op, random_writes, small, spread};
 use sim::{Config, Device};
 
 /// The name and the rate of the slowest of the stages, bytes per second.
@@ -187,19 +187,17 @@ fn random_writes_in_steady_state(device: &mut Device) -> Steady {
     let mut rows = Vec::new();
     device.telemetry_take(&mut rows);
     let host = (after.host_pages - before.host_pages) as f64;
-    let mean =
-        |of: &dyn Fn(&TelemetryRow) -> f64| rows.iter().map(of).sum::<f64>() / rows.len() as f64;
-    let iops_mean = mean(&|row| row.host_pages as f64);
-    let variance = mean(&|row| (row.host_pages as f64 - iops_mean).powi(2));
+    let free_superblocks = rows.iter().map(|row| row.free_superblocks as f64).sum::<f64>();
+    let iops: Vec<f64> = rows.iter().map(|row| row.host_pages as f64).collect();
     Steady {
         iops: host * 1e9 / (device.now().0 - start_ns) as f64,
         waf: (after.programmed_pages - before.programmed_pages) as f64 / host,
-        free_superblocks_mean: mean(&|row| row.free_superblocks as f64),
-        spread: variance.sqrt() / iops_mean,
+        free_superblocks_mean: free_superblocks / rows.len() as f64,
+        spread: spread(&iops),
     }
 }
 
-/// The part that limits random writes in steady state with eager cleaning, and the IOPS that it allows, from the measured
+/// The part that limits random writes in steady state, and the IOPS that it allows, from the measured
 /// WAF `A` alone. Of the pages of a victim the share v = (A - 1) / A is valid; a unit of k pages is read unless none is. So
 /// a superblock of n pages takes of the dies, channels and link:
 /// - dies: n/k (tPROG + k x) + n/k (1 - (1 - v)^k) tR + n v x + dies tBERS, with x a page over a channel;

@@ -230,6 +230,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
                 if pages == 0 {
                     break;
                 }
+                // Without options there is one stream for what is moved, known when this is compiled.
                 let opened = self.stream_with_room(wanted);
                 stream = if OPTIONS { opened } else { wanted };
             }

@@ -143,6 +143,14 @@ pub fn random_writes(device: &mut Device, pages: u64, count: u64, rng: &mut Rng)
     closed_loop(device, 32, count, |tag| op(OpKind::Write, rng.below(pages), 1, tag));
 }
 
+/// How uneven values are: standard deviation over mean.
+pub fn spread(values: &[f64]) -> f64 {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    let variance =
+        values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / values.len() as f64;
+    variance.sqrt() / mean
+}
+
 /// WAF of FIFO cleaning, which greedy on large superblocks equals: A = 1 / (1 - exp(-alpha / A)).
 pub fn waf_fifo(alpha: f64) -> f64 {
     let mut waf = 2.0;
