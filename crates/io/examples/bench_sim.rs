@@ -1,8 +1,8 @@
 //! `cargo xtask bench sim`: how fast simulated drives live. One JSON document on stdout.
 //!
 //! - `drives`: each built-in drive is filled and loaded for 2,000 s of virtual time, as the consistency
-//!   test does; `hash` covers every telemetry row, so that a change of speed cannot hide a change of
-//!   meaning.
+//!   test does; `hash` covers every completion and every column of every telemetry row, so that a change of speed
+//!   cannot hide a change of meaning.
 //! - `capacities`: the same for drives of 240, 480 and 960 GB that differ in nothing else.
 //! - `steady`: drives of several sizes with 14.5% over-provisioning in steady state: the timed
 //!   simulator, the same bookkeeping without time (`floor`), and a bare loop over the same arrays
@@ -36,11 +36,12 @@ struct Stretch {
     virtual_s: f64,
 }
 
-/// Keeps the drive busy until `next` gives nothing more or `until` is reached.
+/// Keeps the drive busy until `next` gives nothing more or `until` is reached; `watch` sees every completion.
 fn closed_loop<const OPTIONS: bool>(
     device: &mut Device<Silent, OPTIONS>,
     until: Nanos,
     mut next: impl FnMut(u32) -> Option<Op>,
+    mut watch: impl FnMut(&Completion),
 ) -> Stretch {
     let (before, start, wall) = (device.telemetry(), device.now(), Instant::now());
     let mut ended: Vec<Completion> = Vec::with_capacity(QUEUE_DEPTH as usize);
@@ -54,6 +55,7 @@ fn closed_loop<const OPTIONS: bool>(
         assert!(!ended.is_empty(), "the drive came to a standstill");
         let more = device.now() < until;
         for end in ended.drain(..) {
+            watch(&end);
             // Not `next(..).filter(..)`: that copies the command in pieces, and reading it then waits for them.
             if more && let Some(op) = next(end.tag) {
                 device.submit(&op);
@@ -82,38 +84,43 @@ fn write(page: u64, pages: u64, tag: u32) -> Op {
     }
 }
 
-fn fill<const OPTIONS: bool>(device: &mut Device<Silent, OPTIONS>) -> Stretch {
+fn fill<const OPTIONS: bool>(device: &mut Device<Silent, OPTIONS>, hash: &mut Hash) -> Stretch {
     let pages = u64::from(device.config().geometry.logical_pages);
     let mut page = 0;
-    closed_loop(device, Nanos(u64::MAX), |tag| {
+    let next = |tag| {
         let length = FILL_PAGES.min(pages - page);
         page += length;
         (length > 0).then(|| write(page - length, length, tag))
-    })
+    };
+    closed_loop(device, Nanos(u64::MAX), next, |end| hash.add_completion(end))
 }
 
 fn load<const OPTIONS: bool>(
     device: &mut Device<Silent, OPTIONS>,
     seconds: u64,
-) -> (Stretch, Vec<TelemetryRow>) {
+    hash: &mut Hash,
+) -> Stretch {
     let pages = u64::from(device.config().geometry.logical_pages);
     let mut rng = Rng::split(1, "addresses");
     let until = Nanos(device.now().0 + seconds * Nanos::SECOND.0);
-    device.telemetry_start(Nanos::SECOND);
-    let stretch = closed_loop(device, until, |tag| Some(write(rng.below(pages), 1, tag)));
-    let mut rows = Vec::new();
-    device.telemetry_take(&mut rows);
-    (stretch, rows)
+    let next = |tag| Some(write(rng.below(pages), 1, tag));
+    closed_loop(device, until, next, |end| hash.add_completion(end))
 }
 
-/// A fresh drive filled once and loaded for so long.
+/// A fresh drive filled once and loaded for so long, and the hash of all that was seen of it.
 fn fill_and_load<const OPTIONS: bool>(
     device: &mut Device<Silent, OPTIONS>,
     seconds: u64,
-) -> (Stretch, Stretch, Vec<TelemetryRow>) {
-    let filled = fill(device);
-    let (loaded, rows) = load(device, seconds);
-    (filled, loaded, rows)
+) -> (Stretch, Stretch, Hash) {
+    let mut hash = Hash::OF_NOTHING;
+    device.telemetry_start(Nanos::SECOND);
+    let filled = fill(device, &mut hash);
+    let loaded = load(device, seconds, &mut hash);
+    let mut rows = Vec::new();
+    device.telemetry_take(&mut rows);
+    rows.iter().for_each(|row| hash.add_row(row));
+    hash.add_row(&device.telemetry());
+    (filled, loaded, hash)
 }
 
 /// So many random page writes.
@@ -124,19 +131,55 @@ fn write_at_random<const OPTIONS: bool>(
 ) -> Stretch {
     let pages = u64::from(device.config().geometry.logical_pages);
     let mut left = count;
-    closed_loop(device, Nanos(u64::MAX), |tag| {
+    let next = |tag| {
         left = left.checked_sub(1)?;
         Some(write(rng.below(pages), 1, tag))
-    })
+    };
+    closed_loop(device, Nanos(u64::MAX), next, |_| ())
 }
 
-/// FNV-1a over the counters of every row.
-fn hash(rows: &[TelemetryRow]) -> u64 {
-    let words = rows.iter().flat_map(|r| {
-        [r.host_pages, r.programmed_pages, r.gc_moved_pages, r.free_superblocks, r.die_busy_ns]
-    });
-    words
-        .fold(0xcbf2_9ce4_8422_2325, |hash, word| (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3))
+/// FNV-1a over whole words.
+struct Hash(u64);
+
+impl Hash {
+    const OF_NOTHING: Self = Self(0xcbf2_9ce4_8422_2325);
+
+    fn add(&mut self, words: impl IntoIterator<Item = u64>) {
+        for word in words {
+            self.0 = (self.0 ^ word).wrapping_mul(0x0000_0100_0000_01b3);
+        }
+    }
+
+    /// A simulated command does not fail.
+    fn add_completion(&mut self, end: &Completion) {
+        self.add([u64::from(end.tag), end.submitted.0, end.done.0]);
+    }
+
+    /// Every column: a row with one more does not compile.
+    fn add_row(&mut self, row: &TelemetryRow) {
+        let TelemetryRow {
+            host_pages,
+            programmed_pages,
+            gc_moved_pages,
+            padding_pages,
+            metadata_pages,
+            folded_pages,
+            parity_pages,
+            saved_pages,
+            erased_superblocks,
+            free_superblocks,
+            buffer_pages,
+            pslc_pages,
+            die_busy_ns,
+            channel_busy_ns,
+            controller_busy_ns,
+            energy_nj,
+        } = *row;
+        self.add([host_pages, programmed_pages, gc_moved_pages, padding_pages]);
+        self.add([metadata_pages, folded_pages, parity_pages, saved_pages]);
+        self.add([erased_superblocks, free_superblocks, buffer_pages, pslc_pages]);
+        self.add([die_busy_ns, channel_busy_ns, controller_busy_ns, energy_nj]);
+    }
 }
 
 fn stretch_json(name: &str, s: &Stretch) -> String {
@@ -459,7 +502,7 @@ fn steady_jsons(sizes_gib: &[u64], turns: u64) -> Vec<String> {
 
 /// The consistency test on a new drive: filled once, then loaded for so long.
 fn consistency_json(name: &str, config: Config, seconds: u64) -> String {
-    let (filled, loaded, rows) = match Drive::new(config) {
+    let (filled, loaded, hash) = match Drive::new(config) {
         Drive::Plain(mut device) => fill_and_load(&mut device, seconds),
         Drive::Any(mut device) => fill_and_load(&mut device, seconds),
     };
@@ -467,7 +510,7 @@ fn consistency_json(name: &str, config: Config, seconds: u64) -> String {
         "{{\"drive\": \"{name}\", {}, {}, \"hash\": \"{:016x}\"}}",
         stretch_json("fill", &filled),
         stretch_json("load", &loaded),
-        hash(&rows)
+        hash.0
     )
 }
 

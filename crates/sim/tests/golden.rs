@@ -1,7 +1,7 @@
 //! Do fixed seeds give the results of yesterday: in every build, whatever runs beside?
 //!
-//! Each drive lives a fixed life, all drives at once in threads of their own; a hash covers every completion
-//! and every telemetry row. Another one covers random models at queue depths of their own: a few of them change
+//! Each drive lives a fixed life, all drives at once in threads of their own; a hash covers all of every completion
+//! and of every telemetry row, from the first command of the fill to the last rest. Another one covers random models at queue depths of their own: a few of them change
 //! where all of those drives stay as they were. `fixtures/golden.txt` holds what came out when it was last
 //! meant to change:
 //! a failure prints what the file would have to be. Debug and release builds read the same file.
@@ -9,9 +9,11 @@
 
 mod common;
 
-use base::{Completion, Data, Nanos, Op, OpKind, Ratio, Rng, TelemetryRow};
-use common::swarm::{Draft, is_small, torture};
-use common::{SMALL, fill, op};
+use std::cell::RefCell;
+
+use base::{Completion, Data, Nanos, Op, OpKind, Ratio, Rng, Status, TelemetryRow};
+use common::swarm::{Draft, is_small, watched_torture};
+use common::{SMALL, in_order, op, watched_loop};
 use sim::probe::Silent;
 use sim::{Config, Device, Drive, Model};
 
@@ -149,21 +151,42 @@ impl Hash {
     }
 
     fn add_completion(&mut self, end: &Completion) {
-        self.add([u64::from(end.tag), end.submitted.0, end.done.0]);
+        let errno = match end.status {
+            Status::Ok => 0,
+            Status::Failed { errno } => errno,
+        };
+        self.add([
+            u64::from(end.tag),
+            end.submitted.0,
+            end.done.0,
+            u64::from(errno.cast_unsigned()),
+        ]);
     }
 
+    /// Every column: a row with one more does not compile.
     fn add_row(&mut self, row: &TelemetryRow) {
-        self.add([
-            row.host_pages,
-            row.programmed_pages,
-            row.gc_moved_pages,
-            row.padding_pages,
-            row.erased_superblocks,
-            row.free_superblocks,
-            row.buffer_pages,
-            row.die_busy_ns,
-            row.channel_busy_ns,
-        ]);
+        let TelemetryRow {
+            host_pages,
+            programmed_pages,
+            gc_moved_pages,
+            padding_pages,
+            metadata_pages,
+            folded_pages,
+            parity_pages,
+            saved_pages,
+            erased_superblocks,
+            free_superblocks,
+            buffer_pages,
+            pslc_pages,
+            die_busy_ns,
+            channel_busy_ns,
+            controller_busy_ns,
+            energy_nj,
+        } = *row;
+        self.add([host_pages, programmed_pages, gc_moved_pages, padding_pages]);
+        self.add([metadata_pages, folded_pages, parity_pages, saved_pages]);
+        self.add([erased_superblocks, free_superblocks, buffer_pages, pslc_pages]);
+        self.add([die_busy_ns, channel_busy_ns, controller_busy_ns, energy_nj]);
     }
 }
 
@@ -181,93 +204,88 @@ fn live(life: &Life) -> u64 {
     }
 }
 
-/// The hash of a filled drive under all kinds of commands, with a rest in the middle.
+/// Short against the life of a drive, so that most rows end under load.
+const INTERVAL: Nanos = Nanos(Nanos::SECOND.0 / 100);
+
+/// The hash of a drive that is filled, and then loaded with all kinds of commands and left alone, twice.
 fn live_on<const OPTIONS: bool>(device: &mut Device<Silent, OPTIONS>) -> u64 {
     let pages = u64::from(device.config().geometry.logical_pages);
+    let depth = device.config().queue_depth;
     let mut rng = Rng::split(1, "golden");
     let mut hash = Hash::OF_NOTHING;
-    fill(device, pages);
-    device.telemetry_start(Nanos(Nanos::SECOND.0 / 10));
+    device.telemetry_start(INTERVAL);
+    watched_loop(device, 32, pages.div_ceil(32), in_order(pages), |_, end| {
+        hash.add_completion(end);
+    });
     for _ in 0..2 {
-        load(device, pages / 2, &mut rng, &mut hash);
+        let next = |tag| any_command(&mut rng, pages, tag);
+        let count = u64::from(depth) + pages / 2;
+        watched_loop(device, depth, count, next, |_, end| hash.add_completion(end));
         device.run_until(Nanos(device.now().0 + Nanos::SECOND.0));
     }
     let mut rows = Vec::new();
     device.telemetry_take(&mut rows);
     rows.iter().for_each(|row| hash.add_row(row));
+    hash.add_row(&device.telemetry());
     hash.0
 }
 
-fn load<const OPTIONS: bool>(
-    device: &mut Device<Silent, OPTIONS>,
-    count: u64,
-    rng: &mut Rng,
-    hash: &mut Hash,
-) {
-    let pages = u64::from(device.config().geometry.logical_pages);
-    let depth = device.config().queue_depth;
-    let mut next = |tag| match rng.below(100) {
+fn any_command(rng: &mut Rng, pages: u64, tag: u32) -> Op {
+    match rng.below(100) {
         0 => op(OpKind::Flush, 0, 0, tag),
         1 => op(OpKind::Deallocate, rng.below(pages - 4), 4, tag),
         2..12 => op(OpKind::Read, rng.below(pages - 8), 8, tag),
         _ => Op { data: HALF, ..op(OpKind::Write, rng.below(pages), 1, tag) },
-    };
-    let mut ended = Vec::new();
-    for tag in 0..depth {
-        device.submit(&next(tag));
-    }
-    let mut left = count;
-    let mut outstanding = depth;
-    while outstanding > 0 {
-        device.reap(1, &mut ended);
-        for end in ended.drain(..) {
-            hash.add_completion(&end);
-            outstanding -= 1;
-            if left > 0 {
-                left -= 1;
-                outstanding += 1;
-                device.submit(&next(end.tag));
-            }
-        }
     }
 }
 
 /// Random models to draw; a life takes about a millisecond.
 const RANDOM_MODELS: u64 = 2_000;
 
-/// What a drive tells when it rests.
+/// The hash of every completion of a tortured drive, of its totals at every hundredth of them, and of those when it
+/// rests.
 fn live_at_random_on<const OPTIONS: bool>(
     device: &mut Device<Silent, OPTIONS>,
     mut rng: Rng,
-) -> Vec<(Nanos, TelemetryRow)> {
-    let mut told = Vec::new();
-    torture(device, &mut rng, |device| told.push((device.now(), device.telemetry())));
-    told
+) -> u64 {
+    let hash = RefCell::new(Hash::OF_NOTHING);
+    let mut ended = 0_u32;
+    let watch = |device: &Device<Silent, OPTIONS>, end: &Completion| {
+        let mut hash = hash.borrow_mut();
+        hash.add_completion(end);
+        ended += 1;
+        if ended.is_multiple_of(100) {
+            hash.add_row(&device.telemetry());
+        }
+    };
+    watched_torture(device, &mut rng, watch, |device| {
+        let mut hash = hash.borrow_mut();
+        hash.add([device.now().0]);
+        hash.add_row(&device.telemetry());
+    });
+    hash.into_inner().0
 }
 
 /// The same for a drive of this model, in both forms where it has no options.
-fn told_by(config: Config, rng: &Rng) -> Vec<(Nanos, TelemetryRow)> {
+fn hash_at_random(config: Config, rng: &Rng) -> u64 {
     match Drive::new(config.clone()) {
         Drive::Any(mut device) => live_at_random_on(&mut device, rng.clone()),
         Drive::Plain(mut plain) => {
-            let told = live_at_random_on(&mut plain, rng.clone());
-            assert_eq!(live_at_random_on(&mut Device::new(config), rng.clone()), told);
-            told
+            let hash = live_at_random_on(&mut plain, rng.clone());
+            assert_eq!(live_at_random_on(&mut Device::new(config), rng.clone()), hash);
+            hash
         }
     }
 }
 
-/// The hash of what random drives tell when they rest.
+/// The hash of the lives of random drives.
 fn live_at_random() -> u64 {
     let mut hash = Hash::OF_NOTHING;
     for seed in 0..RANDOM_MODELS {
         let mut rng = Rng::split(seed, "golden models");
         let draft = Draft::random(&mut rng, &[]);
         let Some(config) = draft.resolve().ok().filter(is_small) else { continue };
-        for (now, totals) in told_by(config, &rng) {
-            hash.add([now.0]);
-            hash.add_row(&totals);
-        }
+        hash.add([hash_at_random(config, &rng)]);
     }
     hash.0
 }
@@ -281,7 +299,7 @@ fn a_drive_compiled_apart_lives_the_same_life() {
         let draft = Draft::random(&mut rng, &[]);
         let config = draft.resolve().ok().filter(is_small).filter(|config| !config.has_options());
         let Some(config) = config else { continue };
-        told_by(config, &rng);
+        hash_at_random(config, &rng);
         plain_models += 1;
         if plain_models == 40 {
             return;

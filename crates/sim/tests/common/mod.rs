@@ -98,12 +98,23 @@ pub fn alone<P: Probe>(device: &mut Device<P>, op: &Op) -> u64 {
     out[0].latency().0
 }
 
-/// Keeps `queue_depth` commands outstanding until `count` have ended.
+/// Keeps `queue_depth` commands outstanding until `count` have ended; returns the last that ended together.
 pub fn closed_loop<P: Probe, const OPTIONS: bool>(
     device: &mut Device<P, OPTIONS>,
     queue_depth: u32,
     count: u64,
+    next: impl FnMut(u32) -> Op,
+) -> Vec<Completion> {
+    watched_loop(device, queue_depth, count, next, |_, _| ())
+}
+
+/// The same, and shows every completion to `watch` before the command that follows it is issued.
+pub fn watched_loop<P: Probe, const OPTIONS: bool>(
+    device: &mut Device<P, OPTIONS>,
+    queue_depth: u32,
+    count: u64,
     mut next: impl FnMut(u32) -> Op,
+    mut watch: impl FnMut(&Device<P, OPTIONS>, &Completion),
 ) -> Vec<Completion> {
     let mut out = Vec::new();
     let mut last = Vec::new();
@@ -116,6 +127,7 @@ pub fn closed_loop<P: Probe, const OPTIONS: bool>(
         device.reap(1, &mut out);
         assert!(!out.is_empty(), "the drive came to a standstill");
         for end in &out {
+            watch(device, end);
             ended += 1;
             if issued < count {
                 device.submit(&next(end.tag));
@@ -130,12 +142,17 @@ pub fn closed_loop<P: Probe, const OPTIONS: bool>(
 
 /// Writes the first `pages` pages once, in order, 32 at a time.
 pub fn fill<const OPTIONS: bool>(device: &mut Device<Silent, OPTIONS>, pages: u64) {
+    closed_loop(device, 32, pages.div_ceil(32), in_order(pages));
+}
+
+/// The commands that write the first `pages` pages once, in order, 32 at a time.
+pub fn in_order(pages: u64) -> impl FnMut(u32) -> Op {
     let mut page = 0;
-    closed_loop(device, 32, pages.div_ceil(32), |tag| {
+    move |tag| {
         let length = 32.min(pages - page);
         page += length;
         op(OpKind::Write, page - length, length, tag)
-    });
+    }
 }
 
 /// Random page writes over the first `pages` pages.

@@ -9,11 +9,11 @@ use std::fmt::Write as _;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use base::{Data, Nanos, Op, OpKind, Ratio, Rng};
+use base::{Completion, Data, Nanos, Op, OpKind, Ratio, Rng};
 use sim::ftl::StreamId;
 use sim::{Config, Device, Model, ModelError, Probe};
 
-use super::{closed_loop, op};
+use super::{op, watched_loop};
 
 /// How often [`torture`] stops for a look.
 const LOOKS: u64 = 8;
@@ -397,6 +397,16 @@ pub fn random_data(rng: &mut Rng) -> Data {
 pub fn torture<P: Probe, const OPTIONS: bool>(
     device: &mut Device<P, OPTIONS>,
     rng: &mut Rng,
+    look: impl FnMut(&mut Device<P, OPTIONS>),
+) {
+    watched_torture(device, rng, |_, _| (), look);
+}
+
+/// The same, and shows every completion to `watch`.
+pub fn watched_torture<P: Probe, const OPTIONS: bool>(
+    device: &mut Device<P, OPTIONS>,
+    rng: &mut Rng,
+    mut watch: impl FnMut(&Device<P, OPTIONS>, &Completion),
     mut look: impl FnMut(&mut Device<P, OPTIONS>),
 ) {
     let pages = u64::from(device.config().geometry.logical_pages);
@@ -408,7 +418,7 @@ pub fn torture<P: Probe, const OPTIONS: bool>(
     let queue_depth = device.config().queue_depth;
     let sectors = device.config().interface.logical_block_bytes == 512;
     for _ in 0..LOOKS {
-        closed_loop(device, queue_depth, count / LOOKS, |tag| {
+        let next = |tag| {
             let length = (1 + state.below(9)).min(span);
             let page = state.below(span - length + 1);
             let whole = match state.below(100) {
@@ -422,7 +432,8 @@ pub fn torture<P: Probe, const OPTIONS: bool>(
                 },
             };
             if sectors && whole.len > 0 { cut(whole, &mut state) } else { whole }
-        });
+        };
+        watched_loop(device, queue_depth, count / LOOKS, next, &mut watch);
         let pause_ns =
             pick(&mut state, &[0, 1_000, 100_000_000, 10_000_000_000, 7_200_000_000_000]);
         device.run_until(Nanos(device.now().0 + pause_ns));
