@@ -14,6 +14,9 @@ pub const VALUE_NS_MAX: u64 = 86_400_000_000_000;
 
 const SIGNIFICANT_DIGITS: u8 = 2;
 
+/// Fewest values beyond a percentile. With fewer it would only say where these few happened to fall.
+pub const BEYOND_MIN: u64 = 10;
+
 /// Counts of latencies in nanoseconds.
 #[derive(Clone, Debug)]
 pub struct Histogram {
@@ -80,6 +83,14 @@ impl Histogram {
         })
     }
 
+    /// As [`Histogram::quantile`], with at least [`BEYOND_MIN`] values beyond it: p99 takes 1,000 values;
+    /// `None` where there are fewer.
+    #[must_use]
+    pub fn percentile(&self, share: Ratio) -> Option<u64> {
+        let beyond = share.complement().of(self.count());
+        (beyond >= BEYOND_MIN).then(|| self.quantile(share)).flatten()
+    }
+
     /// The largest recorded value, as the highest value of its bin; `None` while empty.
     #[must_use]
     pub fn max(&self) -> Option<u64> {
@@ -132,6 +143,21 @@ mod tests {
             }
             prop_assert_eq!(copy.count(), values.len() as u64);
             prop_assert!(copy.bins().eq(histogram.bins()));
+        }
+    }
+
+    #[test]
+    fn a_percentile_has_ten_values_beyond_it() {
+        for (numerator, denominator, enough) in
+            [(1, 2, 20), (99, 100, 1_000), (999, 1_000, 10_000), (9_999, 10_000, 100_000)]
+        {
+            let share = Ratio::new(numerator, denominator).unwrap();
+            let mut histogram = Histogram::new();
+            histogram.record_bin(1_000, enough - 1);
+            assert_eq!(histogram.percentile(share), None, "{enough}");
+            assert_eq!(histogram.quantile(share), histogram.max());
+            histogram.record(1_000);
+            assert_eq!(histogram.percentile(share), histogram.max(), "{enough}");
         }
     }
 

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::schema::{Finding, Phase, Resumed, RunStatus, Span, Table, Target, Verdict};
+use crate::schema::{Finding, Mark, Phase, Resumed, RunStatus, Span, Table, Target, Verdict};
 
 use crate::stats::difference::Difference;
 use crate::stats::health::HealthSummary;
@@ -76,6 +76,8 @@ pub struct RunView {
     pub latency_bins: Vec<(u64, u64)>,
     /// Figures by name; null where unknown.
     pub metrics: BTreeMap<String, Option<f64>>,
+    /// What must be known of single figures before they are used.
+    pub marks: Vec<Mark>,
     /// What the test decided, where it is one that decides.
     pub verdict: Option<Verdict>,
     /// Figures in rows and columns.

@@ -21,11 +21,12 @@ pub struct SecondRow {
     pub errors: u64,
     /// First byte of the zone, in a phase that has a row for each zone and not for each second.
     pub offset_bytes: Option<u64>,
-    /// Median latency of the commands that ended in this second.
+    /// Median latency of the commands that ended in this second, in the last row also of those that ended
+    /// after the phase; or `None` if they were fewer than 20.
     pub latency_ns_p50: Option<u64>,
-    /// 99th percentile.
+    /// 99th percentile, or `None` if they were fewer than 1,000.
     pub latency_ns_p99: Option<u64>,
-    /// Largest.
+    /// Largest, or `None` if there were none.
     pub latency_ns_max: Option<u64>,
     /// Mean power that a meter read, in µW.
     pub power_uw_mean: Option<u64>,
@@ -92,20 +93,44 @@ impl PhaseRows {
             count,
         });
         let mut merged = Self { seconds, latencies: bins.collect() };
-        merged.find_percentiles();
+        merged.find_percentiles(0);
         merged
     }
 
-    /// Percentiles of each second from its bins, which are in the order of the seconds.
-    fn find_percentiles(&mut self) {
+    /// Counts latencies of commands that ended after the last second into its histogram, percentiles and
+    /// maximum. Its counts of commands and bytes stay those of what ended in it.
+    pub fn count_late(&mut self, late: &[(OpKind, u64)]) {
+        let Some(last) = self.seconds.last_mut() else { return };
+        let longest = late.iter().map(|(_, latency_ns)| *latency_ns).max();
+        last.latency_ns_max = last.latency_ns_max.max(longest);
+        let second = last.second;
+        let from = self.latencies.partition_point(|bin| bin.second < second);
+        let mut by_kind = OpKind::ALL.map(|_| Histogram::new());
+        for bin in self.latencies.drain(from..) {
+            by_kind[bin.op.index()].record_bin(bin.lower_ns, bin.count);
+        }
+        for (op, latency_ns) in late {
+            by_kind[op.index()].record(*latency_ns);
+        }
+        for (op, histogram) in OpKind::ALL.into_iter().zip(&by_kind) {
+            let bins = histogram.bins();
+            let bins = bins.map(|(lower_ns, count)| LatencyRow { second, op, lower_ns, count });
+            self.latencies.extend(bins);
+        }
+        self.find_percentiles(from);
+    }
+
+    /// Percentiles of each second from its bins, which are in the order of the seconds; from the bin at
+    /// `from` on.
+    fn find_percentiles(&mut self, from: usize) {
         let share =
             |numerator, denominator| Ratio::new(numerator, denominator).unwrap_or(Ratio::ONE);
-        for bins in self.latencies.chunk_by(|a, b| a.second == b.second) {
+        for bins in self.latencies[from..].chunk_by(|a, b| a.second == b.second) {
             let mut all = Histogram::new();
             bins.iter().for_each(|bin| all.record_bin(bin.lower_ns, bin.count));
             if let Some(row) = self.seconds.get_mut(bins[0].second as usize) {
-                row.latency_ns_p50 = all.quantile(share(1, 2));
-                row.latency_ns_p99 = all.quantile(share(99, 100));
+                row.latency_ns_p50 = all.percentile(share(1, 2));
+                row.latency_ns_p99 = all.percentile(share(99, 100));
             }
         }
     }
@@ -150,15 +175,27 @@ mod tests {
 
     #[test]
     fn merged_rows_are_those_that_one_thread_would_have_written() {
-        let (fast, slow) = (vec![1_000; 150], vec![90_000; 50]);
+        let (fast, slow) = (vec![1_000; 1_500], vec![90_000; 500]);
         let merged = PhaseRows::merged(&[part(&fast), part(&slow)]);
         let mut one = part(&[fast, slow].concat());
-        one.find_percentiles();
+        one.find_percentiles(0);
         assert_eq!(merged.seconds, one.seconds);
         assert_eq!(merged.latencies, one.latencies);
         assert!(merged.seconds[0].latency_ns_p50 < Some(1_010));
         assert!(merged.seconds[0].latency_ns_p99 >= Some(90_000));
-        assert_eq!(merged.histogram(OpKind::Write, 0..1).count(), 200);
+        assert_eq!(merged.histogram(OpKind::Write, 0..1).count(), 2_000);
+    }
+
+    #[test]
+    fn late_ends_count_into_latencies_and_into_no_counts() {
+        let mut rows = part(&[1_000; 30]);
+        rows.find_percentiles(0);
+        rows.count_late(&[(OpKind::Write, 7_000_000_000), (OpKind::Read, 5_000)]);
+        let row = &rows.seconds[0];
+        assert_eq!((row.ios, row.latency_ns_max), ([0, 30, 0, 0], Some(7_000_000_000)));
+        assert!(row.latency_ns_p50 < Some(1_010));
+        let counts = [OpKind::Read, OpKind::Write].map(|op| rows.histogram(op, 0..1).count());
+        assert_eq!(counts, [1, 31]);
     }
 
     #[test]

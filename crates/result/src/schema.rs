@@ -72,6 +72,10 @@ pub struct Run {
     pub phases: Vec<Phase>,
     /// Figures by their stable names; null where unknown.
     pub metrics: BTreeMap<String, Option<f64>>,
+    /// What must be known of single figures before they are used; absent where there is nothing, and in old
+    /// files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub marks: Vec<Mark>,
     /// What the test decided, where it is one that decides; absent elsewhere.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
@@ -279,10 +283,51 @@ pub struct Phase {
     pub bytes: u64,
     /// Commands that failed.
     pub errors: u64,
-    /// Commands submitted in time that ended after the phase; in no series and no histogram.
+    /// Commands submitted in time that ended after the phase: counted in its latencies, under its last second,
+    /// and in no rate. In old files they are in no latency either.
     pub ios_after_end: u64,
+    /// Commands without an answer: they failed, or the target was lost. They are counted in the latencies with the
+    /// time that they had waited, and in no rate. Missing where there were none, and in old files.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub ios_unanswered: u64,
+    /// Commands of an open loop that were due within the phase and found no room in the queue: in no latency
+    /// and in no rate. Missing where there were none, and in old files.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub ios_not_issued: u64,
     /// True where the phase ran to its own end.
     pub complete: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// What must be known of a figure before it is used.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
+pub struct Mark {
+    /// Name of the metric.
+    pub metric: String,
+    /// What it is about.
+    pub kind: MarkKind,
+    /// The same in words, with what led to it.
+    pub text: String,
+    /// Of a mean that mixes two regimes: that of the first and that of the second, in the unit of the metric; or
+    /// missing if the metric is no such mean.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub levels: Option<[f64; 2]>,
+}
+
+/// Why a figure is marked.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "kebab-case")]
+pub enum MarkKind {
+    /// A percentile with fewer than ten commands beyond it: null, or given because a standard demands it.
+    TooFewCommands,
+    /// The stop rule or a failure cut latencies short: the true figure is this one or larger.
+    AtLeast,
+    /// The pace changed its level within what the figure is taken over.
+    TwoRegimes,
 }
 
 /// What a test that asks a yes-or-no question decided.

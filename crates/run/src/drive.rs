@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::{Completion, Nanos, Op};
 use io::{IoError, Target};
-use load::Generator;
+use load::{Generator, Pacing};
 
 use crate::recorder::Recorder;
 
@@ -29,16 +29,33 @@ pub enum End {
 /// `on_second` is called whenever at least one second has been recorded.
 ///
 /// # Errors
-/// Where the target as a whole is lost. What was recorded stays in `recorder`.
+/// Where the target as a whole is lost. What was recorded stays in `recorder`, and what was outstanding is in its
+/// latencies with the time it waited.
 pub fn drive<T: Target>(
     target: &mut T,
     generator: &mut Generator,
     deadline: Option<Nanos>,
     recorder: &mut Recorder,
     interrupted: &AtomicBool,
-    mut on_second: impl FnMut(&Recorder),
+    on_second: impl FnMut(&Recorder),
 ) -> Result<End, IoError> {
     let mut queue = Queue::new(generator, recorder.start());
+    let end = keep_busy(target, &mut queue, deadline, recorder, interrupted, on_second);
+    if end.is_err() {
+        queue.give_up(target.now(), recorder);
+    }
+    end
+}
+
+/// The loop.
+fn keep_busy<T: Target>(
+    target: &mut T,
+    queue: &mut Queue<'_>,
+    deadline: Option<Nanos>,
+    recorder: &mut Recorder,
+    interrupted: &AtomicBool,
+    mut on_second: impl FnMut(&Recorder),
+) -> Result<End, IoError> {
     let mut ended: Vec<Completion> = Vec::with_capacity(queue.outstanding.len());
     let mut now = target.now();
     let mut seconds = 0;
@@ -86,8 +103,8 @@ pub fn drive<T: Target>(
 #[derive(Clone, Copy)]
 struct Under {
     op: Op,
-    /// When it should have been issued; `None` in a closed loop, where that is when it was.
-    due: Option<Nanos>,
+    /// When it was due in an open loop; in a closed one the clock as it was last looked at before the issue.
+    since: Nanos,
 }
 
 /// Tags, the commands that hold them, and where the next commands come from.
@@ -95,6 +112,8 @@ struct Queue<'a> {
     generator: &'a mut Generator,
     /// Where the schedule of an open loop begins.
     start: Nanos,
+    /// Whether latencies count from when commands were due: an open loop.
+    is_open: bool,
     free_tags: Vec<u32>,
     outstanding: Vec<Option<Under>>,
     /// What goes to the target next.
@@ -104,9 +123,11 @@ struct Queue<'a> {
 impl<'a> Queue<'a> {
     fn new(generator: &'a mut Generator, start: Nanos) -> Self {
         let depth = generator.workload().queue_depth;
+        let is_open = generator.workload().pacing != Pacing::ClosedLoop;
         Self {
             generator,
             start,
+            is_open,
             free_tags: (0..depth).rev().collect(),
             outstanding: vec![None; depth as usize],
             ops: Vec::with_capacity(depth as usize),
@@ -141,7 +162,7 @@ impl<'a> Queue<'a> {
             }
             let Some(op) = self.generator.next_op(tag) else { return true };
             self.free_tags.pop();
-            self.outstanding[tag as usize] = Some(Under { op, due });
+            self.outstanding[tag as usize] = Some(Under { op, since: due.unwrap_or(now) });
             self.ops.push(op);
         }
         false
@@ -160,9 +181,17 @@ impl<'a> Queue<'a> {
     /// Records the end of a command and frees its tag.
     #[inline]
     fn ended(&mut self, end: Completion, recorder: &mut Recorder) {
-        let Some(Under { op, due }) = self.outstanding[end.tag as usize].take() else { return };
-        recorder.completed(&op, &Completion { submitted: due.unwrap_or(end.submitted), ..end });
+        let Some(Under { op, since }) = self.outstanding[end.tag as usize].take() else { return };
+        let submitted = if self.is_open { since } else { end.submitted };
+        recorder.completed(&op, &Completion { submitted, ..end });
         self.free_tags.push(end.tag);
+    }
+
+    /// Records what is outstanding on a target that is lost.
+    fn give_up(&mut self, now: Nanos, recorder: &mut Recorder) {
+        for Under { op, since } in self.outstanding.iter_mut().filter_map(Option::take) {
+            recorder.given_up(&op, since, now);
+        }
     }
 }
 

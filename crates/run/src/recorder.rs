@@ -1,8 +1,9 @@
 //! From completions to rows: counts, histograms, telemetry.
 //!
-//! A completion belongs to the second in which it ended. Completions after the end of a timed phase
-//! are counted apart, so that every figure of the phase rests on the same commands. In a linear pass a
-//! row is not a second but a zone of the address space: it ends when all its bytes are done.
+//! A completion belongs to the second in which it ended. A completion after the end of a timed phase is in no
+//! rate, since the phase has no second for it; its latency counts into the last second's, since a stall
+//! that outlasts the phase is a stall of the phase. A command without an answer counts with the time that it had waited. In a
+//! linear pass a row is not a second but a zone of the address space: it ends when all its bytes are done.
 //!
 //! Histograms are what costs memory: hundreds of bins a second, and a replay may take a day. In a phase that ends by
 //! itself neighbouring seconds share one when there are too many bins, so that their memory has a bound.
@@ -45,6 +46,11 @@ pub struct Recorder {
     /// Latencies of the open second by kind, in the order of [`OpKind::ALL`].
     latencies: [Histogram; 4],
     latency_ns_max: u64,
+    /// Largest latency of the seconds that have ended.
+    within_ns_max: u64,
+    /// Kinds and latencies of the commands that ended after the phase.
+    late: Vec<(OpKind, u64)>,
+    late_ns_max: u64,
     rows: PhaseRows,
     /// Seconds of one histogram in `rows`, and how many bins may be in hand before it doubles.
     histogram_seconds: u32,
@@ -59,6 +65,8 @@ pub struct Recorder {
     pub errors: u64,
     /// Commands that ended after the phase.
     pub ios_after_end: u64,
+    /// Commands that failed, or were outstanding when the target was lost.
+    pub ios_unanswered: u64,
     /// Commands of an open loop that were due within the phase and found no room in the queue until its
     /// end.
     pub ios_not_issued: u64,
@@ -80,6 +88,9 @@ impl Recorder {
             open: SecondRow::default(),
             latencies: std::array::from_fn(|_| Histogram::new()),
             latency_ns_max: 0,
+            within_ns_max: 0,
+            late: Vec::new(),
+            late_ns_max: 0,
             rows: PhaseRows::default(),
             histogram_seconds: 1,
             // Who sets a length may ask for a part of it, such as its steady state.
@@ -89,6 +100,7 @@ impl Recorder {
             bytes: 0,
             errors: 0,
             ios_after_end: 0,
+            ios_unanswered: 0,
             ios_not_issued: 0,
             first_error: None,
         }
@@ -108,8 +120,11 @@ impl Recorder {
             self.bytes += part.bytes;
             self.errors += part.errors;
             self.ios_after_end += part.ios_after_end;
+            self.ios_unanswered += part.ios_unanswered;
             self.ios_not_issued += part.ios_not_issued;
             self.first_error = self.first_error.or(part.first_error);
+            self.within_ns_max = self.within_ns_max.max(part.within_ns_max).max(part.latency_ns_max);
+            self.late_ns_max = self.late_ns_max.max(part.late_ns_max);
             rows.push(part.finish(now).0);
         }
         self.rows = PhaseRows::merged(&rows);
@@ -156,17 +171,11 @@ impl Recorder {
     /// Counts the end of `op`.
     #[inline]
     pub fn completed(&mut self, op: &Op, end: &Completion) {
-        if end.done.0 >= self.end_ns {
-            self.ios_after_end += 1;
+        if end.done.0 >= self.end_ns || end.status != Status::Ok {
+            self.ended_apart(op, end);
             return;
         }
         self.close_seconds(end.done.0);
-        if let Status::Failed { errno } = end.status {
-            self.errors += 1;
-            self.open.errors += 1;
-            self.first_error.get_or_insert((*op, errno));
-            return;
-        }
         let kind = op.kind.index();
         let latency_ns = end.latency().0;
         self.open.ios[kind] += 1;
@@ -182,6 +191,50 @@ impl Recorder {
         {
             self.close_row(end.done.0.max(self.row_start_ns + 1));
         }
+    }
+
+    /// Counts the end of a command that is in no rate: it failed, or came after the phase.
+    #[cold]
+    fn ended_apart(&mut self, op: &Op, end: &Completion) {
+        match end.status {
+            Status::Ok => self.ios_after_end += 1,
+            Status::Failed { errno } => {
+                self.errors += 1;
+                self.ios_unanswered += 1;
+                self.first_error.get_or_insert((*op, errno));
+            }
+        }
+        let is_failed = end.status != Status::Ok;
+        if self.waited(op.kind, end.latency(), end.done) && is_failed {
+            self.open.errors += 1;
+        }
+    }
+
+    /// Counts a command that is outstanding since `since` and never ends: the target is lost.
+    pub fn given_up(&mut self, op: &Op, since: Nanos, now: Nanos) {
+        self.ios_unanswered += 1;
+        self.waited(op.kind, Nanos(now.0.saturating_sub(since.0)), now);
+    }
+
+    /// Counts the latency of a command that is in no rate; true where `now` lies within the phase.
+    fn waited(&mut self, kind: OpKind, latency: Nanos, now: Nanos) -> bool {
+        let is_within = now.0 < self.end_ns;
+        if is_within {
+            self.close_seconds(now.0);
+            self.latencies[kind.index()].record(latency.0);
+            self.latency_ns_max = self.latency_ns_max.max(latency.0);
+        } else {
+            self.late.push((kind, latency.0));
+            self.late_ns_max = self.late_ns_max.max(latency.0);
+        }
+        is_within
+    }
+
+    /// The longest latency of all, or `None` if a command that ended within the phase has it.
+    #[must_use]
+    pub fn longest_is_late(&self) -> Option<Nanos> {
+        let within_ns = self.within_ns_max.max(self.latency_ns_max);
+        (self.late_ns_max > within_ns).then_some(Nanos(self.late_ns_max))
     }
 
     /// Closes the seconds that ended by `now`, so that a stalled target shows its empty seconds.
@@ -204,10 +257,13 @@ impl Recorder {
         let end_ns = now.0.min(self.end_ns);
         self.passed(Nanos(end_ns));
         // What ended at the very last moment opened a row of no length; one ns keeps it countable.
-        let open_ios = self.open.ios.iter().sum::<u64>() + self.open.errors;
-        let is_open = if self.zones.is_some() { open_ios > 0 } else { end_ns > self.row_start_ns };
-        if is_open || open_ios > 0 {
+        let is_homeless = self.rows.seconds.is_empty() && !self.late.is_empty();
+        let holds_ends = self.latencies.iter().any(|kind| kind.count() > 0) || is_homeless;
+        if holds_ends || (self.zones.is_none() && end_ns > self.row_start_ns) {
             self.close_row(end_ns.max(self.row_start_ns + 1));
+        }
+        if !self.late.is_empty() {
+            self.rows.count_late(&self.late);
         }
         if self.histogram_seconds > 1 {
             self.merge_latencies();
@@ -237,20 +293,22 @@ impl Recorder {
 
     /// Moves the histograms of the second into rows and its percentiles into `row`.
     fn close_latencies(&mut self, row: &mut SecondRow) {
-        let ios: u64 = row.ios.iter().sum();
-        if ios == 0 {
+        let counts = self.latencies.each_ref().map(Histogram::count);
+        let count: u64 = counts.iter().sum();
+        if count == 0 {
             return;
         }
-        let busiest = (0..4).max_by_key(|&kind| row.ios[kind]).unwrap_or(0);
+        let busiest = (0..4).max_by_key(|&kind| counts[kind]).unwrap_or(0);
         let mut all = None;
-        if row.ios[busiest] < ios {
+        if counts[busiest] < count {
             let mut merged = self.latencies[0].clone();
             self.latencies[1..].iter().for_each(|other| merged.merge(other));
             all = Some(merged);
         }
         let all = all.as_ref().unwrap_or(&self.latencies[busiest]);
-        row.latency_ns_p50 = all.quantile(Ratio::new(1, 2).unwrap_or(Ratio::ONE));
-        row.latency_ns_p99 = all.quantile(Ratio::new(99, 100).unwrap_or(Ratio::ONE));
+        row.latency_ns_p50 = all.percentile(Ratio::new(1, 2).unwrap_or(Ratio::ONE));
+        row.latency_ns_p99 = all.percentile(Ratio::new(99, 100).unwrap_or(Ratio::ONE));
+        self.within_ns_max = self.within_ns_max.max(self.latency_ns_max);
         row.latency_ns_max = Some(std::mem::take(&mut self.latency_ns_max));
         for op in OpKind::ALL {
             let histogram = &mut self.latencies[op.index()];
@@ -309,10 +367,28 @@ mod tests {
         let counts: Vec<_> =
             rows.seconds.iter().map(|row| row.ios[OpKind::Write.index()]).collect();
         assert_eq!(counts, [3, 1, 0, 1, 1]);
-        assert_eq!(rows.histogram(OpKind::Write, 0..5).count(), ios);
+        assert_eq!(rows.histogram(OpKind::Write, 0..5).count(), ios + late);
         assert!(rows.seconds.iter().all(|row| row.duration_ns == SECOND_NS));
         assert_eq!(rows.seconds[2].latency_ns_max, None);
         assert_eq!(rows.seconds[3].latency_ns_max, Some(3_400_000_000));
+        assert_eq!(rows.seconds[4].latency_ns_max, Some(5_000_000_000), "that of the late one");
+    }
+
+    #[test]
+    fn what_has_no_answer_counts_with_the_time_it_waited() {
+        let mut recorder = Recorder::new(Nanos(0), Some(Nanos::SECOND));
+        let failed = |done| Completion { status: Status::Failed { errno: 5 }, ..end(0, done) };
+        recorder.completed(&op(OpKind::Write), &failed(SECOND_NS / 2));
+        recorder.completed(&op(OpKind::Write), &failed(30 * SECOND_NS));
+        recorder.given_up(&op(OpKind::Read), Nanos(1), Nanos(40 * SECOND_NS));
+        let Recorder { ios, errors, ios_after_end, ios_unanswered, .. } = recorder;
+        assert_eq!((ios, errors, ios_after_end, ios_unanswered), (0, 2, 0, 3));
+        assert_eq!(recorder.longest_is_late(), Some(Nanos(40 * SECOND_NS - 1)));
+        let (rows, length) = recorder.finish(Nanos(40 * SECOND_NS));
+        assert_eq!((length, rows.seconds.len(), rows.seconds[0].errors), (Nanos::SECOND, 1, 1));
+        assert_eq!(rows.seconds[0].latency_ns_max, Some(40 * SECOND_NS - 1));
+        let counts = [OpKind::Read, OpKind::Write].map(|op| rows.histogram(op, 0..1).count());
+        assert_eq!(counts, [1, 2]);
     }
 
     #[test]
@@ -359,8 +435,8 @@ mod tests {
         assert!(seconds > 1 && rows.latencies.iter().all(|row| row.second % seconds == 0));
         let count = |op| rows.histogram(op, 0..1000).count();
         assert_eq!((count(OpKind::Write), count(OpKind::Read)), (1667, 3333));
-        assert_eq!(rows.seconds.len(), 1000, "every second keeps its row and its percentiles");
-        assert!(rows.seconds.iter().all(|row| row.latency_ns_p99.is_some()));
+        assert_eq!(rows.seconds.len(), 1000, "every second keeps its row and its maximum");
+        assert!(rows.seconds.iter().all(|row| row.latency_ns_max.is_some()));
     }
 
     /// A drive whose commands take an hour, or a pause of years, must not fill the memory with empty rows.
@@ -384,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn failures_are_counted_but_not_measured() {
+    fn failures_are_in_no_rate() {
         let mut recorder = Recorder::new(Nanos(0), None);
         let failed = Completion { status: Status::Failed { errno: 5 }, ..end(0, 10) };
         recorder.completed(&op(OpKind::Write), &failed);

@@ -219,6 +219,7 @@ fn new_run(request: &Request, plan: &Plan, identity: &Identity, unix_ns: u64) ->
         purge: None,
         phases: Vec::new(),
         metrics: BTreeMap::new(),
+        marks: Vec::new(),
         verdict: None,
         tables: Vec::new(),
         findings: Vec::new(),
@@ -451,12 +452,13 @@ impl Session {
 
     fn take_figures(&mut self) {
         let figures = (self.test.definition().figures)(&self.measured());
-        let Figures { metrics, mut tables, verdict, findings, warnings } = figures;
+        let Figures { metrics, marks, mut tables, verdict, findings, warnings } = figures;
         let common = conditions::of_run(&self.conditions, &self.run);
         for table in &mut tables {
             table.conditions = conditions::of_table(&table.conditions, &common);
         }
         self.run.metrics = metrics;
+        self.run.marks = marks;
         self.run.tables = tables;
         self.run.verdict = verdict;
         self.run.findings = findings;
@@ -503,6 +505,8 @@ fn phase_record(spec: &PhaseSpec, what: String, start: Nanos, end: Nanos) -> Pha
         bytes: 0,
         errors: 0,
         ios_after_end: 0,
+        ios_unanswered: 0,
+        ios_not_issued: 0,
         complete: false,
     }
 }

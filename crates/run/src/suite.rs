@@ -32,7 +32,7 @@ use std::str::FromStr;
 use base::{Bytes, Nanos};
 use io::{Identity, Limits, Rest, TargetKind};
 use load::Workload;
-use result::schema::{Finding, Table, Verdict};
+use result::schema::{Finding, Mark, Table, Verdict};
 
 use crate::error::RunError;
 use crate::event::Length;
@@ -340,6 +340,8 @@ impl PhaseSpec {
 pub struct Figures {
     /// Figures by name; `None` where unknown.
     pub metrics: BTreeMap<String, Option<f64>>,
+    /// What must be known of single figures.
+    pub marks: Vec<Mark>,
     /// Figures in rows and columns.
     pub tables: Vec<Table>,
     /// The decision of a test that decides.

@@ -68,6 +68,7 @@ fn view(dir: &RunDir) -> Result<RunView, ReportError> {
         resumed: run.resumed,
         phases: run.phases,
         metrics: run.metrics,
+        marks: run.marks,
         verdict: run.verdict,
         tables: run.tables,
         findings: run.findings,

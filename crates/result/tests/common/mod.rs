@@ -51,6 +51,7 @@ pub(crate) fn run_named(run_id: &str) -> Run {
         purge: None,
         phases: Vec::new(),
         metrics: [].into(),
+        marks: Vec::new(),
         verdict: None,
         tables: Vec::new(),
         findings: Vec::new(),
@@ -118,6 +119,8 @@ pub(crate) fn phase(name: &str, rows: &PhaseRows) -> Phase {
         bytes: rows.seconds.iter().flat_map(|row| row.bytes).sum(),
         errors: 0,
         ios_after_end: 0,
+        ios_unanswered: 0,
+        ios_not_issued: 0,
         complete: true,
     }
 }

@@ -24,6 +24,7 @@ pub struct Observer<'a> {
 struct Under {
     op: Op,
     stream: u32,
+    issued_ns: u64,
 }
 
 /// The state of the loop.
@@ -55,41 +56,11 @@ pub fn replay<T: Target>(
     observer: &mut Observer<'_>,
 ) -> Result<End, RunError> {
     let mut replay = Replay::new(spec, target.now().0);
-    replay.advance(feed)?;
-    let mut ended: Vec<Completion> = Vec::new();
-    let mut seconds = 0;
-    let mut end = None;
-    target.telemetry_start(Nanos::SECOND);
-    loop {
-        if end.is_none() {
-            replay.issue(target, feed, meter)?;
-        }
-        let idle = replay.outstanding_ios() == 0;
-        if idle && (end.is_some() || replay.head.is_none()) {
-            return Ok(end.unwrap_or(End::Complete));
-        }
-        match replay.due_ns.filter(|_| end.is_none() && replay.may_issue()) {
-            Some(due_ns) => wait_until(target, Nanos(due_ns), idle, &mut ended)?,
-            None => target.reap(1, &mut ended)?,
-        }
-        for completion in ended.drain(..) {
-            replay.ended(&completion, recorder, meter);
-        }
-        let now = target.now();
-        recorder.passed(now);
-        if recorder.seconds().len() > seconds {
-            seconds = recorder.seconds().len();
-            target.telemetry_take(recorder.telemetry_mut());
-            (observer.on_second)(recorder);
-        }
-        if recorder.errors > 0 {
-            end = Some(End::Failed);
-        } else if observer.interrupted.load(Ordering::Relaxed) {
-            end = Some(End::Interrupted);
-        } else if recorder.is_overlong(now) {
-            end = Some(End::Overlong);
-        }
+    let end = replay.run(target, feed, (&mut *recorder, meter), observer);
+    if end.is_err() {
+        replay.give_up(target.now(), recorder);
     }
+    end
 }
 
 /// Lets time pass until `due`, or until something ends. With nothing outstanding it sleeps, a second at most so that the
@@ -124,6 +95,51 @@ impl<'a> Replay<'a> {
             free_tags: (0..queue_depth).rev().collect(),
             outstanding: vec![None; queue_depth as usize],
             queue_depth,
+        }
+    }
+
+    /// The loop.
+    fn run<T: Target>(
+        &mut self,
+        target: &mut T,
+        feed: &mut Feed,
+        (recorder, meter): (&mut Recorder, &mut Meter),
+        observer: &mut Observer<'_>,
+    ) -> Result<End, RunError> {
+        self.advance(feed)?;
+        let mut ended: Vec<Completion> = Vec::new();
+        let mut seconds = 0;
+        let mut end = None;
+        target.telemetry_start(Nanos::SECOND);
+        loop {
+            if end.is_none() {
+                self.issue(target, feed, meter)?;
+            }
+            let idle = self.outstanding_ios() == 0;
+            if idle && (end.is_some() || self.head.is_none()) {
+                return Ok(end.unwrap_or(End::Complete));
+            }
+            match self.due_ns.filter(|_| end.is_none() && self.may_issue()) {
+                Some(due_ns) => wait_until(target, Nanos(due_ns), idle, &mut ended)?,
+                None => target.reap(1, &mut ended)?,
+            }
+            for completion in ended.drain(..) {
+                self.ended(&completion, recorder, meter);
+            }
+            let now = target.now();
+            recorder.passed(now);
+            if recorder.seconds().len() > seconds {
+                seconds = recorder.seconds().len();
+                target.telemetry_take(recorder.telemetry_mut());
+                (observer.on_second)(recorder);
+            }
+            if recorder.errors > 0 {
+                end = Some(End::Failed);
+            } else if observer.interrupted.load(Ordering::Relaxed) {
+                end = Some(End::Interrupted);
+            } else if recorder.is_overlong(now) {
+                end = Some(End::Overlong);
+            }
         }
     }
 
@@ -174,7 +190,8 @@ impl<'a> Replay<'a> {
             };
             let Some(tag) = self.free_tags.pop() else { return Ok(()) };
             let op = Op { tag, ..head.op };
-            self.outstanding[tag as usize] = Some(Under { op, stream: head.stream });
+            self.outstanding[tag as usize] = 
+                Some(Under { op, stream: head.stream, issued_ns: now_ns });
             target.submit(&[op]);
             let late_ns = self.ready_ns().map(|ready| now_ns.saturating_sub(ready));
             meter.issued(&op, head.stream, self.outstanding_ios(), now_ns, late_ns);
@@ -195,11 +212,18 @@ impl<'a> Replay<'a> {
     }
 
     fn ended(&mut self, completion: &Completion, recorder: &mut Recorder, meter: &mut Meter) {
-        if let Some(Under { op, stream }) = self.outstanding[completion.tag as usize].take() {
+        if let Some(Under { op, stream, .. }) = self.outstanding[completion.tag as usize].take() {
             self.ended_ns = self.ended_ns.max(completion.done.0);
             recorder.completed(&op, completion);
             meter.ended(&op, stream, completion);
             self.free_tags.push(completion.tag);
+        }
+    }
+
+    /// Records what is outstanding on a target that is lost.
+    fn give_up(&mut self, now: Nanos, recorder: &mut Recorder) {
+        for Under { op, issued_ns, .. } in self.outstanding.iter_mut().filter_map(Option::take) {
+            recorder.given_up(&op, Nanos(issued_ns), now);
         }
     }
 }

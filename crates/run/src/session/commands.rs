@@ -8,6 +8,8 @@ use io::{IoError, Rest, Target};
 use load::{Generator, Pacing};
 use result::rows::{PhaseRows, SecondRow};
 use result::schema::{Phase, RunStatus};
+use result::stats::findings::time;
+use result::stats::notice::WAIT_NS;
 
 use super::{Control, Session, phase_record};
 use crate::drive::{End, drive};
@@ -152,11 +154,15 @@ impl Session {
             .map(|(op, errno)| command_failed(&op, errno, target.failure_words()));
         let start = recorder.start();
         let mut phase = phase_record(spec, spec.what.clone(), start, start);
-        phase.complete = matches!(end, Ok(End::Complete));
+        phase.complete = matches!(end, Ok(End::Complete)) && failed.is_none();
         (phase.ios, phase.bytes) = (recorder.ios, recorder.bytes);
         (phase.errors, phase.ios_after_end) = (recorder.errors, recorder.ios_after_end);
+        phase.ios_unanswered = recorder.ios_unanswered;
+        phase.ios_not_issued = recorder.ios_not_issued;
+        let longest_is_late = recorder.longest_is_late();
         let (rows, length) = recorder.finish(target.now());
         phase.duration_ns = length.0;
+        self.tell_what_was_outstanding(&phase, longest_is_late, &rows);
         match (end, failed) {
             (Err(error), _) => self.fail(error),
             (Ok(_), Some(failed)) => self.fail(failed.into()),
@@ -165,6 +171,22 @@ impl Session {
             (Ok(_), None) => {}
         }
         (phase, rows)
+    }
+
+    /// Warns where the latencies of a phase rest on commands that its end or a failure caught under way.
+    fn tell_what_was_outstanding(
+        &mut self,
+        phase: &Phase,
+        longest_is_late: Option<Nanos>,
+        rows: &PhaseRows,
+    ) {
+        if let Some(longest) = longest_is_late.filter(|longest| longest.0 >= WAIT_NS) {
+            self.warn(late_ends(phase, longest));
+        }
+        if phase.ios_unanswered > 0 {
+            let longest_ns = rows.seconds.iter().filter_map(|row| row.latency_ns_max).max();
+            self.warn(unanswered(phase, longest_ns.unwrap_or_default()));
+        }
     }
 }
 
@@ -197,6 +219,28 @@ fn overlong(spec: &PhaseSpec, phase: &Phase) -> RunError {
         spec.name, phase.ios, phase.bytes
     );
     RunError::Target(IoError::Device { context, source: std::io::ErrorKind::TimedOut.into() })
+}
+
+/// A phase whose slowest command ended after it.
+fn late_ends(phase: &Phase, longest: Nanos) -> String {
+    format!(
+        "phase `{}`: the longest latency, {}, is that of a command that was outstanding at its end; the {} commands \
+         that ended after the phase count into its latencies and not into its rates",
+        phase.name,
+        time(longest.0 as f64),
+        phase.ios_after_end + phase.ios_unanswered
+    )
+}
+
+/// A phase with commands that failed, or were under way when the target was lost.
+fn unanswered(phase: &Phase, longest_ns: u64) -> String {
+    format!(
+        "phase `{}`: {} commands had no answer and count into its latencies with the time that they waited; \
+         the longest latency is at least {}",
+        phase.name,
+        phase.ios_unanswered,
+        time(longest_ns as f64)
+    )
 }
 
 /// The end of a phase whose target was slower than the rate asked for.
