@@ -27,6 +27,9 @@ fn schema_text(schema: &schemars::Schema) -> String {
     format!("{:#}\n", schema.as_value())
 }
 
+/// Figures by their stable names; `None` where unknown.
+pub type Metrics = BTreeMap<String, Option<f64>>;
+
 /// One test on one target: what `run.json` says.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
 pub struct Run {
@@ -71,7 +74,7 @@ pub struct Run {
     /// What was done, in order.
     pub phases: Vec<Phase>,
     /// Figures by their stable names; null where unknown.
-    pub metrics: BTreeMap<String, Option<f64>>,
+    pub metrics: Metrics,
     /// What must be known of single figures before they are used; absent where there is nothing, and in old
     /// files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

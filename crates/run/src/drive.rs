@@ -74,7 +74,8 @@ fn keep_busy<T: Target>(
             target.submit(&queue.ops);
         }
         if let (Some(end), true) = (end, queue.is_idle()) {
-            return Ok(end);
+            // A command may fail when the time is over.
+            return Ok(if recorder.errors > 0 { End::Failed } else { end });
         }
         now = match queue.next_due().filter(|_| end.is_none()) {
             Some(due) => {

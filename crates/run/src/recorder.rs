@@ -123,7 +123,8 @@ impl Recorder {
             self.ios_unanswered += part.ios_unanswered;
             self.ios_not_issued += part.ios_not_issued;
             self.first_error = self.first_error.or(part.first_error);
-            self.within_ns_max = self.within_ns_max.max(part.within_ns_max).max(part.latency_ns_max);
+            self.within_ns_max =
+                self.within_ns_max.max(part.within_ns_max).max(part.latency_ns_max);
             self.late_ns_max = self.late_ns_max.max(part.late_ns_max);
             rows.push(part.finish(now).0);
         }

@@ -11,9 +11,10 @@ use crate::rows::{PhaseRows, SecondRow};
 use crate::run_id::rfc3339;
 use crate::schema::{Run, Target};
 use crate::stats::busy::{CHANNELS, CONTROLLER, DIES, Parts};
-use crate::stats::consistency::{STEADY_FROM_S, merged_histogram, steady_window};
+use crate::stats::consistency::{STEADY_FROM_S, steady_window};
 use crate::stats::difference::differences;
 use crate::stats::health::HealthSummary;
+use crate::stats::latency::Latencies;
 use crate::stats::power::{watts, watts_max};
 use crate::stats::rates::{full_intervals, iops, mb_per_s, seconds, waf};
 use crate::store::RunDir;
@@ -53,7 +54,7 @@ fn view(dir: &RunDir) -> Result<RunView, ReportError> {
         power,
         series: series(&rows.seconds, &run.target),
         steady_from_s,
-        latency_bins: merged_histogram(&rows, 0..u32::MAX).bins().collect(),
+        latency_bins: Latencies::of(&rows, 0..u32::MAX).histogram().bins().collect(),
         started: rfc3339(run.started_unix_ns),
         run_id: run.run_id,
         test: run.test,

@@ -35,7 +35,7 @@ const SILENCE_SHARE: f64 = 0.01;
 /// A level below this share of the highest level so far is a fall.
 const FALL_SHARE: f64 = 0.8;
 /// Levels closer together than this share count as the same.
-const SAME_LEVEL_SHARE: f64 = 0.15;
+pub(super) const SAME_LEVEL_SHARE: f64 = 0.15;
 /// Scatter may widen that share up to this one.
 const SAME_LEVEL_SHARE_MAX: f64 = 0.35;
 /// Levels that turn up or down this many times are waves.

@@ -1,15 +1,15 @@
 //! The figures of the performance-consistency test (section 1 of the suite).
 
 use std::collections::BTreeMap;
-use std::ops::Range;
-
-use base::{Histogram, Ratio};
 
 use super::busy::Parts;
 use super::changepoint::Shape;
+use super::latency::{Latencies, PERCENTILES};
+use super::mixture;
 use super::rates::{full_intervals, iops, waf};
 use super::summary::{Summary, share_below};
 use crate::rows::{PhaseRows, SecondRow};
+use crate::schema::{Mark, Metrics};
 
 /// Second at which the steady-state figures and graphs begin, unless a run says otherwise.
 pub const STEADY_FROM_S: u32 = 1_400;
@@ -23,22 +23,26 @@ const STEADY_SECONDS_MIN: usize = 10;
 /// That window: the last so many percent of the run.
 const FALLBACK_PERCENT: usize = 30;
 
-/// Percentiles by the end of their metric's name.
-const QUANTILES: [(&str, u64, u64); 4] =
-    [("p50", 1, 2), ("p99", 99, 100), ("p999", 999, 1_000), ("p9999", 9_999, 10_000)];
-
-/// Figures by their stable names; `None` where unknown.
-pub type Metrics = BTreeMap<String, Option<f64>>;
+/// Figures beside the mean that say little where steady state mixes two regimes.
+const OF_STEADY: [&str; 3] =
+    ["iops_steady_stddev", "iops_steady_cv", "seconds_below_half_mean_share"];
+/// What latencies are called of the whole load, and of steady state.
+const WHOLE: &str = "latency_ns";
+const STEADY: &str = "latency_steady_ns";
 
 /// What one load phase says about consistency.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Consistency {
     /// Every figure of the test; `None` where unknown.
     pub metrics: Metrics,
+    /// What must be known of single figures.
+    pub marks: Vec<Mark>,
     /// Why some figures may mean less than they seem to.
     pub warnings: Vec<String>,
     /// First second of the window that the steady-state figures cover.
     pub steady_from_s: u32,
+    /// Commands whose latencies are those of steady state.
+    pub steady_commands: u64,
     /// Regimes of the IOPS curve; positions count the points of the graph.
     pub shape: Shape,
 }
@@ -50,14 +54,24 @@ impl Consistency {
     #[must_use]
     pub fn of(rows: &PhaseRows, steady_from_s: u32) -> Self {
         let (steady_from_s, warning) = steady_window(&rows.seconds, steady_from_s);
-        let mut metrics = Metrics::new();
+        let (mut metrics, mut marks) = (Metrics::new(), Vec::new());
         iops_metrics(&mut metrics, &rows.seconds, steady_from_s);
-        latency_metrics(&mut metrics, "latency_ns", rows, 0..u32::MAX);
-        latency_metrics(&mut metrics, "latency_steady_ns", rows, steady_from_s..u32::MAX);
+        Latencies::of(rows, 0..u32::MAX).add_to(&mut metrics, &mut marks, WHOLE, "");
+        let steady = Latencies::of(rows, steady_from_s..u32::MAX);
+        steady.add_to(&mut metrics, &mut marks, STEADY, "");
         let steady_rows = from_second(&rows.seconds, steady_from_s);
         metrics.insert("waf_steady".to_owned(), waf(steady_rows));
         let shape = shape_metrics(&mut metrics, &rows.seconds);
-        Self { metrics, warnings: warning.into_iter().collect(), steady_from_s, shape }
+        marks.extend(mixture_marks(
+            &metrics,
+            steady_rows,
+            ("iops_steady_mean", &OF_STEADY),
+            STEADY,
+        ));
+        marks.extend(mixture_marks(&metrics, &rows.seconds, ("iops_mean", &[]), WHOLE));
+        let warnings = warning.into_iter().collect();
+        let steady_commands = steady.commands();
+        Self { metrics, marks, warnings, steady_from_s, steady_commands, shape }
     }
 
     /// The same with what the parts of a drive did with their time in steady state. `details` is what the target tells of
@@ -151,29 +165,18 @@ fn iops_metrics(metrics: &mut Metrics, rows: &[SecondRow], steady_from_s: u32) {
     }
 }
 
-fn latency_metrics(metrics: &mut Metrics, prefix: &str, rows: &PhaseRows, seconds: Range<u32>) {
-    let histogram = merged_histogram(rows, seconds.clone());
-    // The rows know the largest latency exactly, the histogram to within its bin; no percentile
-    // may come out above it.
-    let in_window = rows.seconds.iter().filter(|row| seconds.contains(&row.second));
-    let exact = in_window.filter_map(|row| row.latency_ns_max).max();
-    let max = exact.or_else(|| histogram.max());
-    for (name, numerator, denominator) in QUANTILES {
-        let share = Ratio::new(numerator, denominator).unwrap_or(Ratio::ONE);
-        let value = histogram.quantile(share).map(|ns| max.map_or(ns, |max| ns.min(max)) as f64);
-        metrics.insert(format!("{prefix}_{name}"), value);
-    }
-    metrics.insert(format!("{prefix}_max"), max.map(|ns| ns as f64));
-}
-
-/// The latency distribution of all kinds of commands over a range of seconds.
-#[must_use]
-pub fn merged_histogram(rows: &PhaseRows, seconds: Range<u32>) -> Histogram {
-    let mut histogram = Histogram::new();
-    for row in rows.latencies.iter().filter(|row| seconds.contains(&row.second)) {
-        histogram.record_bin(row.lower_ns, row.count);
-    }
-    histogram
+/// Marks a mean rate over `rows` and what else is taken over them, where they mix two regimes.
+fn mixture_marks(
+    metrics: &Metrics,
+    rows: &[SecondRow],
+    (mean, others): (&str, &[&str]),
+    latencies: &str,
+) -> Vec<Mark> {
+    let ends = PERCENTILES.iter().map(|percentile| percentile.end).chain(["mean"]);
+    let latencies: Vec<String> = ends.map(|end| format!("{latencies}_{end}")).collect();
+    let others: Vec<&str> =
+        others.iter().copied().chain(latencies.iter().map(String::as_str)).collect();
+    mixture::marks(rows, metrics, mean, &others)
 }
 
 #[cfg(test)]
@@ -238,7 +241,8 @@ mod tests {
 
     #[test]
     fn percentiles_are_of_all_commands_and_within_the_bins() {
-        let figures = Consistency::of(&load(&[1_000; 100]), 50);
+        let figures = Consistency::of(&load(&[20_000; 100]), 50);
+        assert_eq!((figures.steady_commands, figures.marks.len()), (1_000_000, 0));
         for prefix in ["latency_ns", "latency_steady_ns"] {
             let get = |name: &str| figures.metric(&format!("{prefix}_{name}")).unwrap();
             assert!((1_000.0..1_008.0).contains(&get("p50")), "{}", get("p50"));
@@ -246,6 +250,21 @@ mod tests {
                 assert!((2_000_000.0..2_016_000.0).contains(&get(name)), "{}", get(name));
             }
         }
+    }
+
+    #[test]
+    fn a_mean_over_a_fall_is_marked_with_both_levels() {
+        let late = Consistency::of(&load(&levels(2_000, 1_700, 71_000, 11_900)), STEADY_FROM_S);
+        let find = |metric: &str| late.marks.iter().find(|mark| mark.metric == metric);
+        let mark = find("iops_steady_mean").unwrap();
+        let words = "mixes two regimes: 71,000 IOPS until 1,700 s, 12,000 IOPS from then on";
+        assert_eq!((mark.text.as_str(), mark.levels), (words, Some([71_000.0, 12_000.0])));
+        assert_eq!(find("latency_steady_ns_p99").unwrap().text, words);
+        assert_eq!((find("iops_steady_min"), find("latency_steady_ns_max")), (None, None));
+        let early = Consistency::of(&load(&levels(2_000, 300, 71_000, 11_900)), STEADY_FROM_S);
+        let of_steady = early.marks.iter().filter(|mark| mark.metric.contains("steady"));
+        assert_eq!(of_steady.count(), 0, "{:?}", early.marks);
+        assert!(early.marks.iter().any(|mark| mark.metric == "iops_mean"), "the whole load mixes");
     }
 
     #[test]
@@ -275,8 +294,8 @@ mod tests {
             Consistency::of(&PhaseRows::default(), 0).metrics.into_keys().collect();
         let want = "fall_start_s iops_peak_mean_first_60s iops_steady_cv iops_steady_max \
             iops_steady_mean iops_steady_min iops_steady_stddev last400_mean_over_stddev \
-            last400_stddev latency_ns_max latency_ns_p50 latency_ns_p99 latency_ns_p999 \
-            latency_ns_p9999 latency_steady_ns_max latency_steady_ns_p50 latency_steady_ns_p99 \
+            last400_stddev latency_ns_max latency_ns_mean latency_ns_p50 latency_ns_p99 latency_ns_p999 \
+            latency_ns_p9999 latency_steady_ns_max latency_steady_ns_mean latency_steady_ns_p50 latency_steady_ns_p99 \
             latency_steady_ns_p999 latency_steady_ns_p9999 seconds_below_half_mean_share \
             steady_start_s waf_steady";
         assert_eq!(names.join(" "), want);

@@ -5,8 +5,8 @@
 //! desktop's, so that "no" is a strong answer and "yes" one about this load. Where the test sets a rate, the MB/s
 //! are the test's own and say nothing about the drive: then only waits are judged.
 
-use super::consistency::merged_histogram;
 use super::findings::{count, percent, time};
+use super::latency::Latencies;
 use super::rates::{full_intervals, mb_per_s};
 use crate::rows::PhaseRows;
 use crate::schema::{Finding, Run};
@@ -34,7 +34,7 @@ impl Notice {
     #[must_use]
     pub fn of(rows: &PhaseRows, is_paced: bool) -> Self {
         let mut notice = Self::default();
-        for (lower_ns, bin) in merged_histogram(rows, 0..u32::MAX).bins() {
+        for (lower_ns, bin) in Latencies::of(rows, 0..u32::MAX).histogram().bins() {
             notice.commands += bin;
             if lower_ns >= WAIT_NS {
                 notice.waits += bin;

@@ -190,7 +190,7 @@ impl<'a> Replay<'a> {
             };
             let Some(tag) = self.free_tags.pop() else { return Ok(()) };
             let op = Op { tag, ..head.op };
-            self.outstanding[tag as usize] = 
+            self.outstanding[tag as usize] =
                 Some(Under { op, stream: head.stream, issued_ns: now_ns });
             target.submit(&[op]);
             let late_ns = self.ready_ns().map(|ready| now_ns.saturating_sub(ready));

@@ -154,7 +154,7 @@ impl Session {
             .map(|(op, errno)| command_failed(&op, errno, target.failure_words()));
         let start = recorder.start();
         let mut phase = phase_record(spec, spec.what.clone(), start, start);
-        phase.complete = matches!(end, Ok(End::Complete)) && failed.is_none();
+        phase.complete = matches!(end, Ok(End::Complete));
         (phase.ios, phase.bytes) = (recorder.ios, recorder.bytes);
         (phase.errors, phase.ios_after_end) = (recorder.errors, recorder.ios_after_end);
         phase.ios_unanswered = recorder.ios_unanswered;
@@ -224,8 +224,8 @@ fn overlong(spec: &PhaseSpec, phase: &Phase) -> RunError {
 /// A phase whose slowest command ended after it.
 fn late_ends(phase: &Phase, longest: Nanos) -> String {
     format!(
-        "phase `{}`: the longest latency, {}, is that of a command that was outstanding at its end; the {} commands \
-         that ended after the phase count into its latencies and not into its rates",
+        "phase `{}`: the longest latency, {}, is that of a command that was outstanding at its end; what ended after \
+         the phase (commands: {}) counts into its latencies and not into its rates",
         phase.name,
         time(longest.0 as f64),
         phase.ios_after_end + phase.ios_unanswered
@@ -235,8 +235,8 @@ fn late_ends(phase: &Phase, longest: Nanos) -> String {
 /// A phase with commands that failed, or were under way when the target was lost.
 fn unanswered(phase: &Phase, longest_ns: u64) -> String {
     format!(
-        "phase `{}`: {} commands had no answer and count into its latencies with the time that they waited; \
-         the longest latency is at least {}",
+        "phase `{}`: what had no answer (commands: {}) counts into its latencies with the time that it waited; the \
+         longest latency is at least {}",
         phase.name,
         phase.ios_unanswered,
         time(longest_ns as f64)

@@ -11,7 +11,7 @@
 use base::{Nanos, OpKind};
 use load::{Order, Pacing, Workload};
 use result::stats::notice::{self, Notice};
-use result::stats::{consistency::Consistency, findings};
+use result::stats::{consistency::Consistency, findings, latency};
 
 use super::precondition::{self, OnePass};
 use super::{Definition, Figures, Measured, Procedure, Site, open_loop, steps};
@@ -134,6 +134,7 @@ fn figures(measured: &Measured<'_>) -> Figures {
     for (name, value) in notice.metrics() {
         figures.metrics.insert(name.to_owned(), value);
     }
-    let Consistency { metrics, warnings, .. } = figures;
-    Figures { metrics, findings, warnings, ..Figures::default() }
+    let Consistency { metrics, mut marks, warnings, .. } = figures;
+    marks.extend(latency::cut_short(load.phase, &metrics, "latency_"));
+    Figures { metrics, marks, findings, warnings, ..Figures::default() }
 }

@@ -9,6 +9,7 @@ use base::OpKind;
 use load::{Order, Pacing, Workload};
 use result::schema::TableRow;
 use result::stats::findings;
+use result::stats::latency::{self, Latencies, PERCENTILES, Percentile};
 
 use super::{Definition, Figures, Measured, Procedure, Site, open_loop, rates, steps};
 use crate::error::RunError;
@@ -43,8 +44,8 @@ const STEPS: [(&str, OpKind, Order, &str); 3] = [
 /// The most commands outstanding where a rate is asked for and no depth: what SATA has.
 const PACED_QUEUE_DEPTH: u32 = 32;
 
-/// The percentiles of the table, by the end of their metric's name.
-const COLUMNS: [&str; 5] = ["p50", "p99", "p999", "p9999", "max"];
+/// The figures of the table, by the end of their metric's name.
+const COLUMNS: [&str; 6] = ["mean", "p50", "p99", "p999", "p9999", "max"];
 
 fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     let time = params.duration("time")?;
@@ -84,24 +85,67 @@ fn figures(measured: &Measured<'_>) -> Figures {
     for (name, _, _, label) in STEPS {
         let metric = format!("latency.{name}");
         let part = measured.complete(name);
-        rates::add_rates(&mut figures.metrics, &metric, part);
-        rates::add_latencies(&mut figures.metrics, &metric, part);
+        rates::add_rates(&mut figures, &metric, part);
+        rates::add_latencies(&mut figures, &metric, part);
         let value = |end: &str| {
             figures.metrics.get(&format!("{metric}.latency_ns_{end}")).copied().flatten()
         };
         let values = COLUMNS.map(value);
-        if let [Some(p50), _, _, Some(p9999), Some(max)] = values {
-            let text = format!(
-                "answers a {label} at {pace} in {} half the time, in {} in 9,999 of 10,000 cases, in {} at worst",
-                findings::time(p50),
-                findings::time(p9999),
-                findings::time(max)
-            );
-            let finding = rates::finding(measured, &format!("{metric}.latency_ns_p50"), &text);
+        if let Some(text) = part.and_then(|part| sentence(label, &pace, &part.latencies())) {
+            let finding = rates::finding(measured, &format!("{metric}.latency_ns_mean"), &text);
             figures.findings.push(finding);
         }
         table.rows.push(TableRow { label: label.to_owned(), values: values.to_vec() });
     }
     figures.tables.push(table);
     figures
+}
+
+/// The mean, the rarest percentile that there are commands for, and the slowest command; `None` if none ended.
+fn sentence(label: &str, pace: &str, latencies: &Latencies) -> Option<String> {
+    let (mean, max) = (latencies.mean_ns()?, latencies.max_ns()?);
+    let known = |percentile: &Percentile| {
+        let ns = latencies.percentile_ns(percentile.share())?;
+        Some(format!("in {} {}, ", findings::time(ns), percentile.cases))
+    };
+    let median = known(&PERCENTILES[0]).unwrap_or_default();
+    let rarest = PERCENTILES[1..].iter().rev().find_map(known).unwrap_or_default();
+    let [.., last] = PERCENTILES;
+    let is_complete = latencies.percentile_ns(last.share()).is_some();
+    let why = latency::too_few_words(latencies.commands());
+    let why =
+        if is_complete { String::new() } else { format!("; {why} for {} of them", last.words) };
+    Some(format!(
+        "answers a {label} at {pace} in {} on average, {median}{rarest}in {} at worst{why}",
+        findings::time(mean),
+        findings::time(max)
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::Histogram;
+
+    fn sentence_of(commands: u64) -> String {
+        let mut histogram = Histogram::new();
+        histogram.record_bin(100_000, commands);
+        sentence("random read", "QD 1", &Latencies::of_histogram(histogram)).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_sentence_names_the_rarest_case_that_there_are_commands_for() {
+        let of_all = sentence_of(100_000);
+        assert!(of_all.contains("in 9,999 of 10,000 cases, in"), "{of_all}");
+        assert!(!of_all.contains("too few"), "{of_all}");
+        let of_few = sentence_of(440);
+        assert!(of_few.contains("half the time") && !of_few.contains("cases"), "{of_few}");
+        assert!(
+            of_few.ends_with("at worst; too few commands (440) for 99.99% of them"),
+            "{of_few}"
+        );
+        let of_nine = sentence_of(9);
+        assert!(!of_nine.contains("half the time"), "{of_nine}");
+        assert_eq!(sentence_of(0), "");
+    }
 }

@@ -1,8 +1,9 @@
 //! What a test reads its figures from: the phases of a run and their rows.
 
-use base::{Histogram, OpKind, Ratio};
+use base::OpKind;
 use result::rows::PhaseRows;
 use result::schema::{Phase, Run};
+use result::stats::latency::Latencies;
 
 use crate::replay::Meter;
 
@@ -75,33 +76,25 @@ impl Part<'_> {
         self.rows.seconds.iter().filter_map(result::stats::rates::mb_per_s).collect()
     }
 
-    /// The latencies of one kind of command.
-    #[must_use]
-    pub fn latencies(&self, op: OpKind) -> Histogram {
-        self.rows.histogram(op, 0..u32::MAX)
-    }
-
     /// The latencies of all commands.
     #[must_use]
-    pub fn all_latencies(&self) -> Histogram {
-        let mut all = Histogram::new();
-        OpKind::ALL.iter().for_each(|&op| all.merge(&self.latencies(op)));
-        all
+    pub fn latencies(&self) -> Latencies {
+        Latencies::of(self.rows, 0..u32::MAX)
     }
 
-    /// A percentile of the latencies of all commands, in ns.
+    /// The latencies of one kind of command.
     #[must_use]
-    pub fn latency_ns(&self, share: Ratio) -> Option<f64> {
-        self.all_latencies().quantile(share).map(|ns| ns as f64)
+    pub fn latencies_of(&self, op: OpKind) -> Latencies {
+        Latencies::of_kind(self.rows, op)
     }
 
-    /// The mean latency of all commands, in ns, to within a bin and never above the largest.
+    /// The mean latency of all commands, in ns; `None` if none ended.
     #[must_use]
     pub fn latency_ns_mean(&self) -> Option<f64> {
-        self.all_latencies().mean().zip(self.latency_ns_max()).map(|(mean, max)| mean.min(max))
+        self.latencies().mean_ns()
     }
 
-    /// The largest latency of all, exact, in ns.
+    /// The largest latency of all, exact, in ns; `None` if no command ended.
     #[must_use]
     pub fn latency_ns_max(&self) -> Option<f64> {
         self.rows.seconds.iter().filter_map(|row| row.latency_ns_max).max().map(|ns| ns as f64)

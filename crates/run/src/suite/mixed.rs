@@ -6,7 +6,7 @@
 //! (`--set rate=1000`) IOPS are those asked for as long as the drive keeps up, and the percentiles say what
 //! the demand feels.
 
-use base::{OpKind, Ratio};
+use base::OpKind;
 use load::{Mix, Order, Pacing, Shares, Workload};
 use result::schema::TableRow;
 use result::stats::findings::count;
@@ -42,6 +42,16 @@ pub const DEFINITION: Definition = Definition {
     procedure,
     figures,
 };
+
+/// The latencies of the table: ends of their metrics' names, with words.
+const LATENCIES: [(&str, &str); 6] = [
+    ("latency_ns_mean_read", "read mean"),
+    ("latency_ns_p50_read", "read median"),
+    ("latency_ns_p99_read", "read p99"),
+    ("latency_ns_mean_write", "write mean"),
+    ("latency_ns_p50_write", "write median"),
+    ("latency_ns_p99_write", "write p99"),
+];
 
 fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     let time = params.duration("time")?;
@@ -82,20 +92,18 @@ const fn mix(read_percent: u8, deallocate_percent: u8, flush_percent: u8) -> Mix
 
 fn figures(measured: &Measured<'_>) -> Figures {
     let mut figures = Figures::default();
-    let columns = [("all", "IOPS"), ("rate", "MB/s"), ("read p99", "ns"), ("write p99", "ns")];
+    let latencies = LATENCIES.map(|(_, words)| (words, "ns"));
+    let columns = [[("all", "IOPS"), ("rate", "MB/s")].as_slice(), &latencies].concat();
     let mut table = rates::table("shares", "Mixed reads and writes", "reads", &columns);
     let percents = measured.run.config.get("read_percents").and_then(serde_json::Value::as_array);
     for percent in percents.into_iter().flatten().filter_map(serde_json::Value::as_u64) {
-        let name = format!("read{percent}");
-        let part = measured.complete(&name);
-        rates::add_rates(&mut figures.metrics, &format!("mixed.{name}"), part);
-        let p99 = |kind| {
-            let share = Ratio::new(99, 100).unwrap_or(Ratio::ONE);
-            part.and_then(|part| part.latencies(kind).quantile(share)).map(|ns| ns as f64)
-        };
-        let iops = part.and_then(|part| part.iops());
-        let rate = part.and_then(|part| part.mb_per_s());
-        let values = vec![iops, rate, p99(OpKind::Read), p99(OpKind::Write)];
+        let part = measured.complete(&format!("read{percent}"));
+        let metric = format!("mixed.read{percent}");
+        rates::add_rates(&mut figures, &metric, part);
+        rates::add_latencies_by_kind(&mut figures, &metric, part);
+        let value = |end: &str| figures.metrics.get(&format!("{metric}.{end}")).copied().flatten();
+        let ends = ["iops", "mb_per_s"].into_iter().chain(LATENCIES.map(|(end, _)| end));
+        let values = ends.map(value).collect();
         table.rows.push(TableRow { label: format!("{percent}%"), values });
     }
     let known = table.rows.iter().filter_map(|row| Some((row.label.as_str(), row.values[0]?)));

@@ -150,7 +150,7 @@ fn figures(measured: &Measured<'_>) -> Figures {
         }
         if state.phase.ends_with("write") {
             figures.metrics.insert(state.metric("energy_j_per_gb"), state.j_per_gb());
-            rates::add_rates(&mut figures.metrics, &format!("power.{}", state.phase), state.part);
+            rates::add_rates(&mut figures, &format!("power.{}", state.phase), state.part);
         }
         let values = vec![mean, max, state.j_per_gb(), rate];
         table.rows.push(TableRow { label: state.label.to_owned(), values });

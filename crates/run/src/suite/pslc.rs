@@ -100,7 +100,7 @@ fn figures(measured: &Measured<'_>) -> Figures {
         for (end, value) in ["fast_bytes", "fast_mb_per_s", "slow_mb_per_s"].iter().zip(&values) {
             figures.metrics.insert(format!("pslc.{phase}.{end}"), *value);
         }
-        rates::add_rates(&mut figures.metrics, &format!("pslc.{phase}"), measured.complete(&phase));
+        rates::add_rates(&mut figures, &format!("pslc.{phase}"), measured.complete(&phase));
         if let Some(fast) = found {
             let metric = format!("pslc.{phase}.fast_bytes");
             figures.findings.push(rates::finding(measured, &metric, &sentence(&fast, &label)));

@@ -5,7 +5,7 @@
 //! idle and flatten when all are busy; from there on only the latency rises. Depths above what a
 //! target takes at a time are reported as not supported.
 
-use base::{OpKind, Ratio};
+use base::OpKind;
 use load::{Order, Workload};
 use result::schema::TableRow;
 use result::stats::findings::count;
@@ -74,12 +74,15 @@ fn figures(measured: &Measured<'_>) -> Figures {
     for depth in depths.into_iter().flatten().filter_map(serde_json::Value::as_u64) {
         let parts = KINDS.map(|kind| (step(kind, depth), measured.complete(&step(kind, depth))));
         for (name, part) in &parts {
-            rates::add_rates(&mut figures.metrics, &format!("qd-sweep.{name}"), *part);
-            rates::add_latencies(&mut figures.metrics, &format!("qd-sweep.{name}"), *part);
+            rates::add_rates(&mut figures, &format!("qd-sweep.{name}"), *part);
+            rates::add_latencies(&mut figures, &format!("qd-sweep.{name}"), *part);
         }
-        let p99 = Ratio::new(99, 100).unwrap_or(Ratio::ONE);
         let iops = parts.iter().map(|(_, part)| part.and_then(|part| part.iops()));
-        let latency = parts.iter().map(|(_, part)| part.and_then(|part| part.latency_ns(p99)));
+        let p99 = |name: &str| {
+            let metric = format!("qd-sweep.{name}.latency_ns_p99");
+            figures.metrics.get(&metric).copied().flatten()
+        };
+        let latency = parts.iter().map(|(name, _)| p99(name));
         table
             .rows
             .push(TableRow { label: depth.to_string(), values: iops.chain(latency).collect() });

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use base::Ratio;
+use base::OpKind;
 use result::schema::{Finding, Table, TableColumn, TableRow};
 use result::stats::findings::subject;
+use result::stats::latency;
+use result::stats::mixture::{Mixture, Rate};
 
 use super::{Figures, Measured, Part};
 
@@ -17,35 +19,43 @@ pub(super) struct Named {
     pub(super) label: &'static str,
 }
 
-/// Percentiles by the end of their metric's name.
-const QUANTILES: [(&str, u64, u64); 4] =
-    [("p50", 1, 2), ("p99", 99, 100), ("p999", 999, 1_000), ("p9999", 9_999, 10_000)];
-
-/// `<test>.<step>.mb_per_s` and `.iops`; null for a step that has not run to its end.
-pub(super) fn add_rates(
-    metrics: &mut BTreeMap<String, Option<f64>>,
-    name: &str,
-    part: Option<Part<'_>>,
-) {
-    metrics.insert(format!("{name}.mb_per_s"), part.and_then(|part| part.mb_per_s()));
-    metrics.insert(format!("{name}.iops"), part.and_then(|part| part.iops()));
+/// `<test>.<step>.mb_per_s` and `.iops`, marked where they mix two regimes; null for a step that has not run to
+/// its end.
+pub(super) fn add_rates(figures: &mut Figures, name: &str, part: Option<Part<'_>>) {
+    let rates = [
+        ("mb_per_s", Rate::MbPerS, part.and_then(|part| part.mb_per_s())),
+        ("iops", Rate::Iops, part.and_then(|part| part.iops())),
+    ];
+    for (end, rate, value) in rates {
+        let metric = format!("{name}.{end}");
+        let mixture = part.and_then(|part| Mixture::of(&part.rows.seconds, rate));
+        figures.marks.extend(mixture.map(|mixture| mixture.mark(&metric, rate)));
+        figures.metrics.insert(metric, value);
+    }
 }
 
-/// `<test>.<step>.latency_ns_p50` and so on, and the largest.
-pub(super) fn add_latencies(
-    metrics: &mut BTreeMap<String, Option<f64>>,
-    name: &str,
-    part: Option<Part<'_>>,
-) {
-    let max = part.and_then(|part| part.latency_ns_max());
-    for (end, numerator, denominator) in QUANTILES {
-        let share = Ratio::new(numerator, denominator).unwrap_or(Ratio::ONE);
-        let value = part.and_then(|part| part.latency_ns(share));
-        // The maximum is exact, percentiles are to within a bin.
-        let value = value.map(|ns| max.map_or(ns, |max| ns.min(max)));
-        metrics.insert(format!("{name}.latency_ns_{end}"), value);
+/// `<test>.<step>.latency_ns_mean`, the percentiles and the largest, with what must be known of them; null for a
+/// step that has not run to its end.
+pub(super) fn add_latencies(figures: &mut Figures, name: &str, part: Option<Part<'_>>) {
+    let latencies = part.map(|part| part.latencies()).unwrap_or_default();
+    latencies.add_to(&mut figures.metrics, &mut figures.marks, &format!("{name}.latency_ns"), "");
+    mark_cut_latencies(figures, name, part);
+}
+
+/// The same by kind of command: `<test>.<step>.latency_ns_mean_read`, `_write` and so on.
+pub(super) fn add_latencies_by_kind(figures: &mut Figures, name: &str, part: Option<Part<'_>>) {
+    for op in [OpKind::Read, OpKind::Write] {
+        let latencies = part.map(|part| part.latencies_of(op)).unwrap_or_default();
+        let (prefix, suffix) = (format!("{name}.latency_ns"), format!("_{}", op.name()));
+        latencies.add_to(&mut figures.metrics, &mut figures.marks, &prefix, &suffix);
     }
-    metrics.insert(format!("{name}.latency_ns_max"), max);
+    mark_cut_latencies(figures, name, part);
+}
+
+fn mark_cut_latencies(figures: &mut Figures, name: &str, part: Option<Part<'_>>) {
+    let Some(part) = part else { return };
+    let prefix = format!("{name}.latency_ns");
+    figures.marks.extend(latency::cut_short(part.phase, &figures.metrics, &prefix));
 }
 
 /// Rates of every step as metrics, and a table of them.
@@ -55,7 +65,7 @@ pub(super) fn of_steps(measured: &Measured<'_>, title: &str, steps: &[Named]) ->
     let mut rows = Vec::new();
     for Named { phase, label } in steps {
         let part = measured.complete(phase);
-        add_rates(&mut figures.metrics, &format!("{test}.{phase}"), part);
+        add_rates(&mut figures, &format!("{test}.{phase}"), part);
         let values = vec![part.and_then(|part| part.mb_per_s()), part.and_then(|part| part.iops())];
         rows.push(TableRow { label: (*label).to_owned(), values });
     }

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 
 use base::{Bytes, OpKind, Ratio};
 use result::schema::{Finding, Table, TableColumn, TableRow};
+use result::stats::latency::{self, Latencies, PERCENTILES};
 
 use super::measured::Part;
 use super::{Action, Definition, Figures, Measured, PhaseSpec, Procedure, Site, steps};
@@ -209,7 +210,7 @@ fn figures(measured: &Measured<'_>) -> Figures {
     let (Some(part), Some(meter)) = (measured.part(REPLAY), measured.replay) else {
         return Figures::default();
     };
-    let mut metrics = BTreeMap::new();
+    let (mut metrics, mut marks) = (BTreeMap::new(), Vec::new());
     let totals = &meter.totals;
     for (suffix, total) in [("", totals.all), ("_read", totals.reads), ("_write", totals.writes)] {
         let busy_s = (total.ios > 0).then_some(total.busy_ns as f64 / 1e9);
@@ -217,25 +218,19 @@ fn figures(measured: &Measured<'_>) -> Figures {
         metrics.insert(format!("busy_time_s{suffix}"), busy_s);
         metrics.insert(format!("avg_service_time_us{suffix}"), total.service_us());
     }
-    for (name, numerator, denominator) in
-        [("p50", 1, 2), ("p99", 99, 100), ("p999", 999, 1000), ("p9999", 9999, 10000)]
-    {
-        let share = Ratio::new(numerator, denominator).unwrap_or(Ratio::ONE);
-        metrics.insert(format!("latency_ns_{name}"), part.latency_ns(share));
-        for (suffix, op) in [("_read", OpKind::Read), ("_write", OpKind::Write)] {
-            let ns = part.latencies(op).quantile(share).map(|ns| ns as f64);
-            metrics.insert(format!("latency_ns_{name}{suffix}"), ns);
-        }
-        let late = meter.lateness.quantile(share).map(|ns| ns as f64);
-        metrics.insert(format!("issue_lateness_ns_{name}"), late);
+    let latencies = part.latencies();
+    latencies.add_to(&mut metrics, &mut marks, "latency_ns", "");
+    for (suffix, op) in [("_read", OpKind::Read), ("_write", OpKind::Write)] {
+        part.latencies_of(op).add_to(&mut metrics, &mut marks, "latency_ns", suffix);
     }
-    metrics.insert("latency_ns_max".to_owned(), part.latency_ns(Ratio::ONE));
-    metrics.insert("issue_lateness_ns_max".to_owned(), meter.lateness.max().map(|ns| ns as f64));
+    let lateness = Latencies::of_histogram(meter.lateness.clone());
+    lateness.add_to(&mut metrics, &mut marks, "issue_lateness_ns", "");
+    marks.extend(latency::cut_short(part.phase, &metrics, "latency_ns"));
     metrics.insert("queue_depth_mean".to_owned(), meter.depth_mean());
     metrics.insert("queue_depth_1_share".to_owned(), meter.depth_1_share());
     let findings = finding(measured, meter).into_iter().collect();
     let tables = [Some(kinds(part, meter)), groups(meter)].into_iter().flatten().collect();
-    Figures { metrics, tables, findings, ..Figures::default() }
+    Figures { metrics, marks, tables, findings, ..Figures::default() }
 }
 
 fn config(measured: &Measured<'_>, name: &str) -> String {
@@ -265,17 +260,15 @@ fn column(name: &str, unit: &str) -> TableColumn {
 
 /// The figures of the reviews: of all commands, reads and writes.
 fn kinds(part: Part<'_>, meter: &Meter) -> Table {
-    let shares = [Ratio::new(1, 2), Ratio::new(99, 100), Ratio::new(999, 1000)]
-        .map(|share| share.unwrap_or(Ratio::ONE));
-    let row = |label: &str, total: &Total, latency_ns: &dyn Fn(Ratio) -> Option<f64>| {
+    let row = |label: &str, total: &Total, latencies: &Latencies| {
         let busy_s = (total.ios > 0).then_some(total.busy_ns as f64 / 1e9);
         let values = [total.mb_per_s(), busy_s, total.service_us()];
-        let values = values.into_iter().chain(shares.map(latency_ns)).collect();
-        TableRow { label: label.to_owned(), values }
-    };
-    let of = |op: OpKind| {
-        let latencies = part.latencies(op);
-        move |share| latencies.quantile(share).map(|ns| ns as f64)
+        let shares = PERCENTILES[..3].iter().map(|percentile| percentile.share());
+        let percentiles = shares.map(|share| latencies.percentile_ns(share));
+        TableRow {
+            label: label.to_owned(),
+            values: values.into_iter().chain(percentiles).collect(),
+        }
     };
     let totals = &meter.totals;
     Table {
@@ -291,9 +284,9 @@ fn kinds(part: Part<'_>, meter: &Meter) -> Table {
             column("p99.9", "ns"),
         ],
         rows: vec![
-            row("all", &totals.all, &|share| part.latency_ns(share)),
-            row("reads", &totals.reads, &of(OpKind::Read)),
-            row("writes", &totals.writes, &of(OpKind::Write)),
+            row("all", &totals.all, &part.latencies()),
+            row("reads", &totals.reads, &part.latencies_of(OpKind::Read)),
+            row("writes", &totals.writes, &part.latencies_of(OpKind::Write)),
         ],
         conditions: BTreeMap::new(),
     }

@@ -84,7 +84,7 @@ fn figures(measured: &Measured<'_>) -> Figures {
         for kind in [OpKind::Read, OpKind::Write] {
             let name = step(kind, block);
             let part = measured.complete(&name);
-            rates::add_rates(&mut figures.metrics, &format!("sweep.{name}"), part);
+            rates::add_rates(&mut figures, &format!("sweep.{name}"), part);
             values.push(part.and_then(|part| part.mb_per_s()));
         }
         table.rows.push(TableRow { label: Bytes(block.into()).to_string(), values });

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use result::schema::TableRow;
+use result::stats::mixture::{Mixture, Rate};
 use result::stats::summary::{Summary, quantile};
 
 use super::{Figures, Measured, rates};
@@ -67,6 +68,11 @@ pub(super) fn figures(measured: &Measured<'_>, title: &str, passes: &[&str]) -> 
         let pass = Pass::of(measured, name);
         let metric = format!("{test}.{name}");
         add_pass(&mut figures.metrics, &metric, pass);
+        let rows = measured.complete(name).map_or(&[][..], |part| &part.rows.seconds);
+        if let Some(mixture) = Mixture::of(rows, Rate::MbPerS) {
+            let metric = format!("{metric}.mb_per_s");
+            figures.marks.push(mixture.mark(&metric, Rate::MbPerS));
+        }
         let values = match pass {
             Some(pass) => pass.values().map(|(_, value)| Some(value)).to_vec(),
             None => vec![None; 4],

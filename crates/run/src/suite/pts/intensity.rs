@@ -16,8 +16,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use base::{Bytes, Histogram, Nanos, OpKind, Ratio};
 use load::{Mix, Order, Workload};
-use result::schema::{Table, TableRow};
+use result::schema::{Mark, Table, TableRow};
 use result::stats::findings::{count, time};
+use result::stats::latency;
 use result::stats::steady::PTS_ROUNDS_MAX;
 
 use super::{
@@ -273,7 +274,8 @@ fn add_points(figures: &mut Figures, measured: &Measured<'_>, title: &str, point
     let mut table = rates::table("points", &title, "point", &columns);
     for ((name, words), (oio, part)) in POINTS.iter().zip(points.0.into_iter().zip(points.1)) {
         let metric = format!("{test}.{name}");
-        let max = part.and_then(|part| part.latency_ns_max());
+        let latencies = part.map(|part| part.latencies()).unwrap_or_default();
+        let max = latencies.max_ns();
         let mut values = vec![oio.map(|oio| oio as f64), part.and_then(|part| part.iops())];
         values.push(part.and_then(|part| part.latency_ns_mean()));
         figures.metrics.insert(format!("{metric}.outstanding"), values[0]);
@@ -281,9 +283,12 @@ fn add_points(figures: &mut Figures, measured: &Measured<'_>, title: &str, point
         figures.metrics.insert(format!("{metric}.latency_ns_mean"), values[2]);
         for (end, _, numerator, denominator) in QUANTILES {
             let share = Ratio::new(numerator, denominator).unwrap_or(Ratio::ONE);
-            let value = part.and_then(|part| part.latency_ns(share));
-            let value = value.zip(max).map(|(ns, max)| ns.min(max));
-            figures.metrics.insert(format!("{metric}.latency_ns_{end}"), value);
+            let value = latencies.demanded_percentile_ns(share);
+            let end = format!("{metric}.latency_ns_{end}");
+            if value.is_some() && latencies.percentile_ns(share).is_none() {
+                figures.marks.push(demanded(&end, latencies.commands()));
+            }
+            figures.metrics.insert(end, value);
             values.push(value);
         }
         figures.metrics.insert(format!("{metric}.latency_ns_max"), max);
@@ -291,15 +296,17 @@ fn add_points(figures: &mut Figures, measured: &Measured<'_>, title: &str, point
         table.rows.push(TableRow { label: format!("{name}: {words}"), values });
     }
     table.conditions = conditions(measured);
+    let commands = points.1[2].map_or(0, |part| part.latencies().commands());
     let five_nines = table.rows[2].values[QUANTILES.len() + 2];
     let [_, _, (most, within)] = [0, 1, 2].map(|at| (table.rows[at].values[1], five_nines));
     if let (Some(one), Some(most), Some(within), Some(oio)) =
         (table.rows[0].values[1], most, within, points.0[2])
     {
         let text = format!(
-            "does {} IOPS with {oio} commands outstanding, where 99.999% respond within {}, and {} one at \
+            "does {} IOPS with {oio} commands outstanding, where 99.999% of {} respond within {}, and {} one at \
              a time",
             count(most),
+            count(commands as f64),
             time(within),
             count(one)
         );
@@ -309,12 +316,18 @@ fn add_points(figures: &mut Figures, measured: &Measured<'_>, title: &str, point
     figures.tables.push(histogram_table(measured, points.1));
 }
 
+/// A percentile that the specification demands and that too few commands carry.
+fn demanded(metric: &str, commands: u64) -> Mark {
+    let mark = latency::too_few(metric, commands);
+    Mark { text: format!("{}, given because the SNIA PTS demands it", mark.text), ..mark }
+}
+
 /// Share of the commands in each class of response time, 1, 2 and 5 to the decade.
 fn histogram_table(measured: &Measured<'_>, parts: [Option<Part<'_>>; 3]) -> Table {
     let columns = POINTS.map(|(name, _)| (name, "%"));
     let title = "Response time histogram";
     let mut table = rates::table("histogram", title, "up to", &columns);
-    let histograms = parts.map(|part| part.map(|part| part.all_latencies()));
+    let histograms = parts.map(|part| part.map(|part| part.latencies().histogram().clone()));
     let longest = histograms.iter().flatten().filter_map(Histogram::max).max().unwrap_or(0);
     let mut below = [0; 3];
     for edge_ns in edges() {
