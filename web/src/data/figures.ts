@@ -64,6 +64,11 @@ type Row = [name: string, label: string, unit: Unit, better: Figure["better"], m
 function latencyRows(prefix: string): Row[] {
   const rows: [end: string, label: string, meaning: string][] = [
     [
+      "mean",
+      "Mean",
+      "All latencies added up, divided by their number. At a fixed queue depth it mirrors the IOPS.",
+    ],
+    [
       "p50",
       "Median (p50)",
       "Half of all commands took no longer than this. At a fixed queue depth it mostly mirrors the IOPS.",
@@ -354,6 +359,11 @@ function known(value: number | null | undefined): value is number {
 export function metricOf(run: Run, name: string): number | null {
   const value = run.view.metrics[name];
   return known(value) ? value : null;
+}
+
+/** What must be known of a figure before it is used, in words; empty where there is nothing. */
+export function marksOf(run: Run, name: string): string[] {
+  return run.view.marks.filter(({ metric }) => metric === name).map(({ text }) => text);
 }
 
 const FIRST_MINUTE = "iops_peak_mean_first_60s";

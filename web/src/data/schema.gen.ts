@@ -78,6 +78,10 @@ export interface RunView {
    */
   latency_bins: [number, number][];
   /**
+   * What must be known of single figures before they are used.
+   */
+  marks: Mark[];
+  /**
    * Figures by name; null where unknown.
    */
   metrics: {
@@ -207,6 +211,31 @@ export interface HealthRow {
   unit: string;
 }
 /**
+ * What must be known of a figure before it is used.
+ */
+export interface Mark {
+  /**
+   * What it is about.
+   */
+  kind: "too-few-commands" | "at-least" | "two-regimes";
+  /**
+   * Of a mean that mixes two regimes: that of the first and that of the second, in the unit of the metric; or
+   * missing if the metric is no such mean.
+   *
+   * @minItems 2
+   * @maxItems 2
+   */
+  levels?: [number, number, ...number[]] | null;
+  /**
+   * Name of the metric.
+   */
+  metric: string;
+  /**
+   * The same in words, with what led to it.
+   */
+  text: string;
+}
+/**
  * A phase that went over the address space zone by zone: columns of equal length.
  */
 export interface Pass {
@@ -248,9 +277,20 @@ export interface Phase {
    */
   ios: number;
   /**
-   * Commands submitted in time that ended after the phase; in no series and no histogram.
+   * Commands submitted in time that ended after the phase: counted in its latencies, under its last second,
+   * and in no rate. In old files they are in no latency either.
    */
   ios_after_end: number;
+  /**
+   * Commands of an open loop that were due within the phase and found no room in the queue: in no latency
+   * and in no rate. Missing where there were none, and in old files.
+   */
+  ios_not_issued?: number;
+  /**
+   * Commands without an answer: they failed, or the target was lost. They are counted in the latencies with the
+   * time that they had waited, and in no rate. Missing where there were none, and in old files.
+   */
+  ios_unanswered?: number;
   /**
    * `purge`, `fill`, `load`, …
    */

@@ -78,7 +78,7 @@ function phasesTable(phases: readonly Phase[], whose: string): HTMLElement {
       h(
         "p",
         { class: "quiet small" },
-        "Late: submitted in time, ended after the step; counted nowhere else.",
+        "Late: submitted in time, ended after the step; counted in its latencies, not in its rates.",
       ),
   );
 }

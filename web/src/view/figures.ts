@@ -10,6 +10,7 @@ import { spareLabel } from "../data/load";
 import { aside, bringIntoView, h, scroller } from "../dom";
 import { copyButton } from "./copy";
 import { term } from "./hint";
+import { markSign } from "./mark";
 import { driveName, statusChip } from "./name";
 
 export function figuresTable(title: string, runs: readonly Run[], app?: App): HTMLElement {
@@ -59,6 +60,8 @@ export function figuresTable(title: string, runs: readonly Run[], app?: App): HT
         runs.length > 1 &&
           `★ best in its row, among complete runs${app ? " of one length under the same load" : " with the same parameters"}. `,
         "– not known.",
+        runs.some(({ view }) => view.marks.length > 0) &&
+          " * something must be known of this figure: point at the star.",
         figures.some(({ meaning }) => meaning !== "") && " Point at a figure’s name for its meaning.",
       ),
       copyButton("Copy as CSV", () => csv(runs)),
@@ -108,6 +111,7 @@ function row(figure: Figure, runs: readonly Run[], best: ReadonlySet<Run>): HTML
               h("span", { class: "sr-only" }, "not known"),
             ]
           : shownOf(figure, run, runs),
+        markSign(run, figure.name),
       );
     }),
   );

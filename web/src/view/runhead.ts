@@ -1,11 +1,12 @@
 // What is on the graphs: one run with its main figures, or the legend of a comparison.
 
 import { type App, type Shown, shownRuns } from "../app";
-import { figureOf, metricOf, shown } from "../data/figures";
+import { figureOf, marksOf, metricOf, shown } from "../data/figures";
 import type { Run } from "../data/load";
 import { aside, h, scroller } from "../dom";
 import { choiceChanged } from "../state";
 import { statusSentence, warningList } from "./findings";
+import { markSign } from "./mark";
 import { runName, statusChip, swatch } from "./name";
 
 /** Each says what part of the run it is of: "steady" without a word more, or the whole of it. */
@@ -47,6 +48,7 @@ function single(run: Run): (HTMLElement | null)[] {
           { class: "tile" },
           h("dt", {}, label),
           h("dd", {}, shown(figureOf(metric), metricOf(run, metric))),
+          marksOf(run, metric).map((text) => h("dd", { class: "mark" }, text)),
         ),
       ),
     ),
@@ -78,7 +80,9 @@ function legend(runs: readonly Shown[]): (HTMLElement | null)[] {
           "tr",
           {},
           h("th", { scope: "row" }, swatch(color), runName(run), " ", statusChip(run)),
-          TILES.map(([metric]) => h("td", {}, shown(figureOf(metric), metricOf(run, metric)))),
+          TILES.map(([metric]) =>
+            h("td", {}, shown(figureOf(metric), metricOf(run, metric)), markSign(run, metric)),
+          ),
         ),
       ),
     ),

@@ -6,6 +6,8 @@ import type { Table } from "../data/schema.gen";
 import { aside, h, scroller } from "../dom";
 import { plainRunName, runName } from "./name";
 
+const NOT_KNOWN = "not measured, or of too few commands";
+
 /** Values of this unit get a bar: more of it is better. */
 const BARRED = new Set(["MB/s", "IOPS"]);
 
@@ -56,8 +58,8 @@ function cell(value: number | null, unit: string, top: number): HTMLElement {
     return h(
       "td",
       {},
-      h("span", { "aria-hidden": "true", title: "not measured" }, "–"),
-      h("span", { class: "sr-only" }, "not measured"),
+      h("span", { "aria-hidden": "true", title: NOT_KNOWN }, "–"),
+      h("span", { class: "sr-only" }, NOT_KNOWN),
     );
   }
   const share = BARRED.has(unit) && top > 0 ? (100 * value) / top : null;

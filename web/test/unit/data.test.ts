@@ -23,6 +23,29 @@ const byVariant = (name: string, variant: string) => {
 const even = byVariant("Fixture Even 480", "default");
 const stopped = byVariant("Fixture Block 1000", "default");
 
+const TOO_FEW = {
+  metric: "latency_steady_ns_p9999",
+  kind: "too-few-commands" as const,
+  text: "too few commands (440)",
+};
+
+describe("marks", () => {
+  test("a figure says what must be known of it, whether it has a value or not", () => {
+    const text = "mixes two regimes: 90,000 IOPS until 20 s, 30,000 IOPS from then on";
+    const mean = {
+      metric: "iops_steady_mean",
+      kind: "two-regimes" as const,
+      text,
+      levels: [9e4, 3e4] as [number, number],
+    };
+    const [marked] = libraryOf(reportOf([runOf({ ...SHAPES[0], marks: [TOO_FEW, mean] }, 1)])).runs;
+    expect(figures.marksOf(marked, "iops_steady_mean")).toEqual([text]);
+    expect(figures.marksOf(marked, "latency_steady_ns_p9999")).toEqual(["too few commands (440)"]);
+    expect(figures.marksOf(marked, "iops_steady_min")).toEqual([]);
+    expect(figures.marksOf(even, "iops_steady_mean")).toEqual([]);
+  });
+});
+
 describe("loading", () => {
   test("variants of one drive share its button", () => {
     expect(library.drives.map((drive) => drive.runs.length)).toEqual([2, 2, 2, 1, 1]);

@@ -1,8 +1,9 @@
 //! `ssdlab show`: a summary of runs in the terminal.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
-use result::schema::{Run, RunStatus, Table, TableColumn};
+use result::schema::{Mark, MarkKind, Run, RunStatus, Table, TableColumn};
 use result::stats::difference::differences;
 use result::stats::findings::percent;
 use result::stats::health::{HealthRow, HealthSummary};
@@ -27,7 +28,7 @@ enum Unit {
 }
 
 /// Figures in the order in which they are read.
-const FIGURES: [(&str, &str, Unit); 36] = [
+const FIGURES: [(&str, &str, Unit); 38] = [
     ("iops_peak_mean_first_60s", "mean of the first 60 s", Unit::Iops),
     ("iops_mean", "mean of the whole load", Unit::Iops),
     ("iops_steady_mean", "steady mean", Unit::Iops),
@@ -38,11 +39,13 @@ const FIGURES: [(&str, &str, Unit); 36] = [
     ("last400_stddev", "last 400 s: standard deviation", Unit::Iops),
     ("last400_mean_over_stddev", "last 400 s: mean / standard deviation", Unit::Plain),
     ("seconds_below_half_mean_share", "seconds below half the mean", Unit::Share),
+    ("latency_ns_mean", "latency, mean", Unit::Latency),
     ("latency_ns_p50", "latency, median", Unit::Latency),
     ("latency_ns_p99", "latency, 99%", Unit::Latency),
     ("latency_ns_p999", "latency, 99.9%", Unit::Latency),
     ("latency_ns_p9999", "latency, 99.99%", Unit::Latency),
     ("latency_ns_max", "latency, largest", Unit::Latency),
+    ("latency_steady_ns_mean", "steady latency, mean", Unit::Latency),
     ("fall_start_s", "the fall begins", Unit::Seconds),
     ("steady_start_s", "steady state begins", Unit::Seconds),
     ("avg_data_rate_mb_per_s", "average data rate", Unit::MbPerS),
@@ -123,12 +126,9 @@ pub fn print_summary(run: &Run, dir: &Path) {
             phase.what
         );
     }
-    let figure = |(name, label, unit): &(&str, &str, Unit)| {
-        let value = run.metrics.get(*name).copied().flatten()?;
-        Some(vec![format!("  {label}"), shown(value, *unit)])
-    };
-    table::print(&FIGURES.iter().filter_map(figure).collect::<Vec<_>>());
+    table::print(&FIGURES.iter().filter_map(|row| figure(run, *row)).collect::<Vec<_>>());
     print_tables(&run.tables);
+    print_marks(&run.marks);
     run.health.as_ref().and_then(HealthSummary::of).iter().for_each(print_health);
     if let Some(verdict) = &run.verdict {
         data!("  verdict: {}", verdict.text);
@@ -138,6 +138,40 @@ pub fn print_summary(run: &Run, dir: &Path) {
     }
     for warning in &run.warnings {
         data!("  warning: {warning}");
+    }
+}
+
+/// A figure with what must be known of it; one that is missing has a line where a mark says why.
+fn figure(run: &Run, (name, label, unit): (&str, &str, Unit)) -> Option<Vec<String>> {
+    let value = run.metrics.get(name).copied().flatten();
+    let marks: Vec<_> = run.marks.iter().filter(|mark| mark.metric == name).collect();
+    if value.is_none() && marks.is_empty() {
+        return None;
+    }
+    let value = value.map_or_else(|| "-".to_owned(), |value| shown(value, unit));
+    let texts: Vec<_> = marks.iter().map(|mark| mark.text.as_str()).collect();
+    Some(vec![format!("  {label}"), value, texts.join("; ")])
+}
+
+/// The marks of figures that have no line of their own: under what they are about, each text once.
+fn print_marks(marks: &[Mark]) {
+    let has_line = |mark: &&Mark| FIGURES.iter().any(|(name, ..)| *name == mark.metric);
+    let others: Vec<_> = marks.iter().filter(|mark| !has_line(mark)).collect();
+    for (kind, heading) in [
+        (MarkKind::TooFewCommands, "A percentile takes ten commands beyond it:"),
+        (MarkKind::AtLeast, "Latencies that were cut short:"),
+        (MarkKind::TwoRegimes, "Figures over two regimes:"),
+    ] {
+        let mut by_text: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for mark in others.iter().filter(|mark| mark.kind == kind) {
+            by_text.entry(&mark.text).or_default().push(&mark.metric);
+        }
+        if !by_text.is_empty() {
+            data!("  {heading}");
+        }
+        for (text, metrics) in by_text {
+            data!("    {}: {text}", metrics.join(", "));
+        }
     }
 }
 
