@@ -9,8 +9,9 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Version of `run.json` and of the Parquet columns that this build writes.
-pub const SCHEMA_VERSION: u32 = 1;
+/// Version of `run.json` and of the Parquet columns that this build writes. Since version 2 histograms count
+/// commands that ended after their phase, and those without an answer.
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// The JSON Schemas of `run.json` and of the report's document: file name below `schema/` and
 /// content. The committed files are these, word for word.
@@ -287,7 +288,7 @@ pub struct Phase {
     /// Commands that failed.
     pub errors: u64,
     /// Commands submitted in time that ended after the phase: counted in its latencies, under its last second,
-    /// and in no rate. In old files they are in no latency either.
+    /// and in no rate. Up to version 1 they are in no latency either.
     pub ios_after_end: u64,
     /// Commands without an answer: they failed, or the target was lost. They are counted in the latencies with the
     /// time that they had waited, and in no rate. Missing where there were none, and in old files.
@@ -299,6 +300,17 @@ pub struct Phase {
     pub ios_not_issued: u64,
     /// True where the phase ran to its own end.
     pub complete: bool,
+}
+
+impl Phase {
+    /// Commands in its histogram, in a run of this version.
+    #[must_use]
+    pub fn ios_in_latencies(&self, schema_version: u32) -> u64 {
+        if schema_version < 2 {
+            return self.ios;
+        }
+        self.ios.saturating_add(self.ios_after_end).saturating_add(self.ios_unanswered)
+    }
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]

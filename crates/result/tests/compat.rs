@@ -7,12 +7,14 @@ mod common;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use base::OpKind;
 use common::{add_phase, load_rows, run_named};
 use result::report::build;
 use result::rows::PhaseRows;
-use result::schema::{Run, RunStatus, SCHEMA_VERSION};
+use result::schema::{Phase, Run, RunStatus, SCHEMA_VERSION};
 use result::stats::consistency::Consistency;
 use result::stats::findings;
+use result::stats::latency::cut_short;
 use result::store::{RunDir, RunWriter};
 
 const RUN_ID: &str = "20261121-031500-consistency-example-480-default-0000";
@@ -22,14 +24,24 @@ fn compat_dir(version: u32) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/compat/v{version}"))
 }
 
-/// Writes the example below `library`, as a run would; returns what it should be read as.
-fn write_example(library: &Path) -> (Run, PhaseRows) {
-    let mut run = run_named(RUN_ID);
+/// Writes the example below `library`, as a run would; returns what it should be read as. In that of version 2 a
+/// command of the load ends after it, and another one has no answer.
+fn write_example(library: &Path, version: u32) -> (Run, PhaseRows) {
+    let mut run = Run { schema_version: version, ..run_named(RUN_ID) };
     let mut writer = RunWriter::create(library, &run).unwrap();
     add_phase(&mut writer, &mut run, "fill", &load_rows(10, 10));
-    let rows = load_rows(120, 30);
+    let mut rows = load_rows(120, 30);
+    if version >= 2 {
+        rows.count_late(&[(OpKind::Write, 7_000_000_000), (OpKind::Write, 9_000_000_000)]);
+    }
     add_phase(&mut writer, &mut run, "load", &rows);
+    let late = u64::from(version >= 2);
+    run.phases[1] = Phase { ios_after_end: late, ios_unanswered: late, ..run.phases[1].clone() };
     let figures = Consistency::of(&rows, STEADY_FROM_S);
+    if version >= 2 {
+        run.marks.clone_from(&figures.marks);
+        run.marks.extend(cut_short(&run.phases[1], &figures.metrics, "latency_"));
+    }
     run.findings = findings::consistency(&run, &rows, &figures);
     run.warnings.clone_from(&figures.warnings);
     run.metrics = figures.metrics;
@@ -40,12 +52,17 @@ fn write_example(library: &Path) -> (Run, PhaseRows) {
 }
 
 #[test]
-fn version_1_stays_readable() {
+fn versions_stay_readable() {
+    for version in 1..=SCHEMA_VERSION {
+        is_readable(version);
+    }
+}
+
+fn is_readable(version: u32) {
     let scratch = tempfile::tempdir().unwrap();
-    let (run, rows) = write_example(scratch.path());
-    let committed = compat_dir(1);
-    if std::env::var_os("SSDLAB_REGENERATE").is_some() {
-        assert_eq!(SCHEMA_VERSION, 1, "the example of version 1 is history, leave it alone");
+    let (run, rows) = write_example(scratch.path(), version);
+    let committed = compat_dir(version);
+    if std::env::var_os("SSDLAB_REGENERATE").is_some() && version == SCHEMA_VERSION {
         fs::create_dir_all(&committed).unwrap();
         for entry in fs::read_dir(scratch.path().join(RUN_ID)).unwrap() {
             let from = entry.unwrap().path();
@@ -53,7 +70,8 @@ fn version_1_stays_readable() {
         }
     }
     let dir = RunDir::open(&committed).unwrap();
-    assert_eq!(dir.run().schema_version, 1);
+    assert_eq!(dir.run().schema_version, version);
+    assert_eq!(dir.run().marks, run.marks);
     assert_eq!(dir.contradictions().unwrap(), Vec::<String>::new());
     assert_eq!(dir.run().phases, run.phases);
     assert_eq!(dir.run().target, run.target);

@@ -207,7 +207,7 @@ fn the_storage_benches_reach_their_depths_and_report_all_figures() {
             for name in ["avg_data_rate_mb_per_s", "busy_time_s", "avg_service_time_us"] {
                 assert!(metric(&outcome, &format!("{name}{suffix}")) > 0.0);
             }
-            assert!(metric(&outcome, &format!("latency_ns_p99{suffix}")) > 0.0);
+            assert!(metric(&outcome, &format!("latency_ns_p50{suffix}")) > 0.0);
         }
         assert!(outcome.run.findings[0].text.contains("synthesised"), "{:?}", outcome.run.findings);
         assert_eq!(outcome.run.config["trace_origin"], "synthesised");

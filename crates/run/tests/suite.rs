@@ -185,7 +185,7 @@ fn labels_say_what_was_run() {
 fn reads_wait_behind_writes() {
     let outcome = on_small_drive("mixed", "time=2s read_percents=100,50");
     let table = &outcome.run.tables[0];
-    let read_p99 = |row: usize| table.rows[row].values[2].unwrap();
+    let read_p99 = |row: usize| table.rows[row].values[4].unwrap();
     assert!(read_p99(1) > 2.0 * read_p99(0), "{table:#?}");
 }
 

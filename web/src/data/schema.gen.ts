@@ -278,7 +278,7 @@ export interface Phase {
   ios: number;
   /**
    * Commands submitted in time that ended after the phase: counted in its latencies, under its last second,
-   * and in no rate. In old files they are in no latency either.
+   * and in no rate. Up to version 1 they are in no latency either.
    */
   ios_after_end: number;
   /**

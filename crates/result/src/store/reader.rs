@@ -9,7 +9,7 @@ use super::checksum::{self, LATENCY_COLUMNS, SERIES_COLUMNS, Seal};
 use super::decode::{RowFile, guarded};
 use super::{LATENCY_FILE, RUN_FILE, SERIES_FILE, StoreError, alive};
 use crate::rows::PhaseRows;
-use crate::schema::{Checksums, Run, RunStatus, SCHEMA_VERSION};
+use crate::schema::{Checksums, Phase, Run, RunStatus, SCHEMA_VERSION};
 
 /// A run directory whose `run.json` has been read; rows are read when asked for.
 #[derive(Clone, Debug)]
@@ -149,7 +149,8 @@ impl RunDir {
             let rows = self.rows(index)?;
             if !rows.seconds.is_empty() {
                 let of_phase = |what| format!("Phase {index} (`{}`): {what}", phase.name);
-                found.extend(phase_contradictions(phase.ios, &rows).into_iter().map(of_phase));
+                let version = self.run.schema_version;
+                found.extend(phase_contradictions(phase, version, &rows).into_iter().map(of_phase));
             }
         }
         Ok(found)
@@ -171,7 +172,7 @@ impl RunDir {
     }
 }
 
-fn phase_contradictions(ios: u64, rows: &PhaseRows) -> Vec<String> {
+fn phase_contradictions(phase: &Phase, version: u32, rows: &PhaseRows) -> Vec<String> {
     let sum = |values: &mut dyn Iterator<Item = u64>| values.fold(0, u64::saturating_add);
     let of_series = sum(&mut rows.seconds.iter().flat_map(|row| row.ios));
     let of_histogram = sum(&mut rows.latencies.iter().map(|row| row.count));
@@ -179,9 +180,12 @@ fn phase_contradictions(ios: u64, rows: &PhaseRows) -> Vec<String> {
     if let Some((want, row)) = (0..).zip(&rows.seconds).find(|(want, row)| row.second != *want) {
         found.push(format!("the row of second {want} is one of second {}", row.second));
     }
-    for (file, sum) in [(SERIES_FILE, of_series), (LATENCY_FILE, of_histogram)] {
-        if sum != ios {
-            found.push(format!("{file} counts {sum} commands, {RUN_FILE} {ios}"));
+    for (file, sum, want) in [
+        (SERIES_FILE, of_series, phase.ios),
+        (LATENCY_FILE, of_histogram, phase.ios_in_latencies(version)),
+    ] {
+        if sum != want {
+            found.push(format!("{file} counts {sum} commands, {RUN_FILE} {want}"));
         }
     }
     found

@@ -8,7 +8,7 @@
 
 use io::{Identity, IoError, TargetKind};
 use result::rows::PhaseRows;
-use result::schema::{HealthSnapshot, Phase, Purge, Resumed, Run, RunStatus};
+use result::schema::{HealthSnapshot, Phase, Purge, Resumed, Run, RunStatus, SCHEMA_VERSION};
 
 use super::{Plan, Request, Session, target_record};
 use crate::error::RunError;
@@ -240,6 +240,7 @@ fn refuse_other_request(run: &Run, request: &Request, plan: &Plan) -> Result<(),
     let config = |config: &std::collections::BTreeMap<_, _>| serde_json::json!(config).to_string();
     let pairs = [
         ("version", run.tool_version.clone(), version.to_owned()),
+        ("schema version", run.schema_version.to_string(), SCHEMA_VERSION.to_string()),
         ("test", run.test.clone(), request.test.name().to_owned()),
         ("seed", run.seed.to_string(), request.seed.to_string()),
         ("span", run.span.span_bytes.to_string(), plan.span.span_bytes.to_string()),
