@@ -301,7 +301,9 @@ impl Search {
         let figure = run.metrics.get(metric).copied().flatten();
         figure.filter(|_| run.status == RunStatus::Complete).ok_or_else(|| {
             let (id, status) = (&run.run_id, run.status);
-            RunError::Usage(format!("the run {id} gives no {metric}: it is {status:?}"))
+            let mark = run.marks.iter().find(|mark| mark.metric == metric);
+            let why = mark.map_or_else(|| format!("it is {status:?}"), |mark| mark.text.clone());
+            RunError::Usage(format!("the run {id} gives no {metric}: {why}"))
         })
     }
 }

@@ -4,7 +4,7 @@ import { type App, color, cssColor, type Shown, shownRuns } from "../app";
 import { ExceedanceGraph } from "../chart/exceedance";
 import type { Layer } from "../chart/painter";
 import { TimeGraph } from "../chart/scatter";
-import { figureOf, latencySummary, metricOf, shown as shownValue } from "../data/figures";
+import { figureOf, latencySummary, marksOf, metricOf, shown as shownValue } from "../data/figures";
 import { shortDuration } from "../data/format";
 import { plainName } from "../data/load";
 import { h } from "../dom";
@@ -74,9 +74,11 @@ export function latency(app: App): Section {
 }
 
 function percentileSentence(run: Shown["run"]): string {
-  const [p50, p99, max] = ["latency_ns_p50", "latency_ns_p99", "latency_ns_max"].map((name) =>
-    shownValue(figureOf(name), metricOf(run, name)),
-  );
+  const [p50, p99, max] = ["latency_ns_p50", "latency_ns_p99", "latency_ns_max"].map((name) => {
+    const value = shownValue(figureOf(name), metricOf(run, name));
+    const marks = marksOf(run, name).join("; ");
+    return marks === "" ? value : `${value} (${marks})`;
+  });
   return `${plainName(run)}, ${run.variant}: p50 ${p50}, p99 ${p99}, longest ${max}.`;
 }
 

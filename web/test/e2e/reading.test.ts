@@ -179,6 +179,30 @@ describe("names", () => {
     await page.context().close();
   });
 
+  test("a tile, a column of a comparison and a row of the table say what must be known", async () => {
+    const text = "mixes two regimes: 90,000 IOPS until 20 s, 30,000 IOPS from then on";
+    const marks: RunView["marks"] = [
+      { metric: "iops_steady_mean", kind: "two-regimes", text, levels: [90_000, 30_000] },
+      { metric: "latency_steady_ns_p999", kind: "too-few-commands", text: "too few commands (440)" },
+    ];
+    const [first, second] = fixtureReport().runs;
+    const metrics = { ...first.metrics, latency_steady_ns_p999: null };
+    const page = await lab.page(reportOf([{ ...first, marks, metrics }, second]));
+    const said = await page.locator(".tile .mark").allInnerTexts();
+    expect(said).toEqual([text, "too few commands (440)"]);
+    const cell = page.locator('[data-figure="iops_steady_mean"] .mark-sign').first();
+    expect(await cell.getAttribute("title")).toBe(text);
+    await page.evaluate(
+      (hash) => {
+        location.hash = hash;
+      },
+      `#compare=${[first.run_id, second.run_id]}`,
+    );
+    await page.locator(".legend").waitFor();
+    expect(await page.locator(".legend .mark-sign").count()).toBe(2);
+    await page.context().close();
+  });
+
   test("figures say what part of the run they are of", async () => {
     const compared = fixtureReport().runs.slice(0, 2);
     const page = await lab.page(fixtureReport());
