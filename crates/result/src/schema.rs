@@ -290,6 +290,10 @@ pub struct Phase {
     /// Commands submitted in time that ended after the phase: counted in its latencies, under its last second,
     /// and in no rate. Up to version 1 they are in no latency either.
     pub ios_after_end: u64,
+    /// The longest latency of the phase, if a command that was outstanding at its end has it; missing otherwise, and
+    /// in old files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency_ns_max_after_end: Option<u64>,
     /// Commands without an answer: they failed, or the target was lost. They are counted in the latencies with the
     /// time that they had waited, and in no rate. Missing where there were none, and in old files.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -341,6 +345,8 @@ pub enum MarkKind {
     TooFewCommands,
     /// The stop rule or a failure cut latencies short: the true figure is this one or larger.
     AtLeast,
+    /// The longest latency is that of a command that was outstanding at the end of its phase: rates leave it out.
+    LateEnd,
     /// The pace changed its level within what the figure is taken over.
     TwoRegimes,
 }

@@ -14,7 +14,7 @@ use result::rows::PhaseRows;
 use result::schema::{Phase, Run, RunStatus, SCHEMA_VERSION};
 use result::stats::consistency::Consistency;
 use result::stats::findings;
-use result::stats::latency::cut_short;
+use result::stats::latency::marks_of_end;
 use result::store::{RunDir, RunWriter};
 
 const RUN_ID: &str = "20261121-031500-consistency-example-480-default-0000";
@@ -36,11 +36,16 @@ fn write_example(library: &Path, version: u32) -> (Run, PhaseRows) {
     }
     add_phase(&mut writer, &mut run, "load", &rows);
     let late = u64::from(version >= 2);
-    run.phases[1] = Phase { ios_after_end: late, ios_unanswered: late, ..run.phases[1].clone() };
+    run.phases[1] = Phase {
+        ios_after_end: late,
+        ios_unanswered: late,
+        latency_ns_max_after_end: (version >= 2).then_some(9_000_000_000),
+        ..run.phases[1].clone()
+    };
     let figures = Consistency::of(&rows, STEADY_FROM_S);
     if version >= 2 {
         run.marks.clone_from(&figures.marks);
-        run.marks.extend(cut_short(&run.phases[1], &figures.metrics, "latency_"));
+        run.marks.extend(marks_of_end(&run.phases[1], &figures.metrics, "latency_"));
     }
     run.findings = findings::consistency(&run, &rows, &figures);
     run.warnings.clone_from(&figures.warnings);

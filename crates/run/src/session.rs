@@ -505,6 +505,7 @@ fn phase_record(spec: &PhaseSpec, what: String, start: Nanos, end: Nanos) -> Pha
         bytes: 0,
         errors: 0,
         ios_after_end: 0,
+        latency_ns_max_after_end: None,
         ios_unanswered: 0,
         ios_not_issued: 0,
         complete: false,

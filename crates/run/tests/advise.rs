@@ -136,11 +136,11 @@ fn a_floor_of_rare_cases_takes_commands_enough() {
     let search = Search::new(floor, &small_drive().identity()).unwrap();
     let library = tempfile::tempdir().unwrap();
     let refused = search.answer(|_| {
-        let settings = [("duration", "10s"), ("steady_from", "1s"), ("fill", "false")];
+        let settings = [("duration", "12s"), ("steady_from", "1s"), ("fill", "false")];
         let mut slow = ScriptedTarget::new(64 << 20, Reply::after_ns(Nanos::SECOND.0));
         let request = request(library.path(), Test::Consistency, &settings);
         run_quietly(&mut slow, &request).map(|outcome| outcome.run)
     });
     let text = refused.unwrap_err().to_string();
-    assert!(text.contains("gives no latency_steady_ns_p99: too few commands (288)"), "{text}");
+    assert!(text.contains("gives no latency_steady_ns_p99: too few commands (384)"), "{text}");
 }

@@ -149,6 +149,9 @@ fn the_step_of_a_test_shows_the_whole_stall_and_warns() {
     assert_eq!(metric(&outcome, "latency.random_read.iops"), 750.0);
     let mean = metric(&outcome, "latency.random_read.latency_ns_mean");
     assert!((mean / ((1_500.0 * 1e6 + 7e9) / 1_501.0) - 1.0).abs() < 0.01, "{mean}");
+    let longest = "latency.random_read.latency_ns_max";
+    let late = outcome.run.marks.iter().filter(|mark| mark.kind == MarkKind::LateEnd);
+    assert!(late.map(|mark| mark.metric.as_str()).eq([longest]), "{:#?}", outcome.run.marks);
     let warnings = outcome.run.warnings.join("\n");
     let told = "phase `random_read`: the longest latency, 7 s, is that of a command that was outstanding at its \
                 end; what ended after the phase (commands: 1) counts into its latencies and not into its rates";

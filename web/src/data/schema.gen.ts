@@ -217,7 +217,7 @@ export interface Mark {
   /**
    * What it is about.
    */
-  kind: "too-few-commands" | "at-least" | "two-regimes";
+  kind: "too-few-commands" | "at-least" | "late-end" | "two-regimes";
   /**
    * Of a mean that mixes two regimes: that of the first and that of the second, in the unit of the metric; or
    * missing if the metric is no such mean.
@@ -291,6 +291,11 @@ export interface Phase {
    * time that they had waited, and in no rate. Missing where there were none, and in old files.
    */
   ios_unanswered?: number;
+  /**
+   * The longest latency of the phase, if a command that was outstanding at its end has it; missing otherwise, and
+   * in old files.
+   */
+  latency_ns_max_after_end?: number | null;
   /**
    * `purge`, `fill`, `load`, …
    */

@@ -160,6 +160,7 @@ fn print_marks(marks: &[Mark]) {
     for (kind, heading) in [
         (MarkKind::TooFewCommands, "A percentile takes ten commands beyond it:"),
         (MarkKind::AtLeast, "Latencies that were cut short:"),
+        (MarkKind::LateEnd, "The slowest command outlasted its phase:"),
         (MarkKind::TwoRegimes, "Figures over two regimes:"),
     ] {
         let mut by_text: BTreeMap<&str, Vec<&str>> = BTreeMap::new();

@@ -11,6 +11,9 @@ use super::words::count;
 use crate::rows::PhaseRows;
 use crate::schema::{Mark, MarkKind, Metrics, Phase};
 
+/// From here on a wait is felt.
+pub const WAIT_NS: u64 = 100_000_000;
+
 /// A percentile that results carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Percentile {
@@ -164,22 +167,25 @@ pub fn too_few_words(commands: u64) -> String {
     format!("too few commands ({digits})")
 }
 
-/// Marks every latency of `metrics` whose name begins with `prefix` as "at least", where commands of the phase were cut
-/// short; none where all had their answer.
+/// What the end of a phase did to its latencies, which are those of `metrics` whose names begin with `prefix`: all are "at
+/// least" where commands were cut short, and the longest may be that of a command which ended late.
 #[must_use]
-pub fn cut_short(phase: &Phase, metrics: &Metrics, prefix: &str) -> Vec<Mark> {
-    let Some(text) = cut_words(phase) else { return Vec::new() };
-    let is_cut = |(name, value): &(&String, &Option<f64>)| {
-        value.is_some() && name.starts_with(prefix) && name.contains("latency_")
-    };
-    let mark = |(metric, _): (&String, &Option<f64>)| Mark {
-        metric: metric.clone(),
-        kind: MarkKind::AtLeast,
-        text: text.clone(),
-        levels: None,
-    };
-    metrics.iter().filter(is_cut).map(mark).collect()
+pub fn marks_of_end(phase: &Phase, metrics: &Metrics, prefix: &str) -> Vec<Mark> {
+    let known = metrics.iter().filter_map(|(name, value)| Some((name, (*value)?)));
+    let of_phase = known.filter(|(name, _)| name.starts_with(prefix) && name.contains("latency_"));
+    let (cut, late) =
+        (cut_words(phase), phase.latency_ns_max_after_end.filter(|ns| *ns >= WAIT_NS));
+    let marks = of_phase.flat_map(|(metric, value)| {
+        let is_late = late.is_some_and(|ns| ns as f64 == value);
+        let late = is_late.then(|| (MarkKind::LateEnd, LATE_WORDS.to_owned()));
+        let cut = cut.clone().map(|text| (MarkKind::AtLeast, text));
+        let mark = |(kind, text)| Mark { metric: metric.clone(), kind, text, levels: None };
+        [cut, late].into_iter().flatten().map(mark)
+    });
+    marks.collect()
 }
+
+const LATE_WORDS: &str = "outstanding at the end of the phase: in no rate";
 
 fn cut_words(phase: &Phase) -> Option<String> {
     let causes = [

@@ -6,13 +6,11 @@
 //! are the test's own and say nothing about the drive: then only waits are judged.
 
 use super::findings::{count, percent, time};
-use super::latency::Latencies;
+use super::latency::{Latencies, WAIT_NS};
 use super::rates::{full_intervals, mb_per_s};
 use crate::rows::PhaseRows;
 use crate::schema::{Finding, Run};
 
-/// From here on a wait is felt.
-pub const WAIT_NS: u64 = 100_000_000;
 /// Random writes that serve a desktop, decimal MB/s.
 pub const DESKTOP_MB_PER_S: f64 = 50.0;
 

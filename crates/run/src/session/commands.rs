@@ -9,7 +9,7 @@ use load::{Generator, Pacing};
 use result::rows::{PhaseRows, SecondRow};
 use result::schema::{Phase, RunStatus};
 use result::stats::findings::time;
-use result::stats::notice::WAIT_NS;
+use result::stats::latency::WAIT_NS;
 
 use super::{Control, Session, phase_record};
 use crate::drive::{End, drive};
@@ -159,10 +159,10 @@ impl Session {
         (phase.errors, phase.ios_after_end) = (recorder.errors, recorder.ios_after_end);
         phase.ios_unanswered = recorder.ios_unanswered;
         phase.ios_not_issued = recorder.ios_not_issued;
-        let longest_is_late = recorder.longest_is_late();
+        phase.latency_ns_max_after_end = recorder.longest_is_late().map(|longest| longest.0);
         let (rows, length) = recorder.finish(target.now());
         phase.duration_ns = length.0;
-        self.tell_what_was_outstanding(&phase, longest_is_late, &rows);
+        self.tell_what_was_outstanding(&phase, &rows);
         match (end, failed) {
             (Err(error), _) => self.fail(error),
             (Ok(_), Some(failed)) => self.fail(failed.into()),
@@ -174,14 +174,9 @@ impl Session {
     }
 
     /// Warns where the latencies of a phase rest on commands that its end or a failure caught under way.
-    fn tell_what_was_outstanding(
-        &mut self,
-        phase: &Phase,
-        longest_is_late: Option<Nanos>,
-        rows: &PhaseRows,
-    ) {
-        if let Some(longest) = longest_is_late.filter(|longest| longest.0 >= WAIT_NS) {
-            self.warn(late_ends(phase, longest));
+    fn tell_what_was_outstanding(&mut self, phase: &Phase, rows: &PhaseRows) {
+        if let Some(longest_ns) = phase.latency_ns_max_after_end.filter(|ns| *ns >= WAIT_NS) {
+            self.warn(late_ends(phase, longest_ns));
         }
         if phase.ios_unanswered > 0 {
             let longest_ns = rows.seconds.iter().filter_map(|row| row.latency_ns_max).max();
@@ -222,12 +217,12 @@ fn overlong(spec: &PhaseSpec, phase: &Phase) -> RunError {
 }
 
 /// A phase whose slowest command ended after it.
-fn late_ends(phase: &Phase, longest: Nanos) -> String {
+fn late_ends(phase: &Phase, longest_ns: u64) -> String {
     format!(
         "phase `{}`: the longest latency, {}, is that of a command that was outstanding at its end; what ended after \
          the phase (commands: {}) counts into its latencies and not into its rates",
         phase.name,
-        time(longest.0 as f64),
+        time(longest_ns as f64),
         phase.ios_after_end + phase.ios_unanswered
     )
 }

@@ -135,6 +135,6 @@ fn figures(measured: &Measured<'_>) -> Figures {
         figures.metrics.insert(name.to_owned(), value);
     }
     let Consistency { metrics, mut marks, warnings, .. } = figures;
-    marks.extend(latency::cut_short(load.phase, &metrics, "latency_"));
+    marks.extend(latency::marks_of_end(load.phase, &metrics, "latency_"));
     Figures { metrics, marks, findings, warnings, ..Figures::default() }
 }

@@ -39,7 +39,7 @@ pub(super) fn add_rates(figures: &mut Figures, name: &str, part: Option<Part<'_>
 pub(super) fn add_latencies(figures: &mut Figures, name: &str, part: Option<Part<'_>>) {
     let latencies = part.map(|part| part.latencies()).unwrap_or_default();
     latencies.add_to(&mut figures.metrics, &mut figures.marks, &format!("{name}.latency_ns"), "");
-    mark_cut_latencies(figures, name, part);
+    mark_end(figures, name, part);
 }
 
 /// The same by kind of command: `<test>.<step>.latency_ns_mean_read`, `_write` and so on.
@@ -49,13 +49,13 @@ pub(super) fn add_latencies_by_kind(figures: &mut Figures, name: &str, part: Opt
         let (prefix, suffix) = (format!("{name}.latency_ns"), format!("_{}", op.name()));
         latencies.add_to(&mut figures.metrics, &mut figures.marks, &prefix, &suffix);
     }
-    mark_cut_latencies(figures, name, part);
+    mark_end(figures, name, part);
 }
 
-fn mark_cut_latencies(figures: &mut Figures, name: &str, part: Option<Part<'_>>) {
+fn mark_end(figures: &mut Figures, name: &str, part: Option<Part<'_>>) {
     let Some(part) = part else { return };
     let prefix = format!("{name}.latency_ns");
-    figures.marks.extend(latency::cut_short(part.phase, &figures.metrics, &prefix));
+    figures.marks.extend(latency::marks_of_end(part.phase, &figures.metrics, &prefix));
 }
 
 /// Rates of every step as metrics, and a table of them.

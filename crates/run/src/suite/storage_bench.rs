@@ -225,7 +225,7 @@ fn figures(measured: &Measured<'_>) -> Figures {
     }
     let lateness = Latencies::of_histogram(meter.lateness.clone());
     lateness.add_to(&mut metrics, &mut marks, "issue_lateness_ns", "");
-    marks.extend(latency::cut_short(part.phase, &metrics, "latency_ns"));
+    marks.extend(latency::marks_of_end(part.phase, &metrics, "latency_ns"));
     metrics.insert("queue_depth_mean".to_owned(), meter.depth_mean());
     metrics.insert("queue_depth_1_share".to_owned(), meter.depth_1_share());
     let findings = finding(measured, meter).into_iter().collect();
