@@ -94,15 +94,15 @@ impl Mixture {
     /// The mark of a mean rate over both.
     #[must_use]
     pub fn mark(&self, metric: &str, rate: Rate) -> Mark {
-        Mark { levels: Some([self.before, self.after]), ..self.mark_other(metric, rate) }
+        let levels = Some([self.before, self.after]);
+        Mark { text: self.words(rate), levels, ..mark_without_levels(metric) }
     }
+}
 
-    /// The mark of any other figure over both.
-    #[must_use]
-    pub fn mark_other(&self, metric: &str, rate: Rate) -> Mark {
-        let (metric, text) = (metric.to_owned(), self.words(rate));
-        Mark { metric, kind: MarkKind::TwoRegimes, text, levels: None }
-    }
+/// The mark of any other figure over two regimes.
+fn mark_without_levels(metric: &str) -> Mark {
+    let text = "mixes two regimes".to_owned();
+    Mark { metric: metric.to_owned(), kind: MarkKind::TwoRegimes, text, levels: None }
 }
 
 /// Marks `mean` and the figures `others`, as far as they are known, where the IOPS of `rows` mix two regimes.
@@ -112,7 +112,7 @@ pub fn marks(rows: &[SecondRow], metrics: &Metrics, mean: &str, others: &[&str])
     let is_known = |metric: &&str| metrics.get(*metric).is_some_and(Option::is_some);
     let mean = std::iter::once(mixture.mark(mean, Rate::Iops));
     let others = others.iter().copied().filter(is_known);
-    mean.chain(others.map(|metric| mixture.mark_other(metric, Rate::Iops))).collect()
+    mean.chain(others.map(mark_without_levels)).collect()
 }
 
 #[cfg(test)]
