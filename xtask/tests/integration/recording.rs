@@ -86,7 +86,8 @@ fn a_replay_that_is_recorded_shows_the_same_operations() {
     let output = child.wait_with_output().expect("the recorder ends");
     answer.must_exit_with(0);
     let metrics = answer.document()["runs"][0]["metrics"].clone();
-    for name in ["issue_lateness_ns_p50", "issue_lateness_ns_p99", "issue_lateness_ns_max"] {
+    // 300 commands are too few for a 99th percentile.
+    for name in ["issue_lateness_ns_p50", "issue_lateness_ns_mean", "issue_lateness_ns_max"] {
         assert!(metrics[name].is_number(), "{name}: {metrics}");
     }
     let answer = Answer::new(&record, output);
