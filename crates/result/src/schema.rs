@@ -281,7 +281,7 @@ pub struct Phase {
     pub start_ns: u64,
     /// Length on the target's clock.
     pub duration_ns: u64,
-    /// Commands that ended within the phase; equals the sums in series and histogram.
+    /// Commands that ended within the phase; equals the sum in the series.
     pub ios: u64,
     /// Bytes those commands moved.
     pub bytes: u64,

@@ -273,7 +273,7 @@ export interface Phase {
    */
   errors: number;
   /**
-   * Commands that ended within the phase; equals the sums in series and histogram.
+   * Commands that ended within the phase; equals the sum in the series.
    */
   ios: number;
   /**
