@@ -2,7 +2,9 @@
 //! `MAJ,MIN CPU SEQUENCE SECONDS.NS PID ACTION RWBS SECTOR + SECTORS [COMMAND]`.
 //!
 //! RWBS is, in this order: `F` preflush; `D` discard, `W` write, `R` read or `N` nothing; `F` force unit access;
-//! `A` read-ahead; `S` sync; `M` metadata. The summary at the end is passed over.
+//! `A` read-ahead; `S` sync; `M` metadata. Kernels before 2.6.37 have barriers instead of flushes: `B`, after `A` and
+//! before `S` (`WBS`). A write that is a barrier flushes first and is durable when it ends. The summary at the end
+//! is passed over.
 
 use base::OpKind;
 
@@ -32,29 +34,32 @@ fn device(text: &[u8]) -> Result<u32, Fault> {
 
 /// Reads the letters of the RWBS field.
 fn rwbs(text: &[u8]) -> Result<(Asked, Flags), Fault> {
-    let fault = || Fault::new("the kind", "letters such as R, WS, FWFSM or D", text);
+    let fault = || Fault::new("the kind", "letters such as R, WS, WBS, FWFSM or D", text);
     let (preflush, rest) = match text {
         [b'F', rest @ ..] => (true, rest),
         _ => (false, text),
     };
-    let (letter, rest) = rest.split_first().ok_or_else(fault)?;
+    let (&letter, rest) = rest.split_first().ok_or_else(fault)?;
+    let barrier = rest.contains(&b'B');
     let asked = match letter {
         b'R' => Asked::Op(OpKind::Read),
         b'W' => Asked::Op(OpKind::Write),
         b'D' => Asked::Op(OpKind::Deallocate),
-        b'N' if preflush => Asked::Op(OpKind::Flush),
+        b'N' if preflush || barrier => Asked::Op(OpKind::Flush),
         b'N' => Asked::Nothing,
         _ => return Err(fault()),
     };
     let mut flags = Flags::NONE.with(Flags::PREFLUSH, preflush);
     for letter in rest {
         flags |= match letter {
+            // What came before must be durable first, and so must this before what comes after.
+            b'B' if asked == Asked::Op(OpKind::Write) => Flags::PREFLUSH | Flags::FUA,
             b'F' => Flags::FUA,
             b'A' => Flags::READAHEAD,
             b'S' => Flags::SYNC,
             b'M' => Flags::META,
-            // Secure erase, atomic writes and later additions change nothing here.
-            b'E' | b'U' | b'I' => Flags::NONE,
+            // A barrier that moves nothing out of a cache, secure erase, atomic writes: nothing here changes.
+            b'B' | b'E' | b'U' | b'I' => Flags::NONE,
             _ => return Err(fault()),
         };
     }

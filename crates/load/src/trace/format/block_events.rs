@@ -118,6 +118,10 @@ impl BlockEvents {
         if flush {
             record.flags.0 &= !Flags::PREFLUSH.0;
         }
+        if flush && event.asked == Asked::Op(OpKind::Write) {
+            // Nothing was written that could be forced.
+            record.flags.0 &= !Flags::FUA.0;
+        }
         record
     }
 
