@@ -8,7 +8,7 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use load::trace::format::blktrace::BlktraceSource;
 use load::trace::format::{Event, Format};
 use load::trace::import::{Ordered, lines};
-use load::trace::{ImportOptions, Source, TraceError};
+use load::trace::{ImportOptions, Source, StreamSet, TraceError};
 
 const HUGE_BYTES: u64 = 10 << 30;
 
@@ -61,7 +61,7 @@ fn a_line_of_10_gb_is_one_bad_line() {
     let (head, tail) = (b"1,R,0,4096,5\n", b"\n1,W,4096,512,6\n");
     let input = Stuffed { head, filler: b'7', left: HUGE_BYTES, tail };
     let raw = lines(Format::Alibaba, Box::new(input), "stuffed", &ImportOptions::default());
-    let mut source = Ordered::new(raw.unwrap(), String::new(), None);
+    let mut source = Ordered::new(raw.unwrap(), String::new(), StreamSet::default());
     assert_eq!(count(&mut source).unwrap(), 2);
     assert_eq!(source.problems().bad_lines, 1);
     in_little_memory();
@@ -73,7 +73,7 @@ fn many_good_lines_take_no_more_memory_than_few() {
     let input = (0..3_000_000_u64).map(|_| LINE);
     let input = Lines { lines: Box::new(input), line: b"" };
     let raw = lines(Format::Alibaba, Box::new(input), "lines", &ImportOptions::default());
-    let mut source = Ordered::new(raw.unwrap(), String::new(), None);
+    let mut source = Ordered::new(raw.unwrap(), String::new(), StreamSet::default());
     assert_eq!(count(&mut source).unwrap(), 3_000_000);
     in_little_memory();
 }
@@ -97,7 +97,7 @@ fn a_long_damage_in_a_block_trace_is_passed_over() {
     let fixture: &'static [u8] = include_bytes!("fixtures/sample.blktrace.0");
     let input = Stuffed { head: fixture, filler: 0, left: 64 << 20, tail: fixture };
     let raw = BlktraceSource::new(vec![("stuffed".to_owned(), Box::new(input))], Event::Queue);
-    let mut source = Ordered::new(Box::new(raw.unwrap()), String::new(), None);
+    let mut source = Ordered::new(Box::new(raw.unwrap()), String::new(), StreamSet::default());
     assert!(count(&mut source).unwrap() > 500);
     assert_eq!(source.problems().bad_lines, 1);
     in_little_memory();

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use base::{Bytes, Nanos, Ratio};
 use clap::{Args as ClapArgs, Subcommand};
 use load::trace::export::ExportFormat;
-use load::trace::format::{Event, Format as TraceFormat, FormatOptions, WaitUnit};
-use load::trace::{ImportOptions, TraceError};
+use load::trace::format::{Event, FormatOptions, NamedFormat, TimeUnit, WaitUnit};
+use load::trace::{ImportOptions, Layout, TraceError};
 
 use run::Test;
 
@@ -39,12 +39,21 @@ pub struct TraceInput {
     #[arg(value_name = "TRACE")]
     pub trace: String,
     /// Format of the trace, where it should not be found out: trace, iolog, blktrace, blkparse, msr, fiu, spc,
-    /// tencent, alibaba, ms-production, disksim, mqsim
-    #[arg(long, value_name = "FORMAT", value_parser = parse::<TraceFormat>)]
-    pub from: Option<TraceFormat>,
-    /// Take only this stream: process, disk or volume, whatever the format tells apart
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = super::whole::<u32, 0, { u32::MAX as u64 }>)]
-    pub stream: Option<u32>,
+    /// tencent, alibaba, ms-production, disksim, mqsim, systor17, vscsi, vscsi-text; or the columns of a CSV file in
+    /// their order, e.g. `csv:time=us,-,op,offset=sectors,length=bytes,volume` (docs/formats/trace.md)
+    #[arg(long, value_name = "FORMAT", value_parser = parse::<NamedFormat>)]
+    pub from: Option<NamedFormat>,
+    /// Take only these streams: processes, disks or volumes, whatever the format tells apart; `trace info` lists them
+    #[arg(long, value_name = "N,...", value_delimiter = ',', allow_negative_numbers = true, value_parser = super::whole::<u32, 0, { u32::MAX as u64 }>)]
+    pub stream: Vec<u32>,
+    /// How disks, volumes and files, which each have addresses of their own, come to lie in one address space:
+    /// `side-by-side`, one behind the other (the default), or `overlay`, all from byte 0
+    #[arg(long, value_name = "LAYOUT", default_value = "side-by-side", hide_default_value = true, value_parser = parse::<Layout>)]
+    pub streams: Layout,
+    /// The unit of times where a file does not keep to its format: s, ms, us, ns, filetime (ticks of 100 ns since 1601),
+    /// datetime (`2016-02-22 10:00:00.013`, UTC)
+    #[arg(long, value_name = "UNIT", value_parser = parse::<TimeUnit>)]
+    pub time_unit: Option<TimeUnit>,
     /// Block traces: which event is an I/O, `queue` (before merging, the default) or `issue` (what the device got)
     #[arg(long, value_name = "EVENT", value_parser = parse::<Event>)]
     pub event: Option<Event>,
@@ -60,10 +69,17 @@ pub struct TraceInput {
 impl TraceInput {
     /// How the library should read it.
     pub fn options(&self) -> ImportOptions {
+        let named = self.from.clone();
         ImportOptions {
-            format: self.from,
-            format_options: FormatOptions { wait_unit: self.wait_unit, event: self.event },
-            stream: self.stream,
+            format: named.as_ref().map(|named| named.format),
+            format_options: FormatOptions {
+                wait_unit: self.wait_unit,
+                event: self.event,
+                time_unit: self.time_unit,
+                csv: named.and_then(|named| named.csv),
+            },
+            streams: self.stream.iter().copied().collect(),
+            layout: self.streams,
         }
     }
 }

@@ -3,15 +3,19 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fs::File;
-use std::io::{Chain, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use super::format::blktrace::BlktraceSource;
+use super::format::vscsi::VscsiSource;
 use super::format::{
-    BoxedInput, Format, FormatOptions, HEAD_BYTES, LineSource, Raw, RawSource, detect,
+    BoxedInput, Format, FormatOptions, LineSource, Raw, RawSource, TimeUnit, detect,
 };
+use super::input::Input;
+use super::plausible::Times;
 use super::store::TraceReader;
-use super::{Origin, Problems, Record, Source, TraceError, TraceInfo};
+use super::{
+    Addresses, Layout, Origin, Problems, Record, Source, StreamSet, TraceError, TraceInfo,
+};
 
 /// I/Os that may stand in front of an earlier one. Later ones have their time moved up, and are counted.
 const WINDOW: usize = 1 << 16;
@@ -20,17 +24,20 @@ const WINDOW: usize = 1 << 16;
 const OUTSTANDING_MAX: usize = 1 << 16;
 
 /// How to read a file.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct ImportOptions {
     /// The format, where it should not be found out.
     pub format: Option<Format>,
     /// What the format leaves open.
     pub format_options: FormatOptions,
-    /// Take only this stream (process, disk, volume).
-    pub stream: Option<u32>,
+    /// The streams to take (processes, disks, volumes).
+    pub streams: StreamSet,
+    /// How volumes with addresses of their own come to lie in one address space.
+    pub layout: Layout,
 }
 
-/// Opens a trace of any format, ssdlab's own included; `-` is the standard input.
+/// Opens a trace of any format, ssdlab's own included; `-` is the standard input. Streams keep their own addresses:
+/// [`super::open()`] lays them out.
 ///
 /// # Errors
 /// Where the file cannot be read or has no known format.
@@ -40,30 +47,29 @@ pub fn import(path: &Path, options: &ImportOptions) -> Result<Box<dyn Source>, T
     } else {
         path.display().to_string()
     };
-    let mut input: BoxedInput = if path == Path::new("-") {
-        Box::new(std::io::stdin())
-    } else {
-        Box::new(File::open(path).map_err(TraceError::read(&what))?)
-    };
-    let head = read_head(&mut input, &what)?;
+    let Input { head, whole, packed } = Input::open(path, &what)?;
     let format = options.format.map_or_else(|| detect(&head, &what), Ok)?;
     format.check(&options.format_options, &what)?;
-    let whole: Chain<Cursor<Vec<u8>>, BoxedInput> = Cursor::new(head).chain(input);
     let (raw, what): (Box<dyn RawSource>, String) = match format {
-        Format::Trace => return own(path, &what, options),
+        Format::Trace => return own(path, &what, packed, options),
+        Format::Vscsi => (Box::new(VscsiSource::new(whole, &head, &what)?), what),
         Format::Blktrace => {
             let event = options.format_options.event.unwrap_or_default();
             let mut files = siblings(path)?;
             if files.is_empty() {
-                files.push((what.clone(), Box::new(whole)));
+                files.push((what.clone(), whole));
             }
             let what = format!("{what} ({} files)", files.len());
             (Box::new(BlktraceSource::new(files, event)?), what)
         }
-        _ => (lines(format, Box::new(whole), &what, options)?, what),
+        _ => (lines(format, whole, &what, options)?, what),
     };
     let source = format!("{what}, {}", format.name());
-    Ok(Box::new(Ordered::new(raw, source, options.stream)))
+    let format_options = &options.format_options;
+    let mut ordered = Ordered::new(raw, source, options.streams.clone());
+    ordered.addresses = format.addresses(format_options);
+    ordered.time_unit = format.unit(format_options);
+    Ok(Box::new(ordered))
 }
 
 /// A text format from an open input.
@@ -82,34 +88,36 @@ pub fn lines(
     Ok(Box::new(LineSource::new(input, what, parser)))
 }
 
-fn read_head(input: &mut BoxedInput, what: &str) -> Result<Vec<u8>, TraceError> {
-    let mut head = Vec::new();
-    let limited = input.take(HEAD_BYTES as u64).read_to_end(&mut head);
-    limited.map_err(TraceError::read(what))?;
-    Ok(head)
-}
-
-fn own(path: &Path, what: &str, options: &ImportOptions) -> Result<Box<dyn Source>, TraceError> {
-    if path == Path::new("-") {
-        let hint = "an ssdlab trace is read from a file, not from standard input: its index stands at its end";
-        return Err(TraceError::Usage(hint.to_owned()));
+fn own(
+    path: &Path,
+    what: &str,
+    packed: bool,
+    options: &ImportOptions,
+) -> Result<Box<dyn Source>, TraceError> {
+    if path == Path::new("-") || packed {
+        return Err(TraceError::Usage(format!(
+            "{what}: an ssdlab trace is read from a file that is not packed, since its index stands at its end; \
+             write it into one first (gunzip)"
+        )));
     }
     let file = File::open(path).map_err(TraceError::read(what))?;
     let reader = TraceReader::new(file, what)?;
-    Ok(of_stream(reader, options.stream))
+    Ok(chosen(Box::new(reader), &options.streams))
 }
 
-/// The I/Os of one stream, where one is named.
-pub(super) fn of_stream(source: impl Source + 'static, stream: Option<u32>) -> Box<dyn Source> {
-    match stream {
-        None => Box::new(source),
-        Some(stream) => Box::new(OneStream { source: Box::new(source), stream, left_out: 0 }),
+/// The I/Os of the streams that are wanted.
+pub(super) fn chosen(source: Box<dyn Source>, streams: &StreamSet) -> Box<dyn Source> {
+    if streams.is_all() {
+        return source;
     }
+    Box::new(Chosen { source, streams: streams.clone(), left_out: 0 })
 }
 
-/// The files of all CPUs where `path` is that of one: `sda.blktrace.0` brings `sda.blktrace.1` and so on.
+/// The files of all CPUs where `path` is that of one: `sda.blktrace.0` brings `sda.blktrace.1` and so on, packed or not.
 fn siblings(path: &Path) -> Result<Vec<(String, BoxedInput)>, TraceError> {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let unpacked = |name: &str| name.strip_suffix(".gz").unwrap_or(name).to_owned();
+    let name = unpacked(&name);
     let Some((base, cpu)) = name.rsplit_once('.') else { return Ok(Vec::new()) };
     if !base.ends_with(".blktrace") || cpu.parse::<u32>().is_err() {
         return Ok(Vec::new());
@@ -117,7 +125,7 @@ fn siblings(path: &Path) -> Result<Vec<(String, BoxedInput)>, TraceError> {
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let entries = dir.read_dir().map_err(TraceError::read(&dir.display().to_string()))?;
     let of_trace = |path: &PathBuf| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let name = unpacked(&path.file_name().unwrap_or_default().to_string_lossy());
         let cpu = name.strip_prefix(base).and_then(|rest| rest.strip_prefix('.'));
         cpu.is_some_and(|cpu| cpu.parse::<u32>().is_ok())
     };
@@ -126,8 +134,8 @@ fn siblings(path: &Path) -> Result<Vec<(String, BoxedInput)>, TraceError> {
     paths.sort();
     let open = |path: PathBuf| {
         let what = path.display().to_string();
-        let file = File::open(&path).map_err(TraceError::read(&what))?;
-        Ok((what, Box::new(file) as BoxedInput))
+        let input = Input::open(&path, &what)?;
+        Ok((what, input.whole))
     };
     paths.into_iter().map(open).collect()
 }
@@ -137,7 +145,11 @@ pub struct Ordered {
     raw: Box<dyn RawSource>,
     source: String,
     origin: Origin,
-    stream: Option<u32>,
+    streams: StreamSet,
+    addresses: Addresses,
+    /// The unit of the file's times; `None` if it leaves no choice.
+    time_unit: Option<TimeUnit>,
+    ios: u64,
     /// I/Os read ahead; those from `next` on are still to come, sorted up to the last refill.
     window: Vec<Raw>,
     next: usize,
@@ -150,14 +162,17 @@ pub struct Ordered {
 }
 
 impl Ordered {
-    /// Puts the I/Os of `raw` in order; `source` describes the trace.
+    /// Puts the I/Os of `raw` in order, those of `streams`; `source` describes the trace.
     #[must_use]
-    pub fn new(raw: Box<dyn RawSource>, source: String, stream: Option<u32>) -> Self {
+    pub fn new(raw: Box<dyn RawSource>, source: String, streams: StreamSet) -> Self {
         Self {
             raw,
             source,
             origin: Origin::Imported,
-            stream,
+            streams,
+            addresses: Addresses::Shared,
+            time_unit: None,
+            ios: 0,
             window: Vec::new(),
             next: 0,
             ended: false,
@@ -186,7 +201,7 @@ impl Ordered {
                 self.ended = true;
                 break;
             };
-            if self.stream.is_some_and(|stream| stream != raw.record.stream) {
+            if !self.streams.takes(raw.record.stream) {
                 self.other_devices += 1;
                 continue;
             }
@@ -203,6 +218,7 @@ impl Ordered {
         self.late_ios += u64::from(since.is_none());
         record.issue_ns = since.unwrap_or(self.last_ns);
         self.last_ns = record.issue_ns;
+        self.ios += 1;
         if let Some(service_ns) = raw.service_ns {
             record.queue_depth = self.depth.issued(record.issue_ns, service_ns);
         }
@@ -226,6 +242,8 @@ impl Source for Ordered {
             source: self.source.clone(),
             streams: self.raw.stream_names(),
             epoch_ns: self.epoch_ns.unwrap_or(0),
+            addresses: self.addresses,
+            volumes: vec![],
             span_bytes: None,
             warnings: self.problems().sentences(),
             published: None,
@@ -236,6 +254,9 @@ impl Source for Ordered {
         let mut problems = self.raw.problems();
         problems.late_ios += self.late_ios;
         problems.other_devices += self.other_devices;
+        let (unit, ios, length_ns) = (self.time_unit, self.ios, self.last_ns);
+        problems.time_doubt =
+            Times { unit, ios, epoch_ns: self.epoch_ns.unwrap_or(0), length_ns }.doubt();
         problems
     }
 }
@@ -259,17 +280,17 @@ impl Depth {
     }
 }
 
-/// One stream of a trace.
-struct OneStream {
+/// Some of the streams of a trace.
+struct Chosen {
     source: Box<dyn Source>,
-    stream: u32,
+    streams: StreamSet,
     left_out: u64,
 }
 
-impl Source for OneStream {
+impl Source for Chosen {
     fn next_record(&mut self) -> Result<Option<Record>, TraceError> {
         while let Some(record) = self.source.next_record()? {
-            if record.stream == self.stream {
+            if self.streams.takes(record.stream) {
                 return Ok(Some(record));
             }
             self.left_out += 1;
@@ -278,7 +299,9 @@ impl Source for OneStream {
     }
 
     fn info(&self) -> TraceInfo {
-        self.source.info()
+        let mut info = self.source.info();
+        info.volumes.retain(|volume| self.streams.takes(volume.stream));
+        info
     }
 
     fn problems(&self) -> Problems {

@@ -2,25 +2,31 @@
 //!
 //! ```text
 //! trace files of others -> format (one file a format) -> order -> depth --+
-//! own columnar file     -> store -----------------------------------------+-> Source -> stats, store, export, replay
+//! own columnar file     -> store -----------------------------------------+-> placed -> Source
 //! scenario description  -> synth -----------------------------------------+
+//!
+//! Source -> stats, store, export, replay
 //! ```
 //!
 //! Everything streams: memory does not grow with the length of a trace. Nothing in a file is trusted: what cannot
 //! be read is counted and reported with its line (see [`Problems`]), never skipped in silence.
 //!
-//! Reading order: [`record`], [`source`], [`format`], [`store`], [`stats`], [`synth`].
+//! Reading order: [`record`], [`source`], [`streams`], [`format`], [`store`], [`stats`], [`synth`].
 
 pub mod error;
 pub mod export;
 pub mod format;
 pub mod import;
+mod input;
 pub mod open;
+mod placed;
+mod plausible;
 pub mod problems;
 pub mod record;
 pub mod source;
 pub mod stats;
 pub mod store;
+pub mod streams;
 pub mod synth;
 
 pub use error::TraceError;
@@ -29,3 +35,4 @@ pub use open::open;
 pub use problems::Problems;
 pub use record::{Flags, Record};
 pub use source::{Origin, Source, TraceInfo};
+pub use streams::{Addresses, Layout, StreamSet};

@@ -4,32 +4,67 @@ use std::path::Path;
 
 use base::Ratio;
 
-use super::import::of_stream;
+use super::import::chosen;
+use super::placed::{OneVolume, Overlaid, SideBySide};
+use super::streams::{Census, Volume, side_by_side};
 use super::synth::{Scenario, Synth};
-use super::{ImportOptions, Source, TraceError, import};
+use super::{Addresses, ImportOptions, Layout, Source, TraceError, import};
 
 const SYNTH: &str = "synth:";
 
-/// Opens a trace by its name.
+/// Opens a trace by its name, its streams laid out as the options say. A text whose volumes shall lie side by side is
+/// read once before, to know how large they are.
 ///
 /// # Errors
 /// Where there is no such file, format or scenario, or a key is unknown.
 pub fn open(name: &str, options: &ImportOptions) -> Result<Box<dyn Source>, TraceError> {
+    let source = apart(name, options)?;
+    let info = source.info();
+    if info.addresses != Addresses::OfEach {
+        return Ok(source);
+    }
+    Ok(match options.layout {
+        Layout::Apart => source,
+        Layout::Overlay => Box::new(Overlaid(source)),
+        Layout::SideBySide if name == "-" => Box::new(OneVolume::new(source)),
+        Layout::SideBySide => {
+            let volumes = if info.volumes.is_empty() {
+                volumes(apart(name, options)?, name)?
+            } else {
+                side_by_side(info.volumes, name)?
+            };
+            Box::new(SideBySide::new(source, volumes, name))
+        }
+    })
+}
+
+/// The volumes of a trace, found by reading it to its end.
+fn volumes(mut source: Box<dyn Source>, name: &str) -> Result<Vec<Volume>, TraceError> {
+    let mut census = Census::default();
+    while let Some(record) = source.next_record()? {
+        census.add(&record);
+    }
+    census.volumes(name)
+}
+
+/// A trace whose streams keep their own addresses.
+fn apart(name: &str, options: &ImportOptions) -> Result<Box<dyn Source>, TraceError> {
     let Some(scenario) = name.strip_prefix(SYNTH) else {
         return import(Path::new(name), options);
     };
-    let ImportOptions { format, format_options, stream } = *options;
+    let format_options = &options.format_options;
     let given = [
-        ("--from", format.is_some()),
+        ("--from", options.format.is_some()),
         ("--event", format_options.event.is_some()),
         ("--wait-unit", format_options.wait_unit.is_some()),
+        ("--time-unit", format_options.time_unit.is_some()),
     ];
     if let Some((flag, _)) = given.into_iter().find(|(_, is_given)| *is_given) {
         return Err(TraceError::Usage(format!(
             "{flag} is for trace files, and {name} is made while it is read; leave {flag} away"
         )));
     }
-    Ok(of_stream(synth(scenario)?, stream))
+    Ok(chosen(Box::new(synth(scenario)?), &options.streams))
 }
 
 /// Makes the trace `SCENARIO[?scale=1/10&seed=1]`.
@@ -72,7 +107,8 @@ mod tests {
             std::iter::from_fn(|| source.next_record().transpose()).collect::<Result<Vec<_>, _>>()
         };
         let of_all = read(&all).unwrap();
-        let of_first = read(&ImportOptions { stream: Some(0), ..all }).unwrap();
+        let first = ImportOptions { streams: [0].into_iter().collect(), ..all.clone() };
+        let of_first = read(&first).unwrap();
         assert_eq!(of_first.len(), of_all.iter().filter(|record| record.stream == 0).count());
         assert!((1..of_all.len()).contains(&of_first.len()));
         let format = Some(crate::trace::format::Format::Msr);

@@ -34,6 +34,9 @@ pub struct Problems {
     pub late_ios: u64,
     /// I/Os whose content a format cannot express, left out on writing.
     pub not_expressible: u64,
+    /// What is doubtful about the times, in a sentence; `None` if nothing is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time_doubt: Option<String>,
 }
 
 impl Problems {
@@ -50,8 +53,8 @@ impl Problems {
     /// True where everything was taken as it was.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        let Self { bad_lines, other_devices, late_ios, not_expressible, .. } = self;
-        bad_lines + other_devices + late_ios + not_expressible == 0
+        let Self { bad_lines, other_devices, late_ios, not_expressible, time_doubt, .. } = self;
+        bad_lines + other_devices + late_ios + not_expressible == 0 && time_doubt.is_none()
     }
 
     /// One sentence for each kind of problem.
@@ -70,6 +73,7 @@ impl Problems {
         say(self.other_devices, "I/Os of other devices were left out");
         say(self.late_ios, "I/Os stood too far out of order; their time was moved up");
         say(self.not_expressible, "I/Os cannot be expressed in this format and were left out");
+        sentences.extend(self.time_doubt.clone());
         sentences
     }
 }

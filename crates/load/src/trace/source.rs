@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::streams::{Addresses, Volume};
 use super::synth::Published;
 use super::{Problems, Record, TraceError};
 
@@ -43,6 +44,12 @@ pub struct TraceInfo {
     /// Time of the first record in its own clock, in ns; 0 where that clock starts with the trace.
     #[serde(default)]
     pub epoch_ns: u64,
+    /// Which addresses the streams have.
+    #[serde(default)]
+    pub addresses: Addresses,
+    /// Streams that have, or had, addresses of their own; empty where they share them, or are not known yet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub volumes: Vec<Volume>,
     /// Bytes of the address space that the trace lies in, where it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub span_bytes: Option<u64>,

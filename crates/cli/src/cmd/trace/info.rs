@@ -2,7 +2,7 @@
 
 use load::trace::stats::TraceStats;
 
-use super::{comparison, judge, open, show};
+use super::{comparison, judge, open, show, tell_problems};
 use crate::args::Format;
 use crate::args::trace::TraceInfoArgs;
 use crate::failure::EXIT_DONE;
@@ -15,9 +15,21 @@ pub fn run(args: &TraceInfoArgs) -> anyhow::Result<u8> {
         stats.add(&record);
     }
     let summary = stats.summary();
-    judge(&args.input, source.as_ref(), summary.ios)?;
+    if args.input.options().streams.is_all() {
+        // An empty trace is nothing wrong, only empty.
+        tell_problems(source.as_ref(), summary.ios)?;
+    } else {
+        judge(&args.input, source.as_ref(), summary.ios)?;
+    }
     let info = source.info();
     match args.input.format {
+        Format::Text if summary.ios == 0 => {
+            data!(
+                "{} trace: {}\n  0 commands: the trace is empty",
+                info.origin.name(),
+                info.source
+            );
+        }
         Format::Text => show::print(&info, &summary),
         Format::Json => {
             let published = info.published.as_ref();

@@ -8,10 +8,10 @@ mod show;
 use std::path::Path;
 
 use load::trace::export::export;
-use load::trace::store::TraceWriter;
+use load::trace::store::{TraceReader, TraceWriter};
 use load::trace::synth::model::Learner;
 use load::trace::synth::{Scenario, Synth};
-use load::trace::{Source, TraceError};
+use load::trace::{Addresses, ImportOptions, Layout, Source, TraceError, TraceInfo};
 
 use crate::args::Format;
 use crate::args::trace::{
@@ -20,6 +20,7 @@ use crate::args::trace::{
 use crate::failure::EXIT_DONE;
 use crate::output_file::OutputFile;
 use crate::ui::out::{data, talk};
+use crate::ui::table::bytes;
 
 pub fn run(command: TraceCommand) -> anyhow::Result<u8> {
     match command {
@@ -33,9 +34,16 @@ pub fn run(command: TraceCommand) -> anyhow::Result<u8> {
     }
 }
 
-/// Opens a trace of any format.
+/// Opens a trace of any format, its streams in one address space.
 fn open(input: &TraceInput) -> Result<Box<dyn Source>, TraceError> {
     load::trace::open(&input.trace, &input.options())
+}
+
+/// The same for what can tell volumes apart: they keep their own addresses, unless they shall lie on top of each other.
+fn open_apart(input: &TraceInput) -> Result<Box<dyn Source>, TraceError> {
+    let options = input.options();
+    let layout = if options.layout == Layout::Overlay { Layout::Overlay } else { Layout::Apart };
+    load::trace::open(&input.trace, &ImportOptions { layout, ..options })
 }
 
 /// Says on stderr what could not be taken as it was; an error where nothing could be read.
@@ -62,14 +70,17 @@ fn judge(input: &TraceInput, source: &dyn Source, ios: u64) -> Result<(), TraceE
         return Ok(());
     }
     let (trace, others) = (&input.trace, source.problems().other_devices);
-    Err(TraceError::Usage(match input.stream {
-        Some(stream) if others > 0 => format!(
-            "{trace} has no I/O of stream {stream}, and {others} of others{}; leave --stream away for all of them",
+    let streams = input.options().streams;
+    Err(TraceError::Usage(if others > 0 && !streams.is_all() {
+        format!(
+            "{trace} has no I/O of stream {}, and {others} of others{}; leave --stream away for all of them",
+            streams.list(),
             names(&source.info().streams)
-        ),
-        _ => format!(
+        )
+    } else {
+        format!(
             "{trace} holds no I/O; name another file, its format (--from), or for block traces the event (--event)"
-        ),
+        )
     }))
 }
 
@@ -87,13 +98,40 @@ fn names(streams: &[String]) -> String {
 
 fn import_trace(args: &TraceImportArgs) -> anyhow::Result<u8> {
     require_other(&args.input, &args.output)?;
-    let mut source = open(&args.input)?;
+    let mut source = open_apart(&args.input)?;
     let mut file = begin(&args.output)?;
     let ios = write_trace(source.as_mut(), &mut file)?;
     judge(&args.input, source.as_ref(), ios)?;
     file.put_in_place()?;
+    tell_volumes(&written_info(&args.output)?);
     tell_written(args.input.format, source.as_ref(), ios, 0, &args.output);
     Ok(EXIT_DONE)
+}
+
+/// The description of a trace that was just written: only its end knows all volumes.
+fn written_info(path: &Path) -> Result<TraceInfo, TraceError> {
+    let what = path.display().to_string();
+    let file = std::fs::File::open(path).map_err(TraceError::read(&what))?;
+    Ok(TraceReader::new(file, &what)?.info())
+}
+
+/// Says on stderr where volumes lie that have addresses of their own.
+fn tell_volumes(info: &TraceInfo) {
+    let (volumes, span) = (info.volumes.len(), bytes(info.span_bytes.unwrap_or(0)));
+    match info.addresses {
+        Addresses::OfEach if volumes > 1 => talk!(
+            "{volumes} volumes with addresses of their own are kept apart; what reads the trace lays them side by side in \
+             {span} (--streams overlay: on top of each other; --stream N: some of them)"
+        ),
+        Addresses::SideBySide if volumes > 1 => talk!(
+            "{volumes} volumes with addresses of their own were laid side by side in {span} (--streams overlay: on top \
+             of each other; --stream N: some of them)"
+        ),
+        Addresses::Overlaid => {
+            talk!("volumes with addresses of their own lie on top of each other");
+        }
+        _ => {}
+    }
 }
 
 /// Learns a scenario and writes it as TOML.
@@ -127,13 +165,15 @@ fn synth(args: &TraceSynthArgs) -> anyhow::Result<u8> {
 
 fn convert(args: &TraceConvertArgs) -> anyhow::Result<u8> {
     require_other(&args.input, &args.output)?;
-    let mut source = open(&args.input)?;
+    let mut source =
+        if args.to.has_volumes() { open_apart(&args.input)? } else { open(&args.input)? };
     let mut file = begin(&args.output)?;
     let what = file.name();
     let exported = export(source.as_mut(), args.to, file.content(), &what)?;
     let (ios, left_out) = (exported.ios, exported.not_expressible);
     judge(&args.input, source.as_ref(), ios)?;
     file.put_in_place()?;
+    tell_volumes(&source.info());
     if left_out > 0 {
         talk!(
             "warning: {left_out} I/Os have no words in the format {} and were left out",

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use io::block_tracer::BlockTracer;
-use load::trace::Source;
 use load::trace::format::blktrace::BlktraceSource;
 use load::trace::import::Ordered;
+use load::trace::{Source, StreamSet};
 
 use super::{tell_problems, write_trace};
 use crate::args::Format;
@@ -25,7 +25,7 @@ pub fn run(args: &TraceRecordArgs) -> anyhow::Result<u8> {
     let losses = tracer.losses();
     let what = args.device.display().to_string();
     let raw = BlktraceSource::new(vec![(what.clone(), Box::new(tracer))], args.event)?;
-    let mut source = Ordered::new(Box::new(raw), what, None).recorded();
+    let mut source = Ordered::new(Box::new(raw), what, StreamSet::default()).recorded();
     let ios = write_trace(&mut source, &mut file)?;
     let lost_events = losses.events();
     tell_problems(&source, ios)?;

@@ -1,8 +1,8 @@
 //! The statistics of a trace in the terminal.
 
 use base::Nanos;
-use load::trace::TraceInfo;
 use load::trace::stats::{DEPTH_BINS, DepthTable, KindTotal, Pauses, SEQUENTIAL_WINDOW, Summary};
+use load::trace::{Addresses, TraceInfo};
 
 use super::comparison;
 use crate::ui::out::data;
@@ -25,6 +25,10 @@ pub fn print(info: &TraceInfo, summary: &Summary) {
         data!("beside what was published");
         table::print(&comparison::rows(published, summary));
     }
+    if summary.streams.rows.len() > 1 {
+        data!("{}", streams_title(info, summary));
+        table::print(&streams(info, summary));
+    }
     data!("sizes of reads and writes");
     table::print(&sizes(summary));
     if let Some(depths) = &summary.queue_depth {
@@ -38,6 +42,48 @@ pub fn print(info: &TraceInfo, summary: &Summary) {
     for warning in &info.warnings {
         data!("  warning: {warning}");
     }
+}
+
+/// Streams that are shown; the rest is in the JSON document.
+const STREAMS_SHOWN: usize = 20;
+
+fn streams_title(info: &TraceInfo, summary: &Summary) -> String {
+    let addresses = match info.addresses {
+        Addresses::Shared => "they share one address space",
+        Addresses::OfEach => "each with addresses of its own",
+        Addresses::SideBySide => "each has addresses of its own; here they lie side by side",
+        Addresses::Overlaid => "each has addresses of its own; here they lie on top of each other",
+    };
+    format!("{} streams: {addresses}", count(summary.streams.rows.len() as f64))
+}
+
+/// The busiest streams.
+fn streams(info: &TraceInfo, summary: &Summary) -> Rows {
+    let mut busiest: Vec<_> = summary.streams.rows.iter().collect();
+    busiest.sort_by_key(|row| (std::cmp::Reverse(row.ios), row.stream));
+    let bound = if summary.streams.exact { "" } else { "at least " };
+    let mut rows: Rows = vec![
+        ["  stream", "commands", "bytes", "distinct data", "from byte", "name"]
+            .map(str::to_owned)
+            .to_vec(),
+    ];
+    rows.extend(busiest.iter().take(STREAMS_SHOWN).map(|row| {
+        let volume = info.volumes.iter().find(|volume| volume.stream == row.stream);
+        let name = info.streams.get(row.stream as usize).cloned().unwrap_or_default();
+        vec![
+            format!("  {}", row.stream),
+            count(row.ios as f64),
+            bytes(row.bytes),
+            format!("{bound}{}", bytes(row.footprint_bytes)),
+            volume.map_or_else(|| "0".to_owned(), |volume| count(volume.first_byte as f64)),
+            name,
+        ]
+    }));
+    if busiest.len() > STREAMS_SHOWN {
+        let more = count((busiest.len() - STREAMS_SHOWN) as f64);
+        rows.push(vec![format!("  {more} more"), "(--format json lists all)".to_owned()]);
+    }
+    rows
 }
 
 fn kind(total: KindTotal) -> String {

@@ -24,6 +24,12 @@ impl ExportFormat {
     /// Every format.
     pub const ALL: [Self; 3] = [Self::Iolog, Self::Msr, Self::Blkparse];
 
+    /// Whether its streams have addresses of their own, as the disks of MSR do.
+    #[must_use]
+    pub const fn has_volumes(self) -> bool {
+        matches!(self, Self::Msr)
+    }
+
     /// The word on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -75,19 +81,22 @@ pub fn export(
     out: &mut dyn Write,
     what: &str,
 ) -> Result<Exported, TraceError> {
+    // The time of the first record is known once it was read.
+    let mut next = source.next_record()?;
     let mut lines: Box<dyn RecordFormat> = match format {
         ExportFormat::Iolog => Box::new(iolog::Iolog),
-        ExportFormat::Msr => Box::new(msr::Msr),
+        ExportFormat::Msr => Box::new(msr::Msr::new(&source.info())),
         ExportFormat::Blkparse => Box::new(blkparse::Blkparse { sequence: 0 }),
     };
     let mut exported = Exported { ios: 0, not_expressible: 0 };
     lines.begin(out).map_err(TraceError::write(what))?;
-    while let Some(record) = source.next_record()? {
+    while let Some(record) = next {
         if lines.record(&record, out).map_err(TraceError::write(what))? {
             exported.ios += 1;
         } else {
             exported.not_expressible += 1;
         }
+        next = source.next_record()?;
     }
     lines.end(out).and_then(|()| out.flush()).map_err(TraceError::write(what))?;
     Ok(exported)

@@ -1,17 +1,27 @@
 //! MSR Cambridge CSV. It has reads and writes only, and a response time, which a trace of requests does not know:
-//! it is written as 0.
+//! it is written as 0. Times are absolute, as the trace has them: one whose clock began with it begins in 1970. Disks
+//! have addresses of their own, so volumes become disks; streams that share addresses are one disk.
 
 use std::io::Write;
 
 use base::OpKind;
 
 use super::RecordFormat;
-use crate::trace::Record;
+use crate::trace::format::time::UNIX_EPOCH_TICKS;
+use crate::trace::{Addresses, Record, TraceInfo};
 
-/// 1970-01-01 as Windows file time; traces start there.
-const UNIX_EPOCH_TICKS: u64 = 116_444_736_000_000_000;
+pub(super) struct Msr {
+    /// Time of the first record since 1970.
+    epoch_ns: u64,
+    /// Whether a stream is a disk.
+    volumes: bool,
+}
 
-pub(super) struct Msr;
+impl Msr {
+    pub(super) fn new(info: &TraceInfo) -> Self {
+        Self { epoch_ns: info.epoch_ns, volumes: info.addresses == Addresses::OfEach }
+    }
+}
 
 impl RecordFormat for Msr {
     fn begin(&mut self, _out: &mut dyn Write) -> std::io::Result<()> {
@@ -24,9 +34,10 @@ impl RecordFormat for Msr {
             OpKind::Write => "Write",
             OpKind::Flush | OpKind::Deallocate => return Ok(false),
         };
-        let ticks = UNIX_EPOCH_TICKS + record.issue_ns / 100;
-        let Record { offset, len, stream, .. } = record;
-        writeln!(out, "{ticks},ssdlab,{stream},{kind},{offset},{len},0")?;
+        let ticks = UNIX_EPOCH_TICKS + self.epoch_ns.saturating_add(record.issue_ns) / 100;
+        let disk = if self.volumes { record.stream } else { 0 };
+        let Record { offset, len, .. } = record;
+        writeln!(out, "{ticks},ssdlab,{disk},{kind},{offset},{len},0")?;
         Ok(true)
     }
 

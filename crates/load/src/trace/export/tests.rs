@@ -5,10 +5,10 @@ use base::{OpKind, Rng};
 use super::*;
 use crate::trace::format::{Format, HEAD_BYTES, detect};
 use crate::trace::import::{ImportOptions, Ordered, lines};
-use crate::trace::{Flags, TraceInfo};
+use crate::trace::{Addresses, Flags, StreamSet, TraceInfo};
 
 /// Records from memory.
-struct Memory<'a>(std::slice::Iter<'a, Record>);
+struct Memory<'a>(std::slice::Iter<'a, Record>, TraceInfo);
 
 impl Source for Memory<'_> {
     fn next_record(&mut self) -> Result<Option<Record>, TraceError> {
@@ -16,7 +16,7 @@ impl Source for Memory<'_> {
     }
 
     fn info(&self) -> TraceInfo {
-        TraceInfo::default()
+        self.1.clone()
     }
 }
 
@@ -41,8 +41,18 @@ fn records(kinds: u64, flags: u64) -> Vec<Record> {
 }
 
 fn written(records: &[Record], format: ExportFormat) -> (Vec<u8>, Exported) {
+    // A trace whose streams are disks, begun in 2007.
+    let epoch_ns = 1_172_163_600_306_162_900;
+    written_as(
+        records,
+        format,
+        TraceInfo { epoch_ns, addresses: Addresses::OfEach, ..TraceInfo::default() },
+    )
+}
+
+fn written_as(records: &[Record], format: ExportFormat, info: TraceInfo) -> (Vec<u8>, Exported) {
     let mut text = Vec::new();
-    let mut source = Memory(records.iter());
+    let mut source = Memory(records.iter(), info);
     let exported = export(&mut source, format, &mut text, "memory").unwrap();
     (text, exported)
 }
@@ -50,7 +60,7 @@ fn written(records: &[Record], format: ExportFormat) -> (Vec<u8>, Exported) {
 fn read_back(text: Vec<u8>) -> (Format, Vec<Record>) {
     let format = detect(&text[..text.len().min(HEAD_BYTES)], "memory").unwrap();
     let raw = lines(format, Box::new(Cursor::new(text)), "memory", &ImportOptions::default());
-    let mut ordered = Ordered::new(raw.unwrap(), String::new(), None);
+    let mut ordered = Ordered::new(raw.unwrap(), String::new(), StreamSet::default());
     let mut records = Vec::new();
     while let Some(record) = ordered.next_record().unwrap() {
         records.push(record);
@@ -98,4 +108,20 @@ fn msr_lines_come_back_and_flushes_are_counted_as_left_out() {
     let expected: Vec<_> =
         data.iter().map(|r| Record { issue_ns: r.issue_ns - first_ns, ..*r }).collect();
     assert_eq!(read, expected);
+}
+
+#[test]
+fn msr_times_are_those_of_the_source_and_shared_addresses_are_one_disk() {
+    let record =
+        |issue_ns, stream| Record { stream, ..Record::new(issue_ns, OpKind::Read, 0, 512) };
+    let records = [record(0, 3), record(100, 4)];
+    let text = |addresses| {
+        let epoch_ns = (128_166_372_003_061_629 - 116_444_736_000_000_000) * 100;
+        let info = TraceInfo { epoch_ns, addresses, ..TraceInfo::default() };
+        String::from_utf8(written_as(&records, ExportFormat::Msr, info).0).unwrap()
+    };
+    let of_each =
+        "128166372003061629,ssdlab,3,Read,0,512,0\n128166372003061630,ssdlab,4,Read,0,512,0\n";
+    assert_eq!(text(Addresses::OfEach), of_each);
+    assert_eq!(text(Addresses::Shared), of_each.replace(",3,", ",0,").replace(",4,", ",0,"));
 }

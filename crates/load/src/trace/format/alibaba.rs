@@ -2,10 +2,12 @@
 
 use base::OpKind;
 
-use super::fields::{Fault, io, next, number, number_u32, scaled, separated};
-use super::{LineFormat, Parsed};
+use super::fields::{Fault, io, next, number, number_u32, separated};
+use super::{LineFormat, Parsed, TimeUnit};
 
-pub(super) struct Alibaba;
+pub(super) struct Alibaba {
+    pub(super) unit: TimeUnit,
+}
 
 impl LineFormat for Alibaba {
     fn parse(&mut self, line: &[u8]) -> Result<Parsed, Fault> {
@@ -21,7 +23,7 @@ impl LineFormat for Alibaba {
             other => return Err(Fault::new("the opcode", "R or W", other)),
         };
         let (offset, length) = (next(&mut fields), next(&mut fields));
-        let issue_ns = scaled(next(&mut fields), 3, "the timestamp")?;
+        let issue_ns = self.unit.point_ns(next(&mut fields), "the timestamp")?;
         let bytes = (number(offset, "the offset")?, offset);
         let mut record = io(issue_ns, op, bytes, (number(length, "the length")?, length))?;
         record.stream = device;

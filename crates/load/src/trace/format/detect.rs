@@ -1,6 +1,6 @@
 //! Which format a file has, by its content alone.
 
-use super::{Format, FormatOptions, Parsed, blktrace};
+use super::{Format, FormatOptions, Parsed, blktrace, vscsi};
 use crate::trace::TraceError;
 use crate::trace::store::MAGIC;
 
@@ -22,6 +22,14 @@ pub fn detect(head: &[u8], what: &str) -> Result<Format, TraceError> {
         return Ok(Format::Blktrace);
     }
     packed(head, what)?;
+    if vscsi::is_vscsi(head) {
+        return Ok(Format::Vscsi);
+    }
+    if head.is_empty() {
+        return Err(TraceError::Usage(format!(
+            "{what} is empty: it has 0 bytes, so no format either"
+        )));
+    }
     let mut scores: Vec<(usize, Format)> =
         Format::ALL.into_iter().map(|format| (score(format, head), format)).collect();
     scores.sort_by_key(|&(score, _)| std::cmp::Reverse(score));
@@ -42,14 +50,14 @@ fn unknown(what: &str) -> TraceError {
     let names = Format::ALL.map(Format::name).join(", ");
     TraceError::Usage(format!(
         "{what} is in no known trace format ({names}); name the nearest with --from, and every line that does not \
-         fit it is shown"
+         fit it is shown, or tell its columns with --from csv:..."
     ))
 }
 
-/// Compressed files are common; say how to unpack them.
+/// Says how to unpack what was packed by another tool than gzip.
 fn packed(head: &[u8], what: &str) -> Result<(), TraceError> {
     let kinds: [(&[u8], &str); 3] =
-        [(&[0x1f, 0x8b], "zcat"), (&[0x28, 0xb5, 0x2f, 0xfd], "zstdcat"), (b"BZh", "bzcat")];
+        [(&[0x28, 0xb5, 0x2f, 0xfd], "zstdcat"), (b"BZh", "bzcat"), (b"\xfd7zXZ", "xzcat")];
     let Some((_, tool)) = kinds.iter().find(|(magic, _)| head.starts_with(magic)) else {
         return Ok(());
     };

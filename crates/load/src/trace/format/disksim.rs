@@ -5,25 +5,19 @@
 
 use base::OpKind;
 
-use super::fields::{Fault, hex_or_number, io, next, number_u32, scaled, sectors, words};
-use super::{LineFormat, Parsed};
+use super::fields::{Fault, hex_or_number, io, next, number_u32, sectors, words};
+use super::{LineFormat, Parsed, TimeUnit};
 
 pub(super) struct DiskSim {
-    /// Digits between the unit of the file and ns.
-    digits: u32,
-}
-
-impl DiskSim {
-    pub(super) const MILLISECONDS: Self = Self { digits: 6 };
-    pub(super) const NANOSECONDS: Self = Self { digits: 0 };
+    pub(super) unit: TimeUnit,
 }
 
 impl LineFormat for DiskSim {
     fn parse(&mut self, line: &[u8]) -> Result<Parsed, Fault> {
         let mut fields = words(line);
         let time = next(&mut fields);
-        let issue_ns = scaled(time, self.digits, "the time")?;
-        if self.digits == 0 && time.contains(&b'.') {
+        let issue_ns = self.unit.point_ns(time, "the time")?;
+        if self.unit == TimeUnit::Nanoseconds && time.contains(&b'.') {
             return Err(Fault::new("the time", "whole nanoseconds", time));
         }
         let device = number_u32(next(&mut fields), "the device")?;

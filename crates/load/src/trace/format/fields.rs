@@ -1,5 +1,6 @@
 //! Fields of a line: split, and read as integers. No floating point: times are exact.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use base::OpKind;
@@ -10,7 +11,7 @@ use crate::trace::Record;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     what: &'static str,
-    expected: &'static str,
+    expected: Cow<'static, str>,
     found: Vec<u8>,
 }
 
@@ -20,8 +21,9 @@ const FOUND_BYTES_MAX: usize = 40;
 impl Fault {
     /// The field `what` should be `expected`, but is `found`.
     #[must_use]
-    pub fn new(what: &'static str, expected: &'static str, found: &[u8]) -> Self {
-        Self { what, expected, found: found[..found.len().min(FOUND_BYTES_MAX)].to_vec() }
+    pub fn new(what: &'static str, expected: impl Into<Cow<'static, str>>, found: &[u8]) -> Self {
+        let found = found[..found.len().min(FOUND_BYTES_MAX)].to_vec();
+        Self { what, expected: expected.into(), found }
     }
 }
 

@@ -3,15 +3,17 @@
 
 use base::OpKind;
 
-use super::fields::{Fault, io, next, number, number_u32, sectors, words};
-use super::{LineFormat, Parsed};
+use super::fields::{Fault, io, next, number_u32, sectors, words};
+use super::{LineFormat, Parsed, TimeUnit};
 
-pub(super) struct Fiu;
+pub(super) struct Fiu {
+    pub(super) unit: TimeUnit,
+}
 
 impl LineFormat for Fiu {
     fn parse(&mut self, line: &[u8]) -> Result<Parsed, Fault> {
         let mut fields = words(line);
-        let issue_ns = number(next(&mut fields), "the time")?;
+        let issue_ns = self.unit.point_ns(next(&mut fields), "the time")?;
         let pid = number_u32(next(&mut fields), "the process id")?;
         let _process = next(&mut fields);
         let (lba, size) = (next(&mut fields), next(&mut fields));

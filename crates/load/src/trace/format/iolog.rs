@@ -11,13 +11,11 @@ use std::str::FromStr;
 use base::OpKind;
 
 use super::fields::{Fault, io, next, number, words};
+use super::names::Names;
 use super::{LineFormat, Parsed};
 use crate::trace::{Flags, TraceError};
 
 const HEADER: &[u8] = b"fio version ";
-
-/// Files that are told apart; fio's own limit is lower.
-const FILES_MAX: usize = 1 << 16;
 
 /// What a `wait` of version 2 means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,12 +46,12 @@ pub(super) struct Iolog {
     /// 2 or 3; 0 before the header.
     version: u8,
     now_ns: u64,
-    files: Vec<Vec<u8>>,
+    files: Names,
 }
 
 impl Iolog {
     pub(super) fn new(wait_unit: WaitUnit) -> Self {
-        Self { wait_unit, version: 0, now_ns: 0, files: Vec::new() }
+        Self { wait_unit, version: 0, now_ns: 0, files: Names::default() }
     }
 
     fn header(&mut self, line: &[u8]) -> Result<Parsed, Fault> {
@@ -74,19 +72,6 @@ impl Iolog {
             WaitUnit::Doc => self.now_ns.saturating_add(amount.saturating_mul(1000)),
         };
         Parsed::Other
-    }
-
-    /// The number of a file; all beyond the limit share one.
-    fn stream(&mut self, file: &[u8]) -> u32 {
-        // The last file is the most likely one.
-        let found = self.files.iter().rposition(|known| known == file);
-        let index = found.unwrap_or_else(|| {
-            if self.files.len() < FILES_MAX {
-                self.files.push(file.to_vec());
-            }
-            self.files.len() - 1
-        });
-        u32::try_from(index).unwrap_or(u32::MAX)
     }
 }
 
@@ -119,11 +104,11 @@ impl LineFormat for Iolog {
         let length = (number(length, "the length")?, length);
         let mut record = io(self.now_ns, op, bytes, length)?;
         record.flags = flags;
-        record.stream = self.stream(file);
+        record.stream = self.files.number(file);
         Ok(Parsed::Io(record.into()))
     }
 
     fn stream_names(&self) -> Vec<String> {
-        self.files.iter().map(|file| String::from_utf8_lossy(file).into_owned()).collect()
+        self.files.list()
     }
 }

@@ -7,6 +7,7 @@ mod alibaba;
 mod blkparse;
 pub mod blktrace;
 mod block_events;
+mod csv;
 mod detect;
 mod disksim;
 mod fields;
@@ -15,18 +16,26 @@ mod iolog;
 mod lines;
 mod msprod;
 mod msr;
+mod names;
 mod spc;
+mod systor;
 mod tencent;
+pub(in crate::trace) mod time;
+pub mod vscsi;
+mod vscsi_text;
 
 use std::str::FromStr;
 
+use super::streams::Addresses;
 use super::{Problems, Record, TraceError};
 
 pub use block_events::Event;
+pub use csv::CsvSpec;
 pub use detect::{HEAD_BYTES, detect};
 pub use fields::Fault;
 pub use iolog::WaitUnit;
 pub use lines::{BoxedInput, LineSource};
+pub use time::TimeUnit;
 
 /// A format of trace files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,11 +64,19 @@ pub enum Format {
     DiskSim,
     /// `MQSim`'s ASCII traces, time in ns.
     MqSim,
+    /// Virtual desktops of SYSTOR '17, CSV.
+    Systor,
+    /// Binary command traces of VMware's vscsiStats, as the CloudPhysics set has them.
+    Vscsi,
+    /// The same as text.
+    VscsiText,
+    /// Any other CSV file, whose columns are told ([`CsvSpec`]).
+    Csv,
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 16] = [
         Self::Trace,
         Self::Iolog,
         Self::Blktrace,
@@ -72,6 +89,10 @@ impl Format {
         Self::MsProduction,
         Self::DiskSim,
         Self::MqSim,
+        Self::Systor,
+        Self::Vscsi,
+        Self::VscsiText,
+        Self::Csv,
     ];
 
     /// The word on the command line.
@@ -90,6 +111,57 @@ impl Format {
             Self::MsProduction => "ms-production",
             Self::DiskSim => "disksim",
             Self::MqSim => "mqsim",
+            Self::Systor => "systor17",
+            Self::Vscsi => "vscsi",
+            Self::VscsiText => "vscsi-text",
+            Self::Csv => "csv",
+        }
+    }
+
+    /// The unit in which it counts times by its definition; `None` if a file says itself, or cannot be told another.
+    #[must_use]
+    pub const fn time_unit(self) -> Option<TimeUnit> {
+        match self {
+            Self::Msr => Some(TimeUnit::FileTime),
+            Self::Spc | Self::Tencent | Self::Systor => Some(TimeUnit::Seconds),
+            Self::Alibaba | Self::VscsiText => Some(TimeUnit::Microseconds),
+            Self::DiskSim => Some(TimeUnit::Milliseconds),
+            Self::Fiu | Self::MqSim => Some(TimeUnit::Nanoseconds),
+            Self::Trace
+            | Self::Iolog
+            | Self::Blktrace
+            | Self::Blkparse
+            | Self::MsProduction
+            | Self::Vscsi
+            | Self::Csv => None,
+        }
+    }
+
+    /// The unit in which the times of a file are read; `None` if it leaves no choice.
+    pub(super) fn unit(self, options: &FormatOptions) -> Option<TimeUnit> {
+        let told = options.csv.as_ref().map(CsvSpec::time_unit);
+        options.time_unit.or(told).or(self.time_unit())
+    }
+
+    /// Which addresses its streams have: those of disks, volumes and files are their own.
+    pub(super) fn addresses(self, options: &FormatOptions) -> Addresses {
+        match self {
+            Self::Iolog
+            | Self::Msr
+            | Self::Spc
+            | Self::Tencent
+            | Self::Alibaba
+            | Self::MsProduction
+            | Self::DiskSim
+            | Self::MqSim
+            | Self::Systor => Addresses::OfEach,
+            Self::Csv => options.csv.as_ref().map_or(Addresses::Shared, CsvSpec::addresses),
+            Self::Trace
+            | Self::Blktrace
+            | Self::Blkparse
+            | Self::Fiu
+            | Self::Vscsi
+            | Self::VscsiText => Addresses::Shared,
         }
     }
 
@@ -101,10 +173,19 @@ impl Format {
         let is_block_trace = matches!(self, Self::Blktrace | Self::Blkparse);
         let (flag, formats) = match options {
             FormatOptions { event: Some(_), .. } if !is_block_trace => {
-                ("--event", "blktrace and blkparse")
+                ("--event", "blktrace and blkparse".to_owned())
             }
             FormatOptions { wait_unit: Some(_), .. } if self != Self::Iolog => {
-                ("--wait-unit", "iolog")
+                ("--wait-unit", "iolog".to_owned())
+            }
+            FormatOptions { time_unit: Some(_), .. } if self == Self::Csv => {
+                return Err(TraceError::Usage(
+                    "--time-unit does not go with --from csv:..., which tells the unit itself (time=UNIT)".to_owned(),
+                ));
+            }
+            FormatOptions { time_unit: Some(_), .. } if self.time_unit().is_none() => {
+                let with_unit = Self::ALL.into_iter().filter(|format| format.time_unit().is_some());
+                ("--time-unit", with_unit.map(Self::name).collect::<Vec<_>>().join(", "))
             }
             _ => return Ok(()),
         };
@@ -114,21 +195,24 @@ impl Format {
         )))
     }
 
-    /// The parser of a text format; `None` for the binary ones.
+    /// The parser of a text format; `None` for the binary ones, and for CSV whose columns are not told.
     #[must_use]
     pub fn lines(self, options: &FormatOptions) -> Option<Box<dyn LineFormat>> {
+        let unit = self.unit(options).unwrap_or(TimeUnit::Nanoseconds);
         Some(match self {
-            Self::Trace | Self::Blktrace => return None,
+            Self::Trace | Self::Blktrace | Self::Vscsi => return None,
             Self::Iolog => Box::new(iolog::Iolog::new(options.wait_unit.unwrap_or_default())),
             Self::Blkparse => Box::new(blkparse::Blkparse::new(options.event.unwrap_or_default())),
-            Self::Msr => Box::new(msr::Msr),
-            Self::Fiu => Box::new(fiu::Fiu),
-            Self::Spc => Box::new(spc::Spc),
-            Self::Tencent => Box::new(tencent::Tencent),
-            Self::Alibaba => Box::new(alibaba::Alibaba),
+            Self::Msr => Box::new(msr::Msr { unit }),
+            Self::Fiu => Box::new(fiu::Fiu { unit }),
+            Self::Spc => Box::new(spc::Spc { unit }),
+            Self::Tencent => Box::new(tencent::Tencent { unit }),
+            Self::Alibaba => Box::new(alibaba::Alibaba { unit }),
             Self::MsProduction => Box::new(msprod::MsProduction::default()),
-            Self::DiskSim => Box::new(disksim::DiskSim::MILLISECONDS),
-            Self::MqSim => Box::new(disksim::DiskSim::NANOSECONDS),
+            Self::DiskSim | Self::MqSim => Box::new(disksim::DiskSim { unit }),
+            Self::Systor => Box::new(systor::Systor { unit }),
+            Self::VscsiText => Box::new(vscsi_text::VscsiText { unit }),
+            Self::Csv => Box::new(csv::Csv::new(options.csv.clone()?)),
         })
     }
 }
@@ -145,12 +229,44 @@ impl FromStr for Format {
 }
 
 /// What a format leaves to the reader's choice; `None` is the default.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FormatOptions {
     /// What a `wait` of fio's version 2 means.
     pub wait_unit: Option<WaitUnit>,
     /// Which event of a block trace is an I/O.
     pub event: Option<Event>,
+    /// The unit of times, where a file does not keep to its format.
+    pub time_unit: Option<TimeUnit>,
+    /// The columns of a CSV file.
+    pub csv: Option<CsvSpec>,
+}
+
+/// What the command line says of a format: its name, or `csv:...`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedFormat {
+    /// The format.
+    pub format: Format,
+    /// The columns of a CSV file; `None` if it is another format.
+    pub csv: Option<CsvSpec>,
+}
+
+impl FromStr for NamedFormat {
+    type Err = TraceError;
+
+    fn from_str(text: &str) -> Result<Self, TraceError> {
+        if text.starts_with("csv:") {
+            return Ok(Self { format: Format::Csv, csv: Some(text.parse()?) });
+        }
+        let format: Format = text.parse()?;
+        if format == Format::Csv {
+            return Err(TraceError::Usage(
+                "csv needs its columns, in their order, such as csv:time=us,op,offset=sectors,length=bytes (`-` for a \
+                 column that is not wanted; docs/formats/trace.md)"
+                    .to_owned(),
+            ));
+        }
+        Ok(Self { format, csv: None })
+    }
 }
 
 /// An I/O as a format gives it: its time on the clock of the file, its place not yet in order.

@@ -6,14 +6,11 @@
 use base::OpKind;
 
 use super::fields::{Fault, io, next, number, number_u32, separated};
-use super::{LineFormat, Parsed, Raw};
+use super::{LineFormat, Parsed, Raw, TimeUnit};
 
-const TICK_NS: u64 = 100;
-
-pub(super) struct Msr;
-
-/// File time counts from 1601: 2^63 ns lie 292 years later. 1970 is as early as a trace can be.
-const UNIX_EPOCH_TICKS: u64 = 116_444_736_000_000_000;
+pub(super) struct Msr {
+    pub(super) unit: TimeUnit,
+}
 
 fn kind(text: &[u8]) -> Result<OpKind, Fault> {
     match text {
@@ -30,10 +27,7 @@ impl LineFormat for Msr {
         if time == b"Timestamp" {
             return Ok(Parsed::Other);
         }
-        let ticks = number(time, "the timestamp")?;
-        // Some tools write times since the start of their trace in the same ticks.
-        let ticks = ticks.checked_sub(UNIX_EPOCH_TICKS).unwrap_or(ticks);
-        let issue_ns = ticks.saturating_mul(TICK_NS);
+        let issue_ns = self.unit.point_ns(time, "the timestamp")?;
         let _host = next(&mut fields);
         let disk = number_u32(next(&mut fields), "the disk number")?;
         let op = kind(next(&mut fields))?;
@@ -41,8 +35,8 @@ impl LineFormat for Msr {
         let bytes = (number(offset, "the offset")?, offset);
         let mut record = io(issue_ns, op, bytes, (number(size, "the size")?, size))?;
         record.stream = disk;
-        let response = number(next(&mut fields), "the response time")?;
-        let service_ns = Some(response.saturating_mul(TICK_NS)).filter(|&ns| ns > 0);
+        let response_ns = self.unit.length_ns(next(&mut fields), "the response time")?;
+        let service_ns = Some(response_ns).filter(|&ns| ns > 0);
         Ok(Parsed::Io(Raw { record, service_ns }))
     }
 }

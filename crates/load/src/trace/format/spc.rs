@@ -3,10 +3,12 @@
 
 use base::OpKind;
 
-use super::fields::{Fault, io, next, number, number_u32, scaled, sectors, separated};
-use super::{LineFormat, Parsed};
+use super::fields::{Fault, io, next, number, number_u32, sectors, separated};
+use super::{LineFormat, Parsed, TimeUnit};
 
-pub(super) struct Spc;
+pub(super) struct Spc {
+    pub(super) unit: TimeUnit,
+}
 
 impl LineFormat for Spc {
     fn parse(&mut self, line: &[u8]) -> Result<Parsed, Fault> {
@@ -18,7 +20,7 @@ impl LineFormat for Spc {
             b"W" | b"w" => OpKind::Write,
             other => return Err(Fault::new("the opcode", "R or W", other)),
         };
-        let issue_ns = scaled(next(&mut fields), 9, "the timestamp")?;
+        let issue_ns = self.unit.point_ns(next(&mut fields), "the timestamp")?;
         let bytes = (sectors(lba, "the LBA")?, lba);
         let mut record = io(issue_ns, op, bytes, (number(size, "the size")?, size))?;
         record.stream = unit;

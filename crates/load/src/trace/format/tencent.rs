@@ -3,10 +3,12 @@
 
 use base::OpKind;
 
-use super::fields::{Fault, io, next, number_u32, scaled, sectors, separated};
-use super::{LineFormat, Parsed};
+use super::fields::{Fault, io, next, number_u32, sectors, separated};
+use super::{LineFormat, Parsed, TimeUnit};
 
-pub(super) struct Tencent;
+pub(super) struct Tencent {
+    pub(super) unit: TimeUnit,
+}
 
 impl LineFormat for Tencent {
     fn parse(&mut self, line: &[u8]) -> Result<Parsed, Fault> {
@@ -15,7 +17,7 @@ impl LineFormat for Tencent {
         if time == b"Timestamp" {
             return Ok(Parsed::Other);
         }
-        let issue_ns = scaled(time, 9, "the timestamp")?;
+        let issue_ns = self.unit.point_ns(time, "the timestamp")?;
         let (offset, size) = (next(&mut fields), next(&mut fields));
         let op = match next(&mut fields) {
             b"0" => OpKind::Read,

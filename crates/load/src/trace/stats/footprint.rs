@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use crate::trace::Record;
 
-const PAGE_BITS: u32 = 12;
+/// Bytes of a page.
+pub(super) const PAGE_BYTES: u64 = 4096;
 
 /// Pages in one bit map (128 MiB of addresses).
 const CHUNK_PAGES: u64 = 1 << 15;
@@ -25,29 +26,38 @@ pub struct Footprint {
     pub exact: bool,
 }
 
+/// Bit maps of so many pages each, and no more of them than that.
 #[derive(Default)]
-struct Bits {
-    chunks: BTreeMap<u64, Box<[u64]>>,
+pub(super) struct Bits<const CHUNK_PAGES: u64, const CHUNKS_MAX: usize> {
+    /// By address space and place in it.
+    chunks: BTreeMap<(u32, u64), Box<[u64]>>,
     pages: u64,
-    overflow: bool,
+    /// Whether there was no room for some.
+    pub(super) overflow: bool,
 }
 
-impl Bits {
-    fn add(&mut self, first: u64, last: u64) {
-        let mut page = first;
+impl<const CHUNK_PAGES: u64, const CHUNKS_MAX: usize> Bits<CHUNK_PAGES, CHUNKS_MAX> {
+    /// Marks the pages of a record in an address space; returns how many are new.
+    pub(super) fn add(&mut self, space: u32, record: &Record) -> u64 {
+        if record.len == 0 {
+            return 0;
+        }
+        let (mut page, last) = (record.offset / PAGE_BYTES, (record.end() - 1) / PAGE_BYTES);
+        let before = self.pages;
         while page <= last {
             let chunk = page / CHUNK_PAGES;
             let end = last.min(chunk * CHUNK_PAGES + CHUNK_PAGES - 1);
-            if self.chunks.len() == CHUNKS_MAX && !self.chunks.contains_key(&chunk) {
+            if self.chunks.len() == CHUNKS_MAX && !self.chunks.contains_key(&(space, chunk)) {
                 self.overflow = true;
             } else {
                 let words = (CHUNK_PAGES / 64) as usize;
-                let bits =
-                    self.chunks.entry(chunk).or_insert_with(|| vec![0; words].into_boxed_slice());
+                let bits = self.chunks.entry((space, chunk));
+                let bits = bits.or_insert_with(|| vec![0; words].into_boxed_slice());
                 self.pages += set(bits, page % CHUNK_PAGES, end % CHUNK_PAGES);
             }
             page = end + 1;
         }
+        self.pages - before
     }
 }
 
@@ -67,26 +77,22 @@ fn set(bits: &mut [u64], first: u64, last: u64) -> u64 {
 
 #[derive(Default)]
 pub(super) struct Pages {
-    touched: Bits,
-    written: Bits,
+    touched: Bits<CHUNK_PAGES, CHUNKS_MAX>,
+    written: Bits<CHUNK_PAGES, CHUNKS_MAX>,
 }
 
 impl Pages {
     pub(super) fn add(&mut self, record: &Record) {
-        if record.len == 0 {
-            return;
-        }
-        let (first, last) = (record.offset >> PAGE_BITS, (record.end() - 1) >> PAGE_BITS);
-        self.touched.add(first, last);
+        self.touched.add(0, record);
         if record.op == base::OpKind::Write {
-            self.written.add(first, last);
+            self.written.add(0, record);
         }
     }
 
     pub(super) fn footprint(&self) -> Footprint {
         Footprint {
-            bytes: self.touched.pages << PAGE_BITS,
-            written_bytes: self.written.pages << PAGE_BITS,
+            bytes: self.touched.pages * PAGE_BYTES,
+            written_bytes: self.written.pages * PAGE_BYTES,
             exact: !self.touched.overflow && !self.written.overflow,
         }
     }

@@ -8,6 +8,7 @@ mod pauses;
 mod reuse;
 mod sequential;
 mod sizes;
+mod streams;
 
 use base::OpKind;
 use serde::Serialize;
@@ -19,6 +20,7 @@ pub use pauses::{PauseBin, Pauses};
 pub use reuse::Reuse;
 pub use sequential::WINDOW as SEQUENTIAL_WINDOW;
 pub use sizes::{SIZE_BINS, SizeRow, size_bin};
+pub use streams::{StreamRow, Streams};
 
 use super::Record;
 
@@ -46,6 +48,7 @@ pub struct TraceStats {
     reuse: reuse::ReuseSampler,
     pauses: pauses::PauseCounter,
     mix: mix::Mix,
+    streams: streams::StreamCounter,
 }
 
 /// What is in a trace.
@@ -83,6 +86,8 @@ pub struct Summary {
     pub pauses: Pauses,
     /// Reads and writes over time, in slices of equal length.
     pub mix: Vec<MixSlice>,
+    /// What each stream does.
+    pub streams: Streams,
 }
 
 impl TraceStats {
@@ -95,6 +100,7 @@ impl TraceStats {
         self.pauses.add(record);
         self.depths.add(record);
         self.mix.add(record);
+        self.streams.add(record);
         if record.op != OpKind::Flush {
             self.end_bytes = self.end_bytes.max(record.end());
         }
@@ -130,6 +136,7 @@ impl TraceStats {
             reuse: self.reuse.reuse(),
             pauses: self.pauses.pauses(),
             mix: self.mix.slices(),
+            streams: self.streams.streams(),
         }
     }
 }

@@ -116,3 +116,20 @@ fn kinds_flags_and_alignment_are_counted() {
     assert_eq!((summary.duration_ns, summary.end_bytes), (7, 1 << 20));
     assert!((summary.aligned_share - 0.5).abs() < 1e-9);
 }
+
+#[test]
+fn each_stream_has_its_commands_bytes_and_own_footprint() {
+    let of = |stream, record: Record| Record { stream, ..record };
+    let flush = Record::new(0, OpKind::Flush, 0, 0);
+    let records =
+        [of(7, read(0, 8192)), of(3, read(4096, 4096)), of(7, read(0, 4096)), of(3, flush)];
+    let streams = summary(&records).streams;
+    let row =
+        |stream, ios, bytes, footprint_bytes| StreamRow { stream, ios, bytes, footprint_bytes };
+    assert_eq!(streams.rows, [row(3, 2, 4096, 4096), row(7, 2, 12_288, 8192)]);
+    assert!(streams.exact);
+    assert_eq!(summary(&records).footprint.bytes, 8192, "shared addresses count once");
+    let many: Vec<_> = (0..70_000).map(|stream| of(stream, read(0, 512))).collect();
+    let streams = summary(&many).streams;
+    assert_eq!((streams.rows.len(), streams.other_ios), (65_536, 70_000 - 65_536));
+}

@@ -13,8 +13,8 @@ pub use writer::TraceWriter;
 use super::{Flags, Record};
 use base::OpKind;
 
-/// Version of the layout; readers refuse a larger one.
-pub const TRACE_VERSION: u32 = 1;
+/// Version of the layout; readers refuse a larger one. Version 1 had no volumes with addresses of their own.
+pub const TRACE_VERSION: u32 = 2;
 
 /// Records in one row group: what a writer and a reader hold at once (10 MiB).
 const GROUP_ROWS: usize = 1 << 18;

@@ -3,7 +3,7 @@ use bytes::Bytes;
 use proptest::prelude::*;
 
 use super::*;
-use crate::trace::{Origin, Source, TraceError, TraceInfo};
+use crate::trace::{Addresses, Origin, Source, TraceError, TraceInfo};
 
 fn record(index: u64, rng: &mut Rng) -> Record {
     Record {
@@ -24,6 +24,8 @@ fn info() -> TraceInfo {
         source: "a test".to_owned(),
         streams: vec!["browser".to_owned()],
         epoch_ns: 7,
+        addresses: Addresses::Shared,
+        volumes: vec![],
         span_bytes: Some(1 << 63),
         warnings: vec![],
         published: None,

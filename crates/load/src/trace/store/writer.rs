@@ -12,6 +12,7 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{Type, TypePtr};
 
 use super::{COLUMNS, Column, GROUP_ROWS, Header, INFO_KEY, TRACE_VERSION};
+use crate::trace::streams::{Addresses, Census, span_bytes};
 use crate::trace::{Record, TraceError, TraceInfo};
 
 /// Writes a trace file.
@@ -23,6 +24,7 @@ pub struct TraceWriter<W: Write + Send> {
     narrow: Vec<i32>,
     records: u64,
     end_bytes: u64,
+    census: Census,
 }
 
 impl<W: Write + Send> TraceWriter<W> {
@@ -43,6 +45,7 @@ impl<W: Write + Send> TraceWriter<W> {
             narrow: vec![],
             records: 0,
             end_bytes: 0,
+            census: Census::default(),
         })
     }
 
@@ -54,19 +57,26 @@ impl<W: Write + Send> TraceWriter<W> {
         self.rows.push(*record);
         self.records += 1;
         self.end_bytes = self.end_bytes.max(record.end());
+        self.census.add(record);
         if self.rows.len() == GROUP_ROWS { self.flush_group() } else { Ok(()) }
     }
 
     /// Writes what is left and the description; gives back what the file was written to and the number of records.
     ///
     /// # Errors
-    /// Where the end of the file cannot be written.
+    /// Where the end of the file cannot be written, or volumes with addresses of their own cannot lie side by side.
     pub fn finish(mut self, info: &TraceInfo) -> Result<(W, u64), TraceError> {
         if !self.rows.is_empty() {
             self.flush_group()?;
         }
-        let span_bytes = info.span_bytes.or(Some(self.end_bytes));
-        let info = TraceInfo { span_bytes, ..info.clone() };
+        let (volumes, span_bytes) = if info.addresses == Addresses::OfEach {
+            let volumes = self.census.volumes(&self.what)?;
+            let span_bytes = span_bytes(&volumes);
+            (volumes, span_bytes)
+        } else {
+            (info.volumes.clone(), info.span_bytes.unwrap_or(self.end_bytes))
+        };
+        let info = TraceInfo { span_bytes: Some(span_bytes), volumes, ..info.clone() };
         let header = Header { version: TRACE_VERSION, info };
         let text = serde_json::to_string(&header).unwrap_or_default();
         self.file.append_key_value_metadata(KeyValue::new(INFO_KEY.to_owned(), text));

@@ -1,0 +1,159 @@
+//! Any file of one line an I/O whose columns are told on the command line ([`CsvSpec`]).
+
+mod spec;
+#[cfg(test)]
+mod tests;
+
+use base::OpKind;
+
+use super::fields::{Fault, io, number, number_u32};
+use super::names::Names;
+use super::{LineFormat, Parsed, Raw};
+
+pub use spec::CsvSpec;
+use spec::Place;
+
+/// Columns of a line that are looked at; one beyond is missing.
+const COLUMNS_MAX: usize = 1024;
+
+/// The number of each column, known once the header was read.
+#[derive(Clone, Copy)]
+struct Columns {
+    time: usize,
+    op: usize,
+    offset: usize,
+    length: usize,
+    response: Option<usize>,
+    stream: Option<usize>,
+}
+
+impl Columns {
+    /// Finds the columns that are told by name in `header`.
+    fn find(spec: &CsvSpec, header: &[&[u8]]) -> Result<Self, Fault> {
+        let find = |place: &Place| match place {
+            Place::Number(number) => Ok(*number),
+            Place::Name(name) => {
+                let found = header.iter().position(|field| *field == name.as_bytes());
+                let expected = format!("one with the column `{name}` that --from names");
+                found.ok_or_else(|| {
+                    Fault::new("the header", expected, &header.join(&spec.delimiter))
+                })
+            }
+        };
+        Ok(Self {
+            time: find(&spec.time.place)?,
+            op: find(&spec.op)?,
+            offset: find(&spec.offset.place)?,
+            length: find(&spec.length.place)?,
+            response: spec.response.as_ref().map(|column| find(&column.place)).transpose()?,
+            stream: spec.stream.as_ref().map(|column| find(&column.place)).transpose()?,
+        })
+    }
+}
+
+pub(super) struct Csv {
+    spec: CsvSpec,
+    columns: Option<Columns>,
+    names: Names,
+}
+
+impl Csv {
+    pub(super) fn new(spec: CsvSpec) -> Self {
+        Self { spec, columns: None, names: Names::default() }
+    }
+
+    fn op(&self, text: &[u8]) -> Result<OpKind, Fault> {
+        let known =
+            self.spec.words.iter().find(|(word, _)| text.eq_ignore_ascii_case(word.as_bytes()));
+        known.map(|&(_, op)| op).ok_or_else(|| {
+            let words: Vec<_> = self.spec.words.iter().map(|(word, _)| word.as_str()).collect();
+            let expected = format!("one of {} (--from csv:op=WORD:KIND|...)", words.join(", "));
+            Fault::new("the operation", expected, text)
+        })
+    }
+
+    fn stream(&mut self, text: &[u8]) -> Result<u32, Fault> {
+        if !self.spec.stream.as_ref().is_some_and(|stream| stream.names) {
+            return number_u32(text, "the stream");
+        }
+        if text.is_empty() {
+            return Err(Fault::new("the stream", "a name", text));
+        }
+        Ok(self.names.number(text))
+    }
+
+    fn raw(&mut self, columns: Columns, fields: &[&[u8]]) -> Result<Raw, Fault> {
+        let field = |number: usize| fields.get(number).copied().unwrap_or_default();
+        let spec = &self.spec;
+        let issue_ns = spec.time.unit.point_ns(field(columns.time), "the time")?;
+        let op = self.op(field(columns.op))?;
+        let (offset, length) = (field(columns.offset), field(columns.length));
+        let (bytes, len) = if op == OpKind::Flush {
+            (0, 0)
+        } else {
+            (
+                number(offset, "the offset")?.saturating_mul(spec.offset.unit_bytes),
+                number(length, "the length")?.saturating_mul(spec.length.unit_bytes),
+            )
+        };
+        let mut record = io(issue_ns, op, (bytes, offset), (len, length))?;
+        let response = spec.response.as_ref().zip(columns.response);
+        let response = response.map(|(column, at)| (column.unit, field(at)));
+        // Empty where the end was not seen.
+        let response = response.filter(|(_, text)| !text.is_empty());
+        let service_ns =
+            response.map(|(unit, text)| unit.length_ns(text, "the response time")).transpose()?;
+        if let Some(at) = columns.stream {
+            record.stream = self.stream(field(at))?;
+        }
+        Ok(Raw { record, service_ns: service_ns.filter(|&ns| ns > 0) })
+    }
+}
+
+impl LineFormat for Csv {
+    fn parse(&mut self, line: &[u8]) -> Result<Parsed, Fault> {
+        let fields: Vec<&[u8]> =
+            Quoted { rest: Some(line), delimiter: self.spec.delimiter }.take(COLUMNS_MAX).collect();
+        let Some(columns) = self.columns else {
+            let header = self.spec.header;
+            let columns = Columns::find(&self.spec, &fields)?;
+            self.columns = Some(columns);
+            return if header {
+                Ok(Parsed::Other)
+            } else {
+                self.raw(columns, &fields).map(Parsed::Io)
+            };
+        };
+        self.raw(columns, &fields).map(Parsed::Io)
+    }
+
+    fn stream_names(&self) -> Vec<String> {
+        self.names.list()
+    }
+}
+
+/// The fields of a line; a delimiter between quotation marks is part of its field.
+struct Quoted<'a> {
+    rest: Option<&'a [u8]>,
+    delimiter: u8,
+}
+
+impl<'a> Iterator for Quoted<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        let rest = self.rest?;
+        // Runs of blanks are one delimiter.
+        let rest = if self.delimiter == b' ' { rest.trim_ascii_start() } else { rest };
+        let mut inside = false;
+        let end = rest.iter().position(|&byte| {
+            inside ^= byte == b'"';
+            byte == self.delimiter && !inside
+        });
+        let field = end.map_or(rest, |end| &rest[..end]);
+        self.rest = end.map(|end| &rest[end + 1..]);
+        let field = field.trim_ascii();
+        let unquoted = field.strip_prefix(b"\"").and_then(|field| field.strip_suffix(b"\""));
+        Some(unquoted.unwrap_or(field))
+    }
+}

@@ -1,0 +1,294 @@
+//! What the columns of a CSV file are, as told on the command line.
+//!
+//! ```text
+//! csv:ENTRY,ENTRY,...
+//! ENTRY  = COLUMN[@PLACE] | - | delimiter=NAME | header=yes|no
+//! COLUMN = time=UNIT | op[=WORD:KIND|...] | offset=UNIT | length=UNIT | response=UNIT
+//!        | volume[=names] | process[=names]
+//! ```
+//!
+//! The entries stand in the order of the columns, `-` for one that is not wanted; `@3` (counted from 1) or `@lba` (by
+//! the name in the first line) puts one elsewhere.
+
+use std::str::FromStr;
+
+use base::{Bytes, OpKind};
+
+use crate::trace::TraceError;
+use crate::trace::format::TimeUnit;
+use crate::trace::streams::Addresses;
+
+/// How the command line begins that describes a CSV file.
+pub(super) const PREFIX: &str = "csv:";
+
+/// Where a column stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Its number from 0.
+    Number(usize),
+    /// Its name in the first line.
+    Name(String),
+}
+
+/// A column with numbers, and the size of one in bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Sized {
+    pub(super) place: Place,
+    pub(super) unit_bytes: u64,
+}
+
+/// A column with times.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Timed {
+    pub(super) place: Place,
+    pub(super) unit: TimeUnit,
+}
+
+/// The column that tells streams apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Streamed {
+    pub(super) place: Place,
+    /// Whether it holds words instead of numbers.
+    pub(super) names: bool,
+    /// Whether each stream has addresses of its own.
+    pub(super) addresses: Addresses,
+}
+
+/// The columns of a CSV file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CsvSpec {
+    pub(super) time: Timed,
+    pub(super) op: Place,
+    /// The words of the column `op` and what they mean; lower case.
+    pub(super) words: Vec<(String, OpKind)>,
+    pub(super) offset: Sized,
+    pub(super) length: Sized,
+    pub(super) response: Option<Timed>,
+    pub(super) stream: Option<Streamed>,
+    pub(super) delimiter: u8,
+    pub(super) header: bool,
+}
+
+/// Words that need no telling.
+const WORDS: [(&str, OpKind); 16] = [
+    ("r", OpKind::Read),
+    ("rd", OpKind::Read),
+    ("rs", OpKind::Read),
+    ("read", OpKind::Read),
+    ("w", OpKind::Write),
+    ("wr", OpKind::Write),
+    ("ws", OpKind::Write),
+    ("write", OpKind::Write),
+    ("f", OpKind::Flush),
+    ("flush", OpKind::Flush),
+    ("sync", OpKind::Flush),
+    ("d", OpKind::Deallocate),
+    ("discard", OpKind::Deallocate),
+    ("trim", OpKind::Deallocate),
+    ("unmap", OpKind::Deallocate),
+    ("deallocate", OpKind::Deallocate),
+];
+
+/// A CSV file as it is told, entry by entry.
+#[derive(Default)]
+struct Draft {
+    time: Option<Timed>,
+    op: Option<Place>,
+    words: Vec<(String, OpKind)>,
+    offset: Option<Sized>,
+    length: Option<Sized>,
+    response: Option<Timed>,
+    stream: Option<Streamed>,
+    delimiter: Option<u8>,
+    header: Option<bool>,
+}
+
+fn wrong(entry: &str, expected: &str) -> TraceError {
+    TraceError::Usage(format!("--from {PREFIX}...: `{entry}`: expected {expected}"))
+}
+
+fn size(entry: &str, unit: &str) -> Result<u64, TraceError> {
+    let bytes = match unit {
+        "bytes" => Some(1),
+        "sectors" => Some(512),
+        "KiB" => Some(1 << 10),
+        "MiB" => Some(1 << 20),
+        _ => unit
+            .parse::<Bytes>()
+            .ok()
+            .map(|bytes| bytes.0)
+            .filter(|bytes| (1..=1 << 30).contains(bytes)),
+    };
+    let expected = "a unit after `=`: bytes, sectors (512 bytes), KiB, MiB, or the size of a block such as 4KiB";
+    bytes.ok_or_else(|| wrong(entry, expected))
+}
+
+fn time_unit(entry: &str, unit: &str) -> Result<TimeUnit, TraceError> {
+    let names = TimeUnit::ALL.map(TimeUnit::name).join(", ");
+    unit.parse().map_err(|_| wrong(entry, &format!("a unit of time after `=`: {names}")))
+}
+
+fn words(entry: &str, value: &str) -> Result<Vec<(String, OpKind)>, TraceError> {
+    let pairs = value.split('|').map(|pair| {
+        let (word, kind) = pair.split_once(':')?;
+        let &(_, kind) = WORDS.iter().find(|(name, _)| *name == kind)?;
+        Some((word.to_lowercase(), kind)).filter(|(word, _)| !word.is_empty())
+    });
+    let expected = "WORD:KIND with a KIND of read, write, flush or deallocate, more of them after `|`, such as \
+                    op=0:read|1:write";
+    pairs.collect::<Option<_>>().ok_or_else(|| wrong(entry, expected))
+}
+
+fn place(entry: &str, text: &str) -> Result<Place, TraceError> {
+    match text.parse::<usize>() {
+        Ok(0) => Err(wrong(entry, "columns counted from 1 after `@`")),
+        Ok(number) => Ok(Place::Number(number - 1)),
+        Err(_) if text.is_empty() => {
+            Err(wrong(entry, "the number or the name of a column after `@`"))
+        }
+        Err(_) => Ok(Place::Name(text.to_owned())),
+    }
+}
+
+fn delimiter(entry: &str, name: &str) -> Result<u8, TraceError> {
+    match (name, name.as_bytes()) {
+        ("comma", _) => Ok(b','),
+        ("semicolon", _) => Ok(b';'),
+        ("tab", _) => Ok(b'\t'),
+        ("space", _) => Ok(b' '),
+        (_, &[byte]) if byte.is_ascii_punctuation() && byte != b'"' => Ok(byte),
+        _ => Err(wrong(entry, "comma, semicolon, tab, space or a single punctuation mark")),
+    }
+}
+
+fn stream(
+    entry: &str,
+    value: &str,
+    place: Place,
+    addresses: Addresses,
+) -> Result<Streamed, TraceError> {
+    match value {
+        "" | "names" => Ok(Streamed { place, names: value == "names", addresses }),
+        _ => Err(wrong(entry, "numbers (no `=`) or words (`=names`)")),
+    }
+}
+
+/// Puts a value where none is yet.
+fn put<T>(slot: &mut Option<T>, entry: &str, value: T) -> Result<(), TraceError> {
+    match slot.replace(value) {
+        None => Ok(()),
+        Some(_) => Err(wrong(entry, "each key once (volume and process exclude each other)")),
+    }
+}
+
+impl Draft {
+    /// Takes an entry; `column` is the number of the column that it stands for where it does not say.
+    fn take(&mut self, entry: &str, column: &mut usize) -> Result<(), TraceError> {
+        let (told, at) = entry.split_once('@').map_or((entry, None), |(told, at)| (told, Some(at)));
+        let (key, value) = told.split_once('=').unwrap_or((told, ""));
+        match key {
+            "delimiter" => return put(&mut self.delimiter, entry, delimiter(entry, value)?),
+            "header" => {
+                let header = match value {
+                    "yes" => true,
+                    "no" => false,
+                    _ => return Err(wrong(entry, "header=yes or header=no")),
+                };
+                return put(&mut self.header, entry, header);
+            }
+            _ => {}
+        }
+        let place = at.map_or(Ok(Place::Number(*column)), |at| place(entry, at))?;
+        *column += usize::from(at.is_none());
+        match key {
+            "-" => Ok(()),
+            "time" => put(&mut self.time, entry, Timed { place, unit: time_unit(entry, value)? }),
+            "response" => {
+                put(&mut self.response, entry, Timed { place, unit: time_unit(entry, value)? })
+            }
+            "offset" => {
+                put(&mut self.offset, entry, Sized { place, unit_bytes: size(entry, value)? })
+            }
+            "length" => {
+                put(&mut self.length, entry, Sized { place, unit_bytes: size(entry, value)? })
+            }
+            "op" => {
+                if !value.is_empty() {
+                    self.words = words(entry, value)?;
+                }
+                put(&mut self.op, entry, place)
+            }
+            "volume" => {
+                put(&mut self.stream, entry, stream(entry, value, place, Addresses::OfEach)?)
+            }
+            "process" => {
+                put(&mut self.stream, entry, stream(entry, value, place, Addresses::Shared)?)
+            }
+            _ => Err(wrong(
+                entry,
+                "time, op, offset, length, response, volume, process, - (a column that is passed over), delimiter \
+                 or header",
+            )),
+        }
+    }
+
+    fn finish(self) -> Result<CsvSpec, TraceError> {
+        let missing =
+            |key: &str| wrong(key, "this column as well; time, op, offset and length are needed");
+        let mut words = self.words;
+        if words.is_empty() {
+            words = WORDS.map(|(word, kind)| (word.to_owned(), kind)).to_vec();
+        }
+        let spec = CsvSpec {
+            time: self.time.ok_or_else(|| missing("time"))?,
+            op: self.op.ok_or_else(|| missing("op"))?,
+            words,
+            offset: self.offset.ok_or_else(|| missing("offset"))?,
+            length: self.length.ok_or_else(|| missing("length"))?,
+            response: self.response,
+            stream: self.stream,
+            delimiter: self.delimiter.unwrap_or(b','),
+            header: self.header.unwrap_or(false),
+        };
+        let named = spec.places().any(|place| matches!(place, Place::Name(_)));
+        if named && self.header == Some(false) {
+            return Err(wrong("header=no", "header=yes, since a column is told by its name"));
+        }
+        Ok(CsvSpec { header: spec.header || named, ..spec })
+    }
+}
+
+impl CsvSpec {
+    /// Where its columns stand.
+    fn places(&self) -> impl Iterator<Item = &Place> {
+        let response = self.response.as_ref().map(|column| &column.place);
+        let stream = self.stream.as_ref().map(|column| &column.place);
+        [&self.time.place, &self.op, &self.offset.place, &self.length.place]
+            .into_iter()
+            .chain(response)
+            .chain(stream)
+    }
+
+    /// The unit of its times.
+    pub(in crate::trace) fn time_unit(&self) -> TimeUnit {
+        self.time.unit
+    }
+
+    /// Which addresses its streams have.
+    pub(in crate::trace) fn addresses(&self) -> Addresses {
+        self.stream.as_ref().map_or(Addresses::Shared, |stream| stream.addresses)
+    }
+}
+
+impl FromStr for CsvSpec {
+    type Err = TraceError;
+
+    fn from_str(text: &str) -> Result<Self, TraceError> {
+        let (mut draft, mut column) = (Draft::default(), 0);
+        let entries = text.strip_prefix(PREFIX).unwrap_or(text);
+        for entry in entries.split(',') {
+            draft.take(entry.trim(), &mut column)?;
+        }
+        draft.finish()
+    }
+}

@@ -1,0 +1,43 @@
+//! Streams that a file names with words instead of numbers.
+
+use std::collections::HashMap;
+
+/// Names that are told apart; all beyond share the number of the last.
+const NAMES_MAX: usize = 1 << 16;
+
+/// Names, numbered in the order in which they are met.
+#[derive(Default)]
+pub(super) struct Names {
+    numbers: HashMap<Vec<u8>, u32>,
+    names: Vec<String>,
+    /// The name met last: the most likely one.
+    last: (Vec<u8>, u32),
+}
+
+impl Names {
+    /// The number of a name.
+    pub(super) fn number(&mut self, name: &[u8]) -> u32 {
+        if !self.names.is_empty() && self.last.0 == name {
+            return self.last.1;
+        }
+        let number = self.numbers.get(name).copied().unwrap_or_else(|| self.take_in(name));
+        self.last.0.clear();
+        self.last.0.extend_from_slice(name);
+        self.last.1 = number;
+        number
+    }
+
+    fn take_in(&mut self, name: &[u8]) -> u32 {
+        if self.names.len() < NAMES_MAX {
+            let number = self.names.len() as u32;
+            self.numbers.insert(name.to_vec(), number);
+            self.names.push(String::from_utf8_lossy(name).into_owned());
+        }
+        self.names.len() as u32 - 1
+    }
+
+    /// All of them, by number.
+    pub(super) fn list(&self) -> Vec<String> {
+        self.names.clone()
+    }
+}

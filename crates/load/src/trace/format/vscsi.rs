@@ -1,0 +1,177 @@
+//! Command traces of VMware's vscsiStats in their binary form, versions 1 and 2, as the CloudPhysics set has them.
+//!
+//! Source: the reader of the set's publishers, which libmimircache and libCacheSim ship (`vscsi.h`), and Waldspurger
+//! and others, FAST 2015. All numbers little-endian, without gaps:
+//!
+//! ```text
+//! version 1, 32 bytes: u32 serial, u32 length, u32 scatter-gather entries, u16 command, u16 version, u64 LBN, u64 us
+//! version 2, 40 bytes: u16 command, u16 version, u32 serial, u32 length, u32 entries, u64 LBN, u64 us, u64 response us
+//! ```
+//!
+//! The high byte of `version` is the version, the low byte of `command` the SCSI command; lengths are bytes, an LBN
+//! counts blocks of 512. Times are on a clock of the host. One file has one virtual disk.
+
+use std::io::{BufReader, ErrorKind, Read};
+
+use base::OpKind;
+
+use super::{BoxedInput, Raw, RawSource};
+use crate::trace::{Problems, Record, TraceError};
+
+/// What a SCSI command does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Command {
+    /// An operation on data.
+    Op(OpKind),
+    /// Nothing that a trace has: an inquiry, a test, a deallocation whose ranges are not recorded.
+    Other,
+}
+
+/// What a SCSI command of this number does (SBC-4, table of commands).
+pub(super) fn command(code: u8) -> Command {
+    match code {
+        0x08 | 0x28 | 0xa8 | 0x88 => Command::Op(OpKind::Read),
+        0x0a | 0x2a | 0xaa | 0x8a | 0x2e | 0xae | 0x8e => Command::Op(OpKind::Write),
+        0x35 | 0x91 => Command::Op(OpKind::Flush),
+        _ => Command::Other,
+    }
+}
+
+/// Places of the fields of a version.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Layout {
+    bytes: usize,
+    version: u8,
+    /// Place of the command; the version follows it.
+    command: usize,
+    length: usize,
+    lbn: usize,
+    time: usize,
+    response: Option<usize>,
+}
+
+const LAYOUTS: [Layout; 2] = [
+    Layout { bytes: 40, version: 2, command: 0, length: 8, lbn: 16, time: 24, response: Some(32) },
+    Layout { bytes: 32, version: 1, command: 12, length: 4, lbn: 16, time: 24, response: None },
+];
+
+/// Records that must agree before a file is taken for one of this form.
+const AGREEING_RECORDS: usize = 16;
+
+impl Layout {
+    /// The layout of a file that begins so; `None` where it is no such file.
+    fn of(head: &[u8]) -> Option<Self> {
+        LAYOUTS.into_iter().find(|layout| {
+            let mut records = head.chunks_exact(layout.bytes).take(AGREEING_RECORDS);
+            head.len() >= layout.bytes && records.all(|record| layout.is_record(record))
+        })
+    }
+
+    /// Whether these bytes are a record of this version, as it says itself.
+    fn is_record(self, bytes: &[u8]) -> bool {
+        bytes[self.command + 3] == self.version
+    }
+
+    /// The command of a record; `None` of one that no trace has.
+    fn raw(self, bytes: &[u8]) -> Result<Option<Raw>, String> {
+        let number = |at: usize, len: usize| {
+            bytes[at..at + len].iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
+        };
+        let Command::Op(op) = command(bytes[self.command]) else { return Ok(None) };
+        let (mut len, mut lbn) = (number(self.length, 4), number(self.lbn, 8));
+        if op == OpKind::Flush {
+            (len, lbn) = (0, 0);
+        }
+        let end = lbn.checked_mul(512).and_then(|offset| offset.checked_add(len));
+        if end.is_none_or(|end| end > i64::MAX as u64) {
+            return Err(format!("the LBN is {lbn}, expected one below 2^54"));
+        }
+        if len == 0 && op != OpKind::Flush {
+            return Err("the length is 0, expected 1 byte to 4 GiB".to_owned());
+        }
+        let issue_ns = number(self.time, 8).saturating_mul(1000).min(i64::MAX as u64);
+        let service_ns = self.response.map(|at| number(at, 8).saturating_mul(1000));
+        let record = Record::new(issue_ns, op, lbn * 512, u32::try_from(len).unwrap_or(u32::MAX));
+        Ok(Some(Raw { record, service_ns: service_ns.filter(|&ns| ns > 0) }))
+    }
+}
+
+/// Whether a file begins as those of vscsiStats do.
+pub(super) fn is_vscsi(head: &[u8]) -> bool {
+    Layout::of(head).is_some()
+}
+
+/// The commands of a binary file of vscsiStats.
+pub struct VscsiSource {
+    what: String,
+    input: BufReader<BoxedInput>,
+    /// `None` until the first record is there, and where the file has none.
+    layout: Option<Layout>,
+    /// Bytes from the start of the file that were read.
+    at: u64,
+    problems: Problems,
+}
+
+impl VscsiSource {
+    /// Reads a file of either version, found out from `head`, its first bytes; `what` names it in errors.
+    ///
+    /// # Errors
+    /// [`TraceError::Usage`] where it begins with no record of either.
+    pub fn new(input: BoxedInput, head: &[u8], what: &str) -> Result<Self, TraceError> {
+        let layout = Layout::of(head);
+        if layout.is_none() && !head.is_empty() {
+            return Err(TraceError::Usage(format!(
+                "{what} does not begin with a record of vscsiStats (version 1 or 2); leave --from away, and the \
+                 format is found out"
+            )));
+        }
+        let input = BufReader::with_capacity(1 << 18, input);
+        Ok(Self { what: what.to_owned(), input, layout, at: 0, problems: Problems::default() })
+    }
+
+    /// Fills `bytes` as far as the file goes; returns how far.
+    fn read(&mut self, bytes: &mut [u8]) -> Result<usize, TraceError> {
+        let mut done = 0;
+        while done < bytes.len() {
+            match self.input.read(&mut bytes[done..]) {
+                Ok(0) => break,
+                Ok(read) => done += read,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(TraceError::read(&self.what)(error)),
+            }
+        }
+        self.at += done as u64;
+        Ok(done)
+    }
+}
+
+impl RawSource for VscsiSource {
+    fn next_raw(&mut self) -> Result<Option<Raw>, TraceError> {
+        let Some(layout) = self.layout else { return Ok(None) };
+        let mut buffer = [0; 40];
+        loop {
+            let (at, bytes) = (self.at, &mut buffer[..layout.bytes]);
+            let done = self.read(bytes)?;
+            let bytes = &buffer[..done];
+            if done < layout.bytes {
+                if done > 0 {
+                    self.problems.bad(at, || format!("{done} bytes that are no record"), b"");
+                }
+                return Ok(None);
+            }
+            if !layout.is_record(bytes) {
+                self.problems.bad(at, || format!("no record of version {}", layout.version), b"");
+                continue;
+            }
+            match layout.raw(bytes) {
+                Ok(Some(raw)) => return Ok(Some(raw)),
+                Ok(None) => self.problems.other_lines += 1,
+                Err(reason) => self.problems.bad(at, || reason, b""),
+            }
+        }
+    }
+
+    fn problems(&self) -> Problems {
+        self.problems.clone()
+    }
+}
