@@ -109,6 +109,99 @@ fn a_late_timer_makes_no_command_late() {
     assert!(lateness_ns(900) > 500_000.0, "lateness is told where it cannot be helped");
 }
 
+/// The schedule of a command is its pause after the one before, or the end that makes room for it. An end that it did
+/// not wait for takes nothing off its lateness.
+#[test]
+fn an_end_that_held_nothing_back_does_not_hide_lateness() {
+    // The second is due at 9.9 ms; the first ends at 10 ms, while the processor is away until 10.4 ms.
+    let second = Record { issue_ns: 9_900_000, ..write(0, 4096, 0) };
+    let mut target = ScriptedTarget::new(CAPACITY, Reply::after_ns(10 * MS));
+    target.overstay = Nanos(MS / 2);
+    let settings = [("idle", "real")];
+    let (outcome, ops) = replayed_on(target, &[write(0, 0, 0), second], &settings);
+    assert_eq!(ops[1].0, 10_400_000);
+    let late_ns = metric(&outcome, "issue_lateness_ns_max");
+    assert!((490_000.0..510_000.0).contains(&late_ns), "{late_ns}");
+    // At depth 1 it waits for that end by design, whatever pause was recorded.
+    let records = [write(0, 0, 1), Record { issue_ns: MS, ..write(0, 4096, 1) }];
+    let (outcome, ops) = replayed(&records, &settings);
+    assert_eq!(issue_ms(&ops), [0, 10]);
+    assert!(metric(&outcome, "issue_lateness_ns_max") < 1.0);
+}
+
+/// What is left out took its time all the same.
+#[test]
+fn the_pause_before_a_record_that_is_left_out_is_kept() {
+    let flush = Record { queue_depth: 1, ..Record::new(50 * MS, OpKind::Flush, 0, 0) };
+    let records = [write(0, 0, 1), flush, write(60, 4096, 1)];
+    for form in ["open", "closed"] {
+        let settings = [("idle", "real"), ("flush", "false"), ("form", form)];
+        assert_eq!(issue_ms(&replayed(&records, &settings).1), [0, 60], "{form}");
+    }
+}
+
+#[test]
+fn an_empty_trace_is_refused_before_anything_is_touched() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x.trace.parquet");
+    let mut writer = TraceWriter::new(File::create(&path).unwrap(), "x").unwrap();
+    let trace = path.to_string_lossy().into_owned();
+    let message = |settings: &[(&str, &str)]| {
+        let mut target = ScriptedTarget::new(CAPACITY, Reply::after_ns(1));
+        let settings = [&[("trace", trace.as_str())], settings].concat();
+        let outcome = run_test(&mut target, dir.path(), "replay", &settings);
+        assert_eq!(target.events().len(), 0);
+        outcome.err().map(|error| error.to_string()).unwrap_or_default()
+    };
+    writer.push(&Record::new(0, OpKind::Flush, 0, 0)).unwrap();
+    writer.finish(&TraceInfo::default()).unwrap();
+    assert!(message(&[("flush", "false")]).contains("is empty: it holds no command"));
+    let writer = TraceWriter::new(File::create(&path).unwrap(), "x").unwrap();
+    writer.finish(&TraceInfo::default()).unwrap();
+    assert!(message(&[]).contains("is empty: it holds no command"));
+}
+
+#[test]
+fn a_trace_that_does_not_fit_says_how_many_of_its_commands_fold_and_how() {
+    let records = [write(0, 0, 1), write(1, 8192, 1), write(2, CAPACITY + 8192, 1), write(3, 0, 1)];
+    let told = |settings: &[(&str, &str)]| {
+        let (outcome, _) = replayed(&records, settings);
+        let warnings = outcome.run.warnings.join("\n");
+        let findings: Vec<_> = outcome.run.findings.iter().map(|f| f.text.as_str()).collect();
+        (metric(&outcome, "address_folded_share"), warnings, findings.join("\n"))
+    };
+    let (share, warnings, findings) = told(&[]);
+    assert!((share - 0.25).abs() < 1e-9, "{share}");
+    assert!(warnings.contains("addresses beyond wrap around"), "{warnings}");
+    assert!(
+        warnings.contains("1 of 4 commands lay where the span of 1MiB has no room"),
+        "{warnings}"
+    );
+    assert!(findings.contains("25.0% of its commands (1 of 4)"), "{findings}");
+    let (share, warnings, _) = told(&[("mapping", "scale")]);
+    assert!((share - 1.0).abs() < 1e-9, "{share}");
+    assert!(warnings.contains("scaled down"), "{warnings}");
+    let (outcome, _) = replayed(&records[..2], &[]);
+    assert_eq!(metric(&outcome, "address_folded_share"), 0.0);
+    assert_eq!(outcome.run.findings.len(), 1, "{:?}", outcome.run.findings);
+    assert!(!outcome.run.warnings.iter().any(|w| w.contains("wrap around")));
+}
+
+/// Two volumes that both begin at byte 0 are two places on the drive.
+#[test]
+fn volumes_are_replayed_side_by_side() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("volumes.csv");
+    std::fs::write(&path, "1,0,8,1,70\n2,0,8,1,90\n3,8,8,1,70\n").unwrap();
+    let trace = path.to_string_lossy().into_owned();
+    let mut target = ScriptedTarget::new(4 << 20, Reply::after_ns(MS));
+    let settings =
+        [("trace", trace.as_str()), ("purge", "false"), ("fill", "false"), ("mapping", "wrap")];
+    run_test(&mut target, dir.path(), "replay", &settings).unwrap();
+    let offsets: Vec<_> = target.ops().map(|op| op.offset).collect();
+    assert_eq!(offsets, [0, 1 << 20, 4096]);
+}
+
 #[test]
 fn a_write_that_flushes_first_is_a_flush_and_a_write() {
     let commit = Record { flags: Flags::PREFLUSH | Flags::FUA, ..write(5, 8192, 1) };

@@ -257,6 +257,13 @@ const TABLE: Record<Exclude<Group, "Other">, Row[]> = {
       "lower",
       "99 of 100 commands that had a time of their own were issued no later than this after it: how faithful the replay was.",
     ],
+    [
+      "address_folded_share",
+      "On addresses of other data",
+      "share",
+      "lower",
+      "Share of commands whose recorded address had no room on the target, so that they fell on addresses of other data. Above 0 the trace was too large for the target.",
+    ],
   ],
   "Inside the drive": [
     [

@@ -28,7 +28,7 @@ enum Unit {
 }
 
 /// Figures in the order in which they are read.
-const FIGURES: [(&str, &str, Unit); 38] = [
+const FIGURES: [(&str, &str, Unit); 39] = [
     ("iops_peak_mean_first_60s", "mean of the first 60 s", Unit::Iops),
     ("iops_mean", "mean of the whole load", Unit::Iops),
     ("iops_steady_mean", "steady mean", Unit::Iops),
@@ -63,6 +63,7 @@ const FIGURES: [(&str, &str, Unit); 38] = [
     ("queue_depth_1_share", "commands at queue depth 1", Unit::Share),
     ("issue_lateness_ns_p99", "issued late, 99%", Unit::Latency),
     ("issue_lateness_ns_max", "issued late, at most", Unit::Latency),
+    ("address_folded_share", "commands on addresses of other data", Unit::Share),
     ("waf_steady", "write amplification, steady", Unit::Plain),
     ("controller_busy_steady_share", "controller busy, steady", Unit::Share),
     ("channel_busy_steady_share", "channels busy, steady", Unit::Share),

@@ -64,6 +64,8 @@ pub struct ScriptedTarget {
     pub interrupt_processor: Option<usize>,
     /// How much later than asked [`Target::idle_until`] comes back, as a timer may.
     pub oversleep: Nanos,
+    /// How much later than asked [`Target::reap_until`] comes back, as a busy processor makes it.
+    pub overstay: Nanos,
     replies: VecDeque<Reply>,
     default_reply: Reply,
     now: Nanos,
@@ -94,6 +96,7 @@ impl ScriptedTarget {
             health: None,
             interrupt_processor: None,
             oversleep: Nanos(0),
+            overstay: Nanos(0),
             replies: VecDeque::new(),
             default_reply,
             now: Nanos(0),
@@ -207,10 +210,11 @@ impl Target for ScriptedTarget {
     }
 
     fn reap_until(&mut self, t: Nanos, out: &mut Vec<Completion>) -> Result<(), IoError> {
-        // Watching the clock, it is never late.
+        // Watching the clock, it is late only where `overstay` says so.
         self.record(Event::Idled(t));
-        let first_end = self.outstanding.peek().map_or(t, |Reverse((done, _))| t.min(*done));
-        self.now = self.now.max(first_end);
+        let late = Nanos(t.0 + self.overstay.0);
+        let first_end = self.outstanding.peek().filter(|Reverse((done, _))| *done <= t);
+        self.now = self.now.max(first_end.map_or(late, |Reverse((done, _))| *done));
         self.reap(0, out)
     }
 

@@ -37,8 +37,8 @@ struct Replay<'a> {
     plan_ns: u64,
     /// When the last command was issued.
     issued_ns: u64,
-    /// When a command last ended.
-    ended_ns: u64,
+    /// When the depth last began to allow the head: the end of the command that made room.
+    freed_ns: u64,
     free_tags: Vec<u32>,
     outstanding: Vec<Option<Under>>,
     queue_depth: u32,
@@ -91,7 +91,7 @@ impl<'a> Replay<'a> {
             due_ns: None,
             plan_ns: start_ns,
             issued_ns: start_ns,
-            ended_ns: start_ns,
+            freed_ns: start_ns,
             free_tags: (0..queue_depth).rev().collect(),
             outstanding: vec![None; queue_depth as usize],
             queue_depth,
@@ -201,22 +201,26 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    /// When the head should have been issued. In the closed form it also waits for the drive, which is no lateness; in
+    /// When the head should have been issued: the schedule that lateness is reckoned from. In the closed form it also
+    /// waits for the command whose end makes room, which is no lateness; what else ends meanwhile does not matter. In
     /// the open form a drive that holds all tags makes it late.
     fn ready_ns(&self) -> Option<u64> {
         let due_ns = self.due_ns?;
         Some(match self.spec.form {
             Form::Open => due_ns,
-            Form::Closed => due_ns.max(self.ended_ns),
+            Form::Closed => due_ns.max(self.freed_ns),
         })
     }
 
     fn ended(&mut self, completion: &Completion, recorder: &mut Recorder, meter: &mut Meter) {
         if let Some(Under { op, stream, .. }) = self.outstanding[completion.tag as usize].take() {
-            self.ended_ns = self.ended_ns.max(completion.done.0);
+            let was_held_back = !self.may_issue();
             recorder.completed(&op, completion);
             meter.ended(&op, stream, completion);
             self.free_tags.push(completion.tag);
+            if was_held_back && self.may_issue() {
+                self.freed_ns = completion.done.0;
+            }
         }
     }
 

@@ -13,7 +13,7 @@ pub struct Command {
     pub op: Op,
     /// Recorded depth, this command included; 0 where unknown.
     pub queue_depth: u16,
-    /// Time since the record before in ns; 0 for the further parts of one record.
+    /// Time since the command before in ns; 0 for the further parts of one record.
     pub pause_ns: u64,
     /// Who issued it.
     pub stream: u32,
@@ -28,6 +28,10 @@ pub struct Changes {
     pub split_ios: u64,
     /// Commands outside the span.
     pub outside_ios: u64,
+    /// Commands that have a place on the target.
+    pub placed_ios: u64,
+    /// Of these, the ones that share it with other addresses of the trace, which has more of them than the span.
+    pub folded_ios: u64,
     /// Flushes, and deallocations, that were left out by choice or because the target cannot do them.
     pub dropped_ios: u64,
 }
@@ -38,6 +42,7 @@ pub struct Feed {
     spec: ReplaySpec,
     /// Bytes of the trace's own address space; only a scaled mapping needs them.
     trace_bytes: u64,
+    /// Recorded time of the command before.
     last_ns: u64,
     /// What is left of the record in hand: a flush in front, then so many bytes of its command.
     pending: Vec<Command>,
@@ -109,7 +114,6 @@ impl Feed {
     fn take(&mut self, record: &Record) {
         self.depth_unknown |= record.queue_depth == 0;
         let pause_ns = record.issue_ns.saturating_sub(self.last_ns);
-        self.last_ns = record.issue_ns;
         let op = op(record);
         let command =
             Command { op, queue_depth: record.queue_depth, pause_ns, stream: record.stream };
@@ -121,6 +125,10 @@ impl Feed {
         }
         if record.flags.contains(Flags::PREFLUSH) && record.op == OpKind::Write {
             self.flush_first(command);
+        }
+        // The pause in front of a record that is left out belongs to the next command.
+        if !self.pending.is_empty() {
+            self.last_ns = record.issue_ns;
         }
     }
 
@@ -169,6 +177,11 @@ impl Feed {
             self.changes.dropped_ios += 1;
             return None;
         }
+        let folds = match self.spec.mapping {
+            Mapping::Wrap => start + len > span,
+            Mapping::Scale => self.trace_bytes > span,
+            Mapping::Offset(_) => false,
+        };
         let offset = match self.spec.mapping {
             // What would run over the end is moved down, so that it stays one command.
             Mapping::Wrap => (start % span).min(span - len),
@@ -186,6 +199,8 @@ impl Feed {
                 offset
             }
         };
+        self.changes.placed_ios += 1;
+        self.changes.folded_ios += u64::from(folds);
         Some((offset, len))
     }
 }

@@ -2,6 +2,8 @@
 
 use base::{Completion, Histogram, Op, OpKind};
 
+use super::Changes;
+
 /// Time, commands and bytes of one kind, or of all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Total {
@@ -98,6 +100,8 @@ pub struct Meter {
     group_of: Vec<usize>,
     /// How late commands with a time of their own were issued.
     pub lateness: Histogram,
+    /// What was changed on the way from the trace to the target.
+    pub changes: Changes,
     depth_sum: u64,
     depth_1: u64,
     issued: u64,
@@ -157,6 +161,13 @@ impl Meter {
     #[must_use]
     pub fn depth_mean(&self) -> Option<f64> {
         (self.issued > 0).then(|| self.depth_sum as f64 / self.issued as f64)
+    }
+
+    /// Share of the commands with a place on the target that share it with other addresses of the trace.
+    #[must_use]
+    pub fn folded_share(&self) -> Option<f64> {
+        let Changes { placed_ios, folded_ios, .. } = self.changes;
+        (placed_ios > 0).then(|| folded_ios as f64 / placed_ios as f64)
     }
 
     /// Share of commands issued at depth 1.

@@ -26,7 +26,7 @@ use crate::recorder::LENGTH_MAX;
 
 pub use drive::{Observer, replay};
 use feed::Command;
-pub use feed::Feed;
+pub use feed::{Changes, Feed};
 pub use meter::{Meter, Total, Totals};
 
 /// What happens to the time in which a trace issued nothing.
@@ -163,6 +163,20 @@ impl ReplaySpec {
         }
         let source = load::trace::open(&self.trace, &load::trace::ImportOptions::default())?;
         Feed::new(source, self)
+    }
+
+    /// Refuses a trace without a command that would be issued; `feed` is at its start, and moves on.
+    ///
+    /// # Errors
+    /// [`RunError::Usage`] with its name; [`RunError::Trace`] where it cannot be read.
+    pub fn check_content(&self, feed: &mut Feed) -> Result<(), RunError> {
+        if feed.next_command()?.is_some() {
+            return Ok(());
+        }
+        Err(RunError::Usage(format!(
+            "{} is empty: it holds no command that this replay would issue (ssdlab trace info shows its content)",
+            self.trace
+        )))
     }
 
     /// How long a command waits for its time, from the one before; `None` where only depth decides.

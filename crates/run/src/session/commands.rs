@@ -74,6 +74,7 @@ impl Session {
             let end = replay(target, replayed, &mut feed, recorders, &mut observer);
             let remarks = storage_bench::remarks(&feed, replayed);
             remarks.into_iter().for_each(|remark| self.warn(remark));
+            meter.changes = feed.changes();
             self.replay = Some(meter);
             end
         });

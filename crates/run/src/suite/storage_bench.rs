@@ -95,7 +95,9 @@ pub const ANY: Definition = definition("replay", "how does it do the work of thi
 fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     let mut spec = spec(params, site)?;
     // Opened here so that a wrong name is told before anything is touched.
-    let info = spec.feed()?.info();
+    let mut feed = spec.feed()?;
+    let info = feed.info();
+    spec.check_content(&mut feed)?;
     spec.check_length()?;
     spec.moved_bytes = info.published.as_ref().map(|p| (p.read_bytes, p.write_bytes));
     let (purge, fill): (bool, bool) = (params.get("purge")?, params.get("fill")?);
@@ -107,6 +109,7 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
         phases.push(site.fill("fill", site.span_bytes));
     }
     let mut notes = info.warnings.clone();
+    notes.extend(folding(&spec, info.span_bytes));
     let wanted: bool = params.get("trim")?;
     if wanted && !spec.keep_trim {
         notes.push("the target cannot deallocate: deallocations are left out".to_owned());
@@ -136,6 +139,32 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     phases.push(PhaseSpec { name: REPLAY.to_owned(), what, action: Action::Replay(spec) });
     let steps = phases.into_iter().map(Into::into).collect();
     Ok(Procedure { config, steps, notes })
+}
+
+/// That the trace reaches further than the replay may, and what becomes of it; `None` if it does not, or it is not
+/// known before its end.
+fn folding(spec: &ReplaySpec, trace_bytes: Option<u64>) -> Option<String> {
+    let trace_bytes = trace_bytes.filter(|&bytes| bytes > spec.span_bytes)?;
+    let how = folded_how(spec)?;
+    Some(format!(
+        "the trace reaches to {} and the replay uses {}: {how}",
+        steps::size(trace_bytes),
+        steps::size(spec.span_bytes)
+    ))
+}
+
+/// What becomes of addresses that the span has no room for; `None` if they are left out.
+fn folded_how(spec: &ReplaySpec) -> Option<&'static str> {
+    match spec.mapping {
+        Mapping::Wrap => Some(
+            "addresses beyond wrap around (modulo the span) onto those of other data; a larger target, or \
+             mapping=scale, keeps their order",
+        ),
+        Mapping::Scale => Some(
+            "addresses are scaled down, so that neighbours fall together; a larger target keeps them apart",
+        ),
+        Mapping::Offset(_) => None,
+    }
 }
 
 fn spec(params: &Params, site: &Site<'_>) -> Result<ReplaySpec, RunError> {
@@ -228,7 +257,8 @@ fn figures(measured: &Measured<'_>) -> Figures {
     marks.extend(latency::marks_of_end(part.phase, &metrics, "latency_ns"));
     metrics.insert("queue_depth_mean".to_owned(), meter.depth_mean());
     metrics.insert("queue_depth_1_share".to_owned(), meter.depth_1_share());
-    let findings = finding(measured, meter).into_iter().collect();
+    metrics.insert("address_folded_share".to_owned(), meter.folded_share());
+    let findings = finding(measured, meter).into_iter().chain(folded(meter)).collect();
     let tables = [Some(kinds(part, meter)), groups(meter)].into_iter().flatten().collect();
     Figures { metrics, marks, tables, findings, ..Figures::default() }
 }
@@ -252,6 +282,19 @@ fn finding(measured: &Measured<'_>, meter: &Meter) -> Option<Finding> {
         config(measured, "idle"),
     );
     Some(Finding { text, metric: "avg_data_rate_mb_per_s".to_owned() })
+}
+
+/// That the trace did not fit, where it did not.
+fn folded(meter: &Meter) -> Option<Finding> {
+    let share = meter.folded_share().filter(|&share| share > 0.0)?;
+    let text = format!(
+        "The trace needs more addresses than the replay had: {:.1}% of its commands ({} of {}) fell on addresses of \
+         other data, so locality and footprint are not those of the trace.",
+        share * 100.0,
+        meter.changes.folded_ios,
+        meter.changes.placed_ios
+    );
+    Some(Finding { text, metric: "address_folded_share".to_owned() })
 }
 
 fn column(name: &str, unit: &str) -> TableColumn {
@@ -337,6 +380,15 @@ pub fn remarks(feed: &crate::replay::Feed, spec: &ReplaySpec) -> Vec<String> {
             format!(
                 "commands were longer than {} and were split",
                 Bytes(spec.transfer_bytes_max.into())
+            ),
+        ),
+        (
+            changes.folded_ios,
+            format!(
+                "of {} commands lay where the span of {} has no room: {}",
+                changes.placed_ios,
+                Bytes(spec.span_bytes),
+                folded_how(spec).unwrap_or_default()
             ),
         ),
         (changes.outside_ios, "commands lay outside the span and were left out".to_owned()),
