@@ -2,15 +2,16 @@
 //! nor ask for much memory. libFuzzer drives them (`fuzz_targets/`), and so does a driver of our own
 //! (`src/bin/driver.rs`) where there is no cargo-fuzz.
 
-use std::io::Cursor;
+use std::io::{Cursor, Write};
 
 use load::trace::format::blktrace::BlktraceSource;
-use load::trace::format::{Event, Format, HEAD_BYTES, detect};
+use load::trace::format::vscsi::VscsiSource;
+use load::trace::format::{CsvSpec, Event, Format, FormatOptions, HEAD_BYTES, NamedFormat, detect};
 use load::trace::import::{Ordered, lines};
 use load::trace::stats::TraceStats;
 use load::trace::store::{TraceReader, TraceWriter};
 use load::trace::synth::{Scenario, Synth};
-use load::trace::{ImportOptions, Record, Source, TraceInfo};
+use load::trace::{Addresses, ImportOptions, Layout, Record, Source, StreamSet, TraceInfo, open};
 
 pub mod mutate;
 
@@ -23,8 +24,10 @@ pub struct Target {
 }
 
 /// Every target.
-pub const TARGETS: [Target; 4] = [
+pub const TARGETS: [Target; 6] = [
     Target { name: "lines", run: every_text_format, seeds: text_seeds },
+    Target { name: "files", run: files, seeds: file_seeds },
+    Target { name: "csv", run: csv, seeds: csv_seeds },
     Target { name: "blktrace", run: blktrace, seeds: blktrace_seeds },
     Target { name: "trace_file", run: trace_file, seeds: trace_file_seeds },
     Target { name: "scenario", run: scenario, seeds: scenario_seeds },
@@ -65,12 +68,45 @@ fn read_all(source: &mut dyn Source) {
 
 fn every_text_format(data: &[u8]) {
     for format in Format::ALL {
-        let input = Box::new(Cursor::new(data.to_vec()));
-        if let Ok(raw) = lines(format, input, "input", &ImportOptions::default()) {
-            read_all(&mut Ordered::new(raw, String::new(), None));
-        }
+        read_lines(format, None, data);
     }
     let _ = detect(&data[..data.len().min(HEAD_BYTES)], "input");
+}
+
+fn read_lines(format: Format, csv: Option<CsvSpec>, data: &[u8]) {
+    let format_options = FormatOptions { csv, ..FormatOptions::default() };
+    let options = ImportOptions { format_options, ..ImportOptions::default() };
+    let input = Box::new(Cursor::new(data.to_vec()));
+    if let Ok(raw) = lines(format, input, "input", &options) {
+        read_all(&mut Ordered::new(raw, String::new(), StreamSet::default()));
+    }
+}
+
+/// As the program opens it: packed or not, found out, volumes laid out; and as a binary file of vscsiStats.
+fn files(data: &[u8]) {
+    let path = std::env::temp_dir().join(format!("ssdlab-fuzz-{}", std::process::id()));
+    std::fs::write(&path, data).expect("a file for the input");
+    for layout in [Layout::SideBySide, Layout::Overlay] {
+        let options = ImportOptions { layout, ..ImportOptions::default() };
+        if let Ok(mut source) = open(&path.to_string_lossy(), &options) {
+            read_all(&mut source);
+        }
+    }
+    let _ = std::fs::remove_file(&path);
+    let head = &data[..data.len().min(HEAD_BYTES)];
+    if let Ok(raw) = VscsiSource::new(Box::new(Cursor::new(data.to_vec())), head, "input") {
+        read_all(&mut Ordered::new(Box::new(raw), String::new(), StreamSet::default()));
+    }
+}
+
+/// The first line tells the columns, as the command line does; the others are the file.
+fn csv(data: &[u8]) {
+    let end = data.iter().position(|&byte| byte == b'\n').unwrap_or(data.len());
+    let (told, rest) = data.split_at(end);
+    let Ok(told) = std::str::from_utf8(told) else { return };
+    if let Ok(NamedFormat { format, csv }) = told.parse() {
+        read_lines(format, csv, rest);
+    }
 }
 
 /// Two files, so that merging is tried as well; the first byte says where one ends.
@@ -83,7 +119,7 @@ fn blktrace(data: &[u8]) {
     };
     for event in [Event::Queue, Event::Issue] {
         if let Ok(raw) = BlktraceSource::new(vec![file(first), file(second)], event) {
-            read_all(&mut Ordered::new(Box::new(raw), String::new(), None));
+            read_all(&mut Ordered::new(Box::new(raw), String::new(), StreamSet::default()));
         }
     }
 }
@@ -107,7 +143,7 @@ fn scenario(data: &[u8]) {
 }
 
 fn text_seeds() -> Vec<Vec<u8>> {
-    let samples: [&[u8]; 11] = [
+    let samples: [&[u8]; 14] = [
         b"fio version 2 iolog\na add\na open\na read 0 4096\na wait 2000 0\na trim 8192 4096\nb sync 0 0\n",
         b"fio version 3 iolog\n0 a add\n1 a open\n5 a write 16388096 4096\n9 a datasync 0 0\n",
         b"128166372003061629,hm,0,Read,383496192,32768,1000\n128166372003061729,hm,1,Write,8192,512,50\n",
@@ -120,12 +156,57 @@ fn text_seeds() -> Vec<Vec<u8>> {
           DiskFlush, 7000, System (   4), 3160, 0xfffffa80, 500, 0\n",
         b"0.000000 0 100 8 1\n1.500000 1 200 16 0\n",
         b"7 0 100 8 1\n1500007 1 200 16 0\n",
+        b"Timestamp,Response,IOType,LUN,Offset,Size\n1456135145.133,0.000806,R,0,899056122368,131072\n1456135146,,W,4,0,512\n",
+        b"#Vscsi Cmd Trace. (Trace Format Version 1)\n7,4096,1,write,24048792,2756778716647\n8,512,1,0x28,7,2756783857269\n",
+        b"  8,0 0 1 0.000000000 10 Q WBS 1976 + 8 [x]\n  8,0 0 2 0.100000000 10 C WBS 1976 + 8 [0]\n",
         include_bytes!("../../crates/load/tests/fixtures/fio-3.42-write_iolog-v3.log"),
     ];
     let blkparse = include_bytes!("../../crates/load/tests/fixtures/sample.blkparse.txt");
     let mut seeds: Vec<_> = samples.iter().map(|sample| sample.to_vec()).collect();
     seeds.push(blkparse[..blkparse.len().min(4000)].to_vec());
     seeds
+}
+
+fn packed(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packed.write_all(bytes).expect("memory takes all");
+    packed.finish().expect("memory takes all")
+}
+
+/// Commands of vscsiStats: version 1 has 32 bytes, version 2 has 40.
+fn vscsi_seed(version: u8) -> Vec<u8> {
+    let record = |index: u8| {
+        let (serial, len) = ([index, 0, 0, 0], [0, 16, 0, 0]);
+        let kind = [0x28 + index % 3, 0, 0, version];
+        let front = if version == 2 { [kind, serial, len] } else { [serial, len, [1, 0, 0, 0]] };
+        let fourth = if version == 2 { [1, 0, 0, 0] } else { kind };
+        let mut bytes =
+            [front.concat(), fourth.to_vec(), vec![index, 0, 0, 0, 0, 0, 0, 0]].concat();
+        bytes.extend((u64::from(index) * 100).to_le_bytes());
+        bytes.extend(if version == 2 { vec![9, 0, 0, 0, 0, 0, 0, 0] } else { vec![] });
+        bytes
+    };
+    (0..20).flat_map(record).collect()
+}
+
+fn file_seeds() -> Vec<Vec<u8>> {
+    let texts = text_seeds();
+    let blktrace = include_bytes!("../../crates/load/tests/fixtures/sample.blktrace.0");
+    let plain = [vscsi_seed(1), vscsi_seed(2), blktrace[..4800].to_vec()];
+    let all: Vec<_> = texts.into_iter().chain(plain).collect();
+    let all_packed: Vec<_> = all.iter().map(|bytes| packed(bytes)).collect();
+    all.into_iter().chain(all_packed).chain(trace_file_seeds()).collect()
+}
+
+fn csv_seeds() -> Vec<Vec<u8>> {
+    let samples: [&[u8]; 4] = [
+        b"csv:time=us,-,op=0:read|1:write,offset=sectors,length=KiB,volume,response=ms\n5,x,1,8,4,7,0.5\n6,x,0,9,1,8,\n",
+        b"csv:offset=4KiB@block,time=s@1,op@kind,length=bytes@bytes,process=names@who,delimiter=semicolon\n\
+          at;kind;block;bytes;who\n1.5;W;2;512;\"a;b\"\n2;flush;;;c\n",
+        b"csv:time=datetime,op,offset=bytes,length=bytes\n2016-02-22 10:00:00.013118,r,0,512\n2016-02-29T23:59:59Z,w,9,1\n",
+        b"csv:time=filetime,op,offset=MiB,length=sectors,delimiter=space,header=yes\nt o a l\n128166372003061629  read 1 8\n",
+    ];
+    samples.map(<[u8]>::to_vec).to_vec()
 }
 
 fn blktrace_seeds() -> Vec<Vec<u8>> {
@@ -135,17 +216,21 @@ fn blktrace_seeds() -> Vec<Vec<u8>> {
 }
 
 fn trace_file_seeds() -> Vec<Vec<u8>> {
-    let file = |records: u64| {
+    let file = |records: u64, addresses: Addresses| {
         let mut writer = TraceWriter::new(Vec::new(), "seed").expect("memory takes all");
         let mut rng = base::Rng::new(records);
         for index in 0..records {
             let op = base::OpKind::ALL[rng.below(4) as usize];
             let record = Record::new(index * 1000, op, rng.below(1 << 40), 4096);
+            let record = Record { stream: (index % 5) as u32, ..record };
             writer.push(&record).expect("memory takes all");
         }
-        writer.finish(&TraceInfo::default()).expect("memory takes all").0
+        let info = TraceInfo { addresses, ..TraceInfo::default() };
+        writer.finish(&info).expect("memory takes all").0
     };
-    vec![file(0), file(3), file(1000)]
+    let shared = [0, 3, 1000].map(|records| file(records, Addresses::Shared));
+    let of_each = [1, 1000].map(|records| file(records, Addresses::OfEach));
+    shared.into_iter().chain(of_each).collect()
 }
 
 fn scenario_seeds() -> Vec<Vec<u8>> {

@@ -12,12 +12,12 @@ use crate::log::Log;
 use crate::proc;
 use crate::workspace::Workspace;
 
-const TARGETS: [&str; 4] = ["lines", "blktrace", "trace_file", "scenario"];
+const TARGETS: [&str; 6] = ["lines", "files", "csv", "blktrace", "trace_file", "scenario"];
 
 /// Arguments of the verb `fuzz`.
 #[derive(Args)]
 pub(crate) struct FuzzArgs {
-    /// One target instead of all: lines, `blktrace`, `trace_file`, scenario
+    /// One target instead of all: lines, files, csv, `blktrace`, `trace_file`, scenario
     #[arg(long)]
     target: Option<String>,
     /// Seconds for each target
