@@ -152,3 +152,124 @@ fn a_trace_with_a_gap_of_years_is_refused_with_its_length_and_the_way_out() {
     let args = ["trace", "replay", "x.csv", drive, "--set", "fill=false", "--quiet"];
     Answer::of(&mut lab.command(&args)).must_exit_with(0);
 }
+
+fn info(lab: &Lab, args: &[&str]) -> Answer {
+    let args = [&["trace", "info", "--format", "json"], args].concat();
+    Answer::of(&mut lab.command(&args))
+}
+
+/// Two volumes of the Tencent set, both from sector 0.
+const CLOUD: &str = "\
+1538323200,0,128,0,1063
+1538323201,0,8,1,1064
+1538323202,5000,8,1,1063
+";
+
+#[test]
+fn volumes_are_listed_chosen_and_laid_side_by_side() {
+    let lab = Lab::new();
+    std::fs::write(lab.path("cloud.csv"), CLOUD).expect("a trace");
+    let args = ["trace", "import", "cloud.csv", "-o", "cloud.trace.parquet"];
+    let answer = Answer::of(&mut lab.command(&args));
+    answer.must_exit_with(0);
+    assert!(answer.stderr.contains("2 volumes with addresses of their own"), "{}", answer.stderr);
+    for trace in ["cloud.csv", "cloud.trace.parquet"] {
+        let answer = info(&lab, &[trace]);
+        answer.must_exit_with(0);
+        let document = answer.document();
+        assert_eq!(document["trace"]["addresses"], "side-by-side");
+        let place = |volume: usize| document["trace"]["volumes"][volume]["first_byte"].as_u64();
+        assert_eq!((place(0), place(1)), (Some(0), Some(3 << 20)));
+        let rows = &document["summary"]["streams"]["rows"];
+        let expected = serde_json::json!([
+            { "stream": 1063, "ios": 2, "bytes": 69_632, "footprint_bytes": 69_632 },
+            { "stream": 1064, "ios": 1, "bytes": 4096, "footprint_bytes": 4096 },
+        ]);
+        assert_eq!(rows, &expected);
+        assert_eq!(document["summary"]["footprint"]["bytes"], 69_632 + 4096);
+        let answer = Answer::of(&mut lab.command(&["trace", "info", trace]));
+        let told = "2 streams: each has addresses of its own; here they lie side by side";
+        assert!(answer.stdout.contains(told), "{}", answer.stdout);
+        let one = info(&lab, &[trace, "--stream", "1064"]).document();
+        assert_eq!(one["summary"]["end_bytes"], 4096, "{one}");
+        let both = info(&lab, &[trace, "--stream", "1064,1063"]).document();
+        assert_eq!(both["summary"]["ios"], 3);
+        let overlaid = info(&lab, &[trace, "--streams", "overlay"]).document();
+        assert_eq!(overlaid["summary"]["footprint"]["bytes"], 69_632, "page 0 is shared");
+        assert_eq!(overlaid["trace"]["addresses"], "overlaid");
+    }
+    let answer = Answer::of(
+        lab.command(&["trace", "info", "-"])
+            .stdin(std::fs::File::open(lab.path("cloud.csv")).expect("the trace")),
+    );
+    answer.must_exit_with(2);
+    assert!(answer.stderr.contains("can be read only once"), "{}", answer.stderr);
+}
+
+/// Windows file times and disks come back as they were, from a text and from a stored trace.
+#[test]
+fn msr_lines_come_back_with_their_times_and_disks() {
+    let lab = Lab::new();
+    let text = "\
+128166372003061629,ssdlab,0,Read,383496192,32768,0
+128166372013061730,ssdlab,1,Write,8192,4096,0
+";
+    std::fs::write(lab.path("hm.csv"), text).expect("a trace");
+    assert_eq!(convert(&lab, "hm.csv", "msr", "again.csv"), text);
+    let args = ["trace", "import", "hm.csv", "-o", "hm.trace.parquet"];
+    Answer::of(&mut lab.command(&args)).must_exit_with(0);
+    assert_eq!(convert(&lab, "hm.trace.parquet", "msr", "stored.csv"), text);
+}
+
+#[test]
+fn an_empty_trace_is_empty() {
+    let lab = Lab::new();
+    std::fs::write(lab.path("empty.csv"), "").expect("a file");
+    let answer = Answer::of(&mut lab.command(&["trace", "info", "empty.csv"]));
+    answer.must_exit_with(2);
+    assert!(answer.stderr.contains("empty.csv is empty: it has 0 bytes"), "{}", answer.stderr);
+    let header = "Timestamp,Response,IOType,LUN,Offset,Size\n";
+    for text in ["", header] {
+        std::fs::write(lab.path("empty.csv"), text).expect("a file");
+        let args = ["trace", "info", "empty.csv", "--from", "systor17"];
+        let answer = Answer::of(&mut lab.command(&args));
+        answer.must_exit_with(0);
+        assert!(answer.stdout.contains("0 commands: the trace is empty"), "{}", answer.stdout);
+        assert_eq!(info(&lab, &args[2..]).document()["summary"]["ios"], 0);
+        for command in ["import", "model"] {
+            let args = ["trace", command, "empty.csv", "--from", "systor17", "-o", "out"];
+            let answer = Answer::of(&mut lab.command(&args));
+            answer.must_exit_with(2);
+            assert!(answer.stderr.contains("holds no I/O"), "{}", answer.stderr);
+            assert!(!lab.path("out").exists());
+        }
+    }
+    let args = ["trace", "replay", "empty.csv", "null:"];
+    Answer::of(&mut lab.command(&args)).must_exit_with(2);
+}
+
+#[test]
+fn any_csv_is_read_by_its_columns_and_a_wrong_unit_is_questioned() {
+    let lab = Lab::new();
+    let lines: String = (0..200)
+        .map(|i| format!("x;{};W;{};4\n", 1_577_808_144_360_767_u64 + i * 50, i * 8))
+        .collect();
+    std::fs::write(lab.path("x.csv"), lines).expect("a trace");
+    let columns =
+        |unit: &str| format!("csv:-,time={unit},op,offset=sectors,length=KiB,delimiter=semicolon");
+    let answer = info(&lab, &["x.csv", "--from", &columns("us")]);
+    answer.must_exit_with(0);
+    assert_eq!(answer.document()["summary"]["writes"]["bytes"], 200 * 4096);
+    assert_eq!(answer.document()["summary"]["duration_ns"], 199 * 50_000);
+    assert_eq!(answer.stderr, "");
+    let answer = info(&lab, &["x.csv", "--from", &columns("ns")]);
+    answer.must_exit_with(0);
+    assert!(answer.stderr.contains("read in ns, and are probably in us"), "{}", answer.stderr);
+    let answer = info(&lab, &["x.csv", "--from", "csv:time=us,op,offset=blocks,length=KiB"]);
+    answer.must_exit_with(2);
+    assert!(
+        answer.stderr.contains("`offset=blocks`: expected a unit after `=`"),
+        "{}",
+        answer.stderr
+    );
+}
