@@ -13,7 +13,7 @@ use std::cell::RefCell;
 
 use base::{Completion, Data, Nanos, Op, OpKind, Ratio, Rng, Status, TelemetryRow};
 use common::swarm::{Draft, is_small, watched_torture};
-use common::{SMALL, in_order, op, watched_loop};
+use common::{MAP_ROOM, MAPPED, SMALL, in_order, op, watched_loop};
 use sim::probe::Silent;
 use sim::{Config, Device, Drive, Model};
 
@@ -99,9 +99,10 @@ fn lives() -> Vec<Life> {
     built_in.chain(small).chain(parts()).collect()
 }
 
-/// Parts below and above the translation layer: NAND and the host's side.
-fn parts() -> [Life; 4] {
+/// Parts below and above the translation layer: its map, NAND and the host's side.
+fn parts() -> [Life; 5] {
     [
+        small("mapping", &[MAP_ROOM.as_slice(), &MAPPED].concat()),
         small(
             "nand",
             &[
@@ -242,8 +243,8 @@ fn any_command(rng: &mut Rng, pages: u64, tag: u32) -> Op {
 /// Random models to draw; a life takes about a millisecond.
 const RANDOM_MODELS: u64 = 2_000;
 
-/// The hash of every completion of a tortured drive, of its totals at every hundredth of them, and of those when it
-/// rests.
+/// The hash of every completion of a tortured drive, of its totals at every hundredth of them and when it rests, and of
+/// a row for each second.
 fn live_at_random_on<const OPTIONS: bool>(
     device: &mut Device<Silent, OPTIONS>,
     mut rng: Rng,
@@ -258,10 +259,14 @@ fn live_at_random_on<const OPTIONS: bool>(
             hash.add_row(&device.telemetry());
         }
     };
+    device.telemetry_start(Nanos::SECOND);
+    let mut rows = Vec::new();
     watched_torture(device, &mut rng, watch, |device| {
         let mut hash = hash.borrow_mut();
         hash.add([device.now().0]);
         hash.add_row(&device.telemetry());
+        device.telemetry_take(&mut rows);
+        rows.drain(..).for_each(|row| hash.add_row(&row));
     });
     hash.into_inner().0
 }
