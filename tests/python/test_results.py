@@ -23,36 +23,28 @@ RUN_DIR = Path(os.environ.get("SSDLAB_RUN_DIR", EXAMPLE))
 KINDS = ["read", "write", "flush", "deallocate"]
 IOS = [f"{kind}_ios" for kind in KINDS]
 BYTES = ["read_bytes", "write_bytes", "deallocate_bytes"]
-TELEMETRY = [
+# Those that files of schema version 1 have; the others are what the description lists.
+TELEMETRY_V1 = [
     "host_pages",
     "programmed_pages",
     "gc_moved_pages",
     "padding_pages",
-    "metadata_pages",
-    "folded_pages",
-    "parity_pages",
-    "saved_pages",
     "erased_superblocks",
     "free_superblocks",
     "buffer_pages",
-    "pslc_pages",
     "die_busy_ns",
     "channel_busy_ns",
-    "controller_busy_ns",
-    "energy_nj",
 ]
-# Columns that came after the example of schema version 1 was written.
-LATER = [
-    "metadata_pages",
-    "folded_pages",
-    "parity_pages",
-    "saved_pages",
-    "pslc_pages",
-    "controller_busy_ns",
-    "energy_nj",
-]
-if RUN_DIR == EXAMPLE:
-    TELEMETRY = [name for name in TELEMETRY if name not in LATER]
+
+
+def described_telemetry():
+    """The columns from `host_pages` to the end of the table in the description of the format."""
+    text = (ROOT / "docs/formats/run-directory.md").read_text()
+    table = text[text.index("| `host_pages`") :].split("\n\n")[0]
+    return [line.split("`")[1] for line in table.splitlines()]
+
+
+TELEMETRY = TELEMETRY_V1 if RUN_DIR == EXAMPLE else described_telemetry()
 POWER = [] if RUN_DIR == EXAMPLE else ["power_uw_mean", "power_uw_max"]
 KEY = ["phase", "phase_index", "second"]
 SERIES = [

@@ -1,40 +1,165 @@
 //! What a simulated drive counts while it works: the "why" under an IOPS graph.
+//!
+//! One table lists the columns. Rows are cut, stored, read, hashed and described by iterating it, so a new column is
+//! a line here and the place in the simulator that counts it.
 
-/// One interval of a simulated drive's inner life. Counts are differences over the interval; levels
-/// (`free_superblocks`, `buffer_pages`, `pslc_pages`) are as they stood at its end. A page is 4,096 bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct TelemetryRow {
+/// What the value of a column says about its interval.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnKind {
+    /// It counts what happened: a row holds the difference over its interval.
+    Counter,
+    /// It is a state: a row holds it as it stood at the end of its interval.
+    Level,
+}
+
+/// What the values of a column are counted in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColumnUnit {
+    /// Pages of 4,096 bytes.
+    Pages,
+    /// Superblocks.
+    Superblocks,
+    /// Nanoseconds.
+    Nanoseconds,
+    /// Nanojoules.
+    Nanojoules,
+}
+
+impl ColumnUnit {
+    /// The word in tables of columns.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pages => "pages",
+            Self::Superblocks => "superblocks",
+            Self::Nanoseconds => "ns",
+            Self::Nanojoules => "nJ",
+        }
+    }
+}
+
+/// One column of [`TelemetryRow`].
+#[derive(Clone, Copy, Debug)]
+pub struct TelemetryColumn {
+    /// Name of the field, and of the column in files.
+    pub name: &'static str,
+    /// Counter or level.
+    pub kind: ColumnKind,
+    /// Unit of the values.
+    pub unit: ColumnUnit,
+    /// Takes the value out of a row.
+    pub get: fn(&TelemetryRow) -> u64,
+    /// Puts the value into a row.
+    pub set: fn(&mut TelemetryRow, u64),
+}
+
+macro_rules! telemetry_columns {
+    ($($(#[doc = $doc:literal])+ $name:ident: $kind:ident, $unit:ident;)+) => {
+        /// One interval of a simulated drive's inner life, or its totals since it was new. Counters are differences over
+        /// the interval; levels are as they stood at its end. A page is 4,096 bytes.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+        pub struct TelemetryRow {
+            $($(#[doc = $doc])+ pub $name: u64,)+
+        }
+
+        impl TelemetryRow {
+            /// Every column, in the order of the files.
+            pub const COLUMNS: &'static [TelemetryColumn] = &[$(TelemetryColumn {
+                name: stringify!($name),
+                kind: ColumnKind::$kind,
+                unit: ColumnUnit::$unit,
+                get: |row| row.$name,
+                set: |row, value| row.$name = value,
+            }),+];
+        }
+    };
+}
+
+telemetry_columns! {
     /// Pages written by the host.
-    pub host_pages: u64,
+    host_pages: Counter, Pages;
     /// Pages programmed into NAND for any reason: over a long interval the sum of the pages written by
     /// host, GC, padding, metadata, folds and parity, less what compression saved.
-    pub programmed_pages: u64,
+    programmed_pages: Counter, Pages;
     /// Valid pages moved by garbage collection.
-    pub gc_moved_pages: u64,
+    gc_moved_pages: Counter, Pages;
     /// Pages programmed with no data to complete a program unit.
-    pub padding_pages: u64,
+    padding_pages: Counter, Pages;
     /// Pages of mapping journal and checkpoints.
-    pub metadata_pages: u64,
+    metadata_pages: Counter, Pages;
     /// Pages moved out of the pSLC cache.
-    pub folded_pages: u64,
+    folded_pages: Counter, Pages;
     /// Pages of parity.
-    pub parity_pages: u64,
+    parity_pages: Counter, Pages;
     /// Pages that compression kept away from NAND.
-    pub saved_pages: u64,
+    saved_pages: Counter, Pages;
     /// Superblocks erased.
-    pub erased_superblocks: u64,
-    /// Level: erased superblocks ready for writing.
-    pub free_superblocks: u64,
-    /// Level: pages in the write buffer that are not yet in NAND.
-    pub buffer_pages: u64,
-    /// Level: valid pages in the pSLC cache.
-    pub pslc_pages: u64,
+    erased_superblocks: Counter, Superblocks;
+    /// Erased superblocks ready for writing.
+    free_superblocks: Level, Superblocks;
+    /// Pages in the write buffer that are not yet in NAND.
+    buffer_pages: Level, Pages;
+    /// Valid pages in the pSLC cache.
+    pslc_pages: Level, Pages;
     /// Time dies were busy, summed over all dies.
-    pub die_busy_ns: u64,
+    die_busy_ns: Counter, Nanoseconds;
     /// Time channels were transferring, summed over all channels.
-    pub channel_busy_ns: u64,
+    channel_busy_ns: Counter, Nanoseconds;
     /// Time the controller's processor was busy with commands and with moved pages.
-    pub controller_busy_ns: u64,
-    /// Energy taken from the supply, in nanojoules.
-    pub energy_nj: u64,
+    controller_busy_ns: Counter, Nanoseconds;
+    /// Energy taken from the supply.
+    energy_nj: Counter, Nanojoules;
+}
+
+impl TelemetryRow {
+    /// The values, in the order of [`TelemetryRow::COLUMNS`].
+    pub fn values(&self) -> impl Iterator<Item = u64> {
+        Self::COLUMNS.iter().map(|column| (column.get)(self))
+    }
+
+    /// The row with each value replaced by what `value` makes of its column.
+    #[must_use]
+    pub fn map(mut self, value: impl Fn(&TelemetryColumn, u64) -> u64) -> Self {
+        for column in Self::COLUMNS {
+            let new = value(column, (column.get)(&self));
+            (column.set)(&mut self, new);
+        }
+        self
+    }
+
+    /// The row between `earlier` totals and these: counters as differences, levels as they are now.
+    #[must_use]
+    pub fn since(self, earlier: &Self) -> Self {
+        self.map(|column, value| match column.kind {
+            ColumnKind::Counter => value - (column.get)(earlier),
+            ColumnKind::Level => value,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_holds_differences_of_counters_and_levels_as_they_are() {
+        let earlier = TelemetryRow::default().map(|_, _| 3);
+        let row = TelemetryRow::default().map(|_, _| 10).since(&earlier);
+        for column in TelemetryRow::COLUMNS {
+            let expected = if column.kind == ColumnKind::Counter { 7 } else { 10 };
+            assert_eq!((column.get)(&row), expected, "{}", column.name);
+        }
+        let levels = TelemetryRow::COLUMNS.iter().filter(|c| c.kind == ColumnKind::Level);
+        let levels: Vec<_> = levels.map(|column| column.name).collect();
+        assert_eq!(levels, ["free_superblocks", "buffer_pages", "pslc_pages"]);
+    }
+
+    #[test]
+    fn each_column_is_a_field_of_its_own() {
+        let mut row = TelemetryRow::default();
+        for (column, value) in TelemetryRow::COLUMNS.iter().zip(1..) {
+            (column.set)(&mut row, value);
+        }
+        assert!(row.values().eq(1..=TelemetryRow::COLUMNS.len() as u64));
+    }
 }

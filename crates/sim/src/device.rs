@@ -171,7 +171,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
                 config.interface.arbitration_burst,
             ),
             link: Link::new(&config.interface),
-            read_cache: ReadCache::new(config.read_cache_pages),
+            read_cache: ReadCache::new(config.options.read_cache_pages),
             power: config.power.map(|model| Power::new(model, 0)),
             admission: Ring::with_capacity(queue_depth),
             flushes: VecDeque::with_capacity(queue_depth),
@@ -180,14 +180,14 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             compressor: Compressor::new(config.geometry.page_granules),
             gc_pages_max: gc::gc_pages_max(&config.geometry),
             gc_unit_pages: gc::gc_unit_pages(&config.geometry),
-            nand: Nand::new(&config.geometry, config.nand, &config.nand_features),
+            nand: Nand::new(&config.geometry, config.nand, &config.options.nand_features),
             ftl,
             pacing: Pacing::new(config.pacing, config.free_low, config.free_high),
-            wear_leveling: WearLeveling::new(config.spread_max),
+            wear_leveling: WearLeveling::new(config.options.spread_max),
             victims: VictimSelector::new(config.gc_policy, config.gc_candidates, config.seed),
             collector: Collector::default(),
             programs: StreamPrograms::default(),
-            map_log: config.mapping.map(|shape| MapLog::new(&config.geometry, shape)),
+            map_log: config.options.mapping.map(|shape| MapLog::new(&config.geometry, shape)),
             are_moved_units_awaited: false,
             deallocations: VecDeque::new(),
             by_dies: Divisor::new(config.geometry.dies),
@@ -200,7 +200,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         };
         device.ftl.allocation = device.config.allocation;
         let superblocks = device.geometry().superblocks;
-        if let Some(mode) = device.config.performance_mode {
+        if let Some(mode) = device.config.options.performance_mode {
             device.nand.set_fast(FastSuperblocks::new(mode.program_ns, superblocks));
         }
         device.mark_written_units();

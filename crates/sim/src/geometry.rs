@@ -76,6 +76,19 @@ pub struct Geometry {
 }
 
 impl Geometry {
+    /// Whether the drive has no parity, compression or cache.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        let plain = Self {
+            stripe_units: 0,
+            page_granules: 1,
+            cache_superblocks: 0,
+            cache_units: 0,
+            ..*self
+        };
+        *self == plain
+    }
+
     /// Pages in a superblock, parity among them.
     #[must_use]
     pub const fn superblock_pages(&self) -> u32 {

@@ -30,7 +30,7 @@ use base::Ratio;
 use serde::Deserialize;
 
 pub use compression::CompressionModel;
-pub use config::Config;
+pub use config::{Config, Options};
 pub use interface::{Interface, InterfaceKind, InterfaceLimits, ReadCacheModel};
 pub use mapping::MappingModel;
 pub use nand::{NandModel, PagesModel, RetryModel, SuspendModel};

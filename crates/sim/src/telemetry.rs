@@ -1,6 +1,7 @@
 //! Telemetry rows at exact marks of virtual time.
 
 use base::TelemetryRow;
+use base::telemetry::ColumnUnit;
 
 use crate::events::NEVER;
 
@@ -11,19 +12,11 @@ pub fn in_logical_pages(totals: TelemetryRow, page_granules: u32) -> TelemetryRo
     if page_granules == 1 {
         return totals;
     }
-    let granules = u64::from(page_granules);
-    TelemetryRow {
-        programmed_pages: totals.programmed_pages / granules,
-        gc_moved_pages: totals.gc_moved_pages / granules,
-        padding_pages: totals.padding_pages / granules,
-        metadata_pages: totals.metadata_pages / granules,
-        folded_pages: totals.folded_pages / granules,
-        parity_pages: totals.parity_pages / granules,
-        saved_pages: totals.saved_pages / granules,
-        buffer_pages: totals.buffer_pages / granules,
-        pslc_pages: totals.pslc_pages / granules,
-        ..totals
-    }
+    let pages = totals.map(|column, value| match column.unit {
+        ColumnUnit::Pages => value / u64::from(page_granules),
+        _ => value,
+    });
+    TelemetryRow { host_pages: totals.host_pages, ..pages }
 }
 
 /// Cuts running totals into rows, one per interval.
@@ -66,22 +59,7 @@ impl Recorder {
     /// Ends the row that is due.
     pub fn record(&mut self, totals: TelemetryRow) {
         let last = std::mem::replace(&mut self.last, totals);
-        self.rows.push(TelemetryRow {
-            host_pages: totals.host_pages - last.host_pages,
-            programmed_pages: totals.programmed_pages - last.programmed_pages,
-            gc_moved_pages: totals.gc_moved_pages - last.gc_moved_pages,
-            padding_pages: totals.padding_pages - last.padding_pages,
-            metadata_pages: totals.metadata_pages - last.metadata_pages,
-            folded_pages: totals.folded_pages - last.folded_pages,
-            parity_pages: totals.parity_pages - last.parity_pages,
-            saved_pages: totals.saved_pages - last.saved_pages,
-            erased_superblocks: totals.erased_superblocks - last.erased_superblocks,
-            die_busy_ns: totals.die_busy_ns - last.die_busy_ns,
-            channel_busy_ns: totals.channel_busy_ns - last.channel_busy_ns,
-            controller_busy_ns: totals.controller_busy_ns - last.controller_busy_ns,
-            energy_nj: totals.energy_nj - last.energy_nj,
-            ..totals
-        });
+        self.rows.push(totals.since(&last));
         self.next_ns += self.interval_ns;
     }
 

@@ -43,7 +43,7 @@ fn checkpoints_cost_a_map_for_every_half_journal() {
     let mut device = mapped(&[]);
     let pages = u64::from(device.config().geometry.logical_pages);
     fill(&mut device, pages);
-    let segments = u64::from(device.config().mapping.unwrap().segments);
+    let segments = u64::from(device.config().options.mapping.unwrap().segments);
     assert_eq!(segments, pages.div_ceil(1024));
     let journal = pages / UNIT_ENTRIES;
     let checkpoints = journal / 256;
@@ -101,7 +101,7 @@ fn the_books_of_the_map_agree_with_what_the_dies_have_done() {
     device.run_until(secs(device.now().0 / 1_000_000_000 + 100));
     let (totals, operations) = (device.telemetry(), device.operations());
     let Counts { journal, segments, commits, programs, erases } = device.probe();
-    let shape = device.config().mapping.unwrap();
+    let shape = device.config().options.mapping.unwrap();
     println!("{journal} units of journal, {segments} segments, {commits} commits");
     assert_eq!(totals.metadata_pages, (journal + segments + commits) * UNIT_PAGES);
     assert_eq!(totals.metadata_pages, programs * UNIT_PAGES);
@@ -138,7 +138,7 @@ fn in_the_long_run_the_map_costs_its_share_of_every_change() {
     let data = |row: base::TelemetryRow| row.programmed_pages - row.metadata_pages;
     let changes = (data(after) - data(before)) as f64;
     let victims = (after.erased_superblocks - before.erased_superblocks) as f64;
-    let segments = f64::from(device.config().mapping.unwrap().segments);
+    let segments = f64::from(device.config().options.mapping.unwrap().segments);
     let journal = changes / UNIT_ENTRIES as f64 + victims / 2.0;
     let expected = journal * (1.0 + (segments + 1.0) / 256.0) * UNIT_PAGES as f64;
     let measured = (after.metadata_pages - before.metadata_pages) as f64;

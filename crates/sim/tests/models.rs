@@ -159,7 +159,7 @@ fn an_impossible_map_is_named() {
     let with = |changes: &[(&'static str, &'static str)]| [&section[..], changes].concat();
     let owned = section.map(|(key, value)| (key.to_owned(), value.to_owned()));
     let model = Model::load("test", SMALL, &owned).unwrap();
-    assert_eq!(model.resolve(Ratio::ONE).unwrap().mapping.unwrap().superblocks(), 6);
+    assert_eq!(model.resolve(Ratio::ONE).unwrap().options.mapping.unwrap().superblocks(), 6);
     for (key, value, rule) in [
         ("mapping.entry_bytes", "2", "between 4 and 1024"),
         ("mapping.map_entry_bytes", "2048", "between 4 and 1024"),

@@ -146,7 +146,8 @@ impl Reference {
     fn check_separation(&self, stream: StreamId, from: u32, physical: u32) {
         let writer = self.writers[&from];
         let was_moved = StreamId::MOVED.contains(&writer);
-        let is_cold = if self.config.cold.is_some() { was_moved } else { writer == StreamId::Cold };
+        let is_cold =
+            if self.config.options.cold.is_some() { was_moved } else { writer == StreamId::Cold };
         let wanted = if is_cold { StreamId::Cold } else { StreamId::Gc };
         let is_young = stream == StreamId::Cold && self.young.contains(&from);
         // An open unit that others wait for is filled with anything, and without erased superblocks there is no choice.
@@ -200,7 +201,7 @@ impl Reference {
 
     /// True where wear alone allows this victim: it is the least worn and too far behind.
     fn is_too_young(&self, superblock: u32) -> bool {
-        let Some(spread_max) = self.config.spread_max else { return false };
+        let Some(spread_max) = self.config.options.spread_max else { return false };
         let others = 0..Self::first_cache(&self.config);
         let most = others.map(|other| self.erases_of(other)).max().unwrap_or(0);
         let least = self.closed.iter().map(|&closed| self.erases_of(closed)).min();
@@ -211,7 +212,7 @@ impl Reference {
     /// True where a reorganisation may have chosen this victim: which superblocks were written fast is for
     /// `performance_mode.rs`.
     fn is_reorganised(&self, superblock: u32) -> bool {
-        self.config.performance_mode.is_some() && self.closed.contains(&superblock)
+        self.config.options.performance_mode.is_some() && self.closed.contains(&superblock)
     }
 
     fn forget(&mut self, logical: u32) -> Option<u32> {
@@ -250,7 +251,7 @@ impl Reference {
                 self.closed.contains(&superblock) && self.cost_benefit(superblock) >= best - 2e-6
             }
             // Any full superblock may have been reorganised instead, so nothing is known of the lots.
-            VictimPolicy::DChoices if self.config.performance_mode.is_some() => {
+            VictimPolicy::DChoices if self.config.options.performance_mode.is_some() => {
                 self.closed.contains(&superblock)
             }
             VictimPolicy::DChoices => self.may_draw(superblock),

@@ -82,7 +82,7 @@ fn with_mapping(
 ) -> Result<(Config, Vec<(String, String)>), IoError> {
     let is_mapping = |key: &str| key.starts_with("mapping.");
     let others: Vec<_> = settings.iter().filter(|(key, _)| !is_mapping(key)).cloned().collect();
-    if configure(name, &others)?.mapping.is_some() {
+    if configure(name, &others)?.options.mapping.is_some() {
         return Ok((configure(name, settings)?, Vec::new()));
     }
     let is_given = |key: &str| settings.iter().any(|(given, _)| given == key);
@@ -313,7 +313,7 @@ mod tests {
         let setting = |key: &str, value: &str| (key.to_owned(), value.to_owned());
         let settings = [setting("scale", "1/512"), setting("mapping.entry_bytes", "16")];
         let (config, assumed) = with_mapping("sandisk-extreme-ii-480gb", &settings).expect("valid");
-        assert_eq!(config.mapping.map(|mapping| mapping.unit_entries), Some(32_768 / 16));
+        assert_eq!(config.options.mapping.map(|mapping| mapping.unit_entries), Some(32_768 / 16));
         let keys: Vec<_> = assumed.iter().map(|(key, _)| key.as_str()).collect();
         assert_eq!(keys, ["mapping.map_entry_bytes", "mapping.journal_superblocks"]);
     }

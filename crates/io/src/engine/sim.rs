@@ -104,7 +104,7 @@ fn needed_bytes(config: &Config) -> u64 {
     OTHER_BYTES
         + u64::from(geometry.logical_pages) * logical_bytes
         + u64::from(geometry.physical_pages()) * PAGE_NUMBER_BYTES
-        + u64::from(config.read_cache_pages) * PAGE_NUMBER_BYTES
+        + u64::from(config.options.read_cache_pages) * PAGE_NUMBER_BYTES
 }
 
 /// Who a simulated drive would be and what it would take, without building it.

@@ -13,9 +13,6 @@ use crate::schema::{Checksums, Run, RunFile, TableChecksums};
 const SERIES_KEY: usize = 3;
 /// Columns of `latency.parquet` before those of [`LATENCY`].
 const LATENCY_KEY: usize = 4;
-/// Columns of both files.
-pub(super) const SERIES_COLUMNS: u32 = (SERIES_KEY + SERIES.len()) as u32;
-pub(super) const LATENCY_COLUMNS: u32 = (LATENCY_KEY + LATENCY.len()) as u32;
 
 /// What stands before the checksum of `run.json` in it.
 const OF_RUN_JSON: &[u8] = b"\"run_json\": \"";
@@ -23,6 +20,16 @@ const OF_RUN_JSON: &[u8] = b"\"run_json\": \"";
 const NOT_YET: &str = "00000000";
 /// Rows taken in at a time.
 const BATCH_ROWS: usize = 1 << 12;
+
+/// Columns of `series.parquet`.
+pub(super) fn series_columns() -> u32 {
+    (SERIES_KEY + SERIES.len()) as u32
+}
+
+/// Columns of `latency.parquet`.
+pub(super) fn latency_columns() -> u32 {
+    (LATENCY_KEY + LATENCY.len()) as u32
+}
 
 /// As it stands in `run.json`.
 pub(super) fn text(checksum: u32) -> String {
@@ -34,7 +41,7 @@ pub(super) fn of_seconds(rows: &[SecondRow], has: impl Fn(&str) -> bool) -> u32 
     let mut sum = Hasher::new();
     add(&mut sum, "second", rows, |row| Some(u64::from(row.second)));
     for column in SERIES.iter().filter(|column| has(column.name)) {
-        add(&mut sum, column.name, rows, column.get);
+        add(&mut sum, column.name, rows, &column.get);
     }
     sum.finalize()
 }
@@ -45,7 +52,7 @@ pub(super) fn of_latencies(rows: &[LatencyRow], has: impl Fn(&str) -> bool) -> u
     add(&mut sum, "second", rows, |row| Some(u64::from(row.second)));
     add(&mut sum, "op", rows, |row| Some(row.op.index() as u64));
     for column in LATENCY.iter().filter(|column| has(column.name)) {
-        add(&mut sum, column.name, rows, column.get);
+        add(&mut sum, column.name, rows, &column.get);
     }
     sum.finalize()
 }
@@ -73,11 +80,11 @@ pub(super) fn run_json(run: &Run, phases: &[EncodedPhase]) -> Vec<u8> {
         (0..run.phases.len()).map(|index| text(encoded(index).map_or(0, checksum))).collect()
     };
     let series = TableChecksums {
-        columns: SERIES_COLUMNS,
+        columns: series_columns(),
         phases: of_phases(|phase| phase.series_checksum),
     };
     let latency = TableChecksums {
-        columns: LATENCY_COLUMNS,
+        columns: latency_columns(),
         phases: of_phases(|phase| phase.latency_checksum),
     };
     let checksums = Checksums { series, latency, run_json: NOT_YET.to_owned() };

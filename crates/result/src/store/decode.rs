@@ -78,7 +78,7 @@ impl RowFile {
                 })?;
                 latencies.push(LatencyRow { second, op, lower_ns: 0, count: 0 });
             }
-            self.fill(group, &LATENCY, &mut latencies)?;
+            self.fill(group, &*LATENCY, &mut latencies)?;
             Ok(latencies)
         })
     }

@@ -54,7 +54,7 @@ impl EncodedPhase {
         rows: &PhaseRows,
     ) -> Result<Self, StoreError> {
         check_values(&SERIES, &rows.seconds)?;
-        check_values(&LATENCY, &rows.latencies)?;
+        check_values(&*LATENCY, &rows.latencies)?;
         let encode_error = |error: ParquetError| StoreError::Encode {
             phase: name.to_owned(),
             reason: error.to_string(),
@@ -88,7 +88,7 @@ fn assembly_error(error: ParquetError) -> StoreError {
 
 fn check_values<R>(columns: &[Column<R>], rows: &[R]) -> Result<(), StoreError> {
     for column in columns {
-        let too_large = rows.iter().filter_map(column.get).find(|&v| i64::try_from(v).is_err());
+        let too_large = rows.iter().filter_map(&column.get).find(|&v| i64::try_from(v).is_err());
         if let Some(value) = too_large {
             return Err(StoreError::ValueTooLarge { column: column.name, value });
         }
@@ -140,7 +140,7 @@ fn series_schema() -> ParquetResult<TypePtr> {
 }
 
 fn latency_schema() -> ParquetResult<TypePtr> {
-    schema("latency", &["op"], &LATENCY)
+    schema("latency", &["op"], &*LATENCY)
 }
 
 type FileWriter = SerializedFileWriter<Vec<u8>>;
@@ -167,7 +167,7 @@ fn encode_latency(key: &PhaseKey, rows: &[LatencyRow]) -> ParquetResult<EncodedG
         let mut group = writer.next_row_group()?;
         write_key(&mut group, key, rows.iter().map(|row| row.second))?;
         write_texts(&mut group, rows.iter().map(|row| row.op.name()))?;
-        write_columns(&mut group, &LATENCY, rows)?;
+        write_columns(&mut group, &*LATENCY, rows)?;
         group.close()?;
     }
     finish(writer)

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::checksum::{self, LATENCY_COLUMNS, SERIES_COLUMNS, Seal};
+use super::checksum::{self, Seal, latency_columns, series_columns};
 use super::decode::{RowFile, guarded};
 use super::{LATENCY_FILE, RUN_FILE, SERIES_FILE, StoreError, alive};
 use crate::rows::PhaseRows;
@@ -107,9 +107,9 @@ impl RunDir {
     fn check_rows(&self, name: &str, phase_index: usize, found: u32) -> Result<(), StoreError> {
         let Some(checksums) = &self.checksums else { return Ok(()) };
         let (table, known) = if name == SERIES_FILE {
-            (&checksums.series, SERIES_COLUMNS)
+            (&checksums.series, series_columns())
         } else {
-            (&checksums.latency, LATENCY_COLUMNS)
+            (&checksums.latency, latency_columns())
         };
         let (found, written) = (checksum::text(found), table.phases.get(phase_index));
         match written {

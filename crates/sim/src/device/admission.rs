@@ -131,7 +131,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
         let stream = self.admission_stream(self.commands[tag as usize].bytes)?;
         let room_pages = self.room_pages(stream);
-        let one_by_one = page_granules > 1 || self.config.throttle.is_some();
+        let one_by_one = page_granules > 1 || self.config.options.throttle.is_some();
         let room_pages = if one_by_one { room_pages.min(1) } else { room_pages };
         (room_pages > 0).then_some((stream, room_pages))
     }
@@ -145,7 +145,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         let free_superblocks = self.free_superblocks();
         let is_open =
             self.pacing.host_may_open(free_superblocks) && self.ftl.open_superblock(stream);
-        if is_open && self.config.performance_mode.is_some() {
+        if is_open && self.config.options.performance_mode.is_some() {
             self.host_opened();
         }
         is_open

@@ -85,7 +85,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     pub(super) fn collect(&mut self) -> bool {
         let owed_pages = self.collector.owed_pages;
         let any = self.may_collect() && self.collect_units();
-        if OPTIONS && self.config.pslc.is_some() {
+        if OPTIONS && self.config.options.pslc.is_some() {
             self.end_fold();
         }
         any || self.collector.owed_pages < owed_pages
@@ -196,7 +196,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         } else {
             self.move_granules(unit, valid, stream, victim);
         }
-        if OPTIONS && self.config.pslc.is_some() && self.ftl.is_cache(superblock) {
+        if OPTIONS && self.config.options.pslc.is_some() && self.ftl.is_cache(superblock) {
             self.folded(self.totals.gc_moved_pages - moved_before);
         }
         let slack_pages = self.gc_unit_pages - self.geometry().unit_pages;
@@ -210,7 +210,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     }
 
     fn stream_of_move(&self, superblock: u32) -> StreamId {
-        match self.config.cold {
+        match self.config.options.cold {
             Some(policy) => policy.stream_of_move(&self.ftl, superblock),
             None if self.ftl.written_by[superblock as usize] == StreamId::Cold => StreamId::Cold,
             None => StreamId::Gc,

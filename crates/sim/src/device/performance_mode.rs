@@ -44,7 +44,7 @@ pub(super) enum Mode {
 impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// The host stream has opened a superblock: is it written fast?
     pub(super) fn host_opened(&mut self) {
-        let Some(mode) = self.config.performance_mode else { return };
+        let Some(mode) = self.config.options.performance_mode else { return };
         let geometry = *self.geometry();
         let total = u64::from(geometry.logical_pages) * u64::from(geometry.page_granules);
         let (fast, normal) = self.fast_and_normal_pages();
@@ -79,7 +79,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     /// The clock says that the next unit may be reorganised.
     pub(super) fn on_reorganise_timer(&mut self) {
-        let Some(mode) = self.config.performance_mode else { return };
+        let Some(mode) = self.config.options.performance_mode else { return };
         if self.is_something_to_reorganise() {
             self.move_unit_by_the_clock(Timer::Reorganise, mode.unit_interval_ns);
         } else if !self.is_fast(self.ftl.stream(StreamId::Host).superblock) {

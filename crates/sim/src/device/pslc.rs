@@ -50,7 +50,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Where a write of the host goes now; none where it has to wait for the cache.
     #[inline]
     pub(super) fn admission_stream(&self, len_bytes: u32) -> Option<StreamId> {
-        let Some(pslc) = self.config.pslc else { return Some(StreamId::Host) };
+        let Some(pslc) = self.config.options.pslc else { return Some(StreamId::Host) };
         if u64::from(len_bytes) >= pslc.only_below_bytes {
             return Some(StreamId::Host);
         }
@@ -71,7 +71,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     /// Opens the next superblock of the cache; false where there is none.
     pub(super) fn open_cache(&mut self) -> bool {
-        let Some(pslc) = self.config.pslc else { return false };
+        let Some(pslc) = self.config.options.pslc else { return false };
         let may_borrow = self.may_borrow(pslc);
         let opened = self.ftl.open_cache(may_borrow);
         if opened {
@@ -83,7 +83,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// True where a part of the cache should be folded now, and may be.
     #[inline]
     pub(super) fn wants_fold(&mut self) -> bool {
-        self.config.pslc.is_some_and(|pslc| self.may_fold(pslc))
+        self.config.options.pslc.is_some_and(|pslc| self.may_fold(pslc))
     }
 
     fn may_fold(&mut self, pslc: Pslc) -> bool {
@@ -112,7 +112,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     /// The cached superblock to take as the next victim, if it should be one.
     pub(super) fn fold_victim(&mut self) -> Option<u32> {
-        self.config.pslc?;
+        self.config.options.pslc?;
         if self.ftl.cached_superblocks == 0 {
             return None;
         }
@@ -150,7 +150,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     #[cold]
     #[inline(never)]
     pub(super) fn end_fold(&mut self) {
-        let Some(pslc) = self.config.pslc else { return };
+        let Some(pslc) = self.config.options.pslc else { return };
         let units = self.geometry().superblock_units;
         let is_over = self.ftl.cached_superblocks == 0
             && self.collector.in_flight_pages == 0
@@ -167,7 +167,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     /// The host is back, or the drive new: folding waits for the next idle time.
     pub(super) fn wait_for_fold(&mut self) {
-        if let Some(pslc) = self.config.pslc {
+        if let Some(pslc) = self.config.options.pslc {
             self.is_folding = false;
             self.timers.set(Timer::Fold, self.now_ns.saturating_add(pslc.idle_after_ns));
         }
@@ -175,7 +175,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     /// The clock says that the host may have been away for long enough.
     pub(super) fn on_fold_timer(&mut self) {
-        let Some(pslc) = self.config.pslc else { return };
+        let Some(pslc) = self.config.options.pslc else { return };
         if self.host.outstanding > 0 {
             return self.wait_for_fold();
         }

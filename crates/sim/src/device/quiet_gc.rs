@@ -54,7 +54,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// True where collection may use this moment although nobody asks for it.
     #[inline]
     pub(super) fn may_collect_quietly(&self) -> bool {
-        let Some(background) = self.config.background_gc else {
+        let Some(background) = self.config.options.background_gc else {
             return self.collector.idle_pages > 0;
         };
         self.collector.idle_pages > 0
@@ -64,7 +64,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// A command has ended that lets nothing else in: it may have been the last one for now.
     #[inline]
     pub(super) fn use_gap(&mut self) {
-        if self.config.background_gc.is_some() {
+        if self.config.options.background_gc.is_some() {
             self.pump();
         }
     }
@@ -79,7 +79,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     pub(super) fn wait_for_idle(&mut self) {
         self.host.is_missed = false;
         self.wait_for_fold();
-        if let Some(idle) = self.config.idle_gc {
+        if let Some(idle) = self.config.options.idle_gc {
             self.collector.idle_pages = 0;
             self.timers.set(Timer::IdleGc, self.now_ns.saturating_add(idle.after_ns));
         }
@@ -87,7 +87,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     /// The clock says that the host may have been away for long enough, or that the next unit may move.
     pub(super) fn on_idle_timer(&mut self) {
-        let Some(idle) = self.config.idle_gc else { return };
+        let Some(idle) = self.config.options.idle_gc else { return };
         if self.host.outstanding > 0 {
             return self.wait_for_idle();
         }

@@ -41,7 +41,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// True where the cap lets one more host page in; else the clock will say when.
     #[inline]
     pub(super) fn bucket_has_page(&mut self) -> bool {
-        let Some(throttle) = self.config.throttle else { return true };
+        let Some(throttle) = self.config.options.throttle else { return true };
         let full_at_ns = self.bucket.full_after_page_ns(throttle, self.now_ns);
         let allowed_ns = full_at_ns.saturating_sub(throttle.burst_ns);
         if allowed_ns > self.now_ns {
@@ -53,7 +53,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Counts a host page that goes in.
     #[inline]
     pub(super) fn take_from_bucket(&mut self) {
-        if let Some(throttle) = self.config.throttle {
+        if let Some(throttle) = self.config.options.throttle {
             self.bucket.full_at_ns = self.bucket.full_after_page_ns(throttle, self.now_ns);
         }
     }

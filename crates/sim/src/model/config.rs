@@ -27,16 +27,12 @@ pub struct Config {
     pub geometry: Geometry,
     /// NAND times.
     pub nand: NandTiming,
-    /// What the NAND does beyond that.
-    pub nand_features: NandFeatures,
     /// All NAND, with what the FTL may not use.
     pub raw_bytes: u64,
     /// How the host reaches the drive.
     pub interface: InterfaceLimits,
     /// Commands at a time, in all queues together.
     pub queue_depth: u32,
-    /// Pages of the read cache; 0: none.
-    pub read_cache_pages: u32,
     /// Power states and energy, where they are modelled.
     pub power: Option<PowerModel>,
     /// Controller time of a read.
@@ -59,52 +55,52 @@ pub struct Config {
     pub free_low: u32,
     /// Superblocks of writable space at which collection starts or stops.
     pub free_high: u32,
-    /// Collection in the gaps of a busy host, where the drive does that.
-    pub background_gc: Option<BackgroundGc>,
-    /// Collection while the host is away, where the drive does that.
-    pub idle_gc: Option<IdleGc>,
-    /// How data for the cold stream is recognised, where there is one.
-    pub cold: Option<ColdPolicy>,
-    /// Journal and checkpoints of the map, where the drive writes them.
-    pub mapping: Option<MappingShape>,
-    /// The cap on sustained host writes, where there is one.
-    pub throttle: Option<Throttle>,
-    /// Fast writes into a drive that is not half full, where there are such.
-    pub performance_mode: Option<PerformanceMode>,
     /// Which erased superblock comes next.
     pub allocation: Allocation,
-    /// Erases that the most worn superblock may be ahead of one whose data stays, where that is bounded.
-    pub spread_max: Option<u32>,
-    /// A cache of blocks with one bit per cell.
-    pub pslc: Option<Pslc>,
+    /// What not every drive has.
+    pub options: Options,
     /// Seed of whatever the drive draws lots for.
     pub seed: u64,
 }
 
+/// What not every drive has, beside states of power; a default drive has none of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// What the NAND does beyond reading, programming and erasing in fixed times.
+    pub nand_features: NandFeatures,
+    /// Pages of the read cache; 0: none.
+    pub read_cache_pages: u32,
+    /// Collection in the gaps of a busy host, or `None` if the drive does not do that.
+    pub background_gc: Option<BackgroundGc>,
+    /// Collection while the host is away, or `None` if the drive does not do that.
+    pub idle_gc: Option<IdleGc>,
+    /// How data for the cold stream is recognised, or `None` if there is no such stream.
+    pub cold: Option<ColdPolicy>,
+    /// Journal and checkpoints of the map, or `None` if the drive does not write them.
+    pub mapping: Option<MappingShape>,
+    /// The cap on sustained host writes, or `None` if there is none.
+    pub throttle: Option<Throttle>,
+    /// Fast writes into a drive that is not half full, or `None` if there are none.
+    pub performance_mode: Option<PerformanceMode>,
+    /// Erases that the most worn superblock may be ahead of one whose data stays, or `None` if that has no bound.
+    pub spread_max: Option<u32>,
+    /// A cache of blocks with one bit per cell, or `None` if there is none.
+    pub pslc: Option<Pslc>,
+}
+
 impl Config {
-    /// True where the drive has what not every drive has, beside states of power: then commands, pages and operations
-    /// are asked for that at every step.
+    /// Whether the drive has what a default drive has not: then commands, pages and operations are asked for that at
+    /// every step.
     #[must_use]
     pub fn has_options(&self) -> bool {
-        self.interface.queues > 1
-            || self.geometry.page_granules > 1
-            || self.geometry.stripe_units > 0
-            || self.nand_features != NandFeatures::default()
-            || self.read_cache_pages > 0
-            || self.background_gc.is_some()
-            || self.idle_gc.is_some()
-            || self.has_cold_stream()
-            || self.mapping.is_some()
-            || self.throttle.is_some()
-            || self.performance_mode.is_some()
-            || self.pslc.is_some()
+        self.options != Options::default() || self.interface.queues > 1 || !self.geometry.is_plain()
     }
 
     /// True where some moved data goes to the cold stream.
     #[inline]
     #[must_use]
     pub fn has_cold_stream(&self) -> bool {
-        self.cold.is_some() || self.spread_max.is_some()
+        self.options.cold.is_some() || self.options.spread_max.is_some()
     }
 
     /// Size of the LBA space.
@@ -267,8 +263,7 @@ pub(super) fn resolve(model: &Model, scale: Ratio) -> Result<Config, ModelError>
     }
     let geometry = geometry(&check, scale)?;
     check.spare(&geometry)?;
-    let Model { interface, controller, nand, buffer, gc, background_gc, idle_gc, mapping, .. } =
-        model;
+    let Model { interface, controller, nand, buffer, gc, .. } = model;
     let buffer_pages = (buffer.write_bytes.value / geometry.physical_page_bytes())
         .min(u64::from(u32::MAX / 2)) as u32;
     // Two streams may each have filled a unit up to its last page, and the next one must still get in.
@@ -280,23 +275,18 @@ pub(super) fn resolve(model: &Model, scale: Ratio) -> Result<Config, ModelError>
         );
         return check.fail("buffer.write_bytes", buffer.write_bytes.value, &rule);
     }
-    let wear = model.wear_leveling.as_ref();
     let (scaled_pages, scaled_blocks) = scaled_shape(model, scale);
-    let reserved = scaled_reserve(model, scaled_blocks);
-    let raw_superblocks = u64::from(geometry.superblocks) + u64::from(reserved);
+    let raw_superblocks =
+        u64::from(geometry.superblocks) + u64::from(scaled_reserve(model, scaled_blocks));
+    let wear = model.wear_leveling.as_ref();
     Ok(Config {
         nand: nand.timing(&geometry, scaled_pages),
-        nand_features: NandFeatures {
-            slc: model.pslc.as_ref().map(|pslc| pslc.timing(&check, scaled_pages)).transpose()?,
-            ..check.nand_features(geometry.superblock_units / scaled_pages, scaled_pages)?
-        },
         raw_bytes: raw_superblocks * geometry.superblock_bytes(),
         interface: interface.resolve(&check)?,
         queue_depth: interface.entries(),
         power: optional(&model.power, |power| {
             power.resolve(&check, scaled_pages, nand.pages_per_block.value)
         })?,
-        read_cache_pages: model.read_cache.as_ref().map_or(Ok(0), |cache| cache.resolve(&check))?,
         read_command_ns: controller.read_command_ns.value,
         write_command_ns: controller.write_command_ns.value,
         relocate_ns: controller.relocate_ns.value / u64::from(geometry.page_granules),
@@ -307,19 +297,34 @@ pub(super) fn resolve(model: &Model, scale: Ratio) -> Result<Config, ModelError>
         pacing: gc.pacing.value,
         free_low: gc.free_low.value,
         free_high: gc.free_high.value,
-        background_gc: optional(background_gc, |gc| gc.resolve(&check, &geometry))?,
-        idle_gc: optional(idle_gc, |gc| gc.resolve(&check, &geometry))?,
-        cold: model.streams.as_ref().map(|streams| streams.cold.value),
-        mapping: optional(mapping, |mapping| mapping.resolve(&check, &geometry, reserved))?,
-        pslc: optional(&model.pslc, |pslc| pslc.resolve(&check))?,
-        throttle: optional(&model.throttle, |cap| cap.resolve(&check, scale))?,
-        performance_mode: optional(&model.performance_mode, |mode| {
-            mode.resolve(&check, &geometry)
-        })?,
         allocation: wear.map(|wear| wear.allocation.value).unwrap_or_default(),
-        spread_max: wear.map(|wear| wear.spread_max.value).filter(|&spread| spread > 0),
+        options: options(&check, scale, &geometry)?,
         seed: 0,
         geometry,
+    })
+}
+
+/// What the model has in sections that it may leave out.
+fn options(check: &Check<'_>, scale: Ratio, geometry: &Geometry) -> Result<Options, ModelError> {
+    let model = check.model;
+    let (pages, blocks) = scaled_shape(model, scale);
+    let reserved = scaled_reserve(model, blocks);
+    let read_cache_pages = optional(&model.read_cache, |cache| cache.resolve(check))?;
+    let wear = model.wear_leveling.as_ref();
+    Ok(Options {
+        nand_features: NandFeatures {
+            slc: optional(&model.pslc, |pslc| pslc.timing(check, pages))?,
+            ..check.nand_features(geometry.superblock_units / pages, pages)?
+        },
+        read_cache_pages: read_cache_pages.unwrap_or(0),
+        background_gc: optional(&model.background_gc, |gc| gc.resolve(check, geometry))?,
+        idle_gc: optional(&model.idle_gc, |gc| gc.resolve(check, geometry))?,
+        cold: model.streams.as_ref().map(|streams| streams.cold.value),
+        mapping: optional(&model.mapping, |map| map.resolve(check, geometry, reserved))?,
+        throttle: optional(&model.throttle, |cap| cap.resolve(check, scale))?,
+        performance_mode: optional(&model.performance_mode, |mode| mode.resolve(check, geometry))?,
+        spread_max: wear.map(|wear| wear.spread_max.value).filter(|&spread| spread > 0),
+        pslc: optional(&model.pslc, |pslc| pslc.resolve(check))?,
     })
 }
 

@@ -41,7 +41,7 @@ impl Device<Contents> {
     /// A fresh drive that can lose its power; none where its model has no `[mapping]`.
     #[must_use]
     pub fn with_contents(config: Config) -> Option<Self> {
-        let contents = Contents::new(config.geometry, config.mapping?);
+        let contents = Contents::new(config.geometry, config.options.mapping?);
         Some(Self::with_probe(config, contents))
     }
 

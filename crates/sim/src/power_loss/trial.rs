@@ -177,7 +177,7 @@ impl Trial {
         let logical_bytes = MAPS_BYTES + CHECKPOINT_BYTES + CHANGE_BYTES + Oracle::PAGE_BYTES;
         let physical_bytes = (size_of::<Spare>() + size_of::<u32>()) as u64;
         let geometry = &config.geometry;
-        let journal_entries = config.mapping.map_or(0, |shape| {
+        let journal_entries = config.options.mapping.map_or(0, |shape| {
             let units = shape.journal_superblocks * geometry.superblock_units;
             u64::from(units) * u64::from(shape.unit_entries)
         });
