@@ -6,8 +6,8 @@
 mod common;
 
 use base::{Nanos, OpKind, Rng};
-use common::{CACHE, alone, closed_loop, op, random_writes, small};
-use sim::Device;
+use common::{CACHE, alone, built_in, closed_loop, op, random_writes, small};
+use sim::{Config, Device};
 
 const UNIT_BYTES: f64 = 16_384.0;
 const DIES: f64 = 4.0;
@@ -289,4 +289,26 @@ fn the_840_evo_writes_as_rated_into_its_cache_and_as_measured_beside_it_and_drai
     let seconds = 5.0 + (device.now().0 - begin) as f64 * scale as f64 / 1e9;
     println!("840 EVO: empty after {seconds:.1} s");
     assert!((15.0..30.0).contains(&seconds), "published: 15 to 30 s, here {seconds}");
+}
+
+/// Blocks of a scaled drive may be too short to divide by the bits of a cell: its cache must not take spare space for
+/// that, or give it any.
+#[test]
+fn cache_and_spare_keep_their_shares_at_every_scale() {
+    let config = |scale| built_in("samsung-840-evo-250gb", scale, &[]).config().clone();
+    let shares = |scale| {
+        let Config { geometry, .. } = config(scale);
+        let logical = f64::from(geometry.logical_pages);
+        let native = f64::from(geometry.superblocks - geometry.cache_superblocks);
+        let cache_pages = f64::from(geometry.cache_units * geometry.unit_pages);
+        let cache = f64::from(geometry.cache_superblocks) * cache_pages;
+        (native * f64::from(geometry.superblock_pages()) / logical, cache / logical)
+    };
+    let (alpha, cache) = shares("1");
+    for scale in ["1/2", "1/16", "1/24", "1/32", "1/64", "1/100", "1/128", "1/256", "1/512"] {
+        let (scaled_alpha, scaled_cache) = shares(scale);
+        assert!((scaled_alpha / alpha - 1.0).abs() < 0.001, "{scale}: {scaled_alpha}, not {alpha}");
+        // A part of a superblock is a whole one.
+        assert!((scaled_cache / cache - 1.0).abs() < 0.1, "{scale}: {scaled_cache}, not {cache}");
+    }
 }

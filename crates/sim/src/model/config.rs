@@ -276,12 +276,10 @@ pub(super) fn resolve(model: &Model, scale: Ratio) -> Result<Config, ModelError>
         return check.fail("buffer.write_bytes", buffer.write_bytes.value, &rule);
     }
     let (scaled_pages, scaled_blocks) = scaled_shape(model, scale);
-    let raw_superblocks =
-        u64::from(geometry.superblocks) + u64::from(scaled_reserve(model, scaled_blocks));
     let wear = model.wear_leveling.as_ref();
     Ok(Config {
         nand: nand.timing(&geometry, scaled_pages),
-        raw_bytes: raw_superblocks * geometry.superblock_bytes(),
+        raw_bytes: u64::from(scaled_blocks) * geometry.superblock_bytes(),
         interface: interface.resolve(&check)?,
         queue_depth: interface.entries(),
         power: optional(&model.power, |power| {
@@ -390,7 +388,7 @@ fn geometry(check: &Check<'_>, scale: Ratio) -> Result<Geometry, ModelError> {
         cache_units: 0,
     };
     if let Some(pslc) = &model.pslc {
-        pslc.shape(check, &mut geometry, pages_per_block, kept)?;
+        pslc.shape(check, &mut geometry, (pages_per_block, blocks), kept)?;
     }
     compression::superblock_holds_gaps(check, &geometry)?;
     Ok(geometry)

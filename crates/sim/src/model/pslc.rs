@@ -34,34 +34,58 @@ pub struct PslcModel {
 }
 
 impl PslcModel {
-    /// Gives a geometry the cache: superblocks of its own from the end, and the units that are written of one.
-    /// `block_pages` are the pages of a block and `kept` the share of the drive that the scale leaves.
+    /// Gives a geometry of `blocks` superblocks of `block_pages` rows the cache: superblocks of its own at the end, and
+    /// the units that are written of one. `kept` is the share of the drive that the scale leaves.
+    ///
+    /// A scaled block may be too short to divide as the whole one does, so that its cache takes more superblocks, or
+    /// fewer, for its bytes. The native superblocks stay as many as they are at full size: with them stays the spare
+    /// space.
     pub(super) fn shape(
         &self,
         check: &Check<'_>,
         geometry: &mut Geometry,
-        block_pages: u32,
+        (block_pages, blocks): (u32, u32),
         kept: Ratio,
     ) -> Result<(), ModelError> {
         check.within("pslc.bits_per_cell", self.bits_per_cell.value.into(), 2, 4)?;
         check.within("pslc.bytes", self.bytes.value, 0, 1 << 43)?;
-        // Where a scaled block is too short to divide, one row of it is written.
-        let rows = (block_pages / self.bits_per_cell.value).max(1);
-        geometry.cache_units = geometry.superblock_units / block_pages * rows;
-        let end_page = geometry.cache_units * geometry.unit_pages;
-        let pages = geometry.data_pages_from(0) - geometry.data_pages_from(end_page);
-        let superblock_bytes = u64::from(pages) * geometry.physical_page_bytes();
-        let superblocks = kept.of(self.bytes.value).div_ceil(superblock_bytes.max(1));
-        if superblocks >= u64::from(geometry.superblocks) {
+        let nand = &check.model.nand;
+        let row_units = geometry.superblock_units / block_pages;
+        let superblock_bytes = |pages| {
+            let row_bytes =
+                u64::from(row_units * geometry.unit_pages) * geometry.physical_page_bytes();
+            let stripe = u64::from(geometry.stripe_units.max(1));
+            let data_units = stripe - u64::from(geometry.stripe_units > 0);
+            u64::from(self.rows(pages)) * row_bytes / stripe * data_units
+        };
+        let at_full_size = self.bytes.value.div_ceil(superblock_bytes(nand.pages_per_block.value));
+        let of_cache = u64::from(blocks) * at_full_size / u64::from(nand.blocks_per_plane.value);
+        let native = u64::from(geometry.superblocks).saturating_sub(of_cache);
+        if native == 0 {
             let rule = format!(
-                "it would take {superblocks} superblocks of {superblock_bytes} bytes with one bit per cell, \
-                 and there are {}",
-                geometry.superblocks
+                "it would take {at_full_size} superblocks of {} bytes with one bit per cell, and there are {}",
+                superblock_bytes(nand.pages_per_block.value),
+                nand.blocks_per_plane.value - nand.reserved_superblocks.value
             );
             return check.fail("pslc.bytes", self.bytes.value, &rule);
         }
+        let superblocks = kept.of(self.bytes.value).div_ceil(superblock_bytes(block_pages));
+        if (native + superblocks) * u64::from(geometry.superblock_pages()) >= u64::from(u32::MAX) {
+            let rule = format!(
+                "its {superblocks} superblocks make all NAND together 2^32 pages of {} bytes, or more",
+                geometry.physical_page_bytes()
+            );
+            return check.fail("pslc.bytes", self.bytes.value, &rule);
+        }
+        geometry.cache_units = row_units * self.rows(block_pages);
         geometry.cache_superblocks = superblocks as u32;
+        geometry.superblocks = native as u32 + superblocks as u32;
         Ok(())
+    }
+
+    /// Rows that are written of a block of so many; one where the block is too short to divide.
+    fn rows(&self, block_pages: u32) -> u32 {
+        (block_pages / self.bits_per_cell.value).max(1)
     }
 
     /// Times of a superblock in this mode; `block_pages` shortens the erase as that of the others.
