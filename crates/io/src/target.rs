@@ -243,6 +243,9 @@ pub trait Target: Send {
     /// Targets without a view inside ignore it.
     fn telemetry_start(&mut self, _interval: Nanos) {}
 
+    /// Lets the series of telemetry rows end at `t`, now or later; the row that this cuts is a shorter one.
+    fn telemetry_stop_at(&mut self, _t: Nanos) {}
+
     /// Hands over the rows whose interval has ended since the last call.
     fn telemetry_take(&mut self, _out: &mut Vec<TelemetryRow>) {}
 }

@@ -60,7 +60,7 @@ fn keep_busy<T: Target>(
     let mut now = target.now();
     let mut seconds = 0;
     let mut end = None;
-    target.telemetry_start(Nanos::SECOND);
+    start_telemetry(target, recorder);
     loop {
         if end.is_none() {
             end = reason_to_stop(now, deadline, recorder, interrupted);
@@ -97,6 +97,14 @@ fn keep_busy<T: Target>(
             target.telemetry_take(recorder.telemetry_mut());
             on_second(recorder);
         }
+    }
+}
+
+/// Has the target tell of every second of the phase, and of what is left of it after the last whole one.
+pub(crate) fn start_telemetry<T: Target>(target: &mut T, recorder: &Recorder) {
+    target.telemetry_start(Nanos::SECOND);
+    if let Some(end) = recorder.deadline() {
+        target.telemetry_stop_at(end);
     }
 }
 

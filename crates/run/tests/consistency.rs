@@ -6,7 +6,7 @@ mod common;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use base::{Nanos, OpKind};
+use base::{Nanos, OpKind, TelemetryRow};
 use common::{run_quietly, run_with, simulated};
 use io::IoError;
 use io::engine::faulty::{Fault, FaultyTarget};
@@ -61,6 +61,37 @@ fn a_simulated_drive_gives_one_row_a_second_and_sums_that_agree() {
 
     assert_eq!(load_rows(&run(1)).seconds, rows.seconds, "the same seed gives the same run");
     assert_ne!(load_rows(&run(2)).seconds, rows.seconds, "another seed gives another");
+}
+
+/// A fill ends in the midst of a second, and so may a load.
+#[test]
+fn the_books_of_a_phase_balance_to_its_last_moment() {
+    const DIES: u64 = 64;
+    const UNIT_PAGES: u64 = 8;
+    let library = tempfile::tempdir().unwrap();
+    let mut target = simulated("sandisk-extreme-ii-480gb", &[("scale", "1/64")]);
+    let request = request(library.path(), &[("duration", "2500ms")]);
+    let outcome = run_quietly(&mut target, &request).unwrap();
+    let run = RunDir::open(&outcome.dir).unwrap();
+    let (mut host, mut programmed, mut buffered) = (0, 0, 0);
+    for phase in ["fill", "load"] {
+        let rows = run.phase_rows(phase).unwrap().seconds;
+        let last = rows.last().unwrap();
+        assert!((1..Nanos::SECOND.0).contains(&last.duration_ns), "{}", last.duration_ns);
+        let told: Vec<_> = rows.iter().filter_map(|row| row.telemetry).collect();
+        assert_eq!(told.len(), rows.len(), "every row of the {phase} has telemetry");
+        let sum = |of: fn(&TelemetryRow) -> u64| told.iter().map(of).sum::<u64>();
+        if phase == "fill" {
+            assert_eq!(sum(|row| row.host_pages) * 4_096, outcome.run.span.span_bytes);
+        }
+        host += sum(|row| row.host_pages + row.gc_moved_pages + row.padding_pages);
+        programmed += sum(|row| row.programmed_pages);
+        let last_told = told.last().unwrap();
+        buffered = last_told.buffer_pages;
+        assert!(last_told.die_busy_ns <= DIES * last.duration_ns);
+    }
+    // Moved pages may wait for the rest of a unit.
+    assert!(host.abs_diff(programmed + buffered) < UNIT_PAGES, "{host} {programmed} {buffered}");
 }
 
 #[test]

@@ -429,7 +429,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     }
 
     #[inline]
-    fn record_until(&mut self, until_ns: u64) {
+    pub(crate) fn record_until(&mut self, until_ns: u64) {
         if self.recorder.is_due(until_ns) {
             self.record_rows(until_ns);
         }

@@ -106,6 +106,11 @@ impl Drive {
         of_either!(self, device => device.telemetry_start(interval));
     }
 
+    /// As [`Device::telemetry_stop_at`].
+    pub fn telemetry_stop_at(&mut self, time: Nanos) {
+        of_either!(self, device => device.telemetry_stop_at(time));
+    }
+
     /// As [`Device::telemetry_take`].
     pub fn telemetry_take(&mut self, out: &mut Vec<TelemetryRow>) {
         of_either!(self, device => device.telemetry_take(out));

@@ -19,10 +19,14 @@ pub fn in_logical_pages(totals: TelemetryRow, page_granules: u32) -> TelemetryRo
     TelemetryRow { host_pages: totals.host_pages, ..pages }
 }
 
-/// Cuts running totals into rows, one per interval.
+/// Cuts running totals into rows, one per interval; the last one may be shorter.
 #[derive(Debug)]
 pub struct Recorder {
+    /// Start of the row under way, and its end.
+    start_ns: u64,
     next_ns: u64,
+    /// When the series ends.
+    end_ns: u64,
     interval_ns: u64,
     last: TelemetryRow,
     rows: Vec<TelemetryRow>,
@@ -30,7 +34,14 @@ pub struct Recorder {
 
 impl Default for Recorder {
     fn default() -> Self {
-        Self { next_ns: NEVER, interval_ns: 0, last: TelemetryRow::default(), rows: Vec::new() }
+        Self {
+            start_ns: 0,
+            next_ns: NEVER,
+            end_ns: NEVER,
+            interval_ns: 0,
+            last: TelemetryRow::default(),
+            rows: Vec::new(),
+        }
     }
 }
 
@@ -39,8 +50,18 @@ impl Recorder {
     pub fn start(&mut self, now_ns: u64, interval_ns: u64, totals: TelemetryRow) {
         self.rows.clear();
         self.interval_ns = interval_ns.max(1);
+        self.start_ns = now_ns;
         self.next_ns = now_ns + self.interval_ns;
+        self.end_ns = NEVER;
         self.last = totals;
+    }
+
+    /// Lets the series under way end at `end_ns`, which is not over, and the row that it cuts with it.
+    pub fn stop_at(&mut self, end_ns: u64) {
+        if self.next_ns != NEVER {
+            self.end_ns = self.end_ns.min(end_ns);
+            self.next_ns = self.next_ns.min(self.end_ns);
+        }
     }
 
     /// True where a row ends before or at `until_ns`.
@@ -56,11 +77,16 @@ impl Recorder {
         self.next_ns
     }
 
-    /// Ends the row that is due.
+    /// Ends the row that is due; one of no length is left out unless something was counted at that very moment.
     pub fn record(&mut self, totals: TelemetryRow) {
         let last = std::mem::replace(&mut self.last, totals);
-        self.rows.push(totals.since(&last));
-        self.next_ns += self.interval_ns;
+        if self.next_ns > self.start_ns || totals != last {
+            self.rows.push(totals.since(&last));
+        }
+        self.start_ns = self.next_ns;
+        let is_over = self.next_ns >= self.end_ns;
+        self.next_ns =
+            if is_over { NEVER } else { (self.next_ns + self.interval_ns).min(self.end_ns) };
     }
 
     /// Moves the finished rows to `out`.

@@ -168,3 +168,38 @@ fn a_series_begins_when_it_is_started() {
     let totals = device.telemetry();
     assert_eq!(sum(&rows), totals.since(&before));
 }
+
+/// The last row is as long as the rest of the series, and nothing is told of what comes after it.
+#[test]
+fn a_series_that_is_stopped_tells_of_all_that_was_before() {
+    for (rest_ns, stopped_before) in [(INTERVAL_NS / 3, true), (INTERVAL_NS / 3, false), (0, false)]
+    {
+        let mut device = drive(&[&PARITY, &MAPPED]);
+        let pages = u64::from(device.config().geometry.logical_pages);
+        let mut rng = Rng::new(1);
+        common::random_writes(&mut device, pages, pages / 4, &mut rng);
+        let before = device.telemetry();
+        let end = Nanos(device.now().0 + 2 * INTERVAL_NS + rest_ns);
+        device.telemetry_start(Nanos(INTERVAL_NS));
+        if stopped_before {
+            device.telemetry_stop_at(end);
+        }
+        for _ in 0..100 {
+            device.submit(&op(OpKind::Write, rng.below(pages), 1, 0));
+            device.reap(1, &mut Vec::new());
+        }
+        device.run_until(end);
+        let at_the_end = device.telemetry();
+        if !stopped_before {
+            device.telemetry_stop_at(end);
+        }
+        common::random_writes(&mut device, pages, pages / 4, &mut rng);
+        device.telemetry_stop_at(device.now());
+        let mut rows = Vec::new();
+        device.telemetry_take(&mut rows);
+        assert_eq!(rows.len() as u64, 2 + u64::from(rest_ns > 0));
+        assert_eq!(sum(&rows), at_the_end.since(&before));
+        let die_ns = u64::from(device.config().geometry.dies) * INTERVAL_NS;
+        assert!(rows.iter().all(|row| row.die_busy_ns <= die_ns));
+    }
+}

@@ -186,6 +186,10 @@ impl<T: Target> Target for FaultyTarget<T> {
         self.inner.telemetry_start(interval);
     }
 
+    fn telemetry_stop_at(&mut self, t: Nanos) {
+        self.inner.telemetry_stop_at(t);
+    }
+
     fn telemetry_take(&mut self, out: &mut Vec<TelemetryRow>) {
         self.inner.telemetry_take(out);
     }

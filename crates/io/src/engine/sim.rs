@@ -296,6 +296,10 @@ impl Target for SimTarget {
         self.drive.telemetry_start(interval);
     }
 
+    fn telemetry_stop_at(&mut self, t: Nanos) {
+        self.drive.telemetry_stop_at(t);
+    }
+
     fn telemetry_take(&mut self, out: &mut Vec<TelemetryRow>) {
         self.drive.telemetry_take(out);
     }

@@ -12,7 +12,7 @@ use result::stats::findings::time;
 use result::stats::latency::WAIT_NS;
 
 use super::{Control, Session, phase_record};
-use crate::drive::{End, drive};
+use crate::drive::{End, drive, start_telemetry};
 use crate::error::{RunError, command_failed};
 use crate::event::Event;
 use crate::lanes::{Second, drive_lanes};
@@ -92,7 +92,7 @@ impl Session {
         let start = target.now();
         let until = Nanos(start.0.saturating_add(duration.0));
         let mut recorder = Recorder::new(start, Some(duration));
-        target.telemetry_start(Nanos::SECOND);
+        start_telemetry(target, &recorder);
         self.is_resting.store(true, Ordering::Relaxed);
         while target.now() < until && !control.interrupted.load(Ordering::Relaxed) {
             let second = target.now().0.saturating_add(Nanos::SECOND.0);
@@ -149,6 +149,8 @@ impl Session {
         mut recorder: Recorder,
         end: Result<End, RunError>,
     ) -> (Phase, PhaseRows) {
+        // A phase that ends by itself, or is stopped, ends now, in the midst of a second.
+        target.telemetry_stop_at(target.now());
         target.telemetry_take(recorder.telemetry_mut());
         let failed = recorder
             .first_error

@@ -46,6 +46,12 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.recorder.start(self.now_ns, interval.0, totals);
     }
 
+    /// Lets the series under way end at `time`, now or later: the row that this cuts is a shorter one.
+    pub fn telemetry_stop_at(&mut self, time: Nanos) {
+        self.recorder.stop_at(time.0.max(self.now_ns));
+        self.record_until(self.now_ns);
+    }
+
     /// Moves the rows whose interval has ended to `out`.
     pub fn telemetry_take(&mut self, out: &mut Vec<TelemetryRow>) {
         self.recorder.take(out);
