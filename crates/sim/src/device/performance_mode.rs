@@ -9,7 +9,9 @@
 //! again into what is left, until that is less than [`ROOM_SHARE_MIN`] of the drive.
 //!
 //! Simplification: a fast superblock holds as many pages as any other; the limit on fast data stands for the
-//! room it would take. While it reorganises, the host's writes are normal. A loss of power forgets which
+//! room it would take. While it reorganises, the host's writes are normal. The host goes first: two units a die are
+//! under way at most, and each waits for the programs of a full write buffer, so that beside a busy host the rate is
+//! the lower of the asked one and the one that this allows. A loss of power forgets which
 //! superblocks are fast: their data then counts as normal. Test: `tests/performance_mode.rs`.
 
 use super::Device;

@@ -12,8 +12,9 @@
 //!   begins when pacing would let the host open a superblock, and the moves owed for that space are owed by it.
 //! - A borrowed superblock gives room as any victim does, so garbage collection takes it before all others.
 //!
-//! Simplifications: folded data shares superblocks with collected data; a page is folded over the bus
-//! (no on-chip copy-back); after a fold the open unit is padded so that the cache can be erased.
+//! Simplifications: a cache that sends writes past itself when it is full is folded at rest only, so that a load
+//! without a pause keeps it full of data that the host has mostly overwritten; folded data shares superblocks
+//! with collected data; a page is folded over the bus (no on-chip copy-back); after a fold the open unit is padded so that the cache can be erased.
 //! Tests: `tests/pslc.rs`, `tests/swarm.rs`, `tests/reference.rs`.
 
 use serde::Deserialize;
