@@ -37,7 +37,7 @@ pub enum Command {
     Show(ShowArgs),
     /// Write runs into one self-contained HTML page
     Report(ReportArgs),
-    /// Put back power settings of drives that a killed run had switched
+    /// Put back what killed runs and recordings had switched: power settings of drives, the kernel's block tracer
     Restore(RestoreArgs),
     /// Measure the cost of the harness itself
     Selftest(SelftestArgs),

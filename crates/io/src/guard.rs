@@ -39,6 +39,7 @@ use crate::engine::medium::Clock;
 use crate::error::IoError;
 use crate::health::{DriveProbe, HealthProbe};
 use crate::ioctl;
+use crate::shell::quoted;
 use crate::sysfs::{Device, DeviceNumber, System};
 use signature::{ReadAt, Signature};
 
@@ -292,16 +293,20 @@ fn require_erase(report: &DeviceReport, erase: Option<&str>) -> Result<(), IoErr
         return Err(refused(
             "needs-erase",
             format!(
-                "all data on {} would be lost; give --erase {expected} if that is wanted",
-                report.describe()
+                "all data on {} would be lost; give --erase {} if that is wanted",
+                report.describe(),
+                quoted(expected)
             ),
         ));
     };
     if report.confirmations.iter().any(|accepted| accepted == word.trim()) {
         return Ok(());
     }
-    let message =
-        format!("--erase {word} does not name {}; expected {expected}", report.describe());
+    let message = format!(
+        "--erase {word} does not name {}; expected {}",
+        report.describe(),
+        quoted(expected)
+    );
     Err(refused("wrong-serial", message))
 }
 

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
@@ -11,6 +12,9 @@ use crate::lab::{Answer, Lab};
 use crate::loop_device::LoopDevice;
 
 const TRACING: &str = "/sys/kernel/tracing";
+
+/// There is one tracer in a kernel.
+static TRACER: Mutex<()> = Mutex::new(());
 
 /// Operations a millisecond apart: reads and writes of many sizes.
 fn trace() -> String {
@@ -64,9 +68,48 @@ fn wait_for_tracer(child: &mut Child) {
     std::thread::sleep(Duration::from_millis(500));
 }
 
+/// What is set while recording, as it is now.
+fn tracing_settings() -> Vec<String> {
+    let read = |name: &str| std::fs::read_to_string(format!("{TRACING}/{name}"));
+    let names = ["current_tracer", "options/bin", "options/context-info", "buffer_size_kb"];
+    names.map(|name| read(name).expect("a setting").trim().to_owned()).to_vec()
+}
+
+fn killed_recording(lab: &Lab, device: &str) {
+    let mut record = lab.command(&["trace", "record", device, "-o", "killed.parquet"]);
+    let mut child = record.stderr(Stdio::null()).spawn().expect("the binary starts");
+    wait_for_tracer(&mut child);
+    child.kill().expect("SIGKILL is sent");
+    child.wait().expect("ends");
+    assert_eq!(selected_tracer(), "blk", "it had no time to put it back");
+}
+
+/// One test, since there is one tracer: by `restore`, then by the next recording.
+#[test]
+fn a_recording_that_was_killed_is_put_back() {
+    mount_tracer();
+    let _alone = TRACER.lock();
+    let lab = Lab::new();
+    let attached = LoopDevice::attach(&lab);
+    let device = attached.name();
+    let before = tracing_settings();
+    killed_recording(&lab, &device);
+    let restored = Answer::of(&mut lab.command(&["restore", "--format", "json"]));
+    restored.must_exit_with(0);
+    assert!(restored.stdout.contains("block tracer of the kernel"), "{restored:#?}");
+    assert_eq!(tracing_settings(), before);
+    killed_recording(&lab, &device);
+    let words = ["trace", "record", &device, "--duration", "1s", "-o", "next.parquet"];
+    let next = Answer::of(&mut lab.command(&words));
+    next.must_exit_with(0);
+    assert!(next.stderr.contains("restored: block tracer"), "{next:#?}");
+    assert_eq!(tracing_settings(), before);
+}
+
 #[test]
 fn a_replay_that_is_recorded_shows_the_same_operations() {
     mount_tracer();
+    let _alone = TRACER.lock();
     let lab = Lab::new();
     let attached = LoopDevice::attach(&lab);
     let device = attached.name();

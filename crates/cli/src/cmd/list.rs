@@ -1,5 +1,6 @@
 //! `ssdlab list`: real devices, drive models, tests. Touches nothing.
 
+use io::shell::quoted;
 use io::{DeviceReport, discover};
 use run::Test;
 
@@ -55,7 +56,10 @@ fn print(devices: &[DeviceReport]) -> anyhow::Result<()> {
     let rows = devices.iter().map(|device| {
         let state = match device.in_use.first() {
             Some(reason) => format!("in use: {}", reason.code),
-            None => format!("free; --erase {}", device.confirmations.first().map_or("", |c| c)),
+            None => {
+                let word = device.confirmations.first().map_or("", String::as_str);
+                format!("free; --erase {}", quoted(word))
+            }
         };
         let model = device.model.clone().unwrap_or_default();
         vec![format!("  {}", device.node.display()), bytes(device.capacity_bytes), model, state]

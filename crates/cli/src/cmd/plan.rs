@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use base::Nanos;
+use io::shell::{quoted, quoted_path};
 use io::{
     DeviceReport, Identity, IoError, Limits, PurgeMethod, PurgeOption, TargetKind, TargetSpec,
     guard, purge,
@@ -195,7 +196,7 @@ fn describe_file(
 ) -> Result<Described, IoError> {
     let found = io::open::look_at_file(path, size_bytes)?;
     let identity = bare_identity(spec, TargetKind::File, found.capacity_bytes);
-    let needs = found.exists.then(|| format!("--erase {}", path.display()));
+    let needs = found.exists.then(|| format!("--erase {}", quoted_path(path)));
     let refusals = found.refusals;
     Ok(Described { needs, refusals, ..Described::harmless(identity, file_limits()) })
 }
@@ -211,7 +212,7 @@ fn describe_block(spec: &TargetSpec, device: &DeviceReport) -> Described {
         rest: io::rest::may_switch(device),
         ..file_limits()
     };
-    let mut needs = device.confirmations.first().map(|word| format!("--erase {word}"));
+    let mut needs = device.confirmations.first().map(|word| format!("--erase {}", quoted(word)));
     if device.signatures.as_ref().is_some_and(|found| !found.is_empty()) {
         needs = needs.map(|needs| format!("{needs} --erase-signatures"));
     }

@@ -1,5 +1,7 @@
-//! `ssdlab restore`: puts back power settings of drives that a killed run had switched. `run` and `review` do the same
-//! when they start.
+//! `ssdlab restore`: puts back power settings of drives that a killed run had switched, and the kernel's block tracer as
+//! a killed recording had found it. `run`, `review` and `trace record` do the same when they start.
+
+use io::IoError;
 
 use crate::args::{Format, RestoreArgs};
 use crate::failure::{EXIT_DONE, Failure};
@@ -7,7 +9,7 @@ use crate::ui::out::{data, talk};
 
 pub fn run(args: &RestoreArgs) -> anyhow::Result<u8> {
     let (mut restored, mut failures) = (Vec::new(), Vec::new());
-    for outcome in io::rest::restore_left_behind() {
+    for outcome in put_back() {
         match outcome {
             Ok(words) => restored.push(words),
             Err(error) => failures.push(Failure::from_error(&error.into())),
@@ -33,10 +35,14 @@ pub fn run(args: &RestoreArgs) -> anyhow::Result<u8> {
 
 /// What an earlier run left behind would be taken for what was found.
 pub fn before_a_run() {
-    for outcome in io::rest::restore_left_behind() {
+    for outcome in put_back() {
         match outcome {
             Ok(words) => talk!("restored: {words}"),
             Err(error) => talk!("warning: {}", Failure::from_error(&error.into()).message),
         }
     }
+}
+
+fn put_back() -> impl Iterator<Item = Result<String, IoError>> {
+    io::rest::restore_left_behind().into_iter().chain(io::block_tracer::restore_left_behind())
 }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::Refusal;
 use super::tables::{Mount, parse_mountinfo, parse_swaps};
+use crate::shell::quoted_path;
 use crate::sysfs::{Device, DeviceNumber, System};
 
 /// How deep a stack of devices is followed; real ones have three or four layers.
@@ -101,7 +102,7 @@ fn held(system: &System, tables: &Tables, device: &Device) -> Vec<Refusal> {
         let top = top.node();
         reasons.push(refusal(format!(
             "{node} is the backing device of {stack}; detach it first: losetup -d {}",
-            top.display()
+            quoted_path(&top)
         )));
     }
     if let Some(volume) = btrfs_member(system, device) {

@@ -22,6 +22,7 @@ use crate::guard::{Refusal, patiently};
 use crate::identity::{Identity, TargetKind};
 use crate::interrupts;
 use crate::ownership::{FileHold, Ownership};
+use crate::shell::quoted_path;
 use crate::sysfs::{DeviceNumber, System};
 use crate::target::Limits;
 
@@ -254,7 +255,7 @@ fn require_erase(typed: &Path, path: &Path, erase: Option<&str>) -> Result<(), I
                 "{} exists and this run would overwrite it; give --erase {} if its content may be \
                  lost, or choose a new name",
                 path.display(),
-                path.display()
+                quoted_path(path)
             ),
         });
     };
@@ -266,7 +267,7 @@ fn require_erase(typed: &Path, path: &Path, erase: Option<&str>) -> Result<(), I
         code: "wrong-serial",
         message: format!(
             "--erase {erase} is not the file that would be overwritten; expected --erase {}",
-            path.display()
+            quoted_path(path)
         ),
     })
 }
@@ -311,7 +312,7 @@ fn require_no_loop(path: &Path) -> Result<(), IoError> {
             "{} is the backing file of {}; detach it first: losetup -d {}",
             path.display(),
             device.node().display(),
-            device.node().display()
+            quoted_path(&device.node())
         ),
     })
 }

@@ -1,11 +1,10 @@
 //! What link and drive may do while there is nothing to do: switched for a test and put back, whatever happens.
 //!
 //! `sata` switches the link power management of the port, `nvme` the power state of the controller. Before
-//! anything is changed, what was found is written to `journal` and synced; it is put back when the run ends, also by
+//! anything is changed, what was found is written to a journal and synced; it is put back when the run ends, also by
 //! Ctrl-C or a panic, and by the next start or [`restore_left_behind`] after a kill. Both settings are forgotten by a
 //! restart of the machine, and so is the journal, which lies in `/run`.
 
-mod journal;
 mod nvme;
 mod sata;
 
@@ -16,12 +15,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::discover::{DeviceReport, Protocol, serial_of};
 use crate::error::IoError;
+use crate::journal::{self, Journal};
 use crate::sysfs::{Device, System};
 use crate::target::Rest;
-use journal::Journal;
 
-/// Where the journals lie: emptied by a restart, as the settings are.
-const JOURNAL_DIR: &str = "/run/ssdlab";
+/// What the names of these journals begin with.
+const JOURNAL_PREFIX: &str = "rest-";
 
 /// What was found, enough to put it back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,7 +68,7 @@ impl RestSwitch {
         };
         let switch = Self {
             file: file.try_clone().ok()?,
-            journal_dir: JOURNAL_DIR.into(),
+            journal_dir: journal::DIR.into(),
             serial: serial_of(&system, &disk),
             system,
             disk,
@@ -90,7 +89,7 @@ impl RestSwitch {
                 serial: self.serial.clone(),
                 found: self.look()?,
             };
-            let journal = Journal::write(&self.journal_dir, &entry)?;
+            let journal = Journal::write(&self.journal_dir, &journal_name(&entry.disk), &entry)?;
             self.changed = Some((entry, journal));
         }
         let allowed = rest == Rest::Allowed;
@@ -144,11 +143,16 @@ pub fn may_switch(report: &DeviceReport) -> bool {
 /// possible. Settings of runs that are still alive are left alone.
 #[must_use]
 pub fn restore_left_behind() -> Vec<Result<String, IoError>> {
-    restore_in(&System::live(), Path::new(JOURNAL_DIR))
+    restore_in(&System::live(), Path::new(journal::DIR))
+}
+
+/// The kernel writes no slash in the name of a disk that has power settings; if one came, it would name no file.
+fn journal_name(disk: &str) -> String {
+    format!("{JOURNAL_PREFIX}{}.json", disk.replace('/', "!"))
 }
 
 fn restore_in(system: &System, dir: &Path) -> Vec<Result<String, IoError>> {
-    journal::left_behind(dir)
+    journal::left_behind(dir, JOURNAL_PREFIX)
         .into_iter()
         .map(|(entry, journal)| put_back(system, &entry, journal))
         .collect()

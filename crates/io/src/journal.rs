@@ -1,4 +1,5 @@
-//! What was found, on disk before it is changed: one file for each drive, locked while its run is alive.
+//! What was found, on disk before it is changed: one file for each thing that is switched, locked while its run is
+//! alive.
 //!
 //! A lock goes with its process, however that ends; so a journal that can be locked is one left behind. Making
 //! and taking journals is done under a lock of the directory, so that a journal half made is never taken for one left behind.
@@ -9,25 +10,29 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, OFlags, flock};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
-use super::Entry;
 use crate::error::IoError;
+
+/// Where the journals lie: emptied by a restart, as the settings are.
+pub(crate) const DIR: &str = "/run/ssdlab";
 
 /// A journal is a few hundred bytes; more is none.
 const BYTES_MAX: u64 = 64 << 10;
 
 /// A journal in force: the file is locked as long as this lives.
 #[derive(Debug)]
-pub(super) struct Journal {
+pub(crate) struct Journal {
     path: PathBuf,
     /// Holds the lock.
     _file: File,
 }
 
 impl Journal {
-    /// Writes what was found and makes it durable.
-    pub(super) fn write(dir: &Path, entry: &Entry) -> Result<Self, IoError> {
-        let path = dir.join(file_name(&entry.disk));
+    /// Writes what was found to the file `name` and makes it durable.
+    pub(crate) fn write(dir: &Path, name: &str, entry: &impl Serialize) -> Result<Self, IoError> {
+        let path = dir.join(name);
         write(dir, &path, entry).map_err(|source| IoError::Device {
             context: format!(
                 "cannot note in {} what is to be put back, so nothing is switched",
@@ -38,18 +43,13 @@ impl Journal {
     }
 
     /// Removes it: all is put back.
-    pub(super) fn remove(self) {
+    pub(crate) fn remove(self) {
         // A journal that stays puts the same setting back once more, which does no harm.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// The kernel writes no slash in the name of a disk that has power settings; if one came, it would name no file.
-fn file_name(disk: &str) -> String {
-    format!("rest-{}.json", disk.replace('/', "!"))
-}
-
-fn write(dir: &Path, path: &Path, entry: &Entry) -> io::Result<Journal> {
+fn write(dir: &Path, path: &Path, entry: &impl Serialize) -> io::Result<Journal> {
     fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
     let dir = lock_dir(dir)?;
     let mut options = File::options();
@@ -73,19 +73,18 @@ fn lock_dir(dir: &Path) -> io::Result<File> {
     Ok(dir)
 }
 
-/// Journals of runs that are no longer alive. Files that hold none are removed: nothing had been switched yet when
-/// they were written.
-pub(super) fn left_behind(dir: &Path) -> Vec<(Entry, Journal)> {
+/// Journals of runs that are no longer alive, those whose names begin with `prefix`. Files that hold none are removed:
+/// nothing had been changed yet when they were written.
+pub(crate) fn left_behind<E: DeserializeOwned>(dir: &Path, prefix: &str) -> Vec<(E, Journal)> {
     let Ok(_locked) = lock_dir(dir) else { return Vec::new() };
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-    let paths = entries.map(|entry| entry.path());
-    let is_journal = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "json");
-    let mut found: Vec<_> = paths.filter(is_journal).filter_map(|path| take(&path)).collect();
-    found.sort_by(|a, b| a.0.disk.cmp(&b.0.disk));
-    found
+    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+    let mut names: Vec<_> = names.filter(|name| name.starts_with(prefix)).collect();
+    names.sort_unstable();
+    names.iter().filter_map(|name| take(&dir.join(name))).collect()
 }
 
-fn take(path: &Path) -> Option<(Entry, Journal)> {
+fn take<E: DeserializeOwned>(path: &Path) -> Option<(E, Journal)> {
     let flags = OFlags::NOFOLLOW.bits() as i32;
     let file = File::options().read(true).write(true).custom_flags(flags).open(path).ok()?;
     flock(&file, FlockOperation::NonBlockingLockExclusive).ok()?;
