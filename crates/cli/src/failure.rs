@@ -7,7 +7,6 @@ use result::store::StoreError;
 use run::RunError;
 use serde::Serialize;
 
-use crate::args::Format;
 use crate::ui::out::{self, data, talk};
 
 /// Everything went well, or a verdict failed: codes 0 and 1 are the commands' own.
@@ -18,7 +17,8 @@ const EXIT_USAGE: u8 = 2;
 const EXIT_REFUSED: u8 = 3;
 /// The device, the file system or the operating system failed.
 pub const EXIT_IO: u8 = 4;
-const EXIT_UNSUPPORTED: u8 = 5;
+/// This machine or target cannot do it.
+pub const EXIT_UNSUPPORTED: u8 = 5;
 /// Stopped by the user.
 pub const EXIT_INTERRUPTED: u8 = 130;
 
@@ -41,9 +41,13 @@ impl Failure {
     }
 
     /// Prints it: to stderr for people, and as the one document on stdout where JSON was asked for.
-    pub fn print(&self, format: Format) {
+    pub fn print(&self) {
         talk!("error: {}", self.message);
-        if format == Format::Json {
+        self.print_document();
+    }
+
+    fn print_document(&self) {
+        if out::is_document() {
             let run_dirs: [&str; 0] = [];
             data!("{}", serde_json::json!({ "error": self, "run_dirs": run_dirs }));
         }
@@ -89,7 +93,7 @@ fn classify_run(error: &RunError) -> (&'static str, u8) {
         RunError::Trace(error) => classify_trace(error),
         RunError::Store(error) => classify_store(error),
         RunError::Journal(_) => ("journal", EXIT_IO),
-        RunError::Rescued { .. } => ("result", EXIT_IO),
+        RunError::Rescued { .. } | RunError::NotRescued { .. } => ("result", EXIT_IO),
     }
 }
 
@@ -137,26 +141,31 @@ pub fn of_output() -> Option<u8> {
 pub fn of_words() -> Option<u8> {
     let word = std::env::args_os().find(|word| word.to_str().is_none())?;
     let word = word.to_string_lossy();
-    talk!(
-        "error: the argument {word:?} is not UTF-8; use names that are, for instance through a link"
+    let message = format!(
+        "the argument {word:?} is not UTF-8; use names that are, for instance through a link"
     );
+    usage(message).print();
     Some(EXIT_USAGE)
+}
+
+fn usage(message: String) -> Failure {
+    Failure { reason: "usage".to_owned(), message, exit_code: EXIT_USAGE }
+}
+
+/// Whether the arguments ask for JSON, read as text: for what fails before they are parsed.
+pub fn wants_json() -> bool {
+    let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
+    let options: Vec<_> = words.take_while(|word| word != "--").collect();
+    options.windows(2).any(|pair| pair[0] == "--format" && pair[1] == "json")
+        || options.iter().any(|word| word == "--format=json")
 }
 
 /// The exit for arguments that clap did not take; help and version are no errors.
 pub fn usage_exit(error: &clap::Error) -> std::process::ExitCode {
     let is_error = error.use_stderr();
     let _ = error.print();
-    // The arguments did not parse, so whether JSON was wanted is read from them as text.
-    let words: Vec<String> =
-        std::env::args_os().map(|word| word.to_string_lossy().into()).collect();
-    let wants_json = words.windows(2).any(|pair| pair[0] == "--format" && pair[1] == "json")
-        || words.iter().any(|word| word == "--format=json");
-    if is_error && wants_json {
-        let message = error.render().to_string();
-        let reason = "usage".to_owned();
-        let failure = Failure { reason, message, exit_code: EXIT_USAGE };
-        data!("{}", serde_json::json!({ "error": failure, "run_dirs": [] }));
+    if is_error {
+        usage(error.render().to_string()).print_document();
     }
     std::process::ExitCode::from(if is_error { EXIT_USAGE } else { EXIT_DONE })
 }

@@ -7,6 +7,7 @@
 mod args;
 mod cmd;
 mod failure;
+mod inputs;
 mod output_file;
 mod stop;
 mod target;
@@ -18,14 +19,17 @@ use clap::Parser;
 
 use args::advise::AdviseCommand;
 use args::resume::RunCommand;
-use args::{Args, Command, DrivesCommand};
+use args::{Args, Command, DrivesCommand, Format};
 use failure::Failure;
+use ui::out;
 
 /// The maps of simulated drives are accessed at random; huge pages make that 10 to 20% faster.
 #[global_allocator]
 static ALLOCATOR: io::huge_pages::HugePages = io::huge_pages::HugePages;
 
 fn main() -> ExitCode {
+    io::huge_pages::on_exhausted(stop::out_of_memory);
+    out::set_document(failure::wants_json());
     if let Some(code) = failure::of_words() {
         return ExitCode::from(code);
     }
@@ -33,11 +37,12 @@ fn main() -> ExitCode {
         Ok(args) => args,
         Err(error) => return failure::usage_exit(&error),
     };
-    let format = args.format();
-    let listening = stop::at_once().map_err(anyhow::Error::from);
+    out::set_document(args.format() == Format::Json);
+    let listening =
+        stop::survive_file_limit().and_then(|()| stop::at_once()).map_err(anyhow::Error::from);
     let code = listening.and_then(|()| dispatch(args)).unwrap_or_else(|error| {
         let failure = Failure::from_error(&error);
-        failure.print(format);
+        failure.print();
         failure.exit_code
     });
     ExitCode::from(failure::of_output().unwrap_or(code))

@@ -1,31 +1,39 @@
-//! Ctrl-C and SIGTERM: whatever is under way ends well where it can, and otherwise at once, with the same exit code.
+//! Ctrl-C, SIGTERM and SIGHUP: whatever is under way ends well where it can, and otherwise at once, with the same exit
+//! code. And the ends that the operating system has for programs that reach a limit.
+//!
+//! A thread takes the signals, so that the end of a program can be told in its one JSON document.
 
+use std::fs;
 use std::io::Result;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::low_level::unregister;
-use signal_hook::{SigId, flag};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::flag;
+use signal_hook::iterator::Signals;
 
-use crate::failure::EXIT_INTERRUPTED;
+use crate::failure::{EXIT_INTERRUPTED, EXIT_UNSUPPORTED};
+use crate::ui::out;
 
-/// What listens to both signals.
+/// What listens to the signals.
 struct Listener {
     /// Set by a signal. One that finds it set ends the program.
     button: Arc<AtomicBool>,
-    /// What ends the program.
-    ends: Vec<SigId>,
+    /// Whether no signal ends the program.
+    is_patient: AtomicBool,
+    /// A file that is not whole, gone before the program is.
+    half_written: Mutex<Option<PathBuf>>,
 }
 
-static LISTENER: Mutex<Option<Listener>> = Mutex::new(None);
+static LISTENER: OnceLock<Listener> = OnceLock::new();
 
 /// From now on the first signal ends the program.
 ///
 /// # Errors
 /// What the operating system says of the signals.
 pub fn at_once() -> Result<()> {
-    listen(|listener| listener.button.store(true, Ordering::Relaxed))
+    listener().map(|listener| listener.button.store(true, Ordering::Relaxed))
 }
 
 /// A flag that the first signal sets, for whoever can end well; the second one ends the program at once.
@@ -33,10 +41,9 @@ pub fn at_once() -> Result<()> {
 /// # Errors
 /// As [`at_once`].
 pub fn button() -> Result<Arc<AtomicBool>> {
-    listen(|listener| {
-        listener.button.store(false, Ordering::Relaxed);
-        Arc::clone(&listener.button)
-    })
+    let listener = listener()?;
+    listener.button.store(false, Ordering::Relaxed);
+    Ok(Arc::clone(&listener.button))
 }
 
 /// A flag as that of [`button`], but no signal ends the program: something has to be put back first.
@@ -44,25 +51,101 @@ pub fn button() -> Result<Arc<AtomicBool>> {
 /// # Errors
 /// As [`at_once`].
 pub fn patient_button() -> Result<Arc<AtomicBool>> {
-    listen(|listener| {
-        listener.ends.drain(..).for_each(|end| {
-            unregister(end);
-        });
-    })?;
+    listener()?.is_patient.store(true, Ordering::Relaxed);
     button()
 }
 
-fn listen<T>(what: impl FnOnce(&mut Listener) -> T) -> Result<T> {
-    let mut listener = LISTENER.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(listener) = listener.as_mut() {
-        return Ok(what(listener));
+/// From now on an end by a signal takes this file with it; `None` where it is whole.
+///
+/// # Errors
+/// As [`at_once`].
+pub fn remove_at_end(half_written: Option<&Path>) -> Result<()> {
+    *listener()?.half_written() = half_written.map(Path::to_owned);
+    Ok(())
+}
+
+/// A file that may not grow any more (`ulimit -f`) is an error of the write, as a full disk is, and not the end.
+///
+/// # Errors
+/// As [`at_once`].
+pub fn survive_file_limit() -> Result<()> {
+    flag::register(SIGXFSZ, Arc::default()).map(drop)
+}
+
+/// The end where memory cannot be had: phases that have ended are in the run directory, as after a kill.
+pub fn out_of_memory(bytes: usize) -> ! {
+    static IS_ENDING: AtomicBool = AtomicBool::new(false);
+    if !IS_ENDING.swap(true, Ordering::Relaxed) {
+        let _stdout = out::last_words(
+            "memory",
+            format_args!(
+                "out of memory: {bytes} bytes more cannot be had; what a run measured in phases that have ended is \
+                 kept. Raise the limit (ulimit -v, or that of the control group), or simulate a part of the drive \
+                 with the key scale=1/64 in the target"
+            ),
+            EXIT_UNSUPPORTED,
+        );
+        signal_hook::low_level::exit(EXIT_UNSUPPORTED.into());
     }
-    let button = Arc::new(AtomicBool::new(true));
-    let mut ends = Vec::new();
-    for signal in [SIGINT, SIGTERM] {
-        let code = EXIT_INTERRUPTED.into();
-        ends.push(flag::register_conditional_shutdown(signal, code, Arc::clone(&button))?);
-        flag::register(signal, Arc::clone(&button))?;
+    // Asked for while the end is told, here or on another thread: nothing can be told any more.
+    signal_hook::low_level::exit(EXIT_UNSUPPORTED.into())
+}
+
+impl Listener {
+    fn start() -> Result<Self> {
+        let mut listened = vec![SIGINT, SIGTERM];
+        // `nohup` says that a terminal which is closed does not matter.
+        listened.extend((!is_ignored(SIGHUP)).then_some(SIGHUP));
+        let is_ending = Arc::new(AtomicBool::new(false));
+        for &signal in &listened {
+            // Where the end itself hangs, one signal more is the end all the same.
+            let code = EXIT_INTERRUPTED.into();
+            flag::register_conditional_shutdown(signal, code, Arc::clone(&is_ending))?;
+        }
+        let mut signals = Signals::new(listened)?;
+        let thread = std::thread::Builder::new().name("signals".to_owned());
+        thread.spawn(move || {
+            for _ in signals.forever() {
+                LISTENER.get().inspect(|listener| listener.signalled(&is_ending));
+            }
+        })?;
+        let (button, is_patient) = (Arc::new(AtomicBool::new(true)), AtomicBool::new(false));
+        Ok(Self { button, is_patient, half_written: Mutex::new(None) })
     }
-    Ok(what(listener.insert(Listener { button, ends })))
+
+    fn signalled(&self, is_ending: &AtomicBool) {
+        let is_again = self.button.swap(true, Ordering::Relaxed);
+        if !is_again || self.is_patient.load(Ordering::Relaxed) {
+            return;
+        }
+        is_ending.store(true, Ordering::Relaxed);
+        let message = match self.half_written().as_ref().map(fs::remove_file) {
+            Some(_) => "interrupted; nothing was written",
+            None => "interrupted",
+        };
+        let _stdout = out::last_words("interrupted", format_args!("{message}"), EXIT_INTERRUPTED);
+        std::process::exit(EXIT_INTERRUPTED.into());
+    }
+
+    fn half_written(&self) -> MutexGuard<'_, Option<PathBuf>> {
+        self.half_written.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn listener() -> Result<&'static Listener> {
+    static STARTING: Mutex<()> = Mutex::new(());
+    let _one_at_a_time = STARTING.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(listener) = LISTENER.get() {
+        return Ok(listener);
+    }
+    let started = Listener::start()?;
+    Ok(LISTENER.get_or_init(|| started))
+}
+
+/// Whether this program was started with the signal ignored.
+fn is_ignored(signal: i32) -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }

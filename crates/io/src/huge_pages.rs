@@ -8,6 +8,7 @@
 #![expect(unsafe_code, reason = "an allocator cannot be written without")]
 
 use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::OnceLock;
 
 use rustix::mm::{Advice, madvise};
 
@@ -15,6 +16,15 @@ use rustix::mm::{Advice, madvise};
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 /// Smaller allocations are left alone.
 const LARGE_BYTES: usize = 2 * HUGE_PAGE_BYTES;
+
+/// What ends the program where the system has no memory left.
+static ON_EXHAUSTED: OnceLock<fn(usize) -> !> = OnceLock::new();
+
+/// From now on an allocation that fails ends the program through `end`, which gets the bytes that were asked for and
+/// must allocate nothing. Without, the standard library aborts it. The first call counts.
+pub fn on_exhausted(end: fn(usize) -> !) {
+    let _ = ON_EXHAUSTED.set(end);
+}
 
 /// The system's allocator, with huge pages for allocations of 4 MiB and more.
 #[derive(Debug)]
@@ -35,6 +45,11 @@ unsafe impl GlobalAlloc for HugePages {
         let layout = adjusted(layout);
         // SAFETY: the caller upholds the contract of `alloc`; a stricter alignment keeps it.
         let memory = unsafe { System.alloc(layout) };
+        if memory.is_null()
+            && let Some(end) = ON_EXHAUSTED.get()
+        {
+            end(layout.size());
+        }
         if layout.size() >= LARGE_BYTES && !memory.is_null() {
             // SAFETY: the range was just allocated and is ours. Where the kernel has no huge pages,
             // small ones do as well, so the result does not matter.

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use crate::error::IoError;
 
-/// Memory that this program may still take: what the kernel calls available, and no more than each control group
-/// leaves. `None` where the kernel does not say.
+/// Memory that this program may still take: what the kernel calls available, and no more than each control group and
+/// the limits of the process (`ulimit -v`, `ulimit -d`) leave. `None` where the kernel does not say.
 #[must_use]
 pub fn available_bytes() -> Option<u64> {
     available_in(Path::new("/proc"), Path::new("/sys/fs/cgroup"))
@@ -41,10 +41,26 @@ fn in_gb(bytes: u64) -> String {
 
 fn available_in(proc: &Path, groups: &Path) -> Option<u64> {
     let meminfo = fs::read_to_string(proc.join("meminfo")).ok()?;
-    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
-    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    let machine = kib.saturating_mul(1024);
-    Some(left_by_groups(proc, groups).map_or(machine, |left| left.min(machine)))
+    let machine = first_number(&meminfo, "MemAvailable:")?.saturating_mul(1024);
+    [left_by_groups(proc, groups), left_by_limits(proc), Some(machine)].into_iter().flatten().min()
+}
+
+/// What the limits of this process leave of its address space and of its data.
+fn left_by_limits(proc: &Path) -> Option<u64> {
+    let limits = fs::read_to_string(proc.join("self/limits")).ok()?;
+    let status = fs::read_to_string(proc.join("self/status")).ok()?;
+    // No number stands where there is no limit.
+    let limit = |name| first_number(&limits, name);
+    let held = |name| first_number(&status, name).map(|kib| kib.saturating_mul(1024));
+    let left = |(limited, holding)| Some(limit(limited)?.saturating_sub(held(holding)?));
+    let pairs = [("Max address space", "VmSize:"), ("Max data size", "VmData:")];
+    pairs.into_iter().filter_map(left).min()
+}
+
+/// The number that follows `name` at the beginning of a line.
+fn first_number(text: &str, name: &str) -> Option<u64> {
+    let rest = text.lines().find_map(|line| line.strip_prefix(name))?;
+    rest.split_whitespace().next()?.parse().ok()
 }
 
 /// What the control group of this program, or one around it, leaves; version 2 of the interface.
@@ -92,6 +108,17 @@ mod tests {
         file(&groups, "outer/memory.current", "8000\n");
         file(&groups, "outer/memory.stat", "anon 1000\ninactive_file 4000\nactive_file 2000\n");
         assert_eq!(available(), Some(7000));
+        file(&proc, "self/status", "VmSize:\t      5 kB\nVmData:\t       1 kB\n");
+        let limits = |space: &str, data: &str| {
+            let unlimited = format!("Max data size    {data}    unlimited    bytes");
+            let space = format!("Max address space    {space}    unlimited    bytes");
+            file(&proc, "self/limits", &format!("Limit    Soft Limit\n{unlimited}\n{space}\n"));
+            available()
+        };
+        assert_eq!(limits("unlimited", "unlimited"), Some(7000));
+        assert_eq!(limits("10240", "unlimited"), Some(5120));
+        assert_eq!(limits("10240", "2048"), Some(1024));
+        assert_eq!(limits("1024", "unlimited"), Some(0));
     }
 
     #[test]

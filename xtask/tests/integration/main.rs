@@ -10,6 +10,7 @@ mod full_disk;
 mod interrupt;
 mod killed;
 mod lab;
+mod limits;
 mod loop_device;
 mod output;
 mod recording;

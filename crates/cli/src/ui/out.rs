@@ -1,12 +1,22 @@
 //! Where words go: data to stdout, talk to stderr. Neither ends the program, as the macros of the standard library do
 //! where the reader has gone.
+//!
+//! Names of drives, labels, streams and paths come from files and devices, and a terminal obeys what it is sent: what
+//! would not be seen as written is shown by its number, as in `\u001b`, which is also what JSON takes within a string.
+//! Where stdout is to carry one JSON document it carries no second one, whatever happens.
 
+use std::borrow::Cow;
 use std::fmt::Arguments;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, StdoutLock, Write};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Why stdout takes no more data, from the first time on.
 static DATA_ENDED: OnceLock<io::Error> = OnceLock::new();
+
+/// Whether stdout is to carry one JSON document, and whether that has begun.
+static IS_DOCUMENT: AtomicBool = AtomicBool::new(false);
+static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
 
 /// Writes a line of data to stdout.
 macro_rules! data {
@@ -20,23 +30,103 @@ macro_rules! talk {
 
 pub(crate) use {data, talk};
 
+/// From now on stdout carries one JSON document, or text.
+pub fn set_document(is_document: bool) {
+    // Memory for what is written is taken now, not when there is none left.
+    let _ = io::stdout().flush();
+    IS_DOCUMENT.store(is_document, Ordering::Relaxed);
+}
+
+/// Whether stdout is to carry one JSON document.
+pub fn is_document() -> bool {
+    IS_DOCUMENT.load(Ordering::Relaxed)
+}
+
+/// Whether a document may begin now; it then has. To be asked under the lock of stdout.
+fn may_begin() -> bool {
+    !is_document() || !HAS_BEGUN.swap(true, Ordering::Relaxed)
+}
+
 /// See [`data!`]. After the first error nothing more is written; [`data_lost`] says at the end what it was.
 pub fn write_data(line: Arguments) {
-    if DATA_ENDED.get().is_some() {
+    let line = line.to_string();
+    let mut stdout = io::stdout().lock();
+    if DATA_ENDED.get().is_some() || !may_begin() {
         return;
     }
-    let mut stdout = io::stdout().lock();
-    if let Err(error) = writeln!(stdout, "{line}").and_then(|()| stdout.flush()) {
+    if let Err(error) = writeln!(stdout, "{}", visible(&line)).and_then(|()| stdout.flush()) {
         let _ = DATA_ENDED.set(error);
     }
 }
 
 /// See [`talk!`]. What nobody hears is not worth an end.
 pub fn write_talk(line: Arguments) {
-    let _ = writeln!(io::stderr(), "{line}");
+    let _ = writeln!(io::stderr(), "{}", visible(&line.to_string()));
 }
 
 /// The error for which data is missing on stdout; none where its reader took what it wanted and left.
 pub fn data_lost() -> Option<&'static io::Error> {
     DATA_ENDED.get().filter(|error| error.kind() != ErrorKind::BrokenPipe)
+}
+
+/// Says why the program ends, beside whatever it is doing: on stderr and in the one document, if that has not begun.
+/// Allocates nothing. A document that is being written comes to its end first; nothing is written to stdout while the
+/// lock lives. The words must need no escape in JSON.
+pub fn last_words(reason: &str, message: Arguments, exit_code: u8) -> StdoutLock<'static> {
+    let _ = writeln!(io::stderr(), "error: {message}");
+    let mut stdout = io::stdout().lock();
+    if is_document() && may_begin() {
+        let _ = writeln!(
+            stdout,
+            r#"{{"error":{{"exit_code":{exit_code},"message":"{message}","reason":"{reason}"}},"run_dirs":[]}}"#
+        );
+        let _ = stdout.flush();
+    }
+    stdout
+}
+
+/// The text as a terminal may be sent it: control characters but line feed and tab, and marks that turn the direction
+/// of what follows, by their numbers.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_obeyed) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        if is_obeyed(c) {
+            shown.push_str(&format!("\\u{:04x}", u32::from(c)));
+        } else {
+            shown.push(c);
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// Whether a terminal does something else with the character than to show it.
+fn is_obeyed(c: char) -> bool {
+    let turns =
+        matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    turns || c.is_control() && c != '\n' && c != '\t'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_would_obey_is_shown() {
+        assert_eq!(visible("\u{1b}[2J\u{1b}]0;x\u{7}\r"), r"\u001b[2J\u001b]0;x\u0007\u000d");
+        assert_eq!(visible("\u{9b}31m \u{202e}txt"), r"\u009b31m \u202etxt");
+        let plain = "a name: Größe, 東芝\n\tand a second line";
+        assert!(matches!(visible(plain), Cow::Borrowed(text) if text == plain));
+    }
+
+    /// The escapes of JSON leave out some of these characters.
+    #[test]
+    fn a_document_stays_the_same_document() {
+        let document = serde_json::json!({ "name": "\u{1b}[31m\u{9b}\u{7f}\u{202e}" });
+        let text = visible(&document.to_string()).into_owned();
+        assert!(!text.contains(is_obeyed), "{text}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), document);
+    }
 }

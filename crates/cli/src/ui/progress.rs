@@ -9,7 +9,7 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 use run::Event;
 use run::event::Length;
 
-use super::out::talk;
+use super::out::{talk, visible};
 use super::table::{count, seconds};
 
 /// Without a terminal a line comes at most this often.
@@ -68,7 +68,7 @@ impl Progress {
         match &self.bars {
             _ if self.quiet => {}
             Some(bars) => {
-                let _ = bars.println(text);
+                let _ = bars.println(visible(text));
             }
             None => talk!("{text}"),
         }
@@ -107,9 +107,9 @@ impl Line<'_> {
         self.started.set(Instant::now());
         match &self.bar {
             Some(bar) => {
-                bar.set_prefix(format!("{} {name}", self.name.borrow()));
+                bar.set_prefix(visible(&format!("{} {name}", self.name.borrow())).into_owned());
                 bar.set_position(0);
-                bar.set_message(what.to_owned());
+                bar.set_message(visible(what).into_owned());
             }
             None => self.progress.say(&format!("{} {name}: {what}", self.name.borrow())),
         }
