@@ -7,13 +7,10 @@ use std::path::{Path, PathBuf};
 
 use ::io::IoError;
 use anyhow::Context;
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 use tempfile::{Builder, NamedTempFile};
 
-use crate::failure::EXIT_INTERRUPTED;
+use crate::inputs::Inputs;
 use crate::stop;
-use crate::ui::out::talk;
 
 /// As programs create files: the umask takes its share.
 const MODE: u32 = 0o666;
@@ -25,12 +22,13 @@ pub struct OutputFile {
 }
 
 impl OutputFile {
-    /// Begins a file for `path`, which may be a link to one.
+    /// Begins a file for `path`, which may be a link to one. It takes the place of none of the `inputs`.
     ///
     /// # Errors
-    /// Where the path leads to what is no regular file, or the directory takes none.
-    pub fn create(path: &Path) -> anyhow::Result<Self> {
+    /// Where the path leads to what is no regular file or to an input, or the directory takes none.
+    pub fn create(path: &Path, inputs: &Inputs) -> anyhow::Result<Self> {
         let target = target(path)?;
+        inputs.require_other(path, "-o")?;
         let temporary = begin(&target).with_context(|| cannot_write(path))?;
         Ok(Self { temporary: BufWriter::with_capacity(1 << 20, temporary), target })
     }
@@ -39,27 +37,16 @@ impl OutputFile {
     ///
     /// # Errors
     /// As [`OutputFile::create`].
-    pub fn check(path: &Path) -> anyhow::Result<()> {
-        Self::create(path).map(drop)
+    pub fn check(path: &Path, inputs: &Inputs) -> anyhow::Result<()> {
+        Self::create(path, inputs).map(drop)
     }
 
-    /// From now on Ctrl-C and SIGTERM remove what is half written before they end the program.
+    /// From now on a signal removes what is half written before it ends the program.
     ///
     /// # Errors
     /// What the operating system says of the signals.
     pub fn remove_when_stopped(&self) -> io::Result<()> {
-        let path = self.temporary.get_ref().path().to_owned();
-        // The first signal no longer ends the program at once: the thread does, behind the file.
-        stop::button()?;
-        let mut signals = Signals::new([SIGINT, SIGTERM])?;
-        std::thread::spawn(move || {
-            if signals.forever().next().is_some() {
-                let _ = fs::remove_file(&path);
-                talk!("interrupted; nothing was written");
-                std::process::exit(EXIT_INTERRUPTED.into());
-            }
-        });
-        Ok(())
+        stop::remove_at_end(Some(self.temporary.get_ref().path()))
     }
 
     /// Where the content goes.
@@ -90,6 +77,7 @@ impl OutputFile {
             let file = temporary.into_inner()?;
             // Some file systems find out about a full disk only here.
             file.as_file().sync_all()?;
+            stop::remove_at_end(None)?;
             file.persist(&target)?;
             File::open(directory(&target))?.sync_all()
         };
@@ -151,7 +139,7 @@ mod tests {
     use super::*;
 
     fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-        let mut file = OutputFile::create(path)?;
+        let mut file = OutputFile::create(path, &Inputs::default())?;
         file.write_all(text.as_bytes())?;
         file.put_in_place()
     }
@@ -180,7 +168,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("real");
         write(&path, "old").unwrap();
-        let mut file = OutputFile::create(&path).unwrap();
+        let mut file = OutputFile::create(&path, &Inputs::default()).unwrap();
         file.write_all(b"half").unwrap();
         drop(file);
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
@@ -191,8 +179,10 @@ mod tests {
     fn two_writers_of_one_name_both_write_whole_files() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("same");
-        let (mut first, mut second) =
-            (OutputFile::create(&path).unwrap(), OutputFile::create(&path).unwrap());
+        let (mut first, mut second) = (
+            OutputFile::create(&path, &Inputs::default()).unwrap(),
+            OutputFile::create(&path, &Inputs::default()).unwrap(),
+        );
         first.write_all(b"first").unwrap();
         second.write_all(b"second").unwrap();
         second.put_in_place().unwrap();
@@ -207,10 +197,10 @@ mod tests {
         let nowhere = dir.path().join("nowhere");
         symlink("missing/file", &nowhere).unwrap();
         for path in [Path::new("/dev/null"), Path::new("/"), Path::new("/dev/ssdlab"), &nowhere] {
-            let error = OutputFile::check(path).unwrap_err();
+            let error = OutputFile::check(path, &Inputs::default()).unwrap_err();
             assert!(matches!(error.downcast_ref(), Some(IoError::Usage(_))), "{error:?}");
         }
         assert!(!fs::metadata("/dev/null").unwrap().is_file());
-        assert!(OutputFile::check(&dir.path().join("missing/file")).is_err());
+        assert!(OutputFile::check(&dir.path().join("missing/file"), &Inputs::default()).is_err());
     }
 }

@@ -14,7 +14,8 @@ mod error;
 mod library;
 mod reader;
 
-use std::fs;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 pub use error::StoreError;
@@ -121,16 +122,23 @@ impl RunWriter {
         replace_files(&self.path, &[(RUN_FILE, &run_json(run, &self.phases))])
     }
 
-    /// Writes everything measured so far to a new directory below `dir`, for when the library's
-    /// disk is full or gone; returns the new run directory. Names that are taken get a number.
+    /// Writes everything measured so far below `dir`, for when the library's disk is full or gone; returns the new run
+    /// directory. Others may write to `dir` too: the run stands in a directory of its own, under a name that nobody
+    /// can guess and with no access for them.
     ///
     /// # Errors
-    /// What the file system says; nothing is overwritten.
+    /// What the file system says; nothing is overwritten, and nothing is left behind.
     pub fn rescue(&self, dir: &Path, run: &Run) -> Result<PathBuf, StoreError> {
-        fs::create_dir_all(dir).map_err(StoreError::io("create", dir))?;
-        let path = create_new_dir(dir, &run.run_id)?;
+        let failed = StoreError::io("create a directory in", dir);
+        let mut private = tempfile::Builder::new();
+        private.prefix("ssdlab-rescued-").permissions(Permissions::from_mode(0o700));
+        let private = private.tempdir_in(dir).map_err(failed)?;
+        let path = private.path().join(&run.run_id);
+        fs::create_dir(&path).map_err(StoreError::io("create", &path))?;
         self.write_all(&path, run)?;
+        sync_dir(private.path())?;
         sync_dir(dir)?;
+        let _ = private.keep();
         Ok(path)
     }
 
@@ -140,19 +148,6 @@ impl RunWriter {
         let json = run_json(run, &self.phases);
         replace_files(dir, &[(SERIES_FILE, &series), (LATENCY_FILE, &latency), (RUN_FILE, &json)])
     }
-}
-
-/// Makes `dir/name`, or `dir/name-2` and so on where that is taken.
-fn create_new_dir(dir: &Path, name: &str) -> Result<PathBuf, StoreError> {
-    for number in 1_u32.. {
-        let path = if number == 1 { dir.join(name) } else { dir.join(format!("{name}-{number}")) };
-        match fs::create_dir(&path) {
-            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(StoreError::io("create", &path)(error)),
-            Ok(()) => return Ok(path),
-        }
-    }
-    Err(StoreError::RunExists { path: dir.join(name) })
 }
 
 /// Position of the last phase of this name.

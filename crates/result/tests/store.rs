@@ -3,6 +3,7 @@
 mod common;
 
 use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
 use common::{add_phase, load_rows, phase, run_named, without_checksums};
@@ -145,13 +146,34 @@ fn rescue_saves_all_phases_elsewhere() {
     let rows = load_rows(6, 2);
     run.phases.push(phase("load", &rows));
     assert!(writer.write_phase(&run, "load", &rows).is_err());
-    for name in ["lost", "lost-2"] {
+    for count in [1, 2] {
         let path = writer.rescue(refuge.path(), &run).unwrap();
-        assert_eq!(path, refuge.path().join(name));
+        let private = path.parent().unwrap();
+        assert_eq!(private.parent(), Some(refuge.path()));
+        assert_eq!(fs::metadata(private).unwrap().permissions().mode() & 0o777, 0o700);
+        assert_eq!(refuge.path().read_dir().unwrap().count(), count);
         let dir = RunDir::open(&path).unwrap();
         assert_eq!(dir.rows(0).unwrap().seconds.len(), 4);
         assert_eq!(dir.rows(1).unwrap().seconds, rows.seconds);
     }
+}
+
+/// As somebody else may have planted it in a directory for temporary files.
+#[test]
+fn a_rescue_and_a_replacement_follow_no_link() {
+    let (library, refuge) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let victim = tempfile::tempdir().unwrap();
+    let precious = victim.path().join("precious");
+    fs::write(&precious, "precious").unwrap();
+    symlink(victim.path(), refuge.path().join("ssdlab-rescued")).unwrap();
+    let run = run_named("r");
+    let writer = RunWriter::create(library.path(), &run).unwrap();
+    writer.rescue(refuge.path(), &run).unwrap();
+    symlink(&precious, writer.path().join(".run.json.tmp")).unwrap();
+    writer.write(&run).unwrap();
+    assert_eq!(fs::read_to_string(&precious).unwrap(), "precious");
+    assert_eq!(victim.path().read_dir().unwrap().count(), 1);
+    assert!(!writer.path().join(RUN_FILE).is_symlink());
 }
 
 #[test]

@@ -37,6 +37,14 @@ pub enum RunError {
         /// The run directory that was written instead.
         rescued: PathBuf,
     },
+    /// The result could not be written any more, neither where it was asked for nor elsewhere.
+    #[error("{source}, and neither can the directory for temporary files; what was written before is kept in {}", kept.display())]
+    NotRescued {
+        /// What went wrong with the library.
+        source: StoreError,
+        /// The run directory as far as it was written.
+        kept: PathBuf,
+    },
 }
 
 /// A command that failed; `words` are what the drive said of it.

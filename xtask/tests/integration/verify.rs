@@ -101,6 +101,24 @@ fn kill(mut child: Child) {
     child.wait().expect("ends");
 }
 
+/// Asked for the same again, it says what is there and how to read it back; `--erase` would lose the promises.
+#[test]
+fn a_run_that_ended_early_is_explained() {
+    let lab = Lab::new();
+    let child = writing(&lab);
+    wait_for_a_promise(&lab);
+    let alive = verify(&lab, &[TARGET]);
+    alive.must_exit_with(2);
+    assert!(alive.stderr.contains("another `ssdlab verify` is writing it"), "{alive:#?}");
+    kill(child);
+    let again = verify(&lab, &[TARGET]);
+    again.must_exit_with(2);
+    let check = format!("ssdlab verify '{TARGET}' --check --journal ssdlab-verify.journal");
+    assert!(again.stderr.contains(&check), "{again:#?}");
+    assert!(again.stderr.contains("blocks") && !again.stderr.contains("--erase"), "{again:#?}");
+    check_of_killed(&lab).must_exit_with(0);
+}
+
 /// Whatever the moment, the journal promises no more than the target holds.
 #[test]
 fn a_killed_process_accuses_no_drive() {

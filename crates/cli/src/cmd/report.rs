@@ -8,6 +8,7 @@ use result::store::{RunDir, resolve_run};
 
 use crate::args::{Format, ReportArgs};
 use crate::failure::EXIT_DONE;
+use crate::inputs::Inputs;
 use crate::output_file::OutputFile;
 use crate::ui::out::data;
 
@@ -19,9 +20,12 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     for name in &args.runs {
         runs.push(RunDir::open(&resolve_run(&args.library, name)?)?);
     }
+    let runs_read = runs.iter().map(RunDir::path);
+    let inputs = Inputs::default().library(&args.library).runs(runs_read).page(args.web.as_deref());
+    inputs.require_other(&args.output, "-o")?;
     let title = args.title.as_deref().unwrap_or_else(|| heading(&runs));
     let page = load_page(args.web.as_deref())?;
-    let path = write_page(&args.output, &page, &build(title, &runs)?)?;
+    let path = write_page(&args.output, &inputs, &page, &build(title, &runs)?)?;
     match args.format {
         Format::Json => data!("{}", serde_json::json!({ "report": path })),
         Format::Text => data!("{path}"),
@@ -47,8 +51,13 @@ pub fn load_page(from: Option<&Path>) -> Result<Page, ReportError> {
 }
 
 /// Writes a report and says where it is.
-pub fn write_page(path: &Path, page: &Page, report: &Report) -> anyhow::Result<String> {
-    let mut file = OutputFile::create(path)?;
+pub fn write_page(
+    path: &Path,
+    inputs: &Inputs,
+    page: &Page,
+    report: &Report,
+) -> anyhow::Result<String> {
+    let mut file = OutputFile::create(path, inputs)?;
     file.write_all(page.with(report)?.as_bytes())?;
     file.put_in_place()?;
     Ok(std::path::absolute(path)?.display().to_string())

@@ -2,10 +2,12 @@
 //! `--check` only reads back, for instance after a power cut; `--power-cuts` is for simulated drives, see
 //! [`power_cuts`](super::power_cuts).
 
+use std::fs;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use base::Nanos;
+use io::shell::{quoted, quoted_path};
 use io::verifiable::Sector;
 use io::{IoError, OpenOptions, RealTarget, Target, TargetSpec, open_block, open_file};
 use run::verify::Layout;
@@ -18,6 +20,7 @@ use run::{RunError, SpanRequest};
 use crate::args::Format;
 use crate::args::verify::VerifyArgs;
 use crate::failure::{EXIT_DONE, EXIT_VERDICT};
+use crate::inputs::Inputs;
 use crate::stop;
 use crate::ui::out::{data, talk};
 
@@ -32,6 +35,7 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<u8> {
         let mut target = open_again(args, &spec, &promises)?;
         (None, promises.clone(), check(&mut target, &promises)?)
     } else {
+        refuse_journal(args, &spec)?;
         let seed = seed(args);
         let mut target = open(&spec, &write_options(args, seed))?;
         let written = write_all(args, &mut target, seed)?;
@@ -54,6 +58,41 @@ fn refuse_nothing(args: &VerifyArgs) -> Result<(), RunError> {
         _ => return Ok(()),
     };
     Err(RunError::Usage(format!("{flag} would write nothing to read back; expected {expected}")))
+}
+
+/// Refuses a journal that is there already or is the target, before the target is opened: whoever is asked for
+/// `--erase` first gives it, and the promises are gone.
+fn refuse_journal(args: &VerifyArgs, spec: &TargetSpec) -> Result<(), RunError> {
+    let path = &args.journal;
+    Inputs::default().target(spec).require_other(path, "--journal")?;
+    if fs::symlink_metadata(path).is_err() {
+        return Ok(());
+    }
+    let journal = path.display();
+    let another = "name another one with --journal";
+    if Journal::is_being_written(path) {
+        return Err(RunError::Usage(format!(
+            "the journal {journal} exists already, and another `ssdlab verify` is writing it; wait for that, or {another}"
+        )));
+    }
+    let what = Promises::read(path).map(|promises| {
+        let blocks = promises.durable.len();
+        let serial = &promises.header.serial;
+        let seed = promises.header.seed;
+        let command = format!(
+            "ssdlab verify {} --check --journal {}",
+            quoted(&spec.to_string()),
+            quoted_path(path)
+        );
+        format!(
+            "from a run on {serial} (seed {seed}) that came to its end or was stopped before it: it promises {blocks} \
+             blocks. Read them back with `{command}`, which writes nothing"
+        )
+    });
+    let what = what.unwrap_or_else(|error| format!("and it cannot be read back: {error}"));
+    Err(RunError::Usage(format!(
+        "the journal {journal} exists already, {what}; then remove it, or {another}"
+    )))
 }
 
 /// What the journal promises, and that is something.
@@ -253,7 +292,7 @@ fn sector(sector: &Sector) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::fs::{self, File};
+    use std::fs::File;
 
     use clap::Parser;
 

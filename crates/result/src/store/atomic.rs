@@ -15,8 +15,10 @@ struct Staged {
 impl Staged {
     fn write(dir: &Path, name: &str, content: &[u8]) -> Result<Self, StoreError> {
         let staged = Self { temporary: dir.join(format!(".{name}.tmp")), target: dir.join(name) };
-        let mut file =
-            File::create(&staged.temporary).map_err(StoreError::io("create", &staged.temporary))?;
+        // One that a kill left behind goes first, so that the new one follows no link.
+        let _ = fs::remove_file(&staged.temporary);
+        let mut file = File::create_new(&staged.temporary)
+            .map_err(StoreError::io("create", &staged.temporary))?;
         file.write_all(content).map_err(StoreError::io("write", &staged.target))?;
         // Some file systems find out about a full disk only here.
         file.sync_all().map_err(StoreError::io("write", &staged.target))?;

@@ -4,7 +4,7 @@
 //! the drive did. Each begins with a checksum of everything up to its end: a journal that was damaged must not
 //! accuse a drive. [`Promises`](super::promises::Promises) reads it.
 
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
@@ -73,6 +73,8 @@ impl Journal {
             )),
             _ => unusable(path, error),
         })?;
+        // File systems without locks are used without one.
+        let _ = file.try_lock();
         let mut journal = Self { file, path: path.to_owned(), checksum: Checksum::default() };
         if let Err(error) = journal.begin(header) {
             // It promises nothing, and would only be in the way of the next attempt.
@@ -80,6 +82,13 @@ impl Journal {
             return Err(error);
         }
         Ok(journal)
+    }
+
+    /// Whether a process that is alive writes this journal: it holds a lock, which goes with it however it ends.
+    #[must_use]
+    pub fn is_being_written(path: &Path) -> bool {
+        let file = File::open(path);
+        file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
     }
 
     fn begin(&mut self, header: &Header) -> Result<(), RunError> {

@@ -18,6 +18,7 @@ use crate::args::trace::{
     TraceCommand, TraceConvertArgs, TraceImportArgs, TraceInput, TraceSynthArgs,
 };
 use crate::failure::EXIT_DONE;
+use crate::inputs::Inputs;
 use crate::output_file::OutputFile;
 use crate::ui::out::{data, talk};
 use crate::ui::table::bytes;
@@ -97,9 +98,8 @@ fn names(streams: &[String]) -> String {
 }
 
 fn import_trace(args: &TraceImportArgs) -> anyhow::Result<u8> {
-    require_other(&args.input, &args.output)?;
+    let mut file = begin(&args.output, &Inputs::default().trace(&args.input.trace))?;
     let mut source = open_apart(&args.input)?;
-    let mut file = begin(&args.output)?;
     let ios = write_trace(source.as_mut(), &mut file)?;
     judge(&args.input, source.as_ref(), ios)?;
     file.put_in_place()?;
@@ -136,7 +136,7 @@ fn tell_volumes(info: &TraceInfo) {
 
 /// Learns a scenario and writes it as TOML.
 fn model(args: &TraceImportArgs) -> anyhow::Result<u8> {
-    require_other(&args.input, &args.output)?;
+    let mut file = begin(&args.output, &Inputs::default().trace(&args.input.trace))?;
     let mut source = open(&args.input)?;
     let mut learner = Learner::default();
     let mut ios = 0;
@@ -147,7 +147,6 @@ fn model(args: &TraceImportArgs) -> anyhow::Result<u8> {
     judge(&args.input, source.as_ref(), ios)?;
     let name = args.output.file_stem().unwrap_or_default().to_string_lossy();
     let text = learner.scenario(&name, &source.info())?.to_toml()?;
-    let mut file = OutputFile::create(&args.output)?;
     file.write_all(text.as_bytes())?;
     file.put_in_place()?;
     tell_written(args.input.format, source.as_ref(), ios, 0, &args.output);
@@ -156,7 +155,7 @@ fn model(args: &TraceImportArgs) -> anyhow::Result<u8> {
 
 fn synth(args: &TraceSynthArgs) -> anyhow::Result<u8> {
     let mut source = Synth::new(&Scenario::load(&args.scenario)?, args.scale, args.seed)?;
-    let mut file = begin(&args.output)?;
+    let mut file = begin(&args.output, &Inputs::default().scenario(&args.scenario))?;
     let ios = write_trace(&mut source, &mut file)?;
     file.put_in_place()?;
     tell_written(args.format, &source, ios, 0, &args.output);
@@ -164,10 +163,9 @@ fn synth(args: &TraceSynthArgs) -> anyhow::Result<u8> {
 }
 
 fn convert(args: &TraceConvertArgs) -> anyhow::Result<u8> {
-    require_other(&args.input, &args.output)?;
+    let mut file = begin(&args.output, &Inputs::default().trace(&args.input.trace))?;
     let mut source =
         if args.to.has_volumes() { open_apart(&args.input)? } else { open(&args.input)? };
-    let mut file = begin(&args.output)?;
     let what = file.name();
     let exported = export(source.as_mut(), args.to, file.content(), &what)?;
     let (ios, left_out) = (exported.ios, exported.not_expressible);
@@ -197,21 +195,9 @@ fn tell_written(format: Format, source: &dyn Source, ios: u64, left_out: u64, pa
     }
 }
 
-/// Refuses to put a result in the place of the trace that it is made from.
-fn require_other(input: &TraceInput, output: &Path) -> Result<(), TraceError> {
-    let place = |path: &Path| std::fs::canonicalize(path).ok();
-    match (place(Path::new(&input.trace)), place(output)) {
-        (Some(from), Some(to)) if from == to => Err(TraceError::Usage(format!(
-            "-o {} would replace the trace that is read; give another name",
-            output.display()
-        ))),
-        _ => Ok(()),
-    }
-}
-
 /// Begins the file of a command that takes its time.
-fn begin(path: &Path) -> anyhow::Result<OutputFile> {
-    let file = OutputFile::create(path)?;
+fn begin(path: &Path, inputs: &Inputs) -> anyhow::Result<OutputFile> {
+    let file = OutputFile::create(path, inputs)?;
     file.remove_when_stopped()?;
     Ok(file)
 }

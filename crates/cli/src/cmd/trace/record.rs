@@ -10,7 +10,9 @@ use load::trace::{Source, StreamSet};
 use super::{tell_problems, write_trace};
 use crate::args::Format;
 use crate::args::trace::TraceRecordArgs;
+use crate::cmd::restore;
 use crate::failure::EXIT_DONE;
+use crate::inputs::Inputs;
 use crate::output_file::OutputFile;
 use crate::stop;
 use crate::ui::out::{data, talk};
@@ -19,7 +21,9 @@ pub fn run(args: &TraceRecordArgs) -> anyhow::Result<u8> {
     // The tracer's settings are put back, however impatient somebody is.
     let stop = stop::patient_button()?;
     let duration = args.duration.map(|duration| Duration::from_nanos(duration.0));
-    let mut file = OutputFile::create(&args.output)?;
+    // What an earlier recording left behind would be taken for what was found.
+    restore::before_a_run();
+    let mut file = OutputFile::create(&args.output, &Inputs::default())?;
     let tracer = BlockTracer::start(&args.device, duration, stop)?;
     talk!("recording {}; Ctrl-C ends it", args.device.display());
     let losses = tracer.losses();

@@ -1,0 +1,209 @@
+//! What a command reads or works on, so that none of its outputs takes the place of it.
+//!
+//! Things are compared, not names: a file is what its device and inode say, whatever link leads to it. What does not
+//! exist yet is a name in a directory.
+
+use std::ffi::OsString;
+use std::fs::{self, Metadata};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use io::{IoError, TargetSpec};
+use result::store::{LATENCY_FILE, RUN_FILE, SERIES_FILE};
+
+/// What a trace on standard input comes from.
+const STDIN: &str = "/proc/self/fd/0";
+
+/// Device and inode.
+type Thing = (u64, u64);
+
+/// What a path stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Key {
+    /// Something that is there.
+    Thing(Thing),
+    /// A name in a directory.
+    Name(Thing, OsString),
+}
+
+/// What no output may replace: each thing, and what the command does with it.
+#[derive(Clone, Debug, Default)]
+pub struct Inputs {
+    keys: Vec<(Key, &'static str)>,
+}
+
+impl Inputs {
+    /// The files of these run directories.
+    pub fn runs<'a>(self, dirs: impl Iterator<Item = &'a Path>) -> Self {
+        let files = [RUN_FILE, SERIES_FILE, LATENCY_FILE];
+        let add = |inputs: Self, dir: &Path| {
+            files.iter().fold(inputs, |inputs, name| inputs.with(&dir.join(name), "holds a run"))
+        };
+        dirs.fold(self, add)
+    }
+
+    /// The files of all runs of a library.
+    pub fn library(self, library: &Path) -> Self {
+        let entries = fs::read_dir(library).into_iter().flatten().flatten();
+        let dirs: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+        let is_run = |dir: &&Path| dir.join(RUN_FILE).is_file();
+        self.runs(dirs.iter().map(PathBuf::as_path).filter(is_run))
+    }
+
+    /// The page that a report goes into, where it is not the one built in.
+    pub fn page(self, page: Option<&Path>) -> Self {
+        page.into_iter().fold(self, |inputs, page| inputs.with(page, "is the page that is read"))
+    }
+
+    /// What a target is or is made from.
+    pub fn target(self, spec: &TargetSpec) -> Self {
+        match spec {
+            TargetSpec::File { path, .. } | TargetSpec::Block { path } => {
+                self.with(path, "is the target")
+            }
+            TargetSpec::Sim { name, .. } if name.contains('/') || name.ends_with(".toml") => {
+                self.with(Path::new(name), "is the drive model that is read")
+            }
+            TargetSpec::Sim { .. } | TargetSpec::Null { .. } => self,
+        }
+    }
+
+    /// The file of a trace, or all files of one of blktrace's, or its scenario.
+    pub fn trace(self, trace: &str) -> Self {
+        if let Some(scenario) = trace.strip_prefix("synth:") {
+            return self.scenario(scenario.split('?').next().unwrap_or_default());
+        }
+        let path = Path::new(if trace == "-" { STDIN } else { trace });
+        let what = "is the trace that is read";
+        siblings(path).iter().fold(self.with(path, what), |inputs, path| inputs.with(path, what))
+    }
+
+    /// The scenario of a trace, where it is a file.
+    pub fn scenario(self, scenario: &str) -> Self {
+        let path = Path::new(scenario);
+        if path.is_file() { self.with(path, "is the scenario that is read") } else { self }
+    }
+
+    /// Refuses an output that would take the place of an input, or of the image behind a loop device.
+    ///
+    /// # Errors
+    /// [`IoError::Refused`] with the path and the `flag` that gave it.
+    pub fn require_other(&self, output: &Path, flag: &str) -> Result<(), IoError> {
+        let found = keys(output);
+        let input = self.keys.iter().find(|(key, _)| found.contains(key)).map(|(_, what)| *what);
+        let is_image =
+            || attached_images().iter().any(|image| keys(image).iter().any(|k| found.contains(k)));
+        let Some(what) = input.or_else(|| is_image().then_some("is the image of a loop device"))
+        else {
+            return Ok(());
+        };
+        Err(IoError::Refused {
+            code: "output-is-input",
+            message: format!(
+                "{flag} {} {what}, and would be replaced; give another name with {flag}",
+                output.display()
+            ),
+        })
+    }
+
+    fn with(mut self, path: &Path, what: &'static str) -> Self {
+        self.keys.extend(keys(path).into_iter().map(|key| (key, what)));
+        self
+    }
+}
+
+/// The thing that is there, or the name of what would be.
+fn keys(path: &Path) -> Vec<Key> {
+    let thing = |found: Metadata| (found.dev(), found.ino());
+    if let Ok(found) = fs::metadata(path) {
+        return vec![Key::Thing(thing(found))];
+    }
+    let directory = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+    let directory = fs::metadata(directory.unwrap_or(Path::new(".")));
+    let name = path.file_name().map(OsString::from);
+    directory.ok().zip(name).map(|(dir, name)| Key::Name(thing(dir), name)).into_iter().collect()
+}
+
+/// The other files of a trace of blktrace, which are read with the one that is named.
+fn siblings(path: &Path) -> Vec<PathBuf> {
+    const MARK: &str = ".blktrace.";
+    let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let stem = name(path).and_then(|name| Some(name.split_once(MARK)?.0.to_owned() + MARK));
+    let Some(stem) = stem else { return Vec::new() };
+    let directory = path.parent().filter(|dir| !dir.as_os_str().is_empty());
+    let entries = fs::read_dir(directory.unwrap_or(Path::new("."))).into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path());
+    paths.filter(|path| name(path).is_some_and(|name| name.starts_with(&stem))).collect()
+}
+
+/// What the loop devices of this machine stand on.
+fn attached_images() -> Vec<PathBuf> {
+    let devices = fs::read_dir("/sys/block").into_iter().flatten().flatten();
+    let image = |device: fs::DirEntry| fs::read_to_string(device.path().join("loop/backing_file"));
+    devices
+        .filter_map(|device| image(device).ok())
+        .map(|text| text.trim_end_matches('\n').into())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    fn is_refused(inputs: &Inputs, output: &Path) -> bool {
+        let refused = inputs.require_other(output, "-o").err();
+        let is_known = refused.iter().all(
+            |error| matches!(error, IoError::Refused { code: "output-is-input", message } if message.contains("-o")),
+        );
+        assert!(is_known, "{refused:?}");
+        refused.is_some()
+    }
+
+    #[test]
+    fn an_input_is_known_by_every_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::write(at("disk"), "data").unwrap();
+        fs::hard_link(at("disk"), at("hard")).unwrap();
+        symlink("disk", at("soft")).unwrap();
+        fs::write(at("other"), "data").unwrap();
+        let spec = format!("file:{}?size=1MiB", at("soft").display()).parse().unwrap();
+        let inputs = Inputs::default().target(&spec);
+        for name in ["disk", "hard", "soft", "./disk"] {
+            assert!(is_refused(&inputs, &at(name)), "{name}");
+        }
+        assert!(!is_refused(&inputs, &at("other")) && !is_refused(&inputs, &at("new")));
+    }
+
+    #[test]
+    fn a_target_that_is_not_there_yet_is_a_name() {
+        let dir = tempfile::tempdir().unwrap();
+        symlink(dir.path(), dir.path().join("here")).unwrap();
+        let spec = format!("file:{}?size=1MiB", dir.path().join("new").display()).parse().unwrap();
+        let inputs = Inputs::default().target(&spec);
+        assert!(is_refused(&inputs, &dir.path().join("here/new")));
+        assert!(!is_refused(&inputs, &dir.path().join("newer")));
+    }
+
+    #[test]
+    fn every_file_of_a_library_and_of_a_trace_is_an_input() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::create_dir_all(at("runs/a")).unwrap();
+        for name in ["runs/a/run.json", "runs/a/series.parquet", "runs/a/report.html"] {
+            fs::write(at(name), "x").unwrap();
+        }
+        let library = Inputs::default().library(&at("runs"));
+        assert!(is_refused(&library, &at("runs/a/run.json")));
+        assert!(is_refused(&library, &at("runs/a/series.parquet")));
+        assert!(!is_refused(&library, &at("runs/a/report.html")), "a page may stand beside a run");
+        for name in ["sda.blktrace.0", "sda.blktrace.1", "sdb.blktrace.0"] {
+            fs::write(at(name), "x").unwrap();
+        }
+        let trace = Inputs::default().trace(&at("sda.blktrace.0").display().to_string());
+        assert!(is_refused(&trace, &at("sda.blktrace.1")));
+        assert!(!is_refused(&trace, &at("sdb.blktrace.0")));
+    }
+}
