@@ -37,6 +37,9 @@ pub struct Report {
     pub runs: Vec<RunView>,
     /// Whether a person would notice which of two runs it is, for all pairs that can be compared.
     pub differences: Vec<Difference>,
+    /// What the reviews that the runs are part of left out, each with target, test and reason.
+    #[serde(default)]
+    pub left_out: Vec<String>,
 }
 
 /// One run on the page.

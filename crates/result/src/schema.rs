@@ -90,6 +90,10 @@ pub struct Run {
     pub findings: Vec<Finding>,
     /// What may make the figures less trustworthy.
     pub warnings: Vec<String>,
+    /// What the review that this run is part of left out, each with target, test and reason; missing where it left out
+    /// nothing, in other runs and in old files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<String>,
 }
 
 /// One test on one target: the whole of `run.json`.

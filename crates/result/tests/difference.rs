@@ -44,6 +44,18 @@ fn text(a: &Run, b: &Run) -> String {
 }
 
 #[test]
+fn two_firmware_versions_of_a_drive_are_told_apart() {
+    let flashed = |firmware: &str| {
+        let mut run = run("A", 30, 0.0, 0.0);
+        run.target.firmware = Some(firmware.to_owned());
+        run
+    };
+    let told = text(&flashed("FX01"), &flashed("FX02"));
+    let names = "neither A (simulated, firmware FX01) nor A (simulated, firmware FX02) had";
+    assert!(told.contains(names), "{told}");
+}
+
+#[test]
 fn two_even_drives_are_the_same_to_a_person() {
     assert_eq!(
         text(&run("A", 30, 0.0, 0.0), &run("B", 30, 0.0, 0.0)),

@@ -58,6 +58,8 @@ pub struct Request {
     pub environment: BTreeMap<String, String>,
     /// Warnings known before the start.
     pub warnings: Vec<String>,
+    /// What the review that the run is part of left out, for the result.
+    pub left_out: Vec<String>,
     /// What reads the power of the drive beside the run.
     pub meter: Option<MeterSpec>,
     /// Threads that drive the target.
@@ -79,6 +81,7 @@ impl Request {
             resume: None,
             environment: BTreeMap::new(),
             warnings: Vec::new(),
+            left_out: Vec::new(),
             meter: None,
             workers: Workers::default(),
         }
@@ -110,7 +113,7 @@ pub struct Outcome {
 ///
 /// # Errors
 /// Before anything is measured: where the request does not fit or the library cannot be written. After
-/// that only [`RunError::Rescued`] (and [`RunError::Store`] where even the rescue failed): a failing
+/// that only [`RunError::Rescued`] (and [`RunError::NotRescued`] where even the rescue failed): a failing
 /// target is part of the [`Outcome`].
 pub fn run<T: Target>(
     target: &mut T,
@@ -224,6 +227,7 @@ fn new_run(request: &Request, plan: &Plan, identity: &Identity, unix_ns: u64) ->
         tables: Vec::new(),
         findings: Vec::new(),
         warnings: request.warnings.iter().chain(&plan.procedure.notes).cloned().collect(),
+        left_out: request.left_out.clone(),
     }
 }
 
@@ -486,10 +490,9 @@ impl Session {
             self.run.status = RunStatus::Failed;
         }
         self.warn(format!("the library could not be written: {source}"));
-        let elsewhere = std::env::temp_dir().join("ssdlab-rescued");
-        match self.writer.rescue(&elsewhere, &self.run) {
+        match self.writer.rescue(&std::env::temp_dir(), &self.run) {
             Ok(rescued) => Err(RunError::Rescued { source, rescued }),
-            Err(_) => Err(source.into()),
+            Err(_) => Err(RunError::NotRescued { source, kept: self.writer.path().to_owned() }),
         }
     }
 }

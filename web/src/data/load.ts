@@ -1,7 +1,7 @@
 // From the JSON in the page to runs with typed columns. Nothing here touches the DOM but `reportText`.
 
 import { bytes } from "./format";
-import type { Report, RunView } from "./schema.gen";
+import type { Report, RunView, Target } from "./schema.gen";
 
 export const DATA_ELEMENT_ID = "ssdlab-data";
 
@@ -45,6 +45,8 @@ export interface Library {
   report: Report;
   /** Drives with at least one consistency run, in the order given. */
   drives: Drive[];
+  /** Every drive of the report, each once: those above, then those with other tests only. */
+  listed: Drive[];
   runs: Run[];
   /** Runs of tests this page has no graphs for. */
   others: Run[];
@@ -99,7 +101,11 @@ export function badgeOf(kind: string): string | null {
 
 function identity(view: RunView): string {
   const t = view.target;
-  return JSON.stringify([t.kind, t.name, t.serial ?? "", t.capacity_bytes]);
+  return JSON.stringify([t.kind, t.name, t.serial ?? "", t.capacity_bytes, t.firmware ?? ""]);
+}
+
+function identityOf({ runs }: Drive): string {
+  return identity(runs[0].view);
 }
 
 function slug(name: string): string {
@@ -118,17 +124,27 @@ function unique(wanted: string, taken: Set<string>, join: string): string {
   return candidate;
 }
 
-/** Two drives of one model must not read the same: add what tells them apart. */
+/** What may tell drives of one name apart. */
+const MARKS: ((target: Target) => string)[] = [
+  ({ serial }) => serial ?? "",
+  ({ capacity_bytes }) => bytes(capacity_bytes),
+  ({ firmware }) => (firmware ? `firmware ${firmware}` : ""),
+];
+
+/** Two drives of one name must not read the same: add what differs between them. */
 function nameApart(drives: Drive[]): void {
-  const count = new Map<string, number>();
-  for (const { name, badge } of drives) {
-    const shown = `${name}|${badge}`;
-    count.set(shown, (count.get(shown) ?? 0) + 1);
-  }
+  const byName = new Map<string, Drive[]>();
   for (const drive of drives) {
-    if ((count.get(`${drive.name}|${drive.badge}`) ?? 0) < 2) continue;
-    const { serial, capacity_bytes } = drive.runs[0].view.target;
-    drive.name += ` (${serial || bytes(capacity_bytes)})`;
+    const shown = `${drive.name}|${drive.badge}`;
+    byName.set(shown, [...(byName.get(shown) ?? []), drive]);
+  }
+  const markOf = (drive: Drive, mark: (typeof MARKS)[number]) => mark(drive.runs[0].view.target);
+  for (const alike of byName.values()) {
+    const telling = MARKS.filter((mark) => new Set(alike.map((drive) => markOf(drive, mark))).size > 1);
+    for (const drive of alike) {
+      const marks = telling.map((mark) => markOf(drive, mark)).filter((text) => text !== "");
+      if (marks.length > 0) drive.name += ` (${marks.join(", ")})`;
+    }
   }
 }
 
@@ -156,7 +172,6 @@ class Grouping {
 
   /** All runs, drive by drive, once every one is added. */
   sorted(): Run[] {
-    nameApart(this.drives);
     for (const { runs } of this.drives) runs.sort((a, b) => byVariant(a.variant, b.variant));
     return this.drives.flatMap(({ runs }) => runs);
   }
@@ -188,9 +203,12 @@ export function libraryOf(report: Report): Library {
   const graphed = new Grouping();
   const rest = new Grouping();
   for (const view of report.runs) (view.test === "consistency" ? graphed : rest).add(view);
+  nameApart([...graphed.drives, ...rest.drives]);
+  const known = new Set(graphed.drives.map(identityOf));
   return {
     report,
     drives: graphed.drives,
+    listed: [...graphed.drives, ...rest.drives.filter((drive) => !known.has(identityOf(drive)))],
     runs: graphed.sorted(),
     others: rest.sorted(),
   };

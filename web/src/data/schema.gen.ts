@@ -9,6 +9,10 @@ export interface Report {
    */
   differences: Difference[];
   /**
+   * What the reviews that the runs are part of left out, each with target, test and reason.
+   */
+  left_out?: string[];
+  /**
    * Version of this layout.
    */
   report_version: number;

@@ -1,7 +1,7 @@
 // Title, what is in the report, and the drives at a glance.
 
 import { bytes, moment, rawBytes, UNKNOWN } from "../data/format";
-import { type Drive, type Library, spareLabel } from "../data/load";
+import { type Drive, type Library, type Run, spareLabel } from "../data/load";
 import { aside, h, scroller } from "../dom";
 import type { Store, Theme } from "../state";
 import { driveName, statusChip } from "./name";
@@ -27,8 +27,9 @@ function counted(count: number, one: string, many: string): string {
 }
 
 export function header(library: Library, store: Store): HTMLElement {
-  const { report, drives, runs } = library;
-  const size = `${counted(drives.length, "drive", "drives")}, ${counted(runs.length, "run", "runs")}`;
+  const { report, listed, runs, others } = library;
+  const count = runs.length + others.length;
+  const size = `${counted(listed.length, "drive", "drives")}, ${counted(count, "run", "runs")}`;
   return h(
     "header",
     { class: "masthead" },
@@ -39,17 +40,32 @@ export function header(library: Library, store: Store): HTMLElement {
       themeButton(store),
     ),
     h("h1", {}, report.title),
-    runs.length > 0 && [
+    runs.length > 0 &&
       h(
         "p",
         { class: "lead" },
         "Does a drive keep its pace once it must clean up after itself? Each point below is one second of ",
         "random writes without a pause. An even drive draws a thin band, a fast one draws it high.",
       ),
-      drives.length > MANY_DRIVES
-        ? h("details", { class: "drives-fold" }, h("summary", {}, size), drivesTable(drives))
-        : [h("p", { class: "sr-only" }, size), drivesTable(drives)],
-    ],
+    listed.length > MANY_DRIVES
+      ? h("details", { class: "drives-fold" }, h("summary", {}, size), drivesTable(listed))
+      : listed.length > 0 && [h("p", { class: "sr-only" }, size), drivesTable(listed)],
+    leftOut(report.left_out ?? []),
+  );
+}
+
+/** What a reader would look for in vain. */
+function leftOut(reasons: readonly string[]): HTMLElement | null {
+  if (reasons.length === 0) return null;
+  return h(
+    "div",
+    { class: "notice left-out", role: "note" },
+    h("p", {}, h("b", {}, "Left out of this review")),
+    h(
+      "ul",
+      {},
+      reasons.map((reason) => h("li", {}, reason)),
+    ),
   );
 }
 
@@ -79,9 +95,14 @@ function drivesTable(drives: readonly Drive[]): HTMLElement {
   );
 }
 
+/** Several tests of one drive share their spare areas. */
+function firstOfEachVariant(runs: readonly Run[]): Run[] {
+  return runs.filter((run, k) => runs.findIndex(({ variant }) => variant === run.variant) === k);
+}
+
 function driveRow(drive: Drive): HTMLElement {
   const { target, started } = drive.runs[0].view;
-  const variants = drive.runs.map((run, k) => [
+  const variants = firstOfEachVariant(drive.runs).map((run, k) => [
     k > 0 && ", ",
     spareLabel(run.variant).replace(/ spare$/, ""),
     statusChip(run) && [" ", statusChip(run)],

@@ -559,6 +559,22 @@ describe("what must be said", () => {
     await page.context().close();
   });
 
+  test("a page without a consistency run begins with its drives, too", async () => {
+    const page = await lab.page(unknownTest());
+    const rows = await page.locator("header .drives tbody tr").allInnerTexts();
+    expect(rows.map(plain)).toHaveLength(1);
+    expect(plain(rows[0])).toContain("Fixture Even 480");
+    expect(plain(rows[0])).toContain("480 GB");
+    await page.context().close();
+  });
+
+  test("what a review left out is said at the top, as text", async () => {
+    const reasons = ["/dev/sdx: power: nothing tells what it draws", "/dev/sdx: pslc: <b>too small</b>"];
+    const page = await lab.page({ ...unknownTest(), left_out: reasons });
+    expect(await page.locator("header .left-out li").allInnerTexts()).toEqual(reasons);
+    await page.context().close();
+  });
+
   test("a test that decides shows its verdict, its passes and its table", async () => {
     const page = await lab.page(trimRun());
     expect(await page.locator("h2").first().innerText()).toBe("TRIM validation");

@@ -91,6 +91,37 @@ describe("loading", () => {
     expect(names).toEqual(["Fixture Even 480 (480 GB)", "Fixture Even 480 (240 GB)"]);
   });
 
+  test("firmware is part of what a drive is", () => {
+    const run = runOf({ ...SHAPES[0], kind: "block", length: 60 }, 1);
+    const flashed = (firmware: string, test: string) => ({
+      ...run,
+      test,
+      run_id: `${test}-${firmware}`,
+      target: { ...run.target, serial: "S1", firmware },
+    });
+    const views = [
+      flashed("FX01", "consistency"),
+      flashed("FX02", "consistency"),
+      flashed("FX03", "corners"),
+    ];
+    const { drives, listed, others } = libraryOf(reportOf(views));
+    const named = ["FX01", "FX02"].map((firmware) => `Fixture Even 480 (firmware ${firmware})`);
+    expect(drives.map(({ name }) => name)).toEqual(named);
+    expect(drives.map(({ runs }) => runs.map(({ variant }) => variant))).toEqual([["default"], ["default"]]);
+    expect(new Set(drives.map(({ key }) => key)).size).toBe(2);
+    expect(listed.map(({ name }) => name)).toEqual([...named, "Fixture Even 480 (firmware FX03)"]);
+    expect(plainName(others[0])).toBe("Fixture Even 480 (firmware FX03)");
+  });
+
+  test("every drive is listed once, with consistency runs or without", () => {
+    const run = runOf({ ...SHAPES[0], length: 60 }, 1);
+    const other = { ...run, test: "corners", run_id: "corners" };
+    const lone = { ...other, run_id: "lone", target: { ...run.target, name: "Lone" } };
+    const listed = (views: (typeof run)[]) => libraryOf(reportOf(views)).listed.map(({ name }) => name);
+    expect(listed([lone, other, run])).toEqual(["Fixture Even 480", "Lone"]);
+    expect(listed([lone, other])).toEqual(["Lone", "Fixture Even 480"]);
+  });
+
   test("null in a column is unknown, not zero", () => {
     const stalled = byVariant("Fixture Stalling 240", "default");
     const second = stalled.columns.iops.indexOf(0);

@@ -12,7 +12,7 @@ struct Mistake {
 
 const DRIVE: &str = "sim:sandisk-extreme-ii-480gb?scale=1/64";
 
-const MISTAKES: [Mistake; 39] = [
+const MISTAKES: [Mistake; 40] = [
     Mistake {
         args: &["run", "power", DRIVE, "--meter", "ina219"],
         names: "ina219",
@@ -200,9 +200,14 @@ const MISTAKES: [Mistake; 39] = [
         fix: &["leave --stream away"],
     },
     Mistake {
-        args: &["trace", "import", "work.csv", "-o", "work.csv"],
-        names: "-o work.csv",
-        fix: &["another name"],
+        args: &["review", "null:", "--quick"],
+        names: "`null:` is no drive to review",
+        fix: &["ssdlab selftest"],
+    },
+    Mistake {
+        args: &["review", "file:disk?size=64MiB", "--quick", "--only", "power"],
+        names: "every test of it was left out: file:disk?size=64MiB: power:",
+        fix: &["give --meter"],
     },
 ];
 

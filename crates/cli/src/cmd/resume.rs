@@ -36,7 +36,8 @@ pub fn run(args: ResumeArgs) -> anyhow::Result<u8> {
         first.get_or_insert(said);
         let earlier = newest(&library, named.run(), &command)
             .or_else(|| (named.run().command == command).then(|| named.clone()));
-        tasks.push((job, Origin { command, invocation: invocation.clone(), earlier }));
+        let left_out = named.run().left_out.clone();
+        tasks.push((job, Origin { command, invocation: invocation.clone(), earlier, left_out }));
     }
     let Some(mut said) = first else {
         return Err(RunError::Usage(format!("{} names no command", dir.display())).into());

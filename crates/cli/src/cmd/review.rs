@@ -8,18 +8,19 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::{Bytes, Nanos};
-use io::TargetSpec;
 use io::meter::MeterSpec;
-use result::report::{Page, build};
+use io::{IoError, TargetSpec};
+use result::report::{Page, Report, build};
 use result::schema::{Run, RunStatus, VerdictOutcome};
 use result::store::{self, RunDir};
-use run::{SpanRequest, Test};
+use run::{RunError, SpanRequest, Test};
 
 use crate::args::{CommonArgs, Format, ReviewArgs, RunArgs, TestSetting};
 use crate::cmd::plan::{self, Cost};
-use crate::cmd::run::{Job, exit_code, one, repeat_command};
+use crate::cmd::run::{Job, Origin, exit_code, one_of, repeat_command};
 use crate::cmd::{report, restore};
 use crate::failure::{EXIT_DONE, EXIT_VERDICT, Failure};
+use crate::inputs::Inputs;
 use crate::output_file::OutputFile;
 use crate::ui::out::{data, talk};
 use crate::ui::progress::Progress;
@@ -88,11 +89,13 @@ struct Part {
 }
 
 pub fn run(args: &ReviewArgs) -> anyhow::Result<u8> {
-    let (parts, skipped) = parts(args)?;
+    let (parts, mut left_out) = parts(args)?;
+    refuse_empty(&parts, &left_out)?;
+    let inputs = inputs(args)?;
     // Before hours are spent on what it shows.
     let page = report::load_page(args.web.as_deref())?;
-    OutputFile::check(&args.output)?;
-    announce(args, &parts, &skipped);
+    OutputFile::check(&args.output, &inputs)?;
+    announce(args, &parts, &left_out);
     restore::before_a_run();
     let interrupted = stop::button()?;
     let progress = Progress::new(args.drive.quiet);
@@ -102,17 +105,21 @@ pub fn run(args: &ReviewArgs) -> anyhow::Result<u8> {
         if interrupted.load(Ordering::Relaxed) {
             break;
         }
-        match carry_out(args, part, &interrupted, &progress) {
+        match carry_out(args, part, &left_out, &interrupted, &progress) {
             Ok((dir, run, failure)) => {
                 failures.extend(failure.map(|error| Failure::from_error(&error)));
                 runs.push((dir, run));
             }
-            Err(error) => failures.push(Failure::from_error(&error)),
+            Err(error) => {
+                let failure = Failure::from_error(&error);
+                left_out.push(without(&part.job.spec, part.args.test.test, &failure.message));
+                failures.push(failure);
+            }
         }
     }
     progress.finish();
-    let report = write_page(args, &page, &runs, &mut failures);
-    print(args, &runs, &skipped, &failures, report.as_deref());
+    let report = write_page(args, &inputs, &page, (&runs, &left_out), &mut failures);
+    print(args, &runs, &left_out, &failures, report.as_deref());
     let says_no = |run: &Run| {
         run.verdict.as_ref().is_some_and(|verdict| verdict.outcome == VerdictOutcome::Fail)
     };
@@ -123,9 +130,10 @@ pub fn run(args: &ReviewArgs) -> anyhow::Result<u8> {
 
 /// Everything to do, planned against each target, and what cannot be done there with the reason.
 fn parts(args: &ReviewArgs) -> anyhow::Result<(Vec<Part>, Vec<String>)> {
-    let (mut parts, mut skipped) = (Vec::new(), Vec::new());
+    let (mut parts, mut left_out) = (Vec::new(), Vec::new());
     for text in &args.targets {
         let spec: TargetSpec = text.parse()?;
+        refuse_null(&spec)?;
         target::check_engine(&spec, &args.drive.engine)?;
         target::check_memory(&spec)?;
         let described = plan::describe(&spec)?;
@@ -157,11 +165,45 @@ fn parts(args: &ReviewArgs) -> anyhow::Result<(Vec<Part>, Vec<String>)> {
                     let capacity_bytes = described.identity.capacity_bytes;
                     parts.push(Part { args: run_args, job, cost, capacity_bytes });
                 }
-                Err(error) => skipped.push(format!("{text}: {}: {error}", test.name())),
+                Err(error) => left_out.push(without(&spec, test, &error.to_string())),
             }
         }
     }
-    Ok((parts, skipped))
+    Ok((parts, left_out))
+}
+
+/// A test that is left out, as a sentence.
+fn without(spec: &TargetSpec, test: Test, reason: &str) -> String {
+    format!("{spec}: {}: {reason}", test.name())
+}
+
+/// What the null target "keeps" says nothing about any drive.
+fn refuse_null(spec: &TargetSpec) -> Result<(), RunError> {
+    if !matches!(spec, TargetSpec::Null { .. }) {
+        return Ok(());
+    }
+    Err(RunError::Usage(format!(
+        "`{spec}` is no drive to review: it does nothing, at once; `ssdlab selftest` measures what the harness itself \
+         costs, and `ssdlab run TEST {spec}` does a single test"
+    )))
+}
+
+/// A review without a run would be a page without a figure.
+fn refuse_empty(parts: &[Part], left_out: &[String]) -> Result<(), RunError> {
+    if !parts.is_empty() {
+        return Ok(());
+    }
+    let reasons = left_out.join("; ");
+    Err(RunError::Usage(format!(
+        "nothing is left of this review; every test of it was left out: {reasons}"
+    )))
+}
+
+/// What the page must not take the place of.
+fn inputs(args: &ReviewArgs) -> Result<Inputs, IoError> {
+    let inputs = Inputs::default().library(&args.common.library).page(args.web.as_deref());
+    let add = |inputs: Inputs, text: &String| Ok(inputs.target(&text.parse()?));
+    args.targets.iter().try_fold(inputs, add)
 }
 
 /// A test that this form does not hold, or a parameter that its test does not have, must not be left out
@@ -173,7 +215,7 @@ fn refuse_unknown(args: &ReviewArgs, entries: &[Entry]) -> anyhow::Result<()> {
             let mut names: Vec<_> = entries.iter().map(|(known, ..)| known.name()).collect();
             names.dedup();
             let (name, names) = (test.name(), names.join(", "));
-            return Err(run::RunError::Usage(format!(
+            return Err(RunError::Usage(format!(
                 "this form of the review has no test `{name}`; it has {names}"
             ))
             .into());
@@ -183,7 +225,7 @@ fn refuse_unknown(args: &ReviewArgs, entries: &[Entry]) -> anyhow::Result<()> {
         let TestSetting(test, key, value) = setting;
         if !args.only.is_empty() && !args.only.contains(test) {
             let name = test.name();
-            return Err(run::RunError::Usage(format!(
+            return Err(RunError::Usage(format!(
                 "`--set {name}.{key}={value}` is for a test that --only leaves out; add {name} to --only, or leave the \
                  setting away"
             ))
@@ -230,7 +272,7 @@ fn run_args(args: &ReviewArgs, test: Test, settings: &str, meter: Option<MeterSp
 }
 
 /// Says on stderr what is to come, before anything is touched.
-fn announce(args: &ReviewArgs, parts: &[Part], skipped: &[String]) {
+fn announce(args: &ReviewArgs, parts: &[Part], left_out: &[String]) {
     if args.drive.quiet {
         return;
     }
@@ -254,7 +296,7 @@ fn announce(args: &ReviewArgs, parts: &[Part], skipped: &[String]) {
         time(true),
         bytes(written)
     );
-    skipped.iter().for_each(|reason| talk!("left out: {reason}"));
+    left_out.iter().for_each(|reason| talk!("left out: {reason}"));
 }
 
 type Carried = (PathBuf, Run, Option<anyhow::Error>);
@@ -263,6 +305,7 @@ type Carried = (PathBuf, Run, Option<anyhow::Error>);
 fn carry_out(
     args: &ReviewArgs,
     part: &Part,
+    left_out: &[String],
     interrupted: &AtomicBool,
     progress: &Progress,
 ) -> anyhow::Result<Carried> {
@@ -272,7 +315,8 @@ fn carry_out(
     {
         return Ok((dir.path().to_owned(), dir.run().clone(), None));
     }
-    let outcome = one(&part.args, &part.job, interrupted, progress)?;
+    let origin = Origin { left_out: left_out.to_owned(), ..Origin::of(command) };
+    let outcome = one_of(&part.args, &(part.job.clone(), origin), interrupted, progress)?;
     Ok((outcome.dir, outcome.run, outcome.failure.map(anyhow::Error::from)))
 }
 
@@ -288,13 +332,16 @@ fn completed(args: &ReviewArgs, command: &str) -> Option<RunDir> {
 /// Writes the page; a page that cannot be made does not take the runs with it.
 fn write_page(
     args: &ReviewArgs,
+    inputs: &Inputs,
     page: &Page,
-    runs: &[(PathBuf, Run)],
+    (runs, left_out): (&[(PathBuf, Run)], &[String]),
     failures: &mut Vec<Failure>,
 ) -> Option<String> {
     let make = || -> anyhow::Result<String> {
         let dirs = runs.iter().map(|(dir, _)| RunDir::open(dir)).collect::<Result<Vec<_>, _>>()?;
-        report::write_page(&args.output, page, &build(&args.title, &dirs)?)
+        // The runs know what was left out before they began, not what failed to begin since.
+        let document = Report { left_out: left_out.to_owned(), ..build(&args.title, &dirs)? };
+        report::write_page(&args.output, inputs, page, &document)
     };
     if runs.is_empty() {
         return None;
@@ -305,7 +352,7 @@ fn write_page(
 fn print(
     args: &ReviewArgs,
     runs: &[(PathBuf, Run)],
-    skipped: &[String],
+    left_out: &[String],
     failures: &[Failure],
     report: Option<&str>,
 ) {
@@ -314,7 +361,7 @@ fn print(
         let dirs: Vec<_> = runs.iter().map(|(dir, _)| dir).collect();
         let verdicts: Vec<_> = runs.iter().filter_map(|(_, run)| run.verdict.as_ref()).collect();
         let document = serde_json::json!({
-            "run_dirs": dirs, "report": report, "verdicts": verdicts, "left_out": skipped,
+            "run_dirs": dirs, "report": report, "verdicts": verdicts, "left_out": left_out,
             "error": failures.first(), "errors": failures,
         });
         data!("{document}");
@@ -327,6 +374,7 @@ fn print(
         verdict.chain(findings).for_each(|text| data!("  - {text}"));
         data!("  {}", dir.display());
     }
+    left_out.iter().for_each(|reason| data!("left out: {reason}"));
     report.iter().for_each(|path| data!("{path}"));
 }
 

@@ -8,6 +8,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use io::shell::quoted;
 use io::{OpenOptions, Target, TargetSpec};
 use result::schema::{Invocation, RunStatus, VerdictOutcome};
 use result::store::RunDir;
@@ -39,6 +40,8 @@ pub struct Origin {
     pub invocation: Option<Invocation>,
     /// The run that it continues; a complete one stands for it.
     pub earlier: Option<RunDir>,
+    /// What the review that it is part of leaves out.
+    pub left_out: Vec<String>,
 }
 
 /// What became of it.
@@ -49,7 +52,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<u8> {
     let commands: Vec<_> = jobs.iter().map(|job| repeat_command(args, job)).collect();
     let id = format!("{:x}-{:x}", unix_ns(), std::process::id());
     let invocation = Some(Invocation { id, commands: commands.clone() });
-    let origin = |command| Origin { command, invocation: invocation.clone(), earlier: None };
+    let origin = |command| Origin { invocation: invocation.clone(), ..Origin::of(command) };
     let tasks: Vec<_> = jobs.into_iter().zip(commands.into_iter().map(origin)).collect();
     carry_out(args, &tasks)
 }
@@ -142,15 +145,21 @@ fn unix_ns() -> u64 {
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }
 
+impl Origin {
+    /// A run by itself, from its beginning.
+    pub fn of(command: String) -> Self {
+        Self { command, invocation: None, earlier: None, left_out: Vec::new() }
+    }
+}
+
 /// One run by itself.
 pub fn one(args: &RunArgs, job: &Job, interrupted: &AtomicBool, progress: &Progress) -> Done {
-    let command = repeat_command(args, job);
-    let origin = Origin { command, invocation: None, earlier: None };
+    let origin = Origin::of(repeat_command(args, job));
     one_of(args, &(job.clone(), origin), interrupted, progress)
 }
 
 /// One run from opening to the finished directory.
-fn one_of(
+pub fn one_of(
     args: &RunArgs,
     (job, origin): &(Job, Origin),
     interrupted: &AtomicBool,
@@ -176,6 +185,7 @@ fn one_of(
         resume: origin.earlier.clone(),
         environment: io::environment::environment(),
         warnings: opened.warnings(),
+        left_out: origin.left_out.clone(),
         workers: args.drive.engine.workers(),
         ..plan::request(&args.test, job.span)
     };
@@ -234,15 +244,7 @@ pub fn repeat_command(args: &RunArgs, job: &Job) -> String {
     if args.drive.erase_signatures {
         words.push("--erase-signatures".to_owned());
     }
-    words.iter().map(|word| shell_quoted(word)).collect::<Vec<_>>().join(" ")
-}
-
-fn shell_quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=%,+@".contains(c);
-    if !word.is_empty() && word.chars().all(plain) {
-        return word.to_owned();
-    }
-    format!("'{}'", word.replace('\'', r"'\''"))
+    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
 /// Prints what came out and finds the exit code: the first failure decides.
@@ -258,7 +260,10 @@ fn report(args: &RunArgs, done: Vec<Option<Done>>, interrupted: bool) -> anyhow:
                 outcomes.push(outcome);
             }
             Err(error) => {
-                if let Some(RunError::Rescued { rescued: dir, .. }) = error.downcast_ref() {
+                if let Some(
+                    RunError::Rescued { rescued: dir, .. } | RunError::NotRescued { kept: dir, .. },
+                ) = error.downcast_ref()
+                {
                     rescued.push(dir.clone());
                 }
                 failures.push(Failure::from_error(&error));

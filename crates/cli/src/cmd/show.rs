@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use io::shell::quoted_path;
 use result::schema::{Mark, MarkKind, Run, RunStatus, Table, TableColumn};
 use result::stats::difference::differences;
 use result::stats::findings::percent;
@@ -107,12 +108,14 @@ pub fn run(args: &ShowArgs) -> anyhow::Result<u8> {
 /// Prints one run: what, how it ended, figures, sentences.
 pub fn print_summary(run: &Run, dir: &Path) {
     let simulated = if run.target.kind == "simulated" { " (simulated)" } else { "" };
-    data!("{}{simulated}: {}, {}", run.target.name, run.test, variant(run));
+    let firmware = run.target.firmware.as_ref().map(|firmware| format!(", firmware {firmware}"));
+    let firmware = firmware.unwrap_or_default();
+    data!("{}{firmware}{simulated}: {}, {}", run.target.name, run.test, variant(run));
     if run.status != RunStatus::Complete {
         data!("  {}", status_words(run.status));
     }
     if matches!(run.status, RunStatus::Interrupted | RunStatus::Failed) {
-        data!("  to continue it: ssdlab run --resume {}", dir.display());
+        data!("  to continue it: ssdlab run --resume {}", quoted_path(dir));
     }
     if let Some(resumed) = &run.resumed {
         data!("  continues {}, {} of its phases kept", resumed.run_id, resumed.phases_kept);

@@ -112,6 +112,7 @@ mod tests {
             title: title.to_owned(),
             runs: Vec::new(),
             differences: Vec::new(),
+            left_out: Vec::new(),
         }
     }
 

@@ -34,7 +34,14 @@ const POWER_STATES: [&str; 4] = ["slumber", "idle", "sequential_write", "random_
 /// Where the rows of a run cannot be read, or contradict each other; the message names the file.
 pub fn build(title: &str, runs: &[RunDir]) -> Result<Report, ReportError> {
     runs.iter().try_for_each(RunDir::check)?;
+    let mut left_out = Vec::new();
+    for reason in runs.iter().flat_map(|dir| &dir.run().left_out) {
+        if !left_out.contains(reason) {
+            left_out.push(reason.clone());
+        }
+    }
     Ok(Report {
+        left_out,
         report_version: REPORT_VERSION,
         tool_version: concat!("ssdlab ", env!("CARGO_PKG_VERSION")).to_owned(),
         title: title.to_owned(),

@@ -136,12 +136,19 @@ pub fn differences(runs: &[&Run]) -> Vec<Difference> {
     pairs.filter_map(|(a, b)| difference(a, b, runs)).collect()
 }
 
-/// The name of a run that tells it from all others of its test: its drive, the spare area where there are several,
-/// and the run itself where that is not enough.
+/// The name of a run that tells it from all others of its test: its drive, the firmware and the spare area where there
+/// are several, and the run itself where that is not enough.
 fn name(run: &Run, runs: &[&Run]) -> String {
     let rivals = || runs.iter().filter(|other| other.test == run.test);
     let has_spare = rivals().any(|other| other.span.variant != run.span.variant);
-    let named = if has_spare { name_with_spare } else { drive_name };
+    let has_firmware = rivals()
+        .filter(|other| other.target.name == run.target.name)
+        .any(|other| other.target.firmware != run.target.firmware);
+    let named = |run: &Run| {
+        let part = used_part(&run.span).unwrap_or_else(|| "as it comes".to_owned());
+        let part = if has_spare { format!(" {part}") } else { String::new() };
+        drive_name(run, has_firmware) + &part
+    };
     let name = named(run);
     if rivals().filter(|other| named(other) == name).count() > 1 {
         return format!("{name} ({})", run.run_id);
@@ -149,12 +156,13 @@ fn name(run: &Run, runs: &[&Run]) -> String {
     name
 }
 
-fn drive_name(run: &Run) -> String {
-    let simulated = if run.target.kind == "simulated" { " (simulated)" } else { "" };
-    format!("{}{simulated}", run.target.name)
-}
-
-fn name_with_spare(run: &Run) -> String {
-    let part = used_part(&run.span);
-    format!("{} {}", drive_name(run), part.as_deref().unwrap_or("as it comes"))
+fn drive_name(run: &Run, has_firmware: bool) -> String {
+    let simulated = (run.target.kind == "simulated").then(|| "simulated".to_owned());
+    let firmware = run.target.firmware.as_ref().filter(|_| has_firmware);
+    let firmware = firmware.map(|firmware| format!("firmware {firmware}"));
+    let marks: Vec<_> = simulated.into_iter().chain(firmware).collect();
+    if marks.is_empty() {
+        return run.target.name.clone();
+    }
+    format!("{} ({})", run.target.name, marks.join(", "))
 }

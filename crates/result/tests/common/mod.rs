@@ -56,6 +56,7 @@ pub(crate) fn run_named(run_id: &str) -> Run {
         tables: Vec::new(),
         findings: Vec::new(),
         warnings: Vec::new(),
+        left_out: Vec::new(),
     }
 }
 
