@@ -180,6 +180,13 @@ impl Site<'_> {
         steps::fill(name, span_bytes, self.fill_depth())
     }
 
+    /// A step after a purge and a fill of the first `span_bytes`: steps whose figures are compared begin alike,
+    /// whatever the steps before them wrote.
+    #[must_use]
+    pub fn from_filled(&self, span_bytes: u64, step: PhaseSpec) -> [PhaseSpec; 3] {
+        [steps::purge(), self.fill("prepare", span_bytes), step]
+    }
+
     /// Commands that a fill keeps outstanding: nobody measures it, so it may be as fast as the target takes.
     #[must_use]
     pub fn fill_depth(&self) -> u32 {

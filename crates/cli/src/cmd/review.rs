@@ -58,7 +58,7 @@ const QUICK: &[Entry] = &[
     (Test::Sweep, "sweep_span=64MiB", None),
     (Test::Linear, "", None),
     (Test::Latency, "time=5s random_span=1GiB", None),
-    (Test::QdSweep, "time=3s random_span=1GiB", None),
+    (Test::QdSweep, "time=3s random_span=1GiB write_bytes=256MiB", None),
     (Test::Mixed, "time=5s random_span=1GiB read_percents=100,65,35,0", None),
     (Test::Pslc, "write_bytes=4GiB burst_bytes=1GiB pauses=5s", None),
     (Test::Power, "settle=5s rest=10s time=20s random_span=1GiB", None),

@@ -32,7 +32,9 @@ impl Session {
         if method == Some(PurgeMethod::Overwrite.name()) {
             let warning =
                 "the drive was only overwritten, not purged: it does not start in its fresh state";
-            self.warn(warning.to_owned());
+            if !self.warnings.iter().any(|known| known == warning) {
+                self.warn(warning.to_owned());
+            }
         }
     }
 }

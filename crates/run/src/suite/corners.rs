@@ -3,7 +3,7 @@
 //! Method (suite reference, section 3): 4 KiB random commands within 8 GiB at QD 3 for three minutes,
 //! writes once with random and once with repeating data, and both again at QD 32; then 128 KiB
 //! sequential commands at QD 1 over the whole span for one minute. Ours: random reads at QD 32; a purge and a
-//! sequential fill of the 8 GiB before the random steps; a purge before the sequential write, and a
+//! sequential fill of the 8 GiB before the random reads and before each step of random writes; a purge before the sequential write, and a
 //! fill of the whole span before the sequential read, so that no step reads what was never written.
 //! How to read it: MB/s over the entire time of a step. A desktop is served by 50 MB/s of random
 //! writes; a large gap between the two kinds of data means a compressing controller.
@@ -12,7 +12,7 @@ use base::{Data, OpKind};
 use load::{Order, Workload};
 
 use super::rates::{self, Named};
-use super::{Definition, Figures, Measured, Procedure, Site, Step, steps};
+use super::{Definition, Figures, Measured, Procedure, Site, steps};
 use crate::error::RunError;
 use crate::params::{Param, Params};
 
@@ -66,30 +66,31 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     let fill: bool = params.get("fill")?;
     let random = |name, kind, depth, data| {
         let workload = Workload::new(kind, Order::Uniform, 4096, depth, random_span);
-        Step::from(steps::for_time(name, Workload { data, ..workload }, time))
+        steps::for_time(name, Workload { data, ..workload }, time)
     };
     let sequential = |name, kind| {
         let block = steps::LINEAR_BLOCK_BYTES;
         let workload = Workload::new(kind, Order::Sequential, block, 1, site.span_bytes);
-        Step::from(steps::for_time(name, workload, sequential_time))
+        steps::for_time(name, workload, sequential_time)
     };
     let (read, write) = (OpKind::Read, OpKind::Write);
-    let mut list = vec![
-        steps::purge().into(),
-        site.fill("prepare", random_span).into(),
-        random("random_read", read, depth, Data::Incompressible),
-        random("random_read_deep", read, deep, Data::Incompressible),
-        random("random_write", write, depth, Data::Incompressible),
-        random("random_write_repeating", write, depth, Data::Repeating),
-        random("random_write_deep", write, deep, Data::Incompressible),
-        random("random_write_deep_repeating", write, deep, Data::Repeating),
-        steps::purge().into(),
-        sequential("sequential_write", write),
-    ];
-    if fill {
-        list.push(site.fill("fill", site.span_bytes).into());
+    let mut phases = site
+        .from_filled(random_span, random("random_read", read, depth, Data::Incompressible))
+        .to_vec();
+    phases.push(random("random_read_deep", read, deep, Data::Incompressible));
+    for (name, depth, data) in [
+        ("random_write", depth, Data::Incompressible),
+        ("random_write_repeating", depth, Data::Repeating),
+        ("random_write_deep", deep, Data::Incompressible),
+        ("random_write_deep_repeating", deep, Data::Repeating),
+    ] {
+        phases.extend(site.from_filled(random_span, random(name, write, depth, data)));
     }
-    list.push(sequential("sequential_read", read));
+    phases.extend([steps::purge(), sequential("sequential_write", write)]);
+    if fill {
+        phases.push(site.fill("fill", site.span_bytes));
+    }
+    phases.push(sequential("sequential_read", read));
     let config = steps::config([
         ("time_s", steps::seconds(time)),
         ("sequential_time_s", steps::seconds(sequential_time)),
@@ -98,7 +99,7 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
         ("deep_queue_depth", deep.into()),
         ("fill", fill.into()),
     ]);
-    Ok(Procedure { config, steps: list, notes })
+    Ok(Procedure { config, steps: phases.into_iter().map(Into::into).collect(), notes })
 }
 
 fn figures(measured: &Measured<'_>) -> Figures {

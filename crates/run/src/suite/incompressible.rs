@@ -4,8 +4,8 @@
 //! reads and writes at QD 1 and with 64 outstanding; access time as the mean latency of 4 KiB reads at
 //! QD 1 over the whole span and of 512 B writes within 1 GiB. Ours: a unit of 16 MiB is sixteen
 //! commands of 1 MiB, as a block layer would split it; where a target takes fewer than 64 commands,
-//! its own limit; 30 s for each random step; a purge first, and a fill of the whole span before the
-//! access time of reads. How to read it: compare with `corners`, whose repeating data may look
+//! its own limit; 30 s for each random step; a purge first, a purge and a fill of the 1 GiB before each step of
+//! random writes, and a fill of the whole span before the access time of reads. How to read it: compare with `corners`, whose repeating data may look
 //! better on a compressing controller.
 
 use std::collections::BTreeMap;
@@ -74,12 +74,13 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
         steps::to_its_end("sequential_write", unit(write)),
         steps::to_its_end("sequential_read", unit(read)),
         random("read", read, 4096, 1, small),
-        random("write", write, 4096, 1, small),
         random("read_deep", read, 4096, deep, small),
-        random("write_deep", write, 4096, deep, small),
     ];
+    let from_filled = |step| site.from_filled(small, step);
+    phases.extend(from_filled(random("write", write, 4096, 1, small)));
+    phases.extend(from_filled(random("write_deep", write, 4096, deep, small)));
     if site.limits.logical_block_bytes <= SECTOR_BYTES {
-        phases.push(random("access_write", write, SECTOR_BYTES, 1, small));
+        phases.extend(from_filled(random("access_write", write, SECTOR_BYTES, 1, small)));
     } else {
         notes.push(site.too_small(SECTOR_BYTES));
     }

@@ -1,7 +1,7 @@
 //! Latency of one command at a time: what does a waiting person wait for?
 //!
 //! Method (ours): 4 KiB random reads, then random writes, then sequential writes of 4 KiB, at QD 1 within
-//! 8 GiB that were written sequentially, 60 s each. How to read it: with one command outstanding IOPS
+//! 8 GiB, 60 s each, each on a purged drive on which they were written sequentially. How to read it: with one command outstanding IOPS
 //! are only the inverse of the mean latency; the percentiles show what the mean hides. With a rate
 //! (`--set rate=1000`) commands do not wait for the one before, and latencies count from when each was due.
 
@@ -53,10 +53,11 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     let block = params.block_bytes("block")?;
     let pacing: Pacing = params.get("rate")?;
     let depth = queue_depth(params, site, pacing)?;
-    let mut phases = vec![steps::purge(), site.fill("prepare", span)];
+    let mut phases = Vec::new();
     for (name, kind, order, _) in STEPS {
         let workload = Workload::new(kind, order, block, depth, span);
-        phases.push(steps::for_time(name, Workload { pacing, ..workload }, time));
+        let step = steps::for_time(name, Workload { pacing, ..workload }, time);
+        phases.extend(site.from_filled(span, step));
     }
     let config = steps::config([
         ("time_s", steps::seconds(time)),

@@ -1,7 +1,7 @@
 //! Reads and writes at the same time: what do writes do to reads?
 //!
-//! Method (ours, after later suites): 4 KiB random commands at QD 32 within 16 GiB that were written
-//! sequentially, with 100% reads, 90% and so on down to 0%, 30 s each. How to read it: on a bathtub curve
+//! Method (ours, after later suites): 4 KiB random commands at QD 32 within 16 GiB, with 100% reads, 90% and so on
+//! down to 0%, 30 s each, each on a purged drive on which the 16 GiB were written sequentially. How to read it: on a bathtub curve
 //! (high at both ends, low between) reads wait behind programs and erases of the writes. With a rate
 //! (`--set rate=1000`) IOPS are those asked for as long as the drive keeps up, and the percentiles say what
 //! the demand feels.
@@ -62,11 +62,12 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     let percents: Vec<u8> = params.list("read_percents")?;
     let (trims, flushes): (u8, u8) = (params.get("trim_percent")?, params.get("flush_percent")?);
     let data = steps::data(params, "data")?;
-    let mut phases = vec![steps::purge(), site.fill("prepare", span)];
+    let mut phases = Vec::new();
     for &percent in &percents {
         let workload = Workload::new(OpKind::Write, Order::Uniform, block, depth, span);
         let workload = Workload { mix: mix(percent, trims, flushes), data, pacing, ..workload };
-        phases.push(steps::for_time(&format!("read{percent}"), workload, time));
+        let step = steps::for_time(&format!("read{percent}"), workload, time);
+        phases.extend(site.from_filled(span, step));
     }
     let config = steps::config([
         ("time_s", steps::seconds(time)),

@@ -1,9 +1,10 @@
 //! Queue depth: how much does the drive gain from more commands at a time, and what does it cost?
 //!
 //! Method (ours; readers asked for more than QD 32): 4 KiB random reads, then writes, within 8 GiB that
-//! were written sequentially, at QD 1, 2, 4 … 256, 10 s each. How to read it: IOPS rise while dies are
-//! idle and flatten when all are busy; from there on only the latency rises. Depths above what a
-//! target takes at a time are reported as not supported.
+//! were written sequentially, at QD 1, 2, 4 … 256; reads for 10 s each. Writes change the drive: at each depth they
+//! begin on a purged and filled drive and move as many bytes as at any other, so that no depth has more of the fresh
+//! spare area than another. How to read it: IOPS rise while dies are idle and flatten when all are busy; from there
+//! on only the latency rises. Depths above what a target takes at a time are reported as not supported.
 
 use base::OpKind;
 use load::{Order, Workload};
@@ -20,7 +21,8 @@ pub const DEFINITION: Definition = Definition {
     question: "how much does the drive gain from more commands at a time?",
     writes: true,
     params: &[
-        Param { name: "time", default: "10s", help: "length of each step" },
+        Param { name: "time", default: "10s", help: "length of each step of reads" },
+        Param { name: "write_bytes", default: "1GiB", help: "written in each step of writes" },
         Param { name: "random_span", default: "8GiB", help: "span of the commands, from LBA 0" },
         Param { name: "block", default: "4KiB", help: "size and alignment of the commands" },
         Param {
@@ -48,16 +50,24 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     let depths: Vec<u32> = params.list("queue_depths")?;
     let (possible, too_deep) = site.depths(params, "queue_depths")?;
     notes.extend(too_deep);
+    let (write_bytes, fewer) = site.region(params, "write_bytes")?;
+    notes.extend(fewer);
+    let random =
+        |kind, depth| Workload { data, ..Workload::new(kind, Order::Uniform, block, depth, span) };
     let mut phases = vec![steps::purge(), site.fill("prepare", span)];
-    for kind in KINDS {
-        for &depth in &possible {
-            let workload = Workload::new(kind, Order::Uniform, block, depth, span);
-            let workload = Workload { data, ..workload };
-            phases.push(steps::for_time(&step(kind, depth.into()), workload, time));
-        }
+    for &depth in &possible {
+        let name = step(OpKind::Read, depth.into());
+        phases.push(steps::for_time(&name, random(OpKind::Read, depth), time));
+    }
+    for &depth in &possible {
+        let writes = random(OpKind::Write, depth);
+        let writes = Workload { limit_bytes: Some(write_bytes), ..writes };
+        let name = step(OpKind::Write, depth.into());
+        phases.extend(site.from_filled(span, steps::to_its_end(&name, writes)));
     }
     let config = steps::config([
         ("time_s", steps::seconds(time)),
+        ("write_bytes", write_bytes.into()),
         ("random_span_bytes", span.into()),
         ("block_bytes", block.into()),
         ("queue_depths", depths.into()),

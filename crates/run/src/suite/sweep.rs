@@ -1,7 +1,7 @@
 //! Transfer sizes, ATTO style: how large must a transfer be for full speed?
 //!
 //! Method (suite reference, section 5): powers of two from 0.5 KiB to 8 MiB, sequential, QD 4, within
-//! 256 MiB, written and then read once for each size; repeating data unless `data` says otherwise. The length
+//! 256 MiB, written and then read once for each size, on a purged drive on which they were written before; repeating data unless `data` says otherwise. The length
 //! is ours: each size moves the whole 256 MiB once. How to read it: two curves that rise with the
 //! size and flatten at the speed of the link; the knee shows the cost of a command. Sizes below the
 //! logical block or above the longest command of a target are reported as not supported.
@@ -46,7 +46,7 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     let depth = params.queue_depth("queue_depth")?;
     let data = steps::data(params, "data")?;
     let (smallest, largest) = (site.limits.logical_block_bytes, site.limits.transfer_bytes_max);
-    let mut phases = vec![steps::purge(), site.fill("prepare", span)];
+    let mut phases = Vec::new();
     for block in sizes() {
         if block < smallest {
             notes.push(site.too_small(block));
@@ -61,11 +61,13 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
             ));
             continue;
         }
-        for kind in [OpKind::Write, OpKind::Read] {
+        let once = |kind| {
             let workload = Workload::new(kind, Order::Sequential, block, depth, span);
             let workload = Workload { data, limit_bytes: Some(span), ..workload };
-            phases.push(steps::to_its_end(&step(kind, block), workload));
-        }
+            steps::to_its_end(&step(kind, block), workload)
+        };
+        phases.extend(site.from_filled(span, once(OpKind::Write)));
+        phases.push(once(OpKind::Read));
     }
     let config = steps::config([
         ("sweep_span_bytes", span.into()),
