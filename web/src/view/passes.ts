@@ -22,9 +22,9 @@ export function roundTop(value: number): number {
   return power * (TOPS.find((step) => step * power >= value * (1 - 1e-9)) ?? 10);
 }
 
-/** `after_trim` as people write it. */
+/** `after_trim.r1` as people write it. */
 export function passName(phase: string): string {
-  return phase.replaceAll("_", " ");
+  return phase.replaceAll("_", " ").replace(/\.r(\d+)$/, ", round $1");
 }
 
 /** Whole numbers, but a slow zone is not one that stands still. */

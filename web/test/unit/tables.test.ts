@@ -36,6 +36,7 @@ describe("passes", () => {
   test("a sentence stands for the graph", () => {
     const pass = { phase: "after_trim", offset_bytes: [0, 1, 2], mb_per_s: [500, 400, 300] };
     expect(passName(pass.phase)).toBe("after trim");
+    expect(passName("after_trim.r1")).toBe("after trim, round 1");
     expect(passSentence(pass)).toBe("after trim: 383 MB/s on average, slowest zone 300.");
     const slow = { ...pass, mb_per_s: [500, 0.4, 0.4] };
     expect(passSentence(slow)).toBe("after trim: 0.60 MB/s on average, slowest zone 0.40.");

@@ -190,7 +190,7 @@ fn a_run_is_not_continued_on_a_device_of_another_size() {
     assert!(before == fs::read(backing).expect("what is on it"), "it was written to");
 }
 
-/// Whatever the verdict on so small and so busy a device: every step of the TRIM test is done on it.
+/// Every step of the TRIM test is done; what it says of a loop device is asked in `trim.rs`.
 #[test]
 fn a_review_runs_on_a_loop_device_from_purge_to_page() {
     let lab = Lab::new();
@@ -201,14 +201,15 @@ fn a_review_runs_on_a_loop_device_from_purge_to_page() {
     command.args(["--purge", "deallocate"]);
     command.arg("--library").arg(lab.library()).arg("--output").arg(&page);
     let answer = Answer::of(&mut command);
-    assert!(matches!(answer.code, Some(0 | 1)), "a verdict, but no failure:\n{}", answer.stderr);
+    answer.must_exit_with(0);
     let dirs = lab.run_dirs(&answer.document());
     assert_eq!(dirs.len(), 2, "trim and linear");
     let text = std::fs::read_to_string(dirs[0].join("run.json")).expect("run.json");
     let run: serde_json::Value = serde_json::from_str(&text).expect("JSON");
     let phases = run["phases"].as_array().expect("phases");
     let names: Vec<_> = phases.iter().filter_map(|phase| phase["name"].as_str()).collect();
-    assert_eq!(names.join(" "), "purge fresh torture tortured torture_2 trim after_trim");
+    let round = "torture_2.r1 tortured.r1 torture_3.r1 trim.r1 after_trim.r1 torture_4.r1 purge.r1 fresh.r1";
+    assert!(names.join(" ").starts_with(&format!("torture purge fresh {round}")), "{names:?}");
     assert!(phases.iter().all(|phase| phase["complete"] == true), "{phases:#?}");
     assert_eq!(run["purge"]["method"], "deallocate");
     assert_eq!(run["tables"][0]["conditions"]["purge"], "deallocate");

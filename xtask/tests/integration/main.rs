@@ -19,5 +19,6 @@ mod stall;
 mod stopped;
 mod suite;
 mod traces;
+mod trim;
 mod usage;
 mod verify;

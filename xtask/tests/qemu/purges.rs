@@ -69,8 +69,9 @@ fn a_trim_pass_runs_on_a_sata_drive() {
     let run = Record::of("trim.json").document();
     assert_eq!(run["status"], "complete", "{run:#}");
     let trims = run["phases"].as_array().expect("phases").iter();
-    let trims: Vec<_> = trims.filter(|phase| phase["name"] == "trim").collect();
-    assert!(trims.len() == 1 && trims[0]["complete"] == true, "{run:#}");
+    let trims = trims.filter(|phase| phase["what"].to_string().contains("(TRIM)"));
+    let complete: Vec<_> = trims.map(|phase| phase["complete"] == true).collect();
+    assert!(complete.len() >= 4 && complete.iter().all(|complete| *complete), "{run:#}");
 }
 
 #[test]

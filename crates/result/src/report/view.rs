@@ -84,11 +84,14 @@ fn view(dir: &RunDir) -> Result<RunView, ReportError> {
     })
 }
 
-/// The phases that have a row for each zone.
+/// The phases that have a row for each zone; of rounds the first, whose passes stand for the others.
 fn passes(dir: &RunDir) -> Result<Vec<Pass>, ReportError> {
     let mut passes = Vec::new();
     for (index, phase) in dir.run().phases.iter().enumerate().filter(|(_, phase)| phase.ios > 0) {
-        if phase.name == GRAPHED_PHASE || !ZONED_TESTS.contains(&dir.run().test.as_str()) {
+        if phase.name == GRAPHED_PHASE
+            || is_repeat(&phase.name)
+            || !ZONED_TESTS.contains(&dir.run().test.as_str())
+        {
             continue;
         }
         let rows = dir.rows(index)?;
@@ -100,6 +103,12 @@ fn passes(dir: &RunDir) -> Result<Vec<Pass>, ReportError> {
         }
     }
     Ok(passes)
+}
+
+/// Whether a phase is of the second round or a later one.
+fn is_repeat(phase: &str) -> bool {
+    let round = phase.rsplit_once(".r").and_then(|(_, round)| round.parse::<u32>().ok());
+    round.is_some_and(|round| round > 1)
 }
 
 /// The states of the power test, those without a reading left out.

@@ -6,7 +6,7 @@ use result::schema::TableRow;
 use result::stats::mixture::{Mixture, Rate};
 use result::stats::summary::{Summary, quantile};
 
-use super::{Figures, Measured, rates};
+use super::{Figures, Measured, Part, rates};
 
 /// What a pass says about the zones of a device, in decimal megabytes per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,7 +24,11 @@ pub(super) struct Pass {
 impl Pass {
     /// The figures of a phase that ran to its end.
     pub(super) fn of(measured: &Measured<'_>, phase: &str) -> Option<Self> {
-        let part = measured.complete(phase)?;
+        Self::of_part(&measured.complete(phase)?)
+    }
+
+    /// The figures of a pass; `None` where it measured nothing.
+    pub(super) fn of_part(part: &Part<'_>) -> Option<Self> {
         let zones = part.row_mb_per_s();
         let Summary { min, max, .. } = Summary::of(&zones)?;
         Some(Self { mean: part.mb_per_s()?, min, p5: quantile(&zones, 0.05)?, max })
