@@ -25,6 +25,7 @@ use result::store::{RunDir, RunWriter, StoreError, preflight};
 
 pub use self::plan::{Plan, plan};
 use self::resume::Continuation;
+pub use self::resume::check_continuation;
 use crate::error::RunError;
 use crate::event::{Event, Length};
 use crate::lanes::{self, Workers};

@@ -42,10 +42,8 @@ impl Continuation {
         identity: &Identity,
     ) -> Result<Self, RunError> {
         let Some(earlier) = &request.resume else { return Ok(Self::default()) };
+        check_continuation(request, plan, identity)?;
         let run = earlier.run();
-        refuse_unless_over(run)?;
-        refuse_other_target(run, identity)?;
-        refuse_other_request(run, request, plan)?;
         let keeps_data = identity.kind == TargetKind::Block;
         let point = Point::find(&plan.procedure.steps, &run.phases, keeps_data);
         let kept = run.phases.iter().take(point.phases).enumerate();
@@ -63,6 +61,23 @@ impl Continuation {
             kept,
         })
     }
+}
+
+/// Makes sure that the run that a request wants to continue can be continued on this target, before
+/// anything is done. A request that continues none always can.
+///
+/// # Errors
+/// [`IoError::Refused`] where it is another target or the run goes on still; [`RunError::Usage`] where it is
+/// another test or another version of ssdlab.
+pub fn check_continuation(
+    request: &Request,
+    plan: &Plan,
+    identity: &Identity,
+) -> Result<(), RunError> {
+    let Some(earlier) = &request.resume else { return Ok(()) };
+    refuse_unless_over(earlier.run())?;
+    refuse_other_target(earlier.run(), identity)?;
+    refuse_other_request(earlier.run(), request, plan)
 }
 
 impl Session {
@@ -265,6 +280,10 @@ fn refuse_other_target(run: &Run, identity: &Identity) -> Result<(), RunError> {
         ("firmware", or_none(&then.firmware), or_none(&now.firmware)),
         ("size in bytes", then.capacity_bytes.to_string(), now.capacity_bytes.to_string()),
     ];
+    // All namespaces of a drive have its serial number.
+    if let (Some(then), Some(now)) = (then.details.get("wwid"), now.details.get("wwid")) {
+        pairs.push(("world-wide name", then.clone(), now.clone()));
+    }
     if identity.kind == TargetKind::Simulated {
         pairs.push(("model", then.spec.clone(), now.spec));
         pairs.push(("model's values", format!("{:?}", then.details), format!("{:?}", now.details)));

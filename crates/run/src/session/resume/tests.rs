@@ -3,8 +3,10 @@
 use base::{Data, Nanos, OpKind};
 use load::{Order, Workload};
 
+use io::Target;
+
 use super::*;
-use crate::suite::steps;
+use crate::suite::{Test, steps};
 
 const SPAN_BYTES: u64 = 1 << 30;
 
@@ -94,4 +96,23 @@ fn the_sentence_says_what_is_kept_and_what_is_done_again() {
     let again = what("purge fill read write!");
     assert!(again.starts_with("none of its phases is kept; "), "{again}");
     assert!(again.ends_with("done again from `purge` on, including purge, fill, read"), "{again}");
+}
+
+/// All namespaces of a drive have its serial number.
+#[test]
+fn another_namespace_of_the_same_drive_is_another_target() {
+    let identity = |wwid: Option<&str>| {
+        let mut identity = io::engine::null::NullTarget::new(SPAN_BYTES).identity();
+        identity.details.extend(wwid.map(|wwid| ("wwid".to_owned(), wwid.to_owned())));
+        identity
+    };
+    let request = Request::new(Test::Latency, "library".into());
+    let limits = io::engine::null::NullTarget::new(SPAN_BYTES).limits();
+    let plan = super::super::plan(&request, &identity(None), &limits).unwrap();
+    let run = super::super::new_run(&request, &plan, &identity(Some("eui.1")), 0);
+    for same in [None, Some("eui.1")] {
+        refuse_other_target(&run, &identity(same)).unwrap();
+    }
+    let refused = refuse_other_target(&run, &identity(Some("eui.2"))).unwrap_err().to_string();
+    assert!(refused.contains("world-wide name was eui.1 and now is eui.2"), "{refused}");
 }
