@@ -31,8 +31,8 @@ pub enum Command {
     Run(resume::RunCommand),
     /// The whole suite on one or more targets, and one report
     Review(ReviewArgs),
-    /// Print what a run would do; nothing is touched
-    Plan(PlanArgs),
+    /// Print what a run would do and why it would be refused; nothing is touched
+    Plan(Box<RunArgs>),
     /// Summarise runs in the terminal
     Show(ShowArgs),
     /// Write runs into one self-contained HTML page
@@ -90,7 +90,7 @@ pub struct ListArgs {
 }
 
 /// What to run, where and how: shared by `run` and `plan`.
-#[derive(Debug, ClapArgs)]
+#[derive(Clone, Debug, ClapArgs)]
 pub struct TestArgs {
     /// Test, e.g. `consistency` (see `ssdlab list`)
     #[arg(value_parser = parse_test)]
@@ -135,10 +135,10 @@ pub struct CommonArgs {
 /// What every command takes that carries runs out, beside [`CommonArgs`].
 #[derive(Clone, Debug, ClapArgs)]
 pub struct DriveArgs {
-    /// Confirm that everything on the device with this serial may be erased (loop devices and
-    /// existing files: their path)
+    /// Confirm that everything on the device with this serial may be erased (existing files: their
+    /// path; loop devices: that of the file behind). Once for each target
     #[arg(long, value_name = "SERIAL")]
-    pub erase: Option<String>,
+    pub erase: Vec<String>,
     /// Also erase a device that holds a file system or partition table
     #[arg(long, requires = "erase")]
     pub erase_signatures: bool,
@@ -149,8 +149,8 @@ pub struct DriveArgs {
     pub quiet: bool,
 }
 
-/// Arguments of `run`.
-#[derive(Debug, ClapArgs)]
+/// Arguments of `run` and `plan`.
+#[derive(Clone, Debug, ClapArgs)]
 pub struct RunArgs {
     #[command(flatten)]
     pub test: TestArgs,
@@ -263,13 +263,6 @@ pub struct ReviewArgs {
     pub common: CommonArgs,
     #[command(flatten)]
     pub drive: DriveArgs,
-}
-
-/// Arguments of `plan`.
-#[derive(Debug, ClapArgs)]
-pub struct PlanArgs {
-    #[command(flatten)]
-    pub test: TestArgs,
 }
 
 /// Arguments of `show`.

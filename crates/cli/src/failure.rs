@@ -37,7 +37,14 @@ impl Failure {
     /// Finds the kind of an error by walking to the type that knows.
     pub fn from_error(error: &anyhow::Error) -> Self {
         let (reason, exit_code) = classify(error);
-        Self { reason: reason.to_owned(), message: message(error), exit_code }
+        Self { reason: reason.to_owned(), message: message(error.chain()), exit_code }
+    }
+
+    /// The same for an error of a target.
+    pub fn from_io(error: &IoError) -> Self {
+        let (reason, exit_code) = classify_io(error);
+        let message = message(anyhow::Chain::new(error));
+        Self { reason: reason.to_owned(), message, exit_code }
     }
 
     /// Prints it: to stderr for people, and as the one document on stdout where JSON was asked for.
@@ -55,9 +62,8 @@ impl Failure {
 }
 
 /// The error with its causes; a cause that the error repeats already is left out.
-fn message(error: &anyhow::Error) -> String {
-    error
-        .chain()
+fn message(chain: anyhow::Chain<'_>) -> String {
+    chain
         .map(ToString::to_string)
         .reduce(|text, cause| if text.contains(&cause) { text } else { format!("{text}: {cause}") })
         .unwrap_or_default()

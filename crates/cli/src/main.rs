@@ -9,6 +9,7 @@ mod cmd;
 mod failure;
 mod inputs;
 mod output_file;
+mod prepare;
 mod stop;
 mod target;
 mod ui;
@@ -52,7 +53,7 @@ fn dispatch(args: Args) -> anyhow::Result<u8> {
     match args.command {
         Command::List(args) => cmd::list::run(&args),
         Command::Run(RunCommand::New(args)) => cmd::run::run(&args),
-        Command::Run(RunCommand::Resume(args)) => cmd::resume::run(args),
+        Command::Run(RunCommand::Resume(args)) => cmd::resume::run(&args),
         Command::Review(args) => cmd::review::run(&args),
         Command::Plan(args) => cmd::plan::run(&args),
         Command::Show(args) => cmd::show::run(&args),

@@ -1,11 +1,8 @@
-//! From a target string to an open target, and to a description that touches nothing.
+//! Targets of any kind: open ones, and what a kind does not have.
 
 use io::engine::null::NullTarget;
 use io::engine::sim::SimTarget;
-use io::{
-    EngineChoice, IoError, OpenOptions, PurgeMethod, RealTarget, Target, TargetSpec, open_block,
-    open_file,
-};
+use io::{EngineChoice, IoError, PurgeMethod, RealTarget, Target, TargetSpec};
 
 use crate::args::EngineArgs;
 
@@ -84,7 +81,8 @@ pub fn check_engine(spec: &TargetSpec, wanted: &EngineArgs) -> Result<(), IoErro
     let (has_threads, has_engine) = match spec {
         TargetSpec::Sim { .. } => (false, false),
         TargetSpec::Null { .. } => (true, false),
-        TargetSpec::File { .. } | TargetSpec::Block { .. } => return Ok(()),
+        TargetSpec::File { .. } => return check_commands(spec, wanted.engine),
+        TargetSpec::Block { .. } => return Ok(()),
     };
     let flag = match wanted {
         _ if !has_threads && wanted.workers > 1 => "--workers",
@@ -98,37 +96,13 @@ pub fn check_engine(spec: &TargetSpec, wanted: &EngineArgs) -> Result<(), IoErro
     )))
 }
 
-/// Opens a target. Simulated drives and the null target need no permission, but a promise not to write holds
-/// for them, too.
-pub fn open(spec: &TargetSpec, options: &OpenOptions) -> Result<Opened, IoError> {
-    options.check_read_only(&spec.to_string())?;
-    match spec {
-        TargetSpec::Sim { name, settings } => {
-            let target = SimTarget::open(&spec.to_string(), name, settings)?;
-            Ok(Opened::Sim(Box::new(target)))
-        }
-        TargetSpec::File { path, size_bytes, keep } => {
-            let target = open_file(path, *size_bytes, *keep, options)?;
-            Ok(Opened::Real(Box::new(target)))
-        }
-        TargetSpec::Block { path } => Ok(Opened::Real(Box::new(open_block(path, options)?))),
-        TargetSpec::Null { size_bytes } => Ok(Opened::Null(NullTarget::new(*size_bytes))),
+/// Refuses NVMe commands for a file, which takes none, before another target of the call is touched.
+fn check_commands(spec: &TargetSpec, engine: EngineChoice) -> Result<(), IoError> {
+    if !matches!(engine, EngineChoice::Passthrough(_)) {
+        return Ok(());
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_promise_not_to_write_holds_for_every_kind_of_target() {
-        let options = OpenOptions { write: true, read_only: true, ..OpenOptions::default() };
-        for text in ["sim:ideal", "null:", "file:/tmp/never-created?size=1MiB", "/dev/null"] {
-            let refused = open(&text.parse().unwrap(), &options).err();
-            assert!(
-                matches!(refused, Some(IoError::Refused { code: "read-only", .. })),
-                "{text}: {refused:?}"
-            );
-        }
-    }
+    Err(IoError::Unsupported(format!(
+        "--engine {engine} is not for {spec}: a file takes no NVMe commands; leave passthrough away there, or run it \
+         in a call of its own"
+    )))
 }

@@ -134,7 +134,7 @@ pub(crate) fn report(
         settings: settings(&disk),
         partition_of: device.parent().map(|parent| parent.name),
         backing_file: device.backing_file(),
-        confirmations: confirmations(device, &node, serial.as_ref(), wwid.as_ref()),
+        confirmations: confirmations(&node, serial.as_ref(), wwid.as_ref()),
         in_use: reasons(system, tables, device),
         signatures: None,
         host_written_bytes: None,
@@ -199,20 +199,12 @@ pub(crate) fn serial_of(system: &System, device: &Device) -> Option<String> {
     serial(system, device)
 }
 
-/// A loop device is confirmed by its node or its file; a device without any identity of its own by
-/// its node; every other one by what is printed on its label.
-fn confirmations(
-    device: &Device,
-    node: &Path,
-    serial: Option<&String>,
-    wwid: Option<&String>,
-) -> Vec<String> {
-    let node = node.display().to_string();
+/// A loop device is confirmed by the file behind it, since its node may stand for another file
+/// tomorrow; a device without any identity of its own by its node; every other one by what is printed
+/// on its label.
+fn confirmations(node: &Path, serial: Option<&String>, wwid: Option<&String>) -> Vec<String> {
     let identity: Vec<String> = serial.into_iter().chain(wwid).cloned().collect();
-    if device.backing_file().is_some() || identity.is_empty() {
-        return [vec![node], identity].concat();
-    }
-    identity
+    if identity.is_empty() { vec![node.display().to_string()] } else { identity }
 }
 
 fn serial(system: &System, device: &Device) -> Option<String> {

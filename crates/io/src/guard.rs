@@ -63,10 +63,12 @@ impl From<Refusal> for IoError {
 pub struct Consent<'a> {
     /// The run writes; without, in-use devices are merely warned about.
     pub write: bool,
-    /// The word given with `--erase`.
-    pub erase: Option<&'a str>,
+    /// The words given with `--erase`.
+    pub erase: &'a [String],
     /// `--erase-signatures` was given.
     pub erase_signatures: bool,
+    /// Only to hear whether it would be refused: the device is opened for reading.
+    pub rehearsal: bool,
 }
 
 /// A device held for a run. The exclusive hold is on [`Claim::take_file`]'s descriptor.
@@ -129,12 +131,13 @@ fn claim_for_writing(
     if let Some(reason) = report.in_use.first() {
         return Err(reason.clone().into());
     }
-    if consent.erase.is_none() {
+    if consent.erase.is_empty() {
         // Whoever is asked for a confirmation sees which drive it is.
         report.host_written_bytes = host_written_bytes(&report);
     }
     require_erase(&report, consent.erase)?;
-    let file = open_exclusively(&report, true)?;
+    let file = open_exclusively(&report, !consent.rehearsal)?;
+    require_backing(&report, &file)?;
     let warnings = controller::check(system, &file, &report)?.into_iter().collect();
     let marks = probe(&report).map_err(|source| {
         device_error(format!("cannot look for signatures on {}", report.node.display()), source)
@@ -283,13 +286,33 @@ fn char_device_hint(system: &System, node: &Path) -> String {
     })
 }
 
+/// The block device that `path` leads to, or `None` if it leads to none.
+pub(crate) fn device_at(path: &Path) -> Option<Device> {
+    resolve(&System::live(), path).ok().map(|(_, device)| device)
+}
+
+/// The words by which `--erase` names the device at `path`; none where there is no device.
+pub(crate) fn confirmations(path: &Path) -> Vec<String> {
+    let system = System::live();
+    let found = resolve(&system, path);
+    found.map_or_else(
+        |_| Vec::new(),
+        |(node, device)| {
+            report(&system, &usage::Tables::read(&system), &device, node).confirmations
+        },
+    )
+}
+
 /// The confirmation is bound to the device, not to a name that the next boot may give another.
-fn require_erase(report: &DeviceReport, erase: Option<&str>) -> Result<(), IoError> {
+fn require_erase(report: &DeviceReport, erase: &[String]) -> Result<(), IoError> {
     let node = report.node.display();
     let Some(expected) = report.confirmations.first() else {
         return Err(refused("wrong-serial", format!("{node} has no identity to confirm")));
     };
-    let Some(word) = erase else {
+    if report.backing_file.as_ref().is_some_and(|file| !file.exists()) {
+        return Err(nameless_backing(report));
+    }
+    if erase.is_empty() {
         return Err(refused(
             "needs-erase",
             format!(
@@ -298,16 +321,42 @@ fn require_erase(report: &DeviceReport, erase: Option<&str>) -> Result<(), IoErr
                 quoted(expected)
             ),
         ));
-    };
-    if report.confirmations.iter().any(|accepted| accepted == word.trim()) {
+    }
+    let names = |word: &String| report.confirmations.iter().any(|accepted| accepted == word.trim());
+    if erase.iter().any(names) {
         return Ok(());
     }
+    let words = erase.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" --erase ");
     let message = format!(
-        "--erase {word} does not name {}; expected {}",
+        "--erase {words} does not name {}; expected {}",
         report.describe(),
         quoted(expected)
     );
     Err(refused("wrong-serial", message))
+}
+
+/// The path that confirms a loop device must lead to the very file behind it, and not to another one
+/// that has taken its name since.
+fn require_backing(report: &DeviceReport, device: &File) -> Result<(), IoError> {
+    let Some(path) = &report.backing_file else { return Ok(()) };
+    let named = fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
+    let behind = ioctl::loop_status(device.as_fd()).ok().map(|status| (status.on, status.inode));
+    if named.is_some() && named == behind {
+        return Ok(());
+    }
+    Err(nameless_backing(report))
+}
+
+fn nameless_backing(report: &DeviceReport) -> IoError {
+    let (node, file) = (report.node.display(), report.backing_file.clone().unwrap_or_default());
+    refused(
+        "wrong-serial",
+        format!(
+            "the file behind {node} was {} and has no name now that --erase could give (deleted, \
+             replaced, or not visible from here); detach it: losetup -d {node}",
+            file.display()
+        ),
+    )
 }
 
 fn signatures_found(report: &DeviceReport, marks: &[Signature]) -> IoError {

@@ -15,6 +15,9 @@ const BLKDISCARD: Opcode = opcode::none(0x12, 119);
 /// `BLKGETSIZE64`, `_IOR(0x12, 114, size_t)`.
 const BLKGETSIZE64: Opcode = opcode::read::<usize>(0x12, 114);
 
+/// `LOOP_GET_STATUS64`, from before requests had a scheme.
+const LOOP_GET_STATUS64: Opcode = 0x4c05;
+
 /// `NVME_IOCTL_ID`, `_IO('N', 0x40)`.
 const NVME_IOCTL_ID: Opcode = opcode::none(b'N', 0x40);
 /// `NVME_IOCTL_ADMIN_CMD`, `_IOWR('N', 0x41, struct nvme_passthru_cmd)`.
@@ -38,6 +41,16 @@ struct NvmePassthrough {
     dwords_10_15: [u32; 6],
     timeout_ms: u32,
     result: u32,
+}
+
+/// `struct loop_info64` of linux/loop.h, as far as it is read here.
+#[repr(C)]
+#[derive(Debug)]
+struct LoopInfo {
+    on: u64,
+    inode: u64,
+    device_number: u64,
+    rest: [u64; 26],
 }
 
 /// `struct sg_io_hdr` of scsi/sg.h.
@@ -131,6 +144,26 @@ unsafe impl<const OPCODE: Opcode> Ioctl for Ask<OPCODE> {
     ) -> rustix::io::Result<Self::Output> {
         Ok(out.cast_unsigned())
     }
+}
+
+/// What the driver tells about a loop device.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LoopStatus {
+    /// Number of the file system of what is behind it, as `st_dev`.
+    pub(crate) on: u64,
+    /// Its inode there.
+    pub(crate) inode: u64,
+    /// Its own number, as `st_rdev`, where it is a block device; else 0.
+    pub(crate) device_number: u64,
+}
+
+/// Asks a loop device for the file or device behind it.
+pub(crate) fn loop_status(fd: BorrowedFd<'_>) -> Result<LoopStatus, Errno> {
+    // SAFETY: LOOP_GET_STATUS64 writes one `struct loop_info64` through its argument, which `LoopInfo`
+    // is as long as; other drivers know no such request and answer ENOTTY.
+    let info: LoopInfo = unsafe { ioctl(fd, Getter::<LOOP_GET_STATUS64, LoopInfo>::new()) }?;
+    let LoopInfo { on, inode, device_number, .. } = info;
+    Ok(LoopStatus { on, inode, device_number })
 }
 
 /// Number of the NVMe namespace behind a block device.
@@ -235,6 +268,7 @@ mod tests {
     #[test]
     fn structures_are_as_long_as_the_kernels() {
         assert_eq!(size_of::<NvmePassthrough>(), 72);
+        assert_eq!(size_of::<LoopInfo>(), 232);
         #[cfg(target_pointer_width = "64")]
         assert_eq!(size_of::<SgIo>(), 88);
         assert_eq!(NVME_IOCTL_ADMIN_CMD, 0xc048_4e41);

@@ -5,19 +5,24 @@
 //! else blocking calls, and the reason stands in [`Identity::engine`].
 
 mod block;
+mod direct;
 mod engine_choice;
 mod file;
+mod hold;
+mod same;
 
 use std::path::Path;
 use std::sync::Arc;
 
 use base::{Completion, Nanos, Op};
 
+use crate::TargetSpec;
 use crate::buffer::BufferPool;
 use crate::engine::medium::Medium;
 use crate::engine::sync::SyncEngine;
 use crate::engine::uring::{NvmeCommands, Refused, UringEngine};
 use crate::error::IoError;
+use crate::guard;
 use crate::health::HealthProbe;
 use crate::identity::Identity;
 use crate::purge::{PurgeOption, Waiter};
@@ -26,6 +31,8 @@ use crate::target::{Limits, PurgeMethod, Rest, Target};
 pub use engine_choice::{EngineChoice, Polling};
 pub(crate) use file::Fit;
 pub use file::{FileFound, look_at_file};
+pub use hold::Hold;
+pub use same::check_apart;
 
 /// The deepest queue an engine can be asked for: the limit of an `io_uring`.
 pub const QUEUE_DEPTH_MAX: u32 = 32_768;
@@ -44,8 +51,9 @@ pub struct OpenOptions {
     pub write: bool,
     /// The user's promise that nothing is written: a run with [`OpenOptions::write`] is refused.
     pub read_only: bool,
-    /// The user's confirmation (`--erase`): the device's serial, or the path of a file.
-    pub erase: Option<String>,
+    /// What the user gives away (`--erase`): serials of devices, paths of files, paths of the files
+    /// behind loop devices. One of them must name the target.
+    pub erase: Vec<String>,
     /// The user agrees to lose file systems and partition tables (`--erase-signatures`).
     pub erase_signatures: bool,
     /// Which engine to use.
@@ -66,7 +74,7 @@ impl Default for OpenOptions {
             transfer_bytes_max: 128 << 10,
             write: false,
             read_only: false,
-            erase: None,
+            erase: Vec::new(),
             erase_signatures: false,
             engine: EngineChoice::Auto,
             seed: 0,
@@ -129,9 +137,32 @@ pub fn open_file(
     keep: bool,
     options: &OpenOptions,
 ) -> Result<RealTarget, IoError> {
+    hold_file(path, size_bytes, keep, options)?.open(options)
+}
+
+/// Opens a target of any kind up to the engine and its buffers; `None` if it is one that nobody need
+/// hold.
+///
+/// # Errors
+/// Those of [`open_file`] and [`open_block`].
+pub fn hold(spec: &TargetSpec, options: &OpenOptions) -> Result<Option<Hold>, IoError> {
+    match spec {
+        TargetSpec::Sim { .. } | TargetSpec::Null { .. } => Ok(None),
+        TargetSpec::File { path, size_bytes, keep } => {
+            hold_file(path, *size_bytes, *keep, options).map(Some)
+        }
+        TargetSpec::Block { path } => hold_block(path, options).map(Some),
+    }
+}
+
+fn hold_file(
+    path: &Path,
+    size_bytes: Option<u64>,
+    keep: bool,
+    options: &OpenOptions,
+) -> Result<Hold, IoError> {
     options.check(&path.display().to_string())?;
-    let medium = file::open(path, size_bytes, keep, options)?;
-    RealTarget::assemble(medium, options)
+    Ok(Hold::new(file::open(path, size_bytes, keep, options)?, false))
 }
 
 /// Opens a block device as a target, after every check of [`crate::guard`], and holds it exclusively
@@ -144,10 +175,39 @@ pub fn open_file(
 /// [`IoError::Refused`] with one of the codes of [`crate::guard`]; [`IoError::Usage`] where there
 /// is nothing at `path`; [`IoError::Device`] where the system fails.
 pub fn open_block(path: &Path, options: &OpenOptions) -> Result<RealTarget, IoError> {
+    hold_block(path, options)?.open(options)
+}
+
+fn hold_block(path: &Path, options: &OpenOptions) -> Result<Hold, IoError> {
     options.check(&path.display().to_string())?;
-    let engine = block::engine_for(path, options.engine)?;
-    let medium = block::open(path, options)?;
-    RealTarget::assemble(medium, &OpenOptions { engine, ..options.clone() })
+    let is_generic = guard::is_generic_node(path);
+    Ok(Hold::new(block::open(path, options)?, is_generic))
+}
+
+/// Finds out whether a target would be opened with these options, and changes nothing: a run that
+/// writes opens it for reading only and creates no file. Other kinds than files and block devices always
+/// would.
+///
+/// # Errors
+/// Those of [`open_file`] and [`open_block`], as far as they come before the engine.
+pub fn rehearse(spec: &TargetSpec, options: &OpenOptions) -> Result<(), IoError> {
+    options.check(&spec.to_string())?;
+    match spec {
+        TargetSpec::Sim { .. } | TargetSpec::Null { .. } => Ok(()),
+        _ if !options.write => hold(spec, options).map(drop),
+        TargetSpec::File { path, size_bytes, .. } => file::rehearse(path, *size_bytes, options),
+        TargetSpec::Block { path } => block::rehearse(path, options),
+    }
+}
+
+/// Whether a word given with `--erase` names this target.
+#[must_use]
+pub fn is_named_by(spec: &TargetSpec, word: &str) -> bool {
+    match spec {
+        TargetSpec::Sim { .. } | TargetSpec::Null { .. } => false,
+        TargetSpec::File { path, .. } => file::is_named_by(path, word),
+        TargetSpec::Block { path } => guard::confirmations(path).iter().any(|w| w == word.trim()),
+    }
 }
 
 /// A file or block device, driven by the engine that was chosen when it was opened.

@@ -21,7 +21,7 @@ struct Exhibit {
     // First, because fields are dropped in order and a mount must go before its device.
     _undo: Vec<Undo>,
     device: LoopDevice,
-    /// Its node, given with `--erase`, opens it.
+    /// The path of its image, given with `--erase`, opens it.
     may_open: bool,
     /// Bytes at the end that the kernel may write.
     kernels_bytes: u64,
@@ -95,14 +95,15 @@ fn exhibits() -> Vec<Exhibit> {
     ]
 }
 
-/// What the user gives with `--erase`: nothing, the right node, another one's, or nonsense.
-fn erase_word(rng: &mut Rng, exhibits: &[Exhibit], own: usize) -> Option<String> {
+/// What the user gives with `--erase`: nothing, the right image, the node, another one's, or nonsense.
+fn erase_words(rng: &mut Rng, exhibits: &[Exhibit], own: usize) -> Vec<String> {
     let other = rng.below(exhibits.len() as u64) as usize;
     match rng.below(6) {
-        0 => None,
-        1 => Some("S3RIAL".to_owned()),
-        2 => Some(exhibits[other].device.node().to_owned()),
-        _ => Some(exhibits[own].device.node().to_owned()),
+        0 => vec![],
+        1 => vec!["S3RIAL".to_owned(), exhibits[own].device.node().to_owned()],
+        2 => vec![exhibits[other].device.word().to_owned()],
+        3 => [own, other].map(|index| exhibits[index].device.word().to_owned()).to_vec(),
+        _ => vec![exhibits[own].device.word().to_owned()],
     }
 }
 
@@ -132,9 +133,9 @@ fn no_byte_changes_that_was_not_given_away() {
     let mut opened = 0;
     for user in 0..USERS {
         let chosen = rng.below(exhibits.len() as u64) as usize;
-        let erase = erase_word(&mut rng, &exhibits, chosen);
+        let erase = erase_words(&mut rng, &exhibits, chosen);
         let erase_signatures = rng.chance(1, 3);
-        let right = erase.as_deref() == Some(exhibits[chosen].device.node());
+        let right = erase.iter().any(|word| word == exhibits[chosen].device.word());
         let options = OpenOptions { erase, erase_signatures, ..writing(8) };
         let exhibit = &exhibits[chosen];
         let path = if rng.chance(1, 2) { &exhibit.device.node } else { &exhibit.link };

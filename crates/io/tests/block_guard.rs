@@ -21,7 +21,7 @@ const MIB: u64 = 1 << 20;
 const SIZE_BYTES: u64 = 16 * MIB;
 
 fn erasing(word: &str) -> OpenOptions {
-    OpenOptions { erase: Some(word.to_owned()), ..writing(32) }
+    OpenOptions { erase: vec![word.to_owned()], ..writing(32) }
 }
 
 /// The code and message of a refusal to write to the device.
@@ -33,7 +33,7 @@ fn refusal(path: &Path, options: &OpenOptions) -> (&'static str, String) {
 }
 
 fn open(device: &LoopDevice, engine: EngineChoice) -> RealTarget {
-    open_block(&device.node, &OpenOptions { engine, ..erasing(device.node()) }).unwrap()
+    open_block(&device.node, &OpenOptions { engine, ..erasing(device.word()) }).unwrap()
 }
 
 #[test]
@@ -44,14 +44,19 @@ fn a_clean_device_needs_its_own_name_and_nothing_else() {
     let device = LoopDevice::new(SIZE_BYTES);
     let (code, message) = refusal(&device.node, &writing(4));
     assert_eq!(code, "needs-erase");
-    assert!(message.contains(&format!("--erase {}", device.node())), "{message}");
+    assert!(message.contains(&format!("--erase {}", device.word())), "{message}");
     let (code, message) = refusal(&device.node, &erasing("/dev/sda"));
     assert_eq!(code, "wrong-serial");
-    assert!(message.contains(device.node()), "{message}");
-    let read_only = OpenOptions { read_only: true, ..erasing(device.node()) };
+    assert!(message.contains(device.word()), "{message}");
+    // The node may stand for another file tomorrow.
+    let (code, message) = refusal(&device.node, &erasing(device.node()));
+    assert_eq!(code, "wrong-serial");
+    assert!(message.contains(&format!("expected {}", device.word())), "{message}");
+    let read_only = OpenOptions { read_only: true, ..erasing(device.word()) };
     assert_eq!(refusal(&device.node, &read_only).0, "read-only");
-    drop(open_block(&device.node, &erasing(device.node())).unwrap());
-    drop(open_block(&device.node, &erasing(device.image.to_str().unwrap())).unwrap());
+    drop(open_block(&device.node, &erasing(device.word())).unwrap());
+    let both = vec!["/dev/sda".to_owned(), device.word().to_owned()];
+    drop(open_block(&device.node, &OpenOptions { erase: both, ..writing(4) }).unwrap());
 }
 
 #[test]
@@ -96,7 +101,7 @@ fn a_purge_goes_the_way_that_was_asked_for() {
     }
     let device = LoopDevice::new(SIZE_BYTES);
     let open = |purge| {
-        let options = OpenOptions { purge: Some(purge), ..erasing(device.node()) };
+        let options = OpenOptions { purge: Some(purge), ..erasing(device.word()) };
         open_block(&device.node, &options).unwrap()
     };
     assert_eq!(open(PurgeMethod::Overwrite).purge(&Patient).unwrap(), PurgeMethod::Overwrite);
@@ -120,7 +125,7 @@ fn a_held_device_is_held_for_the_whole_run_and_no_longer() {
     let device = LoopDevice::new(SIZE_BYTES);
     for engine in [EngineChoice::Auto, EngineChoice::Sync] {
         let target = open(&device, engine);
-        assert_eq!(refusal(&device.node, &erasing(device.node())).0, "busy");
+        assert_eq!(refusal(&device.node, &erasing(device.word())).0, "busy");
         target.recheck_identity().unwrap();
         drop(target);
         drop(open(&device, engine));
@@ -143,7 +148,7 @@ fn a_mounted_device_is_refused_even_through_a_link() {
     let _undo = Undo::new("umount", at.to_str().unwrap());
     symlink(&device.node, &link).unwrap();
     for path in [&device.node, &link] {
-        let all = OpenOptions { erase_signatures: true, ..erasing(device.node()) };
+        let all = OpenOptions { erase_signatures: true, ..erasing(device.word()) };
         let (code, message) = refusal(path, &all);
         assert_eq!(code, "mounted");
         assert!(message.contains("mounted here") && message.contains("umount"), "{message}");
@@ -168,22 +173,25 @@ fn a_mounted_partition_keeps_its_disk() {
     must("addpart", &[device.node(), "1", "2048", "16384"]);
     let partition = Path::new(&format!("{}p1", device.node())).to_path_buf();
     let name = partition.to_str().unwrap();
+    let word = format!("{}-part1", device.word());
     must("mkfs.ext4", &["-q", name]);
     let at = device.beside("mounted");
     fs::create_dir(&at).unwrap();
     must("mount", &[name, at.to_str().unwrap()]);
     let undo = Undo::new("umount", at.to_str().unwrap());
     let all = |word| OpenOptions { erase_signatures: true, ..erasing(word) };
-    for (path, word) in [(&device.node, device.node()), (&partition, name)] {
+    for (path, word) in [(&device.node, device.word()), (&partition, &*word)] {
         let (code, message) = refusal(path, &all(word));
         assert_eq!(code, "mounted");
         assert!(message.contains(name), "{message}");
     }
     drop(undo);
-    assert_eq!(refusal(&partition, &all(device.node())).0, "wrong-serial");
-    let target = open_block(&partition, &all(name)).unwrap();
+    for other in [name, device.word()] {
+        assert_eq!(refusal(&partition, &all(other)).0, "wrong-serial", "{other}");
+    }
+    let target = open_block(&partition, &all(&word)).unwrap();
     assert_eq!(target.capacity_bytes(), 8 * MIB);
-    assert_eq!(refusal(&device.node, &all(device.node())).0, "busy", "its partition is held");
+    assert_eq!(refusal(&device.node, &all(device.word())).0, "busy", "its partition is held");
 }
 
 /// A file system in memory is no drive: the target works, through the page cache, and says so.
@@ -217,11 +225,11 @@ fn swap_space_is_refused() {
     must("mkswap", &[device.node()]);
     must("swapon", &[device.node()]);
     let undo = Undo::new("swapoff", device.node());
-    let (code, message) = refusal(&device.node, &erasing(device.node()));
+    let (code, message) = refusal(&device.node, &erasing(device.word()));
     assert_eq!(code, "swap");
     assert!(message.contains("swapoff"), "{message}");
     drop(undo);
-    let (code, message) = refusal(&device.node, &erasing(device.node()));
+    let (code, message) = refusal(&device.node, &erasing(device.word()));
     assert_eq!(code, "signature");
     assert!(message.contains("swap space"), "{message}");
 }
@@ -234,7 +242,7 @@ fn a_device_or_file_below_a_loop_device_is_held() {
     let device = LoopDevice::new(SIZE_BYTES);
     let top = attach(&device.node, &[]);
     let undo = Undo::new("losetup", format!("-d{}", top.display()));
-    let (code, message) = refusal(&device.node, &erasing(device.node()));
+    let (code, message) = refusal(&device.node, &erasing(device.word()));
     assert_eq!(code, "held");
     assert!(message.contains(top.to_str().unwrap()), "{message}");
     drop(undo);
@@ -251,13 +259,13 @@ fn a_file_system_needs_a_second_consent() {
     let device = LoopDevice::new(SIZE_BYTES);
     must("mkfs.ext4", &["-q", device.node()]);
     let before = fs::read(&device.image).unwrap();
-    let (code, message) = refusal(&device.node, &erasing(device.node()));
+    let (code, message) = refusal(&device.node, &erasing(device.word()));
     assert_eq!(code, "signature");
     assert!(message.contains("ext4") && message.contains("--erase-signatures"), "{message}");
     let report = inspect(&device.node).unwrap();
     assert_eq!(report.signatures.unwrap()[0].what, "ext4 file system");
     assert!(fs::read(&device.image).unwrap() == before, "looking changed something");
-    let all = OpenOptions { erase_signatures: true, ..erasing(device.node()) };
+    let all = OpenOptions { erase_signatures: true, ..erasing(device.word()) };
     drop(open_block(&device.node, &all).unwrap());
 }
 
@@ -306,7 +314,7 @@ fn a_read_only_device_is_refused_for_writing() {
         return;
     }
     let device = LoopDevice::with(SIZE_BYTES, &["--read-only"]);
-    assert_eq!(refusal(&device.node, &erasing(device.node())).0, "read-only");
+    assert_eq!(refusal(&device.node, &erasing(device.word())).0, "read-only");
     drop(open_block(&device.node, &OpenOptions::default()).unwrap());
 }
 

@@ -243,7 +243,7 @@ fn an_existing_file_is_overwritten_only_by_its_name() {
     let path = dir.path().join("precious");
     fs::write(&path, vec![1; 8192]).unwrap();
     let erase = |word: &str| {
-        let options = OpenOptions { erase: Some(word.to_owned()), ..writing(4) };
+        let options = OpenOptions { erase: vec![word.to_owned()], ..writing(4) };
         open_file(&path, Some(MIB), false, &options)
     };
     let (code, message) = refusal(open_file(&path, Some(MIB), false, &writing(4)));
@@ -275,7 +275,7 @@ fn an_existing_file_is_as_it_was_until_the_run_begins() {
     let content = vec![7; 4 * MIB as usize + 100];
     fs::write(&path, &content).unwrap();
     let open = |size, engine| {
-        let erase = path.to_str().map(str::to_owned);
+        let erase = vec![path.display().to_string()];
         open_file(&path, size, false, &OpenOptions { erase, engine, ..writing(4) })
     };
     let unchanged = || fs::read(&path).unwrap() == content;

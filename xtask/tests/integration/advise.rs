@@ -55,7 +55,8 @@ fn a_file_that_exists_needs_permission_and_a_plan_touches_nothing() {
     std::fs::write(&path, vec![7; 64 << 20]).expect("a file");
     let target = format!("file:{}", path.display());
     let planned = advise(&lab, &target, &["--floor", "1000", "--plan"]);
-    planned.must_exit_with(0);
+    planned.must_exit_with(3);
+    assert_eq!(planned.reason(), "existing-file");
     let plan = planned.document();
     assert_eq!(plan["destructive"], true);
     assert!(plan["bytes_written_estimate"].as_u64().is_some_and(|bytes| bytes > 64 << 20));

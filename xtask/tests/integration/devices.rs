@@ -46,7 +46,7 @@ impl Drop for UsedDevice {
 
 /// A run on `name` that says that `device` may be erased: only the device's use can stop it.
 fn run_with_erase(lab: &Lab, device: &LoopDevice, name: &str) -> Answer {
-    let args = [name, "--erase", &device.name(), "--set", "duration=2s"];
+    let args = [name, "--erase", &device.word(), "--set", "duration=2s"];
     Answer::of(&mut lab.consistency(&args))
 }
 
@@ -142,7 +142,8 @@ fn a_killed_run_on_a_device_keeps_its_fill_where_only_reads_are_left() {
         command
     };
     let (name, steps) = (device.name(), ["--set", "time=2s", "--set", "random_span=32MiB"]);
-    let args = [&["latency", &name, "--erase", &name], &steps[..]].concat();
+    let word = device.word();
+    let args = [&["latency", &name, "--erase", &word], &steps[..]].concat();
     let mut child = run(&args).stdout(Stdio::null()).spawn().expect("starts");
     let has_filled = |text: &str| text.contains("\"prepare\"");
     let run_json = || {
@@ -156,7 +157,10 @@ fn a_killed_run_on_a_device_keeps_its_fill_where_only_reads_are_left() {
     child.kill().expect("SIGKILL is sent");
     child.wait().expect("ends");
 
-    let answer = Answer::of(&mut run(&["--resume"]));
+    let asked = Answer::of(&mut run(&["--resume"]));
+    asked.must_exit_with(3);
+    assert_eq!(asked.reason(), "needs-erase", "what was confirmed at first counts no more");
+    let answer = Answer::of(&mut run(&["--resume", "--erase", &word]));
     answer.must_exit_with(0);
     let document = answer.document();
     let run = &document["runs"][0];
@@ -170,7 +174,7 @@ fn a_run_is_not_continued_on_a_device_of_another_size() {
     let device = LoopDevice::attach(&lab);
     let (name, backing) = (device.name(), &device.backing);
     let long = ["--set", "duration=60s", "--set", "fill=false"];
-    let mut command = lab.consistency(&[&[&*name, "--erase", &name], &long[..]].concat());
+    let mut command = lab.consistency(&[&[&*name, "--erase", &device.word()], &long[..]].concat());
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("starts");
     while lab.library().read_dir().map_or(0, Iterator::count) == 0 {
         sleep(Duration::from_millis(20));
@@ -197,7 +201,7 @@ fn a_review_runs_on_a_loop_device_from_purge_to_page() {
     let device = LoopDevice::attach(&lab);
     let page = lab.path("review.html");
     let mut command = lab.command(&["review", &device.name(), "--quick", "--format", "json"]);
-    command.args(["--only", "trim,linear", "--set", "trim.torture=1s", "--erase", &device.name()]);
+    command.args(["--only", "trim,linear", "--set", "trim.torture=1s", "--erase", &device.word()]);
     command.args(["--purge", "deallocate"]);
     command.arg("--library").arg(lab.library()).arg("--output").arg(&page);
     let answer = Answer::of(&mut command);

@@ -1,6 +1,6 @@
 //! A loop device over a file, which stands in for a drive; needs root.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::lab::Lab;
@@ -17,8 +17,19 @@ impl LoopDevice {
         let backing = lab.path("backing.img");
         let made = std::fs::File::create(&backing).expect("a backing file");
         made.set_len(64 << 20).expect("64 MiB of room");
+        Self::over(&backing)
+    }
+
+    /// Over a file that exists.
+    pub(crate) fn over(backing: &Path) -> Self {
+        let backing = backing.canonicalize().expect("a backing file");
         let path = tool("losetup", &["--find", "--show", &backing.to_string_lossy()]);
         Self { path: path.trim().into(), backing }
+    }
+
+    /// The word that confirms it.
+    pub(crate) fn word(&self) -> String {
+        self.backing.to_string_lossy().into_owned()
     }
 
     pub(crate) fn name(&self) -> String {

@@ -4,6 +4,7 @@
 mod acceptance;
 mod advise;
 mod agreement;
+mod confirmation;
 mod devices;
 mod engine_flags;
 mod full_disk;

@@ -120,7 +120,8 @@ fn a_replay_that_is_recorded_shows_the_same_operations() {
     record.arg(&recorded).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = record.spawn().expect("the binary starts");
     wait_for_tracer(&mut child);
-    let args = ["trace", "replay", "original.csv", &device, "--erase", &device];
+    let word = attached.word();
+    let args = ["trace", "replay", "original.csv", &device, "--erase", &word];
     let mut replay = lab.command(&args);
     replay.args(["--form", "open", "--idle", "real", "--quiet", "--format", "json"]);
     replay.args(["--set", "purge=false", "--set", "fill=false"]);

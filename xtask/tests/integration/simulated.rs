@@ -103,7 +103,7 @@ fn a_drive_that_does_not_fit_into_the_memory_is_refused_before_it_is_built() {
         }
     }
     let plan = Answer::of(&mut lab.command(&["plan", "consistency", HUGE, "--format", "json"]));
-    plan.must_exit_with(0);
+    plan.must_exit_with(5);
     let refused = plan.document()["plans"][0]["refused_now"].to_string();
     assert!(refused.contains("scale=1/64"), "{refused}");
 }

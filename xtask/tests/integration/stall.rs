@@ -86,7 +86,7 @@ fn stalled_run(lab: &Lab, device: &LoopDevice, throttle: &Throttle) -> ([f64; 2]
     const SETTINGS: [&str; 5] =
         ["purge=false", "fill=false", "duration=10s", "steady_from=0s", "rate=1000"];
     let library = tempfile::tempdir_in(lab.path(".")).expect("a library");
-    let mut run = lab.command(&["run", "consistency", &device.name(), "--erase", &device.name()]);
+    let mut run = lab.command(&["run", "consistency", &device.name(), "--erase", &device.word()]);
     run.args(SETTINGS.iter().flat_map(|setting| ["--set", setting]));
     run.args(["--format", "json", "--quiet", "--library"]).arg(library.path());
     let mut run = throttle.member(&run);

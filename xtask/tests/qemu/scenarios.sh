@@ -11,7 +11,7 @@ run sat-identify sg_sat_identify -H "$SATA"
 # Purges.
 run plan-nvme ssdlab plan consistency "$NVME" --format json
 run plan-sata ssdlab plan consistency "$SATA" --format json
-run plan-sata-security ssdlab plan consistency "$SATA" --purge ata-security-erase --format json
+run plan-sata-security ssdlab plan consistency "$SATA" --erase SATA-ONE --purge ata-security-erase --format json
 yes ssdlab | dd of="$SECOND" bs=1M count=16 > /dev/null 2>&1
 run second-before sha256sum "$SECOND"
 traced nvme-cli-format nvme format "$FIRST" --ses=1 --force

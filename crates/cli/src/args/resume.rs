@@ -40,8 +40,8 @@ pub enum RunCommand {
 pub struct ResumeArgs {
     /// A run of the call to continue: path, name, start of a name, or `latest`.
     pub run: String,
-    /// A confirmation in place of the one given at first.
-    pub erase: Option<String>,
+    /// What may be erased; what was confirmed at first counts no more.
+    pub erase: Vec<String>,
     /// Also erase a device that holds a file system or partition table.
     pub erase_signatures: bool,
     /// Directory of run directories, to find the run by name.
@@ -91,7 +91,7 @@ impl FromArgMatches for RunCommand {
         };
         Ok(Self::Resume(ResumeArgs {
             run: run.clone(),
-            erase: matches.get_one("erase").cloned(),
+            erase: matches.get_many("erase").into_iter().flatten().cloned().collect(),
             erase_signatures: matches.get_flag("erase_signatures"),
             library: matches.get_one("library").cloned().unwrap_or_default(),
             quiet: matches.get_flag("quiet"),

@@ -27,9 +27,10 @@ pub struct VerifyArgs {
     /// What was promised; keep it on another drive, best in another machine
     #[arg(long, value_name = "FILE", default_value = "ssdlab-verify.journal")]
     pub journal: PathBuf,
-    /// Confirm that everything on the device with this serial may be erased
+    /// Confirm that everything on the device with this serial may be erased (an existing file: its
+    /// path; a loop device: that of the file behind)
     #[arg(long, value_name = "SERIAL")]
-    pub erase: Option<String>,
+    pub erase: Vec<String>,
     /// Also erase a device that holds a file system or partition table
     #[arg(long, requires = "erase")]
     pub erase_signatures: bool,

@@ -7,24 +7,27 @@ use std::sync::atomic::Ordering;
 
 use io::{IoError, TargetKind, TargetSpec};
 use result::schema::Run;
-use run::Test;
 use run::advise::{Advice, Question, Search, Tried, Try};
+use run::session::Plan;
+use run::{RunError, Test};
 
 use crate::args::advise::SpareArgs;
 use crate::args::{Format, RunArgs};
-use crate::cmd::plan::{self, Cost, Described};
-use crate::cmd::run::{Job, one};
-use crate::failure::{EXIT_DONE, EXIT_INTERRUPTED, EXIT_VERDICT};
+use crate::cmd::plan::{self, Cost};
+use crate::cmd::run::{Call, Job, one};
+use crate::failure::{EXIT_DONE, EXIT_INTERRUPTED, EXIT_VERDICT, Failure};
+use crate::prepare::{self, Described, Wish};
+use crate::stop;
 use crate::ui::out::{data, talk};
 use crate::ui::progress::Progress;
 use crate::ui::table::{self, bytes, count, latency, seconds};
-use crate::{stop, target};
 
 pub fn run(args: &SpareArgs) -> anyhow::Result<u8> {
     let spec: TargetSpec = args.target.parse()?;
-    target::check_engine(&spec, &args.drive.engine)?;
-    let described = plan::describe(&spec)?;
-    check_depth(args, &described)?;
+    let wish = Wish::of_runs(&args.common, &args.drive);
+    let looked = prepare::look(vec![spec.clone()], wish)?;
+    let described = looked.described(&spec)?;
+    check_depth(args, described)?;
     let question = Question {
         floor: args.wanted(),
         spare_max: args.max_spare,
@@ -34,25 +37,29 @@ pub fn run(args: &SpareArgs) -> anyhow::Result<u8> {
         queue_depth: args.queue_depth,
     };
     let search = Search::new(question, &described.identity)?;
-    let cost = cost(args, &search, &described)?;
+    let cost = cost(args, &search, described)?;
     if args.plan {
-        print_plan(args, &search, &described, cost);
-        return Ok(EXIT_DONE);
+        let failures = looked.failures();
+        print_plan(args, &search, described, cost, &failures);
+        return Ok(failures.first().map_or(EXIT_DONE, |failure| failure.exit_code));
     }
-    target::check_memory(&spec)?;
+    let prepared = looked.hold()?;
+    let described = prepared.described(&spec)?;
     if !args.drive.quiet {
-        talk!("{}", announcement(&search, &described, cost));
+        talk!("{}", announcement(&search, described, cost));
     }
     let interrupted = stop::button()?;
     let progress = Progress::new(args.drive.quiet);
     let advice = search.answer(|at| -> anyhow::Result<Run> {
-        let job = Job { spec: spec.clone(), span: at.span() };
-        let outcome = one(&run_args(args, at), &job, &interrupted, &progress)?;
+        let args = &run_args(args, at);
+        let job = Job::new(spec.clone(), at.span(), &plan_try(args, at, described)?);
+        let (interrupted, progress) = (&interrupted, &progress);
+        let outcome = one(&Call { args, prepared: &prepared, interrupted, progress }, &job)?;
         outcome.failure.map_or(Ok(outcome.run), |failure| Err(failure.into()))
     });
     progress.finish();
     match advice {
-        Ok(advice) => Ok(print(args, &search, &described, &advice)),
+        Ok(advice) => Ok(print(args, &search, described, &advice)),
         Err(_) if interrupted.load(Ordering::Relaxed) => {
             talk!("interrupted; the runs so far are in {}", args.common.library.display());
             Ok(EXIT_INTERRUPTED)
@@ -80,13 +87,17 @@ fn run_args(args: &SpareArgs, at: &Try) -> RunArgs {
     RunArgs::part(Test::Consistency, at.settings.clone(), common, drive)
 }
 
+fn plan_try(args: &RunArgs, at: &Try, described: &Described) -> Result<Plan, RunError> {
+    let request = plan::request(&args.test, at.span());
+    run::session::plan(&request, &described.identity, &described.limits)
+}
+
 /// What the search costs at most: every try as much as the one over the whole drive.
 fn cost(args: &SpareArgs, search: &Search, described: &Described) -> anyhow::Result<Cost> {
     let at = search.largest();
-    let request = plan::request(&run_args(args, &at).test, at.span());
-    let plan = run::session::plan(&request, &described.identity, &described.limits)?;
-    let overwritten_bytes =
-        plan::overwritten_bytes(described, described.purge_method(args.common.purge)?);
+    let plan = plan_try(&run_args(args, &at), &at, described)?;
+    let method = described.purge_of(&plan, args.common.purge);
+    let overwritten_bytes = plan::overwritten_bytes(described, method);
     let of_try = plan::total_cost(&plan, overwritten_bytes);
     let tries = u64::from(search.tries_max());
     Ok(Cost {
@@ -106,7 +117,13 @@ fn announcement(search: &Search, described: &Described, cost: Cost) -> String {
     )
 }
 
-fn print_plan(args: &SpareArgs, search: &Search, described: &Described, cost: Cost) {
+fn print_plan(
+    args: &SpareArgs,
+    search: &Search,
+    described: &Described,
+    cost: Cost,
+    failures: &[Failure],
+) {
     let erases = matches!(described.identity.kind, TargetKind::Block | TargetKind::File);
     match args.common.format {
         Format::Json => data!(
@@ -116,13 +133,14 @@ fn print_plan(args: &SpareArgs, search: &Search, described: &Described, cost: Co
                 "tries_max": search.tries_max(), "bytes_written_estimate": cost.written_bytes,
                 "duration_ns_estimate": cost.time.map(|time| time.0), "needs": described.needs(),
                 "refused_now": described.refused_now(),
+                "error": failures.first(), "errors": failures,
             })
         ),
         Format::Text => {
             let destroys = if erases { " DESTROYS DATA;" } else { "" };
             data!("{}:{destroys} {}", described.name(), announcement(search, described, cost));
             described.needs().iter().for_each(|needs| data!("  needs {needs}"));
-            plan::print_refusals(described);
+            failures.iter().for_each(plan::print_refusal);
         }
     }
 }

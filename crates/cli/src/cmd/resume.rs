@@ -1,4 +1,5 @@
-//! `ssdlab run --resume`: what an earlier call left undone, done as it was told.
+//! `ssdlab run --resume`: what an earlier call left undone, done as it was told; but what may be erased is
+//! typed anew.
 //!
 //! Every run of a call carries the commands of all of them, so that any one leads to those that ended
 //! early or never began. What of a run still stands is for `run::session` to say.
@@ -10,51 +11,118 @@ use clap::Parser;
 use io::TargetSpec;
 use result::schema::{Run, RunStatus};
 use result::store::{self, RunDir, resolve_run};
-use run::RunError;
+use run::{Request, RunError, SpanRequest};
 
 use crate::args::resume::{ResumeArgs, RunCommand};
 use crate::args::{Args, Command, RunArgs};
-use crate::cmd::run::{Job, Origin, carry_out};
+use crate::cmd::plan;
+use crate::cmd::run::{Job, Origin, Task, carry_out};
+use crate::prepare::{self, Looked, Wish};
+use crate::target;
 use crate::ui::out::talk;
 
-pub fn run(args: ResumeArgs) -> anyhow::Result<u8> {
+pub fn run(args: &ResumeArgs) -> anyhow::Result<u8> {
     let dir = resolve_run(&args.library, &args.run)?;
     let named = RunDir::open(&dir)?;
     named.check()?;
     // A run without a parent is in the working directory.
     let library = dir.parent().filter(|parent| !parent.as_os_str().is_empty());
     let library = library.unwrap_or(Path::new(".")).to_owned();
-    let invocation = named.run().invocation.clone();
-    let commands = invocation
-        .as_ref()
-        .map_or_else(|| vec![named.run().command.clone()], |call| call.commands.clone());
-    let mut first = None;
-    let mut tasks = Vec::new();
-    for command in commands {
-        let said = said_at_first(&command)?;
-        let job = job(&said)?;
-        first.get_or_insert(said);
-        let earlier = newest(&library, named.run(), &command)
-            .or_else(|| (named.run().command == command).then(|| named.clone()));
-        let left_out = named.run().left_out.clone();
-        tasks.push((job, Origin { command, invocation: invocation.clone(), earlier, left_out }));
-    }
-    let Some(mut said) = first else {
+    let recorded = recorded(&library, &named)?;
+    let Some(first) = recorded.first() else {
         return Err(RunError::Usage(format!("{} names no command", dir.display())).into());
     };
-    let is_complete = |origin: &Origin| {
-        let earlier = origin.earlier.as_ref();
-        earlier.is_some_and(|dir| dir.run().status == RunStatus::Complete)
-    };
-    if !args.quiet && tasks.iter().all(|(_, origin)| is_complete(origin)) {
+    let (open, complete): (Vec<_>, Vec<_>) = recorded.iter().partition(|task| task.is_open());
+    if !args.quiet && open.is_empty() {
         talk!("every run of this call is complete; there is nothing to continue");
     }
+    let mut said = first.said.clone();
     said.test.common.library = library;
     said.test.common.format = args.format;
     said.drive.quiet = args.quiet;
-    said.drive.erase = args.erase.or(said.drive.erase);
-    said.drive.erase_signatures |= args.erase_signatures;
-    carry_out(&said, &tasks)
+    // Whoever continues says anew what may be erased: the record may be of another drive, or changed.
+    said.drive.erase = args.erase.clone();
+    said.drive.erase.retain(|word| is_named(&open, word) || !is_named(&complete, word));
+    said.drive.erase_signatures = args.erase_signatures;
+    let looked = prepare::look(specs(&open), Wish::of(&said))?;
+    tell_targets(&looked, &dir);
+    let tasks = recorded.iter().map(|task| task.task(&said, &looked));
+    let tasks = tasks.collect::<Result<Vec<_>, RunError>>()?;
+    carry_out(&said, &tasks, &looked.hold()?)
+}
+
+/// A run of the call that is continued.
+struct Recorded {
+    /// What it was told.
+    said: Box<RunArgs>,
+    spec: TargetSpec,
+    span: SpanRequest,
+    origin: Origin,
+}
+
+impl Recorded {
+    fn is_open(&self) -> bool {
+        let earlier = self.origin.earlier.as_ref();
+        earlier.is_none_or(|dir| dir.run().status != RunStatus::Complete)
+    }
+
+    /// What is to be done; an error where the earlier run cannot be continued.
+    fn task(&self, said: &RunArgs, looked: &Looked) -> Result<Task, RunError> {
+        let (spec, origin) = (self.spec.clone(), self.origin.clone());
+        if let Some(earlier) = origin.earlier.clone().filter(|_| !self.is_open()) {
+            return Ok(Task::Complete(earlier));
+        }
+        let described = looked.described(&self.spec)?;
+        let request =
+            Request { resume: origin.earlier.clone(), ..plan::request(&said.test, self.span) };
+        let plan = run::session::plan(&request, &described.identity, &described.limits)?;
+        run::session::check_continuation(&request, &plan, &described.identity)?;
+        Ok(Task::Open(Job::new(spec, self.span, &plan), origin))
+    }
+}
+
+/// Every run of the call that `named` is part of, with the last attempt at it.
+fn recorded(library: &Path, named: &RunDir) -> anyhow::Result<Vec<Recorded>> {
+    let invocation = named.run().invocation.clone();
+    let own = vec![named.run().command.clone()];
+    let commands = invocation.as_ref().map_or(own, |call| call.commands.clone());
+    let one = |command: String| -> anyhow::Result<Recorded> {
+        let said = said_at_first(&command)?;
+        let target = said.test.targets.first().context("the command names no target")?;
+        let spec = target.parse::<TargetSpec>()?;
+        let span = said.test.spans().first().copied().unwrap_or(SpanRequest::Default);
+        let earlier = newest(library, named.run(), &command)
+            .or_else(|| (named.run().command == command).then(|| named.clone()));
+        let left_out = named.run().left_out.clone();
+        let origin = Origin { command, invocation: invocation.clone(), earlier, left_out };
+        Ok(Recorded { said, spec, span, origin })
+    };
+    commands.into_iter().map(one).collect()
+}
+
+/// The targets of these runs, each once.
+fn specs(tasks: &[&Recorded]) -> Vec<TargetSpec> {
+    let mut specs: Vec<TargetSpec> = Vec::new();
+    for task in tasks {
+        if !specs.contains(&task.spec) {
+            specs.push(task.spec.clone());
+        }
+    }
+    specs
+}
+
+fn is_named(tasks: &[&Recorded], word: &str) -> bool {
+    tasks.iter().any(|task| io::open::is_named_by(&task.spec, word))
+}
+
+/// Nobody typed these targets in this call, so that everybody must see them, even who wants no talk.
+fn tell_targets(looked: &Looked, dir: &Path) {
+    for target in looked.targets() {
+        if !target::is_simulated(&target.spec) {
+            let (run_json, name) = (dir.join("run.json"), target.described.name());
+            talk!("{} names the target: {name}", run_json.display());
+        }
+    }
 }
 
 /// The arguments of a recorded command.
@@ -69,13 +137,6 @@ fn said_at_first(command: &str) -> anyhow::Result<Box<RunArgs>> {
         Command::Run(RunCommand::New(args)) => Ok(args),
         _ => Err(unusable("it is no `ssdlab run TEST TARGET`".to_owned())),
     }
-}
-
-/// The one job of a recorded command.
-fn job(said: &RunArgs) -> anyhow::Result<Job> {
-    let target = said.test.targets.first().context("the command names no target")?;
-    let span = said.test.spans().first().copied().unwrap_or(run::SpanRequest::Default);
-    Ok(Job { spec: target.parse::<TargetSpec>()?, span })
 }
 
 /// The last run of this command in the call that `named` is part of.

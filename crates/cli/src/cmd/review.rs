@@ -17,11 +17,12 @@ use run::{RunError, SpanRequest, Test};
 
 use crate::args::{CommonArgs, Format, ReviewArgs, RunArgs, TestSetting};
 use crate::cmd::plan::{self, Cost};
-use crate::cmd::run::{Job, Origin, exit_code, one_of, repeat_command};
-use crate::cmd::{report, restore};
+use crate::cmd::report;
+use crate::cmd::run::{Call, Job, Origin, exit_code, one_of, repeat_command};
 use crate::failure::{EXIT_DONE, EXIT_VERDICT, Failure};
 use crate::inputs::Inputs;
 use crate::output_file::OutputFile;
+use crate::prepare::{self, Described, Looked, Prepared, Wish};
 use crate::ui::out::{data, talk};
 use crate::ui::progress::Progress;
 use crate::ui::table::{bytes, seconds};
@@ -89,14 +90,19 @@ struct Part {
 }
 
 pub fn run(args: &ReviewArgs) -> anyhow::Result<u8> {
-    let (parts, mut left_out) = parts(args)?;
+    let wish = Wish::of_runs(&args.common, &args.drive);
+    let looked = prepare::look(prepare::parse(&args.targets)?, wish)?;
+    let (parts, mut left_out) = parts(args, &looked)?;
     refuse_empty(&parts, &left_out)?;
     let inputs = inputs(args)?;
     // Before hours are spent on what it shows.
     let page = report::load_page(args.web.as_deref())?;
     OutputFile::check(&args.output, &inputs)?;
+    let is_open = |spec: &TargetSpec| {
+        parts.iter().any(|part| &part.job.spec == spec && completed(args, part).is_none())
+    };
+    let prepared = looked.only(is_open).hold()?;
     announce(args, &parts, &left_out);
-    restore::before_a_run();
     let interrupted = stop::button()?;
     let progress = Progress::new(args.drive.quiet);
     let mut runs: Vec<(PathBuf, Run)> = Vec::new();
@@ -105,7 +111,7 @@ pub fn run(args: &ReviewArgs) -> anyhow::Result<u8> {
         if interrupted.load(Ordering::Relaxed) {
             break;
         }
-        match carry_out(args, part, &left_out, &interrupted, &progress) {
+        match carry_out(args, part, &left_out, &prepared, &interrupted, &progress) {
             Ok((dir, run, failure)) => {
                 failures.extend(failure.map(|error| Failure::from_error(&error)));
                 runs.push((dir, run));
@@ -129,15 +135,12 @@ pub fn run(args: &ReviewArgs) -> anyhow::Result<u8> {
 }
 
 /// Everything to do, planned against each target, and what cannot be done there with the reason.
-fn parts(args: &ReviewArgs) -> anyhow::Result<(Vec<Part>, Vec<String>)> {
+fn parts(args: &ReviewArgs, looked: &Looked) -> anyhow::Result<(Vec<Part>, Vec<String>)> {
     let (mut parts, mut left_out) = (Vec::new(), Vec::new());
-    for text in &args.targets {
-        let spec: TargetSpec = text.parse()?;
-        refuse_null(&spec)?;
-        target::check_engine(&spec, &args.drive.engine)?;
-        target::check_memory(&spec)?;
-        let described = plan::describe(&spec)?;
-        let quick = args.quick || !args.full && !target::is_simulated(&spec);
+    for target in looked.targets() {
+        let prepare::Candidate { spec, described } = target;
+        refuse_null(spec)?;
+        let quick = args.quick || !args.full && !target::is_simulated(spec);
         let entries = match (args.pts, quick) {
             (true, _) => PTS,
             (false, true) => QUICK,
@@ -153,19 +156,19 @@ fn parts(args: &ReviewArgs) -> anyhow::Result<(Vec<Part>, Vec<String>)> {
         let wanted = |(test, ..): &&Entry| args.only.is_empty() || args.only.contains(test);
         for &(test, settings, spare) in entries.iter().filter(wanted) {
             let span = spare.map_or(Ok(whole), |share| share.parse().map(SpanRequest::Spare))?;
-            let meter = args.common.meter.clone().filter(|_| !target::is_simulated(&spec));
+            let meter = args.common.meter.clone().filter(|_| !target::is_simulated(spec));
             let room_bytes = described.identity.capacity_bytes;
             let run_args = run_args(args, test, &fitting(settings, room_bytes), meter);
             let request = plan::request(&run_args.test, span);
             match run::session::plan(&request, &described.identity, &described.limits) {
                 Ok(planned) => {
-                    let job = Job { spec: spec.clone(), span };
-                    let overwritten = overwritten_bytes(args, &described, &planned)?;
+                    let job = Job::new(spec.clone(), span, &planned);
+                    let overwritten = overwritten_bytes(args, described, &planned);
                     let cost = plan::total_cost(&planned, overwritten);
                     let capacity_bytes = described.identity.capacity_bytes;
                     parts.push(Part { args: run_args, job, cost, capacity_bytes });
                 }
-                Err(error) => left_out.push(without(&spec, test, &error.to_string())),
+                Err(error) => left_out.push(without(spec, test, &error.to_string())),
             }
         }
     }
@@ -237,12 +240,8 @@ fn refuse_unknown(args: &ReviewArgs, entries: &[Entry]) -> anyhow::Result<()> {
 }
 
 /// What the purges of a plan write, by the method that was asked for or is the best.
-fn overwritten_bytes(
-    args: &ReviewArgs,
-    described: &plan::Described,
-    plan: &run::session::Plan,
-) -> anyhow::Result<u64> {
-    Ok(plan::overwritten_bytes(described, described.purge_of(plan, args.common.purge)?))
+fn overwritten_bytes(args: &ReviewArgs, described: &Described, plan: &run::session::Plan) -> u64 {
+    plan::overwritten_bytes(described, described.purge_of(plan, args.common.purge))
 }
 
 /// The settings without sizes that the target has no room for: a default gives way to a small target, a setting is
@@ -306,21 +305,26 @@ fn carry_out(
     args: &ReviewArgs,
     part: &Part,
     left_out: &[String],
+    prepared: &Prepared,
     interrupted: &AtomicBool,
     progress: &Progress,
 ) -> anyhow::Result<Carried> {
-    let command = repeat_command(&part.args, &part.job);
-    if args.resume
-        && let Some(dir) = completed(args, &command)
-    {
+    if let Some(dir) = completed(args, part) {
         return Ok((dir.path().to_owned(), dir.run().clone(), None));
     }
-    let origin = Origin { left_out: left_out.to_owned(), ..Origin::of(command) };
-    let outcome = one_of(&part.args, &(part.job.clone(), origin), interrupted, progress)?;
+    let call = Call { args: &part.args, prepared, interrupted, progress };
+    let origin = Origin::of(repeat_command(&part.args, &part.job));
+    let origin = Origin { left_out: left_out.to_owned(), ..origin };
+    let outcome = one_of(&call, &part.job, &origin)?;
     Ok((outcome.dir, outcome.run, outcome.failure.map(anyhow::Error::from)))
 }
 
-fn completed(args: &ReviewArgs, command: &str) -> Option<RunDir> {
+/// The run that the same command has completed before, where `--resume` asks for it.
+fn completed(args: &ReviewArgs, part: &Part) -> Option<RunDir> {
+    if !args.resume {
+        return None;
+    }
+    let command = repeat_command(&part.args, &part.job);
     let entries = store::list(&args.common.library).ok()?;
     let runs = entries.into_iter().rev().filter_map(|entry| entry.run.ok());
     runs.into_iter().find(|dir| {

@@ -10,13 +10,15 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use io::shell::quoted;
 use io::{OpenOptions, Target, TargetSpec};
-use result::schema::{Invocation, RunStatus, VerdictOutcome};
+use result::schema::{Invocation, VerdictOutcome};
 use result::store::RunDir;
+use run::session::Plan;
 use run::{Control, Event, Outcome, Request, RunError, SpanRequest};
 
-use crate::args::{Format, RunArgs, TestArgs};
-use crate::cmd::{plan, restore, show};
+use crate::args::{Format, RunArgs};
+use crate::cmd::{plan, show};
 use crate::failure::{EXIT_DONE, EXIT_INTERRUPTED, EXIT_IO, EXIT_VERDICT, Failure};
+use crate::prepare::{self, Looked, Prepared, Wish};
 use crate::stop;
 use crate::target::{self, Visitor};
 use crate::ui::out::{data, talk};
@@ -29,6 +31,18 @@ pub struct Job {
     pub spec: TargetSpec,
     /// On which part of it.
     pub span: SpanRequest,
+    /// The deepest queue that the test will ask the target for.
+    queue_depth: u32,
+    /// The longest command that it will ask for.
+    transfer_bytes_max: u32,
+}
+
+impl Job {
+    /// What a plan asks of the target.
+    pub fn new(spec: TargetSpec, span: SpanRequest, plan: &Plan) -> Self {
+        let (queue_depth, transfer_bytes_max) = plan.needs();
+        Self { spec, span, queue_depth, transfer_bytes_max }
+    }
 }
 
 /// Where a run comes from.
@@ -38,88 +52,104 @@ pub struct Origin {
     pub command: String,
     /// The call that it is part of.
     pub invocation: Option<Invocation>,
-    /// The run that it continues; a complete one stands for it.
+    /// The run that it continues, or `None` if it begins by itself.
     pub earlier: Option<RunDir>,
     /// What the review that it is part of leaves out.
     pub left_out: Vec<String>,
+}
+
+/// One run of a call.
+pub enum Task {
+    /// An earlier call has completed it.
+    Complete(RunDir),
+    /// It is to be done.
+    Open(Job, Origin),
 }
 
 /// What became of it.
 pub type Done = Result<Outcome, anyhow::Error>;
 
 pub fn run(args: &RunArgs) -> anyhow::Result<u8> {
-    let jobs = jobs(args)?;
+    let looked = prepare::look(prepare::parse(&args.test.targets)?, Wish::of(args))?;
+    let jobs = jobs(args, &looked)?;
     let commands: Vec<_> = jobs.iter().map(|job| repeat_command(args, job)).collect();
     let id = format!("{:x}-{:x}", unix_ns(), std::process::id());
     let invocation = Some(Invocation { id, commands: commands.clone() });
     let origin = |command| Origin { invocation: invocation.clone(), ..Origin::of(command) };
-    let tasks: Vec<_> = jobs.into_iter().zip(commands.into_iter().map(origin)).collect();
-    carry_out(args, &tasks)
+    let origins = commands.into_iter().map(origin);
+    let tasks: Vec<_> = jobs.into_iter().zip(origins).map(|(job, o)| Task::Open(job, o)).collect();
+    carry_out(args, &tasks, &looked.hold()?)
 }
 
 /// Does every run that is not done yet, and says what came out.
-pub fn carry_out(args: &RunArgs, tasks: &[(Job, Origin)]) -> anyhow::Result<u8> {
-    restore::before_a_run();
+pub fn carry_out(args: &RunArgs, tasks: &[Task], prepared: &Prepared) -> anyhow::Result<u8> {
     let interrupted = stop::button()?;
     let progress = Progress::new(args.drive.quiet);
-    let mut done: Vec<Option<Done>> = tasks.iter().map(|(_, origin)| complete(origin)).collect();
-    let open = (0..tasks.len()).filter(|&index| done[index].is_none());
-    let (simulated, real): (Vec<usize>, Vec<usize>) =
-        open.partition(|&index| target::is_simulated(&tasks[index].0.spec));
-    for index in real {
+    let call = Call { args, prepared, interrupted: &interrupted, progress: &progress };
+    let mut done: Vec<Option<Done>> = tasks.iter().map(complete).collect();
+    let open = tasks.iter().enumerate().filter_map(|(index, task)| match task {
+        Task::Complete(_) => None,
+        Task::Open(job, origin) => Some((index, job, origin)),
+    });
+    let (simulated, real): (Vec<_>, Vec<_>) =
+        open.partition(|(_, job, _)| target::is_simulated(&job.spec));
+    for (index, job, origin) in real {
         if !interrupted.load(Ordering::Relaxed) {
-            done[index] = Some(one_of(args, &tasks[index], &interrupted, &progress));
+            done[index] = Some(one_of(&call, job, origin));
         }
     }
-    side_by_side(args, tasks, &simulated, &interrupted, &progress, &mut done);
+    side_by_side(&call, &simulated, &mut done);
     progress.finish();
     report(args, done, interrupted.load(Ordering::Relaxed))
 }
 
 /// The run that was complete already.
-fn complete(origin: &Origin) -> Option<Done> {
-    let earlier = origin.earlier.as_ref()?;
+fn complete(task: &Task) -> Option<Done> {
+    let Task::Complete(earlier) = task else { return None };
     let (dir, run) = (earlier.path().to_owned(), earlier.run().clone());
-    let is_complete = run.status == RunStatus::Complete;
-    is_complete.then_some(Ok(Outcome { dir, run, failure: None }))
+    Some(Ok(Outcome { dir, run, failure: None }))
 }
 
-/// Every target with every span, checked as far as possible before the first one starts.
-fn jobs(args: &RunArgs) -> anyhow::Result<Vec<Job>> {
+/// Every target with every span, planned before the first one starts.
+fn jobs(args: &RunArgs, looked: &Looked) -> Result<Vec<Job>, RunError> {
     let mut jobs = Vec::new();
-    for text in &args.test.targets {
-        let spec: TargetSpec = text.parse()?;
-        target::check_purge(&spec, args.test.common.purge)?;
-        target::check_engine(&spec, &args.drive.engine)?;
-        target::check_memory(&spec)?;
+    for target in looked.targets() {
         for span in args.test.spans() {
-            jobs.push(Job { spec: spec.clone(), span });
+            let (request, described) = (plan::request(&args.test, span), &target.described);
+            let plan = run::session::plan(&request, &described.identity, &described.limits)?;
+            jobs.push(Job::new(target.spec.clone(), span, &plan));
         }
     }
     Ok(jobs)
 }
 
-fn side_by_side(
-    args: &RunArgs,
-    tasks: &[(Job, Origin)],
-    indices: &[usize],
-    interrupted: &AtomicBool,
-    progress: &Progress,
-    done: &mut [Option<Done>],
-) {
-    let needed_bytes = indices.iter().map(|&index| target::memory_bytes(&tasks[index].0.spec));
+/// What the runs of a call share.
+pub struct Call<'a> {
+    /// The arguments.
+    pub args: &'a RunArgs,
+    /// Their targets.
+    pub prepared: &'a Prepared,
+    /// The stop button.
+    pub interrupted: &'a AtomicBool,
+    /// Where they show how far they are.
+    pub progress: &'a Progress,
+}
+
+/// Jobs with their places in `done`.
+fn side_by_side(call: &Call<'_>, open: &[(usize, &Job, &Origin)], done: &mut [Option<Done>]) {
+    let needed_bytes = open.iter().map(|(_, job, _)| target::memory_bytes(&job.spec));
     let fitting = fitting(needed_bytes.flatten().collect(), io::memory::available_bytes());
     let workers = std::thread::available_parallelism().map_or(1, usize::from).min(fitting);
-    let waiting = Mutex::new(indices.iter());
+    let waiting = Mutex::new(open.iter());
     let results = Mutex::new(done);
     std::thread::scope(|scope| {
         for _ in 0..workers {
             scope.spawn(|| {
-                while let Some(&index) = waiting.lock().ok().and_then(|mut next| next.next()) {
-                    if interrupted.load(Ordering::Relaxed) {
+                while let Some(&(index, job, origin)) = next(&waiting) {
+                    if call.interrupted.load(Ordering::Relaxed) {
                         return;
                     }
-                    let outcome = one_of(args, &tasks[index], interrupted, progress);
+                    let outcome = one_of(call, job, origin);
                     if let Ok(mut results) = results.lock() {
                         results[index] = Some(outcome);
                     }
@@ -127,6 +157,10 @@ fn side_by_side(
             });
         }
     });
+}
+
+fn next<T>(waiting: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
+    waiting.lock().ok().and_then(|mut waiting| waiting.next())
 }
 
 /// Simulated drives that fit into the memory at a time, whichever they are; one has been found to.
@@ -153,32 +187,21 @@ impl Origin {
 }
 
 /// One run by itself.
-pub fn one(args: &RunArgs, job: &Job, interrupted: &AtomicBool, progress: &Progress) -> Done {
-    let origin = Origin::of(repeat_command(args, job));
-    one_of(args, &(job.clone(), origin), interrupted, progress)
+pub fn one(call: &Call<'_>, job: &Job) -> Done {
+    one_of(call, job, &Origin::of(repeat_command(call.args, job)))
 }
 
 /// One run from opening to the finished directory.
-pub fn one_of(
-    args: &RunArgs,
-    (job, origin): &(Job, Origin),
-    interrupted: &AtomicBool,
-    progress: &Progress,
-) -> Done {
-    let (queue_depth, transfer_bytes_max) = needs(&args.test, job)?;
+pub fn one_of(call: &Call<'_>, job: &Job, origin: &Origin) -> Done {
+    let Call { args, prepared, interrupted, progress } = *call;
     let options = OpenOptions {
-        queue_depth,
-        transfer_bytes_max,
+        queue_depth: job.queue_depth,
+        transfer_bytes_max: job.transfer_bytes_max,
         write: args.test.test.writes(),
-        read_only: args.read_only,
-        erase: args.drive.erase.clone(),
-        erase_signatures: args.drive.erase_signatures,
         seed: args.test.common.seed,
-        purge: args.test.common.purge,
-        engine: args.drive.engine.engine,
-        ..OpenOptions::default()
+        ..prepared.options().clone()
     };
-    let mut opened = target::open(&job.spec, &options)?;
+    let mut opened = prepared.open(&job.spec, &options)?;
     let request = Request {
         command: origin.command.clone(),
         invocation: origin.invocation.clone(),
@@ -195,15 +218,6 @@ pub fn one_of(
     Ok(opened.visit(RunTest { request: &request, control })?)
 }
 
-/// The deepest queue and the longest command that the test will ask the target for; checked again
-/// against the target once it is open.
-fn needs(args: &TestArgs, job: &Job) -> anyhow::Result<(u32, u32)> {
-    let described = plan::describe(&job.spec)?;
-    let request = plan::request(args, job.span);
-    let plan = run::session::plan(&request, &described.identity, &described.limits)?;
-    Ok(plan.needs())
-}
-
 struct RunTest<'a, 'b> {
     request: &'a Request,
     control: Control<'b>,
@@ -217,7 +231,7 @@ impl Visitor for RunTest<'_, '_> {
     }
 }
 
-/// The one command that repeats this run.
+/// The one command that repeats this run; what may be erased is typed again each time.
 pub fn repeat_command(args: &RunArgs, job: &Job) -> String {
     let mut words = vec!["ssdlab".to_owned(), "run".to_owned()];
     words.push(args.test.test.name().to_owned());
@@ -238,12 +252,6 @@ pub fn repeat_command(args: &RunArgs, job: &Job) -> String {
     }
     words.extend(["--seed".to_owned(), args.test.common.seed.to_string()]);
     words.extend(args.drive.engine.words());
-    if let Some(serial) = &args.drive.erase {
-        words.extend(["--erase".to_owned(), serial.clone()]);
-    }
-    if args.drive.erase_signatures {
-        words.push("--erase-signatures".to_owned());
-    }
     words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 

@@ -9,7 +9,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use base::Nanos;
 use io::shell::{quoted, quoted_path};
 use io::verifiable::Sector;
-use io::{IoError, OpenOptions, RealTarget, Target, TargetSpec, open_block, open_file};
+use io::{IoError, OpenOptions, RealTarget, Target, TargetSpec};
 use run::verify::Layout;
 use run::verify::check::{Broken, Report, check};
 use run::verify::journal::{Header, Journal};
@@ -21,7 +21,9 @@ use crate::args::Format;
 use crate::args::verify::VerifyArgs;
 use crate::failure::{EXIT_DONE, EXIT_VERDICT};
 use crate::inputs::Inputs;
+use crate::prepare::{self, Prepared, Wish};
 use crate::stop;
+use crate::target::Opened;
 use crate::ui::out::{data, talk};
 
 pub fn run(args: &VerifyArgs) -> anyhow::Result<u8> {
@@ -30,6 +32,7 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<u8> {
         return super::power_cuts::run(args, &spec, cuts);
     }
     refuse_nothing(args)?;
+    refuse_forgetful(&spec)?;
     let (written, promises, report) = if args.check {
         let promises = promised(args)?;
         let mut target = open_again(args, &spec, &promises)?;
@@ -37,7 +40,9 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<u8> {
     } else {
         refuse_journal(args, &spec)?;
         let seed = seed(args);
-        let mut target = open(&spec, &write_options(args, seed))?;
+        let prepared = prepared(args, &spec)?;
+        let options = OpenOptions { verifiable: true, seed, ..options(args, &prepared) };
+        let mut target = open(&prepared, &spec, &options)?;
         let written = write_all(args, &mut target, seed)?;
         let promises = promised(args)?;
         let report = check(&mut target, &promises)?;
@@ -114,22 +119,10 @@ pub fn seed(args: &VerifyArgs) -> u64 {
     args.seed.unwrap_or(since.as_nanos() as u64)
 }
 
-fn write_options(args: &VerifyArgs, seed: u64) -> OpenOptions {
-    OpenOptions {
-        queue_depth: args.queue_depth,
-        write: true,
-        erase: args.erase.clone(),
-        erase_signatures: args.erase_signatures,
-        verifiable: true,
-        seed,
-        ..OpenOptions::default()
-    }
-}
-
-fn open(spec: &TargetSpec, options: &OpenOptions) -> Result<RealTarget, IoError> {
+/// Refuses targets that keep nothing.
+fn refuse_forgetful(spec: &TargetSpec) -> Result<(), IoError> {
     match spec {
-        TargetSpec::Block { path } => open_block(path, options),
-        TargetSpec::File { path, size_bytes, keep } => open_file(path, *size_bytes, *keep, options),
+        TargetSpec::Block { .. } | TargetSpec::File { .. } => Ok(()),
         TargetSpec::Sim { .. } => Err(IoError::Unsupported(format!(
             "{spec} keeps no data to read back; --power-cuts N shows what it would lose with its power"
         ))),
@@ -139,14 +132,43 @@ fn open(spec: &TargetSpec, options: &OpenOptions) -> Result<RealTarget, IoError>
     }
 }
 
+/// The target, checked and held.
+fn prepared(args: &VerifyArgs, spec: &TargetSpec) -> Result<Prepared, IoError> {
+    let wish = Wish {
+        write: !args.check,
+        read_only: false,
+        erase: &args.erase,
+        erase_signatures: args.erase_signatures,
+        purge: None,
+        engine: None,
+    };
+    prepare::look(vec![spec.clone()], wish)?.hold()
+}
+
+fn options(args: &VerifyArgs, prepared: &Prepared) -> OpenOptions {
+    OpenOptions { queue_depth: args.queue_depth, ..prepared.options().clone() }
+}
+
+fn open(
+    prepared: &Prepared,
+    spec: &TargetSpec,
+    options: &OpenOptions,
+) -> Result<RealTarget, IoError> {
+    match prepared.open(spec, options)? {
+        Opened::Real(target) => Ok(*target),
+        Opened::Sim(_) | Opened::Null(_) => refuse_forgetful(spec)
+            .and_then(|()| Err(IoError::Unsupported(format!("{spec} cannot be verified")))),
+    }
+}
+
 /// Opens the target for reading and makes sure that it is the one of the journal.
 fn open_again(
     args: &VerifyArgs,
     spec: &TargetSpec,
     promises: &Promises,
 ) -> Result<RealTarget, IoError> {
-    let options = OpenOptions { queue_depth: args.queue_depth, ..OpenOptions::default() };
-    let target = open(spec, &options)?;
+    let prepared = prepared(args, spec)?;
+    let target = open(&prepared, spec, &options(args, &prepared))?;
     match other_drive(&promises.header, &serial(&target), wwid(&target).as_deref()) {
         None => Ok(target),
         Some((expected, found)) => Err(IoError::Refused {

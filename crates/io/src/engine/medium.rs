@@ -124,19 +124,28 @@ impl Medium {
     /// The same open file for another thread, with a queue of its own; whoever holds the last one lets go
     /// of the device.
     pub(crate) fn lane(&self, queue_depth: u32) -> Result<Self, IoError> {
+        Ok(Self {
+            limits: Limits { queue_depth_max: queue_depth, ..self.limits },
+            warnings: Vec::new(),
+            first_words: Arc::clone(&self.first_words),
+            ..self.again()?
+        })
+    }
+
+    /// The same open file, as if it had been opened now.
+    pub(crate) fn again(&self) -> Result<Self, IoError> {
         let file = self.file.try_clone().map_err(|source| IoError::Device {
-            context: format!("cannot open {} for another thread", self.identity.name),
+            context: format!("cannot open {} once more", self.identity.name),
             source,
         })?;
         Ok(Self {
             file,
-            // The target itself switches what may be switched.
+            // Who uses the target by itself switches what may be switched.
             rest: None,
-            limits: Limits { queue_depth_max: queue_depth, ..self.limits },
             identity: self.identity.clone(),
-            warnings: Vec::new(),
+            warnings: self.warnings.clone(),
             ownership: Arc::clone(&self.ownership),
-            first_words: Arc::clone(&self.first_words),
+            first_words: Arc::default(),
             ..*self
         })
     }

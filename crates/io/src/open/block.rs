@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{EngineChoice, OpenOptions};
+use super::OpenOptions;
 use crate::TargetSpec;
 use crate::discover::DeviceReport;
 use crate::engine::medium::{Clock, Medium, MediumKind};
@@ -14,7 +14,6 @@ use crate::guard::{self, Consent};
 use crate::identity::{Identity, TargetKind};
 use crate::interrupts;
 use crate::ownership::Ownership;
-use crate::rest::RestSwitch;
 use crate::sysfs::System;
 use crate::target::Limits;
 
@@ -23,8 +22,9 @@ pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Medium, IoError
         path,
         Consent {
             write: options.write,
-            erase: options.erase.as_deref(),
+            erase: &options.erase,
             erase_signatures: options.erase_signatures,
+            rehearsal: false,
         },
     )?;
     let file = claim.take_file().ok_or_else(|| IoError::Device {
@@ -32,51 +32,34 @@ pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Medium, IoError
         source: io::ErrorKind::NotFound.into(),
     })?;
     let report = claim.report();
-    let rest = options.write.then(|| RestSwitch::new(&file, report)).flatten();
     let spec = TargetSpec::Block { path: path.to_path_buf() }.to_string();
     Ok(Medium {
         file,
         kind: MediumKind::Block,
         capacity_bytes: report.capacity_bytes,
         granted_bytes: report.capacity_bytes,
-        limits: Limits { rest: rest.is_some(), ..limits(report, options)? },
+        limits: limits(report, options),
         writable: options.write,
         purge: options.purge,
         identity: identity(report, spec),
         warnings: claim.warnings().to_vec(),
         clock: Clock::start(),
-        rest,
+        rest: None,
         interrupt_processor: interrupts::processor(&System::live(), report.number),
         ownership: Arc::new(Ownership::Device(Box::new(claim))),
         first_words: Arc::default(),
     })
 }
 
-/// The engine for a device named by `path`: the generic character device of an NVMe namespace asks for
-/// passthrough.
-pub(super) fn engine_for(path: &Path, asked: EngineChoice) -> Result<EngineChoice, IoError> {
-    if !guard::is_generic_node(path) {
-        return Ok(asked);
-    }
-    asked.past_the_block_layer().ok_or_else(|| {
-        IoError::Usage(format!(
-            "{} is for commands past the block layer, which the engine {asked} does not send; name the block \
-             device, or drop --engine",
-            path.display()
-        ))
-    })
+/// Every check of [`open`] for a run that writes, with the device open for reading only.
+pub(super) fn rehearse(path: &Path, options: &OpenOptions) -> Result<(), IoError> {
+    let OpenOptions { erase, erase_signatures, .. } = options;
+    let erase_signatures = *erase_signatures;
+    guard::claim(path, Consent { write: true, erase, erase_signatures, rehearsal: true }).map(drop)
 }
 
-fn limits(report: &DeviceReport, options: &OpenOptions) -> Result<Limits, IoError> {
-    if options.transfer_bytes_max < report.logical_block_bytes {
-        return Err(IoError::Usage(format!(
-            "a transfer size of {} bytes is less than a block of {} ({} bytes)",
-            options.transfer_bytes_max,
-            report.node.display(),
-            report.logical_block_bytes
-        )));
-    }
-    Ok(Limits {
+fn limits(report: &DeviceReport, options: &OpenOptions) -> Limits {
+    Limits {
         logical_block_bytes: report.logical_block_bytes,
         physical_block_bytes: report.physical_block_bytes,
         transfer_bytes_max: options.transfer_bytes_max,
@@ -85,7 +68,7 @@ fn limits(report: &DeviceReport, options: &OpenOptions) -> Result<Limits, IoErro
         rest: false,
         energy: false,
         compresses: false,
-    })
+    }
 }
 
 fn identity(report: &DeviceReport, spec: String) -> Identity {

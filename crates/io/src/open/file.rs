@@ -3,22 +3,21 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
-use std::os::fd::AsFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base::Bytes;
-use rustix::fs::{AtFlags, FlockOperation, OFlags, StatxFlags};
+use rustix::fs::{AtFlags, CWD, FlockOperation, OFlags};
 use rustix::io::Errno;
 
 use super::OpenOptions;
+use super::direct::{Access, go_direct};
 use crate::TargetSpec;
-use crate::buffer::{AREA_ALIGN_BYTES, AlignedBuffer};
 use crate::engine::medium::{Clock, Medium, MediumKind, punch_hole, reserve};
 use crate::error::IoError;
+use crate::guard::patiently;
 use crate::guard::usage::{Tables, loops_on};
-use crate::guard::{Refusal, patiently};
 use crate::identity::{Identity, TargetKind};
 use crate::interrupts;
 use crate::ownership::{FileHold, Ownership};
@@ -28,8 +27,6 @@ use crate::target::Limits;
 
 /// Sizes of file targets are multiples of this.
 const SIZE_STEP_BYTES: u64 = 4096;
-const TMPFS_MAGIC: u64 = 0x0102_1994;
-const RAMFS_MAGIC: u64 = 0x8584_58f6;
 
 /// Where a file target is or shall be, with all symbolic links resolved.
 enum Place {
@@ -53,7 +50,7 @@ pub(super) fn open(
     options: &OpenOptions,
 ) -> Result<Medium, IoError> {
     let mut opened = match (locate(path)?, options.write) {
-        (Place::Existing(found), true) => overwrite(path, found, size_bytes, options)?,
+        (Place::Existing(found), true) => overwrite(found, size_bytes, options)?,
         (Place::Existing(found), false) => read_only(found, size_bytes)?,
         (Place::New(wanted), true) => create(path, wanted, size_bytes)?,
         (Place::New(wanted), false) => return Err(nothing_to_read(&wanted)),
@@ -68,12 +65,12 @@ pub(super) fn open(
 /// A file target as it would be opened now for a run that writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileFound {
-    /// The file is there already, so that its content would be lost.
+    /// Its path with all symbolic links resolved.
+    pub path: PathBuf,
+    /// Whether the file is there already, so that its content would be lost.
     pub exists: bool,
     /// Bytes that the target would have.
     pub capacity_bytes: u64,
-    /// Why it would be refused now, though not for good.
-    pub refusals: Vec<Refusal>,
 }
 
 /// Looks at a file target without opening it; arguments as those of [`super::open_file`].
@@ -81,25 +78,68 @@ pub struct FileFound {
 /// # Errors
 /// [`IoError::Usage`] where there can be no such target.
 pub fn look_at_file(path: &Path, size_bytes: Option<u64>) -> Result<FileFound, IoError> {
-    let (exists, resolved, capacity_bytes, held_bytes) = match locate(path)? {
-        Place::New(wanted) => (false, wanted, needed_size(path, size_bytes)?, 0),
+    let (exists, path, capacity_bytes) = match locate(path)? {
+        Place::New(wanted) => (false, wanted, needed_size(path, size_bytes)?),
         Place::Existing(found) => {
-            let metadata = fs::metadata(&found).map_err(|source| {
-                device_error(format!("cannot examine {}", found.display()), source)
-            })?;
-            let size_bytes = size_bytes.unwrap_or(whole_steps(metadata.len()));
-            (true, found, size_bytes, metadata.blocks().saturating_mul(512))
+            let size_bytes = size_bytes.unwrap_or(whole_steps(examined(&found)?.len()));
+            (true, found, size_bytes)
         }
     };
-    check_size(&resolved, capacity_bytes)?;
-    let mut refusals = Vec::new();
-    if let Err(IoError::Refused { code, message }) = require_no_loop(&resolved) {
-        refusals.push(Refusal { code, message });
+    check_size(&path, capacity_bytes)?;
+    Ok(FileFound { path, exists, capacity_bytes })
+}
+
+/// Every check of [`open`] for a run that writes; the file is opened for reading only, and none is created.
+pub(super) fn rehearse(
+    path: &Path,
+    size_bytes: Option<u64>,
+    options: &OpenOptions,
+) -> Result<(), IoError> {
+    match locate(path)? {
+        Place::New(wanted) => {
+            let size_bytes = needed_size(path, size_bytes)?;
+            check_size(&wanted, size_bytes)?;
+            check_space(&wanted, size_bytes, 0)?;
+            let directory = wanted.parent().unwrap_or(Path::new("/"));
+            require_right(directory, || format!("cannot create {}", wanted.display()))
+        }
+        Place::Existing(found) => {
+            lend(&found, size_bytes, options, false)?;
+            require_right(&found, || format!("cannot open {}", found.display()))
+        }
     }
-    if let Err(error) = check_space(&resolved, capacity_bytes, held_bytes) {
-        refusals.push(Refusal { code: "no-space", message: error.to_string() });
+}
+
+/// Whether a word given with `--erase` names the file that `path` leads to, or would create.
+pub(super) fn is_named_by(path: &Path, word: &str) -> bool {
+    let place = |path: &Path| fs::canonicalize(path).ok().or_else(|| resolve_new(path).ok());
+    let word = Path::new(word);
+    match (inode(path), inode(word)) {
+        (Some(target), Some(named)) => target == named,
+        (None, None) => place(path).is_some_and(|target| place(word) == Some(target)),
+        _ => false,
     }
-    Ok(FileFound { exists, capacity_bytes, refusals })
+}
+
+/// The path that a file would be created at, with all symbolic links resolved; `None` if it cannot be.
+pub(super) fn new_path(path: &Path) -> Option<PathBuf> {
+    resolve_new(path).ok()
+}
+
+/// Device and inode of what the path leads to.
+fn inode(path: &Path) -> Option<(u64, u64)> {
+    fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
+}
+
+fn examined(path: &Path) -> Result<fs::Metadata, IoError> {
+    fs::metadata(path)
+        .map_err(|source| device_error(format!("cannot examine {}", path.display()), source))
+}
+
+/// Refuses a path that this program may not write to.
+fn require_right(path: &Path, what: impl Fn() -> String) -> Result<(), IoError> {
+    let right = rustix::fs::accessat(CWD, path, rustix::fs::Access::WRITE_OK, AtFlags::EACCESS);
+    right.map_err(|errno| device_error(what(), errno.into()))
 }
 
 /// Resolves the path and refuses what can never be a file target.
@@ -206,20 +246,39 @@ fn create(typed: &Path, path: PathBuf, size_bytes: Option<u64>) -> Result<Opened
     Ok(Opened { file, path, hold, capacity_bytes: size_bytes, warnings })
 }
 
+/// Opens an existing file that the user gave away, and locks it.
+fn lend(
+    path: &Path,
+    size_bytes: Option<u64>,
+    options: &OpenOptions,
+    write: bool,
+) -> Result<(File, fs::Metadata, u64), IoError> {
+    require_no_loop(path)?;
+    let given_away = require_erase(path, &options.erase)?;
+    let file = open_existing(path, write)?;
+    let found = metadata(&file, path)?;
+    if (found.dev(), found.ino()) != given_away {
+        return Err(IoError::Refused {
+            code: "identity-changed",
+            message: format!(
+                "{} was replaced while it was opened; stop whatever does that and run again",
+                path.display()
+            ),
+        });
+    }
+    lock(&file, path, FlockOperation::NonBlockingLockExclusive)?;
+    let capacity_bytes = size_bytes.unwrap_or(whole_steps(found.len()));
+    check_size(path, capacity_bytes)?;
+    check_space(path, capacity_bytes, found.blocks().saturating_mul(512))?;
+    Ok((file, found, capacity_bytes))
+}
+
 fn overwrite(
-    typed: &Path,
     path: PathBuf,
     size_bytes: Option<u64>,
     options: &OpenOptions,
 ) -> Result<Opened, IoError> {
-    require_no_loop(&path)?;
-    require_erase(typed, &path, options.erase.as_deref())?;
-    let file = open_existing(&path, true)?;
-    let found = metadata(&file, &path)?;
-    lock(&file, &path, FlockOperation::NonBlockingLockExclusive)?;
-    let capacity_bytes = size_bytes.unwrap_or(whole_steps(found.len()));
-    check_size(&path, capacity_bytes)?;
-    check_space(&path, capacity_bytes, found.blocks().saturating_mul(512))?;
+    let (file, found, capacity_bytes) = lend(&path, size_bytes, options, true)?;
     let warnings =
         if can_reserve(&file, found.len()) { Vec::new() } else { vec![unreserved(&path)] };
     let mut hold = FileHold::new(path.clone(), &found, false);
@@ -246,9 +305,10 @@ fn read_only(path: PathBuf, size_bytes: Option<u64>) -> Result<Opened, IoError> 
     Ok(Opened { file, path, hold, capacity_bytes, warnings: Vec::new() })
 }
 
-/// An existing file is overwritten only where the user named it, by whatever path leads to it.
-fn require_erase(typed: &Path, path: &Path, erase: Option<&str>) -> Result<(), IoError> {
-    let Some(erase) = erase else {
+/// An existing file is overwritten only where the user named it, by whatever path leads to it. Gives
+/// device and inode of what was named.
+fn require_erase(path: &Path, erase: &[String]) -> Result<(u64, u64), IoError> {
+    if erase.is_empty() {
         return Err(IoError::Refused {
             code: "existing-file",
             message: format!(
@@ -258,15 +318,17 @@ fn require_erase(typed: &Path, path: &Path, erase: Option<&str>) -> Result<(), I
                 quoted_path(path)
             ),
         });
-    };
-    let named = Path::new(erase);
-    if named == typed || named == path || fs::canonicalize(named).is_ok_and(|p| p == path) {
-        return Ok(());
+    }
+    let found = examined(path)?;
+    let found = (found.dev(), found.ino());
+    if erase.iter().any(|word| inode(Path::new(word)) == Some(found)) {
+        return Ok(found);
     }
     Err(IoError::Refused {
         code: "wrong-serial",
         message: format!(
-            "--erase {erase} is not the file that would be overwritten; expected --erase {}",
+            "--erase {} is not the file that would be overwritten; expected --erase {}",
+            erase.join(", "),
             quoted_path(path)
         ),
     })
@@ -488,49 +550,6 @@ fn can_punch(opened: &Opened) -> Result<bool, IoError> {
     let len_bytes = metadata(&opened.file, &opened.path)?.len();
     let beyond = len_bytes.max(opened.capacity_bytes).checked_next_multiple_of(SIZE_STEP_BYTES);
     Ok(beyond.is_some_and(|end| punch_hole(&opened.file, end, SIZE_STEP_BYTES).is_ok()))
-}
-
-/// Whether the page cache is out of the way.
-enum Access {
-    Direct { block_bytes: u32 },
-    Buffered { reason: &'static str },
-}
-
-fn go_direct(file: &File) -> Access {
-    // tmpfs accepts the flag in newer kernels and copies from the page cache all the same.
-    if rustix::fs::fstatfs(file).is_ok_and(|fs| is_memory(fs.f_type as u64)) {
-        return Access::Buffered { reason: "the file system lives in memory" };
-    }
-    let set = rustix::fs::fcntl_getfl(file)
-        .and_then(|flags| rustix::fs::fcntl_setfl(file, flags | OFlags::DIRECT));
-    if set.is_err() {
-        return Access::Buffered { reason: "the file system refuses O_DIRECT" };
-    }
-    match stated_alignment(file) {
-        Some(0) => Access::Buffered { reason: "the file system does no direct I/O on this file" },
-        Some(bytes) => Access::Direct { block_bytes: bytes.max(512) },
-        None => Access::Direct { block_bytes: tried_alignment(file) },
-    }
-}
-
-fn is_memory(magic: u64) -> bool {
-    magic & 0xffff_ffff == TMPFS_MAGIC || magic & 0xffff_ffff == RAMFS_MAGIC
-}
-
-/// What statx says about offsets of direct I/O; `None` before Linux 6.1 and where not supported.
-fn stated_alignment(file: &File) -> Option<u32> {
-    let stat = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
-    let known = stat.stx_mask & StatxFlags::DIOALIGN.bits() != 0;
-    known.then_some(stat.stx_dio_offset_align)
-}
-
-/// The kernel refuses a misaligned read before it looks for data, so trying is harmless.
-fn tried_alignment(file: &File) -> u32 {
-    let small_works =
-        AlignedBuffer::new(AREA_ALIGN_BYTES, AREA_ALIGN_BYTES).is_ok_and(|mut buffer| {
-            rustix::io::pread(file.as_fd(), &mut buffer.as_mut_slice()[..512], 0).is_ok()
-        });
-    if small_works { 512 } else { 4096 }
 }
 
 fn device_error(context: String, source: io::Error) -> IoError {

@@ -70,8 +70,10 @@ pub(crate) fn device_options(file: &File, report: &DeviceReport) -> Vec<PurgeOpt
     options
 }
 
-/// The ways to purge a file, the best first.
-pub(crate) fn file_options(deallocate: bool) -> Vec<PurgeOption> {
+/// The ways to purge a file, the best first. Whether its file system can punch holes is found out
+/// when it is opened.
+#[must_use]
+pub fn file_options(deallocate: bool) -> Vec<PurgeOption> {
     let obstacle = (!deallocate).then(|| "the file system cannot punch holes".to_owned());
     vec![
         PurgeOption::new(PurgeMethod::Deallocate, obstacle),

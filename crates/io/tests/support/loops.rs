@@ -75,6 +75,11 @@ impl LoopDevice {
         self.node.to_str().expect("loop nodes are ASCII")
     }
 
+    /// The word that confirms it: the path of its image.
+    pub fn word(&self) -> &str {
+        self.image.to_str().expect("paths of tests are UTF-8")
+    }
+
     /// Where a link or a mount point of the test may go.
     pub fn beside(&self, name: &str) -> PathBuf {
         self.image.with_file_name(name)

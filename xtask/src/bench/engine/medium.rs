@@ -27,6 +27,8 @@ pub(crate) struct Ready {
     pub(crate) medium: Medium,
     /// File or device; unused by [`Medium::Null`].
     pub(crate) path: PathBuf,
+    /// What `--erase` calls it: a loop device goes by its file.
+    pub(crate) word: PathBuf,
     pub(crate) size_bytes: u64,
     /// Where ssdlab puts its results.
     pub(crate) library: PathBuf,
@@ -48,11 +50,13 @@ impl Medium {
     pub(crate) fn prepare(self, dir: &Path, size_bytes: u64) -> Result<Ready> {
         let file = dir.join(format!("{}.bin", self.name()));
         let (path, undo) = match self {
-            Self::Null | Self::File => (file, None),
+            Self::Null | Self::File => (file.clone(), None),
             Self::Loop => attach(&file, size_bytes)?,
             Self::Zram => compressed_memory(size_bytes)?,
         };
-        let ready = Ready { medium: self, path, size_bytes, library: dir.join("runs"), undo };
+        let word = if self == Self::Loop { file.canonicalize()? } else { path.clone() };
+        let library = dir.join("runs");
+        let ready = Ready { medium: self, path, word, size_bytes, library, undo };
         if self != Self::Null {
             proc::stream(LOG, &mut fill(&ready))?;
         }

@@ -89,7 +89,7 @@ pub(crate) fn ssdlab(binary: &Path, ready: &Ready, load: Load, rate: &str) -> Re
     };
     if ready.medium != Medium::Null {
         // The blocks are fio's; what they hold may look like anything.
-        command.arg("--erase").arg(&ready.path).arg("--erase-signatures");
+        command.arg("--erase").arg(&ready.word).arg("--erase-signatures");
     }
     command.arg("--library").arg(&ready.library);
     for setting in ["fill=false", "purge=false", "steady_from=0s"] {

@@ -1,0 +1,308 @@
+//! The one way from target strings to targets that may be used, for every command.
+//!
+//! [`look`] finds out everything that speaks against any of them and changes nothing; `ssdlab plan` ends there.
+//! [`Looked::hold`] then opens all that exist and holds them, and only when that has gone well is
+//! anything changed: no target is touched while another one of the call may still be refused.
+
+mod described;
+
+use std::sync::OnceLock;
+
+use io::engine::null::NullTarget;
+use io::engine::sim::SimTarget;
+use io::open::{self, Hold};
+use io::{IoError, OpenOptions, PurgeMethod, RealTarget, TargetSpec};
+
+use crate::args::{CommonArgs, DriveArgs, EngineArgs, RunArgs};
+use crate::cmd::restore;
+use crate::failure::Failure;
+use crate::target::{self, Opened};
+
+pub use described::Described;
+
+/// What a call wants of its targets.
+#[derive(Clone, Copy)]
+pub struct Wish<'a> {
+    /// Whether it writes.
+    pub write: bool,
+    /// Whether the user promised that nothing is written.
+    pub read_only: bool,
+    /// What may be erased, as typed in this call.
+    pub erase: &'a [String],
+    /// Whether file systems and partition tables may go, too.
+    pub erase_signatures: bool,
+    /// How to purge, or `None` if in the best way.
+    pub purge: Option<PurgeMethod>,
+    /// How to drive them, or `None` if the command leaves no choice.
+    pub engine: Option<&'a EngineArgs>,
+}
+
+impl<'a> Wish<'a> {
+    /// Of a test.
+    pub fn of(args: &'a RunArgs) -> Self {
+        let write = args.test.test.writes();
+        let wish = Self::of_runs(&args.test.common, &args.drive);
+        Self { write, read_only: args.read_only, ..wish }
+    }
+
+    /// Of an undertaking of several runs that write.
+    pub fn of_runs(common: &CommonArgs, drive: &'a DriveArgs) -> Self {
+        Self {
+            write: true,
+            read_only: false,
+            erase: &drive.erase,
+            erase_signatures: drive.erase_signatures,
+            purge: common.purge,
+            engine: Some(&drive.engine),
+        }
+    }
+
+    fn options(&self) -> OpenOptions {
+        OpenOptions {
+            write: self.write,
+            read_only: self.read_only,
+            erase: self.erase.to_vec(),
+            erase_signatures: self.erase_signatures,
+            purge: self.purge,
+            engine: self.engine.map_or_else(Default::default, |args| args.engine),
+            ..OpenOptions::default()
+        }
+    }
+}
+
+/// Reads target strings.
+///
+/// # Errors
+/// [`IoError::Usage`] for one that is none.
+pub fn parse(texts: &[String]) -> Result<Vec<TargetSpec>, IoError> {
+    texts.iter().map(|text| text.parse()).collect()
+}
+
+/// A target that was looked at.
+pub struct Candidate {
+    /// What was asked for.
+    pub spec: TargetSpec,
+    /// What is there.
+    pub described: Described,
+}
+
+/// All targets of a call, looked at.
+pub struct Looked {
+    options: OpenOptions,
+    targets: Vec<Candidate>,
+    /// Two of them are the same thing.
+    same: Option<IoError>,
+    /// A confirmation that is for none of them.
+    stray: Option<IoError>,
+}
+
+/// Looks at all targets of a call.
+///
+/// # Errors
+/// Where there can be no such target, or the kind of a target does not have what is asked for.
+pub fn look(specs: Vec<TargetSpec>, wish: Wish<'_>) -> Result<Looked, IoError> {
+    for spec in &specs {
+        target::check_purge(spec, wish.purge)?;
+        wish.engine.map_or(Ok(()), |engine| target::check_engine(spec, engine))?;
+    }
+    let options = wish.options();
+    let same = open::check_apart(&specs).err();
+    let names_one = |word: &str| specs.iter().any(|spec| open::is_named_by(spec, word));
+    let stray = wish.erase.iter().find(|word| !names_one(word)).map(|word| names_none(word));
+    let looked_at = |spec: TargetSpec| {
+        Described::new(&spec, &options).map(|described| Candidate { spec, described })
+    };
+    let targets = specs.into_iter().map(looked_at).collect::<Result<_, _>>()?;
+    Ok(Looked { options, targets, same, stray })
+}
+
+/// Whoever gives away a drive that is not in the call means another one than those that are.
+fn names_none(word: &str) -> IoError {
+    IoError::Refused {
+        code: "wrong-serial",
+        message: format!(
+            "--erase {word} names no target of this call; leave it away, or compare with `ssdlab list`"
+        ),
+    }
+}
+
+impl Looked {
+    /// The targets, in the order of the call.
+    pub fn targets(&self) -> &[Candidate] {
+        &self.targets
+    }
+
+    /// What is known about one of them.
+    ///
+    /// # Errors
+    /// Where it is not one.
+    pub fn described(&self, spec: &TargetSpec) -> Result<&Described, IoError> {
+        let target = self.targets.iter().find(|target| &target.spec == spec);
+        target.map(|target| &target.described).ok_or_else(|| unprepared(spec))
+    }
+
+    /// Leaves out targets on which nothing is to be done.
+    pub fn only(mut self, wanted: impl Fn(&TargetSpec) -> bool) -> Self {
+        self.targets.retain(|target| wanted(&target.spec));
+        self
+    }
+
+    /// Why the call would not begin now; the first reason decides.
+    pub fn failures(&self) -> Vec<Failure> {
+        let of_targets = self.targets.iter().flat_map(|target| &target.described.obstacles);
+        let all = self.same.iter().chain(of_targets).chain(&self.stray);
+        all.map(Failure::from_io).collect()
+    }
+
+    /// Opens and holds every target that exists, up to its engine; then puts back what a killed run left
+    /// switched, which would be taken for what was found.
+    ///
+    /// # Errors
+    /// The first thing that speaks against any of them; nothing has been changed then.
+    pub fn hold(self) -> Result<Prepared, IoError> {
+        let Self { options, targets, same, stray } = self;
+        let (mut ready, mut obstacles) = (Vec::new(), Vec::from_iter(same));
+        for Candidate { spec, mut described } in targets {
+            obstacles.append(&mut described.obstacles);
+            ready.push(Ready { spec, described, held: OnceLock::new() });
+        }
+        if let Some(first) = obstacles.into_iter().chain(stray).next() {
+            return Err(first);
+        }
+        for target in &ready {
+            target.hold(&options)?;
+        }
+        restore::before_a_run();
+        Ok(Prepared { options, targets: ready })
+    }
+}
+
+/// The targets of a call, all of them checked, those that exist held until this is dropped.
+pub struct Prepared {
+    options: OpenOptions,
+    targets: Vec<Ready>,
+}
+
+/// A target that may be used.
+struct Ready {
+    spec: TargetSpec,
+    described: Described,
+    /// Empty for simulated drives, which are built when their turn comes, and for files that are still to be
+    /// created.
+    held: OnceLock<Hold>,
+}
+
+impl Prepared {
+    /// The options that every target was checked with; queue depth, transfer size and data are the run's.
+    pub fn options(&self) -> &OpenOptions {
+        &self.options
+    }
+
+    /// What is known about one of the targets.
+    ///
+    /// # Errors
+    /// Where it is not one.
+    pub fn described(&self, spec: &TargetSpec) -> Result<&Described, IoError> {
+        self.ready(spec).map(|target| &target.described)
+    }
+
+    /// Opens one of the targets, for one run.
+    ///
+    /// # Errors
+    /// Where the system fails, or the engine cannot be had.
+    pub fn open(&self, spec: &TargetSpec, options: &OpenOptions) -> Result<Opened, IoError> {
+        self.ready(spec)?.open(options)
+    }
+
+    fn ready(&self, spec: &TargetSpec) -> Result<&Ready, IoError> {
+        let target = self.targets.iter().find(|target| &target.spec == spec);
+        target.ok_or_else(|| unprepared(spec))
+    }
+}
+
+fn unprepared(spec: &TargetSpec) -> IoError {
+    IoError::Usage(format!("{spec} is not a target of this call"))
+}
+
+impl Ready {
+    /// Holds what exists; a file that is still to be created comes into being with its first run.
+    fn hold(&self, options: &OpenOptions) -> Result<(), IoError> {
+        if self.described.is_new {
+            return Ok(());
+        }
+        if let Some(hold) = open::hold(&self.spec, options)? {
+            hold.check(options)?;
+            let _ = self.held.set(hold);
+        }
+        Ok(())
+    }
+
+    fn open(&self, options: &OpenOptions) -> Result<Opened, IoError> {
+        match &self.spec {
+            TargetSpec::Sim { name, settings } => {
+                let target = SimTarget::open(&self.spec.to_string(), name, settings)?;
+                Ok(Opened::Sim(Box::new(target)))
+            }
+            TargetSpec::Null { size_bytes } => Ok(Opened::Null(NullTarget::new(*size_bytes))),
+            TargetSpec::File { .. } | TargetSpec::Block { .. } => {
+                self.open_real(options).map(|target| Opened::Real(Box::new(target)))
+            }
+        }
+    }
+
+    fn open_real(&self, options: &OpenOptions) -> Result<RealTarget, IoError> {
+        if let Some(held) = self.held.get() {
+            return held.open(options);
+        }
+        let created = open::hold(&self.spec, options)?;
+        let created = created.ok_or_else(|| unprepared(&self.spec))?;
+        let target = created.open(options)?;
+        if matches!(self.spec, TargetSpec::File { keep: true, .. }) {
+            // What stays is the next run's, too; other files are made anew for each.
+            let _ = self.held.set(created);
+        }
+        Ok(target)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOTHING: Wish<'_> = Wish {
+        write: false,
+        read_only: false,
+        erase: &[],
+        erase_signatures: false,
+        purge: None,
+        engine: None,
+    };
+
+    fn failures(texts: &[&str], wish: Wish<'_>) -> Vec<Failure> {
+        let texts: Vec<_> = texts.iter().map(|text| (*text).to_owned()).collect();
+        look(parse(&texts).unwrap(), wish).unwrap().failures()
+    }
+
+    #[test]
+    fn a_promise_not_to_write_holds_for_every_kind_of_target() {
+        let wish = Wish { write: true, read_only: true, ..NOTHING };
+        for text in ["sim:samsung-840-pro-256gb", "null:", "file:/tmp/never-created?size=1MiB"] {
+            let failures = failures(&[text], wish);
+            assert_eq!(failures.first().map(|first| &*first.reason), Some("read-only"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_confirmation_must_be_for_one_of_the_targets() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file").display().to_string();
+        let target = format!("file:{path}?size=1MiB");
+        for (word, expected) in [(&*path, None), ("/dev/sdzz", Some("wrong-serial"))] {
+            let erase = [word.to_owned()];
+            let wish = Wish { write: true, erase: &erase, ..NOTHING };
+            let found = failures(&["null:", &target], wish);
+            assert_eq!(found.first().map(|first| &*first.reason), expected, "{word}");
+            assert_eq!(found.first().map(|first| first.exit_code), expected.map(|_| 3));
+        }
+    }
+}
