@@ -139,7 +139,7 @@ pub struct DriveArgs {
     /// path; loop devices: that of the file behind). Once for each target
     #[arg(long, value_name = "SERIAL")]
     pub erase: Vec<String>,
-    /// Also erase a device that holds a file system or partition table
+    /// Also erase what is recognised on it: file systems, partition tables, databases, archives, ...
     #[arg(long, requires = "erase")]
     pub erase_signatures: bool,
     #[command(flatten)]

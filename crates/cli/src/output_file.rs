@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use ::io::IoError;
+use ::io::{IoError, guard};
 use anyhow::Context;
 use tempfile::{Builder, NamedTempFile};
 
@@ -107,7 +107,11 @@ fn target(path: &Path) -> anyhow::Result<PathBuf> {
         )))
     };
     match fs::metadata(path) {
-        Ok(found) if found.is_file() => Ok(fs::canonicalize(path)?),
+        Ok(found) if found.is_file() => {
+            let target = fs::canonicalize(path)?;
+            guard::check_replaceable(path, &target)?;
+            Ok(target)
+        }
         Ok(found) if found.is_dir() => Err(refused("is a directory")),
         Ok(_) => Err(refused("is a device or a pipe, and stays one")),
         Err(error) if error.kind() == ErrorKind::NotFound => {

@@ -1,4 +1,4 @@
-//! Which block devices there are and what they say about themselves. Reads sysfs and tables only.
+//! Which block devices there are and what they say about themselves. Reads sysfs and the kernel's tables.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use base::Bytes;
 
 use crate::guard::Refusal;
+use crate::guard::kernel::Tables;
 use crate::guard::signature::Signature;
-use crate::guard::usage::{Tables, reasons};
+use crate::guard::usage::reasons;
 use crate::sysfs::{Device, DeviceNumber, System};
 
 /// The language a drive is spoken to beyond reading and writing.
@@ -88,8 +89,8 @@ impl DeviceReport {
     }
 }
 
-/// All whole devices with a size, by name. Partitions are part of their disks. Nothing is opened,
-/// so [`DeviceReport::signatures`] stays `None`; [`crate::guard::inspect`] looks for those.
+/// All whole devices with a size, by name. Partitions are part of their disks. Only loop devices are
+/// opened, to ask for the file behind them, so [`DeviceReport::signatures`] stays `None`; [`crate::guard::inspect`] looks for those.
 #[must_use]
 pub fn list() -> Vec<DeviceReport> {
     list_in(&System::live())
@@ -114,14 +115,13 @@ pub(crate) fn report(
 ) -> DeviceReport {
     let disk = device.disk();
     let serial = serial(system, device);
-    let wwid = wwid(&disk).map(|wwid| with_partition(device, wwid));
+    let wwid = disk.wwid().map(|wwid| with_partition(device, wwid));
     let block = |attribute: &str| disk.number_of(attribute).and_then(|n| u32::try_from(n).ok());
     let logical_block_bytes = block("queue/logical_block_size").unwrap_or(512);
     DeviceReport {
         name: device.name.clone(),
         number: device.number,
-        // sysfs counts in 512-byte sectors whatever the block size.
-        capacity_bytes: device.number_of("size").unwrap_or(0).saturating_mul(512),
+        capacity_bytes: device.size_bytes(),
         logical_block_bytes,
         physical_block_bytes: block("queue/physical_block_size").unwrap_or(logical_block_bytes),
         model: model(&disk),
@@ -190,7 +190,7 @@ fn protocol(disk: &Device) -> Protocol {
 pub(crate) fn current_identity(number: DeviceNumber) -> (Option<String>, Option<String>) {
     let system = System::live();
     let Some(device) = system.by_number(number) else { return (None, None) };
-    let wwid = wwid(&device.disk()).map(|wwid| with_partition(&device, wwid));
+    let wwid = device.disk().wwid().map(|wwid| with_partition(&device, wwid));
     (serial(&system, &device), wwid)
 }
 
@@ -232,10 +232,6 @@ fn with_partition(device: &Device, identity: String) -> String {
         Some(number) => format!("{identity}-part{number}"),
         None => identity,
     }
-}
-
-fn wwid(disk: &Device) -> Option<String> {
-    disk.text("wwid").or_else(|| disk.text("device/wwid"))
 }
 
 fn model(disk: &Device) -> Option<String> {

@@ -15,18 +15,27 @@
 //! | `signature` | a partition table, file system or RAID member is there |
 //! | `identity-changed` | later: the node, size, serial or name is not what was claimed |
 //!
-//! Reading order: this file, then [`signature`], `usage` (who uses it), `controller` (who uses its
-//! other namespaces) and `tables` (parsers).
+//! Reading order: this file and `file` (the same for regular files), then `usage` (who uses it), which
+//! asks `sharing` (what has bytes in common with it) and `kernel` (the kernel's tables, read by `tables`
+//! and `loops`); [`signature`] and `contents` (what it holds); `controller` (who uses the other
+//! namespaces of a drive).
 
+mod contents;
 mod controller;
+pub(crate) mod file;
+pub(crate) mod kernel;
+mod loops;
+mod reading;
+mod sharing;
 pub mod signature;
 mod tables;
+mod thing;
 pub(crate) mod usage;
 
 use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsFd;
-use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::Duration;
@@ -41,7 +50,9 @@ use crate::health::{DriveProbe, HealthProbe};
 use crate::ioctl;
 use crate::shell::quoted;
 use crate::sysfs::{Device, DeviceNumber, System};
-use signature::{ReadAt, Signature};
+use kernel::Tables;
+use sharing::{Thing, members};
+use signature::Signature;
 
 /// One reason not to write to a device.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,6 +87,8 @@ pub struct Consent<'a> {
 pub struct Claim {
     report: DeviceReport,
     file: Option<File>,
+    /// Exclusive holds on what the kernel does not hold for us: devices behind a loop device.
+    _below: Vec<File>,
     warnings: Vec<String>,
 }
 
@@ -88,7 +101,8 @@ pub struct Claim {
 pub fn inspect(path: &Path) -> Result<DeviceReport, IoError> {
     let system = System::live();
     let (node, device) = resolve(&system, path)?;
-    let mut found = report(&system, &usage::Tables::read(&system), &device, node);
+    let tables = Tables::read(&system);
+    let mut found = report(&system, &tables, &device, node);
     found.signatures = probe(&found).ok();
     found.host_written_bytes = host_written_bytes(&found);
     Ok(found)
@@ -103,7 +117,8 @@ pub fn inspect(path: &Path) -> Result<DeviceReport, IoError> {
 pub fn claim(path: &Path, consent: Consent<'_>) -> Result<Claim, IoError> {
     let system = System::live();
     let (node, device) = resolve(&system, path)?;
-    let report = report(&system, &usage::Tables::read(&system), &device, node);
+    let tables = Tables::read(&system);
+    let report = report(&system, &tables, &device, node);
     if report.capacity_bytes == 0 {
         return Err(IoError::Usage(format!(
             "{} has no medium (0 bytes); expected a device with a size",
@@ -111,14 +126,28 @@ pub fn claim(path: &Path, consent: Consent<'_>) -> Result<Claim, IoError> {
         )));
     }
     if consent.write {
-        claim_for_writing(&system, report, consent)
+        claim_for_writing(&system, &tables, report, consent)
     } else {
         claim_for_reading(report)
     }
 }
 
+/// Makes sure that the file at `path`, which is `resolved` without links, may be replaced by a result: that
+/// nobody uses it as swap space or behind a loop device.
+///
+/// # Errors
+/// [`IoError::Refused`] with the code of the use, or `other-namespace` where `path` leads into another
+/// mount namespace.
+pub fn check_replaceable(path: &Path, resolved: &Path) -> Result<(), IoError> {
+    file::require_same(path, resolved)?;
+    let found = fs::metadata(resolved)
+        .map_err(|error| device_error(format!("cannot examine {}", resolved.display()), error))?;
+    file::require_unused(resolved, &found)
+}
+
 fn claim_for_writing(
     system: &System,
+    tables: &Tables,
     mut report: DeviceReport,
     consent: Consent<'_>,
 ) -> Result<Claim, IoError> {
@@ -138,15 +167,16 @@ fn claim_for_writing(
     require_erase(&report, consent.erase)?;
     let file = open_exclusively(&report, !consent.rehearsal)?;
     require_backing(&report, &file)?;
+    let below = hold_below(system, tables, &report)?;
     let warnings = controller::check(system, &file, &report)?.into_iter().collect();
     let marks = probe(&report).map_err(|source| {
         device_error(format!("cannot look for signatures on {}", report.node.display()), source)
     })?;
     if !marks.is_empty() && !consent.erase_signatures {
-        return Err(signatures_found(&report, &marks));
+        return Err(signatures_found(&report.node.display().to_string(), &marks));
     }
     report.signatures = Some(marks);
-    let claim = Claim { report, file: None, warnings };
+    let claim = Claim { report, file: None, _below: below, warnings };
     claim.recheck(&file)?;
     Ok(Claim { file: Some(file), ..claim })
 }
@@ -172,7 +202,7 @@ fn claim_for_reading(report: DeviceReport) -> Result<Claim, IoError> {
         Some(file) => file,
         None => open_node(&report, OFlags::DIRECT, false).map_err(|e| cannot_open(&report, e))?,
     };
-    Ok(Claim { report, file: Some(file), warnings })
+    Ok(Claim { report, file: Some(file), _below: Vec::new(), warnings })
 }
 
 impl Claim {
@@ -253,6 +283,7 @@ fn resolve(system: &System, path: &Path) -> Result<(PathBuf, Device), IoError> {
         )),
         _ => device_error(format!("cannot resolve {}", path.display()), error),
     })?;
+    file::require_same(path, &node)?;
     let node = namespace_behind(system, &node).map_or(node, |namespace| namespace.node());
     let number = DeviceNumber::of_block_node(&node)
         .ok_or_else(|| not_a_block_device(system, path, &node))?;
@@ -297,9 +328,7 @@ pub(crate) fn confirmations(path: &Path) -> Vec<String> {
     let found = resolve(&system, path);
     found.map_or_else(
         |_| Vec::new(),
-        |(node, device)| {
-            report(&system, &usage::Tables::read(&system), &device, node).confirmations
-        },
+        |(node, device)| report(&system, &Tables::read(&system), &device, node).confirmations,
     )
 }
 
@@ -359,16 +388,41 @@ fn nameless_backing(report: &DeviceReport) -> IoError {
     )
 }
 
-fn signatures_found(report: &DeviceReport, marks: &[Signature]) -> IoError {
+/// The refusal of a device or file that holds something.
+fn signatures_found(name: &str, marks: &[Signature]) -> IoError {
     let list: Vec<_> = marks.iter().map(ToString::to_string).collect();
     refused(
         "signature",
         format!(
-            "{} carries: {}; give --erase-signatures as well if all of it may be lost",
-            report.node.display(),
+            "{name} carries: {}; give --erase-signatures as well if all of it may be lost",
             list.join(", ")
         ),
     )
+}
+
+/// Holds whatever else has these bytes and could be mounted meanwhile, or is mounted where no table shows it.
+fn hold_below(
+    system: &System,
+    tables: &Tables,
+    report: &DeviceReport,
+) -> Result<Vec<File>, IoError> {
+    let Some(device) = system.by_number(report.number) else { return Ok(Vec::new()) };
+    let members = members(system, tables, Thing::Device(device));
+    let others = members.iter().filter(|member| !member.is_claimed_with_the_target());
+    let devices = others.filter_map(|member| match &member.thing {
+        Thing::Device(device) => Some((device, member.name())),
+        Thing::File { .. } => None,
+    });
+    devices.map(|(device, name)| hold(device, &name)).collect()
+}
+
+fn hold(device: &Device, name: &str) -> Result<File, IoError> {
+    let flags = (OFlags::EXCL | OFlags::NOFOLLOW).bits() as i32;
+    let open = || File::options().read(true).custom_flags(flags).open(device.node());
+    patiently(open).map_err(|error| match Errno::from_io_error(&error) {
+        Some(Errno::BUSY) => busy(name, "the kernel refuses an exclusive claim"),
+        _ => device_error(format!("cannot open {name}"), error),
+    })
 }
 
 /// Opens with an exclusive claim and a lock that keeps udev from probing. Both may be taken for a
@@ -377,24 +431,24 @@ fn open_exclusively(report: &DeviceReport, write: bool) -> Result<File, IoError>
     let flags = OFlags::EXCL | OFlags::DIRECT;
     let file = patiently(|| open_node(report, flags, write)).map_err(|error| {
         if Errno::from_io_error(&error) == Some(Errno::BUSY) {
-            busy(report, "the kernel refuses an exclusive claim")
+            busy(&report.node.display().to_string(), "the kernel refuses an exclusive claim")
         } else {
             cannot_open(report, error)
         }
     })?;
     let lock = FlockOperation::NonBlockingLockExclusive;
-    patiently(|| rustix::fs::flock(&file, lock).map_err(io::Error::from))
-        .map_err(|_| busy(report, "another process holds a lock on it"))?;
+    patiently(|| rustix::fs::flock(&file, lock).map_err(io::Error::from)).map_err(|_| {
+        busy(&report.node.display().to_string(), "another process holds a lock on it")
+    })?;
     Ok(file)
 }
 
-fn busy(report: &DeviceReport, what: &str) -> IoError {
+fn busy(name: &str, what: &str) -> IoError {
     refused(
         "busy",
         format!(
-            "{} is busy: {what}, though no mount, swap or holder is visible from here; look for \
-             another run, another mount namespace, a RAID or volume manager",
-            report.node.display()
+            "{name} is busy: {what}, though no mount, swap or holder is visible from here; look for \
+             another run, another mount namespace, a RAID or volume manager"
         ),
     )
 }
@@ -440,22 +494,21 @@ fn host_written_bytes(report: &DeviceReport) -> Option<u64> {
     probe.read().ok()?.host_written_bytes
 }
 
-/// Looks for signatures through a reading descriptor of its own, page cache and all.
+/// Looks for signatures through a reading descriptor of its own, page cache and all. The kernel knows
+/// partitions whose table is gone.
 fn probe(report: &DeviceReport) -> io::Result<Vec<Signature>> {
-    struct Node(File);
-    impl ReadAt for Node {
-        fn read_at(&self, offset_bytes: u64, len: usize) -> io::Result<Vec<u8>> {
-            let mut bytes = vec![0; len];
-            self.0.read_exact_at(&mut bytes, offset_bytes)?;
-            Ok(bytes)
-        }
-    }
-    let node = Node(open_node(report, OFlags::empty(), false)?);
-    let open = node.0.metadata()?;
+    let node = open_node(report, OFlags::empty(), false)?;
+    let open = node.metadata()?;
     if !open.file_type().is_block_device() || DeviceNumber::from_raw(open.rdev()) != report.number {
         return Err(io::Error::other("the node changed while it was examined"));
     }
-    signature::probe(&node, report.capacity_bytes, u64::from(report.logical_block_bytes))
+    let block_bytes = u64::from(report.logical_block_bytes);
+    let mut found = signature::probe(&node, report.capacity_bytes, block_bytes)?;
+    let device = System::live().by_number(report.number);
+    for partition in device.iter().flat_map(Device::partitions) {
+        found.extend(signature::probe_partition(&node, &partition, report)?);
+    }
+    Ok(found)
 }
 
 fn refused(code: &'static str, message: String) -> IoError {

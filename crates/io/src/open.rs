@@ -54,7 +54,7 @@ pub struct OpenOptions {
     /// What the user gives away (`--erase`): serials of devices, paths of files, paths of the files
     /// behind loop devices. One of them must name the target.
     pub erase: Vec<String>,
-    /// The user agrees to lose file systems and partition tables (`--erase-signatures`).
+    /// The user agrees to lose what is recognised: file systems, databases, ... (`--erase-signatures`).
     pub erase_signatures: bool,
     /// Which engine to use.
     pub engine: EngineChoice,

@@ -126,6 +126,21 @@ impl Device {
         self.text(attribute)?.parse().ok()
     }
 
+    /// Its size; sysfs counts in 512-byte sectors whatever the block size.
+    pub(crate) fn size_bytes(&self) -> u64 {
+        self.number_of("size").unwrap_or(0).saturating_mul(512)
+    }
+
+    /// Where on its disk a partition begins; 0 for a whole disk.
+    pub(crate) fn start_bytes(&self) -> u64 {
+        self.number_of("start").unwrap_or(0).saturating_mul(512)
+    }
+
+    /// The world-wide name of a whole disk (EUI, NGUID, NAA), or `None` if it has none.
+    pub(crate) fn wwid(&self) -> Option<String> {
+        self.text("wwid").or_else(|| self.text("device/wwid"))
+    }
+
     /// An attribute as it is.
     pub(crate) fn bytes(&self, attribute: &str) -> Option<Vec<u8>> {
         fs::read(self.dir.join(attribute)).ok()
@@ -174,15 +189,6 @@ impl Device {
     /// The disk that has the queue: itself, or the parent of a partition.
     pub(crate) fn disk(&self) -> Self {
         self.parent().unwrap_or_else(|| self.clone())
-    }
-
-    /// Itself and everything whose use is its use: the partitions of a disk, the disk of a
-    /// partition (not the other partitions).
-    pub(crate) fn family(&self) -> Vec<Self> {
-        let mut family = vec![self.clone()];
-        family.extend(self.partitions());
-        family.extend(self.parent());
-        family
     }
 
     /// The speed of the SATA link, e.g. `6.0 Gbps`; libata keeps it beside the port.

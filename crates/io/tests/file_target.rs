@@ -418,3 +418,58 @@ fn the_identity_tells_which_engine_and_why() {
     let target = open(&path, MIB, EngineChoice::Auto);
     println!("{}\n{:?}", target.identity().engine, target.limits());
 }
+
+/// Files that hold what somebody made need a second consent, however small or strange they are.
+#[test]
+fn an_existing_file_that_holds_something_needs_a_second_consent() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("precious");
+    let word = path.to_str().unwrap().to_owned();
+    let open = |erase_signatures| {
+        let options = OpenOptions { erase: vec![word.clone()], erase_signatures, ..writing(4) };
+        open_file(&path, Some(MIB), false, &options)
+    };
+    let mut boot = vec![0; 512];
+    for (at, byte) in [(450, 0x83), (458, 1), (510, 0x55), (511, 0xaa)] {
+        boot[at] = byte;
+    }
+    let notes = "Measured on Tuesday with the door of the cabinet open; see page 12 of the book.";
+    let gzip = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1, 0, 0];
+    for (what, content) in [
+        ("SQLite database", [b"SQLite format 3\0".to_vec(), vec![1; 9000]].concat()),
+        ("MBR partition table", boot),
+        ("gzip data", gzip),
+        ("text", notes.into()),
+    ] {
+        fs::write(&path, &content).unwrap();
+        let (code, message) = refusal(open(false));
+        assert_eq!(code, "signature");
+        assert!(message.contains(what) && message.contains("--erase-signatures"), "{message}");
+        assert_eq!(io::open::look_at_file(&path, Some(MIB)).unwrap().signatures[0].what, what);
+        drop(open(true).unwrap());
+        assert!(fs::read(&path).unwrap() == content, "{what} was changed");
+    }
+}
+
+/// Neither what a run left behind nor an empty, sparse or huge file is anybody's data.
+#[test]
+fn our_own_data_and_zeros_need_no_second_consent() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("target");
+    let word = path.to_str().unwrap().to_owned();
+    for verifiable in [false, true] {
+        let options = OpenOptions { erase: vec![word.clone()], verifiable, ..writing(32) };
+        let mut target = open_file(&path, Some(MIB), true, &options).unwrap();
+        target.confirm_identity().unwrap();
+        let blocks = (0..32).map(|tag| op(OpKind::Write, tag, u64::from(tag) * 4096, 4096));
+        run_ok(&mut target, &blocks.collect::<Vec<_>>());
+        drop(target);
+        drop(open_file(&path, None, true, &options).unwrap());
+    }
+    for size_bytes in [0, 100, 4096, 1 << 40] {
+        let file = fs::File::create(&path).unwrap();
+        file.set_len(size_bytes).unwrap();
+        let found = io::open::look_at_file(&path, Some(MIB)).unwrap();
+        assert!(found.exists && found.signatures.is_empty(), "{size_bytes}: {found:?}");
+    }
+}

@@ -42,7 +42,7 @@ pub struct ResumeArgs {
     pub run: String,
     /// What may be erased; what was confirmed at first counts no more.
     pub erase: Vec<String>,
-    /// Also erase a device that holds a file system or partition table.
+    /// Also erase what is recognised on it: file systems, partition tables, databases, archives, ....
     pub erase_signatures: bool,
     /// Directory of run directories, to find the run by name.
     pub library: PathBuf,

@@ -31,7 +31,7 @@ pub struct VerifyArgs {
     /// path; a loop device: that of the file behind)
     #[arg(long, value_name = "SERIAL")]
     pub erase: Vec<String>,
-    /// Also erase a device that holds a file system or partition table
+    /// Also erase what is recognised on it: file systems, partition tables, databases, archives, ...
     #[arg(long, requires = "erase")]
     pub erase_signatures: bool,
     /// How long to write; Ctrl-C ends it earlier

@@ -67,7 +67,10 @@ impl Described {
     fn file(spec: &TargetSpec, path: &Path, found: &FileFound) -> Self {
         let mut identity = bare_identity(spec, TargetKind::File, found.capacity_bytes);
         identity.serial = Some(found.path.display().to_string());
-        let needs = found.exists.then(|| format!("--erase {}", quoted_path(path)));
+        let mut needs = found.exists.then(|| format!("--erase {}", quoted_path(path)));
+        if !found.signatures.is_empty() {
+            needs = needs.map(|needs| format!("{needs} --erase-signatures"));
+        }
         let (purge_options, is_new) = (purge::file_options(true), !found.exists);
         Self { purge_options, is_new, needs, ..Self::harmless(identity, file_limits()) }
     }
@@ -198,7 +201,7 @@ mod tests {
         for (query, expected) in [("?size=2MiB", 2 << 20), ("?size=8MiB", 8 << 20), ("", 4 << 20)] {
             let described = described(&format!("file:{}{query}", path.display())).unwrap();
             assert_eq!(described.identity.capacity_bytes, expected, "{query}");
-            assert_eq!(described.needs(), Some(&*format!("--erase {}", quoted_path(path))));
+            assert_eq!(described.needs(), Some(&*format!("--erase {}", quoted_path(&path))));
             assert_eq!(reasons(&described), ["existing-file"]);
         }
         assert_eq!(fs::metadata(&path).unwrap().len(), (4 << 20) + 100);

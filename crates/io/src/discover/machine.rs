@@ -26,6 +26,7 @@ impl Machine {
     pub(crate) fn device(&self, path: &str, number: &str, attributes: &[(&str, &str)]) -> Device {
         let dir = self.system.sys.join("devices").join(path);
         fs::create_dir_all(dir.join("holders")).unwrap();
+        fs::create_dir_all(dir.join("slaves")).unwrap();
         for (name, value) in [("dev", number), ("size", "2048")].iter().chain(attributes) {
             let file = dir.join(name);
             fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -41,6 +42,8 @@ impl Machine {
     pub(crate) fn holds(&self, holder: &str, below: &str) {
         let devices = self.system.sys.join("devices");
         symlink(devices.join(holder), devices.join(below).join("holders").join(holder)).unwrap();
+        let name = below.rsplit('/').next().unwrap();
+        symlink(devices.join(below), devices.join(holder).join("slaves").join(name)).unwrap();
     }
 
     pub(crate) fn table(&self, name: &str, text: &str) {

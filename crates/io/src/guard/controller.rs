@@ -4,7 +4,8 @@ use std::fs::File;
 
 use crate::discover::{DeviceReport, Protocol};
 use crate::error::IoError;
-use crate::guard::usage::{Tables, reasons};
+use crate::guard::kernel::Tables;
+use crate::guard::usage::reasons;
 use crate::nvme::Controller;
 use crate::sysfs::{Device, System};
 

@@ -1,4 +1,4 @@
-//! What on a device says that somebody's data is there.
+//! What on a device or in a file says that somebody's data is there.
 //!
 //! Reads the places where partition tables, file systems, volume managers and RAID members leave
 //! their marks, at both ends of the device. The offsets and values are those of the formats
@@ -8,23 +8,31 @@
 use std::fmt;
 use std::io;
 
+use super::contents;
+use super::reading::{Bounded, Mark, ReadAt, Shifted, u16_at, u32_at};
+use crate::discover::DeviceReport;
+use crate::sysfs::Device;
+
 /// One recognised mark.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature {
     /// What it is the mark of, e.g. `ext4 file system`.
     pub what: &'static str,
-    /// Where on the device it was found.
+    /// Where it was found, from the start of the device or of the partition.
     pub offset_bytes: u64,
+    /// Node of the partition that has it, or `None` if it was found from the start of the device.
+    pub partition: Option<String>,
 }
 
 impl fmt::Display for Signature {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} (at byte {})", self.what, self.offset_bytes)
+        write!(f, "{} (at byte {}", self.what, self.offset_bytes)?;
+        if let Some(partition) = &self.partition {
+            write!(f, " of {partition}")?;
+        }
+        f.write_str(")")
     }
 }
-
-/// A mark at a fixed place: what, offset, bytes.
-type Mark = (&'static str, u64, &'static [u8]);
 
 const MARKS: &[Mark] = &[
     ("XFS file system", 0, b"XFSB"),
@@ -69,32 +77,48 @@ const MARKS: &[Mark] = &[
     ("suspended system", 4096 - 10, b"S1SUSPEND"),
 ];
 
-const KIB: u64 = 1 << 10;
-
-/// Reads exactly `len` bytes at an offset.
-pub(crate) trait ReadAt {
-    fn read_at(&self, offset_bytes: u64, len: usize) -> io::Result<Vec<u8>>;
+/// Everything recognised in a partition, read through its disk.
+///
+/// # Errors
+/// Where the disk cannot be read.
+pub(super) fn probe_partition(
+    disk: &impl ReadAt,
+    partition: &Device,
+    report: &DeviceReport,
+) -> io::Result<Vec<Signature>> {
+    let start_bytes = partition.start_bytes();
+    let room_bytes = report.capacity_bytes.saturating_sub(start_bytes);
+    let size_bytes = partition.size_bytes().min(room_bytes);
+    let bytes = Shifted { device: disk, start_bytes };
+    let mut found = probe(&bytes, size_bytes, u64::from(report.logical_block_bytes))?;
+    for signature in &mut found {
+        signature.partition = Some(partition.node().display().to_string());
+    }
+    Ok(found)
 }
+
+const KIB: u64 = 1 << 10;
 
 /// Everything recognised on a device of this size.
 ///
 /// # Errors
 /// Where the device cannot be read.
-pub(crate) fn probe(
+pub(super) fn probe(
     device: &impl ReadAt,
     size_bytes: u64,
     block_bytes: u64,
 ) -> io::Result<Vec<Signature>> {
     let device = Bounded { device, size_bytes };
     let mut found = Vec::new();
-    for &(what, offset_bytes, bytes) in MARKS {
-        if device.has(offset_bytes, bytes)? {
-            found.push(Signature { what, offset_bytes });
-        }
-    }
     let mut add = |what: Option<&'static str>, offset_bytes| {
-        found.extend(what.map(|what| Signature { what, offset_bytes }));
+        found.extend(what.map(|what| Signature { what, offset_bytes, partition: None }));
     };
+    for &(what, offset_bytes, bytes) in MARKS.iter().chain(contents::MARKS) {
+        add(device.has(offset_bytes, bytes)?.then_some(what), offset_bytes);
+    }
+    for (what, offset_bytes) in contents::find(&device)? {
+        add(Some(what), offset_bytes);
+    }
     add(ext(&device)?, 1024);
     for sector in 0..4 {
         add(lvm(&device, sector * 512)?, sector * 512);
@@ -110,37 +134,9 @@ pub(crate) fn probe(
     }
     let is_boot_sector = found.iter().any(|s| s.what.contains("FAT") || s.what.contains("NTFS"));
     if !is_boot_sector && mbr(&device)? {
-        found.push(Signature { what: "MBR partition table", offset_bytes: 0 });
+        found.push(Signature { what: "MBR partition table", offset_bytes: 0, partition: None });
     }
     Ok(found)
-}
-
-/// A device whose end is known, so that marks beyond it are simply not there.
-struct Bounded<'a, D> {
-    device: &'a D,
-    size_bytes: u64,
-}
-
-impl<D: ReadAt> Bounded<'_, D> {
-    /// `len` bytes, or `None` where they are not wholly on the device.
-    fn get(&self, offset_bytes: u64, len: usize) -> io::Result<Option<Vec<u8>>> {
-        match offset_bytes.checked_add(len as u64) {
-            Some(end) if end <= self.size_bytes => self.device.read_at(offset_bytes, len).map(Some),
-            _ => Ok(None),
-        }
-    }
-
-    fn has(&self, offset_bytes: u64, bytes: &[u8]) -> io::Result<bool> {
-        Ok(self.get(offset_bytes, bytes.len())?.is_some_and(|found| found == bytes))
-    }
-}
-
-fn u16_at(bytes: &[u8], at: usize) -> u16 {
-    bytes.get(at..at + 2).and_then(|b| b.try_into().ok()).map_or(0, u16::from_le_bytes)
-}
-
-fn u32_at(bytes: &[u8], at: usize) -> u32 {
-    bytes.get(at..at + 4).and_then(|b| b.try_into().ok()).map_or(0, u32::from_le_bytes)
 }
 
 fn ext<D: ReadAt>(device: &Bounded<'_, D>) -> io::Result<Option<&'static str>> {
@@ -222,13 +218,6 @@ mod tests {
     use super::*;
     use base::Rng;
 
-    impl ReadAt for Vec<u8> {
-        fn read_at(&self, offset_bytes: u64, len: usize) -> io::Result<Vec<u8>> {
-            let start = usize::try_from(offset_bytes).map_err(io::Error::other)?;
-            Ok(self[start..start + len].to_vec())
-        }
-    }
-
     const SIZE: usize = 4 << 20;
 
     fn names(device: &Vec<u8>) -> Vec<&'static str> {
@@ -263,7 +252,7 @@ mod tests {
 
     #[test]
     fn every_fixed_mark_is_found_where_it_belongs() {
-        for (what, offset, bytes) in MARKS {
+        for (what, offset, bytes) in MARKS.iter().chain(contents::MARKS) {
             let device = with(&[(*offset as usize, bytes)]);
             assert!(names(&device).contains(what), "{what}");
         }

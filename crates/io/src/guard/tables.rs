@@ -1,7 +1,8 @@
-//! What the kernel's tables of mounts and swap spaces say. Pure: text in, entries out.
+//! What the kernel's tables of mounts, swap spaces and locks say. Pure: text in, entries out.
 
 use std::path::PathBuf;
 
+use super::thing::FileId;
 use crate::sysfs::DeviceNumber;
 
 /// One mounted file system.
@@ -42,6 +43,23 @@ pub(crate) fn parse_swaps(text: &str) -> Vec<PathBuf> {
         .filter_map(|line| line.split_whitespace().next())
         .map(|path| PathBuf::from(unescape(path)))
         .collect()
+}
+
+/// The files of which a program has locked a part (proc_locks(5)): file system and inode. Locks of a
+/// whole file (flock) are left out; we take those ourselves.
+pub(crate) fn parse_locks(text: &str) -> Vec<FileId> {
+    text.lines().filter_map(parse_lock).collect()
+}
+
+fn parse_lock(line: &str) -> Option<FileId> {
+    // 1: POSIX ADVISORY WRITE 1234 fe:00:131 0 EOF
+    let mut words = line.split_whitespace().skip(1);
+    let is_of_ranges = matches!(words.next()?, "POSIX" | "OFDLCK");
+    let mut numbers = words.nth(3)?.split(':');
+    let mut hexadecimal = || u32::from_str_radix(numbers.next()?, 16).ok();
+    let on = DeviceNumber { major: hexadecimal()?, minor: hexadecimal()? };
+    let inode = numbers.next()?.parse().ok()?;
+    is_of_ranges.then_some(FileId { on, inode })
 }
 
 /// Undoes the kernel's `\040` for a space and the like.
@@ -97,6 +115,16 @@ mod tests {
     }
 
     #[test]
+    fn locks_of_ranges_are_read_and_no_others() {
+        let text = "1: POSIX  ADVISORY  WRITE 3568 fe:00:2531452 0 EOF\n\
+                    2: OFDLCK ADVISORY  READ  -1 00:1f:12 100 201\n\
+                    2: -> POSIX  ADVISORY  WRITE 99 fe:00:7 0 EOF\n\
+                    3: FLOCK  ADVISORY  WRITE 3517 fe:00:2531448 0 EOF\n";
+        let file = |major, minor, inode| FileId { on: DeviceNumber { major, minor }, inode };
+        assert_eq!(parse_locks(text), [file(254, 0, 2_531_452), file(0, 31, 12)]);
+    }
+
+    #[test]
     fn a_broken_escape_is_left_as_it_is() {
         assert_eq!(unescape("a\\"), "a\\");
         assert_eq!(unescape("a\\9b\\777"), "a\\9b\\777");
@@ -107,6 +135,7 @@ mod tests {
         fn no_table_panics(text in "([0-9:/\\\\ -]|[a-z]){0,60}") {
             let _ = parse_mountinfo(&text);
             let _ = parse_swaps(&format!("heading\n{text}"));
+            let _ = parse_locks(&format!("1: POSIX {text}"));
         }
     }
 }

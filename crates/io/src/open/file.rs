@@ -16,8 +16,9 @@ use super::direct::{Access, go_direct};
 use crate::TargetSpec;
 use crate::engine::medium::{Clock, Medium, MediumKind, punch_hole, reserve};
 use crate::error::IoError;
-use crate::guard::patiently;
-use crate::guard::usage::{Tables, loops_on};
+use crate::guard::kernel::Tables;
+use crate::guard::signature::Signature;
+use crate::guard::{file as somebodys, patiently};
 use crate::identity::{Identity, TargetKind};
 use crate::interrupts;
 use crate::ownership::{FileHold, Ownership};
@@ -71,22 +72,27 @@ pub struct FileFound {
     pub exists: bool,
     /// Bytes that the target would have.
     pub capacity_bytes: u64,
+    /// What it is recognised to hold; nothing for a new file or one that cannot be read.
+    pub signatures: Vec<Signature>,
 }
 
-/// Looks at a file target without opening it; arguments as those of [`super::open_file`].
+/// Looks at a file target, opened for reading at most; arguments as those of [`super::open_file`].
 ///
 /// # Errors
 /// [`IoError::Usage`] where there can be no such target.
 pub fn look_at_file(path: &Path, size_bytes: Option<u64>) -> Result<FileFound, IoError> {
+    let mut signatures = Vec::new();
     let (exists, path, capacity_bytes) = match locate(path)? {
         Place::New(wanted) => (false, wanted, needed_size(path, size_bytes)?),
         Place::Existing(found) => {
             let size_bytes = size_bytes.unwrap_or(whole_steps(examined(&found)?.len()));
+            let marks = open_existing(&found, false).map(|file| somebodys::signatures(&file));
+            signatures = marks.ok().and_then(Result::ok).unwrap_or_default();
             (true, found, size_bytes)
         }
     };
     check_size(&path, capacity_bytes)?;
-    Ok(FileFound { path, exists, capacity_bytes })
+    Ok(FileFound { path, exists, capacity_bytes, signatures })
 }
 
 /// Every check of [`open`] for a run that writes; the file is opened for reading only, and none is created.
@@ -151,6 +157,7 @@ fn locate(path: &Path) -> Result<Place, IoError> {
     };
     if let Place::Existing(found) = &place {
         require_regular(found)?;
+        somebodys::require_same(path, found)?;
     }
     let (Place::Existing(resolved) | Place::New(resolved)) = &place;
     // A mistyped device name must not become a large file in the memory behind /dev.
@@ -177,7 +184,10 @@ fn resolve_new(path: &Path) -> Result<PathBuf, IoError> {
         IoError::Usage(format!("{} names no file; expected file:PATH?size=8GiB", path.display()))
     })?;
     match fs::canonicalize(parent) {
-        Ok(parent) => Ok(parent.join(name)),
+        Ok(resolved) => {
+            somebodys::require_same(parent, &resolved)?;
+            Ok(resolved.join(name))
+        }
         Err(error) => Err(IoError::Usage(format!(
             "cannot create {}: its directory {} is not usable ({error}); expected an existing one",
             path.display(),
@@ -253,11 +263,14 @@ fn lend(
     options: &OpenOptions,
     write: bool,
 ) -> Result<(File, fs::Metadata, u64), IoError> {
-    require_no_loop(path)?;
+    let looked_at = open_existing(path, false)?;
+    let unused = metadata(&looked_at, path)?;
+    somebodys::require_unused(path, &unused)?;
     let given_away = require_erase(path, &options.erase)?;
+    somebodys::require_no_contents(&looked_at, path, options.erase_signatures)?;
     let file = open_existing(path, write)?;
     let found = metadata(&file, path)?;
-    if (found.dev(), found.ino()) != given_away {
+    if [&found, &unused].iter().any(|it| (it.dev(), it.ino()) != given_away) {
         return Err(IoError::Refused {
             code: "identity-changed",
             message: format!(
@@ -280,7 +293,7 @@ fn overwrite(
 ) -> Result<Opened, IoError> {
     let (file, found, capacity_bytes) = lend(&path, size_bytes, options, true)?;
     let warnings =
-        if can_reserve(&file, found.len()) { Vec::new() } else { vec![unreserved(&path)] };
+        if can_reserve(&file, &path, found.len())? { Vec::new() } else { vec![unreserved(&path)] };
     let mut hold = FileHold::new(path.clone(), &found, false);
     // Whatever may still refuse the run must find the file as it was.
     hold.fit_later(Fit { capacity_bytes, resize: size_bytes.is_some() });
@@ -364,21 +377,6 @@ fn lock(file: &File, path: &Path, how: FlockOperation) -> Result<(), IoError> {
     }
 }
 
-/// The image behind a loop device may be somebody's mounted file system.
-fn require_no_loop(path: &Path) -> Result<(), IoError> {
-    let loops = loops_on(&System::live(), &path.to_string_lossy(), None);
-    let Some(device) = loops.first() else { return Ok(()) };
-    Err(IoError::Refused {
-        code: "held",
-        message: format!(
-            "{} is the backing file of {}; detach it first: losetup -d {}",
-            path.display(),
-            device.node().display(),
-            quoted_path(&device.node())
-        ),
-    })
-}
-
 fn check_size(path: &Path, size_bytes: u64) -> Result<(), IoError> {
     if size_bytes > 0 && size_bytes.is_multiple_of(SIZE_STEP_BYTES) {
         return Ok(());
@@ -437,9 +435,16 @@ impl Fit {
     }
 }
 
-/// Tried on what the file has already: that changes neither its size nor its content.
-fn can_reserve(file: &File, len_bytes: u64) -> bool {
-    len_bytes == 0 || reserve(file, len_bytes.min(SIZE_STEP_BYTES)) != Err(Errno::OPNOTSUPP)
+/// Tried on what the file has already: that changes neither its size nor its content. Also a swap file
+/// that is named by no path from here is known by the answer.
+fn can_reserve(file: &File, path: &Path, len_bytes: u64) -> Result<bool, IoError> {
+    if len_bytes == 0 {
+        return Ok(true);
+    }
+    match reserve(file, len_bytes.min(SIZE_STEP_BYTES)) {
+        Err(Errno::TXTBSY) => Err(somebodys::swap_file(path)),
+        answer => Ok(answer != Err(Errno::OPNOTSUPP)),
+    }
 }
 
 fn unreserved(path: &Path) -> String {
