@@ -44,3 +44,14 @@ fn a_namespace_in_use_beside_the_target_is_told_and_kept() {
     assert!(warnings.contains("another namespace of the same controller is in use"), "{warnings}");
     Record::of("sibling-checked").must_exit_with(0);
 }
+
+#[test]
+fn another_mapping_of_the_same_disk_is_refused() {
+    let refused = Record::of("refused-mapping");
+    refused.must_be_refused_as("held");
+    for word in ["is part of /dev/", "device-mapper volume theirs", "mounted at /mnt"] {
+        assert!(refused.stderr.contains(word), "{word}: {refused:#?}");
+    }
+    Record::of("mapping-checked").must_exit_with(0);
+    Record::of("mapping-alone").must_exit_with(0);
+}

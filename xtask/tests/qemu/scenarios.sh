@@ -83,6 +83,23 @@ run refused-serial ssdlab run consistency "$NVME" --erase NVME-TWO --format json
 controller=${NVME%n1}
 run refused-controller ssdlab run consistency "$controller" --erase NVME-ONE --format json
 
+# Two mappings of one disk: what is done to the one is done to the other.
+sectors=$(cat "/sys/block/${BASE#/dev/}/size")
+for name in mine theirs; do
+    echo "0 $sectors linear $BASE 0" | dmsetup create "$name"
+done
+mke2fs /dev/mapper/theirs > /dev/null 2>&1
+mount -t ext4 /dev/mapper/theirs /mnt
+run refused-mapping ssdlab run consistency /dev/mapper/mine --erase /dev/mapper/mine --erase-signatures --format json
+umount /mnt
+dmsetup remove theirs
+run mapping-checked mount -t ext4 -o ro /dev/mapper/mine /mnt
+umount /mnt
+dd if=/dev/zero of=/dev/mapper/mine bs=1M count=1 conv=fsync > /dev/null 2>&1
+consistency mapping-alone /dev/mapper/mine --erase /dev/mapper/mine $NO_FILL --set duration=1s --set steady_from=0s
+dmsetup remove mine
+blockdev --flushbufs "$BASE"
+
 mke2fs "$SECOND" > /dev/null 2>&1
 mount -t ext4 "$SECOND" /mnt
 consistency sibling "$FIRST" --erase NVME-TWO --erase-signatures --set fill=false --set duration=1s
@@ -112,7 +129,6 @@ for round in 1 2 3 4 5; do
     consistency "fast$round" /dev/fast --erase /dev/fast $NO_FILL --set queue_depth=1 --set duration=1s
     watched "slow$round" /dev/slow 1
 done
-sectors=$(cat "/sys/block/${BASE#/dev/}/size")
 echo "0 $sectors delay $BASE 0 5" | dmsetup create delayed
 for round in 1 2 3; do
     watched "delayed$round" /dev/mapper/delayed 2
