@@ -114,6 +114,46 @@ fn a_symbolic_link_hides_nothing() {
 }
 
 #[test]
+fn a_second_name_hides_nothing() {
+    let lab = Lab::new();
+    let victim = UsedDevice::mounted(&lab);
+    let link = lab.path("second-name");
+    fs::hard_link(&victim.device.backing, &link).expect("a hard link");
+    tool("sync", &["-f", &lab.path("mounted").to_string_lossy()]);
+    let before = fs::read(&victim.device.backing).expect("the image");
+    let second = tool("losetup", &["--find", "--show", &link.to_string_lossy()]);
+    let second = LoopDevice { path: second.trim().into(), backing: link.clone() };
+    for target in [format!("file:{}", link.display()), second.name()] {
+        let word = link.to_string_lossy().into_owned();
+        let args = [&*target, "--erase", &word, "--erase-signatures", "--set", "duration=1s"];
+        let answer = Answer::of(&mut lab.consistency(&args));
+        answer.must_exit_with(3);
+        assert_eq!(answer.reason(), "held", "{answer:#?}");
+        assert!(answer.stderr.contains("mounted at"), "says why it matters: {answer:#?}");
+    }
+    let list = Answer::of(&mut lab.command(&["list", "--format", "json"])).document();
+    let devices = list["devices"].as_array().expect("devices");
+    let listed = devices.iter().find(|device| device["target"] == second.name());
+    assert_eq!(listed.expect("it is listed")["in_use"][0], "held", "the list says so too");
+    assert!(before == fs::read(&victim.device.backing).expect("the image"), "it was written to");
+}
+
+#[test]
+fn a_file_that_holds_something_needs_a_second_consent() {
+    let lab = Lab::new();
+    let path = lab.path("database");
+    let content = [b"SQLite format 3\0".to_vec(), vec![7; 8 << 20]].concat();
+    fs::write(&path, &content).expect("a file");
+    let (target, word) = (format!("file:{}", path.display()), path.to_string_lossy());
+    let args = [&*target, "--erase", &word, "--set", "duration=1s"];
+    let answer = Answer::of(&mut lab.consistency(&args));
+    answer.must_exit_with(3);
+    assert_eq!(answer.reason(), "signature", "{answer:#?}");
+    assert!(answer.stderr.contains("SQLite database"), "{answer:#?}");
+    assert!(content == fs::read(&path).expect("the file"), "it was written to");
+}
+
+#[test]
 fn a_device_that_is_not_there_is_not_made() {
     let lab = Lab::new();
     let missing = "/dev/ssdlab-no-such-device";
