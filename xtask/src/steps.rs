@@ -61,7 +61,8 @@ const WITH_PAGE: Option<&str> = Some("web-build");
 const NODE: &[Need] = &[Need::Program("node"), Need::Program("npm")];
 
 /// Modules of xtask/tests/integration with a step of their own; the step `integration` runs all others.
-const DEVICES: &[&str] = &["devices::", "full_disk::", "recording::", "stall::", "trim::"];
+const DEVICES: &[&str] =
+    &["devices::", "full_disk::", "hostile::", "recording::", "stall::", "trim::"];
 const AGREEMENT: &[&str] = &["agreement::"];
 const ACCEPTANCE: &[&str] = &["acceptance::"];
 

@@ -52,7 +52,8 @@ impl Lab {
     }
 }
 
-fn binary() -> PathBuf {
+/// The binary under test.
+pub(crate) fn binary() -> PathBuf {
     let path = std::env::var_os("SSDLAB_BIN").map(PathBuf::from);
     path.expect("set SSDLAB_BIN to the ssdlab binary, or use `cargo xtask test --only integration`")
 }

@@ -8,6 +8,7 @@ mod confirmation;
 mod devices;
 mod engine_flags;
 mod full_disk;
+mod hostile;
 mod interrupt;
 mod killed;
 mod lab;
