@@ -233,3 +233,13 @@ def test_checksums_are_those_of_the_rows_and_of_run_json(run, series, latency):
     text, digits = (RUN_DIR / "run.json").read_bytes(), checksums["run_json"].encode()
     before, after = text.rsplit(digits, 1)
     assert f"{zlib.crc32(before + b'00000000' + after):08x}".encode() == digits
+
+
+@pytest.mark.parametrize("name", ["series", "latency"])
+def test_the_checksum_of_a_parquet_file_is_that_of_its_bytes(run, name):
+    if not run.get("checksums", {}).get(name, {}).get("sealed"):
+        pytest.skip("a run of an older version")
+    path = RUN_DIR / f"{name}.parquet"
+    digits = pyarrow.parquet.read_metadata(path).metadata[b"ssdlab.crc32"]
+    before, after = path.read_bytes().rsplit(digits, 1)
+    assert f"{zlib.crc32(before + b'00000000' + after):08x}".encode() == digits

@@ -124,6 +124,9 @@ pub struct Checksums {
 pub struct TableChecksums {
     /// How many columns the file has; a reader that knows fewer cannot check.
     pub columns: u32,
+    /// Whether the file carries a checksum of all its bytes; false in old runs.
+    #[serde(default)]
+    pub sealed: bool,
     /// One for each phase, in order.
     pub phases: Vec<String>,
 }

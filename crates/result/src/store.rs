@@ -13,6 +13,7 @@ mod encode;
 mod error;
 mod library;
 mod reader;
+mod seal;
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;

@@ -2,8 +2,8 @@
 
 mod common;
 
-use std::fs;
-use std::io::Write;
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use common::{add_phase, load_rows, phase, run_named, without_checksums};
@@ -43,41 +43,104 @@ fn content(dir: &Path) -> String {
     format!("{:?}", read_all(dir).unwrap())
 }
 
+/// A run of one phase, closed.
+fn write_one_phase(library: &Path, rows: &PhaseRows) -> PathBuf {
+    let mut run = run_named("r");
+    let mut writer = RunWriter::create(library, &run).unwrap();
+    add_phase(&mut writer, &mut run, "load", rows);
+    writer.finish(&run).unwrap();
+    writer.path().to_owned()
+}
+
+/// Tries `read` with each bit of a file of the run flipped in turn; the bits that are not refused.
+fn accepted_flips(path: &Path, read: impl Fn() -> Result<(), StoreError>) -> Vec<usize> {
+    let whole = fs::read(path).unwrap();
+    let file = File::options().write(true).open(path).unwrap();
+    let mut accepted = Vec::new();
+    for bit in 0..whole.len() * 8 {
+        let (at, byte) = (bit / 8, whole[bit / 8]);
+        file.write_all_at(&[byte ^ (1 << (bit % 8))], at as u64).unwrap();
+        if read().is_ok() {
+            accepted.push(bit);
+        }
+        file.write_all_at(&[byte], at as u64).unwrap();
+    }
+    accepted
+}
+
+/// Also where it would not change what is read: in statistics, the headers of pages, the creator.
+#[test]
+fn every_flipped_bit_is_refused() {
+    let library = tempfile::tempdir().unwrap();
+    let dir = write_one_phase(library.path(), &short(5));
+    let before = content(&dir);
+    let accepted = accepted_flips(&dir.join(RUN_FILE), || RunDir::open(&dir).map(drop));
+    assert_eq!(accepted, Vec::<usize>::new(), "{RUN_FILE}");
+    // Opened once: `run.json` is whole, and reading it takes longer than all the rest.
+    let opened = RunDir::open(&dir).unwrap();
+    for file in [SERIES_FILE, LATENCY_FILE] {
+        let accepted = accepted_flips(&dir.join(file), || opened.clone().rows(0).map(drop));
+        assert_eq!(accepted, Vec::<usize>::new(), "{file}");
+    }
+    assert_eq!(content(&dir), before);
+}
+
+/// A run of an older version: its rows have checksums, its files have none.
+fn unsealed(dir: &Path) {
+    edit_and_seal(dir, |run| {
+        for table in ["series", "latency"] {
+            run["checksums"][table].as_object_mut().unwrap().remove("sealed").unwrap();
+        }
+    });
+}
+
 /// Every 25th bit, so that all eight of a byte have their turn; each takes some milliseconds.
 #[test]
-fn no_flipped_bit_changes_what_is_read() {
+fn no_flipped_bit_of_an_older_run_changes_what_is_read() {
     let library = tempfile::tempdir().unwrap();
-    let mut run = run_named("r");
-    let mut writer = RunWriter::create(library.path(), &run).unwrap();
-    add_phase(&mut writer, &mut run, "load", &short(5));
-    writer.finish(&run).unwrap();
-    let dir = writer.path().to_owned();
+    let dir = write_one_phase(library.path(), &short(5));
+    unsealed(&dir);
     let before = content(&dir);
-    for file in [RUN_FILE, SERIES_FILE, LATENCY_FILE] {
+    for file in [SERIES_FILE, LATENCY_FILE] {
         let whole = fs::read(dir.join(file)).unwrap();
         let (mut refused, mut same) = (0, 0);
-        let mut changed = Vec::new();
         for bit in (0..whole.len() * 8).step_by(25) {
             let mut flipped = whole.clone();
             flipped[bit / 8] ^= 1 << (bit % 8);
             fs::write(dir.join(file), &flipped).unwrap();
             match read_all(&dir) {
-                Ok(read) if format!("{read:?}") == before => same += 1,
-                Ok(_) => changed.push(bit),
+                Ok(read) => {
+                    assert_eq!(format!("{read:?}"), before, "bit {bit} of {file}");
+                    same += 1;
+                }
                 Err(_) => refused += 1,
             }
         }
         fs::write(dir.join(file), &whole).unwrap();
-        let length = whole.len();
-        writeln!(
-            std::io::stderr(),
-            "{file}: {length} bytes, {refused} refused, {same} read as before"
-        )
-        .unwrap();
-        assert_eq!(changed, Vec::<usize>::new(), "{file}");
-        assert!(refused > 0);
+        assert!(refused > same && same > 0, "{file}: {refused} refused, {same} read as before");
     }
-    assert_eq!(content(&dir), before);
+}
+
+/// A file without a seal beside a `run.json` that says it has one was put there by something else.
+#[test]
+fn a_seal_that_is_gone_is_damage() {
+    let library = tempfile::tempdir().unwrap();
+    let dir = write_one_phase(library.path(), &short(5));
+    for file in [SERIES_FILE, LATENCY_FILE] {
+        let path = dir.join(file);
+        let whole = fs::read(&path).unwrap();
+        let key = whole.windows(12).rposition(|bytes| bytes == b"ssdlab.crc32").unwrap();
+        let mut other = whole.clone();
+        other[key] = b'S';
+        fs::write(&path, &other).unwrap();
+        let error = RunDir::open(&dir).unwrap().rows(0).unwrap_err();
+        assert!(
+            matches!(&error, StoreError::FileChanged { path: named } if *named == path),
+            "{error}"
+        );
+        fs::write(&path, &whole).unwrap();
+    }
+    read_all(&dir).unwrap();
 }
 
 #[test]
@@ -134,19 +197,26 @@ fn checksums_are_those_of_the_description() {
 fn rows_with_columns_of_a_later_version_are_read_unchecked() {
     let library = tempfile::tempdir().unwrap();
     let dir = write_example(library.path());
+    edit_and_seal(&dir, |run| {
+        let series = &mut run["checksums"]["series"];
+        series["columns"] = (series["columns"].as_u64().unwrap() + 1).into();
+        for checksum in series["phases"].as_array_mut().unwrap() {
+            *checksum = "12345678".into();
+        }
+    });
+    read_all(&dir).unwrap();
+}
+
+/// Writes `run.json` as another version would, with the checksum that it then has.
+fn edit_and_seal(dir: &Path, edit: impl FnOnce(&mut serde_json::Value)) {
     let path = dir.join(RUN_FILE);
     let mut run: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
-    let series = &mut run["checksums"]["series"];
-    series["columns"] = (series["columns"].as_u64().unwrap() + 1).into();
-    for checksum in series["phases"].as_array_mut().unwrap() {
-        *checksum = "12345678".into();
-    }
-    let of_run = run["checksums"]["run_json"].as_str().unwrap().to_owned();
-    let text = format!("{run:#}");
-    let blank = text.replace(&of_run, "00000000");
+    edit(&mut run);
+    run["checksums"]["run_json"] = "00000000".into();
+    let blank = format!("{run:#}");
     let sum = format!("{:08x}", crc32fast::hash(blank.as_bytes()));
-    fs::write(&path, text.replace(&of_run, &sum)).unwrap();
-    read_all(&dir).unwrap();
+    let member = |checksum: &str| format!("\"run_json\": \"{checksum}\"");
+    fs::write(&path, blank.replace(&member("00000000"), &member(&sum))).unwrap();
 }
 
 /// A crash between the renames: the Parquet files have a phase more than `run.json`, or one of them has.

@@ -1,11 +1,12 @@
-//! Checksums of what a run directory holds. Parquet has none that this writer could set, and a flipped bit in
-//! a file often still decodes. They are taken of the rows and not of the files: a crash between two renames
-//! leaves files with a phase more than `run.json` lists, and the rows of the others are as good as before.
+//! Checksums of what a run directory holds, in `run.json`. They are taken of the rows and not of the files: a
+//! crash between two renames leaves files with a phase more than `run.json` lists, and the rows of the others are
+//! as good as before. Each file carries a [`seal`] over its own bytes beside them.
 
 use crc32fast::Hasher;
 
 use super::columns::{LATENCY, SERIES};
 use super::encode::EncodedPhase;
+use super::seal;
 use crate::rows::{LatencyRow, SecondRow};
 use crate::schema::{Checksums, Run, RunFile, TableChecksums};
 
@@ -14,10 +15,6 @@ const SERIES_KEY: usize = 3;
 /// Columns of `latency.parquet` before those of [`LATENCY`].
 const LATENCY_KEY: usize = 4;
 
-/// What stands before the checksum of `run.json` in it.
-const OF_RUN_JSON: &[u8] = b"\"run_json\": \"";
-/// What stands in its place while it is taken.
-const NOT_YET: &str = "00000000";
 /// Rows taken in at a time.
 const BATCH_ROWS: usize = 1 << 12;
 
@@ -29,11 +26,6 @@ pub(super) fn series_columns() -> u32 {
 /// Columns of `latency.parquet`.
 pub(super) fn latency_columns() -> u32 {
     (LATENCY_KEY + LATENCY.len()) as u32
-}
-
-/// As it stands in `run.json`.
-pub(super) fn text(checksum: u32) -> String {
-    format!("{checksum:08x}")
 }
 
 /// The checksum of one phase of `series.parquet`, over the columns that `has` knows.
@@ -77,54 +69,23 @@ pub(super) fn run_json(run: &Run, phases: &[EncodedPhase]) -> Vec<u8> {
     let of_phases = |checksum: fn(&EncodedPhase) -> u32| {
         let encoded = |index| phases.iter().find(|phase| phase.phase_index == index);
         // A phase without rows has the checksum of nothing.
-        (0..run.phases.len()).map(|index| text(encoded(index).map_or(0, checksum))).collect()
+        (0..run.phases.len()).map(|index| seal::text(encoded(index).map_or(0, checksum))).collect()
     };
     let series = TableChecksums {
         columns: series_columns(),
+        sealed: true,
         phases: of_phases(|phase| phase.series_checksum),
     };
     let latency = TableChecksums {
         columns: latency_columns(),
+        sealed: true,
         phases: of_phases(|phase| phase.latency_checksum),
     };
-    let checksums = Checksums { series, latency, run_json: NOT_YET.to_owned() };
+    let checksums = Checksums { series, latency, run_json: seal::BLANK.to_owned() };
     let file = RunFile { run: run.clone(), checksums: Some(checksums) };
     // Only maps with keys that are not text can fail, and a run has none.
     let mut json = serde_json::to_vec_pretty(&file).unwrap_or_default();
     json.push(b'\n');
-    if let Some(place) = place_in(&json) {
-        let checksum = text(crc32fast::hash(&json));
-        json[place].copy_from_slice(checksum.as_bytes());
-    }
+    seal::set(&mut json, seal::OF_RUN_JSON);
     json
-}
-
-/// What the bytes of a `run.json` say of themselves.
-pub(super) enum Seal {
-    /// They are what was written.
-    Whole,
-    /// They are not.
-    Broken,
-    /// Nothing; an old file, or one that was written anew by something else.
-    Absent,
-}
-
-/// Compares `run.json` with the checksum in it.
-pub(super) fn seal(json: &[u8]) -> Seal {
-    let Some(place) = place_in(json) else { return Seal::Absent };
-    let mut blank = json.to_vec();
-    blank[place.clone()].copy_from_slice(NOT_YET.as_bytes());
-    if text(crc32fast::hash(&blank)).as_bytes() == &json[place] {
-        Seal::Whole
-    } else {
-        Seal::Broken
-    }
-}
-
-/// Where the checksum of `run.json` stands in it: the last of its members.
-fn place_in(json: &[u8]) -> Option<std::ops::Range<usize>> {
-    let before = json.windows(OF_RUN_JSON.len()).rposition(|bytes| bytes == OF_RUN_JSON)?;
-    let start = before + OF_RUN_JSON.len();
-    let place = start..start + NOT_YET.len();
-    (place.end <= json.len()).then_some(place)
 }

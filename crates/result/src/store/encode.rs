@@ -9,7 +9,7 @@ use parquet::basic::{Compression, LogicalType, Repetition, Type as PhysicalType}
 use parquet::column::writer::ColumnCloseResult;
 use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
 use parquet::errors::{ParquetError, Result as ParquetResult};
-use parquet::file::metadata::RowGroupMetaData;
+use parquet::file::metadata::{KeyValue, RowGroupMetaData};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{Type, TypePtr};
@@ -17,6 +17,7 @@ use parquet::schema::types::{Type, TypePtr};
 use super::StoreError;
 use super::checksum;
 use super::columns::{Column, LATENCY, SERIES};
+use super::seal;
 use crate::rows::{LatencyRow, PhaseRows, SecondRow};
 use crate::schema::SCHEMA_VERSION;
 
@@ -101,6 +102,10 @@ fn properties() -> Arc<WriterProperties> {
     // and every reader since Parquet 1.0 understands them.
     let properties = WriterProperties::builder()
         .set_created_by(format!("ssdlab version {SCHEMA_VERSION}"))
+        .set_key_value_metadata(Some(vec![KeyValue::new(
+            seal::PARQUET_KEY.to_owned(),
+            seal::BLANK.to_owned(),
+        )]))
         .set_compression(Compression::SNAPPY)
         .set_statistics_enabled(EnabledStatistics::Chunk)
         .set_offset_index_disabled(true)
@@ -233,7 +238,7 @@ fn next_column<'a>(
         .ok_or_else(|| ParquetError::General("more columns than the schema has".to_owned()))
 }
 
-/// One file from the row groups of several: bytes are copied, nothing is compressed again.
+/// One sealed file from the row groups of several: bytes are copied, nothing is compressed again.
 fn assemble<'a>(
     schema: ParquetResult<TypePtr>,
     parts: impl Iterator<Item = &'a EncodedGroups>,
@@ -256,5 +261,7 @@ fn assemble<'a>(
             copy.close()?;
         }
     }
-    writer.into_inner()
+    let mut file = writer.into_inner()?;
+    seal::set(&mut file, seal::OF_PARQUET);
+    Ok(file)
 }

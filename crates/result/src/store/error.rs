@@ -82,6 +82,13 @@ pub enum StoreError {
         /// The first thing that does not fit.
         what: String,
     },
+    /// A Parquet file is not what was written.
+    #[error("{} is damaged: it does not have its checksum any more; to read what is left of it, remove \
+             `checksums` from run.json", path.display())]
+    FileChanged {
+        /// The file.
+        path: PathBuf,
+    },
     /// The rows of a phase are not those that were written.
     #[error("{} is damaged: {what}", path.display())]
     RowsChanged {

@@ -1,12 +1,14 @@
 //! Reading one run directory.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use serde::Deserialize;
 
-use super::checksum::{self, Seal, latency_columns, series_columns};
+use super::checksum::{self, latency_columns, series_columns};
 use super::decode::{RowFile, guarded};
+use super::seal::{self, Seal};
 use super::{LATENCY_FILE, RUN_FILE, SERIES_FILE, StoreError, alive};
 use crate::rows::PhaseRows;
 use crate::schema::{Checksums, Phase, Run, RunStatus, SCHEMA_VERSION};
@@ -18,6 +20,9 @@ pub struct RunDir {
     run: Run,
     /// Missing in old runs.
     checksums: Option<Checksums>,
+    /// Set once all bytes of the two Parquet files are known to be those that were written.
+    series_is_whole: OnceLock<()>,
+    latency_is_whole: OnceLock<()>,
 }
 
 /// The one field that every version of `run.json` has.
@@ -55,7 +60,13 @@ impl RunDir {
         if run.status == RunStatus::Running && alive::is_abandoned(dir) {
             say_that_the_writer_died(&mut run);
         }
-        Ok(Self { path: dir.to_owned(), run, checksums })
+        Ok(Self {
+            path: dir.to_owned(),
+            run,
+            checksums,
+            series_is_whole: OnceLock::new(),
+            latency_is_whole: OnceLock::new(),
+        })
     }
 
     /// The directory.
@@ -99,7 +110,28 @@ impl RunDir {
         read: impl FnOnce(&RowFile) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let path = self.path.join(name);
+        self.check_file(name, &path)?;
         guarded(&path, || read(&RowFile::open(&path)?))
+    }
+
+    /// Makes sure that a Parquet file is what was written, where `run.json` says that it can tell; once,
+    /// since a run of many phases is read phase by phase.
+    fn check_file(&self, name: &str, path: &Path) -> Result<(), StoreError> {
+        let Some(checksums) = &self.checksums else { return Ok(()) };
+        let (table, is_whole) = if name == SERIES_FILE {
+            (&checksums.series, &self.series_is_whole)
+        } else {
+            (&checksums.latency, &self.latency_is_whole)
+        };
+        if !table.sealed || is_whole.get().is_some() {
+            return Ok(());
+        }
+        let found = File::open(path).and_then(seal::check_parquet);
+        if found.map_err(StoreError::io("read", path))? != Seal::Whole {
+            return Err(StoreError::FileChanged { path: path.to_owned() });
+        }
+        is_whole.get_or_init(|| ());
+        Ok(())
     }
 
     /// Compares the rows of a phase with what `run.json` says of them, where it does, and where this
@@ -111,7 +143,7 @@ impl RunDir {
         } else {
             (&checksums.latency, latency_columns())
         };
-        let (found, written) = (checksum::text(found), table.phases.get(phase_index));
+        let (found, written) = (seal::text(found), table.phases.get(phase_index));
         match written {
             Some(written) if table.columns <= known && *written != found => {
                 Err(StoreError::RowsChanged {
@@ -203,9 +235,9 @@ fn say_that_the_writer_died(run: &mut Run) {
 }
 
 fn parse_run(path: &Path, text: &[u8]) -> Result<(Run, Option<Checksums>), StoreError> {
-    let seal = checksum::seal(text);
+    let seal_found = seal::check(text, seal::OF_RUN_JSON);
     let changed = || StoreError::RunChanged { path: path.to_owned() };
-    if matches!(seal, Seal::Broken) {
+    if seal_found == Seal::Broken {
         return Err(changed());
     }
     let json_error = |error: serde_json::Error| StoreError::Json {
@@ -221,7 +253,7 @@ fn parse_run(path: &Path, text: &[u8]) -> Result<(Run, Option<Checksums>), Store
         });
     }
     let Added { checksums } = serde_json::from_slice(text).map_err(json_error)?;
-    if checksums.is_some() && matches!(seal, Seal::Absent) {
+    if checksums.is_some() && seal_found == Seal::Absent {
         return Err(changed());
     }
     Ok((serde_json::from_slice(text).map_err(json_error)?, checksums))
