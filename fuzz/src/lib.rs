@@ -1,4 +1,4 @@
-//! What is tried with hostile input: every reader of traces. A target takes any bytes and must neither panic, nor hang,
+//! What is tried with hostile input: every reader of traces and of run directories. A target takes any bytes and must neither panic, nor hang,
 //! nor ask for much memory. libFuzzer drives them (`fuzz_targets/`), and so does a driver of our own
 //! (`src/bin/driver.rs`) where there is no cargo-fuzz.
 
@@ -14,6 +14,7 @@ use load::trace::synth::{Scenario, Synth};
 use load::trace::{Addresses, ImportOptions, Layout, Record, Source, StreamSet, TraceInfo, open};
 
 pub mod mutate;
+mod run_directory;
 
 /// One thing to try.
 pub struct Target {
@@ -24,13 +25,14 @@ pub struct Target {
 }
 
 /// Every target.
-pub const TARGETS: [Target; 6] = [
+pub const TARGETS: [Target; 7] = [
     Target { name: "lines", run: every_text_format, seeds: text_seeds },
     Target { name: "files", run: files, seeds: file_seeds },
     Target { name: "csv", run: csv, seeds: csv_seeds },
     Target { name: "blktrace", run: blktrace, seeds: blktrace_seeds },
     Target { name: "trace_file", run: trace_file, seeds: trace_file_seeds },
     Target { name: "scenario", run: scenario, seeds: scenario_seeds },
+    Target { name: "run_directory", run: run_directory::read, seeds: run_directory::seeds },
 ];
 
 impl Target {

@@ -1,4 +1,4 @@
-//! Hostile input against every reader of traces: the targets of `fuzz/`, each for a time.
+//! Hostile input against every reader of traces and run directories: the targets of `fuzz/`, each for a time.
 //!
 //! With cargo-fuzz and a nightly toolchain libFuzzer drives them; else the driver of our own, on the toolchain that is
 //! here, so that the targets are tried everywhere.
@@ -12,12 +12,13 @@ use crate::log::Log;
 use crate::proc;
 use crate::workspace::Workspace;
 
-const TARGETS: [&str; 6] = ["lines", "files", "csv", "blktrace", "trace_file", "scenario"];
+const TARGETS: [&str; 7] =
+    ["lines", "files", "csv", "blktrace", "trace_file", "scenario", "run_directory"];
 
 /// Arguments of the verb `fuzz`.
 #[derive(Args)]
 pub(crate) struct FuzzArgs {
-    /// One target instead of all: lines, files, csv, `blktrace`, `trace_file`, scenario
+    /// One target instead of all: lines, files, csv, `blktrace`, `trace_file`, scenario, `run_directory`
     #[arg(long)]
     target: Option<String>,
     /// Seconds for each target

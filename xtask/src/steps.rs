@@ -225,7 +225,7 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "fuzz",
-        what: "do the readers of traces survive hostile input? (a minute each in CI)",
+        what: "do the readers of traces and runs survive hostile input? (a minute each in CI)",
         lane: Lane::Cargo,
         run: fuzz::check,
         ..STEP

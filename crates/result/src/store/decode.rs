@@ -19,9 +19,11 @@ use crate::rows::{LatencyRow, SecondRow};
 /// Values decoded at a time.
 const BATCH_ROWS: usize = 1 << 16;
 
-/// More rows than this in one row group are taken for damage: a run-length code of a few bytes can
-/// claim to stand for gigabytes.
-const GROUP_ROWS_MAX: i64 = 1 << 27;
+/// More rows than these for each byte of the file are taken for damage: a run-length code of a few bytes can claim
+/// to stand for gigabytes. Times differ from row to row and cannot be packed into less than a byte; bins of a
+/// steady load come back each second, and a copy of 64 bytes takes 3 in Snappy.
+pub(super) const SERIES_ROWS_PER_BYTE_MAX: u64 = 1;
+pub(super) const LATENCY_ROWS_PER_BYTE_MAX: u64 = 64;
 
 /// One of the Parquet files of a run directory.
 pub(super) struct RowFile {
@@ -35,11 +37,16 @@ struct Chunk<T> {
 }
 
 impl RowFile {
-    pub(super) fn open(path: &Path) -> Result<Self, StoreError> {
+    pub(super) fn open(path: &Path, rows_per_byte_max: u64) -> Result<Self, StoreError> {
         let file = File::open(path).map_err(StoreError::io("read", path))?;
         let length_bytes = file.metadata().map_err(StoreError::io("read", path))?.len();
         let reader = SerializedFileReader::new(file).map_err(|error| damaged(path, &error))?;
+        let mut rows_left = length_bytes.saturating_mul(rows_per_byte_max);
         for group in reader.metadata().row_groups() {
+            rows_left = u64::try_from(group.num_rows())
+                .ok()
+                .and_then(|rows| rows_left.checked_sub(rows))
+                .ok_or_else(|| too_many_rows(path, group.num_rows(), length_bytes))?;
             for column in group.columns() {
                 check_extent(path, column, length_bytes)?;
             }
@@ -93,7 +100,7 @@ impl RowFile {
         for index in 0..self.reader.num_row_groups() {
             let group =
                 self.reader.get_row_group(index).map_err(|error| damaged(&self.path, &error))?;
-            let rows = self.row_count(group.as_ref())?;
+            let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
             let phases = self.required(group.as_ref(), "phase_index", rows)?;
             let belongs = |phase: &u64| usize::try_from(*phase) == Ok(phase_index);
             if phases.iter().any(belongs) {
@@ -104,17 +111,6 @@ impl RowFile {
             }
         }
         Ok(found)
-    }
-
-    fn row_count(&self, group: &dyn RowGroupReader) -> Result<usize, StoreError> {
-        let rows = group.metadata().num_rows();
-        if !(0..=GROUP_ROWS_MAX).contains(&rows) {
-            return Err(StoreError::Parquet {
-                path: self.path.clone(),
-                reason: format!("a row group claims {rows} rows"),
-            });
-        }
-        Ok(usize::try_from(rows).unwrap_or(0))
     }
 
     /// Sets every column of the table that the file has; required ones must be there.
@@ -284,6 +280,11 @@ fn check_extent(
         path: path.to_owned(),
         reason: format!("column `{}` lies outside the file", column.column_path()),
     })
+}
+
+fn too_many_rows(path: &Path, rows: i64, length_bytes: u64) -> StoreError {
+    let reason = format!("a row group claims {rows} rows, in a file of {length_bytes} bytes");
+    StoreError::Parquet { path: path.to_owned(), reason }
 }
 
 /// Runs `read`, and takes a panic in the Parquet decoder for what it is: a damaged file. Known

@@ -7,7 +7,9 @@ use std::sync::OnceLock;
 use serde::Deserialize;
 
 use super::checksum::{self, latency_columns, series_columns};
-use super::decode::{RowFile, guarded};
+use super::decode::{
+    LATENCY_ROWS_PER_BYTE_MAX, RowFile, SERIES_ROWS_PER_BYTE_MAX, guarded,
+};
 use super::seal::{self, Seal};
 use super::{LATENCY_FILE, RUN_FILE, SERIES_FILE, StoreError, alive};
 use crate::rows::PhaseRows;
@@ -111,7 +113,9 @@ impl RunDir {
     ) -> Result<T, StoreError> {
         let path = self.path.join(name);
         self.check_file(name, &path)?;
-        guarded(&path, || read(&RowFile::open(&path)?))
+        let rows_per_byte_max =
+            if name == SERIES_FILE { SERIES_ROWS_PER_BYTE_MAX } else { LATENCY_ROWS_PER_BYTE_MAX };
+        guarded(&path, || read(&RowFile::open(&path, rows_per_byte_max)?))
     }
 
     /// Makes sure that a Parquet file is what was written, where `run.json` says that it can tell; once,
@@ -205,9 +209,8 @@ impl RunDir {
 }
 
 fn phase_contradictions(phase: &Phase, version: u32, rows: &PhaseRows) -> Vec<String> {
-    let sum = |values: &mut dyn Iterator<Item = u64>| values.fold(0, u64::saturating_add);
-    let of_series = sum(&mut rows.seconds.iter().flat_map(|row| row.ios));
-    let of_histogram = sum(&mut rows.latencies.iter().map(|row| row.count));
+    let of_series: u128 = rows.seconds.iter().flat_map(|row| row.ios).map(u128::from).sum();
+    let of_histogram: u128 = rows.latencies.iter().map(|row| u128::from(row.count)).sum();
     let mut found = Vec::new();
     if let Some((want, row)) = (0..).zip(&rows.seconds).find(|(want, row)| row.second != *want) {
         found.push(format!("the row of second {want} is one of second {}", row.second));
@@ -216,7 +219,7 @@ fn phase_contradictions(phase: &Phase, version: u32, rows: &PhaseRows) -> Vec<St
         (SERIES_FILE, of_series, phase.ios),
         (LATENCY_FILE, of_histogram, phase.ios_in_latencies(version)),
     ] {
-        if sum != want {
+        if sum != u128::from(want) {
             found.push(format!("{file} counts {sum} commands, {RUN_FILE} {want}"));
         }
     }
