@@ -112,7 +112,14 @@ mod tests {
     }
 
     #[test]
-    fn free_space_is_a_number() {
-        assert!(free_bytes(Path::new("/")).unwrap() > 0);
+    fn free_space_is_that_of_the_file_system() {
+        assert_eq!(free_bytes(Path::new("/proc")).unwrap(), 0);
+        let counted = capture(Command::new("stat").args(["-f", "--format=%a %S", "/"])).unwrap();
+        let (blocks, block_bytes) = counted.trim().split_once(' ').unwrap();
+        let bytes = blocks.parse::<u64>().unwrap() * block_bytes.parse::<u64>().unwrap();
+        // Others write to the same file system meanwhile.
+        assert!(free_bytes(Path::new("/")).unwrap().abs_diff(bytes) < 1 << 30);
+        let error = free_bytes(Path::new("/no/such/place")).unwrap_err().to_string();
+        assert!(error.contains("df") && error.contains("/no/such/place"), "{error}");
     }
 }

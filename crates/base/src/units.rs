@@ -291,7 +291,8 @@ mod tests {
             assert_eq!(text.parse(), Ok(Bytes(want)), "{text}");
         }
         for text in ["", "GiB", "-1", "4x", "0.3", "1e3", "99999999999PiB", "1.2.3"] {
-            assert!(text.parse::<Bytes>().is_err(), "{text}");
+            let error = text.parse::<Bytes>().unwrap_err().to_string();
+            assert!(error.contains(&format!("`{text}` ")), "{error}");
         }
     }
 
@@ -324,7 +325,8 @@ mod tests {
         assert_eq!("1/64".parse::<Ratio>().unwrap().of(640), 10);
         assert_eq!("25%".parse::<Ratio>().unwrap().complement().of(256), 192);
         for text in ["120%", "1/0", "2", "25 percent", "-5%"] {
-            assert!(text.parse::<Ratio>().is_err(), "{text}");
+            let error = text.parse::<Ratio>().unwrap_err().to_string();
+            assert!(error.contains(&format!("`{text}` ")), "{error}");
         }
     }
 

@@ -205,6 +205,8 @@ mod tests {
             assert!(matches!(error.downcast_ref(), Some(IoError::Usage(_))), "{error:?}");
         }
         assert!(!fs::metadata("/dev/null").unwrap().is_file());
-        assert!(OutputFile::check(&dir.path().join("missing/file"), &Inputs::default()).is_err());
+        let missing = dir.path().join("missing/file");
+        let error = OutputFile::check(&missing, &Inputs::default()).unwrap_err().to_string();
+        assert!(error.contains("cannot write "), "{error}");
     }
 }

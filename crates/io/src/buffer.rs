@@ -121,7 +121,13 @@ impl BufferPool {
     pub fn new(slots: u32, area_bytes: u32, seed: u64, prefill: bool) -> Result<Self, IoError> {
         let area = (area_bytes as usize).next_multiple_of(AREA_ALIGN_BYTES);
         let total = area.saturating_mul(2).saturating_mul(slots as usize);
-        if total == 0 || total > ARENA_BYTES_MAX {
+        if total == 0 {
+            return Err(IoError::Usage(format!(
+                "queue depth {slots} with transfers of {} leaves nothing to transfer; expected at least 1 of each",
+                Bytes(u64::from(area_bytes)),
+            )));
+        }
+        if total > ARENA_BYTES_MAX {
             return Err(IoError::Usage(format!(
                 "queue depth {slots} with transfers of {} needs {total} bytes of buffers; expected \
                  at most {}: use a smaller queue depth or transfer size",
@@ -440,6 +446,10 @@ mod tests {
     fn too_much_memory_is_refused_with_the_way_out() {
         let error = BufferPool::new(4096, 1 << 20, 1, false).unwrap_err().to_string();
         assert!(error.contains("smaller queue depth"), "{error}");
-        assert!(BufferPool::new(0, 4096, 1, false).is_err());
+        let error = BufferPool::new(0, 4096, 1, false).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "queue depth 0 with transfers of 4KiB leaves nothing to transfer; expected at least 1 of each"
+        );
     }
 }

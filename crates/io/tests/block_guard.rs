@@ -160,7 +160,10 @@ fn a_mounted_device_is_refused_even_through_a_link() {
     let statuses =
         run(&mut target, &[op(OpKind::Write, 0, 0, 4096), op(OpKind::Deallocate, 1, 0, 4096)]);
     assert!(statuses.iter().all(|c| c.status == Status::Failed { errno: 30 }), "{statuses:?}");
-    assert!(target.purge(&Patient).is_err() && target.deallocate(0, 4096).is_err());
+    for refused in [target.purge(&Patient).map(drop), target.deallocate(0, 4096)] {
+        let message = refused.unwrap_err().to_string();
+        assert!(message.contains("opened for reading only"), "{message}");
+    }
 }
 
 #[test]
@@ -281,7 +284,11 @@ fn a_device_swapped_under_the_run_is_noticed() {
     let Err(IoError::Refused { code, message }) = target.purge(&Patient) else { panic!("purged") };
     assert_eq!(code, "identity-changed");
     assert!(message.contains("size in bytes"), "{message}");
-    assert!(target.confirm_identity().is_err());
+    let confirmed = target.confirm_identity();
+    assert!(
+        matches!(confirmed, Err(IoError::Refused { code: "identity-changed", .. })),
+        "{confirmed:?}"
+    );
 }
 
 #[test]

@@ -173,7 +173,8 @@ mod tests {
         assert!(reads(65).abs_diff(6_500) < 240, "{}", reads(65));
         let offsets = |mix| ops(mix).iter().map(|op| op.offset).collect::<Vec<_>>();
         assert_eq!(offsets(Mix::ReadPercent(65)), offsets(Mix::One(OpKind::Write)));
-        assert!(mixed(Mix::ReadPercent(101)).check(512).is_err());
+        let error = mixed(Mix::ReadPercent(101)).check(512).unwrap_err().to_string();
+        assert!(error.contains("101, but it is in percent, so at most 100"), "{error}");
     }
 
     #[test]

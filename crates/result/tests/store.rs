@@ -92,7 +92,8 @@ fn a_run_is_readable_from_its_first_moment() {
     assert_eq!(RunDir::open(writer.path()).unwrap().run().status, RunStatus::Running);
     // A crash between the renames: rows are there, `run.json` does not list their phase yet.
     run.phases.push(phase("load", &PhaseRows::default()));
-    assert!(RunDir::open(writer.path()).unwrap().rows(0).is_err());
+    let error = RunDir::open(writer.path()).unwrap().rows(0).unwrap_err().to_string();
+    assert!(error.contains("phase `0` is not among the phases"), "{error}");
 }
 
 #[test]
@@ -145,7 +146,8 @@ fn rescue_saves_all_phases_elsewhere() {
     fs::remove_dir_all(writer.path()).unwrap();
     let rows = load_rows(6, 2);
     run.phases.push(phase("load", &rows));
-    assert!(writer.write_phase(&run, "load", &rows).is_err());
+    let error = writer.write_phase(&run, "load", &rows).unwrap_err().to_string();
+    assert!(error.contains("cannot create") && error.contains("No such file"), "{error}");
     for count in [1, 2] {
         let path = writer.rescue(refuge.path(), &run).unwrap();
         let private = path.parent().unwrap();
@@ -241,7 +243,8 @@ fn runs_are_found_by_name_prefix_path_and_age() {
     let error = find("./nowhere").unwrap_err().to_string();
     assert!(error.contains("./nowhere is not a run"), "{error}");
     assert!(find("").unwrap_err().to_string().contains("fits 2 runs"));
-    assert!(resolve_run(&path("none"), "latest").is_err());
+    let error = resolve_run(&path("none"), "latest").unwrap_err().to_string();
+    assert!(error.contains("no run `latest` in") && error.contains("--library DIR"), "{error}");
 }
 
 #[test]

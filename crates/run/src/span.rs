@@ -123,7 +123,8 @@ mod tests {
         let drive = target(480 << 30, Some(512 << 30));
         let error = resolve("5%", &drive).unwrap_err().to_string();
         assert!(error.contains("--spare 5%") && error.contains("6.2%"), "{error}");
-        assert!(resolve("100%", &drive).is_err());
+        let error = resolve("100%", &drive).unwrap_err().to_string();
+        assert!(error.contains("--spare 100% leaves no whole block"), "{error}");
         let error = SpanRequest::Bytes(Bytes(1 << 50)).resolve(&drive).unwrap_err().to_string();
         assert!(error.contains("--span 1024TiB is larger"), "{error}");
     }
