@@ -8,6 +8,7 @@ pub mod op;
 pub mod permute;
 pub mod rng;
 pub mod telemetry;
+pub mod text;
 pub mod units;
 
 pub use histogram::Histogram;

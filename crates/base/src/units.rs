@@ -17,7 +17,7 @@ pub struct UnitError {
 
 impl UnitError {
     fn new(value: &str, expected: &'static str) -> Self {
-        Self { value: value.to_owned(), expected }
+        Self { value: crate::text::shortened(value), expected }
     }
 }
 
@@ -158,6 +158,17 @@ impl Bytes {
     #[must_use]
     pub fn checked_mul(self, factor: u64) -> Option<Self> {
         self.0.checked_mul(factor).map(Self)
+    }
+
+    /// Rounded, in the decimal unit that drives are sold in: `480.1 GB`.
+    #[must_use]
+    pub fn rounded(self) -> String {
+        let units = [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("KB", 1e3)];
+        let value = self.0 as f64;
+        match units.into_iter().find(|(_, factor)| value >= *factor) {
+            Some((unit, factor)) => format!("{:.1} {unit}", value / factor),
+            None => format!("{} B", self.0),
+        }
     }
 
     /// The largest multiple of `step` (not zero) that is not larger.
@@ -306,6 +317,15 @@ mod tests {
             (0, "0B"),
         ] {
             assert_eq!(Bytes(bytes).to_string(), want);
+        }
+    }
+
+    #[test]
+    fn sizes_round_as_drives_are_sold() {
+        for (bytes, want) in
+            [(480_103_981_056, "480.1 GB"), (1 << 40, "1.1 TB"), (1_500, "1.5 KB"), (999, "999 B")]
+        {
+            assert_eq!(Bytes(bytes).rounded(), want);
         }
     }
 

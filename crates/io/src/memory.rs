@@ -4,6 +4,8 @@
 use std::fs;
 use std::path::Path;
 
+use base::Bytes;
+
 use crate::error::IoError;
 
 /// Memory that this program may still take: what the kernel calls available, and no more than each control group and
@@ -30,13 +32,9 @@ fn too_large(what: &str, needed_bytes: u64, available_bytes: u64) -> String {
     format!(
         "the maps of {what} take {} of memory, and {} are available; simulate a part of the drive, which takes as \
          much less and behaves the same, with the key `scale=1/64` in the target",
-        in_gb(needed_bytes),
-        in_gb(available_bytes)
+        Bytes(needed_bytes).rounded(),
+        Bytes(available_bytes).rounded()
     )
-}
-
-fn in_gb(bytes: u64) -> String {
-    format!("{:.1} GB", bytes as f64 / 1e9)
 }
 
 fn available_in(proc: &Path, groups: &Path) -> Option<u64> {
@@ -125,7 +123,7 @@ mod tests {
     fn what_does_not_fit_is_refused_with_both_figures_and_the_way_out() {
         check("sim:ideal", 0).unwrap();
         let Err(IoError::Unsupported(message)) = check("sim:x", u64::MAX) else { panic!() };
-        assert!(message.contains("sim:x") && message.contains("18446744073.7 GB"), "{message}");
+        assert!(message.contains("sim:x") && message.contains("18446744.1 TB"), "{message}");
         assert!(message.contains("are available") && message.contains("scale=1/64"), "{message}");
     }
 }

@@ -328,9 +328,9 @@ fn check(question: &Question, raw: Option<u64>, target: &Identity) -> Result<(),
     }
     match raw {
         Some(raw) if raw < target.capacity_bytes => usage(format!(
-            "--raw-capacity {} is less than the {} bytes that {} offers",
-            Bytes(raw),
-            target.capacity_bytes,
+            "--raw-capacity {} is less than the {} that {} offers",
+            Bytes(raw).rounded(),
+            Bytes(target.capacity_bytes).rounded(),
             target.name
         )),
         _ => Ok(()),

@@ -33,15 +33,24 @@ impl SpanRequest {
             Self::Bytes(bytes) => {
                 if bytes.0 > capacity {
                     return Err(RunError::Usage(format!(
-                        "--span {bytes} is larger than {}, which has {capacity} bytes; ask for less",
-                        target.name
+                        "--span {} is larger than {}, which has {} ({capacity} bytes); ask for less",
+                        name_of(bytes),
+                        target.name,
+                        Bytes(capacity).rounded()
                     )));
                 }
-                aligned(bytes, bytes.to_string(), "bytes")
+                aligned(bytes, name_of(bytes), "bytes")
             }
             Self::Spare(share) => spare(share, target),
         }
     }
+}
+
+/// A span of a number of bytes as runs are named after it: `64GiB`, or `146.8GB` where no unit divides it.
+fn name_of(bytes: Bytes) -> String {
+    const CHARS_MAX: usize = "1023GiB".len();
+    let exact = bytes.to_string();
+    if exact.len() <= CHARS_MAX { exact } else { bytes.rounded().replace(' ', "") }
 }
 
 fn span(span_bytes: u64, variant: String, base: &str) -> Span {
@@ -119,6 +128,17 @@ mod tests {
     }
 
     #[test]
+    fn a_span_of_bytes_is_named_so_that_people_can_read_it() {
+        let variant = |bytes| {
+            let drive = target(480 << 30, None);
+            SpanRequest::Bytes(Bytes(bytes)).resolve(&drive).unwrap().variant
+        };
+        assert_eq!(variant(64 << 30), "64GiB");
+        assert_eq!(variant(146_800_640 << 10), "140GiB");
+        assert_eq!(variant(143_359_872 << 10), "146.8GB");
+    }
+
+    #[test]
     fn impossible_spans_say_what_would_be_possible() {
         let drive = target(480 << 30, Some(512 << 30));
         let error = resolve("5%", &drive).unwrap_err().to_string();
@@ -126,6 +146,9 @@ mod tests {
         let error = resolve("100%", &drive).unwrap_err().to_string();
         assert!(error.contains("--spare 100% leaves no whole block"), "{error}");
         let error = SpanRequest::Bytes(Bytes(1 << 50)).resolve(&drive).unwrap_err().to_string();
-        assert!(error.contains("--span 1024TiB is larger"), "{error}");
+        assert!(
+            error.contains("--span 1024TiB is larger than drive, which has 515.4 GB"),
+            "{error}"
+        );
     }
 }

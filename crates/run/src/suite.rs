@@ -144,11 +144,15 @@ impl Site<'_> {
         let span = steps::size(self.span_bytes);
         if params.is_set(name) {
             return Err(RunError::Usage(format!(
-                "`--set {name}={asked}` is more than the span of {span} on {}; ask for no more than that",
+                "`--set {name}={asked}` asks for {}, more than the span of {span} on {}; ask for no more than that",
+                steps::size(asked.0),
                 self.identity.name
             )));
         }
-        let note = format!("the span is only {span}, so the test uses that and not {asked}");
+        let note = format!(
+            "the span is only {span}, so the test uses that and not {}",
+            steps::size(asked.0)
+        );
         Ok((self.span_bytes, vec![note]))
     }
 

@@ -124,7 +124,7 @@ fn questions_without_sense_are_refused_with_the_reason() {
     let good = question(Floor::MeanIops(1_000));
     assert!(refused(question(Floor::MeanIops(0))).contains("a floor of 0"));
     let small = Question { raw_capacity: Some(Bytes(1 << 29)), ..good.clone() };
-    assert!(refused(small).contains("--raw-capacity 512MiB is less"));
+    assert!(refused(small).contains("--raw-capacity 536.9 MB is less"));
     let narrow = Question { spare_max: "0.5%".parse().unwrap(), ..good };
     let error = refused(narrow);
     assert!(error.contains("--max-spare 0.5%"), "{error}");

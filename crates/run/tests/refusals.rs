@@ -49,12 +49,12 @@ fn more_than_the_target_holds_is_refused_and_not_made_smaller() {
         ("pslc", "burst_bytes"),
     ] {
         let error = refusal(test, SpanRequest::Default, &[(name, "65MiB")]);
-        let asked = format!("`--set {name}=65MiB` is more than the span of 64MiB");
+        let asked = format!("`--set {name}=65MiB` asks for 68.2 MB, more than the span of 67.1 MB");
         assert!(error.contains(&asked), "{test}: {error}");
     }
     let within_a_span = SpanRequest::Bytes(Bytes(32 * MIB));
     let error = refusal("corners", within_a_span, &[("random_span", "64MiB")]);
-    assert!(error.contains("more than the span of 32MiB"), "{error}");
+    assert!(error.contains("asks for 67.1 MB, more than the span of 33.6 MB"), "{error}");
 }
 
 #[test]
@@ -71,7 +71,10 @@ fn a_default_gives_way_to_a_small_target_and_says_so() {
         let definition = test.parse::<Test>().unwrap().definition();
         let params = run::params::Params::new(definition.params, &[]).unwrap();
         let notes = (definition.procedure)(&params, &site).unwrap().notes.join("\n");
-        assert!(notes.contains("the span is only 64MiB, so the test uses that"), "{test}: {notes}");
+        assert!(
+            notes.contains("the span is only 67.1 MB, so the test uses that"),
+            "{test}: {notes}"
+        );
     }
 }
 
@@ -136,7 +139,10 @@ fn a_trace_is_not_replayed_in_another_way_than_asked_for() {
 fn parts_of_a_sector_are_refused() {
     for test in ["consistency", "latency", "qd-sweep", "mixed"] {
         let error = refusal(test, SpanRequest::Default, &[("block", "512B")]);
-        assert!(error.contains("block size is 512") && error.contains("4096"), "{test}: {error}");
+        assert!(
+            error.contains("block size in bytes is 512") && error.contains("4096"),
+            "{test}: {error}"
+        );
     }
 }
 

@@ -208,7 +208,7 @@ fn conditions_are_those_of_the_phases_that_measure() {
     let outcome = on_small_drive("corners", "time=1s sequential_time=1s random_span=16MiB");
     let conditions = &outcome.run.tables[0].conditions;
     assert_eq!(conditions["QD"], "1, 3, 32");
-    assert!(conditions["span"].starts_with("16MiB, "), "{conditions:?}");
+    assert!(conditions["span"].starts_with("16.8 MB, "), "{conditions:?}");
     assert_eq!(conditions["data"], "incompressible, repeating");
     assert_eq!(conditions["idle time"], "none");
     assert_eq!(conditions["simulated"], "yes");

@@ -102,6 +102,7 @@ fn cost(args: &SpareArgs, search: &Search, described: &Described) -> anyhow::Res
     let tries = u64::from(search.tries_max());
     Ok(Cost {
         written_bytes: of_try.written_bytes.saturating_mul(tries),
+        written_is_estimate: of_try.written_is_estimate,
         time: of_try.time.map(|time| base::Nanos(time.0.saturating_mul(tries))),
         is_estimate: true,
     })
@@ -109,11 +110,11 @@ fn cost(args: &SpareArgs, search: &Search, described: &Described) -> anyhow::Res
 
 fn announcement(search: &Search, described: &Described, cost: Cost) -> String {
     format!(
-        "up to {} tries for {}, up to about {} on the drive's clock, writes up to about {}",
+        "up to {} tries for {}; all of them take about {} on the drive's clock and write {}",
         search.tries_max(),
         search.floor().in_words(),
         seconds(cost.time.unwrap_or_default()),
-        plan::volume(cost.written_bytes, described.identity.capacity_bytes)
+        cost.volume(described.identity.capacity_bytes)
     )
 }
 

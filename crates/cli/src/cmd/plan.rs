@@ -91,12 +91,23 @@ pub fn overwritten_bytes(described: &Described, method: Option<PurgeMethod>) -> 
 /// What a phase costs.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cost {
-    /// Bytes it writes, estimated where a time ends it.
+    /// Bytes it writes.
     pub written_bytes: u64,
+    /// Whether these bytes are an estimate, since a time ends it and nobody knows how fast the target is; without,
+    /// it writes no more.
+    pub written_is_estimate: bool,
     /// How long it takes; `None` for moments.
     pub time: Option<Nanos>,
     /// True where the time is an estimate.
     pub is_estimate: bool,
+}
+
+impl Cost {
+    /// The bytes written, as an estimate or as a bound.
+    pub fn volume(&self, capacity_bytes: u64) -> String {
+        let word = if self.written_is_estimate { "about" } else { "up to" };
+        format!("{word} {}", volume(self.written_bytes, capacity_bytes))
+    }
 }
 
 /// What a phase costs, as far as that can be known.
@@ -114,11 +125,16 @@ pub fn cost(phase: &PhaseSpec, overwritten_bytes: u64) -> Cost {
             let time = |moved| Nanos(scaled(moved, Nanos::SECOND.0, ASSUMED_RANDOM_BYTES_PER_S));
             let time = replay.moved_bytes.map(|(read, written)| time(read + written));
             let written_bytes = replay.moved_bytes.map_or(0, |(_, written)| written);
-            return Cost { written_bytes, time, is_estimate: true };
+            return Cost { written_bytes, time, is_estimate: true, ..Cost::default() };
         }
         Action::Purge if overwritten_bytes > 0 => {
             let time = Nanos(scaled(overwritten_bytes, Nanos::SECOND.0, ASSUMED_FILL_BYTES_PER_S));
-            return Cost { written_bytes: overwritten_bytes, time: Some(time), is_estimate: true };
+            return Cost {
+                written_bytes: overwritten_bytes,
+                time: Some(time),
+                is_estimate: true,
+                ..Cost::default()
+            };
         }
         Action::Purge | Action::Deallocate { .. } | Action::SetRest(_) => {
             return Cost { is_estimate: true, ..Cost::default() };
@@ -137,7 +153,9 @@ pub fn cost(phase: &PhaseSpec, overwritten_bytes: u64) -> Cost {
         Length::Unknown => (0, None, true),
     };
     let write_percent = 100 - u64::from(workload.mix.read_percent());
-    Cost { written_bytes: scaled(moved_bytes, write_percent, 100), time, is_estimate }
+    let written_is_estimate = !is_estimate || !matches!(write_percent, 0 | 100);
+    let written_bytes = scaled(moved_bytes, write_percent, 100);
+    Cost { written_bytes, written_is_estimate, time, is_estimate }
 }
 
 /// What all steps of a plan cost, rounds at their most.
@@ -145,6 +163,7 @@ pub fn total_cost(plan: &Plan, overwritten_bytes: u64) -> Cost {
     let steps = plan.procedure.steps.iter().map(|step| step_cost(step, overwritten_bytes));
     steps.fold(Cost::default(), |sum, more| Cost {
         written_bytes: sum.written_bytes.saturating_add(more.written_bytes),
+        written_is_estimate: sum.written_is_estimate || more.written_is_estimate,
         time: Some(Nanos(
             sum.time.unwrap_or_default().0.saturating_add(more.time.unwrap_or_default().0),
         )),
@@ -161,7 +180,12 @@ fn step_cost(step: &Step, overwritten_bytes: u64) -> Cost {
     let costs = || phases.iter().map(|phase| cost(phase, overwritten_bytes));
     let written = costs().map(|cost| u128::from(cost.written_bytes)).sum();
     let time = costs().map(|cost| u128::from(cost.time.unwrap_or_default().0)).sum();
-    Cost { written_bytes: at_most(written), time: Some(Nanos(at_most(time))), is_estimate: true }
+    Cost {
+        written_bytes: at_most(written),
+        written_is_estimate: costs().any(|cost| cost.written_is_estimate) || done != all,
+        time: Some(Nanos(at_most(time))),
+        is_estimate: true,
+    }
 }
 
 /// How often these bytes fill the drive.
@@ -184,10 +208,11 @@ fn document(
 ) -> serde_json::Value {
     let overwritten_bytes = overwritten_bytes(described, method);
     let phase_document = |phase: &PhaseSpec, rounds_max: u32| {
-        let Cost { written_bytes, time, is_estimate } = cost(phase, overwritten_bytes);
+        let Cost { written_bytes, written_is_estimate, time, is_estimate } =
+            cost(phase, overwritten_bytes);
         serde_json::json!({
             "phase": phase.name, "what": phase.what, "destructive": phase.is_destructive(),
-            "bytes_written_estimate": written_bytes,
+            "bytes_written_estimate": written_bytes, "bytes_written_is_estimate": written_is_estimate,
             "drive_writes_estimate": drive_writes(written_bytes, described.identity.capacity_bytes),
             "duration_ns": time.map(|time| time.0),
             "duration_is_estimate": is_estimate, "rounds_max": rounds_max,
@@ -235,12 +260,8 @@ fn print(described: &Described, plan: &Plan, method: Option<PurgeMethod>, total:
         phases.for_each(|phase| print_phase(phase, is_real, overwritten_bytes, capacity_bytes));
     }
     let clock = if is_real { "" } else { " of virtual time" };
-    let (time, written) = (total.time.unwrap_or_default(), total.written_bytes);
-    data!(
-        "  in all up to about {}{clock}, writes {}",
-        seconds(time),
-        volume(written, capacity_bytes)
-    );
+    let time = seconds(total.time.unwrap_or_default());
+    data!("  in all about {time}{clock}, writes {}", total.volume(capacity_bytes));
     for note in &plan.procedure.notes {
         data!("  note: {note}");
     }
@@ -264,19 +285,19 @@ pub fn print_refusal(failure: &Failure) {
 
 fn print_phase(phase: &PhaseSpec, is_real: bool, overwritten_bytes: u64, capacity_bytes: u64) {
     let erases = if is_real && phase.is_destructive() { " DESTROYS DATA" } else { "" };
-    let Cost { written_bytes, time, is_estimate } = cost(phase, overwritten_bytes);
-    let time = match time {
+    let cost = cost(phase, overwritten_bytes);
+    let time = match cost.time {
         None => "moments".to_owned(),
-        Some(time) if is_estimate => format!("about {}", seconds(time)),
+        Some(time) if cost.is_estimate => format!("about {}", seconds(time)),
         Some(time) => seconds(time),
     };
     let clock = if is_real { "" } else { " of virtual time" };
-    let up_to = if written_bytes > 0 {
-        format!(", writes up to about {}", volume(written_bytes, capacity_bytes))
+    let written = if cost.written_bytes > 0 {
+        format!(", writes {}", cost.volume(capacity_bytes))
     } else {
         String::new()
     };
-    data!("  {:6}{erases} {time}{clock}{up_to}: {}", phase.name, phase.what);
+    data!("  {:6}{erases} {time}{clock}{written}: {}", phase.name, phase.what);
 }
 
 #[cfg(test)]

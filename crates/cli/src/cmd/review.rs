@@ -279,8 +279,8 @@ fn announce(args: &ReviewArgs, parts: &[Part], left_out: &[String]) {
         let clock = if target::is_simulated(&part.job.spec) { " of virtual time" } else { "" };
         let words = repeat_command(&part.args, &part.job);
         let time = seconds(part.cost.time.unwrap_or_default());
-        let written = plan::volume(part.cost.written_bytes, part.capacity_bytes);
-        talk!("{:2}. {words}\n    up to about {time}{clock}, writes {written}", index + 1);
+        let written = part.cost.volume(part.capacity_bytes);
+        talk!("{:2}. {words}\n    about {time}{clock}, writes {written}", index + 1);
     }
     let written = parts.iter().map(|part| part.cost.written_bytes).fold(0, u64::saturating_add);
     let time = |simulated| {
@@ -289,7 +289,7 @@ fn announce(args: &ReviewArgs, parts: &[Part], left_out: &[String]) {
         seconds(Nanos(sum.fold(0, u64::saturating_add)))
     };
     talk!(
-        "{} runs, up to about {} on real targets and {} of virtual time, {} written",
+        "{} runs, about {} on real targets and {} of virtual time, about {} written",
         parts.len(),
         time(false),
         time(true),

@@ -1,6 +1,6 @@
 //! Numbers and tables for a terminal.
 
-use base::Nanos;
+use base::{Bytes, Nanos};
 
 use super::out::data;
 
@@ -28,13 +28,7 @@ pub fn seconds(duration: Nanos) -> String {
 
 /// Bytes as storage is sold: decimal.
 pub fn bytes(value: u64) -> String {
-    let value = value as f64;
-    for (unit, factor) in [("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("KB", 1e3)] {
-        if value >= factor {
-            return format!("{:.1} {unit}", value / factor);
-        }
-    }
-    format!("{value:.0} B")
+    Bytes(value).rounded()
 }
 
 /// A latency in the unit that suits it.

@@ -157,14 +157,9 @@ fn in_words(workload: &Workload, duration: Option<Nanos>) -> String {
     format!("{block} {order} {kind} within {span}, {pace}{data}{limit}")
 }
 
-/// Bytes as people say them: `8GiB` where that is exact, else decimal as drives are sold.
+/// The size of a span, decimal as drives are sold: it stands beside what is written, in the same unit.
 pub(super) fn size(bytes: u64) -> String {
-    const MIB: u64 = 1 << 20;
-    if bytes < 10 * MIB || bytes.is_multiple_of(MIB) {
-        return Bytes(bytes).to_string();
-    }
-    let (unit, factor) = if bytes >= 1_000_000_000 { ("GB", 1e9) } else { ("MB", 1e6) };
-    format!("{:.1} {unit}", bytes as f64 / factor)
+    Bytes(bytes).rounded()
 }
 
 /// Entries of a resolved configuration.

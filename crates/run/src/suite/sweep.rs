@@ -53,7 +53,7 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
             continue;
         }
         if block > largest || u64::from(block) > span {
-            let (block, span) = (Bytes(block.into()), steps::size(span));
+            let (block, span) = (Bytes(block.into()), Bytes(span));
             let largest = Bytes(largest.into());
             notes.push(format!(
                 "transfers of {block} are not supported: the target takes {largest} in one command \

@@ -1,0 +1,55 @@
+//! What a message repeats of a value: enough to recognise it, never all of a hostile one.
+
+/// Longest value that a message repeats whole, in characters.
+const VALUE_CHARS_MAX: usize = 80;
+/// Longest line that a message takes over from another library.
+const LINE_CHARS_MAX: usize = 400;
+
+/// A value as a message repeats it: the beginning of a long one.
+#[must_use]
+pub fn shortened(value: &str) -> String {
+    match value.char_indices().nth(VALUE_CHARS_MAX) {
+        None => value.to_owned(),
+        Some((end, _)) => format!("{}…", &value[..end]),
+    }
+}
+
+/// The message of a parser, which may repeat a whole file: long words lose their end, long lines their middle.
+#[must_use]
+pub fn shortened_words(message: &str) -> String {
+    let line = |line: &str| shortened_line(&line.split(' ').map(shortened).collect::<Vec<_>>());
+    message.split('\n').map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn shortened_line(words: &[String]) -> String {
+    let line = words.join(" ");
+    let chars: Vec<char> = line.chars().collect();
+    if chars.len() <= LINE_CHARS_MAX {
+        return line;
+    }
+    let half = LINE_CHARS_MAX / 2;
+    let (head, tail) = (&chars[..half], &chars[chars.len() - half..]);
+    head.iter().chain(&[' ', '…', ' ']).chain(tail).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_of_80_characters_stays_and_a_longer_one_is_cut() {
+        let (fits, long) = ("é".repeat(80), "é".repeat(81));
+        assert_eq!(shortened(&fits), fits);
+        assert_eq!(shortened(&long), format!("{fits}…"));
+    }
+
+    #[test]
+    fn a_message_keeps_its_words_and_both_ends_of_a_line() {
+        let message = format!("line 1\n  | x = {}\n  unknown `a`, expected b", "1".repeat(200_000));
+        let cut = format!("line 1\n  | x = {}…\n  unknown `a`, expected b", "1".repeat(80));
+        assert_eq!(shortened_words(&message), cut);
+        let words = shortened_words(&format!("unknown `{}`, expected b", "a ".repeat(100_000)));
+        assert!(words.starts_with("unknown `a a ") && words.ends_with(", expected b"), "{words}");
+        assert_eq!(words.chars().count(), LINE_CHARS_MAX + 3);
+    }
+}
