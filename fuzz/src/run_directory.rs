@@ -97,6 +97,9 @@ fn phase(name: &str, rows: &PhaseRows) -> Phase {
         bytes: rows.seconds.iter().flat_map(|row| row.bytes).sum(),
         errors: 0,
         ios_after_end: 0,
+        latency_ns_max_after_end: None,
+        ios_unanswered: 0,
+        ios_not_issued: 0,
         complete: true,
     }
 }
