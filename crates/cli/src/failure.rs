@@ -1,5 +1,6 @@
 //! From an error to an exit code, a machine-readable reason and a message.
 
+use base::text::shortened_words;
 use io::IoError;
 use load::trace::TraceError;
 use result::report::ReportError;
@@ -166,12 +167,36 @@ pub fn wants_json() -> bool {
         || options.iter().any(|word| word == "--format=json")
 }
 
+/// The paragraphs of clap, taken apart: one sentence, a hint, and how the command is called.
+fn usage_document(text: &str) -> serde_json::Value {
+    let mut paragraphs =
+        text.split("\n\n").map(|lines| lines.split_whitespace().collect::<Vec<_>>().join(" "));
+    let message = paragraphs.next().unwrap_or_default();
+    let message = message.strip_prefix("error: ").unwrap_or(&message);
+    let mut document =
+        serde_json::json!({ "reason": "usage", "message": message, "exit_code": EXIT_USAGE });
+    for paragraph in paragraphs {
+        for (member, prefix) in [("hint", "tip: "), ("usage", "Usage: ")] {
+            if let Some(words) = paragraph.strip_prefix(prefix) {
+                document[member] = words.into();
+            }
+        }
+    }
+    document
+}
+
 /// The exit for arguments that clap did not take; help and version are no errors.
 pub fn usage_exit(error: &clap::Error) -> std::process::ExitCode {
     let is_error = error.use_stderr();
-    let _ = error.print();
-    if is_error {
-        usage(error.render().to_string()).print_document();
+    let text = error.render().to_string();
+    let brief = if is_error { shortened_words(&text) } else { text.clone() };
+    if brief == text {
+        let _ = error.print();
+    } else {
+        talk!("{}", brief.trim_end());
+    }
+    if is_error && wants_json() {
+        data!("{}", serde_json::json!({ "error": usage_document(&brief), "run_dirs": [] }));
     }
     std::process::ExitCode::from(if is_error { EXIT_USAGE } else { EXIT_DONE })
 }

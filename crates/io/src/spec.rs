@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use base::Bytes;
+use base::text::shortened;
 
 use crate::error::IoError;
 
@@ -60,15 +61,17 @@ impl FromStr for TargetSpec {
             return Ok(Self::Block { path: PathBuf::from(text) });
         }
         let Some((scheme, rest)) = text.split_once(':') else {
-            return Err(IoError::Usage(no_scheme(text)));
+            return Err(IoError::Usage(no_scheme(&shortened(text))));
         };
         match scheme {
-            "sim" => parse_sim(text, rest),
-            "file" => parse_file(text, rest),
-            "null" => parse_null(text, rest),
+            "sim" => parse_sim(&shortened(text), rest),
+            "file" => parse_file(&shortened(text), rest),
+            "null" => parse_null(&shortened(text), rest),
             _ => Err(IoError::Usage(format!(
-                "`{scheme}:` in `{text}` is not a kind of target; expected {EXPECTED}{}",
-                did_you_mean(scheme)
+                "`{}:` in `{}` is not a kind of target; expected {EXPECTED}{}",
+                shortened(scheme),
+                shortened(text),
+                did_you_mean(&shortened(scheme))
             ))),
         }
     }
@@ -160,6 +163,7 @@ pub(crate) fn parse_settings(text: &str, query: &str) -> Result<Vec<(String, Str
     let settings = split_settings(text, query)?;
     for (index, (key, value)) in settings.iter().enumerate() {
         if let Some((_, earlier)) = settings[..index].iter().find(|(known, _)| known == key) {
+            let [key, earlier, value] = [key, earlier, value].map(|text| shortened(text));
             return Err(IoError::Usage(format!(
                 "`{key}={earlier}` and `{key}={value}` in `{text}`: expected one value of `{key}`; leave one of \
                  them away"
@@ -176,7 +180,8 @@ fn split_settings(text: &str, query: &str) -> Result<Vec<(String, String)>, IoEr
         .map(|pair| match pair.split_once('=') {
             Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
             _ => Err(IoError::Usage(format!(
-                "`{pair}` in `{text}` is not a setting; expected key=value after `?` and `&`"
+                "`{}` in `{text}` is not a setting; expected key=value after `?` and `&`",
+                shortened(pair)
             ))),
         })
         .collect()
@@ -225,7 +230,8 @@ fn parse_null(text: &str, rest: &str) -> Result<TargetSpec, IoError> {
         None if rest.is_empty() => "",
         None => {
             return Err(IoError::Usage(format!(
-                "`{rest}` in `{text}` means nothing; expected null: or null:?size=1TiB"
+                "`{}` in `{text}` means nothing; expected null: or null:?size=1TiB",
+                shortened(rest)
             )));
         }
     };
@@ -240,17 +246,19 @@ fn parse_null(text: &str, rest: &str) -> Result<TargetSpec, IoError> {
 }
 
 fn unknown_key(text: &str, key: &str, scheme: &str, known: &str) -> IoError {
+    let key = shortened(key);
     IoError::Usage(format!("`{key}` in `{text}` is not a setting of {scheme}; known: {known}"))
 }
 
 fn parse_size(text: &str, value: &str) -> Result<u64, IoError> {
+    let shown = shortened(value);
     let expected = "a multiple of 4096 up to 8191PiB, such as ?size=8GiB";
     let size: Bytes = value.parse().map_err(|error| {
-        IoError::Usage(format!("size={value} in `{text}`: {error}; expected {expected}"))
+        IoError::Usage(format!("size={shown} in `{text}`: {error}; expected {expected}"))
     })?;
     if size.0 == 0 || !size.0.is_multiple_of(4096) || i64::try_from(size.0).is_err() {
         return Err(IoError::Usage(format!(
-            "size={value} in `{text}` is {} bytes; expected {expected}",
+            "size={shown} in `{text}` is {} bytes; expected {expected}",
             size.0
         )));
     }
@@ -258,9 +266,9 @@ fn parse_size(text: &str, value: &str) -> Result<u64, IoError> {
 }
 
 fn parse_flag(text: &str, key: &str, value: &str) -> Result<bool, IoError> {
-    value
-        .parse()
-        .map_err(|_| IoError::Usage(format!("{key}={value} in `{text}` is neither true nor false")))
+    value.parse().map_err(|_| {
+        IoError::Usage(format!("{key}={} in `{text}` is neither true nor false", shortened(value)))
+    })
 }
 
 #[cfg(test)]

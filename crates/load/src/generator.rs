@@ -294,7 +294,7 @@ mod tests {
     #[test]
     fn impossible_workloads_are_named() {
         let error = workload(Order::Uniform, 4096, 4095).check(512).unwrap_err().to_string();
-        assert!(error.contains("length of the span is 4095"), "{error}");
+        assert!(error.contains("length of the span in bytes is 4095"), "{error}");
         let error = workload(Order::Uniform, 1000, 1 << 20).check(512).unwrap_err().to_string();
         assert!(error.contains("block size is 1000"), "{error}");
     }

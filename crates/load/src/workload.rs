@@ -195,16 +195,16 @@ impl Workload {
         let fail = |what, value, rule: String| Err(WorkloadError { what, value, rule });
         let block = u64::from(self.block_bytes);
         if block == 0 || !block.is_multiple_of(u64::from(logical_block_bytes)) {
-            let rule = format!("it must be a multiple of the target's {logical_block_bytes} B");
-            return fail("the block size", block, rule);
+            let rule = format!("it must be a multiple of the target's {logical_block_bytes} bytes");
+            return fail("the block size in bytes", block, rule);
         }
         if !self.span_offset_bytes.is_multiple_of(block) {
-            let rule = format!("it must be a multiple of the block size {block}");
+            let rule = format!("it must be a multiple of the block size {block} bytes");
             return fail("the start of the span", self.span_offset_bytes, rule);
         }
         if self.span_bytes < block {
-            let rule = format!("it must hold at least one block of {block} B");
-            return fail("the length of the span", self.span_bytes, rule);
+            let rule = format!("it must hold at least one block of {block} bytes");
+            return fail("the length of the span in bytes", self.span_bytes, rule);
         }
         if let Order::OnePass { log_bytes } = self.order
             && log_bytes.saturating_sub(self.span_bytes) < block
@@ -232,7 +232,7 @@ impl Workload {
         logical_block_bytes: u32,
     ) -> Result<(), WorkloadError> {
         if let Some(bytes) = composite.impossible_bytes(logical_block_bytes).next() {
-            let rule = format!("it must be a multiple of the target's {logical_block_bytes} B");
+            let rule = format!("it must be a multiple of the target's {logical_block_bytes} bytes");
             return Err(WorkloadError { what: "a block size", value: bytes.into(), rule });
         }
         let smallest_percent = composite.regions.iter().map(|(percent, _)| *percent).min();
@@ -240,9 +240,9 @@ impl Workload {
             / u64::from(smallest_percent.unwrap_or(100).max(1));
         if self.span_bytes < least {
             return Err(WorkloadError {
-                what: "the length of the span",
+                what: "the length of the span in bytes",
                 value: self.span_bytes,
-                rule: format!("each region must hold a block: at least {least} B"),
+                rule: format!("each region must hold a block: at least {least} bytes"),
             });
         }
         Ok(())

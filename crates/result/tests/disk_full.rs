@@ -61,7 +61,10 @@ fn a_full_disk_costs_only_the_phase_in_flight() {
         }
     };
     let error = preflight(&disk.path, 2_000).unwrap_err().to_string();
-    assert!(error.contains("bytes free") && error.contains("--library"), "{error}");
+    assert!(
+        error.contains(" free and the results may need 6.") && error.contains("--library"),
+        "{error}"
+    );
 
     let mut run = run_named("full");
     let mut writer = RunWriter::create(&disk.path, &run).unwrap();

@@ -290,7 +290,10 @@ fn preflight_says_what_is_in_the_way() {
         assert!(error.contains("--library") && error.contains("not a directory"), "{error}");
     }
     let error = preflight(parent.path(), u64::MAX).unwrap_err().to_string();
-    assert!(error.contains("--library") && error.contains("bytes free"), "{error}");
+    assert!(
+        error.contains("--library") && error.contains(" free and the results may need "),
+        "{error}"
+    );
     let error = preflight(Path::new("/proc/ssdlab"), 1).unwrap_err().to_string();
     assert!(error.contains("cannot write to"), "{error}");
 }

@@ -5,6 +5,7 @@ use std::fmt::Display;
 use std::num::{IntErrorKind, ParseIntError};
 use std::str::{FromStr, ParseBoolError};
 
+use base::text::shortened;
 use base::{Bytes, Nanos};
 
 use crate::error::RunError;
@@ -43,6 +44,7 @@ impl Params {
                 return Err(unknown(declared, name, text));
             };
             if set.contains(known) {
+                let (value, text) = (shortened(value), shortened(text));
                 return Err(RunError::Usage(format!(
                     "`--set {name}={value}` and `--set {name}={text}`: expected one value of `{name}`; leave \
                      one of them away"
@@ -111,7 +113,7 @@ impl Params {
             None => Ok(pauses),
             Some(_) => Err(RunError::Usage(format!(
                 "`--set {name}={}` must be at most 30d: there is one sample a second",
-                self.text(name)
+                shortened(&self.text(name))
             ))),
         }
     }
@@ -170,8 +172,9 @@ impl Params {
         let repeated = |(index, _): &(usize, &str)| values[..*index].contains(&values[*index]);
         match text.split(',').enumerate().find(repeated) {
             Some((_, part)) => Err(RunError::Usage(format!(
-                "`--set {name}={text}` has the value {} twice; expected each one once",
-                part.trim()
+                "`--set {name}={}` has the value {} twice; expected each one once",
+                shortened(&text),
+                shortened(part.trim())
             ))),
             None => Ok(values),
         }
@@ -193,10 +196,11 @@ fn unusable<E: Display + 'static>(name: &str, text: &str, error: &E) -> RunError
         None if error.is::<ParseBoolError>() => "expected true or false".to_owned(),
         None => words,
     };
-    RunError::Usage(format!("`--set {name}={text}` cannot be used: {reason}"))
+    RunError::Usage(format!("`--set {name}={}` cannot be used: {reason}", shortened(text)))
 }
 
 fn unknown(declared: &[Param], name: &str, text: &str) -> RunError {
+    let (name, text) = (&shortened(name), shortened(text));
     let names: Vec<_> = declared.iter().map(|param| param.name).collect();
     let nearest = names.iter().min_by_key(|known| edit_distance(known, name));
     let hint = nearest.filter(|known| edit_distance(known, name) <= 3).map_or_else(

@@ -70,7 +70,7 @@ pub enum ModelError {
         rule: String,
     },
     /// An override names no value of the model.
-    #[error("drive model `{name}` has no value `{key}`; it has {known}")]
+    #[error("drive model `{name}` has no value `{key}`; {known}")]
     UnknownKey {
         /// Which model.
         name: String,

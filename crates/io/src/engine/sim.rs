@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::str::FromStr;
 
+use base::text::shortened;
 use base::{Completion, Nanos, Op, Ratio, TelemetryRow};
 use sim::host::DeallocateSupport;
 use sim::{Config, Drive, Model, PAGE_BYTES};
@@ -39,13 +40,15 @@ fn model_text(name: &str) -> Result<String, IoError> {
     let is_path = name.contains('/') || name.ends_with(".toml");
     if is_path {
         return small_file::read(Path::new(name)).map_err(|error| {
+            let name = shortened(name);
             IoError::Usage(format!("drive model `{name}` cannot be read: {error}"))
         });
     }
     let known: Vec<_> = sim::model::BUILT_IN.iter().map(|(name, _)| *name).collect();
     Err(IoError::Usage(format!(
-        "there is no drive model `{name}`; known are {} (see `ssdlab list`), or give the path of a \
+        "there is no drive model `{}`; known are {} (see `ssdlab list`), or give the path of a \
          model file: sim:./my-drive.toml",
+        shortened(name),
         known.join(", ")
     )))
 }
@@ -58,8 +61,10 @@ fn take<T: FromStr>(
 ) -> Result<Option<T>, IoError> {
     let mut taken = None;
     for (_, value) in keys.extract_if(.., |(key, _)| key == name) {
-        let slip =
-            |_| IoError::Usage(format!("`{name}={value}` cannot be used; expected {expected}"));
+        let slip = |_| {
+            let value = shortened(&value);
+            IoError::Usage(format!("`{name}={value}` cannot be used; expected {expected}"))
+        };
         taken = Some(value.parse().map_err(slip)?);
     }
     Ok(taken)

@@ -308,10 +308,10 @@ fn read_only(path: PathBuf, size_bytes: Option<u64>) -> Result<Opened, IoError> 
     check_size(&path, capacity_bytes)?;
     if capacity_bytes > found.len() {
         return Err(IoError::Usage(format!(
-            "size={} but {} has only {} bytes and this run only reads; leave ?size= away",
-            Bytes(capacity_bytes),
+            "?size= asks for {}, but {} has only {} and this run only reads; leave ?size= away",
+            Bytes(capacity_bytes).rounded(),
             path.display(),
-            found.len()
+            Bytes(found.len()).rounded()
         )));
     }
     let hold = FileHold::new(path.clone(), &found, false);
@@ -399,10 +399,11 @@ fn check_space(path: &Path, size_bytes: u64, held_bytes: u64) -> Result<(), IoEr
     }
     Err(device_error(
         format!(
-            "{} needs {} but {} has only {free_bytes} bytes free; use a smaller ?size=",
+            "{} needs {} but {} has only {} free; use a smaller ?size=",
             path.display(),
-            Bytes(size_bytes),
-            directory.display()
+            Bytes(size_bytes).rounded(),
+            directory.display(),
+            Bytes(free_bytes).rounded()
         ),
         Errno::NOSPC.into(),
     ))
@@ -427,9 +428,7 @@ impl Fit {
             return Ok(());
         }
         if resize && len_bytes != capacity_bytes {
-            file.set_len(capacity_bytes).map_err(|source| {
-                device_error(format!("cannot resize {}", path.display()), source)
-            })?;
+            resize_file(file, path, capacity_bytes)?;
         }
         allocate(file, path, capacity_bytes).map(|_| ())
     }
@@ -459,20 +458,35 @@ fn allocate(file: &File, path: &Path, size_bytes: u64) -> Result<Vec<String>, Io
     match reserve(file, size_bytes) {
         Ok(()) => Ok(Vec::new()),
         Err(Errno::OPNOTSUPP) => {
-            file.set_len(size_bytes).map_err(|source| {
-                device_error(format!("cannot resize {}", path.display()), source)
-            })?;
+            resize_file(file, path, size_bytes)?;
             Ok(vec![unreserved(path)])
         }
-        Err(errno) => Err(device_error(
-            format!(
-                "cannot reserve {} for {}; free some space or use a smaller ?size=",
-                Bytes(size_bytes),
-                path.display()
-            ),
-            errno.into(),
-        )),
+        Err(errno) => {
+            let tried = format!("reserve {} for {}", Bytes(size_bytes).rounded(), path.display());
+            Err(change_error(&tried, path, errno.into()))
+        }
     }
+}
+
+fn resize_file(file: &File, path: &Path, size_bytes: u64) -> Result<(), IoError> {
+    let error = |source| change_error(&format!("resize {}", path.display()), path, source);
+    file.set_len(size_bytes).map_err(error)
+}
+
+/// Why a file cannot be changed, with what helps against that.
+fn change_error(tried: &str, path: &Path, source: io::Error) -> IoError {
+    let help = match source.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+            "; free some space or use a smaller ?size=".to_owned()
+        }
+        // What the kernel says of an active swap file, or of a program that runs.
+        io::ErrorKind::ExecutableFileBusy => format!(
+            "; it is in use as swap space or as a program (swapoff {} for swap); choose another file",
+            path.display()
+        ),
+        _ => String::new(),
+    };
+    device_error(format!("cannot {tried}{help}"), source)
 }
 
 fn medium(
@@ -559,4 +573,22 @@ fn can_punch(opened: &Opened) -> Result<bool, IoError> {
 
 fn device_error(context: String, source: io::Error) -> IoError {
     IoError::Device { context, source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn help_fits_what_went_wrong() {
+        let words =
+            |errno: Errno| change_error("resize a", Path::new("a"), errno.into()).to_string();
+        assert_eq!(words(Errno::NOSPC), "cannot resize a; free some space or use a smaller ?size=");
+        assert_eq!(
+            words(Errno::TXTBSY),
+            "cannot resize a; it is in use as swap space or as a program (swapoff a for swap); \
+             choose another file"
+        );
+        assert_eq!(words(Errno::IO), "cannot resize a");
+    }
 }

@@ -5,6 +5,7 @@ use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
+use base::text::shortened;
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
 use parquet::data_type::{ByteArray, DataType};
 use parquet::errors::ParquetError;
@@ -81,7 +82,8 @@ impl RowFile {
             for (second, op) in seconds.into_iter().zip(ops) {
                 let op = op_kind(op.data()).ok_or_else(|| {
                     let found = String::from_utf8_lossy(op.data()).into_owned();
-                    self.column_error("op", format!("`{found}` is no kind of command"))
+                    let reason = format!("`{}` is no kind of command", shortened(&found));
+                    self.column_error("op", reason)
                 })?;
                 latencies.push(LatencyRow { second, op, lower_ns: 0, count: 0 });
             }

@@ -3,6 +3,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
+use base::Bytes;
+use base::text::shortened;
+
 /// A failure to write, find or read a run directory.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -31,8 +34,9 @@ pub enum StoreError {
         path: PathBuf,
     },
     /// Too little space for what a run will write.
-    #[error("{} has {free_bytes} bytes free and the results may need {needed_bytes}; \
-             free some space or give another place with `--library DIR`", library.display())]
+    #[error("{} has {} free and the results may need {}; \
+             free some space or give another place with `--library DIR`", library.display(),
+             Bytes(*free_bytes).rounded(), Bytes(*needed_bytes).rounded())]
     NoSpace {
         /// The library.
         library: PathBuf,
@@ -141,7 +145,7 @@ pub enum StoreError {
         reason: String,
     },
     /// No run of this name.
-    #[error("no run `{name}` in {}{}", library.display(), near_matches(near))]
+    #[error("no run `{}` in {}{}", shortened(name), library.display(), near_matches(near))]
     NoSuchRun {
         /// What was asked for.
         name: String,
@@ -151,7 +155,7 @@ pub enum StoreError {
         near: Vec<String>,
     },
     /// Several runs begin with this text.
-    #[error("`{name}` fits {} runs: {}; give more of the name", matches.len(), shortened(matches))]
+    #[error("`{}` fits {} runs: {}; give more of the name", shortened(name), matches.len(), first_of(matches))]
     AmbiguousRun {
         /// What was asked for.
         name: String,
@@ -205,10 +209,10 @@ fn near_matches(near: &[String]) -> String {
     if near.is_empty() {
         return "; `--library DIR` names another library".to_owned();
     }
-    format!("; close to it: {}", shortened(near))
+    format!("; close to it: {}", first_of(near))
 }
 
-fn shortened(names: &[String]) -> String {
+fn first_of(names: &[String]) -> String {
     const SHOWN: usize = 8;
     let mut text = names.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>().join(", ");
     if names.len() > SHOWN {

@@ -245,7 +245,7 @@ fn parse_run(path: &Path, text: &[u8]) -> Result<(Run, Option<Checksums>), Store
     }
     let json_error = |error: serde_json::Error| StoreError::Json {
         path: path.to_owned(),
-        reason: error.to_string(),
+        reason: base::text::shortened_words(&error.to_string()),
     };
     let found = serde_json::from_slice::<Versioned>(text).map_err(json_error)?.schema_version;
     if found > u64::from(SCHEMA_VERSION) {

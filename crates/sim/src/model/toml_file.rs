@@ -1,5 +1,6 @@
 //! Reading a model file: TOML, provenance, overrides by dotted name.
 
+use base::text::{shortened, shortened_words};
 use toml::{Table, Value};
 
 use super::{Model, ModelError};
@@ -80,7 +81,10 @@ pub(super) fn load(
     text: &str,
     overrides: &[(String, String)],
 ) -> Result<Model, ModelError> {
-    let parse_error = |message: String| ModelError::Parse { name: name.to_owned(), message };
+    let parse_error = |message: String| ModelError::Parse {
+        name: shortened(name),
+        message: shortened_words(message.trim_end()),
+    };
     let mut table: Table = toml::from_str(text).map_err(|error| parse_error(error.to_string()))?;
     // Typed once as written, so that a message shows the line in the file; overrides come after.
     toml::from_str::<Model>(text).map_err(|error| parse_error(error.to_string()))?;
@@ -101,26 +105,39 @@ fn override_value(name: &str, table: &mut Table, key: &str, text: &str) -> Resul
     let Some(pattern) =
         pattern.or_else(|| value_of(&optional, key).filter(|value| !value.is_table()))
     else {
-        let mut known = Vec::new();
-        list_keys(table, "", &mut known);
         return Err(ModelError::UnknownKey {
-            name: name.to_owned(),
-            key: key.to_owned(),
-            known: format!(
-                "scale, seed, {}; it may be given {}",
-                known.join(", "),
-                optional_keys().collect::<Vec<_>>().join(", ")
-            ),
+            name: shortened(name),
+            key: shortened(key),
+            known: known_beside(key, table),
         });
     };
     let value = like(pattern, text).ok_or_else(|| ModelError::Value {
         name: name.to_owned(),
         key: key.to_owned(),
-        value: format!("`{text}`"),
+        value: format!("`{}`", shortened(text)),
         rule: format!("it must be {} as in the model file", kind(pattern)),
     })?;
     insert(table, key, value);
     Ok(())
+}
+
+/// What a key may have been meant for: the values of its section, or the sections.
+fn known_beside(key: &str, table: &Table) -> String {
+    let mut known = vec!["scale".to_owned(), "seed".to_owned()];
+    list_keys(table, "", &mut known);
+    known.extend(optional_keys().map(str::to_owned));
+    let section = key.split_once('.').map_or("", |(section, _)| section);
+    let within = |name: &String| name.split_once('.').is_some_and(|(of, _)| of == section);
+    let (what, mut names): (_, Vec<_>) = if known.iter().any(within) {
+        (format!("`{section}` has"), known.into_iter().filter(within).collect())
+    } else {
+        let top =
+            |name: &String| name.split_once('.').map_or(name.clone(), |(of, _)| format!("{of}.*"));
+        ("it has".to_owned(), known.iter().map(top).collect())
+    };
+    names.sort_unstable();
+    names.dedup();
+    format!("{what} {}", names.join(", "))
 }
 
 fn optional_keys() -> impl Iterator<Item = &'static str> {
@@ -204,7 +221,7 @@ fn check_provenance(name: &str, table: &Table, prefix: &str) -> Result<(), Model
             return Err(ModelError::Value {
                 name: name.to_owned(),
                 key: format!("{path}.from"),
-                value: format!("`{from}`"),
+                value: format!("`{}`", shortened(from)),
                 rule: format!("it must begin with one of {}", SURENESS[..5].join(" ")),
             });
         }

@@ -154,7 +154,8 @@ impl Scenario {
     /// Where the text is no scenario, or a value breaks a rule.
     pub fn parse(name: &str, text: &str) -> Result<Self, TraceError> {
         let usage = |reason: &str| TraceError::Usage(format!("scenario {name}: {reason}"));
-        let scenario: Self = toml::from_str(text).map_err(|error| usage(&error.to_string()))?;
+        let scenario: Self = toml::from_str(text)
+            .map_err(|error| usage(&base::text::shortened_words(&error.to_string())))?;
         scenario.check().map_err(|reason| usage(&reason))?;
         Ok(scenario)
     }
