@@ -65,11 +65,3 @@ fn a_file_that_exists_needs_permission_and_a_plan_touches_nothing() {
     assert_eq!(refused.reason(), "existing-file");
     assert!(std::fs::read(&path).expect("the file").iter().all(|&byte| byte == 7), "written to");
 }
-
-#[test]
-fn a_floor_must_be_given_once() {
-    let lab = Lab::new();
-    for args in [&[][..], &["--floor", "1", "--floor-latency", "5ms"], &["--floor", "0"]] {
-        advise(&lab, DRIVE, args).must_exit_with(2);
-    }
-}

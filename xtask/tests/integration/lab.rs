@@ -38,6 +38,23 @@ impl Lab {
         command
     }
 
+    /// What a person sees of these commands: as typed, the exit code, and every word on stdout and stderr. The
+    /// scratch directory is called `LAB`.
+    pub(crate) fn transcript<'a>(
+        &self,
+        commands: impl IntoIterator<Item = &'a [&'a str]>,
+    ) -> String {
+        let mut text = String::new();
+        for args in commands {
+            let Answer { code, stdout, stderr, .. } = Answer::of(&mut self.command(args));
+            let code = code.expect("it was not killed");
+            let document = serde_json::from_str::<Value>(&stdout);
+            let stdout = document.map_or(stdout, |document| format!("{document:#}\n"));
+            text += &format!("$ ssdlab {}\n{stdout}{stderr}[exit code {code}]\n\n", args.join(" "));
+        }
+        text.replace(&*self.dir.path().to_string_lossy(), "LAB")
+    }
+
     /// Runs to a good end and gives the run directories.
     pub(crate) fn run(&self, args: &[&str]) -> Vec<PathBuf> {
         let answer = Answer::of(&mut self.consistency(args));

@@ -14,6 +14,7 @@ mod killed;
 mod lab;
 mod limits;
 mod loop_device;
+mod messages;
 mod output;
 mod recording;
 mod simulated;
