@@ -236,3 +236,17 @@ fn files_ahead_of_run_json_are_no_damage() {
     fs::write(path.join(LATENCY_FILE), &old_latency).unwrap();
     assert_eq!(content(&path), before);
 }
+
+/// Figures add these columns in 64 bits.
+#[test]
+fn a_column_that_adds_up_to_the_impossible_is_told() {
+    let library = tempfile::tempdir().unwrap();
+    let mut rows = load_rows(3, 2);
+    for row in &mut rows.seconds {
+        row.telemetry.as_mut().unwrap().die_busy_ns = i64::MAX as u64;
+    }
+    let dir = write_one_phase(library.path(), &rows);
+    let error = RunDir::open(&dir).unwrap().check().unwrap_err().to_string();
+    let what = "`die_busy_ns` of series.parquet adds up to more than 2^60";
+    assert!(error.contains(what), "{error}");
+}

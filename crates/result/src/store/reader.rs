@@ -7,12 +7,11 @@ use std::sync::OnceLock;
 use serde::Deserialize;
 
 use super::checksum::{self, latency_columns, series_columns};
-use super::decode::{
-    LATENCY_ROWS_PER_BYTE_MAX, RowFile, SERIES_ROWS_PER_BYTE_MAX, guarded,
-};
+use super::columns::{Column, SERIES};
+use super::decode::{LATENCY_ROWS_PER_BYTE_MAX, RowFile, SERIES_ROWS_PER_BYTE_MAX, guarded};
 use super::seal::{self, Seal};
 use super::{LATENCY_FILE, RUN_FILE, SERIES_FILE, StoreError, alive};
-use crate::rows::PhaseRows;
+use crate::rows::{PhaseRows, SecondRow};
 use crate::schema::{Checksums, Phase, Run, RunStatus, SCHEMA_VERSION};
 
 /// A run directory whose `run.json` has been read; rows are read when asked for.
@@ -223,7 +222,23 @@ fn phase_contradictions(phase: &Phase, version: u32, rows: &PhaseRows) -> Vec<St
             found.push(format!("{file} counts {sum} commands, {RUN_FILE} {want}"));
         }
     }
+    found.extend(too_large(rows));
     found
+}
+
+/// Columns that add up to what no run reaches: figures add them, and each other, in 64 bits.
+fn too_large(rows: &PhaseRows) -> impl Iterator<Item = String> {
+    const SUM_MAX: u128 = 1 << 60;
+    // Places and latencies are not added.
+    let is_added =
+        |name: &str| !matches!(name, "start_ns" | "offset_bytes") && !name.starts_with("latency");
+    let sum = |column: &Column<SecondRow>| -> u128 {
+        rows.seconds.iter().filter_map(&column.get).map(u128::from).sum()
+    };
+    SERIES
+        .iter()
+        .filter(move |column| is_added(column.name) && sum(column) > SUM_MAX)
+        .map(|column| format!("`{}` of {SERIES_FILE} adds up to more than 2^60", column.name))
 }
 
 fn say_that_the_writer_died(run: &mut Run) {
