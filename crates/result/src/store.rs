@@ -12,6 +12,7 @@ mod decode;
 mod encode;
 mod error;
 mod library;
+mod pages;
 mod reader;
 mod seal;
 

@@ -15,6 +15,7 @@ use parquet::file::serialized_reader::SerializedFileReader;
 
 use super::StoreError;
 use super::columns::{Column, LATENCY, SERIES, op_kind};
+use super::pages::column_reader;
 use crate::rows::{LatencyRow, SecondRow};
 
 /// Values decoded at a time.
@@ -219,7 +220,7 @@ impl RowFile {
         if description.max_rep_level() > 0 || description.max_def_level() > 1 {
             return Err(self.column_error(name, "expected one plain value a row".to_owned()));
         }
-        group.get_column_reader(index).map(Some).map_err(|error| damaged(&self.path, &error))
+        column_reader(group, index).map(Some).map_err(|error| damaged(&self.path, &error))
     }
 
     /// Reads a whole column chunk, in batches so that memory follows what is really there.
