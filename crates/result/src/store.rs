@@ -25,7 +25,6 @@ pub use library::{LibraryEntry, list, preflight, resolve_run};
 pub use reader::RunDir;
 
 use atomic::{replace_files, sync_dir};
-use checksum::run_json;
 use encode::EncodedPhase;
 
 use crate::rows::PhaseRows;
@@ -121,7 +120,7 @@ impl RunWriter {
     /// # Errors
     /// What the file system says; the old `run.json` then stays.
     pub fn finish(&mut self, run: &Run) -> Result<(), StoreError> {
-        replace_files(&self.path, &[(RUN_FILE, &run_json(run, &self.phases))])
+        replace_files(&self.path, &[(RUN_FILE, &self.run_json(run))])
     }
 
     /// Writes everything measured so far below `dir`, for when the library's disk is full or gone; returns the new run
@@ -144,10 +143,15 @@ impl RunWriter {
         Ok(path)
     }
 
+    fn run_json(&self, run: &Run) -> Vec<u8> {
+        let encoded = |index| self.phases.iter().find(|phase| phase.phase_index == index);
+        checksum::run_json(run, |index| encoded(index).map(|phase| phase.checksums))
+    }
+
     fn write_all(&self, dir: &Path, run: &Run) -> Result<(), StoreError> {
         let series = encode::series_file(&self.phases)?;
         let latency = encode::latency_file(&self.phases)?;
-        let json = run_json(run, &self.phases);
+        let json = self.run_json(run);
         replace_files(dir, &[(SERIES_FILE, &series), (LATENCY_FILE, &latency), (RUN_FILE, &json)])
     }
 }

@@ -5,9 +5,8 @@
 use crc32fast::Hasher;
 
 use super::columns::{LATENCY, SERIES};
-use super::encode::EncodedPhase;
 use super::seal;
-use crate::rows::{LatencyRow, SecondRow};
+use crate::rows::{LatencyRow, PhaseRows, SecondRow};
 use crate::schema::{Checksums, Run, RunFile, TableChecksums};
 
 /// Columns of `series.parquet` before those of [`SERIES`].
@@ -64,22 +63,38 @@ fn add<R>(sum: &mut Hasher, name: &str, rows: &[R], get: impl Fn(&R) -> Option<u
     }
 }
 
-/// The bytes of `run.json`, with the checksums of all rows and of itself.
-pub(super) fn run_json(run: &Run, phases: &[EncodedPhase]) -> Vec<u8> {
-    let of_phases = |checksum: fn(&EncodedPhase) -> u32| {
-        let encoded = |index| phases.iter().find(|phase| phase.phase_index == index);
-        // A phase without rows has the checksum of nothing.
-        (0..run.phases.len()).map(|index| seal::text(encoded(index).map_or(0, checksum))).collect()
+/// Checksums of the rows of one phase.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PhaseChecksums {
+    series: u32,
+    latency: u32,
+}
+
+impl PhaseChecksums {
+    /// Those of all columns.
+    pub(super) fn of(rows: &PhaseRows) -> Self {
+        Self {
+            series: of_seconds(&rows.seconds, |_| true),
+            latency: of_latencies(&rows.latencies, |_| true),
+        }
+    }
+}
+
+/// The bytes of `run.json`, with the checksums of all rows and of itself. `of_phase` gives those of the phase at a
+/// position; a phase without rows has the checksum of nothing.
+pub(super) fn run_json(run: &Run, of_phase: impl Fn(usize) -> Option<PhaseChecksums>) -> Vec<u8> {
+    let of_phases = |checksum: fn(PhaseChecksums) -> u32| {
+        (0..run.phases.len()).map(|index| seal::text(of_phase(index).map_or(0, checksum))).collect()
     };
     let series = TableChecksums {
         columns: series_columns(),
         sealed: true,
-        phases: of_phases(|phase| phase.series_checksum),
+        phases: of_phases(|phase| phase.series),
     };
     let latency = TableChecksums {
         columns: latency_columns(),
         sealed: true,
-        phases: of_phases(|phase| phase.latency_checksum),
+        phases: of_phases(|phase| phase.latency),
     };
     let checksums = Checksums { series, latency, run_json: seal::BLANK.to_owned() };
     let file = RunFile { run: run.clone(), checksums: Some(checksums) };

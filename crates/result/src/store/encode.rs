@@ -15,7 +15,7 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::types::{Type, TypePtr};
 
 use super::StoreError;
-use super::checksum;
+use super::checksum::PhaseChecksums;
 use super::columns::{Column, LATENCY, SERIES};
 use super::seal;
 use crate::rows::{LatencyRow, PhaseRows, SecondRow};
@@ -29,8 +29,7 @@ pub(super) struct EncodedPhase {
     /// Position in `Run::phases`.
     pub(super) phase_index: usize,
     /// Of the rows in both files.
-    pub(super) series_checksum: u32,
-    pub(super) latency_checksum: u32,
+    pub(super) checksums: PhaseChecksums,
     series: EncodedGroups,
     latency: EncodedGroups,
 }
@@ -64,8 +63,7 @@ impl EncodedPhase {
         let key = PhaseKey { name, index };
         Ok(Self {
             phase_index,
-            series_checksum: checksum::of_seconds(&rows.seconds, |_| true),
-            latency_checksum: checksum::of_latencies(&rows.latencies, |_| true),
+            checksums: PhaseChecksums::of(rows),
             series: encode_series(&key, &rows.seconds).map_err(encode_error)?,
             latency: encode_latency(&key, &rows.latencies).map_err(encode_error)?,
         })
