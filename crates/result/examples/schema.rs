@@ -1,13 +1,14 @@
-//! Writes the JSON Schemas to a directory, `schema` unless another is given.
+//! Writes the generated files into the checkout whose top is the working directory, or another that is named.
 
 use std::path::PathBuf;
 use std::{env, fs, io};
 
 fn main() -> io::Result<()> {
-    let dir = PathBuf::from(env::args().nth(1).unwrap_or_else(|| "schema".to_owned()));
-    fs::create_dir_all(&dir)?;
-    for (name, text) in result::schema::json_schemas() {
-        fs::write(dir.join(name), text)?;
+    let top = env::args_os().nth(1).map_or_else(|| PathBuf::from("."), PathBuf::from);
+    for (file, text) in result::generated::files() {
+        let path = top.join(file);
+        fs::create_dir_all(path.parent().unwrap_or(&top))?;
+        fs::write(path, text)?;
     }
     Ok(())
 }

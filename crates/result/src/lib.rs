@@ -3,6 +3,7 @@
 //! A run hands its rows to [`store::RunWriter`]; [`stats`] turns them into figures and sentences;
 //! [`report`] into a page. [`store::RunDir`] reads a run directory of this or any older version.
 
+pub mod generated;
 pub mod report;
 pub mod rows;
 pub mod run_id;

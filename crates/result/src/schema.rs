@@ -1,8 +1,7 @@
 //! The result of a run as plain data: what `run.json` holds.
 //!
 //! Values are integers in ns and bytes; rates and MB/s are made when something is shown. The JSON
-//! Schema generated from these types is committed under `schema/` and is the contract for scripts
-//! and for the web page.
+//! Schema of these types is one of the [generated files](crate::generated).
 
 use std::collections::BTreeMap;
 
@@ -12,21 +11,6 @@ use serde::{Deserialize, Serialize};
 /// Version of `run.json` and of the Parquet columns that this build writes. Since version 2 histograms count
 /// commands that ended after their phase, and those without an answer.
 pub const SCHEMA_VERSION: u32 = 2;
-
-/// The JSON Schemas of `run.json` and of the report's document: file name below `schema/` and
-/// content. The committed files are these, word for word.
-#[must_use]
-pub fn json_schemas() -> Vec<(&'static str, String)> {
-    vec![
-        ("run.schema.json", schema_text(&schemars::schema_for!(RunFile))),
-        ("report.schema.json", schema_text(&schemars::schema_for!(crate::report::Report))),
-    ]
-}
-
-fn schema_text(schema: &schemars::Schema) -> String {
-    // The alternate form of a JSON value is the indented one.
-    format!("{:#}\n", schema.as_value())
-}
 
 /// Figures by their stable names; `None` where unknown.
 pub type Metrics = BTreeMap<String, Option<f64>>;
@@ -422,22 +406,4 @@ pub struct Finding {
     pub text: String,
     /// Name of the metric it rests on.
     pub metric: String,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use std::path::Path;
-
-    #[test]
-    fn committed_schemas_are_those_of_the_types() {
-        let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../schema");
-        for (name, text) in json_schemas() {
-            let committed = std::fs::read_to_string(dir.join(name)).unwrap_or_default();
-            assert!(
-                committed == text,
-                "schema/{name} is not what the types say; `cargo xtask schema` writes it anew"
-            );
-        }
-    }
 }
