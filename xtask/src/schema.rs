@@ -1,5 +1,6 @@
-//! Generated files: JSON Schema from the Rust types, TypeScript types from the schema. Both are
-//! committed, so that a reader and a reviewer see every change of the contract.
+//! Generated files: JSON Schema from the Rust types, the catalogue of metrics as data and as a page,
+//! TypeScript from both. All are committed, so that a reader and a reviewer see every change of the
+//! contract.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -43,7 +44,7 @@ type Contents = BTreeMap<PathBuf, Vec<u8>>;
 
 fn generated_files(workspace: &Workspace) -> Result<Contents> {
     let mut files = Contents::new();
-    for dir in ["schema", "web/src"] {
+    for dir in ["schema", "docs", "web/src"] {
         collect(&workspace.path(dir), workspace.root(), &mut files)?;
     }
     Ok(files)

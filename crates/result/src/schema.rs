@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 /// commands that ended after their phase, and those without an answer.
 pub const SCHEMA_VERSION: u32 = 2;
 
-/// Figures by their stable names; `None` where unknown.
+/// Figures by their stable names, which [`crate::metrics`] lists; `None` where unknown.
 pub type Metrics = BTreeMap<String, Option<f64>>;
 
 /// One test on one target: what `run.json` says.

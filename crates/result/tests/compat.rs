@@ -80,6 +80,8 @@ fn is_readable(version: u32) {
     let kinds: Vec<_> = of_longest.map(|mark| mark.kind).collect();
     let marked = [MarkKind::AtLeast, MarkKind::LateEnd];
     assert_eq!(kinds, if version < 2 { &marked[..0] } else { &marked[..] });
+    let unknown = dir.run().metrics.keys().find(|name| result::metrics::find(name).is_none());
+    assert_eq!(unknown, None, "a metric of version {version} is in no row of the catalogue");
     assert_eq!(dir.contradictions().unwrap(), Vec::<String>::new());
     assert_eq!(dir.run().phases, run.phases);
     assert_eq!(dir.run().target, run.target);

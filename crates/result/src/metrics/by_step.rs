@@ -1,0 +1,232 @@
+//! Rows of figures of single steps, and of tests that have their own.
+
+use super::metric::Better::{Higher, Lower};
+use super::metric::Row;
+use super::metric::Unit::{Bytes, Count, Iops, JPerGb, MbPerS, Min, Ns, S, Share, W};
+
+/// Figures of single steps and of tests that have their own.
+pub(super) const STEPS: [Row; 19] = [
+    (
+        "<test>.<step>.iops",
+        "IOPS",
+        Iops,
+        Some(Higher),
+        "Commands completed in the step divided by its length.",
+    ),
+    (
+        "<test>.<step>.mb_per_s",
+        "Data rate",
+        MbPerS,
+        Some(Higher),
+        "Bytes moved in the step divided by its length; of `pts-xsr`, the mean of the last five \
+         steps of the group.",
+    ),
+    (
+        "<test>.<step>.mb_per_s_min",
+        "Data rate of the slowest zone",
+        MbPerS,
+        Some(Higher),
+        "Rate of the slowest zone in a pass over the address space.",
+    ),
+    (
+        "<test>.<step>.mb_per_s_p5",
+        "Data rate, 5th percentile of the zones",
+        MbPerS,
+        Some(Higher),
+        "5% of the zones of the pass are slower than this.",
+    ),
+    (
+        "<test>.<step>.mb_per_s_max",
+        "Data rate of the fastest zone",
+        MbPerS,
+        None,
+        "Rate of the fastest zone in a pass over the address space.",
+    ),
+    (
+        "pslc.<step>.fast_bytes",
+        "Written fast",
+        Bytes,
+        Some(Higher),
+        "Bytes written before the rate first falls: what the fast cache holds. Unknown without a \
+         fall.",
+    ),
+    (
+        "pslc.<step>.fast_mb_per_s",
+        "Data rate before the fall",
+        MbPerS,
+        Some(Higher),
+        "Mean rate until the rate first falls.",
+    ),
+    (
+        "pslc.<step>.slow_mb_per_s",
+        "Data rate after the fall",
+        MbPerS,
+        Some(Higher),
+        "Mean rate from the fall on. Unknown without a fall.",
+    ),
+    ("power.<step>.power_w_mean", "Power, mean", W, Some(Lower), "Mean power over the state."),
+    (
+        "power.<step>.power_w_max",
+        "Power, peak",
+        W,
+        Some(Lower),
+        "Highest single reading of the meter; of a simulated drive the highest whole second.",
+    ),
+    (
+        "power.<step>.energy_j_per_gb",
+        "Energy for each GB",
+        JPerGb,
+        Some(Lower),
+        "Energy for 10^9 bytes written. It compares drives of different speed.",
+    ),
+    (
+        "pts-xsr.<step>.first_mb_per_s",
+        "Data rate of the first step",
+        MbPerS,
+        Some(Higher),
+        "Rate in the first step of the group.",
+    ),
+    (
+        "pts-xsr.recovery_s",
+        "Recovery",
+        S,
+        Some(Lower),
+        "Time from the return to sequential writes until they reach nine tenths of their first \
+         level. Unknown if they never do.",
+    ),
+    (
+        "pts-write-saturation.written_bytes",
+        "Written in all",
+        Bytes,
+        None,
+        "Bytes written until the test ended.",
+    ),
+    (
+        "pts-write-saturation.minutes",
+        "Length",
+        Min,
+        None,
+        "Steps of the test; each is one minute unless they are shortened.",
+    ),
+    (
+        "<test>.<step>.outstanding",
+        "Commands outstanding",
+        Count,
+        None,
+        "Commands outstanding at this point of the demand variation.",
+    ),
+    (
+        "pts-throughput.steady_mean",
+        "Steady state, mean",
+        MbPerS,
+        Some(Higher),
+        "Mean of the tracked rate over the steady window. Unknown without a steady state.",
+    ),
+    (
+        "pts-latency.steady_mean",
+        "Steady state, mean",
+        Ns,
+        Some(Lower),
+        "Mean of the tracked latency over the steady window. Unknown without a steady state.",
+    ),
+    (
+        "<test>.<step>.latency_ns_p99999",
+        "Latency, p99.999",
+        Ns,
+        Some(Lower),
+        "One command in 100,000 took longer than this.",
+    ),
+];
+
+/// Convergence of a PTS test or of one of its stages, by the end of their names.
+pub(super) const CONVERGENCE: [Row; 5] = [
+    ("rounds", "Rounds", Count, None, "Rounds that were run."),
+    (
+        "steady_from_round",
+        "Steady state, first round",
+        Count,
+        None,
+        "First round of the steady window. Unknown without a steady state.",
+    ),
+    (
+        "steady_mean",
+        "Steady state, mean",
+        Iops,
+        Some(Higher),
+        "Mean of the tracked figure over the steady window. Unknown without a steady state.",
+    ),
+    (
+        "steady_range_share",
+        "Steady state, range",
+        Share,
+        None,
+        "Largest minus smallest value of the steady window, divided by its mean; at most 20% by \
+         the specification.",
+    ),
+    (
+        "steady_slope_share",
+        "Steady state, trend",
+        Share,
+        None,
+        "Excursion of the regression line over the steady window, divided by its mean; at most \
+         10% by the specification.",
+    ),
+];
+
+/// Passes of the TRIM test against the fresh ones, by the end of their names.
+pub(super) const TRIM: [Row; 8] = [
+    (
+        "tortured_share",
+        "Speed after torture",
+        Share,
+        None,
+        "Rate of the pass after torture divided by that of the fresh passes around it, mean over the \
+         rounds.",
+    ),
+    (
+        "tortured_share_high",
+        "Speed after torture, upper end",
+        Share,
+        None,
+        "Upper end of the range of that share. Torture left a mark if even this end is below 95%. \
+         Unknown without a range.",
+    ),
+    (
+        "after_trim_share",
+        "Speed after TRIM",
+        Share,
+        Some(Higher),
+        "Rate of the pass after torture and TRIM divided by that of the fresh passes around it, mean \
+         over the rounds.",
+    ),
+    (
+        "after_trim_share_low",
+        "Speed after TRIM, lower end",
+        Share,
+        Some(Higher),
+        "Lower end of the range of that share. Unknown without a range.",
+    ),
+    (
+        "after_trim_worst_zone_share",
+        "Speed after TRIM, worst zone",
+        Share,
+        Some(Higher),
+        "Rate of the worst zone after TRIM divided by that of the same zone when fresh.",
+    ),
+    (
+        "after_idle_share",
+        "Speed after idle time",
+        Share,
+        Some(Higher),
+        "Rate of the pass after torture and idle time divided by the mean of the fresh passes.",
+    ),
+    (
+        "fresh_spread_share",
+        "Spread of the fresh passes",
+        Share,
+        Some(Lower),
+        "Distance of the fastest fresh pass from the slowest, divided by the slowest: the noise of the \
+         target and its host.",
+    ),
+    ("rounds", "Rounds", Count, None, "Rounds that were run to their end."),
+];

@@ -1,0 +1,110 @@
+//! The rows of the catalogue put together: chapters in reading order.
+
+use super::by_step::{CONVERGENCE, STEPS, TRIM};
+use super::metric::{Metric, Row};
+use super::whole_run::{
+    EVENNESS, INSIDE, LATENCIES, LATENESS, REPLAY, REPLAY_BY_KIND, THROUGHPUT, WHEN,
+};
+
+/// Ends of the names and of the labels: of all commands, and of one kind.
+const ALL_AND_KINDS: [(&str, &str); 3] = [("", ""), ("_read", ", reads"), ("_write", ", writes")];
+
+/// Chapter of the figures that only some tests have, step by step.
+const BY_STEP: &str = "By test and step";
+
+/// All rows in reading order.
+pub(super) fn rows() -> Vec<Metric> {
+    let steady = ("latency_steady_ns_", "");
+    let chapters = [
+        plain("Throughput", &THROUGHPUT),
+        evenness(),
+        latencies("Latency, steady state", steady, ("Steady latency", ""), |end| end == "mean"),
+        whole_run(),
+        plain("When", &WHEN),
+        replay(),
+        plain("Inside the drive", &INSIDE),
+        by_step(),
+    ];
+    chapters.into_iter().flatten().collect()
+}
+
+/// A sentence of every run says what the notices do.
+fn evenness() -> Vec<Metric> {
+    let rows = plain("Evenness", &EVENNESS).into_iter();
+    rows.map(|row| Metric { in_summary: !row.name.starts_with("notice_"), ..row }).collect()
+}
+
+fn whole_run() -> Vec<Metric> {
+    let of_kind = |(end, words): (&'static str, &'static str)| {
+        let in_summary = if end.is_empty() { |_: &str| true } else { |end: &str| end == "p99" };
+        latencies("Latency, whole run", ("latency_ns_", end), ("Latency", words), in_summary)
+    };
+    ALL_AND_KINDS.into_iter().flat_map(of_kind).collect()
+}
+
+fn replay() -> Vec<Metric> {
+    let chapter = "Replay";
+    let of_kinds =
+        |row: &Row| ALL_AND_KINDS.map(|(end, words)| metric(chapter, row, ("", end), words));
+    let lateness = plain(chapter, &LATENESS).into_iter().map(|row| Metric {
+        in_summary: row.name.ends_with("_p99") || row.name.ends_with("_max"),
+        ..row
+    });
+    let by_kind = REPLAY_BY_KIND.iter().flat_map(of_kinds);
+    by_kind.chain(plain(chapter, &REPLAY)).chain(lateness).collect()
+}
+
+/// The tables of a run show these.
+fn by_step() -> Vec<Metric> {
+    let latencies = ALL_AND_KINDS.into_iter().flat_map(|(end, words)| {
+        latencies(BY_STEP, ("<test>.<step>.latency_ns_", end), ("Latency", words), |_| false)
+    });
+    let trim = [("trim.", ""), ("trim.repeating_", ", repeating data")].into_iter();
+    let trim = trim.flat_map(|(begin, words)| named(BY_STEP, &TRIM, (begin, ""), words));
+    let stages = ["<test>.", "<test>.<stage>."].into_iter();
+    let convergence = stages.flat_map(|begin| named(BY_STEP, &CONVERGENCE, (begin, ""), ""));
+    let all = plain(BY_STEP, &STEPS).into_iter().chain(latencies).chain(trim).chain(convergence);
+    all.map(|row| Metric { in_summary: false, ..row }).collect()
+}
+
+/// The six latencies whose names begin and end like this. `in_summary` is asked for the ends `mean`,
+/// `p50` and so on.
+fn latencies(
+    chapter: &'static str,
+    names: (&str, &str),
+    (label, label_end): (&str, &str),
+    in_summary: fn(&str) -> bool,
+) -> Vec<Metric> {
+    let of_row = |row: &Row| {
+        let plain = metric(chapter, row, names, label_end);
+        let label = format!("{label}, {}", plain.label);
+        Metric { label, in_summary: in_summary(row.0), ..plain }
+    };
+    LATENCIES.iter().map(of_row).collect()
+}
+
+fn plain(chapter: &'static str, rows: &[Row]) -> Vec<Metric> {
+    named(chapter, rows, ("", ""), "")
+}
+
+fn named(chapter: &'static str, rows: &[Row], names: (&str, &str), label_end: &str) -> Vec<Metric> {
+    rows.iter().map(|row| metric(chapter, row, names, label_end)).collect()
+}
+
+/// A row with text around its name and after its label.
+fn metric(
+    chapter: &'static str,
+    &(name, label, unit, better, explanation): &Row,
+    (before, after): (&str, &str),
+    label_end: &str,
+) -> Metric {
+    Metric {
+        name: format!("{before}{name}{after}"),
+        label: format!("{label}{label_end}"),
+        unit,
+        better,
+        explanation,
+        chapter,
+        in_summary: true,
+    }
+}

@@ -1,0 +1,92 @@
+//! Does the catalogue of metrics hold every figure that a test can name, and no other?
+#![allow(missing_docs, reason = "a test")]
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use common::simulated;
+use io::Target;
+use result::metrics::{catalogue, find};
+use result::rows::{PhaseRows, SecondRow};
+use result::schema::{Phase, Run};
+use result::store::RunDir;
+use run::Test;
+use run::params::Params;
+use run::replay::Meter;
+use run::suite::{Measured, Site};
+
+/// Settings with which a test has all its steps, and a trace that is soon read.
+fn settings(test: Test) -> &'static str {
+    match test.name() {
+        "trim" => "data=both idle=10m",
+        "heavy" | "light" | "destroyer" => "part=1/5000",
+        "replay" => "trace=synth:light-2011?scale=1/5000",
+        _ => "",
+    }
+}
+
+/// A phase that moved something for a second, and ran to its end.
+fn phase(name: &str) -> (Phase, PhaseRows) {
+    let bytes = 1 << 20;
+    let phase = Phase {
+        name: name.to_owned(),
+        what: String::new(),
+        start_ns: 0,
+        duration_ns: 1_000_000_000,
+        ios: 256,
+        bytes,
+        errors: 0,
+        ios_after_end: 0,
+        latency_ns_max_after_end: None,
+        ios_unanswered: 0,
+        ios_not_issued: 0,
+        complete: true,
+    };
+    let row = SecondRow {
+        duration_ns: phase.duration_ns,
+        ios: [0, phase.ios, 0, 0],
+        bytes: [0, bytes, 0, 0],
+        ..SecondRow::default()
+    };
+    (phase, PhaseRows { seconds: vec![row], latencies: Vec::new() })
+}
+
+/// The figures that a test names after each of its phases has been done once.
+fn names_of(test: Test, site: &Site<'_>, example: &Run) -> Vec<String> {
+    let own = common::settings(settings(test)).into_iter();
+    let own: Vec<_> = own.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
+    let params = Params::new(test.params(), &own).expect("known parameters");
+    let procedure = (test.definition().procedure)(&params, site).expect("a procedure");
+    let done = procedure.steps.iter().flat_map(|step| step.phases());
+    let (phases, rows): (_, Vec<_>) = done.map(|spec| phase(&spec.name)).unzip();
+    let run =
+        Run { test: test.name().to_owned(), config: procedure.config, phases, ..example.clone() };
+    let meter = Meter::default();
+    let measured = Measured { run: &run, rows: &rows, replay: Some(&meter) };
+    (test.definition().figures)(&measured).metrics.into_keys().collect()
+}
+
+#[test]
+fn the_catalogue_holds_every_figure_of_every_test_and_no_other() {
+    let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../result/tests/compat/v2");
+    let example = RunDir::open(&example).expect("the example run");
+    let target = simulated("samsung-840-pro-256gb", &[("scale", "1/256")]);
+    let (identity, limits) = (target.identity(), target.limits());
+    let span_bytes = identity.capacity_bytes;
+    let site = Site { span_bytes, identity: &identity, limits: &limits, has_meter: true };
+    let mut named = BTreeSet::new();
+    for test in Test::ALL {
+        let names = names_of(test, &site, example.run());
+        assert!(!names.is_empty(), "{} names no figure", test.name());
+        for name in names {
+            let row = find(&name);
+            let row = row.unwrap_or_else(|| panic!("{}: no row for {name}", test.name()));
+            named.insert(row.name.as_str());
+        }
+    }
+    let unnamed: Vec<_> =
+        catalogue().iter().filter(|metric| !named.contains(metric.name.as_str())).collect();
+    assert!(unnamed.is_empty(), "no test names these: {unnamed:#?}");
+}
