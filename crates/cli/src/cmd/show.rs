@@ -4,85 +4,16 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use io::shell::quoted_path;
+use result::metrics::{Metric, catalogue, find};
 use result::schema::{Mark, MarkKind, Run, RunStatus, Table, TableColumn};
 use result::stats::difference::differences;
-use result::stats::findings::percent;
 use result::stats::health::{HealthRow, HealthSummary};
 use result::store::{RunDir, resolve_run};
 
 use crate::args::{Format, ShowArgs};
 use crate::failure::EXIT_DONE;
 use crate::ui::out::data;
-use crate::ui::table::{self, bytes, count, latency, seconds};
-
-/// How a figure is shown.
-#[derive(Clone, Copy)]
-enum Unit {
-    Iops,
-    Latency,
-    Share,
-    Plain,
-    Seconds,
-    MbPerS,
-    Us,
-    Busy,
-}
-
-/// Figures in the order in which they are read.
-const FIGURES: [(&str, &str, Unit); 39] = [
-    ("iops_peak_mean_first_60s", "mean of the first 60 s", Unit::Iops),
-    ("iops_mean", "mean of the whole load", Unit::Iops),
-    ("iops_steady_mean", "steady mean", Unit::Iops),
-    ("iops_steady_min", "steady minimum", Unit::Iops),
-    ("iops_steady_max", "steady maximum", Unit::Iops),
-    ("iops_steady_stddev", "steady standard deviation", Unit::Iops),
-    ("iops_steady_cv", "steady coefficient of variation", Unit::Plain),
-    ("last400_stddev", "last 400 s: standard deviation", Unit::Iops),
-    ("last400_mean_over_stddev", "last 400 s: mean / standard deviation", Unit::Plain),
-    ("seconds_below_half_mean_share", "seconds below half the mean", Unit::Share),
-    ("latency_ns_mean", "latency, mean", Unit::Latency),
-    ("latency_ns_p50", "latency, median", Unit::Latency),
-    ("latency_ns_p99", "latency, 99%", Unit::Latency),
-    ("latency_ns_p999", "latency, 99.9%", Unit::Latency),
-    ("latency_ns_p9999", "latency, 99.99%", Unit::Latency),
-    ("latency_ns_max", "latency, largest", Unit::Latency),
-    ("latency_steady_ns_mean", "steady latency, mean", Unit::Latency),
-    ("fall_start_s", "the fall begins", Unit::Seconds),
-    ("steady_start_s", "steady state begins", Unit::Seconds),
-    ("avg_data_rate_mb_per_s", "average data rate", Unit::MbPerS),
-    ("avg_data_rate_mb_per_s_read", "average data rate, reads", Unit::MbPerS),
-    ("avg_data_rate_mb_per_s_write", "average data rate, writes", Unit::MbPerS),
-    ("busy_time_s", "busy time", Unit::Busy),
-    ("busy_time_s_read", "busy time, reads", Unit::Busy),
-    ("busy_time_s_write", "busy time, writes", Unit::Busy),
-    ("avg_service_time_us", "average service time", Unit::Us),
-    ("avg_service_time_us_read", "average service time, reads", Unit::Us),
-    ("avg_service_time_us_write", "average service time, writes", Unit::Us),
-    ("latency_ns_p99_read", "latency of reads, 99%", Unit::Latency),
-    ("latency_ns_p99_write", "latency of writes, 99%", Unit::Latency),
-    ("queue_depth_mean", "mean queue depth", Unit::Plain),
-    ("queue_depth_1_share", "commands at queue depth 1", Unit::Share),
-    ("issue_lateness_ns_p99", "issued late, 99%", Unit::Latency),
-    ("issue_lateness_ns_max", "issued late, at most", Unit::Latency),
-    ("address_folded_share", "commands on addresses of other data", Unit::Share),
-    ("waf_steady", "write amplification, steady", Unit::Plain),
-    ("controller_busy_steady_share", "controller busy, steady", Unit::Share),
-    ("channel_busy_steady_share", "channels busy, steady", Unit::Share),
-    ("die_busy_steady_share", "dies busy, steady", Unit::Share),
-];
-
-fn shown(value: f64, unit: Unit) -> String {
-    match unit {
-        Unit::Iops => format!("{} IOPS", count(value)),
-        Unit::Latency => latency(value),
-        Unit::Share => percent(value),
-        Unit::Plain => format!("{value:.3}"),
-        Unit::Seconds => format!("{value:.0} s"),
-        Unit::MbPerS => format!("{value:.1} MB/s"),
-        Unit::Busy => format!("{value:.1} s"),
-        Unit::Us => format!("{value:.1} us"),
-    }
-}
+use crate::ui::table::{self, bytes, count, figure, latency, seconds};
 
 pub fn run(args: &ShowArgs) -> anyhow::Result<u8> {
     let mut runs = Vec::new();
@@ -130,7 +61,8 @@ pub fn print_summary(run: &Run, dir: &Path) {
             phase.what
         );
     }
-    table::print(&FIGURES.iter().filter_map(|row| figure(run, *row)).collect::<Vec<_>>());
+    let listed = catalogue().iter().filter(|metric| metric.in_summary);
+    table::print(&listed.filter_map(|metric| figure_row(run, metric)).collect::<Vec<_>>());
     print_tables(&run.tables);
     print_marks(&run.marks);
     run.health.as_ref().and_then(HealthSummary::of).iter().for_each(print_health);
@@ -146,20 +78,20 @@ pub fn print_summary(run: &Run, dir: &Path) {
 }
 
 /// A figure with what must be known of it; one that is missing has a line where a mark says why.
-fn figure(run: &Run, (name, label, unit): (&str, &str, Unit)) -> Option<Vec<String>> {
-    let value = run.metrics.get(name).copied().flatten();
-    let marks: Vec<_> = run.marks.iter().filter(|mark| mark.metric == name).collect();
+fn figure_row(run: &Run, metric: &Metric) -> Option<Vec<String>> {
+    let value = run.metrics.get(&metric.name).copied().flatten();
+    let marks: Vec<_> = run.marks.iter().filter(|mark| mark.metric == metric.name).collect();
     if value.is_none() && marks.is_empty() {
         return None;
     }
-    let value = value.map_or_else(|| "-".to_owned(), |value| shown(value, unit));
+    let value = value.map_or_else(|| "-".to_owned(), |value| figure(value, metric.unit));
     let texts: Vec<_> = marks.iter().map(|mark| mark.text.as_str()).collect();
-    Some(vec![format!("  {label}"), value, texts.join("; ")])
+    Some(vec![format!("  {}", metric.label), value, texts.join("; ")])
 }
 
 /// The marks of figures that have no line of their own: under what they are about, each text once.
 fn print_marks(marks: &[Mark]) {
-    let has_line = |mark: &&Mark| FIGURES.iter().any(|(name, ..)| *name == mark.metric);
+    let has_line = |mark: &&Mark| find(&mark.metric).is_some_and(|metric| metric.in_summary);
     let others: Vec<_> = marks.iter().filter(|mark| !has_line(mark)).collect();
     for (kind, heading) in [
         (MarkKind::TooFewCommands, "A percentile takes ten commands beyond it:"),

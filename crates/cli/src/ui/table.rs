@@ -1,6 +1,8 @@
 //! Numbers and tables for a terminal.
 
 use base::{Bytes, Nanos};
+use result::metrics::Unit;
+use result::stats::words::percent;
 
 use super::out::data;
 
@@ -41,6 +43,26 @@ pub fn latency(ns: f64) -> String {
     }
 }
 
+/// A figure in the form that its unit has.
+pub fn figure(value: f64, unit: Unit) -> String {
+    match unit {
+        Unit::Iops => format!("{} IOPS", count(value)),
+        Unit::Ns => latency(value),
+        Unit::Us => format!("{value:.1} us"),
+        Unit::S if value.fract() == 0.0 => format!("{value:.0} s"),
+        Unit::S => format!("{value:.1} s"),
+        Unit::Min => format!("{value:.0} min"),
+        Unit::Share if (0.01..0.995).contains(&value) => format!("{:.1}%", value * 100.0),
+        Unit::Share => percent(value),
+        Unit::Ratio => format!("{value:.3}"),
+        Unit::MbPerS => format!("{value:.1} MB/s"),
+        Unit::Bytes => bytes(value as u64),
+        Unit::W => format!("{value:.3} W"),
+        Unit::JPerGb => format!("{value:.1} J/GB"),
+        Unit::Count => count(value),
+    }
+}
+
 /// Prints rows in columns; all but the last are padded.
 pub fn print(rows: &[Vec<String>]) {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
@@ -72,5 +94,22 @@ mod tests {
         assert_eq!(seconds(Nanos(2_000_000_000_000)), "33m 20s");
         assert_eq!(bytes(480_103_981_056), "480.1 GB");
         assert_eq!(latency(1_234_567.0), "1.23 ms");
+    }
+
+    #[test]
+    fn figures_have_the_form_of_their_unit() {
+        assert_eq!(figure(12_345.6, Unit::Iops), "12,346 IOPS");
+        assert_eq!(figure(61_200.0, Unit::Ns), "61.2 us");
+        assert_eq!(figure(61.24, Unit::Us), "61.2 us");
+        assert_eq!(figure(212.0, Unit::S), "212 s");
+        assert_eq!(figure(3.26, Unit::S), "3.3 s");
+        assert_eq!(figure(0.0123, Unit::Share), "1.2%");
+        assert_eq!(figure(0.0, Unit::Share), "0%");
+        assert_eq!(figure(0.9999, Unit::Share), "more than 99.9%");
+        assert_eq!(figure(4.0, Unit::Ratio), "4.000");
+        assert_eq!(figure(498.26, Unit::MbPerS), "498.3 MB/s");
+        assert_eq!(figure(78_643_200.0, Unit::Bytes), "78.6 MB");
+        assert_eq!(figure(0.042, Unit::W), "0.042 W");
+        assert_eq!(figure(3.0, Unit::Count), "3");
     }
 }
