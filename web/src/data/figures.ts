@@ -1,4 +1,4 @@
-// The figures by their stable names: what they are called, what they mean, and which of two is better.
+// The figures by their stable names, from the catalogue of metrics: their form, and which run is best.
 
 import {
   bytes,
@@ -15,329 +15,47 @@ import {
   withUnit,
 } from "./format";
 import { plainName, type Run } from "./load";
+import { METRICS } from "./metrics.gen";
 
-export type Unit =
-  | "iops"
-  | "ns"
-  | "us"
-  | "s"
-  | "min"
-  | "share"
-  | "ratio"
-  | "mb_per_s"
-  | "bytes"
-  | "w"
-  | "j_per_gb"
-  | "count";
-export type Group =
-  | "Throughput"
-  | "Evenness"
-  | "Latency, steady state"
-  | "Latency, whole run"
-  | "When"
-  | "Replay"
-  | "Inside the drive"
-  | "Other";
-
+/** A row of the catalogue, or a figure that it does not know. */
 export interface Figure {
   name: string;
   label: string;
-  group: Group;
+  chapter: string;
   unit: Unit;
   better: "higher" | "lower" | null;
-  meaning: string;
+  explanation: string;
 }
 
-export const GROUPS: Group[] = [
-  "Throughput",
-  "Evenness",
-  "Latency, steady state",
-  "Latency, whole run",
-  "When",
-  "Replay",
-  "Inside the drive",
-  "Other",
-];
+type Metric = (typeof METRICS)[number];
+type Unit = Metric["unit"];
 
-type Row = [name: string, label: string, unit: Unit, better: Figure["better"], meaning: string];
+/** Figures of whole runs, in reading order. */
+export const FIGURES: readonly Figure[] = METRICS.filter(({ name }) => !name.includes("."));
 
-function latencyRows(prefix: string): Row[] {
-  const rows: [end: string, label: string, meaning: string][] = [
-    [
-      "mean",
-      "Mean",
-      "All latencies added up, divided by their number. At a fixed queue depth it mirrors the IOPS.",
-    ],
-    [
-      "p50",
-      "Median (p50)",
-      "Half of all commands took no longer than this. At a fixed queue depth it mostly mirrors the IOPS.",
-    ],
-    ["p99", "p99", "99 of 100 commands took no longer than this; one in a hundred did."],
-    ["p999", "p99.9", "One command in 1,000 took longer than this."],
-    [
-      "p9999",
-      "p99.99",
-      "One command in 10,000 took longer than this. A busy drive reaches it many times a minute.",
-    ],
-    ["max", "Longest", "The slowest single command. From about 0.1 s on a person can feel it as a hitch."],
-  ];
-  return rows.map(([end, label, meaning]) => [`${prefix}_${end}`, label, "ns", "lower", meaning]);
-}
+/** Figures of a test or a step. In a name, `<word>` stands for any text without a dot. */
+const BY_STEP: readonly Figure[] = METRICS.filter(({ name }) => name.includes("."));
 
-/** Figures that a replay has for all its commands, its reads and its writes. */
-function replayRows(): Row[] {
-  const rows: Row[] = [
-    [
-      "avg_data_rate_mb_per_s",
-      "Average data rate",
-      "mb_per_s",
-      "higher",
-      "Bytes moved divided by busy time: the pauses of the person at the keyboard do not count.",
-    ],
-    [
-      "busy_time_s",
-      "Busy time",
-      "s",
-      "lower",
-      "Time with at least one command outstanding: how long the drive kept somebody waiting.",
-    ],
-    [
-      "avg_service_time_us",
-      "Average service time",
-      "us",
-      "lower",
-      "Mean time from issue to completion; commands that wait in a queue weigh heavily.",
-    ],
-  ];
-  const kinds: [end: string, label: string][] = [
-    ["", ""],
-    ["_read", ", reads"],
-    ["_write", ", writes"],
-  ];
-  return rows.flatMap(([name, label, ...rest]) =>
-    kinds.map(([end, words]): Row => [`${name}${end}`, `${label}${words}`, ...rest]),
-  );
-}
+const OTHER = "Other";
 
-const TABLE: Record<Exclude<Group, "Other">, Row[]> = {
-  Throughput: [
-    [
-      "iops_steady_mean",
-      "Steady state, mean",
-      "iops",
-      "higher",
-      "Commands completed per second, averaged over the steady-state part of the run: the pace the drive keeps for good.",
-    ],
-    [
-      "iops_steady_min",
-      "Steady state, slowest second",
-      "iops",
-      "higher",
-      "The worst single second of the steady-state part. Zero means that for a whole second no command completed.",
-    ],
-    [
-      "iops_steady_max",
-      "Steady state, fastest second",
-      "iops",
-      null,
-      "The best single second of the steady-state part. High is good only where the slowest second is near it.",
-    ],
-    [
-      "iops_peak_mean_first_60s",
-      "First minute, mean",
-      "iops",
-      "higher",
-      "The pace of a fresh drive, while erased blocks are still at hand. Light use mostly sees this one.",
-    ],
-    [
-      "iops_mean",
-      "Whole load, mean",
-      "iops",
-      "higher",
-      "All commands of the load divided by its length: the fresh minutes, the fall and the steady state together. It depends on how long the run is, so compare runs of one length only.",
-    ],
-  ],
-  Evenness: [
-    [
-      "notice_waits",
-      "Waits of 0.1 s or longer",
-      "count",
-      "lower",
-      "Commands that took so long that a person would feel it. None is the good answer.",
-    ],
-    [
-      "notice_waited_s",
-      "Time in those waits",
-      "s",
-      "lower",
-      "Time of all commands that took 0.1 s or longer, added up; commands that wait side by side count each.",
-    ],
-    [
-      "notice_slow_seconds_share",
-      "Seconds below 50 MB/s",
-      "share",
-      "lower",
-      "50 MB/s of random writes serve a desktop, by the rule of thumb of the reviews of the time.",
-    ],
-    [
-      "iops_steady_cv",
-      "Coefficient of variation",
-      "share",
-      "lower",
-      "Standard deviation divided by the mean, over the steady-state part: how far a typical second is from the mean, as a share of it. Comparable between fast and slow drives.",
-    ],
-    [
-      "iops_steady_stddev",
-      "Standard deviation",
-      "iops",
-      null,
-      "How far the seconds of the steady-state part typically lie from their mean, in IOPS. Faster drives have larger ones; compare the coefficient of variation instead.",
-    ],
-    [
-      "seconds_below_half_mean_share",
-      "Seconds below half the mean",
-      "share",
-      "lower",
-      "Share of steady-state seconds in which the drive did less than half of its own mean: how often it stumbles.",
-    ],
-    [
-      "last400_stddev",
-      "Last 400 s, standard deviation",
-      "iops",
-      null,
-      "Standard deviation over the last 400 seconds of the run, one of the two consistency numbers reviews used from 2015 on.",
-    ],
-    [
-      "last400_mean_over_stddev",
-      "Last 400 s, mean over deviation",
-      "ratio",
-      "higher",
-      "Mean divided by standard deviation over the last 400 seconds, the other of the two: larger is more even.",
-    ],
-  ],
-  "Latency, steady state": latencyRows("latency_steady_ns"),
-  "Latency, whole run": latencyRows("latency_ns"),
-  When: [
-    [
-      "fall_start_s",
-      "The fall begins",
-      "s",
-      "higher",
-      "Seconds of full load until the pace first breaks: how long the erased blocks last. Later is better; a larger spare area moves it.",
-    ],
-    [
-      "steady_start_s",
-      "Steady state is reached",
-      "s",
-      null,
-      "From here on the pace no longer drifts. Found by change-point detection, so it may differ from the second at which the steady-state graphs begin.",
-    ],
-  ],
-  Replay: [
-    ...replayRows(),
-    [
-      "queue_depth_mean",
-      "Queue depth, mean",
-      "ratio",
-      null,
-      "Commands outstanding at issue, the new one included.",
-    ],
-    [
-      "queue_depth_1_share",
-      "Issued to an idle drive",
-      "share",
-      null,
-      "Share of commands that were the only one outstanding.",
-    ],
-    [
-      "issue_lateness_ns_p99",
-      "Lateness of issue, p99",
-      "ns",
-      "lower",
-      "99 of 100 commands that had a time of their own were issued no later than this after it: how faithful the replay was.",
-    ],
-    [
-      "address_folded_share",
-      "On addresses of other data",
-      "share",
-      "lower",
-      "Share of commands whose recorded address had no room on the target, so that they fell on addresses of other data. Above 0 the trace was too large for the target.",
-    ],
-  ],
-  "Inside the drive": [
-    [
-      "waf_steady",
-      "Write amplification, steady state",
-      "ratio",
-      "lower",
-      "Pages programmed into NAND for each page the host wrote. 1 is ideal without compression; 4 means three of four writes are the drive cleaning up after itself, and wear is four times as fast.",
-    ],
-    [
-      "controller_busy_steady_share",
-      "Controller busy, steady state",
-      "share",
-      null,
-      "Share of the time in which the controller worked on commands and on pages that are moved. At 100% it is what limits the drive.",
-    ],
-    [
-      "channel_busy_steady_share",
-      "Channels busy, steady state",
-      "share",
-      null,
-      "Mean share of the channels that carried data between controller and dies.",
-    ],
-    [
-      "die_busy_steady_share",
-      "Dies busy, steady state",
-      "share",
-      null,
-      "Mean share of the NAND dies that read, programmed or erased. At 100% they are what limits the drive.",
-    ],
-  ],
-};
-
-export const FIGURES: Figure[] = Object.entries(TABLE).flatMap(([group, rows]) =>
-  rows.map(([name, label, unit, better, meaning]) => ({
-    name,
-    label,
-    group: group as Group,
-    unit,
-    better,
-    meaning,
-  })),
-);
+/** The chapters of the catalogue in reading order; last that of names which it does not know. */
+export const CHAPTERS: readonly string[] = [...new Set(METRICS.map(({ chapter }) => chapter)), OTHER];
 
 const KNOWN = new Map(FIGURES.map((figure) => [figure.name, figure]));
 
-/** Metrics of other tests carry their unit in the name; that is enough to show them well. */
-export function figureOf(name: string): Figure {
-  return (
-    KNOWN.get(name) ?? { name, label: name, group: "Other", unit: unitOf(name), better: null, meaning: "" }
-  );
+function covers(row: string, name: string): boolean {
+  const own = row.split(".");
+  const other = name.split(".");
+  return own.length === other.length && own.every((part, k) => part.startsWith("<") || part === other[k]);
 }
 
-/** In this order: the first one that fits. */
-const UNITS_IN_NAMES: [RegExp, Unit][] = [
-  [/_share$/, "share"],
-  [/_ns(_|$)/, "ns"],
-  [/_us(_|$)/, "us"],
-  [/mb_per_s/, "mb_per_s"],
-  [/_j_per_gb(_|$)/, "j_per_gb"],
-  [/_bytes(_|$)/, "bytes"],
-  [/_w(_mean|_max|_min)?$/, "w"],
-  // The level at which a PTS test was steady is of what it tracks.
-  [/^pts-throughput\.steady_mean$/, "mb_per_s"],
-  [/^pts-latency\.steady_mean$/, "ns"],
-  [/^pts-.*\.steady_mean$/, "iops"],
-  // The test is called so, too: `pts-iops.rounds` is a count.
-  [/(^|[._])iops(_|$)/, "iops"],
-  [/[._]minutes$/, "min"],
-  [/_s(_read|_write)?$/, "s"],
-];
-
-function unitOf(name: string): Unit {
-  return UNITS_IN_NAMES.find(([pattern]) => pattern.test(name))?.[1] ?? "count";
+/** The row of a figure. Those of a test or a step go by their names. */
+export function figureOf(name: string): Figure {
+  const figure = KNOWN.get(name);
+  if (figure) return figure;
+  const row = BY_STEP.find((row) => covers(row.name, name));
+  if (row) return { ...row, name, label: name };
+  return { name, label: name, chapter: OTHER, unit: "count", better: null, explanation: "" };
 }
 
 const SHOWN: Record<Unit, (value: number) => string> = {
@@ -396,7 +114,7 @@ export function shownOf(figure: Figure, run: Run, runs: readonly Run[]): string 
   return mixed && firstSeconds(run) < 60 ? `${text} (${seconds(firstSeconds(run))})` : text;
 }
 
-/** Figures that at least one run names, in reading order, unknown names last. */
+/** Figures that at least one run names, in reading order; then those of tests and steps, and unknown ones. */
 export function figuresIn(runs: readonly Run[]): Figure[] {
   const names = new Set(runs.flatMap((run) => Object.keys(run.view.metrics)));
   const others = [...names].filter((name) => !KNOWN.has(name)).sort();

@@ -3,7 +3,7 @@
 import type { App } from "../app";
 import { shownRuns } from "../app";
 import { plannedSeconds } from "../chart/classes";
-import { bestRuns, csv, type Figure, figuresIn, GROUPS, labelOf, metricOf, shownOf } from "../data/figures";
+import { bestRuns, CHAPTERS, csv, type Figure, figuresIn, labelOf, metricOf, shownOf } from "../data/figures";
 import { seconds } from "../data/format";
 import type { Run } from "../data/load";
 import { spareLabel } from "../data/load";
@@ -16,7 +16,7 @@ import { driveName, statusChip } from "./name";
 export function figuresTable(title: string, runs: readonly Run[], app?: App): HTMLElement {
   const figures = figuresIn(runs);
   const classes = app ? app.book.classes.map((one) => one.runs) : [runs];
-  const groups = GROUPS.map((group) => figures.filter((figure) => figure.group === group));
+  const chapters = CHAPTERS.map((chapter) => figures.filter((figure) => figure.chapter === chapter));
   const table = h(
     "table",
     { class: "figures" },
@@ -31,18 +31,18 @@ export function figuresTable(title: string, runs: readonly Run[], app?: App): HT
         runs.map((run) => columnHead(run, app)),
       ),
     ),
-    groups
-      .filter((group) => group.length > 0)
-      .map((group) =>
+    chapters
+      .filter((chapter) => chapter.length > 0)
+      .map((chapter) =>
         h(
           "tbody",
           {},
           h(
             "tr",
             { class: "group" },
-            h("th", { scope: "rowgroup", colspan: runs.length + 1 }, h("span", {}, group[0].group)),
+            h("th", { scope: "rowgroup", colspan: runs.length + 1 }, h("span", {}, chapter[0].chapter)),
           ),
-          group.map((figure) => row(figure, runs, bestRuns(figure, classes))),
+          chapter.map((figure) => row(figure, runs, bestRuns(figure, classes))),
         ),
       ),
   );
@@ -62,7 +62,7 @@ export function figuresTable(title: string, runs: readonly Run[], app?: App): HT
         "– not known.",
         runs.some(({ view }) => view.marks.length > 0) &&
           " * something must be known of this figure: point at the star.",
-        figures.some(({ meaning }) => meaning !== "") && " Point at a figure’s name for its meaning.",
+        figures.some(({ explanation }) => explanation !== "") && " Point at a figure’s name for its meaning.",
       ),
       copyButton("Copy as CSV", () => csv(runs)),
     ),
@@ -94,7 +94,7 @@ function row(figure: Figure, runs: readonly Run[], best: ReadonlySet<Run>): HTML
   return h(
     "tr",
     { "data-figure": figure.name, tabindex: "-1" },
-    h("th", { scope: "row" }, term(labelOf(figure, runs), figure.meaning)),
+    h("th", { scope: "row" }, term(labelOf(figure, runs), figure.explanation)),
     runs.map((run) => {
       const value = metricOf(run, figure.name);
       const isBest = best.has(run);

@@ -1,6 +1,6 @@
 // Every figure and every word of the field, for readers without a mouse and for those who are new to it.
 
-import { FIGURES, GROUPS } from "../data/figures";
+import { FIGURES } from "../data/figures";
 import { h } from "../dom";
 
 const WORDS: [string, string][] = [
@@ -39,16 +39,23 @@ function entries(rows: readonly (readonly [string, string])[]): HTMLElement {
   );
 }
 
+/** The latencies of the whole run mean the same as those of steady state. */
+const FIGURES_TOLD = FIGURES.filter(({ chapter }) => chapter !== "Latency, whole run");
+
 export function glossary(): HTMLElement {
+  const chapters = [...new Set(FIGURES_TOLD.map(({ chapter }) => chapter))];
   return h(
     "div",
     {},
     h("h3", {}, "Words"),
     entries(WORDS),
-    GROUPS.filter((group) => group !== "Other" && group !== "Latency, whole run").map((group) => [
-      h("h3", {}, `Figures: ${group.toLowerCase()}`),
+    chapters.map((chapter) => [
+      h("h3", {}, `Figures: ${chapter.toLowerCase()}`),
       entries(
-        FIGURES.filter((figure) => figure.group === group).map((figure) => [figure.label, figure.meaning]),
+        FIGURES_TOLD.filter((figure) => figure.chapter === chapter).map(({ label, explanation }) => [
+          label,
+          explanation,
+        ]),
       ),
     ]),
   );

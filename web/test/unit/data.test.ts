@@ -209,12 +209,13 @@ describe("figures", () => {
     expect(figures.shown(figure("waf_steady"), undefined)).toBe("–");
   });
 
-  test("unknown names show by the unit in them", () => {
-    expect(figure("corners.random_read.iops").unit).toBe("iops");
-    expect(figure("x.mb_per_s").unit).toBe("mb_per_s");
-    expect(figure("busy_time_s_read").unit).toBe("s");
-    expect(figure("avg_service_time_us_write").unit).toBe("us");
-    expect(figure("latency_other_ns_p42").unit).toBe("ns");
+  test("figures of steps have unit and meaning of their row, and go by their names", () => {
+    const rate = figure("corners.random_read.iops");
+    expect(rate).toMatchObject({ label: "corners.random_read.iops", unit: "iops", better: "higher" });
+    expect(rate.explanation).not.toBe("");
+    expect(figure("pts-latency.steady_mean").label).toBe("pts-latency.steady_mean");
+    expect(figure("x.mb_per_s")).toMatchObject({ chapter: "Other", unit: "count", better: null });
+    expect(figure("corners.random_read.iops.more").chapter).toBe("Other");
   });
 
   test.each([
@@ -229,6 +230,10 @@ describe("figures", () => {
     ["pts-latency.steady_mean", "ns", 61_200, "61.2 µs"],
     ["pts-iops.rounds", "count", 5, "5"],
     ["pts-iops.steady_range_share", "share", 0.1, "10.0%"],
+    ["corners.random_read.iops", "iops", 12_345, "12,345"],
+    ["mixed.read70.latency_ns_p99_read", "ns", 61_200, "61.2 µs"],
+    ["busy_time_s_read", "s", 12.5, "12.50 s"],
+    ["avg_service_time_us_write", "us", 61.2, "61.2 µs"],
   ])("%s is in %s", (name, unit, value, text) => {
     expect(figure(name).unit).toBe(unit);
     expect(figures.shown(figure(name), value).replace(/\s/g, " ")).toBe(text);
@@ -245,11 +250,11 @@ describe("figures", () => {
 
   test("the mean of the whole load has its place and its meaning", () => {
     expect(figure("iops_mean")).toMatchObject({
-      group: "Throughput",
+      chapter: "Throughput",
       label: "Whole load, mean",
       unit: "iops",
     });
-    expect(figure("iops_mean").meaning).not.toBe("");
+    expect(figure("iops_mean").explanation).not.toBe("");
   });
 
   test("the best is sought among complete runs of one length", () => {
