@@ -98,6 +98,16 @@ def latency(request):
     return request.param(RUN_DIR / "latency.parquet")
 
 
+def row_of(metrics, name):
+    """The first row of the catalogue that covers a name; `<word>` stands for any text without a dot."""
+    for row in metrics:
+        own, other = row["name"].split("."), name.split(".")
+        pairs = list(zip(own, other, strict=False))
+        if len(own) == len(other) and all(a == b or a.startswith("<") for a, b in pairs):
+            return row
+    return None
+
+
 def total_by_phase(table, columns):
     totals = {}
     for column in columns:
@@ -120,6 +130,15 @@ def test_run_json_follows_its_schema(run):
     schema = json.loads((ROOT / "schema/run.schema.json").read_text())
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(run, schema, cls=jsonschema.Draft202012Validator)
+
+
+def test_every_metric_is_in_the_catalogue(run):
+    metrics = json.loads((ROOT / "schema/metrics.json").read_text())
+    assert row_of(metrics, "corners.random_read.iops")["unit"] == "iops"
+    assert row_of(metrics, "corners.random_read") is None
+    named = set(run["metrics"]) | {finding["metric"] for finding in run["findings"]}
+    for name in named | {mark["metric"] for mark in run.get("marks", [])}:
+        assert row_of(metrics, name), f"{name} is in no row of schema/metrics.json"
 
 
 def test_columns_are_the_documented_ones(series, latency):
