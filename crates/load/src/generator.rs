@@ -255,7 +255,7 @@ mod tests {
         assert!(error.contains("a block size is 512"), "{error}");
         small(PTS_COMPOSITE_4K, 100 << 20).check(4096).unwrap();
         let error = small(PTS_COMPOSITE_4K, 1 << 20).check(4096).unwrap_err().to_string();
-        assert!(error.contains("at least 1310720 B"), "{error}");
+        assert!(error.contains("at least 1310720 bytes"), "{error}");
     }
 
     #[test]
@@ -296,6 +296,6 @@ mod tests {
         let error = workload(Order::Uniform, 4096, 4095).check(512).unwrap_err().to_string();
         assert!(error.contains("length of the span in bytes is 4095"), "{error}");
         let error = workload(Order::Uniform, 1000, 1 << 20).check(512).unwrap_err().to_string();
-        assert!(error.contains("block size is 1000"), "{error}");
+        assert!(error.contains("block size in bytes is 1000"), "{error}");
     }
 }

@@ -81,7 +81,7 @@ fn refusals_name_the_key_the_value_and_the_rule() {
         (vec![("read_cache.bytes", "1")], vec!["`read_cache.bytes` is 1", "between 32768"]),
         (vec![("power.idle_mw", "1")], vec!["power", "missing field"]),
         (vec![("nand.plains", "2")], vec!["no value `nand.plains`", "nand.planes"]),
-        (vec![("planes", "2")], vec!["no value `planes`", "nand.planes"]),
+        (vec![("planes", "2")], vec!["no value `planes`", "nand.*"]),
         (vec![("nand", "2")], vec!["no value `nand`"]),
         (
             vec![("throttle.burst_bytes", "100"), ("throttle.bytes_per_s", "5000")],
