@@ -132,6 +132,15 @@ impl Geometry {
         (self.page_granules - 1) * (stripes + 1)
     }
 
+    /// Superblocks that remain when every LBA holds data.
+    #[must_use]
+    pub fn spare_superblocks(&self) -> u64 {
+        let logical = u64::from(self.logical_pages) * u64::from(self.page_granules);
+        let superblock_pages = self.superblock_data_pages() - self.gap_pages();
+        let needed = logical.div_ceil(u64::from(superblock_pages));
+        u64::from(self.superblocks - self.cache_superblocks).saturating_sub(needed)
+    }
+
     /// Bytes of a physical page.
     #[must_use]
     pub const fn physical_page_bytes(&self) -> u64 {

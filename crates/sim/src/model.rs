@@ -9,6 +9,7 @@
 //! Loading goes text -> [`Model`] (as written, unknown keys are errors) -> overrides and scale ->
 //! [`Config`] (integers, checked). An accepted model can neither panic nor deadlock.
 
+mod check;
 mod compression;
 mod config;
 mod interface;
@@ -31,7 +32,7 @@ use serde::Deserialize;
 
 pub use compression::CompressionModel;
 pub use config::{Config, Options};
-pub use interface::{Interface, InterfaceKind, InterfaceLimits, ReadCacheModel};
+pub use interface::{Interface, InterfaceKind, ReadCacheModel};
 pub use mapping::MappingModel;
 pub use nand::{NandModel, PagesModel, RetryModel, SuspendModel};
 pub use parity::ParityModel;

@@ -9,9 +9,9 @@
 
 use base::OpKind;
 
+use super::limits::InterfaceLimits;
 use super::{Server, transfer_ns};
 use crate::events::NEVER;
-use crate::model::InterfaceLimits;
 
 /// One link, shared by both directions or with a lane for each.
 #[derive(Debug)]

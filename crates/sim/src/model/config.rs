@@ -2,7 +2,7 @@
 
 use base::Ratio;
 
-use super::interface::InterfaceLimits;
+use super::check::{Check, HOUR_NS};
 use super::{Model, ModelError, compression, parity};
 use crate::device::performance_mode::PerformanceMode;
 use crate::device::pslc::Pslc;
@@ -13,12 +13,10 @@ use crate::ftl::gc::VictimPolicy;
 use crate::ftl::pacing::PacingKind;
 use crate::ftl::wear::Allocation;
 use crate::geometry::{Geometry, PAGE_BYTES};
+use crate::host::limits::InterfaceLimits;
 use crate::mapping::MappingShape;
 use crate::nand::{NandFeatures, NandTiming};
 use crate::power::PowerModel;
-
-/// The longest time that any single value may give.
-pub(super) const HOUR_NS: u64 = 3_600_000_000_000;
 
 /// What the simulator runs on: integers, checked against each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -132,39 +130,7 @@ fn capacity_bytes(capacity_gb: u64) -> Option<u64> {
     sectors.checked_mul(512)
 }
 
-/// Collects the checks of one model.
-pub(super) struct Check<'a> {
-    pub(super) model: &'a Model,
-}
-
 impl Check<'_> {
-    pub(super) fn fail<T>(
-        &self,
-        key: &str,
-        value: impl std::fmt::Display,
-        rule: &str,
-    ) -> Result<T, ModelError> {
-        Err(ModelError::Value {
-            name: self.model.name.clone(),
-            key: key.to_owned(),
-            value: value.to_string(),
-            rule: rule.to_owned(),
-        })
-    }
-
-    pub(super) fn within(
-        &self,
-        key: &str,
-        value: u64,
-        min: u64,
-        max: u64,
-    ) -> Result<(), ModelError> {
-        if (min..=max).contains(&value) {
-            return Ok(());
-        }
-        self.fail(key, value, &format!("it must lie between {min} and {max}"))
-    }
-
     /// Every single value within limits under which no later arithmetic can overflow.
     fn ranges(&self) -> Result<(), ModelError> {
         const TB_PER_S: u64 = 1_000_000_000_000;
@@ -217,18 +183,9 @@ impl Check<'_> {
         Ok(pages as u32)
     }
 
-    /// Superblocks that remain when every LBA holds data.
-    pub(super) fn spare_superblocks(geometry: &Geometry) -> u64 {
-        let logical = u64::from(geometry.logical_pages) * u64::from(geometry.page_granules);
-        let superblock_pages = geometry.superblock_data_pages() - geometry.gap_pages();
-        let needed = logical.div_ceil(u64::from(superblock_pages));
-        let superblocks = geometry.superblocks - geometry.cache_superblocks;
-        u64::from(superblocks).saturating_sub(needed)
-    }
-
     /// Spare space must hold the open superblocks, the free level and a victim with something to gain.
     fn spare(&self, geometry: &Geometry) -> Result<(), ModelError> {
-        let spare = Self::spare_superblocks(geometry);
+        let spare = geometry.spare_superblocks();
         let cold_stream = self.model.streams.is_some() || self.model.wear_leveling.is_some();
         let beyond = if cold_stream { 5 } else { 4 };
         let wanted = u64::from(self.model.gc.free_high.value) + beyond;

@@ -2,10 +2,11 @@
 
 use serde::Deserialize;
 
-use super::config::Check;
+use super::check::Check;
 use super::{ModelError, Sourced};
 use crate::geometry::PAGE_BYTES;
 use crate::host::DeallocateSupport;
+use crate::host::limits::InterfaceLimits;
 use crate::read_cache::WAYS;
 
 /// Commands that SATA's native command queueing can name.
@@ -52,25 +53,6 @@ pub enum InterfaceKind {
 pub struct ReadCacheModel {
     /// Its size.
     pub bytes: Sourced<u64>,
-}
-
-/// The interface that the simulator runs on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct InterfaceLimits {
-    /// What becomes of deallocate commands.
-    pub deallocate: DeallocateSupport,
-    /// Payload rate of data to the host, bytes per second.
-    pub link_bytes_per_s: u64,
-    /// Payload rate of data to the drive, bytes per second.
-    pub link_write_bytes_per_s: u64,
-    /// Data crosses in both directions at once.
-    pub full_duplex: bool,
-    /// Submission queues.
-    pub queues: u32,
-    /// Commands fetched from a queue in its turn.
-    pub arbitration_burst: u32,
-    /// Smallest unit that the host can address.
-    pub logical_block_bytes: u64,
 }
 
 fn value(optional: Option<&Sourced<u32>>, absent: u32) -> u32 {

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::config::Check;
+use super::check::Check;
 use super::{ModelError, Sourced};
 use crate::ftl::STREAMS;
 use crate::geometry::Geometry;
@@ -30,7 +30,7 @@ pub struct MappingModel {
 /// Every victim may complete an open unit of each stream with padding, so that its erase need not wait. A victim
 /// must on average give more than that, or collection would never end.
 fn check_padding(check: &Check<'_>, geometry: &Geometry) -> Result<(), ModelError> {
-    let spare_units = Check::spare_superblocks(geometry) * u64::from(geometry.superblock_units);
+    let spare_units = geometry.spare_superblocks() * u64::from(geometry.superblock_units);
     let needed = PADDED_UNITS_MAX * u64::from(geometry.superblocks);
     if spare_units > needed {
         return Ok(());

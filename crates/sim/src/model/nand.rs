@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use super::config::{Check, HOUR_NS};
+use super::check::{Check, HOUR_NS};
 use super::{ModelError, Sourced};
 use crate::geometry::Geometry;
 use crate::host::transfer_ns;

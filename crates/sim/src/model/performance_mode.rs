@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::config::Check;
+use super::check::Check;
 use super::{ModelError, Sourced};
 use crate::device::performance_mode::PerformanceMode;
 use crate::geometry::Geometry;

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::config::{Check, HOUR_NS};
+use super::check::{Check, HOUR_NS};
 use super::{ModelError, Sourced};
 use crate::power;
 

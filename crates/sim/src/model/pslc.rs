@@ -3,7 +3,7 @@
 use base::Ratio;
 use serde::Deserialize;
 
-use super::config::{Check, HOUR_NS};
+use super::check::{Check, HOUR_NS};
 use super::{ModelError, Sourced};
 use crate::device::pslc::{Pslc, WhenFull};
 use crate::geometry::Geometry;

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use super::config::{Check, HOUR_NS};
+use super::check::{Check, HOUR_NS};
 use super::{ModelError, Sourced};
 use crate::device::quiet_gc::{BackgroundGc, IdleGc};
 use crate::geometry::Geometry;
@@ -37,7 +37,7 @@ fn free_target(
     geometry: &Geometry,
 ) -> Result<(), ModelError> {
     let min = u64::from(check.model.gc.free_high.value) + 1;
-    let max = Check::spare_superblocks(geometry);
+    let max = geometry.spare_superblocks();
     if (min..=max).contains(&u64::from(value)) {
         return Ok(());
     }

@@ -3,7 +3,7 @@
 use base::Ratio;
 use serde::Deserialize;
 
-use super::config::{Check, HOUR_NS};
+use super::check::{Check, HOUR_NS};
 use super::{ModelError, Sourced};
 use crate::device::throttle::Throttle;
 use crate::geometry::PAGE_BYTES;

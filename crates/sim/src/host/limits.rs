@@ -1,0 +1,22 @@
+//! The integers of the interface that the simulator runs on.
+
+use super::DeallocateSupport;
+
+/// The interface that the simulator runs on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InterfaceLimits {
+    /// What becomes of deallocate commands.
+    pub deallocate: DeallocateSupport,
+    /// Payload rate of data to the host, bytes per second.
+    pub link_bytes_per_s: u64,
+    /// Payload rate of data to the drive, bytes per second.
+    pub link_write_bytes_per_s: u64,
+    /// Data crosses in both directions at once.
+    pub full_duplex: bool,
+    /// Submission queues.
+    pub queues: u32,
+    /// Commands fetched from a queue in its turn.
+    pub arbitration_burst: u32,
+    /// Smallest unit that the host can address.
+    pub logical_block_bytes: u64,
+}
