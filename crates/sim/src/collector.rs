@@ -7,6 +7,10 @@ use std::collections::VecDeque;
 
 use crate::durability::{Mark, StreamPrograms};
 use crate::ftl::StreamId;
+use crate::geometry::Geometry;
+
+/// Units per die that may be in flight.
+const UNITS_PER_DIE: u32 = 2;
 
 /// One superblock on its way from closed to erased.
 #[derive(Clone, Copy, Debug)]
@@ -42,32 +46,151 @@ struct Erasing {
 }
 
 /// Garbage collection's work in hand.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Collector {
+    superblock_units: u32,
+    /// Most room that relocating a unit may take beyond its own pages.
+    slack_pages: u32,
+    /// Most room that relocating a unit may take.
+    unit_pages_max: u32,
+    /// Most valid pages that may be in flight.
+    in_flight_pages_max: u32,
     /// Oldest first; only the last may still be scanned.
     victims: Vec<Victim>,
     /// All pages of one of them have their new place: asked with every unit, so it is not looked for.
     is_any_placed: bool,
     erasing: VecDeque<Erasing>,
-    /// Valid pages the pacing policy wants moved.
-    pub owed_pages: u64,
+    owed_pages: u64,
     /// A stream whose open unit gets the next pages moved, whatever they are.
     pub top_up: Option<StreamId>,
     /// Valid pages that idle collection or a reorganisation may move now; less than none where a unit held
     /// more than that.
-    pub idle_pages: i64,
-    /// Valid pages read or being read that are not yet placed.
-    pub in_flight_pages: u32,
-    /// Valid pages of the newest victim that was chosen to make room, at that moment.
-    pub victim_valid_pages: u32,
-    /// Pages of victims already looked at, whose room comes back with the erase.
-    pub reclaimed_pages: u64,
+    unasked_pages: i64,
+    in_flight_pages: u32,
+    victim_valid_pages: u32,
+    reclaimed_pages: u64,
+    /// Whether somebody waits for the open units of moved pages.
+    pub are_open_units_awaited: bool,
 }
 
 impl Collector {
+    /// No work yet.
+    #[must_use]
+    pub fn new(geometry: &Geometry) -> Self {
+        let slack_pages = geometry.relocation_slack_pages();
+        let unit_pages_max = geometry.unit_pages + slack_pages;
+        let parallel = UNITS_PER_DIE * geometry.dies * unit_pages_max;
+        Self {
+            superblock_units: geometry.superblock_units,
+            slack_pages,
+            unit_pages_max,
+            in_flight_pages_max: parallel.min(geometry.superblock_data_pages()),
+            victims: Vec::new(),
+            is_any_placed: false,
+            erasing: VecDeque::new(),
+            owed_pages: 0,
+            top_up: None,
+            unasked_pages: 0,
+            in_flight_pages: 0,
+            victim_valid_pages: 0,
+            reclaimed_pages: 0,
+            are_open_units_awaited: false,
+        }
+    }
+
+    /// Valid pages the pacing policy wants moved.
+    #[inline]
+    #[must_use]
+    pub fn owed_pages(&self) -> u64 {
+        self.owed_pages
+    }
+
+    /// Whether more is owed than can be in flight: the host has to wait until it has been caught up with.
+    #[inline]
+    #[must_use]
+    pub fn owes_much(&self) -> bool {
+        self.owed_pages > u64::from(self.in_flight_pages_max)
+    }
+
+    /// The pacing policy wants more pages moved.
+    #[inline]
+    pub fn owe(&mut self, pages: u64) {
+        self.owed_pages += pages;
+    }
+
+    /// No victim would give room, so that nothing is owed.
+    pub fn forgive(&mut self) {
+        self.owed_pages = 0;
+    }
+
+    /// Valid pages read or being read that are not yet placed.
+    #[inline]
+    #[must_use]
+    pub fn in_flight_pages(&self) -> u32 {
+        self.in_flight_pages
+    }
+
+    /// Pages in flight if one more unit is read, or `None` if those were too many.
+    #[inline]
+    #[must_use]
+    pub fn in_flight_with_unit(&self) -> Option<u32> {
+        let pages = self.in_flight_pages + self.unit_pages_max;
+        (pages <= self.in_flight_pages_max).then_some(pages)
+    }
+
+    /// Valid pages of the newest victim that was chosen to make room, at that moment.
+    #[inline]
+    #[must_use]
+    pub fn victim_valid_pages(&self) -> u32 {
+        self.victim_valid_pages
+    }
+
+    /// A victim was chosen to make room.
+    pub fn note_victim(&mut self, valid_pages: u32) {
+        self.victim_valid_pages = valid_pages;
+    }
+
+    /// Pages of victims already looked at, whose room comes back with the erase.
+    #[inline]
+    #[must_use]
+    pub fn reclaimed_pages(&self) -> u64 {
+        self.reclaimed_pages
+    }
+
+    /// Pages of a victim were looked at, and their room will come back.
+    #[inline]
+    pub fn reclaim(&mut self, pages: u64) {
+        self.reclaimed_pages += pages;
+    }
+
+    /// The room of pages has come back with their erase.
+    pub fn give_back(&mut self, pages: u64) {
+        debug_assert!(pages <= self.reclaimed_pages, "more room comes back than was reclaimed");
+        self.reclaimed_pages -= pages;
+    }
+
+    /// Whether pages may move that nobody waits for.
+    #[inline]
+    #[must_use]
+    pub fn may_move_unasked(&self) -> bool {
+        self.unasked_pages > 0
+    }
+
+    /// Lets a unit's worth of pages move that nobody waits for; what was not used does not add up.
+    pub fn allow_unit(&mut self, unit_pages: u32) {
+        let unit_pages = i64::from(unit_pages);
+        self.unasked_pages = (self.unasked_pages + unit_pages).min(unit_pages);
+    }
+
+    /// Lets no more pages move that nobody waits for.
+    pub fn allow_none(&mut self) {
+        self.unasked_pages = 0;
+    }
+
     /// The next unit to look at, as (superblock, unit within it); `None` where a new victim is needed.
     #[inline]
-    pub fn next_unit(&mut self, superblock_units: u32) -> Option<(u32, u32)> {
+    pub fn next_unit(&mut self) -> Option<(u32, u32)> {
+        let superblock_units = self.superblock_units;
         let victim = self.victims.last_mut()?;
         if victim.next_unit == superblock_units {
             return None;
@@ -78,21 +201,15 @@ impl Collector {
 
     /// True where the newest victim has units left to look at.
     #[must_use]
-    pub fn has_unit(&self, superblock_units: u32) -> bool {
-        self.victims.last().is_some_and(|victim| victim.next_unit < superblock_units)
+    pub fn has_unit(&self) -> bool {
+        self.victim_in_hand().is_some()
     }
 
     /// The newest victim, where it has units left to look at.
     #[must_use]
-    pub fn victim_in_hand(&self, superblock_units: u32) -> Option<u32> {
-        let victim = self.victims.last().filter(|victim| victim.next_unit < superblock_units);
+    pub fn victim_in_hand(&self) -> Option<u32> {
+        let victim = self.victims.last().filter(|victim| victim.next_unit < self.superblock_units);
         victim.map(|victim| victim.superblock)
-    }
-
-    /// Lets a unit's worth of pages move that nobody waits for; what was not used does not add up.
-    pub fn allow_unit(&mut self, unit_pages: u32) {
-        let unit_pages = i64::from(unit_pages);
-        self.idle_pages = (self.idle_pages + unit_pages).min(unit_pages);
     }
 
     /// Begins with a superblock.
@@ -107,14 +224,17 @@ impl Collector {
         });
     }
 
-    /// A unit of the newest victim is being read; `slack_pages` more than its own may be needed to place it.
+    /// So many valid pages of a unit of the newest victim are being read; they pay off what is owed where they
+    /// give room for it (`pays`).
     #[inline]
-    pub fn unit_issued(&mut self, pages: u32, slack_pages: u32) {
-        self.in_flight_pages += pages + slack_pages;
-        if self.idle_pages > 0 {
-            self.idle_pages -= i64::from(pages);
+    pub fn unit_issued(&mut self, pages: u32, pays: bool) {
+        self.in_flight_pages += pages + self.slack_pages;
+        if self.unasked_pages > 0 {
+            self.unasked_pages -= i64::from(pages);
         }
-        self.owed_pages = self.owed_pages.saturating_sub(u64::from(pages));
+        if pays {
+            self.owed_pages = self.owed_pages.saturating_sub(u64::from(pages));
+        }
         if let Some(victim) = self.victims.last_mut() {
             victim.units_in_flight += 1;
         }
@@ -136,19 +256,21 @@ impl Collector {
         }
     }
 
-    /// The pages of a unit of a victim have been placed.
+    /// The pages of a unit of a victim have been placed, as many as were read.
     #[inline]
-    pub fn unit_placed(&mut self, place: usize, pages: u32, superblock_units: u32) {
+    pub fn unit_placed(&mut self, place: usize, pages: u32) {
+        let pages = pages + self.slack_pages;
+        debug_assert!(pages <= self.in_flight_pages, "more pages are placed than were read");
         self.in_flight_pages -= pages;
         if let Some(victim) = self.victims.get_mut(place) {
             victim.units_in_flight -= 1;
-            self.is_any_placed |= victim.is_placed(superblock_units);
+            self.is_any_placed |= victim.is_placed(self.superblock_units);
         }
     }
 
     /// The unit of the newest victim that was looked at holds nothing that has to be placed.
-    pub fn unit_is_empty(&mut self, superblock_units: u32) {
-        let is_placed = |victim: &Victim| victim.is_placed(superblock_units);
+    pub fn unit_is_empty(&mut self) {
+        let is_placed = |victim: &Victim| victim.is_placed(self.superblock_units);
         self.is_any_placed |= self.victims.last().is_some_and(is_placed);
     }
 
@@ -161,14 +283,15 @@ impl Collector {
 
     /// True where a fully placed victim has not been told what else it must wait for.
     #[must_use]
-    pub fn is_any_unsettled(&self, superblock_units: u32) -> bool {
-        self.victims.iter().any(|victim| !victim.is_settled && victim.is_placed(superblock_units))
+    pub fn is_any_unsettled(&self) -> bool {
+        let units = self.superblock_units;
+        self.victims.iter().any(|victim| !victim.is_settled && victim.is_placed(units))
     }
 
     /// Tells the fully placed victims what they must wait for beside the pages moved.
-    pub fn settle(&mut self, superblock_units: u32, overwritten_at: Mark) {
-        let is_new =
-            |victim: &&mut Victim| !victim.is_settled && victim.is_placed(superblock_units);
+    pub fn settle(&mut self, overwritten_at: Mark) {
+        let units = self.superblock_units;
+        let is_new = |victim: &&mut Victim| !victim.is_settled && victim.is_placed(units);
         for victim in self.victims.iter_mut().filter(is_new) {
             victim.is_settled = true;
             victim.durable_at.extend(overwritten_at);
@@ -189,10 +312,10 @@ impl Collector {
     }
 
     /// Takes a superblock that holds nothing, to be erased once the journal holds these entries.
-    pub fn adopt_empty(&mut self, superblock: u32, superblock_units: u32, journal_at: u64) {
+    pub fn adopt_empty(&mut self, superblock: u32, journal_at: u64) {
         let victim = Victim {
             superblock,
-            next_unit: superblock_units,
+            next_unit: self.superblock_units,
             units_in_flight: 0,
             durable_at: Mark::default(),
             is_settled: true,
@@ -206,11 +329,11 @@ impl Collector {
     /// in the entries before `journal`; it is counted as being erased on `dies`.
     pub fn take_erasable(
         &mut self,
-        superblock_units: u32,
         programs: &StreamPrograms,
         journal: Option<u64>,
         dies: u32,
     ) -> Option<u32> {
+        let superblock_units = self.superblock_units;
         let ready = |victim: &Victim| {
             victim.is_placed(superblock_units)
                 && programs.reached(victim.durable_at)
@@ -226,24 +349,20 @@ impl Collector {
     /// The stream that a fully placed victim waits for, because its last pages stand in a unit that is
     /// not full.
     #[must_use]
-    pub fn stuck_stream(
-        &self,
-        superblock_units: u32,
-        programs: &StreamPrograms,
-    ) -> Option<StreamId> {
-        self.stuck_stream_of(superblock_units, programs, |_| true)
+    pub fn stuck_stream(&self, programs: &StreamPrograms) -> Option<StreamId> {
+        self.stuck_stream_of(programs, |_| true)
     }
 
     /// The same for some victims only.
     #[must_use]
     pub fn stuck_stream_of(
         &self,
-        superblock_units: u32,
         programs: &StreamPrograms,
         is_wanted: impl Fn(u32) -> bool,
     ) -> Option<StreamId> {
-        let is_placed =
-            |victim: &&Victim| victim.is_placed(superblock_units) && is_wanted(victim.superblock);
+        let is_placed = |victim: &&Victim| {
+            victim.is_placed(self.superblock_units) && is_wanted(victim.superblock)
+        };
         let mut placed = self.victims.iter().filter(is_placed);
         placed.find_map(|victim| programs.not_issued(victim.durable_at))
     }

@@ -12,20 +12,17 @@
 //! and of the commands with their times: no clock, no threads.
 
 mod admission;
+mod by_the_clock;
 mod compression;
 mod deallocation;
-mod flush;
+mod folding;
 mod gc;
 mod mapping;
-pub mod performance_mode;
 mod power_loss;
 mod program;
-pub mod pslc;
-pub mod quiet_gc;
 mod read;
 mod readings;
-pub mod throttle;
-pub mod timers;
+mod timers;
 
 use std::collections::VecDeque;
 use std::hint::cold_path;
@@ -34,13 +31,19 @@ use base::{Completion, Nanos, Op, OpKind, Status, TelemetryRow};
 
 use crate::collector::Collector;
 use crate::compression::Compressor;
-use crate::durability::{Mark, StreamPrograms};
+use crate::durability::StreamPrograms;
 use crate::events::NEVER;
+use crate::firmware::flush::Flushes;
+use crate::firmware::performance_mode::FastWrites;
+use crate::firmware::pslc::PslcCache;
+use crate::firmware::throttle::Bucket;
+use crate::firmware::write_buffer::WriteBuffer;
 use crate::ftl::gc::VictimSelector;
 use crate::ftl::pacing::Pacing;
 use crate::ftl::wear::WearLeveling;
 use crate::ftl::{Ftl, StreamId};
 use crate::geometry::{Divisor, Geometry, PAGE_BYTES};
+use crate::host::activity::HostActivity;
 use crate::host::link::Link;
 use crate::host::queues::SubmissionQueues;
 use crate::host::{Command, ControllerJob, Server};
@@ -50,13 +53,10 @@ use crate::nand::fast::FastSuperblocks;
 use crate::nand::{DieOp, Nand};
 use crate::power::Power;
 use crate::probe::{Probe, Silent};
+use crate::programmed::ProgrammedUnits;
 use crate::read_cache::ReadCache;
-use crate::ring::Ring;
 use crate::telemetry::Recorder;
-use performance_mode::Mode;
-use quiet_gc::HostActivity;
-use throttle::Bucket;
-use timers::{Timer, Timers};
+use timers::Timers;
 
 /// The errno of a command outside the drive or not aligned to its logical blocks (EINVAL).
 const ERRNO_INVALID: i32 = 22;
@@ -72,26 +72,17 @@ pub struct Device<P: Probe = Silent, const OPTIONS: bool = true> {
     commands: Vec<Command>,
     host: HostActivity,
     timers: Timers,
-    bucket: Bucket,
-    mode: Mode,
+    bucket: Option<Bucket>,
+    fast_writes: Option<FastWrites>,
+    cache: Option<PslcCache>,
     controller: Server<ControllerJob>,
     queues: Option<SubmissionQueues>,
     link: Link,
     read_cache: Option<ReadCache>,
     power: Option<Power>,
-    /// Tags of writes whose data has arrived and waits for room in the buffer.
-    admission: Ring<u32>,
-    /// Tags of flushes and forced writes, each with the programs that must have ended and the entries that
-    /// must be in the journal.
-    flushes: VecDeque<(u32, Mark, u64)>,
-    buffer_pages: u32,
-    /// The host has been away for long enough to fold the cache.
-    is_folding: bool,
+    buffer: WriteBuffer,
+    flushes: Flushes,
     compressor: Compressor,
-    /// Most valid pages garbage collection may have in flight.
-    gc_pages_max: u32,
-    /// Most room that relocating a unit may take.
-    gc_unit_pages: u32,
     pub(crate) nand: Nand<OPTIONS>,
     pub(crate) ftl: Ftl,
     pacing: Pacing,
@@ -100,13 +91,10 @@ pub struct Device<P: Probe = Silent, const OPTIONS: bool = true> {
     collector: Collector,
     programs: StreamPrograms,
     map_log: Option<MapLog>,
-    /// Somebody waits for the open units of moved pages.
-    are_moved_units_awaited: bool,
     /// Tags of deallocations that wait for the journal.
     deallocations: VecDeque<u32>,
     by_dies: Divisor,
-    /// One bit a unit: it has been programmed since its last erase.
-    programmed: Vec<u64>,
+    programmed: ProgrammedUnits,
     /// Running totals; levels are filled in when a row is taken. All but the host's pages are physical
     /// ones, which are smaller on a drive that compresses.
     totals: TelemetryRow,
@@ -157,13 +145,15 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         debug_assert!(OPTIONS || !config.has_options(), "options of this drive would be ignored");
         let queue_depth = config.queue_depth as usize;
         let units = config.geometry.superblocks * config.geometry.superblock_units;
+        let open_pages = ftl.stream(StreamId::Host).next_page % config.geometry.unit_pages;
         let mut device = Self {
             now_ns: 0,
             commands: vec![Command::NONE; queue_depth],
             host: HostActivity::default(),
             timers: Timers::default(),
-            bucket: Bucket::default(),
-            mode: Mode::default(),
+            bucket: config.options.throttle.map(Bucket::new),
+            fast_writes: config.options.performance_mode.map(FastWrites::new),
+            cache: config.options.pslc.map(PslcCache::new),
             controller: Server::default(),
             queues: SubmissionQueues::new(
                 config.interface.queues,
@@ -173,25 +163,20 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             link: Link::new(&config.interface),
             read_cache: ReadCache::new(config.options.read_cache_pages),
             power: config.power.map(|model| Power::new(model, 0)),
-            admission: Ring::with_capacity(queue_depth),
-            flushes: VecDeque::with_capacity(queue_depth),
-            buffer_pages: 0,
-            is_folding: false,
+            buffer: WriteBuffer::new(config.buffer_pages, open_pages, queue_depth),
+            flushes: Flushes::new(queue_depth),
             compressor: Compressor::new(config.geometry.page_granules),
-            gc_pages_max: gc::gc_pages_max(&config.geometry),
-            gc_unit_pages: gc::gc_unit_pages(&config.geometry),
             nand: Nand::new(&config.geometry, config.nand, &config.options.nand_features),
             ftl,
             pacing: Pacing::new(config.pacing, config.free_low, config.free_high),
             wear_leveling: WearLeveling::new(config.options.spread_max),
             victims: VictimSelector::new(config.gc_policy, config.gc_candidates, config.seed),
-            collector: Collector::default(),
+            collector: Collector::new(&config.geometry),
             programs: StreamPrograms::default(),
             map_log: config.options.mapping.map(|shape| MapLog::new(&config.geometry, shape)),
-            are_moved_units_awaited: false,
             deallocations: VecDeque::new(),
             by_dies: Divisor::new(config.geometry.dies),
-            programmed: vec![0; (units as usize).div_ceil(64)],
+            programmed: ProgrammedUnits::new(units),
             totals: TelemetryRow::default(),
             recorder: Recorder::default(),
             completions: Vec::with_capacity(queue_depth),
@@ -204,8 +189,6 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             device.nand.set_fast(FastSuperblocks::new(mode.program_ns, superblocks));
         }
         device.mark_written_units();
-        let open_pages = device.ftl.stream(StreamId::Host).next_page;
-        device.buffer_pages = open_pages % device.geometry().unit_pages;
         device.wait_for_idle();
         device
     }
@@ -217,7 +200,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             let pages = self.ftl.written_pages(superblock);
             let first = superblock * superblock_units;
             for unit in first..first + pages / unit_pages {
-                self.programmed[unit as usize / 64] |= 1 << (unit % 64);
+                self.programmed.insert(unit);
             }
         }
     }
@@ -274,8 +257,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             command.data = op.data;
         }
         self.commands[op.tag as usize] = command;
-        self.host.outstanding += 1;
-        if self.host.outstanding == 1 {
+        if self.host.sent() {
             self.host_is_back();
         }
         match self.queues() {
@@ -298,7 +280,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// The only command outstanding has just come: it ends the rest of a drive with power states.
     #[inline(never)]
     fn host_is_back(&mut self) {
-        if self.host.is_missed {
+        if self.host.is_missed() {
             self.wait_for_idle();
         }
         if let Some(power) = &mut self.power {
@@ -349,7 +331,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     #[inline]
     pub fn reap(&mut self, min: usize, out: &mut Vec<Completion>) {
         // What is outstanding only ever becomes a completion here.
-        let wanted = min.min(self.completions.len() + self.host.outstanding as usize);
+        let wanted = min.min(self.completions.len() + self.host.outstanding() as usize);
         self.advance(wanted, NEVER - 1);
         if out.is_empty() {
             std::mem::swap(out, &mut self.completions);
@@ -362,7 +344,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     pub fn run_until(&mut self, until: Nanos) {
         // Two stretches: as long as commands are outstanding, and the rest, in which the drive may come to rest.
         loop {
-            let outstanding = self.host.outstanding as usize;
+            let outstanding = self.host.outstanding() as usize;
             let wanted =
                 if outstanding > 0 { self.completions.len() + outstanding } else { usize::MAX };
             if !self.advance(wanted, until.0) {
@@ -390,7 +372,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             if next_ns >= quiet_end_ns {
                 cold_path();
                 // While commands are outstanding the drive has work: noted when the first of them came.
-                if self.host.outstanding == 0 {
+                if self.host.outstanding() == 0 {
                     self.note_rest(self.next_work_ns() == NEVER);
                 }
                 if next_ns > limit_ns {
@@ -399,6 +381,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
                 self.record_until(next_ns);
                 quiet_end_ns = self.quiet_end_ns(limit_ns);
             }
+            debug_assert!(next_ns >= self.now_ns, "time goes backwards");
             self.now_ns = next_ns;
             if link_ns == next_ns {
                 self.on_link();
@@ -416,7 +399,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Before this moment no row ends, nothing is after the limit, and the host waits.
     #[inline]
     fn quiet_end_ns(&self, limit_ns: u64) -> u64 {
-        if self.host.outstanding == 0 {
+        if self.host.outstanding() == 0 {
             return 0;
         }
         limit_ns.saturating_add(1).min(self.recorder.mark_ns())
@@ -449,18 +432,6 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     fn note_rest(&mut self, is_at_rest: bool) {
         if let Some(power) = &mut self.power {
             power.note(!is_at_rest, self.now_ns);
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn on_timer(&mut self) {
-        match self.timers.take() {
-            Some(Timer::IdleGc) => self.on_idle_timer(),
-            Some(Timer::Fold) => self.on_fold_timer(),
-            Some(Timer::Throttle) => self.pump(),
-            Some(Timer::Reorganise) => self.on_reorganise_timer(),
-            None => {}
         }
     }
 
@@ -548,8 +519,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     fn complete(&mut self, tag: u32) {
         let submitted = Nanos(self.commands[tag as usize].submitted_ns);
         let done = Nanos(self.now_ns);
-        self.host.outstanding -= 1;
-        self.host.last_end_ns = self.now_ns;
+        self.host.ended(self.now_ns);
         self.completions.push(Completion { tag, status: Status::Ok, submitted, done });
     }
 

@@ -69,7 +69,7 @@ pub struct Geometry {
     /// Physical pages that a logical page of incompressible data takes: 1, more on a drive that
     /// compresses.
     pub page_granules: u32,
-    /// Superblocks, the last ones, that only ever serve as pSLC cache; see [`crate::device::pslc`].
+    /// Superblocks, the last ones, that only ever serve as pSLC cache; see [`crate::firmware::pslc`].
     pub cache_superblocks: u32,
     /// Units of a superblock that are written while it serves as cache; 0: the drive has none.
     pub cache_units: u32,

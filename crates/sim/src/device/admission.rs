@@ -6,6 +6,7 @@ use std::ops::Range;
 use base::Data;
 
 use super::Device;
+use super::timers::Timer;
 use crate::ftl::StreamId;
 use crate::probe::Probe;
 
@@ -13,14 +14,14 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// The data of a write is there.
     #[inline(always)]
     pub(super) fn arrive(&mut self, tag: u32) {
-        if !self.admission.is_empty() {
+        if self.buffer.is_awaited() {
             // Others wait already, and for something else than this.
-            return self.admission.push_back(tag);
+            return self.buffer.wait(tag);
         }
         if self.admit(tag) {
             self.collect();
         } else {
-            self.admission.push_back(tag);
+            self.buffer.wait(tag);
             self.pump();
         }
     }
@@ -28,24 +29,24 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Lets waiting writes in and garbage collection work, as far as both can go now.
     #[inline]
     pub(super) fn pump(&mut self) {
-        if self.admission.is_empty() {
-            self.collect();
-        } else {
+        if self.buffer.is_awaited() {
             self.pump_waiting();
+        } else {
+            self.collect();
         }
     }
 
     #[inline(never)]
     fn pump_waiting(&mut self) {
         loop {
-            while let Some(tag) = self.admission.front() {
+            while let Some(tag) = self.buffer.next() {
                 if !self.admit_waiting(tag) {
                     break;
                 }
-                self.admission.pop_front();
+                self.buffer.admitted();
             }
             // What the host owed may have been all that it waited for.
-            if !self.collect() || self.admission.is_empty() {
+            if !self.collect() || !self.buffer.is_awaited() {
                 return;
             }
         }
@@ -68,8 +69,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
                 return false;
             };
             let pages = self.take_pages(&mut left, room_pages);
-            if OPTIONS {
-                self.take_from_bucket();
+            if OPTIONS && let Some(bucket) = &mut self.bucket {
+                bucket.take(self.now_ns);
             }
             if OPTIONS && self.geometry().page_granules > 1 {
                 self.place_compressed(stream, pages.start, self.commands[tag as usize].data);
@@ -89,27 +90,16 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         if OPTIONS {
             return self.chosen_room(tag);
         }
-        let room_pages = if self.owes_much() { 0 } else { self.room_pages(StreamId::Host) };
+        let room_pages =
+            if self.collector.owes_much() { 0 } else { self.room_pages(StreamId::Host) };
         (room_pages > 0).then_some((StreamId::Host, room_pages))
-    }
-
-    /// The host has to wait until garbage collection has caught up.
-    #[inline]
-    fn owes_much(&self) -> bool {
-        self.collector.owed_pages > u64::from(self.gc_pages_max)
-    }
-
-    /// Physical pages that have room in the buffer.
-    #[inline]
-    fn buffer_room_pages(&self) -> u32 {
-        self.config.buffer_pages.saturating_sub(self.buffer_pages)
     }
 
     /// How many pages of a command have room in the buffer and a place in a stream, as far as the end of its
     /// unit, where there is more to decide; none where the host has to wait.
     #[inline]
     fn room_pages(&mut self, stream: StreamId) -> u32 {
-        let buffer_room_pages = self.buffer_room_pages();
+        let buffer_room_pages = self.buffer.room_pages();
         let has_stream = buffer_room_pages > 0
             && (self.ftl.stream_has_room(stream) || self.open_for_host(stream));
         if !has_stream {
@@ -122,18 +112,35 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     #[inline(never)]
     fn chosen_room(&mut self, tag: u32) -> Option<(StreamId, u32)> {
         let page_granules = self.geometry().page_granules;
-        let buffer_room_pages = self.buffer_room_pages();
-        if buffer_room_pages < page_granules || self.owes_much() || !self.bucket_has_page() {
+        let buffer_room_pages = self.buffer.room_pages();
+        if buffer_room_pages < page_granules
+            || self.collector.owes_much()
+            || !self.bucket_has_page()
+        {
             return None;
         }
         if page_granules > 1 {
             StreamId::BUFFERED.into_iter().for_each(|stream| self.close_short_run(stream));
         }
-        let stream = self.admission_stream(self.commands[tag as usize].bytes)?;
+        let bytes = self.commands[tag as usize].bytes;
+        let stream = match &self.cache {
+            Some(cache) => cache.stream_for(bytes, &self.ftl)?,
+            None => StreamId::Host,
+        };
         let room_pages = self.room_pages(stream);
-        let one_by_one = page_granules > 1 || self.config.options.throttle.is_some();
+        let one_by_one = page_granules > 1 || self.bucket.is_some();
         let room_pages = if one_by_one { room_pages.min(1) } else { room_pages };
         (room_pages > 0).then_some((stream, room_pages))
+    }
+
+    /// True where the cap lets one more host page in; else the clock will say when.
+    fn bucket_has_page(&mut self) -> bool {
+        let Some(bucket) = &self.bucket else { return true };
+        let opens_ns = bucket.opens_ns(self.now_ns);
+        if opens_ns > self.now_ns {
+            self.timers.set(Timer::Throttle, opens_ns);
+        }
+        opens_ns <= self.now_ns
     }
 
     #[cold]
@@ -145,7 +152,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         let free_superblocks = self.free_superblocks();
         let is_open =
             self.pacing.host_may_open(free_superblocks) && self.ftl.open_superblock(stream);
-        if is_open && self.config.options.performance_mode.is_some() {
+        if is_open && self.fast_writes.is_some() {
             self.host_opened();
         }
         is_open
@@ -197,7 +204,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Pages up to this one are in the buffer; programs their unit when it is full.
     #[inline]
     pub(super) fn buffered(&mut self, stream: StreamId, physical: u32, pages: u32) {
-        self.buffer_pages += pages;
+        self.buffer.add(pages);
         if self.ftl.is_unit_complete(stream) {
             self.program_buffered(stream, self.ftl.unit_of(physical));
         }
@@ -212,6 +219,6 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
         let level = self.level();
         let unit_pages = self.geometry().unit_pages;
-        self.collector.owed_pages += self.pacing.owed_pages(level, unit_pages);
+        self.collector.owe(self.pacing.owed_pages(level, unit_pages));
     }
 }

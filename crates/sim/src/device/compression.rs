@@ -64,8 +64,9 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         let size = self.ftl.size(logical);
         let unit = self.ftl.unit_of(first);
         let here = size.min((unit + 1) * self.geometry().unit_pages - first);
-        let runs = [(unit, here), (unit + 1, size - here)]
-            .map(|run| Some(run).filter(|&(unit, pages)| pages > 0 && self.is_programmed(unit)));
+        let runs = [(unit, here), (unit + 1, size - here)].map(|run| {
+            Some(run).filter(|&(unit, pages)| pages > 0 && self.programmed.contains(unit))
+        });
         let is_cached = |cache: &mut ReadCache| runs != [None; 2] && cache.hit(logical);
         if self.read_cache.as_mut().is_some_and(is_cached) { [None; 2] } else { runs }
     }

@@ -1,9 +1,9 @@
 //! The drive at work on its garbage: when it may collect, what it reads, where pages go, what is erased.
 
 use super::Device;
+use crate::firmware::performance_mode::oldest_fast;
 use crate::ftl::pacing::Level;
 use crate::ftl::{STREAMS, StreamId};
-use crate::geometry::Geometry;
 use crate::nand::DieOp;
 use crate::probe::Probe;
 
@@ -11,19 +11,6 @@ use crate::probe::Probe;
 const OWNED_AHEAD_UNITS: u32 = 12;
 /// How many units ahead of it the owners of the pages are asked for, which tell those lines.
 const OWNERS_AHEAD_UNITS: u32 = 24;
-/// Units per die that garbage collection may have in flight.
-const GC_UNITS_PER_DIE: u32 = 2;
-
-/// Most room that relocating a unit may take.
-pub(super) fn gc_unit_pages(geometry: &Geometry) -> u32 {
-    geometry.unit_pages + geometry.relocation_slack_pages()
-}
-
-/// Most valid pages garbage collection may have in flight.
-pub(super) fn gc_pages_max(geometry: &Geometry) -> u32 {
-    let parallel = GC_UNITS_PER_DIE * geometry.dies * gc_unit_pages(geometry);
-    parallel.min(geometry.superblock_data_pages())
-}
 
 impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// How full the drive is, for the pacing policy.
@@ -33,9 +20,9 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         let room = u64::from(self.ftl.stream_room_pages(StreamId::Host))
             + self.moved_room_pages()
             + u64::from(self.free_superblocks()) * u64::from(superblock_pages)
-            + self.collector.reclaimed_pages;
-        let writable_pages = room.saturating_sub(u64::from(self.collector.in_flight_pages));
-        let victim_valid_pages = self.collector.victim_valid_pages;
+            + self.collector.reclaimed_pages();
+        let writable_pages = room.saturating_sub(u64::from(self.collector.in_flight_pages()));
+        let victim_valid_pages = self.collector.victim_valid_pages();
         Level { writable_pages, superblock_pages, victim_valid_pages }
     }
 
@@ -56,10 +43,9 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// True where garbage collection has something to do and may do it now.
     #[inline(always)]
     pub(super) fn may_collect(&mut self) -> bool {
-        let in_flight = self.collector.in_flight_pages + self.gc_unit_pages;
-        in_flight <= self.gc_pages_max
-            && (self.collector.owed_pages > 0 || self.must_collect())
-            && self.has_room_for(in_flight)
+        let Some(in_flight_pages) = self.collector.in_flight_with_unit() else { return false };
+        (self.collector.owed_pages() > 0 || self.must_collect())
+            && self.has_room_for(in_flight_pages)
     }
 
     /// True where pacing or somebody else asks for collection although nothing is owed.
@@ -73,6 +59,26 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.pacing.must_collect(free_superblocks) || OPTIONS && self.may_collect_quietly()
     }
 
+    /// True where collection may use this moment although nobody asks for it.
+    #[inline]
+    fn may_collect_quietly(&self) -> bool {
+        let is_gap = || self.host.outstanding() == 0;
+        self.collector.may_move_unasked()
+            || self
+                .config
+                .options
+                .background_gc
+                .is_some_and(|gc| is_gap() && gc.wants(self.level()))
+    }
+
+    /// A command has ended that lets nothing else in: it may have been the last one for now.
+    #[inline]
+    pub(super) fn use_gap(&mut self) {
+        if self.config.options.background_gc.is_some() {
+            self.pump();
+        }
+    }
+
     /// True where pages in flight will find a place. They are never more than a superblock takes.
     #[inline]
     fn has_room_for(&self, in_flight_pages: u32) -> bool {
@@ -83,12 +89,12 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// let off what it owes because there is none.
     #[inline(always)]
     pub(super) fn collect(&mut self) -> bool {
-        let owed_pages = self.collector.owed_pages;
+        let owed_pages = self.collector.owed_pages();
         let any = self.may_collect() && self.collect_units();
-        if OPTIONS && self.config.options.pslc.is_some() {
+        if OPTIONS && self.cache.is_some() {
             self.end_fold();
         }
-        any || self.collector.owed_pages < owed_pages
+        any || self.collector.owed_pages() < owed_pages
     }
 
     /// Reads at least one unit, where there is a victim for it.
@@ -96,14 +102,13 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     fn collect_units(&mut self) -> bool {
         let mut any = false;
         loop {
-            let superblock_units = self.geometry().superblock_units;
-            let Some((superblock, unit)) = self.collector.next_unit(superblock_units) else {
+            let Some((superblock, unit)) = self.collector.next_unit() else {
                 if self.begin_victim() && self.may_collect() {
                     continue;
                 }
                 break;
             };
-            let unit = superblock * superblock_units + unit;
+            let unit = superblock * self.geometry().superblock_units + unit;
             self.ftl.prefetch_owners(unit + OWNERS_AHEAD_UNITS);
             self.ftl.prefetch_owned(unit + OWNED_AHEAD_UNITS);
             self.collect_unit(superblock, unit);
@@ -120,22 +125,17 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         let place = unit - superblock * self.geometry().superblock_units;
         let is_parity = OPTIONS && self.geometry().is_parity(place);
         if !is_parity && !is_cache_only {
-            self.collector.reclaimed_pages += u64::from(self.geometry().unit_pages);
+            self.collector.reclaim(self.geometry().unit_pages.into());
         }
         let any_valid = self.ftl.valid_pages[superblock as usize] > 0;
         let valid = if any_valid { self.ftl.valid_mask(unit) } else { 0 };
         if valid == 0 {
-            self.collector.unit_is_empty(self.geometry().superblock_units);
+            self.collector.unit_is_empty();
             return self.erase_durable_victims();
         }
         let pages = valid.count_ones();
-        let owed_pages = self.collector.owed_pages;
-        let slack_pages = self.gc_unit_pages - self.geometry().unit_pages;
-        self.collector.unit_issued(pages, slack_pages);
-        if is_cache_only {
-            // Folding gives no room in the native cells, so it pays for none.
-            self.collector.owed_pages = owed_pages;
-        }
+        // Folding gives no room in the native cells, so it pays for none.
+        self.collector.unit_issued(pages, !is_cache_only);
         let die = self.die_of_unit(unit);
         self.nand.enqueue(die, DieOp::GcRead { unit, pages, valid }, self.now_ns);
     }
@@ -154,18 +154,30 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.victims.select(&self.ftl)
     }
 
+    /// The superblock to reorganise next, unless room is what the drive needs first.
+    fn victim_to_reorganise(&mut self) -> Option<u32> {
+        let is_reorganising = self.fast_writes.is_some_and(|mode| mode.is_reorganising());
+        if !is_reorganising || self.ftl.free.len() < 2 {
+            return None;
+        }
+        let free_superblocks = self.free_superblocks();
+        if self.pacing.must_collect(free_superblocks) {
+            return None;
+        }
+        oldest_fast(&self.ftl, self.nand.fast()?)
+    }
+
     /// Chooses the next victim; false where none would give room.
     fn begin_victim(&mut self) -> bool {
         let worn = self.wear_leveling.victim(&self.ftl);
         let other = worn.or_else(|| self.victim_to_reorganise());
         let Some(victim) = other.or_else(|| self.fold_victim()).or_else(|| self.victim_for_room())
         else {
-            self.collector.owed_pages = 0;
+            self.collector.forgive();
             return false;
         };
         if self.config.has_cold_stream() {
-            self.collector.top_up =
-                self.collector.stuck_stream(self.geometry().superblock_units, &self.programs);
+            self.collector.top_up = self.collector.stuck_stream(&self.programs);
         }
         self.probe.victim(victim);
         self.ftl.become_victim(victim);
@@ -175,7 +187,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             self.ftl.written_by[victim as usize] = StreamId::Cold;
         }
         if other.is_none() {
-            self.collector.victim_valid_pages = self.ftl.valid_pages[victim as usize];
+            self.collector.note_victim(self.ftl.valid_pages[victim as usize]);
         }
         true
     }
@@ -196,13 +208,11 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         } else {
             self.move_granules(unit, valid, stream, victim);
         }
-        if OPTIONS && self.config.options.pslc.is_some() && self.ftl.is_cache(superblock) {
+        if OPTIONS && self.cache.is_some() && self.ftl.is_cache(superblock) {
             self.folded(self.totals.gc_moved_pages - moved_before);
         }
-        let slack_pages = self.gc_unit_pages - self.geometry().unit_pages;
-        let superblock_units = self.geometry().superblock_units;
-        self.collector.unit_placed(victim, pages + slack_pages, superblock_units);
-        if OPTIONS && self.are_moved_units_awaited {
+        self.collector.unit_placed(victim, pages);
+        if OPTIONS && self.collector.are_open_units_awaited {
             self.complete_awaited_units();
         }
         self.erase_durable_victims();
@@ -284,11 +294,10 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     fn erase_placed_victims(&mut self) {
         let (units, dies) = (self.geometry().superblock_units, self.geometry().dies);
         let journal = self.journal_of_victims();
-        let take = |device: &mut Self| {
-            device.collector.take_erasable(units, &device.programs, journal, dies)
-        };
+        let take =
+            |device: &mut Self| device.collector.take_erasable(&device.programs, journal, dies);
         while let Some(superblock) = take(self) {
-            self.clear_programmed(superblock);
+            self.programmed.remove(superblock * units..(superblock + 1) * units);
             self.erase_on_all_dies(superblock);
         }
     }
@@ -308,16 +317,9 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             self.nand.set_slc(superblock, false);
             if !self.geometry().is_cache_only(superblock) {
                 let pages = u64::from(self.geometry().superblock_data_pages());
-                self.collector.reclaimed_pages -= pages;
+                self.collector.give_back(pages);
             }
             self.pump();
-        }
-    }
-
-    fn clear_programmed(&mut self, superblock: u32) {
-        let units = self.geometry().superblock_units;
-        for unit in superblock * units..(superblock + 1) * units {
-            self.programmed[unit as usize / 64] &= !(1 << (unit % 64));
         }
     }
 }

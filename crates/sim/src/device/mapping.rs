@@ -125,7 +125,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Sees to it that all pages placed so far will be in NAND, and returns when they are.
     fn settle(&mut self) -> Mark {
         let mut mark = self.settle_host();
-        self.are_moved_units_awaited = true;
+        self.collector.are_open_units_awaited = true;
         self.complete_awaited_units();
         for stream in StreamId::MOVED {
             let is_open = !self.ftl.is_unit_complete(stream);
@@ -142,10 +142,10 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Completes the open units of moved pages that somebody waits for. Pages on their way there count on
     /// the room, so it is given up only when there are none.
     pub(super) fn complete_awaited_units(&mut self) {
-        if self.collector.in_flight_pages == 0 {
+        if self.collector.in_flight_pages() == 0 {
             self.complete_open_units(&StreamId::MOVED);
             self.collector.top_up = None;
-            self.are_moved_units_awaited = false;
+            self.collector.are_open_units_awaited = false;
         }
     }
 
@@ -155,12 +155,11 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// units that hold its pages.
     pub(super) fn journal_of_victims(&mut self) -> Option<u64> {
         self.map_log.as_ref()?;
-        let units = self.geometry().superblock_units;
-        if self.collector.is_any_unsettled(units) {
+        if self.collector.is_any_unsettled() {
             let is_protected = self.config.power_loss_protected;
             let overwritten_at = if is_protected { Mark::default() } else { self.settle_host() };
-            self.collector.settle(units, overwritten_at);
-            self.are_moved_units_awaited = true;
+            self.collector.settle(overwritten_at);
+            self.collector.are_open_units_awaited = true;
             self.complete_awaited_units();
         }
         if self.collector.is_any_unjournalled(&self.programs) {

@@ -34,13 +34,12 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             |superblock: &u32| self.ftl.states[*superblock as usize] == SuperblockState::Victim;
         let empty: Vec<u32> = (0..self.geometry().superblocks).filter(is_empty).collect();
         let end = if empty.is_empty() { 0 } else { self.want_journal() };
-        let units = self.geometry().superblock_units;
         let pages = u64::from(self.geometry().superblock_data_pages());
         for superblock in empty {
             self.probe.victim(superblock);
-            self.collector.adopt_empty(superblock, units, end);
+            self.collector.adopt_empty(superblock, end);
             if !self.geometry().is_cache_only(superblock) {
-                self.collector.reclaimed_pages += pages;
+                self.collector.reclaim(pages);
             }
         }
         self.erase_durable_victims();

@@ -1,4 +1,4 @@
-//! Units on their way into NAND: what is programmed, and what goes on when it has been.
+//! Units on their way into NAND: how they are completed, and what goes on when they have been programmed.
 
 use super::Device;
 use crate::ftl::StreamId;
@@ -6,6 +6,34 @@ use crate::nand::DieOp;
 use crate::probe::Probe;
 
 impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
+    /// Fills the open units of these streams with nothing, so that they are programmed.
+    pub(super) fn complete_open_units(&mut self, streams: &[StreamId]) {
+        for &stream in streams {
+            while !self.ftl.is_unit_complete(stream) {
+                self.pad(stream);
+            }
+        }
+    }
+
+    /// Gives up one page of a stream.
+    pub(super) fn pad(&mut self, stream: StreamId) {
+        let physical = self.ftl.pad(stream);
+        self.probe.padded(stream, physical);
+        self.totals.padding_pages += 1;
+        self.placed_in(stream, physical);
+    }
+
+    /// A page has its place in a stream; programs its unit when that is full.
+    #[inline]
+    pub(super) fn placed_in(&mut self, stream: StreamId, physical: u32) {
+        if StreamId::BUFFERED.contains(&stream) {
+            self.buffered(stream, physical, 1);
+        } else if self.ftl.is_unit_complete(stream) {
+            self.collector.top_up = None;
+            self.program(self.ftl.unit_of(physical), stream);
+        }
+    }
+
     /// Programs a full unit, and the parity of its stripe where it was the last one of that.
     #[inline]
     pub(super) fn program(&mut self, unit: u32, stream: StreamId) {
@@ -22,7 +50,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// A unit holds what was programmed into it.
     #[inline]
     pub(super) fn in_nand(&mut self, unit: u32) {
-        self.programmed[unit as usize / 64] |= 1 << (unit % 64);
+        self.programmed.insert(unit);
         self.probe.programmed(unit);
         self.totals.programmed_pages += u64::from(self.geometry().unit_pages);
     }
@@ -41,7 +69,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// A unit of the write buffer is in NAND.
     pub(super) fn buffer_programmed(&mut self, unit: u32, stream: StreamId, sequence: u64) {
         let rose = self.programmed(unit, stream, sequence);
-        self.buffer_pages -= self.geometry().unit_pages;
+        self.buffer.remove(self.geometry().unit_pages);
         if rose {
             self.finish_flushes();
         }
@@ -52,6 +80,26 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     pub(super) fn moved_programmed(&mut self, unit: u32, stream: StreamId, sequence: u64) {
         if self.programmed(unit, stream, sequence) {
             self.erase_durable_victims();
+        }
+    }
+
+    /// Ends a flush or a forced write: completes the host stream's open unit with padding and waits for all
+    /// its programs; a drive with capacitors has nothing to do.
+    pub(super) fn flush(&mut self, tag: u32) {
+        if self.config.power_loss_protected {
+            return self.complete(tag);
+        }
+        self.complete_open_units(&StreamId::BUFFERED);
+        let journal = self.want_deallocations();
+        self.flushes.push(tag, self.programs.mark(&StreamId::BUFFERED), journal);
+        self.finish_flushes();
+    }
+
+    /// Ends the flushes whose programs and journal are in NAND.
+    pub(super) fn finish_flushes(&mut self) {
+        let journal_durable = self.journal_durable();
+        while let Some(tag) = self.flushes.pop_ended(&self.programs, journal_durable) {
+            self.complete(tag);
         }
     }
 }

@@ -14,17 +14,12 @@ use crate::probe::Probe;
 use crate::read_cache::ReadCache;
 
 impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
-    #[inline]
-    pub(super) fn is_programmed(&self, unit: u32) -> bool {
-        self.programmed[unit as usize / 64] >> (unit % 64) & 1 == 1
-    }
-
     /// The unit that must be read for a page; `None` where it is unmapped or in DRAM.
     #[inline]
     fn unit_in_nand(&mut self, logical: u32) -> Option<u32> {
         let physical = self.ftl.l2p[logical as usize];
         let unit = self.ftl.unit_of(physical);
-        if physical == NO_PAGE || !self.is_programmed(unit) {
+        if physical == NO_PAGE || !self.programmed.contains(unit) {
             return None;
         }
         let is_cached = self.read_cache.as_mut().is_some_and(|cache| cache.hit(logical));
@@ -96,7 +91,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
         for logical in self.commands[tag as usize].touched() {
             let physical = self.ftl.l2p[logical as usize];
-            let is_in_nand = physical != NO_PAGE && self.is_programmed(self.ftl.unit_of(physical));
+            let is_in_nand =
+                physical != NO_PAGE && self.programmed.contains(self.ftl.unit_of(physical));
             if let Some(cache) = &mut self.read_cache
                 && is_in_nand
             {

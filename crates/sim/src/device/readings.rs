@@ -28,12 +28,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     pub(crate) fn physical_totals(&self) -> TelemetryRow {
         TelemetryRow {
             free_superblocks: self.ftl.free.len() as u64,
-            buffer_pages: u64::from(self.buffer_pages),
-            pslc_pages: if self.config.options.pslc.is_some() {
-                self.ftl.cached_pages()
-            } else {
-                0
-            },
+            buffer_pages: self.buffer.pages().into(),
+            pslc_pages: if self.cache.is_some() { self.ftl.cached_pages() } else { 0 },
             die_busy_ns: self.nand.die_busy_ns,
             channel_busy_ns: self.nand.channel_busy_ns(),
             ..self.totals

@@ -6,7 +6,7 @@ use crate::events::NEVER;
 
 /// A reason to look at the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Timer {
+pub(super) enum Timer {
     /// Idle garbage collection begins or goes on.
     IdleGc,
     /// The pSLC cache is folded while the host is away.
@@ -21,7 +21,7 @@ const TIMERS: [Timer; 4] = [Timer::IdleGc, Timer::Fold, Timer::Throttle, Timer::
 
 /// When each timer is due.
 #[derive(Clone, Debug)]
-pub struct Timers {
+pub(super) struct Timers {
     due_ns: [u64; TIMERS.len()],
     next_ns: u64,
 }
@@ -35,25 +35,23 @@ impl Default for Timers {
 impl Timers {
     /// When the next timer is due; [`NEVER`] where none is.
     #[inline]
-    #[must_use]
-    pub fn next_ns(&self) -> u64 {
+    pub(super) fn next_ns(&self) -> u64 {
         self.next_ns
     }
 
     /// Sets a timer; [`NEVER`] stops it.
-    pub fn set(&mut self, timer: Timer, due_ns: u64) {
+    pub(super) fn set(&mut self, timer: Timer, due_ns: u64) {
         self.due_ns[timer as usize] = due_ns;
         self.next_ns = self.due_ns.into_iter().min().unwrap_or(NEVER);
     }
 
     /// True where a timer runs.
-    #[must_use]
-    pub fn is_set(&self, timer: Timer) -> bool {
+    pub(super) fn is_set(&self, timer: Timer) -> bool {
         self.due_ns[timer as usize] < NEVER
     }
 
     /// Takes the timer that is due next and stops it.
-    pub fn take(&mut self) -> Option<Timer> {
+    pub(super) fn take(&mut self) -> Option<Timer> {
         let due = |timer: &Timer| self.due_ns[*timer as usize] == self.next_ns;
         let timer = TIMERS.into_iter().find(due).filter(|_| self.next_ns < NEVER)?;
         self.set(timer, NEVER);

@@ -42,7 +42,7 @@ pub enum StreamId {
     Gc,
     /// Moved data that is thought to stay as it is, where the drive keeps it apart; see [`cold`].
     Cold,
-    /// Data from the host that goes to the pSLC cache first; see [`crate::device::pslc`].
+    /// Data from the host that goes to the pSLC cache first; see [`crate::firmware::pslc`].
     Pslc,
 }
 

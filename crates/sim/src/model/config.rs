@@ -4,10 +4,10 @@ use base::Ratio;
 
 use super::check::{Check, HOUR_NS};
 use super::{Model, ModelError, compression, parity};
-use crate::device::performance_mode::PerformanceMode;
-use crate::device::pslc::Pslc;
-use crate::device::quiet_gc::{BackgroundGc, IdleGc};
-use crate::device::throttle::Throttle;
+use crate::firmware::performance_mode::PerformanceMode;
+use crate::firmware::pslc::Pslc;
+use crate::firmware::quiet_gc::{BackgroundGc, IdleGc};
+use crate::firmware::throttle::Throttle;
 use crate::ftl::cold::ColdPolicy;
 use crate::ftl::gc::VictimPolicy;
 use crate::ftl::pacing::PacingKind;

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::check::Check;
 use super::{ModelError, Sourced};
-use crate::device::performance_mode::PerformanceMode;
+use crate::firmware::performance_mode::PerformanceMode;
 use crate::geometry::Geometry;
 
 /// Fast writes into a drive that is not half full.

@@ -5,11 +5,11 @@ use serde::Deserialize;
 
 use super::check::{Check, HOUR_NS};
 use super::{ModelError, Sourced};
-use crate::device::pslc::{Pslc, WhenFull};
+use crate::firmware::pslc::{Pslc, WhenFull};
 use crate::geometry::Geometry;
 use crate::nand::slc::SlcTiming;
 
-/// A cache of blocks with one bit per cell, see [`crate::device::pslc`].
+/// A cache of blocks with one bit per cell, see [`crate::firmware::pslc`].
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PslcModel {

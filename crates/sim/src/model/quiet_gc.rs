@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::check::{Check, HOUR_NS};
 use super::{ModelError, Sourced};
-use crate::device::quiet_gc::{BackgroundGc, IdleGc};
+use crate::firmware::quiet_gc::{BackgroundGc, IdleGc};
 use crate::geometry::Geometry;
 
 /// Collection in the gaps of a busy host.

@@ -5,7 +5,7 @@ use serde::Deserialize;
 
 use super::check::{Check, HOUR_NS};
 use super::{ModelError, Sourced};
-use crate::device::throttle::Throttle;
+use crate::firmware::throttle::Throttle;
 use crate::geometry::PAGE_BYTES;
 use crate::host::transfer_ns;
 

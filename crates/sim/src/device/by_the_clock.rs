@@ -1,0 +1,131 @@
+//! What the drive does because time has passed: idle collection, folding, reorganisation.
+
+use super::Device;
+use super::timers::Timer;
+use crate::events::NEVER;
+use crate::firmware::performance_mode::{Opened, oldest_fast};
+use crate::ftl::StreamId;
+use crate::probe::Probe;
+
+impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
+    #[cold]
+    #[inline(never)]
+    pub(super) fn on_timer(&mut self) {
+        match self.timers.take() {
+            Some(Timer::IdleGc) => self.on_idle_timer(),
+            Some(Timer::Fold) => self.on_fold_timer(),
+            Some(Timer::Throttle) => self.pump(),
+            Some(Timer::Reorganise) => self.on_reorganise_timer(),
+            None => {}
+        }
+    }
+
+    /// The first look at the clock of a new drive, and the next one after the host came back.
+    #[inline(never)]
+    pub(super) fn wait_for_idle(&mut self) {
+        self.host.forget();
+        self.wait_for_fold();
+        if let Some(idle) = self.config.options.idle_gc {
+            self.collector.allow_none();
+            self.timers.set(Timer::IdleGc, self.now_ns.saturating_add(idle.after_ns));
+        }
+    }
+
+    /// The host is back, or the drive new: folding waits for the next idle time.
+    fn wait_for_fold(&mut self) {
+        if let Some(cache) = &mut self.cache {
+            cache.set_folding(false);
+            self.timers.set(Timer::Fold, self.now_ns.saturating_add(cache.idle_after_ns()));
+        }
+    }
+
+    /// Whether the host has been away until `away_ns`; if not, the timer looks again at that moment.
+    fn is_host_away(&mut self, timer: Timer, away_ns: u64) -> bool {
+        if away_ns > self.now_ns {
+            self.timers.set(timer, away_ns);
+            return false;
+        }
+        self.host.miss();
+        true
+    }
+
+    /// The clock says that the host may have been away for long enough, or that the next unit may move.
+    fn on_idle_timer(&mut self) {
+        let Some(idle) = self.config.options.idle_gc else { return };
+        let Some(away_ns) = self.host.away_ns(idle.after_ns) else { return self.wait_for_idle() };
+        if !self.is_host_away(Timer::IdleGc, away_ns) {
+            return;
+        }
+        if idle.wants(self.level(), &self.ftl, &self.collector) {
+            self.move_unit_by_the_clock(Timer::IdleGc, idle.unit_interval_ns);
+        } else {
+            self.collector.allow_none();
+        }
+    }
+
+    /// The clock says that the host may have been away for long enough to fold the cache.
+    fn on_fold_timer(&mut self) {
+        let Some(cache) = self.cache else { return };
+        let away_ns = self.host.away_ns(cache.idle_after_ns());
+        let Some(away_ns) = away_ns else { return self.wait_for_fold() };
+        if !self.is_host_away(Timer::Fold, away_ns) {
+            return;
+        }
+        if let Some(cache) = &mut self.cache {
+            cache.set_folding(true);
+        }
+        self.complete_open_units(&[StreamId::Pslc]);
+        if let Some(superblock) = self.ftl.close_cache() {
+            self.probe.cache_closed(superblock);
+        }
+        self.collect();
+    }
+
+    /// The clock says that the next unit may be reorganised.
+    fn on_reorganise_timer(&mut self) {
+        let (Some(mode), Some(fast)) = (&mut self.fast_writes, self.nand.fast()) else { return };
+        if self.collector.has_unit() || oldest_fast(&self.ftl, fast).is_some() {
+            let interval_ns = mode.unit_interval_ns();
+            self.move_unit_by_the_clock(Timer::Reorganise, interval_ns);
+        } else {
+            mode.settle(&self.ftl, fast);
+        }
+    }
+
+    /// The host stream has opened a superblock, which may be written fast.
+    pub(super) fn host_opened(&mut self) {
+        let (Some(mode), Some(fast)) = (&mut self.fast_writes, self.nand.fast_mut()) else {
+            return;
+        };
+        match mode.opened(&self.ftl, fast) {
+            Opened::Fast => fast.insert(self.ftl.stream(StreamId::Host).superblock),
+            Opened::Normal => {}
+            Opened::Reorganise => {
+                if !self.timers.is_set(Timer::Reorganise) {
+                    self.timers.set(Timer::Reorganise, self.now_ns);
+                }
+            }
+        }
+    }
+
+    /// Moves a unit that only the clock asks for, where that can be done now, and sets the timer for the next one.
+    /// Where it cannot, the next try is at the first interval at which something can have changed.
+    fn move_unit_by_the_clock(&mut self, timer: Timer, interval_ns: u64) {
+        self.collector.allow_unit(self.geometry().unit_pages);
+        let intervals = if self.collect() {
+            if self.buffer.is_awaited() {
+                self.pump();
+            }
+            1
+        } else {
+            let work_ns = self.next_work_ns();
+            if work_ns == NEVER {
+                // Only the host can help, and it sets the timer again.
+                return self.timers.set(timer, NEVER);
+            }
+            (work_ns - self.now_ns).div_ceil(interval_ns).max(1)
+        };
+        let due_ns = self.now_ns.saturating_add(intervals.saturating_mul(interval_ns));
+        self.timers.set(timer, due_ns);
+    }
+}

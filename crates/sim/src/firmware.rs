@@ -1,0 +1,12 @@
+//! Mechanisms of a drive's firmware, each with its state and its rules: one phenomenon, one file.
+//!
+//! They know the maps and the geometry, but neither the drive nor the model that they are a part of: they are
+//! told the time and what else they need, and say what should happen. [`device`](crate::device) asks them and
+//! does it.
+
+pub mod flush;
+pub mod performance_mode;
+pub mod pslc;
+pub mod quiet_gc;
+pub mod throttle;
+pub mod write_buffer;

@@ -1,0 +1,75 @@
+//! Flush and forced unit access: what was acknowledged is in NAND before the command ends.
+//!
+//! Phenomenon: what lies in the write buffer is lost with the power; a flush, and a write with FUA, end when it no
+//! longer does. Source: ATA FLUSH CACHE and WRITE FPDMA QUEUED with FUA, NVMe Flush and FUA. Simplification: the open
+//! unit is completed with padding, and all that its streams have issued is waited for. Tests: `tests/timing.rs`,
+//! `tests/power_loss.rs`.
+
+use std::collections::VecDeque;
+
+use crate::durability::{Mark, StreamPrograms};
+
+/// A flush or a forced write that waits.
+#[derive(Clone, Copy, Debug)]
+struct Flush {
+    tag: u32,
+    /// Programs that must have ended.
+    programs: Mark,
+    /// Entries that must be in the journal.
+    journal: u64,
+}
+
+/// Flushes and forced writes that wait, oldest first.
+#[derive(Debug)]
+pub struct Flushes {
+    waiting: VecDeque<Flush>,
+}
+
+impl Flushes {
+    /// None yet, with room for one a command.
+    #[must_use]
+    pub fn new(queue_depth: usize) -> Self {
+        Self { waiting: VecDeque::with_capacity(queue_depth) }
+    }
+
+    /// A command waits for these programs and for the journal's entries before a position.
+    pub fn push(&mut self, tag: u32, programs: Mark, journal: u64) {
+        debug_assert!(
+            self.waiting.back().is_none_or(|last| last.journal <= journal),
+            "the journal became shorter"
+        );
+        self.waiting.push_back(Flush { tag, programs, journal });
+    }
+
+    /// Takes the oldest one, or `None` if that has to wait longer; `journal_durable` entries are in NAND.
+    #[inline]
+    pub fn pop_ended(&mut self, programs: &StreamPrograms, journal_durable: u64) -> Option<u32> {
+        let front = self.waiting.front()?;
+        let has_ended = programs.reached(front.programs) && front.journal <= journal_durable;
+        if !has_ended {
+            return None;
+        }
+        self.waiting.pop_front().map(|flush| flush.tag)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ftl::StreamId;
+
+    #[test]
+    fn a_flush_waits_for_programs_and_journal_and_for_the_one_before_it() {
+        let mut programs = StreamPrograms::default();
+        let mut flushes = Flushes::new(2);
+        let first = programs.issue(StreamId::Host);
+        flushes.push(7, programs.mark(&StreamId::BUFFERED), 3);
+        flushes.push(8, Mark::default(), 3);
+        assert_eq!(flushes.pop_ended(&programs, 3), None);
+        programs.end(StreamId::Host, first);
+        assert_eq!(flushes.pop_ended(&programs, 2), None);
+        assert_eq!(flushes.pop_ended(&programs, 3), Some(7));
+        assert_eq!(flushes.pop_ended(&programs, 3), Some(8));
+        assert_eq!(flushes.pop_ended(&programs, 3), None);
+    }
+}

@@ -1,0 +1,116 @@
+//! "Performance mode": fast writes into a drive that is not half full, and what has to be put in order afterwards.
+//!
+//! Phenomenon: a drive writes fast until half of its LBAs hold data, then is slow for minutes while it
+//! reorganises, then is nearly as fast as before. Source: OCZ Vertex 4 with firmware 1.4 (Tom's Hardware 3235,
+//! 3245), read there as writing only the fast lower pages of each cell; OCZ itself spoke only of collection
+//! tuned for half-empty drives. Data in lower pages alone takes twice the room. So the drive may hold up to
+//! a share (one half) of the LBA space that normal data leaves; then it moves all fast data to normal
+//! superblocks, as real reads, programs and erases, at a given rate beside the host, and may write fast
+//! again into what is left, until that is less than [`ROOM_SHARE_MIN`] of the drive.
+//!
+//! Simplification: a fast superblock holds as many pages as any other; the limit on fast data stands for the
+//! room it would take. While it reorganises, the host's writes are normal. The host goes first: two units a die are
+//! under way at most, and each waits for the programs of a full write buffer, so that beside a busy host the rate is
+//! the lower of the asked one and the one that this allows. A loss of power forgets which
+//! superblocks are fast: their data then counts as normal. Test: `tests/performance_mode.rs`.
+
+use crate::ftl::{Ftl, StreamId, SuperblockState};
+use crate::nand::fast::FastSuperblocks;
+
+/// Less than one in so many LBAs is not worth a performance mode (assumed).
+const ROOM_SHARE_MIN: u64 = 16;
+
+/// The mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PerformanceMode {
+    /// Program time while it lasts.
+    pub program_ns: u64,
+    /// Share of the LBA space not held by normal data that fast data may hold, in percent.
+    pub fill_percent: u32,
+    /// Time for each unit's worth of pages reorganised.
+    pub unit_interval_ns: u64,
+}
+
+/// How the superblock that the host stream has opened is to be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opened {
+    /// Fast.
+    Fast,
+    /// As usual.
+    Normal,
+    /// As usual, while fast data is put in order.
+    Reorganise,
+}
+
+/// The mode at work: fast writes as long as there is room for them, then their reorganisation.
+#[derive(Clone, Copy, Debug)]
+pub struct FastWrites {
+    mode: PerformanceMode,
+    is_reorganising: bool,
+}
+
+impl FastWrites {
+    /// The mode of a new drive.
+    #[must_use]
+    pub fn new(mode: PerformanceMode) -> Self {
+        Self { mode, is_reorganising: false }
+    }
+
+    /// Time for each unit's worth of pages reorganised.
+    #[must_use]
+    pub fn unit_interval_ns(&self) -> u64 {
+        self.mode.unit_interval_ns
+    }
+
+    /// Whether fast data is being moved.
+    #[must_use]
+    pub fn is_reorganising(&self) -> bool {
+        self.is_reorganising
+    }
+
+    /// The host stream has opened a superblock.
+    pub fn opened(&mut self, ftl: &Ftl, fast: &FastSuperblocks) -> Opened {
+        let geometry = &ftl.geometry;
+        let total = u64::from(geometry.logical_pages) * u64::from(geometry.page_granules);
+        let (fast_pages, normal_pages) = fast_and_normal_pages(ftl, fast);
+        let room = total.saturating_sub(normal_pages);
+        let is_full = fast_pages * 100 >= room * u64::from(self.mode.fill_percent);
+        self.is_reorganising |= fast_pages > 0 && is_full;
+        if self.is_reorganising {
+            Opened::Reorganise
+        } else if room * ROOM_SHARE_MIN >= total {
+            Opened::Fast
+        } else {
+            Opened::Normal
+        }
+    }
+
+    /// Nothing is left to reorganise but what the host still fills, which comes to its turn with the next
+    /// superblock that it opens.
+    pub fn settle(&mut self, ftl: &Ftl, fast: &FastSuperblocks) {
+        debug_assert!(oldest_fast(ftl, fast).is_none(), "fast data waits to be put in order");
+        if !fast.contains(ftl.stream(StreamId::Host).superblock) {
+            self.is_reorganising = false;
+        }
+    }
+}
+
+/// Valid pages in superblocks written fast, and in all others.
+fn fast_and_normal_pages(ftl: &Ftl, fast: &FastSuperblocks) -> (u64, u64) {
+    let (mut fast_pages, mut normal_pages) = (0, 0);
+    for (superblock, &pages) in (0..).zip(&ftl.valid_pages) {
+        let sum = if fast.contains(superblock) { &mut fast_pages } else { &mut normal_pages };
+        *sum += u64::from(pages);
+    }
+    (fast_pages, normal_pages)
+}
+
+/// The superblock to reorganise next, or `None` if no closed one was written fast.
+#[must_use]
+pub fn oldest_fast(ftl: &Ftl, fast: &FastSuperblocks) -> Option<u32> {
+    let is_closed = |superblock: &u32| ftl.states[*superblock as usize] == SuperblockState::Closed;
+    (0..ftl.geometry.superblocks)
+        .filter(|&superblock| fast.contains(superblock))
+        .filter(is_closed)
+        .min_by_key(|&superblock| ftl.closed_at[superblock as usize])
+}

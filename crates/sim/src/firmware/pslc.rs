@@ -1,0 +1,131 @@
+//! pSLC cache: host data first goes to blocks with one bit per cell, and is folded into the others later.
+//!
+//! Phenomenon: writes are fast until the cache is full, then fall to the rate of the native cells; given rest,
+//! the drive empties the cache and is fast again. Source: Samsung's `TurboWrite` (3 to 12 GB made from three times
+//! as much TLC, drained in 15 to 30 s of idle time, overflow goes straight to TLC: `AnandTech` 7152 and 7173),
+//! `SanDisk`'s nCache (just under 1 GB: indiatechonline; only gathers small writes: `TechReport` 24896).
+//!
+//! - Superblocks of the cache: some serve for nothing else, and erased ones may be borrowed while there are
+//!   plenty. Only the first share of their units is written.
+//! - Folding is collection of a cached superblock, oldest first: its valid pages go where garbage collection
+//!   writes, and it is erased once they are programmed. It takes native space as the host does, so it
+//!   begins when pacing would let the host open a superblock, and the moves owed for that space are owed by it.
+//! - A borrowed superblock gives room as any victim does, so garbage collection takes it before all others.
+//!
+//! Simplifications: a cache that sends writes past itself when it is full is folded at rest only, so that a load
+//! without a pause keeps it full of data that the host has mostly overwritten; folded data shares superblocks
+//! with collected data; a page is folded over the bus (no on-chip copy-back); after a fold the open unit is padded so that the cache can be erased.
+//! Tests: `tests/pslc.rs`, `tests/swarm.rs`, `tests/reference.rs`.
+
+use serde::Deserialize;
+
+use crate::collector::Collector;
+use crate::durability::StreamPrograms;
+use crate::ftl::{Ftl, StreamId};
+
+/// What a host write does when the cache is full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WhenFull {
+    /// It goes to the native cells.
+    Direct,
+    /// It waits until a part of the cache has been folded.
+    Fold,
+}
+
+/// How the cache works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pslc {
+    /// Commands of this size and larger go to the native cells.
+    pub only_below_bytes: u64,
+    /// Erased superblocks are borrowed while more than so many are left; none: never.
+    pub borrow_above: Option<u32>,
+    /// Time without a host command after which folding begins.
+    pub idle_after_ns: u64,
+    /// What a write does when there is no room.
+    pub when_full: WhenFull,
+}
+
+/// The cache at work.
+#[derive(Clone, Copy, Debug)]
+pub struct PslcCache {
+    pslc: Pslc,
+    /// The host has been away for long enough to fold it.
+    is_folding: bool,
+}
+
+impl PslcCache {
+    /// A cache that waits for the host to go away.
+    #[must_use]
+    pub fn new(pslc: Pslc) -> Self {
+        Self { pslc, is_folding: false }
+    }
+
+    /// Time without a host command after which folding begins.
+    #[must_use]
+    pub fn idle_after_ns(&self) -> u64 {
+        self.pslc.idle_after_ns
+    }
+
+    /// The host is away, or is back.
+    pub fn set_folding(&mut self, is_folding: bool) {
+        self.is_folding = is_folding;
+    }
+
+    /// Where a write of the host goes now, or `None` if it has to wait for the cache.
+    #[inline]
+    #[must_use]
+    pub fn stream_for(&self, len_bytes: u32, ftl: &Ftl) -> Option<StreamId> {
+        if u64::from(len_bytes) >= self.pslc.only_below_bytes {
+            return Some(StreamId::Host);
+        }
+        if ftl.stream_has_room(StreamId::Pslc) || self.has_erased(ftl) {
+            return Some(StreamId::Pslc);
+        }
+        let waits = self.pslc.when_full == WhenFull::Fold && ftl.geometry.cache_superblocks > 0;
+        (!waits).then_some(StreamId::Host)
+    }
+
+    fn has_erased(&self, ftl: &Ftl) -> bool {
+        !ftl.cache_free.is_empty() || self.may_borrow(ftl)
+    }
+
+    /// Whether an erased superblock of the native cells may serve as cache.
+    #[must_use]
+    pub fn may_borrow(&self, ftl: &Ftl) -> bool {
+        self.pslc.borrow_above.is_some_and(|min| ftl.free.len() as u64 > u64::from(min))
+    }
+
+    /// Whether the host waits for room in the cache, or will with its next write.
+    fn is_awaited(&self, ftl: &Ftl) -> bool {
+        self.pslc.when_full == WhenFull::Fold && !self.has_erased(ftl)
+    }
+
+    /// Whether a part of the cache should be folded now: a superblock waits, or one is begun, whose units may
+    /// wait for nobody else to want them.
+    #[inline]
+    #[must_use]
+    pub fn wants_fold(&self, ftl: &Ftl, collector: &Collector) -> bool {
+        let is_needed = self.is_folding || self.is_awaited(ftl);
+        let is_begun = || collector.victim_in_hand().is_some_and(|victim| ftl.is_cache(victim));
+        is_needed && (ftl.cached_superblocks > 0 || is_begun())
+    }
+
+    /// The stream whose open unit folded superblocks wait for and nothing else is on its way to fill, or `None`
+    /// if there is no such one. A victim in hand would fill it, if the host could go on without the cache.
+    #[must_use]
+    pub fn stream_to_pad(
+        &self,
+        ftl: &Ftl,
+        collector: &Collector,
+        programs: &StreamPrograms,
+    ) -> Option<StreamId> {
+        let is_over = ftl.cached_superblocks == 0
+            && collector.in_flight_pages() == 0
+            && (collector.victim_in_hand().is_none() || self.is_awaited(ftl));
+        if !is_over {
+            return None;
+        }
+        collector.stuck_stream_of(programs, |victim| ftl.is_cache(victim))
+    }
+}

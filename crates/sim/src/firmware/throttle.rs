@@ -1,0 +1,74 @@
+//! A firmware cap on sustained host writes: a token bucket before the write buffer.
+//!
+//! Phenomenon: a drive that takes a volume at full speed and then a fixed rate, whatever its NAND could do,
+//! until it has had rest. Source: the long slow-down of SandForce drives after torture, which a reviewer put
+//! down to lifetime throttling (SweClockers): a theory, no vendor said so; caps on sustained writes are
+//! also how warranty classes are kept apart. Simplification: no temperature and no wear in it; the
+//! bucket fills at the capped rate, also while the host writes. Test: `tests/throttle.rs`.
+//!
+//! Kept as one time (the generic cell rate algorithm, ITU-T I.371): each page moves the moment at which the
+//! bucket is full again by the time that a page takes at the capped rate; a page may enter while that
+//! moment is no further away than the time in which an empty bucket fills.
+
+/// The cap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Throttle {
+    /// Time of a page at the capped rate.
+    pub page_ns: u64,
+    /// Time in which an empty bucket fills.
+    pub burst_ns: u64,
+}
+
+/// The cap at work.
+#[derive(Clone, Copy, Debug)]
+pub struct Bucket {
+    throttle: Throttle,
+    full_at_ns: u64,
+}
+
+impl Bucket {
+    /// A full bucket.
+    #[must_use]
+    pub fn new(throttle: Throttle) -> Self {
+        Self { throttle, full_at_ns: 0 }
+    }
+
+    /// When it is full again if a page is taken out now.
+    #[inline]
+    fn full_after_page_ns(&self, now_ns: u64) -> u64 {
+        self.full_at_ns.max(now_ns) + self.throttle.page_ns
+    }
+
+    /// The moment from which on a page may enter, which may have passed.
+    #[inline]
+    #[must_use]
+    pub fn opens_ns(&self, now_ns: u64) -> u64 {
+        self.full_after_page_ns(now_ns).saturating_sub(self.throttle.burst_ns)
+    }
+
+    /// Counts a page that goes in.
+    #[inline]
+    pub fn take(&mut self, now_ns: u64) {
+        debug_assert!(self.opens_ns(now_ns) <= now_ns, "a page went past the cap");
+        self.full_at_ns = self.full_after_page_ns(now_ns);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_burst_passes_at_once_and_then_a_page_at_a_time() {
+        let mut bucket = Bucket::new(Throttle { page_ns: 10, burst_ns: 30 });
+        for _ in 0..3 {
+            assert!(bucket.opens_ns(100) <= 100);
+            bucket.take(100);
+        }
+        assert_eq!(bucket.opens_ns(100), 110);
+        bucket.take(110);
+        assert_eq!(bucket.opens_ns(110), 120);
+        // Rest fills it, and no further than to the brim.
+        assert_eq!(bucket.opens_ns(1_000), 980);
+    }
+}
