@@ -10,8 +10,8 @@ use common::swarm::{how_to_repeat, is_repetition, seeds};
 use common::{CACHE, MAP_ROOM, MAPPED, alone, closed_loop, op, secs, small_config};
 use sim::Device;
 use sim::ftl::{NO_PAGE, STREAMS, SuperblockState};
-use sim::power_loss::trial::Report;
 use sim::power_loss::{Contents, MapUnit, PoweredOff, UnitState};
+use sim_trial::{Report, damage};
 
 const CUTS: u64 = 10_000;
 /// Sometimes power goes again before anything has happened.
@@ -316,7 +316,7 @@ fn broken_lives(sabotage: Sabotage) -> (u64, String) {
 
 #[test]
 fn the_oracle_notices_a_recovery_that_ignores_the_order_of_writes() {
-    assert!(broken_lives(|off, _| off.nand_mut().forget_sequences()).0 > 20);
+    assert!(broken_lives(|off, _| damage::forget_sequences(off.nand_mut())).0 > 20);
 }
 
 #[test]
@@ -334,19 +334,19 @@ fn the_oracle_notices_victims_that_are_erased_before_their_data_is_safe() {
 #[test]
 fn the_oracle_notices_a_lost_journal() {
     let lose_journal: Sabotage =
-        |off, _| off.nand_mut().lose_map(|unit| matches!(unit, MapUnit::Journal { .. }));
+        |off, _| damage::lose_map(off.nand_mut(), |unit| matches!(unit, MapUnit::Journal { .. }));
     assert!(broken_lives(lose_journal).0 > 20);
 }
 
 #[test]
 fn the_oracle_notices_a_lost_checkpoint() {
     let lose_checkpoints: Sabotage =
-        |off, _| off.nand_mut().lose_map(|unit| matches!(unit, MapUnit::Segment { .. }));
+        |off, _| damage::lose_map(off.nand_mut(), |unit| matches!(unit, MapUnit::Segment { .. }));
     assert!(broken_lives(lose_checkpoints).0 > 5);
 }
 
 #[test]
 fn the_oracle_notices_a_recovery_that_does_not_search() {
-    let search_nothing: Sabotage = |off, _| off.nand_mut().trust_anchors();
+    let search_nothing: Sabotage = |off, _| damage::trust_anchors(off.nand_mut());
     assert!(broken_lives(search_nothing).0 > 20);
 }

@@ -6,19 +6,31 @@ use serde_json::Value;
 
 use super::source::root;
 
-const ENGINES: &[&str] =
-    &["ssdlab-base", "ssdlab-sim", "ssdlab-io", "ssdlab-load", "ssdlab-run", "ssdlab-result"];
+const ENGINES: &[&str] = &[
+    "ssdlab-base",
+    "ssdlab-sim",
+    "ssdlab-sim-trial",
+    "ssdlab-io",
+    "ssdlab-load",
+    "ssdlab-run",
+    "ssdlab-result",
+];
 
 /// What a crate of the workspace may depend on; the picture is in ARCHITECTURE.md.
 fn allowed(package: &str) -> Option<&'static [&'static str]> {
     Some(match package {
         "ssdlab-base" | "xtask" => &[],
         "ssdlab-sim" | "ssdlab-load" | "ssdlab-result" => &["ssdlab-base"],
-        "ssdlab-io" => &["ssdlab-base", "ssdlab-sim"],
+        "ssdlab-io" | "ssdlab-sim-trial" => &["ssdlab-base", "ssdlab-sim"],
         "ssdlab-run" => &["ssdlab-base", "ssdlab-io", "ssdlab-load", "ssdlab-result"],
         "ssdlab-cli" | "ssdlab-py" => ENGINES,
         _ => return None,
     })
+}
+
+/// The crates that tests may use beyond: those of the simulator put it through the trial.
+fn allowed_in_tests(package: &str) -> &'static [&'static str] {
+    if package == "ssdlab-sim" { &["ssdlab-sim-trial"] } else { &[] }
 }
 
 fn packages() -> Vec<Value> {
@@ -30,8 +42,8 @@ fn packages() -> Vec<Value> {
     serde_json::from_value(packages).expect("`packages` is an array")
 }
 
-/// The edges of a package that its place does not allow. Dependencies of tests count too: a test of
-/// `result` that needs a simulator would not build without one.
+/// The edges of a package that its place does not allow. Dependencies of tests count too, but for
+/// those of [`allowed_in_tests`]: a test of `result` that needs a simulator would not build without one.
 fn forbidden_edges(package: &Value) -> Vec<String> {
     let name = package["name"].as_str().expect("a name");
     let Some(allowed) = allowed(name) else {
@@ -42,9 +54,12 @@ fn forbidden_edges(package: &Value) -> Vec<String> {
         .iter()
         // A path is what tells a crate of the workspace from one of a registry.
         .filter(|dependency| dependency["path"].is_string())
-        .filter_map(|dependency| dependency["name"].as_str())
-        .filter(|dependency| !allowed.contains(dependency))
-        .map(|dependency| format!("{name} must not depend on {dependency}"))
+        .filter_map(|dependency| Some((dependency["name"].as_str()?, &dependency["kind"])))
+        .filter(|(dependency, kind)| {
+            let in_tests = *kind == "dev" && allowed_in_tests(name).contains(dependency);
+            !(allowed.contains(dependency) || in_tests)
+        })
+        .map(|(dependency, _)| format!("{name} must not depend on {dependency}"))
         .collect()
 }
 
@@ -65,4 +80,11 @@ fn a_forbidden_edge_is_noticed() {
         ],
     });
     assert_eq!(forbidden_edges(&package), ["ssdlab-result must not depend on ssdlab-sim"]);
+    let trial = |kind: &str| {
+        let edge = serde_json::json!({
+            "name": "ssdlab-sim-trial", "path": "crates/sim-trial", "kind": kind,
+        });
+        forbidden_edges(&serde_json::json!({ "name": "ssdlab-sim", "dependencies": [edge] }))
+    };
+    assert!(trial("dev").is_empty() && trial("normal").len() == 1);
 }

@@ -8,8 +8,7 @@ use io::engine::sim::configure;
 use io::{IoError, TargetSpec};
 use serde_json::json;
 use sim::Config;
-use sim::power_loss::oracle::{Broken, Found};
-use sim::power_loss::trial::{Cost, Report, Trial};
+use sim_trial::{Broken, Cost, Found, Report, Trial};
 
 use crate::args::Format;
 use crate::args::verify::{QUEUE_DEPTH, VerifyArgs};
@@ -256,7 +255,8 @@ fn print_verdict(report: &Report) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use sim::power_loss::NandContents;
+    use sim::power_loss::{MapUnit, NandContents};
+    use sim_trial::damage;
 
     const CASE: Case<'_> = Case {
         target: "sim:test",
@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn a_recovery_that_does_not_search_breaks_promises_and_is_told() {
-        let report = damaged(NandContents::trust_anchors);
+        let report = damaged(damage::trust_anchors);
         assert_eq!(exit_code(&report, 20), EXIT_VERDICT);
         let document = document(&CASE, &report);
         let broken = document["broken"].as_array().expect("a list");
@@ -303,7 +303,7 @@ mod tests {
     #[test]
     fn a_recovery_without_a_checkpoint_breaks_promises() {
         let lose_checkpoints = |nand: &mut NandContents| {
-            nand.lose_map(|unit| matches!(unit, sim::power_loss::MapUnit::Segment { .. }));
+            damage::lose_map(nand, |unit| matches!(unit, MapUnit::Segment { .. }));
         };
         assert_eq!(exit_code(&damaged(lose_checkpoints), 20), EXIT_VERDICT);
     }

@@ -8,13 +8,12 @@
 //! fail; the lower page that shares cells with a torn upper page survives; the processor's part of
 //! a recovery costs nothing; wear counts survive. Tests: `tests/power_loss.rs`. What is promised: `docs/power-loss.md`.
 //!
-//! Only a drive built as [`Device<Contents>`] can lose its power; others pay nothing for it.
+//! Only a drive built as [`Device<Contents>`] can lose its power; others pay nothing for it. The host that does it
+//! to a drive again and again, and the oracle that holds the drive to its promises, are the crate `sim-trial`.
 
 mod contents;
 mod nand;
-pub mod oracle;
 mod recovery;
-pub mod trial;
 
 pub use contents::Contents;
 pub use nand::{Anchor, JournalRecord, MapUnit, NandContents, Spare, UnitState};

@@ -204,26 +204,19 @@ impl NandContents {
         }
     }
 
-    /// Forgets in which order pages were written: for tests of what that is good for, as those that follow.
-    pub fn forget_sequences(&mut self) {
-        for spare in &mut self.spares {
-            spare.sequence = 0;
-        }
+    /// Spare areas of all pages, to damage them.
+    pub fn spares_mut(&mut self) -> &mut [Spare] {
+        &mut self.spares
     }
 
-    /// Makes units of the map unreadable.
-    pub fn lose_map(&mut self, is_lost: impl Fn(&MapUnit) -> bool) {
-        let lost = |(&unit, content): (&u32, &MapUnit)| is_lost(content).then_some(unit);
-        let lost: Vec<u32> = self.map_units.iter().filter_map(lost).collect();
-        lost.into_iter().for_each(|unit| self.tear_unit(unit));
+    /// What can be read of the map, by unit.
+    #[must_use]
+    pub fn map_units(&self) -> &BTreeMap<u32, MapUnit> {
+        &self.map_units
     }
 
-    /// Makes the journal say that it covers everything.
-    pub fn trust_anchors(&mut self) {
-        for content in self.map_units.values_mut() {
-            if let MapUnit::Journal { anchor, .. } | MapUnit::Commit { anchor, .. } = content {
-                *anchor = Anchor { sequence: u64::MAX / 2, unsettled: Vec::new() };
-            }
-        }
+    /// The same, to damage it.
+    pub fn map_units_mut(&mut self) -> impl Iterator<Item = &mut MapUnit> {
+        self.map_units.values_mut()
     }
 }

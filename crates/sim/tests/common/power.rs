@@ -1,9 +1,9 @@
 //! Random drives that lose their power, and ways to damage them meanwhile.
 
 use base::Rng;
-use sim::power_loss::trial::{Report, Trial};
 use sim::power_loss::{Contents, PoweredOff};
 use sim::{Config, Device};
+use sim_trial::{Report, Trial};
 
 use super::swarm::{Draft, alive, is_small};
 

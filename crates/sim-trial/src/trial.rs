@@ -1,20 +1,18 @@
 //! A drive that loses its power again and again under a busy host, and what it made of its promises.
 //!
 //! The host writes, flushes, deallocates and reads at random; an [`Oracle`] knows what each LBA page may read after a cut.
-//! Everything follows from the drive, the generator and the calls. Tests: `tests/power_loss.rs`, which also shows
+//! Everything follows from the drive, the generator and the calls. Tests: `crates/sim/tests/power_loss.rs`, which also shows
 //! that broken recoveries do not get past it.
 
 use std::ops::Range;
 
 use base::{Completion, Data, Nanos, Op, OpKind, Rng};
+use sim::ftl::NO_PAGE;
+use sim::host::DeallocateSupport;
+use sim::power_loss::{Contents, JournalRecord, PoweredOff, Recovery, Spare};
+use sim::{Config, Device, PAGE_BYTES};
 
 use super::oracle::{Broken, Found, Oracle};
-use super::{Contents, JournalRecord, PoweredOff, Recovery, Spare};
-use crate::device::Device;
-use crate::ftl::NO_PAGE;
-use crate::geometry::PAGE_BYTES;
-use crate::host::DeallocateSupport;
-use crate::model::Config;
 
 /// Pages of a write at most, but for those that fill the drive.
 const WRITE_PAGES_MAX: u64 = 6;

@@ -4,7 +4,7 @@
 //! capacitors make them certain in their turn. A state is a version ([`Contents::version`]) or nothing. What
 //! is promised: `docs/power-loss.md`.
 //!
-//! [`Contents::version`]: super::Contents::version
+//! [`Contents::version`]: sim::power_loss::Contents::version
 
 use std::collections::BTreeMap;
 use std::ops::Range;
