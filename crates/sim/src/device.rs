@@ -13,6 +13,7 @@
 
 mod admission;
 mod by_the_clock;
+mod check;
 mod compression;
 mod deallocation;
 mod folding;
@@ -83,8 +84,8 @@ pub struct Device<P: Probe = Silent, const OPTIONS: bool = true> {
     buffer: WriteBuffer,
     flushes: Flushes,
     compressor: Compressor,
-    pub(crate) nand: Nand<OPTIONS>,
-    pub(crate) ftl: Ftl,
+    nand: Nand<OPTIONS>,
+    ftl: Ftl,
     pacing: Pacing,
     victims: VictimSelector,
     wear_leveling: WearLeveling,
@@ -330,6 +331,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// where nothing is left that could end.
     #[inline]
     pub fn reap(&mut self, min: usize, out: &mut Vec<Completion>) {
+        debug_assert!(self.are_queues_sound(), "a command waits that the host has not sent");
         // What is outstanding only ever becomes a completion here.
         let wanted = min.min(self.completions.len() + self.host.outstanding() as usize);
         self.advance(wanted, NEVER - 1);
@@ -338,6 +340,12 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         } else {
             out.append(&mut self.completions);
         }
+    }
+
+    /// Whether no more commands wait, for room, programs or the journal, than the host has sent.
+    fn are_queues_sound(&self) -> bool {
+        let waiting = self.buffer.waiting() + self.flushes.waiting() + self.deallocations.len();
+        waiting <= self.host.outstanding() as usize
     }
 
     /// Lets time pass until `until`, handling what happens on the way.
@@ -412,7 +420,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     }
 
     #[inline]
-    pub(crate) fn record_until(&mut self, until_ns: u64) {
+    fn record_until(&mut self, until_ns: u64) {
         if self.recorder.is_due(until_ns) {
             self.record_rows(until_ns);
         }

@@ -11,7 +11,6 @@
 
 // Counts and indices are u32 by design (a drive has fewer than 2^32 pages, checked when a model is
 // resolved); they are widened to usize to index and to u64 to multiply.
-pub mod check;
 pub mod collector;
 pub mod compression;
 pub mod device;

@@ -79,7 +79,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     }
 
     /// Logical pages in the read cache.
-    pub(crate) fn cached_pages(&self) -> impl Iterator<Item = u32> {
+    pub(super) fn cached_pages(&self) -> impl Iterator<Item = u32> {
         self.read_cache.iter().flat_map(ReadCache::pages)
     }
 

@@ -25,7 +25,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     }
 
     /// Totals in physical pages, except for the host's.
-    pub(crate) fn physical_totals(&self) -> TelemetryRow {
+    pub(super) fn physical_totals(&self) -> TelemetryRow {
         TelemetryRow {
             free_superblocks: self.ftl.free.len() as u64,
             buffer_pages: self.buffer.pages().into(),

@@ -32,6 +32,12 @@ impl Flushes {
         Self { waiting: VecDeque::with_capacity(queue_depth) }
     }
 
+    /// How many wait.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
     /// A command waits for these programs and for the journal's entries before a position.
     pub fn push(&mut self, tag: u32, programs: Mark, journal: u64) {
         debug_assert!(

@@ -59,6 +59,12 @@ impl WriteBuffer {
         !self.waiting.is_empty()
     }
 
+    /// How many writes wait for room.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.waiting.len()
+    }
+
     /// A write waits behind all others.
     #[inline]
     pub fn wait(&mut self, tag: u32) {

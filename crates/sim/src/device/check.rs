@@ -1,6 +1,6 @@
 //! Whole-device invariants, for tests and fuzzers: slow, complete.
 
-use crate::device::Device;
+use super::Device;
 use crate::ftl::{NO_PAGE, StreamId, SuperblockState};
 use crate::mapping::MapLog;
 use crate::probe::Probe;
