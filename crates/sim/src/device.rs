@@ -25,10 +25,9 @@ mod read;
 mod readings;
 mod timers;
 
-use std::collections::VecDeque;
 use std::hint::cold_path;
 
-use base::{Completion, Nanos, Op, OpKind, Status, TelemetryRow};
+use base::{Completion, Nanos, Op, OpKind, TelemetryRow};
 
 use crate::collector::Collector;
 use crate::compression::Compressor;
@@ -44,7 +43,7 @@ use crate::ftl::pacing::Pacing;
 use crate::ftl::wear::WearLeveling;
 use crate::ftl::{Ftl, StreamId};
 use crate::geometry::{Divisor, Geometry, PAGE_BYTES};
-use crate::host::activity::HostActivity;
+use crate::host::commands::Commands;
 use crate::host::link::Link;
 use crate::host::queues::SubmissionQueues;
 use crate::host::{Command, ControllerJob, Server};
@@ -70,8 +69,7 @@ const ERRNO_INVALID: i32 = 22;
 pub struct Device<P: Probe = Silent, const OPTIONS: bool = true> {
     config: Config,
     now_ns: u64,
-    commands: Vec<Command>,
-    host: HostActivity,
+    commands: Commands,
     timers: Timers,
     bucket: Option<Bucket>,
     fast_writes: Option<FastWrites>,
@@ -92,15 +90,12 @@ pub struct Device<P: Probe = Silent, const OPTIONS: bool = true> {
     collector: Collector,
     programs: StreamPrograms,
     map_log: Option<MapLog>,
-    /// Tags of deallocations that wait for the journal.
-    deallocations: VecDeque<u32>,
     by_dies: Divisor,
     programmed: ProgrammedUnits,
     /// Running totals; levels are filled in when a row is taken. All but the host's pages are physical
     /// ones, which are smaller on a drive that compresses.
     totals: TelemetryRow,
     recorder: Recorder,
-    completions: Vec<Completion>,
     probe: P,
 }
 
@@ -149,8 +144,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         let open_pages = ftl.stream(StreamId::Host).next_page % config.geometry.unit_pages;
         let mut device = Self {
             now_ns: 0,
-            commands: vec![Command::NONE; queue_depth],
-            host: HostActivity::default(),
+            commands: Commands::new(queue_depth),
             timers: Timers::default(),
             bucket: config.options.throttle.map(Bucket::new),
             fast_writes: config.options.performance_mode.map(FastWrites::new),
@@ -175,12 +169,10 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             collector: Collector::new(&config.geometry),
             programs: StreamPrograms::default(),
             map_log: config.options.mapping.map(|shape| MapLog::new(&config.geometry, shape)),
-            deallocations: VecDeque::new(),
             by_dies: Divisor::new(config.geometry.dies),
             programmed: ProgrammedUnits::new(units),
             totals: TelemetryRow::default(),
             recorder: Recorder::default(),
-            completions: Vec::with_capacity(queue_depth),
             config,
             probe,
         };
@@ -251,14 +243,13 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     pub fn submit(&mut self, op: &Op) {
         self.ftl.prefetch_logical((op.offset / PAGE_BYTES) as u32);
         if !self.accepts(op) {
-            return self.refuse(op);
+            return self.commands.refuse(op.tag, ERRNO_INVALID, self.now_ns);
         }
         let mut command = Command::new(op, self.now_ns);
         if OPTIONS && self.config.geometry.page_granules > 1 {
             command.data = op.data;
         }
-        self.commands[op.tag as usize] = command;
-        if self.host.sent() {
+        if self.commands.send(op.tag, command) {
             self.host_is_back();
         }
         match self.queues() {
@@ -271,17 +262,10 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
     }
 
-    #[cold]
-    fn refuse(&mut self, op: &Op) {
-        let status = Status::Failed { errno: ERRNO_INVALID };
-        let now = self.now();
-        self.completions.push(Completion { tag: op.tag, status, submitted: now, done: now });
-    }
-
     /// The only command outstanding has just come: it ends the rest of a drive with power states.
     #[inline(never)]
     fn host_is_back(&mut self) {
-        if self.host.is_missed() {
+        if self.commands.is_host_missed() {
             self.wait_for_idle();
         }
         if let Some(power) = &mut self.power {
@@ -298,7 +282,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     /// The controller takes a command of one of several queues up.
     fn decode_queued(&mut self, tag: u32) {
-        let Command { kind, bytes, .. } = self.commands[tag as usize];
+        let Command { kind, bytes, .. } = self.commands[tag];
         self.decode(tag, kind, bytes);
     }
 
@@ -333,28 +317,25 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     pub fn reap(&mut self, min: usize, out: &mut Vec<Completion>) {
         debug_assert!(self.are_queues_sound(), "a command waits that the host has not sent");
         // What is outstanding only ever becomes a completion here.
-        let wanted = min.min(self.completions.len() + self.host.outstanding() as usize);
+        let wanted = min.min(self.commands.ended() + self.commands.outstanding() as usize);
         self.advance(wanted, NEVER - 1);
-        if out.is_empty() {
-            std::mem::swap(out, &mut self.completions);
-        } else {
-            out.append(&mut self.completions);
-        }
+        self.commands.take_ended(out);
     }
 
     /// Whether no more commands wait, for room, programs or the journal, than the host has sent.
     fn are_queues_sound(&self) -> bool {
-        let waiting = self.buffer.waiting() + self.flushes.waiting() + self.deallocations.len();
-        waiting <= self.host.outstanding() as usize
+        let held = self.map_log.as_ref().map_or(0, MapLog::held);
+        let waiting = self.buffer.waiting() + self.flushes.waiting() + held;
+        waiting <= self.commands.outstanding() as usize
     }
 
     /// Lets time pass until `until`, handling what happens on the way.
     pub fn run_until(&mut self, until: Nanos) {
         // Two stretches: as long as commands are outstanding, and the rest, in which the drive may come to rest.
         loop {
-            let outstanding = self.host.outstanding() as usize;
+            let outstanding = self.commands.outstanding() as usize;
             let wanted =
-                if outstanding > 0 { self.completions.len() + outstanding } else { usize::MAX };
+                if outstanding > 0 { self.commands.ended() + outstanding } else { usize::MAX };
             if !self.advance(wanted, until.0) {
                 break;
             }
@@ -368,7 +349,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     #[inline(never)]
     fn advance(&mut self, wanted: usize, limit_ns: u64) -> bool {
         let mut quiet_end_ns = self.quiet_end_ns(limit_ns);
-        while self.completions.len() < wanted {
+        while self.commands.ended() < wanted {
             let link_ns = self.link.next_event_ns();
             let controller_ns = self.controller.next_event_ns();
             let die_ns = self.nand.next_event_ns();
@@ -380,7 +361,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             if next_ns >= quiet_end_ns {
                 cold_path();
                 // While commands are outstanding the drive has work: noted when the first of them came.
-                if self.host.outstanding() == 0 {
+                if self.commands.outstanding() == 0 {
                     self.note_rest(self.next_work_ns() == NEVER);
                 }
                 if next_ns > limit_ns {
@@ -407,7 +388,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Before this moment no row ends, nothing is after the limit, and the host waits.
     #[inline]
     fn quiet_end_ns(&self, limit_ns: u64) -> u64 {
-        if self.host.outstanding() == 0 {
+        if self.commands.outstanding() == 0 {
             return 0;
         }
         limit_ns.saturating_add(1).min(self.recorder.mark_ns())
@@ -445,7 +426,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     fn on_link(&mut self) {
         let Some(tag) = self.link.pop() else { return };
-        let command = &self.commands[tag as usize];
+        let command = &self.commands[tag];
         if command.kind == OpKind::Write {
             if !command.is_whole_pages() {
                 return self.read_before_write(tag);
@@ -475,7 +456,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     #[inline(never)]
     fn on_command(&mut self, tag: u32) {
-        let command = self.commands[tag as usize];
+        let command = self.commands[tag];
         match command.kind {
             OpKind::Write => self.come_to_link(tag),
             OpKind::Read => self.read(tag),
@@ -503,8 +484,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
                 self.controller.push(self.now_ns, length_ns, job);
             }
             DieOp::HostRead { tag, .. } => {
-                self.commands[tag as usize].reads_pending -= 1;
-                if self.commands[tag as usize].reads_pending == 0 {
+                self.commands[tag].reads_pending -= 1;
+                if self.commands[tag].reads_pending == 0 {
                     self.have_read(tag);
                 }
             }
@@ -525,15 +506,12 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     #[inline]
     fn complete(&mut self, tag: u32) {
-        let submitted = Nanos(self.commands[tag as usize].submitted_ns);
-        let done = Nanos(self.now_ns);
-        self.host.ended(self.now_ns);
-        self.completions.push(Completion { tag, status: Status::Ok, submitted, done });
+        self.commands.end(tag, self.now_ns);
     }
 
     #[inline]
     fn come_to_link(&mut self, tag: u32) {
-        let Command { kind, bytes, .. } = self.commands[tag as usize];
+        let Command { kind, bytes, .. } = self.commands[tag];
         self.link.arrive(kind);
         self.link.push(self.now_ns, kind, bytes, tag);
     }

@@ -8,7 +8,7 @@
 //!
 //! Both stages are first in, first out, so each is a ring of end times that only grow.
 
-pub mod activity;
+pub mod commands;
 pub mod limits;
 pub mod link;
 pub mod queues;

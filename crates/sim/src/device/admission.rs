@@ -62,10 +62,10 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// it, which ends the write.
     #[inline(always)]
     fn admit(&mut self, tag: u32) -> bool {
-        let mut left = self.commands[tag as usize].not_admitted();
+        let mut left = self.commands[tag].not_admitted();
         loop {
             let Some((stream, room_pages)) = self.room_for(tag) else {
-                self.commands[tag as usize].set_admitted_before(left.start);
+                self.commands[tag].set_admitted_before(left.start);
                 return false;
             };
             let pages = self.take_pages(&mut left, room_pages);
@@ -73,7 +73,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
                 bucket.take(self.now_ns);
             }
             if OPTIONS && self.geometry().page_granules > 1 {
-                self.place_compressed(stream, pages.start, self.commands[tag as usize].data);
+                self.place_compressed(stream, pages.start, self.commands[tag].data);
             } else {
                 self.place_pages(stream, pages);
             }
@@ -122,7 +122,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         if page_granules > 1 {
             StreamId::BUFFERED.into_iter().for_each(|stream| self.close_short_run(stream));
         }
-        let bytes = self.commands[tag as usize].bytes;
+        let bytes = self.commands[tag].bytes;
         let stream = match &self.cache {
             Some(cache) => cache.stream_for(bytes, &self.ftl)?,
             None => StreamId::Host,
@@ -174,7 +174,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         if OPTIONS && self.read_cache.is_some() {
             self.uncache(tag);
         }
-        if self.commands[tag as usize].fua {
+        if self.commands[tag].fua {
             cold_path();
             self.flush(tag);
         } else {

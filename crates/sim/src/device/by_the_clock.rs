@@ -23,7 +23,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// The first look at the clock of a new drive, and the next one after the host came back.
     #[inline(never)]
     pub(super) fn wait_for_idle(&mut self) {
-        self.host.forget();
+        self.commands.miss_host(false);
         self.wait_for_fold();
         if let Some(idle) = self.config.options.idle_gc {
             self.collector.allow_none();
@@ -45,14 +45,16 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             self.timers.set(timer, away_ns);
             return false;
         }
-        self.host.miss();
+        self.commands.miss_host(true);
         true
     }
 
     /// The clock says that the host may have been away for long enough, or that the next unit may move.
     fn on_idle_timer(&mut self) {
         let Some(idle) = self.config.options.idle_gc else { return };
-        let Some(away_ns) = self.host.away_ns(idle.after_ns) else { return self.wait_for_idle() };
+        let Some(away_ns) = self.commands.away_ns(idle.after_ns) else {
+            return self.wait_for_idle();
+        };
         if !self.is_host_away(Timer::IdleGc, away_ns) {
             return;
         }
@@ -66,7 +68,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// The clock says that the host may have been away for long enough to fold the cache.
     fn on_fold_timer(&mut self) {
         let Some(cache) = self.cache else { return };
-        let away_ns = self.host.away_ns(cache.idle_after_ns());
+        let away_ns = self.commands.away_ns(cache.idle_after_ns());
         let Some(away_ns) = away_ns else { return self.wait_for_fold() };
         if !self.is_host_away(Timer::Fold, away_ns) {
             return;

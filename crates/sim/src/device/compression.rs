@@ -74,7 +74,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Reads the pages of a command, one operation per unit.
     pub(super) fn read_granules(&mut self, tag: u32) {
         let mut last: Option<Run> = None;
-        for logical in self.commands[tag as usize].touched() {
+        for logical in self.commands[tag].touched() {
             for (unit, pages) in self.runs_in_nand(logical).into_iter().flatten() {
                 last = match last {
                     Some((same, before)) if same == unit => Some((unit, before + pages)),

@@ -7,6 +7,7 @@
 
 use super::Device;
 use crate::host::DeallocateSupport;
+use crate::mapping::MapLog;
 use crate::probe::Probe;
 
 impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
@@ -33,15 +34,14 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     /// The controller takes up a deallocation; it waits where the journal is full and could not take it.
     pub(super) fn on_deallocation(&mut self, tag: u32) {
-        if self.is_journal_stuck() {
-            self.deallocations.push_back(tag);
-        } else {
-            self.execute_deallocation(tag);
+        match &mut self.map_log {
+            Some(log) if log.is_stuck() => log.hold(tag),
+            _ => self.execute_deallocation(tag),
         }
     }
 
     fn execute_deallocation(&mut self, tag: u32) {
-        let covered = self.commands[tag as usize].covered();
+        let covered = self.commands[tag].covered();
         if self.config.interface.deallocate == DeallocateSupport::Works {
             covered.for_each(|page| self.unmap(page));
             self.journal_deallocation();
@@ -52,8 +52,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     /// The journal has room again.
     pub(super) fn resume_deallocations(&mut self) {
-        while !self.is_journal_stuck() {
-            let Some(tag) = self.deallocations.pop_front() else { return };
+        while let Some(tag) = self.map_log.as_mut().and_then(MapLog::take_held) {
             self.execute_deallocation(tag);
         }
     }

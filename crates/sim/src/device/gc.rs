@@ -62,7 +62,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// True where collection may use this moment although nobody asks for it.
     #[inline]
     fn may_collect_quietly(&self) -> bool {
-        let is_gap = || self.host.outstanding() == 0;
+        let is_gap = || self.commands.outstanding() == 0;
         self.collector.may_move_unasked()
             || self
                 .config

@@ -216,9 +216,4 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             self.resume_deallocations();
         }
     }
-
-    /// True where a deallocation has to wait: the journal is full and could not take it.
-    pub(super) fn is_journal_stuck(&self) -> bool {
-        self.map_log.as_ref().is_some_and(MapLog::is_stuck)
-    }
 }

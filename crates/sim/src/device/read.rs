@@ -32,7 +32,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             return self.read_granules(tag);
         }
         let mut run: Option<(u32, u32)> = None;
-        for logical in self.commands[tag as usize].touched() {
+        for logical in self.commands[tag].touched() {
             let Some(unit) = self.unit_in_nand(logical) else { continue };
             run = match run {
                 Some((same, pages)) if same == unit => Some((unit, pages + 1)),
@@ -53,25 +53,25 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Reads the pages of which a write covers a part.
     #[cold]
     pub(super) fn read_before_write(&mut self, tag: u32) {
-        for logical in self.commands[tag as usize].partial().into_iter().flatten() {
+        for logical in self.commands[tag].partial().into_iter().flatten() {
             for run in self.runs_in_nand(logical).into_iter().flatten() {
                 self.read_unit(tag, run);
             }
         }
-        if self.commands[tag as usize].reads_pending == 0 {
+        if self.commands[tag].reads_pending == 0 {
             self.have_read(tag);
         }
     }
 
     pub(super) fn read_unit(&mut self, tag: u32, (unit, pages): (u32, u32)) {
-        self.commands[tag as usize].reads_pending += 1;
+        self.commands[tag].reads_pending += 1;
         let die = self.die_of_unit(unit);
         self.nand.enqueue(die, DieOp::HostRead { tag, unit, pages }, self.now_ns);
     }
 
     /// All that a command needs from NAND is there.
     pub(super) fn have_read(&mut self, tag: u32) {
-        if self.commands[tag as usize].kind == OpKind::Write {
+        if self.commands[tag].kind == OpKind::Write {
             return self.arrive(tag);
         }
         self.cache(tag);
@@ -89,7 +89,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         if self.read_cache.is_none() {
             return;
         }
-        for logical in self.commands[tag as usize].touched() {
+        for logical in self.commands[tag].touched() {
             let physical = self.ftl.l2p[logical as usize];
             let is_in_nand =
                 physical != NO_PAGE && self.programmed.contains(self.ftl.unit_of(physical));
@@ -106,7 +106,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     #[inline(never)]
     pub(super) fn uncache(&mut self, tag: u32) {
         if let Some(cache) = &mut self.read_cache {
-            for logical in self.commands[tag as usize].touched() {
+            for logical in self.commands[tag].touched() {
                 cache.remove(logical);
             }
         }

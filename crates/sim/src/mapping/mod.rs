@@ -20,6 +20,7 @@
 mod checkpoint;
 mod journal;
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
 pub use checkpoint::Checkpoints;
@@ -98,6 +99,8 @@ pub struct MapLog {
     pub checkpoints: Checkpoints,
     /// First superblock of the map over the whole drive.
     first_superblock: u32,
+    /// Tags of deallocations that wait for room in the journal, oldest first.
+    held: VecDeque<u32>,
 }
 
 impl MapLog {
@@ -109,6 +112,7 @@ impl MapLog {
             journal: Journal::new(geometry, shape),
             checkpoints: Checkpoints::new(geometry, shape, 0),
             first_superblock: geometry.superblocks,
+            held: VecDeque::new(),
         }
     }
 
@@ -147,6 +151,22 @@ impl MapLog {
     #[must_use]
     pub fn is_stuck(&self) -> bool {
         !self.journal.has_room()
+    }
+
+    /// A deallocation waits until the journal has room.
+    pub fn hold(&mut self, tag: u32) {
+        self.held.push_back(tag);
+    }
+
+    /// Deallocations that wait.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.held.len()
+    }
+
+    /// Takes the oldest deallocation that waits, or `None` if there is none or no room for it.
+    pub fn take_held(&mut self) -> Option<u32> {
+        if self.is_stuck() { None } else { self.held.pop_front() }
     }
 
     /// Begins a checkpoint where one is due; returns the superblocks of the drive to erase for it.

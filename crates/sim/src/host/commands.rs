@@ -1,0 +1,119 @@
+//! The commands of a drive: those under way, those that have ended, and the time since there are none.
+
+use std::ops::{Index, IndexMut};
+
+use base::{Completion, Nanos, Status};
+
+use super::Command;
+
+/// All commands, by their tags.
+#[derive(Debug)]
+pub struct Commands {
+    slots: Vec<Command>,
+    outstanding: u32,
+    last_end_ns: u64,
+    is_host_missed: bool,
+    ended: Vec<Completion>,
+}
+
+impl Commands {
+    /// None yet, and tags for as many as the queue is deep.
+    #[must_use]
+    pub fn new(queue_depth: usize) -> Self {
+        Self {
+            slots: vec![Command::NONE; queue_depth],
+            outstanding: 0,
+            last_end_ns: 0,
+            is_host_missed: false,
+            ended: Vec::with_capacity(queue_depth),
+        }
+    }
+
+    /// Takes a command; true where it is the only one outstanding.
+    ///
+    /// # Panics
+    /// When the tag is not below the queue depth.
+    #[inline(always)]
+    pub fn send(&mut self, tag: u32, command: Command) -> bool {
+        self.slots[tag as usize] = command;
+        self.outstanding += 1;
+        self.outstanding == 1
+    }
+
+    /// A command has ended well.
+    #[inline]
+    pub fn end(&mut self, tag: u32, now_ns: u64) {
+        debug_assert!(self.outstanding > 0, "command {tag} ends, and none is outstanding");
+        debug_assert!(self.last_end_ns <= now_ns, "command {tag} ends before an earlier one");
+        let submitted = Nanos(self.slots[tag as usize].submitted_ns);
+        self.outstanding -= 1;
+        self.last_end_ns = now_ns;
+        let done = Nanos(now_ns);
+        self.ended.push(Completion { tag, status: Status::Ok, submitted, done });
+    }
+
+    /// A command is not taken; it ends at once with this errno.
+    #[cold]
+    pub fn refuse(&mut self, tag: u32, errno: i32, now_ns: u64) {
+        let now = Nanos(now_ns);
+        let status = Status::Failed { errno };
+        self.ended.push(Completion { tag, status, submitted: now, done: now });
+    }
+
+    /// Commands sent and not yet ended.
+    #[inline]
+    #[must_use]
+    pub fn outstanding(&self) -> u32 {
+        self.outstanding
+    }
+
+    /// Commands that have ended and that nobody has taken yet.
+    #[inline]
+    #[must_use]
+    pub fn ended(&self) -> usize {
+        self.ended.len()
+    }
+
+    /// Moves the commands that have ended to `out`.
+    #[inline]
+    pub fn take_ended(&mut self, out: &mut Vec<Completion>) {
+        if out.is_empty() {
+            std::mem::swap(out, &mut self.ended);
+        } else {
+            out.append(&mut self.ended);
+        }
+    }
+
+    /// When the host will have been away for so long, or `None` while a command is outstanding.
+    #[must_use]
+    pub fn away_ns(&self, after_ns: u64) -> Option<u64> {
+        (self.outstanding == 0).then(|| self.last_end_ns.saturating_add(after_ns))
+    }
+
+    /// Notes whether somebody wants to know when the host comes back.
+    pub fn miss_host(&mut self, is_missed: bool) {
+        self.is_host_missed = is_missed;
+    }
+
+    /// Whether somebody wants to know when the host comes back.
+    #[must_use]
+    pub fn is_host_missed(&self) -> bool {
+        self.is_host_missed
+    }
+}
+
+impl Index<u32> for Commands {
+    type Output = Command;
+
+    #[inline(always)]
+    fn index(&self, tag: u32) -> &Command {
+        &self.slots[tag as usize]
+    }
+}
+
+impl IndexMut<u32> for Commands {
+    #[inline(always)]
+    fn index_mut(&mut self, tag: u32) -> &mut Command {
+        &mut self.slots[tag as usize]
+    }
+}
