@@ -1,8 +1,8 @@
-//! What each LBA page may read after a loss of power, for a host that knows what it was promised.
+//! The states that each LBA page may have after a loss of power, for a host that remembers its promises.
 //!
 //! A page has one state that is certain, and those that were acknowledged after it: a flush, forced unit access or
-//! capacitors make them certain in their turn. A state is a version ([`Contents::version`]) or nothing. What
-//! is promised: `docs/power-loss.md`.
+//! capacitors make them certain in their turn. A state is a version ([`Contents::version`]) or nothing.
+//! Promises to a host: `docs/power-loss.md`.
 //!
 //! [`Contents::version`]: sim::power_loss::Contents::version
 
@@ -63,7 +63,7 @@ pub struct Broken {
     pub page: u32,
     /// In which way.
     pub finding: Finding,
-    /// The version that was promised; none where that it holds nothing was.
+    /// The version that was promised, or `None` if the promise was that it holds nothing.
     pub promised: Option<u64>,
     /// What it reads.
     pub found: Found,
@@ -144,7 +144,7 @@ impl Oracle {
         self.certain.len() as u32
     }
 
-    /// True where a command is at one of these pages.
+    /// Whether a command is at one of these pages.
     #[must_use]
     pub fn is_busy(&self, pages: Range<u32>) -> bool {
         self.under_way.range(pages).next().is_some()
@@ -222,7 +222,7 @@ impl Oracle {
         judgement
     }
 
-    /// How what a page reads breaks a promise; none where it keeps them.
+    /// The way in which a page breaks a promise, or `None` if it keeps them.
     fn finding(&self, page: u32, found: Found) -> Option<Finding> {
         let certain = self.certain[page as usize];
         let since = self.since.get(&page).map_or(&[][..], Vec::as_slice);
@@ -245,7 +245,7 @@ impl Oracle {
         }
     }
 
-    /// True where a version can be that of the command under way: newer than all that came before, or nothing.
+    /// Whether a version can be that of the command under way: newer than all that came before, or nothing.
     fn is_under_way(&self, page: u32, version: u64) -> bool {
         match self.under_way.get(&page).map(|command| command.kind) {
             Some(OpKind::Write) => {

@@ -111,7 +111,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// True where no promise was broken and the drive was sound all along.
+    /// Whether no promise was broken and the drive was sound all along.
     #[must_use]
     pub fn is_kept(&self) -> bool {
         self.broken_pages == 0 && self.faults.is_empty()
@@ -151,8 +151,8 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// A fresh drive and a host that keeps up to `queue_depth` commands outstanding; none where the model has no
-    /// `[mapping]`.
+    /// A fresh drive and a host that keeps up to `queue_depth` commands outstanding, or `None` if the model
+    /// has no `[mapping]`.
     #[must_use]
     pub fn new(config: Config, queue_depth: u32, rng: Rng) -> Option<Self> {
         let mut rng = rng;

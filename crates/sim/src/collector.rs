@@ -199,7 +199,7 @@ impl Collector {
         Some((victim.superblock, victim.next_unit - 1))
     }
 
-    /// True where the newest victim has units left to look at.
+    /// Whether the newest victim has units left to look at.
     #[must_use]
     pub fn has_unit(&self) -> bool {
         self.victim_in_hand().is_some()
@@ -274,14 +274,14 @@ impl Collector {
         self.is_any_placed |= self.victims.last().is_some_and(is_placed);
     }
 
-    /// True where all pages of a victim have their new place.
+    /// Whether all pages of a victim have their new place.
     #[inline]
     #[must_use]
     pub fn is_any_placed(&self) -> bool {
         self.is_any_placed
     }
 
-    /// True where a fully placed victim has not been told what else it must wait for.
+    /// Whether a fully placed victim has not been told what else it must wait for.
     #[must_use]
     pub fn is_any_unsettled(&self) -> bool {
         let units = self.superblock_units;
@@ -298,7 +298,7 @@ impl Collector {
         }
     }
 
-    /// True where a settled victim is durable and nobody has asked the journal for it.
+    /// Whether a settled victim is durable and nobody has asked the journal for it.
     #[must_use]
     pub fn is_any_unjournalled(&self, programs: &StreamPrograms) -> bool {
         self.victims.iter().any(|victim| victim.is_unjournalled(programs))
@@ -367,7 +367,7 @@ impl Collector {
         placed.find_map(|victim| programs.not_issued(victim.durable_at))
     }
 
-    /// True while a superblock is being erased.
+    /// Whether a superblock is being erased.
     #[must_use]
     pub fn is_erasing(&self) -> bool {
         !self.erasing.is_empty()

@@ -117,7 +117,7 @@ impl StreamPrograms {
         StreamId::ALL.into_iter().find(is_open)
     }
 
-    /// True where every program before the mark has ended.
+    /// Whether every program before the mark has ended.
     #[inline]
     #[must_use]
     pub fn reached(&self, mark: Mark) -> bool {

@@ -1,6 +1,6 @@
 //! Mechanisms of a drive's firmware, each with its state and its rules: one phenomenon, one file.
 //!
-//! They know the maps and the geometry, but neither the drive nor the model that they are a part of: they are
+//! They know the maps and the geometry, but neither the drive nor its model: they are
 //! told the time and what else they need, and say what should happen. [`device`](crate::device) asks them and
 //! does it.
 

@@ -101,7 +101,7 @@ impl Geometry {
         self.data_pages_from(0)
     }
 
-    /// True where a superblock only ever serves as cache.
+    /// Whether a superblock only ever serves as cache.
     #[inline]
     #[must_use]
     pub const fn is_cache_only(&self, superblock: u32) -> bool {

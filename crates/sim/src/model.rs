@@ -156,7 +156,7 @@ pub struct Controller {
 pub struct Buffer {
     /// DRAM for data on its way to NAND.
     pub write_bytes: Sourced<u64>,
-    /// True where capacitors make an acknowledged write safe: a flush then costs nothing.
+    /// Whether capacitors make an acknowledged write safe: a flush then costs nothing.
     pub power_loss_protected: Sourced<bool>,
 }
 

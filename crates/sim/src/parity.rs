@@ -18,7 +18,7 @@ impl Geometry {
         self.stripe_units - 1 - stripe % self.stripe_units
     }
 
-    /// True where a unit, counted within its superblock, holds parity.
+    /// Whether a unit, counted within its superblock, holds parity.
     #[must_use]
     pub const fn is_parity(&self, unit: u32) -> bool {
         self.stripe_units > 0

@@ -33,7 +33,7 @@ impl ReadCache {
         &mut self.sets[index as usize]
     }
 
-    /// True where the page is there; it is the most recently used one then.
+    /// Whether the page is there; if so, it is the most recently used one from now on.
     pub fn hit(&mut self, logical: u32) -> bool {
         let set = self.set(logical);
         let Some(way) = set.iter().position(|&page| page == logical) else { return false };

@@ -27,7 +27,7 @@ impl<T: Copy + Default> Ring<T> {
         self.tail.wrapping_sub(self.head)
     }
 
-    /// True where there is none.
+    /// Whether it has no entry.
     #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -64,7 +64,7 @@ impl Recorder {
         }
     }
 
-    /// True where a row ends before or at `until_ns`.
+    /// Whether a row ends before or at `until_ns`.
     #[inline]
     #[must_use]
     pub fn is_due(&self, until_ns: u64) -> bool {

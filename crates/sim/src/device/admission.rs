@@ -84,7 +84,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
     }
 
-    /// The stream that a command goes to, and how many of its pages have room there; none where the host has to wait.
+    /// The stream that a command goes to, and how many of its pages have room there, or `None` if the host
+    /// has to wait.
     #[inline(always)]
     fn room_for(&mut self, tag: u32) -> Option<(StreamId, u32)> {
         if OPTIONS {
@@ -133,7 +134,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         (room_pages > 0).then_some((stream, room_pages))
     }
 
-    /// True where the cap lets one more host page in; else the clock will say when.
+    /// Whether the cap lets one more host page in; if not, the clock will say when.
     fn bucket_has_page(&mut self) -> bool {
         let Some(bucket) = &self.bucket else { return true };
         let opens_ns = bucket.opens_ns(self.now_ns);

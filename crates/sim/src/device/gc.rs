@@ -40,7 +40,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             + if OPTIONS && self.config.has_cold_stream() { room(StreamId::Cold) } else { 0 }
     }
 
-    /// True where garbage collection has something to do and may do it now.
+    /// Whether garbage collection has something to do and may do it now.
     #[inline(always)]
     pub(super) fn may_collect(&mut self) -> bool {
         let Some(in_flight_pages) = self.collector.in_flight_with_unit() else { return false };
@@ -48,7 +48,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             && self.has_room_for(in_flight_pages)
     }
 
-    /// True where pacing or somebody else asks for collection although nothing is owed.
+    /// Whether pacing or somebody else asks for collection although nothing is owed.
     #[inline]
     fn must_collect(&mut self) -> bool {
         // A fold that has to wait for room asks pacing for it, so it comes first.
@@ -59,7 +59,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.pacing.must_collect(free_superblocks) || OPTIONS && self.may_collect_quietly()
     }
 
-    /// True where collection may use this moment although nobody asks for it.
+    /// Whether collection may use this moment although nobody asks for it.
     #[inline]
     fn may_collect_quietly(&self) -> bool {
         let is_gap = || self.commands.outstanding() == 0;
@@ -79,7 +79,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
     }
 
-    /// True where pages in flight will find a place. They are never more than a superblock takes.
+    /// Whether pages in flight will find a place. They are never more than a superblock takes.
     #[inline]
     fn has_room_for(&self, in_flight_pages: u32) -> bool {
         !self.ftl.free.is_empty() || self.moved_room_pages() >= u64::from(in_flight_pages)
@@ -140,7 +140,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.nand.enqueue(die, DieOp::GcRead { unit, pages, valid }, self.now_ns);
     }
 
-    /// The victim of the drive's policy; none where the erases on their way give all the room that pacing can
+    /// The victim of the drive's policy, or `None` if the erases on their way give all the room that pacing can
     /// want. Without that limit a drive of which most was deallocated would queue the erase of all
     /// of it at once, and the host would wait for seconds.
     fn victim_for_room(&mut self) -> Option<u32> {

@@ -89,7 +89,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
     }
 
-    /// The next operation of any die that ends, with the die; none where all are at rest.
+    /// The next operation of any die that ends, with the die, or `None` if all are at rest.
     fn next_end(&mut self) -> Option<(u32, DieOp)> {
         loop {
             let next_ns = self.nand.next_event_ns();

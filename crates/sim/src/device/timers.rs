@@ -45,7 +45,7 @@ impl Timers {
         self.next_ns = self.due_ns.into_iter().min().unwrap_or(NEVER);
     }
 
-    /// True where a timer runs.
+    /// Whether a timer runs.
     pub(super) fn is_set(&self, timer: Timer) -> bool {
         self.due_ns[timer as usize] < NEVER
     }

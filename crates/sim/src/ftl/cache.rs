@@ -53,7 +53,7 @@ impl Ftl {
         *state = SuperblockState::Victim;
     }
 
-    /// True where a superblock holds data in one bit per cell, or held it when it became a victim.
+    /// Whether a superblock holds data in one bit per cell, or held it when it became a victim.
     #[inline]
     #[must_use]
     pub fn is_cache(&self, superblock: u32) -> bool {

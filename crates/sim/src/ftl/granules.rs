@@ -14,7 +14,7 @@ impl Ftl {
         self.sizes.get(logical as usize).map_or(1, |&size| u32::from(size))
     }
 
-    /// True where the largest page fits at a stream's frontier without a gap. The stream has room.
+    /// Whether the largest page fits at a stream's frontier without a gap. The stream has room.
     #[inline]
     #[must_use]
     pub fn fits_page(&self, id: StreamId) -> bool {
@@ -45,7 +45,7 @@ impl Ftl {
         physical
     }
 
-    /// True where a physical page lies within the place of the logical page that was last written there.
+    /// Whether a physical page lies within the place of the logical page that was last written there.
     #[inline]
     pub(super) fn is_within(&self, physical: u32, logical: u32) -> bool {
         let first = self.l2p[logical as usize];

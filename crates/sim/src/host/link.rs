@@ -66,7 +66,7 @@ impl Link {
         self.expected -= u32::from(self.shares_lane_of_writes(kind));
     }
 
-    /// True where a command may come to the lane of writes before one that is sent now.
+    /// Whether a command may come to the lane of writes before one that is sent now.
     #[inline]
     #[must_use]
     pub fn is_expecting(&self) -> bool {

@@ -89,7 +89,7 @@ impl Checkpoints {
         }
     }
 
-    /// True where the last segment has been copied and nobody has said yet what the copies rest on.
+    /// Whether the last segment has been copied and nobody has said yet what the copies rest on.
     #[must_use]
     pub fn is_copied(&self) -> bool {
         let all = self.shape.segments;

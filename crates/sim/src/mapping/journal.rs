@@ -164,7 +164,7 @@ impl Journal {
         self.wanted = self.wanted.max(position);
     }
 
-    /// True where a unit should be written now.
+    /// Whether a unit should be written now.
     #[inline]
     #[must_use]
     pub fn is_due(&self) -> bool {
@@ -172,7 +172,7 @@ impl Journal {
         pending >= self.unit_entries || self.covered < self.wanted
     }
 
-    /// True where there is room for a unit beside the reserve.
+    /// Whether there is room for a unit beside the reserve.
     #[must_use]
     pub fn has_room(&self) -> bool {
         self.ring.room_units() > RESERVE_UNITS

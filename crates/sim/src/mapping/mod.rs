@@ -146,7 +146,7 @@ impl MapLog {
         (index < self.shape.journal_superblocks).then_some(index)
     }
 
-    /// True where the journal has no room but its reserve: a checkpoint is urgent, and no deallocation may
+    /// Whether the journal has no room but its reserve: a checkpoint is urgent, and no deallocation may
     /// be taken, or power could go before the journal holds it.
     #[must_use]
     pub fn is_stuck(&self) -> bool {

@@ -94,7 +94,7 @@ impl Config {
         self.options != Options::default() || self.interface.queues > 1 || !self.geometry.is_plain()
     }
 
-    /// True where some moved data goes to the cold stream.
+    /// Whether some moved data goes to the cold stream.
     #[inline]
     #[must_use]
     pub fn has_cold_stream(&self) -> bool {

@@ -15,7 +15,7 @@ use crate::nand::slc::SlcTiming;
 pub struct PslcModel {
     /// Bytes that the blocks hold which serve for nothing else.
     pub bytes: Sourced<u64>,
-    /// True where erased blocks are borrowed for the cache while there are plenty.
+    /// Whether erased blocks are borrowed for the cache while there are plenty.
     pub borrows: Sourced<bool>,
     /// Bits of a cell otherwise: a block holds this part of its pages while it serves as cache.
     pub bits_per_cell: Sourced<u32>,

@@ -298,7 +298,7 @@ fn superblock_of(nand: &NandContents, physical: u32) -> u32 {
     physical / nand.geometry.superblock_pages()
 }
 
-/// True where a superblock that collection can write to is blank or holds nothing valid.
+/// Whether a superblock that collection can write to is blank or holds nothing valid.
 fn has_room(nand: &NandContents, superblocks: &[FoundSuperblock], map: &[u32]) -> bool {
     let mapped = map.iter().filter(|physical| **physical != NO_PAGE);
     let used: BTreeSet<u32> = mapped.map(|&physical| superblock_of(nand, physical)).collect();

@@ -99,7 +99,7 @@ impl Pacing {
         }
     }
 
-    /// True while garbage must be collected whatever is owed.
+    /// Whether garbage must be collected whatever is owed.
     #[inline]
     pub fn must_collect(&mut self, free_superblocks: u32) -> bool {
         match self {
@@ -109,7 +109,7 @@ impl Pacing {
         }
     }
 
-    /// True where the host stream may take an erased superblock.
+    /// Whether the host stream may take an erased superblock.
     #[inline]
     pub fn host_may_open(&mut self, free_superblocks: u32) -> bool {
         match self {
