@@ -114,3 +114,47 @@ pub fn oldest_fast(ftl: &Ftl, fast: &FastSuperblocks) -> Option<u32> {
         .filter(is_closed)
         .min_by_key(|&superblock| ftl.closed_at[superblock as usize])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geometry::Geometry;
+
+    fn ftl() -> Ftl {
+        let geometry = Geometry {
+            channels: 1,
+            dies: 1,
+            unit_pages: 4,
+            superblock_units: 4,
+            stripe_units: 0,
+            superblocks: 6,
+            logical_pages: 64,
+            page_granules: 1,
+            cache_superblocks: 0,
+            cache_units: 0,
+        };
+        Ftl::new(geometry)
+    }
+
+    #[test]
+    fn writes_are_fast_until_the_room_is_taken_and_again_when_all_is_in_order() {
+        let mode = PerformanceMode { program_ns: 1, fill_percent: 50, unit_interval_ns: 1 };
+        let (mut writes, mut ftl) = (FastWrites::new(mode), ftl());
+        let mut fast = FastSuperblocks::new(1, 6);
+        assert_eq!(writes.opened(&ftl, &fast), Opened::Fast);
+        // 16 of 64 pages are fast and 16 normal: a third of the room.
+        fast.insert(2);
+        (ftl.valid_pages[2], ftl.valid_pages[3]) = (16, 16);
+        assert_eq!(writes.opened(&ftl, &fast), Opened::Fast);
+        ftl.valid_pages[3] = 32;
+        assert_eq!(writes.opened(&ftl, &fast), Opened::Reorganise);
+        ftl.states[2] = SuperblockState::Closed;
+        assert!(writes.is_reorganising() && oldest_fast(&ftl, &fast) == Some(2));
+        fast.erased(2);
+        writes.settle(&ftl, &fast);
+        assert!(!writes.is_reorganising() && oldest_fast(&ftl, &fast).is_none());
+        // All LBAs hold normal data: nothing is left to write fast into.
+        (ftl.valid_pages[2], ftl.valid_pages[3]) = (32, 32);
+        assert_eq!(writes.opened(&ftl, &fast), Opened::Normal);
+    }
+}

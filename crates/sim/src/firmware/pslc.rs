@@ -129,3 +129,63 @@ impl PslcCache {
         collector.stuck_stream_of(programs, |victim| ftl.is_cache(victim))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::geometry::Geometry;
+
+    /// A drive with one superblock of cache, of which 8 pages are written.
+    fn ftl() -> Ftl {
+        let geometry = Geometry {
+            channels: 1,
+            dies: 1,
+            unit_pages: 4,
+            superblock_units: 4,
+            stripe_units: 0,
+            superblocks: 6,
+            logical_pages: 64,
+            page_granules: 1,
+            cache_superblocks: 1,
+            cache_units: 2,
+        };
+        Ftl::new(geometry)
+    }
+
+    fn cache(when_full: WhenFull) -> PslcCache {
+        let pslc = Pslc { only_below_bytes: 8192, borrow_above: None, idle_after_ns: 1, when_full };
+        PslcCache::new(pslc)
+    }
+
+    #[test]
+    fn small_writes_go_to_the_cache_until_it_is_full() {
+        let (direct, fold) = (cache(WhenFull::Direct), cache(WhenFull::Fold));
+        let mut ftl = ftl();
+        assert_eq!(direct.stream_for(8192, &ftl), Some(StreamId::Host));
+        assert_eq!(direct.stream_for(4096, &ftl), Some(StreamId::Pslc));
+        assert!(ftl.open_cache(false));
+        for logical in 0..8 {
+            assert_eq!(fold.stream_for(4096, &ftl), Some(StreamId::Pslc));
+            ftl.place(StreamId::Pslc, logical);
+        }
+        assert_eq!(direct.stream_for(4096, &ftl), Some(StreamId::Host));
+        assert_eq!(fold.stream_for(4096, &ftl), None);
+    }
+
+    #[test]
+    fn a_full_cache_is_folded_where_a_write_waits_for_it_or_the_host_is_away() {
+        let mut ftl = ftl();
+        let collector = Collector::new(&ftl.geometry);
+        let mut direct = cache(WhenFull::Direct);
+        direct.set_folding(true);
+        assert!(!direct.wants_fold(&ftl, &collector), "there is nothing to fold");
+        assert!(ftl.open_cache(false));
+        (0..8).for_each(|logical| {
+            ftl.place(StreamId::Pslc, logical);
+        });
+        assert!(direct.wants_fold(&ftl, &collector));
+        direct.set_folding(false);
+        assert!(!direct.wants_fold(&ftl, &collector));
+        assert!(cache(WhenFull::Fold).wants_fold(&ftl, &collector));
+    }
+}

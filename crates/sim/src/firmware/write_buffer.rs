@@ -2,7 +2,7 @@
 //!
 //! Phenomenon: a write ends when its data is in the buffer; a full buffer makes the next ones wait for a program
 //! (back-pressure). Source: all drives of the class have DRAM or SRAM for it. Simplification: a page overwritten in
-//! the buffer is programmed all the same. Tests: `tests/timing.rs`, `tests/throughput.rs`.
+//! the buffer is programmed all the same. Test: `tests/timing.rs`.
 
 use crate::ring::Ring;
 
@@ -82,5 +82,33 @@ impl WriteBuffer {
     #[inline]
     pub fn admitted(&mut self) {
         self.waiting.pop_front();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn room_comes_back_with_programs_and_writes_enter_in_their_order() {
+        let mut buffer = WriteBuffer::new(8, 3, 4);
+        buffer.add(5);
+        buffer.wait(2);
+        buffer.wait(1);
+        assert_eq!((buffer.room_pages(), buffer.waiting(), buffer.next()), (0, 2, Some(2)));
+        // Padding may take more than there is.
+        buffer.add(1);
+        assert_eq!(buffer.room_pages(), 0);
+        buffer.remove(4);
+        assert_eq!(buffer.room_pages(), 3);
+        buffer.admitted();
+        assert!(buffer.is_awaited() && buffer.next() == Some(1));
+    }
+
+    #[test]
+    #[cfg_attr(debug_assertions, should_panic(expected = "4 pages programmed, 3 in the buffer"))]
+    fn no_more_is_programmed_than_the_buffer_holds() {
+        let mut buffer = WriteBuffer::new(8, 3, 4);
+        buffer.remove(if cfg!(debug_assertions) { 4 } else { 3 });
     }
 }

@@ -117,3 +117,35 @@ impl IndexMut<u32> for Commands {
         &mut self.slots[tag as usize]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_host_is_away_from_the_end_of_its_last_command_on() {
+        let mut commands = Commands::new(2);
+        assert!(commands.send(1, Command::NONE) && !commands.send(0, Command::NONE));
+        commands.end(1, 10);
+        assert_eq!((commands.outstanding(), commands.away_ns(5)), (1, None));
+        commands.end(0, 30);
+        assert_eq!((commands.outstanding(), commands.away_ns(5)), (0, Some(35)));
+        commands.refuse(0, 22, 40);
+        let mut out = Vec::new();
+        commands.take_ended(&mut out);
+        let ends: Vec<_> = out.iter().map(|end| (end.tag, end.done)).collect();
+        assert_eq!(ends, [(1, Nanos(10)), (0, Nanos(30)), (0, Nanos(40))]);
+        assert_eq!((commands.ended(), commands.away_ns(5)), (0, Some(35)));
+    }
+
+    #[test]
+    #[cfg_attr(
+        debug_assertions,
+        should_panic(expected = "command 1 ends, and none is outstanding")
+    )]
+    fn a_command_ends_once() {
+        let mut commands = Commands::new(2);
+        commands.send(1, Command::NONE);
+        (0..1 + u64::from(cfg!(debug_assertions))).for_each(|now_ns| commands.end(1, now_ns));
+    }
+}
