@@ -61,16 +61,14 @@ pub struct Collector {
     is_any_placed: bool,
     erasing: VecDeque<Erasing>,
     owed_pages: u64,
-    /// A stream whose open unit gets the next pages moved, whatever they are.
-    pub top_up: Option<StreamId>,
+    top_up: Option<StreamId>,
     /// Valid pages that idle collection or a reorganisation may move now; less than none where a unit held
     /// more than that.
     unasked_pages: i64,
     in_flight_pages: u32,
     victim_valid_pages: u32,
     reclaimed_pages: u64,
-    /// Whether somebody waits for the open units of moved pages.
-    pub are_open_units_awaited: bool,
+    are_open_units_awaited: bool,
 }
 
 impl Collector {
@@ -346,14 +344,44 @@ impl Collector {
         Some(victim.superblock)
     }
 
-    /// The stream that a fully placed victim waits for, because its last pages stand in a unit that is
-    /// not full.
+    /// The stream whose open unit gets the next pages moved, whatever they are, or `None` if each goes to its own.
+    #[inline]
     #[must_use]
-    pub fn stuck_stream(&self, programs: &StreamPrograms) -> Option<StreamId> {
-        self.stuck_stream_of(programs, |_| true)
+    pub fn top_up(&self) -> Option<StreamId> {
+        self.top_up
     }
 
-    /// The same for some victims only.
+    /// The next pages go to the open unit that a fully placed victim waits for, if there is one.
+    pub fn begin_top_up(&mut self, programs: &StreamPrograms) {
+        self.top_up = self.stuck_stream_of(programs, |_| true);
+    }
+
+    /// A unit of moved pages is full.
+    #[inline]
+    pub fn end_top_up(&mut self) {
+        self.top_up = None;
+    }
+
+    /// Whether somebody waits for the open units of moved pages.
+    #[inline]
+    #[must_use]
+    pub fn are_open_units_awaited(&self) -> bool {
+        self.are_open_units_awaited
+    }
+
+    /// Somebody waits for the open units of moved pages.
+    pub fn await_open_units(&mut self) {
+        self.are_open_units_awaited = true;
+    }
+
+    /// The open units of moved pages have been completed.
+    pub fn open_units_completed(&mut self) {
+        self.top_up = None;
+        self.are_open_units_awaited = false;
+    }
+
+    /// The stream that one of some fully placed victims waits for, because its last pages stand in a unit that is
+    /// not full.
     #[must_use]
     pub fn stuck_stream_of(
         &self,

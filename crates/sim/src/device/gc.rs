@@ -177,7 +177,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             return false;
         };
         if self.config.has_cold_stream() {
-            self.collector.top_up = self.collector.stuck_stream(&self.programs);
+            self.collector.begin_top_up(&self.programs);
         }
         self.probe.victim(victim);
         self.ftl.become_victim(victim);
@@ -212,7 +212,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             self.folded(self.totals.gc_moved_pages - moved_before);
         }
         self.collector.unit_placed(victim, pages);
-        if OPTIONS && self.collector.are_open_units_awaited {
+        if OPTIONS && self.collector.are_open_units_awaited() {
             self.complete_awaited_units();
         }
         self.erase_durable_victims();
@@ -232,7 +232,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     fn move_pages(&mut self, unit: u32, valid: u64, wanted: StreamId, victim: usize) {
         let mut pages = valid;
         while pages != 0 {
-            let top_up = if OPTIONS { self.collector.top_up } else { None };
+            let top_up = if OPTIONS { self.collector.top_up() } else { None };
             let mut stream = top_up.unwrap_or(wanted);
             if !self.ftl.stream_has_room(stream) {
                 // Those that the host has written since are left out first: a superblock may have to be opened.
@@ -255,7 +255,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             }
             let is_full = self.ftl.is_unit_complete(stream);
             if is_full {
-                self.collector.top_up = None;
+                self.collector.end_top_up();
                 self.program(self.ftl.unit_of(target), stream);
             }
             self.collector.moved(victim, stream, self.programs.behind_last(stream, !is_full));
@@ -274,7 +274,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     #[cold]
     #[inline(never)]
     pub(super) fn stream_with_room(&mut self, wanted: StreamId) -> StreamId {
-        let stream = self.collector.top_up.unwrap_or(wanted);
+        let stream = self.collector.top_up().unwrap_or(wanted);
         if self.ftl.stream_has_room(stream) || self.ftl.open_superblock(stream) {
             return stream;
         }

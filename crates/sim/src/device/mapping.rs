@@ -125,7 +125,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Sees to it that all pages placed so far will be in NAND, and returns when they are.
     fn settle(&mut self) -> Mark {
         let mut mark = self.settle_host();
-        self.collector.are_open_units_awaited = true;
+        self.collector.await_open_units();
         self.complete_awaited_units();
         for stream in StreamId::MOVED {
             let is_open = !self.ftl.is_unit_complete(stream);
@@ -144,8 +144,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     pub(super) fn complete_awaited_units(&mut self) {
         if self.collector.in_flight_pages() == 0 {
             self.complete_open_units(&StreamId::MOVED);
-            self.collector.top_up = None;
-            self.collector.are_open_units_awaited = false;
+            self.collector.open_units_completed();
         }
     }
 
@@ -159,7 +158,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             let is_protected = self.config.power_loss_protected;
             let overwritten_at = if is_protected { Mark::default() } else { self.settle_host() };
             self.collector.settle(overwritten_at);
-            self.collector.are_open_units_awaited = true;
+            self.collector.await_open_units();
             self.complete_awaited_units();
         }
         if self.collector.is_any_unjournalled(&self.programs) {

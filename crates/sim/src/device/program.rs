@@ -29,7 +29,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         if StreamId::BUFFERED.contains(&stream) {
             self.buffered(stream, physical, 1);
         } else if self.ftl.is_unit_complete(stream) {
-            self.collector.top_up = None;
+            self.collector.end_top_up();
             self.program(self.ftl.unit_of(physical), stream);
         }
     }
