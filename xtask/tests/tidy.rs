@@ -1,6 +1,7 @@
 //! The house rules that no compiler checks. Each failure names the file, the line and the rule.
 
 mod tidy {
+    pub(crate) mod circles;
     pub(crate) mod dependencies;
     pub(crate) mod links;
     pub(crate) mod phenomena;

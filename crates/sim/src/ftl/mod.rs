@@ -236,7 +236,7 @@ impl Ftl {
 
     /// The erased superblock whose turn it is.
     fn take_free(&mut self) -> Option<u32> {
-        let index = self.allocation.choose(self)?;
+        let index = self.allocation.choose(&self.free, &self.erase_counts)?;
         self.free.remove(index)
     }
 

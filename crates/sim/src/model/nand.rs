@@ -7,7 +7,7 @@ use super::check::{Check, HOUR_NS};
 use super::{ModelError, Sourced};
 use crate::geometry::Geometry;
 use crate::host::transfer_ns;
-use crate::nand::overlap::SuspendLimits;
+use crate::nand::SuspendLimits;
 use crate::nand::pages::{PageTimes, mean};
 use crate::nand::retry::ErrorGrowth;
 use crate::nand::{NandFeatures, NandTiming};

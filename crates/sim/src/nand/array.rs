@@ -4,11 +4,11 @@
 //! [`super::pages`], [`super::fast`], [`super::slc`], [`super::retry`]. Drives without options are not asked for them.
 
 use super::fast::FastSuperblocks;
+use super::features::{NandFeatures, NandTiming};
 use super::job::Job;
 use super::pages::PageTimes;
 use super::retry::Retry;
 use super::slc::{SlcMode, SlcTiming};
-use super::{NandFeatures, NandTiming};
 use crate::geometry::Geometry;
 use crate::power::OperationCounts;
 

@@ -3,7 +3,7 @@
 //! Operations travel from queue to die to device, once for every program and read. What is written field by
 //! field and copied as a whole makes the processor wait for its own stores; two words stay in registers.
 
-use super::DieOp;
+use super::op::DieOp;
 use crate::ftl::StreamId;
 use crate::mapping::MapWrite;
 

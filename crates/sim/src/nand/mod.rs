@@ -15,109 +15,31 @@
 mod array;
 mod channels;
 pub mod fast;
+mod features;
 mod job;
-pub mod overlap;
+mod op;
+mod overlap;
 pub mod pages;
 mod power_loss;
 pub mod retry;
 pub mod slc;
 
 use crate::events::EventTree;
-use crate::ftl::StreamId;
 use crate::geometry::Geometry;
-use crate::mapping::MapWrite;
 use crate::power::OperationCounts;
 use crate::ring::Ring;
 use array::Arrays;
 use channels::{Channels, Claim};
 use fast::FastSuperblocks;
 use job::Job;
-use overlap::{Overlap, SuspendLimits};
-use pages::PageTimes;
-use retry::ErrorGrowth;
-use slc::SlcTiming;
+use overlap::Overlap;
+
+pub use features::{NandFeatures, NandTiming, SuspendLimits};
+pub use op::DieOp;
 
 /// First size of a die's queue. Small on purpose: a ring walks through all of its memory, and a
 /// large one would fall out of the cache between two visits. It grows where it must.
 const QUEUE_OPS: usize = 8;
-
-/// Times of the NAND and its bus.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct NandTiming {
-    /// Array to register (tR).
-    pub read_ns: u64,
-    /// Register to array (tPROG) of one unit, mean of lower and upper pages.
-    pub program_ns: u64,
-    /// Erase of one block on every plane of a die: tBERS, or as often as there are planes where they
-    /// work one after the other.
-    pub erase_ns: u64,
-    /// One 4 KiB page over the channel.
-    pub page_transfer_ns: u64,
-}
-
-/// What a drive model adds to the plain NAND; nothing by default.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct NandFeatures {
-    /// Program times of lower and upper pages.
-    pub pages: Option<PageTimes>,
-    /// Programs and erases give way to host reads.
-    pub suspend: Option<SuspendLimits>,
-    /// The next program's data crosses the channel during this program.
-    pub cache_program: bool,
-    /// Worn and old pages are sensed more than once.
-    pub retry: Option<ErrorGrowth>,
-    /// Some superblocks hold one bit per cell.
-    pub slc: Option<SlcTiming>,
-}
-
-/// One operation on one die.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DieOp {
-    /// Program a full unit.
-    Program {
-        /// Unit over the whole drive.
-        unit: u32,
-        /// Whose data it is.
-        stream: StreamId,
-        /// Place in the stream's order of programs.
-        sequence: u64,
-    },
-    /// Program the parity of a stripe.
-    Parity {
-        /// Unit over the whole drive.
-        unit: u32,
-    },
-    /// Program a unit of journal or checkpoint.
-    Map {
-        /// Unit over the whole drive.
-        unit: u32,
-        /// What it holds.
-        write: MapWrite,
-    },
-    /// Read the valid pages of a unit for garbage collection.
-    GcRead {
-        /// Unit over the whole drive.
-        unit: u32,
-        /// How many of its pages are valid.
-        pages: u32,
-        /// Which, bit 0 first.
-        valid: u64,
-    },
-    /// Read pages of one unit for the host.
-    HostRead {
-        /// Tag of the command.
-        tag: u32,
-        /// Unit over the whole drive.
-        unit: u32,
-        /// Pages wanted.
-        pages: u32,
-    },
-    /// Erase this die's blocks of a superblock.
-    Erase {
-        /// The superblock.
-        superblock: u32,
-    },
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]

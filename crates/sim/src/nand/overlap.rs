@@ -14,19 +14,9 @@
 //!
 //! Tests: `tests/nand.rs`. A drive without either never comes here.
 
+use super::features::SuspendLimits;
 use super::job::Job;
 use super::{Nand, Phase};
-
-/// When a die interrupts an operation for host reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SuspendLimits {
-    /// From the request until the die can read.
-    pub suspend_ns: u64,
-    /// From the end of the last read until the operation goes on.
-    pub resume_ns: u64,
-    /// Batches of reads that one operation lets pass.
-    pub per_operation_max: u32,
-}
 
 /// An operation that waits for reads.
 #[derive(Clone, Copy, Debug)]

@@ -6,8 +6,11 @@ use std::process::Command;
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 
-use super::LOG;
+use crate::log::Log;
 use crate::proc;
+
+/// Talk of setting up.
+const LOG: Log = Log::stderr("bench");
 
 /// Kinds of things to write to, by the price of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -2,7 +2,8 @@
 
 use base::Rng;
 
-use super::plan::{AppPlan, Cell};
+use super::calibrate::Cell;
+use super::plan::AppPlan;
 use crate::trace::Record;
 
 const PAGE_BYTES: u64 = 4096;

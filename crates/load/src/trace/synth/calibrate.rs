@@ -2,10 +2,20 @@
 
 use base::OpKind;
 
-use super::plan::Cell;
 use super::rake::{Constraint, rake, whole};
 use super::scenario::{Published, Scenario, size_weights};
 use crate::trace::stats::{DEPTH_BINS, SIZE_BINS, size_bin};
+
+/// One kind of I/O of one program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Cell {
+    pub(super) op: OpKind,
+    pub(super) len: u32,
+    /// I/Os that go somewhere else than where the last one ended; each begins a run.
+    pub(super) jumps: u64,
+    /// I/Os that go on where the last one ended.
+    pub(super) sequential: u64,
+}
 
 /// One kind of I/O of one program, with its first guess.
 struct Guess {

@@ -1,21 +1,10 @@
 //! The decks that a trace is drawn from: plain numbers.
 
-use base::{OpKind, Ratio};
+use base::Ratio;
 
-use super::calibrate;
+use super::calibrate::{self, Cell};
 use super::scenario::{AppSpec, PhaseSpec, Published, Scenario};
 use crate::trace::TraceError;
-
-/// One kind of I/O of one program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Cell {
-    pub(super) op: OpKind,
-    pub(super) len: u32,
-    /// I/Os that go somewhere else than where the last one ended; each begins a run.
-    pub(super) jumps: u64,
-    /// I/Os that go on where the last one ended.
-    pub(super) sequential: u64,
-}
 
 /// One program.
 #[derive(Clone, Debug)]

@@ -3,9 +3,9 @@
 //! Source: dynamic wear leveling as in every textbook of flash (Gal and Toledo 2005). It cannot reach
 //! superblocks whose data nobody overwrites; see `spread`. Test: `tests/wear.rs`.
 
-use crate::ftl::Ftl;
+use std::collections::VecDeque;
 
-pub(super) fn choose(ftl: &Ftl) -> Option<usize> {
-    let erases = |(_, superblock): &(usize, &u32)| ftl.erase_counts[**superblock as usize];
-    ftl.free.iter().enumerate().min_by_key(erases).map(|(index, _)| index)
+pub(super) fn choose(free: &VecDeque<u32>, erase_counts: &[u32]) -> Option<usize> {
+    let erases = |(_, superblock): &(usize, &u32)| erase_counts[**superblock as usize];
+    free.iter().enumerate().min_by_key(erases).map(|(index, _)| index)
 }

@@ -4,37 +4,16 @@
 //! Contract: [`Allocation`] is asked once for each superblock that a stream opens, [`WearLeveling::victim`] once for
 //! each victim. Both look at erase counts of superblocks only.
 
+mod allocation;
 mod least_worn;
 mod spread;
 
-use serde::Deserialize;
-
 use super::{Ftl, SuperblockState};
+
+pub use allocation::Allocation;
 
 /// Victims for the sake of room for each one for the sake of wear, at least: what bounds its cost.
 const VICTIMS_BETWEEN: u32 = 4;
-
-/// Which erased superblock comes next.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Allocation {
-    /// The one erased first.
-    #[default]
-    OldestFirst,
-    /// The one with the fewest erases.
-    LeastWorn,
-}
-
-impl Allocation {
-    /// Its place in the free list; none where that is empty.
-    #[inline]
-    pub(super) fn choose(self, ftl: &Ftl) -> Option<usize> {
-        match self {
-            Self::OldestFirst => (!ftl.free.is_empty()).then_some(0),
-            Self::LeastWorn => least_worn::choose(ftl),
-        }
-    }
-}
 
 /// Static wear leveling with what it has to remember.
 #[derive(Clone, Debug)]

@@ -1,0 +1,30 @@
+//! Dynamic wear leveling: the erased superblock that a stream gets.
+
+use std::collections::VecDeque;
+
+use serde::Deserialize;
+
+use super::least_worn;
+
+/// Which erased superblock comes next.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Allocation {
+    /// The one erased first.
+    #[default]
+    OldestFirst,
+    /// The one with the fewest erases.
+    LeastWorn,
+}
+
+impl Allocation {
+    /// Its place in the list of erased superblocks, or `None` where that is empty. `erase_counts` are those
+    /// of all superblocks.
+    #[inline]
+    pub(crate) fn choose(self, free: &VecDeque<u32>, erase_counts: &[u32]) -> Option<usize> {
+        match self {
+            Self::OldestFirst => (!free.is_empty()).then_some(0),
+            Self::LeastWorn => least_worn::choose(free, erase_counts),
+        }
+    }
+}

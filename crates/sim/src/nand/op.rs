@@ -1,0 +1,53 @@
+//! Operations of a die.
+
+use crate::ftl::StreamId;
+use crate::mapping::MapWrite;
+
+/// One operation on one die.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DieOp {
+    /// Program a full unit.
+    Program {
+        /// Unit over the whole drive.
+        unit: u32,
+        /// Whose data it is.
+        stream: StreamId,
+        /// Place in the stream's order of programs.
+        sequence: u64,
+    },
+    /// Program the parity of a stripe.
+    Parity {
+        /// Unit over the whole drive.
+        unit: u32,
+    },
+    /// Program a unit of journal or checkpoint.
+    Map {
+        /// Unit over the whole drive.
+        unit: u32,
+        /// What it holds.
+        write: MapWrite,
+    },
+    /// Read the valid pages of a unit for garbage collection.
+    GcRead {
+        /// Unit over the whole drive.
+        unit: u32,
+        /// How many of its pages are valid.
+        pages: u32,
+        /// Which, bit 0 first.
+        valid: u64,
+    },
+    /// Read pages of one unit for the host.
+    HostRead {
+        /// Tag of the command.
+        tag: u32,
+        /// Unit over the whole drive.
+        unit: u32,
+        /// Pages wanted.
+        pages: u32,
+    },
+    /// Erase this die's blocks of a superblock.
+    Erase {
+        /// The superblock.
+        superblock: u32,
+    },
+}
