@@ -3,13 +3,16 @@
 //! This crate does no I/O, reads no clock and knows no file format. Reading order: [`units`],
 //! [`op`], [`rng`], [`permute`], [`histogram`].
 
+pub mod bytes;
 pub mod histogram;
+pub mod mix;
 pub mod op;
 pub mod permute;
 pub mod rng;
 pub mod telemetry;
 pub mod text;
 pub mod units;
+pub mod verifiable;
 
 pub use histogram::Histogram;
 pub use op::{Completion, Data, Op, OpKind, Status};

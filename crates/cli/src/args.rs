@@ -7,10 +7,11 @@ pub mod verify;
 
 use std::path::PathBuf;
 
+use ::target::PurgeMethod;
 use base::{Bytes, Ratio};
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
-use io::meter::MeterSpec;
-use io::{EngineChoice, PurgeMethod};
+use device::meter::MeterSpec;
+use io::EngineChoice;
 use run::{Placement, SpanRequest, Test, Workers};
 
 /// An SSD performance laboratory: how evenly does a drive keep working, and why?
@@ -357,15 +358,15 @@ fn parse_test(text: &str) -> Result<Test, String> {
 }
 
 fn parse_engine(text: &str) -> Result<EngineChoice, String> {
-    text.parse().map_err(|error: io::IoError| error.to_string())
+    text.parse().map_err(|error: ::target::IoError| error.to_string())
 }
 
 fn parse_purge(text: &str) -> Result<PurgeMethod, String> {
-    text.parse().map_err(|error: io::IoError| error.to_string())
+    text.parse().map_err(|error: ::target::IoError| error.to_string())
 }
 
 fn parse_meter(text: &str) -> Result<MeterSpec, String> {
-    text.parse().map_err(|error: io::IoError| error.to_string())
+    text.parse().map_err(|error: ::target::IoError| error.to_string())
 }
 
 fn parse_spare(text: &str) -> Result<SpanRequest, String> {

@@ -1,7 +1,7 @@
 //! From an error to an exit code, a machine-readable reason and a message.
 
+use ::target::IoError;
 use base::text::shortened_words;
-use io::IoError;
 use load::trace::TraceError;
 use result::report::ReportError;
 use result::store::StoreError;

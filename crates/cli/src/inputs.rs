@@ -8,7 +8,7 @@ use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use io::{IoError, TargetSpec};
+use ::target::{IoError, TargetSpec};
 use result::store::{LATENCY_FILE, RUN_FILE, SERIES_FILE};
 
 /// What a trace on standard input comes from.

@@ -5,8 +5,9 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use ::io::{IoError, guard};
+use ::target::IoError;
 use anyhow::Context;
+use device::guard;
 use tempfile::{Builder, NamedTempFile};
 
 use crate::inputs::Inputs;

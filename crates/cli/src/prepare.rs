@@ -8,10 +8,12 @@ mod described;
 
 use std::sync::OnceLock;
 
-use io::engine::null::NullTarget;
+use ::target::null::NullTarget;
+use ::target::{IoError, PurgeMethod, TargetSpec};
+use device::host::clock::MonotonicClock;
 use io::engine::sim::SimTarget;
 use io::open::{self, Hold};
-use io::{IoError, OpenOptions, PurgeMethod, RealTarget, TargetSpec};
+use io::{OpenOptions, RealTarget};
 
 use crate::args::{CommonArgs, DriveArgs, EngineArgs, RunArgs};
 use crate::cmd::restore;
@@ -243,7 +245,9 @@ impl Ready {
                 let target = SimTarget::open(&self.spec.to_string(), name, settings)?;
                 Ok(Opened::Sim(Box::new(target)))
             }
-            TargetSpec::Null { size_bytes } => Ok(Opened::Null(NullTarget::new(*size_bytes))),
+            TargetSpec::Null { size_bytes } => {
+                Ok(Opened::Null(NullTarget::new(*size_bytes, MonotonicClock::start())))
+            }
             TargetSpec::File { .. } | TargetSpec::Block { .. } => {
                 self.open_real(options).map(|target| Opened::Real(Box::new(target)))
             }

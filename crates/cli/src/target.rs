@@ -1,8 +1,10 @@
 //! Targets of any kind: open ones, and what a kind does not have.
 
-use io::engine::null::NullTarget;
+use ::target::null::NullTarget;
+use ::target::{IoError, PurgeMethod, TargetSpec, Testable};
+use device::host::clock::MonotonicClock;
 use io::engine::sim::SimTarget;
-use io::{EngineChoice, IoError, PurgeMethod, RealTarget, Target, TargetSpec};
+use io::{EngineChoice, RealTarget};
 
 use crate::args::EngineArgs;
 
@@ -13,7 +15,7 @@ pub enum Opened {
     /// A file or block device.
     Real(Box<RealTarget>),
     /// The null target.
-    Null(NullTarget),
+    Null(NullTarget<MonotonicClock>),
 }
 
 /// Something to do with a target of any kind.
@@ -21,7 +23,7 @@ pub trait Visitor {
     /// What comes out.
     type Output;
     /// Does it.
-    fn visit<T: Target>(self, target: &mut T) -> Self::Output;
+    fn visit<T: Testable>(self, target: &mut T) -> Self::Output;
 }
 
 impl Opened {
@@ -58,7 +60,7 @@ pub fn memory_bytes(spec: &TargetSpec) -> Result<u64, IoError> {
 
 /// Refuses a simulated drive that does not fit into the memory.
 pub fn check_memory(spec: &TargetSpec) -> Result<(), IoError> {
-    io::memory::check(&spec.to_string(), memory_bytes(spec)?)
+    device::host::memory::check(&spec.to_string(), memory_bytes(spec)?)
 }
 
 /// Refuses a method of purging where there is none to choose.

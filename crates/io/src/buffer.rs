@@ -13,9 +13,9 @@
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 
-use base::{Bytes, Data, Rng};
-
-use crate::error::IoError;
+use base::mix::{mix, unmix};
+use base::{Bytes, Data, Rng, verifiable};
+use target::IoError;
 
 /// Alignment of every transfer area: enough for `O_DIRECT` on any device with blocks to 4,096 bytes.
 pub const AREA_ALIGN_BYTES: usize = 4096;
@@ -153,7 +153,7 @@ impl BufferPool {
         Ok(pool)
     }
 
-    /// From now on every write holds data of [`crate::verifiable`], whatever it asks for; the
+    /// From now on every write holds data of [`base::verifiable`], whatever it asks for; the
     /// generation counts the write commands from 1.
     pub(crate) fn make_verifiable(&mut self, seed: u64) {
         self.verifiable_seed = Some(seed);
@@ -256,7 +256,7 @@ impl BufferPool {
         self.generation += 1;
         let generation = self.generation;
         let area = self.write_bytes(slot, len_bytes);
-        crate::verifiable::fill(area, seed, offset_bytes, generation);
+        verifiable::fill(area, seed, offset_bytes, generation);
         area
     }
 
@@ -337,22 +337,6 @@ fn stamp(area: &mut [u8], random_bytes: usize, offset_bytes: u64, generation: u6
 pub const STAMP_BYTES: usize = 16;
 
 const GENERATION_STEP: u64 = 0x9e37_79b9_7f4a_7c15;
-const MIX: u64 = 0xff51_afd7_ed55_8ccd;
-/// Inverse of [`MIX`] modulo 2^64.
-const UNMIX: u64 = 0x4f74_430c_22a5_4005;
-
-/// A bijection whose output looks random.
-#[inline]
-pub(crate) fn mix(value: u64) -> u64 {
-    let product = (value ^ (value >> 32)).wrapping_mul(MIX);
-    product ^ (product >> 32)
-}
-
-pub(crate) fn unmix(value: u64) -> u64 {
-    let product = (value ^ (value >> 32)).wrapping_mul(UNMIX);
-    product ^ (product >> 32)
-}
-
 #[inline]
 fn stamp_words(offset_bytes: u64, generation: u64) -> [u64; 2] {
     let first = mix(offset_bytes.wrapping_add(generation.wrapping_mul(GENERATION_STEP)));
@@ -412,7 +396,6 @@ mod tests {
         let data = pool.prepare_write(0, Data::Incompressible, 1 << 40, 4096);
         assert_eq!(read_stamp(&data[512..]), Some(((1 << 40) + 512, 2)));
         assert_eq!(read_stamp(&data[..15]), None);
-        assert_eq!(unmix(mix(12345)), 12345);
     }
 
     #[test]

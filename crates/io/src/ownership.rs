@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use crate::error::IoError;
-use crate::guard::Claim;
-use crate::open::Fit;
+use device::guard::Claim;
+use target::IoError;
+
+use crate::space::Fit;
 
 /// The right to use what is behind a descriptor.
 #[derive(Debug)]

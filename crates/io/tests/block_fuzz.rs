@@ -8,7 +8,10 @@ use std::os::unix::fs::{FileExt, symlink};
 use std::path::PathBuf;
 
 use base::{OpKind, Rng};
-use io::{IoError, OpenOptions, Target, open_block};
+use io::{OpenOptions, open_block};
+use target::IoError;
+use target::capability::{Deallocate, Guarded as _};
+
 use support::loops::{LoopDevice, Undo, attach, must, require_or_skip};
 use support::{op, writing};
 
@@ -108,7 +111,7 @@ fn erase_words(rng: &mut Rng, exhibits: &[Exhibit], own: usize) -> Vec<String> {
 }
 
 /// Commands that keep to nothing: anywhere on the device and behind it, of any length.
-fn misbehave(rng: &mut Rng, target: &mut impl Target) {
+fn misbehave(rng: &mut Rng, target: &mut impl Deallocate) {
     for tag in 0..8 {
         let kind = [OpKind::Write, OpKind::Deallocate, OpKind::Write][rng.below(3) as usize];
         let offset = rng.below(2 * SIZE_BYTES / 512) * 512 + rng.below(2) * rng.below(600);

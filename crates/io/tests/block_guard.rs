@@ -8,12 +8,15 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use base::{OpKind, Status};
+use device::guard::inspect;
 use io::buffer::read_stamp;
-use io::guard::inspect;
-use io::{
-    EngineChoice, IoError, OpenOptions, Patient, PurgeMethod, RealTarget, Target, open_block,
-    open_file,
-};
+use io::{EngineChoice, OpenOptions, RealTarget, open_block, open_file};
+use target::capability::Deallocate as _;
+use target::capability::Guarded as _;
+use target::capability::Purge as _;
+use target::capability::ReadBack as _;
+use target::{IoError, Patient, PurgeMethod, Target};
+
 use support::loops::{LoopDevice, Undo, attach, must, require_or_skip};
 use support::{errno, op, run, run_ok, writing};
 
@@ -126,7 +129,7 @@ fn a_held_device_is_held_for_the_whole_run_and_no_longer() {
     for engine in [EngineChoice::Auto, EngineChoice::Sync] {
         let target = open(&device, engine);
         assert_eq!(refusal(&device.node, &erasing(device.word())).0, "busy");
-        target.recheck_identity().unwrap();
+        target.confirm_identity().unwrap();
         drop(target);
         drop(open(&device, engine));
     }
@@ -360,7 +363,7 @@ fn every_listed_device_can_be_inspected() {
         return;
     }
     let own = LoopDevice::new(SIZE_BYTES);
-    let listed = io::discover::list();
+    let listed = device::describe::report::list();
     assert!(listed.iter().any(|device| device.node == own.node));
     let of_another_test = |node: &Path| {
         node != own.node && node.to_str().is_some_and(|node| node.starts_with("/dev/loop"))

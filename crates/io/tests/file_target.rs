@@ -7,10 +7,14 @@ use std::path::Path;
 
 use base::{Op, OpKind, Rng, Status};
 use io::buffer::read_stamp;
-use io::{
-    EngineChoice, IoError, OpenOptions, Patient, Polling, PurgeMethod, RealTarget, Target,
-    open_file,
-};
+use io::{EngineChoice, OpenOptions, Polling, RealTarget, open_file};
+use target::capability::Deallocate as _;
+use target::capability::Flush as _;
+use target::capability::Guarded as _;
+use target::capability::Purge as _;
+use target::capability::ReadBack as _;
+use target::{IoError, Patient, PurgeMethod, Target};
+
 use support::{errno, op, run, run_ok, writing};
 
 const MIB: u64 = 1 << 20;
@@ -377,7 +381,7 @@ fn a_replaced_file_is_noticed_before_the_purge() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("target");
     let mut target = open(&path, MIB, EngineChoice::Auto);
-    target.recheck_identity().unwrap();
+    target.confirm_identity().unwrap();
     fs::remove_file(&path).unwrap();
     fs::write(&path, b"somebody else's").unwrap();
     assert!(matches!(

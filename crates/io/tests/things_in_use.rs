@@ -9,9 +9,11 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use io::guard::{check_replaceable, inspect};
-use io::{IoError, OpenOptions, RealTarget, open_block, open_file};
+use device::guard::{check_replaceable, inspect};
+use io::{OpenOptions, RealTarget, open_block, open_file};
 use rustix::fs::FlockOperation;
+use target::IoError;
+
 use support::loops::{LoopDevice, Undo, attach, must, require_or_skip};
 use support::writing;
 
@@ -146,7 +148,8 @@ fn a_second_loop_device_on_a_used_image_is_refused() {
         assert!(message.contains(victim.device.node()), "{message}");
         assert!(message.contains("mounted at"), "{message}");
     });
-    let listed = io::discover::list().into_iter().find(|device| device.node == second).unwrap();
+    let listed =
+        device::describe::report::list().into_iter().find(|device| device.node == second).unwrap();
     assert_eq!(listed.in_use[0].code, "held", "the list says so too");
 }
 

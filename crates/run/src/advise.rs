@@ -6,8 +6,8 @@
 //! where the NAND is known, else by a fill and two random spans.
 
 use base::{Bytes, Nanos, Ratio};
-use io::Identity;
 use result::schema::{Run, RunStatus};
+use target::Identity;
 
 use crate::error::RunError;
 use crate::recorder::LENGTH_MAX;

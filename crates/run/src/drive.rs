@@ -4,8 +4,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::{Completion, Nanos, Op};
-use io::{IoError, Target};
 use load::{Generator, Pacing};
+use target::IoError;
+use target::capability::Telemetry;
 
 use crate::recorder::Recorder;
 
@@ -31,7 +32,7 @@ pub enum End {
 /// # Errors
 /// Where the target as a whole is lost. What was recorded stays in `recorder`, and what was outstanding is in its
 /// latencies with the time it waited.
-pub fn drive<T: Target>(
+pub fn drive<T: Telemetry>(
     target: &mut T,
     generator: &mut Generator,
     deadline: Option<Nanos>,
@@ -48,7 +49,7 @@ pub fn drive<T: Target>(
 }
 
 /// The loop.
-fn keep_busy<T: Target>(
+fn keep_busy<T: Telemetry>(
     target: &mut T,
     queue: &mut Queue<'_>,
     deadline: Option<Nanos>,
@@ -101,7 +102,7 @@ fn keep_busy<T: Target>(
 }
 
 /// Has the target tell of every second of the phase, and of what is left of it after the last whole one.
-pub(crate) fn start_telemetry<T: Target>(target: &mut T, recorder: &Recorder) {
+pub(crate) fn start_telemetry<T: Telemetry>(target: &mut T, recorder: &Recorder) {
     target.telemetry_start(Nanos::SECOND);
     if let Some(end) = recorder.deadline() {
         target.telemetry_stop_at(end);
@@ -210,7 +211,7 @@ fn earlier(due: Nanos, deadline: Option<Nanos>) -> Nanos {
 
 /// Lets time pass until `due`, or until something ends. With nothing outstanding it sleeps, a second at
 /// most so that the stop button is looked at.
-pub(crate) fn wait_until<T: Target>(
+pub(crate) fn wait_until<T: Telemetry>(
     target: &mut T,
     due: Nanos,
     idle: bool,

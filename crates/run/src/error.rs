@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use base::Op;
-use io::IoError;
 use load::WorkloadError;
 use load::trace::TraceError;
 use result::store::StoreError;
+use target::IoError;
 
 /// Why a run could not be done, or not to its end.
 #[derive(Debug, thiserror::Error)]

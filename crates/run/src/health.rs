@@ -8,9 +8,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 
-use io::health::HealthProbe;
-use io::{IoError, Target};
 use result::schema::{Health, HealthSample, HealthSnapshot};
+use target::health::HealthProbe;
+use target::{IoError, Testable};
 
 /// Looks at a drive from its making until [`Watch::finish`].
 pub(crate) struct Watch {
@@ -27,7 +27,7 @@ impl Watch {
     ///
     /// # Errors
     /// Where it should tell and does not: the sentence is for the result.
-    pub(crate) fn start<T: Target>(
+    pub(crate) fn start<T: Testable>(
         target: &T,
         is_resting: Arc<AtomicBool>,
     ) -> Result<Option<Self>, String> {
@@ -88,7 +88,7 @@ fn sample(probe: &dyn HealthProbe) -> Option<HealthSample> {
     })
 }
 
-fn snapshot(health: &io::health::Health) -> HealthSnapshot {
+fn snapshot(health: &target::health::Health) -> HealthSnapshot {
     HealthSnapshot {
         source: health.source.to_owned(),
         temperature_c: health.temperature_c,
@@ -156,14 +156,14 @@ mod tests {
     use super::*;
 
     fn health(throttle_s: u64, over_temperature_min: u64, critical_warning: u8) -> HealthSnapshot {
-        snapshot(&io::health::Health {
+        snapshot(&target::health::Health {
             source: "nvme-smart-log",
             temperature_c: Some(85),
             throttle_s: Some(throttle_s),
             throttle_count: Some(throttle_s),
             over_temperature_min: Some(over_temperature_min),
             critical_warning: Some(critical_warning),
-            ..io::health::Health::default()
+            ..target::health::Health::default()
         })
     }
 

@@ -9,9 +9,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
-use io::{IoError, Target, affinity};
+use device::host::affinity;
 use load::Generator;
 use result::rows::SecondRow;
+use target::{IoError, Testable};
 
 use crate::drive::{End, drive};
 use crate::recorder::Recorder;
@@ -56,7 +57,7 @@ impl Workers {
     }
 
     /// Where the only thread is to stay while it issues single commands to `target`.
-    pub(crate) fn home_processor(self, target: &impl Target) -> Option<usize> {
+    pub(crate) fn home_processor(self, target: &impl Testable) -> Option<usize> {
         let is_near = self.count == 1 && self.placement == Placement::Near;
         let home = target.interrupt_processor().filter(|_| is_near)?;
         affinity::allowed_cpus().contains(&home).then_some(home)
@@ -87,7 +88,7 @@ pub type Second = (SecondRow, u64);
 /// # Errors
 /// Where the target cannot be driven by several threads, a thread cannot be kept on a processor, or the
 /// target as a whole is lost.
-pub fn drive_lanes<T: Target>(
+pub fn drive_lanes<T: Testable>(
     target: &mut T,
     generators: Vec<Generator>,
     pin: bool,
@@ -151,7 +152,7 @@ impl Ended {
     }
 }
 
-impl<T: Target> Lane<T> {
+impl<T: Testable> Lane<T> {
     /// Drives until the end; what ends it early ends the others, too.
     fn run(mut self, stop: &AtomicBool) -> Ended {
         let end = self.cpu.map_or(Ok(()), affinity::pin_to).and_then(|()| self.drive(stop));

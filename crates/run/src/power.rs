@@ -9,9 +9,9 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use base::Nanos;
-use io::meter::{self, Faults, Meter, MeterSpec, Reading};
-use io::{Identity, IoError, TargetKind};
+use device::meter::{self, Faults, Meter, MeterSpec, Reading};
 use result::rows::SecondRow;
+use target::{Identity, IoError, TargetKind};
 
 use crate::error::RunError;
 

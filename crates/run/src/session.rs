@@ -6,24 +6,24 @@
 mod commands;
 mod plan;
 mod purge;
+mod request;
 mod resume;
 mod watches;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::Nanos;
-use io::meter::MeterSpec;
-use io::{Identity, IoError, Target};
 use load::{Generator, Workload};
 use result::rows::PhaseRows;
 use result::run_id::run_id;
-use result::schema::{Invocation, Phase, Run, RunStatus, SCHEMA_VERSION};
-use result::store::{RunDir, RunWriter, StoreError, preflight};
+use result::schema::{Phase, Run, RunStatus, SCHEMA_VERSION};
+use result::store::{RunWriter, StoreError, preflight};
+use target::{Identity, IoError, Testable};
 
 pub use self::plan::{Plan, plan};
+pub use self::request::{Control, Outcome, Request};
 use self::resume::Continuation;
 pub use self::resume::check_continuation;
 use crate::error::RunError;
@@ -32,83 +32,8 @@ use crate::lanes::{self, Workers};
 use crate::power::PowerWatch;
 use crate::recorder::Recorder;
 use crate::replay::Meter;
-use crate::span::SpanRequest;
 use crate::suite::conditions::{self, Conditions};
 use crate::suite::{Action, Figures, Measured, PhaseSpec, Step, Test};
-
-/// What to run and where to put the result.
-#[derive(Clone, Debug)]
-pub struct Request {
-    /// The test.
-    pub test: Test,
-    /// Its `--set` settings.
-    pub settings: Vec<(String, String)>,
-    /// Part of the LBA space.
-    pub span: SpanRequest,
-    /// Seed of every random choice.
-    pub seed: u64,
-    /// Directory of run directories.
-    pub library: PathBuf,
-    /// The command that repeats the run, for the result.
-    pub command: String,
-    /// The call of ssdlab that the run is part of, for the result.
-    pub invocation: Option<Invocation>,
-    /// The run to continue, where it is not to begin anew.
-    pub resume: Option<RunDir>,
-    /// Kernel, CPU, … for the result.
-    pub environment: BTreeMap<String, String>,
-    /// Warnings known before the start.
-    pub warnings: Vec<String>,
-    /// What the review that the run is part of left out, for the result.
-    pub left_out: Vec<String>,
-    /// What reads the power of the drive beside the run.
-    pub meter: Option<MeterSpec>,
-    /// Threads that drive the target.
-    pub workers: Workers,
-}
-
-impl Request {
-    /// The test with its defaults on the whole target, with nothing said about where it comes from.
-    #[must_use]
-    pub fn new(test: Test, library: PathBuf) -> Self {
-        Self {
-            test,
-            settings: Vec::new(),
-            span: SpanRequest::Default,
-            seed: 1,
-            library,
-            command: String::new(),
-            invocation: None,
-            resume: None,
-            environment: BTreeMap::new(),
-            warnings: Vec::new(),
-            left_out: Vec::new(),
-            meter: None,
-            workers: Workers::default(),
-        }
-    }
-}
-
-/// What a run needs from outside: the stop button, an ear, a calendar.
-pub struct Control<'a> {
-    /// Set to stop the run; what was measured is kept.
-    pub interrupted: &'a AtomicBool,
-    /// Hears what happens.
-    pub observer: &'a mut dyn FnMut(&Event),
-    /// Wall clock, ns since the Unix epoch.
-    pub unix_ns: fn() -> u64,
-}
-
-/// A run directory and how it ended.
-#[derive(Debug)]
-pub struct Outcome {
-    /// The run directory.
-    pub dir: PathBuf,
-    /// What is in its `run.json`.
-    pub run: Run,
-    /// What the target failed with, where it did.
-    pub failure: Option<RunError>,
-}
 
 /// Runs a test on a target and writes its run directory.
 ///
@@ -116,7 +41,7 @@ pub struct Outcome {
 /// Before anything is measured: where the request does not fit or the library cannot be written. After
 /// that only [`RunError::Rescued`] (and [`RunError::NotRescued`] where even the rescue failed): a failing
 /// target is part of the [`Outcome`].
-pub fn run<T: Target>(
+pub fn run<T: Testable>(
     target: &mut T,
     request: &Request,
     control: &mut Control<'_>,
@@ -299,7 +224,7 @@ impl Session {
         }
     }
 
-    fn step<T: Target>(
+    fn step<T: Testable>(
         &mut self,
         target: &mut T,
         step: &Step,
@@ -328,7 +253,7 @@ impl Session {
     }
 
     /// The phases of a round under names that end in its number, as far as the run goes on.
-    fn round<T: Target>(
+    fn round<T: Testable>(
         &mut self,
         target: &mut T,
         phases: &[PhaseSpec],
@@ -357,7 +282,7 @@ impl Session {
     }
 
     /// Does one phase and keeps what it measured.
-    fn kept_phase<T: Target>(
+    fn kept_phase<T: Testable>(
         &mut self,
         target: &mut T,
         spec: &PhaseSpec,
@@ -384,7 +309,7 @@ impl Session {
         self.or_rescue(kept)
     }
 
-    fn phase<T: Target>(
+    fn phase<T: Testable>(
         &mut self,
         target: &mut T,
         spec: &PhaseSpec,

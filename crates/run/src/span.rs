@@ -1,8 +1,8 @@
 //! Which part of the LBA space a run uses, and the spare area that leaves.
 
 use base::{Bytes, Ratio};
-use io::Identity;
 use result::schema::Span;
+use target::Identity;
 
 use crate::error::RunError;
 
@@ -92,7 +92,7 @@ fn spare(share: Ratio, target: &Identity) -> Result<Span, RunError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use io::TargetKind;
+    use target::TargetKind;
 
     fn target(capacity_bytes: u64, raw_bytes: Option<u64>) -> Identity {
         Identity {

@@ -30,9 +30,12 @@ use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use base::{Bytes, Nanos};
-use io::{Identity, Limits, Rest, TargetKind};
 use load::Workload;
 use result::schema::{Finding, Mark, Table, Verdict};
+use target::Identity;
+use target::Limits;
+use target::Rest;
+use target::TargetKind;
 
 use crate::error::RunError;
 use crate::event::Length;

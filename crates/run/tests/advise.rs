@@ -6,13 +6,14 @@ mod common;
 use std::path::Path;
 
 use base::{Bytes, Nanos};
-use common::{request, run_quietly, simulated};
-use io::engine::scripted::{Reply, ScriptedTarget};
 use io::engine::sim::SimTarget;
-use io::{Identity, Target};
 use result::schema::Run;
 use run::advise::{Advice, Floor, Question, Search, Try};
 use run::{Request, RunError, Test};
+use target::scripted::{Reply, ScriptedTarget};
+use target::{Identity, Target};
+
+use common::{request, run_quietly, simulated};
 
 const DRIVE: &str = "sandisk-extreme-ii-480gb";
 

@@ -7,14 +7,15 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use base::{Nanos, OpKind, TelemetryRow};
-use common::{run_quietly, run_with, simulated};
-use io::IoError;
-use io::engine::faulty::{Fault, FaultyTarget};
-use io::engine::scripted::{Event as Asked, Reply, ScriptedTarget};
 use result::rows::PhaseRows;
 use result::schema::RunStatus;
 use result::store::RunDir;
 use run::{Event, Outcome, Request, RunError, SpanRequest, Test};
+use target::IoError;
+use target::faulty::{Fault, FaultyTarget};
+use target::scripted::{Event as Asked, Reply, ScriptedTarget};
+
+use common::{run_quietly, run_with, simulated};
 
 const MIB: u64 = 1 << 20;
 /// 32 commands of 1 ms each at a time are 32,000 IOPS; those that end at the very end of the first

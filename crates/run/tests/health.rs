@@ -8,11 +8,12 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use base::Nanos;
-use common::{request, run_with};
-use io::IoError;
-use io::engine::scripted::{Reply, ScriptedTarget};
-use io::health::{Health, HealthProbe};
 use run::{Event, Test};
+use target::IoError;
+use target::health::{Health, HealthProbe};
+use target::scripted::{Reply, ScriptedTarget};
+
+use common::{request, run_with};
 
 /// A drive that answers the first and the last look at once, and holds the one between until it is let go.
 #[derive(Debug, Default)]

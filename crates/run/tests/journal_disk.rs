@@ -7,11 +7,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use io::IoError;
 use run::RunError;
 use run::verify::Layout;
 use run::verify::journal::{Header, Journal};
 use run::verify::promises::Promises;
+use target::IoError;
 
 /// A RAM file system of a few pages, gone when dropped.
 struct TinyDisk {

@@ -6,8 +6,6 @@ mod common;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use common::simulated;
-use io::Target;
 use result::metrics::{catalogue, find};
 use result::rows::{PhaseRows, SecondRow};
 use result::schema::{Phase, Run};
@@ -16,6 +14,9 @@ use run::Test;
 use run::params::Params;
 use run::replay::Meter;
 use run::suite::{Measured, Site};
+use target::Target;
+
+use common::simulated;
 
 /// Settings with which a test has all its steps, and a trace that is soon read.
 fn settings(test: Test) -> &'static str {

@@ -5,15 +5,18 @@ mod common;
 use std::sync::atomic::AtomicBool;
 
 use base::{Nanos, OpKind, Ratio};
-use common::{metric, request, run_quietly};
-use io::Target;
-use io::engine::null::NullTarget;
-use io::engine::scripted::{Event, Reply, ScriptedTarget};
+use device::host::clock::MonotonicClock;
 use load::{Generator, Order, Pacing, Workload};
 use result::rows::PhaseRows;
 use run::Outcome;
 use run::drive::{End, drive};
 use run::recorder::Recorder;
+use target::Target as _;
+use target::Testable;
+use target::null::NullTarget;
+use target::scripted::{Event, Reply, ScriptedTarget};
+
+use common::{metric, request, run_quietly};
 
 const SECOND_NS: u64 = Nanos::SECOND.0;
 const MS_NS: u64 = 1_000_000;
@@ -37,7 +40,7 @@ impl Driven {
     }
 }
 
-fn run(target: &mut impl Target, pacing: Pacing, queue_depth: u32, seconds: u64) -> Driven {
+fn run(target: &mut impl Testable, pacing: Pacing, queue_depth: u32, seconds: u64) -> Driven {
     let workload = Workload::new(OpKind::Write, Order::Uniform, 4096, queue_depth, SIZE_BYTES);
     let mut generator = Generator::new(Workload { pacing, ..workload }, 1);
     let mut recorder = Recorder::new(target.now(), Some(Nanos(seconds * SECOND_NS)));
@@ -142,7 +145,7 @@ fn a_target_that_does_not_keep_up_is_told_by_what_found_no_room() {
 fn every_command_that_was_due_is_accounted_for() {
     for rate_iops in [7, 5_000, 200_000] {
         let pacing = Pacing::Fixed { rate_iops };
-        let driven = run(&mut NullTarget::new(SIZE_BYTES), pacing, 32, 1);
+        let driven = run(&mut NullTarget::new(SIZE_BYTES, MonotonicClock::start()), pacing, 32, 1);
         assert_eq!(driven.due(), rate_iops);
     }
 }

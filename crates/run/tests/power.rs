@@ -5,19 +5,21 @@ mod common;
 
 use std::path::Path;
 
-use common::{metric, request, run_quietly, simulated};
-use io::Target;
-use io::engine::null::NullTarget;
-use io::engine::scripted::{Reply, ScriptedTarget};
+use device::host::clock::MonotonicClock;
+use device::meter::MeterSpec;
 use io::engine::sim::SimTarget;
-use io::meter::MeterSpec;
 use result::schema::RunStatus;
 use result::store::RunDir;
 use run::{Outcome, Request, RunError, Test};
+use target::Testable;
+use target::null::NullTarget;
+use target::scripted::{Reply, ScriptedTarget};
+
+use common::{metric, request, run_quietly, simulated};
 
 const SHORT: &str = "settle=2s rest=5s time=10s random_span=256MiB";
 
-fn run_power<T: Target>(
+fn run_power<T: Testable>(
     target: &mut T,
     library: &Path,
     settings: &str,
@@ -25,7 +27,7 @@ fn run_power<T: Target>(
     run_metered(target, library, settings, None)
 }
 
-fn run_metered<T: Target>(
+fn run_metered<T: Testable>(
     target: &mut T,
     library: &Path,
     settings: &str,
@@ -128,7 +130,7 @@ fn where_nobody_tells_the_power_the_test_is_refused_before_anything_is_touched()
     let library = tempfile::tempdir().expect("a directory");
     let mut target = ScriptedTarget::new(64 << 20, Reply::after_ns(1_000_000));
     let error = run_power(&mut target, library.path(), "").expect_err("nothing to read");
-    assert!(matches!(error, RunError::Target(io::IoError::Unsupported(_))), "{error}");
+    assert!(matches!(error, RunError::Target(target::IoError::Unsupported(_))), "{error}");
     assert_eq!(target.events().len(), 0);
 }
 
@@ -148,7 +150,7 @@ fn a_meter_of_known_waveform_gives_its_mean_and_its_peak() {
     let library = tempfile::tempdir().expect("a directory");
     let lines = library.path().join("watts.csv");
     std::fs::write(&lines, wave("5,what?\n")).expect("a file");
-    let mut target = NullTarget::new(1 << 30);
+    let mut target = NullTarget::new(1 << 30, MonotonicClock::start());
     let (runs, settings) =
         (library.path().join("runs"), "settle=1s rest=2s time=1s random_span=1MiB");
     let outcome = run_metered(&mut target, &runs, settings, Some(stream(&lines))).expect("it runs");
@@ -169,7 +171,12 @@ fn a_meter_that_cannot_be_used_stops_the_run_before_it_begins() {
     let library = tempfile::tempdir().expect("a directory");
     let (runs, lines) = (library.path().join("runs"), library.path().join("watts"));
     let meter = Some(stream(&lines));
-    let error = run_metered(&mut NullTarget::new(1 << 30), &runs, "", meter.clone());
+    let error = run_metered(
+        &mut NullTarget::new(1 << 30, MonotonicClock::start()),
+        &runs,
+        "",
+        meter.clone(),
+    );
     assert!(error.expect_err("no such file").to_string().contains("cannot open"));
     let error = run_metered(&mut drive("samsung-840-pro-256gb"), &runs, "", meter);
     assert!(error.expect_err("virtual time").to_string().contains("leave --meter away"));

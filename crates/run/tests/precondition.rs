@@ -8,15 +8,17 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use base::OpKind;
-use common::{request, simulated};
-use io::Target;
-use io::engine::scripted::{Reply, ScriptedTarget};
 use io::engine::sim::SimTarget;
 use load::{Generator, Order, Workload};
 use run::drive::drive;
 use run::recorder::Recorder;
 use run::session::Plan;
 use run::{Request, SpanRequest, Test};
+use target::Target as _;
+use target::Testable;
+use target::scripted::{Reply, ScriptedTarget};
+
+use common::{request, simulated};
 
 /// A simulated drive under writes of 4 KiB within a span.
 struct Drive {
@@ -163,7 +165,7 @@ fn a_fill_alone_does_not() {
 }
 
 fn plan(
-    target: &impl Target,
+    target: &impl Testable,
     span: SpanRequest,
     settings: &[(&str, &str)],
 ) -> Result<Plan, String> {

@@ -4,10 +4,11 @@
 mod common;
 
 use base::Bytes;
-use common::{request, run_quietly};
-use io::engine::scripted::{Reply, ScriptedTarget};
-use io::{Limits, Target};
 use run::{Request, SpanRequest, Test};
+use target::scripted::{Reply, ScriptedTarget};
+use target::{Limits, Target};
+
+use common::{request, run_quietly};
 
 const MIB: u64 = 1 << 20;
 

@@ -7,19 +7,20 @@ use std::fs::File;
 use std::path::Path;
 
 use base::{Data, Nanos, Op, OpKind};
-use common::{metric, request, run_quietly, simulated};
-use io::Target;
-use io::engine::scripted::{Event, Reply, ScriptedTarget};
 use load::trace::store::TraceWriter;
 use load::trace::{Flags, Record, TraceInfo};
 use result::schema::RunStatus;
 use result::store::RunDir;
 use run::{Outcome, RunError};
+use target::Testable;
+use target::scripted::{Event, Reply, ScriptedTarget};
+
+use common::{metric, request, run_quietly, simulated};
 
 const MS: u64 = 1_000_000;
 const CAPACITY: u64 = 1 << 20;
 
-fn run_test<T: Target>(
+fn run_test<T: Testable>(
     target: &mut T,
     library: &Path,
     test: &str,

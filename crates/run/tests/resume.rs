@@ -6,12 +6,13 @@ mod common;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use common::run_with;
 use io::engine::sim::SimTarget;
-use io::{IoError, Target};
 use result::schema::RunStatus;
 use result::store::{RunDir, RunWriter};
 use run::{Event, Outcome, Request, RunError, Test};
+use target::{IoError, Testable};
+
+use common::run_with;
 
 const DRIVE: &str = "sandisk-extreme-ii-480gb";
 const CORNERS: &[(&str, &str)] =
@@ -32,7 +33,7 @@ fn request(library: &Path, test: Test, settings: &[(&str, &str)]) -> Request {
 }
 
 /// Runs until the first second of the phase `until` has passed, or to the end.
-fn run_until<T: Target>(
+fn run_until<T: Testable>(
     target: &mut T,
     request: &Request,
     until: &str,
@@ -45,7 +46,7 @@ fn run_until<T: Target>(
     })
 }
 
-fn run<T: Target>(target: &mut T, request: &Request) -> Result<Outcome, RunError> {
+fn run<T: Testable>(target: &mut T, request: &Request) -> Result<Outcome, RunError> {
     run_until(target, request, "")
 }
 

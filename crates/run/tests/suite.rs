@@ -6,19 +6,20 @@ mod common;
 use std::path::Path;
 
 use base::{Data, Op, OpKind};
-use common::{metric, request, run_quietly, simulated};
-use io::engine::scripted::{Event as Asked, Reply, ScriptedTarget};
 use io::engine::sim::SimTarget;
-use io::{IoError, Target};
 use result::schema::{RunStatus, VerdictOutcome};
 use result::store::RunDir;
 use run::{Outcome, RunError};
+use target::scripted::{Event as Asked, Reply, ScriptedTarget};
+use target::{IoError, Testable};
+
+use common::{metric, request, run_quietly, simulated};
 
 const MIB: u64 = 1 << 20;
 const DRIVE: &str = "sandisk-extreme-ii-480gb";
 
 /// Runs a test of this name; settings are `key=value` with spaces between.
-fn run_test<T: Target>(
+fn run_test<T: Testable>(
     target: &mut T,
     library: &Path,
     test: &str,

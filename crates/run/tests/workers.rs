@@ -3,15 +3,22 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::{Nanos, OpKind};
-use io::engine::null::NullTarget;
-use io::engine::scripted::{Reply, ScriptedTarget};
+use device::host::affinity;
+use device::host::clock::MonotonicClock;
 use io::engine::sim::SimTarget;
-use io::{IoError, OpenOptions, Target, affinity, open_file};
+use io::{OpenOptions, open_file};
 use load::{Generator, Order, Pacing, Workload};
 use run::drive::End;
 use run::lanes::drive_lanes;
 use run::recorder::Recorder;
 use run::{Event, Placement, Request, Test, Workers};
+use target::Target as _;
+use target::capability::Flush as _;
+use target::capability::Guarded as _;
+use target::capability::Lanes as _;
+use target::null::NullTarget;
+use target::scripted::{Reply, ScriptedTarget};
+use target::{IoError, Testable};
 
 mod common;
 
@@ -25,7 +32,7 @@ fn workload(queue_depth: u32) -> Workload {
 
 /// Drives `target` with `workers` threads and checks all sums that must hold whoever did the work.
 fn run(
-    target: &mut impl Target,
+    target: &mut impl Testable,
     workload: &Workload,
     workers: u32,
     length: Option<Nanos>,
@@ -58,7 +65,7 @@ fn run(
 #[test]
 fn the_seconds_of_all_threads_add_up_to_the_histogram() {
     for workers in [1, 2, 3] {
-        let mut target = NullTarget::new(SIZE_BYTES);
+        let mut target = NullTarget::new(SIZE_BYTES, MonotonicClock::start());
         let recorder = run(&mut target, &workload(7), workers, Some(Nanos(2 * Nanos::SECOND.0)));
         assert!(recorder.ios > 0);
     }
@@ -67,14 +74,20 @@ fn the_seconds_of_all_threads_add_up_to_the_histogram() {
 #[test]
 fn a_limit_is_reached_exactly_by_all_threads_together() {
     let limited = Workload { limit_bytes: Some(1_001 * 4096), ..workload(8) };
-    let recorder = run(&mut NullTarget::new(SIZE_BYTES), &limited, 4, None);
+    let recorder =
+        run(&mut NullTarget::new(SIZE_BYTES, MonotonicClock::start()), &limited, 4, None);
     assert_eq!((recorder.ios, recorder.bytes), (1_001, 1_001 * 4096));
 }
 
 #[test]
 fn threads_share_a_rate() {
     let paced = Workload { pacing: Pacing::Fixed { rate_iops: 1_001 }, ..workload(8) };
-    let recorder = run(&mut NullTarget::new(SIZE_BYTES), &paced, 3, Some(Nanos::SECOND));
+    let recorder = run(
+        &mut NullTarget::new(SIZE_BYTES, MonotonicClock::start()),
+        &paced,
+        3,
+        Some(Nanos::SECOND),
+    );
     let Recorder { ios, ios_after_end, ios_not_issued, .. } = recorder;
     assert_eq!(ios + ios_after_end + ios_not_issued, 1_001);
 }
@@ -113,7 +126,7 @@ fn the_fence_holds_for_every_thread() {
 
 #[test]
 fn the_stop_button_stops_every_thread() {
-    let mut target = NullTarget::new(SIZE_BYTES);
+    let mut target = NullTarget::new(SIZE_BYTES, MonotonicClock::start());
     let mut recorder = Recorder::new(target.now(), None);
     let generators = Generator::shares(&workload(8), 1, 2);
     let button = AtomicBool::new(false);
@@ -175,6 +188,11 @@ fn a_single_thread_stays_where_the_interrupts_of_the_drive_arrive() {
 #[test]
 fn pinned_threads_leave_the_others_alone() {
     let before = affinity::allowed_cpus();
-    run(&mut NullTarget::new(SIZE_BYTES), &workload(2), 2, Some(Nanos::SECOND));
+    run(
+        &mut NullTarget::new(SIZE_BYTES, MonotonicClock::start()),
+        &workload(2),
+        2,
+        Some(Nanos::SECOND),
+    );
     assert_eq!(affinity::allowed_cpus(), before);
 }

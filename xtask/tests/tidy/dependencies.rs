@@ -6,31 +6,37 @@ use serde_json::Value;
 
 use super::source::root;
 
-const ENGINES: &[&str] = &[
-    "ssdlab-base",
-    "ssdlab-sim",
-    "ssdlab-sim-trial",
-    "ssdlab-io",
-    "ssdlab-load",
-    "ssdlab-run",
-    "ssdlab-result",
-];
-
-/// What a crate of the workspace may depend on; the picture is in ARCHITECTURE.md.
+/// The crates that a crate of the workspace may depend on beside `base`; ARCHITECTURE.md has the table.
 fn allowed(package: &str) -> Option<&'static [&'static str]> {
     Some(match package {
-        "ssdlab-base" | "xtask" => &[],
-        "ssdlab-sim" | "ssdlab-load" | "ssdlab-result" => &["ssdlab-base"],
-        "ssdlab-io" | "ssdlab-sim-trial" => &["ssdlab-base", "ssdlab-sim"],
-        "ssdlab-run" => &["ssdlab-base", "ssdlab-io", "ssdlab-load", "ssdlab-result"],
-        "ssdlab-cli" | "ssdlab-py" => ENGINES,
+        "ssdlab-base" | "ssdlab-sim" | "ssdlab-load" | "ssdlab-result" | "ssdlab-target"
+        | "xtask" => &[],
+        "ssdlab-sim-trial" => &["ssdlab-sim"],
+        "ssdlab-device" => &["ssdlab-target"],
+        "ssdlab-io" => &["ssdlab-sim", "ssdlab-target", "ssdlab-device"],
+        "ssdlab-run" => &["ssdlab-target", "ssdlab-device", "ssdlab-load", "ssdlab-result"],
+        "ssdlab-cli" => &[
+            "ssdlab-sim",
+            "ssdlab-sim-trial",
+            "ssdlab-target",
+            "ssdlab-device",
+            "ssdlab-io",
+            "ssdlab-load",
+            "ssdlab-run",
+            "ssdlab-result",
+        ],
         _ => return None,
     })
 }
 
-/// The crates that tests may use beyond: those of the simulator put it through the trial.
+/// The crates that tests may use beyond: a test of the suite drives simulated drives and files, and
+/// those of the simulator put it through the trial.
 fn allowed_in_tests(package: &str) -> &'static [&'static str] {
-    if package == "ssdlab-sim" { &["ssdlab-sim-trial"] } else { &[] }
+    match package {
+        "ssdlab-run" => &["ssdlab-io"],
+        "ssdlab-sim" => &["ssdlab-sim-trial"],
+        _ => &[],
+    }
 }
 
 fn packages() -> Vec<Value> {
@@ -57,7 +63,7 @@ fn forbidden_edges(package: &Value) -> Vec<String> {
         .filter_map(|dependency| Some((dependency["name"].as_str()?, &dependency["kind"])))
         .filter(|(dependency, kind)| {
             let in_tests = *kind == "dev" && allowed_in_tests(name).contains(dependency);
-            !(allowed.contains(dependency) || in_tests)
+            !(*dependency == "ssdlab-base" || allowed.contains(dependency) || in_tests)
         })
         .map(|(dependency, _)| format!("{name} must not depend on {dependency}"))
         .collect()
@@ -80,11 +86,9 @@ fn a_forbidden_edge_is_noticed() {
         ],
     });
     assert_eq!(forbidden_edges(&package), ["ssdlab-result must not depend on ssdlab-sim"]);
-    let trial = |kind: &str| {
-        let edge = serde_json::json!({
-            "name": "ssdlab-sim-trial", "path": "crates/sim-trial", "kind": kind,
-        });
-        forbidden_edges(&serde_json::json!({ "name": "ssdlab-sim", "dependencies": [edge] }))
+    let engine = |kind: &str| {
+        let edge = serde_json::json!({ "name": "ssdlab-io", "path": "crates/io", "kind": kind });
+        forbidden_edges(&serde_json::json!({ "name": "ssdlab-run", "dependencies": [edge] }))
     };
-    assert!(trial("dev").is_empty() && trial("normal").len() == 1);
+    assert!(engine("dev").is_empty() && engine("normal").len() == 1);
 }

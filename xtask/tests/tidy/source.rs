@@ -16,7 +16,8 @@ const LEFTOVERS: &[&str] =
 const PRINTING: &[&str] = &["println!", "eprintln!", "print!", "eprint!"];
 
 /// Places whose business is the operating system or the memory layout.
-const UNSAFE_PLACES: &[&str] = &["crates/io/", "crates/sim/src/prefetch.rs", "py/"];
+const UNSAFE_PLACES: &[&str] =
+    &["crates/device/", "crates/io/", "crates/sim/src/prefetch.rs", "py/"];
 
 /// What would make a simulation depend on more than its model, its seed and its commands.
 const UNKNOWN_TO_SIM: &[&str] = &["time", "thread", "fs", "net", "env", "process"];

@@ -5,7 +5,7 @@
 
 use std::sync::atomic::Ordering;
 
-use io::{IoError, TargetKind, TargetSpec};
+use ::target::{IoError, TargetKind, TargetSpec};
 use result::schema::Run;
 use run::advise::{Advice, Question, Search, Tried, Try};
 use run::session::Plan;

@@ -1,7 +1,7 @@
 //! `ssdlab drives check`: is a drive model file valid, and what does it describe?
 
+use ::target::IoError;
 use base::Ratio;
-use io::IoError;
 use sim::{Config, Model};
 
 use crate::args::{DrivesCheckArgs, Format};
@@ -11,7 +11,7 @@ use crate::ui::table::{self, bytes, count};
 
 pub fn check(args: &DrivesCheckArgs) -> anyhow::Result<u8> {
     let name = args.file.display().to_string();
-    let text = io::small_file::read(&args.file)
+    let text = device::host::small_file::read(&args.file)
         .map_err(|error| IoError::Usage(format!("drive model `{name}` cannot be read: {error}")))?;
     let usage = |error: sim::ModelError| IoError::Usage(error.to_string());
     let model = Model::load(&name, &text, &[]).map_err(usage)?;

@@ -1,7 +1,8 @@
 //! `ssdlab list`: real devices, drive models, tests. Touches nothing.
 
-use io::shell::quoted;
-use io::{DeviceReport, discover};
+use device::DeviceReport;
+use device::describe::report as discover;
+use device::host::shell::quoted;
 use run::Test;
 
 use crate::args::{Format, ListArgs};

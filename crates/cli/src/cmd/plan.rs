@@ -1,8 +1,8 @@
 //! `ssdlab plan`: every step that a run would take, what it destroys, how much it writes and how long
 //! that may take. Touches nothing; exits as the run would.
 
+use ::target::{PurgeMethod, TargetKind};
 use base::Nanos;
-use io::{PurgeMethod, TargetKind};
 use load::Order;
 use run::event::Length;
 use run::session::{Plan, plan};

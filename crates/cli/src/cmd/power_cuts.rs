@@ -3,9 +3,9 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use ::target::{IoError, TargetSpec};
 use base::Rng;
 use io::engine::sim::configure;
-use io::{IoError, TargetSpec};
 use serde_json::json;
 use sim::Config;
 use sim_trial::{Broken, Cost, Found, Report, Trial};

@@ -1,7 +1,7 @@
 //! `ssdlab restore`: puts back power settings of drives that a killed run had switched, and the kernel's block tracer as
 //! a killed recording had found it. `run`, `review` and `trace record` do the same when they start.
 
-use io::IoError;
+use ::target::IoError;
 
 use crate::args::{Format, RestoreArgs};
 use crate::failure::{EXIT_DONE, Failure};
@@ -44,5 +44,7 @@ pub fn before_a_run() {
 }
 
 fn put_back() -> impl Iterator<Item = Result<String, IoError>> {
-    io::rest::restore_left_behind().into_iter().chain(io::block_tracer::restore_left_behind())
+    device::rest::restore_left_behind()
+        .into_iter()
+        .chain(device::host::tracer::restore_left_behind())
 }

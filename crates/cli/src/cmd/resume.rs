@@ -6,9 +6,9 @@
 
 use std::path::Path;
 
+use ::target::TargetSpec;
 use anyhow::Context;
 use clap::Parser;
-use io::TargetSpec;
 use result::schema::{Run, RunStatus};
 use result::store::{self, RunDir, resolve_run};
 use run::{Request, RunError, SpanRequest};

@@ -7,9 +7,10 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use ::target::IoError;
+use ::target::TargetSpec;
 use base::{Bytes, Nanos};
-use io::meter::MeterSpec;
-use io::{IoError, TargetSpec};
+use device::meter::MeterSpec;
 use result::report::{Page, Report, build};
 use result::schema::{Run, RunStatus, VerdictOutcome};
 use result::store::{self, RunDir};

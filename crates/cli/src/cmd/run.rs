@@ -8,8 +8,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use io::shell::quoted;
-use io::{OpenOptions, Target, TargetSpec};
+use ::target::TargetSpec;
+use ::target::Testable;
+use device::host::shell::quoted;
+use io::OpenOptions;
 use result::schema::{Invocation, VerdictOutcome};
 use result::store::RunDir;
 use run::session::Plan;
@@ -138,7 +140,8 @@ pub struct Call<'a> {
 /// Jobs with their places in `done`.
 fn side_by_side(call: &Call<'_>, open: &[(usize, &Job, &Origin)], done: &mut [Option<Done>]) {
     let needed_bytes = open.iter().map(|(_, job, _)| target::memory_bytes(&job.spec));
-    let fitting = fitting(needed_bytes.flatten().collect(), io::memory::available_bytes());
+    let fitting =
+        fitting(needed_bytes.flatten().collect(), device::host::memory::available_bytes());
     let workers = std::thread::available_parallelism().map_or(1, usize::from).min(fitting);
     let waiting = Mutex::new(open.iter());
     let results = Mutex::new(done);
@@ -206,7 +209,7 @@ pub fn one_of(call: &Call<'_>, job: &Job, origin: &Origin) -> Done {
         command: origin.command.clone(),
         invocation: origin.invocation.clone(),
         resume: origin.earlier.clone(),
-        environment: io::environment::environment(),
+        environment: device::host::environment::environment(),
         warnings: opened.warnings(),
         left_out: origin.left_out.clone(),
         workers: args.drive.engine.workers(),
@@ -226,7 +229,7 @@ struct RunTest<'a, 'b> {
 impl Visitor for RunTest<'_, '_> {
     type Output = Result<Outcome, RunError>;
 
-    fn visit<T: Target>(mut self, target: &mut T) -> Self::Output {
+    fn visit<T: Testable>(mut self, target: &mut T) -> Self::Output {
         run::run(target, self.request, &mut self.control)
     }
 }

@@ -4,9 +4,10 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
+use ::target::Target;
+use ::target::null::NullTarget;
 use base::{Nanos, OpKind};
-use io::Target;
-use io::engine::null::NullTarget;
+use device::host::clock::MonotonicClock;
 use load::{Generator, Order, Workload};
 use run::drive::drive;
 use run::recorder::Recorder;
@@ -46,7 +47,7 @@ pub fn run(args: &SelftestArgs) -> anyhow::Result<u8> {
 
 /// Wall time per I/O on a target that does nothing.
 fn cost_ns(queue_depth: u32, seconds: u32) -> anyhow::Result<f64> {
-    let mut target = NullTarget::new(CAPACITY_BYTES);
+    let mut target = NullTarget::new(CAPACITY_BYTES, MonotonicClock::start());
     let workload = Workload::new(OpKind::Write, Order::Uniform, 4096, queue_depth, CAPACITY_BYTES);
     let length = Nanos(u64::from(seconds) * Nanos::SECOND.0);
     let start = target.now();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use io::shell::quoted_path;
+use device::host::shell::quoted_path;
 use result::metrics::{Metric, catalogue, find};
 use result::schema::{Mark, MarkKind, Run, RunStatus, Table, TableColumn};
 use result::stats::difference::differences;

@@ -6,10 +6,12 @@ use std::fs;
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use ::target::capability::Guarded as _;
+use ::target::{IoError, Target, TargetSpec};
 use base::Nanos;
-use io::shell::{quoted, quoted_path};
-use io::verifiable::Sector;
-use io::{IoError, OpenOptions, RealTarget, Target, TargetSpec};
+use base::verifiable::Sector;
+use device::host::shell::{quoted, quoted_path};
+use io::{OpenOptions, RealTarget};
 use run::verify::Layout;
 use run::verify::check::{Broken, Report, check};
 use run::verify::journal::{Header, Journal};
@@ -301,7 +303,7 @@ fn holds(broken: &Broken) -> String {
 fn sector(sector: &Sector) -> String {
     match sector {
         Sector::Intact { offset_bytes, generation } => {
-            let block = offset_bytes / io::verifiable::SECTOR_BYTES as u64;
+            let block = offset_bytes / base::verifiable::SECTOR_BYTES as u64;
             format!("write {generation} of sector {block}")
         }
         Sector::OtherRun { seed, generation } => {

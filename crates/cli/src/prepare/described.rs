@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use ::target::{Identity, IoError, Limits, PurgeMethod, PurgeOption, TargetKind, TargetSpec};
+use device::DeviceReport;
+use device::guard;
+use device::host::shell::{quoted, quoted_path};
+use device::purge;
+use io::OpenOptions;
 use io::open::FileFound;
-use io::shell::{quoted, quoted_path};
-use io::{
-    DeviceReport, Identity, IoError, Limits, OpenOptions, PurgeMethod, PurgeOption, TargetKind,
-    TargetSpec, guard, purge,
-};
 use run::session::Plan;
 use run::suite::Action;
 
@@ -85,7 +86,7 @@ impl Described {
             logical_block_bytes: device.logical_block_bytes,
             physical_block_bytes: device.physical_block_bytes,
             deallocate: device.deallocate,
-            rest: io::rest::may_switch(device),
+            rest: device::rest::may_switch(device),
             ..file_limits()
         };
         let mut needs =
@@ -142,7 +143,7 @@ impl Described {
         if self.purge_options.is_empty() {
             return Ok(None);
         }
-        purge::choose(&self.purge_options, wanted, &self.identity.name).map(Some)
+        ::target::purge::choose(&self.purge_options, wanted, &self.identity.name).map(Some)
     }
 }
 
@@ -167,7 +168,7 @@ fn file_limits() -> Limits {
         logical_block_bytes: 512,
         physical_block_bytes: 4096,
         transfer_bytes_max: TRANSFER_BYTES_MAX,
-        queue_depth_max: io::open::QUEUE_DEPTH_MAX,
+        queue_depth_max: io::options::QUEUE_DEPTH_MAX,
         deallocate: true,
         rest: false,
         energy: false,

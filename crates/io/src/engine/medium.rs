@@ -8,72 +8,23 @@ use std::io::IoSliceMut;
 use std::os::fd::AsFd;
 use std::sync::{Arc, OnceLock};
 
-use base::{Nanos, Op, OpKind, Status};
-use rustix::fs::FallocateFlags;
+use base::{Op, OpKind, Status};
+use device::health::DriveProbe;
+use device::host::clock::MonotonicClock;
+use device::host::ioctl;
+use device::purge;
+use device::rest::RestSwitch;
 use rustix::io::{Errno, ReadWriteFlags};
-use rustix::thread::clock_nanosleep_absolute;
-use rustix::time::{ClockId, Timespec, clock_gettime};
+use target::Identity;
+use target::IoError;
+use target::health::HealthProbe;
+use target::limits::fence;
+use target::{Limits, PurgeMethod, Rest};
+use target::{PurgeOption, Waiter};
 
-use crate::error::IoError;
-use crate::health::{DriveProbe, HealthProbe};
-use crate::identity::Identity;
-use crate::ioctl;
+use crate::overwrite::overwrite;
 use crate::ownership::Ownership;
-use crate::purge::{self, PurgeOption, Waiter};
-use crate::rest::RestSwitch;
-use crate::target::{Limits, PurgeMethod, Rest};
-
-/// Waits for a moment sleep to this long before it and spin the rest: a timer wakes up late by
-/// 50 us and more, which an open-loop workload would see as jitter. The price is this much processor time
-/// for each wait: 8% of a core at 1,000 commands a second, all of it from 12,500 on.
-pub(crate) const SPIN_NS: u64 = 80_000;
-
-/// The monotonic clock, counted from when the target was opened.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Clock {
-    origin_ns: u64,
-}
-
-impl Clock {
-    pub(crate) fn start() -> Self {
-        Self { origin_ns: monotonic_ns() }
-    }
-
-    #[inline]
-    pub(crate) fn now(self) -> Nanos {
-        Nanos(monotonic_ns() - self.origin_ns)
-    }
-
-    /// Waits until `until`; a signal ends the wait early, so that an interrupt is not held up.
-    pub(crate) fn sleep_until(self, until: Nanos) {
-        let wake_ns = until.0.saturating_sub(SPIN_NS);
-        if self.now().0 < wake_ns
-            && clock_nanosleep_absolute(
-                rustix::thread::ClockId::Monotonic,
-                &timespec(self.origin_ns.saturating_add(wake_ns)),
-            )
-            .is_err()
-        {
-            return;
-        }
-        while self.now() < until {
-            std::hint::spin_loop();
-        }
-    }
-}
-
-/// The monotonic clock of the machine.
-#[inline]
-pub(crate) fn monotonic_ns() -> u64 {
-    let time = clock_gettime(ClockId::Monotonic);
-    (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)
-}
-
-fn timespec(ns: u64) -> Timespec {
-    const NS_PER_S: u64 = 1_000_000_000;
-    let tv_sec = i64::try_from(ns / NS_PER_S).unwrap_or(i64::MAX);
-    Timespec { tv_sec, tv_nsec: (ns % NS_PER_S) as i64 }
-}
+use crate::space::{punch_hole, reserve};
 
 /// What is behind the descriptor; decides how a range is deallocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -96,7 +47,7 @@ pub(crate) struct Medium {
     pub(crate) purge: Option<PurgeMethod>,
     pub(crate) identity: Identity,
     pub(crate) warnings: Vec<String>,
-    pub(crate) clock: Clock,
+    pub(crate) clock: MonotonicClock,
     /// What link and drive may do at rest; `None` where nothing can be switched.
     pub(crate) rest: Option<RestSwitch>,
     /// Where all interrupts of the drive arrive, as far as that is one place.
@@ -241,11 +192,11 @@ impl Medium {
     pub(crate) fn purge(&self, waiter: &dyn Waiter) -> Result<PurgeMethod, IoError> {
         self.require_writable("purge")?;
         self.ownership.recheck(&self.file, self.capacity_bytes)?;
-        let method = purge::choose(&self.purge_options(), self.purge, &self.identity.name)?;
+        let method = target::purge::choose(&self.purge_options(), self.purge, &self.identity.name)?;
         match method {
             PurgeMethod::Deallocate => self.deallocate_all(waiter)?,
             PurgeMethod::Overwrite => {
-                purge::overwrite(&self.file, self.capacity_bytes, &self.identity.name, waiter)?;
+                overwrite(&self.file, self.capacity_bytes, &self.identity.name, waiter)?;
             }
             _ => purge::tell_the_drive(method, &self.file, &self.identity.name, waiter)?,
         }
@@ -307,60 +258,6 @@ impl Medium {
         IoError::Device {
             context: format!("cannot {what} on {}", self.identity.name),
             source: errno.into(),
-        }
-    }
-}
-
-/// `EINVAL` for a range that is empty, misaligned or not wholly inside the target.
-#[inline]
-pub(crate) fn fence(
-    offset_bytes: u64,
-    len_bytes: u64,
-    capacity_bytes: u64,
-    block_bytes: u32,
-) -> Result<(), Errno> {
-    // Block sizes are powers of two, so one mask tests both numbers.
-    let misaligned = (offset_bytes | len_bytes) & (u64::from(block_bytes) - 1);
-    let inside = len_bytes <= capacity_bytes && offset_bytes <= capacity_bytes - len_bytes;
-    if misaligned == 0 && inside && len_bytes > 0 { Ok(()) } else { Err(Errno::INVAL) }
-}
-
-/// Gives the blocks of a range back to the file system.
-pub(crate) fn punch_hole(file: &File, offset_bytes: u64, len_bytes: u64) -> Result<(), Errno> {
-    let mode = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-    rustix::fs::fallocate(file, mode, offset_bytes, len_bytes)
-}
-
-/// Allocates all blocks of a file, so that writes never fail for lack of space.
-pub(crate) fn reserve(file: &File, len_bytes: u64) -> Result<(), Errno> {
-    rustix::fs::fallocate(file, FallocateFlags::empty(), 0, len_bytes)
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::{Duration, Instant};
-
-    use super::*;
-
-    #[test]
-    fn the_fence_lets_nothing_out() {
-        let check = |offset, len| fence(offset, len, 8192, 4096).is_ok();
-        assert!(check(0, 4096) && check(4096, 4096) && check(0, 8192));
-        assert!(!check(0, 0), "an empty transfer means the rest of the device to BLKDISCARD");
-        assert!(!check(512, 4096) && !check(0, 512));
-        assert!(!check(8192, 4096) && !check(4096, 8192) && !check(0, 12288));
-        assert!(!check(u64::MAX - 4095, 4096) && !check(4096, u64::MAX - 4095));
-    }
-
-    /// By the clock of the standard library: the one under test must not judge itself.
-    #[test]
-    fn the_clock_waits_long_enough() {
-        let clock = Clock::start();
-        // One wait that only spins, and one that sleeps first.
-        for wait_ns in [SPIN_NS / 2, 50 * SPIN_NS] {
-            let begin = Instant::now();
-            clock.sleep_until(Nanos(clock.now().0 + wait_ns));
-            assert!(begin.elapsed() >= Duration::from_nanos(wait_ns), "{wait_ns} ns");
         }
     }
 }

@@ -1,14 +1,11 @@
-//! The engines: one file each, side by side, all with the same face ([`crate::Target`]).
+//! The engines: one file each, side by side, all with the same face ([`target::Target`]).
 //!
-//! `medium` holds what the two real engines share (the open file, the LBA fence, the clock);
-//! [`uring`] and [`sync`] then differ only in how a command reaches the kernel. [`sim`] is a
-//! simulated drive. [`null`], [`scripted`] and [`faulty`] are for measuring and testing the layers
-//! above.
+//! `medium` is the open file with its LBA fence and its clock. [`uring`] and [`sync`] implement the
+//! trait of `queue` on it: they differ only in how a command reaches the kernel. [`sim`] is a simulated
+//! drive, a target by itself.
 
-pub mod faulty;
 pub(crate) mod medium;
-pub mod null;
-pub mod scripted;
+pub(crate) mod queue;
 pub mod sim;
-pub mod sync;
-pub mod uring;
+pub(crate) mod sync;
+pub(crate) mod uring;

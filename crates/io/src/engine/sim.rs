@@ -7,14 +7,14 @@ use std::str::FromStr;
 
 use base::text::shortened;
 use base::{Completion, Nanos, Op, Ratio, TelemetryRow};
+use device::host::{memory, small_file};
 use sim::host::DeallocateSupport;
 use sim::{Config, Drive, Model, PAGE_BYTES};
-
-use crate::error::IoError;
-use crate::identity::{Identity, TargetKind};
-use crate::purge::Waiter;
-use crate::target::{Limits, PurgeMethod, Rest, Target};
-use crate::{memory, small_file};
+use target::IoError;
+use target::Waiter;
+use target::capability::{Deallocate, Diagnose, Flush, Guarded, Lanes, Purge, Sleep, Telemetry};
+use target::{Identity, TargetKind};
+use target::{Limits, PurgeMethod, Rest, Target};
 
 /// Longest single command of a simulated drive: what an ATA command can carry.
 const TRANSFER_BYTES_MAX: u32 = 32 << 20;
@@ -259,12 +259,20 @@ impl Target for SimTarget {
     fn idle_until(&mut self, t: Nanos) {
         self.drive.run_until(t);
     }
+}
 
+impl Lanes for SimTarget {}
+
+impl Guarded for SimTarget {}
+
+impl Purge for SimTarget {
     fn purge(&mut self, _waiter: &dyn Waiter) -> Result<PurgeMethod, IoError> {
         self.drive.reset();
         Ok(PurgeMethod::FreshSimulatedDrive)
     }
+}
 
+impl Deallocate for SimTarget {
     fn deallocate(&mut self, offset_bytes: u64, len_bytes: u64) -> Result<(), IoError> {
         if !self.limits().deallocate {
             let name = &self.model.name;
@@ -276,7 +284,9 @@ impl Target for SimTarget {
         self.drive.deallocate(offset_bytes.div_ceil(PAGE_BYTES), end / PAGE_BYTES);
         Ok(())
     }
+}
 
+impl Flush for SimTarget {
     fn flush(&mut self) -> Result<(), IoError> {
         let op = Op {
             kind: base::OpKind::Flush,
@@ -289,14 +299,20 @@ impl Target for SimTarget {
         self.submit(&[op]);
         self.reap(1, &mut Vec::new())
     }
+}
 
+impl Sleep for SimTarget {
     fn set_rest(&mut self, rest: Rest) -> Result<String, IoError> {
         let allowed = rest != Rest::Denied;
         self.drive.allow_rest(allowed);
         let words = if allowed { "rests by its own timers" } else { "is kept awake" };
         Ok(format!("the simulated drive {words}"))
     }
+}
 
+impl Diagnose for SimTarget {}
+
+impl Telemetry for SimTarget {
     fn telemetry_start(&mut self, interval: Nanos) {
         self.drive.telemetry_start(interval);
     }

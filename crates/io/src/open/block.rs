@@ -5,17 +5,19 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::OpenOptions;
-use crate::TargetSpec;
-use crate::discover::DeviceReport;
-use crate::engine::medium::{Clock, Medium, MediumKind};
-use crate::error::IoError;
-use crate::guard::{self, Consent};
-use crate::identity::{Identity, TargetKind};
-use crate::interrupts;
+use device::DeviceReport;
+use device::guard::{self, Consent};
+use device::host::clock::MonotonicClock;
+use device::host::interrupts;
+use device::host::sysfs::System;
+use target::IoError;
+use target::Limits;
+use target::TargetSpec;
+use target::{Identity, TargetKind};
+
+use crate::engine::medium::{Medium, MediumKind};
+use crate::options::OpenOptions;
 use crate::ownership::Ownership;
-use crate::sysfs::System;
-use crate::target::Limits;
 
 pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Medium, IoError> {
     let mut claim = guard::claim(
@@ -43,7 +45,7 @@ pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Medium, IoError
         purge: options.purge,
         identity: identity(report, spec),
         warnings: claim.warnings().to_vec(),
-        clock: Clock::start(),
+        clock: MonotonicClock::start(),
         rest: None,
         interrupt_processor: interrupts::processor(&System::live(), report.number),
         ownership: Arc::new(Ownership::Device(Box::new(claim))),

@@ -8,26 +8,25 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use base::Bytes;
+use device::describe::kernel::Tables;
+use device::describe::signature::Signature;
+use device::guard::{file as somebodys, patiently};
+use device::host::clock::MonotonicClock;
+use device::host::interrupts;
+use device::host::shell::quoted_path;
+use device::host::sysfs::{DeviceNumber, System};
 use rustix::fs::{AtFlags, CWD, FlockOperation, OFlags};
 use rustix::io::Errno;
+use target::IoError;
+use target::Limits;
+use target::TargetSpec;
+use target::{Identity, TargetKind};
 
-use super::OpenOptions;
 use super::direct::{Access, go_direct};
-use crate::TargetSpec;
-use crate::engine::medium::{Clock, Medium, MediumKind, punch_hole, reserve};
-use crate::error::IoError;
-use crate::guard::kernel::Tables;
-use crate::guard::signature::Signature;
-use crate::guard::{file as somebodys, patiently};
-use crate::identity::{Identity, TargetKind};
-use crate::interrupts;
+use crate::engine::medium::{Medium, MediumKind};
+use crate::options::OpenOptions;
 use crate::ownership::{FileHold, Ownership};
-use crate::shell::quoted_path;
-use crate::sysfs::{DeviceNumber, System};
-use crate::target::Limits;
-
-/// Sizes of file targets are multiples of this.
-const SIZE_STEP_BYTES: u64 = 4096;
+use crate::space::{Fit, SIZE_STEP_BYTES, allocate, can_reserve, punch_hole, unreserved};
 
 /// Where a file target is or shall be, with all symbolic links resolved.
 enum Place {
@@ -125,11 +124,6 @@ pub(super) fn is_named_by(path: &Path, word: &str) -> bool {
         (None, None) => place(path).is_some_and(|target| place(word) == Some(target)),
         _ => false,
     }
-}
-
-/// The path that a file would be created at, with all symbolic links resolved; `None` if it cannot be.
-pub(super) fn new_path(path: &Path) -> Option<PathBuf> {
-    resolve_new(path).ok()
 }
 
 /// Device and inode of what the path leads to.
@@ -409,86 +403,6 @@ fn check_space(path: &Path, size_bytes: u64, held_bytes: u64) -> Result<(), IoEr
     ))
 }
 
-/// What an existing file still needs to be the target that was asked for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Fit {
-    /// Bytes of the target.
-    capacity_bytes: u64,
-    /// The user named the size, so that the file gets just that.
-    resize: bool,
-}
-
-impl Fit {
-    /// Cuts or extends the file and reserves its blocks.
-    pub(crate) fn apply(self, file: &File, path: &Path) -> Result<(), IoError> {
-        let Self { capacity_bytes, resize } = self;
-        let len_bytes = metadata(file, path)?.len();
-        if !resize && len_bytes < capacity_bytes {
-            // Somebody cut it short since it was opened: not to be covered up.
-            return Ok(());
-        }
-        if resize && len_bytes != capacity_bytes {
-            resize_file(file, path, capacity_bytes)?;
-        }
-        allocate(file, path, capacity_bytes).map(|_| ())
-    }
-}
-
-/// Tried on what the file has already: that changes neither its size nor its content. Also a swap file
-/// that is named by no path from here is known by the answer.
-fn can_reserve(file: &File, path: &Path, len_bytes: u64) -> Result<bool, IoError> {
-    if len_bytes == 0 {
-        return Ok(true);
-    }
-    match reserve(file, len_bytes.min(SIZE_STEP_BYTES)) {
-        Err(Errno::TXTBSY) => Err(somebodys::swap_file(path)),
-        answer => Ok(answer != Err(Errno::OPNOTSUPP)),
-    }
-}
-
-fn unreserved(path: &Path) -> String {
-    format!(
-        "the file system of {} cannot reserve space; the run may end early if it fills up",
-        path.display()
-    )
-}
-
-/// Reserves all blocks; where the file system cannot, only sets the length and says so.
-fn allocate(file: &File, path: &Path, size_bytes: u64) -> Result<Vec<String>, IoError> {
-    match reserve(file, size_bytes) {
-        Ok(()) => Ok(Vec::new()),
-        Err(Errno::OPNOTSUPP) => {
-            resize_file(file, path, size_bytes)?;
-            Ok(vec![unreserved(path)])
-        }
-        Err(errno) => {
-            let tried = format!("reserve {} for {}", Bytes(size_bytes).rounded(), path.display());
-            Err(change_error(&tried, path, errno.into()))
-        }
-    }
-}
-
-fn resize_file(file: &File, path: &Path, size_bytes: u64) -> Result<(), IoError> {
-    let error = |source| change_error(&format!("resize {}", path.display()), path, source);
-    file.set_len(size_bytes).map_err(error)
-}
-
-/// Why a file cannot be changed, with what helps against that.
-fn change_error(tried: &str, path: &Path, source: io::Error) -> IoError {
-    let help = match source.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
-            "; free some space or use a smaller ?size=".to_owned()
-        }
-        // What the kernel says of an active swap file, or of a program that runs.
-        io::ErrorKind::ExecutableFileBusy => format!(
-            "; it is in use as swap space or as a program (swapoff {} for swap); choose another file",
-            path.display()
-        ),
-        _ => String::new(),
-    };
-    device_error(format!("cannot {tried}{help}"), source)
-}
-
 fn medium(
     mut opened: Opened,
     spec: String,
@@ -542,7 +456,7 @@ fn medium(
         purge: options.purge,
         identity,
         warnings: opened.warnings,
-        clock: Clock::start(),
+        clock: MonotonicClock::start(),
         rest: None,
         interrupt_processor: on.and_then(|on| interrupts::processor(&system, on)),
         ownership: Arc::new(Ownership::File(opened.hold)),
@@ -573,22 +487,4 @@ fn can_punch(opened: &Opened) -> Result<bool, IoError> {
 
 fn device_error(context: String, source: io::Error) -> IoError {
     IoError::Device { context, source }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn help_fits_what_went_wrong() {
-        let words =
-            |errno: Errno| change_error("resize a", Path::new("a"), errno.into()).to_string();
-        assert_eq!(words(Errno::NOSPC), "cannot resize a; free some space or use a smaller ?size=");
-        assert_eq!(
-            words(Errno::TXTBSY),
-            "cannot resize a; it is in use as swap space or as a program (swapoff a for swap); \
-             choose another file"
-        );
-        assert_eq!(words(Errno::IO), "cannot resize a");
-    }
 }

@@ -2,13 +2,15 @@
 //!
 //! A call with several targets holds all of them before it changes the first.
 
-use super::{EngineChoice, OpenOptions, RealTarget};
-use crate::engine::medium::{Clock, Medium, MediumKind};
-use crate::error::IoError;
+use device::host::clock::MonotonicClock;
+use device::rest::RestSwitch;
+use target::purge::{self, PurgeOption};
+use target::{IoError, Limits};
+
+use crate::engine::medium::{Medium, MediumKind};
+use crate::options::{EngineChoice, OpenOptions};
 use crate::ownership::Ownership;
-use crate::purge::{self, PurgeOption};
-use crate::rest::RestSwitch;
-use crate::target::Limits;
+use crate::real::RealTarget;
 
 /// A file or block device that is held: exclusively where it may be written to. It is let go of when this
 /// and every target opened from it are dropped.
@@ -91,7 +93,7 @@ impl Hold {
             rest: rest.is_some(),
             ..medium.limits
         };
-        let (purge, clock) = (options.purge, Clock::start());
+        let (purge, clock) = (options.purge, MonotonicClock::start());
         Ok(Medium { limits, writable, purge, clock, rest, ..medium })
     }
 }

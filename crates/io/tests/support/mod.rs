@@ -5,7 +5,8 @@
 pub mod loops;
 
 use base::{Completion, Data, Op, OpKind, Status};
-use io::{OpenOptions, RealTarget, Target};
+use io::{OpenOptions, RealTarget};
+use target::Target;
 
 /// Options for a writing run with small buffers.
 pub fn writing(queue_depth: u32) -> OpenOptions {

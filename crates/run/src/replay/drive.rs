@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::{Completion, Nanos, Op};
-use io::Target;
+use target::capability::Telemetry;
 
 use super::feed::{Command, Feed};
 use super::{Form, Meter, ReplaySpec};
@@ -48,7 +48,7 @@ struct Replay<'a> {
 ///
 /// # Errors
 /// Where the target as a whole is lost, or the trace cannot be read any further.
-pub fn replay<T: Target>(
+pub fn replay<T: Telemetry>(
     target: &mut T,
     spec: &ReplaySpec,
     feed: &mut Feed,
@@ -65,7 +65,7 @@ pub fn replay<T: Target>(
 
 /// Lets time pass until `due`, or until something ends. With nothing outstanding it sleeps, a second at most so that the
 /// stop button is looked at, and wakes a little early: a timer may be late.
-fn wait_until<T: Target>(
+fn wait_until<T: Telemetry>(
     target: &mut T,
     due: Nanos,
     idle: bool,
@@ -99,7 +99,7 @@ impl<'a> Replay<'a> {
     }
 
     /// The loop.
-    fn run<T: Target>(
+    fn run<T: Telemetry>(
         &mut self,
         target: &mut T,
         feed: &mut Feed,
@@ -176,7 +176,7 @@ impl<'a> Replay<'a> {
     }
 
     /// Issues every command that is due and allowed.
-    fn issue<T: Target>(
+    fn issue<T: Telemetry>(
         &mut self,
         target: &mut T,
         feed: &mut Feed,

@@ -3,13 +3,15 @@
 use std::sync::atomic::Ordering;
 
 use base::Nanos;
-use io::affinity::Stay;
-use io::{IoError, Rest, Target};
+use device::host::affinity::Stay;
 use load::{Generator, Pacing};
 use result::rows::{PhaseRows, SecondRow};
 use result::schema::{Phase, RunStatus};
 use result::stats::findings::time;
 use result::stats::latency::WAIT_NS;
+use target::IoError;
+use target::Rest;
+use target::Testable;
 
 use super::{Control, Session, phase_record};
 use crate::drive::{End, drive, start_telemetry};
@@ -22,7 +24,7 @@ use crate::suite::{PhaseSpec, storage_bench};
 
 impl Session {
     /// Issues a workload, by as many threads as it has parts.
-    pub(super) fn load<T: Target>(
+    pub(super) fn load<T: Testable>(
         &mut self,
         target: &mut T,
         spec: &PhaseSpec,
@@ -55,7 +57,7 @@ impl Session {
     }
 
     /// Replays a trace.
-    pub(super) fn replay<T: Target>(
+    pub(super) fn replay<T: Testable>(
         &mut self,
         target: &mut T,
         spec: &PhaseSpec,
@@ -82,7 +84,7 @@ impl Session {
     }
 
     /// Leaves the target alone, looking at the stop button once a second.
-    pub(super) fn idle<T: Target>(
+    pub(super) fn idle<T: Testable>(
         &mut self,
         target: &mut T,
         spec: &PhaseSpec,
@@ -109,7 +111,7 @@ impl Session {
 
     /// Switches what link and drive may do at rest. The figures of a drive that cannot be switched are missing,
     /// but no others.
-    pub(super) fn set_rest<T: Target>(
+    pub(super) fn set_rest<T: Testable>(
         &mut self,
         target: &mut T,
         spec: &PhaseSpec,
@@ -131,7 +133,7 @@ impl Session {
     }
 
     /// Puts back what was switched; what cannot be is in the target's journal, for the next start.
-    pub(super) fn rest_as_found<T: Target>(&mut self, target: &mut T) {
+    pub(super) fn rest_as_found<T: Testable>(&mut self, target: &mut T) {
         if !std::mem::take(&mut self.rest_switched) {
             return;
         }
@@ -142,7 +144,7 @@ impl Session {
     }
 
     /// The record and the rows of a phase of commands that has come to an end.
-    pub(super) fn driven<T: Target>(
+    pub(super) fn driven<T: Testable>(
         &mut self,
         target: &mut T,
         spec: &PhaseSpec,
@@ -188,7 +190,7 @@ impl Session {
     }
 }
 
-fn with_cause(error: &io::IoError) -> String {
+fn with_cause(error: &target::IoError) -> String {
     let cause = std::error::Error::source(error).map(|cause| format!(": {cause}"));
     format!("{error}{}", cause.unwrap_or_default())
 }

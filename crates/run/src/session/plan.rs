@@ -1,7 +1,7 @@
 //! A test resolved against a target, before anything is touched.
 
-use io::{Identity, IoError, Limits};
 use load::{Workload, WorkloadError};
+use target::{Identity, IoError, Limits};
 
 use super::Request;
 use crate::error::RunError;

@@ -3,14 +3,14 @@
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use io::{IoError, PurgeMethod, Target, Waiter};
+use target::{IoError, PurgeMethod, Testable, Waiter};
 
 use super::{Control, Session};
 use crate::event::Event;
 
 impl Session {
     /// Purges in the best way, or in that which was asked for, and notes which ways there were.
-    pub(super) fn purge<T: Target>(
+    pub(super) fn purge<T: Testable>(
         &mut self,
         target: &mut T,
         control: &mut Control<'_>,
@@ -56,7 +56,7 @@ impl Waiter for StopButton<'_> {
 }
 
 fn purge_record(
-    considered: &[io::PurgeOption],
+    considered: &[target::PurgeOption],
     method: Option<&PurgeMethod>,
 ) -> result::schema::Purge {
     let considered = considered.iter().map(|option| result::schema::PurgeOption {

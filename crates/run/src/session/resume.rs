@@ -6,9 +6,11 @@
 //! when it was cut off is done again from the purge before it. The earlier run directory is left as it is;
 //! what stands is copied.
 
-use io::{Identity, IoError, TargetKind};
 use result::rows::PhaseRows;
 use result::schema::{HealthSnapshot, Phase, Purge, Resumed, Run, RunStatus, SCHEMA_VERSION};
+use target::Identity;
+use target::IoError;
+use target::TargetKind;
 
 use super::{Plan, Request, Session, target_record};
 use crate::error::RunError;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use io::Target;
 use result::schema::Health;
+use target::Testable;
 
 use super::Session;
 use crate::health::Watch;
@@ -11,7 +11,7 @@ use crate::power::PowerWatch;
 
 impl Session {
     /// Begins to look at the drive, where it tells how it is.
-    pub(super) fn watch_health<T: Target>(&mut self, target: &T) -> Option<Watch> {
+    pub(super) fn watch_health<T: Testable>(&mut self, target: &T) -> Option<Watch> {
         let watch = Watch::start(target, Arc::clone(&self.is_resting)).unwrap_or_else(|warning| {
             self.warn(warning);
             None

@@ -9,9 +9,8 @@ use base::Data;
 use load::{Pacing, Workload};
 use result::schema::Run;
 
-use crate::replay::{Form, ReplaySpec};
-
 use super::{Action, PhaseSpec, Procedure, Step, steps};
+use crate::replay::{Form, ReplaySpec};
 
 /// Beginnings of the names of phases that only prepare: their depth and data are no one's figures.
 const PREPARATIONS: [&str; 4] = ["purge", "fill", "prepare", "precondition"];

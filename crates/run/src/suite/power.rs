@@ -11,11 +11,11 @@
 //! simulated drive are whole seconds.
 
 use base::OpKind;
-use io::{IoError, Rest};
 use load::{Order, Workload};
 use result::schema::{Finding, TableRow};
 use result::stats::findings::percent;
 use result::stats::power::{Drawn, drawn};
+use target::{IoError, Rest};
 
 use super::{Definition, Figures, Measured, Part, Procedure, Site, Step, rates, steps};
 use crate::error::RunError;

@@ -5,9 +5,9 @@
 //! ([`load::address::one_pass`]), for the price of about one drive write, where the size of the NAND is known.
 
 use base::{Bytes, OpKind};
-use io::Identity;
 use load::address::one_pass;
 use load::{Order, Workload};
+use target::Identity;
 
 use super::{PhaseSpec, Site, steps};
 use crate::error::RunError;

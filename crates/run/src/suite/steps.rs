@@ -1,9 +1,9 @@
 //! The words that tests are written in: purge, fill, load, pass, pause.
 
 use base::{Bytes, Data, Nanos, OpKind};
-use io::Rest;
 use load::{Composite, Mix, Order, Pacing, Shares, Workload};
 use serde_json::Value;
+use target::Rest;
 
 use super::{Action, PhaseSpec, Step};
 use crate::error::RunError;

@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use base::verifiable::{SECTOR_BYTES, Sector, read};
 use base::{Op, OpKind, Status};
-use io::error::is_of_medium;
-use io::verifiable::{SECTOR_BYTES, Sector, read};
-use io::{IoError, RealTarget, Target};
+use target::IoError;
+use target::capability::{Diagnose, Guarded, ReadBack};
+use target::error::is_of_medium;
 
 use super::promises::Promises;
 use super::{Ended, all};
@@ -95,7 +96,10 @@ impl Report {
 /// # Errors
 /// Where the target cannot hold the blocks, is gone, fails in other ways than by saying that a block cannot be
 /// read, or says so of every one: what answers nothing at all has not broken its promises, but itself.
-pub fn check(target: &mut RealTarget, promises: &Promises) -> Result<Report, RunError> {
+pub fn check(
+    target: &mut (impl Guarded + ReadBack + Diagnose),
+    promises: &Promises,
+) -> Result<Report, RunError> {
     let layout = promises.header.layout;
     layout.require_held_by(target)?;
     let seed = promises.header.seed;
@@ -122,7 +126,7 @@ pub fn check(target: &mut RealTarget, promises: &Promises) -> Result<Report, Run
 
 /// What a block holds; `None` where the drive, which is still there, cannot read it.
 fn sectors(
-    target: &mut RealTarget,
+    target: &mut (impl Guarded + ReadBack + Diagnose),
     ended: &Ended,
     seed: u64,
 ) -> Result<Option<Vec<Sector>>, RunError> {

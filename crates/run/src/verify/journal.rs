@@ -8,7 +8,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-use ::io::IoError;
+use ::target::IoError;
 use serde_json::{Value, json};
 
 use super::Layout;

@@ -11,7 +11,8 @@ pub mod promises;
 pub mod writer;
 
 use base::{Completion, Data, Op, OpKind, Status};
-use io::{IoError, Limits, RealTarget, Target};
+use target::capability::Diagnose;
+use target::{IoError, Limits, Target};
 
 use crate::error::{RunError, command_failed};
 
@@ -60,7 +61,7 @@ impl Layout {
     ///
     /// # Errors
     /// [`IoError::Refused`] with both sizes: another drive, or one that is no longer what it was.
-    pub fn require_held_by(&self, target: &RealTarget) -> Result<(), IoError> {
+    pub fn require_held_by(&self, target: &impl Target) -> Result<(), IoError> {
         let (found, limits) = (target.identity(), target.limits());
         let refused = |code, wrote: String, now: String| {
             let message = format!(
@@ -98,7 +99,7 @@ impl Layout {
 
 /// Submits one command for each block, tags in order, and waits for all of them; how each ended.
 fn all(
-    target: &mut RealTarget,
+    target: &mut impl Target,
     layout: &Layout,
     kind: OpKind,
     blocks: &[u64],
@@ -126,7 +127,7 @@ struct Ended {
 
 impl Ended {
     /// The error of a command that failed.
-    fn require_ok(&self, target: &RealTarget) -> Result<(), RunError> {
+    fn require_ok(&self, target: &impl Diagnose) -> Result<(), RunError> {
         match self.status {
             Status::Failed { errno } => {
                 Err(RunError::Target(command_failed(&self.op, errno, target.failure_words())))

@@ -5,7 +5,8 @@ use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use io::{IoError, OpenOptions, open_file};
+use io::{OpenOptions, RealTarget, open_file};
+use target::IoError;
 
 use super::check::{Finding, Report, check};
 use super::journal::{Header, Journal};
@@ -70,14 +71,14 @@ fn every_kind_of_damage_is_told_from_the_others() {
     file.write_all_at(&[0; BLOCK], at(0)).unwrap();
     file.write_all_at(&[7; BLOCK], at(1)).unwrap();
     let mut block = [0; BLOCK];
-    io::verifiable::fill(&mut block, SEED, at(2), 0);
+    base::verifiable::fill(&mut block, SEED, at(2), 0);
     file.write_all_at(&block, at(2)).unwrap();
     file.write_all_at(&[0; 512], at(3) + 1024).unwrap();
     file.read_exact_at(&mut block, at(5)).unwrap();
     file.write_all_at(&block, at(4)).unwrap();
-    io::verifiable::fill(&mut block, SEED, at(6), u64::MAX);
+    base::verifiable::fill(&mut block, SEED, at(6), u64::MAX);
     file.write_all_at(&block[..2048], at(6)).unwrap();
-    io::verifiable::fill(&mut block, SEED, at(7), u64::MAX);
+    base::verifiable::fill(&mut block, SEED, at(7), u64::MAX);
     file.write_all_at(&block, at(7)).unwrap();
     file.write_all_at(&[1], at(8) + 300).unwrap();
 
@@ -144,10 +145,10 @@ fn what_another_run_wrote_over_it_is_told() {
     let dir = tempfile::tempdir().unwrap();
     let promises = written(dir.path(), 1100);
     let mut block = [0; BLOCK];
-    io::verifiable::fill(&mut block, SEED + 1, offset_of(&promises, 4), 9);
+    base::verifiable::fill(&mut block, SEED + 1, offset_of(&promises, 4), 9);
     image(dir.path()).write_all_at(&block, offset_of(&promises, 4)).unwrap();
     let report = checked(dir.path(), &promises);
     assert_eq!((report.broken_blocks(), report.other_run_blocks), (1, 1));
-    let other = io::verifiable::Sector::OtherRun { seed: SEED + 1, generation: 9 };
+    let other = base::verifiable::Sector::OtherRun { seed: SEED + 1, generation: 9 };
     assert!(report.broken[0].found.iter().all(|sector| *sector == other), "{:?}", report.broken);
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::{Nanos, OpKind, Rng};
-use io::{RealTarget, Target};
+use target::capability::{Diagnose, Flush, Guarded};
 
 use super::journal::Journal;
 use super::{Layout, all};
@@ -40,7 +40,7 @@ pub struct Stop<'a> {
 /// Where the target fails or is no longer the one that was opened, and where the journal cannot be
 /// written. What was noted until then stands.
 pub fn write(
-    target: &mut RealTarget,
+    target: &mut (impl Guarded + Flush + Diagnose),
     layout: &Layout,
     seed: u64,
     journal: &mut Journal,

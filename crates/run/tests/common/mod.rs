@@ -5,9 +5,9 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use io::Target;
 use io::engine::sim::SimTarget;
 use run::{Control, Event, Outcome, Request, RunError, Test};
+use target::Testable;
 
 /// A request with these settings.
 pub(crate) fn request(library: &Path, test: Test, settings: &[(&str, &str)]) -> Request {
@@ -15,7 +15,7 @@ pub(crate) fn request(library: &Path, test: Test, settings: &[(&str, &str)]) -> 
 }
 
 /// Runs to the end.
-pub(crate) fn run_quietly<T: Target>(
+pub(crate) fn run_quietly<T: Testable>(
     target: &mut T,
     request: &Request,
 ) -> Result<Outcome, RunError> {
@@ -23,7 +23,7 @@ pub(crate) fn run_quietly<T: Target>(
 }
 
 /// Runs while somebody listens, who may press the stop button.
-pub(crate) fn run_with<T: Target>(
+pub(crate) fn run_with<T: Testable>(
     target: &mut T,
     request: &Request,
     mut observer: impl FnMut(&Event, &AtomicBool),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use io::block_tracer::BlockTracer;
+use device::host::tracer::BlockTracer;
 use load::trace::format::blktrace::BlktraceSource;
 use load::trace::import::Ordered;
 use load::trace::{Source, StreamSet};

@@ -19,7 +19,7 @@ const BLOCK_URING_CMD_DISCARD: u32 = 0x1200;
 const PUNCH_HOLE: i32 = 0x03;
 
 /// The language of the entries of a ring.
-pub trait Commands: std::fmt::Debug + Send {
+pub(crate) trait Commands: std::fmt::Debug + Send {
     /// What is queued.
     type Entry: squeue::EntryMarker;
     /// What comes back.
@@ -51,7 +51,7 @@ pub trait Commands: std::fmt::Debug + Send {
 
 /// Why a command failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
+pub(crate) struct Failure {
     /// As it would be on a block device.
     pub errno: Errno,
     /// What the drive or its driver said, where that is more than the errno.
@@ -77,7 +77,7 @@ impl fmt::Display for Failure {
 
 /// Reads and writes of a file or a block device.
 #[derive(Clone, Copy, Debug)]
-pub struct FileCommands {
+pub(crate) struct FileCommands {
     pub(super) kind: MediumKind,
     /// The arena is registered.
     pub(super) fixed_buffers: bool,

@@ -1,8 +1,8 @@
 //! The main engine: `io_uring` on an `O_DIRECT` descriptor, or past the block layer ([`NvmeCommands`]).
 //!
 //! What it does for speed:
-//! - one `io_uring_enter` both submits and waits: [`Target::submit`] only writes queue entries, the
-//!   kernel sees them with the next [`Target::reap`];
+//! - one `io_uring_enter` both submits and waits: [`Queue::submit`] only writes queue entries, the
+//!   kernel sees them with the next [`Queue::reap`];
 //! - the file is registered (no reference counting per command) and so is the transfer memory (no
 //!   page pinning per command), one registered buffer for all slots;
 //! - one thread owns the ring and completions are worked off inside `enter` (`SINGLE_ISSUER`,
@@ -24,20 +24,19 @@ use std::io;
 use std::os::fd::{AsRawFd, RawFd};
 
 use base::{Completion, Nanos, Op, OpKind, Status};
+use device::host::clock::SPIN_NS;
 use io_uring::squeue::EntryMarker;
 use io_uring::{IoUring, cqueue, squeue, types};
 use rustix::io::Errno;
+use target::{Clock as _, IoError};
 
-use super::medium::{Medium, MediumKind, SPIN_NS};
+use super::medium::{Medium, MediumKind};
+use super::queue::Queue;
 use crate::buffer::BufferPool;
-use crate::error::IoError;
-use crate::identity::Identity;
-use crate::open::Polling;
-use crate::purge::Waiter;
-use crate::target::{Limits, PurgeMethod, Target};
-pub use commands::FileCommands;
+use crate::options::Polling;
+pub(crate) use commands::FileCommands;
 use commands::{Commands, Failure};
-pub use passthrough::NvmeCommands;
+pub(crate) use passthrough::NvmeCommands;
 use probe::{Probe, check_polling, has_discard_command};
 use setup::build_ring;
 
@@ -57,12 +56,11 @@ struct Slot {
     status: Status,
 }
 
-/// A ring, its buffers and the medium behind them.
-pub struct UringEngine<C: Commands = FileCommands> {
+/// A ring and its buffers.
+pub(crate) struct UringEngine<C: Commands = FileCommands> {
     ring: IoUring<C::Entry, C::Answer>,
     // Declared after the ring: fields drop in order, and the ring must go first.
     pool: BufferPool,
-    medium: Medium,
     slots: Vec<Slot>,
     commands: C,
     /// Commands that are over without the ring: stopped by the fence, or done inline.
@@ -79,15 +77,12 @@ pub struct UringEngine<C: Commands = FileCommands> {
 
 impl<C: Commands> std::fmt::Debug for UringEngine<C> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("UringEngine")
-            .field("medium", &self.medium)
-            .field("in_ring", &self.in_ring)
-            .finish_non_exhaustive()
+        f.debug_struct("UringEngine").field("in_ring", &self.in_ring).finish_non_exhaustive()
     }
 }
 
-/// Everything that was handed in, and the reason why it came to nothing.
-pub(crate) type Refused = Box<(Medium, BufferPool, String)>;
+/// The buffers that were handed in, and the reason why there is no ring.
+pub(crate) type Refused = Box<(BufferPool, String)>;
 
 /// Which memory the kernel is told of once instead of with each command.
 #[derive(Debug)]
@@ -99,10 +94,10 @@ pub(super) enum Registration {
 }
 
 impl UringEngine<FileCommands> {
-    /// Sets up the ring. Where that is impossible, hands everything back with the reason, so that
+    /// Sets up the ring. Where that is impossible, hands the buffers back with the reason, so that
     /// another engine can take over.
     pub(crate) fn new(
-        medium: Medium,
+        medium: &mut Medium,
         mut pool: BufferPool,
         polling: Polling,
     ) -> Result<Self, Refused> {
@@ -118,9 +113,9 @@ impl UringEngine<FileCommands> {
         if polling.completions {
             let probe = Probe { fd, polling, registered_bytes: 0 };
             let block_bytes = medium.limits.logical_block_bytes;
-            let read = || probe.read(block_bytes, &mut commands(false, &medium), &mut pool);
-            if let Err(reason) = check_polling(&medium, read) {
-                return Err(Box::new((medium, pool, reason)));
+            let read = || probe.read(block_bytes, &mut commands(false, medium), &mut pool);
+            if let Err(reason) = check_polling(medium, read) {
+                return Err(Box::new((pool, reason)));
             }
         }
         let whole = pool.arena().1;
@@ -135,7 +130,7 @@ impl<C: Commands> UringEngine<C> {
     fn on(
         fd: RawFd,
         entries: u32,
-        mut medium: Medium,
+        medium: &mut Medium,
         pool: BufferPool,
         polling: Polling,
         registration: Registration,
@@ -144,7 +139,7 @@ impl<C: Commands> UringEngine<C> {
         let depth = medium.limits.queue_depth_max;
         let (ring, mut how) = match open_ring(entries, fd, polling) {
             Ok(opened) => opened,
-            Err(reason) => return Err(Box::new((medium, pool, reason))),
+            Err(reason) => return Err(Box::new((pool, reason))),
         };
         let fixed_buffers = register_arena(&ring, &pool, registration, &mut how);
         medium.identity.engine = format!("{how}, {}", medium.identity.engine);
@@ -155,35 +150,19 @@ impl<C: Commands> UringEngine<C> {
             polled: polling.completions,
             ring,
             pool,
-            commands: commands(fixed_buffers, &medium),
+            commands: commands(fixed_buffers, medium),
             slots: vec![slot; depth as usize],
             ended: Vec::with_capacity(depth as usize),
             inline: Vec::with_capacity(depth as usize),
-            medium,
             in_ring: 0,
             started: false,
         })
     }
 
-    pub(crate) fn medium(&self) -> &Medium {
-        &self.medium
-    }
-
-    pub(crate) fn medium_mut(&mut self) -> &mut Medium {
-        &mut self.medium
-    }
-
-    /// The first `len_bytes` of what the last read with this tag returned; see `RealTarget`.
-    pub(crate) fn read_bytes(&mut self, tag: u32, len_bytes: usize) -> Option<&[u8]> {
-        let idle = self.slots.get(tag as usize).is_some_and(|slot| slot.pending == 0);
-        let fits = len_bytes <= self.pool.area_bytes();
-        (idle && fits).then(|| &*self.pool.read_bytes(tag, len_bytes))
-    }
-
     /// Queues one command, or says with which errno it ends at once.
     #[inline]
-    fn push(&mut self, op: &Op, submitted: Nanos) -> Result<(), Errno> {
-        self.medium.admit(op)?;
+    fn push(&mut self, medium: &Medium, op: &Op, submitted: Nanos) -> Result<(), Errno> {
+        medium.admit(op)?;
         let slot = self.slots.get_mut(op.tag as usize).ok_or(Errno::INVAL)?;
         if slot.pending > 0 {
             return Err(Errno::INVAL);
@@ -226,10 +205,10 @@ impl<C: Commands> UringEngine<C> {
     }
 
     /// Queues commands; those that cannot be end at once.
-    fn push_all(&mut self, ops: &[Op]) {
-        let submitted = self.medium.clock.now();
+    fn push_all(&mut self, medium: &Medium, ops: &[Op]) {
+        let submitted = medium.clock.now();
         for op in ops {
-            if let Err(errno) = self.push(op, submitted) {
+            if let Err(errno) = self.push(medium, op, submitted) {
                 let status = Status::Failed { errno: errno.raw_os_error() };
                 self.ended.push(Completion { tag: op.tag, status, submitted, done: submitted });
             }
@@ -237,63 +216,46 @@ impl<C: Commands> UringEngine<C> {
     }
 
     /// Tells the kernel about new commands and waits for `min` of those in the ring.
-    fn enter(&mut self, min: usize) -> Result<(), IoError> {
-        if !self.started {
-            self.start()?;
-        }
-        let entered = self.ring.submit_and_wait(min.min(self.in_ring)).map(|_| ());
-        self.entered(entered)
-    }
-
-    /// What the answer to an enter means for the target as a whole.
-    fn entered(&self, answer: io::Result<()>) -> Result<(), IoError> {
-        match answer {
-            Ok(()) => Ok(()),
-            Err(error) if is_temporary(&error) => Ok(()),
-            Err(source) => Err(IoError::Device {
-                context: format!("io_uring_enter failed on {}", self.medium.identity.name),
-                source,
-            }),
-        }
+    fn enter(&mut self, min: usize) -> io::Result<()> {
+        self.start()?;
+        lasting(self.ring.submit_and_wait(min.min(self.in_ring)))
     }
 
     /// Waits until a command ends, `sleep_ns` at most.
-    fn nap(&mut self, sleep_ns: u64) -> Result<(), IoError> {
+    fn nap(&mut self, sleep_ns: u64) -> io::Result<()> {
         let duration = std::time::Duration::from_nanos(sleep_ns);
         let timeout = types::Timespec::from(duration);
         let limit = types::SubmitArgs::new().timespec(&timeout);
-        let waited = self.ring.submitter().submit_with_args(1, &limit).map(|_| ());
-        self.entered(waited)
+        lasting(self.ring.submitter().submit_with_args(1, &limit))
     }
 
     /// Tells the kernel about new commands without waiting. What fails here fails again, and is
     /// reported, at the next [`UringEngine::enter`].
     fn hand_over(&mut self) {
-        if self.started || self.start().is_ok() {
+        if self.start().is_ok() {
             let _ = self.ring.submit();
         }
     }
 
     /// Binds the ring to this thread. Done late, because the thread that opens a target need not
     /// be the one that drives it.
-    #[cold]
-    fn start(&mut self) -> Result<(), IoError> {
-        self.ring.submitter().register_enable_rings().map_err(|source| IoError::Device {
-            context: format!("cannot enable the io_uring of {}", self.medium.identity.name),
-            source,
-        })?;
-        self.started = true;
+    #[inline]
+    fn start(&mut self) -> io::Result<()> {
+        if !self.started {
+            self.ring.submitter().register_enable_rings()?;
+            self.started = true;
+        }
         Ok(())
     }
 
     /// Moves everything that has ended to `out`; one clock read for the whole batch.
-    fn take(&mut self, out: &mut Vec<Completion>) {
+    fn take(&mut self, medium: &Medium, out: &mut Vec<Completion>) {
         out.append(&mut self.ended);
         let mut queue = self.ring.completion();
         if queue.is_empty() {
             return;
         }
-        let done = self.medium.clock.now();
+        let done = medium.clock.now();
         for answer in &mut queue {
             let answer: cqueue::Entry = answer.into();
             // Only tags that index `slots` were ever queued.
@@ -303,7 +265,7 @@ impl<C: Commands> UringEngine<C> {
             self.in_ring -= 1;
             if answer.result() != slot.expected {
                 let Failure { errno, words } = self.commands.failure(answer.result());
-                slot.status = self.medium.failed_with(errno, words);
+                slot.status = medium.failed_with(errno, words);
             }
             let Slot { submitted, status, pending, .. } = *slot;
             if pending == 0 {
@@ -314,11 +276,11 @@ impl<C: Commands> UringEngine<C> {
 
     /// Flushes, and discards on kernels without the asynchronous command; blocks while the device works.
     #[cold]
-    fn work_inline(&mut self) {
+    fn work_inline(&mut self, medium: &Medium) {
         for op in self.inline.drain(..) {
             let done = match op.kind {
-                OpKind::Flush => self.medium.flush_now(),
-                _ => self.medium.discard(op.offset, u64::from(op.len)),
+                OpKind::Flush => medium.flush_now(),
+                _ => medium.discard(op.offset, u64::from(op.len)),
             };
             let status = done.map_or_else(
                 |errno| Status::Failed { errno: errno.raw_os_error() },
@@ -326,7 +288,7 @@ impl<C: Commands> UringEngine<C> {
             );
             let slot = &mut self.slots[op.tag as usize];
             slot.pending = 0;
-            let done = self.medium.clock.now();
+            let done = medium.clock.now();
             self.ended.push(Completion { tag: op.tag, status, submitted: slot.submitted, done });
         }
     }
@@ -339,88 +301,71 @@ impl<C: Commands> UringEngine<C> {
     }
 }
 
-impl<C: Commands> Target for UringEngine<C> {
-    fn capacity_bytes(&self) -> u64 {
-        self.medium.capacity_bytes
-    }
-
-    fn limits(&self) -> Limits {
-        self.medium.limits
-    }
-
-    fn identity(&self) -> Identity {
-        self.medium.identity.clone()
-    }
-
-    #[inline]
-    fn now(&self) -> Nanos {
-        self.medium.clock.now()
-    }
-
+impl<C: Commands> Queue for UringEngine<C> {
     /// A long batch goes to the kernel in pieces of at most [`PIECE_OPS`]: the device works on the first command
-    /// while the second is being prepared. The last piece goes with the next [`Target::reap`].
-    fn submit(&mut self, ops: &[Op]) {
+    /// while the second is being prepared. The last piece goes with the next [`Queue::reap`].
+    fn submit(&mut self, medium: &Medium, ops: &[Op]) {
         let (mut rest, mut handed_over) = (ops, 0);
         while !rest.is_empty() {
             if handed_over > 0 {
                 self.hand_over();
             }
             let (piece, after) = rest.split_at(handed_over.clamp(1, PIECE_OPS).min(rest.len()));
-            self.push_all(piece);
+            self.push_all(medium, piece);
             (rest, handed_over) = (after, handed_over + piece.len());
         }
     }
 
-    fn reap(&mut self, min: usize, out: &mut Vec<Completion>) -> Result<(), IoError> {
+    fn reap(
+        &mut self,
+        medium: &Medium,
+        min: usize,
+        out: &mut Vec<Completion>,
+    ) -> Result<(), IoError> {
+        let broken = |source| ring_failed(medium, source);
         if !self.inline.is_empty() {
-            self.enter(0)?;
-            self.work_inline();
+            self.enter(0).map_err(broken)?;
+            self.work_inline(medium);
         }
         let wanted = min.saturating_sub(self.ended.len());
         // A poll with nothing to tell the kernel needs no system call.
         if wanted > 0 || self.needs_enter() {
-            self.enter(wanted)?;
+            self.enter(wanted).map_err(broken)?;
         }
-        self.take(out);
+        self.take(medium, out);
         Ok(())
     }
 
     /// Sleeps in the kernel, which wakes it for an end, and polls only shortly before `t`.
-    fn reap_until(&mut self, t: Nanos, out: &mut Vec<Completion>) -> Result<(), IoError> {
+    fn reap_until(
+        &mut self,
+        medium: &Medium,
+        t: Nanos,
+        out: &mut Vec<Completion>,
+    ) -> Result<(), IoError> {
         loop {
-            self.reap(0, out)?;
-            let left_ns = t.0.saturating_sub(self.now().0);
+            self.reap(medium, 0, out)?;
+            let left_ns = t.0.saturating_sub(medium.clock.now().0);
             if !out.is_empty() || left_ns == 0 {
                 return Ok(());
             }
             if left_ns > SPIN_NS && self.in_ring > 0 && self.timed_wait {
-                self.nap(left_ns - SPIN_NS)?;
+                self.nap(left_ns - SPIN_NS).map_err(|source| ring_failed(medium, source))?;
             }
             std::hint::spin_loop();
         }
     }
 
-    fn idle_until(&mut self, t: Nanos) {
-        self.medium.clock.sleep_until(t);
-    }
-
-    fn purge(&mut self, waiter: &dyn Waiter) -> Result<PurgeMethod, IoError> {
-        self.medium.purge(waiter)
-    }
-
-    fn deallocate(&mut self, offset_bytes: u64, len_bytes: u64) -> Result<(), IoError> {
-        self.medium.deallocate(offset_bytes, len_bytes)
-    }
-
-    fn flush(&mut self) -> Result<(), IoError> {
-        self.medium.flush()
+    fn read_bytes(&mut self, tag: u32, len_bytes: usize) -> Option<&[u8]> {
+        let idle = self.slots.get(tag as usize).is_some_and(|slot| slot.pending == 0);
+        let fits = len_bytes <= self.pool.area_bytes();
+        (idle && fits).then(|| &*self.pool.read_bytes(tag, len_bytes))
     }
 }
 
 impl<C: Commands> Drop for UringEngine<C> {
     /// The kernel may still be writing into the buffers: wait for it, or else give the memory up.
     fn drop(&mut self) {
-        let mut ignored = Vec::new();
         while self.in_ring > 0 {
             if self.enter(1).is_err() {
                 if let Ok(empty) = BufferPool::new(1, 1, 0, false) {
@@ -429,12 +374,25 @@ impl<C: Commands> Drop for UringEngine<C> {
                 self.commands.abandon();
                 break;
             }
-            self.take(&mut ignored);
+            self.in_ring -= self.ring.completion().count().min(self.in_ring);
         }
         // The kernel tears a ring down in its own time and would hold the file, hence its lock and
         // its exclusive claim, until then; the next run must find the target free.
         let _ = self.ring.submitter().unregister_files();
     }
+}
+
+/// What an answer to an enter means for the ring as a whole.
+fn lasting(answer: io::Result<usize>) -> io::Result<()> {
+    match answer {
+        Err(error) if !is_temporary(&error) => Err(error),
+        _ => Ok(()),
+    }
+}
+
+#[cold]
+fn ring_failed(medium: &Medium, source: io::Error) -> IoError {
+    IoError::Device { context: format!("io_uring failed on {}", medium.identity.name), source }
 }
 
 /// A signal, or the end of a nap: the caller looks at what there is and decides. Busy and again: the

@@ -8,22 +8,22 @@
 use std::os::fd::AsRawFd;
 
 use base::{Bytes, Op, OpKind};
+use device::nvme::generic::GenericNode;
+use device::nvme::io_command::{
+    Blocks, IoCommand, NVME_URING_CMD_IO, RANGE_BYTES, deallocate_range,
+};
+use device::nvme::status;
 use io_uring::{cqueue, opcode, squeue};
 use rustix::io::Errno;
+use target::Limits;
 
 use super::super::medium::Medium;
 use super::commands::{Commands, FILE, Failure};
 use super::probe::{Probe, check_polling};
 use super::{Refused, Registration, UringEngine};
 use crate::buffer::{AlignedBuffer, BufferPool};
-use crate::nvme::generic::GenericNode;
-use crate::nvme::io_command::{
-    Blocks, IoCommand, NVME_URING_CMD_IO, RANGE_BYTES, deallocate_range,
-};
-use crate::nvme::status;
-use crate::open::Polling;
+use crate::options::Polling;
 use crate::ownership::Ownership;
-use crate::target::Limits;
 
 /// `IORING_MAX_REG_BUFFERS`.
 const REGISTERED_BUFFERS_MAX: u32 = 1 << 14;
@@ -32,7 +32,7 @@ const RING_ENTRIES_MAX: u32 = 1 << 15;
 
 /// Commands for one namespace.
 #[derive(Debug)]
-pub struct NvmeCommands {
+pub(crate) struct NvmeCommands {
     node: GenericNode,
     block_shift: u32,
     /// Where a transfer is split; above the longest one where none is.
@@ -282,21 +282,21 @@ impl NvmeCommands {
 }
 
 impl UringEngine<NvmeCommands> {
-    /// Sets up the ring on the generic character device of the namespace; or hands everything back with
+    /// Sets up the ring on the generic character device of the namespace; or hands the buffers back with
     /// the reason why not.
     pub(crate) fn passthrough(
-        mut medium: Medium,
+        medium: &mut Medium,
         mut pool: BufferPool,
         polling: Polling,
     ) -> Result<Self, Refused> {
-        let prepared = NvmeCommands::new(&medium, polling).and_then(|mut commands| {
+        let prepared = NvmeCommands::new(medium, polling).and_then(|mut commands| {
             let entries = commands.ring_entries(&medium.limits)?;
-            let registration = commands.try_out(&medium, &mut pool, polling)?;
+            let registration = commands.try_out(medium, &mut pool, polling)?;
             Ok((commands, entries, registration))
         });
         let (commands, entries, registration) = match prepared {
             Ok(prepared) => prepared,
-            Err(reason) => return Err(Box::new((medium, pool, reason))),
+            Err(reason) => return Err(Box::new((pool, reason))),
         };
         let node = commands.node.path.display();
         medium.identity.engine = format!("NVMe passthrough through {node}");

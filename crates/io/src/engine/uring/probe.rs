@@ -10,7 +10,7 @@ use rustix::io::Errno;
 use super::super::medium::Medium;
 use super::commands::{Commands, discard_entry};
 use crate::buffer::BufferPool;
-use crate::open::Polling;
+use crate::options::Polling;
 
 /// Asks a ring of its own for a discard of nothing. A kernel that knows the command objects to the
 /// length, an older one to the command; neither touches the device.

@@ -5,7 +5,7 @@ use std::io;
 use io_uring::{IoUring, cqueue, squeue};
 use rustix::io::Errno;
 
-use crate::open::Polling;
+use crate::options::Polling;
 
 /// How long the kernel's thread looks for new commands before it goes to sleep.
 const SUBMISSION_THREAD_IDLE_MS: u32 = 1_000;

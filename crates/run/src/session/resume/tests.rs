@@ -1,9 +1,10 @@
 //! From where does a run go on, whatever it was doing when it ended?
 
 use base::{Data, Nanos, OpKind};
+use device::host::clock::MonotonicClock;
 use load::{Order, Workload};
-
-use io::Target;
+use target::Target;
+use target::null::NullTarget;
 
 use super::*;
 use crate::suite::{Test, steps};
@@ -102,12 +103,12 @@ fn the_sentence_says_what_is_kept_and_what_is_done_again() {
 #[test]
 fn another_namespace_of_the_same_drive_is_another_target() {
     let identity = |wwid: Option<&str>| {
-        let mut identity = io::engine::null::NullTarget::new(SPAN_BYTES).identity();
+        let mut identity = NullTarget::new(SPAN_BYTES, MonotonicClock::start()).identity();
         identity.details.extend(wwid.map(|wwid| ("wwid".to_owned(), wwid.to_owned())));
         identity
     };
     let request = Request::new(Test::Latency, "library".into());
-    let limits = io::engine::null::NullTarget::new(SPAN_BYTES).limits();
+    let limits = NullTarget::new(SPAN_BYTES, MonotonicClock::start()).limits();
     let plan = super::super::plan(&request, &identity(None), &limits).unwrap();
     let run = super::super::new_run(&request, &plan, &identity(Some("eui.1")), 0);
     for same in [None, Some("eui.1")] {

@@ -1,0 +1,80 @@
+//! Which file or device is behind each loop device.
+//!
+//! The kernel takes no exclusive claim for it, so nothing else would stop a write below a mounted loop
+//! device. Its name of the file is that of the day when it was attached, seen from the mount namespace
+//! that did it; so the driver is asked for device and inode where we may open the node.
+
+use std::fs::{self, File};
+use std::os::fd::AsFd;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+
+use super::thing::{FileId, Region};
+use crate::host::ioctl::{LoopStatus, loop_status};
+use crate::host::sysfs::{Device, DeviceNumber, System};
+
+/// What a loop device stands on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Behind {
+    File(FileId),
+    Device(DeviceNumber),
+    /// Neither the driver answers nor does the name lead anywhere.
+    Named,
+}
+
+impl Behind {
+    /// The thing that `path` leads to, or `None` if it leads nowhere.
+    pub(crate) fn path(path: &Path) -> Option<Self> {
+        let number = DeviceNumber::of_block_node(path).map(Self::Device);
+        number.or_else(|| Some(Self::File(FileId::of(&fs::metadata(path).ok()?))))
+    }
+
+    fn status(status: &LoopStatus) -> Self {
+        if status.device_number != 0 {
+            return Self::Device(DeviceNumber::from_raw(status.device_number));
+        }
+        Self::File(FileId { on: DeviceNumber::from_raw(status.on), inode: status.inode })
+    }
+}
+
+/// One loop device in use.
+#[derive(Clone, Debug)]
+pub(crate) struct LoopDevice {
+    pub(crate) device: Device,
+    /// The kernel's name for what is behind it.
+    pub(crate) path: PathBuf,
+    pub(crate) behind: Behind,
+    /// The part of it that it shows.
+    pub(crate) window: Region,
+}
+
+impl LoopDevice {
+    /// Every loop device that has something behind it.
+    pub(crate) fn all(system: &System) -> Vec<Self> {
+        system.disks().into_iter().filter_map(Self::new).collect()
+    }
+
+    fn new(device: Device) -> Option<Self> {
+        let path = device.backing_file()?;
+        let status = ask(&device).as_ref().map(Behind::status);
+        let behind = status.or_else(|| Behind::path(&path)).unwrap_or(Behind::Named);
+        let attribute = |name: &str| device.number_of(name).filter(|&bytes| bytes > 0);
+        let start = attribute("loop/offset").unwrap_or(0);
+        let window = Region::of_len(start, attribute("loop/sizelimit").unwrap_or(u64::MAX));
+        Some(Self { device, path, behind, window })
+    }
+}
+
+/// What the driver says, or `None` if its node is not at hand or may not be opened.
+fn ask(device: &Device) -> Option<LoopStatus> {
+    let flags = OFlags::NONBLOCK | OFlags::NOFOLLOW;
+    let node = File::options().read(true).custom_flags(flags.bits() as i32).open(device.node());
+    let node = node.ok()?;
+    let number = DeviceNumber::from_raw(node.metadata().ok()?.rdev());
+    if number != device.number {
+        return None;
+    }
+    loop_status(node.as_fd()).ok()
+}

@@ -1,0 +1,18 @@
+//! Block devices and files as Linux describes them: which there are, who uses them, what lies on them.
+//!
+//! Reads sysfs, tables of the kernel, and the devices and files themselves; writes nothing.
+
+pub mod contents;
+pub mod kernel;
+mod loops;
+pub(crate) mod reading;
+pub mod report;
+pub mod sharing;
+pub mod signature;
+mod tables;
+#[cfg(test)]
+mod tests;
+pub mod thing;
+pub mod usage;
+
+pub use report::{DeviceReport, Protocol};

@@ -1,0 +1,249 @@
+//! Which block devices there are and what they say about themselves. Reads sysfs and the kernel's tables.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use base::Bytes;
+use target::Refusal;
+
+use crate::describe::kernel::Tables;
+use crate::describe::signature::Signature;
+use crate::describe::usage::reasons;
+use crate::host::sysfs::{Device, DeviceNumber, System};
+
+/// The language a drive is spoken to beyond reading and writing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Protocol {
+    /// NVMe admin commands.
+    Nvme,
+    /// ATA commands, through the kernel's SCSI layer.
+    Ata,
+    /// None that is spoken here (USB, SCSI, virtio, loop, device mapper, ...).
+    Other,
+}
+
+/// Everything known about one block device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeviceReport {
+    /// The node with all symbolic links resolved, e.g. `/dev/nvme0n1`.
+    pub node: PathBuf,
+    /// The kernel's name, e.g. `nvme0n1`.
+    pub name: String,
+    /// The device number.
+    pub number: DeviceNumber,
+    /// Size in bytes.
+    pub capacity_bytes: u64,
+    /// Offsets and lengths must be multiples of this.
+    pub logical_block_bytes: u32,
+    /// Smaller writes may cost a read-modify-write.
+    pub physical_block_bytes: u32,
+    /// Model, as the vendor writes it.
+    pub model: Option<String>,
+    /// Serial number; for a loop device the canonical path of the file behind it; for a partition
+    /// that of the disk with `-partN` appended.
+    pub serial: Option<String>,
+    /// Firmware revision.
+    pub firmware: Option<String>,
+    /// World-wide name (EUI, NGUID, NAA), where the device has one.
+    pub wwid: Option<String>,
+    /// True for a disk that turns, `None` where the kernel does not say.
+    pub rotational: Option<bool>,
+    /// The I/O scheduler in force.
+    pub scheduler: Option<String>,
+    /// The device refuses writes.
+    pub read_only: bool,
+    /// The device takes BLKDISCARD.
+    pub deallocate: bool,
+    /// How the drive itself can be asked.
+    pub protocol: Protocol,
+    /// Settings of the queue and the link that may matter for figures, label to value.
+    pub settings: BTreeMap<&'static str, String>,
+    /// For a partition, the disk it is on.
+    pub partition_of: Option<String>,
+    /// For a loop device, the file behind it.
+    pub backing_file: Option<PathBuf>,
+    /// What `--erase` accepts; the first is what messages ask for.
+    pub confirmations: Vec<String>,
+    /// Why it must not be written to now, the most explanatory reason first.
+    pub in_use: Vec<Refusal>,
+    /// File systems, partition tables and RAID marks; `None` where nobody looked or reading was
+    /// not permitted.
+    pub signatures: Option<Vec<Signature>>,
+    /// Written by the host since the drive was made; `None` where nobody looked or the drive does not tell.
+    pub host_written_bytes: Option<u64>,
+}
+
+impl DeviceReport {
+    /// The device in a few words: node, model, serial, firmware, size, and how much was written to it.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        let mut words = vec![];
+        words.extend(self.model.clone());
+        words.extend(self.serial.as_ref().map(|serial| format!("serial {serial}")));
+        words.extend(self.firmware.as_ref().map(|firmware| format!("firmware {firmware}")));
+        words.push(Bytes(self.capacity_bytes).to_string());
+        let terabytes = |bytes: u64| format!("{:.1} TB written so far", bytes as f64 / 1e12);
+        words.extend(self.host_written_bytes.map(terabytes));
+        format!("{} ({})", self.node.display(), words.join(", "))
+    }
+}
+
+/// All whole devices with a size, by name. Partitions are part of their disks. Only loop devices are
+/// opened, to ask for the file behind them, so [`DeviceReport::signatures`] stays `None`; [`crate::guard::inspect`] looks for those.
+#[must_use]
+pub fn list() -> Vec<DeviceReport> {
+    list_in(&System::live())
+}
+
+pub(crate) fn list_in(system: &System) -> Vec<DeviceReport> {
+    let tables = Tables::read(system);
+    system
+        .disks()
+        .into_iter()
+        .map(|disk| report(system, &tables, &disk, disk.node()))
+        .filter(|report| report.capacity_bytes > 0)
+        .collect()
+}
+
+/// What sysfs says about `device`, whose node is `node`.
+pub(crate) fn report(
+    system: &System,
+    tables: &Tables,
+    device: &Device,
+    node: PathBuf,
+) -> DeviceReport {
+    let disk = device.disk();
+    let serial = serial(system, device);
+    let wwid = disk.wwid().map(|wwid| with_partition(device, wwid));
+    let block = |attribute: &str| disk.number_of(attribute).and_then(|n| u32::try_from(n).ok());
+    let logical_block_bytes = block("queue/logical_block_size").unwrap_or(512);
+    DeviceReport {
+        name: device.name.clone(),
+        number: device.number,
+        capacity_bytes: device.size_bytes(),
+        logical_block_bytes,
+        physical_block_bytes: block("queue/physical_block_size").unwrap_or(logical_block_bytes),
+        model: model(&disk),
+        firmware: firmware(&disk),
+        rotational: disk.number_of("queue/rotational").map(|flag| flag != 0),
+        scheduler: disk.text("queue/scheduler").map(|list| chosen(&list)),
+        read_only: [device, &disk].iter().any(|d| d.number_of("ro").is_some_and(|flag| flag != 0)),
+        deallocate: disk.number_of("queue/discard_max_bytes").is_some_and(|bytes| bytes > 0),
+        protocol: protocol(&disk),
+        settings: settings(&disk),
+        partition_of: device.parent().map(|parent| parent.name),
+        backing_file: device.backing_file(),
+        confirmations: confirmations(&node, serial.as_ref(), wwid.as_ref()),
+        in_use: reasons(system, tables, device),
+        signatures: None,
+        host_written_bytes: None,
+        serial,
+        wwid,
+        node,
+    }
+}
+
+/// As in sysfs, where the kernel documents them (`Documentation/ABI/stable/sysfs-block`).
+fn settings(disk: &Device) -> BTreeMap<&'static str, String> {
+    const ATTRIBUTES: [(&str, &str); 8] = [
+        ("write_cache", "queue/write_cache"),
+        ("nr_requests", "queue/nr_requests"),
+        ("max_sectors_kb", "queue/max_sectors_kb"),
+        ("nomerges", "queue/nomerges"),
+        ("wbt_lat_usec", "queue/wbt_lat_usec"),
+        ("io_poll", "queue/io_poll"),
+        ("numa_node", "device/numa_node"),
+        ("ncq_depth", "device/queue_depth"),
+    ];
+    let links = [("pcie_link", pcie_link(disk)), ("sata_link", disk.sata_speed())];
+    ATTRIBUTES
+        .into_iter()
+        .map(|(label, attribute)| (label, disk.text(attribute)))
+        .chain(links)
+        .filter_map(|(label, value)| Some((label, value?)))
+        .collect()
+}
+
+/// `8.0 GT/s PCIe x4 (of 16.0 GT/s PCIe x4)`: a slower link than possible is a finding by itself.
+fn pcie_link(disk: &Device) -> Option<String> {
+    let attribute = |name: &str| disk.text(&format!("device/device/{name}"));
+    let link = |speed, width| Some(format!("{} x{}", attribute(speed)?, attribute(width)?));
+    let now = link("current_link_speed", "current_link_width")?;
+    let most = link("max_link_speed", "max_link_width");
+    Some(most.map_or_else(|| now.clone(), |most| format!("{now} (of {most})")))
+}
+
+/// NVMe namespaces are named after their controller; libata calls itself the vendor of its disks.
+fn protocol(disk: &Device) -> Protocol {
+    let is_nvme = disk.name.starts_with("nvme") && disk.name.contains('n');
+    let is_ata =
+        disk.name.starts_with("sd") && disk.text("device/vendor").as_deref() == Some("ATA");
+    match (is_nvme, is_ata) {
+        (true, _) => Protocol::Nvme,
+        (_, true) => Protocol::Ata,
+        _ => Protocol::Other,
+    }
+}
+
+/// The serial and the world-wide name that the device with this number reports now.
+pub(crate) fn current_identity(number: DeviceNumber) -> (Option<String>, Option<String>) {
+    let system = System::live();
+    let Some(device) = system.by_number(number) else { return (None, None) };
+    let wwid = device.disk().wwid().map(|wwid| with_partition(&device, wwid));
+    (serial(&system, &device), wwid)
+}
+
+/// The serial that this device reports now.
+pub(crate) fn serial_of(system: &System, device: &Device) -> Option<String> {
+    serial(system, device)
+}
+
+/// A loop device is confirmed by the file behind it, since its node may stand for another file
+/// tomorrow; a device without any identity of its own by its node; every other one by what is printed
+/// on its label.
+fn confirmations(node: &Path, serial: Option<&String>, wwid: Option<&String>) -> Vec<String> {
+    let identity: Vec<String> = serial.into_iter().chain(wwid).cloned().collect();
+    if identity.is_empty() { vec![node.display().to_string()] } else { identity }
+}
+
+fn serial(system: &System, device: &Device) -> Option<String> {
+    if let Some(file) = device.backing_file() {
+        let file = fs::canonicalize(&file).unwrap_or(file);
+        return Some(with_partition(device, file.display().to_string()));
+    }
+    let disk = device.disk();
+    disk.text("device/serial")
+        .or_else(|| disk.text("serial"))
+        .or_else(|| unit_serial(&disk))
+        .or_else(|| system.udev_property(disk.number, "ID_SERIAL_SHORT"))
+        .map(|serial| with_partition(device, serial))
+}
+
+/// SCSI and ATA: the unit serial number page, a four-byte header and then text.
+fn unit_serial(disk: &Device) -> Option<String> {
+    let page = disk.bytes("device/vpd_pg80")?;
+    let text = String::from_utf8_lossy(page.get(4..)?).trim_matches(['\0', ' ', '\n']).to_owned();
+    (!text.is_empty()).then_some(text)
+}
+
+fn with_partition(device: &Device, identity: String) -> String {
+    match device.partition_number() {
+        Some(number) => format!("{identity}-part{number}"),
+        None => identity,
+    }
+}
+
+fn model(disk: &Device) -> Option<String> {
+    disk.text("device/model").or_else(|| disk.text("device/name"))
+}
+
+fn firmware(disk: &Device) -> Option<String> {
+    ["device/firmware_rev", "device/rev", "device/fwrev"].iter().find_map(|name| disk.text(name))
+}
+
+/// `none [mq-deadline] kyber` has the chosen one in brackets.
+fn chosen(list: &str) -> String {
+    let inside = list.split_once('[').and_then(|(_, rest)| rest.split_once(']'));
+    inside.map_or(list, |(name, _)| name).to_owned()
+}

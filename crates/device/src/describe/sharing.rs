@@ -1,0 +1,151 @@
+//! Everything that has bytes in common with a device or file: writing to one is writing to all.
+//!
+//! The way leads from a disk to its partitions and back, down to what it is built on (slaves, the file
+//! or device behind a loop device, and so on to the end) and sideways to other paths to the same drive.
+//! Byte ranges go along, so that neighbours on the same disk or in the same image do not count. What is
+//! built *on* one of them is not followed: it is a reason to refuse by itself.
+
+use std::path::PathBuf;
+
+use super::kernel::Tables;
+use super::loops::{Behind, LoopDevice};
+use super::thing::{FileId, Region};
+use crate::host::sysfs::{Device, System};
+
+/// Something that holds bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Thing {
+    Device(Device),
+    File { id: FileId, path: PathBuf },
+}
+
+/// How a thing comes to have bytes of the target; the device is the one that leads to it.
+#[derive(Clone, Debug)]
+pub(crate) enum Relation {
+    /// It is the target.
+    Target,
+    /// A partition of the device, or the disk of the partition: its name says so.
+    Partition,
+    /// The device is built on it.
+    Slave(Device),
+    /// The loop device stands on it.
+    Backing(Device),
+    /// The same drive as the device, over another cable or controller.
+    OtherPath(Device),
+}
+
+/// One of the things that share bytes.
+#[derive(Clone, Debug)]
+pub(crate) struct Member {
+    pub(crate) thing: Thing,
+    /// The bytes of it that are also the target's.
+    pub(crate) region: Region,
+    pub(crate) relation: Relation,
+}
+
+impl Member {
+    /// Its name, and how it comes to matter.
+    pub(crate) fn name(&self) -> String {
+        let (name, kind) = match &self.thing {
+            Thing::Device(device) => (device.node(), "device"),
+            Thing::File { path, .. } => (path.clone(), "file"),
+        };
+        let name = name.display();
+        match &self.relation {
+            Relation::Target | Relation::Partition => name.to_string(),
+            Relation::Slave(of) => format!("{name} (a part of {})", of.node().display()),
+            Relation::Backing(of) => {
+                format!("{name} (the backing {kind} of {})", of.node().display())
+            }
+            Relation::OtherPath(to) => {
+                format!("{name} (another path to {})", to.node().display())
+            }
+        }
+    }
+
+    /// Whether the kernel keeps others away from it as soon as the target is claimed.
+    pub(crate) fn is_claimed_with_the_target(&self) -> bool {
+        !matches!(self.relation, Relation::Backing(_) | Relation::OtherPath(_))
+    }
+
+    fn covers(&self, other: &Self) -> bool {
+        self.thing == other.thing && self.region.contains(other.region)
+    }
+}
+
+/// Everything that shares bytes with `target`, itself first and the nearest next.
+pub(crate) fn members(system: &System, tables: &Tables, target: Thing) -> Vec<Member> {
+    let mut members =
+        vec![Member { thing: target, region: Region::WHOLE, relation: Relation::Target }];
+    let mut next = 0;
+    while let Some(member) = members.get(next) {
+        for found in neighbours(system, tables, member) {
+            if !members.iter().any(|known| known.covers(&found)) {
+                members.push(found);
+            }
+        }
+        next += 1;
+    }
+    members
+}
+
+fn neighbours(system: &System, tables: &Tables, member: &Member) -> Vec<Member> {
+    let Thing::Device(device) = &member.thing else { return Vec::new() };
+    let mut found = partitions(device, member.region);
+    if let Some(disk) = device.parent() {
+        let region = member.region.below(window(device));
+        found.push(Member { thing: Thing::Device(disk), region, relation: Relation::Partition });
+    }
+    found.extend(slaves(device));
+    found.extend(tables.loop_device(device).and_then(|top| backing(system, top, member.region)));
+    found.extend(other_paths(system, device, member.region));
+    found
+}
+
+/// Where on its disk a partition is.
+fn window(partition: &Device) -> Region {
+    Region::of_len(partition.start_bytes(), partition.size_bytes())
+}
+
+fn partitions(disk: &Device, region: Region) -> Vec<Member> {
+    let as_member = |partition: Device| {
+        let region = region.seen_through(window(&partition))?;
+        let thing = Thing::Device(partition);
+        Some(Member { thing, region, relation: Relation::Partition })
+    };
+    disk.partitions().into_iter().filter_map(as_member).collect()
+}
+
+/// Where on them the bytes are is known to their driver alone.
+fn slaves(device: &Device) -> impl Iterator<Item = Member> {
+    device.slaves().into_iter().map(|slave| Member {
+        thing: Thing::Device(slave),
+        region: Region::WHOLE,
+        relation: Relation::Slave(device.clone()),
+    })
+}
+
+fn backing(system: &System, top: &LoopDevice, region: Region) -> Option<Member> {
+    let thing = match &top.behind {
+        Behind::File(id) => Thing::File { id: *id, path: top.path.clone() },
+        Behind::Device(number) => Thing::Device(system.by_number(*number)?),
+        Behind::Named => return None,
+    };
+    let relation = Relation::Backing(top.device.clone());
+    Some(Member { thing, region: region.below(top.window), relation })
+}
+
+/// Drives of the same world-wide name and size.
+fn other_paths(system: &System, device: &Device, region: Region) -> Vec<Member> {
+    let Some(wwid) = device.wwid() else { return Vec::new() };
+    let same = |disk: &Device| {
+        disk != device
+            && disk.wwid().as_ref() == Some(&wwid)
+            && disk.size_bytes() == device.size_bytes()
+    };
+    let found = system.disks().into_iter().filter(same);
+    let relation = Relation::OtherPath(device.clone());
+    let as_member =
+        |disk| Member { thing: Thing::Device(disk), region, relation: relation.clone() };
+    found.map(as_member).collect()
+}

@@ -1,0 +1,499 @@
+//! Not destroying a device that somebody needs.
+//!
+//! [`inspect`] tells everything about a device without side effects: it never opens for writing.
+//! [`claim`] is the gate for a run: it refuses with the most explanatory reason first, then holds
+//! the device exclusively for as long as the [`Claim`] lives. The order of the checks:
+//!
+//! | code | reason |
+//! | --- | --- |
+//! | `not-a-block-device` | the path leads to something else; nothing is ever created |
+//! | `read-only` | the device does not take writes |
+//! | `mounted`, `swap`, `held` | in use: itself, a partition of it, or a device built on it |
+//! | `needs-erase`, `wrong-serial` | `--erase` is missing or names another device |
+//! | `busy` | the exclusive claim failed although no user is visible |
+//! | `shared-controller` | another namespace is in use and not kept apart |
+//! | `signature` | a partition table, file system or RAID member is there |
+//! | `identity-changed` | later: the node, size, serial or name is not what was claimed |
+//!
+//! Reading order: this file and [`file`] (the same for regular files); `controller` (who uses the other
+//! namespaces of a drive); then [`crate::describe`]: `usage` (who uses it) asks `sharing` (what has bytes
+//! in common with it) and `kernel` (the kernel's tables); [`signature`] and `contents` tell what it holds.
+
+mod controller;
+pub mod file;
+mod same;
+
+use std::fs::{self, File};
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::Duration;
+
+use rustix::fs::{FlockOperation, OFlags};
+use rustix::io::Errno;
+use target::IoError;
+use target::health::HealthProbe as _;
+
+use crate::describe::kernel::Tables;
+use crate::describe::report::{DeviceReport, report};
+use crate::describe::sharing::{Thing, members};
+use crate::describe::signature::{self, Signature};
+use crate::health::DriveProbe;
+use crate::host::clock::MonotonicClock;
+use crate::host::ioctl;
+use crate::host::shell::quoted;
+use crate::host::sysfs::{Device, DeviceNumber, System};
+
+pub use same::check_apart;
+
+/// What the user agreed to.
+#[derive(Clone, Copy, Debug)]
+pub struct Consent<'a> {
+    /// The run writes; without, in-use devices are merely warned about.
+    pub write: bool,
+    /// The words given with `--erase`.
+    pub erase: &'a [String],
+    /// `--erase-signatures` was given.
+    pub erase_signatures: bool,
+    /// Only to hear whether it would be refused: the device is opened for reading.
+    pub rehearsal: bool,
+}
+
+/// A device held for a run. The exclusive hold is on [`Claim::take_file`]'s descriptor.
+#[derive(Debug)]
+pub struct Claim {
+    report: DeviceReport,
+    file: Option<File>,
+    /// Exclusive holds on what the kernel does not hold for us: devices behind a loop device.
+    _below: Vec<File>,
+    warnings: Vec<String>,
+}
+
+/// Everything known about the block device at `path`, and every reason not to write to it.
+/// Opens the device for reading at most.
+///
+/// # Errors
+/// [`IoError::Usage`] where there is nothing at `path`; [`IoError::Refused`] with code
+/// `not-a-block-device`; [`IoError::Device`] where sysfs does not know the device.
+pub fn inspect(path: &Path) -> Result<DeviceReport, IoError> {
+    let system = System::live();
+    let (node, device) = resolve(&system, path)?;
+    let tables = Tables::read(&system);
+    let mut found = report(&system, &tables, &device, node);
+    found.signatures = probe(&found).ok();
+    found.host_written_bytes = host_written_bytes(&found);
+    Ok(found)
+}
+
+/// Checks the device at `path` and, if nothing speaks against it, holds it exclusively, opened for
+/// direct I/O.
+///
+/// # Errors
+/// [`IoError::Refused`] with a code of the table above; [`IoError::Usage`] where there is nothing
+/// at `path`; [`IoError::Device`] where the system fails.
+pub fn claim(path: &Path, consent: Consent<'_>) -> Result<Claim, IoError> {
+    let system = System::live();
+    let (node, device) = resolve(&system, path)?;
+    let tables = Tables::read(&system);
+    let report = report(&system, &tables, &device, node);
+    if report.capacity_bytes == 0 {
+        return Err(IoError::Usage(format!(
+            "{} has no medium (0 bytes); expected a device with a size",
+            report.node.display()
+        )));
+    }
+    if consent.write {
+        claim_for_writing(&system, &tables, report, consent)
+    } else {
+        claim_for_reading(report)
+    }
+}
+
+/// Makes sure that the file at `path`, which is `resolved` without links, may be replaced by a result: that
+/// nobody uses it as swap space or behind a loop device.
+///
+/// # Errors
+/// [`IoError::Refused`] with the code of the use, or `other-namespace` where `path` leads into another
+/// mount namespace.
+pub fn check_replaceable(path: &Path, resolved: &Path) -> Result<(), IoError> {
+    file::require_same(path, resolved)?;
+    let found = fs::metadata(resolved)
+        .map_err(|error| device_error(format!("cannot examine {}", resolved.display()), error))?;
+    file::require_unused(resolved, &found)
+}
+
+fn claim_for_writing(
+    system: &System,
+    tables: &Tables,
+    mut report: DeviceReport,
+    consent: Consent<'_>,
+) -> Result<Claim, IoError> {
+    if report.read_only {
+        return Err(refused(
+            "read-only",
+            format!("{} does not accept writes; choose another device", report.node.display()),
+        ));
+    }
+    if let Some(reason) = report.in_use.first() {
+        return Err(reason.clone().into());
+    }
+    if consent.erase.is_empty() {
+        // Whoever is asked for a confirmation sees which drive it is.
+        report.host_written_bytes = host_written_bytes(&report);
+    }
+    require_erase(&report, consent.erase)?;
+    let file = open_exclusively(&report, !consent.rehearsal)?;
+    require_backing(&report, &file)?;
+    let below = hold_below(system, tables, &report)?;
+    let warnings = controller::check(system, &file, &report)?.into_iter().collect();
+    let marks = probe(&report).map_err(|source| {
+        device_error(format!("cannot look for signatures on {}", report.node.display()), source)
+    })?;
+    if !marks.is_empty() && !consent.erase_signatures {
+        return Err(signatures_found(&report.node.display().to_string(), &marks));
+    }
+    report.signatures = Some(marks);
+    let claim = Claim { report, file: None, _below: below, warnings };
+    claim.recheck(&file)?;
+    Ok(Claim { file: Some(file), ..claim })
+}
+
+/// Reading harms nobody; but the figures of a shared device are not its own.
+fn claim_for_reading(report: DeviceReport) -> Result<Claim, IoError> {
+    let mut warnings: Vec<String> = report
+        .in_use
+        .iter()
+        .map(|reason| {
+            format!("the device is in use, which disturbs the figures: {}", reason.message)
+        })
+        .collect();
+    let exclusive =
+        if report.in_use.is_empty() { open_exclusively(&report, false).ok() } else { None };
+    if exclusive.is_none() && report.in_use.is_empty() {
+        warnings.push(format!(
+            "{} could not be held exclusively; others may disturb the figures",
+            report.node.display()
+        ));
+    }
+    let file = match exclusive {
+        Some(file) => file,
+        None => open_node(&report, OFlags::DIRECT, false).map_err(|e| cannot_open(&report, e))?,
+    };
+    Ok(Claim { report, file: Some(file), _below: Vec::new(), warnings })
+}
+
+impl Claim {
+    /// What is known about the device.
+    #[must_use]
+    pub fn report(&self) -> &DeviceReport {
+        &self.report
+    }
+
+    /// What the reader of a result should know.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// The open device; `None` when it was already taken. The exclusive hold ends when it closes.
+    pub fn take_file(&mut self) -> Option<File> {
+        self.file.take()
+    }
+
+    /// Makes sure that node, number, size, serial and world-wide name are still what was claimed.
+    ///
+    /// # Errors
+    /// [`IoError::Refused`] with code `identity-changed` where they are not.
+    pub fn recheck(&self, file: &File) -> Result<(), IoError> {
+        let changed = |what: &str, was: String, is: String| {
+            let node = self.report.node.display();
+            refused(
+                "identity-changed",
+                format!(
+                    "the {what} of {node} was {was} when it was claimed and is {is} now; nothing \
+                     more is written: check the cabling and `ssdlab list`, then run again"
+                ),
+            )
+        };
+        let open = file.metadata().ok().map(|found| DeviceNumber::from_raw(found.rdev()));
+        for number in [open, DeviceNumber::of_block_node(&self.report.node)] {
+            if number != Some(self.report.number) {
+                let is = number.map_or("nothing".to_owned(), |number| number.to_string());
+                return Err(changed("device number", self.report.number.to_string(), is));
+            }
+        }
+        let size_bytes = ioctl::block_size_bytes(file.as_fd()).unwrap_or(0);
+        if size_bytes != self.report.capacity_bytes {
+            let was = self.report.capacity_bytes.to_string();
+            return Err(changed("size in bytes", was, size_bytes.to_string()));
+        }
+        let (serial, wwid) = crate::describe::report::current_identity(self.report.number);
+        let text = |word: &Option<String>| word.clone().unwrap_or("unknown".to_owned());
+        if serial != self.report.serial {
+            return Err(changed("serial", text(&self.report.serial), text(&serial)));
+        }
+        // All namespaces of a controller have its serial.
+        if wwid != self.report.wwid {
+            return Err(changed("world-wide name", text(&self.report.wwid), text(&wwid)));
+        }
+        Ok(())
+    }
+}
+
+/// True where `path` leads to the generic character device of an NVMe namespace, `/dev/ng0n1`. Whatever is
+/// checked, held and reported is its block device; only the I/O goes through that node.
+pub fn is_generic_node(path: &Path) -> bool {
+    fs::canonicalize(path).is_ok_and(|node| namespace_behind(&System::live(), &node).is_some())
+}
+
+/// The block device of the namespace whose generic character device `node` is.
+fn namespace_behind(system: &System, node: &Path) -> Option<Device> {
+    system.namespace_of_generic(DeviceNumber::of_char_node(node)?)
+}
+
+/// Follows all symbolic links to the node and finds the device in sysfs.
+fn resolve(system: &System, path: &Path) -> Result<(PathBuf, Device), IoError> {
+    let node = fs::canonicalize(path).map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => IoError::Usage(format!(
+            "there is no {}; expected an existing block device (see `ssdlab list`)",
+            path.display()
+        )),
+        _ => device_error(format!("cannot resolve {}", path.display()), error),
+    })?;
+    file::require_same(path, &node)?;
+    let node = namespace_behind(system, &node).map_or(node, |namespace| namespace.node());
+    let number = DeviceNumber::of_block_node(&node)
+        .ok_or_else(|| not_a_block_device(system, path, &node))?;
+    let device = system.by_number(number).ok_or_else(|| {
+        device_error(
+            format!("{} ({number}) is not in /sys/dev/block", node.display()),
+            io::ErrorKind::NotFound.into(),
+        )
+    })?;
+    Ok((node, device))
+}
+
+fn not_a_block_device(system: &System, path: &Path, node: &Path) -> IoError {
+    let kind = fs::metadata(node).map(|found| found.file_type());
+    let hint = match &kind {
+        Ok(kind) if kind.is_file() => {
+            format!("for a file as target write file:{}", path.display())
+        }
+        Ok(kind) if kind.is_char_device() => char_device_hint(system, node),
+        _ => "expected a block device (see `ssdlab list`)".to_owned(),
+    };
+    refused("not-a-block-device", format!("{} is not a block device; {hint}", path.display()))
+}
+
+/// `/dev/nvme0` is the controller of the block device `/dev/nvme0n1`.
+fn char_device_hint(system: &System, node: &Path) -> String {
+    let start = format!("{}n", node.file_name().unwrap_or_default().to_string_lossy());
+    let sibling = system.disks().into_iter().find(|disk| disk.name.starts_with(&start));
+    sibling.map_or("expected a block device (see `ssdlab list`)".to_owned(), |disk| {
+        format!("its block device is {}", disk.node().display())
+    })
+}
+
+/// The block device that `path` leads to, or `None` if it leads to none.
+pub(crate) fn device_at(path: &Path) -> Option<Device> {
+    resolve(&System::live(), path).ok().map(|(_, device)| device)
+}
+
+/// The words by which `--erase` names the device at `path`; none where there is no device.
+pub fn confirmations(path: &Path) -> Vec<String> {
+    let system = System::live();
+    let found = resolve(&system, path);
+    found.map_or_else(
+        |_| Vec::new(),
+        |(node, device)| report(&system, &Tables::read(&system), &device, node).confirmations,
+    )
+}
+
+/// The confirmation is bound to the device, not to a name that the next boot may give another.
+fn require_erase(report: &DeviceReport, erase: &[String]) -> Result<(), IoError> {
+    let node = report.node.display();
+    let Some(expected) = report.confirmations.first() else {
+        return Err(refused("wrong-serial", format!("{node} has no identity to confirm")));
+    };
+    if report.backing_file.as_ref().is_some_and(|file| !file.exists()) {
+        return Err(nameless_backing(report));
+    }
+    if erase.is_empty() {
+        return Err(refused(
+            "needs-erase",
+            format!(
+                "all data on {} would be lost; give --erase {} if that is wanted",
+                report.describe(),
+                quoted(expected)
+            ),
+        ));
+    }
+    let names = |word: &String| report.confirmations.iter().any(|accepted| accepted == word.trim());
+    if erase.iter().any(names) {
+        return Ok(());
+    }
+    let words = erase.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" --erase ");
+    let message = format!(
+        "--erase {words} does not name {}; expected {}",
+        report.describe(),
+        quoted(expected)
+    );
+    Err(refused("wrong-serial", message))
+}
+
+/// The path that confirms a loop device must lead to the very file behind it, and not to another one
+/// that has taken its name since.
+fn require_backing(report: &DeviceReport, device: &File) -> Result<(), IoError> {
+    let Some(path) = &report.backing_file else { return Ok(()) };
+    let named = fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
+    let behind = ioctl::loop_status(device.as_fd()).ok().map(|status| (status.on, status.inode));
+    if named.is_some() && named == behind {
+        return Ok(());
+    }
+    Err(nameless_backing(report))
+}
+
+fn nameless_backing(report: &DeviceReport) -> IoError {
+    let (node, file) = (report.node.display(), report.backing_file.clone().unwrap_or_default());
+    refused(
+        "wrong-serial",
+        format!(
+            "the file behind {node} was {} and has no name now that --erase could give (deleted, \
+             replaced, or not visible from here); detach it: losetup -d {node}",
+            file.display()
+        ),
+    )
+}
+
+/// The refusal of a device or file that holds something.
+fn signatures_found(name: &str, marks: &[Signature]) -> IoError {
+    let list: Vec<_> = marks.iter().map(ToString::to_string).collect();
+    refused(
+        "signature",
+        format!(
+            "{name} carries: {}; give --erase-signatures as well if all of it may be lost",
+            list.join(", ")
+        ),
+    )
+}
+
+/// Holds whatever else has these bytes and could be mounted meanwhile, or is mounted where no table shows it.
+fn hold_below(
+    system: &System,
+    tables: &Tables,
+    report: &DeviceReport,
+) -> Result<Vec<File>, IoError> {
+    let Some(device) = system.by_number(report.number) else { return Ok(Vec::new()) };
+    let members = members(system, tables, Thing::Device(device));
+    let others = members.iter().filter(|member| !member.is_claimed_with_the_target());
+    let devices = others.filter_map(|member| match &member.thing {
+        Thing::Device(device) => Some((device, member.name())),
+        Thing::File { .. } => None,
+    });
+    devices.map(|(device, name)| hold(device, &name)).collect()
+}
+
+fn hold(device: &Device, name: &str) -> Result<File, IoError> {
+    let flags = (OFlags::EXCL | OFlags::NOFOLLOW).bits() as i32;
+    let open = || File::options().read(true).custom_flags(flags).open(device.node());
+    patiently(open).map_err(|error| match Errno::from_io_error(&error) {
+        Some(Errno::BUSY) => busy(name, "the kernel refuses an exclusive claim"),
+        _ => device_error(format!("cannot open {name}"), error),
+    })
+}
+
+/// Opens with an exclusive claim and a lock that keeps udev from probing. Both may be taken for a
+/// moment by a prober or by the previous run's ring, hence the patience.
+fn open_exclusively(report: &DeviceReport, write: bool) -> Result<File, IoError> {
+    let flags = OFlags::EXCL | OFlags::DIRECT;
+    let file = patiently(|| open_node(report, flags, write)).map_err(|error| {
+        if Errno::from_io_error(&error) == Some(Errno::BUSY) {
+            busy(&report.node.display().to_string(), "the kernel refuses an exclusive claim")
+        } else {
+            cannot_open(report, error)
+        }
+    })?;
+    let lock = FlockOperation::NonBlockingLockExclusive;
+    patiently(|| rustix::fs::flock(&file, lock).map_err(io::Error::from)).map_err(|_| {
+        busy(&report.node.display().to_string(), "another process holds a lock on it")
+    })?;
+    Ok(file)
+}
+
+fn busy(name: &str, what: &str) -> IoError {
+    refused(
+        "busy",
+        format!(
+            "{name} is busy: {what}, though no mount, swap or holder is visible from here; look for \
+             another run, another mount namespace, a RAID or volume manager"
+        ),
+    )
+}
+
+/// Tries for half a second while the answer is "busy" or "locked".
+pub fn patiently<T>(mut attempt: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    const TRIES: u32 = 10;
+    const PAUSE: Duration = Duration::from_millis(50);
+    for _ in 1..TRIES {
+        match attempt() {
+            Err(error) if is_taken(&error) => sleep(PAUSE),
+            other => return other,
+        }
+    }
+    attempt()
+}
+
+fn is_taken(error: &io::Error) -> bool {
+    matches!(Errno::from_io_error(error), Some(Errno::BUSY | Errno::WOULDBLOCK))
+}
+
+fn open_node(report: &DeviceReport, flags: OFlags, write: bool) -> io::Result<File> {
+    File::options()
+        .read(true)
+        .write(write)
+        .custom_flags((flags | OFlags::NOFOLLOW).bits() as i32)
+        .open(&report.node)
+}
+
+fn cannot_open(report: &DeviceReport, source: io::Error) -> IoError {
+    let hint = if source.kind() == io::ErrorKind::PermissionDenied {
+        "; raw devices need root, or the group that owns the node"
+    } else {
+        ""
+    };
+    device_error(format!("cannot open {}{hint}", report.node.display()), source)
+}
+
+/// What was ever written to the drive, where it tells without being opened for writing.
+fn host_written_bytes(report: &DeviceReport) -> Option<u64> {
+    let node = open_node(report, OFlags::NONBLOCK, false).ok()?;
+    let probe = DriveProbe::new(&node, report.protocol, &report.name, MonotonicClock::start())?;
+    probe.read().ok()?.host_written_bytes
+}
+
+/// Looks for signatures through a reading descriptor of its own, page cache and all. The kernel knows
+/// partitions whose table is gone.
+fn probe(report: &DeviceReport) -> io::Result<Vec<Signature>> {
+    let node = open_node(report, OFlags::empty(), false)?;
+    let open = node.metadata()?;
+    if !open.file_type().is_block_device() || DeviceNumber::from_raw(open.rdev()) != report.number {
+        return Err(io::Error::other("the node changed while it was examined"));
+    }
+    let block_bytes = u64::from(report.logical_block_bytes);
+    let mut found = signature::probe(&node, report.capacity_bytes, block_bytes)?;
+    let device = System::live().by_number(report.number);
+    for partition in device.iter().flat_map(Device::partitions) {
+        found.extend(signature::probe_partition(&node, &partition, report)?);
+    }
+    Ok(found)
+}
+
+fn refused(code: &'static str, message: String) -> IoError {
+    IoError::Refused { code, message }
+}
+
+fn device_error(context: String, source: io::Error) -> IoError {
+    IoError::Device { context, source }
+}

@@ -1,0 +1,174 @@
+//! Two targets of one call must not be the same thing under two names: one run would overwrite what the
+//! other measures.
+//!
+//! A thing is told by what it is, not by a path: a file by its inode, a block device by its number, a drive
+//! with two ports by serial number and world-wide name. A loop device is the file behind it. A partition, and
+//! a device of the device mapper or md, is only a part of what it lies on: two of them may differ, one
+//! and the whole do not.
+
+use std::fs::{self, File};
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use target::{IoError, TargetSpec};
+
+use super::device_at;
+use crate::describe::report::current_identity;
+use crate::host::ioctl;
+use crate::host::sysfs::{Device, DeviceNumber, System};
+
+/// How deep a stack of devices is followed; real ones have three or four layers.
+const LAYERS_MAX: u32 = 16;
+
+/// What tells one thing from another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Mark {
+    /// A file, by device and inode.
+    File(u64, u64),
+    /// A file that is still to be created, by its path.
+    NewFile(PathBuf),
+    /// A block device.
+    Device(DeviceNumber),
+    /// A drive, by serial number and world-wide name.
+    Drive(String, String),
+}
+
+/// A target as a thing.
+#[derive(Debug, Default)]
+struct Thing {
+    /// Whatever has one of these is the same thing.
+    is: Vec<Mark>,
+    /// Whatever is one of these holds the thing.
+    within: Vec<Mark>,
+}
+
+/// Refuses targets of one call that are the same thing. What cannot be found is left to be refused when
+/// it is opened.
+///
+/// # Errors
+/// [`IoError::Refused`] with code `same-target`.
+pub fn check_apart(specs: &[TargetSpec]) -> Result<(), IoError> {
+    let things: Vec<_> = specs.iter().map(|spec| (spec, Thing::of(spec))).collect();
+    for (index, (spec, thing)) in things.iter().enumerate() {
+        let other = things[..index].iter().find(|(_, earlier)| earlier.overlaps(thing));
+        if let Some((other, _)) = other {
+            return Err(IoError::Refused {
+                code: "same-target",
+                message: format!(
+                    "{other} and {spec} are the same thing, or one is a part of the other: a run on one \
+                     would overwrite the other; name it once"
+                ),
+            });
+        }
+    }
+    Ok(())
+}
+
+impl Thing {
+    fn of(spec: &TargetSpec) -> Self {
+        match spec {
+            TargetSpec::Sim { .. } | TargetSpec::Null { .. } => Self::default(),
+            TargetSpec::File { path, .. } => Self { is: of_file(path), within: Vec::new() },
+            TargetSpec::Block { path } => {
+                device_at(path).map_or_else(Self::default, |found| Self::device(&found, 0))
+            }
+        }
+    }
+
+    fn device(device: &Device, layer: u32) -> Self {
+        let mut thing = Self { is: vec![Mark::Device(device.number)], within: Vec::new() };
+        if let (Some(serial), Some(wwid)) = current_identity(device.number) {
+            thing.is.push(Mark::Drive(serial, wwid));
+        }
+        if layer > LAYERS_MAX {
+            return thing;
+        }
+        let parent = device.parent();
+        if parent.is_none() {
+            thing.is.extend(behind_loop(device, layer));
+        }
+        for below in device.slaves().iter().chain(&parent) {
+            let below = Self::device(below, layer + 1);
+            thing.within.extend(below.is.into_iter().chain(below.within));
+        }
+        thing
+    }
+
+    fn overlaps(&self, other: &Self) -> bool {
+        let has = |marks: &[Mark], mark: &Mark| marks.contains(mark);
+        self.is.iter().any(|mark| has(&other.is, mark) || has(&other.within, mark))
+            || other.is.iter().any(|mark| has(&self.within, mark))
+    }
+}
+
+fn of_file(path: &Path) -> Vec<Mark> {
+    match fs::metadata(path) {
+        Ok(found) => vec![Mark::File(found.dev(), found.ino())],
+        Err(_) => new_path(path).map(Mark::NewFile).into_iter().collect(),
+    }
+}
+
+/// The path that a file would be created at, with all symbolic links resolved, or `None` if it cannot be.
+fn new_path(path: &Path) -> Option<PathBuf> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let parent = fs::canonicalize(parent.unwrap_or(Path::new("."))).ok()?;
+    Some(parent.join(path.file_name()?))
+}
+
+/// What is behind a loop device; nothing where it is none.
+fn behind_loop(device: &Device, layer: u32) -> Vec<Mark> {
+    let Some(path) = device.backing_file() else { return Vec::new() };
+    let node = File::open(device.node()).ok();
+    let asked = node.and_then(|node| ioctl::loop_status(node.as_fd()).ok());
+    // The path of the day may be another file's, but is better than nothing.
+    let Some(status) = asked else { return of_file(&path) };
+    if status.device_number == 0 {
+        return vec![Mark::File(status.on, status.inode)];
+    }
+    let below = System::live().by_number(DeviceNumber::from_raw(status.device_number));
+    below.map_or_else(Vec::new, |below| Thing::device(&below, layer + 1).is)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(targets: &[String]) -> bool {
+        let specs: Vec<TargetSpec> = targets.iter().map(|text| text.parse().unwrap()).collect();
+        match check_apart(&specs) {
+            Err(IoError::Refused { code, message }) => {
+                assert!(
+                    message.contains(&targets[0]) && message.contains(&targets[1]),
+                    "{message}"
+                );
+                code == "same-target"
+            }
+            other => other.is_err(),
+        }
+    }
+
+    #[test]
+    fn a_file_is_known_under_every_name() {
+        let dir = tempfile::tempdir().unwrap();
+        let name = |name: &str| format!("file:{}?size=1MiB", dir.path().join(name).display());
+        fs::write(dir.path().join("a"), "a").unwrap();
+        fs::hard_link(dir.path().join("a"), dir.path().join("hard")).unwrap();
+        std::os::unix::fs::symlink("a", dir.path().join("soft")).unwrap();
+        fs::write(dir.path().join("b"), "b").unwrap();
+        for other in ["a", "hard", "soft", "../a", "./a"] {
+            let other =
+                other.replace("..", &format!("../{}", dir.path().file_name().unwrap().display()));
+            assert!(refused(&[name("a"), name(&other)]), "{other}");
+        }
+        assert!(!refused(&[name("a"), name("b")]));
+        assert!(refused(&[name("new"), name("./new")]));
+        assert!(!refused(&[name("new"), name("newer")]));
+    }
+
+    #[test]
+    fn what_is_made_anew_for_each_run_may_be_named_twice() {
+        let twice = |text: &str| vec![text.to_owned(); 2];
+        assert!(!refused(&twice("sim:ideal")) && !refused(&twice("null:")));
+    }
+}

@@ -1,0 +1,157 @@
+//! How a drive is: temperature, wear and what was ever written to it, from NVMe and SATA drives alike.
+
+use std::fs::File;
+
+use base::Nanos;
+use target::IoError;
+use target::clock::Clock as _;
+use target::health::{Health, HealthProbe};
+
+use crate::ata::{self, smart::Attribute};
+use crate::describe::Protocol;
+use crate::host::clock::MonotonicClock;
+use crate::nvme;
+
+/// Zero degrees Celsius.
+const ZERO_CELSIUS_K: i32 = 273;
+
+/// Asks a real drive by commands of its protocol.
+#[derive(Debug)]
+pub struct DriveProbe {
+    file: File,
+    protocol: Protocol,
+    name: String,
+    clock: MonotonicClock,
+}
+
+impl DriveProbe {
+    /// A probe of the open device; `None` where it speaks no protocol that tells of health.
+    pub fn new(file: &File, protocol: Protocol, name: &str, clock: MonotonicClock) -> Option<Self> {
+        if protocol == Protocol::Other {
+            return None;
+        }
+        Some(Self { file: file.try_clone().ok()?, protocol, name: name.to_owned(), clock })
+    }
+
+    fn read_nvme(&self) -> Result<Health, IoError> {
+        let controller = nvme::Controller::new(&self.file, &self.name);
+        let mut health = of_nvme(&controller.smart()?);
+        // Most drives do not have this log.
+        health.nand_written_bytes = controller.nand_written_bytes().ok().flatten();
+        Ok(health)
+    }
+
+    fn read_ata(&self) -> Result<Health, IoError> {
+        let mut drive = ata::Drive::new(&self.file, &self.name);
+        let id = drive.identify()?;
+        let attributes = drive.attributes()?;
+        // Optional, and missing in most older drives.
+        let statistics = drive.statistics().unwrap_or_default();
+        Ok(of_ata(&attributes, &statistics, id.logical_block_bytes))
+    }
+}
+
+impl HealthProbe for DriveProbe {
+    fn now(&self) -> Nanos {
+        self.clock.now()
+    }
+
+    /// NVMe has a queue of its own for such commands, while a SATA drive first ends every command that it has.
+    fn is_harmless(&self) -> bool {
+        self.protocol == Protocol::Nvme
+    }
+
+    fn read(&self) -> Result<Health, IoError> {
+        match self.protocol {
+            Protocol::Nvme => self.read_nvme(),
+            Protocol::Ata => self.read_ata(),
+            Protocol::Other => Err(IoError::Unsupported(format!("{} has no SMART", self.name))),
+        }
+    }
+}
+
+fn of_nvme(log: &nvme::log::SmartLog) -> Health {
+    let temperature_c = i32::from(log.temperature_k) - ZERO_CELSIUS_K;
+    let sum = |counts: [u32; 2]| counts.into_iter().map(u64::from).sum();
+    Health {
+        source: "nvme-smart-log",
+        temperature_c: (log.temperature_k > 0).then_some(temperature_c),
+        host_read_bytes: Some(log.host_read_bytes),
+        host_written_bytes: Some(log.host_written_bytes),
+        percentage_used: Some(log.percentage_used),
+        available_spare_percent: Some(log.available_spare_percent),
+        power_on_hours: Some(log.power_on_hours),
+        power_cycles: Some(log.power_cycles),
+        unsafe_shutdowns: Some(log.unsafe_shutdowns),
+        media_errors: Some(log.media_errors),
+        critical_warning: Some(log.critical_warning),
+        over_temperature_min: Some(sum([
+            log.warning_temperature_min,
+            log.critical_temperature_min,
+        ])),
+        throttle_count: Some(sum(log.throttle_count)),
+        throttle_s: Some(sum(log.throttle_s)),
+        ..Health::default()
+    }
+}
+
+fn of_ata(
+    attributes: &[Attribute],
+    statistics: &ata::smart::Statistics,
+    block_bytes: u32,
+) -> Health {
+    let bytes =
+        |blocks: Option<u64>| blocks.map(|blocks| blocks.saturating_mul(block_bytes.into()));
+    let raw = |id| attributes.iter().find(|line| line.id == id).map(|line| line.raw);
+    // Many vendors keep minutes or more in the upper bytes of the hours.
+    let hours = raw(9).map(|hours| hours & 0xffff_ffff);
+    Health {
+        source: "ata-smart",
+        temperature_c: statistics.temperature_c.or_else(|| Attribute::temperature_c(attributes)),
+        host_read_bytes: bytes(statistics.read_blocks),
+        host_written_bytes: bytes(statistics.written_blocks),
+        percentage_used: statistics.percentage_used,
+        power_on_hours: statistics.power_on_hours.or(hours),
+        power_cycles: statistics.power_cycles.or_else(|| raw(12)),
+        over_temperature_min: statistics.over_temperature_min,
+        attributes: attributes.iter().map(|line| (line.id, line.raw)).collect(),
+        ..Health::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ata::smart::Statistics;
+    use crate::nvme::log::SmartLog;
+
+    #[test]
+    fn a_controller_without_a_thermometer_is_not_at_absolute_zero() {
+        let mut bytes = [0; 512];
+        assert_eq!(of_nvme(&SmartLog::decode(&bytes)).temperature_c, None);
+        bytes[1..3].copy_from_slice(&310_u16.to_le_bytes());
+        bytes[216] = 2;
+        bytes[220] = 3;
+        let health = of_nvme(&SmartLog::decode(&bytes));
+        assert_eq!((health.temperature_c, health.throttle_count), (Some(37), Some(5)));
+    }
+
+    #[test]
+    fn the_standards_statistics_come_before_the_vendors_attributes() {
+        let line = |id, raw| Attribute { id, value: 100, worst: 100, raw };
+        let lines = [line(9, 0x0007_0000_0011), line(12, 4), line(194, 30)];
+        let vendor = of_ata(&lines, &Statistics::default(), 512);
+        assert_eq!(vendor.power_on_hours, Some(0x11));
+        assert_eq!((vendor.temperature_c, vendor.host_written_bytes), (Some(30), None));
+        let statistics = Statistics {
+            temperature_c: Some(31),
+            written_blocks: Some(10),
+            power_on_hours: Some(18),
+            ..Statistics::default()
+        };
+        let standard = of_ata(&lines, &statistics, 4096);
+        assert_eq!((standard.temperature_c, standard.power_on_hours), (Some(31), Some(18)));
+        assert_eq!(standard.host_written_bytes, Some(40_960));
+        assert_eq!(standard.attributes[&194], 30);
+    }
+}

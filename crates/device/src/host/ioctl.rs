@@ -1,0 +1,272 @@
+//! The few requests to block devices that have no safe wrapper elsewhere.
+
+#![expect(unsafe_code, reason = "ioctl is untyped; each request is given its type here")]
+
+use std::ffi::{c_int, c_void};
+use std::os::fd::BorrowedFd;
+
+use rustix::io::Errno;
+use rustix::ioctl::{Getter, Ioctl, IoctlOutput, Opcode, Setter, ioctl, opcode};
+
+use crate::nvme::command::AdminCommand;
+
+/// `BLKDISCARD`, `_IO(0x12, 119)`.
+const BLKDISCARD: Opcode = opcode::none(0x12, 119);
+/// `BLKGETSIZE64`, `_IOR(0x12, 114, size_t)`.
+const BLKGETSIZE64: Opcode = opcode::read::<usize>(0x12, 114);
+
+/// `LOOP_GET_STATUS64`, from before requests had a scheme.
+const LOOP_GET_STATUS64: Opcode = 0x4c05;
+
+/// `NVME_IOCTL_ID`, `_IO('N', 0x40)`.
+const NVME_IOCTL_ID: Opcode = opcode::none(b'N', 0x40);
+/// `NVME_IOCTL_ADMIN_CMD`, `_IOWR('N', 0x41, struct nvme_passthru_cmd)`.
+const NVME_IOCTL_ADMIN_CMD: Opcode = opcode::read_write::<NvmePassthrough>(b'N', 0x41);
+/// `SG_IO`, from before requests had a scheme.
+const SG_IO: Opcode = 0x2285;
+
+/// `struct nvme_passthru_cmd` of linux/nvme_ioctl.h.
+#[repr(C)]
+#[derive(Debug, Default)]
+struct NvmePassthrough {
+    opcode: u8,
+    flags: u8,
+    reserved: u16,
+    namespace_id: u32,
+    dwords_2_3: [u32; 2],
+    metadata: u64,
+    data: u64,
+    metadata_bytes: u32,
+    data_bytes: u32,
+    dwords_10_15: [u32; 6],
+    timeout_ms: u32,
+    result: u32,
+}
+
+/// `struct loop_info64` of linux/loop.h, as far as it is read here.
+#[repr(C)]
+#[derive(Debug)]
+struct LoopInfo {
+    on: u64,
+    inode: u64,
+    device_number: u64,
+    rest: [u64; 26],
+}
+
+/// `struct sg_io_hdr` of scsi/sg.h.
+#[repr(C)]
+#[derive(Debug)]
+struct SgIo {
+    interface: c_int,
+    direction: c_int,
+    command_bytes: u8,
+    sense_bytes_max: u8,
+    vector_count: u16,
+    data_bytes: u32,
+    data: *mut c_void,
+    command: *const u8,
+    sense: *mut u8,
+    timeout_ms: u32,
+    flags: u32,
+    pack_id: c_int,
+    user: *mut c_void,
+    status: u8,
+    masked_status: u8,
+    message_status: u8,
+    sense_bytes: u8,
+    host_status: u16,
+    driver_status: u16,
+    residual: c_int,
+    duration_ms: u32,
+    info: u32,
+}
+
+/// Where the data of a SCSI command goes.
+#[derive(Debug)]
+pub(crate) enum ScsiData<'a> {
+    None,
+    FromDevice(&'a mut [u8]),
+    ToDevice(&'a [u8]),
+}
+
+/// How a SCSI command ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ScsiOutcome {
+    pub(crate) status: u8,
+    pub(crate) host_status: u16,
+    pub(crate) sense: Vec<u8>,
+}
+
+/// A request that reads and writes one structure and answers with a number.
+struct Exchange<'a, T, const OPCODE: Opcode>(&'a mut T);
+
+// SAFETY: the pointer is that of the structure the request works on, exclusively borrowed for the
+// call; the answer is the plain number that the system call returned.
+unsafe impl<T, const OPCODE: Opcode> Ioctl for Exchange<'_, T, OPCODE> {
+    type Output = u32;
+    const IS_MUTATING: bool = true;
+
+    fn opcode(&self) -> Opcode {
+        OPCODE
+    }
+
+    fn as_ptr(&mut self) -> *mut c_void {
+        std::ptr::from_mut(self.0).cast()
+    }
+
+    unsafe fn output_from_ptr(
+        out: IoctlOutput,
+        _: *mut c_void,
+    ) -> rustix::io::Result<Self::Output> {
+        Ok(out.cast_unsigned())
+    }
+}
+
+/// A request without an argument that answers with a number.
+struct Ask<const OPCODE: Opcode>;
+
+// SAFETY: nothing is passed and nothing is written.
+unsafe impl<const OPCODE: Opcode> Ioctl for Ask<OPCODE> {
+    type Output = u32;
+    const IS_MUTATING: bool = false;
+
+    fn opcode(&self) -> Opcode {
+        OPCODE
+    }
+
+    fn as_ptr(&mut self) -> *mut c_void {
+        std::ptr::null_mut()
+    }
+
+    unsafe fn output_from_ptr(
+        out: IoctlOutput,
+        _: *mut c_void,
+    ) -> rustix::io::Result<Self::Output> {
+        Ok(out.cast_unsigned())
+    }
+}
+
+/// What the driver tells about a loop device.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LoopStatus {
+    /// Number of the file system of what is behind it, as `st_dev`.
+    pub(crate) on: u64,
+    /// Its inode there.
+    pub(crate) inode: u64,
+    /// Its own number, as `st_rdev`, where it is a block device; else 0.
+    pub(crate) device_number: u64,
+}
+
+/// Asks a loop device for the file or device behind it.
+pub(crate) fn loop_status(fd: BorrowedFd<'_>) -> Result<LoopStatus, Errno> {
+    // SAFETY: LOOP_GET_STATUS64 writes one `struct loop_info64` through its argument, which `LoopInfo`
+    // is as long as; other drivers know no such request and answer ENOTTY.
+    let info: LoopInfo = unsafe { ioctl(fd, Getter::<LOOP_GET_STATUS64, LoopInfo>::new()) }?;
+    let LoopInfo { on, inode, device_number, .. } = info;
+    Ok(LoopStatus { on, inode, device_number })
+}
+
+/// Number of the NVMe namespace behind a block device.
+pub(crate) fn nvme_namespace_id(fd: BorrowedFd<'_>) -> Result<u32, Errno> {
+    // SAFETY: NVME_IOCTL_ID takes no argument and returns the number; other drivers know no such
+    // request and answer ENOTTY.
+    unsafe { ioctl(fd, Ask::<NVME_IOCTL_ID>) }
+}
+
+/// Sends an admin command whose answer fills `data`; gives the status (0: done) and the result.
+pub(crate) fn nvme_admin(
+    fd: BorrowedFd<'_>,
+    command: &AdminCommand,
+    data: &mut [u8],
+) -> Result<(u32, u32), Errno> {
+    let mut request = NvmePassthrough {
+        opcode: command.opcode,
+        namespace_id: command.namespace_id,
+        data: if data.is_empty() { 0 } else { data.as_mut_ptr() as u64 },
+        data_bytes: u32::try_from(data.len()).map_err(|_| Errno::INVAL)?,
+        dwords_10_15: command.dwords,
+        timeout_ms: command.timeout_ms,
+        ..NvmePassthrough::default()
+    };
+    // SAFETY: the structure is the kernel's; `data` points to `data_bytes` bytes that are ours
+    // alone until the call returns; the kernel reads or writes them, by the opcode, and no further.
+    let status = unsafe { ioctl(fd, Exchange::<_, NVME_IOCTL_ADMIN_CMD>(&mut request)) }?;
+    Ok((status, request.result))
+}
+
+/// Sends a SCSI command block and waits for its end.
+pub(crate) fn scsi(
+    fd: BorrowedFd<'_>,
+    command: &[u8; 16],
+    data: ScsiData<'_>,
+    timeout_ms: u32,
+) -> Result<ScsiOutcome, Errno> {
+    const SENSE_BYTES: u8 = 64;
+    let mut sense = [0_u8; SENSE_BYTES as usize];
+    // The numbers are SG_DXFER_NONE, SG_DXFER_FROM_DEV and SG_DXFER_TO_DEV.
+    let (direction, pointer, len) = match data {
+        ScsiData::None => (-1, std::ptr::null_mut(), 0),
+        ScsiData::FromDevice(bytes) => (-3, bytes.as_mut_ptr(), bytes.len()),
+        ScsiData::ToDevice(bytes) => (-2, bytes.as_ptr().cast_mut(), bytes.len()),
+    };
+    let mut request = SgIo {
+        interface: c_int::from(b'S'),
+        direction,
+        command_bytes: 16,
+        sense_bytes_max: SENSE_BYTES,
+        vector_count: 0,
+        data_bytes: u32::try_from(len).map_err(|_| Errno::INVAL)?,
+        data: pointer.cast(),
+        command: command.as_ptr(),
+        sense: sense.as_mut_ptr(),
+        timeout_ms,
+        flags: 0,
+        pack_id: 0,
+        user: std::ptr::null_mut(),
+        status: 0,
+        masked_status: 0,
+        message_status: 0,
+        sense_bytes: 0,
+        host_status: 0,
+        driver_status: 0,
+        residual: 0,
+        duration_ms: 0,
+        info: 0,
+    };
+    // SAFETY: the structure is the kernel's; command, data and sense point to buffers of the sizes
+    // it names that outlive the call, and data is written only where it came in as writable.
+    unsafe { ioctl(fd, Exchange::<_, SG_IO>(&mut request)) }?;
+    Ok(ScsiOutcome {
+        status: request.status,
+        host_status: request.host_status,
+        sense: sense[..usize::from(request.sense_bytes.min(SENSE_BYTES))].to_vec(),
+    })
+}
+
+/// Discards a range of a block device. Blocks until the device has answered.
+pub fn block_discard(fd: BorrowedFd<'_>, offset_bytes: u64, len_bytes: u64) -> Result<(), Errno> {
+    // SAFETY: BLKDISCARD reads a pair of u64 (start, length in bytes) through its argument, which
+    // is what `Setter` passes a pointer to.
+    unsafe { ioctl(fd, Setter::<BLKDISCARD, [u64; 2]>::new([offset_bytes, len_bytes])) }
+}
+
+/// Size of a block device in bytes.
+pub(crate) fn block_size_bytes(fd: BorrowedFd<'_>) -> Result<u64, Errno> {
+    // SAFETY: BLKGETSIZE64 writes one u64 through its argument, which is what `Getter` provides.
+    unsafe { ioctl(fd, Getter::<BLKGETSIZE64, u64>::new()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The kernel copies as many bytes as its own structure has.
+    #[test]
+    fn structures_are_as_long_as_the_kernels() {
+        assert_eq!(size_of::<NvmePassthrough>(), 72);
+        assert_eq!(size_of::<LoopInfo>(), 232);
+        #[cfg(target_pointer_width = "64")]
+        assert_eq!(size_of::<SgIo>(), 88);
+        assert_eq!(NVME_IOCTL_ADMIN_CMD, 0xc048_4e41);
+    }
+}

@@ -1,0 +1,165 @@
+//! NVMe commands: what a controller is, how it is, how it is made to forget everything, and its I/O.
+//!
+//! [`command`] and [`io_command`] build each command as plain data, [`identify`] and [`log`] take the
+//! answers apart and [`status`] puts a failure into words: pure functions, byte for byte what `nvme-cli`
+//! sends and shows. [`Controller`] talks to the kernel, [`generic`] finds and opens the node that I/O
+//! commands go to. Source of all layouts: NVM Express Base Specification 2.0 and NVM Command Set
+//! Specification 1.0.
+
+pub mod command;
+pub mod generic;
+pub mod identify;
+pub mod io_command;
+pub mod log;
+pub mod status;
+
+use std::fs::File;
+use std::os::fd::AsFd;
+
+use target::IoError;
+
+use crate::host::ioctl;
+use command::AdminCommand;
+use identify::{IdentifyController, IdentifyNamespace};
+use log::{SanitizeLog, SmartLog};
+
+/// The controller behind an open namespace. Needs `CAP_SYS_ADMIN`.
+#[derive(Debug)]
+pub struct Controller<'a> {
+    file: &'a File,
+    name: String,
+}
+
+impl<'a> Controller<'a> {
+    /// The controller of the namespace that `file` has open; `name` is for messages.
+    #[must_use]
+    pub fn new(file: &'a File, name: &str) -> Self {
+        Self { file, name: name.to_owned() }
+    }
+
+    /// Number of the open namespace.
+    ///
+    /// # Errors
+    /// [`IoError::Device`] where this is no NVMe namespace.
+    pub fn namespace_id(&self) -> Result<u32, IoError> {
+        ioctl::nvme_namespace_id(self.file.as_fd()).map_err(|errno| IoError::Device {
+            context: format!("{} does not tell its NVMe namespace", self.name),
+            source: errno.into(),
+        })
+    }
+
+    /// What the controller can do.
+    ///
+    /// # Errors
+    /// As [`Controller::execute`].
+    pub fn identify(&self) -> Result<IdentifyController, IoError> {
+        Ok(IdentifyController::decode(&self.execute(&AdminCommand::identify_controller())?))
+    }
+
+    /// How a namespace is formatted.
+    ///
+    /// # Errors
+    /// As [`Controller::execute`].
+    pub fn identify_namespace(&self, namespace_id: u32) -> Result<IdentifyNamespace, IoError> {
+        let answer = self.execute(&AdminCommand::identify_namespace(namespace_id))?;
+        Ok(IdentifyNamespace::decode(&answer))
+    }
+
+    /// Numbers of the namespaces attached to the controller.
+    ///
+    /// # Errors
+    /// As [`Controller::execute`].
+    pub fn namespaces(&self) -> Result<Vec<u32>, IoError> {
+        Ok(identify::namespace_list(&self.execute(&AdminCommand::active_namespaces())?))
+    }
+
+    /// Health of the whole controller.
+    ///
+    /// # Errors
+    /// As [`Controller::execute`].
+    pub fn smart(&self) -> Result<SmartLog, IoError> {
+        Ok(SmartLog::decode(&self.execute(&AdminCommand::smart_log())?))
+    }
+
+    /// How far a sanitize is.
+    ///
+    /// # Errors
+    /// As [`Controller::execute`].
+    pub fn sanitize_log(&self) -> Result<SanitizeLog, IoError> {
+        Ok(SanitizeLog::decode(&self.execute(&AdminCommand::sanitize_log())?))
+    }
+
+    /// Bytes written to NAND, for drives with the OCP cloud SSD log.
+    ///
+    /// # Errors
+    /// As [`Controller::execute`]; a drive without the log ends it with a failure.
+    pub fn nand_written_bytes(&self) -> Result<Option<u64>, IoError> {
+        Ok(log::ocp_nand_written_bytes(&self.execute(&AdminCommand::ocp_smart_log())?))
+    }
+
+    /// The power state in force.
+    ///
+    /// # Errors
+    /// As [`Controller::execute`].
+    pub fn power_state(&self) -> Result<u32, IoError> {
+        Ok(self.exchange(&AdminCommand::get_power_state())?.1 & 0x1f)
+    }
+
+    /// Changes the power state until the next reset.
+    ///
+    /// # Errors
+    /// As [`Controller::execute`].
+    pub fn set_power_state(&self, state: u8) -> Result<(), IoError> {
+        self.execute(&AdminCommand::set_power_state(state)).map(drop)
+    }
+
+    /// Whether the controller changes its power state by itself, and the table that says when.
+    ///
+    /// # Errors
+    /// As [`Controller::execute`].
+    pub fn autonomous_power(&self) -> Result<(bool, Vec<u8>), IoError> {
+        let (table, result) = self.exchange(&AdminCommand::get_autonomous_power())?;
+        Ok((result & 1 != 0, table))
+    }
+
+    /// Lets the controller change its power state by itself, by this table, or not; until the next reset.
+    ///
+    /// # Errors
+    /// As [`Controller::execute`].
+    pub fn set_autonomous_power(&self, enabled: bool, table: &[u8]) -> Result<(), IoError> {
+        let command = AdminCommand::set_autonomous_power(enabled);
+        let mut data = table.to_vec();
+        data.resize(command.answer_bytes as usize, 0);
+        self.exchange_with(&command, data).map(drop)
+    }
+
+    /// Sends a command, waits for its end and gives what it returned.
+    ///
+    /// # Errors
+    /// [`IoError::Device`] with the command's name and the controller's or the kernel's words.
+    pub fn execute(&self, command: &AdminCommand) -> Result<Vec<u8>, IoError> {
+        Ok(self.exchange(command)?.0)
+    }
+
+    /// The data and the number that a command returned.
+    fn exchange(&self, command: &AdminCommand) -> Result<(Vec<u8>, u32), IoError> {
+        self.exchange_with(command, vec![0; command.answer_bytes as usize])
+    }
+
+    fn exchange_with(
+        &self,
+        command: &AdminCommand,
+        mut data: Vec<u8>,
+    ) -> Result<(Vec<u8>, u32), IoError> {
+        let status = ioctl::nvme_admin(self.file.as_fd(), command, &mut data);
+        let failed = |source| IoError::Device {
+            context: format!("NVMe {} failed on {}", command.name, self.name),
+            source,
+        };
+        match status {
+            Ok((0, result)) => Ok((data, result)),
+            Ok((status, _)) => Err(failed(std::io::Error::other(status::words(status)))),
+            Err(errno) => Err(failed(errno.into())),
+        }
+    }
+}

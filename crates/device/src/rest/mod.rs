@@ -1,0 +1,193 @@
+//! What link and drive may do while there is nothing to do: switched for a test and put back, whatever happens.
+//!
+//! `sata` switches the link power management of the port, `nvme` the power state of the controller. Before
+//! anything is changed, what was found is written to a journal and synced; it is put back when the run ends, also by
+//! Ctrl-C or a panic, and by the next start or [`restore_left_behind`] after a kill. Both settings are forgotten by a
+//! restart of the machine, and so is the journal, which lies in `/run`.
+
+mod nvme;
+mod sata;
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+use target::IoError;
+use target::Rest;
+
+use crate::describe::report::{DeviceReport, Protocol, serial_of};
+use crate::host::journal::{self, Journal};
+use crate::host::sysfs::{Device, System};
+
+/// What the names of these journals begin with.
+const JOURNAL_PREFIX: &str = "rest-";
+
+/// What was found, enough to put it back.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+enum Found {
+    /// Of the port of a SATA drive.
+    Sata(sata::Found),
+    /// Of an NVMe controller.
+    Nvme(nvme::Found),
+}
+
+/// What a journal holds: what was found, and on which drive.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    /// The kernel's name of the disk.
+    disk: String,
+    /// Its serial number, so that another drive of that name is left alone.
+    serial: Option<String>,
+    found: Found,
+}
+
+/// The switch of one open drive. What was found is put back when it is dropped.
+#[derive(Debug)]
+pub struct RestSwitch {
+    system: System,
+    journal_dir: PathBuf,
+    file: File,
+    disk: Device,
+    serial: Option<String>,
+    protocol: Protocol,
+    /// Held from the first change on.
+    changed: Option<(Entry, Journal)>,
+}
+
+impl RestSwitch {
+    /// A switch for an open device; `None` where it has nothing to switch.
+    pub fn new(file: &File, report: &DeviceReport) -> Option<Self> {
+        let system = System::live();
+        let disk = system.by_number(report.number)?.disk();
+        let able = match report.protocol {
+            Protocol::Ata => sata::policy_file(&system, &disk).is_some(),
+            Protocol::Nvme => nvme::can_rest(file, &disk.name),
+            Protocol::Other => false,
+        };
+        let switch = Self {
+            file: file.try_clone().ok()?,
+            journal_dir: journal::DIR.into(),
+            serial: serial_of(&system, &disk),
+            system,
+            disk,
+            protocol: report.protocol,
+            changed: None,
+        };
+        able.then_some(switch)
+    }
+
+    /// Switches, and says in words what.
+    pub fn set(&mut self, rest: Rest) -> Result<String, IoError> {
+        if rest == Rest::AsFound {
+            return self.restore().map(|()| "as it was found".to_owned());
+        }
+        if self.changed.is_none() {
+            let entry = Entry {
+                disk: self.disk.name.clone(),
+                serial: self.serial.clone(),
+                found: self.look()?,
+            };
+            let journal = Journal::write(&self.journal_dir, &journal_name(&entry.disk), &entry)?;
+            self.changed = Some((entry, journal));
+        }
+        let allowed = rest == Rest::Allowed;
+        match self.changed.as_ref().map(|(entry, _)| &entry.found) {
+            Some(Found::Sata(found)) => sata::switch(&self.system, found, allowed),
+            Some(Found::Nvme(_)) => nvme::switch(&self.file, &self.disk.name, allowed),
+            None => Ok(String::new()),
+        }
+    }
+
+    fn look(&self) -> Result<Found, IoError> {
+        match self.protocol {
+            Protocol::Nvme => nvme::look(&self.file, &self.disk.name).map(Found::Nvme),
+            _ => sata::look(&self.system, &self.disk).map(Found::Sata),
+        }
+    }
+
+    fn restore(&mut self) -> Result<(), IoError> {
+        let Some((entry, _)) = &self.changed else { return Ok(()) };
+        match &entry.found {
+            Found::Sata(found) => sata::restore(&self.system, found)?,
+            Found::Nvme(found) => nvme::restore(&self.file, &self.disk.name, found)?,
+        }
+        if let Some((_, journal)) = self.changed.take() {
+            journal.remove();
+        }
+        Ok(())
+    }
+}
+
+impl Drop for RestSwitch {
+    fn drop(&mut self) {
+        // What cannot be put back now stays in the journal, for the next start.
+        let _ = self.restore();
+    }
+}
+
+/// True where a drive of this kind may have something to switch; whether it has is known once it is open.
+#[must_use]
+pub fn may_switch(report: &DeviceReport) -> bool {
+    let system = System::live();
+    let disk = system.by_number(report.number).map(|device| device.disk());
+    match report.protocol {
+        Protocol::Ata => disk.is_some_and(|disk| sata::policy_file(&system, &disk).is_some()),
+        Protocol::Nvme => true,
+        Protocol::Other => false,
+    }
+}
+
+/// Puts back what runs that were killed have left behind; gives a sentence for each drive, as an error where it was not
+/// possible. Settings of runs that are still alive are left alone.
+#[must_use]
+pub fn restore_left_behind() -> Vec<Result<String, IoError>> {
+    restore_in(&System::live(), Path::new(journal::DIR))
+}
+
+/// The kernel writes no slash in the name of a disk that has power settings; if one came, it would name no file.
+fn journal_name(disk: &str) -> String {
+    format!("{JOURNAL_PREFIX}{}.json", disk.replace('/', "!"))
+}
+
+fn restore_in(system: &System, dir: &Path) -> Vec<Result<String, IoError>> {
+    journal::left_behind(dir, JOURNAL_PREFIX)
+        .into_iter()
+        .map(|(entry, journal)| put_back(system, &entry, journal))
+        .collect()
+}
+
+fn put_back(system: &System, entry: &Entry, journal: Journal) -> Result<String, IoError> {
+    let disk = system.disks().into_iter().find(|disk| disk.name == entry.disk);
+    let is_same = disk
+        .as_ref()
+        .is_some_and(|disk| entry.serial.is_none() || serial_of(system, disk) == entry.serial);
+    let Some(disk) = disk.filter(|_| is_same) else {
+        journal.remove();
+        return Ok(format!(
+            "{} is gone or another drive: nothing to put back there",
+            entry.disk.escape_debug()
+        ));
+    };
+    let words = match &entry.found {
+        Found::Sata(found) => {
+            sata::restore(system, found)?;
+            found.words()
+        }
+        Found::Nvme(found) => {
+            let node = disk.node();
+            let file = File::open(&node).map_err(|source| IoError::Device {
+                context: format!("cannot open {}", node.display()),
+                source,
+            })?;
+            nvme::restore(&file, &disk.name, found)?;
+            found.words()
+        }
+    };
+    journal.remove();
+    Ok(format!("{}: {words}, as an earlier run that was killed had found it", disk.name))
+}
+
+#[cfg(test)]
+mod tests;

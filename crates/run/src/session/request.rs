@@ -1,0 +1,89 @@
+//! The request for a run, its surroundings and its outcome.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+
+use device::meter::MeterSpec;
+use result::schema::{Invocation, Run};
+use result::store::RunDir;
+
+use crate::error::RunError;
+use crate::event::Event;
+use crate::lanes::Workers;
+use crate::span::SpanRequest;
+use crate::suite::Test;
+
+/// What to run and where to put the result.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// The test.
+    pub test: Test,
+    /// Its `--set` settings.
+    pub settings: Vec<(String, String)>,
+    /// Part of the LBA space.
+    pub span: SpanRequest,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// Directory of run directories.
+    pub library: PathBuf,
+    /// The command that repeats the run, for the result.
+    pub command: String,
+    /// The call of ssdlab that the run is part of, for the result.
+    pub invocation: Option<Invocation>,
+    /// The run to continue, where it is not to begin anew.
+    pub resume: Option<RunDir>,
+    /// Kernel, CPU, … for the result.
+    pub environment: BTreeMap<String, String>,
+    /// Warnings known before the start.
+    pub warnings: Vec<String>,
+    /// What the review that the run is part of left out, for the result.
+    pub left_out: Vec<String>,
+    /// What reads the power of the drive beside the run.
+    pub meter: Option<MeterSpec>,
+    /// Threads that drive the target.
+    pub workers: Workers,
+}
+
+impl Request {
+    /// The test with its defaults on the whole target, with nothing said about where it comes from.
+    #[must_use]
+    pub fn new(test: Test, library: PathBuf) -> Self {
+        Self {
+            test,
+            settings: Vec::new(),
+            span: SpanRequest::Default,
+            seed: 1,
+            library,
+            command: String::new(),
+            invocation: None,
+            resume: None,
+            environment: BTreeMap::new(),
+            warnings: Vec::new(),
+            left_out: Vec::new(),
+            meter: None,
+            workers: Workers::default(),
+        }
+    }
+}
+
+/// What a run needs from outside: the stop button, an ear, a calendar.
+pub struct Control<'a> {
+    /// Set to stop the run; what was measured is kept.
+    pub interrupted: &'a AtomicBool,
+    /// Hears what happens.
+    pub observer: &'a mut dyn FnMut(&Event),
+    /// Wall clock, ns since the Unix epoch.
+    pub unix_ns: fn() -> u64,
+}
+
+/// A run directory and how it ended.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The run directory.
+    pub dir: PathBuf,
+    /// What is in its `run.json`.
+    pub run: Run,
+    /// What the target failed with, where it did.
+    pub failure: Option<RunError>,
+}

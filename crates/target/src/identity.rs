@@ -1,0 +1,54 @@
+//! Who a target is: what goes into the result file and what the guard compares.
+
+use std::collections::BTreeMap;
+
+/// What kind of thing takes the I/O.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TargetKind {
+    /// A drive model in virtual time; its results are always labelled as simulated.
+    Simulated,
+    /// A block device.
+    Block,
+    /// A regular file.
+    File,
+    /// Nothing behind it: completes at once, to measure the harness.
+    Null,
+}
+
+impl TargetKind {
+    /// The word used in result files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Simulated => "simulated",
+            Self::Block => "block",
+            Self::File => "file",
+            Self::Null => "null",
+        }
+    }
+}
+
+/// Everything known about who a target is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// What kind of thing it is.
+    pub kind: TargetKind,
+    /// Name for people: the model's or the drive's name, or the path.
+    pub name: String,
+    /// The string that opened it, e.g. `sim:samsung-840-pro-256gb?seed=3`.
+    pub spec: String,
+    /// Serial number; for files and loop devices the canonical path of the file behind them.
+    pub serial: Option<String>,
+    /// Firmware revision.
+    pub firmware: Option<String>,
+    /// Size of the LBA space.
+    pub capacity_bytes: u64,
+    /// Raw NAND inside, where known.
+    pub raw_bytes: Option<u64>,
+    /// The part of it that holds data in steady state, valid or overwritten, where known.
+    pub log_bytes: Option<u64>,
+    /// The I/O path and why it was chosen, e.g. `io_uring, O_DIRECT, registered buffers`.
+    pub engine: String,
+    /// Whatever else is known (controller, NAND, scheduler, link), label to value.
+    pub details: BTreeMap<String, String>,
+}

@@ -1,0 +1,30 @@
+//! The contract between a workload and whatever takes its I/O; no system call.
+//!
+//! Reading order: [`contract`] is the trait; [`limits`], [`identity`], [`purge`], [`rest`] and
+//! [`health`] are its words; [`spec`] reads target strings; [`error`] says how it can fail.
+//! [`null`], [`scripted`] and [`faulty`] are targets that need no engine: to measure the harness, and
+//! for tests.
+
+pub mod capability;
+pub mod clock;
+pub mod contract;
+pub mod error;
+pub mod faulty;
+pub mod health;
+pub mod identity;
+pub mod limits;
+pub mod null;
+pub mod purge;
+pub mod rest;
+pub mod scripted;
+pub mod spec;
+
+pub use capability::Testable;
+pub use clock::Clock;
+pub use contract::Target;
+pub use error::{IoError, Refusal};
+pub use identity::{Identity, TargetKind};
+pub use limits::Limits;
+pub use purge::{Patient, PurgeMethod, PurgeOption, Waiter};
+pub use rest::Rest;
+pub use spec::TargetSpec;

@@ -1,0 +1,362 @@
+//! Target strings: `sim:NAME[?key=value&...]`, `file:PATH[?size=8GiB&keep=true]`, a path to a block
+//! device, `null:[?size=1TiB]`.
+//!
+//! Reading a string touches nothing: whether the path exists and may be used is for [`crate::open`]
+//! to find out. The settings of a simulated drive are passed on in order and as text, since only
+//! the simulator knows the keys.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+use base::Bytes;
+use base::text::shortened;
+
+use crate::error::IoError;
+
+/// Size of `null:` where none is given: 1 TiB.
+pub const NULL_SIZE_BYTES: u64 = 1 << 40;
+
+const SCHEMES: [&str; 3] = ["sim", "file", "null"];
+const EXPECTED: &str = "sim:NAME, file:PATH?size=8GiB, /dev/NAME or null:";
+
+/// What a target string asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TargetSpec {
+    /// A simulated drive.
+    Sim {
+        /// Name of the drive model, or the path of a model file.
+        name: String,
+        /// Changes to the model in the order given; the simulator validates them.
+        settings: Vec<(String, String)>,
+    },
+    /// A regular file.
+    File {
+        /// As typed.
+        path: PathBuf,
+        /// Size to create it with; `None` uses an existing file as it is.
+        size_bytes: Option<u64>,
+        /// Whether a file created for the run stays afterwards.
+        keep: bool,
+    },
+    /// A block device.
+    Block {
+        /// As typed; may be a symbolic link such as `/dev/disk/by-id/...`, or the generic character device of an
+        /// NVMe namespace.
+        path: PathBuf,
+    },
+    /// The null target.
+    Null {
+        /// Size of the LBA space it pretends to have.
+        size_bytes: u64,
+    },
+}
+
+impl FromStr for TargetSpec {
+    type Err = IoError;
+
+    fn from_str(text: &str) -> Result<Self, IoError> {
+        // Device paths first: by-path names contain colons and may contain anything else.
+        if text.starts_with(['/', '.']) && text.contains('/') {
+            return Ok(Self::Block { path: PathBuf::from(text) });
+        }
+        let Some((scheme, rest)) = text.split_once(':') else {
+            return Err(IoError::Usage(no_scheme(&shortened(text))));
+        };
+        match scheme {
+            "sim" => parse_sim(&shortened(text), rest),
+            "file" => parse_file(&shortened(text), rest),
+            "null" => parse_null(&shortened(text), rest),
+            _ => Err(IoError::Usage(format!(
+                "`{}:` in `{}` is not a kind of target; expected {EXPECTED}{}",
+                shortened(scheme),
+                shortened(text),
+                did_you_mean(&shortened(scheme))
+            ))),
+        }
+    }
+}
+
+impl fmt::Display for TargetSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sim { name, settings } => {
+                write!(f, "sim:{name}")?;
+                write_settings(f, settings.iter().map(|(key, value)| (key.as_str(), value.clone())))
+            }
+            Self::File { path, size_bytes, keep } => {
+                write!(f, "file:{}", path.display())?;
+                let size = size_bytes.map(|size| ("size", Bytes(size).to_string()));
+                let keep = keep.then(|| ("keep", "true".to_owned()));
+                let none = size.is_none() && keep.is_none();
+                if none && path.to_string_lossy().contains('?') {
+                    return f.write_str("?");
+                }
+                write_settings(f, size.into_iter().chain(keep))
+            }
+            Self::Block { path } => write!(f, "{}", path.display()),
+            Self::Null { size_bytes: NULL_SIZE_BYTES } => f.write_str("null:"),
+            Self::Null { size_bytes } => write!(f, "null:?size={}", Bytes(*size_bytes)),
+        }
+    }
+}
+
+fn write_settings<'a>(
+    f: &mut fmt::Formatter<'_>,
+    settings: impl Iterator<Item = (&'a str, String)>,
+) -> fmt::Result {
+    for (index, (key, value)) in settings.enumerate() {
+        write!(f, "{}{key}={value}", if index == 0 { '?' } else { '&' })?;
+    }
+    Ok(())
+}
+
+fn no_scheme(text: &str) -> String {
+    let hint = if text.is_empty() {
+        String::new()
+    } else if SCHEMES.contains(&text) {
+        format!("; did you mean `{text}:`?")
+    } else if looks_like_device(text) {
+        format!("; did you mean `/dev/{text}`?")
+    } else {
+        format!("; did you mean `sim:{text}` or `file:{text}`?")
+    };
+    format!("`{text}` is not a target; expected {EXPECTED}{hint}")
+}
+
+fn looks_like_device(text: &str) -> bool {
+    let kinds = ["nvme", "sd", "vd", "loop", "mmcblk", "zram", "dm-", "md", "ram"];
+    kinds.iter().any(|kind| {
+        text.strip_prefix(kind).is_some_and(|rest| rest.len() <= 8 && !rest.contains('.'))
+    }) && text.len() > 2
+}
+
+fn did_you_mean(scheme: &str) -> String {
+    let distance = |known: &str| match scheme.starts_with(known) {
+        true => 0,
+        false => edit_distance(known, scheme),
+    };
+    let nearest = SCHEMES.iter().min_by_key(|known| distance(known));
+    nearest
+        .filter(|known| distance(known) <= 2)
+        .map_or(String::new(), |known| format!("; did you mean `{known}:`?"))
+}
+
+/// Levenshtein distance, for suggestions.
+fn edit_distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, from) in a.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, to) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(from != *to);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}
+
+/// Splits `a=1&b=2` into pairs; `text` is the whole target string, for messages.
+///
+/// # Errors
+/// [`IoError::Usage`] for a part that is no pair, and for a key that stands there twice: either value
+/// may be the slip.
+pub fn parse_settings(text: &str, query: &str) -> Result<Vec<(String, String)>, IoError> {
+    let settings = split_settings(text, query)?;
+    for (index, (key, value)) in settings.iter().enumerate() {
+        if let Some((_, earlier)) = settings[..index].iter().find(|(known, _)| known == key) {
+            let [key, earlier, value] = [key, earlier, value].map(|text| shortened(text));
+            return Err(IoError::Usage(format!(
+                "`{key}={earlier}` and `{key}={value}` in `{text}`: expected one value of `{key}`; leave one of \
+                 them away"
+            )));
+        }
+    }
+    Ok(settings)
+}
+
+fn split_settings(text: &str, query: &str) -> Result<Vec<(String, String)>, IoError> {
+    query
+        .split('&')
+        .filter(|pair| !pair.is_empty())
+        .map(|pair| match pair.split_once('=') {
+            Some((key, value)) if !key.is_empty() => Ok((key.to_owned(), value.to_owned())),
+            _ => Err(IoError::Usage(format!(
+                "`{}` in `{text}` is not a setting; expected key=value after `?` and `&`",
+                shortened(pair)
+            ))),
+        })
+        .collect()
+}
+
+fn parse_sim(text: &str, rest: &str) -> Result<TargetSpec, IoError> {
+    let (name, query) = rest.split_once('?').unwrap_or((rest, ""));
+    if name.is_empty() {
+        return Err(IoError::Usage(format!(
+            "`{text}` names no drive model; expected sim:NAME (see `ssdlab list`)"
+        )));
+    }
+    Ok(TargetSpec::Sim { name: name.to_owned(), settings: parse_settings(text, query)? })
+}
+
+fn parse_file(text: &str, rest: &str) -> Result<TargetSpec, IoError> {
+    // The last `?`, so that a path may contain one (with an empty query behind it if need be).
+    let (path, query) = rest.rsplit_once('?').unwrap_or((rest, ""));
+    if path.is_empty() {
+        return Err(IoError::Usage(format!(
+            "`{text}` names no file; expected file:PATH?size=8GiB"
+        )));
+    }
+    let mut size_bytes = None;
+    let mut keep = false;
+    for (key, value) in parse_settings(text, query)? {
+        match key.as_str() {
+            "size" => size_bytes = Some(parse_size(text, &value)?),
+            "keep" => keep = parse_flag(text, &key, &value)?,
+            _ => {
+                return Err(unknown_key(
+                    text,
+                    &key,
+                    "file:",
+                    "size (such as 8GiB) and keep (true or false)",
+                ));
+            }
+        }
+    }
+    Ok(TargetSpec::File { path: Path::new(path).to_path_buf(), size_bytes, keep })
+}
+
+fn parse_null(text: &str, rest: &str) -> Result<TargetSpec, IoError> {
+    let query = match rest.strip_prefix('?') {
+        Some(query) => query,
+        None if rest.is_empty() => "",
+        None => {
+            return Err(IoError::Usage(format!(
+                "`{}` in `{text}` means nothing; expected null: or null:?size=1TiB",
+                shortened(rest)
+            )));
+        }
+    };
+    let mut size_bytes = NULL_SIZE_BYTES;
+    for (key, value) in parse_settings(text, query)? {
+        match key.as_str() {
+            "size" => size_bytes = parse_size(text, &value)?,
+            _ => return Err(unknown_key(text, &key, "null:", "size (such as 1TiB)")),
+        }
+    }
+    Ok(TargetSpec::Null { size_bytes })
+}
+
+fn unknown_key(text: &str, key: &str, scheme: &str, known: &str) -> IoError {
+    let key = shortened(key);
+    IoError::Usage(format!("`{key}` in `{text}` is not a setting of {scheme}; known: {known}"))
+}
+
+fn parse_size(text: &str, value: &str) -> Result<u64, IoError> {
+    let shown = shortened(value);
+    let expected = "a multiple of 4096 up to 8191PiB, such as ?size=8GiB";
+    let size: Bytes = value.parse().map_err(|error| {
+        IoError::Usage(format!("size={shown} in `{text}`: {error}; expected {expected}"))
+    })?;
+    if size.0 == 0 || !size.0.is_multiple_of(4096) || i64::try_from(size.0).is_err() {
+        return Err(IoError::Usage(format!(
+            "size={shown} in `{text}` is {} bytes; expected {expected}",
+            size.0
+        )));
+    }
+    Ok(size.0)
+}
+
+fn parse_flag(text: &str, key: &str, value: &str) -> Result<bool, IoError> {
+    value.parse().map_err(|_| {
+        IoError::Usage(format!("{key}={} in `{text}` is neither true nor false", shortened(value)))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> TargetSpec {
+        text.parse().unwrap()
+    }
+
+    fn error(text: &str) -> String {
+        text.parse::<TargetSpec>().unwrap_err().to_string()
+    }
+
+    #[test]
+    fn every_kind_reads_and_prints() {
+        for text in [
+            "sim:samsung-840-pro-256gb",
+            "sim:ideal?scale=1/64&seed=3&gc.policy=greedy",
+            "file:/tmp/x?size=8GiB",
+            "file:x.img?size=1MiB&keep=true",
+            "file:/tmp/x",
+            "file:/tmp/what?",
+            "/dev/nvme0n1",
+            "/dev/disk/by-path/pci-0000:00:1f.2-ata-1",
+            "./node",
+            "null:",
+            "null:?size=8GiB",
+        ] {
+            let want = if text.ends_with("what?") { "file:/tmp/what" } else { text };
+            assert_eq!(parse(text).to_string(), want);
+            assert_eq!(parse(&parse(text).to_string()), parse(text));
+        }
+    }
+
+    #[test]
+    fn a_question_mark_in_a_path_survives() {
+        let spec = TargetSpec::File { path: "/tmp/a?b".into(), size_bytes: None, keep: false };
+        assert_eq!(parse(&spec.to_string()), spec);
+    }
+
+    #[test]
+    fn settings_of_a_simulated_drive_keep_their_order() {
+        let TargetSpec::Sim { settings, .. } = parse("sim:a?z=1&b=2=3&a=4") else { panic!() };
+        let text: Vec<_> = settings.iter().map(|(k, v)| format!("{k}:{v}")).collect();
+        assert_eq!(text, ["z:1", "b:2=3", "a:4"]);
+    }
+
+    #[test]
+    fn errors_say_what_would_help() {
+        for (text, want) in [
+            ("", "expected sim:NAME"),
+            ("nvme0n1", "did you mean `/dev/nvme0n1`?"),
+            ("null", "did you mean `null:`?"),
+            ("drive.img", "`file:drive.img`"),
+            ("fil:/tmp/x", "did you mean `file:`?"),
+            ("simulator:x", "did you mean `sim:`?"),
+            ("sim:", "names no drive model"),
+            ("sim:x?scale", "`scale` in `sim:x?scale` is not a setting"),
+            ("file:?size=1GiB", "names no file"),
+            ("file:/tmp/x?sice=1GiB", "known: size (such as 8GiB) and keep"),
+            ("file:/tmp/x?size=0", "multiple of 4096"),
+            ("file:/tmp/x?size=5000", "multiple of 4096"),
+            ("file:/tmp/x?size=big", "`big` is not a size"),
+            ("file:/tmp/x?size=8EiB", "size=8EiB in `file:/tmp/x?size=8EiB`"),
+            ("file:/tmp/x?size=8EiB", "up to 8191PiB"),
+            ("file:/tmp/x?size=1GiB&keep=maybe", "neither true nor false"),
+            ("sim:x?scale=1/64&seed=2&scale=1/32", "`scale=1/64` and `scale=1/32`"),
+            ("file:/tmp/x?size=1MiB&size=2MiB", "`size=1MiB` and `size=2MiB`"),
+            ("null:?size=1MiB&size=2MiB", "expected one value of `size`"),
+            ("null:x", "means nothing"),
+            ("null:?speed=1", "known: size"),
+        ] {
+            assert!(error(text).contains(want), "{text}: {}", error(text));
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_panics(text in "(sim|file|null)?:?[^ ]{0,30}") {
+            if let Ok(spec) = text.parse::<TargetSpec>() {
+                let again: TargetSpec = spec.to_string().parse().unwrap();
+                proptest::prop_assert_eq!(again, spec);
+            }
+        }
+    }
+}
