@@ -5,6 +5,7 @@
 
 mod bench;
 mod demo;
+mod dist;
 mod fuzz;
 mod kernel;
 mod log;
@@ -41,6 +42,8 @@ enum Verb {
     Web,
     /// Generate the JSON Schema and the TypeScript types from the Rust types.
     Schema,
+    /// Build dist/ssdlab: one file, with the C library and the page inside.
+    Dist,
     /// Run the consistency test on three simulated drives and a file, and write the report.
     Demo,
     /// Try every reader of traces with hostile input, each for a minute.
@@ -65,10 +68,11 @@ fn main() -> ExitCode {
 fn run(verb: Verb) -> Result<bool> {
     let workspace = Workspace::find()?;
     match verb {
-        Verb::Test(args) => suite::run(&workspace, &args, ci_from_environment()),
-        Verb::Ci(args) => suite::run(&workspace, &args, true),
+        Verb::Test(args) => suite::run(workspace, &args, ci_from_environment()),
+        Verb::Ci(args) => suite::run(workspace, &args, true),
         Verb::Web => web::bundle(&workspace).map(|()| true),
         Verb::Schema => schema::generate(&workspace).map(|()| true),
+        Verb::Dist => dist::run(&workspace).map(|()| true),
         Verb::Demo => demo::run(&workspace).map(|()| true),
         Verb::Fuzz(args) => fuzz::run(&workspace, &args).map(|()| true),
         Verb::Bench(verb) => bench::run(&workspace, &verb).map(|()| true),

@@ -206,7 +206,7 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "release",
-        what: "build the release binary",
+        what: "build the release binary, with the C library inside",
         lane: Lane::Cargo,
         not_before: WITH_PAGE,
         run: |workspace, log| proc::stream(log, &mut workspace.build_release()),
@@ -218,7 +218,7 @@ pub(crate) const STEPS: &[Step] = &[
         lane: Lane::Cargo,
         after: &["release"],
         run: |workspace, log| {
-            let mut test = workspace.cargo(["test", "--release", "--package", "ssdlab-sim"]);
+            let mut test = workspace.static_cargo(["test", "--package", "ssdlab-sim"]);
             proc::stream(log, test.args(["--test", "golden"]))
         },
         ..STEP
@@ -228,14 +228,6 @@ pub(crate) const STEPS: &[Step] = &[
         what: "do the readers of traces and runs survive hostile input? (a minute each in CI)",
         lane: Lane::Cargo,
         run: fuzz::check,
-        ..STEP
-    },
-    Step {
-        name: "static",
-        what: "build the binary with the C library inside",
-        lane: Lane::Cargo,
-        not_before: WITH_PAGE,
-        run: |workspace, log| proc::stream(log, &mut workspace.build_static()),
         ..STEP
     },
     Step {
@@ -263,7 +255,7 @@ pub(crate) const STEPS: &[Step] = &[
         name: "qemu",
         what: "does it work on NVMe and SATA drives, slow, failing and unplugged ones? (emulated)",
         lane: Lane::Alone,
-        after: &["static", "kernel"],
+        after: &["release", "kernel"],
         needs: EMULATOR,
         run: emulated,
         ..STEP
@@ -318,7 +310,7 @@ fn integration(workspace: &Workspace, log: Log, filters: &[&str]) -> Result<()> 
 fn emulated(workspace: &Workspace, log: Log) -> Result<()> {
     let mut test = workspace.cargo(["test", "--package", "xtask", "--features", "binary"]);
     test.args(["--test", "qemu"]);
-    test.env("SSDLAB_BIN", workspace.ssdlab_static()).env("SSDLAB_KERNEL", workspace.kernel_dir());
+    test.env("SSDLAB_BIN", workspace.ssdlab()).env("SSDLAB_KERNEL", workspace.kernel_dir());
     proc::stream(log, &mut test)
 }
 

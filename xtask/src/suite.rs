@@ -3,14 +3,14 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Result, bail};
 use clap::Args;
 
 use crate::log::Log;
 use crate::steps::{Lane, STEPS, Step};
-use crate::workspace::Workspace;
+use crate::workspace::{Cases, Workspace};
 
 /// Which steps to run.
 #[derive(Args)]
@@ -21,6 +21,21 @@ pub(crate) struct TestArgs {
     /// Print the steps and stop.
     #[arg(long)]
     list: bool,
+    /// Try all random cases with fixed seeds, and fuzz for a minute each: nightly, and before a release.
+    #[arg(long)]
+    full: bool,
+    /// Try a tenth of the random cases from this seed on, as an earlier call did; drawn at random by default.
+    #[arg(long, conflicts_with = "full")]
+    seed: Option<u64>,
+}
+
+impl TestArgs {
+    fn cases(&self) -> Cases {
+        // The time is random enough, and there is no use for the same seeds twice.
+        let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        let drawn = since.as_nanos() as u64 % 1_000_000_000_000;
+        if self.full { Cases::All } else { Cases::Tenth(self.seed.unwrap_or(drawn)) }
+    }
 }
 
 /// How a step ended.
@@ -48,7 +63,7 @@ struct Done {
 }
 
 /// Runs the chosen steps; true where none failed.
-pub(crate) fn run(workspace: &Workspace, args: &TestArgs, ci: bool) -> Result<bool> {
+pub(crate) fn run(workspace: Workspace, args: &TestArgs, ci: bool) -> Result<bool> {
     if args.list {
         for step in STEPS {
             println!("{:<12} {}", step.name, step.what);
@@ -56,6 +71,10 @@ pub(crate) fn run(workspace: &Workspace, args: &TestArgs, ci: bool) -> Result<bo
         return Ok(true);
     }
     let steps = choose(&args.only)?;
+    let workspace = &workspace.with_cases(args.cases());
+    if let Cases::Tenth(seed) = workspace.cases() {
+        println!("random cases from seed {seed} on; again: cargo xtask test --seed {seed}");
+    }
     let board = Board::default();
     let runner = Runner { workspace, ci, board: &board };
     let started = Instant::now();

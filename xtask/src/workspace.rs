@@ -11,6 +11,28 @@ use crate::proc;
 pub(crate) struct Workspace {
     root: PathBuf,
     target_dir: PathBuf,
+    /// The target triple of this machine.
+    host: String,
+    cases: Cases,
+}
+
+/// Which random cases the tests try; `crates/sim/tests/common/cases.rs` reads it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cases {
+    /// All of them, with fixed seeds.
+    All,
+    /// A tenth, from this seed on.
+    Tenth(u64),
+}
+
+impl Cases {
+    /// The variable of the environment that tells the tests.
+    fn variable(self) -> (&'static str, String) {
+        match self {
+            Self::All => ("SSDLAB_TEST_FULL", "1".to_owned()),
+            Self::Tenth(first) => ("SSDLAB_TEST_FIRST_SEED", first.to_string()),
+        }
+    }
 }
 
 impl Workspace {
@@ -24,7 +46,19 @@ impl Workspace {
             let path = metadata[key].as_str().map(PathBuf::from);
             path.with_context(|| format!("cargo metadata named no {key}"))
         };
-        Ok(Self { root: dir("workspace_root")?, target_dir: dir("target_directory")? })
+        let (root, target_dir) = (dir("workspace_root")?, dir("target_directory")?);
+        let host = host_triple(&proc::capture(Command::new("rustc").arg("-vV"))?)?;
+        Ok(Self { root, target_dir, host, cases: Cases::Tenth(0) })
+    }
+
+    /// The same for tests that try these cases.
+    pub(crate) fn with_cases(self, cases: Cases) -> Self {
+        Self { cases, ..self }
+    }
+
+    /// Which random cases the tests try.
+    pub(crate) fn cases(&self) -> Cases {
+        self.cases
     }
 
     /// The top of the checkout.
@@ -39,12 +73,7 @@ impl Workspace {
 
     /// The release build of the command line program, built or not.
     pub(crate) fn ssdlab(&self) -> PathBuf {
-        self.target_dir.join("release/ssdlab")
-    }
-
-    /// The static build of the same program, built or not.
-    pub(crate) fn ssdlab_static(&self) -> PathBuf {
-        self.target_dir.join(STATIC_TARGET).join("release/ssdlab")
+        self.target_dir.join(&self.host).join("release/ssdlab")
     }
 
     /// Where the kernel of the emulated machine is unpacked.
@@ -55,7 +84,18 @@ impl Workspace {
     /// A cargo command that runs at the top of the checkout.
     pub(crate) fn cargo<const N: usize>(&self, args: [&str; N]) -> Command {
         let mut command = cargo();
-        command.args(args).current_dir(&self.root);
+        let (name, value) = self.cases.variable();
+        command.args(args).current_dir(&self.root).env(name, value);
+        command
+    }
+
+    /// A cargo command for release builds with the C library inside: they also run in the emulated
+    /// machine, and on any other. Naming the target, even that of the host, keeps the flags away from
+    /// procedural macros.
+    pub(crate) fn static_cargo<const N: usize>(&self, args: [&str; N]) -> Command {
+        let mut command = self.cargo(args);
+        command.args(["--release", "--target", &self.host]);
+        command.env("RUSTFLAGS", "-C target-feature=+crt-static");
         command
     }
 
@@ -68,19 +108,15 @@ impl Workspace {
 
     /// The command that builds [`Self::ssdlab`].
     pub(crate) fn build_release(&self) -> Command {
-        self.cargo(["build", "--release", "--package", "ssdlab-cli"])
-    }
-
-    /// The command that builds [`Self::ssdlab_static`], with the C library inside.
-    pub(crate) fn build_static(&self) -> Command {
-        let mut build = self.build_release();
-        build.args(["--target", STATIC_TARGET]).env("RUSTFLAGS", "-C target-feature=+crt-static");
-        build
+        self.static_cargo(["build", "--package", "ssdlab-cli"])
     }
 }
 
-/// Naming the target, even that of the host, keeps the flags away from procedural macros.
-const STATIC_TARGET: &str = "x86_64-unknown-linux-gnu";
+/// The line `host: x86_64-unknown-linux-gnu` of `rustc -vV`.
+fn host_triple(version: &str) -> Result<String> {
+    let line = version.lines().find_map(|line| line.strip_prefix("host: "));
+    line.map(str::to_owned).with_context(|| format!("`rustc -vV` named no host:\n{version}"))
+}
 
 /// The cargo that runs us, so that a toolchain chosen with `cargo +NAME` is kept.
 fn cargo() -> Command {

@@ -5,23 +5,26 @@
 mod common;
 
 use base::{Nanos, OpKind, Ratio, Rng};
-use common::power::{Fate, Life, Sabotage, live};
-use common::swarm::{how_to_repeat, is_repetition, seeds};
-use common::{CACHE, MAP_ROOM, MAPPED, alone, closed_loop, op, secs, small_config};
 use sim::Device;
 use sim::ftl::{NO_PAGE, STREAMS, SuperblockState};
 use sim::power_loss::{Contents, MapUnit, PoweredOff, UnitState};
 use sim_trial::{Report, damage};
 
+use common::cases::{Cases, how_to_repeat};
+use common::power::{Fate, Life, Sabotage, live};
+use common::{CACHE, MAP_ROOM, MAPPED, alone, closed_loop, op, secs, small_config};
+
 const CUTS: u64 = 10_000;
 /// Sometimes power goes again before anything has happened.
 const USUAL: Fate = Fate { cuts: 25, commands: [0, 10, 100, 400], sabotage: None };
 
-/// Lives of drives until there were so many cuts; none of them may break a promise.
-fn good_lives(cuts: u64, fate: Fate) -> Vec<Life> {
+/// Lives of drives until there were so many cuts, or the part of them that the cases have; none of them may
+/// break a promise.
+fn good_lives(cases: Cases, cuts: u64, fate: Fate) -> Vec<Life> {
     let mut lives = Vec::new();
     let mut seen = 0;
-    for life in seeds(0..u64::MAX).filter_map(|seed| live(seed, fate)) {
+    let cuts = cases.part(cuts);
+    for life in cases.seeds(u64::MAX).filter_map(|seed| live(seed, fate)) {
         let Life { seed, report, .. } = &life;
         let again = how_to_repeat("power_loss", *seed);
         assert!(report.is_kept(), "seed {seed}: {:?} {:?}\n{again}", report.broken, report.faults);
@@ -43,29 +46,31 @@ type Least = (&'static str, u64, fn(&Report) -> u64);
 
 #[test]
 fn ten_thousand_cuts_lose_nothing_that_was_promised() {
-    let lives = good_lives(CUTS, USUAL);
-    if is_repetition() {
+    let cases = Cases::chosen();
+    let lives = good_lives(cases, CUTS, USUAL);
+    if cases.is_repetition() {
         return;
     }
+    let (all, least) = (cases.part(CUTS), cases.least(CUTS));
     let (protected, exposed): (Vec<_>, Vec<_>) =
         lives.into_iter().partition(|life| life.has_capacitors);
     let at_stake = |lives: &[Life]| sum(lives, |report| report.writes_not_durable);
     println!("{} drives with capacitors, {} without", protected.len(), exposed.len());
     println!("{} writes were lost as allowed", at_stake(&exposed));
     let cuts = sum(&protected, |report| report.cuts);
-    assert!(cuts > CUTS / 10 && cuts < CUTS / 2);
+    assert!(cuts > all / 10 && cuts < all / 2);
     assert_eq!(at_stake(&protected), 0, "capacitors keep what was acknowledged");
-    assert!(at_stake(&exposed) > CUTS, "hardly any write was at stake");
+    assert!(at_stake(&exposed) > least, "hardly any write was at stake");
     let figures: [Least; 9] = [
-        ("reads", CUTS, |report| report.reads),
-        ("pages found outside the journal", CUTS, |report| report.pages_found.sum),
-        ("pages moved", CUTS, |report| report.gc_moved_pages),
-        ("pages of the map", CUTS, |report| report.metadata_pages),
-        ("pages folded", CUTS, |report| report.folded_pages),
-        ("pages saved", CUTS, |report| report.saved_pages),
-        ("writes torn", CUTS / 10, |report| report.writes_torn),
-        ("programs torn", CUTS / 10, |report| report.torn_programs),
-        ("erases torn", CUTS / 100, |report| report.torn_erases),
+        ("reads", least, |report| report.reads),
+        ("pages found outside the journal", least, |report| report.pages_found.sum),
+        ("pages moved", least, |report| report.gc_moved_pages),
+        ("pages of the map", least, |report| report.metadata_pages),
+        ("pages folded", least, |report| report.folded_pages),
+        ("pages saved", least, |report| report.saved_pages),
+        ("writes torn", cases.least(CUTS / 10), |report| report.writes_torn),
+        ("programs torn", cases.least(CUTS / 10), |report| report.torn_programs),
+        ("erases torn", cases.least(CUTS / 100), |report| report.torn_erases),
     ];
     for (name, least, figure) in figures {
         let seen = sum(&exposed, figure);
@@ -78,8 +83,10 @@ fn ten_thousand_cuts_lose_nothing_that_was_promised() {
 fn a_drive_that_never_gets_anything_done_lives_on() {
     // Hundreds of cuts within a few commands of each other: no victim is ever finished in one go.
     let fate = Fate { cuts: 200, commands: [0, 1, 2, 5], sabotage: None };
-    let lives = good_lives(9_000, fate);
-    assert!(is_repetition() || sum(&lives, |report| report.gc_moved_pages) > 5_000);
+    let cases = Cases::chosen();
+    let lives = good_lives(cases, 9_000, fate);
+    let moved = sum(&lives, |report| report.gc_moved_pages);
+    assert!(cases.is_repetition() || moved > cases.least(5_000), "{moved} pages moved");
 }
 
 /// A mapped drive of 4 dies on 2 channels and units of 4 pages, see `SMALL`.

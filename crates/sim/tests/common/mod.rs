@@ -1,6 +1,7 @@
 //! What the simulator's tests share: a small drive to change, a closed loop, the formulas.
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
 
+pub mod cases;
 pub mod power;
 pub mod swarm;
 pub mod untimed;

@@ -6,13 +6,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use base::{Completion, Data, Nanos, Op, OpKind, Ratio, Rng};
 use sim::ftl::StreamId;
 use sim::{Config, Device, Model, ModelError, Probe};
 
+use super::cases::how_to_repeat;
 use super::{op, watched_loop};
 
 /// How often [`torture`] stops for a look.
@@ -291,26 +291,6 @@ pub fn keys() -> BTreeSet<&'static str> {
 /// True where a drive is small enough to be tried.
 pub fn is_small(config: &Config) -> bool {
     u64::from(config.geometry.physical_pages()) <= PHYSICAL_PAGES_MAX
-}
-
-/// The variable that names the one seed to repeat.
-const SEED_VARIABLE: &str = "SSDLAB_TEST_SEED";
-
-/// The seeds to try: all of them, or the one that a failure has named.
-pub fn seeds(all: Range<u64>) -> Range<u64> {
-    let Ok(one) = std::env::var(SEED_VARIABLE) else { return all };
-    let seed = one.parse().unwrap_or_else(|_| panic!("{SEED_VARIABLE}={one} is not a seed"));
-    seed..seed + 1
-}
-
-/// True where one seed is repeated, of which nobody expects that it has everything in it.
-pub fn is_repetition() -> bool {
-    std::env::var_os(SEED_VARIABLE).is_some()
-}
-
-/// The command that repeats one case.
-pub fn how_to_repeat(test: &str, seed: u64) -> String {
-    format!("to see it again: {SEED_VARIABLE}={seed} cargo test -p ssdlab-sim --test {test}")
 }
 
 /// Lets a drive live; if that ends in a panic, says which drive it was and how to see it again.

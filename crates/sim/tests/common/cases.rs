@@ -1,0 +1,78 @@
+//! How many cases a test of random ones tries, and which.
+//!
+//! A plain call tries a tenth: seeds that nobody has tried before where [`FIRST_VARIABLE`] names the first
+//! one, as `cargo xtask test` does, else always the same. With [`FULL_VARIABLE`] all are tried, always the
+//! same. With [`ONE_VARIABLE`] just the one that a failure has named.
+
+use std::ops::Range;
+
+/// The one seed to repeat.
+const ONE_VARIABLE: &str = "SSDLAB_TEST_SEED";
+/// The first of the seeds to try.
+const FIRST_VARIABLE: &str = "SSDLAB_TEST_FIRST_SEED";
+/// `1` for all seeds.
+const FULL_VARIABLE: &str = "SSDLAB_TEST_FULL";
+/// A plain call tries one case of so many.
+const SHARE: u64 = 10;
+
+/// Which cases are tried.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cases {
+    /// All, from seed 0 on.
+    All,
+    /// A tenth as many, from this seed on.
+    Tenth(u64),
+    /// One, of which nobody expects that it has everything in it.
+    One(u64),
+}
+
+impl Cases {
+    /// As the environment says.
+    pub fn chosen() -> Self {
+        let number = |name: &str| {
+            let text = std::env::var(name).ok()?;
+            Some(text.parse().unwrap_or_else(|_| panic!("{name}={text} is not a seed")))
+        };
+        if let Some(seed) = number(ONE_VARIABLE) {
+            return Self::One(seed);
+        }
+        if number(FULL_VARIABLE) == Some(1) {
+            return Self::All;
+        }
+        Self::Tenth(number(FIRST_VARIABLE).unwrap_or(0))
+    }
+
+    /// The seeds of a test that has so many in all.
+    pub fn seeds(self, all: u64) -> Range<u64> {
+        match self {
+            Self::All => 0..all,
+            Self::Tenth(first) => first..first.saturating_add(all / SHARE),
+            Self::One(seed) => seed..seed + 1,
+        }
+    }
+
+    /// The part of a number of cases that is tried.
+    pub fn part(self, of_all: u64) -> u64 {
+        match self {
+            Self::All => of_all,
+            Self::Tenth(_) => of_all / SHARE,
+            Self::One(_) => 0,
+        }
+    }
+
+    /// How often something must have happened where all cases see it so often. A few lives can account
+    /// for most of a sum, so that a tenth of them must only see it at all.
+    pub fn least(self, in_all: u64) -> u64 {
+        if self == Self::All { in_all } else { in_all / 1_000 }
+    }
+
+    /// Whether one seed is repeated.
+    pub fn is_repetition(self) -> bool {
+        matches!(self, Self::One(_))
+    }
+}
+
+/// The command that repeats one case.
+pub fn how_to_repeat(test: &str, seed: u64) -> String {
+    format!("to see it again: {ONE_VARIABLE}={seed} cargo test -p ssdlab-sim --test {test}")
+}
