@@ -122,10 +122,14 @@ fn contents(dir: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 }
 
 fn must_refuse_the_output(lab: &Lab, args: &[&str]) {
+    must_refuse_for(lab, args, "output-is-input");
+}
+
+fn must_refuse_for(lab: &Lab, args: &[&str], reason: &str) {
     let before = contents(&lab.path(""));
     let answer = Answer::of(lab.command(args).args(["--format", "json"]));
     answer.must_exit_with(3);
-    assert_eq!(answer.reason(), "output-is-input", "{answer:#?}");
+    assert_eq!(answer.reason(), reason, "{answer:#?}");
     assert!(contents(&lab.path("")) == before, "something was changed by {args:?}");
 }
 
@@ -174,11 +178,10 @@ fn no_output_takes_the_place_of_an_image_that_is_attached() {
     let lab = Lab::new();
     let device = LoopDevice::attach(&lab);
     let image = device.backing.display().to_string();
-    must_refuse_the_output(
-        &lab,
-        &["trace", "synth", "light-2011", "--scale", "1/1000", "-o", &image],
-    );
-    must_refuse_the_output(&lab, &["review", &device.name(), "-o", &image]);
+    let synth = ["trace", "synth", "light-2011", "--scale", "1/1000", "-o", &image];
+    for args in [&synth[..], &["review", &device.name(), "-o", &image]] {
+        must_refuse_for(&lab, args, "held");
+    }
 }
 
 /// The name of a file may hold what a terminal obeys, and what a shell does.

@@ -34,6 +34,21 @@ fn links_lead_somewhere() {
     assert!(dead.is_empty(), "links to nothing:\n  {}", dead.join("\n  "));
 }
 
+/// A word in backticks that begins like a folder of the checkout, and is no pattern.
+fn named_paths(text: &str) -> impl Iterator<Item = &str> {
+    const TOPS: [&str; 4] = ["crates/", "xtask/", "web/", "docs/"];
+    let words = text.split('`').skip(1).step_by(2);
+    words.filter(|word| TOPS.iter().any(|top| word.starts_with(top)) && !word.contains(' '))
+}
+
+#[test]
+fn architecture_names_files_that_exist() {
+    let text = read("ARCHITECTURE.md");
+    let missing: Vec<_> = named_paths(&text).filter(|path| !root().join(path).exists()).collect();
+    assert!(named_paths(&text).count() > 20, "it is read wrongly");
+    assert!(missing.is_empty(), "ARCHITECTURE.md names what is not there: {missing:?}");
+}
+
 #[test]
 fn targets_are_found() {
     assert_eq!(targets("see [a](b.md) and [c](d/e.md#f), not (g)"), ["b.md", "d/e.md#f"]);
