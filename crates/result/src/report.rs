@@ -138,12 +138,9 @@ pub struct Series {
     pub latency_ns_max: Vec<Option<u64>>,
     /// Write amplification: programmed pages / host pages; null without host writes. Simulated only.
     pub waf: Vec<Option<f64>>,
-    /// Erased superblocks ready for writing; null where the drive was not asked. Simulated only.
-    pub free_superblocks: Vec<Option<u64>>,
-    /// Bytes in the write buffer; null where the drive was not asked. Simulated only.
-    pub buffer_bytes: Vec<Option<u64>>,
-    /// Pages moved by garbage collection; null where the drive was not asked. Simulated only.
-    pub gc_moved_pages: Vec<Option<u64>>,
+    /// Telemetry by the name of its column, in the units of `series.parquet`; null in a second without
+    /// telemetry. A column that is always 0 is absent. Simulated only.
+    pub telemetry: BTreeMap<String, Vec<Option<u64>>>,
     /// Mean share of dies busy, 0 to 1; null where the drive was not asked. Simulated only.
     pub die_busy_share: Vec<Option<f64>>,
     /// Mean share of channels that transferred, 0 to 1; null where the drive was not asked. Simulated only.

@@ -64,6 +64,9 @@ export function reportText(page: Document): string {
   return page.getElementById(DATA_ELEMENT_ID)?.textContent?.trim() || "null";
 }
 
+/** A page of telemetry. */
+const PAGE_BYTES = 4096;
+
 function column(values: readonly (number | null)[] | undefined, scale = 1): Float64Array {
   const source = values ?? [];
   const out = new Float64Array(source.length);
@@ -83,9 +86,9 @@ export function columnsOf(view: RunView): Columns {
     p99: column(s.latency_ns_p99),
     max: column(s.latency_ns_max),
     waf: column(s.waf),
-    freeSuperblocks: column(s.free_superblocks),
-    bufferMb: column(s.buffer_bytes, 1e-6),
-    gcMoved: column(s.gc_moved_pages),
+    freeSuperblocks: column(s.telemetry.free_superblocks),
+    bufferMb: column(s.telemetry.buffer_pages, PAGE_BYTES / 1e6),
+    gcMoved: column(s.telemetry.gc_moved_pages),
     dieBusy: column(s.die_busy_share),
     channelBusy: column(s.channel_busy_share),
     controllerBusy: column(s.controller_busy_share),

@@ -356,10 +356,6 @@ export interface Resumed {
  */
 export interface Series {
   /**
-   * Bytes in the write buffer; null where the drive was not asked. Simulated only.
-   */
-  buffer_bytes: (number | null)[];
-  /**
    * Mean share of channels that transferred, 0 to 1; null where the drive was not asked. Simulated only.
    */
   channel_busy_share: (number | null)[];
@@ -372,14 +368,6 @@ export interface Series {
    * Mean share of dies busy, 0 to 1; null where the drive was not asked. Simulated only.
    */
   die_busy_share: (number | null)[];
-  /**
-   * Erased superblocks ready for writing; null where the drive was not asked. Simulated only.
-   */
-  free_superblocks: (number | null)[];
-  /**
-   * Pages moved by garbage collection; null where the drive was not asked. Simulated only.
-   */
-  gc_moved_pages: (number | null)[];
   /**
    * Completed commands divided by the true interval.
    */
@@ -400,6 +388,13 @@ export interface Series {
    * Bytes per second divided by 10^6 (decimal MB/s).
    */
   mb_per_s: number[];
+  /**
+   * Telemetry by the name of its column, in the units of `series.parquet`; null in a second without
+   * telemetry. A column that is always 0 is absent. Simulated only.
+   */
+  telemetry: {
+    [k: string]: (number | null)[];
+  };
   /**
    * Start of the interval, seconds from the start of the phase.
    */

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use base::Nanos;
+use base::{Nanos, TelemetryRow};
 
 use super::{
     GRAPHED_PHASE, Pass, PowerSeries, REPORT_VERSION, Report, ReportError, RunView, Series,
@@ -18,8 +18,6 @@ use crate::stats::latency::Latencies;
 use crate::stats::power::{watts, watts_max};
 use crate::stats::rates::{full_intervals, iops, mb_per_s, seconds, waf};
 use crate::store::RunDir;
-
-const PAGE_BYTES: u64 = 4_096;
 
 /// The tests that have passes: reading the rows of every phase of every test would take long.
 const ZONED_TESTS: [&str; 4] = ["trim", "linear", "full-write", "pslc"];
@@ -173,12 +171,14 @@ fn series(rows: &[SecondRow], target: &Target) -> Series {
 /// A row without telemetry, such as the last one of an interrupted run, is a gap and no zero.
 fn add_telemetry(series: &mut Series, rows: &[&SecondRow]) {
     for row in rows {
-        let telemetry = row.telemetry.as_ref();
-        let buffer_bytes = telemetry.map(|t| t.buffer_pages.saturating_mul(PAGE_BYTES));
         series.waf.push(waf(std::slice::from_ref(row)).map(|waf| rounded(waf, 1e4)));
-        series.free_superblocks.push(telemetry.map(|t| t.free_superblocks));
-        series.buffer_bytes.push(buffer_bytes);
-        series.gc_moved_pages.push(telemetry.map(|t| t.gc_moved_pages));
+    }
+    for column in TelemetryRow::COLUMNS {
+        let value = |row: &&SecondRow| row.telemetry.as_ref().map(column.get);
+        let values: Vec<_> = rows.iter().map(value).collect();
+        if values.iter().flatten().any(|&value| value > 0) {
+            series.telemetry.insert(column.name.to_owned(), values);
+        }
     }
 }
 
@@ -200,7 +200,6 @@ fn rounded(value: f64, steps: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::TelemetryRow;
 
     fn target(details: &[(&str, &str)]) -> Target {
         let own = |(label, value): &(&str, &str)| ((*label).to_owned(), (*value).to_owned());
@@ -233,9 +232,11 @@ mod tests {
         let told = SecondRow { telemetry: Some(telemetry), ..row.clone() };
         let series = series(&[told, row], &target(&[("sim.dies", "4")]));
         assert_eq!(series.waf, [Some(2.0), None]);
-        assert_eq!(series.free_superblocks, [Some(7), None]);
-        assert_eq!(series.buffer_bytes, [Some(8_192), None]);
-        assert_eq!(series.gc_moved_pages, [Some(10), None]);
+        for column in TelemetryRow::COLUMNS {
+            let value = (column.get)(&telemetry);
+            let told = (value > 0).then(|| vec![Some(value), None]);
+            assert_eq!(series.telemetry.get(column.name), told.as_ref(), "{}", column.name);
+        }
         assert_eq!(series.die_busy_share, [Some(0.5), None]);
         assert_eq!(series.controller_busy_share, [Some(0.25), None]);
         assert!(series.channel_busy_share.is_empty(), "nobody said how many channels there are");
