@@ -23,7 +23,7 @@ pub const EXIT_UNSUPPORTED: u8 = 5;
 /// Stopped by the user.
 pub const EXIT_INTERRUPTED: u8 = 130;
 
-/// What went wrong, as printed.
+/// The error, as printed.
 #[derive(Clone, Debug, Serialize)]
 pub struct Failure {
     /// Stable word for scripts.

@@ -1,7 +1,7 @@
-//! What a command reads or works on, so that none of its outputs takes the place of it.
+//! The things that a command reads or works on, so that none of its outputs replaces one of them.
 //!
-//! Things are compared, not names: a file is what its device and inode say, whatever link leads to it. What does not
-//! exist yet is a name in a directory.
+//! Things are compared, not names: device and inode identify a file, whatever link leads to it. A
+//! file that does not exist yet is a name in a directory.
 
 use std::ffi::OsString;
 use std::fs::{self, Metadata};
@@ -11,13 +11,13 @@ use std::path::{Path, PathBuf};
 use ::target::{IoError, TargetSpec};
 use result::store::{LATENCY_FILE, RUN_FILE, SERIES_FILE};
 
-/// What a trace on standard input comes from.
+/// The source of a trace on standard input.
 const STDIN: &str = "/proc/self/fd/0";
 
 /// Device and inode.
 type Thing = (u64, u64);
 
-/// What a path stands for.
+/// The meaning of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Key {
     /// Something that is there.
@@ -26,7 +26,7 @@ enum Key {
     Name(Thing, OsString),
 }
 
-/// What no output may replace: each thing, and what the command does with it.
+/// The things that no output may replace, each with the use that the command makes of it.
 #[derive(Clone, Debug, Default)]
 pub struct Inputs {
     keys: Vec<(Key, &'static str)>,
@@ -55,7 +55,7 @@ impl Inputs {
         page.into_iter().fold(self, |inputs, page| inputs.with(page, "is the page that is read"))
     }
 
-    /// What a target is or is made from.
+    /// The file or device that a target is, or is made from.
     pub fn target(self, spec: &TargetSpec) -> Self {
         match spec {
             TargetSpec::File { path, .. } | TargetSpec::Block { path } => {
@@ -136,7 +136,7 @@ fn siblings(path: &Path) -> Vec<PathBuf> {
     paths.filter(|path| name(path).is_some_and(|name| name.starts_with(&stem))).collect()
 }
 
-/// What the loop devices of this machine stand on.
+/// The files and devices behind the loop devices of this machine.
 fn attached_images() -> Vec<PathBuf> {
     let devices = fs::read_dir("/sys/block").into_iter().flatten().flatten();
     let image = |device: fs::DirEntry| fs::read_to_string(device.path().join("loop/backing_file"));

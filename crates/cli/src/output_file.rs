@@ -26,7 +26,8 @@ impl OutputFile {
     /// Begins a file for `path`, which may be a link to one. It takes the place of none of the `inputs`.
     ///
     /// # Errors
-    /// Where the path leads to what is no regular file or to an input, or the directory takes none.
+    /// If the path leads to an input or to anything but a regular file, or the directory takes no
+    /// file.
     pub fn create(path: &Path, inputs: &Inputs) -> anyhow::Result<Self> {
         let target = target(path)?;
         inputs.require_other(path, "-o")?;
@@ -45,12 +46,12 @@ impl OutputFile {
     /// From now on a signal removes what is half written before it ends the program.
     ///
     /// # Errors
-    /// What the operating system says of the signals.
+    /// The operating system's error about the signals.
     pub fn remove_when_stopped(&self) -> io::Result<()> {
         stop::remove_at_end(Some(self.temporary.get_ref().path()))
     }
 
-    /// Where the content goes.
+    /// The place for the content.
     pub fn content(&mut self) -> &mut impl Write {
         &mut self.temporary
     }
@@ -58,7 +59,7 @@ impl OutputFile {
     /// Adds to the content.
     ///
     /// # Errors
-    /// What the file system says.
+    /// The error of the file system.
     pub fn write_all(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
         self.temporary.write_all(bytes).with_context(|| cannot_write(&self.target))
     }
@@ -71,7 +72,7 @@ impl OutputFile {
     /// Gives the file its name, once every byte is on the disk.
     ///
     /// # Errors
-    /// What the file system says; what was there before is still there.
+    /// The error of the file system; the earlier file is then still there.
     pub fn put_in_place(self) -> anyhow::Result<()> {
         let Self { temporary, target } = self;
         let put = || -> io::Result<()> {

@@ -22,14 +22,14 @@ use crate::target::{self, Opened};
 
 pub use described::Described;
 
-/// What a call wants of its targets.
+/// The requirements of a call for its targets.
 #[derive(Clone, Copy)]
 pub struct Wish<'a> {
     /// Whether it writes.
     pub write: bool,
     /// Whether the user promised that nothing is written.
     pub read_only: bool,
-    /// What may be erased, as typed in this call.
+    /// The targets that may be erased, as typed in this call.
     pub erase: &'a [String],
     /// Whether file systems and partition tables may go, too.
     pub erase_signatures: bool,
@@ -82,9 +82,9 @@ pub fn parse(texts: &[String]) -> Result<Vec<TargetSpec>, IoError> {
 
 /// A target that was looked at.
 pub struct Candidate {
-    /// What was asked for.
+    /// The target, as asked for.
     pub spec: TargetSpec,
-    /// What is there.
+    /// The description of the target that was found.
     pub described: Described,
 }
 
@@ -101,7 +101,7 @@ pub struct Looked {
 /// Looks at all targets of a call.
 ///
 /// # Errors
-/// Where there can be no such target, or the kind of a target does not have what is asked for.
+/// If there can be no such target, or the kind of a target does not have what is asked for.
 pub fn look(specs: Vec<TargetSpec>, wish: Wish<'_>) -> Result<Looked, IoError> {
     for spec in &specs {
         target::check_purge(spec, wish.purge)?;
@@ -134,10 +134,10 @@ impl Looked {
         &self.targets
     }
 
-    /// What is known about one of them.
+    /// The facts known about one of them.
     ///
     /// # Errors
-    /// Where it is not one.
+    /// If it is not one of them.
     pub fn described(&self, spec: &TargetSpec) -> Result<&Described, IoError> {
         let target = self.targets.iter().find(|target| &target.spec == spec);
         target.map(|target| &target.described).ok_or_else(|| unprepared(spec))
@@ -200,10 +200,10 @@ impl Prepared {
         &self.options
     }
 
-    /// What is known about one of the targets.
+    /// The facts known about one of the targets.
     ///
     /// # Errors
-    /// Where it is not one.
+    /// If it is not one of them.
     pub fn described(&self, spec: &TargetSpec) -> Result<&Described, IoError> {
         self.ready(spec).map(|target| &target.described)
     }
@@ -211,7 +211,7 @@ impl Prepared {
     /// Opens one of the targets, for one run.
     ///
     /// # Errors
-    /// Where the system fails, or the engine cannot be had.
+    /// If the system fails, or the engine is not available.
     pub fn open(&self, spec: &TargetSpec, options: &OpenOptions) -> Result<Opened, IoError> {
         self.ready(spec)?.open(options)
     }

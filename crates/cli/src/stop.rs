@@ -16,7 +16,7 @@ use signal_hook::iterator::Signals;
 use crate::failure::{EXIT_INTERRUPTED, EXIT_UNSUPPORTED};
 use crate::ui::out;
 
-/// What listens to the signals.
+/// The listener for the signals.
 struct Listener {
     /// Set by a signal. One that finds it set ends the program.
     button: Arc<AtomicBool>,
@@ -31,7 +31,7 @@ static LISTENER: OnceLock<Listener> = OnceLock::new();
 /// From now on the first signal ends the program.
 ///
 /// # Errors
-/// What the operating system says of the signals.
+/// The operating system's error about the signals.
 pub fn at_once() -> Result<()> {
     listener().map(|listener| listener.button.store(true, Ordering::Relaxed))
 }

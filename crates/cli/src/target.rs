@@ -20,7 +20,7 @@ pub enum Opened {
 
 /// Something to do with a target of any kind.
 pub trait Visitor {
-    /// What comes out.
+    /// The result of a visit.
     type Output;
     /// Does it.
     fn visit<T: Testable>(self, target: &mut T) -> Self::Output;
@@ -36,7 +36,7 @@ impl Opened {
         }
     }
 
-    /// What the reader of a result should know about how it was opened.
+    /// The facts about the opening that the reader of a result should know.
     pub fn warnings(&self) -> Vec<String> {
         match self {
             Self::Real(target) => target.warnings().to_vec(),
@@ -45,7 +45,7 @@ impl Opened {
     }
 }
 
-/// True where the target lives in virtual time and runs beside others do not disturb it.
+/// Whether the target lives in virtual time and runs beside others do not disturb it.
 pub fn is_simulated(spec: &TargetSpec) -> bool {
     matches!(spec, TargetSpec::Sim { .. })
 }

@@ -89,7 +89,7 @@ impl RunWriter {
     /// its time on rewriting; [`RunWriter::write`] puts them on disk.
     ///
     /// # Errors
-    /// Where the phase is not in `run.phases`, or a value is too large for the file.
+    /// If the phase is not in `run.phases`, or a value is too large for the file.
     pub fn add_phase(
         &mut self,
         run: &Run,
@@ -109,7 +109,7 @@ impl RunWriter {
     /// Rewrites all three files with every phase added so far.
     ///
     /// # Errors
-    /// Where a file cannot be written. The files then are as they were before, and the rows stay in
+    /// If a file cannot be written. The files then are as they were before, and the rows stay in
     /// memory for the next attempt or [`RunWriter::rescue`].
     pub fn write(&self, run: &Run) -> Result<(), StoreError> {
         self.write_all(&self.path, run)
@@ -118,7 +118,7 @@ impl RunWriter {
     /// Replaces `run.json`, with the status, figures and findings that are known by now.
     ///
     /// # Errors
-    /// What the file system says; the old `run.json` then stays.
+    /// The error of the file system; the old `run.json` then stays.
     pub fn finish(&mut self, run: &Run) -> Result<(), StoreError> {
         replace_files(&self.path, &[(RUN_FILE, &self.run_json(run))])
     }
@@ -128,7 +128,7 @@ impl RunWriter {
     /// can guess and with no access for them.
     ///
     /// # Errors
-    /// What the file system says; nothing is overwritten, and nothing is left behind.
+    /// The error of the file system; nothing is overwritten, and nothing is left behind.
     pub fn rescue(&self, dir: &Path, run: &Run) -> Result<PathBuf, StoreError> {
         let failed = StoreError::io("create a directory in", dir);
         let mut private = tempfile::Builder::new();

@@ -92,7 +92,7 @@ fn plan_try(args: &RunArgs, at: &Try, described: &Described) -> Result<Plan, Run
     run::session::plan(&request, &described.identity, &described.limits)
 }
 
-/// What the search costs at most: every try as much as the one over the whole drive.
+/// The highest cost of the search: each try costs as much as the one over the whole drive.
 fn cost(args: &SpareArgs, search: &Search, described: &Described) -> anyhow::Result<Cost> {
     let at = search.largest();
     let plan = plan_try(&run_args(args, &at), &at, described)?;

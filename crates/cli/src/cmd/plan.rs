@@ -15,7 +15,7 @@ use crate::prepare::{self, Described, Wish};
 use crate::ui::out::{data, talk};
 use crate::ui::table::{bytes, seconds};
 
-/// What nobody can know before: taken for estimates, and said to be one.
+/// The assumed fill rate, which is unknown before the run; the output says that it is an estimate.
 const ASSUMED_FILL_BYTES_PER_S: u64 = 400_000_000;
 const ASSUMED_RANDOM_BYTES_PER_S: u64 = 80_000_000;
 
@@ -88,7 +88,7 @@ pub fn overwritten_bytes(described: &Described, method: Option<PurgeMethod>) -> 
     if overwrites { described.identity.capacity_bytes } else { 0 }
 }
 
-/// What a phase costs.
+/// The cost of a phase.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cost {
     /// Bytes it writes.
@@ -98,7 +98,7 @@ pub struct Cost {
     pub written_is_estimate: bool,
     /// How long it takes; `None` for moments.
     pub time: Option<Nanos>,
-    /// True where the time is an estimate.
+    /// Whether the time is an estimate.
     pub is_estimate: bool,
 }
 
@@ -110,7 +110,7 @@ impl Cost {
     }
 }
 
-/// What a phase costs, as far as that can be known.
+/// The cost of a phase, as far as it can be known.
 ///
 /// A purge that overwrites costs the writing of `overwritten_bytes`.
 pub fn cost(phase: &PhaseSpec, overwritten_bytes: u64) -> Cost {
@@ -158,7 +158,7 @@ pub fn cost(phase: &PhaseSpec, overwritten_bytes: u64) -> Cost {
     Cost { written_bytes, written_is_estimate, time, is_estimate }
 }
 
-/// What all steps of a plan cost, rounds at their most.
+/// The cost of all steps of a plan, with the most rounds.
 pub fn total_cost(plan: &Plan, overwritten_bytes: u64) -> Cost {
     let steps = plan.procedure.steps.iter().map(|step| step_cost(step, overwritten_bytes));
     steps.fold(Cost::default(), |sum, more| Cost {

@@ -24,14 +24,14 @@ const COMMANDS: [u64; 4] = [0, 10, 100, 400];
 const PROGRESS_LINES: u64 = 10;
 /// More memory than this is not taken for a trial.
 const MEMORY_BYTES_MAX: u64 = 4 << 30;
-/// What a drive writes down about its map where its model says nothing: entries of the usual sizes.
+/// The map records of a drive whose model says nothing about them: entries of the usual sizes.
 const ASSUMED_MAPPING: [(&str, &str); 3] = [
     ("mapping.entry_bytes", "8"),
     ("mapping.map_entry_bytes", "4"),
     ("mapping.journal_superblocks", "4"),
 ];
 
-/// What was tried.
+/// The conditions of a trial.
 struct Case<'a> {
     target: &'a str,
     seed: u64,
@@ -180,7 +180,7 @@ fn cost(cost: Cost) -> serde_json::Value {
     json!({ "sum": cost.sum, "max": cost.max })
 }
 
-/// What a page holds, in words.
+/// The content of a page, in words.
 fn holds(found: Found) -> String {
     match found {
         Found::Nothing => "nothing".to_owned(),

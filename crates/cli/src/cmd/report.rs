@@ -36,7 +36,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
 /// The page that a report goes into. It is read whole, so that an endless file must not be one.
 ///
 /// # Errors
-/// Where there is no page, or the file cannot be one.
+/// If there is no page, or the file cannot be one.
 pub fn load_page(from: Option<&Path>) -> Result<Page, ReportError> {
     let endless = |path: &&Path| {
         let found = std::fs::metadata(path);

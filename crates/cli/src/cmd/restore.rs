@@ -33,7 +33,8 @@ pub fn run(args: &RestoreArgs) -> anyhow::Result<u8> {
     Ok(failures.first().map_or(EXIT_DONE, |failure| failure.exit_code))
 }
 
-/// What an earlier run left behind would be taken for what was found.
+/// Restores the settings that an earlier run left changed; this run would take them for the
+/// original ones.
 pub fn before_a_run() {
     for outcome in put_back() {
         match outcome {

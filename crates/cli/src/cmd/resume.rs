@@ -53,7 +53,7 @@ pub fn run(args: &ResumeArgs) -> anyhow::Result<u8> {
 
 /// A run of the call that is continued.
 struct Recorded {
-    /// What it was told.
+    /// Its arguments.
     said: Box<RunArgs>,
     spec: TargetSpec,
     span: SpanRequest,
@@ -66,7 +66,7 @@ impl Recorded {
         earlier.is_none_or(|dir| dir.run().status != RunStatus::Complete)
     }
 
-    /// What is to be done; an error where the earlier run cannot be continued.
+    /// The task of the run; an error if the earlier run cannot be continued.
     fn task(&self, said: &RunArgs, looked: &Looked) -> Result<Task, RunError> {
         let (spec, origin) = (self.spec.clone(), self.origin.clone());
         if let Some(earlier) = origin.earlier.clone().filter(|_| !self.is_open()) {

@@ -181,7 +181,7 @@ fn without(spec: &TargetSpec, test: Test, reason: &str) -> String {
     format!("{spec}: {}: {reason}", test.name())
 }
 
-/// What the null target "keeps" says nothing about any drive.
+/// Refuses the null target: the data that it "keeps" says nothing about any drive.
 fn refuse_null(spec: &TargetSpec) -> Result<(), RunError> {
     if !matches!(spec, TargetSpec::Null { .. }) {
         return Ok(());
@@ -203,7 +203,7 @@ fn refuse_empty(parts: &[Part], left_out: &[String]) -> Result<(), RunError> {
     )))
 }
 
-/// What the page must not take the place of.
+/// The inputs that the page must not replace.
 fn inputs(args: &ReviewArgs) -> Result<Inputs, IoError> {
     let inputs = Inputs::default().library(&args.common.library).page(args.web.as_deref());
     let add = |inputs: Inputs, text: &String| Ok(inputs.target(&text.parse()?));
@@ -240,7 +240,7 @@ fn refuse_unknown(args: &ReviewArgs, entries: &[Entry]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What the purges of a plan write, by the method that was asked for or is the best.
+/// The bytes that the purges of a plan write, by the method that was asked for or is the best.
 fn overwritten_bytes(args: &ReviewArgs, described: &Described, plan: &run::session::Plan) -> u64 {
     plan::overwritten_bytes(described, described.purge_of(plan, args.common.purge))
 }
@@ -255,7 +255,7 @@ fn fitting(settings: &str, room_bytes: u64) -> String {
     settings.split_whitespace().filter(fits).collect::<Vec<_>>().join(" ")
 }
 
-/// What the user sets in this test.
+/// The settings of the user in this test.
 fn own_settings(args: &ReviewArgs, test: Test) -> Vec<(String, String)> {
     let own = args.settings.iter().filter(|setting| setting.0 == test);
     own.map(|setting| (setting.1.clone(), setting.2.clone())).collect()

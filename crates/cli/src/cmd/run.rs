@@ -40,14 +40,14 @@ pub struct Job {
 }
 
 impl Job {
-    /// What a plan asks of the target.
+    /// A job for a plan, with the queue depth and command length that the plan needs.
     pub fn new(spec: TargetSpec, span: SpanRequest, plan: &Plan) -> Self {
         let (queue_depth, transfer_bytes_max) = plan.needs();
         Self { spec, span, queue_depth, transfer_bytes_max }
     }
 }
 
-/// Where a run comes from.
+/// The origin of a run.
 #[derive(Clone)]
 pub struct Origin {
     /// The command that repeats it.
@@ -56,7 +56,7 @@ pub struct Origin {
     pub invocation: Option<Invocation>,
     /// The run that it continues, or `None` if it begins by itself.
     pub earlier: Option<RunDir>,
-    /// What the review that it is part of leaves out.
+    /// The tests that its review leaves out.
     pub left_out: Vec<String>,
 }
 
@@ -68,7 +68,7 @@ pub enum Task {
     Open(Job, Origin),
 }
 
-/// What became of it.
+/// The outcome of a task.
 pub type Done = Result<Outcome, anyhow::Error>;
 
 pub fn run(args: &RunArgs) -> anyhow::Result<u8> {
@@ -125,7 +125,7 @@ fn jobs(args: &RunArgs, looked: &Looked) -> Result<Vec<Job>, RunError> {
     Ok(jobs)
 }
 
-/// What the runs of a call share.
+/// The parts that all runs of a call share.
 pub struct Call<'a> {
     /// The arguments.
     pub args: &'a RunArgs,
@@ -133,7 +133,7 @@ pub struct Call<'a> {
     pub prepared: &'a Prepared,
     /// The stop button.
     pub interrupted: &'a AtomicBool,
-    /// Where they show how far they are.
+    /// Their progress lines.
     pub progress: &'a Progress,
 }
 

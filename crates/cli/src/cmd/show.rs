@@ -136,7 +136,7 @@ fn print_table(table: &Table) {
     table::print(&rows);
 }
 
-/// What the drive said about itself before and after the run.
+/// The drive's own counters before and after the run.
 fn print_health(health: &HealthSummary) {
     data!("  The drive's own counters ({}):", health.source);
     let heading = ["    ", "before", "after", "change"].map(str::to_owned).to_vec();

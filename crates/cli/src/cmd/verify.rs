@@ -57,7 +57,7 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<u8> {
     Ok(if report.broken_blocks() > 0 { EXIT_VERDICT } else { EXIT_DONE })
 }
 
-/// Where nothing is written, every promise is kept.
+/// Refuses a run that writes nothing: every promise would be kept.
 fn refuse_nothing(args: &VerifyArgs) -> Result<(), RunError> {
     let (flag, expected) = match (args.writes, args.duration) {
         (0, _) => ("--writes 0", "at least 1"),
@@ -102,7 +102,7 @@ fn refuse_journal(args: &VerifyArgs, spec: &TargetSpec) -> Result<(), RunError> 
     )))
 }
 
-/// What the journal promises, and that is something.
+/// The promises of the journal, at least one.
 fn promised(args: &VerifyArgs) -> Result<Promises, RunError> {
     let promises = Promises::read(&args.journal)?;
     if !promises.durable.is_empty() {
@@ -184,7 +184,7 @@ fn open_again(
     }
 }
 
-/// What the journal expects and what was found instead, where that is another drive.
+/// The serial or name that the journal expects and the one found, or `None` if neither differs.
 fn other_drive<'a>(
     header: &'a Header,
     serial: &'a str,
@@ -199,13 +199,13 @@ fn other_drive<'a>(
     (expected != found && scheme(expected) == scheme(found)).then_some((expected, found))
 }
 
-/// What tells the target from others: its serial, or the name of one that has none.
+/// The mark that distinguishes the target: its serial, or its name if it has none.
 fn serial(target: &RealTarget) -> String {
     let identity = target.identity();
     identity.serial.unwrap_or(identity.spec)
 }
 
-/// What tells the namespaces of one drive apart, where it has it.
+/// The mark that distinguishes the namespaces of one drive, or `None` if it has none.
 fn wwid(target: &RealTarget) -> Option<String> {
     target.identity().details.remove("wwid")
 }
@@ -290,7 +290,7 @@ fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// What a block holds, in words; equal neighbours are said once.
+/// The content of a block, in words; equal neighbours are named once.
 fn holds(broken: &Broken) -> String {
     if broken.found.is_empty() {
         return "what cannot be read".to_owned();

@@ -1,4 +1,4 @@
-//! What is known about a target, and what speaks against a run on it, without touching it.
+//! The facts known about a target, and the obstacles to a run on it, without touching it.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,9 +21,9 @@ const TRANSFER_BYTES_MAX: u32 = 32 << 20;
 
 /// A target as far as it can be known without touching it.
 pub struct Described {
-    /// Who it is.
+    /// Its identity.
     pub identity: Identity,
-    /// What it takes.
+    /// Its limits.
     pub limits: Limits,
     /// The ways to purge it, the best first; empty where there is nothing to choose.
     pub purge_options: Vec<PurgeOption>,
@@ -31,7 +31,7 @@ pub struct Described {
     pub is_new: bool,
     /// Why a run would not begin now, in the order in which it would find out.
     pub(super) obstacles: Vec<IoError>,
-    /// What a run needs, e.g. `--erase SERIAL`.
+    /// The argument that a run needs, e.g. `--erase SERIAL`.
     needs: Option<String>,
 }
 
@@ -39,7 +39,7 @@ impl Described {
     /// Looks at a target that is to be opened with these options.
     ///
     /// # Errors
-    /// Where there can be no such target.
+    /// If there can be no such target.
     pub fn new(spec: &TargetSpec, options: &OpenOptions) -> Result<Self, IoError> {
         let mut found = match spec {
             TargetSpec::Sim { name, settings } => {
@@ -121,7 +121,7 @@ impl Described {
         format!("{}{}", self.identity.name, if simulated { " (simulated)" } else { "" })
     }
 
-    /// What a run needs, e.g. `--erase SERIAL`.
+    /// The argument that a run needs, e.g. `--erase SERIAL`, or `None` if it needs none.
     pub fn needs(&self) -> Option<&str> {
         self.needs.as_deref()
     }

@@ -1,4 +1,4 @@
-//! What people see: data, talk, progress and tables.
+//! The output for people: data, talk, progress and tables.
 
 pub mod out;
 pub mod progress;

@@ -1,9 +1,9 @@
-//! Where words go: data to stdout, talk to stderr. Neither ends the program, as the macros of the standard library do
-//! where the reader has gone.
+//! The streams for words: data goes to stdout, talk to stderr. Neither ends the program if the
+//! reader has gone; the macros of the standard library do.
 //!
 //! Names of drives, labels, streams and paths come from files and devices, and a terminal obeys what it is sent: what
 //! would not be seen as written is shown by its number, as in `\u001b`, which is also what JSON takes within a string.
-//! Where stdout is to carry one JSON document it carries no second one, whatever happens.
+//! If stdout is to carry one JSON document, it carries no second one, whatever happens.
 
 use std::borrow::Cow;
 use std::fmt::Arguments;

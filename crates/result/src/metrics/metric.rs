@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// What a value counts. The form in which people see a figure follows from its unit.
+/// The unit of a value. The form in which people see a figure follows from its unit.
 #[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {

@@ -1,4 +1,4 @@
-//! What the parts of a simulated drive did with their time: the controller, the channels, the dies.
+//! The use of time by the parts of a simulated drive: the controller, the channels, the dies.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,11 @@ pub const LIMIT_SHARE: f64 = 0.95;
 /// Parts of one kind that work side by side.
 #[derive(Clone, Copy, Debug)]
 pub struct Parts {
-    /// What they are called in a sentence.
+    /// Their name in a sentence.
     pub words: &'static str,
     /// Name of the figure that says how busy they are in steady state.
     pub steady_share_metric: &'static str,
-    /// Where the target tells how many there are; there is one where it does not have to.
+    /// Name of the detail with their number, or `None` if there is always one.
     count: Option<&'static str>,
     busy_ns: fn(&TelemetryRow) -> u64,
 }

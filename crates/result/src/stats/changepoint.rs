@@ -1,4 +1,4 @@
-//! Where a series changes its level: the regimes of a run, its fall and its steady state.
+//! The changes of level in a series: the regimes of a run, its fall and its steady state.
 //!
 //! Method: the series is averaged into at most 200 blocks, so that a drive that alternates between
 //! 0 and 80,000 IOPS from second to second shows its level, not its stutter. The logarithm of the
@@ -151,7 +151,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// What a cut must gain to be worth it.
+/// The least gain of a cut that makes it worthwhile.
 fn penalty(blocks: &[f64]) -> f64 {
     let mut jumps: Vec<f64> = blocks.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
     jumps.sort_by(f64::total_cmp);
@@ -308,7 +308,7 @@ fn quarters_agree(values: &[f64], share: f64) -> bool {
     values.chunks(quarter).all(|part| (mean(part) - whole.mean).abs() <= allowed)
 }
 
-/// True where each level of the first half lies within those of the second half.
+/// Whether each level of the first half lies within those of the second half.
 fn early_comes_again(regimes: &[Regime]) -> bool {
     let (Some(first), Some(last)) = (regimes.first(), regimes.last()) else { return false };
     let middle = usize::midpoint(first.values.start, last.values.end);

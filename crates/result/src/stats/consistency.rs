@@ -26,16 +26,16 @@ const FALLBACK_PERCENT: usize = 30;
 /// Figures beside the mean that say little where steady state mixes two regimes.
 const OF_STEADY: [&str; 3] =
     ["iops_steady_stddev", "iops_steady_cv", "seconds_below_half_mean_share"];
-/// What latencies are called of the whole load, and of steady state.
+/// The names of the latencies of the whole load, and of steady state.
 const WHOLE: &str = "latency_ns";
 const STEADY: &str = "latency_steady_ns";
 
-/// What one load phase says about consistency.
+/// The figures of one load phase about consistency.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Consistency {
     /// Every figure of the test; `None` where unknown.
     pub metrics: Metrics,
-    /// What must be known of single figures.
+    /// The facts about single figures that a reader must know.
     pub marks: Vec<Mark>,
     /// Why some figures may mean less than they seem to.
     pub warnings: Vec<String>,
@@ -103,8 +103,8 @@ pub fn steady_iops(rows: &PhaseRows, steady_from_s: u32) -> Vec<f64> {
     iops_of(from_second(&rows.seconds, steady_from_s))
 }
 
-/// Where the steady window begins: at the asked second, or, in a run too short for that, at the
-/// last 30% of the run, with a sentence that says so.
+/// Start of the steady window: the second that was asked for. A run too short for that has the last
+/// 30% of the run instead, with a sentence that says so.
 #[must_use]
 pub fn steady_window(rows: &[SecondRow], steady_from_s: u32) -> (u32, Option<String>) {
     if from_second(rows, steady_from_s).len() >= STEADY_SECONDS_MIN || rows.is_empty() {

@@ -18,7 +18,8 @@ pub const WAITS_RATIO: f64 = 2.0;
 /// From this difference between the shares of slow seconds on, two runs differ.
 pub const SLOW_SHARE: f64 = 0.1;
 
-/// What makes the load of a run, in its configuration, and what it was where old files do not say.
+/// The settings in its configuration that make the load of a run, with their values in old files
+/// that do not say.
 const LOAD: [(&str, &str); 4] =
     [("block_bytes", "4096"), ("queue_depth", "32"), ("rate", "max"), ("data", "incompressible")];
 
@@ -33,7 +34,7 @@ pub struct Difference {
     pub text: String,
 }
 
-/// What a person feels of one run.
+/// The effects of one run that a person feels.
 struct Felt {
     waits: f64,
     waits_per_minute: f64,
@@ -92,7 +93,7 @@ fn is_noticed(a: &Felt, b: &Felt) -> bool {
     more > 0.0 && more >= WAITS_RATIO * fewer || slow.is_some_and(|apart| apart >= SLOW_SHARE)
 }
 
-/// True where both runs put the same load on their drives.
+/// Whether both runs put the same load on their drives.
 fn same_load(a: &Run, b: &Run) -> bool {
     let told = |run: &Run, name: &str, usual: &str| match run.config.get(name) {
         None => usual.to_owned(),

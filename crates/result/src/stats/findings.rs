@@ -17,8 +17,8 @@ const FLOOR_SHARE: f64 = 0.02;
 const CAUSE_REACH_S: (f64, f64) = (5.0, 10.0);
 const CAUSE_REACH_SHARE: f64 = 0.05;
 
-/// What the figures of a consistency run say, most important first. `rows` are those of the load
-/// phase that `figures` were taken from.
+/// The findings from the figures of a consistency run, most important first. `rows` are the rows of
+/// the load phase that `figures` were taken from.
 #[must_use]
 pub fn consistency(run: &Run, rows: &PhaseRows, figures: &Consistency) -> Vec<Finding> {
     let subject = subject(run);
@@ -131,8 +131,9 @@ fn fall(rows: &PhaseRows, figures: &Consistency) -> Predicate {
     Some(("fall_start_s", text))
 }
 
-/// True where the free superblocks sink from plenty to their usual later level just as the fall begins. The usual
-/// level is the median from the fall on: a drive that once has a superblock less later on does not hide its cause.
+/// Whether the free superblocks sink from plenty to their usual later level just as the fall
+/// begins. The usual level is the median from the fall on: a drive that once has a superblock less
+/// later on does not hide its cause.
 fn spare_runs_out_at(rows: &[SecondRow], fall_s: f64) -> bool {
     let level = |row: &SecondRow| row.telemetry.map(|t| t.free_superblocks as f64);
     let is_later = |row: &&SecondRow| f64::from(row.second) >= fall_s;

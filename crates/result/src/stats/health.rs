@@ -1,4 +1,4 @@
-//! What a run did to a drive by the drive's own counters: before, after, and the difference.
+//! The effects of a run on a drive by the drive's own counters: before, after, and the difference.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

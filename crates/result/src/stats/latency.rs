@@ -61,7 +61,7 @@ pub struct Latencies {
 }
 
 impl Latencies {
-    /// Those of all kinds of commands over a range of seconds.
+    /// The latencies of all kinds of commands over a range of seconds.
     #[must_use]
     pub fn of(rows: &PhaseRows, seconds: Range<u32>) -> Self {
         let mut histogram = Histogram::new();
@@ -75,7 +75,8 @@ impl Latencies {
         Self { histogram, max_ns }
     }
 
-    /// Those of one kind of command in a whole phase; the largest is exact where it is that of all kinds.
+    /// The latencies of one kind of command in a whole phase; the largest is exact if it is also
+    /// the largest of all kinds.
     #[must_use]
     pub fn of_kind(rows: &PhaseRows, op: OpKind) -> Self {
         let histogram = rows.histogram(op, 0..u32::MAX);
@@ -84,7 +85,7 @@ impl Latencies {
         Self { histogram, max_ns }
     }
 
-    /// Those of a histogram, such as times by which commands were issued late.
+    /// The latencies of a histogram, such as times by which commands were issued late.
     #[must_use]
     pub fn of_histogram(histogram: Histogram) -> Self {
         let max_ns = histogram.max();
@@ -167,8 +168,9 @@ pub fn too_few_words(commands: u64) -> String {
     format!("too few commands ({digits})")
 }
 
-/// What the end of a phase did to its latencies, which are those of `metrics` whose names begin with `prefix`: all are "at
-/// least" where commands were cut short, and the longest may be that of a command which ended late.
+/// The effects of the end of a phase on its latencies, which are the `metrics` whose names begin
+/// with `prefix`: all are "at least" if commands were cut short, and the longest may belong to a
+/// command that ended late.
 #[must_use]
 pub fn marks_of_end(phase: &Phase, metrics: &Metrics, prefix: &str) -> Vec<Mark> {
     let known = metrics.iter().filter_map(|(name, value)| Some((name, (*value)?)));

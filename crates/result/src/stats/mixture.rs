@@ -20,7 +20,7 @@ pub struct Mixture {
     pub change_ns: u64,
 }
 
-/// What a rate is counted in.
+/// The unit of a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rate {
     /// Commands a second.

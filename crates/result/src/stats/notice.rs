@@ -14,7 +14,7 @@ use crate::schema::{Finding, Run};
 /// Random writes that serve a desktop, decimal MB/s.
 pub const DESKTOP_MB_PER_S: f64 = 50.0;
 
-/// What a person could notice of a load.
+/// The effects of a load that a person could notice.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Notice {
     /// Commands that took 0.1 s or longer.
@@ -28,7 +28,7 @@ pub struct Notice {
 }
 
 impl Notice {
-    /// What the rows of a phase hold. `is_paced`: the test set the rate of its commands.
+    /// The effects in the rows of a phase. `is_paced`: the test set the rate of its commands.
     #[must_use]
     pub fn of(rows: &PhaseRows, is_paced: bool) -> Self {
         let mut notice = Self::default();
@@ -105,7 +105,7 @@ fn slow_words(waits: u64, share: f64) -> String {
     format!(", {joint} {seconds} fell below the 50 MB/s that serve a desktop")
 }
 
-/// True where the configuration of a run sets the rate of its commands, so that its MB/s are its own.
+/// Whether the configuration of a run sets the rate of its commands, so that its MB/s are its own.
 #[must_use]
 pub fn is_paced(run: &Run) -> bool {
     let rate = run.config.get("rate").and_then(serde_json::Value::as_str);

@@ -3,7 +3,7 @@
 use crate::rows::SecondRow;
 use crate::stats::rates::seconds;
 
-/// What was drawn over some rows.
+/// The power drawn over some rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drawn {
     /// Mean power over the time for which it is known.
@@ -32,7 +32,7 @@ pub fn watts_max(row: &SecondRow) -> Option<f64> {
     row.power_uw_max.map(|power_uw| power_uw as f64 / 1e6).or_else(|| own_watts(row))
 }
 
-/// What was drawn over these rows; `None` where nobody read it.
+/// The power drawn over these rows, or `None` if nobody read it.
 #[must_use]
 pub fn drawn(rows: &[SecondRow]) -> Option<Drawn> {
     let known = || rows.iter().filter_map(|row| Some((row, watts(row)?)));

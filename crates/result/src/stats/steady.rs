@@ -41,7 +41,7 @@ impl Window {
         Some(Self { start, len, mean, range: max - min, slope: slope(window)? })
     }
 
-    /// What the least-squares line rises or falls from the first value to the last.
+    /// The rise or fall of the least-squares line from the first value to the last.
     #[must_use]
     pub fn slope_excursion(&self) -> f64 {
         self.slope.abs() * (self.len - 1) as f64

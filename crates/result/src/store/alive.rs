@@ -23,7 +23,7 @@ impl Hold {
     }
 }
 
-/// True where it is certain that nobody writes the directory any more.
+/// Whether it is certain that nobody writes the directory any more.
 pub(super) fn is_abandoned(dir: &Path) -> bool {
     File::open(dir).is_ok_and(|file| flock(&file, FlockOperation::NonBlockingLockShared).is_ok())
 }

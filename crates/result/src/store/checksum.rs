@@ -71,7 +71,7 @@ pub(super) struct PhaseChecksums {
 }
 
 impl PhaseChecksums {
-    /// Those of all columns.
+    /// The checksums of all columns.
     pub(super) fn of(rows: &PhaseRows) -> Self {
         Self {
             series: of_seconds(&rows.seconds, |_| true),

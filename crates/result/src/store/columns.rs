@@ -69,7 +69,7 @@ pub(crate) static SERIES: LazyLock<Vec<Column<SecondRow>>> = LazyLock::new(|| {
     host_columns().into_iter().chain(telemetry).collect()
 });
 
-/// Those that any target has.
+/// The columns that every target has.
 fn host_columns() -> [Column<SecondRow>; 16] {
     [
         required("start_ns", |row| Some(row.start_ns), |row, value| row.start_ns = value),

@@ -56,7 +56,7 @@ impl RowFile {
         Ok(Self { path: path.to_owned(), reader })
     }
 
-    /// True where the file has a column of this name.
+    /// Whether the file has a column of this name.
     pub(super) fn has(&self, name: &str) -> bool {
         let schema = self.reader.metadata().file_metadata().schema_descr();
         schema.columns().iter().any(|column| column.path().parts() == [name.to_owned()])

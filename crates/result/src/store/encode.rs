@@ -40,7 +40,7 @@ struct EncodedGroups {
     groups: Vec<RowGroupMetaData>,
 }
 
-/// What the leading columns of every row say.
+/// The content of the leading columns, the same in every row.
 struct PhaseKey<'a> {
     name: &'a str,
     index: i64,

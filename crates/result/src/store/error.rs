@@ -1,4 +1,4 @@
-//! What can go wrong with a run directory, said so that the reader knows what to do next.
+//! The errors of a run directory, worded so that the reader knows what to do next.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ pub enum StoreError {
     /// The operating system refused.
     #[error("cannot {action} {}: {source}{}", path.display(), help_for(source))]
     Io {
-        /// What was tried, e.g. `write`.
+        /// The attempted action, e.g. `write`.
         action: &'static str,
         /// The file or directory.
         path: PathBuf,
@@ -30,7 +30,7 @@ pub enum StoreError {
     /// The library, or something above it, is not a directory.
     #[error("{} is not a directory, so no library can be there; give one with `--library DIR`", path.display())]
     LibraryNotDirectory {
-        /// What is in the way.
+        /// The file that is in the way.
         path: PathBuf,
     },
     /// Too little space for what a run will write.
@@ -56,7 +56,7 @@ pub enum StoreError {
     Json {
         /// The file.
         path: PathBuf,
-        /// What is wrong and where.
+        /// The fault and its place.
         reason: String,
     },
     /// A newer ssdlab wrote this run.
@@ -75,7 +75,7 @@ pub enum StoreError {
     Parquet {
         /// The file.
         path: PathBuf,
-        /// What the reader stumbled over.
+        /// The fault that stopped the reader.
         reason: String,
     },
     /// The files of a run do not fit together.
@@ -115,7 +115,7 @@ pub enum StoreError {
         path: PathBuf,
         /// The column.
         column: String,
-        /// What was expected and what was found.
+        /// The expected value and the one that was found.
         reason: String,
     },
     /// The rows belong to a phase that the run does not list.
@@ -141,15 +141,15 @@ pub enum StoreError {
     Encode {
         /// The phase.
         phase: String,
-        /// What the encoder said.
+        /// The error of the encoder.
         reason: String,
     },
     /// No run of this name.
     #[error("no run `{}` in {}{}", shortened(name), library.display(), near_matches(near))]
     NoSuchRun {
-        /// What was asked for.
+        /// The name that was asked for.
         name: String,
-        /// Where it was looked for.
+        /// The library that was searched.
         library: PathBuf,
         /// Names that come close.
         near: Vec<String>,
@@ -157,7 +157,7 @@ pub enum StoreError {
     /// Several runs begin with this text.
     #[error("`{}` fits {} runs: {}; give more of the name", shortened(name), matches.len(), first_of(matches))]
     AmbiguousRun {
-        /// What was asked for.
+        /// The name that was asked for.
         name: String,
         /// All runs it fits.
         matches: Vec<String>,
@@ -171,7 +171,7 @@ impl StoreError {
         move |source| Self::Io { action, path, source }
     }
 
-    /// True where the name that was given is the mistake, not a file or a disk.
+    /// Whether the given name is the mistake, not a file or a disk.
     #[must_use]
     pub fn is_usage(&self) -> bool {
         matches!(
@@ -183,7 +183,7 @@ impl StoreError {
         )
     }
 
-    /// True where the file system is full: what was measured can still be saved elsewhere.
+    /// Whether the file system is full: the measurements can still be saved elsewhere.
     #[must_use]
     pub fn is_storage_full(&self) -> bool {
         matches!(self, Self::Io { source, .. } if matches!(

@@ -12,7 +12,7 @@ const NEAR_COUNT: usize = 5;
 /// A run directory may need this much for each second measured: one row, and up to a few hundred
 /// histogram bins of about two bytes after compression.
 const BYTES_PER_SECOND: u64 = 1_024;
-/// What a run directory needs however short the run is.
+/// The bytes that a run directory needs however short the run is.
 const BYTES_BASE: u64 = 1 << 20;
 /// A rewrite needs old and new files side by side.
 const COPIES: u64 = 2;
@@ -32,7 +32,7 @@ pub struct LibraryEntry {
 /// run directory and is left out; one that cannot be read is listed with its error.
 ///
 /// # Errors
-/// Where the library itself cannot be read.
+/// If the library itself cannot be read.
 pub fn list(library: &Path) -> Result<Vec<LibraryEntry>, StoreError> {
     let entry = |name: String| {
         let path = library.join(&name);

@@ -11,7 +11,7 @@ const VALUE_BYTES_MIN: usize = 4;
 /// The reader of a column of a row group.
 ///
 /// # Errors
-/// Where the column chunk cannot be read.
+/// If the column chunk cannot be read.
 pub(super) fn column_reader(group: &dyn RowGroupReader, index: usize) -> Result<ColumnReader> {
     let description = group.metadata().column(index).column_descr_ptr();
     let pages = Checked(group.get_column_page_reader(index)?);

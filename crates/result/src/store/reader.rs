@@ -32,7 +32,7 @@ struct Versioned {
     schema_version: u64,
 }
 
-/// What the store adds to a run.
+/// The members that the store adds to a run.
 #[derive(Deserialize)]
 struct Added {
     checksums: Option<Checksums>,
@@ -43,7 +43,7 @@ impl RunDir {
     /// that says `running` and whose writer is gone is [`RunStatus::Interrupted`], with a warning.
     ///
     /// # Errors
-    /// Where there is no run, its `run.json` is damaged, or a newer version wrote it.
+    /// If there is no run, its `run.json` is damaged, or a newer version wrote it.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let dir = if path.file_name().is_some_and(|name| name == RUN_FILE) {
             path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."))
@@ -76,7 +76,7 @@ impl RunDir {
         &self.path
     }
 
-    /// What `run.json` says.
+    /// The content of `run.json`.
     #[must_use]
     pub fn run(&self) -> &Run {
         &self.run
@@ -85,7 +85,7 @@ impl RunDir {
     /// The rows of the phase at `phase_index` in [`Run::phases`]; empty where it measured nothing.
     ///
     /// # Errors
-    /// Where the run has no such phase, or a Parquet file is missing or damaged.
+    /// If the run has no such phase, or a Parquet file is missing or damaged.
     pub fn rows(&self, phase_index: usize) -> Result<PhaseRows, StoreError> {
         if phase_index >= self.run.phases.len() {
             return Err(self.unknown_phase(&phase_index.to_string()));

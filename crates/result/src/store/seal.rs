@@ -9,27 +9,28 @@ use std::ops::Range;
 
 use crc32fast::Hasher;
 
-/// What stands in the place of the checksum while it is taken.
+/// The text in the place of the checksum while it is taken.
 pub(super) const BLANK: &str = "00000000";
-/// What stands before the checksum of `run.json`, its last member.
+/// The text before the checksum of `run.json`, its last member.
 pub(super) const OF_RUN_JSON: &[u8] = b"\"run_json\": \"";
 /// The key of the checksum in the footer of a Parquet file.
 pub(super) const PARQUET_KEY: &str = "ssdlab.crc32";
-/// What stands before the checksum of a Parquet file: the key, then a field of 8 bytes (Thrift's compact protocol).
+/// The bytes before the checksum of a Parquet file: the key, then a field of 8 bytes (Thrift's
+/// compact protocol).
 pub(super) const OF_PARQUET: &[u8] = b"ssdlab.crc32\x18\x08";
 
 /// Behind the checksum of a Parquet file stand its creator and an order for each column: far less than this.
 const TAIL_BYTES: u64 = 1 << 14;
 const PIECE_BYTES: usize = 1 << 16;
 
-/// What the bytes of a file say of themselves.
+/// The state of a file's bytes by the checksum in the file.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Seal {
     /// They are what was written.
     Whole,
     /// They are not.
     Broken,
-    /// Nothing: an old file, or one that was written anew by something else.
+    /// There is no checksum: an old file, or one that was written anew by something else.
     Absent,
 }
 
