@@ -14,7 +14,7 @@ use crate::recorder::LENGTH_MAX;
 use crate::span::SpanRequest;
 use crate::suite::precondition::ONE_PASS;
 
-/// What the drive must hold.
+/// The performance that the drive must hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Floor {
     /// At least so many random writes a second, on average over steady state.
@@ -25,10 +25,10 @@ pub enum Floor {
     P99(Nanos),
 }
 
-/// What is asked.
+/// The question of the user.
 #[derive(Clone, Debug)]
 pub struct Question {
-    /// What the drive must hold.
+    /// The performance that the drive must hold.
     pub floor: Floor,
     /// The most spare area worth trying, as a share of the raw capacity.
     pub spare_max: Ratio,
@@ -63,7 +63,7 @@ impl Floor {
         }
     }
 
-    /// What "holds" means, in words.
+    /// The meaning of "holds", in words.
     #[must_use]
     pub fn in_words(self) -> String {
         match self {
@@ -73,7 +73,7 @@ impl Floor {
         }
     }
 
-    /// True where a figure holds the floor.
+    /// Whether a figure holds the floor.
     #[must_use]
     pub fn holds(self, figure: f64) -> bool {
         match self {
@@ -82,7 +82,7 @@ impl Floor {
         }
     }
 
-    /// True where the first figure is the better one.
+    /// Whether the first figure is the better one.
     fn is_better(self, figure: f64, than: f64) -> bool {
         match self {
             Self::MeanIops(_) | Self::EverySecondIops(_) => figure > than,
@@ -106,7 +106,7 @@ impl Floor {
 #[derive(Clone, Debug)]
 pub struct Search {
     question: Question,
-    /// What shares are taken of.
+    /// The bytes of which shares are taken.
     pub base_bytes: u64,
     /// `raw` or `advertised`.
     pub base: &'static str,
@@ -134,20 +134,20 @@ impl Try {
     }
 }
 
-/// What a try came to.
+/// The result of a try.
 #[derive(Clone, Debug)]
 pub struct Tried {
     /// The try.
     pub at: Try,
     /// The figure that decides.
     pub figure: f64,
-    /// True where it holds the floor.
+    /// Whether it holds the floor.
     pub holds: bool,
     /// The run.
     pub run: Run,
 }
 
-/// What the search came to.
+/// The result of the search.
 #[derive(Clone, Debug)]
 pub struct Advice {
     /// Everything tried, in order.
@@ -230,7 +230,7 @@ impl Search {
         self.try_at(0)
     }
 
-    /// What the drive must hold.
+    /// The performance that the drive must hold.
     #[must_use]
     pub const fn floor(&self) -> Floor {
         self.question.floor
@@ -259,7 +259,7 @@ impl Search {
     /// Finds the smallest spare area that holds the floor; `measure` does a try.
     ///
     /// # Errors
-    /// Those of `measure`, and a run that did not come to its end.
+    /// The errors of `measure`, and a run that did not reach its end.
     pub fn answer<E: From<RunError>>(
         &self,
         mut measure: impl FnMut(&Try) -> Result<Run, E>,

@@ -30,8 +30,8 @@ pub enum End {
 /// `on_second` is called whenever at least one second has been recorded.
 ///
 /// # Errors
-/// Where the target as a whole is lost. What was recorded stays in `recorder`, and what was outstanding is in its
-/// latencies with the time it waited.
+/// If the target as a whole is lost. The recorded part stays in `recorder`, and outstanding
+/// commands are in its latencies with the time they waited.
 pub fn drive<T: Telemetry>(
     target: &mut T,
     generator: &mut Generator,
@@ -120,13 +120,13 @@ struct Under {
 /// Tags, the commands that hold them, and where the next commands come from.
 struct Queue<'a> {
     generator: &'a mut Generator,
-    /// Where the schedule of an open loop begins.
+    /// Start of the schedule of an open loop.
     start: Nanos,
     /// Whether latencies count from when commands were due: an open loop.
     is_open: bool,
     free_tags: Vec<u32>,
     outstanding: Vec<Option<Under>>,
-    /// What goes to the target next.
+    /// The commands that go to the target next.
     ops: Vec<Op>,
 }
 

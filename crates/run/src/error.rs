@@ -1,4 +1,4 @@
-//! What can end a run, split by what the user can do about it.
+//! The errors that can end a run, split by what the user can do about them.
 
 use std::path::PathBuf;
 
@@ -32,7 +32,7 @@ pub enum RunError {
     /// The result could not be written where it was asked for and was saved elsewhere.
     #[error("{source}; what was measured is kept in {}", rescued.display())]
     Rescued {
-        /// What went wrong with the library.
+        /// The error of the library.
         source: StoreError,
         /// The run directory that was written instead.
         rescued: PathBuf,
@@ -40,7 +40,7 @@ pub enum RunError {
     /// The result could not be written any more, neither where it was asked for nor elsewhere.
     #[error("{source}, and neither can the directory for temporary files; what was written before is kept in {}", kept.display())]
     NotRescued {
-        /// What went wrong with the library.
+        /// The error of the library.
         source: StoreError,
         /// The run directory as far as it was written.
         kept: PathBuf,

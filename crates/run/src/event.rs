@@ -1,4 +1,5 @@
-//! What a run tells while it goes: plain data. Progress lines and logs are made from it, elsewhere.
+//! The events that a run reports as it goes: plain data. Progress lines and logs are made from it
+//! elsewhere.
 
 use base::Nanos;
 
@@ -33,14 +34,15 @@ pub enum Event {
     Resumed {
         /// Name of the earlier run.
         run_id: String,
-        /// What of it is kept, what is done again, and why; a sentence.
+        /// The parts of it that are kept, the parts that are done again, and the reason; a
+        /// sentence.
         what: String,
     },
     /// A phase begins.
     PhaseStarted {
         /// Its name.
         name: String,
-        /// What it does, in words.
+        /// Its work, in words.
         what: String,
         /// How long it will be.
         length: Length,

@@ -26,7 +26,7 @@ impl Watch {
     /// nothing.
     ///
     /// # Errors
-    /// Where it should tell and does not: the sentence is for the result.
+    /// If the drive should tell and does not: the sentence is for the result.
     pub(crate) fn start<T: Testable>(
         target: &T,
         is_resting: Arc<AtomicBool>,
@@ -47,7 +47,7 @@ impl Watch {
         Ok(Some(Self { probe, before: snapshot(&before), stop, looking }))
     }
 
-    /// What is known so far, so that a later crash still leaves it.
+    /// The health as known so far, so that a later crash still leaves it.
     pub(crate) fn so_far(&self) -> Health {
         Health { before: Some(self.before.clone()), after: None, samples: Vec::new() }
     }
@@ -109,7 +109,7 @@ fn snapshot(health: &target::health::Health) -> HealthSnapshot {
     }
 }
 
-/// What happened to the drive between two looks that a reader of the figures must know.
+/// The events of the drive between two looks that a reader of the figures must know.
 fn warnings(before: &HealthSnapshot, after: &HealthSnapshot) -> Vec<String> {
     let grown = |of: fn(&HealthSnapshot) -> Option<u64>| {
         let growth = of(after)?.checked_sub(of(before)?)?;

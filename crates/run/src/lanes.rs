@@ -26,7 +26,7 @@ pub enum Placement {
     Near,
     /// Each on a processor of its own, the first where the interrupts arrive.
     Pinned,
-    /// Where the system wants them.
+    /// Each on the processor that the system chooses.
     Free,
 }
 
@@ -35,7 +35,7 @@ pub enum Placement {
 pub struct Workers {
     /// Threads, at least 1. A phase whose order matters, or with a lower queue depth, has fewer.
     pub count: u32,
-    /// Where they are.
+    /// Their processors.
     pub placement: Placement,
 }
 
@@ -46,7 +46,7 @@ impl Default for Workers {
 }
 
 impl Workers {
-    /// True where the thread that opened the target drives it as well.
+    /// Whether the thread that opened the target drives it as well.
     #[must_use]
     pub fn is_plain(self) -> bool {
         self.count == 1 && !self.is_pinned()
@@ -56,14 +56,15 @@ impl Workers {
         self.placement == Placement::Pinned
     }
 
-    /// Where the only thread is to stay while it issues single commands to `target`.
+    /// The processor on which the only thread stays while it issues single commands to `target`, or
+    /// `None` if it is not kept on one.
     pub(crate) fn home_processor(self, target: &impl Testable) -> Option<usize> {
         let is_near = self.count == 1 && self.placement == Placement::Near;
         let home = target.interrupt_processor().filter(|_| is_near)?;
         affinity::allowed_cpus().contains(&home).then_some(home)
     }
 
-    /// What a result says about it: nothing where it is plain.
+    /// Their record in the result: nothing if it is plain.
     pub(crate) fn config(self) -> impl Iterator<Item = (String, serde_json::Value)> {
         let threads = [("workers", self.count.into()), ("pin", self.is_pinned().into())];
         let threads = threads.into_iter().filter(move |_| !self.is_plain());
@@ -73,7 +74,7 @@ impl Workers {
     }
 }
 
-/// What a result says of the processor on which the only thread stays.
+/// The record in the result of the processor on which the only thread stays, or `None` without one.
 pub(crate) fn home_record(home: Option<usize>) -> Option<(String, String)> {
     let place = format!("{} for single commands, where the interrupts of the drive arrive", home?);
     Some(("thread_processor".to_owned(), place))
@@ -86,8 +87,8 @@ pub type Second = (SecondRow, u64);
 /// what all of them did.
 ///
 /// # Errors
-/// Where the target cannot be driven by several threads, a thread cannot be kept on a processor, or the
-/// target as a whole is lost.
+/// If the target cannot be driven by several threads, a thread cannot be kept on a processor, or
+/// the target as a whole is lost.
 pub fn drive_lanes<T: Testable>(
     target: &mut T,
     generators: Vec<Generator>,
@@ -132,7 +133,7 @@ struct Lane<T> {
     target: T,
     generator: Generator,
     recorder: Recorder,
-    /// Where to stay.
+    /// The processor to stay on.
     cpu: Option<usize>,
     seconds: Sender<Second>,
 }

@@ -18,7 +18,7 @@ pub struct Param {
     pub name: &'static str,
     /// Default, as the user would write it.
     pub default: &'static str,
-    /// What it does, with its unit.
+    /// Its effect, with its unit.
     pub help: &'static str,
 }
 
@@ -26,7 +26,7 @@ pub struct Param {
 #[derive(Clone, Debug)]
 pub struct Params {
     values: Vec<(&'static str, String)>,
-    /// Those that the user set.
+    /// The parameters that the user set.
     set: Vec<&'static str>,
 }
 
@@ -56,7 +56,7 @@ impl Params {
         Ok(Self { values, set })
     }
 
-    /// True where the user asked for a value, so that no other may stand for it.
+    /// Whether the user asked for a value, so that no other may stand for it.
     #[must_use]
     pub fn is_set(&self, name: &str) -> bool {
         self.set.contains(&name)

@@ -1,4 +1,4 @@
-//! What a meter reads beside a run, laid onto the run's seconds.
+//! The readings of a meter beside a run, aligned with the run's seconds.
 //!
 //! A thread of its own collects readings; when a phase has ended they become mean and peak power of its rows. Between
 //! two readings power is taken to go in a straight line, so that readings need not come evenly.
@@ -29,7 +29,7 @@ const READINGS_MAX: usize = 1 << 22;
 /// Makes sure that a meter and this target go together.
 ///
 /// # Errors
-/// Where the target is simulated: a meter knows nothing of virtual time.
+/// If the target is simulated: a meter knows nothing of virtual time.
 pub(crate) fn check(meter: Option<&MeterSpec>, identity: &Identity) -> Result<(), RunError> {
     match meter {
         Some(meter) if identity.kind == TargetKind::Simulated => Err(RunError::Usage(format!(
@@ -72,7 +72,7 @@ impl PowerWatch {
     /// Opens the meter and waits for its first reading; the target's clock stands at `target_now`.
     ///
     /// # Errors
-    /// Where the meter cannot be opened, or says nothing for 5 s.
+    /// If the meter cannot be opened, or says nothing for 5 s.
     pub(crate) fn start(spec: &MeterSpec, target_now: Nanos) -> Result<Self, IoError> {
         let mut meter = meter::open(spec)?;
         let origin_ns = meter::now_ns().saturating_sub(target_now.0);
@@ -86,7 +86,7 @@ impl PowerWatch {
         Ok(Self { shared, reading, description, origin_ns })
     }
 
-    /// What the meter is.
+    /// The meter's description.
     pub(crate) fn description(&self) -> &str {
         &self.description
     }

@@ -20,7 +20,7 @@ const LATENCY_ROWS_MAX: usize = 1 << 22;
 /// and a phase that ends by itself is stopped there.
 pub const LENGTH_MAX: Nanos = Nanos(30 * 86_400 * SECOND_NS);
 
-/// Where the zones of a linear pass lie.
+/// The places of the zones of a linear pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Zones {
     /// First byte of the first zone.
@@ -152,7 +152,7 @@ impl Recorder {
         (!self.ends_by_itself).then_some(Nanos(self.end_ns))
     }
 
-    /// True where a phase that should end by itself has not, within [`LENGTH_MAX`].
+    /// Whether a phase that should end by itself has not, within [`LENGTH_MAX`].
     #[must_use]
     pub fn is_overlong(&self, now: Nanos) -> bool {
         self.ends_by_itself && now.0 >= self.end_ns
@@ -164,7 +164,7 @@ impl Recorder {
         &self.rows.seconds
     }
 
-    /// Where the telemetry of the target goes.
+    /// The destination of the target's telemetry.
     pub fn telemetry_mut(&mut self) -> &mut Vec<TelemetryRow> {
         &mut self.telemetry
     }

@@ -177,7 +177,7 @@ struct Session {
     test: Test,
     seed: u64,
     workers: Workers,
-    /// Where the thread stays while it issues one command at a time.
+    /// The processor on which the thread stays while it issues one command at a time.
     home: Option<usize>,
     /// Phases with random addresses so far; each gets a seed of its own.
     random_phases: u64,
@@ -186,7 +186,7 @@ struct Session {
     run: Run,
     /// The rows of each phase of `run`.
     rows: Vec<PhaseRows>,
-    /// What the replay of a trace came to.
+    /// The result of replaying a trace, or `None` if none was replayed.
     replay: Option<Meter>,
     /// Under which conditions the figures hold, as far as the plan says.
     conditions: Conditions,
@@ -197,7 +197,7 @@ struct Session {
     power: Option<PowerWatch>,
     /// The target is left alone: nobody may ask it anything.
     is_resting: Arc<AtomicBool>,
-    /// What link and drive may do at rest is not as it was found.
+    /// Whether the power-saving settings of link and drive differ from those found.
     rest_switched: bool,
 }
 
@@ -409,7 +409,7 @@ impl Session {
         Ok(Outcome { dir, run: self.run, failure: self.failure })
     }
 
-    /// Where the library cannot be written, puts everything measured so far elsewhere.
+    /// Saves all measurements elsewhere if the library cannot be written.
     fn or_rescue(&mut self, written: Result<(), StoreError>) -> Result<(), RunError> {
         let Err(source) = written else { return Ok(()) };
         if self.run.status == RunStatus::Running {

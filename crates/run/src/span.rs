@@ -6,7 +6,7 @@ use target::Identity;
 
 use crate::error::RunError;
 
-/// What the user asked for.
+/// The span that the user asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpanRequest {
     /// The whole LBA space.

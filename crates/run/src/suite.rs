@@ -97,33 +97,33 @@ pub enum Test {
     PtsDemand,
 }
 
-/// What a test is.
+/// The definition of a test.
 #[derive(Debug)]
 pub struct Definition {
     /// The word on the command line and in results.
     pub name: &'static str,
     /// The question it answers, in one sentence.
     pub question: &'static str,
-    /// True where it destroys what is on the target.
+    /// Whether it destroys the data on the target.
     pub writes: bool,
     /// Its parameters with defaults.
     pub params: &'static [Param],
-    /// What it does with these parameters at a site.
+    /// Its procedure with these parameters at a site.
     pub procedure: fn(&Params, &Site<'_>) -> Result<Procedure, RunError>,
-    /// What came out, from whatever has been measured so far.
+    /// Its figures, from all measurements so far.
     pub figures: fn(&Measured<'_>) -> Figures,
 }
 
-/// Where a test is to run.
+/// The place where a test is to run.
 #[derive(Clone, Copy, Debug)]
 pub struct Site<'a> {
     /// Bytes it may use, from LBA 0.
     pub span_bytes: u64,
-    /// Who the target is.
+    /// The target's identity.
     pub identity: &'a Identity,
-    /// What it takes.
+    /// The target's limits.
     pub limits: &'a Limits,
-    /// True where a meter reads its power.
+    /// Whether a meter reads its power.
     pub has_meter: bool,
 }
 
@@ -208,7 +208,7 @@ impl Site<'_> {
         format!("transfers of {block} are not supported: the target's blocks are {smallest}")
     }
 
-    /// True where time is virtual, so that hours cost minutes.
+    /// Whether time is virtual, so that hours cost minutes.
     #[must_use]
     pub fn is_simulated(&self) -> bool {
         self.identity.kind == TargetKind::Simulated
@@ -220,9 +220,9 @@ impl Site<'_> {
 pub struct Procedure {
     /// The parameters as they go into `run.json`.
     pub config: BTreeMap<String, serde_json::Value>,
-    /// What to do, in order.
+    /// The steps, in order.
     pub steps: Vec<Step>,
-    /// What a reader must know about it, e.g. steps that this target cannot do.
+    /// The facts about it that a reader must know, e.g. steps that this target cannot do.
     pub notes: Vec<String>,
 }
 
@@ -235,7 +235,7 @@ pub enum Step {
     Rounds {
         /// Most rounds.
         rounds_max: u32,
-        /// What each round does; in the result the names end in `.r1`, `.r2` and so on.
+        /// The phases of each round; in the result the names end in `.r1`, `.r2` and so on.
         phases: Vec<PhaseSpec>,
         /// Asked after each round; true ends the step.
         settled: fn(&Measured<'_>) -> bool,
@@ -285,13 +285,13 @@ impl Step {
 pub struct PhaseSpec {
     /// Name in the result.
     pub name: String,
-    /// What it does, in words.
+    /// Its work, in words.
     pub what: String,
-    /// What to do.
+    /// Its action.
     pub action: Action,
 }
 
-/// What a phase does.
+/// The action of a phase.
 #[derive(Clone, Debug)]
 pub enum Action {
     /// Bring the target to its fresh state.
@@ -311,7 +311,7 @@ pub enum Action {
     Replay(ReplaySpec),
     /// Issue a workload to its end, or for a time.
     Load {
-        /// What to issue.
+        /// The commands to issue.
         workload: Workload,
         /// How long; `None` until the workload ends.
         duration: Option<Nanos>,
@@ -338,7 +338,7 @@ impl PhaseSpec {
         }
     }
 
-    /// True where it destroys what is on the target.
+    /// Whether it destroys the data on the target.
     #[must_use]
     pub fn is_destructive(&self) -> bool {
         match &self.action {
@@ -354,7 +354,7 @@ impl PhaseSpec {
 pub struct Figures {
     /// Figures by name; `None` where unknown.
     pub metrics: BTreeMap<String, Option<f64>>,
-    /// What must be known of single figures.
+    /// The facts about single figures that a reader must know.
     pub marks: Vec<Mark>,
     /// Figures in rows and columns.
     pub tables: Vec<Table>,
@@ -362,7 +362,7 @@ pub struct Figures {
     pub verdict: Option<Verdict>,
     /// Sentences.
     pub findings: Vec<Finding>,
-    /// What may make the figures less trustworthy.
+    /// The reasons why the figures may be less trustworthy.
     pub warnings: Vec<String>,
 }
 
@@ -395,7 +395,7 @@ impl Test {
         Self::PtsDemand,
     ];
 
-    /// What the test is.
+    /// The definition of the test.
     #[must_use]
     pub const fn definition(self) -> &'static Definition {
         match self {
@@ -438,7 +438,7 @@ impl Test {
         self.definition().question
     }
 
-    /// True where it destroys what is on the target.
+    /// Whether it destroys the data on the target.
     #[must_use]
     pub const fn writes(self) -> bool {
         self.definition().writes

@@ -11,7 +11,7 @@ use crate::drive::End;
 use crate::error::RunError;
 use crate::recorder::Recorder;
 
-/// Who looks on and may stop it.
+/// The observer of a replay, who may stop it.
 pub struct Observer<'a> {
     /// Set to stop the replay.
     pub interrupted: &'a AtomicBool,
@@ -47,7 +47,7 @@ struct Replay<'a> {
 /// Issues all commands of `feed`; ends early when `interrupted`, or when a command fails.
 ///
 /// # Errors
-/// Where the target as a whole is lost, or the trace cannot be read any further.
+/// If the target as a whole is lost, or the trace cannot be read any further.
 pub fn replay<T: Telemetry>(
     target: &mut T,
     spec: &ReplaySpec,
@@ -147,7 +147,7 @@ impl<'a> Replay<'a> {
         self.queue_depth - self.free_tags.len() as u32
     }
 
-    /// True where the depth allows the head, whatever its time.
+    /// Whether the depth allows the head, whatever its time.
     fn may_issue(&self) -> bool {
         let Some(head) = &self.head else { return false };
         let recorded = u32::from(head.queue_depth);

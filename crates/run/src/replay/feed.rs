@@ -9,17 +9,17 @@ use crate::error::RunError;
 /// A command and what the trace says about its issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Command {
-    /// What to do; the tag is not set.
+    /// The command; its tag is not set.
     pub op: Op,
     /// Recorded depth, this command included; 0 where unknown.
     pub queue_depth: u16,
     /// Time since the command before in ns; 0 for the further parts of one record.
     pub pause_ns: u64,
-    /// Who issued it.
+    /// Its issuer.
     pub stream: u32,
 }
 
-/// What was changed or left out on the way.
+/// The commands that were changed or omitted on the way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
     /// Commands that were widened (deallocations: narrowed) to whole blocks.
@@ -44,7 +44,7 @@ pub struct Feed {
     trace_bytes: u64,
     /// Recorded time of the command before.
     last_ns: u64,
-    /// What is left of the record in hand: a flush in front, then so many bytes of its command.
+    /// The rest of the record in hand: a flush in front, then so many bytes of its command.
     pending: Vec<Command>,
     changes: Changes,
     depth_unknown: bool,
@@ -54,7 +54,7 @@ impl Feed {
     /// Feeds the records of `source`.
     ///
     /// # Errors
-    /// Where a scaled mapping is asked for and the size of the trace's address space is not known.
+    /// If a scaled mapping is asked for and the size of the trace's address space is not known.
     pub fn new(source: Box<dyn Source>, spec: &ReplaySpec) -> Result<Self, RunError> {
         let trace_bytes = source.info().span_bytes.unwrap_or(0);
         if spec.mapping == Mapping::Scale && trace_bytes == 0 {
@@ -75,34 +75,34 @@ impl Feed {
         })
     }
 
-    /// What the trace is.
+    /// The facts about the trace.
     #[must_use]
     pub fn info(&self) -> TraceInfo {
         self.source.info()
     }
 
-    /// What could not be read of it.
+    /// The parts of it that could not be read.
     #[must_use]
     pub fn problems(&self) -> Problems {
         self.source.problems()
     }
 
-    /// What was changed or left out so far.
+    /// The changes and omissions so far.
     #[must_use]
     pub fn changes(&self) -> Changes {
         self.changes
     }
 
-    /// True where a record had no queue depth.
+    /// Whether a record had no queue depth.
     #[must_use]
     pub fn depth_unknown(&self) -> bool {
         self.depth_unknown
     }
 
-    /// The next command; `None` at the end of the trace.
+    /// The next command, or `None` at the end of the trace.
     ///
     /// # Errors
-    /// Where the trace cannot be read any further.
+    /// If the trace cannot be read any further.
     pub fn next_command(&mut self) -> Result<Option<Command>, TraceError> {
         while self.pending.is_empty() {
             let Some(record) = self.source.next_record()? else { return Ok(None) };

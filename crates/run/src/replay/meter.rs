@@ -100,7 +100,7 @@ pub struct Meter {
     group_of: Vec<usize>,
     /// How late commands with a time of their own were issued.
     pub lateness: Histogram,
-    /// What was changed on the way from the trace to the target.
+    /// The changes on the way from the trace to the target.
     pub changes: Changes,
     depth_sum: u64,
     depth_1: u64,

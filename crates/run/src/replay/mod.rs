@@ -29,7 +29,7 @@ use feed::Command;
 pub use feed::{Changes, Feed};
 pub use meter::{Meter, Total, Totals};
 
-/// What happens to the time in which a trace issued nothing.
+/// The treatment of time in which a trace issued nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Idle {
     /// Pauses as recorded.
@@ -41,7 +41,7 @@ pub enum Idle {
 }
 
 impl Idle {
-    /// What is left of a pause.
+    /// The rest of a pause.
     #[must_use]
     pub fn pause_ns(self, recorded_ns: u64) -> u64 {
         match self {
@@ -51,7 +51,7 @@ impl Idle {
         }
     }
 
-    /// True where a few commands may take years: without, there is at most a second for each.
+    /// Whether a few commands may take years: otherwise there is at most a second for each.
     fn is_open_ended(self) -> bool {
         match self {
             Self::Real => true,
@@ -74,7 +74,7 @@ impl FromStr for Idle {
     }
 }
 
-/// What decides when a command is issued.
+/// The condition that decides when a command is issued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// The recorded queue depth.
@@ -98,7 +98,7 @@ impl FromStr for Form {
     }
 }
 
-/// Where a recorded address lies on the target.
+/// The place of a recorded address on the target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mapping {
     /// At the address modulo the span.
@@ -131,11 +131,11 @@ pub struct ReplaySpec {
     pub trace: String,
     /// Bytes read and written, where the trace tells beforehand.
     pub moved_bytes: Option<(u64, u64)>,
-    /// What happens to pauses.
+    /// The treatment of pauses.
     pub idle: Idle,
-    /// What decides when a command is issued.
+    /// The condition that decides when a command is issued.
     pub form: Form,
-    /// Where a recorded address lies.
+    /// The place of a recorded address.
     pub mapping: Mapping,
     /// Bytes that may be used, from LBA 0.
     pub span_bytes: u64,
@@ -155,7 +155,7 @@ impl ReplaySpec {
     /// Opens the trace.
     ///
     /// # Errors
-    /// Where there is no such trace, or it cannot be replayed with this mapping.
+    /// If there is no such trace, or it cannot be replayed with this mapping.
     pub fn feed(&self) -> Result<Feed, RunError> {
         if self.trace == "-" {
             let hint = "a replay reads its trace from a file: import standard input into one first";

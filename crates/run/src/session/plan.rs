@@ -18,7 +18,7 @@ pub struct Plan {
     pub params: Params,
     /// Part of the LBA space.
     pub span: result::schema::Span,
-    /// What it does.
+    /// The test procedure.
     pub procedure: Procedure,
 }
 
@@ -28,7 +28,7 @@ impl Plan {
         self.procedure.steps.iter().flat_map(Step::phases)
     }
 
-    /// True where a phase keeps no more than one command outstanding.
+    /// Whether a phase keeps no more than one command outstanding.
     pub(super) fn has_single_commands(&self) -> bool {
         self.phases().any(|phase| match &phase.action {
             Action::Load { workload, .. } => workload.queue_depth == 1,
@@ -53,7 +53,7 @@ impl Plan {
 /// Resolves a request against a target without touching it.
 ///
 /// # Errors
-/// Where a parameter, the span or a workload does not fit the target.
+/// If a parameter, the span or a workload does not fit the target.
 pub fn plan(request: &Request, identity: &Identity, limits: &Limits) -> Result<Plan, RunError> {
     let definition = request.test.definition();
     let params = request.test.params_with(&request.settings)?;
@@ -117,7 +117,7 @@ fn check_workload(workload: &Workload, params: &Params, site: &Site<'_>) -> Resu
     Ok(())
 }
 
-/// What is wrong with a workload, and the settings that made it so.
+/// The error of a workload, with the settings that caused it.
 fn asked_for(params: &Params, error: &WorkloadError) -> RunError {
     let set = params.iter().filter(|(name, _)| params.is_set(name));
     let set: Vec<_> = set.map(|(name, text)| format!("--set {name}={text}")).collect();

@@ -14,7 +14,7 @@ use crate::lanes::Workers;
 use crate::span::SpanRequest;
 use crate::suite::Test;
 
-/// What to run and where to put the result.
+/// The test to run and the place for its result.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The test.
@@ -37,9 +37,9 @@ pub struct Request {
     pub environment: BTreeMap<String, String>,
     /// Warnings known before the start.
     pub warnings: Vec<String>,
-    /// What the review that the run is part of left out, for the result.
+    /// The tests that the review of this run omitted, for the result.
     pub left_out: Vec<String>,
-    /// What reads the power of the drive beside the run.
+    /// The meter that reads the power of the drive beside the run, or `None` without one.
     pub meter: Option<MeterSpec>,
     /// Threads that drive the target.
     pub workers: Workers,
@@ -67,7 +67,7 @@ impl Request {
     }
 }
 
-/// What a run needs from outside: the stop button, an ear, a calendar.
+/// The connections of a run to the outside: the stop button, the event observer, the wall clock.
 pub struct Control<'a> {
     /// Set to stop the run; what was measured is kept.
     pub interrupted: &'a AtomicBool,
@@ -82,8 +82,8 @@ pub struct Control<'a> {
 pub struct Outcome {
     /// The run directory.
     pub dir: PathBuf,
-    /// What is in its `run.json`.
+    /// The content of its `run.json`.
     pub run: Run,
-    /// What the target failed with, where it did.
+    /// The error of the target, or `None` if it did not fail.
     pub failure: Option<RunError>,
 }

@@ -1,10 +1,10 @@
-//! Continuing a run that ended early: what of it still stands, and where to go on.
+//! Continuing a run that ended early: the parts of it that still stand, and the step to go on with.
 //!
-//! What a phase measures depends on the state in which the phases before it left the drive. A run goes on
-//! only where that state is known: before a purge, which makes it anew, or before a phase that only reads,
-//! on a drive that has kept its data, since a read that was cut off has changed nothing. A phase that wrote
-//! when it was cut off is done again from the purge before it. The earlier run directory is left as it is;
-//! what stands is copied.
+//! The figures of a phase depend on the state in which the phases before it left the drive. A run
+//! goes on only where that state is known: before a purge, which makes it anew, or before a phase
+//! that only reads, on a drive that has kept its data, since a read that was cut off has changed
+//! nothing. A phase that wrote when it was cut off is done again from the purge before it. The
+//! earlier run directory is left as it is; the parts that stand are copied.
 
 use result::rows::PhaseRows;
 use result::schema::{HealthSnapshot, Phase, Purge, Resumed, Run, RunStatus, SCHEMA_VERSION};
@@ -17,7 +17,7 @@ use crate::error::RunError;
 use crate::event::Event;
 use crate::suite::{Action, PhaseSpec, Step};
 
-/// What is taken over from an earlier run; nothing where a run begins by itself.
+/// The parts taken over from an earlier run; nothing if a run begins by itself.
 #[derive(Default)]
 pub(super) struct Continuation {
     /// The step to go on with.
@@ -29,7 +29,7 @@ pub(super) struct Continuation {
     purge: Option<Purge>,
     health_before: Option<HealthSnapshot>,
     resumed: Option<Resumed>,
-    /// What is kept and why not more.
+    /// The parts that are kept, and the reason why no more are.
     what: String,
 }
 
@@ -37,7 +37,7 @@ impl Continuation {
     /// Finds out what stands of the run that the request wants to continue.
     ///
     /// # Errors
-    /// Where it is another test, another target or another version of ssdlab, or cannot be read.
+    /// If it is another test, another target or another version of ssdlab, or cannot be read.
     pub(super) fn of(
         request: &Request,
         plan: &Plan,
@@ -118,14 +118,14 @@ impl Session {
     }
 }
 
-/// Where a run goes on.
+/// The point at which a run goes on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Point {
     /// The step to go on with.
     step: usize,
     /// Phases of the earlier run before it.
     phases: usize,
-    /// Those of them with random addresses.
+    /// Of these, the phases with random addresses.
     random_phases: u64,
     /// Phases of the earlier run that ran to their end.
     ended: usize,
@@ -156,7 +156,7 @@ impl Point {
         here
     }
 
-    /// What is kept, what is done again and why, as a sentence.
+    /// The parts that are kept, the parts that are done again, and the reason, as a sentence.
     fn what(self, steps: &[Step], recorded: &[Phase]) -> String {
         let names = |phases: &[Phase]| {
             let names: Vec<_> = phases.iter().map(|phase| phase.name.as_str()).collect();
@@ -181,13 +181,13 @@ impl Point {
     }
 }
 
-/// True where the step makes the state of the target itself.
+/// Whether the step makes the state of the target itself.
 fn starts_anew(step: &Step) -> bool {
     step.phases().first().is_some_and(|phase| matches!(phase.action, Action::Purge))
 }
 
-/// True where the step leaves the data as it is. Leaving the drive alone is a treatment: after a pause of
-/// unknown length, it cannot be done again.
+/// Whether the step leaves the data as it is. Leaving the drive alone is a treatment: after a pause
+/// of unknown length, it cannot be done again.
 fn only_reads(step: &Step) -> bool {
     let reads = |phase: &PhaseSpec| match &phase.action {
         Action::Load { workload, .. } => !workload.mix.writes(),
@@ -200,7 +200,7 @@ fn only_reads(step: &Step) -> bool {
     step.phases().iter().all(reads)
 }
 
-/// True where a phase of this name is one of the step.
+/// Whether a phase of this name is one of the step.
 fn owns(step: &Step, name: &str) -> bool {
     match step {
         Step::Phase(phase) => phase.name == name,
@@ -214,9 +214,9 @@ fn owns(step: &Step, name: &str) -> bool {
     }
 }
 
-/// True where a step of which `ended` phases are recorded was over when `next` was. Rounds and chosen phases are,
-/// where something else came after them. What does not outlive the process never is: what a replay counts, which
-/// is not in its rows, and what the host has switched.
+/// Whether a step of which `ended` phases are recorded was over when `next` was. Rounds and chosen
+/// phases are, if something else came after them. State that does not outlive the process never is:
+/// the counts of a replay, which are not in its rows, and the settings that the host has switched.
 fn is_over(step: &Step, ended: usize, next: Option<&Phase>) -> bool {
     match step {
         Step::Phase(phase) => {

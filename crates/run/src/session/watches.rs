@@ -1,4 +1,4 @@
-//! What looks at the drive beside the commands: its health and its power.
+//! The watches on the drive beside the commands: its health and its power.
 
 use std::sync::Arc;
 

@@ -21,7 +21,7 @@ const SYNONYMS: [(&str, &str); 2] = [("QD", "outstanding commands"), ("span", "a
 /// Label to value.
 pub type Conditions = BTreeMap<String, String>;
 
-/// What is known before the start.
+/// The conditions known before the start.
 #[must_use]
 pub fn planned(procedure: &Procedure) -> Conditions {
     let phases = procedure.steps.iter().flat_map(Step::phases);
@@ -66,7 +66,7 @@ pub fn planned(procedure: &Procedure) -> Conditions {
     .collect()
 }
 
-/// What a table tells of its own, and of the common conditions whatever it does not.
+/// The conditions that a table tells itself, and the common conditions that it does not tell.
 #[must_use]
 pub fn of_table(own: &Conditions, common: &Conditions) -> Conditions {
     let is_told = |label: &str| {
@@ -78,7 +78,7 @@ pub fn of_table(own: &Conditions, common: &Conditions) -> Conditions {
     all
 }
 
-/// What the run knows: added to what was planned.
+/// The conditions known from the run, added to the planned ones.
 #[must_use]
 pub fn of_run(planned: &Conditions, run: &Run) -> Conditions {
     let purge = run.purge.as_ref().and_then(|purge| purge.method.clone());

@@ -55,7 +55,7 @@ const STEPS: [Named; 8] = [
     Named { phase: "sequential_read", label: "128 KiB sequential read" },
 ];
 
-/// What a desktop needs, by the rule of thumb of the reviews.
+/// The rate that a desktop needs, by the rule of thumb of the reviews.
 const DESKTOP_MB_PER_S: f64 = 50.0;
 
 fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
@@ -120,7 +120,8 @@ fn figures(measured: &Measured<'_>) -> Figures {
     figures
 }
 
-/// What the kind of data changes: nothing, unless the controller compresses.
+/// The effect of the kind of data, or `None` if there is none: only a controller that compresses
+/// has one.
 fn data_finding(measured: &Measured<'_>, figures: &Figures) -> Option<result::schema::Finding> {
     let rate = |step: &str| {
         let name = format!("corners.{step}.mb_per_s");

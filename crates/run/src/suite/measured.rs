@@ -1,4 +1,4 @@
-//! What a test reads its figures from: the phases of a run and their rows.
+//! The source of a test's figures: the phases of a run and their rows.
 
 use base::OpKind;
 use result::rows::PhaseRows;
@@ -14,7 +14,7 @@ pub struct Measured<'a> {
     pub run: &'a Run,
     /// The rows of each phase, in the order of `run.phases`.
     pub rows: &'a [PhaseRows],
-    /// What the replay of a trace came to, where there was one.
+    /// The result of replaying the trace, or `None` if none was replayed.
     pub replay: Option<&'a Meter>,
 }
 

@@ -40,7 +40,7 @@ pub const DEFINITION: Definition = Definition {
 /// From here on slumber is felt on a notebook's battery, by the rule of the reviews.
 const HURTS_W: f64 = 0.5;
 
-/// What is measured: the phase, the phase that makes it possible, and words.
+/// The measured states: the phase, the phase that makes it possible, and words.
 const STATES: [(&str, Option<&str>, &str); 4] = [
     ("slumber", Some("allow_rest"), "slumber"),
     ("idle", None, "idle"),
@@ -171,7 +171,7 @@ fn gaps(label: &str, drawn: Drawn) -> Option<String> {
     })
 }
 
-/// What a figure of power depends on.
+/// The conditions on which a figure of power depends.
 fn conditions(measured: &Measured<'_>) -> std::collections::BTreeMap<String, String> {
     let switched = |phase: &str| measured.complete(phase).map(|part| part.phase.what.clone());
     let span = |name: &str| measured.part(name).map(|part| part.phase.what.clone());

@@ -15,7 +15,7 @@ use crate::params::{Param, Params};
 
 /// The word for the pass in one go.
 pub const ONE_PASS: &str = "one-pass";
-/// Where the pass takes the size of the NAND from.
+/// The parameter that gives the pass the size of the NAND.
 pub const RAW_CAPACITY: Param = Param {
     name: "raw_capacity",
     default: "auto",
@@ -29,7 +29,7 @@ pub struct OnePass {
     pub phase: PhaseSpec,
     /// NAND that it takes the drive to have for data, valid or overwritten.
     pub log_bytes: u64,
-    /// What a reader must know.
+    /// The note for the reader.
     pub note: String,
 }
 
@@ -37,7 +37,7 @@ impl OnePass {
     /// A pass over the span with writes of this size.
     ///
     /// # Errors
-    /// Where the NAND is not known, or leaves no spare.
+    /// If the NAND is not known, or leaves no spare.
     pub fn new(params: &Params, site: &Site<'_>, block_bytes: u32) -> Result<Self, RunError> {
         let log_bytes = log_bytes(params, site.identity)?;
         let span_bytes = site.span_bytes;

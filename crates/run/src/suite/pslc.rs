@@ -58,7 +58,7 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     Ok(Procedure { config, steps: phases.into_iter().map(Into::into).collect(), notes })
 }
 
-/// What a phase wrote before it slowed down.
+/// The bytes and rates of a phase before and after it slowed down.
 struct Fast {
     /// Bytes until the fall; `None` where there was none.
     bytes: Option<f64>,

@@ -70,7 +70,7 @@ impl Cell {
     }
 }
 
-/// What the tests with a matrix of cells have in common.
+/// The common parts of the tests with a matrix of cells.
 struct Matrix<'a> {
     cells: &'a [Cell],
     order: Order,
@@ -278,7 +278,7 @@ fn add_stage(
     }
 }
 
-/// What was written before the rounds, as conditions have it.
+/// The writes before the rounds, in the words of the conditions.
 fn precondition_words(measured: &Measured<'_>) -> String {
     let times = measured.config_u64("precondition");
     let sequential = (times > 0).then(|| format!("{times} x 128KiB sequential"));
@@ -287,7 +287,7 @@ fn precondition_words(measured: &Measured<'_>) -> String {
     if parts.is_empty() { "none but the test's own".to_owned() } else { parts.join(", ") }
 }
 
-/// What every table of the specification must carry.
+/// The conditions that every table of the specification must carry.
 fn conditions(measured: &Measured<'_>) -> BTreeMap<String, String> {
     let run = measured.run;
     let purge = run.purge.as_ref().and_then(|purge| purge.method.clone());

@@ -14,7 +14,7 @@ use crate::recorder::Zones;
 pub const LINEAR_BLOCK_BYTES: u32 = 128 << 10;
 /// Commands that a fill keeps outstanding: nobody measures it, so it may be fast.
 pub const FILL_QUEUE_DEPTH: u32 = 32;
-/// What is written, in tests that ask for nothing else; read by [`data`].
+/// The data to write, in tests that ask for nothing else; read by [`data`].
 pub const DATA: Param =
     Param { name: "data", default: "incompressible", help: "or repeating, or e.g. 46%" };
 /// Zones of a pass over a device, after HD Tach.
@@ -107,7 +107,7 @@ fn load(
     PhaseSpec { name: name.to_owned(), what, action: Action::Load { workload, duration, zones } }
 }
 
-/// What a workload does, with everything that decides its figures.
+/// The work of a workload, with everything that decides its figures.
 fn in_words(workload: &Workload, duration: Option<Nanos>) -> String {
     let longest = Bytes(u64::from(workload.block_bytes));
     let block = match workload.order {

@@ -153,7 +153,7 @@ fn folding(spec: &ReplaySpec, trace_bytes: Option<u64>) -> Option<String> {
     ))
 }
 
-/// What becomes of addresses that the span has no room for; `None` if they are left out.
+/// The treatment of addresses that the span has no room for, or `None` if they are omitted.
 fn folded_how(spec: &ReplaySpec) -> Option<&'static str> {
     match spec.mapping {
         Mapping::Wrap => Some(
@@ -364,7 +364,7 @@ fn groups(meter: &Meter) -> Option<Table> {
     })
 }
 
-/// What a replay changed, in sentences for the reader of its result.
+/// The changes of a replay, in sentences for the reader of its result.
 #[must_use]
 pub fn remarks(feed: &crate::replay::Feed, spec: &ReplaySpec) -> Vec<String> {
     let changes = feed.changes();

@@ -61,7 +61,7 @@ const PASSES: [(&str, &str); 4] = [
     ("after_idle", "after torture and idle time"),
 ];
 
-/// What is written: the test is done once with each kind that is asked for.
+/// A kind of data to write: the test is done once with each kind that is asked for.
 struct Kind {
     /// Beginning of the phases' names.
     prefix: &'static str,
@@ -247,7 +247,7 @@ fn mean_pass(parts: &[Part<'_>]) -> Option<Pass> {
     })
 }
 
-/// What the rounds with one kind of data show; `None` before the end of the first.
+/// The result of the rounds with one kind of data, or `None` before the end of the first.
 fn compared(measured: &Measured<'_>, prefix: &str) -> Option<Compared> {
     let [fresh, tortured, after_trim] =
         ["fresh", "tortured", "after_trim"].map(|end| parts(measured, prefix, end));

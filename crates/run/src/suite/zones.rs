@@ -8,7 +8,7 @@ use result::stats::summary::{Summary, quantile};
 
 use super::{Figures, Measured, Part, rates};
 
-/// What a pass says about the zones of a device, in decimal megabytes per second.
+/// The rates of a pass in the zones of a device, in decimal megabytes per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Pass {
     /// Bytes over time: what the whole pass takes.

@@ -15,7 +15,7 @@ use crate::error::RunError;
 /// Damaged blocks that are told one by one; all are counted.
 const TOLD_MAX: usize = 20;
 
-/// What a block holds, against what was promised.
+/// The content of a block, compared with the promise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Finding {
     /// The promised version.
@@ -30,7 +30,7 @@ pub enum Finding {
     Lost,
     /// Parts of several versions, of which one is older than promised or none at all.
     Torn,
-    /// What was written for another address.
+    /// Data that was written for another address.
     Misdirected,
     /// The drive says that it cannot read it.
     Unreadable,
@@ -52,7 +52,7 @@ impl Finding {
         }
     }
 
-    /// True where a promise was broken.
+    /// Whether a promise was broken.
     #[must_use]
     pub const fn is_broken(self) -> bool {
         matches!(self, Self::Stale | Self::Lost | Self::Torn | Self::Misdirected | Self::Unreadable)
@@ -62,9 +62,9 @@ impl Finding {
 /// A block that does not hold what was promised.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken {
-    /// Where.
+    /// Its place.
     pub offset_bytes: u64,
-    /// What is wrong.
+    /// The fault.
     pub finding: Finding,
     /// The generation promised.
     pub promised: u64,
@@ -72,7 +72,7 @@ pub struct Broken {
     pub found: Vec<Sector>,
 }
 
-/// What came out.
+/// The result of the check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// Blocks by what they hold.
@@ -94,8 +94,9 @@ impl Report {
 /// Reads every block that was promised and judges it.
 ///
 /// # Errors
-/// Where the target cannot hold the blocks, is gone, fails in other ways than by saying that a block cannot be
-/// read, or says so of every one: what answers nothing at all has not broken its promises, but itself.
+/// If the target cannot hold the blocks, is gone, fails in other ways than by saying that a block
+/// cannot be read, or says so of every one: a target that answers nothing at all has not broken its
+/// promises, but itself.
 pub fn check(
     target: &mut (impl Guarded + ReadBack + Diagnose),
     promises: &Promises,
@@ -124,7 +125,7 @@ pub fn check(
     }
 }
 
-/// What a block holds; `None` where the drive, which is still there, cannot read it.
+/// The content of a block, or `None` if the drive, which is still there, cannot read it.
 fn sectors(
     target: &mut (impl Guarded + ReadBack + Diagnose),
     ended: &Ended,
@@ -148,7 +149,7 @@ fn is_unreadable(status: Status) -> bool {
 }
 
 impl Report {
-    /// True where no block could be read.
+    /// Whether no block could be read.
     fn is_silence(&self) -> bool {
         self.counts.keys().eq([&Finding::Unreadable])
     }

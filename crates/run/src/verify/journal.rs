@@ -17,7 +17,7 @@ use crate::error::RunError;
 /// The first word of every journal, with its version.
 pub(super) const FORMAT: &str = "ssdlab-verify-2";
 
-/// What must be known to read back what a run wrote.
+/// The facts needed to read back the data of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Serial (or path) of the target, to notice another one.
@@ -26,7 +26,7 @@ pub struct Header {
     pub wwid: Option<String>,
     /// Seed of the data.
     pub seed: u64,
-    /// Where the blocks are.
+    /// The places of the blocks.
     pub layout: Layout,
 }
 
@@ -41,7 +41,7 @@ impl Checksum {
         self.0.update(line);
     }
 
-    /// What stands before `json` in its line: eight hexadecimal digits and a space.
+    /// The text before `json` in its line: eight hexadecimal digits and a space.
     pub(super) fn before(&self, json: &[u8]) -> String {
         let mut sum = self.0.clone();
         sum.update(json);

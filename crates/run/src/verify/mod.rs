@@ -16,7 +16,7 @@ use target::{IoError, Limits, Target};
 
 use crate::error::{RunError, command_failed};
 
-/// Where the blocks are.
+/// The places of the blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// Bytes used, from LBA 0.

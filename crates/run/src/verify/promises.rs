@@ -1,5 +1,6 @@
-//! What a journal promises. A last line without its end is from a cut and does not count; everything else that
-//! is not as it was written makes the journal worthless, and nothing is said about the drive.
+//! The promises of a journal. A last line without its end is from a cut and does not count;
+//! everything else that is not as it was written makes the journal worthless, and nothing is said
+//! about the drive.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -13,7 +14,7 @@ use super::Layout;
 use super::journal::{Checksum, FORMAT, Header, unusable};
 use crate::error::RunError;
 
-/// What the formats of all versions begin with.
+/// The common beginning of the formats of all versions.
 const FORMATS: &str = "ssdlab-verify-";
 /// The first version; its lines have no checksums.
 const FORMAT_1: &str = "ssdlab-verify-1";
@@ -131,13 +132,13 @@ fn bytes_of(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// What a line says, where its checksum agrees.
+/// The JSON of a line, or `None` if its checksum does not agree.
 fn json_of<'a>(before: &Checksum, line: &'a [u8]) -> Option<&'a [u8]> {
     let (sum, json) = line.split_at_checked(CHECKSUM_BYTES)?;
     (before.before(json).as_bytes() == sum).then_some(json)
 }
 
-/// True where an unfinished line begins with a whole one. Its end was then not cut off, but changed.
+/// Whether an unfinished line begins with a whole one. Its end was then not cut off, but changed.
 fn is_whole(before: &Checksum, line: &[u8]) -> bool {
     let Some(json) = line.get(CHECKSUM_BYTES..) else { return false };
     let mut values = Deserializer::from_slice(json).into_iter::<IgnoredAny>();

@@ -13,7 +13,7 @@ use crate::error::RunError;
 /// Writes between two flushes. Many, so that the drive's cache has something to lose.
 const BATCH_BLOCKS: usize = 1024;
 
-/// What was written.
+/// The numbers of writes and flushes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Written {
     /// Writes that were acknowledged.
@@ -37,8 +37,8 @@ pub struct Stop<'a> {
 /// write commands from 1.
 ///
 /// # Errors
-/// Where the target fails or is no longer the one that was opened, and where the journal cannot be
-/// written. What was noted until then stands.
+/// If the target fails or is no longer the one that was opened, or the journal cannot be written.
+/// The notes made until then stand.
 pub fn write(
     target: &mut (impl Guarded + Flush + Diagnose),
     layout: &Layout,

@@ -74,7 +74,7 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     Ok(Procedure { config, steps, notes: shortened(shorten).into_iter().collect() })
 }
 
-/// What is reported of each minute.
+/// The figures reported of each minute.
 #[derive(Clone, Copy, Debug)]
 struct Point {
     /// From the start of the group to the end of the minute.

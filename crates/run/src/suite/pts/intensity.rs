@@ -374,12 +374,12 @@ fn matrix_table(
     table
 }
 
-/// True where a run varies the number of outstanding commands.
+/// Whether a run varies the number of outstanding commands.
 pub(super) fn varies(measured: &Measured<'_>) -> bool {
     measured.run.config.contains_key("outstanding")
 }
 
-/// What the access is like, for the tables.
+/// The kind of access in words, for the tables, or `None` if the run has no share of reads.
 pub(super) fn access_words(measured: &Measured<'_>) -> Option<String> {
     let read = measured.run.config.get("read_percent")?.as_u64()?;
     let block = Bytes(measured.config_u64("block_bytes"));

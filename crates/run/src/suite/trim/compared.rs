@@ -1,4 +1,4 @@
-//! What the passes of the TRIM test show beside their noise.
+//! The evidence in the passes of the TRIM test, beside their noise.
 //!
 //! Each round has a tortured pass and one after TRIM between two fresh ones. Both are divided by the fresh rate at
 //! their place, on a line (of logarithms) between the fresh passes around them, so that a drift of the target or its
@@ -106,7 +106,7 @@ pub(super) struct Compared {
     has_slow_zone: bool,
 }
 
-/// What one kind of data alone says about TRIM.
+/// The answer of one kind of data alone about TRIM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
     /// It brings the drive back.
@@ -159,7 +159,7 @@ impl Answer {
         }
     }
 
-    /// What is added to the figures of a kind of data that says something else than the verdict.
+    /// The addition to the figures of a kind of data whose answer differs from the verdict.
     fn aside(self) -> String {
         match self.outcome() {
             VerdictOutcome::Pass | VerdictOutcome::Fail => format!(" ({})", self.words()),
@@ -209,7 +209,7 @@ impl Compared {
         .map(|(name, value)| (name, Some(value).filter(|value| value.is_finite())))
     }
 
-    /// What the passes of this kind of data alone show.
+    /// The answer of the passes with this kind of data alone.
     pub(super) fn answer(&self) -> Answer {
         let reaches = self.after_trim.mean >= MEAN_SHARE_MIN;
         if !self.is_simulated && self.rounds < ROUNDS_MIN {
@@ -231,7 +231,7 @@ impl Compared {
         }
     }
 
-    /// Where the ranges come from, if there are any.
+    /// The source of the ranges, or `None` if there are none.
     fn range_words(&self) -> Option<&'static str> {
         let words = if self.is_simulated {
             "; ranges are three times what the fresh passes differ by"
