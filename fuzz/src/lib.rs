@@ -1,6 +1,7 @@
-//! What is tried with hostile input: every reader of traces and of run directories. A target takes any bytes and must neither panic, nor hang,
-//! nor ask for much memory. libFuzzer drives them (`fuzz_targets/`), and so does a driver of our own
-//! (`src/bin/driver.rs`) where there is no cargo-fuzz.
+//! The readers tried with hostile input: every reader of traces and of run directories. A target
+//! takes any bytes and must neither panic, nor hang, nor ask for much memory. libFuzzer drives them
+//! (`fuzz_targets/`), and so does a driver of our own (`src/bin/driver.rs`) if there is no
+//! cargo-fuzz.
 
 use std::io::{Cursor, Write};
 

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-/// Where the lines of a step go.
+/// The destination of the lines of a step.
 #[derive(Clone, Copy)]
 pub(crate) struct Log {
     step: &'static str,

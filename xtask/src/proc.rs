@@ -36,7 +36,7 @@ pub(crate) fn capture(command: &mut Command) -> Result<String> {
         .with_context(|| format!("output of `{}` is not UTF-8", shown(command)))
 }
 
-/// True where the command could be started and said yes; its output is dropped.
+/// Whether the command could be started and succeeded; its output is dropped.
 pub(crate) fn succeeds(command: &mut Command) -> bool {
     command
         .stdin(Stdio::null())

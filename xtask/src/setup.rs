@@ -1,4 +1,5 @@
-//! What the checks need beyond Rust, Node and Python: found, or installed on Debian where we may.
+//! The tools that the checks need beyond Rust, Node and Python: found, or installed on Debian if
+//! allowed.
 
 use std::process::Command;
 
@@ -147,7 +148,7 @@ pub(crate) fn as_root(program: &str) -> Command {
     command
 }
 
-/// True where this process may do everything.
+/// Whether this process may do everything.
 pub(crate) fn is_root() -> bool {
     proc::capture(Command::new("id").arg("-u")).is_ok_and(|uid| uid.trim() == "0")
 }

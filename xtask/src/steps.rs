@@ -20,7 +20,7 @@ use crate::workspace::Workspace;
 pub(crate) struct Step {
     /// Name for `--only` and for the summary.
     pub(crate) name: &'static str,
-    /// What it answers, for `--list`.
+    /// The question that it answers, for `--list`.
     pub(crate) what: &'static str,
     /// Which queue it stands in.
     pub(crate) lane: Lane,
@@ -76,7 +76,7 @@ const EMULATOR: &[Need] = &[
     Need::Program("smartctl"),
 ];
 
-/// What most steps have in common: nothing to wait for, nothing needed.
+/// The common values of most steps: nothing to wait for, nothing needed.
 const STEP: Step = Step {
     name: "",
     what: "",

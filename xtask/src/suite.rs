@@ -108,7 +108,7 @@ fn choose(only: &[String]) -> Result<Vec<&'static Step>> {
     Ok(STEPS.iter().filter(|step| wanted.contains(&step.name)).collect())
 }
 
-/// What is known of the steps so far, for both lanes.
+/// The state of the steps so far, for both lanes.
 #[derive(Default)]
 struct Board {
     done: Mutex<BTreeMap<&'static str, Done>>,

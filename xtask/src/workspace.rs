@@ -1,4 +1,4 @@
-//! Where things are: the checkout, the target directory and the programs built into it.
+//! The places of things: the checkout, the target directory and the programs built into it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -76,7 +76,7 @@ impl Workspace {
         self.target_dir.join(&self.host).join("release/ssdlab")
     }
 
-    /// Where the kernel of the emulated machine is unpacked.
+    /// The directory in which the kernel of the emulated machine is unpacked.
     pub(crate) fn kernel_dir(&self) -> PathBuf {
         self.target_dir.join("qemu-kernel")
     }

@@ -14,7 +14,7 @@ use base::OpKind;
 /// Holds nothing; no version gets that far.
 const NOTHING: u64 = u64::MAX;
 
-/// What a page reads after a recovery.
+/// The content that a page reads after a recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
     /// Nothing was ever written, or it was deallocated.
@@ -65,11 +65,11 @@ pub struct Broken {
     pub finding: Finding,
     /// The version that was promised, or `None` if the promise was that it holds nothing.
     pub promised: Option<u64>,
-    /// What it reads.
+    /// The content that it reads.
     pub found: Found,
 }
 
-/// What a recovery made of the commands that were at stake, and of the promises.
+/// The effect of a recovery on the commands that were at stake, and on the promises.
 #[derive(Clone, Debug, Default)]
 pub struct Judgement {
     /// Acknowledged writes of which a page did not survive, as is allowed.
@@ -95,7 +95,7 @@ struct State {
     acknowledged: u64,
 }
 
-/// Who made a state.
+/// The command that made a state.
 #[derive(Clone, Copy, Debug)]
 struct Command {
     number: u64,
@@ -110,7 +110,7 @@ struct Survival {
     is_acknowledged: bool,
 }
 
-/// What may be read.
+/// The states that may be read.
 #[derive(Debug)]
 pub struct Oracle {
     /// The state of each page that is certain.

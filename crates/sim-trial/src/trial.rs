@@ -59,7 +59,7 @@ impl Cost {
     }
 }
 
-/// What happened in a trial.
+/// The events of a trial.
 #[derive(Clone, Debug, Default)]
 pub struct Report {
     /// Losses of power.
@@ -106,7 +106,7 @@ pub struct Report {
     pub broken: Vec<(u64, Broken)>,
     /// All of them.
     pub broken_pages: u64,
-    /// Where the drive itself was wrong: a standstill, a map that contradicts itself.
+    /// The faults of the drive itself: a standstill, a map that contradicts itself.
     pub faults: Vec<String>,
 }
 
@@ -190,7 +190,7 @@ impl Trial {
         &self.device
     }
 
-    /// What has happened so far.
+    /// The events so far.
     #[must_use]
     pub fn report(&self) -> &Report {
         &self.host.report
@@ -295,7 +295,7 @@ impl Host {
         Trial { device, host: self }
     }
 
-    /// What the drive did since it last got its power.
+    /// Notes the work of the drive since it last got its power.
     fn note_life(&mut self, device: &Device<Contents>) {
         let totals = device.telemetry();
         self.report.gc_moved_pages += totals.gc_moved_pages;
@@ -375,7 +375,7 @@ impl Host {
     }
 }
 
-/// What a page reads, from NAND.
+/// The content that a page reads, from NAND.
 fn read(device: &Device<Contents>, page: u32) -> Found {
     let physical = device.ftl().l2p[page as usize];
     if physical == NO_PAGE {

@@ -238,7 +238,7 @@ impl Collector {
         }
     }
 
-    /// Where a victim stands among the others, until the next one is taken away.
+    /// The place of a victim among the others, until the next one is taken away.
     #[inline]
     #[must_use]
     pub fn place_of(&self, superblock: u32) -> usize {

@@ -1,4 +1,4 @@
-//! Where a page is: superblocks, program units and dies.
+//! The place of a page: superblocks, program units and dies.
 //!
 //! ```text
 //! superblock  one block of every plane of every die       (erased as a whole)

@@ -22,7 +22,7 @@ use crate::events::NEVER;
 use crate::geometry::PAGE_BYTES;
 use crate::ring::Ring;
 
-/// What becomes of deallocate commands (TRIM).
+/// The treatment of deallocate commands (TRIM).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DeallocateSupport {
@@ -38,11 +38,11 @@ pub enum DeallocateSupport {
 /// A command under way; its index is its tag.
 #[derive(Clone, Copy, Debug)]
 pub struct Command {
-    /// What to do.
+    /// The kind of work.
     pub kind: OpKind,
     /// A write that ends only when its data is safe from a loss of power.
     pub fua: bool,
-    /// What a write's bytes are like, where the drive compresses.
+    /// The kind of a write's data, for a drive that compresses.
     pub data: Data,
     /// First logical page.
     pub first_page: u32,
@@ -50,7 +50,7 @@ pub struct Command {
     pub pages: u32,
     /// Bytes that cross the link.
     pub bytes: u32,
-    /// Where in its first page it begins, in bytes.
+    /// Its offset within its first page, in bytes.
     pub offset_in_page: u32,
     /// Pages that had entered the write buffer when it last had to wait.
     pub admitted_pages: u32,
@@ -61,7 +61,7 @@ pub struct Command {
 }
 
 impl Command {
-    /// What an unused tag holds.
+    /// The content of an unused tag.
     pub const NONE: Self = Self {
         kind: OpKind::Flush,
         fua: false,
@@ -147,7 +147,7 @@ impl Command {
     }
 }
 
-/// What the controller works on.
+/// A job of the controller.
 #[derive(Clone, Copy, Debug)]
 pub enum ControllerJob {
     /// Decode a host command.

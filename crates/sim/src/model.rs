@@ -75,9 +75,9 @@ pub enum ModelError {
     UnknownKey {
         /// Which model.
         name: String,
-        /// What was asked for.
+        /// The key that was asked for.
         key: String,
-        /// What there is.
+        /// The keys that exist.
         known: String,
     },
 }
@@ -100,7 +100,7 @@ pub struct Model {
     pub name: String,
     /// User capacity in decimal GB, as sold; turned into LBAs by the IDEMA rule.
     pub capacity_gb: Sourced<u64>,
-    /// What is inside, for the report.
+    /// The parts inside, for the report.
     pub parts: BTreeMap<String, Sourced<String>>,
     /// How the host reaches it.
     pub interface: Interface,
@@ -138,7 +138,7 @@ pub struct Model {
     pub compression: Option<CompressionModel>,
 }
 
-/// What the controller's processor costs.
+/// The costs of the controller's processor.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Controller {

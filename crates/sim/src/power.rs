@@ -14,7 +14,7 @@
 //!
 //! No event is needed: where the drive is follows from how long it has had nothing to do.
 
-/// What a drive draws; powers in mW, energies in nJ.
+/// The power that a drive draws; powers in mW, energies in nJ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PowerModel {
     /// While anything is under way.
@@ -44,11 +44,11 @@ pub struct RestState {
     pub entry_ns: u64,
     /// How long the first command waits for the drive to be ready.
     pub exit_ns: u64,
-    /// What is drawn.
+    /// The power drawn in it.
     pub power_mw: u64,
 }
 
-/// What the NAND has begun so far.
+/// The operations that the NAND has begun so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OperationCounts {
     /// Senses of a unit.
@@ -82,7 +82,7 @@ impl StateTimes {
     }
 }
 
-/// Where a drive is, and where it has been.
+/// The present and past states of power of a drive.
 #[derive(Debug)]
 pub struct Power {
     model: PowerModel,

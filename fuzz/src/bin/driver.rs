@@ -12,7 +12,7 @@ use base::Rng;
 use fuzz::{TARGETS, Target, mutate::mutate};
 use rustix::process::{Resource, Rlimit, setrlimit};
 
-/// What an input may take.
+/// The most time that an input may take.
 const INPUT_SECONDS_MAX: u64 = 10;
 const ADDRESS_SPACE_BYTES: u64 = 4 << 30;
 

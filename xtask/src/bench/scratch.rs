@@ -1,4 +1,5 @@
-//! What several benches need: a directory of their own, and the CPU time of the programs they start.
+//! The common needs of several benches: a directory of their own, and the CPU time of the programs
+//! they start.
 
 use std::path::{Path, PathBuf};
 

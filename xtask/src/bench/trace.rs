@@ -61,7 +61,7 @@ const QUICK: Settings = Settings {
     lateness: "1/2000",
 };
 
-/// What a program took.
+/// The resources that a program took.
 struct Cost {
     wall_s: f64,
     cpu_s: f64,
@@ -212,7 +212,7 @@ fn rates(what: &str, unit: &str, count: Option<u64>, cost: &Cost) -> Result<Valu
     }))
 }
 
-/// What the lines of a made-up trace are drawn from.
+/// The values from which a line of a made-up trace is written.
 struct Draw {
     time_us: u64,
     write: bool,

@@ -1,5 +1,6 @@
-//! What may be erased is typed in the call, for the thing that it is, and everything is checked before the first
-//! byte: whatever is refused finds every target as it was. Loop devices stand in for drives; needs root.
+//! The things that may be erased are typed in the call, each by its own confirmation, and
+//! everything is checked before the first byte: a refused call finds every target as it was. Loop
+//! devices stand in for drives; needs root.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -58,7 +58,7 @@ fn ask(lab: &Lab, args: &[&str]) -> Command {
     command
 }
 
-/// What has a name in the library and can be read as a run.
+/// The entries of the library that have a name and can be read as a run.
 fn run_dirs(lab: &Lab) -> Vec<PathBuf> {
     let entries = lab.library().read_dir().into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).filter(|path| path.join("run.json").exists()).collect()

@@ -1,4 +1,5 @@
-//! What every test here needs: a scratch directory, the binary, and its answers taken apart.
+//! The common needs of every test here: a scratch directory, the binary, and its answers taken
+//! apart.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -38,8 +39,8 @@ impl Lab {
         command
     }
 
-    /// What a person sees of these commands: as typed, the exit code, and every word on stdout and stderr. The
-    /// scratch directory is called `LAB`.
+    /// The transcript of these commands for a person: as typed, the exit code, and every word on
+    /// stdout and stderr. The scratch directory is called `LAB`.
     pub(crate) fn transcript<'a>(
         &self,
         commands: impl IntoIterator<Item = &'a [&'a str]>,
@@ -75,7 +76,7 @@ pub(crate) fn binary() -> PathBuf {
     path.expect("set SSDLAB_BIN to the ssdlab binary, or use `cargo xtask test --only integration`")
 }
 
-/// What a command said and how it ended.
+/// The output of a command and its end.
 #[derive(Debug)]
 pub(crate) struct Answer {
     pub(crate) code: Option<i32>,

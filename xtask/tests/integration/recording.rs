@@ -68,7 +68,7 @@ fn wait_for_tracer(child: &mut Child) {
     std::thread::sleep(Duration::from_millis(500));
 }
 
-/// What is set while recording, as it is now.
+/// The settings changed while recording, as they are now.
 fn tracing_settings() -> Vec<String> {
     let read = |name: &str| std::fs::read_to_string(format!("{TRACING}/{name}"));
     let names = ["current_tracer", "options/bin", "options/context-info", "buffer_size_kb"];

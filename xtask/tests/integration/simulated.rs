@@ -108,7 +108,7 @@ fn a_drive_that_does_not_fit_into_the_memory_is_refused_before_it_is_built() {
     assert!(refused.contains("scale=1/64"), "{refused}");
 }
 
-/// What a test costs of the drive's endurance, by phase, in all, and for all runs of a target.
+/// The cost of a test in the drive's endurance, by phase, in all, and for all runs of a target.
 #[test]
 fn a_plan_tells_full_drive_writes() {
     let lab = Lab::new();

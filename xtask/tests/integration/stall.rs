@@ -16,7 +16,7 @@ const CGROUP: &str = "/sys/fs/cgroup";
 /// A control group whose processes can be kept from writing to one device; gone when it goes out of scope.
 struct Throttle {
     group: PathBuf,
-    /// Where the limit is written, and how it reads to stop and to let go.
+    /// The file of the limit, with its text to stop and to let go.
     limit: PathBuf,
     stop: String,
     go: String,

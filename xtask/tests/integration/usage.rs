@@ -4,7 +4,7 @@ use crate::lab::{Answer, Lab};
 
 const DRIVE: &str = "sim:sandisk-extreme-ii-480gb?scale=1/64";
 
-/// What was typed.
+/// The arguments, as typed.
 const MISTAKES: [&[&str]; 43] = [
     &["run", "power", DRIVE, "--meter", "ina219"],
     &["run", "power", DRIVE, "--meter", "hwmon:ina219"],

@@ -14,11 +14,11 @@ use crate::initramfs::{self, Kernel, program};
 /// The most that boot and all scenarios may take, in seconds; usually they take a third of it.
 const TIME_MAX_S: &str = "400";
 
-/// What the kernel says when a processor has stopped. An emulated one sometimes loses its timer for good, and the others
-/// then wait for it; no program of a user can do that.
+/// The kernel's message when a processor has stopped. An emulated one sometimes loses its timer for
+/// good, and the others then wait for it; no program of a user can do that.
 const STOPPED: &str = "soft lockup";
 
-/// What one command of the script said and how it ended.
+/// The output of one command of the script and its end.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Record {
     pub(crate) code: i32,

@@ -26,7 +26,7 @@ fn must_draw(run: &Value, states: &[&str], power_w: f64) {
     }
 }
 
-/// What the phase of this name did.
+/// The work of the phase of this name.
 fn what<'a>(run: &'a Value, name: &str) -> &'a str {
     let phases = run["phases"].as_array().expect("phases");
     let phase = phases.iter().find(|phase| phase["name"] == name);

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::machine::Record;
 
-/// What stands in the way of a method, in a list of `method` and `obstacle`.
+/// The obstacle to a method, in a list of `method` and `obstacle`, or `None` if there is none.
 fn obstacle<'a>(options: &'a Value, method: &str) -> Option<&'a str> {
     let options = options.as_array().expect("a list of methods");
     let option = options.iter().find(|option| option["method"] == method);
@@ -61,7 +61,7 @@ fn a_sata_drive_is_deallocated_and_measured() {
     assert!(phase(&run, "load")["ios"].as_u64().is_some_and(|ios| ios > 100), "{run:#}");
 }
 
-/// What an emulated drive makes of TRIM is its own affair; that it gets there is ours.
+/// The effect of TRIM is the emulated drive's own affair; its arrival there is ours.
 #[test]
 fn a_trim_pass_runs_on_a_sata_drive() {
     let trim = Record::of("trim");

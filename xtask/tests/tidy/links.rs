@@ -13,7 +13,7 @@ fn is_relative(target: &str) -> bool {
     !target.contains("://") && !target.starts_with("mailto:") && !target.starts_with('#')
 }
 
-/// True where the file that a target names stands beside `file`; an anchor within it is not looked
+/// Whether the file that a target names stands beside `file`; an anchor within it is not looked
 /// for.
 fn leads_somewhere(file: &str, target: &str) -> bool {
     let path = target.split('#').next().unwrap_or_default();

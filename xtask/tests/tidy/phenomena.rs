@@ -19,13 +19,13 @@ fn quoted(cell: &str) -> impl Iterator<Item = &str> {
     cell.split('`').skip(1).step_by(2)
 }
 
-/// True for the name of a test or of a file of tests.
+/// Whether a word is the name of a test or of a file of tests.
 fn names_test(word: &str) -> bool {
     word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "_:*".contains(c))
 }
 
-/// True where a test stands in a file of its module, of the simulator or of the runs on it; `prefix_*` names
-/// several, a module alone all of its tests.
+/// Whether a test stands in a file of its module, of the simulator or of the runs on it; `prefix_*`
+/// names several, a module alone all of its tests.
 fn is_there(test: &str) -> bool {
     let (module, name) = test.split_once("::").unwrap_or((test, "*"));
     let name = name.strip_suffix('*').map_or(format!("fn {name}("), |start| format!("fn {start}"));

@@ -19,7 +19,8 @@ const PRINTING: &[&str] = &["println!", "eprintln!", "print!", "eprint!"];
 const UNSAFE_PLACES: &[&str] =
     &["crates/device/", "crates/io/", "crates/sim/src/prefetch.rs", "py/"];
 
-/// What would make a simulation depend on more than its model, its seed and its commands.
+/// The modules that would make a simulation depend on more than its model, its seed and its
+/// commands.
 const UNKNOWN_TO_SIM: &[&str] = &["time", "thread", "fs", "net", "env", "process"];
 
 /// The top of the checkout. Not compiled in: two checkouts may share a target directory.

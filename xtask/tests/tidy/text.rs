@@ -10,7 +10,7 @@ pub(crate) fn code_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// True where `line` holds `word` and no letter, digit or `_` stands directly beside it.
+/// Whether `line` holds `word` and no letter, digit or `_` stands directly beside it.
 pub(crate) fn has_word(line: &str, word: &str) -> bool {
     let beside = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
     line.match_indices(word).any(|(at, _)| {

@@ -1,4 +1,4 @@
-//! What the drive does because time has passed: idle collection, folding, reorganisation.
+//! The work that the drive does because time has passed: idle collection, folding, reorganisation.
 
 use super::Device;
 use super::timers::Timer;
@@ -110,8 +110,9 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
     }
 
-    /// Moves a unit that only the clock asks for, where that can be done now, and sets the timer for the next one.
-    /// Where it cannot, the next try is at the first interval at which something can have changed.
+    /// Moves a unit that only the clock asks for, if that can be done now, and sets the timer for
+    /// the next one. If it cannot, the next try is at the first interval at which something can
+    /// have changed.
     fn move_unit_by_the_clock(&mut self, timer: Timer, interval_ns: u64) {
         self.collector.allow_unit(self.geometry().unit_pages);
         let intervals = if self.collect() {

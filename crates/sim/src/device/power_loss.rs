@@ -52,7 +52,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         (self.config, self.now_ns, self.probe)
     }
 
-    /// What the dies are at, with the die.
+    /// The operations under way in the dies, each with its die.
     pub(crate) fn nand_under_way(&self) -> impl Iterator<Item = (u32, DieOp)> + '_ {
         self.nand.under_way()
     }

@@ -1,4 +1,4 @@
-//! What a drive tells about itself: totals, series, power.
+//! The readings of a drive about itself: totals, series, power.
 
 use base::{Nanos, TelemetryRow};
 
@@ -67,7 +67,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
     }
 
-    /// What the NAND has begun since the drive was new.
+    /// The operations that the NAND has begun since the drive was new.
     #[must_use]
     pub fn operations(&self) -> OperationCounts {
         self.nand.operations()

@@ -1,4 +1,5 @@
-//! What the drive does by the clock and not because something ended: one due time for each reason.
+//! The work that the drive does by the clock and not because something ended: one due time for each
+//! reason.
 //!
 //! A drive that does nothing by the clock pays one comparison an event.
 

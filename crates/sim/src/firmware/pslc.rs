@@ -23,7 +23,7 @@ use crate::collector::Collector;
 use crate::durability::StreamPrograms;
 use crate::ftl::{Ftl, StreamId};
 
-/// What a host write does when the cache is full.
+/// The behaviour of a host write when the cache is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WhenFull {
@@ -42,7 +42,7 @@ pub struct Pslc {
     pub borrow_above: Option<u32>,
     /// Time without a host command after which folding begins.
     pub idle_after_ns: u64,
-    /// What a write does when there is no room.
+    /// The behaviour of a write when there is no room.
     pub when_full: WhenFull,
 }
 
@@ -72,7 +72,7 @@ impl PslcCache {
         self.is_folding = is_folding;
     }
 
-    /// Where a write of the host goes now, or `None` if it has to wait for the cache.
+    /// The stream for a write of the host now, or `None` if it has to wait for the cache.
     #[inline]
     #[must_use]
     pub fn stream_for(&self, len_bytes: u32, ftl: &Ftl) -> Option<StreamId> {

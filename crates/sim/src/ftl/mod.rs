@@ -31,8 +31,8 @@ pub const NO_SUPERBLOCK: u32 = u32::MAX;
 /// that is not there holds up all that are behind it.
 const FRONTIER_AHEAD_PAGES: usize = 32;
 
-/// Who writes: data of different age goes to different superblocks. Four bytes, so that the records that
-/// carry it are copied in aligned pieces (bytes cost a stall in the die queues).
+/// The writer of a stream: data of different age goes to different superblocks. Four bytes, so that
+/// the records that carry it are copied in aligned pieces (bytes cost a stall in the die queues).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum StreamId {
@@ -49,9 +49,9 @@ pub enum StreamId {
 impl StreamId {
     /// All streams.
     pub const ALL: [Self; STREAMS] = [Self::Host, Self::Gc, Self::Cold, Self::Pslc];
-    /// Those that take data from the write buffer.
+    /// The streams that take data from the write buffer.
     pub const BUFFERED: [Self; 2] = [Self::Host, Self::Pslc];
-    /// Those that garbage collection writes.
+    /// The streams that garbage collection writes.
     pub const MOVED: [Self; 2] = [Self::Gc, Self::Cold];
 }
 
@@ -160,7 +160,7 @@ impl Ftl {
         }
     }
 
-    /// True where nothing has been written or erased yet.
+    /// Whether nothing has been written or erased yet.
     #[must_use]
     pub fn is_new(&self) -> bool {
         self.free.len() + self.cache_free.len() == self.states.len()
@@ -188,7 +188,7 @@ impl Ftl {
         &self.streams[id as usize]
     }
 
-    /// True where a stream stands between two units: the last page placed completed one.
+    /// Whether a stream stands between two units: the last page placed completed one.
     #[inline]
     #[must_use]
     pub fn is_unit_complete(&self, id: StreamId) -> bool {
@@ -202,7 +202,7 @@ impl Ftl {
         self.stream(id).room_pages
     }
 
-    /// True where a stream can write at least one page more into its open superblock.
+    /// Whether a stream can write at least one page more into its open superblock.
     #[inline]
     #[must_use]
     pub fn stream_has_room(&self, id: StreamId) -> bool {
@@ -378,7 +378,8 @@ impl Ftl {
         valid.then_some(logical)
     }
 
-    /// True where a logical page of one granule lies here; [`NO_PAGE`] lies nowhere, because it is not in the map.
+    /// Whether a logical page of one granule lies here; [`NO_PAGE`] lies nowhere, because it is not
+    /// in the map.
     #[inline]
     fn lies_at(&self, logical: u32, physical: u32) -> bool {
         self.l2p.get(logical as usize) == Some(&physical)

@@ -3,12 +3,12 @@
 use super::{Ftl, NO_PAGE, StreamId, SuperblockState};
 use crate::geometry::Geometry;
 
-/// What was found of a superblock.
+/// The facts found about a superblock.
 #[derive(Clone, Copy, Debug)]
 pub struct FoundSuperblock {
     /// Nothing has been written since its last erase.
     pub is_blank: bool,
-    /// Who wrote it.
+    /// Its writer.
     pub written_by: StreamId,
     /// Order of writing.
     pub sequence: u64,

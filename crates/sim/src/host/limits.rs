@@ -5,7 +5,7 @@ use super::DeallocateSupport;
 /// The interface that the simulator runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InterfaceLimits {
-    /// What becomes of deallocate commands.
+    /// The treatment of deallocate commands.
     pub deallocate: DeallocateSupport,
     /// Payload rate of data to the host, bytes per second.
     pub link_bytes_per_s: u64,

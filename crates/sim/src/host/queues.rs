@@ -17,7 +17,7 @@ pub struct SubmissionQueues {
     queues: Vec<VecDeque<u32>>,
     /// The queue whose turn it is.
     turn: usize,
-    /// What is left of its burst.
+    /// The rest of its burst.
     burst_left: u32,
     burst: u32,
     /// A command has been fetched and is not decoded yet.

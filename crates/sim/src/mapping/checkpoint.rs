@@ -13,7 +13,8 @@ struct Work {
     allowed: u32,
     /// Superblocks of the journal that it makes superfluous.
     superseded: Vec<u32>,
-    /// What the copies rest on, set with the last one: programs of data, and entries of the journal.
+    /// The basis of the copies, set with the last one: programs of data, and entries of the
+    /// journal.
     rests_on: Option<(Mark, u64)>,
     is_committing: bool,
 }

@@ -74,7 +74,7 @@ impl MappingShape {
     }
 }
 
-/// What a unit of the map holds.
+/// The content of a unit of the map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MapWrite {
     /// Journal entries; the unit's place in the order of journal programs.

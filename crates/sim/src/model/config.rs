@@ -18,7 +18,7 @@ use crate::mapping::MappingShape;
 use crate::nand::{NandFeatures, NandTiming};
 use crate::power::PowerModel;
 
-/// What the simulator runs on: integers, checked against each other.
+/// The configuration that the simulator runs on: integers, checked against each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Shape.
@@ -55,16 +55,16 @@ pub struct Config {
     pub free_high: u32,
     /// Which erased superblock comes next.
     pub allocation: Allocation,
-    /// What not every drive has.
+    /// The features that not every drive has.
     pub options: Options,
     /// Seed of whatever the drive draws lots for.
     pub seed: u64,
 }
 
-/// What not every drive has, beside states of power; a default drive has none of it.
+/// The features that not every drive has, beside states of power; a default drive has none of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// What the NAND does beyond reading, programming and erasing in fixed times.
+    /// The NAND's behaviour beyond reading, programming and erasing in fixed times.
     pub nand_features: NandFeatures,
     /// Pages of the read cache; 0: none.
     pub read_cache_pages: u32,
@@ -259,7 +259,7 @@ pub(super) fn resolve(model: &Model, scale: Ratio) -> Result<Config, ModelError>
     })
 }
 
-/// What the model has in sections that it may leave out.
+/// The features from sections that a model may omit.
 fn options(check: &Check<'_>, scale: Ratio, geometry: &Geometry) -> Result<Options, ModelError> {
     let model = check.model;
     let (pages, blocks) = scaled_shape(model, scale);

@@ -31,7 +31,7 @@ pub struct Interface {
     pub queues: Option<Sourced<u32>>,
     /// Commands fetched from a queue before it is the next one's turn; absent: 1.
     pub arbitration_burst: Option<Sourced<u32>>,
-    /// What becomes of TRIM; absent: it works.
+    /// The treatment of TRIM; absent: it works.
     pub deallocate: Option<Sourced<DeallocateSupport>>,
     /// Smallest unit that the host can address, bytes; absent: 4,096.
     pub logical_block_bytes: Option<Sourced<u32>>,

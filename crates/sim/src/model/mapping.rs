@@ -15,7 +15,7 @@ const JOURNAL_UNITS_MIN: u64 = 8;
 /// collected and cold data.
 const PADDED_UNITS_MAX: u64 = STREAMS as u64;
 
-/// What the drive writes down about its map.
+/// The records that the drive writes about its map.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MappingModel {

@@ -6,7 +6,7 @@ use super::check::{Check, HOUR_NS};
 use super::{ModelError, Sourced};
 use crate::power;
 
-/// What a drive draws.
+/// The power that a drive draws.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PowerModel {
@@ -43,7 +43,7 @@ pub struct RestModel {
 }
 
 impl PowerModel {
-    /// What a drive draws whose blocks have been shortened from `block_pages` to `scaled_pages`.
+    /// The power of a drive whose blocks have been shortened from `block_pages` to `scaled_pages`.
     pub(super) fn resolve(
         &self,
         check: &Check<'_>,

@@ -27,7 +27,7 @@ pub struct PslcModel {
     pub erase_ns: Sourced<u64>,
     /// Time without a host command after which the cache is folded.
     pub idle_after_ns: Sourced<u64>,
-    /// What a write does when the cache is full.
+    /// The behaviour of a write when the cache is full.
     pub when_full: Sourced<WhenFull>,
     /// Commands of this size and larger go past the cache; absent: none does.
     pub only_below_bytes: Option<Sourced<u64>>,

@@ -121,7 +121,7 @@ fn override_value(name: &str, table: &mut Table, key: &str, text: &str) -> Resul
     Ok(())
 }
 
-/// What a key may have been meant for: the values of its section, or the sections.
+/// The names that a key may have been meant for: the values of its section, or the sections.
 fn known_beside(key: &str, table: &Table) -> String {
     let mut known = vec!["scale".to_owned(), "seed".to_owned()];
     list_keys(table, "", &mut known);
@@ -144,7 +144,7 @@ fn optional_keys() -> impl Iterator<Item = &'static str> {
     OPTIONAL.lines().filter_map(|line| line.split_once(" = ")).map(|(key, _)| key)
 }
 
-/// What stands under a dotted name.
+/// The value under a dotted name.
 fn value_of<'a>(table: &'a Table, key: &str) -> Option<&'a Value> {
     match key.split_once('.') {
         None => table.get(key),

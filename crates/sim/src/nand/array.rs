@@ -21,7 +21,7 @@ pub(super) struct Arrays {
     fast: Option<FastSuperblocks>,
     retry: Option<Retry>,
     slc: Option<SlcMode>,
-    /// What has been begun since the start.
+    /// The operations begun since the start.
     pub(super) operations: OperationCounts,
 }
 

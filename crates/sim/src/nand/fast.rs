@@ -21,7 +21,7 @@ impl FastSuperblocks {
         self.count
     }
 
-    /// True where a superblock is one of them; those of the map never are.
+    /// Whether a superblock is one of them; superblocks of the map never are.
     #[inline]
     #[must_use]
     pub fn contains(&self, superblock: u32) -> bool {

@@ -18,7 +18,7 @@ pub struct NandTiming {
     pub page_transfer_ns: u64,
 }
 
-/// What a drive model adds to the plain NAND; nothing by default.
+/// The additions of a drive model to the plain NAND; none by default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NandFeatures {
     /// Program times of lower and upper pages.

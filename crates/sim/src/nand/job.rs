@@ -7,7 +7,7 @@ use super::op::DieOp;
 use crate::ftl::StreamId;
 use crate::mapping::MapWrite;
 
-/// What a die is to do: programs between the erase and the reads.
+/// The kinds of die job: programs between the erase and the reads.
 mod kind {
     pub(super) const ERASE: u64 = 0;
     pub(super) const HOST_PROGRAM: u64 = 1;

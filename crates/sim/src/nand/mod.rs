@@ -1,13 +1,13 @@
-//! Dies and channels: what occupies them, for how long, and in which order.
+//! Dies and channels: the operations that occupy them, for how long, and in which order.
 //!
 //! Phenomenon: a die does one thing at a time (read tR, program tPROG, erase tBERS); a channel moves one
 //! die's data at a time. A program first moves its data into the die's register over the channel,
 //! then programs; a read first loads the register, then moves. Source: ONFI/Toggle datasheet
 //! timing, see `docs/simulator.md`. Simplification: the command and address cycles are part of the times.
 //! Times of arrays are in [`array`], the bus in [`channels`].
-//! What a drive model can add has files of its own: [`pages`] (lower and upper pages), [`overlap`] (suspend,
-//! cache program), [`retry`] (wear and retention). Tests: `tests/timing.rs` (one operation
-//! at one nanosecond), `tests/nand.rs`, `tests/shape.rs`.
+//! The features that a drive model can add have files of their own: [`pages`] (lower and upper
+//! pages), [`overlap`] (suspend, cache program), [`retry`] (wear and retention). Tests:
+//! `tests/timing.rs` (one operation at one nanosecond), `tests/nand.rs`, `tests/shape.rs`.
 //!
 //! Order: host reads go first, everything else waits its turn on the die. A channel serves
 //! in the order in which transfers become ready.
@@ -120,7 +120,7 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
         self.arrays.set_fast(superblocks);
     }
 
-    /// What has been begun since the start.
+    /// The operations begun since the start.
     #[must_use]
     pub fn operations(&self) -> OperationCounts {
         OperationCounts { transfers: self.channels.pages, ..self.arrays.operations }

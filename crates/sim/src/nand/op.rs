@@ -24,7 +24,7 @@ pub enum DieOp {
     Map {
         /// Unit over the whole drive.
         unit: u32,
-        /// What it holds.
+        /// Its content.
         write: MapWrite,
     },
     /// Read the valid pages of a unit for garbage collection.

@@ -27,7 +27,7 @@ struct Suspended {
     reads_left: usize,
 }
 
-/// What a die has beside its operation.
+/// The state of a die beside its operation.
 #[derive(Clone, Copy, Debug, Default)]
 struct Side {
     /// When the array's part of the current operation began or begins.

@@ -34,7 +34,7 @@ impl PageTimes {
     }
 }
 
-/// What a page takes on average, rounded down.
+/// The average time of a page, rounded down.
 #[must_use]
 pub fn mean(kinds_ns: &[u64]) -> u64 {
     kinds_ns.iter().sum::<u64>() / kinds_ns.len().max(1) as u64

@@ -3,7 +3,8 @@
 use super::{DieOp, Nand, Phase};
 
 impl<const OPTIONS: bool> Nand<OPTIONS> {
-    /// What each die is at, with the die: its operation, and the one that waits for it to go on.
+    /// The work under way in each die, with the die: its operation, and the one that waits for it
+    /// to go on.
     pub fn under_way(&self) -> impl Iterator<Item = (u32, DieOp)> + '_ {
         (0..).zip(&self.dies).flat_map(|(die, state)| {
             let current = (state.phase != Phase::Rest).then_some(state.current);

@@ -19,11 +19,11 @@ pub struct ErrorGrowth {
     pub initial_cycles: u32,
     /// Error rate of a fresh page in an unworn block.
     pub fresh_ppb: u64,
-    /// What 1,000 cycles add.
+    /// The addition for 1,000 cycles.
     pub per_kilocycle_ppb: u64,
-    /// What a day adds in an unworn block.
+    /// The addition for a day in an unworn block.
     pub per_day_ppb: u64,
-    /// What 1,000 cycles add to that.
+    /// The addition to that for 1,000 cycles.
     pub per_day_per_kilocycle_ppb: u64,
     /// Error rate that one sense copes with.
     pub corrected_ppb: u64,

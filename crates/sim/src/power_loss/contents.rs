@@ -1,4 +1,4 @@
-//! What is in NAND, page by page, beside what a drive only knows in its DRAM.
+//! The content of NAND, page by page, beside the facts that a drive only knows in its DRAM.
 //!
 //! A probe builds both from what the device tells it. [`Contents::into_nand`] throws the DRAM away, so that
 //! nothing of it can reach a recovery.
@@ -30,12 +30,12 @@ struct Issued {
     is_in_nand: bool,
 }
 
-/// What the drive loses with its power.
+/// The facts that the drive loses with its power.
 #[derive(Debug, Default)]
 pub(super) struct Dram {
     /// Number of the next map change.
     pub(super) sequence: u64,
-    /// Where each logical page is: the page whose version a move carries on.
+    /// The place of each logical page: the page whose version a move carries on.
     pub(super) current: Vec<u32>,
     groups: VecDeque<Group>,
     appended: u64,
@@ -129,7 +129,7 @@ impl Contents {
         Self { geometry: nand.geometry, nand, dram }
     }
 
-    /// What a loss of power leaves.
+    /// The content that a loss of power leaves.
     pub(super) fn into_nand(self) -> NandContents {
         self.nand
     }
@@ -142,7 +142,7 @@ impl Contents {
         (physical != NO_PAGE).then(|| self.nand.spares[physical as usize].version)
     }
 
-    /// What is in NAND.
+    /// The content of NAND.
     #[must_use]
     pub fn nand(&self) -> &NandContents {
         &self.nand

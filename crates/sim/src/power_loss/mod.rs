@@ -63,7 +63,7 @@ impl Device<Contents> {
 }
 
 impl PoweredOff {
-    /// What an operation leaves behind when power goes.
+    /// Leaves the remains of an operation when power goes.
     fn tear(&mut self, die: u32, op: DieOp) {
         match op {
             DieOp::Program { unit, .. } | DieOp::Parity { unit } | DieOp::Map { unit, .. } => {
@@ -102,13 +102,13 @@ impl PoweredOff {
         &self.config
     }
 
-    /// What is in NAND.
+    /// The content of NAND.
     #[must_use]
     pub fn nand(&self) -> &NandContents {
         &self.nand
     }
 
-    /// What is in NAND, to damage it.
+    /// The content of NAND, to damage it.
     pub fn nand_mut(&mut self) -> &mut NandContents {
         &mut self.nand
     }

@@ -6,7 +6,7 @@ use crate::ftl::{NO_PAGE, StreamId};
 use crate::geometry::Geometry;
 use crate::mapping::MappingShape;
 
-/// What the spare area of a page says about its data.
+/// The facts about a page's data in its spare area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spare {
     /// The LBA page, or [`NO_PAGE`] for padding.
@@ -15,7 +15,7 @@ pub struct Spare {
     pub sequence: u64,
     /// Number of the host's write that made the data; a copy keeps it.
     pub version: u64,
-    /// Who wrote it.
+    /// The stream that wrote it.
     pub stream: StreamId,
     /// Which physical page of the LBA page it is, from 0; on drives that compress there are several.
     pub part: u8,
@@ -72,7 +72,7 @@ pub enum MapUnit {
         previous: u64,
         /// Map changes.
         records: Vec<JournalRecord>,
-        /// What it does not cover.
+        /// The part of the data that it does not cover.
         anchor: Anchor,
     },
     /// A part of the map.
@@ -92,12 +92,12 @@ pub enum MapUnit {
         checkpoint: u64,
         /// The last journal unit that was safe then with all before it.
         journal: u64,
-        /// What that unit does not cover.
+        /// The part of the data that this journal unit does not cover.
         anchor: Anchor,
     },
 }
 
-/// What is in NAND, and nothing else.
+/// The content of NAND, and nothing else.
 #[derive(Clone, Debug)]
 pub struct NandContents {
     pub(super) geometry: Geometry,
@@ -126,7 +126,8 @@ impl NandContents {
         }
     }
 
-    /// What the spare area of a page says; none where the page cannot be read or holds nothing.
+    /// The facts in the spare area of a page, or `None` if the page cannot be read or holds
+    /// nothing.
     #[must_use]
     pub fn read(&self, physical: u32) -> Option<Spare> {
         let unit = physical / self.geometry.unit_pages;
@@ -209,7 +210,7 @@ impl NandContents {
         &mut self.spares
     }
 
-    /// What can be read of the map, by unit.
+    /// The readable content of the map, by unit.
     #[must_use]
     pub fn map_units(&self) -> &BTreeMap<u32, MapUnit> {
         &self.map_units

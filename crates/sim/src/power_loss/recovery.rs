@@ -10,7 +10,7 @@
 //! 5. Superblocks without a valid page are to be erased. Where there are none and no blank one either,
 //!    collection would have no room: one that holds nothing but copies is given up for the originals.
 //!
-//! What was found outside the journal joins it again.
+//! Changes found outside the journal join it again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,7 +23,7 @@ use crate::mapping::Ring;
 use crate::model::Config;
 use crate::nand::{DieOp, Nand};
 
-/// What a recovery did.
+/// The work of a recovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recovery {
     /// From power on until the drive was ready.
@@ -40,7 +40,7 @@ pub struct Recovery {
     pub gave_up_copies: bool,
 }
 
-/// What was found, and what becomes of the drive.
+/// The findings of a recovery, and the new state of the drive.
 pub(super) struct Found {
     pub(super) map: Vec<u32>,
     pub(super) superblocks: Vec<FoundSuperblock>,
@@ -244,7 +244,7 @@ fn read_first_units(reader: &mut Reader<'_>) {
     reader.read(superblocks.flat_map(|superblock| first_units(nand, superblock)), 1);
 }
 
-/// What the first units of a superblock tell.
+/// The facts in the first units of a superblock.
 fn look_at(nand: &NandContents, superblock: u32) -> FoundSuperblock {
     let is_blank = first_units(nand, superblock).all(|unit| nand.state(unit) == UnitState::Blank);
     let pages = first_units(nand, superblock).flat_map(|unit| nand.pages_of(unit));

@@ -1,4 +1,5 @@
-//! What both programs write to: nothing, a file, a loop device over a file, compressed memory.
+//! The media that both programs write to: nothing, a file, a loop device over a file, compressed
+//! memory.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -30,10 +31,10 @@ pub(crate) struct Ready {
     pub(crate) medium: Medium,
     /// File or device; unused by [`Medium::Null`].
     pub(crate) path: PathBuf,
-    /// What `--erase` calls it: a loop device goes by its file.
+    /// Its name for `--erase`: a loop device goes by its file.
     pub(crate) word: PathBuf,
     pub(crate) size_bytes: u64,
-    /// Where ssdlab puts its results.
+    /// The library for the results of ssdlab.
     pub(crate) library: PathBuf,
     undo: Option<Command>,
 }

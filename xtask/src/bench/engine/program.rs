@@ -25,7 +25,7 @@ pub(crate) struct Overhead {
     pub(crate) ssdlab_ns: f64,
 }
 
-/// What a turn came to.
+/// The result of a turn.
 #[derive(Clone, Copy)]
 pub(crate) struct Sample {
     pub(crate) iops: f64,

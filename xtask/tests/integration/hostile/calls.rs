@@ -91,7 +91,7 @@ impl Call {
         self.say(&["--erase", word]);
     }
 
-    /// Where results go: to places of their own, and into whatever is in the way.
+    /// Adds the destinations of results: places of their own, and whatever is in the way.
     fn outputs(&mut self, random: &mut Random, world: &World) {
         let used: Vec<_> = world.things.iter().filter(|thing| thing.used).collect();
         let victim = random.one_of(&used);

@@ -14,7 +14,7 @@ const PAGE_BYTES: u64 = 4096;
 pub(super) struct Name {
     /// As a target: `file:` with any path, or a node.
     pub(super) target: String,
-    /// What confirms it.
+    /// The word that confirms it.
     pub(super) word: String,
 }
 
@@ -145,7 +145,7 @@ impl Thing {
         self.used()
     }
 
-    /// Where it is, or would be, mounted.
+    /// The place where it is, or would be, mounted.
     pub(super) fn mount_point(&self) -> String {
         let at = self.file.with_extension("mounted");
         fs::create_dir_all(&at).expect("a mount point");
@@ -210,7 +210,7 @@ impl Thing {
             || id(word).is_some_and(|found| Some(found) == id(&self.file))
     }
 
-    /// What it holds. A loop device over another writes to that one's page cache, from where the data
+    /// Its content. A loop device over another writes to that one's page cache, from where the data
     /// would reach the file some time later.
     fn read(&self) -> Vec<u8> {
         for node in self.nodes.iter().rev() {

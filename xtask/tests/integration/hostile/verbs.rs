@@ -1,4 +1,4 @@
-//! What ssdlab can be told to do, how often it is told so here, and the flags that go with it.
+//! The verbs of ssdlab, the number of times that each is tried here, and its flags.
 
 use super::random::Random;
 

@@ -38,7 +38,7 @@ impl Drop for Undo {
     }
 }
 
-/// What is undone on drop, the last one first.
+/// The actions undone on drop, the last one first.
 #[derive(Default)]
 pub(super) struct UndoAll(pub(super) Vec<Undo>);
 
@@ -88,7 +88,8 @@ impl World {
         Self { things, dir }
     }
 
-    /// Where calls are made; what they may write to as they like is in `own`.
+    /// The directory in which calls are made; the things that they may write to freely are in
+    /// `own`.
     pub(super) fn dir(&self) -> &Path {
         self.dir.path()
     }

@@ -15,7 +15,7 @@ const OWED_PAGES_MAX: u64 = 32;
 /// Pages owed where nobody knows the WAF: that of common spare areas is between 2 and 8.
 const OWED_PAGES_USUAL: u64 = 3;
 
-/// Where the line gives [`OWED_PAGES_USUAL`], in superblocks as a fraction.
+/// The level at which the line gives [`OWED_PAGES_USUAL`], in superblocks as a fraction.
 pub(super) const fn steady_superblocks(free_low: u64, free_high: u64) -> (u64, u64) {
     let below_high = (free_high - free_low) * OWED_PAGES_USUAL;
     (free_high * OWED_PAGES_MAX - below_high, OWED_PAGES_MAX)
