@@ -153,6 +153,34 @@ fn a_file_that_holds_something_needs_a_second_consent() {
     assert!(content == fs::read(&path).expect("the file"), "it was written to");
 }
 
+/// The words of a refused run on `target`, with a name for the loop device.
+fn refusal_of(lab: &Lab, device: &LoopDevice, target: &str, more: &[&str]) -> String {
+    let run = ["run", "consistency", "--set", "duration=1s", target];
+    let text = lab.transcript([&[&run[..], more].concat()[..]]);
+    text.replace(&device.name(), "/dev/LOOP")
+}
+
+#[test]
+fn refusals_in_words() {
+    let lab = Lab::new();
+    let free = LoopDevice::attach(&lab);
+    let (node, word) = (free.name(), free.word());
+    let mut text = refusal_of(&lab, &free, &node, &[]);
+    text += &refusal_of(&lab, &free, &node, &["--erase", &node]);
+    text += &refusal_of(&lab, &free, &format!("file:{word}"), &["--erase", &word]);
+    tool("mkfs.ext4", &["-q", &node]);
+    text += &refusal_of(&lab, &free, &node, &["--erase", &word]);
+    drop(free);
+    for used in [UsedDevice::mounted, UsedDevice::swapping] {
+        let lab = Lab::new();
+        let used = used(&lab);
+        let (node, word) = (used.device.name(), used.device.word());
+        text += &refusal_of(&lab, &used.device, &node, &["--erase", &word]);
+        text += &refusal_of(&lab, &used.device, &format!("file:{word}"), &["--erase", &word]);
+    }
+    insta::assert_snapshot!(text);
+}
+
 #[test]
 fn a_device_that_is_not_there_is_not_made() {
     let lab = Lab::new();

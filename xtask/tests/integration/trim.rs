@@ -59,7 +59,7 @@ fn trim_claims_nothing_about_a_file_or_a_loop_device() {
             let file = format!("file:{}?size=32MiB", lab.path("disk.img").display());
             must_claim_nothing(&trim(&lab, &file, None));
             let device = LoopDevice::attach(&lab);
-            must_claim_nothing(&trim(&lab, &device.name(), Some(&device.name())));
+            must_claim_nothing(&trim(&lab, &device.name(), Some(&device.word())));
         }
     }
 }
