@@ -1,6 +1,6 @@
 //! Little-endian fields of a device's answer. A short answer reads as zeros, never as a panic.
 
-/// `LEN` bytes at `at`, zeros where the answer ends before.
+/// `LEN` bytes at `at`, with zeros beyond the end of the answer.
 #[must_use]
 pub fn array<const LEN: usize>(bytes: &[u8], at: usize) -> [u8; LEN] {
     let mut field = [0; LEN];

@@ -2,19 +2,20 @@
 //!
 //! A thin wrapper around `hdrhistogram` with two significant digits: a value is known to within
 //! 1/128 (0.78%), the same resolution as fio's, over the whole range of `u64` nanoseconds up to one
-//! day. What leaves this module is plain `(lower edge, count)` pairs, so no reader of a result
-//! needs this code.
+//! day. The module exports plain `(lower edge, count)` pairs, so no reader of a result needs this
+//! code.
 
 use hdrhistogram::Histogram as Hdr;
 
 use crate::units::Ratio;
 
-/// Values above are counted at this value: one day in nanoseconds.
+/// Larger values count as this value: one day in nanoseconds.
 pub const VALUE_NS_MAX: u64 = 86_400_000_000_000;
 
 const SIGNIFICANT_DIGITS: u8 = 2;
 
-/// Fewest values beyond a percentile. With fewer it would only say where these few happened to fall.
+/// Fewest values beyond a percentile. With fewer, it would only show where these few happened to
+/// fall.
 pub const BEYOND_MIN: u64 = 10;
 
 /// Counts of latencies in nanoseconds.
@@ -60,7 +61,7 @@ impl Histogram {
         self.hdr.add(&other.hdr).expect("all histograms share the same bounds");
     }
 
-    /// Forgets all counts, keeps the memory.
+    /// Clears all counts and keeps the memory.
     pub fn clear(&mut self) {
         self.hdr.reset();
     }
@@ -83,8 +84,8 @@ impl Histogram {
         })
     }
 
-    /// As [`Histogram::quantile`], with at least [`BEYOND_MIN`] values beyond it: p99 takes 1,000 values;
-    /// `None` where there are fewer.
+    /// As [`Histogram::quantile`], with at least [`BEYOND_MIN`] values beyond it: p99 takes 1,000
+    /// values; or `None` if there are fewer.
     #[must_use]
     pub fn percentile(&self, share: Ratio) -> Option<u64> {
         let beyond = share.complement().of(self.count());

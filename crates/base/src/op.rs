@@ -2,7 +2,7 @@
 
 use crate::units::Nanos;
 
-/// What a command does.
+/// Kind of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum OpKind {
@@ -38,7 +38,7 @@ impl OpKind {
     }
 }
 
-/// What the bytes of a write are like; decides how far a compressing controller can shrink them.
+/// Kind of the bytes of a write. It decides how far a compressing controller can shrink them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Data {
     /// Random bytes: no controller can shrink them.
@@ -55,28 +55,28 @@ pub enum Data {
 /// One command, as a workload issues it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Op {
-    /// What to do.
+    /// Kind of the command.
     pub kind: OpKind,
     /// Content of a write; ignored by the other kinds.
     pub data: Data,
-    /// Forced unit access: a write ends only when its data would survive a loss of power; ignored by the
-    /// other kinds.
+    /// Whether the access is forced (forced unit access): a write ends only when its data would
+    /// survive a loss of power. The other kinds ignore it.
     pub fua: bool,
     /// Length in bytes, a multiple of the target's logical block size.
     pub len: u32,
-    /// Chosen by the caller and handed back in the [`Completion`]; at any moment no two
-    /// outstanding commands may share a tag, and a tag is smaller than the target's queue depth.
+    /// Chosen by the caller and returned in the [`Completion`]. At any moment no two outstanding
+    /// commands may share a tag, and a tag is smaller than the target's queue depth.
     pub tag: u32,
     /// First byte, a multiple of the target's logical block size.
     pub offset: u64,
 }
 
-/// How a command ended.
+/// Outcome of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     /// All bytes were transferred.
     Ok,
-    /// The target answered with this errno (`EIO` where it gave no better one).
+    /// The target answered with this errno (`EIO` if it gave no better one).
     Failed {
         /// A positive errno.
         errno: i32,
@@ -88,11 +88,11 @@ pub enum Status {
 pub struct Completion {
     /// The tag of the [`Op`].
     pub tag: u32,
-    /// How it ended.
+    /// Outcome of the command.
     pub status: Status,
-    /// When the command was handed to the target.
+    /// Time at which the target got the command.
     pub submitted: Nanos,
-    /// When the target reported its end.
+    /// Time at which the target reported its end.
     pub done: Nanos,
 }
 

@@ -31,7 +31,7 @@ impl Permutation {
         self.n
     }
 
-    /// True where there is nothing to permute.
+    /// Whether there is nothing to permute.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.n == 0

@@ -1,18 +1,18 @@
-//! What a simulated drive counts while it works: the "why" under an IOPS graph.
+//! Counters and levels of a simulated drive at work: the "why" under an IOPS graph.
 //!
-//! One table lists the columns. Rows are cut, stored, read, hashed and described by iterating it, so a new column is
-//! a line here and the place in the simulator that counts it.
+//! One table lists the columns. The code that cuts, stores, reads, hashes and describes rows
+//! iterates it, so a new column takes a line here and the place in the simulator that counts it.
 
-/// What the value of a column says about its interval.
+/// Meaning of a column's value for its interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnKind {
-    /// It counts what happened: a row holds the difference over its interval.
+    /// A count of events: a row holds the difference over its interval.
     Counter,
-    /// It is a state: a row holds it as it stood at the end of its interval.
+    /// A state: a row holds the state at the end of its interval.
     Level,
 }
 
-/// What the values of a column are counted in.
+/// Unit of the values of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnUnit {
     /// Pages of 4,096 bytes.
@@ -55,8 +55,9 @@ pub struct TelemetryColumn {
 
 macro_rules! telemetry_columns {
     ($($(#[doc = $doc:literal])+ $name:ident: $kind:ident, $unit:ident;)+) => {
-        /// One interval of a simulated drive's inner life, or its totals since it was new. Counters are differences over
-        /// the interval; levels are as they stood at its end. A page is 4,096 bytes.
+        /// Internals of a simulated drive in one interval, or its totals since it was new. Counters
+        /// are differences over the interval; levels are the values at its end. A page is 4,096
+        /// bytes.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
         pub struct TelemetryRow {
             $($(#[doc = $doc])+ pub $name: u64,)+
@@ -117,7 +118,7 @@ impl TelemetryRow {
         Self::COLUMNS.iter().map(|column| (column.get)(self))
     }
 
-    /// The row with each value replaced by what `value` makes of its column.
+    /// The row with each value replaced by the result of `value` for its column.
     #[must_use]
     pub fn map(mut self, value: impl Fn(&TelemetryColumn, u64) -> u64) -> Self {
         for column in Self::COLUMNS {

@@ -1,8 +1,8 @@
-//! What a message repeats of a value: enough to recognise it, never all of a hostile one.
+//! Values for messages: enough to recognise a value, never all of a hostile one.
 
 /// Longest value that a message repeats whole, in characters.
 const VALUE_CHARS_MAX: usize = 80;
-/// Longest line that a message takes over from another library.
+/// Longest line that a message repeats from another library.
 const LINE_CHARS_MAX: usize = 400;
 
 /// A value as a message repeats it: the beginning of a long one.

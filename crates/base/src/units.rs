@@ -7,7 +7,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// A value that could not be read as the unit it was meant to be.
+/// A value that cannot be read in its expected unit.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{value}` is not {expected}")]
 pub struct UnitError {
@@ -142,19 +142,19 @@ impl FromStr for Ratio {
 }
 
 impl Bytes {
-    /// Sum, or `None` where it does not fit.
+    /// Sum, or `None` if it does not fit.
     #[must_use]
     pub fn checked_add(self, other: Self) -> Option<Self> {
         self.0.checked_add(other.0).map(Self)
     }
 
-    /// Difference, or `None` where it would be negative.
+    /// Difference, or `None` if it would be negative.
     #[must_use]
     pub fn checked_sub(self, other: Self) -> Option<Self> {
         self.0.checked_sub(other.0).map(Self)
     }
 
-    /// Product, or `None` where it does not fit.
+    /// Product, or `None` if it does not fit.
     #[must_use]
     pub fn checked_mul(self, factor: u64) -> Option<Self> {
         self.0.checked_mul(factor).map(Self)
@@ -182,13 +182,13 @@ impl Nanos {
     /// One second.
     pub const SECOND: Self = Self(1_000_000_000);
 
-    /// Sum, or `None` where it does not fit.
+    /// Sum, or `None` if it does not fit.
     #[must_use]
     pub fn checked_add(self, other: Self) -> Option<Self> {
         self.0.checked_add(other.0).map(Self)
     }
 
-    /// Difference, or `None` where it would be negative.
+    /// Difference, or `None` if it would be negative.
     #[must_use]
     pub fn checked_sub(self, other: Self) -> Option<Self> {
         self.0.checked_sub(other.0).map(Self)
@@ -205,7 +205,7 @@ impl Ratio {
     /// The whole: 1/1.
     pub const ONE: Self = Self { numerator: 1, denominator: 1 };
 
-    /// A share; `None` where the denominator is zero or the value is larger than 1.
+    /// A share, or `None` if the denominator is zero or the value is larger than 1.
     #[must_use]
     pub const fn new(numerator: u64, denominator: u64) -> Option<Self> {
         if denominator == 0 || numerator > denominator {
@@ -221,13 +221,13 @@ impl Ratio {
         u64::try_from(product / u128::from(self.denominator)).unwrap_or(u64::MAX)
     }
 
-    /// What is left: 1 - self.
+    /// The remaining share: 1 - self.
     #[must_use]
     pub const fn complement(self) -> Self {
         Self { numerator: self.denominator - self.numerator, denominator: self.denominator }
     }
 
-    /// True for a share of nothing.
+    /// Whether the share is zero.
     #[must_use]
     pub const fn is_zero(self) -> bool {
         self.numerator == 0

@@ -1,9 +1,9 @@
-//! Data that tell what they are: every sector says which run wrote it, for which address and as which
-//! write, and all of its other bytes follow from that.
+//! Data that describe themselves: every sector tells which run wrote it, for which address and as
+//! which write, and all of its other bytes follow from that.
 //!
-//! A sector is 64 words. The first two hold address and generation, mixed with the seed of the run; the
-//! rest is the stream of a generator that starts from them. One wrong bit anywhere is found by making the
-//! sector anew and comparing.
+//! A sector is 64 words. The first two hold address and generation, mixed with the seed of the run;
+//! the rest is the stream of a generator that starts from them. A comparison with a sector made
+//! anew finds one wrong bit anywhere.
 
 use crate::mix::{mix, unmix};
 
@@ -12,7 +12,7 @@ pub const SECTOR_BYTES: usize = 512;
 
 const GENERATION_STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// What a sector holds.
+/// Content of a sector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sector {
     /// Data of this run, not one bit changed.
@@ -47,8 +47,8 @@ pub fn fill(area: &mut [u8], seed: u64, offset_bytes: u64, generation: u64) {
     }
 }
 
-/// Says what the sector that was read at `here_bytes` holds, to the run with this seed. A sector that is too
-/// short is unknown.
+/// The content of the sector that was read at `here_bytes`, for the run with this seed. A sector
+/// that is too short is unknown.
 #[must_use]
 pub fn read(sector: &[u8], seed: u64, here_bytes: u64) -> Sector {
     if sector.len() != SECTOR_BYTES {
@@ -68,7 +68,7 @@ pub fn read(sector: &[u8], seed: u64, here_bytes: u64) -> Sector {
     Sector::Unknown
 }
 
-/// True where every bit of the sector is as that run wrote it.
+/// Whether every bit of the sector is as that run wrote it.
 fn holds(sector: &[u8], seed: u64, offset_bytes: u64, generation: u64) -> bool {
     let words = words(seed, offset_bytes, generation);
     sector.chunks_exact(8).zip(words).all(|(bytes, word)| bytes == word.to_le_bytes())

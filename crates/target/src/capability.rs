@@ -1,5 +1,5 @@
-//! What a target may be able to do beyond moving data: one trait for each capability, with an honest
-//! answer from those that lack it.
+//! Capabilities of a target beyond moving data: one trait for each, with an honest answer from
+//! targets that lack it.
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use crate::health::HealthProbe;
 use crate::purge::{PurgeMethod, PurgeOption, Waiter};
 use crate::rest::Rest;
 
-/// Can be driven by several threads.
+/// A target that several threads can drive.
 pub trait Lanes: Target + Sized {
-    /// Further handles on the same target with the same clock, one for each of `queue_depths`, each to be
-    /// driven by a thread of its own. They go before the target itself does.
+    /// Further handles on the same target with the same clock, one for each of `queue_depths`. A
+    /// thread of its own drives each of them. Drop them before the target itself.
     ///
     /// # Errors
-    /// [`IoError::Unsupported`] where only one thread can drive it; [`IoError::Device`] where the system
+    /// [`IoError::Unsupported`] if only one thread can drive it; [`IoError::Device`] if the system
     /// has no more descriptors or memory.
     fn lanes(&mut self, _queue_depths: &[u32]) -> Result<Vec<Self>, IoError> {
         Err(IoError::Unsupported(format!(
@@ -26,70 +26,70 @@ pub trait Lanes: Target + Sized {
         )))
     }
 
-    /// The processor on which all of the drive's interrupts arrive: where its only thread is best kept. `None`
-    /// where there is no such one.
+    /// The processor on which all of the drive's interrupts arrive, or `None` if there is no single
+    /// one. It is the best place for the only thread of the drive.
     fn interrupt_processor(&self) -> Option<usize> {
         None
     }
 }
 
-/// Knows that it still is the thing that was opened, and keeps commands to a part of itself.
+/// A target that can check its identity, and that can confine commands to a part of itself.
 pub trait Guarded: Target {
-    /// Makes sure that this still is the thing that was opened (same device, serial, size). Called
-    /// before every destructive phase, so that a renumbered device stops the run.
+    /// Makes sure that this is still the device or file that was opened (same device, serial,
+    /// size). Called before every destructive phase, so that a renumbered device stops the run.
     ///
     /// # Errors
-    /// [`IoError::Refused`] where it is not.
+    /// [`IoError::Refused`] if it is not.
     fn confirm_identity(&self) -> Result<(), IoError> {
         Ok(())
     }
 
     /// From now on every command that reaches beyond the first `span_bytes` fails without touching
-    /// the device; only a purge still means all of it.
+    /// the device; only a purge still covers all of it.
     fn confine(&mut self, _span_bytes: u64) {}
 }
 
-/// Can be brought to a fresh state.
+/// A target that can be brought to a fresh state.
 pub trait Purge: Target {
     /// Brings the target to its fresh state (all blocks deallocated or the drive built anew).
     /// No command may be outstanding.
     ///
     /// # Errors
-    /// Where the target cannot be purged; the message says which method was tried.
-    /// [`IoError::Interrupted`] where the waiter wanted it to stop, and it has.
+    /// If the target cannot be purged; the message names the method that was tried.
+    /// [`IoError::Interrupted`] if the waiter asked for a stop, and the purge has stopped.
     fn purge(&mut self, waiter: &dyn Waiter) -> Result<PurgeMethod, IoError>;
 
-    /// The ways to purge it, the best first, each with what stands in its way.
+    /// The methods to purge the target, the best first, each with its obstacle.
     fn purge_options(&self) -> Vec<PurgeOption> {
         Vec::new()
     }
 }
 
-/// Can forget a range.
+/// A target that can deallocate a range.
 pub trait Deallocate: Target {
-    /// Deallocates a range of any length, waiting for its end.
+    /// Deallocates a range of any length and waits for its end.
     ///
     /// # Errors
-    /// Where the target cannot deallocate ([`Limits::deallocate`]) or the device failed.
+    /// If the target cannot deallocate ([`Limits::deallocate`]) or the device failed.
     fn deallocate(&mut self, offset_bytes: u64, len_bytes: u64) -> Result<(), IoError>;
 }
 
-/// Can make durable what was written.
+/// A target that can make written data durable.
 pub trait Flush: Target {
-    /// Makes every acknowledged write durable, waiting for its end.
+    /// Makes every acknowledged write durable and waits for its end.
     ///
     /// # Errors
-    /// Where the device failed to flush.
+    /// If the device failed to flush.
     fn flush(&mut self) -> Result<(), IoError>;
 }
 
-/// Can go to sleep while there is nothing to do.
+/// A target that can go to sleep while it is idle.
 pub trait Sleep: Target {
-    /// Switches what link and drive may do while there is nothing to do, and says in words what was switched.
-    /// What was found is restored when the target is dropped.
+    /// Allows or denies link and drive to rest while they are idle, and returns the change in
+    /// words. Dropping the target restores the setting it found.
     ///
     /// # Errors
-    /// Where the target has nothing to switch ([`Limits::rest`]), or the switch failed.
+    /// If the target has nothing to switch ([`Limits::rest`]), or the switch failed.
     fn set_rest(&mut self, _rest: Rest) -> Result<String, IoError> {
         let name = self.identity().name;
         Err(IoError::Unsupported(format!(
@@ -98,41 +98,41 @@ pub trait Sleep: Target {
     }
 }
 
-/// Can be asked for its health and for the words of a failure.
+/// A target that can report its health and describe a failure in words.
 pub trait Diagnose: Target {
-    /// What the drive itself said of the first command that failed, in words; `None` where the errno is all
-    /// there is.
+    /// The drive's own words for the first command that failed, or `None` if there is only the
+    /// errno.
     fn failure_words(&self) -> Option<String> {
         None
     }
 
-    /// Something that reads the health of the drive beside the I/O; `None` where it tells nothing.
+    /// A reader of the drive's health, beside the I/O, or `None` if the drive reports none.
     fn health_probe(&self) -> Option<Arc<dyn HealthProbe>> {
         None
     }
 }
 
-/// Has a view inside.
+/// A target that can show its internals.
 pub trait Telemetry: Target {
-    /// Starts a new series of telemetry rows, one per `interval`, from now on.
-    /// Targets without a view inside ignore it.
+    /// Starts a new series of telemetry rows, one per `interval`, from now on. Targets that cannot
+    /// show their internals ignore it.
     fn telemetry_start(&mut self, _interval: Nanos) {}
 
-    /// Lets the series of telemetry rows end at `t`, now or later; the row that this cuts is a shorter one.
+    /// Ends the series of telemetry rows at `t`, now or later; the row that this cuts is shorter.
     fn telemetry_stop_at(&mut self, _t: Nanos) {}
 
     /// Hands over the rows whose interval has ended since the last call.
     fn telemetry_take(&mut self, _out: &mut Vec<TelemetryRow>) {}
 }
 
-/// Shows the data that a read returned.
+/// A target that can show the data returned by a read.
 pub trait ReadBack: Target {
-    /// The first `len_bytes` of what the last read with this tag returned; `None` while a command
-    /// with the tag is outstanding, or where tag or length exceed the limits.
+    /// The first `len_bytes` of the data returned by the last read with this tag, or `None` if a
+    /// command with the tag is outstanding, or if tag or length exceed the limits.
     fn read_bytes(&mut self, tag: u32, len_bytes: usize) -> Option<&[u8]>;
 }
 
-/// Everything that a test of the suite may ask of a target.
+/// All capabilities that a test of the suite may use.
 pub trait Testable:
     Lanes + Guarded + Purge + Deallocate + Flush + Sleep + Diagnose + Telemetry
 {

@@ -2,7 +2,7 @@
 
 use base::Nanos;
 
-/// Time that passes and can be waited for.
+/// A source of time that a caller can wait on.
 pub trait Clock: Clone + Send {
     /// Time since the clock was started.
     fn now(&self) -> Nanos;

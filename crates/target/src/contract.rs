@@ -1,4 +1,4 @@
-//! The contract between a workload and whatever takes its I/O.
+//! The contract between a workload and the target of its I/O.
 //!
 //! A test drives a [`Target`] and cannot tell which one: a block device through io_uring, a file, a
 //! simulated drive in virtual time, or the null target. Everything beyond moving data is a capability:
@@ -18,14 +18,14 @@ pub trait Target: Send {
     /// Block sizes, queue limits and capabilities.
     fn limits(&self) -> Limits;
 
-    /// Who this is, for the result file.
+    /// The identity, for the result file.
     fn identity(&self) -> Identity;
 
     /// The target's clock: wall time since it was opened, or virtual time.
     fn now(&self) -> Nanos;
 
-    /// Hands over commands; never blocks. The caller keeps at most
-    /// [`Limits::queue_depth_max`] commands outstanding and never reuses the tag of one of them.
+    /// Submits commands; never blocks. The caller keeps at most [`Limits::queue_depth_max`]
+    /// commands outstanding and never reuses the tag of one of them.
     fn submit(&mut self, ops: &[Op]);
 
     /// Waits until at least `min` commands have ended (never more than are outstanding), letting
@@ -34,13 +34,13 @@ pub trait Target: Send {
     /// A signal may make it return with fewer; the caller loops.
     ///
     /// # Errors
-    /// Only where the target as a whole is lost (device gone, ring broken); the failure of one
-    /// command is a [`Completion`] with a failed status.
+    /// Only if the target as a whole is lost (device gone, ring broken); the failure of one command
+    /// is a [`Completion`] with a failed status.
     fn reap(&mut self, min: usize, out: &mut Vec<Completion>) -> Result<(), IoError>;
 
-    /// Lets time pass until something has ended, or until `t`, whichever comes first, and appends what has ended to
-    /// `out`; a target in virtual time may go on until `t` at once. A real target is polled all the while, so that
-    /// neither the time nor an end is noticed late.
+    /// Lets time pass until a command has ended, or until `t`, whichever comes first, and appends
+    /// the commands that have ended to `out`. A target in virtual time may advance to `t` at once.
+    /// A real target is polled meanwhile, so that neither the time nor an end is noticed late.
     ///
     /// # Errors
     /// As [`Target::reap`].
@@ -54,6 +54,6 @@ pub trait Target: Send {
         }
     }
 
-    /// Lets time pass until `t` with nothing submitted; returns at once where `t` is past.
+    /// Lets time pass until `t` with nothing submitted; returns at once if `t` is past.
     fn idle_until(&mut self, t: Nanos);
 }

@@ -1,14 +1,15 @@
-//! What can go wrong with a target, split by what the user can do about it.
+//! Errors of a target, split by the user's remedy.
 
-/// True for the errors with which a drive that works says that it cannot read what it holds: `EIO`, `ENODATA` (the
-/// kernel's word for a medium error) and `EILSEQ` (protection information that does not fit).
+/// Whether a working drive says with this error that it cannot read its data: `EIO`, `ENODATA` (the
+/// kernel's code for a medium error) and `EILSEQ` (protection information that does not match).
 #[must_use]
 pub fn is_of_medium(errno: i32) -> bool {
     use rustix::io::Errno;
     [Errno::IO, Errno::NODATA, Errno::ILSEQ].iter().any(|known| known.raw_os_error() == errno)
 }
 
-/// Why a target could not be opened or used. The kind decides the exit code of the program.
+/// Reason for which a target could not be opened or used. The kind decides the exit code of the
+/// program.
 #[derive(Debug, thiserror::Error)]
 pub enum IoError {
     /// The target string or an option is wrong (exit code 2). Names the value and the fix.
@@ -19,19 +20,19 @@ pub enum IoError {
     Refused {
         /// Stable word, e.g. `mounted`; see `docs/safety.md`.
         code: &'static str,
-        /// Why, and what to do.
+        /// The reason and the fix.
         message: String,
     },
     /// The device or the operating system failed (exit code 4).
     #[error("{context}")]
     Device {
-        /// What was being done, on what.
+        /// The operation and its object.
         context: String,
-        /// The system's own words.
+        /// The error of the system.
         #[source]
         source: std::io::Error,
     },
-    /// Stopped by the user (exit code 130); says in which state the target is.
+    /// Stopped by the user (exit code 130); names the state of the target.
     #[error("{0}")]
     Interrupted(String),
     /// This machine or target cannot do it (exit code 5).
@@ -44,7 +45,7 @@ pub enum IoError {
 pub struct Refusal {
     /// Stable word, as in [`IoError::Refused`].
     pub code: &'static str,
-    /// Why, and what to do.
+    /// The reason and the fix.
     pub message: String,
 }
 

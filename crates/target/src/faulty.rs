@@ -1,4 +1,4 @@
-//! A target for tests: passes everything on to another one and spoils chosen commands.
+//! A target for tests: passes all commands on to another one and spoils chosen ones.
 //!
 //! A command that is to fail still reaches the inner target, as a write whose acknowledgement was
 //! lost may still have reached the media. A stalled command is held back until its time has come
@@ -16,7 +16,7 @@ use crate::identity::Identity;
 use crate::limits::Limits;
 use crate::purge::{PurgeMethod, Waiter};
 
-/// What goes wrong.
+/// Kind of fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// The command ends with this errno.
@@ -87,7 +87,7 @@ impl<T: Target> FaultyTarget<T> {
 
     fn release(&mut self, out: &mut Vec<Completion>) {
         let now = self.inner.now();
-        // What is released late was seen late: `done` never runs backwards within `out`.
+        // A command that is released late was seen late: `done` never runs backwards within `out`.
         out.extend(
             self.held.extract_if(.., |c| c.done <= now).map(|c| Completion { done: now, ..c }),
         );

@@ -1,4 +1,4 @@
-//! The health of a drive in words that all drives share, and who can be asked for it.
+//! The health of a drive in terms that all drives share, and the interface that reads it.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -8,10 +8,10 @@ use base::Nanos;
 
 use crate::error::IoError;
 
-/// What a drive says about its health; `None` where it does not tell.
+/// Health of a drive. A field is `None` if the drive does not report it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Health {
-    /// Where it was read: `nvme-smart-log` or `ata-smart`.
+    /// Source of the values: `nvme-smart-log` or `ata-smart`.
     pub source: &'static str,
     /// Temperature in degrees Celsius.
     pub temperature_c: Option<i32>,
@@ -29,7 +29,7 @@ pub struct Health {
     pub power_on_hours: Option<u64>,
     /// Times it was switched on.
     pub power_cycles: Option<u64>,
-    /// Times power went without notice.
+    /// Losses of power without notice.
     pub unsafe_shutdowns: Option<u64>,
     /// Errors that could not be corrected.
     pub media_errors: Option<u64>,
@@ -37,7 +37,7 @@ pub struct Health {
     pub critical_warning: Option<u8>,
     /// Minutes above the drive's own warning temperature.
     pub over_temperature_min: Option<u64>,
-    /// Times that it throttled because of heat.
+    /// Number of times that it throttled because of heat.
     pub throttle_count: Option<u64>,
     /// Seconds in which it throttled because of heat.
     pub throttle_s: Option<u64>,
@@ -45,16 +45,16 @@ pub struct Health {
     pub attributes: BTreeMap<u8, u64>,
 }
 
-/// Reads the health of one drive, beside whatever else goes on with it; a look may take seconds, so that it is
-/// done by a thread of its own.
+/// Reads the health of one drive, beside all other work on it. A reading may take seconds, so a
+/// thread of its own does it.
 pub trait HealthProbe: Debug + Send + Sync {
-    /// Now, on the clock of the target.
+    /// The current time, on the clock of the target.
     fn now(&self) -> Nanos;
 
-    /// True where a look does not hold up reads and writes.
+    /// Whether a reading causes no delay of reads and writes.
     fn is_harmless(&self) -> bool;
 
-    /// Time between two looks during a run. The temperature of a drive moves slowly.
+    /// Time between two readings during a run. The temperature of a drive changes slowly.
     fn interval(&self) -> Duration {
         Duration::from_secs(10)
     }
@@ -62,7 +62,7 @@ pub trait HealthProbe: Debug + Send + Sync {
     /// Asks the drive.
     ///
     /// # Errors
-    /// [`IoError::Device`] where the drive or the kernel does not answer, most often for lack of
-    /// the right to ask.
+    /// [`IoError::Device`] if the drive or the kernel does not answer, most often because the right
+    /// to ask is missing.
     fn read(&self) -> Result<Health, IoError>;
 }

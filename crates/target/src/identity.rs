@@ -1,8 +1,8 @@
-//! Who a target is: what goes into the result file and what the guard compares.
+//! The identity of a target, for the result file and for the guard's comparison.
 
 use std::collections::BTreeMap;
 
-/// What kind of thing takes the I/O.
+/// Kind of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TargetKind {
     /// A drive model in virtual time; its results are always labelled as simulated.
@@ -28,10 +28,10 @@ impl TargetKind {
     }
 }
 
-/// Everything known about who a target is.
+/// All that is known about the identity of a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// What kind of thing it is.
+    /// Kind of the target.
     pub kind: TargetKind,
     /// Name for people: the model's or the drive's name, or the path.
     pub name: String,
@@ -43,12 +43,12 @@ pub struct Identity {
     pub firmware: Option<String>,
     /// Size of the LBA space.
     pub capacity_bytes: u64,
-    /// Raw NAND inside, where known.
+    /// Raw NAND inside, or `None` if unknown.
     pub raw_bytes: Option<u64>,
-    /// The part of it that holds data in steady state, valid or overwritten, where known.
+    /// The part of it that holds data in steady state, valid or overwritten, or `None` if unknown.
     pub log_bytes: Option<u64>,
     /// The I/O path and why it was chosen, e.g. `io_uring, O_DIRECT, registered buffers`.
     pub engine: String,
-    /// Whatever else is known (controller, NAND, scheduler, link), label to value.
+    /// Other facts (controller, NAND, scheduler, link), label to value.
     pub details: BTreeMap<String, String>,
 }

@@ -1,9 +1,9 @@
-//! The contract between a workload and whatever takes its I/O; no system call.
+//! The contract between a workload and the target of its I/O; no system call.
 //!
 //! Reading order: [`contract`] is the trait; [`limits`], [`identity`], [`purge`], [`rest`] and
-//! [`health`] are its words; [`spec`] reads target strings; [`error`] says how it can fail.
-//! [`null`], [`scripted`] and [`faulty`] are targets that need no engine: to measure the harness, and
-//! for tests.
+//! [`health`] are its terms; [`spec`] reads target strings; [`error`] lists its failures. [`null`],
+//! [`scripted`] and [`faulty`] are targets that need no engine: to measure the harness, and for
+//! tests.
 
 pub mod capability;
 pub mod clock;

@@ -1,8 +1,8 @@
-//! The sizes and depths that a target can take, and the fence that keeps commands inside of it.
+//! The sizes and depths that a target can take, and the fence that keeps commands inside it.
 
 use rustix::io::Errno;
 
-/// What a target can take and how.
+/// Limits of a target, and its optional features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// Offsets and lengths must be multiples of this.
@@ -13,13 +13,13 @@ pub struct Limits {
     pub transfer_bytes_max: u32,
     /// Most commands outstanding at a time.
     pub queue_depth_max: u32,
-    /// True where [`base::OpKind::Deallocate`] does something.
+    /// Whether [`base::OpKind::Deallocate`] has an effect.
     pub deallocate: bool,
-    /// True where [`Target::set_rest`] does something.
+    /// Whether [`Target::set_rest`] has an effect.
     pub rest: bool,
-    /// True where the target's own telemetry counts the energy it draws.
+    /// Whether the target's own telemetry counts the energy it draws.
     pub energy: bool,
-    /// True where the controller is known to compress what it stores.
+    /// Whether the controller is known to compress the data it stores.
     pub compresses: bool,
 }
 

@@ -33,7 +33,7 @@ pub struct NullTarget<C> {
 }
 
 impl<C: Clock> NullTarget<C> {
-    /// A null target of `capacity_bytes` that lives by this clock.
+    /// A null target of `capacity_bytes` on this clock.
     #[must_use]
     pub fn new(capacity_bytes: u64, clock: C) -> Self {
         Self { capacity_bytes, clock, ended: Vec::with_capacity(1024) }
@@ -146,7 +146,7 @@ mod tests {
 
     use super::*;
 
-    /// A clock on which nothing happens.
+    /// A clock that stands still.
     #[derive(Clone)]
     struct Stopped;
 

@@ -1,10 +1,10 @@
-//! The words of purge: the ways there are, the choice among them, and who waits for the end.
+//! The terms of purge: its methods, the choice among them, and the waiter for its end.
 
 use std::str::FromStr;
 
 use crate::error::IoError;
 
-/// How a target was brought to its fresh state; the word is recorded in the result.
+/// Method that brought a target to its fresh state; the result records its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PurgeMethod {
     /// NVMe Format NVM that deletes the encryption key.
@@ -39,7 +39,7 @@ impl PurgeMethod {
         Self::Overwrite,
     ];
 
-    /// The word used on the command line and in result files.
+    /// The name used on the command line and in result files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -67,17 +67,17 @@ impl FromStr for PurgeMethod {
     }
 }
 
-/// One way to purge a target.
+/// One method to purge a target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PurgeOption {
-    /// The way.
+    /// The method.
     pub method: PurgeMethod,
-    /// Why it cannot be gone; `None` where it can.
+    /// The obstacle to it, or `None` if there is none.
     pub obstacle: Option<String>,
 }
 
 impl PurgeOption {
-    /// The way `method`, with what stands in its way.
+    /// The method `method` with its obstacle.
     #[must_use]
     pub const fn new(method: PurgeMethod, obstacle: Option<String>) -> Self {
         Self { method, obstacle }
@@ -86,10 +86,10 @@ impl PurgeOption {
 
 /// Waits for the end of a purge.
 pub trait Waiter {
-    /// True from when it is to stop as soon as that is safe.
+    /// Whether the purge is to stop as soon as that is safe.
     fn wants_to_stop(&self) -> bool;
 
-    /// Hears what the drive does and why it cannot stop now.
+    /// Takes a message: the work of the drive, and the reason why it cannot stop now.
     fn hear(&self, words: &str);
 }
 
@@ -105,10 +105,10 @@ impl Waiter for Patient {
     fn hear(&self, _words: &str) {}
 }
 
-/// The way that was asked for, else the first without an obstacle.
+/// The requested method, else the first without an obstacle.
 ///
 /// # Errors
-/// [`IoError::Unsupported`] where that way, or every way, has an obstacle.
+/// [`IoError::Unsupported`] if that method, or every method, has an obstacle.
 pub fn choose(
     options: &[PurgeOption],
     wanted: Option<PurgeMethod>,

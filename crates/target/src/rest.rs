@@ -1,12 +1,12 @@
-//! The words for what a drive may do while there is nothing to do.
+//! Permission for an idle drive to rest.
 
-/// What link and drive may do while there is nothing to do.
+/// Permission for link and drive to rest while they are idle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rest {
-    /// Whatever they did before the run.
+    /// As before the run.
     AsFound,
-    /// Go to sleep, by the host's wish or the drive's.
+    /// Permission to sleep, at the request of the host or the drive.
     Allowed,
-    /// Stay awake.
+    /// No permission: they stay awake.
     Denied,
 }

@@ -1,4 +1,4 @@
-//! A target for tests: answers from a list, in virtual time, and remembers what it was asked.
+//! A target for tests: answers from a list, in virtual time, and records its calls.
 //!
 //! The n-th command handed over gets the n-th [`Reply`]; after the last one the default reply
 //! repeats. Nothing depends on the machine, so a test can assert exact times.
@@ -17,12 +17,12 @@ use crate::identity::{Identity, TargetKind};
 use crate::limits::Limits;
 use crate::purge::{PurgeMethod, Waiter};
 
-/// How one command is answered.
+/// The answer to one command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reply {
     /// Time from submission to completion.
     pub latency: Nanos,
-    /// How the command ends.
+    /// Outcome of the command.
     pub status: Status,
 }
 
@@ -34,7 +34,7 @@ impl Reply {
     }
 }
 
-/// Something a test can look back at.
+/// A call that a test can check afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A command was handed over.
@@ -58,15 +58,15 @@ pub enum Event {
 #[derive(Debug)]
 pub struct ScriptedTarget {
     capacity_bytes: u64,
-    /// What [`Target::limits`] reports; change it to test how a caller adapts.
+    /// Result of [`Target::limits`]; change it to test how a caller adapts.
     pub limits: Limits,
-    /// What [`Target::health_probe`] gives.
+    /// Result of [`Target::health_probe`].
     pub health: Option<Arc<dyn HealthProbe>>,
-    /// What [`Target::interrupt_processor`] says.
+    /// Result of [`Target::interrupt_processor`].
     pub interrupt_processor: Option<usize>,
-    /// How much later than asked [`Target::idle_until`] comes back, as a timer may.
+    /// Delay of [`Target::idle_until`] beyond the requested time, as of a timer.
     pub oversleep: Nanos,
-    /// How much later than asked [`Target::reap_until`] comes back, as a busy processor makes it.
+    /// Delay of [`Target::reap_until`] beyond the requested time, as on a busy processor.
     pub overstay: Nanos,
     replies: VecDeque<Reply>,
     default_reply: Reply,
@@ -116,14 +116,14 @@ impl ScriptedTarget {
         self
     }
 
-    /// Takes at most so many commands at a time.
+    /// Takes at most this many commands at a time.
     #[must_use]
     pub fn queue_depth_max(mut self, queue_depth_max: u32) -> Self {
         self.limits.queue_depth_max = queue_depth_max;
         self
     }
 
-    /// Everything it was asked so far, with the virtual time of the request.
+    /// All calls so far, with their virtual times.
     #[must_use]
     pub fn events(&self) -> &[(Nanos, Event)] {
         &self.events
@@ -204,7 +204,7 @@ impl Target for ScriptedTarget {
     }
 
     fn reap_until(&mut self, t: Nanos, out: &mut Vec<Completion>) -> Result<(), IoError> {
-        // Watching the clock, it is late only where `overstay` says so.
+        // It watches the clock, so it is late only by `overstay`.
         self.record(Event::Idled(t));
         let late = Nanos(t.0 + self.overstay.0);
         let first_end = self.outstanding.peek().filter(|Reverse((done, _))| *done <= t);

@@ -14,13 +14,13 @@ use base::text::shortened;
 
 use crate::error::IoError;
 
-/// Size of `null:` where none is given: 1 TiB.
+/// Size of `null:` if none is given: 1 TiB.
 pub const NULL_SIZE_BYTES: u64 = 1 << 40;
 
 const SCHEMES: [&str; 3] = ["sim", "file", "null"];
 const EXPECTED: &str = "sim:NAME, file:PATH?size=8GiB, /dev/NAME or null:";
 
-/// What a target string asks for.
+/// A target string, parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TargetSpec {
     /// A simulated drive.
@@ -161,8 +161,8 @@ fn edit_distance(a: &str, b: &str) -> usize {
 /// Splits `a=1&b=2` into pairs; `text` is the whole target string, for messages.
 ///
 /// # Errors
-/// [`IoError::Usage`] for a part that is no pair, and for a key that stands there twice: either value
-/// may be the slip.
+/// [`IoError::Usage`] for a part that is no pair, and for a key that occurs twice: either value may
+/// be the mistake.
 pub fn parse_settings(text: &str, query: &str) -> Result<Vec<(String, String)>, IoError> {
     let settings = split_settings(text, query)?;
     for (index, (key, value)) in settings.iter().enumerate() {
