@@ -1,8 +1,8 @@
 //! Memory for transfers: aligned for `O_DIRECT`, allocated once, filled with data of a known kind.
 //!
-//! Every command slot owns two areas, one for reads and one for writes. Were they one, a read would
-//! overwrite the random bytes of the slot with whatever the drive holds (often zeros), and the
-//! next "incompressible" write would be nothing of the kind.
+//! Every command slot owns two areas, one for reads and one for writes. In a single area a read
+//! would overwrite the random bytes of the slot with the data of the drive (often zeros), and the
+//! next "incompressible" write would not be incompressible.
 //!
 //! Random bytes are generated once per slot; each write then only stamps every 512-byte sector
 //! with its address and a generation number. That is 16 bytes a sector instead of 512, and still
@@ -20,10 +20,10 @@ use target::IoError;
 /// Alignment of every transfer area: enough for `O_DIRECT` on any device with blocks to 4,096 bytes.
 pub const AREA_ALIGN_BYTES: usize = 4096;
 
-/// One registered buffer of `io_uring` may not be larger.
+/// Largest size of one registered buffer of `io_uring`.
 const ARENA_BYTES_MAX: usize = 1 << 30;
 
-/// Arenas from this size on are aligned to, and backed by, huge pages where the kernel has them.
+/// Arenas from this size on are aligned to, and backed by, huge pages if the kernel has them.
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 
 const SECTOR_BYTES: usize = 512;
@@ -44,7 +44,7 @@ impl AlignedBuffer {
     /// Allocates `len_bytes` zeroed bytes at a multiple of `align_bytes` (a power of two).
     ///
     /// # Errors
-    /// [`IoError::Unsupported`] where the memory cannot be had; [`IoError::Usage`] for a size of
+    /// [`IoError::Unsupported`] if the memory is not available; [`IoError::Usage`] for a size of
     /// zero or an impossible alignment.
     pub fn new(len_bytes: usize, align_bytes: usize) -> Result<Self, IoError> {
         let layout = Layout::from_size_align(len_bytes, align_bytes)
@@ -92,7 +92,7 @@ impl Drop for AlignedBuffer {
     }
 }
 
-/// What the write area of a slot holds: the kind, and how many bytes of it are there.
+/// Content of the write area of a slot: the kind, and the number of bytes present.
 #[derive(Clone, Copy, Debug)]
 struct Fill {
     data: Data,
@@ -107,7 +107,7 @@ pub struct BufferPool {
     fills: Vec<Fill>,
     generation: u64,
     rng: Rng,
-    /// The seed of data that can be verified, where those are wanted.
+    /// The seed of verifiable data, or `None` if they are not wanted.
     verifiable_seed: Option<u64>,
 }
 
@@ -117,7 +117,7 @@ impl BufferPool {
     /// that the first writes cost no more than the later ones.
     ///
     /// # Errors
-    /// [`IoError::Usage`] where the arena would be empty or above 1 GiB.
+    /// [`IoError::Usage`] if the arena would be empty or above 1 GiB.
     pub fn new(slots: u32, area_bytes: u32, seed: u64, prefill: bool) -> Result<Self, IoError> {
         let area = (area_bytes as usize).next_multiple_of(AREA_ALIGN_BYTES);
         let total = area.saturating_mul(2).saturating_mul(slots as usize);
@@ -165,20 +165,20 @@ impl BufferPool {
         (self.arena.as_ptr(), self.arena.len_bytes())
     }
 
-    /// How many transfer areas there are.
+    /// Number of transfer areas.
     #[must_use]
     pub(crate) fn areas(&self) -> u32 {
         // Slots are counted in 32 bits, and the arena is held to 1 GiB.
         2 * self.fills.len() as u32
     }
 
-    /// Where reads of `slot` go, counted in areas from the start of the arena.
+    /// The area for reads of `slot`, counted in areas from the start of the arena.
     #[inline]
     pub(crate) const fn read_area_number(slot: u32) -> u32 {
         slot * 2
     }
 
-    /// Where writes of `slot` come from, counted in areas from the start of the arena.
+    /// The area for writes of `slot`, counted in areas from the start of the arena.
     #[inline]
     pub(crate) const fn write_area_number(slot: u32) -> u32 {
         slot * 2 + 1
@@ -190,29 +190,29 @@ impl BufferPool {
         self.area_bytes
     }
 
-    /// Where reads of `slot` go.
+    /// The area for reads of `slot`.
     ///
     /// # Panics
-    /// Where `slot` is not below the number of slots.
+    /// If `slot` is not below the number of slots.
     #[inline]
     #[must_use]
     pub fn read_area(&self, slot: u32) -> *mut u8 {
         self.area(slot, Self::read_area_number(slot))
     }
 
-    /// Where writes of `slot` come from, as [`BufferPool::prepare_write`] has filled it.
+    /// The area for writes of `slot`, as filled by [`BufferPool::prepare_write`].
     ///
     /// # Panics
-    /// Where `slot` is not below the number of slots.
+    /// If `slot` is not below the number of slots.
     #[inline]
     pub(crate) fn write_area(&self, slot: u32) -> *const u8 {
         self.area(slot, Self::write_area_number(slot))
     }
 
-    /// The first `len_bytes` of what was last read into `slot`.
+    /// The first `len_bytes` of the data last read into `slot`.
     ///
     /// # Panics
-    /// Where `slot` or `len_bytes` is out of range. Takes `&mut self` because the kernel may be
+    /// If `slot` or `len_bytes` is out of range. Takes `&mut self` because the kernel may be
     /// writing there unless the owner of the pool knows the slot to be idle.
     #[must_use]
     pub(crate) fn read_bytes(&mut self, slot: u32, len_bytes: usize) -> &mut [u8] {
@@ -228,7 +228,7 @@ impl BufferPool {
     /// target, and returns it. The slot must be idle.
     ///
     /// # Panics
-    /// Where `slot` or `len_bytes` is out of range.
+    /// If `slot` or `len_bytes` is out of range.
     #[inline]
     pub fn prepare_write(
         &mut self,
@@ -297,7 +297,7 @@ fn arena(total_bytes: usize) -> Result<AlignedBuffer, IoError> {
     AlignedBuffer::new(total_bytes, HUGE_PAGE_BYTES)
 }
 
-/// How many bytes at the start of each 4,096-byte block are random.
+/// Number of random bytes at the start of each 4,096-byte block.
 fn random_bytes_per_block(data: Data) -> usize {
     match data {
         Data::Incompressible => COMPRESSION_BLOCK_BYTES,
@@ -344,7 +344,7 @@ fn stamp_words(offset_bytes: u64, generation: u64) -> [u64; 2] {
 }
 
 /// Reads the stamp of a sector: the byte offset it was written for and the generation, a number
-/// that rises by one with each write command. `None` where `sector` is shorter than a stamp. A
+/// that rises by one with each write command; or `None` if `sector` is shorter than a stamp. A
 /// sector that was never stamped gives meaningless numbers.
 #[must_use]
 pub fn read_stamp(sector: &[u8]) -> Option<(u64, u64)> {

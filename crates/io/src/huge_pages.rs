@@ -17,11 +17,12 @@ const HUGE_PAGE_BYTES: usize = 2 << 20;
 /// Smaller allocations are left alone.
 const LARGE_BYTES: usize = 2 * HUGE_PAGE_BYTES;
 
-/// What ends the program where the system has no memory left.
+/// The function that ends the program if the system has no memory left.
 static ON_EXHAUSTED: OnceLock<fn(usize) -> !> = OnceLock::new();
 
-/// From now on an allocation that fails ends the program through `end`, which gets the bytes that were asked for and
-/// must allocate nothing. Without, the standard library aborts it. The first call counts.
+/// From now on an allocation that fails ends the program through `end`, which gets the number of
+/// bytes requested and must allocate nothing. Without `end`, the standard library aborts the
+/// program. Only the first call counts.
 pub fn on_exhausted(end: fn(usize) -> !) {
     let _ = ON_EXHAUSTED.set(end);
 }

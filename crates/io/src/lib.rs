@@ -1,10 +1,10 @@
-//! Engines: what carries commands to files, block devices and simulated drives.
+//! Engines: they carry commands to files, block devices and simulated drives.
 //!
 //! Reading order: [`open`] is the one way in to files and block devices, [`real`] the target that comes
 //! out; [`engine`] holds one file per kind of engine, of which `engine::uring` and `engine::sync` are
 //! the real ones; [`buffer`] is their memory.
 //!
-//! `unsafe` code stands in [`buffer`], `engine::uring` and [`huge_pages`] only.
+//! `unsafe` code is in [`buffer`], `engine::uring` and [`huge_pages`] only.
 
 pub mod buffer;
 pub mod engine;

@@ -1,8 +1,8 @@
 //! The one way in to real targets: checks, opens, chooses the engine and says why.
 //!
-//! [`open_file`] and [`open_block`] refuse whatever could destroy something; what passes comes out
-//! as a [`RealTarget`]. Its engine is chosen once: `io_uring` where the kernel allows it, else
-//! blocking calls, and the reason stands in [`target::Identity::engine`].
+//! [`open_file`] and [`open_block`] refuse every target whose use could destroy something, and
+//! return the others as a [`RealTarget`]. Its engine is chosen once: `io_uring` if the kernel
+//! allows it, else blocking calls; [`target::Identity::engine`] gives the reason.
 
 mod block;
 mod direct;
@@ -23,15 +23,16 @@ pub use hold::Hold;
 
 /// Opens a regular file as a target; `size_bytes` and `keep` as in [`target::TargetSpec::File`].
 ///
-/// A file that does not exist is created with all its blocks allocated, and removed when the
-/// target is dropped unless `keep` is set and it has passed [`target::capability::Guarded::confirm_identity`]. One that exists keeps size and
-/// content until [`target::capability::Guarded::confirm_identity`] or the purge: whoever writes calls the former first, once nothing can
-/// refuse the run any more.
+/// A file that does not exist is created with all its blocks allocated. It is removed when the
+/// target is dropped unless `keep` is set and it has passed
+/// [`target::capability::Guarded::confirm_identity`]. An existing file keeps size and content until
+/// [`target::capability::Guarded::confirm_identity`] or the purge. A caller that writes calls the
+/// former first, once nothing can refuse the run any more.
 ///
 /// # Errors
-/// [`IoError::Refused`] where an existing file would be overwritten without
-/// [`OpenOptions::erase`] naming it; [`IoError::Usage`] for a path that cannot be a file target or
-/// a missing size; [`IoError::Device`] where the system fails, for instance for lack of space.
+/// [`IoError::Refused`] if an existing file would be overwritten and no word in
+/// [`OpenOptions::erase`] names it; [`IoError::Usage`] for a path that cannot be a file target or a
+/// missing size; [`IoError::Device`] if the system fails, for instance for lack of space.
 pub fn open_file(
     path: &Path,
     size_bytes: Option<u64>,
@@ -41,11 +42,11 @@ pub fn open_file(
     hold_file(path, size_bytes, keep, options)?.open(options)
 }
 
-/// Opens a target of any kind up to the engine and its buffers; `None` if it is one that nobody need
-/// hold.
+/// Opens a target of any kind up to the engine and its buffers, or returns `None` if it is of a
+/// kind that needs no hold.
 ///
 /// # Errors
-/// Those of [`open_file`] and [`open_block`].
+/// The errors of [`open_file`] and [`open_block`].
 pub fn hold(spec: &TargetSpec, options: &OpenOptions) -> Result<Option<Hold>, IoError> {
     match spec {
         TargetSpec::Sim { .. } | TargetSpec::Null { .. } => Ok(None),
@@ -73,8 +74,8 @@ fn hold_file(
 /// character device of an NVMe namespace stands for its block device with [`crate::EngineChoice::Passthrough`].
 ///
 /// # Errors
-/// [`IoError::Refused`] with one of the codes of [`device::guard`]; [`IoError::Usage`] where there
-/// is nothing at `path`; [`IoError::Device`] where the system fails.
+/// [`IoError::Refused`] with one of the codes of [`device::guard`]; [`IoError::Usage`] if there is
+/// nothing at `path`; [`IoError::Device`] if the system fails.
 pub fn open_block(path: &Path, options: &OpenOptions) -> Result<RealTarget, IoError> {
     hold_block(path, options)?.open(options)
 }
@@ -85,12 +86,12 @@ fn hold_block(path: &Path, options: &OpenOptions) -> Result<Hold, IoError> {
     Ok(Hold::new(block::open(path, options)?, is_generic))
 }
 
-/// Finds out whether a target would be opened with these options, and changes nothing: a run that
-/// writes opens it for reading only and creates no file. Other kinds than files and block devices always
-/// would.
+/// Finds out whether a target would be opened with these options, and changes nothing: for a run
+/// that writes, the target is opened for reading only and no file is created. Targets that are
+/// neither files nor block devices would always be opened.
 ///
 /// # Errors
-/// Those of [`open_file`] and [`open_block`], as far as they come before the engine.
+/// The errors of [`open_file`] and [`open_block`] that come before the engine.
 pub fn rehearse(spec: &TargetSpec, options: &OpenOptions) -> Result<(), IoError> {
     options.check(&spec.to_string())?;
     match spec {

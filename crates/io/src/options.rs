@@ -1,4 +1,4 @@
-//! How a real target is to be opened.
+//! Options for opening a real target.
 
 use target::{IoError, PurgeMethod};
 
@@ -9,29 +9,31 @@ pub use engine_choice::{EngineChoice, Polling};
 /// The deepest queue an engine can be asked for: the limit of an `io_uring`.
 pub const QUEUE_DEPTH_MAX: u32 = 32_768;
 
-/// How a real target is to be opened.
+/// Options for opening a real target.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenOptions {
     /// Most commands outstanding at a time, 1 to [`QUEUE_DEPTH_MAX`].
     pub queue_depth: u32,
     /// The longest single read or write. Two buffers of this size are kept for each command.
     pub transfer_bytes_max: u32,
-    /// The run writes, deallocates or purges.
+    /// Whether the run writes, deallocates or purges.
     pub write: bool,
-    /// The user's promise that nothing is written: a run with [`OpenOptions::write`] is refused.
+    /// Whether the user promises that nothing is written: a run with [`OpenOptions::write`] is
+    /// refused.
     pub read_only: bool,
-    /// What the user gives away (`--erase`): serials of devices, paths of files, paths of the files
-    /// behind loop devices. One of them must name the target.
+    /// Targets that the user allows to erase (`--erase`): serials of devices, paths of files, paths
+    /// of the files behind loop devices. One of them must name the target.
     pub erase: Vec<String>,
-    /// The user agrees to lose what is recognised: file systems, databases, ... (`--erase-signatures`).
+    /// Whether the user agrees to lose recognised contents: file systems, databases, ...
+    /// (`--erase-signatures`).
     pub erase_signatures: bool,
-    /// Which engine to use.
+    /// The engine to use.
     pub engine: EngineChoice,
     /// Seed of the data written.
     pub seed: u64,
-    /// Writes hold data of [`base::verifiable`] with [`OpenOptions::seed`].
+    /// Whether writes hold data of [`base::verifiable`] with [`OpenOptions::seed`].
     pub verifiable: bool,
-    /// How to purge (`--purge`); the best way that the target offers where not set.
+    /// The purge method (`--purge`), or `None` for the best one that the target offers.
     pub purge: Option<PurgeMethod>,
 }
 
@@ -54,7 +56,8 @@ impl Default for OpenOptions {
 }
 
 impl OpenOptions {
-    /// Refuses a run that writes where the user wants none; `name` is that of the target, of whatever kind.
+    /// Refuses a run that writes if the user wants none; `name` is that of the target, of whatever
+    /// kind.
     ///
     /// # Errors
     /// [`IoError::Refused`] with code `read-only`.
@@ -71,7 +74,8 @@ impl OpenOptions {
         })
     }
 
-    /// Refuses sizes and depths that no engine has, and what [`OpenOptions::check_read_only`] refuses.
+    /// Refuses sizes and depths that no engine has, and every run that
+    /// [`OpenOptions::check_read_only`] refuses.
     pub(crate) fn check(&self, name: &str) -> Result<(), IoError> {
         self.check_read_only(name)?;
         if self.queue_depth == 0 || self.queue_depth > QUEUE_DEPTH_MAX {

@@ -13,8 +13,8 @@ const PIECE_BYTES: u32 = 1 << 20;
 /// Writes incompressible data over the whole target, in order, and flushes.
 ///
 /// # Errors
-/// [`IoError::Device`] with the offset where a write failed, [`IoError::Interrupted`] with that where it
-/// was stopped.
+/// [`IoError::Device`] with the offset at which a write failed, [`IoError::Interrupted`] with the
+/// offset at which it was stopped.
 pub(crate) fn overwrite(
     file: &File,
     capacity_bytes: u64,

@@ -1,4 +1,4 @@
-//! Why a target may be used, and what is undone when it is dropped.
+//! The right to use a target, and the cleanup when it is dropped.
 
 use std::fs::{self, File, Metadata};
 use std::os::unix::fs::MetadataExt;
@@ -11,7 +11,7 @@ use target::IoError;
 
 use crate::space::Fit;
 
-/// The right to use what is behind a descriptor.
+/// The right to use the medium behind a descriptor.
 #[derive(Debug)]
 pub(crate) enum Ownership {
     /// A regular file, ours or lent.
@@ -21,12 +21,12 @@ pub(crate) enum Ownership {
 }
 
 impl Ownership {
-    /// Makes sure that the open target is still the one the user agreed to. An existing file is only then
-    /// brought to its size.
+    /// Makes sure that the open target is still the one the user agreed to. Only then is an
+    /// existing file brought to its size.
     ///
     /// # Errors
-    /// [`IoError::Refused`] with code `identity-changed` where it is not; [`IoError::Device`] where the file
-    /// cannot have that size.
+    /// [`IoError::Refused`] with code `identity-changed` if it is not; [`IoError::Device`] if the
+    /// file cannot have that size.
     pub(crate) fn recheck(&self, file: &File, capacity_bytes: u64) -> Result<(), IoError> {
         match self {
             Self::File(hold) => hold.recheck(file, capacity_bytes),
@@ -35,16 +35,16 @@ impl Ownership {
     }
 }
 
-/// A regular file by name and by inode; removed on drop where it was created for the run.
+/// A regular file by name and by inode; removed on drop if it was created for the run.
 #[derive(Debug)]
 pub(crate) struct FileHold {
     path: PathBuf,
     device_and_inode: (u64, u64),
-    /// At the end.
+    /// Whether the file is removed at the end.
     remove: AtomicBool,
-    /// Lets it stay, once it was used.
+    /// Whether it stays, once it was used.
     keep: bool,
-    /// What is still to be done to an existing file before the first command.
+    /// The work still to be done on an existing file before the first command.
     fit: Mutex<Option<Fit>>,
 }
 
@@ -60,13 +60,13 @@ impl FileHold {
         self.fit = Mutex::new(Some(fit));
     }
 
-    /// Lets the file stay after a run that came to use it ([`FileHold::recheck`]); one that was refused before
-    /// must not be in the way of the next.
+    /// Lets the file stay after a run that came to use it ([`FileHold::recheck`]). The file of a
+    /// run that was refused before must not be in the way of the next.
     pub(crate) fn keep(&mut self) {
         self.keep = true;
     }
 
-    /// Does what was put off, once.
+    /// Does the postponed work, once.
     fn fit(&self, file: &File) -> Result<(), IoError> {
         let mut pending = self.fit.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(fit) = *pending {
@@ -106,7 +106,7 @@ impl FileHold {
 
 impl Drop for FileHold {
     fn drop(&mut self) {
-        // Whoever put another file in its place keeps it. A failure to remove has nowhere to go.
+        // A file that somebody put in its place stays. A failure to remove cannot be reported.
         if self.remove.load(Ordering::Relaxed) && self.names_the_same() {
             let _ = fs::remove_file(&self.path);
         }

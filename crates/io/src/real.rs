@@ -18,7 +18,7 @@ use crate::engine::sync::SyncEngine;
 use crate::engine::uring::{NvmeCommands, Refused, UringEngine};
 use crate::options::{EngineChoice, OpenOptions, Polling};
 
-/// The reason for blocking calls where the kernel cannot send a single command without waiting.
+/// The reason for blocking calls if the kernel cannot send a single command without waiting.
 const HANDED_OVER: &str = "the kernel would hand each to another thread of io_uring";
 
 /// A file or block device, driven by the engine that was chosen when it was opened.
@@ -27,7 +27,7 @@ pub struct RealTarget {
     // Declared before the medium: fields drop in order, and a ring must go before its file.
     engine: Engine,
     medium: Medium,
-    /// How it was opened, to open it once more for another thread.
+    /// The options it was opened with, to open it once more for another thread.
     options: OpenOptions,
 }
 
@@ -50,8 +50,8 @@ macro_rules! on_engine {
 }
 
 impl Engine {
-    /// The engine that `choice` asks for. Blocking calls take the place of a ring only where nothing
-    /// else was asked for.
+    /// The engine for `choice`. Blocking calls take the place of a ring only if no exact engine was
+    /// requested.
     fn choose(
         choice: EngineChoice,
         medium: &mut Medium,

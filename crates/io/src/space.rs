@@ -1,4 +1,4 @@
-//! The size and the blocks of a file target, and what a file system says against them.
+//! The size and the blocks of a file target, and the objections of a file system to them.
 
 use std::fs::File;
 use std::io;
@@ -13,12 +13,12 @@ use target::IoError;
 /// Sizes of file targets are multiples of this.
 pub(crate) const SIZE_STEP_BYTES: u64 = 4096;
 
-/// What an existing file still needs to be the target that was asked for.
+/// The changes that make an existing file the requested target.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fit {
     /// Bytes of the target.
     pub(crate) capacity_bytes: u64,
-    /// The user named the size, so that the file gets just that.
+    /// Whether the user named the size, so that the file gets exactly that.
     pub(crate) resize: bool,
 }
 
@@ -31,7 +31,7 @@ impl Fit {
             .map_err(|source| failed(format!("cannot examine {}", path.display()), source))?
             .len();
         if !resize && len_bytes < capacity_bytes {
-            // Somebody cut it short since it was opened: not to be covered up.
+            // Somebody has truncated it since it was opened; do not hide that.
             return Ok(());
         }
         if resize && len_bytes != capacity_bytes {
@@ -41,8 +41,8 @@ impl Fit {
     }
 }
 
-/// Tried on what the file has already: that changes neither its size nor its content. Also a swap file
-/// that is named by no path from here is known by the answer.
+/// Tried on the blocks that the file has already, which changes neither its size nor its content.
+/// The answer also reveals a swap file that no path from here names.
 pub(crate) fn can_reserve(file: &File, path: &Path, len_bytes: u64) -> Result<bool, IoError> {
     if len_bytes == 0 {
         return Ok(true);
@@ -61,7 +61,7 @@ pub(crate) fn unreserved(path: &Path) -> String {
     )
 }
 
-/// Reserves all blocks; where the file system cannot, only sets the length and says so.
+/// Reserves all blocks. If the file system cannot, only sets the length and returns a warning.
 pub(crate) fn allocate(file: &File, path: &Path, size_bytes: u64) -> Result<Vec<String>, IoError> {
     match reserve(file, size_bytes) {
         Ok(()) => Ok(Vec::new()),
@@ -81,13 +81,13 @@ fn resize_file(file: &File, path: &Path, size_bytes: u64) -> Result<(), IoError>
     file.set_len(size_bytes).map_err(error)
 }
 
-/// Why a file cannot be changed, with what helps against that.
+/// The error if a file cannot be changed, with the remedy.
 fn change_error(tried: &str, path: &Path, source: io::Error) -> IoError {
     let help = match source.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
             "; free some space or use a smaller ?size=".to_owned()
         }
-        // What the kernel says of an active swap file, or of a program that runs.
+        // The kernel's answer for an active swap file, or for a running program.
         io::ErrorKind::ExecutableFileBusy => format!(
             "; it is in use as swap space or as a program (swapoff {} for swap); choose another file",
             path.display()

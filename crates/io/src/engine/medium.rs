@@ -1,4 +1,4 @@
-//! What the engines for real targets share: the open file or device, its fence and its clock.
+//! The common part of the engines for real targets: the open file or device, its fence, its clock.
 //!
 //! An engine asks [`Medium::admit`] before a command may touch anything, and [`Clock`] for the
 //! time. Everything that is not the hot path (flush, deallocate, purge) lives here once.
@@ -26,7 +26,7 @@ use crate::overwrite::overwrite;
 use crate::ownership::Ownership;
 use crate::space::{punch_hole, reserve};
 
-/// What is behind the descriptor; decides how a range is deallocated.
+/// Kind of the medium behind the descriptor; decides how a range is deallocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MediumKind {
     File,
@@ -39,22 +39,23 @@ pub(crate) struct Medium {
     pub(crate) file: File,
     pub(crate) kind: MediumKind,
     pub(crate) capacity_bytes: u64,
-    /// Where the fence stands; no command reaches beyond.
+    /// Position of the fence; no command reaches beyond.
     pub(crate) granted_bytes: u64,
     pub(crate) limits: Limits,
     pub(crate) writable: bool,
-    /// How to purge; the best way where not set.
+    /// The purge method, or `None` for the best one.
     pub(crate) purge: Option<PurgeMethod>,
     pub(crate) identity: Identity,
     pub(crate) warnings: Vec<String>,
     pub(crate) clock: MonotonicClock,
-    /// What link and drive may do at rest; `None` where nothing can be switched.
+    /// The switch of rest for link and drive, or `None` if nothing can be switched.
     pub(crate) rest: Option<RestSwitch>,
-    /// Where all interrupts of the drive arrive, as far as that is one place.
+    /// The processor on which all interrupts of the drive arrive, or `None` if there is no single
+    /// one.
     pub(crate) interrupt_processor: Option<usize>,
-    /// Why we may use it, and what is to be undone at the end.
+    /// The right to use the target, and the cleanup at the end.
     pub(crate) ownership: Arc<Ownership>,
-    /// What the drive said of the first command that failed, from whatever thread.
+    /// The drive's words for the first command that failed, in any thread.
     pub(crate) first_words: Arc<OnceLock<String>>,
 }
 
@@ -72,8 +73,8 @@ impl Medium {
         fence(op.offset, u64::from(op.len), self.granted_bytes, self.limits.logical_block_bytes)
     }
 
-    /// The same open file for another thread, with a queue of its own; whoever holds the last one lets go
-    /// of the device.
+    /// The same open file for another thread, with a queue of its own; dropping the last one
+    /// releases the device.
     pub(crate) fn lane(&self, queue_depth: u32) -> Result<Self, IoError> {
         Ok(Self {
             limits: Limits { queue_depth_max: queue_depth, ..self.limits },
@@ -83,7 +84,7 @@ impl Medium {
         })
     }
 
-    /// The same open file, as if it had been opened now.
+    /// The same open file, as if newly opened.
     pub(crate) fn again(&self) -> Result<Self, IoError> {
         let file = self.file.try_clone().map_err(|source| IoError::Device {
             context: format!("cannot open {} once more", self.identity.name),
@@ -91,7 +92,7 @@ impl Medium {
         })?;
         Ok(Self {
             file,
-            // Who uses the target by itself switches what may be switched.
+            // Switching is left to the target that is used on its own.
             rest: None,
             identity: self.identity.clone(),
             warnings: self.warnings.clone(),
@@ -101,8 +102,9 @@ impl Medium {
         })
     }
 
-    /// True where the kernel cannot send a command without waiting for its end (no `RWF_NOWAIT`), as a zram
-    /// device: `io_uring` hands each to a thread of its own. `block` is memory to read the first block to.
+    /// Whether the kernel cannot send a command without waiting for its end (no `RWF_NOWAIT`), as
+    /// for a zram device: `io_uring` hands each command to a thread of its own. `block` is memory
+    /// for a read of the first block.
     pub(crate) fn waits_for_each(&self, block: &mut [u8]) -> bool {
         let pieces = &mut [IoSliceMut::new(block)];
         let sent = rustix::io::preadv2(&self.file, pieces, 0, ReadWriteFlags::NOWAIT);
@@ -114,7 +116,7 @@ impl Medium {
         self.granted_bytes = self.granted_bytes.min(span_bytes);
     }
 
-    /// Switches what link and drive may do at rest.
+    /// Allows or denies link and drive to rest.
     pub(crate) fn set_rest(&mut self, rest: Rest) -> Result<String, IoError> {
         match &mut self.rest {
             Some(switch) => switch.set(rest),
@@ -125,7 +127,7 @@ impl Medium {
         }
     }
 
-    /// The end of a command that failed; what the drive said of the first one is kept.
+    /// The outcome of a command that failed; keeps the drive's words for the first one.
     #[cold]
     pub(crate) fn failed_with(&self, errno: Errno, words: Option<String>) -> Status {
         if let Some(words) = words {
@@ -172,7 +174,7 @@ impl Medium {
         self.discard(offset_bytes, len_bytes).map_err(|errno| self.failed("deallocate", errno))
     }
 
-    /// Something that reads the drive's health; `None` for files and drives that tell nothing.
+    /// A reader of the drive's health, or `None` for files and for drives that report none.
     pub(crate) fn health_probe(&self) -> Option<Arc<dyn HealthProbe>> {
         let Ownership::Device(claim) = &*self.ownership else { return None };
         let (protocol, name) = (claim.report().protocol, &self.identity.name);
@@ -180,7 +182,7 @@ impl Medium {
         Some(Arc::new(probe))
     }
 
-    /// The ways to purge it, the best first.
+    /// The methods to purge it, the best first.
     pub(crate) fn purge_options(&self) -> Vec<PurgeOption> {
         match &*self.ownership {
             Ownership::File(_) => purge::file_options(self.limits.deallocate),
@@ -188,7 +190,7 @@ impl Medium {
         }
     }
 
-    /// Purges in the way that was asked for, else in the best one.
+    /// Purges with the requested method, else with the best one.
     pub(crate) fn purge(&self, waiter: &dyn Waiter) -> Result<PurgeMethod, IoError> {
         self.require_writable("purge")?;
         self.ownership.recheck(&self.file, self.capacity_bytes)?;
@@ -200,13 +202,13 @@ impl Medium {
             }
             _ => purge::tell_the_drive(method, &self.file, &self.identity.name, waiter)?,
         }
-        // A drive that comes back with another size is not what the rest of the run was made for.
+        // A drive that returns with another size does not suit the rest of the run.
         self.ownership.recheck(&self.file, self.capacity_bytes)?;
         Ok(method)
     }
 
     fn deallocate_all(&self, waiter: &dyn Waiter) -> Result<(), IoError> {
-        // Drives that take seconds for a gigabyte exist, and nobody can stop the call of the kernel.
+        // Some drives take seconds for a gigabyte, and nobody can stop a call of the kernel.
         const PIECE_BYTES: u64 = 16 << 30;
         let capacity_bytes = self.capacity_bytes;
         for offset_bytes in (0..capacity_bytes).step_by(PIECE_BYTES as usize) {

@@ -1,5 +1,5 @@
-//! A simulated drive as a target, in virtual time: submitting costs nothing, reaping lets the drive
-//! live until enough commands have ended.
+//! A simulated drive as a target, in virtual time: submitting costs nothing, reaping runs the drive
+//! until enough commands have ended.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -70,7 +70,7 @@ fn take<T: FromStr>(
     Ok(taken)
 }
 
-/// The model `name` with its overrides, and what it resolves to.
+/// The model `name` with its overrides, and the configuration that results.
 fn resolve(name: &str, keys: &[(String, String)]) -> Result<(Model, Config), IoError> {
     let usage = |error: &dyn std::fmt::Display| IoError::Usage(error.to_string());
     let text = model_text(name)?;
@@ -84,7 +84,7 @@ fn resolve(name: &str, keys: &[(String, String)]) -> Result<(Model, Config), IoE
     Ok((model, config))
 }
 
-/// The resolved model, for what is done with a simulated drive beyond sending it commands.
+/// The resolved model, for uses of a simulated drive other than commands.
 ///
 /// # Errors
 /// As [`SimTarget::open`].
@@ -92,8 +92,8 @@ pub fn configure(name: &str, keys: &[(String, String)]) -> Result<Config, IoErro
     resolve(name, keys).map(|(_, config)| config)
 }
 
-/// Bytes of memory that a simulated drive takes, about: the maps of the drive as [`sim::ftl::Ftl`] has them, and the
-/// rest of the program.
+/// Approximate bytes of memory that a simulated drive takes: the maps of the drive as in
+/// [`sim::ftl::Ftl`], and the rest of the program.
 ///
 /// # Errors
 /// As [`SimTarget::open`].
@@ -112,7 +112,7 @@ fn needed_bytes(config: &Config) -> u64 {
         + u64::from(config.options.read_cache_pages) * PAGE_NUMBER_BYTES
 }
 
-/// Who a simulated drive would be and what it would take, without building it.
+/// Identity and limits of a simulated drive, without building it.
 ///
 /// # Errors
 /// As [`SimTarget::open`].
@@ -138,8 +138,8 @@ fn limits(config: &Config) -> Limits {
     }
 }
 
-/// The name of the model and all that makes this drive another one: a part of it, or one with other values, must not be
-/// taken for the drive of that name.
+/// The name of the model and every setting that makes this drive another one. A part of a drive, or
+/// one with other values, must not be mistaken for the drive of that name.
 fn name_of(model: &Model, keys: &[(String, String)]) -> String {
     if keys.is_empty() {
         return model.name.clone();
@@ -196,8 +196,8 @@ impl SimTarget {
     /// value of the model by its dotted name; `spec` is the whole target string, for the result.
     ///
     /// # Errors
-    /// [`IoError::Usage`] where the model or a key is unknown or breaks a rule; [`IoError::Unsupported`] where its maps
-    /// do not fit into the memory.
+    /// [`IoError::Usage`] if the model or a key is unknown or breaks a rule;
+    /// [`IoError::Unsupported`] if its maps do not fit into the memory.
     pub fn open(spec: &str, name: &str, keys: &[(String, String)]) -> Result<Self, IoError> {
         let (model, config) = resolve(name, keys)?;
         memory::check(spec, needed_bytes(&config))?;
@@ -205,7 +205,7 @@ impl SimTarget {
         Ok(Self { spec: spec.to_owned(), name, model, drive: Drive::new(config) })
     }
 
-    /// The drive itself, to compare what a test says with what it went through.
+    /// The drive itself, to compare a test's result with the drive's own record.
     #[must_use]
     pub fn drive(&self) -> &Drive {
         &self.drive
@@ -373,7 +373,7 @@ mod tests {
             });
             let maps_bytes = foreseen_bytes - OTHER_BYTES;
             let beside_maps_bytes = i128::from(counted.bytes_max) - i128::from(maps_bytes);
-            // What stands beside the maps shrinks with the drive.
+            // The memory beside the maps shrinks with the drive.
             let most = i128::from(OTHER_BYTES / 16);
             assert!((0..most).contains(&beside_maps_bytes), "{name}: {beside_maps_bytes} bytes");
         }

@@ -1,4 +1,4 @@
-//! Block devices as targets: what the guard lets through, described for the engines.
+//! Block devices as targets: devices that pass the guard, described for the engines.
 
 use std::collections::BTreeMap;
 use std::io;

@@ -1,4 +1,4 @@
-//! Past the page cache, where the file system lets a file.
+//! Access past the page cache, if the file system allows it for a file.
 
 use std::fs::File;
 use std::os::fd::AsFd;
@@ -10,7 +10,7 @@ use crate::buffer::{AREA_ALIGN_BYTES, AlignedBuffer};
 const TMPFS_MAGIC: u64 = 0x0102_1994;
 const RAMFS_MAGIC: u64 = 0x8584_58f6;
 
-/// Whether the page cache is out of the way.
+/// Access past the page cache, or through it with the reason.
 pub(super) enum Access {
     Direct { block_bytes: u32 },
     Buffered { reason: &'static str },
@@ -37,7 +37,8 @@ fn is_memory(magic: u64) -> bool {
     magic & 0xffff_ffff == TMPFS_MAGIC || magic & 0xffff_ffff == RAMFS_MAGIC
 }
 
-/// What statx says about offsets of direct I/O; `None` before Linux 6.1 and where not supported.
+/// The alignment that statx reports for direct I/O, or `None` before Linux 6.1 and if not
+/// supported.
 fn stated_alignment(file: &File) -> Option<u32> {
     let stat = rustix::fs::statx(file, "", AtFlags::EMPTY_PATH, StatxFlags::DIOALIGN).ok()?;
     let known = stat.stx_mask & StatxFlags::DIOALIGN.bits() != 0;

@@ -28,7 +28,7 @@ use crate::options::OpenOptions;
 use crate::ownership::{FileHold, Ownership};
 use crate::space::{Fit, SIZE_STEP_BYTES, allocate, can_reserve, punch_hole, unreserved};
 
-/// Where a file target is or shall be, with all symbolic links resolved.
+/// Place of an existing or future file target, with all symbolic links resolved.
 enum Place {
     Existing(PathBuf),
     New(PathBuf),
@@ -71,14 +71,14 @@ pub struct FileFound {
     pub exists: bool,
     /// Bytes that the target would have.
     pub capacity_bytes: u64,
-    /// What it is recognised to hold; nothing for a new file or one that cannot be read.
+    /// Its recognised contents; empty for a new file or one that cannot be read.
     pub signatures: Vec<Signature>,
 }
 
 /// Looks at a file target, opened for reading at most; arguments as those of [`super::open_file`].
 ///
 /// # Errors
-/// [`IoError::Usage`] where there can be no such target.
+/// [`IoError::Usage`] if there can be no such target.
 pub fn look_at_file(path: &Path, size_bytes: Option<u64>) -> Result<FileFound, IoError> {
     let mut signatures = Vec::new();
     let (exists, path, capacity_bytes) = match locate(path)? {
@@ -126,7 +126,7 @@ pub(super) fn is_named_by(path: &Path, word: &str) -> bool {
     }
 }
 
-/// Device and inode of what the path leads to.
+/// Device and inode of the file at the end of the path.
 fn inode(path: &Path) -> Option<(u64, u64)> {
     fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
 }
@@ -142,7 +142,7 @@ fn require_right(path: &Path, what: impl Fn() -> String) -> Result<(), IoError> 
     right.map_err(|errno| device_error(what(), errno.into()))
 }
 
-/// Resolves the path and refuses what can never be a file target.
+/// Resolves the path and refuses one that can never be a file target.
 fn locate(path: &Path) -> Result<Place, IoError> {
     let place = match fs::canonicalize(path) {
         Ok(found) => Place::Existing(found),
@@ -243,14 +243,14 @@ fn create(typed: &Path, path: PathBuf, size_bytes: Option<u64>) -> Result<Opened
         .custom_flags(OFlags::NOFOLLOW.bits() as i32)
         .open(&path)
         .map_err(|source| device_error(format!("cannot create {}", path.display()), source))?;
-    // From here on every way out removes the file.
+    // From here on every return removes the file.
     let hold = FileHold::new(path.clone(), &metadata(&file, &path)?, true);
     lock(&file, &path, FlockOperation::NonBlockingLockExclusive)?;
     let warnings = allocate(&file, &path, size_bytes)?;
     Ok(Opened { file, path, hold, capacity_bytes: size_bytes, warnings })
 }
 
-/// Opens an existing file that the user gave away, and locks it.
+/// Opens an existing file that the user gave with `--erase`, and locks it.
 fn lend(
     path: &Path,
     size_bytes: Option<u64>,
@@ -289,7 +289,7 @@ fn overwrite(
     let warnings =
         if can_reserve(&file, &path, found.len())? { Vec::new() } else { vec![unreserved(&path)] };
     let mut hold = FileHold::new(path.clone(), &found, false);
-    // Whatever may still refuse the run must find the file as it was.
+    // A check that may still refuse the run must find the file unchanged.
     hold.fit_later(Fit { capacity_bytes, resize: size_bytes.is_some() });
     Ok(Opened { file, path, hold, capacity_bytes, warnings })
 }
@@ -312,8 +312,8 @@ fn read_only(path: PathBuf, size_bytes: Option<u64>) -> Result<Opened, IoError> 
     Ok(Opened { file, path, hold, capacity_bytes, warnings: Vec::new() })
 }
 
-/// An existing file is overwritten only where the user named it, by whatever path leads to it. Gives
-/// device and inode of what was named.
+/// An existing file is overwritten only if the user named it, by whatever path leads to it. Returns
+/// device and inode of the file named.
 fn require_erase(path: &Path, erase: &[String]) -> Result<(u64, u64), IoError> {
     if erase.is_empty() {
         return Err(IoError::Refused {
@@ -382,7 +382,7 @@ fn check_size(path: &Path, size_bytes: u64) -> Result<(), IoError> {
     )))
 }
 
-/// Asked before creating or growing, so that the answer is a sentence and not a half-made file.
+/// Checked before creating or growing, so that the user gets a sentence and not a half-made file.
 /// The file has `held_bytes` already.
 fn check_space(path: &Path, size_bytes: u64, held_bytes: u64) -> Result<(), IoError> {
     let directory = path.parent().unwrap_or(Path::new("/"));
@@ -464,7 +464,7 @@ fn medium(
     })
 }
 
-/// The file system and the device it is `on`: the figures are theirs as much as the drive's.
+/// The file system and the device it is `on`: the figures depend on them as much as on the drive.
 fn details(system: &System, on: DeviceNumber) -> BTreeMap<String, String> {
     let Some(mount) = Tables::read(system).mount_of(on).cloned() else { return BTreeMap::new() };
     let place = mount.source.display().to_string();

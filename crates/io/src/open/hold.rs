@@ -12,12 +12,13 @@ use crate::options::{EngineChoice, OpenOptions};
 use crate::ownership::Ownership;
 use crate::real::RealTarget;
 
-/// A file or block device that is held: exclusively where it may be written to. It is let go of when this
-/// and every target opened from it are dropped.
+/// A file or block device that is held: exclusively if it may be written to. It is released when
+/// this and every target opened from it are dropped.
 #[derive(Debug)]
 pub struct Hold {
     medium: Medium,
-    /// It was named by the generic character device of an NVMe namespace, which asks for passthrough.
+    /// Whether it was named by the generic character device of an NVMe namespace, which asks for
+    /// passthrough.
     is_generic: bool,
 }
 
@@ -26,13 +27,13 @@ impl Hold {
         Self { medium, is_generic }
     }
 
-    /// Gives the target an engine and buffers. Whether it may be written to, and what was confirmed, is
-    /// settled: only queue depth, transfer size, engine, data and purge are taken from `options`, and
-    /// [`OpenOptions::write`] where it asks for less.
+    /// Gives the target an engine and buffers. The right to write and the confirmation are settled:
+    /// only queue depth, transfer size, engine, data and purge are taken from `options`, and
+    /// [`OpenOptions::write`] if it asks for less.
     ///
     /// # Errors
-    /// [`IoError::Usage`] for a transfer size or queue depth out of range; [`IoError::Unsupported`] where
-    /// the engine that was asked for cannot drive the target.
+    /// [`IoError::Usage`] for a transfer size or queue depth out of range;
+    /// [`IoError::Unsupported`] if the requested engine cannot drive the target.
     pub fn open(&self, options: &OpenOptions) -> Result<RealTarget, IoError> {
         let name = &self.medium.identity.name;
         options.check(name)?;
@@ -47,10 +48,12 @@ impl Hold {
         RealTarget::assemble(self.medium(options)?, &OpenOptions { engine, ..options.clone() })
     }
 
-    /// Makes sure that what was asked for besides the defaults can be done: the engine and the purge.
+    /// Makes sure that the requested engine and purge are possible, as far as they are not the
+    /// defaults.
     ///
     /// # Errors
-    /// [`IoError::Unsupported`] where it cannot; [`IoError::Usage`] for an engine that the node is not for.
+    /// [`IoError::Unsupported`] if they are not; [`IoError::Usage`] for an engine that the node
+    /// does not allow.
     pub fn check(&self, options: &OpenOptions) -> Result<(), IoError> {
         if let Some(method) = options.purge {
             purge::choose(&self.purge_options(), Some(method), &self.medium.identity.name)?;

@@ -1,42 +1,43 @@
-//! Which engine to use, as the user asks for it.
+//! The engine to use, as the user asks for it.
 
 use std::fmt;
 use std::str::FromStr;
 
 use target::IoError;
 
-/// Where the kernel polls instead of waiting for an interrupt or a system call.
+/// Polling by the kernel in place of an interrupt or a system call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Polling {
-    /// A thread of the kernel looks for new commands (`IORING_SETUP_SQPOLL`): no system call to submit,
-    /// for the price of another busy core.
+    /// Whether a thread of the kernel looks for new commands (`IORING_SETUP_SQPOLL`): no system
+    /// call to submit, for the price of another busy core.
     pub submissions: bool,
-    /// The driver is asked for completions (`IORING_SETUP_IOPOLL`) instead of interrupting; needs a device
-    /// with queues for it.
+    /// Whether the driver is asked for completions (`IORING_SETUP_IOPOLL`) instead of interrupting;
+    /// needs a device with queues for it.
     pub completions: bool,
 }
 
-/// Which engine to use.
+/// The engine to use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum EngineChoice {
-    /// `io_uring`; blocking calls where it is not allowed, or where it would do the same in another thread.
+    /// `io_uring`; blocking calls if it is not allowed, or if it would do the same in another
+    /// thread.
     #[default]
     Auto,
-    /// `io_uring` in just this way, or none.
+    /// `io_uring` in exactly this way, or none.
     Uring(Polling),
-    /// `io_uring` with NVMe commands past the block layer, in just this way, or none.
+    /// `io_uring` with NVMe commands past the block layer, in exactly this way, or none.
     Passthrough(Polling),
     /// Blocking calls, whatever the kernel can do.
     Sync,
 }
 
 impl EngineChoice {
-    /// True where nothing else may take its place.
+    /// Whether no other engine may take its place.
     pub(crate) fn is_exact(self) -> bool {
         matches!(self, Self::Uring(_) | Self::Passthrough(_))
     }
 
-    /// The same past the block layer; `None` where that cannot be.
+    /// The same past the block layer, or `None` if that is impossible.
     pub(crate) fn past_the_block_layer(self) -> Option<Self> {
         match self {
             Self::Auto => Some(Self::Passthrough(Polling::default())),

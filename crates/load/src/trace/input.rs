@@ -1,4 +1,4 @@
-//! Files as they are opened: packed with gzip or not.
+//! Opening of files, packed with gzip or not.
 
 use std::fs::File;
 use std::io::{Cursor, Error, Read};
@@ -11,13 +11,13 @@ use super::format::{BoxedInput, HEAD_BYTES};
 
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
-/// An open file, its first bytes, and how it was packed.
+/// An open file, its first bytes, and its packing.
 pub(super) struct Input {
     /// The first bytes, [`HEAD_BYTES`] or all that it has.
     pub(super) head: Vec<u8>,
     /// All bytes, the first ones included.
     pub(super) whole: BoxedInput,
-    /// Whether it is unpacked on the way.
+    /// Whether it is unpacked while it is read.
     pub(super) packed: bool,
 }
 

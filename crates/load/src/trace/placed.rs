@@ -15,7 +15,7 @@ pub(super) struct SideBySide {
 }
 
 impl SideBySide {
-    /// Puts the streams of `source` where `volumes` says; `what` names the trace in errors.
+    /// Puts the streams of `source` at the places in `volumes`; `what` names the trace in errors.
     pub(super) fn new(source: Box<dyn Source>, volumes: Vec<Volume>, what: &str) -> Self {
         let places = volumes.iter().enumerate().map(|(place, volume)| (volume.stream, place));
         let places = places.collect();
@@ -72,7 +72,8 @@ impl Source for Overlaid {
 
     fn info(&self) -> TraceInfo {
         let info = self.0.info();
-        // The highest byte of any of them; volumes from an import say it, a text does not until its end.
+        // The highest byte of any of them. Volumes from an import give it; a text does not before
+        // its end.
         let end_bytes = info.volumes.iter().map(|volume| volume.end_bytes).max();
         TraceInfo { addresses: Addresses::Overlaid, span_bytes: end_bytes, volumes: vec![], ..info }
     }
@@ -82,7 +83,7 @@ impl Source for Overlaid {
     }
 }
 
-/// A source that can be read only once: where a second volume turns up, there is no saying where it should lie.
+/// A source that can be read only once: if a second volume turns up, its place is unknown.
 pub(super) struct OneVolume {
     source: Box<dyn Source>,
     first: Option<u32>,

@@ -1,15 +1,15 @@
-//! Whether the times of a trace can be: a file that counts in another unit than its format says is read without any
-//! bad line, and takes no time at all, or thousands of years.
+//! Check of the times of a trace. A file that counts in another unit than its format says is read
+//! without any bad line, and takes no time at all, or thousands of years.
 
 use super::format::TimeUnit;
 
-/// The shortest mean time between two I/Os that is believed: 10 million I/Os a second, beyond any drive.
+/// The shortest plausible mean time between two I/Os: 10 million I/Os a second, beyond any drive.
 const GAP_NS_MIN: f64 = 100.0;
 
-/// So many I/Os are needed to judge a mean.
+/// Fewest I/Os needed to judge a mean.
 const IOS_MIN: u64 = 100;
 
-/// The longest trace that is believed.
+/// The longest plausible trace.
 const LENGTH_S_MAX: f64 = 10.0 * YEAR_S;
 
 const YEAR_S: f64 = 365.25 * 86_400.0;
@@ -20,7 +20,7 @@ const FILE_TIME_BEGINS_S: f64 = 11_644_473_600.0;
 /// Dates of traces, in years since 1970.
 const YEARS: std::ops::Range<f64> = 20.0..80.0;
 
-/// The mean time between two I/Os that units are guessed by, where no date tells.
+/// Usual mean time between two I/Os; the unit is guessed by it if no date tells.
 const GAP_NS_USUAL: f64 = 1e6;
 
 /// The times of a trace, as read.
@@ -30,14 +30,14 @@ pub(super) struct Times {
     pub(super) unit: Option<TimeUnit>,
     /// Its I/Os.
     pub(super) ios: u64,
-    /// The time of the first.
+    /// The time of the first I/O.
     pub(super) epoch_ns: u64,
-    /// From the first to the last.
+    /// Time from the first I/O to the last.
     pub(super) length_ns: u64,
 }
 
 impl Times {
-    /// What is doubtful about them, in a sentence; `None` if nothing is.
+    /// The doubt about them, in a sentence, or `None` if there is none.
     pub(super) fn doubt(&self) -> Option<String> {
         let (length_s, ios) = (self.length_ns as f64 / 1e9, self.ios);
         let odd = if ios >= IOS_MIN && self.length_ns == 0 {
@@ -66,7 +66,7 @@ impl Times {
         })
     }
 
-    /// The unit that makes the most of them; `None` if none does.
+    /// The unit that gives the most plausible times, or `None` if none does.
     fn likely(&self) -> Option<TimeUnit> {
         let unit_ns = self.unit?.unit_ns()? as f64;
         let possible = |unit: &TimeUnit| {
@@ -115,7 +115,7 @@ mod tests {
         // Nanoseconds read as ms.
         let text = doubt(TimeUnit::Milliseconds, 1000, 0, 5_000_000_000_000_000_000);
         assert!(text.contains("takes 158 years") && text.contains("probably in ns"), "{text}");
-        // Nothing can be made of one time.
+        // One time gives no gap.
         let text = doubt(TimeUnit::Seconds, 1000, 0, 0);
         assert!(
             text.contains("have the same time") && text.contains("name another unit"),

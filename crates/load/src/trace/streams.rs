@@ -1,4 +1,4 @@
-//! The streams of a trace: which addresses they have, how much each does, which of them are wanted.
+//! The streams of a trace: their addresses, their amount of I/O, and the choice among them.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -6,17 +6,17 @@ use serde::{Deserialize, Serialize};
 
 use super::{Record, TraceError};
 
-/// Streams that are told apart.
+/// Most streams that are told apart.
 pub const STREAMS_MAX: usize = 1 << 16;
 
 /// Volumes that lie side by side begin at multiples of this.
 pub const VOLUME_ALIGN_BYTES: u64 = 1 << 20;
 
-/// The way out where volumes cannot lie side by side.
+/// The remedy if volumes cannot lie side by side.
 const CHOOSE: &str =
     "name those that you want (--stream), or put them on top of each other (--streams overlay)";
 
-/// Which addresses the streams of a trace have.
+/// Addresses of the streams of a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Addresses {
@@ -25,21 +25,21 @@ pub enum Addresses {
     Shared,
     /// Each has its own, which begins at 0: disks, volumes, files. Offsets count from the start of the volume.
     OfEach,
-    /// Each had its own; here they lie one behind the other in one.
+    /// Each had its own; here they lie one behind the other in one address space.
     SideBySide,
-    /// Each had its own; here all begin at 0 of one, by choice.
+    /// Each had its own; here all begin at 0 of one address space, by choice.
     Overlaid,
 }
 
-/// How volumes with addresses of their own come to lie in one address space.
+/// Layout of volumes with addresses of their own in one address space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Layout {
     /// One behind the other.
     #[default]
     SideBySide,
-    /// All from 0.
+    /// All begin at 0.
     Overlay,
-    /// They do not: each keeps its own addresses.
+    /// No common address space: each keeps its own addresses.
     Apart,
 }
 
@@ -57,24 +57,24 @@ impl std::str::FromStr for Layout {
     }
 }
 
-/// The streams that are wanted; none named means all.
+/// The selected streams; none named means all.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StreamSet(BTreeSet<u32>);
 
 impl StreamSet {
-    /// Whether I/Os of this stream are wanted.
+    /// Whether I/Os of this stream are selected.
     #[must_use]
     pub fn takes(&self, stream: u32) -> bool {
         self.0.is_empty() || self.0.contains(&stream)
     }
 
-    /// Whether all are wanted.
+    /// Whether all streams are selected.
     #[must_use]
     pub fn is_all(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The numbers, as they are shown.
+    /// The numbers, as text for messages.
     #[must_use]
     pub fn list(&self) -> String {
         self.0.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
@@ -87,7 +87,7 @@ impl FromIterator<u32> for StreamSet {
     }
 }
 
-/// What a stream does, and where it lies.
+/// Amount of I/O of a stream, and its place.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Volume {
     /// Its number.
@@ -98,7 +98,7 @@ pub struct Volume {
     pub bytes: u64,
     /// The byte after the last one that it touches, counted from its own start.
     pub end_bytes: u64,
-    /// Where it begins when the volumes lie side by side.
+    /// Its first byte if the volumes lie side by side.
     pub first_byte: u64,
 }
 
@@ -122,7 +122,7 @@ impl Census {
         volume.end_bytes = volume.end_bytes.max(record.end());
     }
 
-    /// The place of a stream; most I/Os are of the stream of the one before.
+    /// The place of a stream; most I/Os are of the same stream as the one before.
     fn place(&mut self, stream: u32) -> Option<usize> {
         if self.volumes.get(self.last).is_some_and(|volume| volume.stream == stream) {
             return Some(self.last);
@@ -145,7 +145,7 @@ impl Census {
     /// The volumes by number, each with its place in one address space; `what` names the trace in errors.
     ///
     /// # Errors
-    /// [`TraceError::Usage`] where there are too many, or their addresses too large for one space.
+    /// [`TraceError::Usage`] if there are too many, or their addresses are too large for one space.
     pub fn volumes(mut self, what: &str) -> Result<Vec<Volume>, TraceError> {
         if self.overflow {
             return Err(TraceError::Usage(format!(
@@ -160,7 +160,7 @@ impl Census {
 /// Gives volumes their places, one behind the other; `what` names the trace in errors.
 ///
 /// # Errors
-/// [`TraceError::Usage`] where their addresses are too large for one space.
+/// [`TraceError::Usage`] if their addresses are too large for one space.
 pub fn side_by_side(mut volumes: Vec<Volume>, what: &str) -> Result<Vec<Volume>, TraceError> {
     let mut next = 0_u64;
     for volume in &mut volumes {

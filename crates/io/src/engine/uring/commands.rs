@@ -1,4 +1,4 @@
-//! How a command looks on the ring of a file or a block device.
+//! The form of a command on the ring of a file or a block device.
 
 use std::fmt;
 
@@ -18,48 +18,48 @@ const BLOCK_URING_CMD_DISCARD: u32 = 0x1200;
 /// `FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE`.
 const PUNCH_HOLE: i32 = 0x03;
 
-/// The language of the entries of a ring.
+/// The format of the entries of a ring.
 pub(crate) trait Commands: std::fmt::Debug + Send {
-    /// What is queued.
+    /// Type of a queued entry.
     type Entry: squeue::EntryMarker;
-    /// What comes back.
+    /// Type of an answer.
     type Answer: cqueue::EntryMarker + Into<cqueue::Entry>;
 
-    /// How many entries a command takes.
+    /// Number of entries for a command.
     fn pieces(&self, _: &Op) -> u32 {
         1
     }
 
-    /// One entry of a command, all of them in order; for data it names the area of the command's slot, which
-    /// must be idle before the first.
+    /// One entry of a command; the calls take all of them in order. For data it names the area of
+    /// the command's slot, which must be idle before the first.
     fn entry(&mut self, op: &Op, piece: u32, pool: &mut BufferPool) -> Self::Entry;
 
-    /// What the kernel answers to each entry when all went well.
+    /// The kernel's answer to each entry on success.
     fn expected(&self, op: &Op) -> i32;
 
-    /// What any other answer means.
+    /// The meaning of any other answer.
     fn failure(&self, result: i32) -> Failure {
         Failure::of_kernel(result)
     }
 
-    /// True where the ring cannot take this command: it is done by a blocking call.
+    /// Whether the ring cannot take this command, so that a blocking call does it.
     fn is_inline(&self, op: &Op) -> bool;
 
     /// Gives up memory of its own that the kernel may still be looking at.
     fn abandon(&mut self) {}
 }
 
-/// Why a command failed.
+/// Failure of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
-    /// As it would be on a block device.
+    /// The errno, as on a block device.
     pub errno: Errno,
-    /// What the drive or its driver said, where that is more than the errno.
+    /// The words of the drive or its driver, or `None` if there is only the errno.
     pub words: Option<String>,
 }
 
 impl Failure {
-    /// A negative errno. A short transfer inside the fence means lost data: `EIO`.
+    /// The failure for a negative errno. A short transfer inside the fence means lost data: `EIO`.
     pub(super) fn of_kernel(result: i32) -> Self {
         let errno = if result < 0 { Errno::from_raw_os_error(-result) } else { Errno::IO };
         Self { errno, words: None }
@@ -79,11 +79,11 @@ impl fmt::Display for Failure {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FileCommands {
     pub(super) kind: MediumKind,
-    /// The arena is registered.
+    /// Whether the arena is registered.
     pub(super) fixed_buffers: bool,
-    /// The kernel discards asynchronously.
+    /// Whether the kernel discards asynchronously.
     pub(super) discard_command: bool,
-    /// Completions are polled; nothing but reads and writes can be.
+    /// Whether completions are polled; only reads and writes can be.
     pub(super) polled: bool,
 }
 

@@ -1,6 +1,6 @@
 //! The main engine: `io_uring` on an `O_DIRECT` descriptor, or past the block layer ([`NvmeCommands`]).
 //!
-//! What it does for speed:
+//! Measures for speed:
 //! - one `io_uring_enter` both submits and waits: [`Queue::submit`] only writes queue entries, the
 //!   kernel sees them with the next [`Queue::reap`];
 //! - the file is registered (no reference counting per command) and so is the transfer memory (no
@@ -48,11 +48,11 @@ const PIECE_OPS: usize = 2;
 #[derive(Clone, Copy, Debug)]
 struct Slot {
     submitted: Nanos,
-    /// What the kernel answers when all went well: bytes moved, or 0.
+    /// The kernel's answer on success: bytes moved, or 0.
     expected: i32,
-    /// Entries of its command that have not been answered; idle at 0.
+    /// Number of entries of its command without an answer; idle at 0.
     pending: u32,
-    /// How its command ends, as far as its entries have been answered.
+    /// Outcome of its command, as far as its entries have been answered.
     status: Status,
 }
 
@@ -63,15 +63,15 @@ pub(crate) struct UringEngine<C: Commands = FileCommands> {
     pool: BufferPool,
     slots: Vec<Slot>,
     commands: C,
-    /// Commands that are over without the ring: stopped by the fence, or done inline.
+    /// Commands that ended without the ring: stopped by the fence, or done inline.
     ended: Vec<Completion>,
     /// Commands the ring cannot take; done with a blocking call when reaping.
     inline: Vec<Op>,
     in_ring: usize,
     started: bool,
-    /// The kernel looks for completions only when asked.
+    /// Whether the kernel looks for completions only when asked.
     polled: bool,
-    /// The kernel can wait for a command and for a time at once (Linux 5.11).
+    /// Whether the kernel can wait for a command and for a time at once (Linux 5.11).
     timed_wait: bool,
 }
 
@@ -84,7 +84,7 @@ impl<C: Commands> std::fmt::Debug for UringEngine<C> {
 /// The buffers that were handed in, and the reason why there is no ring.
 pub(crate) type Refused = Box<(BufferPool, String)>;
 
-/// Which memory the kernel is told of once instead of with each command.
+/// Memory that the kernel is told of once instead of with each command.
 #[derive(Debug)]
 pub(super) enum Registration {
     /// The whole arena: in regions of one size, and each of these in pieces of another.
@@ -94,7 +94,7 @@ pub(super) enum Registration {
 }
 
 impl UringEngine<FileCommands> {
-    /// Sets up the ring. Where that is impossible, hands the buffers back with the reason, so that
+    /// Sets up the ring. If that is impossible, returns the buffers with the reason, so that
     /// another engine can take over.
     pub(crate) fn new(
         medium: &mut Medium,
@@ -159,7 +159,7 @@ impl<C: Commands> UringEngine<C> {
         })
     }
 
-    /// Queues one command, or says with which errno it ends at once.
+    /// Queues one command, or returns the errno with which it ends at once.
     #[inline]
     fn push(&mut self, medium: &Medium, op: &Op, submitted: Nanos) -> Result<(), Errno> {
         medium.admit(op)?;
@@ -183,7 +183,7 @@ impl<C: Commands> UringEngine<C> {
         Ok(())
     }
 
-    /// Queues one entry of a command; false where the queue is full.
+    /// Queues one entry of a command; returns false if the queue is full.
     #[inline]
     fn push_entry(&mut self, op: &Op, piece: u32) -> bool {
         let mut entry = self.commands.entry(op, piece, &mut self.pool);
@@ -195,7 +195,8 @@ impl<C: Commands> UringEngine<C> {
         pushed
     }
 
-    /// A command of which only the first `pushed` entries found room: fails with them, or at once.
+    /// Ends a command of which only the first `pushed` entries fitted: it fails with them, or at
+    /// once.
     #[cold]
     fn cut_short(&mut self, tag: u32, pushed: u32) -> Result<(), Errno> {
         let slot = &mut self.slots[tag as usize];
@@ -204,7 +205,7 @@ impl<C: Commands> UringEngine<C> {
         if pushed == 0 { Err(Errno::AGAIN) } else { Ok(()) }
     }
 
-    /// Queues commands; those that cannot be end at once.
+    /// Queues commands; a command that cannot be queued ends at once.
     fn push_all(&mut self, medium: &Medium, ops: &[Op]) {
         let submitted = medium.clock.now();
         for op in ops {
@@ -229,7 +230,7 @@ impl<C: Commands> UringEngine<C> {
         lasting(self.ring.submitter().submit_with_args(1, &limit))
     }
 
-    /// Tells the kernel about new commands without waiting. What fails here fails again, and is
+    /// Tells the kernel about new commands without waiting. A failure here repeats, and is
     /// reported, at the next [`UringEngine::enter`].
     fn hand_over(&mut self) {
         if self.start().is_ok() {
@@ -293,7 +294,7 @@ impl<C: Commands> UringEngine<C> {
         }
     }
 
-    /// True where the kernel has something to hear or to do before completions can be seen.
+    /// Whether the kernel has entries to take or work to do before completions can be seen.
     fn needs_enter(&mut self) -> bool {
         let poll = self.polled && self.in_ring > 0;
         let queue = self.ring.submission();
@@ -382,7 +383,7 @@ impl<C: Commands> Drop for UringEngine<C> {
     }
 }
 
-/// What an answer to an enter means for the ring as a whole.
+/// Meaning of an answer to an enter for the ring as a whole.
 fn lasting(answer: io::Result<usize>) -> io::Result<()> {
     match answer {
         Err(error) if !is_temporary(&error) => Err(error),
@@ -421,7 +422,8 @@ where
     Ok((ring, how))
 }
 
-/// Registers the transfer memory; without (locked-memory limit) the engine works, a little slower.
+/// Registers the transfer memory. If that fails (locked-memory limit), the engine works a little
+/// slower.
 fn register_arena<E, A>(
     ring: &IoUring<E, A>,
     pool: &BufferPool,
@@ -465,7 +467,7 @@ where
     unsafe { ring.submitter().register_buffers(&pieces) }
 }
 
-/// Where each piece of the arena begins, and how long it is.
+/// Start and length of each piece of the arena.
 fn pieces(
     arena_bytes: usize,
     region_bytes: usize,

@@ -1,9 +1,9 @@
 //! NVMe commands past the block layer: `IORING_OP_URING_CMD` on the generic character device.
 //!
-//! No scheduler, no merging, no accounting: what a drive gets is what was submitted. Only what is too long
-//! for one command is split, as the block layer would do. The block device stays open and held all the
-//! while; purges, deallocations of whole spans and the checks of identity go through it. Needs Linux 5.19,
-//! polled completions 6.1.
+//! No scheduler, no merging, no accounting: the drive gets the commands as submitted. Only a
+//! transfer too long for one command is split, as the block layer would do. The block device stays
+//! open and held meanwhile; purges, deallocations of whole spans and the checks of identity go
+//! through it. Needs Linux 5.19, polled completions 6.1.
 
 use std::os::fd::AsRawFd;
 
@@ -35,17 +35,18 @@ const RING_ENTRIES_MAX: u32 = 1 << 15;
 pub(crate) struct NvmeCommands {
     node: GenericNode,
     block_shift: u32,
-    /// Where a transfer is split; above the longest one where none is.
+    /// Length at which a transfer is split; above the longest one if none is.
     split_bytes: u32,
-    /// Which registered buffer holds what; `None` without any.
+    /// Layout of the registered buffers, or `None` if there are none.
     registered: Option<Registered>,
-    /// Completions are polled; nothing but reads and writes can be.
+    /// Whether completions are polled; only reads and writes can be.
     polled: bool,
     /// The data of Dataset Management, one range for each slot.
     ranges: AlignedBuffer,
 }
 
-/// How the transfer memory is registered: each area in pieces that are split apart, or some areas together.
+/// Layout of the registered transfer memory: each area in pieces that are split apart, or some
+/// areas together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Registered {
     pieces_per_area: u32,
@@ -190,7 +191,7 @@ impl NvmeCommands {
         })
     }
 
-    /// What one command does of a transfer.
+    /// The part of a transfer that one command does.
     #[inline]
     fn part(&self, op: &Op, piece: u32) -> Op {
         let at = piece * self.split_bytes;
@@ -217,7 +218,7 @@ impl NvmeCommands {
         queue_entry(command, address, part.len, buffer)
     }
 
-    /// Puts the range of a deallocation where it stays until the command has ended.
+    /// Stores the range of a deallocation until the command has ended.
     fn range(&mut self, op: &Op) -> *const u8 {
         let range = deallocate_range(self.blocks(op));
         let at = op.tag as usize * RANGE_BYTES;
@@ -226,7 +227,8 @@ impl NvmeCommands {
         place.as_ptr()
     }
 
-    /// Tries commands as they will be used; gives how to register the transfer memory.
+    /// Tries commands in the form in which they will be used; returns how to register the transfer
+    /// memory.
     fn try_out(
         &mut self,
         medium: &Medium,
@@ -254,7 +256,7 @@ impl NvmeCommands {
         Ok(self.try_registered(probe, [shortest, longest], pool))
     }
 
-    /// Reads of these lengths into registered memory; gives how to register all of it.
+    /// Reads these lengths into registered memory; returns how to register all of it.
     fn try_registered(
         &mut self,
         probe: Probe,
@@ -282,8 +284,8 @@ impl NvmeCommands {
 }
 
 impl UringEngine<NvmeCommands> {
-    /// Sets up the ring on the generic character device of the namespace; or hands the buffers back with
-    /// the reason why not.
+    /// Sets up the ring on the generic character device of the namespace, or returns the buffers
+    /// with the reason for the failure.
     pub(crate) fn passthrough(
         medium: &mut Medium,
         mut pool: BufferPool,

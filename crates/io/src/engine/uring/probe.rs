@@ -1,4 +1,4 @@
-//! What only a try can tell: whether kernel, driver and device take commands of a kind.
+//! Trial commands: only they show whether kernel, driver and device take commands of a kind.
 
 use std::io;
 use std::os::fd::{AsRawFd, RawFd};
@@ -26,17 +26,17 @@ pub(super) fn has_discard_command(medium: &Medium) -> bool {
     answer().is_ok_and(|result| result == -Errno::INVAL.raw_os_error())
 }
 
-/// Reads the start of what is behind `fd`, each time through a ring of its own.
+/// Reads the start of the medium behind `fd`, each time through a ring of its own.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Probe {
     pub(super) fd: RawFd,
     pub(super) polling: Polling,
-    /// How much of the transfer memory is registered, from its start; may be nothing.
+    /// Registered bytes of the transfer memory, from its start; may be none.
     pub(super) registered_bytes: usize,
 }
 
 impl Probe {
-    /// Reads `len` bytes with tag 0, or says why that does not work.
+    /// Reads `len` bytes with tag 0, or returns the reason for the failure.
     pub(super) fn read<C: Commands>(
         self,
         len: u32,
@@ -80,7 +80,7 @@ impl Probe {
     }
 }
 
-/// Why completions of the medium cannot be polled, where they cannot; `read` tries.
+/// The reason why completions of the medium cannot be polled, if they cannot; `read` tries.
 pub(super) fn check_polling(
     medium: &Medium,
     read: impl FnOnce() -> Result<(), String>,

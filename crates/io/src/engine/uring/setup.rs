@@ -1,4 +1,4 @@
-//! How a ring is set up: the best that the kernel takes, and why not better.
+//! Setup of a ring: the best that the kernel takes, and the reason for no better one.
 
 use std::io;
 
@@ -7,10 +7,10 @@ use rustix::io::Errno;
 
 use crate::options::Polling;
 
-/// How long the kernel's thread looks for new commands before it goes to sleep.
+/// Time for which the kernel's thread looks for new commands before it goes to sleep.
 const SUBMISSION_THREAD_IDLE_MS: u32 = 1_000;
 
-/// How a ring may be set up, best first; each step leaves out what an older kernel lacks.
+/// Setups of a ring, best first; each step leaves out a feature that an older kernel lacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Setup {
     /// Completions are worked off when the one thread that owns the ring asks for them.
@@ -74,7 +74,7 @@ impl Setup {
     }
 }
 
-/// The best ring that the kernel gives, and how it came about in words; or why there is none.
+/// The best ring that the kernel gives, with a description of its setup; or the reason for none.
 pub(super) fn build_ring<E, A>(
     entries: u32,
     polling: Polling,
@@ -127,7 +127,7 @@ fn no_ring_reason(refusal: &io::Error) -> String {
 mod tests {
     use super::*;
 
-    /// What a kernel that knows no better than `best` answers.
+    /// The answers of a kernel that knows no better setup than `best`.
     fn kernel(best: usize) -> impl FnMut(Setup) -> io::Result<()> {
         move |setup| match Setup::ALL.iter().position(|known| *known == setup) {
             Some(place) if place >= best => Ok(()),
