@@ -1,4 +1,5 @@
-//! How a drive is: temperature, wear and what was ever written to it, from NVMe and SATA drives alike.
+//! Health of a drive: temperature, wear and bytes ever written to it, for NVMe and SATA drives
+//! alike.
 
 use std::fs::File;
 
@@ -25,7 +26,7 @@ pub struct DriveProbe {
 }
 
 impl DriveProbe {
-    /// A probe of the open device; `None` where it speaks no protocol that tells of health.
+    /// A probe of the open device, or `None` if it speaks no protocol that tells of health.
     pub fn new(file: &File, protocol: Protocol, name: &str, clock: MonotonicClock) -> Option<Self> {
         if protocol == Protocol::Other {
             return None;

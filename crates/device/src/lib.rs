@@ -1,9 +1,9 @@
-//! Linux and drives: what they say about themselves, and what they can be told to do.
+//! Linux and drives: their properties, and the commands to them.
 //!
-//! Reading order: [`host`] is the machine; [`describe`] tells which block devices there are, who uses
-//! them and what lies on them; [`guard`] stands between them and somebody's data. [`nvme`] and [`ata`]
-//! talk to the drives: about their [`health`], and to make them forget everything ([`purge`]).
-//! [`meter`] reads their power, [`rest`] switches how deep they may sleep.
+//! Reading order: [`host`] is the machine; [`describe`] lists the block devices, their users and
+//! their contents; [`guard`] protects somebody's data on them. [`nvme`] and [`ata`] talk to the
+//! drives: about their [`health`], and to erase them ([`purge`]). [`meter`] reads their power,
+//! [`rest`] switches how deep they may sleep.
 
 pub mod ata;
 pub mod describe;

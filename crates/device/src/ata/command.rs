@@ -5,7 +5,7 @@ use base::bytes::{array, u8_at};
 /// An answer that needs no NAND comes at once, or the drive hangs.
 const QUICK_MS: u32 = 20_000;
 
-/// What goes with a command, always one block of 512 bytes.
+/// Data of a command, always one block of 512 bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Data {
     /// Nothing.
@@ -31,11 +31,11 @@ pub struct Command {
     pub lba: u64,
     /// Device register.
     pub device: u8,
-    /// The registers are 16 bits wide.
+    /// Whether the registers are 16 bits wide.
     pub extended: bool,
     /// Data.
     pub data: Data,
-    /// When the kernel gives the command up.
+    /// Time after which the kernel gives the command up.
     pub timeout_ms: u32,
 }
 
@@ -108,7 +108,7 @@ impl Command {
     }
 
     fn security(name: &'static str, command: u8, data: Data) -> Self {
-        // Bit 6 is obsolete in newer drives and was wanted by old ones.
+        // Bit 6 is obsolete in newer drives; old drives required it.
         Self { device: 0x40, ..Self::new(name, command, data) }
     }
 
@@ -118,7 +118,8 @@ impl Command {
         const NO_DATA: u8 = 3;
         const PIO_IN: u8 = 4;
         const PIO_OUT: u8 = 5;
-        // The length is the count register, in blocks; without data, registers are wanted back.
+        // The length is the count register, in blocks. A command without data asks for the
+        // registers.
         const LENGTH_IN_COUNT: u8 = 0x06;
         const FROM_DRIVE: u8 = 0x08;
         const CHECK_CONDITION: u8 = 0x20;
@@ -161,8 +162,8 @@ fn password_block(password: &str) -> Box<[u8; 512]> {
     block
 }
 
-/// What the sense data of a command speak against its success; `None` where they only carry the
-/// registers that were asked for.
+/// The failure that the sense data of a command report, or `None` if they only carry the registers
+/// that were requested.
 #[must_use]
 pub fn sense_objection(sense: &[u8]) -> Option<String> {
     const ERROR: u8 = 0x01;

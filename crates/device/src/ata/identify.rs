@@ -1,8 +1,8 @@
-//! What a drive says about itself.
+//! The answer of a drive to IDENTIFY DEVICE.
 
 use base::bytes::{text, u16_at};
 
-/// Answer to IDENTIFY DEVICE, as far as anything here asks for it.
+/// Answer to IDENTIFY DEVICE, as far as ssdlab uses it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdentifyDevice {
     /// Serial number.
@@ -15,13 +15,13 @@ pub struct IdentifyDevice {
     pub blocks: u64,
     /// Size of a block.
     pub logical_block_bytes: u32,
-    /// It says that nothing in it turns.
+    /// Whether it reports that nothing in it turns.
     pub solid_state: bool,
-    /// DATA SET MANAGEMENT with TRIM.
+    /// Whether it has DATA SET MANAGEMENT with TRIM.
     pub trim: bool,
-    /// SMART is supported and switched on.
+    /// Whether SMART is supported and switched on.
     pub smart: bool,
-    /// Speed of the link in force in Mbit/s, where told.
+    /// Speed of the link in force in Mbit/s, or `None` if not reported.
     pub link_mbit_per_s: Option<u32>,
     /// The security feature set.
     pub security: Security,
@@ -30,22 +30,22 @@ pub struct IdentifyDevice {
 /// State of the security feature set (word 128).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Security {
-    /// It is there.
+    /// Whether the drive has it.
     pub supported: bool,
-    /// A user password is set.
+    /// Whether a user password is set.
     pub enabled: bool,
-    /// Data are out of reach until the password is given.
+    /// Whether data are out of reach until the password is given.
     pub locked: bool,
-    /// Security commands are refused until the next power-on.
+    /// Whether security commands are refused until the next power-on.
     pub frozen: bool,
-    /// Too many wrong passwords since power-on.
+    /// Whether there were too many wrong passwords since power-on.
     pub exhausted: bool,
-    /// The drive's estimate of an erase, where it tells.
+    /// The drive's estimate of an erase, or `None` if not reported.
     pub erase_min: Option<u32>,
 }
 
 impl IdentifyDevice {
-    /// Takes the 512 bytes apart. Missing bytes count as zero.
+    /// Decodes the 512 bytes. Missing bytes count as zero.
     #[must_use]
     pub fn decode(bytes: &[u8]) -> Self {
         let word = |index: usize| u16_at(bytes, index * 2);
@@ -104,7 +104,7 @@ const fn link_mbit_per_s(generation: u16) -> Option<u32> {
     }
 }
 
-/// Word 89 counts in units of two minutes; the full field means "longer than it can say".
+/// Word 89 counts in units of two minutes; the full field means a longer time than it can express.
 const fn erase_min(word: u16) -> Option<u32> {
     let (units, longest) =
         if word & 1 << 15 != 0 { (word & 0x7fff, 0x7fff) } else { (word & 0xff, 0xff) };

@@ -1,7 +1,7 @@
-//! ATA commands to SATA drives: what a drive is, how it is, and how it is made to forget everything.
+//! ATA commands to SATA drives: identity, health and secure erase.
 //!
 //! [`command`] builds each command as plain data and wraps it for the kernel's SCSI layer (ATA
-//! PASS-THROUGH (16) of SAT-3), [`identify`] and [`smart`] take the answers apart, [`security`] is the
+//! PASS-THROUGH (16) of SAT-3), [`identify`] and [`smart`] decode the answers, [`security`] is the
 //! procedure of a secure erase. Source of all layouts: ACS-3 (INCITS 522).
 
 pub mod command;
@@ -19,12 +19,12 @@ use command::{Command, Data};
 use identify::IdentifyDevice;
 use smart::{Attribute, Statistics};
 
-/// Anything that executes ATA commands: a drive, or in tests one that is played.
+/// A device that executes ATA commands: a drive, or in tests a played one.
 pub trait Port {
-    /// Sends a command, waits for its end and gives the 512 bytes it returned, if any.
+    /// Sends a command, waits for its end and returns its 512 bytes of data, if any.
     ///
     /// # Errors
-    /// [`IoError::Device`] with the command's name and what the drive or the kernel said.
+    /// [`IoError::Device`] with the command's name and the message of the drive or the kernel.
     fn execute(&mut self, command: &Command) -> Result<Vec<u8>, IoError>;
 }
 
@@ -42,7 +42,7 @@ impl<'a> Drive<'a> {
         Self { file, name: name.to_owned() }
     }
 
-    /// What the drive is and can do.
+    /// Identity and features of the drive.
     ///
     /// # Errors
     /// As [`Port::execute`].
@@ -73,7 +73,7 @@ impl<'a> Drive<'a> {
     }
 }
 
-/// What the drive behind a port is and can do.
+/// Identity and features of the drive behind a port.
 ///
 /// # Errors
 /// As [`Port::execute`].
@@ -103,7 +103,7 @@ impl Port for Drive<'_> {
     }
 }
 
-/// Why a command did not succeed; `None` where it did.
+/// The failure of a command, or `None` if it succeeded.
 fn objection(outcome: &ScsiOutcome) -> Option<String> {
     const CHECK_CONDITION: u8 = 2;
     if outcome.host_status != 0 {
@@ -131,7 +131,7 @@ mod tests {
         assert_eq!(objection(&outcome(0, 0, &[])), None);
         assert!(objection(&outcome(0, 3, &[])).unwrap().contains("0x3"));
         assert!(objection(&outcome(8, 0, &[])).unwrap().contains("0x08"));
-        // What an emulated drive answers to a command that it does not know.
+        // The answer of an emulated drive to an unknown command.
         let aborted = [0x70, 0, 0x0b, 0, 0, 0, 0, 0x0a, 0x04, 0x41, 0x40, 0x01];
         assert!(objection(&outcome(2, 0, &aborted)).unwrap().contains("aborted"));
     }

@@ -10,14 +10,14 @@ use super::command::Command;
 use super::identify::Security;
 use super::{Port, identify};
 
-/// The password while an erase goes on. No secret: it must be known to whoever finds the drive locked.
+/// The password during an erase. It is no secret: anybody who finds the drive locked must know it.
 pub const PASSWORD: &str = "ssdlab";
 
-/// How long to wait beyond the drive's own estimate, and where it gives none.
+/// Time to wait beyond the drive's own estimate, and time to wait if it gives none.
 const PATIENCE_MIN: u32 = 10;
 const UNKNOWN_MIN: u32 = 12 * 60;
 
-/// Why the drive cannot be erased now; `None` where it can.
+/// The reason why the drive cannot be erased now, or `None` if it can.
 #[must_use]
 pub fn obstacle(security: &Security) -> Option<&'static str> {
     if !security.supported {
@@ -45,8 +45,8 @@ pub fn obstacle(security: &Security) -> Option<&'static str> {
 /// Erases the whole drive. Blocks until the drive is done, which may take minutes to hours.
 ///
 /// # Errors
-/// [`IoError::Unsupported`] with the reason of [`obstacle`]; [`IoError::Device`] where a command fails.
-/// The password has then been taken off again, unless the message says otherwise.
+/// [`IoError::Unsupported`] with the reason of [`obstacle`]; [`IoError::Device`] if a command
+/// fails. The password has then been removed again, unless the message says otherwise.
 pub fn erase(port: &mut impl Port) -> Result<(), IoError> {
     let security = identify(port)?.security;
     if let Some(reason) = obstacle(&security) {

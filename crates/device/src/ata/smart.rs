@@ -2,7 +2,7 @@
 
 use base::bytes::{array, u8_at, u16_at};
 
-/// One line of SMART READ DATA. What the raw value means is the vendor's own affair.
+/// One line of SMART READ DATA. The vendor defines the meaning of the raw value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attribute {
     /// Number of the attribute, e.g. 194.
@@ -44,7 +44,7 @@ fn number(bytes: &[u8]) -> u64 {
     u64::from_le_bytes(array(bytes, 0))
 }
 
-/// The Device Statistics log (04h) of ACS-3, as far as anything here asks for it.
+/// The Device Statistics log (04h) of ACS-3, as far as ssdlab uses it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// Times it was switched on.
@@ -75,7 +75,7 @@ impl Statistics {
     /// General, Temperature and Solid State Device statistics.
     pub const PAGES: [u8; 3] = [1, 5, 7];
 
-    /// Adds what one page says.
+    /// Adds the statistics of one page.
     pub fn add(&mut self, page: &[u8]) {
         let value = |at| statistic(page, at);
         match u8_at(page, 2) {
@@ -96,12 +96,12 @@ impl Statistics {
     }
 }
 
-/// A page says which revision of the log it follows; zeros are no page.
+/// A page states the revision of the log it follows; zeros are no page.
 fn is_page(page: &[u8]) -> bool {
     u16_at(page, 0) != 0
 }
 
-/// A statistic that the drive supports and vouches for: 48 bits below one byte of flags.
+/// A statistic that the drive supports and marks as valid: 48 bits below one byte of flags.
 fn statistic(page: &[u8], at: usize) -> Option<u64> {
     const SUPPORTED_AND_VALID: u8 = 0xc0;
     let vouched = u8_at(page, at + 7) & SUPPORTED_AND_VALID == SUPPORTED_AND_VALID;

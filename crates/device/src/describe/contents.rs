@@ -1,5 +1,5 @@
-//! What in a file, or on a device without a file system, says that it holds somebody's data: archives,
-//! databases, images of machines, programs, documents.
+//! Marks of somebody's data in a file, or on a device without a file system: archives, databases,
+//! images of machines, programs, documents.
 //!
 //! Offsets and values are those of the formats themselves. A mark of fewer than four bytes is confirmed
 //! by more fields, so that random data (which our own runs leave behind) is not taken for one.
@@ -9,7 +9,7 @@ use std::io;
 
 use super::reading::{Bounded, Mark, ReadAt, u16_at};
 
-/// Marks at a fixed place: what, offset, bytes.
+/// Marks at a fixed place: name, offset, bytes.
 pub(crate) const MARKS: &[Mark] = &[
     ("SQLite database", 0, b"SQLite format 3\0"),
     ("Berkeley DB database", 12, &[0x62, 0x31, 0x05, 0]),
@@ -52,7 +52,7 @@ pub(crate) const MARKS: &[Mark] = &[
     ("Matroska film", 0, &[0x1a, 0x45, 0xdf, 0xa3]),
 ];
 
-/// Marks at the end: what, distance of the first byte from the end, bytes.
+/// Marks at the end: name, distance of the first byte from the end, bytes.
 const LAST_MARKS: &[Mark] = &[
     ("LevelDB table", 8, &[0x57, 0xfb, 0x80, 0x8b, 0x24, 0x75, 0x47, 0xdb]),
     ("RocksDB table", 8, &[0xf7, 0xcf, 0xf4, 0x85, 0xb7, 0x41, 0xe2, 0x88]),
@@ -61,10 +61,10 @@ const LAST_MARKS: &[Mark] = &[
     ("macOS disk image", 512, b"koly\0\0\0\x04"),
 ];
 
-/// As much of the start as tells the formats without a mark.
+/// Length of the start that identifies the formats without a mark.
 pub(crate) const HEAD_BYTES: usize = 512;
 
-/// What is there by several fields or at the end, and where.
+/// Contents recognised by several fields or by a mark at the end, with their offsets.
 pub(crate) fn find<D: ReadAt>(device: &Bounded<'_, D>) -> io::Result<Vec<(&'static str, u64)>> {
     let mut found = Vec::new();
     for &(what, from_end, bytes) in LAST_MARKS {
@@ -84,7 +84,7 @@ pub(crate) fn find<D: ReadAt>(device: &Bounded<'_, D>) -> io::Result<Vec<(&'stat
     Ok(found)
 }
 
-/// RFC 1952: no reserved flag, and an operating system that has a number.
+/// RFC 1952: no reserved flag, and an operating system with an assigned number.
 fn gzip(head: &[u8]) -> bool {
     head.starts_with(&[0x1f, 0x8b, 8]) && head[3] & 0xe0 == 0 && matches!(head[9], 0..=13 | 255)
 }
@@ -109,7 +109,7 @@ fn innodb(head: &[u8]) -> bool {
     head[4..8] == [0; 4] && head[24..26] == SPACE_HEADER && head[34..38] == head[38..42]
 }
 
-/// Whether a file begins like something that people wrote: notes, sources, logs, tables, keys.
+/// Whether a file begins like text written by people: notes, sources, logs, tables, keys.
 pub(crate) fn is_text(head: &[u8]) -> bool {
     const CHARACTERS_MIN: usize = 64;
     /// Our own compressible data repeats one.

@@ -1,4 +1,4 @@
-//! What the kernel knows about the use of devices and files, read once: mounts of every namespace that
+//! The kernel's tables of the use of devices and files, read once: mounts of every namespace that
 //! we may look into, swap spaces, locks, loop devices.
 
 use std::collections::BTreeMap;
@@ -21,12 +21,12 @@ pub struct Tables {
 /// One active swap space.
 struct Swap {
     path: PathBuf,
-    /// Whatever the path leads to, in our own or another mount namespace.
+    /// The things behind the path, in our own or another mount namespace.
     behind: Vec<Behind>,
 }
 
 impl Tables {
-    /// A container sees only its own mounts, hence all namespaces are looked into where that is allowed.
+    /// A container sees only its own mounts, so all permitted namespaces are read.
     pub fn read(system: &System) -> Self {
         let processes = one_process_of_each_namespace(system);
         let read = |path: PathBuf| fs::read_to_string(path).unwrap_or_default();
@@ -41,19 +41,19 @@ impl Tables {
         }
     }
 
-    /// The mount that a file with this `st_dev` lives on, or `None` if no table lists it.
+    /// The mount that holds a file with this `st_dev`, or `None` if no table lists it.
     pub fn mount_of(&self, number: DeviceNumber) -> Option<&Mount> {
         self.mounts.iter().find(|mount| mount.number == number)
     }
 
-    /// Where a device is mounted, sorted.
+    /// Mount points of a device, sorted.
     pub(crate) fn mount_points(&self, device: &Device) -> Vec<&str> {
         self.points_of(|mount| {
             mount.number == device.number || source(mount) == Some(Behind::Device(device.number))
         })
     }
 
-    /// Where a file is mounted without a loop device between (erofs, FUSE), sorted.
+    /// Mount points of a file that is mounted without a loop device between (erofs, FUSE), sorted.
     pub(crate) fn mount_points_of_file(&self, file: FileId) -> Vec<&str> {
         self.points_of(|mount| match source(mount) {
             Some(Behind::File(found)) => self.is_same(found, file),
@@ -84,7 +84,7 @@ impl Tables {
         self.locks.iter().any(|found| self.is_same(*found, file))
     }
 
-    /// The loop device that `device` is, or `None` if it is another kind of device.
+    /// The loop device for `device`, or `None` if it is another kind of device.
     pub(crate) fn loop_device(&self, device: &Device) -> Option<&LoopDevice> {
         self.loops.iter().find(|found| found.device == *device)
     }
@@ -98,7 +98,7 @@ impl Tables {
         })
     }
 
-    /// Loop devices that show some of these bytes of a file, which has also this `path`.
+    /// Loop devices that show some of these bytes of a file, which also has this `path`.
     pub(crate) fn loops_on_file(
         &self,
         file: FileId,
@@ -127,8 +127,8 @@ impl Tables {
         one.inode == other.inode && (one.on == other.on || overlaid(one) || overlaid(other))
     }
 
-    /// Where the layers are on several file systems, files of an overlay have anonymous numbers that no
-    /// table lists.
+    /// If the layers are on several file systems, files of an overlay have anonymous numbers that
+    /// no table lists.
     fn may_be_overlay(&self, number: DeviceNumber) -> bool {
         let is_overlay = |mount: &Mount| mount.file_system == "overlay";
         number.major == 0

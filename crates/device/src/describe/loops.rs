@@ -1,8 +1,8 @@
-//! Which file or device is behind each loop device.
+//! The file or device behind each loop device.
 //!
-//! The kernel takes no exclusive claim for it, so nothing else would stop a write below a mounted loop
-//! device. Its name of the file is that of the day when it was attached, seen from the mount namespace
-//! that did it; so the driver is asked for device and inode where we may open the node.
+//! The kernel takes no exclusive claim for a loop device, so nothing else would stop a write below
+//! a mounted one. Its name of the file dates from the attachment and is that of the mount namespace
+//! that attached it. So the driver is asked for device and inode if we may open the node.
 
 use std::fs::{self, File};
 use std::os::fd::AsFd;
@@ -15,17 +15,17 @@ use super::thing::{FileId, Region};
 use crate::host::ioctl::{LoopStatus, loop_status};
 use crate::host::sysfs::{Device, DeviceNumber, System};
 
-/// What a loop device stands on.
+/// The file or device behind a loop device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Behind {
     File(FileId),
     Device(DeviceNumber),
-    /// Neither the driver answers nor does the name lead anywhere.
+    /// The driver does not answer, and the name leads nowhere.
     Named,
 }
 
 impl Behind {
-    /// The thing that `path` leads to, or `None` if it leads nowhere.
+    /// The thing at `path`, or `None` if it leads nowhere.
     pub(crate) fn path(path: &Path) -> Option<Self> {
         let number = DeviceNumber::of_block_node(path).map(Self::Device);
         number.or_else(|| Some(Self::File(FileId::of(&fs::metadata(path).ok()?))))
@@ -43,15 +43,15 @@ impl Behind {
 #[derive(Clone, Debug)]
 pub(crate) struct LoopDevice {
     pub(crate) device: Device,
-    /// The kernel's name for what is behind it.
+    /// The kernel's name for the file or device behind it.
     pub(crate) path: PathBuf,
     pub(crate) behind: Behind,
-    /// The part of it that it shows.
+    /// The part of that file or device that it shows.
     pub(crate) window: Region,
 }
 
 impl LoopDevice {
-    /// Every loop device that has something behind it.
+    /// Every loop device with a file or device behind it.
     pub(crate) fn all(system: &System) -> Vec<Self> {
         system.disks().into_iter().filter_map(Self::new).collect()
     }
@@ -67,7 +67,7 @@ impl LoopDevice {
     }
 }
 
-/// What the driver says, or `None` if its node is not at hand or may not be opened.
+/// The answer of the driver, or `None` if its node is not at hand or may not be opened.
 fn ask(device: &Device) -> Option<LoopStatus> {
     let flags = OFlags::NONBLOCK | OFlags::NOFOLLOW;
     let node = File::options().read(true).custom_flags(flags.bits() as i32).open(device.node());

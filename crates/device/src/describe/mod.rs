@@ -1,4 +1,4 @@
-//! Block devices and files as Linux describes them: which there are, who uses them, what lies on them.
+//! Block devices and files as Linux describes them: a list, their users, and their contents.
 //!
 //! Reads sysfs, tables of the kernel, and the devices and files themselves; writes nothing.
 

@@ -1,10 +1,10 @@
-//! Reading a device or file for what it holds, with an end that is known.
+//! Reading the contents of a device or file up to a known end.
 
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 
-/// A mark at a fixed place: what, offset, bytes.
+/// A mark at a fixed place: name, offset, bytes.
 pub(crate) type Mark = (&'static str, u64, &'static [u8]);
 
 /// Reads exactly `len` bytes at an offset.
@@ -20,7 +20,7 @@ impl ReadAt for File {
     }
 }
 
-/// What begins later than what it is read from, such as a partition on its disk.
+/// A source that begins at an offset in another one, such as a partition on its disk.
 pub(crate) struct Shifted<'a, D> {
     pub(crate) device: &'a D,
     pub(crate) start_bytes: u64,
@@ -32,14 +32,14 @@ impl<D: ReadAt> ReadAt for Shifted<'_, D> {
     }
 }
 
-/// A device whose end is known, so that marks beyond it are simply not there.
+/// A device with a known end, so that marks beyond it are simply absent.
 pub(crate) struct Bounded<'a, D> {
     pub(crate) device: &'a D,
     pub(crate) size_bytes: u64,
 }
 
 impl<D: ReadAt> Bounded<'_, D> {
-    /// `len` bytes, or `None` where they are not wholly on the device.
+    /// `len` bytes, or `None` if they are not wholly on the device.
     pub(crate) fn get(&self, offset_bytes: u64, len: usize) -> io::Result<Option<Vec<u8>>> {
         match offset_bytes.checked_add(len as u64) {
             Some(end) if end <= self.size_bytes => self.device.read_at(offset_bytes, len).map(Some),

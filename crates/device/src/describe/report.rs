@@ -1,4 +1,4 @@
-//! Which block devices there are and what they say about themselves. Reads sysfs and the kernel's tables.
+//! A list of the block devices and their properties. Reads sysfs and the kernel's tables.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,18 +12,18 @@ use crate::describe::signature::Signature;
 use crate::describe::usage::reasons;
 use crate::host::sysfs::{Device, DeviceNumber, System};
 
-/// The language a drive is spoken to beyond reading and writing.
+/// The command protocol of a drive beyond reading and writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Protocol {
     /// NVMe admin commands.
     Nvme,
     /// ATA commands, through the kernel's SCSI layer.
     Ata,
-    /// None that is spoken here (USB, SCSI, virtio, loop, device mapper, ...).
+    /// No protocol that ssdlab supports (USB, SCSI, virtio, loop, device mapper, ...).
     Other,
 }
 
-/// Everything known about one block device.
+/// All that is known about one block device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeviceReport {
     /// The node with all symbolic links resolved, e.g. `/dev/nvme0n1`.
@@ -45,37 +45,39 @@ pub struct DeviceReport {
     pub serial: Option<String>,
     /// Firmware revision.
     pub firmware: Option<String>,
-    /// World-wide name (EUI, NGUID, NAA), where the device has one.
+    /// World-wide name (EUI, NGUID, NAA), or `None` if the device has none.
     pub wwid: Option<String>,
-    /// True for a disk that turns, `None` where the kernel does not say.
+    /// Whether the disk turns, or `None` if the kernel does not say.
     pub rotational: Option<bool>,
     /// The I/O scheduler in force.
     pub scheduler: Option<String>,
-    /// The device refuses writes.
+    /// Whether the device refuses writes.
     pub read_only: bool,
-    /// The device takes BLKDISCARD.
+    /// Whether the device takes BLKDISCARD.
     pub deallocate: bool,
-    /// How the drive itself can be asked.
+    /// The command protocol of the drive.
     pub protocol: Protocol,
     /// Settings of the queue and the link that may matter for figures, label to value.
     pub settings: BTreeMap<&'static str, String>,
-    /// For a partition, the disk it is on.
+    /// The disk of a partition, or `None` if this is none.
     pub partition_of: Option<String>,
-    /// For a loop device, the file behind it.
+    /// The file behind a loop device, or `None` if this is none.
     pub backing_file: Option<PathBuf>,
-    /// What `--erase` accepts; the first is what messages ask for.
+    /// Words that `--erase` accepts; messages ask for the first.
     pub confirmations: Vec<String>,
-    /// Why it must not be written to now, the most explanatory reason first.
+    /// The reasons why it must not be written to now, the most explanatory first.
     pub in_use: Vec<Refusal>,
-    /// File systems, partition tables and RAID marks; `None` where nobody looked or reading was
-    /// not permitted.
+    /// File systems, partition tables and RAID marks, or `None` if nobody looked or reading was not
+    /// permitted.
     pub signatures: Option<Vec<Signature>>,
-    /// Written by the host since the drive was made; `None` where nobody looked or the drive does not tell.
+    /// Bytes written by the host since the drive was made, or `None` if nobody looked or the drive
+    /// does not report them.
     pub host_written_bytes: Option<u64>,
 }
 
 impl DeviceReport {
-    /// The device in a few words: node, model, serial, firmware, size, and how much was written to it.
+    /// The device in a few words: node, model, serial, firmware, size, and the amount written to
+    /// it.
     #[must_use]
     pub fn describe(&self) -> String {
         let mut words = vec![];
@@ -89,8 +91,9 @@ impl DeviceReport {
     }
 }
 
-/// All whole devices with a size, by name. Partitions are part of their disks. Only loop devices are
-/// opened, to ask for the file behind them, so [`DeviceReport::signatures`] stays `None`; [`crate::guard::inspect`] looks for those.
+/// All whole devices with a size, by name. Partitions are part of their disks. Only loop devices
+/// are opened, to ask for the file behind them, so [`DeviceReport::signatures`] stays `None`;
+/// [`crate::guard::inspect`] reads the signatures.
 #[must_use]
 pub fn list() -> Vec<DeviceReport> {
     list_in(&System::live())
@@ -106,7 +109,7 @@ pub(crate) fn list_in(system: &System) -> Vec<DeviceReport> {
         .collect()
 }
 
-/// What sysfs says about `device`, whose node is `node`.
+/// The report on `device` from sysfs; `node` is its node.
 pub(crate) fn report(
     system: &System,
     tables: &Tables,
@@ -200,7 +203,7 @@ pub(crate) fn serial_of(system: &System, device: &Device) -> Option<String> {
 }
 
 /// A loop device is confirmed by the file behind it, since its node may stand for another file
-/// tomorrow; a device without any identity of its own by its node; every other one by what is printed
+/// tomorrow; a device without any identity of its own by its node; every other device by the text
 /// on its label.
 fn confirmations(node: &Path, serial: Option<&String>, wwid: Option<&String>) -> Vec<String> {
     let identity: Vec<String> = serial.into_iter().chain(wwid).cloned().collect();

@@ -1,9 +1,10 @@
-//! Everything that has bytes in common with a device or file: writing to one is writing to all.
+//! All devices and files that share bytes with a target: writing to one is writing to all.
 //!
-//! The way leads from a disk to its partitions and back, down to what it is built on (slaves, the file
-//! or device behind a loop device, and so on to the end) and sideways to other paths to the same drive.
-//! Byte ranges go along, so that neighbours on the same disk or in the same image do not count. What is
-//! built *on* one of them is not followed: it is a reason to refuse by itself.
+//! The search goes from a disk to its partitions and back, down to the devices below (slaves, the
+//! file or device behind a loop device, and so on to the end) and sideways to other paths to the
+//! same drive. It keeps byte ranges, so that neighbours on the same disk or in the same image do
+//! not count. It does not follow devices built *on* one of them: such a device is a reason to
+//! refuse by itself.
 
 use std::path::PathBuf;
 
@@ -12,14 +13,14 @@ use super::loops::{Behind, LoopDevice};
 use super::thing::{FileId, Region};
 use crate::host::sysfs::{Device, System};
 
-/// Something that holds bytes.
+/// A device or file that holds bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Thing {
     Device(Device),
     File { id: FileId, path: PathBuf },
 }
 
-/// How a thing comes to have bytes of the target; the device is the one that leads to it.
+/// The way in which a thing shares bytes with the target; the device is the one that leads to it.
 #[derive(Clone, Debug)]
 pub(crate) enum Relation {
     /// It is the target.
@@ -28,23 +29,23 @@ pub(crate) enum Relation {
     Partition,
     /// The device is built on it.
     Slave(Device),
-    /// The loop device stands on it.
+    /// The loop device shows it.
     Backing(Device),
     /// The same drive as the device, over another cable or controller.
     OtherPath(Device),
 }
 
-/// One of the things that share bytes.
+/// One of the things that share bytes with the target.
 #[derive(Clone, Debug)]
 pub(crate) struct Member {
     pub(crate) thing: Thing,
-    /// The bytes of it that are also the target's.
+    /// Its bytes that are also the target's.
     pub(crate) region: Region,
     pub(crate) relation: Relation,
 }
 
 impl Member {
-    /// Its name, and how it comes to matter.
+    /// Its name, and its relation to the target.
     pub(crate) fn name(&self) -> String {
         let (name, kind) = match &self.thing {
             Thing::Device(device) => (device.node(), "device"),
@@ -73,7 +74,7 @@ impl Member {
     }
 }
 
-/// Everything that shares bytes with `target`, itself first and the nearest next.
+/// All things that share bytes with `target`, itself first and the nearest next.
 pub(crate) fn members(system: &System, tables: &Tables, target: Thing) -> Vec<Member> {
     let mut members =
         vec![Member { thing: target, region: Region::WHOLE, relation: Relation::Target }];
@@ -102,7 +103,7 @@ fn neighbours(system: &System, tables: &Tables, member: &Member) -> Vec<Member> 
     found
 }
 
-/// Where on its disk a partition is.
+/// The byte range of a partition on its disk.
 fn window(partition: &Device) -> Region {
     Region::of_len(partition.start_bytes(), partition.size_bytes())
 }
@@ -116,7 +117,7 @@ fn partitions(disk: &Device, region: Region) -> Vec<Member> {
     disk.partitions().into_iter().filter_map(as_member).collect()
 }
 
-/// Where on them the bytes are is known to their driver alone.
+/// Only their driver knows the place of the bytes on them.
 fn slaves(device: &Device) -> impl Iterator<Item = Member> {
     device.slaves().into_iter().map(|slave| Member {
         thing: Thing::Device(slave),
@@ -135,7 +136,7 @@ fn backing(system: &System, top: &LoopDevice, region: Region) -> Option<Member> 
     Some(Member { thing, region: region.below(top.window), relation })
 }
 
-/// Drives of the same world-wide name and size.
+/// Drives with the same world-wide name and size.
 fn other_paths(system: &System, device: &Device, region: Region) -> Vec<Member> {
     let Some(wwid) = device.wwid() else { return Vec::new() };
     let same = |disk: &Device| {

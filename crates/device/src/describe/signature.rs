@@ -1,9 +1,9 @@
-//! What on a device or in a file says that somebody's data is there.
+//! Marks of somebody's data on a device or in a file.
 //!
 //! Reads the places where partition tables, file systems, volume managers and RAID members leave
 //! their marks, at both ends of the device. The offsets and values are those of the formats
-//! themselves. Two-byte marks are confirmed by a second field, so that random data (which is what
-//! our own runs leave behind) is not taken for a file system.
+//! themselves. Two-byte marks are confirmed by a second field, so that random data (which our own
+//! runs leave behind) is not mistaken for a file system.
 
 use std::fmt;
 use std::io;
@@ -16,11 +16,11 @@ use crate::host::sysfs::Device;
 /// One recognised mark.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature {
-    /// What it is the mark of, e.g. `ext4 file system`.
+    /// The format that it marks, e.g. `ext4 file system`.
     pub what: &'static str,
-    /// Where it was found, from the start of the device or of the partition.
+    /// Its offset from the start of the device or of the partition.
     pub offset_bytes: u64,
-    /// Node of the partition that has it, or `None` if it was found from the start of the device.
+    /// Node of the partition that has it, or `None` if the offset is from the start of the device.
     pub partition: Option<String>,
 }
 
@@ -77,10 +77,10 @@ const MARKS: &[Mark] = &[
     ("suspended system", 4096 - 10, b"S1SUSPEND"),
 ];
 
-/// Everything recognised in a partition, read through its disk.
+/// All marks recognised in a partition, read through its disk.
 ///
 /// # Errors
-/// Where the disk cannot be read.
+/// If the disk cannot be read.
 pub(crate) fn probe_partition(
     disk: &impl ReadAt,
     partition: &Device,
@@ -99,10 +99,10 @@ pub(crate) fn probe_partition(
 
 const KIB: u64 = 1 << 10;
 
-/// Everything recognised on a device of this size.
+/// All marks recognised on a device of this size.
 ///
 /// # Errors
-/// Where the device cannot be read.
+/// If the device cannot be read.
 pub(crate) fn probe(
     device: &impl ReadAt,
     size_bytes: u64,
@@ -141,7 +141,7 @@ pub(crate) fn probe(
 
 fn ext<D: ReadAt>(device: &Bounded<'_, D>) -> io::Result<Option<&'static str>> {
     const HAS_JOURNAL: u32 = 0x4;
-    /// Extents, 64-bit, flexible groups: what ext4 has and ext3 has not.
+    /// Extents, 64-bit, flexible groups: features of ext4 that ext3 lacks.
     const EXT4_ONLY: u32 = 0x40 | 0x80 | 0x200;
     let Some(block) = device.get(1024, 0x100)? else { return Ok(None) };
     let plausible = u32_at(&block, 0x18) <= 6 && u32_at(&block, 0x4c) <= 1 && u32_at(&block, 0) > 0;

@@ -1,4 +1,4 @@
-//! What the kernel's tables of mounts, swap spaces and locks say. Pure: text in, entries out.
+//! The kernel's tables of mounts, swap spaces and locks. Pure: text in, entries out.
 
 use std::path::PathBuf;
 
@@ -10,16 +10,16 @@ use crate::host::sysfs::DeviceNumber;
 pub struct Mount {
     /// Number of the device; anonymous for btrfs and others that span devices.
     pub(crate) number: DeviceNumber,
-    /// Where it is mounted.
+    /// The mount point.
     pub(crate) at: String,
     /// Kind of file system.
     pub file_system: String,
-    /// What was mounted: a path for file systems on a device.
+    /// The source of the mount: a path for file systems on a device.
     pub source: PathBuf,
 }
 
-/// The entries of `mountinfo` (proc(5)). Lines that cannot be read are left out: the table is the
-/// kernel's own, and O_EXCL stands behind this explanation.
+/// The entries of `mountinfo` (proc(5)). Lines that cannot be read are omitted: the table is the
+/// kernel's own, and O_EXCL still protects the device.
 pub(crate) fn parse_mountinfo(text: &str) -> Vec<Mount> {
     text.lines().filter_map(parse_mount).collect()
 }
@@ -45,8 +45,8 @@ pub(crate) fn parse_swaps(text: &str) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The files of which a program has locked a part (proc_locks(5)): file system and inode. Locks of a
-/// whole file (flock) are left out; we take those ourselves.
+/// The files of which a program has locked a part (proc_locks(5)): file system and inode. Locks of
+/// a whole file (flock) are omitted; we take those ourselves.
 pub(crate) fn parse_locks(text: &str) -> Vec<FileId> {
     text.lines().filter_map(parse_lock).collect()
 }

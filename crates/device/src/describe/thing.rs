@@ -1,11 +1,11 @@
-//! What holds bytes, known by what it is: names change, and one thing may have several.
+//! Files and devices, known by their identity: names change, and one of them may have several.
 
 use std::fs::Metadata;
 use std::os::unix::fs::MetadataExt;
 
 use crate::host::sysfs::DeviceNumber;
 
-/// A regular file, whatever names lead to it.
+/// A regular file, by any of its names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileId {
     /// Number of the file system, as in `st_dev`.
@@ -41,8 +41,8 @@ impl Region {
         self.start <= other.start && other.end <= self.end
     }
 
-    /// The part of it that is seen through a `window`, counted from the start of the window, or `None` if
-    /// nothing is.
+    /// The part of it that is visible through a `window`, counted from the start of the window, or
+    /// `None` if none is.
     pub(crate) fn seen_through(self, window: Self) -> Option<Self> {
         self.overlaps(window).then(|| Self {
             start: self.start.max(window.start) - window.start,

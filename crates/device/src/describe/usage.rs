@@ -1,4 +1,4 @@
-//! Who else uses a device or file: mounts, swap, devices built on top. Reads tables only.
+//! Other users of a device or file: mounts, swap, devices built on top. Reads tables only.
 
 use std::fs;
 use std::path::Path;
@@ -12,7 +12,7 @@ use super::thing::{FileId, Region};
 use crate::host::shell::{quoted, quoted_path};
 use crate::host::sysfs::{Device, System};
 
-/// How deep a stack of devices is described; real ones have three or four layers.
+/// Most layers of a stack of devices that are described; real stacks have three or four.
 const LAYERS_MAX: u32 = 16;
 
 /// Every reason not to write to `device`, the most explanatory first.
@@ -20,7 +20,7 @@ pub(crate) fn reasons(system: &System, tables: &Tables, device: &Device) -> Vec<
     reasons_of(system, tables, &members(system, tables, Thing::Device(device.clone())))
 }
 
-/// Every reason not to write to a file, which is found at `path`.
+/// Every reason not to write to the file at `path`.
 pub(crate) fn reasons_for_file(
     system: &System,
     tables: &Tables,
@@ -65,7 +65,7 @@ fn swapped(tables: &Tables, member: &Member) -> Option<Refusal> {
     is_swap.then(|| swap_refusal(&member.name(), &at))
 }
 
-/// The refusal of swap space; `name` tells what it is, `at` is for `swapoff`.
+/// The refusal of swap space; `name` is its name, `at` is for `swapoff`.
 pub(crate) fn swap_refusal(name: &str, at: &Path) -> Refusal {
     let at = quoted_path(at);
     let message = format!("{name} is in use as swap space; switch it off first: swapoff {at}");
@@ -151,8 +151,9 @@ fn is_other_use(holder: &Device, below: &Device, members: &[Member]) -> bool {
     holder.size_bytes() > 0 && !is_among(holder, members) && !is_kept_apart()
 }
 
-/// Whether the driver gives two devices on the same one different parts of it: LVM its volumes, and
-/// bcache what it caches. A snapshot of LVM shares the hidden volume `-real` with its origin.
+/// Whether the driver gives two devices on the same one different parts of it: LVM for its volumes,
+/// and bcache for the devices it caches. A snapshot of LVM shares the hidden volume `-real` with
+/// its origin.
 fn are_kept_apart(one: &Device, other: &Device, below: &Device) -> bool {
     let is_lvm = |device: &Device| uuid(device).starts_with("LVM-");
     let is_bcache = |device: &Device| device.name.starts_with("bcache");

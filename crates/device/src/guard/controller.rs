@@ -1,4 +1,4 @@
-//! Other namespaces of the same NVMe controller: some commands hit them all.
+//! Other namespaces of the same NVMe controller: some commands affect them all.
 
 use std::fs::File;
 
@@ -10,10 +10,11 @@ use crate::describe::{DeviceReport, Protocol};
 use crate::host::sysfs::{Device, System};
 use crate::nvme::Controller;
 
-/// Why the other namespaces forbid writing, or what a reader of the result should know about them.
+/// The reason why the other namespaces forbid writing, or the warnings for the reader of the
+/// result.
 ///
 /// # Errors
-/// [`IoError::Refused`] with code `shared-controller` where one of them is in use and commands to one
+/// [`IoError::Refused`] with code `shared-controller` if one of them is in use and commands to one
 /// namespace may reach the others.
 pub(super) fn check(
     system: &System,
@@ -34,7 +35,7 @@ pub(super) fn check(
     judge(&name, &used, apart).map(Some)
 }
 
-/// The sentences that say how each other namespace of the controller is used.
+/// The sentences on the use of each other namespace of the controller.
 fn used_siblings(system: &System, report: &DeviceReport) -> Vec<String> {
     let Some(own) = system.by_number(report.number).map(|device| device.disk()) else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Not destroying a regular file that somebody needs: whether it is used, locked, or holds data.
+//! Protection of a regular file that somebody needs: whether it is used, locked, or holds data.
 
 use std::fs::{self, File, Metadata};
 use std::io;
@@ -16,7 +16,7 @@ use crate::describe::thing::FileId;
 use crate::describe::usage::{reasons_for_file, swap_refusal};
 use crate::host::sysfs::System;
 
-/// Every reason not to write to the file at `path`, by whatever other name it is used: as swap space,
+/// Every reason not to write to the file at `path`, under any of its names: used as swap space,
 /// mounted, behind a loop device, or locked by a program.
 pub fn uses(path: &Path, found: &Metadata) -> Vec<Refusal> {
     let system = System::live();
@@ -31,10 +31,10 @@ pub fn require_unused(path: &Path, found: &Metadata) -> Result<(), IoError> {
     uses(path, found).into_iter().next().map_or(Ok(()), |reason| Err(reason.into()))
 }
 
-/// Makes sure that a file holds nothing that is recognised, or that it may go.
+/// Makes sure that a file holds no recognised contents, or that they may be lost.
 ///
 /// # Errors
-/// [`IoError::Refused`] with code `signature`; [`IoError::Device`] where the file cannot be read.
+/// [`IoError::Refused`] with code `signature`; [`IoError::Device`] if the file cannot be read.
 pub fn require_no_contents(
     file: &File,
     path: &Path,
@@ -50,15 +50,15 @@ pub fn require_no_contents(
     if marks.is_empty() { Ok(()) } else { Err(signatures_found(&name, &marks)) }
 }
 
-/// The refusal of a swap file that is named by no path from here.
+/// The refusal of a swap file that no path from here names.
 pub fn swap_file(path: &Path) -> IoError {
     swap_refusal(&path.display().to_string(), path).into()
 }
 
-/// What a file is recognised to hold.
+/// The recognised contents of a file.
 ///
 /// # Errors
-/// Where it cannot be read.
+/// If it cannot be read.
 pub fn signatures(file: &File) -> io::Result<Vec<Signature>> {
     let size_bytes = file.metadata()?.len();
     let mut found = probe(file, size_bytes, 512)?;
@@ -73,7 +73,7 @@ pub fn signatures(file: &File) -> io::Result<Vec<Signature>> {
 /// below /proc lead into other mount namespaces, where the same path is another file.
 ///
 /// # Errors
-/// [`IoError::Refused`] with code `other-namespace` where they do not.
+/// [`IoError::Refused`] with code `other-namespace` if they do not.
 pub fn require_same(typed: &Path, resolved: &Path) -> Result<(), IoError> {
     let id = |path: &Path| fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
     if id(typed) == id(resolved) {

@@ -1,8 +1,8 @@
-//! Not destroying a device that somebody needs.
+//! Protection of a device that somebody needs.
 //!
-//! [`inspect`] tells everything about a device without side effects: it never opens for writing.
-//! [`claim`] is the gate for a run: it refuses with the most explanatory reason first, then holds
-//! the device exclusively for as long as the [`Claim`] lives. The order of the checks:
+//! [`inspect`] reports all that is known about a device without side effects: it never opens for
+//! writing. [`claim`] is the gate for a run: it refuses with the most explanatory reason first,
+//! then holds the device exclusively for as long as the [`Claim`] lives. The order of the checks:
 //!
 //! | code | reason |
 //! | --- | --- |
@@ -15,9 +15,10 @@
 //! | `signature` | a partition table, file system or RAID member is there |
 //! | `identity-changed` | later: the node, size, serial or name is not what was claimed |
 //!
-//! Reading order: this file and [`file`] (the same for regular files); `controller` (who uses the other
-//! namespaces of a drive); then [`crate::describe`]: `usage` (who uses it) asks `sharing` (what has bytes
-//! in common with it) and `kernel` (the kernel's tables); [`signature`] and `contents` tell what it holds.
+//! Reading order: this file and [`file`] (the same for regular files); `controller` (users of the
+//! other namespaces of a drive); then [`crate::describe`]: `usage` (users of the device) asks
+//! `sharing` (devices that share bytes with it) and `kernel` (the kernel's tables); [`signature`]
+//! and `contents` recognise its contents.
 
 mod controller;
 pub mod file;
@@ -48,16 +49,16 @@ use crate::host::sysfs::{Device, DeviceNumber, System};
 
 pub use same::check_apart;
 
-/// What the user agreed to.
+/// The user's consent.
 #[derive(Clone, Copy, Debug)]
 pub struct Consent<'a> {
-    /// The run writes; without, in-use devices are merely warned about.
+    /// Whether the run writes; without, in-use devices only cause warnings.
     pub write: bool,
     /// The words given with `--erase`.
     pub erase: &'a [String],
-    /// `--erase-signatures` was given.
+    /// Whether `--erase-signatures` was given.
     pub erase_signatures: bool,
-    /// Only to hear whether it would be refused: the device is opened for reading.
+    /// Whether to check only for a refusal: the device is opened for reading.
     pub rehearsal: bool,
 }
 
@@ -66,17 +67,18 @@ pub struct Consent<'a> {
 pub struct Claim {
     report: DeviceReport,
     file: Option<File>,
-    /// Exclusive holds on what the kernel does not hold for us: devices behind a loop device.
+    /// Exclusive holds on devices that the kernel does not hold for us: devices behind a loop
+    /// device.
     _below: Vec<File>,
     warnings: Vec<String>,
 }
 
-/// Everything known about the block device at `path`, and every reason not to write to it.
-/// Opens the device for reading at most.
+/// All that is known about the block device at `path`, and every reason not to write to it. Opens
+/// the device for reading at most.
 ///
 /// # Errors
-/// [`IoError::Usage`] where there is nothing at `path`; [`IoError::Refused`] with code
-/// `not-a-block-device`; [`IoError::Device`] where sysfs does not know the device.
+/// [`IoError::Usage`] if there is nothing at `path`; [`IoError::Refused`] with code
+/// `not-a-block-device`; [`IoError::Device`] if sysfs does not know the device.
 pub fn inspect(path: &Path) -> Result<DeviceReport, IoError> {
     let system = System::live();
     let (node, device) = resolve(&system, path)?;
@@ -87,12 +89,12 @@ pub fn inspect(path: &Path) -> Result<DeviceReport, IoError> {
     Ok(found)
 }
 
-/// Checks the device at `path` and, if nothing speaks against it, holds it exclusively, opened for
+/// Checks the device at `path` and, if there is no objection, holds it exclusively, opened for
 /// direct I/O.
 ///
 /// # Errors
-/// [`IoError::Refused`] with a code of the table above; [`IoError::Usage`] where there is nothing
-/// at `path`; [`IoError::Device`] where the system fails.
+/// [`IoError::Refused`] with a code of the table above; [`IoError::Usage`] if there is nothing
+/// at `path`; [`IoError::Device`] if the system fails.
 pub fn claim(path: &Path, consent: Consent<'_>) -> Result<Claim, IoError> {
     let system = System::live();
     let (node, device) = resolve(&system, path)?;
@@ -111,11 +113,11 @@ pub fn claim(path: &Path, consent: Consent<'_>) -> Result<Claim, IoError> {
     }
 }
 
-/// Makes sure that the file at `path`, which is `resolved` without links, may be replaced by a result: that
-/// nobody uses it as swap space or behind a loop device.
+/// Makes sure that the file at `path`, which is `resolved` without links, may be replaced by a
+/// result: nobody uses it as swap space or behind a loop device.
 ///
 /// # Errors
-/// [`IoError::Refused`] with the code of the use, or `other-namespace` where `path` leads into another
+/// [`IoError::Refused`] with the code of the use, or `other-namespace` if `path` leads into another
 /// mount namespace.
 pub fn check_replaceable(path: &Path, resolved: &Path) -> Result<(), IoError> {
     file::require_same(path, resolved)?;
@@ -140,7 +142,7 @@ fn claim_for_writing(
         return Err(reason.clone().into());
     }
     if consent.erase.is_empty() {
-        // Whoever is asked for a confirmation sees which drive it is.
+        // A user who is asked for a confirmation sees which drive it is.
         report.host_written_bytes = host_written_bytes(&report);
     }
     require_erase(&report, consent.erase)?;
@@ -160,7 +162,7 @@ fn claim_for_writing(
     Ok(Claim { file: Some(file), ..claim })
 }
 
-/// Reading harms nobody; but the figures of a shared device are not its own.
+/// Reading is harmless, but the figures of a shared device are not its own.
 fn claim_for_reading(report: DeviceReport) -> Result<Claim, IoError> {
     let mut warnings: Vec<String> = report
         .in_use
@@ -185,27 +187,27 @@ fn claim_for_reading(report: DeviceReport) -> Result<Claim, IoError> {
 }
 
 impl Claim {
-    /// What is known about the device.
+    /// The report on the device.
     #[must_use]
     pub fn report(&self) -> &DeviceReport {
         &self.report
     }
 
-    /// What the reader of a result should know.
+    /// The warnings for the reader of a result.
     #[must_use]
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// The open device; `None` when it was already taken. The exclusive hold ends when it closes.
+    /// The open device, or `None` if it was already taken. The exclusive hold ends when it closes.
     pub fn take_file(&mut self) -> Option<File> {
         self.file.take()
     }
 
-    /// Makes sure that node, number, size, serial and world-wide name are still what was claimed.
+    /// Makes sure that node, number, size, serial and world-wide name are still those claimed.
     ///
     /// # Errors
-    /// [`IoError::Refused`] with code `identity-changed` where they are not.
+    /// [`IoError::Refused`] with code `identity-changed` if they are not.
     pub fn recheck(&self, file: &File) -> Result<(), IoError> {
         let changed = |what: &str, was: String, is: String| {
             let node = self.report.node.display();
@@ -242,8 +244,8 @@ impl Claim {
     }
 }
 
-/// True where `path` leads to the generic character device of an NVMe namespace, `/dev/ng0n1`. Whatever is
-/// checked, held and reported is its block device; only the I/O goes through that node.
+/// Whether `path` leads to the generic character device of an NVMe namespace, `/dev/ng0n1`. All
+/// checks, holds and reports concern its block device; only the I/O goes through that node.
 pub fn is_generic_node(path: &Path) -> bool {
     fs::canonicalize(path).is_ok_and(|node| namespace_behind(&System::live(), &node).is_some())
 }
@@ -301,7 +303,7 @@ pub(crate) fn device_at(path: &Path) -> Option<Device> {
     resolve(&System::live(), path).ok().map(|(_, device)| device)
 }
 
-/// The words by which `--erase` names the device at `path`; none where there is no device.
+/// The words by which `--erase` names the device at `path`; empty if there is no device.
 pub fn confirmations(path: &Path) -> Vec<String> {
     let system = System::live();
     let found = resolve(&system, path);
@@ -311,7 +313,8 @@ pub fn confirmations(path: &Path) -> Vec<String> {
     )
 }
 
-/// The confirmation is bound to the device, not to a name that the next boot may give another.
+/// The confirmation is bound to the device, not to a name that another device may get at the next
+/// boot.
 fn require_erase(report: &DeviceReport, erase: &[String]) -> Result<(), IoError> {
     let node = report.node.display();
     let Some(expected) = report.confirmations.first() else {
@@ -343,7 +346,7 @@ fn require_erase(report: &DeviceReport, erase: &[String]) -> Result<(), IoError>
     Err(refused("wrong-serial", message))
 }
 
-/// The path that confirms a loop device must lead to the very file behind it, and not to another one
+/// The path that confirms a loop device must lead to the file behind it, and not to another one
 /// that has taken its name since.
 fn require_backing(report: &DeviceReport, device: &File) -> Result<(), IoError> {
     let Some(path) = &report.backing_file else { return Ok(()) };
@@ -367,7 +370,7 @@ fn nameless_backing(report: &DeviceReport) -> IoError {
     )
 }
 
-/// The refusal of a device or file that holds something.
+/// The refusal of a device or file with recognised contents.
 fn signatures_found(name: &str, marks: &[Signature]) -> IoError {
     let list: Vec<_> = marks.iter().map(ToString::to_string).collect();
     refused(
@@ -379,7 +382,8 @@ fn signatures_found(name: &str, marks: &[Signature]) -> IoError {
     )
 }
 
-/// Holds whatever else has these bytes and could be mounted meanwhile, or is mounted where no table shows it.
+/// Holds all other devices that have these bytes and could be mounted meanwhile, or are mounted
+/// where no table shows it.
 fn hold_below(
     system: &System,
     tables: &Tables,
@@ -404,8 +408,8 @@ fn hold(device: &Device, name: &str) -> Result<File, IoError> {
     })
 }
 
-/// Opens with an exclusive claim and a lock that keeps udev from probing. Both may be taken for a
-/// moment by a prober or by the previous run's ring, hence the patience.
+/// Opens with an exclusive claim and a lock that keeps udev from probing. A prober or the previous
+/// run's ring may hold either for a moment, so it tries again.
 fn open_exclusively(report: &DeviceReport, write: bool) -> Result<File, IoError> {
     let flags = OFlags::EXCL | OFlags::DIRECT;
     let file = patiently(|| open_node(report, flags, write)).map_err(|error| {
@@ -466,7 +470,7 @@ fn cannot_open(report: &DeviceReport, source: io::Error) -> IoError {
     device_error(format!("cannot open {}{hint}", report.node.display()), source)
 }
 
-/// What was ever written to the drive, where it tells without being opened for writing.
+/// Bytes ever written to the drive, if it reports them without being opened for writing.
 fn host_written_bytes(report: &DeviceReport) -> Option<u64> {
     let node = open_node(report, OFlags::NONBLOCK, false).ok()?;
     let probe = DriveProbe::new(&node, report.protocol, &report.name, MonotonicClock::start())?;

@@ -1,10 +1,10 @@
 //! Two targets of one call must not be the same thing under two names: one run would overwrite what the
 //! other measures.
 //!
-//! A thing is told by what it is, not by a path: a file by its inode, a block device by its number, a drive
-//! with two ports by serial number and world-wide name. A loop device is the file behind it. A partition, and
-//! a device of the device mapper or md, is only a part of what it lies on: two of them may differ, one
-//! and the whole do not.
+//! A thing is known by its identity, not by a path: a file by its inode, a block device by its
+//! number, a drive with two ports by serial number and world-wide name. A loop device is the file
+//! behind it. A partition, and a device of the device mapper or md, is only a part of the device
+//! below: two of them may differ, one and the whole do not.
 
 use std::fs::{self, File};
 use std::os::fd::AsFd;
@@ -18,10 +18,10 @@ use crate::describe::report::current_identity;
 use crate::host::ioctl;
 use crate::host::sysfs::{Device, DeviceNumber, System};
 
-/// How deep a stack of devices is followed; real ones have three or four layers.
+/// Most layers of a stack of devices that are followed; real stacks have three or four.
 const LAYERS_MAX: u32 = 16;
 
-/// What tells one thing from another.
+/// A mark of identity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Mark {
     /// A file, by device and inode.
@@ -37,14 +37,14 @@ enum Mark {
 /// A target as a thing.
 #[derive(Debug, Default)]
 struct Thing {
-    /// Whatever has one of these is the same thing.
+    /// A target with one of these marks is the same thing.
     is: Vec<Mark>,
-    /// Whatever is one of these holds the thing.
+    /// A target with one of these marks as its own holds the thing.
     within: Vec<Mark>,
 }
 
-/// Refuses targets of one call that are the same thing. What cannot be found is left to be refused when
-/// it is opened.
+/// Refuses targets of one call that are the same thing. A target that cannot be found is left to be
+/// refused when it is opened.
 ///
 /// # Errors
 /// [`IoError::Refused`] with code `same-target`.
@@ -109,19 +109,20 @@ fn of_file(path: &Path) -> Vec<Mark> {
     }
 }
 
-/// The path that a file would be created at, with all symbolic links resolved, or `None` if it cannot be.
+/// The path at which a file would be created, with all symbolic links resolved, or `None` if it
+/// cannot be.
 fn new_path(path: &Path) -> Option<PathBuf> {
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     let parent = fs::canonicalize(parent.unwrap_or(Path::new("."))).ok()?;
     Some(parent.join(path.file_name()?))
 }
 
-/// What is behind a loop device; nothing where it is none.
+/// The file or device behind a loop device; empty for any other device.
 fn behind_loop(device: &Device, layer: u32) -> Vec<Mark> {
     let Some(path) = device.backing_file() else { return Vec::new() };
     let node = File::open(device.node()).ok();
     let asked = node.and_then(|node| ioctl::loop_status(node.as_fd()).ok());
-    // The path of the day may be another file's, but is better than nothing.
+    // The recorded path may lead to another file by now, but is better than nothing.
     let Some(status) = asked else { return of_file(&path) };
     if status.device_number == 0 {
         return vec![Mark::File(status.on, status.inode)];

@@ -1,4 +1,4 @@
-//! Which processors a thread may run on.
+//! The processors that a thread may run on.
 
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use target::IoError;
@@ -13,7 +13,7 @@ pub fn allowed_cpus() -> Vec<usize> {
 /// Keeps the calling thread on one processor from now on.
 ///
 /// # Errors
-/// [`IoError::Device`] where the system refuses, for instance because a container may not use it.
+/// [`IoError::Device`] if the system refuses, for instance because a container may not use it.
 pub fn pin_to(cpu: usize) -> Result<(), IoError> {
     let mut only = CpuSet::new();
     only.set(cpu);
@@ -23,14 +23,14 @@ pub fn pin_to(cpu: usize) -> Result<(), IoError> {
     })
 }
 
-/// Keeps the thread that made it on one processor; where it could run before, it can again when this is dropped.
+/// Keeps its thread on one processor; dropping it restores the earlier processors.
 #[derive(Debug)]
 pub struct Stay {
     before: CpuSet,
 }
 
 impl Stay {
-    /// `None` where the calling thread may not run there.
+    /// The stay of the calling thread, or `None` if it may not run there.
     #[must_use]
     pub fn on(cpu: usize) -> Option<Self> {
         let before = sched_getaffinity(None).ok()?;
@@ -41,7 +41,7 @@ impl Stay {
 
 impl Drop for Stay {
     fn drop(&mut self) {
-        // What could be set before can be set again.
+        // A setting that was possible before is possible again.
         let _ = sched_setaffinity(None, &self.before);
     }
 }

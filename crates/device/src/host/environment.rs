@@ -1,13 +1,13 @@
-//! The machine a result was measured on, as far as it may matter for the figures.
+//! The machine of a measurement, as far as it may matter for the figures.
 //!
 //! No host name, no user, no path: results are published.
 
 use std::collections::BTreeMap;
 use std::fs;
 
-/// Label to value; what cannot be found out is left out. The labels are `kernel`, `architecture`,
-/// `cpu`, `cpus`, `cpu_governor`, `memory_bytes`, `clock_source`, `virtual_machine`,
-/// `io_uring_disabled` and `polled_nvme_queues`.
+/// Label to value; facts that cannot be found out are omitted. The labels are `kernel`,
+/// `architecture`, `cpu`, `cpus`, `cpu_governor`, `memory_bytes`, `clock_source`,
+/// `virtual_machine`, `io_uring_disabled` and `polled_nvme_queues`.
 #[must_use]
 pub fn environment() -> BTreeMap<String, String> {
     let uname = rustix::system::uname();

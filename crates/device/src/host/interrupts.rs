@@ -1,21 +1,23 @@
-//! Where a drive is heard: the processor on which all of its interrupts arrive.
+//! The processor on which all interrupts of a drive arrive.
 //!
-//! A drive with a queue for each processor answers where it was asked. One with a single queue (SATA, most
-//! virtual disks) answers on one processor, whoever asked; a thread on another has to be woken from there for every
-//! command. On a virtual disk that took 1.7 times as long and cost 1.7 times the processor time (`docs/engine.md`), and where
-//! the system happens to run the thread decides. So the thread is kept where the drive is heard.
+//! A drive with a queue for each processor answers on the processor of the request. One with a
+//! single queue (SATA, most virtual disks) answers on one processor for all requests; a thread on
+//! another processor has to be woken from there for every command. On a virtual disk that took 1.7
+//! times as long and cost 1.7 times the processor time (`docs/engine.md`), depending on where the
+//! system happens to run the thread. So the thread is kept on the processor that gets the
+//! interrupts.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 
 use crate::host::sysfs::{Device, DeviceNumber, System};
 
-/// Layers between a file system and its drive that are looked through: partitions are none, loop devices and mappings
-/// are one each.
+/// Most layers searched between a file system and its drive: partitions are none, loop devices and
+/// mappings are one each.
 const LAYERS_MAX: usize = 8;
 
-/// The processor that hears the drive under a block device; `None` where there are several queues, several drives or
-/// no interrupts of its own.
+/// The processor that gets the interrupts of the drive under a block device, or `None` if there are
+/// several queues, several drives or no interrupts of its own.
 pub fn processor(system: &System, number: DeviceNumber) -> Option<usize> {
     let drive = lowest(system, system.by_number(number)?.disk())?;
     if drive.hardware_queues() != 1 {
@@ -43,7 +45,8 @@ fn lowest(system: &System, mut disk: Device) -> Option<Device> {
     None
 }
 
-/// The interrupt that more than three quarters of a controller's are; the others tell of its configuration.
+/// The interrupt with more than three quarters of a controller's count; the others report its
+/// configuration.
 fn the_busy_one(interrupts: &[u32], table: &str) -> Option<u32> {
     let counts = interrupts.iter().map(|&interrupt| (count(table, interrupt), interrupt));
     let sum: u64 = interrupts.iter().map(|&interrupt| count(table, interrupt)).sum();
@@ -51,7 +54,7 @@ fn the_busy_one(interrupts: &[u32], table: &str) -> Option<u32> {
     (interrupts.len() == 1 || most > sum / 2 + sum / 4).then_some(interrupt)
 }
 
-/// How often an interrupt has come, on all processors together.
+/// Count of an interrupt, on all processors together.
 fn count(table: &str, interrupt: u32) -> u64 {
     let label = format!("{interrupt}:");
     let mut lines = table.lines().map(str::split_whitespace);

@@ -81,7 +81,7 @@ struct SgIo {
     info: u32,
 }
 
-/// Where the data of a SCSI command goes.
+/// Direction of the data of a SCSI command, with its memory.
 #[derive(Debug)]
 pub(crate) enum ScsiData<'a> {
     None,
@@ -89,7 +89,7 @@ pub(crate) enum ScsiData<'a> {
     ToDevice(&'a [u8]),
 }
 
-/// How a SCSI command ended.
+/// Outcome of a SCSI command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ScsiOutcome {
     pub(crate) status: u8,
@@ -146,14 +146,14 @@ unsafe impl<const OPCODE: Opcode> Ioctl for Ask<OPCODE> {
     }
 }
 
-/// What the driver tells about a loop device.
+/// The driver's answer about a loop device.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LoopStatus {
-    /// Number of the file system of what is behind it, as `st_dev`.
+    /// Number of the file system of the file or node behind it, as `st_dev`.
     pub(crate) on: u64,
     /// Its inode there.
     pub(crate) inode: u64,
-    /// Its own number, as `st_rdev`, where it is a block device; else 0.
+    /// The number of the device behind it, as `st_rdev`, or 0 if that is no block device.
     pub(crate) device_number: u64,
 }
 

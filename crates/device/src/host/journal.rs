@@ -1,8 +1,9 @@
-//! What was found, on disk before it is changed: one file for each thing that is switched, locked while its run is
-//! alive.
+//! Journals of the settings found, written to disk before a change: one file for each setting that
+//! is switched, locked while its run is alive.
 //!
-//! A lock goes with its process, however that ends; so a journal that can be locked is one left behind. Making
-//! and taking journals is done under a lock of the directory, so that a journal half made is never taken for one left behind.
+//! A lock ends with its process, however that ends; so a journal that can be locked is one left
+//! behind. Journals are made and taken under a lock of the directory, so that a half-made journal
+//! is never mistaken for one left behind.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -14,10 +15,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use target::IoError;
 
-/// Where the journals lie: emptied by a restart, as the settings are.
+/// Directory of the journals: a restart clears it, as it does the settings.
 pub(crate) const DIR: &str = "/run/ssdlab";
 
-/// A journal is a few hundred bytes; more is none.
+/// A journal is a few hundred bytes; a larger file is none.
 const BYTES_MAX: u64 = 64 << 10;
 
 /// A journal in force: the file is locked as long as this lives.
@@ -29,7 +30,7 @@ pub(crate) struct Journal {
 }
 
 impl Journal {
-    /// Writes what was found to the file `name` and makes it durable.
+    /// Writes the settings found to the file `name` and makes it durable.
     pub(crate) fn write(dir: &Path, name: &str, entry: &impl Serialize) -> Result<Self, IoError> {
         let path = dir.join(name);
         write(dir, &path, entry).map_err(|source| IoError::Device {
@@ -41,9 +42,9 @@ impl Journal {
         })
     }
 
-    /// Removes it: all is put back.
+    /// Removes it: all settings are restored.
     pub(crate) fn remove(self) {
-        // A journal that stays puts the same setting back once more, which does no harm.
+        // A journal that stays restores the same setting once more, which does no harm.
         let _ = fs::remove_file(&self.path);
     }
 }
@@ -72,8 +73,8 @@ fn lock_dir(dir: &Path) -> io::Result<File> {
     Ok(dir)
 }
 
-/// Journals of runs that are no longer alive, those whose names begin with `prefix`. Files that hold none are removed:
-/// nothing had been changed yet when they were written.
+/// Journals of runs that are no longer alive, with names that begin with `prefix`. Files without a
+/// journal are removed: nothing had been changed yet when they were written.
 pub(crate) fn left_behind<E: DeserializeOwned>(dir: &Path, prefix: &str) -> Vec<(E, Journal)> {
     let Ok(_locked) = lock_dir(dir) else { return Vec::new() };
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();

@@ -1,5 +1,5 @@
-//! Whether a simulated drive fits into the memory: its maps are touched everywhere, so that a drive that does not fit
-//! ends with the machine swapping or the program killed, an hour into a run.
+//! Check that a simulated drive fits into the memory. Its maps are touched everywhere, so a drive
+//! that does not fit ends with the machine swapping or the program killed, an hour into a run.
 
 use std::fs;
 use std::path::Path;
@@ -7,14 +7,15 @@ use std::path::Path;
 use base::Bytes;
 use target::IoError;
 
-/// Memory that this program may still take: what the kernel calls available, and no more than each control group and
-/// the limits of the process (`ulimit -v`, `ulimit -d`) leave. `None` where the kernel does not say.
+/// Memory that this program may still take: the memory that the kernel calls available, limited to
+/// the remainder of each control group and of the limits of the process (`ulimit -v`, `ulimit -d`),
+/// or `None` if the kernel does not say.
 #[must_use]
 pub fn available_bytes() -> Option<u64> {
     available_in(Path::new("/proc"), Path::new("/sys/fs/cgroup"))
 }
 
-/// Refuses `what`, which takes `needed_bytes`, where there is less.
+/// Refuses `what`, which takes `needed_bytes`, if less is available.
 ///
 /// # Errors
 /// [`IoError::Unsupported`] with both figures and the way out.
@@ -42,7 +43,7 @@ fn available_in(proc: &Path, groups: &Path) -> Option<u64> {
     [left_by_groups(proc, groups), left_by_limits(proc), Some(machine)].into_iter().flatten().min()
 }
 
-/// What the limits of this process leave of its address space and of its data.
+/// The remainder under the limits of this process for its address space and its data.
 fn left_by_limits(proc: &Path) -> Option<u64> {
     let limits = fs::read_to_string(proc.join("self/limits")).ok()?;
     let status = fs::read_to_string(proc.join("self/status")).ok()?;
@@ -60,14 +61,15 @@ fn first_number(text: &str, name: &str) -> Option<u64> {
     rest.split_whitespace().next()?.parse().ok()
 }
 
-/// What the control group of this program, or one around it, leaves; version 2 of the interface.
+/// The remainder in the control group of this program, or in one around it; version 2 of the
+/// interface.
 fn left_by_groups(proc: &Path, groups: &Path) -> Option<u64> {
     let own = fs::read_to_string(proc.join("self/cgroup")).ok()?;
     let own = own.lines().find_map(|line| line.strip_prefix("0::/"))?;
     groups.join(own).ancestors().take_while(|dir| dir.starts_with(groups)).filter_map(left_by).min()
 }
 
-/// The limit of a group without what it holds; of that, cached file content gives way.
+/// The limit of a group less its use; cached file content can be reclaimed and does not count.
 fn left_by(group: &Path) -> Option<u64> {
     let number = |name: &str| fs::read_to_string(group.join(name)).ok()?.trim().parse::<u64>().ok();
     let (limit, held) = (number("memory.max")?, number("memory.current")?);

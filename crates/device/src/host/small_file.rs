@@ -1,4 +1,4 @@
-//! Files that are read whole, because people write them: endless ones must not fill the memory.
+//! Files that are read whole, because people write them: an endless one must not fill the memory.
 
 use std::fs::File;
 use std::io::{Error, ErrorKind, Read, Result};
@@ -6,13 +6,13 @@ use std::path::Path;
 
 use base::Bytes;
 
-/// The most that is read: a hundred times what the largest honest one has.
+/// The most that is read: a hundred times the size of the largest real one.
 pub const LIMIT: Bytes = Bytes(16 << 20);
 
 /// The text of a file.
 ///
 /// # Errors
-/// Where it cannot be read, is no UTF-8, or is longer than [`LIMIT`].
+/// If it cannot be read, is no UTF-8, or is longer than [`LIMIT`].
 pub fn read(path: &Path) -> Result<String> {
     let mut text = Vec::new();
     File::open(path)?.take(LIMIT.0 + 1).read_to_end(&mut text)?;

@@ -11,9 +11,9 @@ use std::path::{Path, PathBuf};
 /// A device number, as in `major:minor`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DeviceNumber {
-    /// Which driver.
+    /// Number of the driver.
     pub major: u32,
-    /// Which device of the driver.
+    /// Number of the device of that driver.
     pub minor: u32,
 }
 
@@ -52,7 +52,7 @@ impl fmt::Display for DeviceNumber {
 const NAMESPACE_PREFIX: &str = "nvme";
 const GENERIC_PREFIX: &str = "ng";
 
-/// Where the kernel's trees are mounted.
+/// Mount points of the kernel's trees.
 #[derive(Clone, Debug)]
 pub struct System {
     pub(crate) sys: PathBuf,
@@ -66,7 +66,7 @@ impl System {
         Self { sys: "/sys".into(), proc: "/proc".into(), udev: "/run/udev/data".into() }
     }
 
-    /// The device with this number; `None` where sysfs does not know it.
+    /// The device with this number, or `None` if sysfs does not know it.
     pub fn by_number(&self, number: DeviceNumber) -> Option<Device> {
         let link = self.sys.join("dev/block").join(number.to_string());
         Device::at(&fs::canonicalize(link).ok()?)
@@ -85,7 +85,7 @@ impl System {
         devices_in(&self.sys.join("block"))
     }
 
-    /// What udev found out about a device: the value of `E:key=`.
+    /// A property of a device found by udev: the value of `E:key=`.
     pub(crate) fn udev_property(&self, number: DeviceNumber, key: &str) -> Option<String> {
         let text = fs::read_to_string(self.udev.join(format!("b{number}"))).ok()?;
         let start = format!("E:{key}=");
@@ -111,12 +111,12 @@ impl Device {
         Some(Self { dir, name, number })
     }
 
-    /// Where its node is by the kernel's naming.
+    /// Its node by the kernel's naming.
     pub fn node(&self) -> PathBuf {
         Path::new("/dev").join(&self.name)
     }
 
-    /// A text attribute, trimmed; `None` where it is missing or empty.
+    /// A text attribute, trimmed, or `None` if it is missing or empty.
     pub fn text(&self, attribute: &str) -> Option<String> {
         non_empty(&String::from_utf8_lossy(&self.bytes(attribute)?))
     }
@@ -131,7 +131,7 @@ impl Device {
         self.number_of("size").unwrap_or(0).saturating_mul(512)
     }
 
-    /// Where on its disk a partition begins; 0 for a whole disk.
+    /// Start of a partition on its disk; 0 for a whole disk.
     pub(crate) fn start_bytes(&self) -> u64 {
         self.number_of("start").unwrap_or(0).saturating_mul(512)
     }
@@ -152,7 +152,7 @@ impl Device {
         Self::at(self.dir.parent()?)
     }
 
-    /// Which partition this is.
+    /// The number of this partition.
     pub(crate) fn partition_number(&self) -> Option<u64> {
         self.number_of("partition")
     }
@@ -173,12 +173,12 @@ impl Device {
         devices_in(&self.dir.join("slaves"))
     }
 
-    /// Queues of the driver; 0 where it has none of its own.
+    /// Queues of the driver; 0 if it has none of its own.
     pub(crate) fn hardware_queues(&self) -> usize {
         fs::read_dir(self.dir.join("mq")).map_or(0, |queues| queues.flatten().count())
     }
 
-    /// Numbers of the interrupts (MSI) of the controller that it hangs on.
+    /// Numbers of the interrupts (MSI) of its controller.
     pub(crate) fn message_interrupts(&self) -> Vec<u32> {
         let lists = self.dir.ancestors().map(|dir| dir.join("msi_irqs"));
         let entries = lists.filter_map(|list| fs::read_dir(list).ok()).next();
@@ -207,7 +207,7 @@ impl Device {
         links.filter(|link| link.join("ata_link").is_dir()).find_map(speed)
     }
 
-    /// The SCSI host that it hangs on, `host3`; of a SATA drive this is its port.
+    /// The SCSI host of the device, `host3`; of a SATA drive this is its port.
     pub(crate) fn scsi_host(&self) -> Option<String> {
         let names = self.dir.ancestors().filter_map(|dir| dir.file_name()?.to_str());
         let is_host = |name: &&str| {

@@ -1,10 +1,10 @@
 //! The kernel's own block tracer, through tracefs: no package, no relay files, no program beside it.
 //!
-//! The recipe: select the tracer `blk`, switch it to binary, leave out the context in front of each record, enable the
-//! device, read `trace_pipe`; what comes out is blktrace's stream of version 7. Everything that was changed is put
-//! back when the tracer is dropped; after a kill [`restore_left_behind`] does it, from a journal that was written
-//! before. The kernel drops events where its buffers run over; it counts them, and so does
-//! [`BlockTracer::lost_events`].
+//! The recipe: select the tracer `blk`, switch it to binary, omit the context in front of each
+//! record, enable the device, read `trace_pipe`; the output is blktrace's stream of version 7.
+//! Dropping the tracer restores all changed settings; after a kill [`restore_left_behind`] does it,
+//! from a journal that was written before. The kernel drops events if its buffers overflow; it
+//! counts them, and so does [`BlockTracer::lost_events`].
 //!
 //! There is one block tracer in a kernel: recording is refused while another tracer is selected.
 
@@ -24,14 +24,14 @@ use crate::host::journal::{self, Journal};
 use crate::host::shell::quoted_path;
 use crate::host::sysfs::DeviceNumber;
 
-/// Where tracefs is mounted, on old and new systems.
+/// Mount points of tracefs, on old and new systems.
 const TRACEFS: [&str; 2] = ["/sys/kernel/tracing", "/sys/kernel/debug/tracing"];
 
 /// The kernel's names of the block tracer, and of none.
 const BLOCK_TRACER: &str = "blk";
 const NO_TRACER: &str = "nop";
 
-/// What is set while recording, below tracefs and in this order. The buffer is that of each CPU.
+/// The settings of a recording, below tracefs and in this order. The buffer is that of each CPU.
 const SETTINGS: [(&str, &str); 4] = [
     ("buffer_size_kb", "32768"),
     ("current_tracer", BLOCK_TRACER),
@@ -46,30 +46,31 @@ const JOURNAL_NAME: &str = "block-tracer";
 /// Pause between looks at an empty pipe.
 const POLL: Duration = Duration::from_millis(5);
 
-/// What was found before a recording, enough to put it back.
+/// The settings found before a recording, enough to restore them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Found {
     /// Number of the device that is traced.
     device: String,
-    /// The kernel's count of that device, so that another one of that number is left alone; none in old kernels.
+    /// The kernel's count of that device, so that another one of that number is left alone, or
+    /// `None` in old kernels.
     sequence: Option<String>,
-    /// What each of [`SETTINGS`] held.
+    /// The earlier value of each of [`SETTINGS`].
     settings: BTreeMap<String, String>,
 }
 
-/// Where the kernel's files are.
+/// Directories of the kernel's files.
 #[derive(Clone, Debug)]
 struct Place {
     tracefs: PathBuf,
     /// The kernel's directory of device numbers.
     devices: PathBuf,
-    /// Where the journal lies.
+    /// Directory of the journal.
     journals: PathBuf,
 }
 
 impl Place {
-    /// On this machine.
+    /// The directories on this machine.
     fn live() -> Result<Self, IoError> {
         let found = TRACEFS.iter().map(Path::new).find(|dir| dir.join("current_tracer").exists());
         let Some(tracefs) = found else {
@@ -83,7 +84,7 @@ impl Place {
         Ok(Self { tracefs: tracefs.to_owned(), devices, journals })
     }
 
-    /// What switches the tracing of one device.
+    /// The file that switches the tracing of one device.
     fn enable(&self, device: &str) -> PathBuf {
         self.devices.join(device).join("trace/enable")
     }
@@ -92,7 +93,7 @@ impl Place {
         read(&self.devices.join(device).join("diskseq")).ok()
     }
 
-    /// What stands in the settings now.
+    /// The current settings.
     fn look(&self, device: &str) -> Result<Found, IoError> {
         let setting = |(name, _): (&str, &str)| -> Result<_, IoError> {
             // `7 (expanded: 1408)` is how an unused buffer tells its size.
@@ -104,8 +105,8 @@ impl Place {
         Ok(Found { device: device.to_owned(), sequence: self.sequence(device), settings })
     }
 
-    /// Puts everything back, the last change first. Where somebody else has selected a tracer since, the settings are
-    /// theirs.
+    /// Restores all settings, the last change first. If somebody else has selected a tracer since,
+    /// the settings are theirs.
     fn put_back(&self, found: &Found) -> Result<(), IoError> {
         let enable = self.enable(&found.device);
         let is_same = enable.exists() && self.sequence(&found.device) == found.sequence;
@@ -134,8 +135,9 @@ impl Place {
     }
 }
 
-/// Puts back what a recording that was killed has left behind, as [`crate::rest::restore_left_behind`]; says nothing
-/// where there is none. A recording that is still alive is left alone.
+/// Restores the settings changed by a recording that was killed, as
+/// [`crate::rest::restore_left_behind`]; returns nothing if there is none. A recording that is
+/// still alive is left alone.
 #[must_use]
 pub fn restore_left_behind() -> Vec<Result<String, IoError>> {
     if !Path::new(journal::DIR).join(JOURNAL_NAME).exists() {
@@ -147,27 +149,27 @@ pub fn restore_left_behind() -> Vec<Result<String, IoError>> {
     }
 }
 
-/// The block tracer at work on one device. Reading gives blktrace's binary stream, and ends when the time is over or
-/// the stop button is pressed.
+/// The block tracer at work on one device. Reading returns blktrace's binary stream, which ends
+/// when the time is over or the stop button is pressed.
 pub struct BlockTracer {
     place: Place,
-    /// Closed before the tracer is put back: the kernel does not change a tracer that is being read.
+    /// Closed before the tracer is restored: the kernel does not change a tracer while it is read.
     pipe: Option<File>,
     enabled: bool,
     until: Option<Instant>,
     stop: Arc<AtomicBool>,
     lost_before: u64,
     found: Found,
-    /// Held until all is put back.
+    /// Held until all settings are restored.
     journal: Option<Journal>,
 }
 
 impl BlockTracer {
-    /// Starts recording what happens on `device`, for `duration` or until `stop`.
+    /// Starts recording the events on `device`, for `duration` or until `stop`.
     ///
     /// # Errors
-    /// [`IoError::Usage`] where it is no block device, [`IoError::Unsupported`] where this kernel or user cannot trace,
-    /// [`IoError::Refused`] where somebody else is tracing.
+    /// [`IoError::Usage`] if it is no block device, [`IoError::Unsupported`] if this kernel or user
+    /// cannot trace, [`IoError::Refused`] if somebody else is tracing.
     pub fn start(
         device: &Path,
         duration: Option<Duration>,
@@ -192,7 +194,7 @@ impl BlockTracer {
         let journal = Journal::write(&place.journals, JOURNAL_NAME, &found)?;
         let lost_before = lost(&place.tracefs);
         let (pipe, journal) = (None, Some(journal));
-        // From here on whatever fails is put back as the tracer is dropped.
+        // From here on dropping the tracer restores the settings after any failure.
         let mut tracer =
             Self { place, pipe, enabled: false, until, stop, lost_before, found, journal };
         for (name, value) in SETTINGS {
@@ -216,7 +218,7 @@ impl BlockTracer {
 
     fn disable(&mut self) {
         if std::mem::take(&mut self.enabled) {
-            // What cannot be disabled is gone, and so is its tracing.
+            // A device that cannot be disabled is gone, and so is its tracing.
             let _ = write(&self.enable(), "0");
         }
     }
@@ -250,7 +252,7 @@ impl Read for BlockTracer {
                 Err(error) if error.kind() == ErrorKind::Interrupted => continue,
                 other => return other,
             }
-            // Empty. What was traced before the end must still come out, so the end is looked at first.
+            // Empty. Events from before the end must still come out, so the end is checked first.
             if !self.enabled {
                 return Ok(0);
             }
@@ -267,7 +269,7 @@ impl Drop for BlockTracer {
     fn drop(&mut self) {
         self.disable();
         self.pipe = None;
-        // What cannot be put back now stays in the journal, for the next start.
+        // A setting that cannot be restored now stays in the journal, for the next start.
         if self.place.put_back(&self.found).is_ok()
             && let Some(journal) = self.journal.take()
         {

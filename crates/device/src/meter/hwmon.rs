@@ -13,10 +13,10 @@ use super::{Faults, HwmonSpec, Meter, Reading, believable_uw, now_ns};
 
 const CLASS: &str = "/sys/class/hwmon";
 
-/// How the power comes out.
+/// Source of the power.
 #[derive(Debug)]
 enum Input {
-    /// The chip says it.
+    /// The chip reports it.
     Power(PathBuf),
     /// Voltage times current.
     Product { voltage: PathBuf, current: PathBuf },

@@ -3,7 +3,7 @@
 
 use super::believable_uw;
 
-/// What a column holds, and how much of the base unit (ns, W, V, A) one of it is.
+/// Quantity of a column, and its unit as a multiple of the base unit (ns, W, V, A).
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Column {
     Time(f64),
@@ -13,7 +13,7 @@ enum Column {
     Other,
 }
 
-/// The columns that a heading may name; others are passed over.
+/// The columns that a heading may name; others are ignored.
 const COLUMNS: [(&str, Column); 12] = [
     ("time_s", Column::Time(1e9)),
     ("time_ms", Column::Time(1e6)),
@@ -32,7 +32,7 @@ const COLUMNS: [(&str, Column); 12] = [
 /// Fields that a line may have.
 const FIELDS_MAX: usize = 64;
 
-/// What a line says.
+/// Meaning of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Line {
     /// Nothing: empty, a comment, or a heading.

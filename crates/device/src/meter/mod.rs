@@ -1,9 +1,9 @@
-//! What a drive draws, read beside it: power meters as sources of readings.
+//! Power of a drive, measured beside it: power meters as sources of readings.
 //!
-//! [`MeterSpec`] is what the user types, [`open`] makes a [`Meter`] of it: `hwmon` asks a sensor of the
-//! kernel, `stream` takes lines from whatever prints them, in the format of `docs/formats/power-stream.md`
-//! (`line` takes them apart). Every reading carries a time of the machine's monotonic clock, so that it can be laid
-//! beside the seconds of a run.
+//! [`MeterSpec`] is the user's argument, [`open`] makes a [`Meter`] of it: `hwmon` asks a sensor of
+//! the kernel, `stream` takes lines from any program that prints them, in the format of
+//! `docs/formats/power-stream.md` (`line` decodes them). Every reading carries a time of the
+//! machine's monotonic clock, so that it can be compared with the seconds of a run.
 
 mod hwmon;
 mod line;
@@ -18,24 +18,24 @@ use crate::host::clock::monotonic_ns;
 
 pub use spec::{HwmonSpec, MeterSpec, StreamClock, StreamSpec};
 
-/// The largest power that is believed, up or down: 1 kW.
+/// The largest plausible power, up or down: 1 kW.
 const POWER_UW_MAX: i64 = 1_000_000_000;
 
-/// What was drawn at a moment.
+/// Power at a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// When, on the machine's monotonic clock.
+    /// The time on the machine's monotonic clock.
     pub at_ns: u64,
     /// Power; a little below zero is the noise of a sensor.
     pub power_uw: i64,
 }
 
-/// What a meter said that was no reading.
+/// Output of a meter that was no reading.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Faults {
-    /// How often.
+    /// Number of faults.
     pub count: u64,
-    /// The first one, in words.
+    /// The first fault, in words, or `None` if there is none.
     pub first: Option<String>,
 }
 
@@ -48,23 +48,23 @@ impl Faults {
 
 /// A source of readings.
 pub trait Meter: Send {
-    /// What it is, for the result.
+    /// Description of the meter, for the result.
     fn describe(&self) -> String;
 
     /// Waits at most about `patience` for readings and appends those that came, in the order of time.
     ///
     /// # Errors
-    /// Where it is gone for good; what it says amiss is counted in [`Meter::faults`].
+    /// If it is gone for good; bad output is counted in [`Meter::faults`].
     fn read(&mut self, patience: Duration, out: &mut Vec<Reading>) -> Result<(), IoError>;
 
-    /// What was no reading so far.
+    /// The faults so far.
     fn faults(&self) -> &Faults;
 }
 
 /// Opens a meter.
 ///
 /// # Errors
-/// [`IoError::Usage`] where there is no such meter, [`IoError::Device`] where it cannot be opened.
+/// [`IoError::Usage`] if there is no such meter, [`IoError::Device`] if it cannot be opened.
 pub fn open(spec: &MeterSpec) -> Result<Box<dyn Meter>, IoError> {
     Ok(match spec {
         MeterSpec::Hwmon(spec) => Box::new(hwmon::Hwmon::open(spec)?),
@@ -72,13 +72,13 @@ pub fn open(spec: &MeterSpec) -> Result<Box<dyn Meter>, IoError> {
     })
 }
 
-/// Now, on the clock of the readings.
+/// The current time, on the clock of the readings.
 #[must_use]
 pub fn now_ns() -> u64 {
     monotonic_ns()
 }
 
-/// A power in watts as a reading holds it; `None` where nobody would believe it.
+/// A power in watts as a reading holds it, or `None` if it is not plausible.
 fn believable_uw(power_w: f64) -> Option<i64> {
     let power_uw = (power_w * 1e6).round();
     (power_uw.abs() <= POWER_UW_MAX as f64).then_some(power_uw as i64)

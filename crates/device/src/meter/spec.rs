@@ -1,4 +1,4 @@
-//! What the user types after `--meter`.
+//! The user's argument of `--meter`.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ pub enum MeterSpec {
 pub struct HwmonSpec {
     /// Its name (`ina219`) or its number (`hwmon3`).
     pub name: String,
-    /// Which of its inputs.
+    /// The number of its input.
     pub channel: u32,
     /// Time between two readings.
     pub interval: Nanos,
@@ -36,22 +36,22 @@ pub struct HwmonSpec {
 /// Lines from a file, a pipe or a serial port.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StreamSpec {
-    /// Where the lines come from.
+    /// Source of the lines.
     pub path: PathBuf,
-    /// What the times in them count from; by the lines themselves where not set.
+    /// Zero of the times in them, or `None` to judge by the lines themselves.
     pub clock: Option<StreamClock>,
     /// Added to every time, ns.
     pub offset_ns: i64,
-    /// Speed of a serial port; as it is set where not given.
+    /// Speed of a serial port, or `None` to leave it as it is.
     pub baud: Option<u32>,
 }
 
-/// What the time of a line counts from.
+/// Zero of the time of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StreamClock {
-    /// Nothing: a line is of the moment at which it was read.
+    /// None: the time of a line is the moment at which it was read.
     Arrival,
-    /// Some moment of the meter's; the first line is of the moment at which it was read.
+    /// Some moment of the meter's; the time of the first line is the moment at which it was read.
     Meter,
     /// 1970-01-01 UTC, by this machine's clock.
     Unix,

@@ -1,7 +1,7 @@
 //! Lines of a meter that prints them: from a file that grows or is complete, a pipe, or a serial port.
 //!
-//! The time of a line is laid onto the machine's monotonic clock by [`StreamClock`]. A pipe or port may hold lines
-//! from before the run; they are thrown away when it is opened, so that "now" means now.
+//! [`StreamClock`] converts the time of a line to the machine's monotonic clock. A pipe or port may
+//! hold lines from before the run; they are discarded when it is opened, so that "now" means now.
 
 use std::fs::File;
 use std::io::Read;
@@ -17,15 +17,15 @@ use target::IoError;
 use super::line::{Line, Lines};
 use super::{Faults, Meter, Reading, StreamClock, StreamSpec, now_ns};
 
-/// The longest line that is read; of a longer one only the end is looked for.
+/// The longest line that is read; of a longer line only the end is searched.
 const LINE_BYTES_MAX: usize = 1_024;
-/// Bytes taken at a time, so that whoever reads can stop in between.
+/// Bytes taken at a time, so that the reader can stop in between.
 const CHUNK_BYTES: usize = 16 << 10;
-/// Bytes from before the run that are thrown away; what keeps coming after that is from now.
+/// Most bytes from before the run that are discarded; any later bytes are from now.
 const STALE_BYTES_MAX: usize = 1 << 20;
-/// How long a file is left alone at its end.
+/// Pause at the end of a file.
 const FILE_PAUSE: Duration = Duration::from_millis(20);
-/// Times from here on count from 1970 where nothing else was said: no meter runs for 31 years.
+/// Times from here on count from 1970 if nothing else was specified: no meter runs for 31 years.
 const UNIX_FROM_NS: f64 = 1e18;
 /// Characters of a bad line that are shown.
 const SHOWN_CHARS: usize = 40;
@@ -37,7 +37,7 @@ pub(super) struct Stream {
     file: File,
     is_regular: bool,
     pending: Vec<u8>,
-    /// The end of a line that is too long is being looked for.
+    /// Whether the end of a line that is too long is being searched.
     overlong: bool,
     line_number: u64,
     lines: Lines,
@@ -50,14 +50,15 @@ pub(super) struct Stream {
 struct Clock {
     kind: Option<StreamClock>,
     offset_ns: i64,
-    /// What is added to a time of the meter's own clock.
+    /// Offset that is added to a time of the meter's own clock.
     anchor_ns: Option<f64>,
     last_ns: Option<u64>,
 }
 
 impl Clock {
-    /// When a line with this time was measured, read at `now_ns` of the monotonic clock and `unix_ns` of the
-    /// calendar; `None` where it is before the one before, or before the machine was started.
+    /// The time of measurement of a line with this time, read at `now_ns` of the monotonic clock
+    /// and `unix_ns` of the calendar, or `None` if it is before the previous one, or before the
+    /// machine was started.
     fn at_ns(&mut self, time_ns: Option<f64>, now_ns: u64, unix_ns: u64) -> Option<u64> {
         let at_ns = match (self.kind, time_ns) {
             (Some(StreamClock::Arrival), _) | (_, None) => now_ns as f64,
@@ -123,7 +124,7 @@ impl Stream {
         Ok(stream)
     }
 
-    /// Reads what is waiting without using it, up to a line's end; a heading among it is kept.
+    /// Reads the waiting bytes without using them, up to a line's end; keeps a heading among them.
     fn throw_away_the_past(&mut self) -> std::io::Result<()> {
         let (mut chunk, mut thrown) = ([0; CHUNK_BYTES], 0);
         while thrown < STALE_BYTES_MAX {
@@ -139,7 +140,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Bytes that are there now; 0 where there are none.
+    /// Bytes that are there now, or 0 if there are none.
     fn take(&mut self, chunk: &mut [u8]) -> std::io::Result<usize> {
         match self.file.read(chunk) {
             Err(error) if is_for_now(&error) => Ok(0),

@@ -14,7 +14,7 @@ const QUICK_MS: u32 = 60_000;
 /// A format that erases blocks may take minutes on a large drive; nvme-cli waits as long.
 const FORMAT_MS: u32 = 600_000;
 
-/// One admin command, apart from where its answer goes.
+/// One admin command, without the place of its answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AdminCommand {
     /// Its name in the specification, for messages.
@@ -27,11 +27,11 @@ pub struct AdminCommand {
     pub dwords: [u32; 6],
     /// Bytes that the controller returns, or takes.
     pub answer_bytes: u32,
-    /// When the kernel gives the command up.
+    /// Time after which the kernel gives the command up.
     pub timeout_ms: u32,
 }
 
-/// What a format does to user data (field SES).
+/// Effect of a format on user data (field SES).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FormatErase {
     /// All user data is erased; the content afterwards is not defined.
@@ -40,7 +40,7 @@ pub enum FormatErase {
     Crypto,
 }
 
-/// What a sanitize does (field SANACT).
+/// Action of a sanitize (field SANACT).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SanitizeAction {
     /// Erase all blocks.
@@ -49,16 +49,16 @@ pub enum SanitizeAction {
     Crypto,
 }
 
-/// How a namespace is formatted: what a format must say again to leave it as it is.
+/// Format of a namespace: a format command must repeat it to keep it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NamespaceFormat {
     /// Index of the LBA format, 0 to 63.
     pub lba_format: u8,
-    /// Metadata follows the data of each block.
+    /// Whether metadata follows the data of each block.
     pub extended_metadata: bool,
     /// Type of protection information, 0 to 3.
     pub protection: u8,
-    /// Protection information stands at the start of the metadata.
+    /// Whether protection information is at the start of the metadata.
     pub protection_first: bool,
 }
 

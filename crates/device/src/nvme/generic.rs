@@ -1,9 +1,9 @@
 //! The generic character device of a namespace (`/dev/ng0n1`), through which commands reach it past the
 //! block layer.
 //!
-//! It is opened only for a block device that the guard has granted and holds: nothing about the character
-//! device itself keeps others away. What the block layer would see to must be seen to here: the format of
-//! the namespace, and how long a command may be.
+//! It is opened only for a block device that the guard has granted and holds: the character device
+//! itself keeps nobody away. ssdlab must do here the work of the block layer: check the format of
+//! the namespace, and limit the length of a command.
 
 use std::fs::File;
 use std::os::fd::AsFd;
@@ -41,8 +41,8 @@ pub struct GenericNode {
 }
 
 impl GenericNode {
-    /// The node of the namespace that is open as `block`, for writing too where `write`; or why I/O cannot
-    /// go through it.
+    /// The node of the namespace that is open as `block`, also for writing if `write`; or the
+    /// reason why I/O cannot go through it.
     pub fn open(block: &File, report: &DeviceReport, write: bool) -> Result<Self, String> {
         let (device, path, number) = locate(&System::live(), report)?;
         let file = open_node(&path, number, write)?;
@@ -53,8 +53,8 @@ impl GenericNode {
         Ok(Self { file, path, namespace_id, block_bytes, transfer_bytes_max, deallocate_bytes_max })
     }
 
-    /// Into what transfers as long as `wanted_bytes` are to be split: a power of two of whole pages; `None`
-    /// where all fit into one command.
+    /// The length at which transfers of `wanted_bytes` are split, a power of two of whole pages, or
+    /// `None` if all fit into one command.
     pub fn split_bytes(&self, wanted_bytes: u32) -> Result<Option<u32>, String> {
         if u64::from(wanted_bytes) <= self.transfer_bytes_max {
             return Ok(None);
@@ -96,7 +96,7 @@ pub(crate) fn locate(
 
 fn open_node(path: &Path, number: DeviceNumber, write: bool) -> Result<File, String> {
     let wrong = || format!("{} is not the character device {number}", path.display());
-    // Looked at before, because opening some other device may do something.
+    // Checked before, because opening some other device may have an effect.
     if DeviceNumber::of_char_node(path) != Some(number) {
         return Err(wrong());
     }
@@ -150,7 +150,8 @@ fn plain_block_bytes(
     }
 }
 
-/// What fits into one command: by the drive (MDTS) and its driver, in pages that lie anywhere, in blocks.
+/// The longest transfer of one command: by the drive (MDTS) and its driver, in pages that lie
+/// anywhere, in blocks.
 fn transfer_bytes_max(device: &Device, block_bytes: u32) -> u64 {
     let queue = |name: &str, unit: u64| {
         device.number_of(&format!("queue/{name}")).map_or(u64::MAX, |n| n.saturating_mul(unit))

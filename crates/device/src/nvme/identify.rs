@@ -1,10 +1,10 @@
-//! What a controller and a namespace say about themselves.
+//! The answers of a controller and a namespace to Identify.
 
 use base::bytes::{array, text, u8_at, u16_at, u32_at, u64_at, u128_at};
 
 use super::command::NamespaceFormat;
 
-/// Answer to Identify Controller, as far as anything here asks for it.
+/// Answer to Identify Controller, as far as ssdlab uses it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IdentifyController {
     /// Serial number.
@@ -15,25 +15,25 @@ pub struct IdentifyController {
     pub firmware: String,
     /// Version of the specification: major, minor, tertiary.
     pub version: (u16, u8, u8),
-    /// Size of all NVM, 0 where the controller does not tell.
+    /// Size of all NVM, or 0 if the controller does not report it.
     pub total_nvm_bytes: u128,
-    /// Format NVM is supported.
+    /// Whether Format NVM is supported.
     pub format: bool,
-    /// A format of one namespace formats all of them.
+    /// Whether a format of one namespace formats all of them.
     pub format_hits_all: bool,
-    /// A format that erases user data erases that of all namespaces.
+    /// Whether a format that erases user data erases that of all namespaces.
     pub erase_hits_all: bool,
-    /// A format may delete the encryption key.
+    /// Whether a format may delete the encryption key.
     pub crypto_erase: bool,
-    /// Sanitize can delete the encryption key.
+    /// Whether Sanitize can delete the encryption key.
     pub sanitize_crypto: bool,
-    /// Sanitize can erase all blocks.
+    /// Whether Sanitize can erase all blocks.
     pub sanitize_block: bool,
-    /// Composite temperature from which performance may suffer, in kelvin; 0 where not told.
+    /// Composite temperature from which performance may suffer, in kelvin; 0 if not reported.
     pub warning_temperature_k: u16,
-    /// The controller has a volatile write cache.
+    /// Whether the controller has a volatile write cache.
     pub volatile_write_cache: bool,
-    /// The controller can change its power state by itself.
+    /// Whether the controller can change its power state by itself.
     pub autonomous_power: bool,
     /// Its power states, state 0 first.
     pub power_states: Vec<PowerState>,
@@ -42,9 +42,9 @@ pub struct IdentifyController {
 /// One power state of a controller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PowerState {
-    /// The most it takes, in 0.1 mW.
+    /// The largest power in this state, in 0.1 mW.
     pub power_max_100uw: u32,
-    /// No I/O is served in this state.
+    /// Whether no I/O is served in this state.
     pub idle: bool,
     /// Time to enter.
     pub entry_latency_us: u32,
@@ -53,7 +53,7 @@ pub struct PowerState {
 }
 
 impl IdentifyController {
-    /// Takes the 4,096 bytes apart. Missing bytes count as zero.
+    /// Decodes the 4,096 bytes. Missing bytes count as zero.
     #[must_use]
     pub fn decode(bytes: &[u8]) -> Self {
         let version = u32_at(bytes, 80);
@@ -94,7 +94,7 @@ fn power_state(bytes: &[u8], state: u8) -> PowerState {
     }
 }
 
-/// Answer to Identify Namespace, as far as anything here asks for it.
+/// Answer to Identify Namespace, as far as ssdlab uses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IdentifyNamespace {
     /// Size in blocks.
@@ -103,16 +103,16 @@ pub struct IdentifyNamespace {
     pub capacity_blocks: u64,
     /// Blocks allocated now.
     pub used_blocks: u64,
-    /// Size of a block; `None` where the answer makes no sense.
+    /// Size of a block, or `None` if the answer makes no sense.
     pub block_bytes: Option<u32>,
     /// Metadata beside or behind each block.
     pub metadata_bytes: u16,
-    /// How it is formatted.
+    /// Its format.
     pub format: NamespaceFormat,
 }
 
 impl IdentifyNamespace {
-    /// Takes the 4,096 bytes apart. Missing bytes count as zero.
+    /// Decodes the 4,096 bytes. Missing bytes count as zero.
     #[must_use]
     pub fn decode(bytes: &[u8]) -> Self {
         let (layout, protection) = (u8_at(bytes, 26), u8_at(bytes, 29));

@@ -18,11 +18,11 @@ const DEALLOCATE: u32 = 1 << 2;
 pub struct Blocks {
     /// The first one.
     pub start: u64,
-    /// How many, at least one.
+    /// Number of blocks, at least one.
     pub count: u32,
 }
 
-/// One I/O command, apart from where its data is.
+/// One I/O command, without the place of its data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IoCommand {
     /// Opcode.
@@ -34,7 +34,7 @@ pub struct IoCommand {
 }
 
 impl IoCommand {
-    /// Flush: what was acknowledged is durable.
+    /// Flush: makes acknowledged writes durable.
     #[must_use]
     pub const fn flush(namespace_id: u32) -> Self {
         Self { opcode: 0x00, namespace_id, dwords: [0; 3] }

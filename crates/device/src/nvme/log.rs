@@ -10,7 +10,7 @@ const DATA_UNIT_BYTES: u128 = 512_000;
 pub struct SmartLog {
     /// Bit by bit: spare, temperature, reliability, read only, backup, persistent memory.
     pub critical_warning: u8,
-    /// Composite temperature in kelvin; 0 where not told.
+    /// Composite temperature in kelvin; 0 if not reported.
     pub temperature_k: u16,
     /// Spare left, in percent.
     pub available_spare_percent: u8,
@@ -24,7 +24,7 @@ pub struct SmartLog {
     pub power_cycles: u64,
     /// Hours switched on.
     pub power_on_hours: u64,
-    /// Times power went without notice.
+    /// Losses of power without notice.
     pub unsafe_shutdowns: u64,
     /// Data that could not be recovered.
     pub media_errors: u64,
@@ -41,7 +41,7 @@ pub struct SmartLog {
 }
 
 impl SmartLog {
-    /// Takes the 512 bytes apart. Missing bytes count as zero, counters beyond 64 bits as full.
+    /// Decodes the 512 bytes. Missing bytes count as zero, counters beyond 64 bits as full.
     #[must_use]
     pub fn decode(bytes: &[u8]) -> Self {
         let counter = |at| saturated(u128_at(bytes, at));
@@ -70,7 +70,7 @@ fn saturated(value: u128) -> u64 {
     u64::try_from(value).unwrap_or(u64::MAX)
 }
 
-/// How a sanitize ended, or that it has not.
+/// State of a sanitize.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SanitizeState {
     /// None was ever started.
@@ -88,14 +88,14 @@ pub enum SanitizeState {
 /// Sanitize Status (log 81h).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SanitizeLog {
-    /// How far it is, in 1/65,536; 65,535 where none is going on.
+    /// Progress in 1/65,536; 65,535 if none is in progress.
     pub progress: u16,
     /// State of the most recent one.
     pub state: SanitizeState,
 }
 
 impl SanitizeLog {
-    /// Takes the log apart.
+    /// Decodes the log.
     #[must_use]
     pub fn decode(bytes: &[u8]) -> Self {
         let state = match u16_at(bytes, 2) & 0x07 {
@@ -111,7 +111,7 @@ impl SanitizeLog {
 }
 
 /// Physical media units written (bytes), from the SMART Cloud log (C0h) of the OCP Datacenter NVMe
-/// SSD specification. Other vendors put other things into that log: without the GUID, `None`.
+/// SSD specification, or `None` if the GUID is missing: other vendors store other data in that log.
 #[must_use]
 pub fn ocp_nand_written_bytes(bytes: &[u8]) -> Option<u64> {
     const GUID: u128 = 0xAFD5_14C9_7C6F_4F9C_A4F2_BFEA_2810_AFC5;

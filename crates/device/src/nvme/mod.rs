@@ -1,4 +1,4 @@
-//! NVMe commands: what a controller is, how it is, how it is made to forget everything, and its I/O.
+//! NVMe commands: identity, health and erasure of a controller, and its I/O.
 //!
 //! [`command`] and [`io_command`] build each command as plain data, [`identify`] and [`log`] take the
 //! answers apart and [`status`] puts a failure into words: pure functions, byte for byte what `nvme-cli`
@@ -40,7 +40,7 @@ impl<'a> Controller<'a> {
     /// Number of the open namespace.
     ///
     /// # Errors
-    /// [`IoError::Device`] where this is no NVMe namespace.
+    /// [`IoError::Device`] if this is no NVMe namespace.
     pub fn namespace_id(&self) -> Result<u32, IoError> {
         ioctl::nvme_namespace_id(self.file.as_fd()).map_err(|errno| IoError::Device {
             context: format!("{} does not tell its NVMe namespace", self.name),
@@ -48,7 +48,7 @@ impl<'a> Controller<'a> {
         })
     }
 
-    /// What the controller can do.
+    /// Identity and features of the controller.
     ///
     /// # Errors
     /// As [`Controller::execute`].
@@ -56,7 +56,7 @@ impl<'a> Controller<'a> {
         Ok(IdentifyController::decode(&self.execute(&AdminCommand::identify_controller())?))
     }
 
-    /// How a namespace is formatted.
+    /// Format and sizes of a namespace.
     ///
     /// # Errors
     /// As [`Controller::execute`].
@@ -81,7 +81,7 @@ impl<'a> Controller<'a> {
         Ok(SmartLog::decode(&self.execute(&AdminCommand::smart_log())?))
     }
 
-    /// How far a sanitize is.
+    /// Progress of a sanitize.
     ///
     /// # Errors
     /// As [`Controller::execute`].
@@ -133,7 +133,7 @@ impl<'a> Controller<'a> {
         self.exchange_with(&command, data).map(drop)
     }
 
-    /// Sends a command, waits for its end and gives what it returned.
+    /// Sends a command, waits for its end and returns its data.
     ///
     /// # Errors
     /// [`IoError::Device`] with the command's name and the controller's or the kernel's words.

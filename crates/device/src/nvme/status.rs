@@ -1,4 +1,4 @@
-//! Why a controller did not do what it was told.
+//! Reasons for the failure of a command, as a controller reports them.
 
 use rustix::io::Errno;
 
@@ -38,7 +38,7 @@ pub fn words(status: u32) -> String {
     format!("status {status:#06x}: {words}")
 }
 
-/// The errno that an I/O with this status ends with on the block device: what the kernel makes of it
+/// The errno that an I/O with this status ends with on the block device, by the kernel's mapping
 /// (`nvme_error_status` in drivers/nvme/host/core.c, then `blk_errors` in block/blk-core.c).
 pub fn errno(status: u32) -> Errno {
     match type_and_code(status) {

@@ -1,9 +1,9 @@
-//! Bringing a real target to its fresh state: which ways there are, which is best, and doing it.
+//! Purge of a real target to its fresh state: the methods, the best one, and its execution.
 //!
-//! The order of [`PurgeMethod::REAL`] is that of how surely the drive forgets its history: commands that
-//! reset all maps and erase the NAND come first, telling it that every block is unused next, writing every
-//! block once last. A way that would reach beyond the device (other namespaces, other partitions) is
-//! never taken.
+//! The order of [`PurgeMethod::REAL`] is by how surely the drive forgets its history: commands that
+//! reset all maps and erase the NAND come first, deallocating every block next, writing every block
+//! once last. A method that would reach beyond the device (other namespaces, other partitions) is
+//! never used.
 
 mod ata;
 mod nvme;
@@ -16,8 +16,8 @@ use target::purge::{PurgeMethod, PurgeOption, Waiter};
 
 use crate::describe::{DeviceReport, Protocol};
 
-/// The ways to purge the device of a report, the best first. Asks the drive what it can do (needs root),
-/// and opens the device for reading only.
+/// The methods to purge the device of a report, the best first. Asks the drive for its features
+/// (needs root), and opens the device for reading only.
 #[must_use]
 pub fn survey(report: &DeviceReport) -> Vec<PurgeOption> {
     match File::open(&report.node) {
@@ -30,7 +30,7 @@ pub fn survey(report: &DeviceReport) -> Vec<PurgeOption> {
     }
 }
 
-/// The ways to purge an open device, the best first.
+/// The methods to purge an open device, the best first.
 pub fn device_options(file: &File, report: &DeviceReport) -> Vec<PurgeOption> {
     let name = report.node.display().to_string();
     let mut options = match report.protocol {
@@ -52,8 +52,8 @@ pub fn device_options(file: &File, report: &DeviceReport) -> Vec<PurgeOption> {
     options
 }
 
-/// The ways to purge a file, the best first. Whether its file system can punch holes is found out
-/// when it is opened.
+/// The methods to purge a file, the best first. Opening the file shows whether its file system can
+/// punch holes.
 #[must_use]
 pub fn file_options(deallocate: bool) -> Vec<PurgeOption> {
     let obstacle = (!deallocate).then(|| "the file system cannot punch holes".to_owned());
@@ -63,10 +63,11 @@ pub fn file_options(deallocate: bool) -> Vec<PurgeOption> {
     ]
 }
 
-/// Purges with a command of the drive's own. Blocks until the drive is done.
+/// Purges with one of the drive's own commands. Blocks until the drive is done.
 ///
 /// # Errors
-/// [`IoError::Device`] where the drive fails; [`IoError::Interrupted`] where it goes on by itself; [`IoError::Unsupported`] where there is no such command.
+/// [`IoError::Device`] if the drive fails; [`IoError::Interrupted`] if it goes on by itself;
+/// [`IoError::Unsupported`] if there is no such command.
 pub fn tell_the_drive(
     method: PurgeMethod,
     file: &File,

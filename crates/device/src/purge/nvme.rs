@@ -31,7 +31,8 @@ pub(super) fn options(file: &File, name: &str) -> Vec<PurgeOption> {
     METHODS.map(|method| PurgeOption::new(method, obstacle(method))).to_vec()
 }
 
-/// Why a controller with so many namespaces cannot, or must not, be purged that way.
+/// The reason why a controller with so many namespaces cannot, or must not, be purged with this
+/// method.
 fn obstacle(method: PurgeMethod, id: &IdentifyController, namespaces: usize) -> Option<String> {
     let (able, hits_all) = match method {
         PurgeMethod::NvmeFormatCrypto => {
@@ -78,7 +79,7 @@ fn format(
 ) -> Result<(), IoError> {
     let namespace_id = controller.namespace_id()?;
     let layout = controller.identify_namespace(namespace_id)?.format;
-    // There is just one namespace then; such a controller wants to hear that all are meant.
+    // There is just one namespace then; such a controller requires the number for all.
     let all = controller.identify()?.format_hits_all;
     let namespace_id = if all { ALL_NAMESPACES } else { namespace_id };
     let words = format!(
@@ -101,7 +102,7 @@ fn sanitize(
     sanitized(name, PAUSE, waiter, || controller.sanitize_log())
 }
 
-/// Looks at the log until it says that the sanitize is over.
+/// Reads the log until it reports the end of the sanitize.
 fn sanitized(
     name: &str,
     pause: Duration,

@@ -1,5 +1,5 @@
-//! Somebody who waits for a purge, which may take hours: may want it to stop, and must hear what that means
-//! for the drive.
+//! The waiter for a purge, which may take hours: it may ask for a stop, and must get a message on
+//! the consequence for the drive.
 
 use std::thread;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use target::IoError;
 use target::purge::Waiter;
 
-/// Runs a command that nobody can stop; who wants to hears `words`, once.
+/// Runs a command that nobody can stop; a waiter that asks for a stop gets `words`, once.
 pub(super) fn told_why_not<T: Send>(
     waiter: &dyn Waiter,
     words: &str,

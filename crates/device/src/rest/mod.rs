@@ -1,9 +1,10 @@
-//! What link and drive may do while there is nothing to do: switched for a test and put back, whatever happens.
+//! Rest of link and drive while they are idle: switched for a test and always restored afterwards.
 //!
-//! `sata` switches the link power management of the port, `nvme` the power state of the controller. Before
-//! anything is changed, what was found is written to a journal and synced; it is put back when the run ends, also by
-//! Ctrl-C or a panic, and by the next start or [`restore_left_behind`] after a kill. Both settings are forgotten by a
-//! restart of the machine, and so is the journal, which lies in `/run`.
+//! `sata` switches the link power management of the port, `nvme` the power state of the controller.
+//! Before any change, the settings found are written to a journal and synced. They are restored
+//! when the run ends, also by Ctrl-C or a panic, and by the next start or [`restore_left_behind`]
+//! after a kill. A restart of the machine resets both settings, and removes the journal, which lies
+//! in `/run`.
 
 mod nvme;
 mod sata;
@@ -19,10 +20,10 @@ use crate::describe::report::{DeviceReport, Protocol, serial_of};
 use crate::host::journal::{self, Journal};
 use crate::host::sysfs::{Device, System};
 
-/// What the names of these journals begin with.
+/// Prefix of the names of these journals.
 const JOURNAL_PREFIX: &str = "rest-";
 
-/// What was found, enough to put it back.
+/// The settings found, enough to restore them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 enum Found {
@@ -32,7 +33,7 @@ enum Found {
     Nvme(nvme::Found),
 }
 
-/// What a journal holds: what was found, and on which drive.
+/// Content of a journal: the settings found, and their drive.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Entry {
@@ -43,7 +44,7 @@ struct Entry {
     found: Found,
 }
 
-/// The switch of one open drive. What was found is put back when it is dropped.
+/// The switch of one open drive. Dropping it restores the settings found.
 #[derive(Debug)]
 pub struct RestSwitch {
     system: System,
@@ -57,7 +58,7 @@ pub struct RestSwitch {
 }
 
 impl RestSwitch {
-    /// A switch for an open device; `None` where it has nothing to switch.
+    /// A switch for an open device, or `None` if it has nothing to switch.
     pub fn new(file: &File, report: &DeviceReport) -> Option<Self> {
         let system = System::live();
         let disk = system.by_number(report.number)?.disk();
@@ -78,7 +79,7 @@ impl RestSwitch {
         able.then_some(switch)
     }
 
-    /// Switches, and says in words what.
+    /// Switches, and returns the change in words.
     pub fn set(&mut self, rest: Rest) -> Result<String, IoError> {
         if rest == Rest::AsFound {
             return self.restore().map(|()| "as it was found".to_owned());
@@ -122,12 +123,13 @@ impl RestSwitch {
 
 impl Drop for RestSwitch {
     fn drop(&mut self) {
-        // What cannot be put back now stays in the journal, for the next start.
+        // A setting that cannot be restored now stays in the journal, for the next start.
         let _ = self.restore();
     }
 }
 
-/// True where a drive of this kind may have something to switch; whether it has is known once it is open.
+/// Whether a drive of this kind may have something to switch; only an open drive tells whether it
+/// has.
 #[must_use]
 pub fn may_switch(report: &DeviceReport) -> bool {
     let system = System::live();
@@ -139,8 +141,8 @@ pub fn may_switch(report: &DeviceReport) -> bool {
     }
 }
 
-/// Puts back what runs that were killed have left behind; gives a sentence for each drive, as an error where it was not
-/// possible. Settings of runs that are still alive are left alone.
+/// Restores the settings changed by runs that were killed; returns a sentence for each drive, or an
+/// error if it was not possible. Settings of runs that are still alive are left alone.
 #[must_use]
 pub fn restore_left_behind() -> Vec<Result<String, IoError>> {
     restore_in(&System::live(), Path::new(journal::DIR))

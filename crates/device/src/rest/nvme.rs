@@ -17,7 +17,7 @@ use crate::nvme::identify::IdentifyController;
 #[serde(deny_unknown_fields)]
 pub(super) struct Found {
     state: u8,
-    /// `None` where it makes no transitions of its own.
+    /// The controller's own transitions, or `None` if it makes none.
     autonomous: Option<Autonomous>,
 }
 
@@ -43,7 +43,7 @@ fn deepest(id: &IdentifyController) -> Option<u8> {
     id.power_states.iter().rposition(|state| state.idle).and_then(|state| u8::try_from(state).ok())
 }
 
-/// True where the controller tells of a state to rest in.
+/// Whether the controller reports a state to rest in.
 pub(super) fn can_rest(file: &File, name: &str) -> bool {
     Controller::new(file, name).identify().is_ok_and(|id| deepest(&id).is_some())
 }

@@ -46,7 +46,7 @@ fn attribute(system: &System, host: &str) -> PathBuf {
     system.sys.join("class/scsi_host").join(host).join(ATTRIBUTE)
 }
 
-/// The attribute of the port behind this disk; `None` where the port has none.
+/// The attribute of the port behind this disk, or `None` if the port has none.
 pub(super) fn policy_file(system: &System, disk: &Device) -> Option<PathBuf> {
     let file = attribute(system, &disk.scsi_host()?);
     file.is_file().then_some(file)
