@@ -1,7 +1,7 @@
 //! Target strings: `sim:NAME[?key=value&...]`, `file:PATH[?size=8GiB&keep=true]`, a path to a block
 //! device, `null:[?size=1TiB]`.
 //!
-//! Reading a string touches nothing: whether the path exists and may be used is for [`crate::open`]
+//! Reading a string touches nothing: whether the path exists and may be used is for the engines
 //! to find out. The settings of a simulated drive are passed on in order and as text, since only
 //! the simulator knows the keys.
 
