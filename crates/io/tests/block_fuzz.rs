@@ -98,7 +98,7 @@ fn exhibits() -> Vec<Exhibit> {
     ]
 }
 
-/// What the user gives with `--erase`: nothing, the right image, the node, another one's, or nonsense.
+/// The value given with `--erase`: nothing, the right image, the node, another one's, or nonsense.
 fn erase_words(rng: &mut Rng, exhibits: &[Exhibit], own: usize) -> Vec<String> {
     let other = rng.below(exhibits.len() as u64) as usize;
     match rng.below(6) {

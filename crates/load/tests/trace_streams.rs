@@ -50,7 +50,7 @@ fn stored(path: &Path, layout: Layout) -> PathBuf {
 
 const MIB: u64 = 1 << 20;
 
-/// Where the I/Os lie when 9 (2400 sectors and an I/O: 2 MiB), 12 and 1063 follow each other.
+/// The places of the I/Os when 9 (2400 sectors and an I/O: 2 MiB), 12 and 1063 follow each other.
 fn side_by_side() -> Vec<(u32, u64)> {
     let first = |volume| match volume {
         9 => 0,

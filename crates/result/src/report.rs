@@ -37,7 +37,7 @@ pub struct Report {
     pub runs: Vec<RunView>,
     /// Whether a person would notice which of two runs it is, for all pairs that can be compared.
     pub differences: Vec<Difference>,
-    /// What the reviews that the runs are part of left out, each with target, test and reason.
+    /// Omissions of the reviews that the runs are part of, each with target, test and reason.
     #[serde(default)]
     pub left_out: Vec<String>,
 }
@@ -79,7 +79,7 @@ pub struct RunView {
     pub latency_bins: Vec<(u64, u64)>,
     /// Figures by name; null where unknown.
     pub metrics: BTreeMap<String, Option<f64>>,
-    /// What must be known of single figures before they are used.
+    /// Warnings about single figures, to be read before the figures are used.
     pub marks: Vec<Mark>,
     /// What the test decided, where it is one that decides.
     pub verdict: Option<Verdict>,

@@ -60,7 +60,7 @@ pub struct Run {
     pub phases: Vec<Phase>,
     /// Figures by their stable names; null where unknown.
     pub metrics: Metrics,
-    /// What must be known of single figures before they are used; absent where there is nothing, and in old
+    /// Warnings about single figures, to be read before the figures are used; absent where there is none, and in old
     /// files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<Mark>,
@@ -74,7 +74,7 @@ pub struct Run {
     pub findings: Vec<Finding>,
     /// What may make the figures less trustworthy.
     pub warnings: Vec<String>,
-    /// What the review that this run is part of left out, each with target, test and reason; missing where it left out
+    /// Omissions of the review that this run is part of, each with target, test and reason; missing where it left out
     /// nothing, in other runs and in old files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
@@ -313,12 +313,12 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// What must be known of a figure before it is used.
+/// A warning about a figure, to be read before the figure is used.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
 pub struct Mark {
     /// Name of the metric.
     pub metric: String,
-    /// What it is about.
+    /// The subject of the warning.
     pub kind: MarkKind,
     /// The same in words, with what led to it.
     pub text: String,

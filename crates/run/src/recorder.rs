@@ -93,7 +93,7 @@ impl Recorder {
             late_ns_max: 0,
             rows: PhaseRows::default(),
             histogram_seconds: 1,
-            // Who sets a length may ask for a part of it, such as its steady state.
+            // A user who sets a length may ask for a part of it, such as its steady state.
             latency_rows_max: if length.is_some() { usize::MAX } else { LATENCY_ROWS_MAX },
             telemetry: Vec::new(),
             ios: 0,

@@ -130,7 +130,7 @@ fn an_end_that_held_nothing_back_does_not_hide_lateness() {
     assert!(metric(&outcome, "issue_lateness_ns_max") < 1.0);
 }
 
-/// What is left out took its time all the same.
+/// An omitted operation took its time all the same.
 #[test]
 fn the_pause_before_a_record_that_is_left_out_is_kept() {
     let flush = Record { queue_depth: 1, ..Record::new(50 * MS, OpKind::Flush, 0, 0) };

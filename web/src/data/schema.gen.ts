@@ -9,7 +9,7 @@ export interface Report {
    */
   differences: Difference[];
   /**
-   * What the reviews that the runs are part of left out, each with target, test and reason.
+   * Omissions of the reviews that the runs are part of, each with target, test and reason.
    */
   left_out?: string[];
   /**
@@ -82,7 +82,7 @@ export interface RunView {
    */
   latency_bins: [number, number][];
   /**
-   * What must be known of single figures before they are used.
+   * Warnings about single figures, to be read before the figures are used.
    */
   marks: Mark[];
   /**
@@ -215,11 +215,11 @@ export interface HealthRow {
   unit: string;
 }
 /**
- * What must be known of a figure before it is used.
+ * A warning about a figure, to be read before the figure is used.
  */
 export interface Mark {
   /**
-   * What it is about.
+   * The subject of the warning.
    */
   kind: "too-few-commands" | "at-least" | "late-end" | "two-regimes";
   /**

@@ -40,7 +40,7 @@ pub enum RunCommand {
 pub struct ResumeArgs {
     /// A run of the call to continue: path, name, start of a name, or `latest`.
     pub run: String,
-    /// What may be erased; what was confirmed at first counts no more.
+    /// The targets that may be erased; a confirmation in the first call counts no more.
     pub erase: Vec<String>,
     /// Also erase what is recognised on it: file systems, partition tables, databases, archives, ....
     pub erase_signatures: bool,

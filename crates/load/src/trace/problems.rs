@@ -34,7 +34,7 @@ pub struct Problems {
     pub late_ios: u64,
     /// I/Os whose content a format cannot express, left out on writing.
     pub not_expressible: u64,
-    /// What is doubtful about the times, in a sentence; `None` if nothing is.
+    /// A doubt about the times, in a sentence, or `None` if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_doubt: Option<String>,
 }

@@ -241,7 +241,7 @@ pub struct FormatOptions {
     pub csv: Option<CsvSpec>,
 }
 
-/// What the command line says of a format: its name, or `csv:...`.
+/// A format as the command line names it: its name, or `csv:...`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedFormat {
     /// The format.

@@ -18,7 +18,7 @@ use base::OpKind;
 use super::{BoxedInput, Raw, RawSource};
 use crate::trace::{Problems, Record, TraceError};
 
-/// What a SCSI command does.
+/// The effect of a SCSI command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Command {
     /// An operation on data.
@@ -27,7 +27,7 @@ pub(super) enum Command {
     Other,
 }
 
-/// What a SCSI command of this number does (SBC-4, table of commands).
+/// The effect of the SCSI command of this number (SBC-4, table of commands).
 pub(super) fn command(code: u8) -> Command {
     match code {
         0x08 | 0x28 | 0xa8 | 0x88 => Command::Op(OpKind::Read),

@@ -86,7 +86,7 @@ pub struct Summary {
     pub pauses: Pauses,
     /// Reads and writes over time, in slices of equal length.
     pub mix: Vec<MixSlice>,
-    /// What each stream does.
+    /// The work of each stream.
     pub streams: Streams,
 }
 

@@ -1,4 +1,4 @@
-//! What each stream does: commands, bytes, distinct data, where it lies.
+//! The work of each stream: its commands, bytes, distinct data and place.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -64,7 +64,7 @@ impl<W: Write + Send> TraceWriter<W> {
     /// Writes what is left and the description; gives back what the file was written to and the number of records.
     ///
     /// # Errors
-    /// Where the end of the file cannot be written, or volumes with addresses of their own cannot lie side by side.
+    /// If the end of the file cannot be written, or volumes with addresses of their own cannot lie side by side.
     pub fn finish(mut self, info: &TraceInfo) -> Result<(W, u64), TraceError> {
         if !self.rows.is_empty() {
             self.flush_group()?;

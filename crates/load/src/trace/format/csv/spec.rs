@@ -1,4 +1,4 @@
-//! What the columns of a CSV file are, as told on the command line.
+//! The meaning of the columns of a CSV file, as told on the command line.
 //!
 //! ```text
 //! csv:ENTRY,ENTRY,...
@@ -21,7 +21,7 @@ use crate::trace::streams::Addresses;
 /// How the command line begins that describes a CSV file.
 pub(super) const PREFIX: &str = "csv:";
 
-/// Where a column stands.
+/// The place of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// Its number from 0.
@@ -259,7 +259,7 @@ impl Draft {
 }
 
 impl CsvSpec {
-    /// Where its columns stand.
+    /// The places of its columns.
     fn places(&self) -> impl Iterator<Item = &Place> {
         let response = self.response.as_ref().map(|column| &column.place);
         let stream = self.stream.as_ref().map(|column| &column.place);
