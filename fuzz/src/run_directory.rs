@@ -91,16 +91,11 @@ fn phase(name: &str, rows: &PhaseRows) -> Phase {
     Phase {
         name: name.to_owned(),
         what: "example".to_owned(),
-        start_ns: 0,
         duration_ns: rows.seconds.iter().map(|row| row.duration_ns).sum(),
         ios: rows.seconds.iter().flat_map(|row| row.ios).sum(),
         bytes: rows.seconds.iter().flat_map(|row| row.bytes).sum(),
-        errors: 0,
-        ios_after_end: 0,
-        latency_ns_max_after_end: None,
-        ios_unanswered: 0,
-        ios_not_issued: 0,
         complete: true,
+        ..Phase::default()
     }
 }
 

@@ -262,7 +262,7 @@ pub struct PurgeOption {
 }
 
 /// One step of a test.
-#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema, PartialEq)]
 pub struct Phase {
     /// `purge`, `fill`, `load`, …
     pub name: String,

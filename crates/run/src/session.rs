@@ -430,13 +430,6 @@ fn phase_record(spec: &PhaseSpec, what: String, start: Nanos, end: Nanos) -> Pha
         what,
         start_ns: start.0,
         duration_ns: end.0.saturating_sub(start.0),
-        ios: 0,
-        bytes: 0,
-        errors: 0,
-        ios_after_end: 0,
-        latency_ns_max_after_end: None,
-        ios_unanswered: 0,
-        ios_not_issued: 0,
-        complete: false,
+        ..Phase::default()
     }
 }

@@ -33,17 +33,11 @@ fn phase(name: &str) -> (Phase, PhaseRows) {
     let bytes = 1 << 20;
     let phase = Phase {
         name: name.to_owned(),
-        what: String::new(),
-        start_ns: 0,
         duration_ns: 1_000_000_000,
         ios: 256,
         bytes,
-        errors: 0,
-        ios_after_end: 0,
-        latency_ns_max_after_end: None,
-        ios_unanswered: 0,
-        ios_not_issued: 0,
         complete: true,
+        ..Phase::default()
     };
     let row = SecondRow {
         duration_ns: phase.duration_ns,

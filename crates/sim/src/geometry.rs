@@ -170,6 +170,25 @@ impl Geometry {
 }
 
 #[cfg(test)]
+impl Geometry {
+    /// A plain drive of one die for unit tests: 64 LBAs on six superblocks of 16 pages.
+    pub(crate) const fn small() -> Self {
+        Self {
+            channels: 1,
+            dies: 1,
+            unit_pages: 4,
+            superblock_units: 4,
+            stripe_units: 0,
+            superblocks: 6,
+            logical_pages: 64,
+            page_granules: 1,
+            cache_superblocks: 0,
+            cache_units: 0,
+        }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use base::Rng;

@@ -76,16 +76,12 @@ mod tests {
 
     fn geometry(stripe_units: u32) -> Geometry {
         Geometry {
-            channels: 1,
             dies: stripe_units.max(1),
-            unit_pages: 4,
             superblock_units: 12,
             stripe_units,
             superblocks: 3,
             logical_pages: 1,
-            page_granules: 1,
-            cache_superblocks: 0,
-            cache_units: 0,
+            ..Geometry::small()
         }
     }
 

@@ -121,19 +121,7 @@ mod tests {
     use crate::geometry::Geometry;
 
     fn ftl() -> Ftl {
-        let geometry = Geometry {
-            channels: 1,
-            dies: 1,
-            unit_pages: 4,
-            superblock_units: 4,
-            stripe_units: 0,
-            superblocks: 6,
-            logical_pages: 64,
-            page_granules: 1,
-            cache_superblocks: 0,
-            cache_units: 0,
-        };
-        Ftl::new(geometry)
+        Ftl::new(Geometry::small())
     }
 
     #[test]

@@ -137,19 +137,7 @@ mod tests {
 
     /// A drive with one superblock of cache, of which 8 pages are written.
     fn ftl() -> Ftl {
-        let geometry = Geometry {
-            channels: 1,
-            dies: 1,
-            unit_pages: 4,
-            superblock_units: 4,
-            stripe_units: 0,
-            superblocks: 6,
-            logical_pages: 64,
-            page_granules: 1,
-            cache_superblocks: 1,
-            cache_units: 2,
-        };
-        Ftl::new(geometry)
+        Ftl::new(Geometry { cache_superblocks: 1, cache_units: 2, ..Geometry::small() })
     }
 
     fn cache(when_full: WhenFull) -> PslcCache {

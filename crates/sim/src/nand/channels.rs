@@ -126,18 +126,7 @@ mod tests {
 
     /// Two channels with two dies each.
     fn channels() -> Channels {
-        let geometry = Geometry {
-            channels: 2,
-            dies: 4,
-            unit_pages: 4,
-            superblock_units: 4,
-            stripe_units: 0,
-            superblocks: 8,
-            logical_pages: 64,
-            page_granules: 1,
-            cache_superblocks: 0,
-            cache_units: 0,
-        };
+        let geometry = Geometry { channels: 2, dies: 4, superblocks: 8, ..Geometry::small() };
         Channels::new(&geometry, PAGE_NS)
     }
 
