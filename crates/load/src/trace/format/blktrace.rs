@@ -4,10 +4,9 @@
 //! `blktrace_api.h` (version 8: `struct blk_io_trace2`, 2025). A place that is no record is passed over up to the next
 //! one that is, and counted with its offset in the file.
 
-use std::io::{BufRead, BufReader, Read};
-
 use base::OpKind;
 
+use super::binary::BinaryInput;
 use super::block_events::{Action, Asked, BlockEvent, BlockEvents, Event};
 use super::{BoxedInput, Parsed, Raw, RawSource};
 use crate::trace::{Flags, Problems, TraceError};
@@ -136,33 +135,17 @@ fn flags_of(category: u64) -> Flags {
 
 /// One file.
 struct Cpu {
-    what: String,
-    input: BufReader<BoxedInput>,
-    at: u64,
+    input: BinaryInput,
     head: Option<BlockEvent>,
     problems: Problems,
 }
 
 impl Cpu {
-    fn read(&mut self, bytes: &mut [u8]) -> Result<usize, TraceError> {
-        let mut done = 0;
-        while done < bytes.len() {
-            match self.input.read(&mut bytes[done..]) {
-                Ok(0) => break,
-                Ok(read) => done += read,
-                Err(error) if error.kind() == std::io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(TraceError::read(&self.what)(error)),
-            }
-        }
-        self.at += done as u64;
-        Ok(done)
-    }
-
     /// Finds the next magic number; `None` at the end. One gap is one problem, however long.
     fn magic(&mut self) -> Result<Option<(Layout, [u8; 4])>, TraceError> {
         let mut magic = [0; 4];
-        let start = self.at;
-        let read = self.read(&mut magic)?;
+        let start = self.input.at();
+        let read = self.input.read(&mut magic)?;
         if read < 4 {
             if read > 0 {
                 self.problems.bad(start, || format!("{read} bytes at the end"), &magic[..read]);
@@ -179,7 +162,7 @@ impl Cpu {
                 }
                 return Ok(Some((layout, magic)));
             }
-            let buffer = self.input.fill_buf().map_err(TraceError::read(&self.what))?;
+            let buffer = self.input.ahead()?;
             if buffer.is_empty() {
                 let reason = || format!("{} bytes that are no record", gap + 4);
                 self.problems.bad(start, reason, &first);
@@ -191,7 +174,6 @@ impl Cpu {
             });
             let step = found.map_or(buffer.len(), |last| last + 1);
             self.input.consume(step);
-            self.at += step as u64;
             gap += step as u64;
         }
     }
@@ -199,11 +181,11 @@ impl Cpu {
     fn advance(&mut self) -> Result<(), TraceError> {
         self.head = None;
         let Some((layout, magic)) = self.magic()? else { return Ok(()) };
-        let start = self.at - 4;
+        let start = self.input.at() - 4;
         let mut header = [0; 64];
         header[..4].copy_from_slice(&magic);
         let length = layout.header_bytes();
-        let read = self.read(&mut header[4..length])?;
+        let read = self.input.read(&mut header[4..length])?;
         if read < length - 4 {
             self.problems.bad(start, || "the file ends within a record".to_owned(), &magic);
             return Ok(());
@@ -216,14 +198,13 @@ impl Cpu {
 
     fn skip(&mut self, mut bytes: u64, start: u64) -> Result<(), TraceError> {
         while bytes > 0 {
-            let buffer = self.input.fill_buf().map_err(TraceError::read(&self.what))?;
+            let buffer = self.input.ahead()?;
             if buffer.is_empty() {
                 self.problems.bad(start, || "the file ends within a payload".to_owned(), b"");
                 return Ok(());
             }
             let step = buffer.len().min(usize::try_from(bytes).unwrap_or(usize::MAX));
             self.input.consume(step);
-            self.at += step as u64;
             bytes -= step as u64;
         }
         Ok(())
@@ -246,8 +227,8 @@ impl BlktraceSource {
     pub fn new(files: Vec<(String, BoxedInput)>, event: Event) -> Result<Self, TraceError> {
         let mut cpus = Vec::new();
         for (what, input) in files {
-            let input = BufReader::with_capacity(1 << 17, input);
-            let mut cpu = Cpu { what, input, at: 0, head: None, problems: Problems::default() };
+            let input = BinaryInput::new(what, input);
+            let mut cpu = Cpu { input, head: None, problems: Problems::default() };
             cpu.advance()?;
             cpus.push(cpu);
         }

@@ -4,6 +4,7 @@
 //! variant of [`Format`] and its arms here.
 
 mod alibaba;
+mod binary;
 mod blkparse;
 pub mod blktrace;
 mod block_events;

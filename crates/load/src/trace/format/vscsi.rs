@@ -11,10 +11,9 @@
 //! The high byte of `version` is the version, the low byte of `command` the SCSI command; lengths are bytes, an LBN
 //! counts blocks of 512. Times are on a clock of the host. One file has one virtual disk.
 
-use std::io::{BufReader, ErrorKind, Read};
-
 use base::OpKind;
 
+use super::binary::BinaryInput;
 use super::{BoxedInput, Raw, RawSource};
 use crate::trace::{Problems, Record, TraceError};
 
@@ -103,12 +102,9 @@ pub(super) fn is_vscsi(head: &[u8]) -> bool {
 
 /// The commands of a binary file of vscsiStats.
 pub struct VscsiSource {
-    what: String,
-    input: BufReader<BoxedInput>,
+    input: BinaryInput,
     /// `None` until the first record is there, and where the file has none.
     layout: Option<Layout>,
-    /// Bytes from the start of the file that were read.
-    at: u64,
     problems: Problems,
 }
 
@@ -125,23 +121,8 @@ impl VscsiSource {
                  format is found out"
             )));
         }
-        let input = BufReader::with_capacity(1 << 18, input);
-        Ok(Self { what: what.to_owned(), input, layout, at: 0, problems: Problems::default() })
-    }
-
-    /// Fills `bytes` as far as the file goes; returns how far.
-    fn read(&mut self, bytes: &mut [u8]) -> Result<usize, TraceError> {
-        let mut done = 0;
-        while done < bytes.len() {
-            match self.input.read(&mut bytes[done..]) {
-                Ok(0) => break,
-                Ok(read) => done += read,
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(TraceError::read(&self.what)(error)),
-            }
-        }
-        self.at += done as u64;
-        Ok(done)
+        let input = BinaryInput::new(what.to_owned(), input);
+        Ok(Self { input, layout, problems: Problems::default() })
     }
 }
 
@@ -150,8 +131,8 @@ impl RawSource for VscsiSource {
         let Some(layout) = self.layout else { return Ok(None) };
         let mut buffer = [0; 40];
         loop {
-            let (at, bytes) = (self.at, &mut buffer[..layout.bytes]);
-            let done = self.read(bytes)?;
+            let (at, bytes) = (self.input.at(), &mut buffer[..layout.bytes]);
+            let done = self.input.read(bytes)?;
             let bytes = &buffer[..done];
             if done < layout.bytes {
                 if done > 0 {
