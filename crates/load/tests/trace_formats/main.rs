@@ -322,7 +322,7 @@ fn binary_and_text_of_a_block_trace_give_the_same_records() {
 }
 
 /// The fixture rewritten as version 8, in the other byte order.
-/// Recorded by docs/record.bt while these 60 I/Os were replayed; what opened the device read ahead.
+/// Recorded by docs/traces/record.bt while these 60 I/Os were replayed; what opened the device read ahead.
 #[test]
 fn events_of_bpftrace_are_read_as_those_of_blkparse() {
     let records = records_of("bpftrace.txt", Event::Queue);
