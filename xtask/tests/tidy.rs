@@ -4,7 +4,7 @@ mod tidy {
     pub(crate) mod circles;
     pub(crate) mod dependencies;
     pub(crate) mod links;
-    pub(crate) mod phenomena;
+    pub(crate) mod mechanisms;
     pub(crate) mod source;
     pub(crate) mod text;
 }
