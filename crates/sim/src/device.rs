@@ -29,15 +29,16 @@ use std::hint::cold_path;
 
 use base::{Completion, Nanos, Op, OpKind, TelemetryRow};
 
-use crate::collector::Collector;
-use crate::compression::Compressor;
-use crate::durability::StreamPrograms;
 use crate::events::NEVER;
+use crate::firmware::compression::Compressor;
 use crate::firmware::flush::Flushes;
 use crate::firmware::performance_mode::FastWrites;
 use crate::firmware::pslc::PslcCache;
+use crate::firmware::read_cache::ReadCache;
 use crate::firmware::throttle::Bucket;
 use crate::firmware::write_buffer::WriteBuffer;
+use crate::ftl::collector::Collector;
+use crate::ftl::durability::StreamPrograms;
 use crate::ftl::gc::VictimSelector;
 use crate::ftl::pacing::Pacing;
 use crate::ftl::wear::WearLeveling;
@@ -50,11 +51,10 @@ use crate::host::{Command, ControllerJob, Server};
 use crate::mapping::MapLog;
 use crate::model::Config;
 use crate::nand::fast::FastSuperblocks;
+use crate::nand::programmed::ProgrammedUnits;
 use crate::nand::{DieOp, Nand};
 use crate::power::Power;
 use crate::probe::{Probe, Silent};
-use crate::programmed::ProgrammedUnits;
-use crate::read_cache::ReadCache;
 use crate::telemetry::Recorder;
 use timers::Timers;
 

@@ -4,9 +4,11 @@
 //! told the time and what else they need, and say what should happen. [`device`](crate::device) asks them and
 //! does it.
 
+pub mod compression;
 pub mod flush;
 pub mod performance_mode;
 pub mod pslc;
 pub mod quiet_gc;
+pub mod read_cache;
 pub mod throttle;
 pub mod write_buffer;

@@ -10,13 +10,15 @@
 //! ```
 //!
 //! On a drive that compresses a physical page is a *granule*: a fraction of a logical page, of which each
-//! logical page takes as many as its data needs; see [`crate::compression`]. Everything that counts
+//! logical page takes as many as its data needs; see [`crate::firmware::compression`]. Everything that counts
 //! physical pages counts granules there.
 //!
-//! With parity one unit in every stripe holds no data; see [`crate::parity`].
+//! With parity one unit in every stripe holds no data; see [`crate::geometry::parity`].
 //!
 //! Consecutive dies sit on different channels, so that a sequential stream loads all channels
 //! first. A physical page number counts pages over superblocks, units and pages within a unit.
+
+pub mod parity;
 
 /// Bytes of a logical page.
 pub const PAGE_BYTES: u64 = 4096;

@@ -4,7 +4,7 @@
 //! Source: the rated random IOPS give the cost per command, the rated sequential rate the
 //! link; see `docs/simulator.md`. Simplification: one processor serves host commands and page relocations
 //! in order of arrival; where a drive has several [`queues`], the controller chooses among those. Tests:
-//! `tests/timing.rs`, `tests/host.rs`, `tests/shape.rs`.
+//! `tests/device/timing.rs`, `tests/device/host.rs`, `tests/formulas/shape.rs`.
 //!
 //! Both stages are first in, first out, so each is a ring of end times that only grow.
 

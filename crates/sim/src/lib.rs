@@ -15,11 +15,8 @@
 
 // Counts and indices are u32 by design (a drive has fewer than 2^32 pages, checked when a model is
 // resolved); they are widened to usize to index and to u64 to multiply.
-pub mod collector;
-pub mod compression;
 pub mod device;
 pub mod drive;
-pub mod durability;
 pub mod events;
 pub mod firmware;
 pub mod ftl;
@@ -28,13 +25,10 @@ pub mod host;
 pub mod mapping;
 pub mod model;
 pub mod nand;
-pub mod parity;
 pub mod power;
 pub mod power_loss;
 pub mod prefetch;
 pub mod probe;
-pub mod programmed;
-pub mod read_cache;
 pub mod ring;
 pub mod telemetry;
 

@@ -5,7 +5,7 @@
 //! of that. Source: Serial ATA interface power management and device sleep (slumber, `DevSleep`), NVM Express power
 //! state descriptors (entry and exit latency, power); rated and measured powers of drives. Simplifications: the drive
 //! goes to sleep by its own timers, unless the host keeps it awake; while it enters a state it draws the power of the one before, while it leaves
-//! one that of work; a program's or erase's energy is drawn at once when it begins. Test: `tests/power.rs`.
+//! one that of work; a program's or erase's energy is drawn at once when it begins. Test: `tests/device/power.rs`.
 //!
 //! ```text
 //! working --> idle --after_ns--> (entry_ns) slumber --after_ns--> (entry_ns) sleep

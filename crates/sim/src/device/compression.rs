@@ -1,9 +1,9 @@
 //! The drive at work on pages of different sizes: placing and reading what was compressed.
 
 use super::Device;
+use crate::firmware::read_cache::ReadCache;
 use crate::ftl::{NO_PAGE, StreamId};
 use crate::probe::Probe;
-use crate::read_cache::ReadCache;
 
 /// Physical pages in a row that belong to one unit: the unit and how many.
 pub(super) type Run = (u32, u32);

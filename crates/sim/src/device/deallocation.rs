@@ -3,7 +3,7 @@
 //! Phenomenon: the map forgets the pages that a command covers, and the valid counts of their superblocks fall at
 //! once. Source: ATA DATA SET MANAGEMENT, NVMe Dataset Management. Simplification: it costs one command, whatever its
 //! length; pages of which it covers a part stay. Drives may ignore it or have no such command, see
-//! [`DeallocateSupport`]. Tests: `tests/theory_workloads.rs`, `tests/timing.rs`, `tests/shape.rs`.
+//! [`DeallocateSupport`]. Tests: `tests/formulas/theory_workloads.rs`, `tests/device/timing.rs`, `tests/formulas/shape.rs`.
 
 use super::Device;
 use crate::host::DeallocateSupport;

@@ -3,8 +3,8 @@
 //! Drives without `[mapping]` come here to find that there is nothing to do, once a unit at most.
 
 use super::Device;
-use crate::durability::Mark;
 use crate::ftl::StreamId;
+use crate::ftl::durability::Mark;
 use crate::mapping::{JournalUnit, MapLog, MapWrite};
 use crate::nand::DieOp;
 use crate::probe::Probe;

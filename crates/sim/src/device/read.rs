@@ -3,15 +3,15 @@
 //! Phenomenon: a drive maps pages of 4 KiB; a write that covers a part of one needs the rest of it first,
 //! unless the page is in DRAM or holds nothing (read-modify-write). Source: Advanced Format, and reviews
 //! that measure 512-byte writes at a fraction of the rate of 4 KiB ones. Simplification: the data crosses the link
-//! first, then the old page is read, then the new one enters the buffer. Tests: `tests/host.rs`.
+//! first, then the old page is read, then the new one enters the buffer. Tests: `tests/device/host.rs`.
 
 use base::OpKind;
 
 use super::Device;
+use crate::firmware::read_cache::ReadCache;
 use crate::ftl::NO_PAGE;
 use crate::nand::DieOp;
 use crate::probe::Probe;
-use crate::read_cache::ReadCache;
 
 impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// The unit that must be read for a page; `None` where it is unmapped or in DRAM.

@@ -2,12 +2,12 @@
 //!
 //! Phenomenon: what lies in the write buffer is lost with the power; a flush, and a write with FUA, end when it no
 //! longer does. Source: ATA FLUSH CACHE and WRITE FPDMA QUEUED with FUA, NVMe Flush and FUA. Simplification: the open
-//! unit is completed with padding, and all that its streams have issued is waited for. Tests: `tests/timing.rs`,
+//! unit is completed with padding, and all that its streams have issued is waited for. Tests: `tests/device/timing.rs`,
 //! `tests/power_loss.rs`.
 
 use std::collections::VecDeque;
 
-use crate::durability::{Mark, StreamPrograms};
+use crate::ftl::durability::{Mark, StreamPrograms};
 
 /// A flush or a forced write that waits.
 #[derive(Clone, Copy, Debug)]

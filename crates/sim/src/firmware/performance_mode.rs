@@ -12,7 +12,7 @@
 //! room it would take. While it reorganises, the host's writes are normal. The host goes first: two units a die are
 //! under way at most, and each waits for the programs of a full write buffer, so that beside a busy host the rate is
 //! the lower of the asked one and the one that this allows. A loss of power forgets which
-//! superblocks are fast: their data then counts as normal. Test: `tests/performance_mode.rs`.
+//! superblocks are fast: their data then counts as normal. Test: `tests/mechanisms/performance_mode.rs`.
 
 use crate::ftl::{Ftl, StreamId, SuperblockState};
 use crate::nand::fast::FastSuperblocks;

@@ -15,12 +15,12 @@
 //! Simplifications: a cache that sends writes past itself when it is full is folded at rest only, so that a load
 //! without a pause keeps it full of data that the host has mostly overwritten; folded data shares superblocks
 //! with collected data; a page is folded over the bus (no on-chip copy-back); after a fold the open unit is padded so that the cache can be erased.
-//! Tests: `tests/pslc.rs`, `tests/swarm.rs`, `tests/reference.rs`.
+//! Tests: `tests/mechanisms/pslc.rs`, `tests/swarm.rs`, `tests/reference.rs`.
 
 use serde::Deserialize;
 
-use crate::collector::Collector;
-use crate::durability::StreamPrograms;
+use crate::ftl::collector::Collector;
+use crate::ftl::durability::StreamPrograms;
 use crate::ftl::{Ftl, StreamId};
 
 /// The behaviour of a host write when the cache is full.

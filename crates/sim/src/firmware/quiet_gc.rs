@@ -11,10 +11,10 @@
 //! - idle: after a time without host commands, at a limited rate, and only on victims that give enough. It
 //!   stops when the host returns; what is being read is still moved.
 //!
-//! Simplification: a gap is the absence of commands, not of work on a die. Test: `tests/quiet_gc.rs`.
+//! Simplification: a gap is the absence of commands, not of work on a die. Test: `tests/mechanisms/quiet_gc.rs`.
 
-use crate::collector::Collector;
 use crate::ftl::Ftl;
+use crate::ftl::collector::Collector;
 use crate::ftl::gc::VictimSelector;
 use crate::ftl::pacing::Level;
 

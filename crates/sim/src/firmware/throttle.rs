@@ -4,7 +4,7 @@
 //! until it has had rest. Source: the long slow-down of SandForce drives after torture, which a reviewer put
 //! down to lifetime throttling (SweClockers): a theory, no vendor said so; caps on sustained writes are
 //! also how warranty classes are kept apart. Simplification: no temperature and no wear in it; the
-//! bucket fills at the capped rate, also while the host writes. Test: `tests/throttle.rs`.
+//! bucket fills at the capped rate, also while the host writes. Test: `tests/mechanisms/throttle.rs`.
 //!
 //! Kept as one time (the generic cell rate algorithm, ITU-T I.371): each page moves the moment at which the
 //! bucket is full again by the time that a page takes at the capped rate; a page may enter while that

@@ -2,7 +2,7 @@
 //!
 //! Phenomenon: a write ends when its data is in the buffer; a full buffer makes the next ones wait for a program
 //! (back-pressure). Source: all drives of the class have DRAM or SRAM for it. Simplification: a page overwritten in
-//! the buffer is programmed all the same. Test: `tests/timing.rs`.
+//! the buffer is programmed all the same. Test: `tests/device/timing.rs`.
 
 use crate::ring::Ring;
 

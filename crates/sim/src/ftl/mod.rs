@@ -3,13 +3,15 @@
 //! Phenomenon: page-mapped log-structured writing over superblocks with separate host and GC
 //! streams, as in open FTLs (SPDK FTL bands, pblk lines; see `docs/simulator.md`). Simplification:
 //! the whole map is in DRAM; what it costs on NAND is in `mapping/`. Tests: `device/check.rs` walks the invariants,
-//! `tests/shape.rs` compares WAF with theory.
+//! `tests/formulas/shape.rs` compares WAF with theory.
 //!
 //! A physical page is valid exactly when `l2p[p2l[page]] == page`, so that an overwrite touches one
 //! map line and a counter, and nothing has to be cleared in `p2l`.
 
 mod cache;
 pub mod cold;
+pub mod collector;
+pub mod durability;
 pub mod gc;
 mod granules;
 pub mod pacing;

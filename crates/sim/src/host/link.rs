@@ -5,7 +5,7 @@
 //! is slower: the drive asks for each frame of it. Source: Serial ATA (half duplex by protocol, DMA Activate before a
 //! data frame of at most 8 KiB), PCI Express base specification. Simplifications: a command's data crosses in
 //! one piece and in the order in which it becomes ready; commands, status frames and completion entries
-//! cost nothing of their own but what the payload rates hold of them. Tests: `tests/host.rs`, `tests/timing.rs`.
+//! cost nothing of their own but what the payload rates hold of them. Tests: `tests/device/host.rs`, `tests/device/timing.rs`.
 
 use base::OpKind;
 

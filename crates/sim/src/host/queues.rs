@@ -5,7 +5,7 @@
 //! base specification, round robin arbitration and Arbitration Burst. Simplifications: a command's queue is its
 //! tag modulo the number of queues (as a driver spreads its processors); the controller fetches a command when it has
 //! decoded the one before; all queues have the same weight; a completion is posted to its queue's
-//! pair at once, without coalescing of interrupts. Test: `tests/host.rs`.
+//! pair at once, without coalescing of interrupts. Test: `tests/device/host.rs`.
 //!
 //! A drive with one queue has no need of this: its controller takes commands as they come.
 

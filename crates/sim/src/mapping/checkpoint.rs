@@ -1,7 +1,7 @@
 //! Checkpoints: copies of the whole map, segment by segment, in two areas in turn.
 
 use super::MappingShape;
-use crate::durability::Mark;
+use crate::ftl::durability::Mark;
 use crate::geometry::Geometry;
 
 /// A checkpoint being written.

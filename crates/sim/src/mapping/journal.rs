@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::MappingShape;
-use crate::durability::Durability;
+use crate::ftl::durability::Durability;
 use crate::geometry::Geometry;
 
 /// Units that only a loss of power may use: with capacitors the last deallocations must find room.

@@ -15,7 +15,7 @@
 //!   superblocks that were full at the beginning are erased.
 //!
 //! Both live in reserved superblocks behind those of the FTL. Simplifications: the superblocks of the
-//! map wear apart from the others; headers are free; an entry has one size. Tests: `tests/mapping.rs`, `tests/power_loss.rs`.
+//! map wear apart from the others; headers are free; an entry has one size. Tests: `tests/mechanisms/mapping.rs`, `tests/power_loss.rs`.
 
 mod checkpoint;
 mod journal;
@@ -26,7 +26,7 @@ use std::ops::Range;
 pub use checkpoint::Checkpoints;
 pub use journal::{Journal, JournalUnit, Ring};
 
-use crate::durability::Mark;
+use crate::ftl::durability::Mark;
 
 use crate::geometry::Geometry;
 

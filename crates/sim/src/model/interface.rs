@@ -4,10 +4,10 @@ use serde::Deserialize;
 
 use super::check::Check;
 use super::{ModelError, Sourced};
+use crate::firmware::read_cache::WAYS;
 use crate::geometry::PAGE_BYTES;
 use crate::host::DeallocateSupport;
 use crate::host::limits::InterfaceLimits;
-use crate::read_cache::WAYS;
 
 /// Commands that SATA's native command queueing can name.
 const NCQ_COMMANDS: u64 = 32;

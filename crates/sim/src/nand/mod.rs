@@ -7,7 +7,7 @@
 //! Times of arrays are in [`array`], the bus in [`channels`].
 //! The features that a drive model can add have files of their own: [`pages`] (lower and upper
 //! pages), [`overlap`] (suspend, cache program), [`retry`] (wear and retention). Tests:
-//! `tests/timing.rs` (one operation at one nanosecond), `tests/nand.rs`, `tests/shape.rs`.
+//! `tests/device/timing.rs` (one operation at one nanosecond), `tests/device/nand.rs`, `tests/formulas/shape.rs`.
 //!
 //! Order: host reads go first, everything else waits its turn on the die. A channel serves
 //! in the order in which transfers become ready.
@@ -21,6 +21,7 @@ mod op;
 mod overlap;
 pub mod pages;
 mod power_loss;
+pub mod programmed;
 pub mod retry;
 pub mod slc;
 

@@ -12,7 +12,7 @@
 //! channel while the array works on this one. Source: ONFI `PROGRAM PAGE CACHE`. Simplification: reads in
 //! between leave the second register alone.
 //!
-//! Tests: `tests/nand.rs`. A drive without either never comes here.
+//! Tests: `tests/device/nand.rs`. A drive without either never comes here.
 
 use super::features::SuspendLimits;
 use super::job::Job;

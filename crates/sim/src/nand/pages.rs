@@ -5,7 +5,7 @@
 //! with the place of the write frontier. Source: paired-page tables of MLC datasheets (pages 0 and 2, 1
 //! and 4, 3 and 6, ...), measured times in Grupp et al., "Characterizing flash memory" (MICRO 2009); for three
 //! bits the same staircase with one more step (assumed). Simplification: one time for each kind of page; a
-//! page that a shortened block leaves over takes the mean. Test: `tests/nand.rs`.
+//! page that a shortened block leaves over takes the mean. Test: `tests/device/nand.rs`.
 
 /// Program time of every row of a superblock: the rows are the pages of its blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@
 //! retention in MLC NAND flash memory" (HPCA 2015) and "Flash correct-and-refresh" (ICCD 2012): growth with
 //! cycles and with age; steps of latency with wear as in FEMU. Simplifications: linear in cycles, in age and in
 //! their product; each further sense repairs as much again as the first; a page is as old as the latest
-//! program into its superblock; a sense costs tR and no transfer of its own. Test: `tests/nand.rs`.
+//! program into its superblock; a sense costs tR and no transfer of its own. Test: `tests/device/nand.rs`.
 
 use crate::geometry::Geometry;
 

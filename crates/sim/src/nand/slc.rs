@@ -2,7 +2,7 @@
 //!
 //! Phenomenon: with one bit per cell a page is programmed and read in a fraction of the time. Source: the
 //! pSLC caches of the drives of 2012 and 2013 (see [`crate::firmware::pslc`]). Simplification: a block keeps its mode from
-//! its first program to its erase; wear is that of its other mode. Test: `tests/pslc.rs`.
+//! its first program to its erase; wear is that of its other mode. Test: `tests/mechanisms/pslc.rs`.
 
 /// Times of a block with one bit per cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

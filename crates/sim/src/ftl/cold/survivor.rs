@@ -2,7 +2,7 @@
 //!
 //! Source: dynamic data clustering (Chiang, Lee and Chang 1999): a page that is moved goes one region
 //! colder, a page that is written goes back to the hottest. Here with three regions: host, GC, cold.
-//! It needs no memory per page, for a superblock knows which stream wrote it. Test: `tests/cold.rs`.
+//! It needs no memory per page, for a superblock knows which stream wrote it. Test: `tests/mechanisms/cold.rs`.
 
 use crate::ftl::{Ftl, StreamId};
 

@@ -1,7 +1,7 @@
 //! Cost-benefit: the most free space for the work of reading and writing it, times age.
 //!
 //! Source: Rosenblum and Ousterhout 1992 (log-structured file systems), (1 - u) x age / 2u with u the share of
-//! valid pages. Age is counted in superblocks closed since. Test: `tests/theory.rs`.
+//! valid pages. Age is counted in superblocks closed since. Test: `tests/formulas/theory.rs`.
 
 use std::cmp::Reverse;
 

@@ -1,7 +1,7 @@
 //! d-choices: the fewest valid pages among d superblocks drawn at random, with repetition.
 //!
 //! Source: Van Houdt 2013. d = 1 is random choice with WAF = `alpha / (alpha - 1)`; d = 10 is worse than FIFO
-//! from 128 pages a superblock on. Test: `tests/theory.rs`.
+//! from 128 pages a superblock on. Test: `tests/formulas/theory.rs`.
 
 use base::Rng;
 

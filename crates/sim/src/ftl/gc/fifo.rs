@@ -1,7 +1,7 @@
 //! FIFO: the superblock that was closed first, as in a circular log.
 //!
 //! Source: Robinson 1996, Desnoyers 2014: WAF = `alpha / (alpha + W(-alpha e^-alpha))`, whatever the size
-//! of a superblock. Test: `tests/theory.rs`.
+//! of a superblock. Test: `tests/formulas/theory.rs`.
 
 use super::closed;
 use crate::ftl::Ftl;

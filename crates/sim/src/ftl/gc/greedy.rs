@@ -3,7 +3,7 @@
 //! Source: Bux and Iliadis 2010, Desnoyers 2012; with superblocks of 16,384 pages and more its WAF
 //! equals that of FIFO, `alpha / (alpha + W(-alpha e^-alpha))`. Simplification: a linear scan; it runs
 //! once a superblock, a microsecond against tens of thousands of page moves. Ties go to the lower
-//! number. Test: `tests/theory.rs`.
+//! number. Test: `tests/formulas/theory.rs`.
 
 use super::closed;
 use crate::ftl::Ftl;

@@ -5,7 +5,7 @@
 //! shrink). Between `free_high` and `free_low` superblocks of writable space the pages owed per host
 //! page grow linearly from none to [`OWED_PAGES_MAX`]; they settle where they balance, at WAF - 1. At
 //! `free_low` the host waits. Assumed: the line and its end. Test:
-//! `tests/shape.rs::every_pacing_moves_the_same_pages_and_they_differ_in_evenness`.
+//! `tests/formulas/shape.rs::every_pacing_moves_the_same_pages_and_they_differ_in_evenness`.
 
 use super::Level;
 

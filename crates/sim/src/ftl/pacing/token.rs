@@ -4,7 +4,7 @@
 //! never stalls. Source: the idea of MQSim-E: a victim with v valid of S pages gives S - v pages for v
 //! moves, so each host page pays v / (S - v). Simplification: below the middle of the two levels the price
 //! rises by a quarter, above it falls by a quarter, or the level would drift. At `free_low` the host
-//! waits. Test: `tests/shape.rs::every_pacing_moves_the_same_pages_and_they_differ_in_evenness`.
+//! waits. Test: `tests/formulas/shape.rs::every_pacing_moves_the_same_pages_and_they_differ_in_evenness`.
 
 use super::Level;
 

@@ -4,7 +4,7 @@
 //! limit in open FTLs (`NVMeVirt` refills credit a line at a time, the Jasmine FTL collects when one
 //! block is left) and the reading of the 2012 reviews. When the host needs a superblock and `free_low` or fewer are
 //! erased, it waits until `free_high` are. Test:
-//! `tests/shape.rs::every_pacing_moves_the_same_pages_and_they_differ_in_evenness`.
+//! `tests/formulas/shape.rs::every_pacing_moves_the_same_pages_and_they_differ_in_evenness`.
 
 /// State of the policy.
 #[derive(Clone, Debug)]

@@ -1,7 +1,7 @@
 //! Least worn: a stream gets the erased superblock with the fewest erases, the one erased first among equals.
 //!
 //! Source: dynamic wear leveling as in every textbook of flash (Gal and Toledo 2005). It cannot reach
-//! superblocks whose data nobody overwrites; see `spread`. Test: `tests/wear.rs`.
+//! superblocks whose data nobody overwrites; see `spread`. Test: `tests/mechanisms/wear.rs`.
 
 use std::collections::VecDeque;
 

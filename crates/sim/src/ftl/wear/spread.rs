@@ -4,7 +4,7 @@
 //! superblock that hot data has worn, and stays there; the young one takes hot data. (Written to the
 //! GC stream it would mix with hot data and double the work of the test below.) Cost: up to a
 //! superblock of moved pages that give no room, counted as GC pages, at most once in five
-//! victims. Test: `tests/wear.rs`.
+//! victims. Test: `tests/mechanisms/wear.rs`.
 
 use super::SuperblockState;
 use crate::ftl::Ftl;

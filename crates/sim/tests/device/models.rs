@@ -1,11 +1,9 @@
 //! Are bad drive models refused in words that help?
-#![allow(missing_docs, reason = "a test")]
-
-mod common;
 
 use base::Ratio;
-use common::SMALL;
 use sim::{Model, model};
+
+use crate::common::SMALL;
 
 fn refusal(text: &str, changes: &[(&str, &str)]) -> String {
     let changes: Vec<_> = changes.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();

@@ -1,13 +1,11 @@
 //! Is a drive with a "performance mode" fast until half of it is full, slow while it reorganises, and then
 //! fast again? Rates by formula: D dies of P pages a unit, t a page on the channel:
 //! D P 4096 / (P t + tPROG).
-#![allow(missing_docs, clippy::print_stdout, reason = "a test that shows its figures")]
-
-mod common;
 
 use base::{Nanos, OpKind};
-use common::{closed_loop, op, secs, small};
 use sim::{Device, PAGE_BYTES};
+
+use crate::common::{closed_loop, op, secs, small};
 
 const FAST_NS: u64 = 200_000;
 const REORGANISED_PER_S: u64 = 5_000;

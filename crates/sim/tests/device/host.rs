@@ -1,12 +1,10 @@
 //! The host's side: links, queues, sectors smaller than a page, the read cache. Latencies of the small
 //! drive against the sum of its parts, as in `timing.rs`.
-#![allow(missing_docs, reason = "a test")]
-
-mod common;
 
 use base::{Completion, Op, OpKind};
-use common::{alone, op, secs, small};
 use sim::Device;
+
+use crate::common::{alone, fill, op, random_writes, secs, small};
 
 const READ_COMMAND: u64 = 5_000;
 const WRITE_COMMAND: u64 = 6_000;
@@ -229,8 +227,8 @@ fn the_buffer_is_read_in_superblocks_that_were_in_use_before() {
     let mut device = small(&[]);
     let pages = u64::from(device.config().geometry.logical_pages);
     let mut rng = base::Rng::new(1);
-    common::fill(&mut device, pages);
-    common::random_writes(&mut device, pages, pages / 2, &mut rng);
+    fill(&mut device, pages);
+    random_writes(&mut device, pages, pages / 2, &mut rng);
     device.run_until(secs(device.now().0 / 1_000_000_000 + 10));
     assert!(device.telemetry().erased_superblocks > 0);
     for _ in 0..2_000 {

@@ -1,11 +1,9 @@
 //! Does wear leveling keep erase counts together where part of the data never changes, and at what cost?
-#![allow(missing_docs, clippy::print_stdout, reason = "a test that shows its figures")]
-
-mod common;
 
 use base::{OpKind, Ratio, Rng};
-use common::{CACHE, closed_loop, fill, op, small_config};
 use sim::Device;
+
+use crate::common::{CACHE, alone, closed_loop, fill, op, random_writes, small, small_config};
 
 const SPREAD_MAX: u32 = 10;
 const STATIC: [(&str, &str); 2] =
@@ -72,7 +70,7 @@ fn uniform_wear_costs_nothing() {
         let pages = u64::from(device.config().geometry.logical_pages);
         fill(&mut device, pages);
         let mut rng = Rng::split(1, "addresses");
-        common::random_writes(&mut device, pages, 8 * pages, &mut rng);
+        random_writes(&mut device, pages, 8 * pages, &mut rng);
         device.telemetry().programmed_pages as f64 / device.telemetry().host_pages as f64
     };
     let (plain, leveled) = (run(&[]), run(&STATIC));
@@ -85,12 +83,12 @@ fn uniform_wear_costs_nothing() {
 #[test]
 fn a_worn_cache_makes_nobody_move_cold_data() {
     let small_cache = [("pslc.bytes", "2097152"), ("pslc.only_below_bytes", "65_536")];
-    let mut device = common::small(&[&STATIC[..], &CACHE, &small_cache].concat());
+    let mut device = small(&[&STATIC[..], &CACHE, &small_cache].concat());
     let geometry = device.config().geometry;
     fill(&mut device, geometry.logical_pages.into());
     // A few pages pass through the cache in every pause.
     for _ in 0..100 {
-        common::alone(&mut device, &op(OpKind::Write, 0, 8, 0));
+        alone(&mut device, &op(OpKind::Write, 0, 8, 0));
         device.run_until(base::Nanos(device.now().0 + 200_000_000));
     }
     let native = geometry.superblocks - geometry.cache_superblocks;

@@ -1,11 +1,9 @@
 //! Does a capped drive take its volume at full speed, then the capped rate, and earn it back by rest?
-#![allow(missing_docs, clippy::print_stdout, reason = "a test that shows its figures")]
-
-mod common;
 
 use base::{Nanos, OpKind};
-use common::{closed_loop, op, small};
 use sim::{Device, PAGE_BYTES};
+
+use crate::common::{closed_loop, op, small};
 
 const BURST_BYTES: u64 = 400 << 20;
 const RATE: u64 = 10_000_000;

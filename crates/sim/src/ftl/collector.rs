@@ -5,8 +5,8 @@
 
 use std::collections::VecDeque;
 
-use crate::durability::{Mark, StreamPrograms};
 use crate::ftl::StreamId;
+use crate::ftl::durability::{Mark, StreamPrograms};
 use crate::geometry::Geometry;
 
 /// Units per die that may be in flight.

@@ -1,11 +1,9 @@
 //! Does a compressing drive write and wait as little as its data allows?
-#![allow(missing_docs, clippy::print_stdout, reason = "a test that shows its figures")]
-
-mod common;
 
 use base::{Data, Nanos, Op, OpKind, Rng};
-use common::{alone, closed_loop, op, secs, small, waf_greedy};
 use sim::Device;
+
+use crate::common::{alone, built_in, closed_loop, op, secs, small, waf_greedy};
 
 const GRANULES: &str = "512";
 
@@ -192,7 +190,7 @@ fn compressible_data_is_written_at_the_rate_of_the_link_and_random_data_at_that_
 #[test]
 fn the_vertex_3_writes_random_data_at_what_was_measured_and_repeating_data_at_the_link() {
     let rate = |data| {
-        let mut device = common::built_in("ocz-vertex-3-240gb", "1/64", &[]);
+        let mut device = built_in("ocz-vertex-3-240gb", "1/64", &[]);
         fill(&mut device, || data);
         let seconds = device.now().as_secs_f64();
         device.config().capacity_bytes() as f64 / seconds / 1e6

@@ -1,12 +1,10 @@
 //! Is one command right to the nanosecond? Unloaded latencies of the small drive against the sum
 //! of its parts: command 5,000 (read) or 6,000 ns, link 8,000 ns a page, channel 10,000 ns a
 //! page, tR 50,000, tPROG 600,000.
-#![allow(missing_docs, reason = "a test")]
-
-mod common;
 
 use base::{Op, OpKind};
-use common::{alone, op, secs, small};
+
+use crate::common::{alone, op, secs, small};
 
 const READ_COMMAND: u64 = 5_000;
 const WRITE_COMMAND: u64 = 6_000;

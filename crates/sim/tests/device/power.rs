@@ -1,13 +1,11 @@
 //! Power: are states and operations paid for to the nanojoule, and does waking cost what it should? The
 //! small drive of `timing.rs` with the powers below.
-#![allow(missing_docs, reason = "a test")]
-
-mod common;
 
 use base::{Nanos, OpKind, Rng};
-use common::{CACHE, alone, closed_loop, fill, op, random_writes, secs, small};
 use sim::Device;
 use sim::power::{OperationCounts, StateTimes};
+
+use crate::common::{CACHE, alone, closed_loop, fill, op, random_writes, secs, small};
 
 const WRITE_COMMAND: u64 = 6_000;
 const LINK_PAGE: u64 = 8_000;

@@ -4,7 +4,7 @@
 //! do it where their DRAM is not full of map; FEMU models the like. Off unless a model asks for it.
 //! Simplifications: sets of eight pages, least recently used first out of its set; filled when a read ends,
 //! never ahead of the host; an overwritten page leaves the cache when its write is in the buffer, from where it is
-//! read then. Tests: `tests/host.rs`, `Device::check`.
+//! read then. Tests: `tests/device/host.rs`, `Device::check`.
 
 use crate::ftl::NO_PAGE;
 

@@ -1,15 +1,13 @@
 //! Does a stream of its own for cold data save work where data is hot and cold, and cost none where it
 //! is not?
-#![allow(missing_docs, clippy::print_stdout, reason = "a test that shows its figures")]
-
-mod common;
 
 use std::collections::BTreeMap;
 
 use base::{OpKind, Ratio, Rng};
-use common::{closed_loop, op, small_config};
 use sim::ftl::StreamId;
 use sim::{Device, Probe};
+
+use crate::common::{closed_loop, op, small_config};
 
 const COLD: (&str, &str) = ("streams.cold", "survivor");
 

@@ -1,12 +1,10 @@
 //! What a drive model can add to the plain NAND: does each take the time that its text says? Latencies of
 //! the small drive against the sum of its parts, as in `timing.rs`.
-#![allow(missing_docs, reason = "a test")]
-
-mod common;
 
 use base::{Nanos, OpKind, Rng};
-use common::{alone, closed_loop, fill, op, secs, small};
 use sim::Device;
+
+use crate::common::{alone, closed_loop, fill, op, secs, small};
 
 const READ_COMMAND: u64 = 5_000;
 const WRITE_COMMAND: u64 = 6_000;

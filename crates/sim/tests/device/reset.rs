@@ -1,12 +1,10 @@
 //! Is a drive new after a secure erase, whatever it was before?
-#![allow(missing_docs, reason = "a test")]
-
-mod common;
 
 use base::OpKind;
-use common::{CACHE, alone, fill, op, small};
 use sim::Device;
 use sim::ftl::{Ftl, StreamId};
+
+use crate::common::{CACHE, alone, fill, op, small};
 
 /// What a read costs that needs no NAND: command and link.
 const UNMAPPED_READ_NS: u64 = 5_000 + 8_000;

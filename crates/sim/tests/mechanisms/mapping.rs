@@ -1,14 +1,12 @@
 //! What does the map cost on NAND? Journal and checkpoints of the small drive (units of 4 pages, superblocks
 //! of 128 units) against sums that a reader can follow.
-#![allow(missing_docs, clippy::print_stdout, reason = "a test that shows its figures")]
-
-mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use base::{OpKind, Rng};
-use common::{MAP_ROOM, MAPPED, alone, closed_loop, fill, op, random_writes, secs, small};
 use sim::{Device, Probe};
+
+use crate::common::{MAP_ROOM, MAPPED, alone, closed_loop, fill, op, random_writes, secs, small};
 
 /// See `MAPPED`.
 const UNIT_ENTRIES: u64 = 256;

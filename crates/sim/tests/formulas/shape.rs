@@ -1,12 +1,12 @@
 //! Is the shape right? Write amplification, pacing and throughput against formulas.
 //! Theory and sources: `docs/simulator.md`.
-#![allow(missing_docs, reason = "a test")]
-
-mod common;
 
 use base::{Completion, Nanos, OpKind, Rng, TelemetryRow};
-use common::{built_in, closed_loop, fill, op, random_writes, spread, waf_fifo, waf_greedy};
 use sim::Device;
+
+use crate::common::{
+    built_in, closed_loop, fill, op, random_writes, small, spread, waf_fifo, waf_greedy,
+};
 
 fn logical_pages(device: &Device) -> u64 {
     u64::from(device.config().geometry.logical_pages)
@@ -132,7 +132,7 @@ fn sequential_writes_reach_the_slowest_of_link_channel_and_die() {
             "channel",
         ),
     ] {
-        let mut device = common::small(&change);
+        let mut device = small(&change);
         let config = device.config().clone();
         let unit_bytes = f64::from(config.geometry.unit_pages) * 4096.0;
         let transfer = config.nand.page_transfer_ns as f64 * f64::from(config.geometry.unit_pages);

@@ -1,12 +1,10 @@
 //! Collection that nobody asked for: does idle time bring a tortured drive back, and does cleaning in
 //! the gaps spare a busy host its stalls?
-#![allow(missing_docs, clippy::print_stdout, reason = "a test that shows its figures")]
-
-mod common;
 
 use base::{Nanos, OpKind, Rng};
-use common::{alone, closed_loop, fill, op, random_writes, secs, small};
 use sim::Device;
+
+use crate::common::{alone, closed_loop, fill, op, random_writes, secs, small};
 
 const AFTER_S: u64 = 2;
 const PAGES_PER_S: u64 = 2_000;

@@ -1,13 +1,11 @@
 //! Is the pSLC cache as fast as its cells, as large as it says, and empty when it should be?
 //! The small drive: 4 dies, units of 16 KiB, 560 superblocks of 32 rows, link 512 MB/s, channel 10,000 ns a page,
 //! tPROG 600,000 ns; the cache programs in 200,000 ns.
-#![allow(missing_docs, clippy::print_stdout, reason = "a test that shows its figures")]
-
-mod common;
 
 use base::{Nanos, OpKind, Rng};
-use common::{CACHE, alone, built_in, closed_loop, op, random_writes, small};
 use sim::{Config, Device};
+
+use crate::common::{CACHE, alone, built_in, closed_loop, fill, op, random_writes, small};
 
 const UNIT_BYTES: f64 = 16_384.0;
 const DIES: f64 = 4.0;
@@ -163,7 +161,7 @@ fn an_empty_drive_lends_its_space_to_the_cache_and_takes_it_back() {
     assert_eq!((totals.folded_pages, totals.pslc_pages), (0, totals.host_pages));
     assert!((fast / rate(FAST_NS) - 1.0).abs() < 0.05, "{fast}");
     let pages = capacity / 4096;
-    common::fill(&mut device, pages);
+    fill(&mut device, pages);
     random_writes(&mut device, pages, pages, &mut Rng::new(1));
     device.check().unwrap();
     rest(&mut device, 100_000_000_000);
@@ -228,7 +226,7 @@ fn folds_pay_for_the_space_that_they_take() {
     let mut device = with_cache(&[("pslc.when_full", "fold")]);
     let pages = u64::from(device.config().geometry.logical_pages);
     let mut rng = Rng::new(1);
-    common::fill(&mut device, pages);
+    fill(&mut device, pages);
     random_writes(&mut device, pages, pages, &mut rng);
     device.telemetry_start(Nanos(10_000_000));
     random_writes(&mut device, pages, pages / 2, &mut rng);
@@ -255,7 +253,7 @@ fn a_borrowed_superblock_is_native_again_after_its_erase() {
     // Large writes go past the cache, until each erased superblock has had its turn.
     let pages = u64::from(device.config().geometry.logical_pages);
     for _ in 0..2 {
-        common::fill(&mut device, pages / 32 * 32);
+        fill(&mut device, pages / 32 * 32);
     }
     rest(&mut device, 10_000_000_000);
     let there = |&&physical: &&u32| physical / superblock_pages == borrowed;
@@ -268,7 +266,7 @@ fn a_borrowed_superblock_is_native_again_after_its_erase() {
 #[test]
 fn the_840_evo_writes_as_rated_into_its_cache_and_as_measured_beside_it_and_drains_as_published() {
     let scale = 64;
-    let mut device = common::built_in("samsung-840-evo-250gb", "1/64", &[]);
+    let mut device = built_in("samsung-840-evo-250gb", "1/64", &[]);
     let cache = 3_000_000_000 / scale / 131_072 * 131_072;
     let fast = write(&mut device, 0, cache);
     // Past the cache and the buffer of 16 MiB.

@@ -1,10 +1,8 @@
 //! Does parity cost what it must? Space and programs of striped drives against theory.
-#![allow(missing_docs, clippy::print_stdout, reason = "a test that shows its figures")]
-
-mod common;
 
 use base::{Nanos, OpKind, Rng};
-use common::{alone, fill, op, random_writes, small, waf_greedy};
+
+use crate::common::{alone, fill, op, random_writes, small, waf_greedy};
 
 /// Physical over logical pages that data can use, with the mean of what the drive keeps erased and half
 /// of each of the two open superblocks and of the victim in hand taken off; parity is no spare.

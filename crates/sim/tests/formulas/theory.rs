@@ -2,13 +2,11 @@
 //!
 //! Uniform random writes to the bookkeeping alone (`common::untimed`). Formulas and their sources:
 //! `docs/simulator.md`.
-#![allow(missing_docs, clippy::print_stdout, reason = "a test that shows its figures")]
 
-mod common;
-
-use common::untimed::{OVER_PROVISIONING, Untimed};
-use common::{waf_fifo, waf_greedy};
 use sim::ftl::gc::VictimPolicy;
+
+use crate::common::untimed::{OVER_PROVISIONING, Untimed};
+use crate::common::{waf_fifo, waf_greedy};
 
 /// d-choices by Van Houdt 2013: F_i = F_(i+1) + (1 - F_i^d) / (w i) from F_(b+1) = 0, with w such that
 /// the F_i for i >= 1 add up to b / alpha; then A = b / (b - sum of F_i^d).

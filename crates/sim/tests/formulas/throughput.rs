@@ -1,14 +1,12 @@
 //! Does throughput follow from the parts? Sequential rates against the slowest stage, random reads against
 //! queue depth, random writes in steady state against the bookkeeping of a die's time.
-#![allow(missing_docs, reason = "a test")]
-
-mod common;
 
 use std::collections::BTreeMap;
 
 use base::{Nanos, OpKind, Rng};
-use common::{closed_loop, fill, op, random_writes, small, spread};
 use sim::{Config, Device};
+
+use crate::common::{closed_loop, fill, op, random_writes, small, spread};
 
 /// The name and the rate of the slowest of the stages, bytes per second.
 fn slowest(stages: &[(&'static str, f64)]) -> (&'static str, f64) {

@@ -1,12 +1,10 @@
 //! Do the telemetry rows keep true books? Every column against the others, on drives that write for every reason.
-#![allow(missing_docs, reason = "a test")]
-
-mod common;
 
 use base::telemetry::ColumnKind;
 use base::{Data, Nanos, Op, OpKind, Rng, TelemetryRow};
-use common::{CACHE, MAPPED, closed_loop, op, small};
 use sim::Device;
+
+use crate::common::{CACHE, MAPPED, closed_loop, op, random_writes, small};
 
 /// Rows are of this length, and so is the end of every life.
 const INTERVAL_NS: u64 = Nanos::SECOND.0 / 10;
@@ -70,7 +68,7 @@ fn rows_add_up_to_the_totals_in_every_column() {
         seen = sum(&[seen, sum(&rows)]);
     }
     for column in TelemetryRow::COLUMNS.iter().filter(|c| c.kind == ColumnKind::Counter) {
-        // Energy is looked at in `tests/power.rs`.
+        // Energy is looked at in `tests/device/power.rs`.
         let is_counted = (column.get)(&seen) > 0 || column.name == "energy_nj";
         assert!(is_counted, "nothing was counted in {}", column.name);
     }
@@ -155,11 +153,11 @@ fn a_series_begins_when_it_is_started() {
     let pages = u64::from(device.config().geometry.logical_pages);
     let mut rng = Rng::new(1);
     device.telemetry_start(Nanos(INTERVAL_NS));
-    common::random_writes(&mut device, pages, pages / 4, &mut rng);
+    random_writes(&mut device, pages, pages / 4, &mut rng);
     // In the midst of a row.
     let (before, begun) = (device.telemetry(), device.now().0);
     device.telemetry_start(Nanos(INTERVAL_NS));
-    common::random_writes(&mut device, pages, pages / 4, &mut rng);
+    random_writes(&mut device, pages, pages / 4, &mut rng);
     let took_ns = (device.now().0 - begun).next_multiple_of(INTERVAL_NS) + INTERVAL_NS;
     device.run_until(Nanos(begun + took_ns));
     let mut rows = Vec::new();
@@ -177,7 +175,7 @@ fn a_series_that_is_stopped_tells_of_all_that_was_before() {
         let mut device = drive(&[&PARITY, &MAPPED]);
         let pages = u64::from(device.config().geometry.logical_pages);
         let mut rng = Rng::new(1);
-        common::random_writes(&mut device, pages, pages / 4, &mut rng);
+        random_writes(&mut device, pages, pages / 4, &mut rng);
         let before = device.telemetry();
         let end = Nanos(device.now().0 + 2 * INTERVAL_NS + rest_ns);
         device.telemetry_start(Nanos(INTERVAL_NS));
@@ -193,7 +191,7 @@ fn a_series_that_is_stopped_tells_of_all_that_was_before() {
         if !stopped_before {
             device.telemetry_stop_at(end);
         }
-        common::random_writes(&mut device, pages, pages / 4, &mut rng);
+        random_writes(&mut device, pages, pages / 4, &mut rng);
         device.telemetry_stop_at(device.now());
         let mut rows = Vec::new();
         device.telemetry_take(&mut rows);

@@ -1,12 +1,10 @@
 //! Is write amplification that of theory where not all pages are alike: hot and cold data, deallocated
 //! pages, pages never written? The bookkeeping alone (`common::untimed`), within 1% of each formula.
-#![allow(missing_docs, clippy::print_stdout, reason = "a test that shows its figures")]
 
-mod common;
-
-use common::untimed::Untimed;
-use common::{waf_fifo, waf_greedy};
 use sim::ftl::gc::VictimPolicy;
+
+use crate::common::untimed::Untimed;
+use crate::common::{waf_fifo, waf_greedy};
 
 const LOGICAL_PAGES: u32 = 1 << 18;
 const BLOCK_PAGES: u32 = 256;

@@ -1,5 +1,4 @@
 //! Does each pacing policy ask what its text says? Formulas of the three questions, without a drive around them.
-#![allow(missing_docs, reason = "a test")]
 
 use sim::ftl::pacing::{Level, Pacing, PacingKind};
 

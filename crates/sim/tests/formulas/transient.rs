@@ -4,12 +4,10 @@
 //! equally old, so that the first victims hold what n random writes have left of them, the share
 //! e^(-n / U), and n is what used up the spare: OP x U. Hence the first WAF, 1 / (1 - e^-OP). The log
 //! then comes round with the period of its turn, and each turn rings less.
-#![allow(missing_docs, clippy::print_stdout, reason = "a test that shows its figures")]
 
-mod common;
-
-use common::untimed::{OVER_PROVISIONING, Untimed};
 use sim::ftl::gc::VictimPolicy;
+
+use crate::common::untimed::{OVER_PROVISIONING, Untimed};
 
 /// FIFO, for the mean victim: the emptiest one holds less, by some standard deviations of a binomial.
 #[test]
@@ -47,7 +45,7 @@ struct Bucket {
 }
 
 fn reference() -> Vec<Bucket> {
-    let lines = include_str!("fixtures/wa_transient.csv").lines().skip(1);
+    let lines = include_str!("../fixtures/wa_transient.csv").lines().skip(1);
     lines
         .map(|line| {
             let mut fields = line.split(',').map(|field| field.parse().expect("a number"));

@@ -5,7 +5,7 @@
 //! writes, AnandTech 2899; all that is not needed serves as spare, AnandTech 3690). Simplification: the size
 //! follows [`Data`] alone, never the bytes; what a page leaves of its last granule goes to the next
 //! one, so that sizes vary by a granule and the mean is exact; a page takes one granule at least; compressing
-//! takes no time. No deduplication. Tests: `tests/compression.rs`, `tests/reference.rs`.
+//! takes no time. No deduplication. Tests: `tests/mechanisms/compression.rs`, `tests/reference.rs`.
 
 use base::Data;
 

@@ -6,7 +6,7 @@
 //! parity moves one place to the left from stripe
 //! to stripe, as in RAID 5, so that no die is spared by reads. Simplification: the parity of an open
 //! stripe is held beside the write buffer, costs no transfer until it is programmed, and is never read.
-//! Tests: `tests/parity.rs`, `tests/reference.rs`.
+//! Tests: `tests/mechanisms/parity.rs`, `tests/reference.rs`.
 //!
 //! Everything here is a function of the geometry: placement asks once a unit.
 

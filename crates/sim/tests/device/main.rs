@@ -1,0 +1,13 @@
+//! Does the drive as a whole take the time, keep the books and refuse the models that it should?
+#![allow(missing_docs, reason = "tests")]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod host;
+mod models;
+mod nand;
+mod power;
+mod reset;
+mod telemetry;
+mod timing;

@@ -1,0 +1,11 @@
+//! Does the drive do what a formula says of it?
+#![allow(missing_docs, clippy::print_stdout, reason = "tests that show their figures")]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod shape;
+mod theory;
+mod theory_workloads;
+mod throughput;
+mod transient;

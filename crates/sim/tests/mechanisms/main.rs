@@ -1,0 +1,16 @@
+//! Does each mechanism of the firmware do what is known of it?
+#![allow(missing_docs, clippy::print_stdout, reason = "tests that show their figures")]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod cold;
+mod compression;
+mod mapping;
+mod pacing;
+mod parity;
+mod performance_mode;
+mod pslc;
+mod quiet_gc;
+mod throttle;
+mod wear;
