@@ -10,39 +10,17 @@
 //! [`Config`] (integers, checked). An accepted model can neither panic nor deadlock.
 
 mod check;
-mod compression;
 mod config;
-mod interface;
-mod mapping;
-mod nand;
-mod parity;
-mod performance_mode;
-mod power;
-mod pslc;
-mod quiet_gc;
-mod streams;
-mod throttle;
+mod section;
 mod toml_file;
-mod wear_leveling;
 
 use std::collections::BTreeMap;
 
 use base::Ratio;
 use serde::Deserialize;
 
-pub use compression::CompressionModel;
 pub use config::{Config, Options};
-pub use interface::{Interface, InterfaceKind, ReadCacheModel};
-pub use mapping::MappingModel;
-pub use nand::{NandModel, PagesModel, RetryModel, SuspendModel};
-pub use parity::ParityModel;
-pub use performance_mode::PerformanceModeModel;
-pub use power::{PowerModel, RestModel};
-pub use pslc::PslcModel;
-pub use quiet_gc::{BackgroundGcModel, IdleGcModel};
-pub use streams::StreamsModel;
-pub use throttle::ThrottleModel;
-pub use wear_leveling::WearLevelingModel;
+pub use section::*;
 
 use crate::ftl::gc::VictimPolicy;
 use crate::ftl::pacing::PacingKind;

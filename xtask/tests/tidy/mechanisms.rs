@@ -108,7 +108,8 @@ fn the_files_of_a_mechanism_exist() {
 
 #[test]
 fn sections_are_read_by_their_labels() {
-    let text = "\n## A\n\n### x (`[y]`)\n\n- Code: `y.rs`\n- Source: z: 1,\n  2\n- Tests: `t`\n\n## B\n";
+    let text =
+        "\n## A\n\n### x (`[y]`)\n\n- Code: `y.rs`\n- Source: z: 1,\n  2\n- Tests: `t`\n\n## B\n";
     let x = Mechanism {
         name: "x (`[y]`)",
         code: "`y.rs`",

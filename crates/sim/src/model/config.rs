@@ -3,7 +3,8 @@
 use base::Ratio;
 
 use super::check::{Check, HOUR_NS};
-use super::{Model, ModelError, compression, parity};
+use super::section::{compression, parity};
+use super::{Model, ModelError};
 use crate::firmware::performance_mode::PerformanceMode;
 use crate::firmware::pslc::Pslc;
 use crate::firmware::quiet_gc::{BackgroundGc, IdleGc};

@@ -2,9 +2,9 @@
 
 use serde::Deserialize;
 
-use super::check::Check;
-use super::{ModelError, Sourced};
 use crate::geometry::{Geometry, PAGE_BYTES};
+use crate::model::check::Check;
+use crate::model::{ModelError, Sourced};
 
 /// A compressing controller.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -15,7 +15,7 @@ pub struct CompressionModel {
 }
 
 /// Physical pages of a logical one.
-pub(super) fn page_granules(check: &Check<'_>) -> Result<u32, ModelError> {
+pub(in crate::model) fn page_granules(check: &Check<'_>) -> Result<u32, ModelError> {
     let Some(compression) = &check.model.compression else { return Ok(1) };
     let bytes = compression.granule_bytes.value;
     if [512, 1024, 2048].contains(&bytes) {
@@ -25,7 +25,7 @@ pub(super) fn page_granules(check: &Check<'_>) -> Result<u32, ModelError> {
 }
 
 /// Pages of different sizes leave gaps, which may take a small share of a superblock only.
-pub(super) fn superblock_holds_gaps(
+pub(in crate::model) fn superblock_holds_gaps(
     check: &Check<'_>,
     geometry: &Geometry,
 ) -> Result<(), ModelError> {

@@ -2,8 +2,8 @@
 
 use serde::Deserialize;
 
-use super::Sourced;
 use crate::ftl::cold::ColdPolicy;
+use crate::model::Sourced;
 
 /// Write streams beyond those of the host and of garbage collection.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]

@@ -2,10 +2,10 @@
 
 use serde::Deserialize;
 
-use super::check::{Check, HOUR_NS};
-use super::{ModelError, Sourced};
 use crate::firmware::quiet_gc::{BackgroundGc, IdleGc};
 use crate::geometry::Geometry;
+use crate::model::check::{Check, HOUR_NS};
+use crate::model::{ModelError, Sourced};
 
 /// Collection in the gaps of a busy host.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -48,7 +48,7 @@ fn free_target(
 }
 
 impl BackgroundGcModel {
-    pub(super) fn resolve(
+    pub(in crate::model) fn resolve(
         &self,
         check: &Check<'_>,
         geometry: &Geometry,
@@ -59,7 +59,7 @@ impl BackgroundGcModel {
 }
 
 impl IdleGcModel {
-    pub(super) fn resolve(
+    pub(in crate::model) fn resolve(
         &self,
         check: &Check<'_>,
         geometry: &Geometry,

@@ -2,8 +2,8 @@
 
 use serde::Deserialize;
 
-use super::Sourced;
 use crate::ftl::wear::Allocation;
+use crate::model::Sourced;
 
 /// How erases are spread over superblocks.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]

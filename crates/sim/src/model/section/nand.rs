@@ -3,10 +3,10 @@
 
 use serde::Deserialize;
 
-use super::check::{Check, HOUR_NS};
-use super::{ModelError, Sourced};
 use crate::geometry::Geometry;
 use crate::host::transfer_ns;
+use crate::model::check::{Check, HOUR_NS};
+use crate::model::{ModelError, Sourced};
 use crate::nand::SuspendLimits;
 use crate::nand::pages::{PageTimes, mean};
 use crate::nand::retry::ErrorGrowth;
@@ -99,7 +99,7 @@ const ALL_PPB: u64 = 1_000_000_000;
 
 impl NandModel {
     /// Planes of a die that work together, and how many such groups take turns.
-    pub(super) fn plane_groups(&self) -> (u32, u32) {
+    pub(in crate::model) fn plane_groups(&self) -> (u32, u32) {
         match &self.multi_plane {
             Some(Sourced { value: false, .. }) => (1, self.planes.value),
             _ => (self.planes.value, 1),
@@ -107,7 +107,7 @@ impl NandModel {
     }
 
     /// Times of a drive whose blocks have been shortened to `scaled_pages`.
-    pub(super) fn timing(&self, geometry: &Geometry, scaled_pages: u32) -> NandTiming {
+    pub(in crate::model) fn timing(&self, geometry: &Geometry, scaled_pages: u32) -> NandTiming {
         let (_, groups) = self.plane_groups();
         // Shorter superblocks are erased more often; a shorter erase keeps its share of time.
         let block_erase_ns = (self.erase_ns.value * u64::from(scaled_pages))
@@ -124,7 +124,7 @@ impl NandModel {
 
 impl Check<'_> {
     /// The features of a drive whose rows of pages are `row_units` long.
-    pub(super) fn nand_features(
+    pub(in crate::model) fn nand_features(
         &self,
         row_units: u32,
         rows: u32,

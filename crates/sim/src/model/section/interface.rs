@@ -2,12 +2,12 @@
 
 use serde::Deserialize;
 
-use super::check::Check;
-use super::{ModelError, Sourced};
 use crate::firmware::read_cache::WAYS;
 use crate::geometry::PAGE_BYTES;
 use crate::host::DeallocateSupport;
 use crate::host::limits::InterfaceLimits;
+use crate::model::check::Check;
+use crate::model::{ModelError, Sourced};
 
 /// Commands that SATA's native command queueing can name.
 const NCQ_COMMANDS: u64 = 32;
@@ -61,15 +61,18 @@ fn value(optional: Option<&Sourced<u32>>, absent: u32) -> u32 {
 
 impl Interface {
     /// Commands in all queues together.
-    pub(super) fn entries(&self) -> u32 {
+    pub(in crate::model) fn entries(&self) -> u32 {
         self.queue_depth.value * value(self.queues.as_ref(), 1)
     }
 
-    pub(super) fn link_write_bytes_per_s(&self) -> u64 {
+    pub(in crate::model) fn link_write_bytes_per_s(&self) -> u64 {
         self.link_write_bytes_per_s.as_ref().unwrap_or(&self.link_bytes_per_s).value
     }
 
-    pub(super) fn resolve(&self, check: &Check<'_>) -> Result<InterfaceLimits, ModelError> {
+    pub(in crate::model) fn resolve(
+        &self,
+        check: &Check<'_>,
+    ) -> Result<InterfaceLimits, ModelError> {
         let kind = self.kind.as_ref().map_or(InterfaceKind::Sata, |kind| kind.value);
         let queues = value(self.queues.as_ref(), 1);
         let arbitration_burst = value(self.arbitration_burst.as_ref(), 1);
@@ -110,7 +113,7 @@ impl Interface {
 
 impl ReadCacheModel {
     /// Its size in pages.
-    pub(super) fn resolve(&self, check: &Check<'_>) -> Result<u32, ModelError> {
+    pub(in crate::model) fn resolve(&self, check: &Check<'_>) -> Result<u32, ModelError> {
         check.within("read_cache.bytes", self.bytes.value, WAYS as u64 * PAGE_BYTES, 1 << 40)?;
         Ok((self.bytes.value / PAGE_BYTES) as u32)
     }

@@ -2,10 +2,10 @@
 
 use serde::Deserialize;
 
-use super::check::Check;
-use super::{ModelError, Sourced};
 use crate::firmware::performance_mode::PerformanceMode;
 use crate::geometry::Geometry;
+use crate::model::check::Check;
+use crate::model::{ModelError, Sourced};
 
 /// Fast writes into a drive that is not half full.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -20,7 +20,7 @@ pub struct PerformanceModeModel {
 }
 
 impl PerformanceModeModel {
-    pub(super) fn resolve(
+    pub(in crate::model) fn resolve(
         &self,
         check: &Check<'_>,
         geometry: &Geometry,

@@ -3,10 +3,10 @@
 use base::Ratio;
 use serde::Deserialize;
 
-use super::check::{Check, HOUR_NS};
-use super::{ModelError, Sourced};
 use crate::firmware::pslc::{Pslc, WhenFull};
 use crate::geometry::Geometry;
+use crate::model::check::{Check, HOUR_NS};
+use crate::model::{ModelError, Sourced};
 use crate::nand::slc::SlcTiming;
 
 /// A cache of blocks with one bit per cell, see [`crate::firmware::pslc`].
@@ -40,7 +40,7 @@ impl PslcModel {
     /// A scaled block may be too short to divide as the whole one does, so that its cache takes more superblocks, or
     /// fewer, for its bytes. The native superblocks stay as many as they are at full size: with them stays the spare
     /// space.
-    pub(super) fn shape(
+    pub(in crate::model) fn shape(
         &self,
         check: &Check<'_>,
         geometry: &mut Geometry,
@@ -89,7 +89,7 @@ impl PslcModel {
     }
 
     /// Times of a superblock in this mode; `block_pages` shortens the erase as that of the others.
-    pub(super) fn timing(
+    pub(in crate::model) fn timing(
         &self,
         check: &Check<'_>,
         block_pages: u32,
@@ -108,7 +108,7 @@ impl PslcModel {
         Ok(SlcTiming { read_ns: self.read_ns.value, program_ns: self.program_ns.value, erase_ns })
     }
 
-    pub(super) fn resolve(&self, check: &Check<'_>) -> Result<Pslc, ModelError> {
+    pub(in crate::model) fn resolve(&self, check: &Check<'_>) -> Result<Pslc, ModelError> {
         check.within("pslc.idle_after_ns", self.idle_after_ns.value, 1_000_000, HOUR_NS)?;
         let only_below_bytes = self.only_below_bytes.as_ref().map_or(u64::MAX, |limit| limit.value);
         check.within("pslc.only_below_bytes", only_below_bytes, 1, u64::MAX)?;

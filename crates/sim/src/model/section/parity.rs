@@ -2,8 +2,8 @@
 
 use serde::Deserialize;
 
-use super::check::Check;
-use super::{ModelError, Sourced};
+use crate::model::check::Check;
+use crate::model::{ModelError, Sourced};
 
 /// Parity over dies (RAIN, RAISE).
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -15,7 +15,7 @@ pub struct ParityModel {
 
 /// Units in a parity stripe, 0 where there is none. A stripe lies on dies of its own, or the loss of
 /// one could take two of its units.
-pub(super) fn stripe_units(check: &Check<'_>, dies: u32) -> Result<u32, ModelError> {
+pub(in crate::model) fn stripe_units(check: &Check<'_>, dies: u32) -> Result<u32, ModelError> {
     let Some(parity) = &check.model.parity else { return Ok(0) };
     let units = parity.stripe_units.value;
     if units >= 2 && dies.is_multiple_of(units) {

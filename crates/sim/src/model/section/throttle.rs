@@ -3,11 +3,11 @@
 use base::Ratio;
 use serde::Deserialize;
 
-use super::check::{Check, HOUR_NS};
-use super::{ModelError, Sourced};
 use crate::firmware::throttle::Throttle;
 use crate::geometry::PAGE_BYTES;
 use crate::host::transfer_ns;
+use crate::model::check::{Check, HOUR_NS};
+use crate::model::{ModelError, Sourced};
 
 /// A firmware cap on sustained host writes.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -21,7 +21,11 @@ pub struct ThrottleModel {
 
 impl ThrottleModel {
     /// A smaller drive takes a smaller volume at full speed, so that its curve has the same shape.
-    pub(super) fn resolve(&self, check: &Check<'_>, scale: Ratio) -> Result<Throttle, ModelError> {
+    pub(in crate::model) fn resolve(
+        &self,
+        check: &Check<'_>,
+        scale: Ratio,
+    ) -> Result<Throttle, ModelError> {
         let (burst_bytes, bytes_per_s) = (self.burst_bytes.value, self.bytes_per_s.value);
         check.within("throttle.burst_bytes", burst_bytes, PAGE_BYTES, 1 << 60)?;
         check.within("throttle.bytes_per_s", bytes_per_s, PAGE_BYTES, 1_000_000_000_000)?;

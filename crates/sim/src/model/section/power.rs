@@ -2,8 +2,8 @@
 
 use serde::Deserialize;
 
-use super::check::{Check, HOUR_NS};
-use super::{ModelError, Sourced};
+use crate::model::check::{Check, HOUR_NS};
+use crate::model::{ModelError, Sourced};
 use crate::power;
 
 /// The power that a drive draws.
@@ -44,7 +44,7 @@ pub struct RestModel {
 
 impl PowerModel {
     /// The power of a drive whose blocks have been shortened from `block_pages` to `scaled_pages`.
-    pub(super) fn resolve(
+    pub(in crate::model) fn resolve(
         &self,
         check: &Check<'_>,
         scaled_pages: u32,

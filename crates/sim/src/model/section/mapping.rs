@@ -2,11 +2,11 @@
 
 use serde::Deserialize;
 
-use super::check::Check;
-use super::{ModelError, Sourced};
 use crate::ftl::STREAMS;
 use crate::geometry::Geometry;
 use crate::mapping::MappingShape;
+use crate::model::check::Check;
+use crate::model::{ModelError, Sourced};
 
 /// Units of the journal beside its open superblock that no drive works without.
 const JOURNAL_UNITS_MIN: u64 = 8;
@@ -46,7 +46,7 @@ fn check_padding(check: &Check<'_>, geometry: &Geometry) -> Result<(), ModelErro
 
 impl MappingModel {
     /// `reserved` superblocks are left beside those of the FTL.
-    pub(super) fn resolve(
+    pub(in crate::model) fn resolve(
         &self,
         check: &Check<'_>,
         geometry: &Geometry,

@@ -1,0 +1,27 @@
+//! The sections of a model file, each one a file with its keys, their rules and the parameters that they resolve to.
+
+pub(super) mod compression;
+mod interface;
+mod mapping;
+mod nand;
+pub(super) mod parity;
+mod performance_mode;
+mod power;
+mod pslc;
+mod quiet_gc;
+mod streams;
+mod throttle;
+mod wear_leveling;
+
+pub use compression::CompressionModel;
+pub use interface::{Interface, InterfaceKind, ReadCacheModel};
+pub use mapping::MappingModel;
+pub use nand::{NandModel, PagesModel, RetryModel, SuspendModel};
+pub use parity::ParityModel;
+pub use performance_mode::PerformanceModeModel;
+pub use power::{PowerModel, RestModel};
+pub use pslc::PslcModel;
+pub use quiet_gc::{BackgroundGcModel, IdleGcModel};
+pub use streams::StreamsModel;
+pub use throttle::ThrottleModel;
+pub use wear_leveling::WearLevelingModel;
