@@ -46,8 +46,10 @@ use crate::ftl::{Ftl, StreamId};
 use crate::geometry::{Divisor, Geometry, PAGE_BYTES};
 use crate::host::commands::Commands;
 use crate::host::link::Link;
+use crate::host::processors::Processors;
 use crate::host::queues::SubmissionQueues;
-use crate::host::{Command, ControllerJob, Server};
+use crate::host::transit::{News, Transit};
+use crate::host::{Command, ControllerJob};
 use crate::mapping::MapLog;
 use crate::model::Config;
 use crate::nand::fast::FastSuperblocks;
@@ -74,7 +76,9 @@ pub struct Device<P: Probe = Silent, const OPTIONS: bool = true> {
     bucket: Option<Bucket>,
     fast_writes: Option<FastWrites>,
     cache: Option<PslcCache>,
-    controller: Server<ControllerJob>,
+    /// The way between program and drive, where it takes time.
+    transit: Option<Transit>,
+    controller: Processors,
     queues: Option<SubmissionQueues>,
     link: Link,
     read_cache: Option<ReadCache>,
@@ -149,7 +153,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             bucket: config.options.throttle.map(Bucket::new),
             fast_writes: config.options.performance_mode.map(FastWrites::new),
             cache: config.options.pslc.map(PslcCache::new),
-            controller: Server::default(),
+            transit: Transit::new(config.options.stages, config.interface.commands, config.seed),
+            controller: Processors::new(1 + config.options.more_processors),
             queues: SubmissionQueues::new(
                 config.interface.queues,
                 config.queue_depth,
@@ -245,17 +250,27 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         if !self.accepts(op) {
             return self.commands.refuse(op.tag, ERRNO_INVALID, self.now_ns);
         }
-        let mut command = Command::new(op, self.now_ns);
+        let now_ns = self.now_ns;
+        let mut command = Command::new(op, now_ns);
         if OPTIONS && self.config.geometry.page_granules > 1 {
             command.data = op.data;
         }
         if self.commands.send(op.tag, command) {
             self.host_is_back();
         }
+        match self.transit() {
+            None => self.take_up(op.tag, command.kind, command.bytes),
+            Some(transit) => transit.submit(op.tag, now_ns),
+        }
+    }
+
+    /// A command is in the drive's queue.
+    #[inline(always)]
+    fn take_up(&mut self, tag: u32, kind: OpKind, bytes: u32) {
         match self.queues() {
-            None => self.decode(op.tag, command.kind, command.bytes),
+            None => self.decode(tag, kind, bytes),
             Some(queues) => {
-                if let Some(tag) = queues.submit(op.tag) {
+                if let Some(tag) = queues.submit(tag) {
                     self.decode_queued(tag);
                 }
             }
@@ -280,6 +295,12 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.queues.as_mut().filter(|_| OPTIONS)
     }
 
+    /// The way between program and drive, where it takes time.
+    #[inline(always)]
+    fn transit(&mut self) -> Option<&mut Transit> {
+        self.transit.as_mut().filter(|_| OPTIONS)
+    }
+
     /// The controller takes a command of one of several queues up.
     fn decode_queued(&mut self, tag: u32) {
         let Command { kind, bytes, .. } = self.commands[tag];
@@ -293,7 +314,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             OpKind::Read => self.config.read_command_ns,
             OpKind::Write | OpKind::Flush | OpKind::Deallocate => self.config.write_command_ns,
         };
-        if kind == OpKind::Write && !self.link.is_expecting() && self.queues().is_none() {
+        let is_in_order = self.queues().is_none() && (!OPTIONS || self.controller.are_in_order());
+        if kind == OpKind::Write && is_in_order && !self.link.is_expecting() {
             // Both servers are first come first served and nobody can come between, so the end of
             // the transfer is known already: one event less.
             let decoded_ns = self.controller.reserve(self.now_ns, length_ns);
@@ -356,7 +378,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             // The dies come last, because theirs is the time that is known last.
             let mut next_ns = link_ns.min(controller_ns).min(die_ns);
             if OPTIONS {
-                next_ns = next_ns.min(self.timers.next_ns());
+                next_ns = next_ns.min(self.timers.next_ns()).min(self.next_transit_ns());
             }
             if next_ns >= quiet_end_ns {
                 cold_path();
@@ -378,11 +400,32 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
                 self.on_controller();
             } else if !OPTIONS || die_ns == next_ns {
                 self.on_nand();
+            } else if self.next_transit_ns() == next_ns {
+                self.on_transit();
             } else {
                 self.on_timer();
             }
         }
         true
+    }
+
+    /// When a command comes to the drive or to its program.
+    #[inline]
+    fn next_transit_ns(&self) -> u64 {
+        self.transit.as_ref().map_or(NEVER, Transit::next_event_ns)
+    }
+
+    #[inline(never)]
+    fn on_transit(&mut self) {
+        let now_ns = self.now_ns;
+        match self.transit.as_mut().and_then(|transit| transit.pop(now_ns)) {
+            Some(News::Arrived(tag)) => {
+                let Command { kind, bytes, .. } = self.commands[tag];
+                self.take_up(tag, kind, bytes);
+            }
+            Some(News::Delivered(tag)) => self.commands.end(tag, now_ns),
+            None => {}
+        }
     }
 
     /// Before this moment no row ends, nothing is after the limit, and the host waits.
@@ -506,7 +549,11 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     #[inline]
     fn complete(&mut self, tag: u32) {
-        self.commands.end(tag, self.now_ns);
+        let now_ns = self.now_ns;
+        if OPTIONS && let Some(transit) = &mut self.transit {
+            return transit.end(tag, self.commands[tag].kind, now_ns);
+        }
+        self.commands.end(tag, now_ns);
     }
 
     #[inline]

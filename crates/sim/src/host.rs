@@ -8,10 +8,15 @@
 //!
 //! Both stages are first in, first out, so each is a ring of end times that only grow.
 
+pub mod coalescing;
 pub mod commands;
 pub mod limits;
 pub mod link;
+pub mod pipeline;
+pub mod processors;
 pub mod queues;
+pub mod system;
+pub mod transit;
 
 use std::ops::Range;
 
@@ -207,6 +212,12 @@ impl<T: Copy + Default> Server<T> {
     pub fn reserve(&mut self, now_ns: u64, length_ns: u64) -> u64 {
         self.taken_ns += length_ns;
         self.free_ns = self.free_ns.max(now_ns) + length_ns;
+        self.free_ns
+    }
+
+    /// When all that it has taken is done.
+    #[must_use]
+    pub fn free_ns(&self) -> u64 {
         self.free_ns
     }
 

@@ -11,6 +11,7 @@
 
 mod check;
 mod config;
+mod host_profile;
 mod section;
 mod toml_file;
 
@@ -20,6 +21,7 @@ use base::Ratio;
 use serde::Deserialize;
 
 pub use config::{Config, Options};
+pub use host_profile::{HOSTS, HostProfile, NO_HOST, built_in_host};
 pub use section::*;
 
 use crate::ftl::gc::VictimPolicy;
@@ -47,6 +49,14 @@ pub enum ModelError {
         value: String,
         /// The rule it breaks.
         rule: String,
+    },
+    /// A host profile is no TOML, lacks a key, or has a value that breaks a rule.
+    #[error("host profile `{name}`: {message}")]
+    Host {
+        /// Which profile.
+        name: String,
+        /// What is wrong with it.
+        message: String,
     },
     /// An override names no value of the model.
     #[error("drive model `{name}` has no value `{key}`; {known}")]
@@ -80,6 +90,8 @@ pub struct Model {
     pub capacity_gb: Sourced<u64>,
     /// The parts inside, for the report.
     pub parts: BTreeMap<String, Sourced<String>>,
+    /// The host that it is measured with unless another is named; absent: none.
+    pub host: Option<Sourced<String>>,
     /// How the host reaches it.
     pub interface: Interface,
     /// Controller cost.
@@ -114,18 +126,6 @@ pub struct Model {
     pub pslc: Option<PslcModel>,
     /// A compressing controller; absent: data is stored as it is.
     pub compression: Option<CompressionModel>,
-}
-
-/// The costs of the controller's processor.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Controller {
-    /// Processor time of a read command.
-    pub read_command_ns: Sourced<u64>,
-    /// Processor time of any other command.
-    pub write_command_ns: Sourced<u64>,
-    /// Processor time to move one valid page during garbage collection.
-    pub relocate_ns: Sourced<u64>,
 }
 
 /// The write buffer.

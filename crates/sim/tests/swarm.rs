@@ -106,7 +106,7 @@ fn the_swarm_knows_every_key_of_the_format() {
     let sections = keys_known_beside("no.such.key");
     let sections = sections.iter().filter_map(|name| name.strip_suffix(".*"));
     let known = sections.flat_map(|section| keys_known_beside(&format!("{section}.no_such_key")));
-    let known: BTreeSet<String> = known.chain(["capacity_gb".to_owned()]).collect();
+    let known: BTreeSet<String> = known.chain(["capacity_gb", "host"].map(str::to_owned)).collect();
     assert_eq!(keys(), known.iter().map(String::as_str).collect());
 }
 
@@ -141,6 +141,7 @@ fn fault(draft: &Draft, refusal: &ModelError) -> Option<&'static str> {
             (!names_one).then_some("it names no key that is wrong")
         }
         ModelError::UnknownKey { .. } => Some("all keys are known"),
+        ModelError::Host { .. } => Some("the hosts are those that come with ssdlab"),
     }
 }
 

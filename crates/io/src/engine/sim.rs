@@ -9,6 +9,7 @@ use base::text::shortened;
 use base::{Completion, Nanos, Op, Ratio, TelemetryRow};
 use device::host::{memory, small_file};
 use sim::host::DeallocateSupport;
+use sim::model::{HostProfile, NO_HOST};
 use sim::{Config, Drive, Model, PAGE_BYTES};
 use target::IoError;
 use target::Waiter;
@@ -28,7 +29,7 @@ pub struct SimTarget {
     spec: String,
     /// As in [`name_of`].
     name: String,
-    model: Model,
+    description: Description,
     drive: Drive,
 }
 
@@ -53,6 +54,31 @@ fn model_text(name: &str) -> Result<String, IoError> {
     )))
 }
 
+/// A host profile by its built-in name or the path of a TOML file; `None` for no host.
+fn host_profile(name: &str) -> Result<Option<HostProfile>, IoError> {
+    if name == NO_HOST {
+        return Ok(None);
+    }
+    let text = match sim::model::built_in_host(name) {
+        Some(text) => text.to_owned(),
+        None if name.contains('/') || name.ends_with(".toml") => small_file::read(Path::new(name))
+            .map_err(|error| {
+                let name = shortened(name);
+                IoError::Usage(format!("host profile `{name}` cannot be read: {error}"))
+            })?,
+        None => {
+            let known: Vec<_> = sim::model::HOSTS.iter().map(|(name, _)| *name).collect();
+            return Err(IoError::Usage(format!(
+                "`host={}` names no host profile; known are {NO_HOST}, {}, or give the path of a profile: \
+                 host=./my-host.toml",
+                shortened(name),
+                known.join(", ")
+            )));
+        }
+    };
+    HostProfile::load(name, &text).map(Some).map_err(|error| IoError::Usage(error.to_string()))
+}
+
 /// Takes a key that is no value of the model out of the list; the last one counts.
 fn take<T: FromStr>(
     keys: &mut Vec<(String, String)>,
@@ -70,18 +96,29 @@ fn take<T: FromStr>(
     Ok(taken)
 }
 
-/// The model `name` with its overrides, and the configuration that results.
-fn resolve(name: &str, keys: &[(String, String)]) -> Result<(Model, Config), IoError> {
+/// A drive and the host before it, as they are described.
+#[derive(Debug)]
+struct Description {
+    model: Model,
+    host: Option<HostProfile>,
+}
+
+/// The drive `name` with its overrides, and the configuration that results.
+fn resolve(name: &str, keys: &[(String, String)]) -> Result<(Description, Config), IoError> {
     let usage = |error: &dyn std::fmt::Display| IoError::Usage(error.to_string());
     let text = model_text(name)?;
     let mut overrides = keys.to_vec();
     let scale =
         take(&mut overrides, "scale", "a share from 0 to 1 such as 1/64")?.unwrap_or(Ratio::ONE);
     let seed = take(&mut overrides, "seed", "a whole number such as 7")?.unwrap_or(0);
+    let host: Option<String> = take(&mut overrides, "host", "the name of a host profile")?;
     let model = Model::load(name, &text, &overrides).map_err(|error| usage(&error))?;
     let mut config = model.resolve(scale).map_err(|error| usage(&error))?;
     config.seed = seed;
-    Ok((model, config))
+    let host = host.or_else(|| model.host.as_ref().map(|host| host.value.clone()));
+    let host = host_profile(host.as_deref().unwrap_or(NO_HOST))?;
+    let config = config.behind(host.as_ref().map(HostProfile::system));
+    Ok((Description { model, host }, config))
 }
 
 /// The resolved model, for uses of a simulated drive other than commands.
@@ -121,8 +158,9 @@ pub fn describe(
     name: &str,
     keys: &[(String, String)],
 ) -> Result<(Identity, Limits), IoError> {
-    let (model, config) = resolve(name, keys)?;
-    Ok((identity(spec, name_of(&model, keys), &model, &config), limits(&config)))
+    let (description, config) = resolve(name, keys)?;
+    let name = name_of(&description.model, keys);
+    Ok((identity(spec, name, &description, &config), limits(&config)))
 }
 
 fn limits(config: &Config) -> Limits {
@@ -148,7 +186,7 @@ fn name_of(model: &Model, keys: &[(String, String)]) -> String {
     format!("{} [{}]", model.name, keys.join(", "))
 }
 
-fn identity(spec: &str, name: String, model: &Model, config: &Config) -> Identity {
+fn identity(spec: &str, name: String, description: &Description, config: &Config) -> Identity {
     Identity {
         kind: TargetKind::Simulated,
         name,
@@ -159,12 +197,12 @@ fn identity(spec: &str, name: String, model: &Model, config: &Config) -> Identit
         raw_bytes: Some(config.raw_bytes),
         log_bytes: Some(config.log_bytes()),
         engine: "simulator, virtual time".to_owned(),
-        details: details(model, config),
+        details: details(description, config),
     }
 }
 
 /// Parts as the model names them, and what the simulator made of its figures.
-fn details(model: &Model, config: &Config) -> BTreeMap<String, String> {
+fn details(Description { model, host }: &Description, config: &Config) -> BTreeMap<String, String> {
     let geometry = &config.geometry;
     let parts = model.parts.iter();
     let mut details: BTreeMap<String, String> = parts
@@ -175,6 +213,7 @@ fn details(model: &Model, config: &Config) -> BTreeMap<String, String> {
     let write_cache =
         if config.power_loss_protected { "write back, kept by capacitors" } else { "write back" };
     for (label, value) in [
+        ("host", host.as_ref().map_or(NO_HOST, |host| &host.name).to_owned()),
         ("write_cache", write_cache.to_owned()),
         ("sim.channels", geometry.channels.to_string()),
         ("sim.dies", geometry.dies.to_string()),
@@ -199,10 +238,10 @@ impl SimTarget {
     /// [`IoError::Usage`] if the model or a key is unknown or breaks a rule;
     /// [`IoError::Unsupported`] if its maps do not fit into the memory.
     pub fn open(spec: &str, name: &str, keys: &[(String, String)]) -> Result<Self, IoError> {
-        let (model, config) = resolve(name, keys)?;
+        let (description, config) = resolve(name, keys)?;
         memory::check(spec, needed_bytes(&config))?;
-        let name = name_of(&model, keys);
-        Ok(Self { spec: spec.to_owned(), name, model, drive: Drive::new(config) })
+        let name = name_of(&description.model, keys);
+        Ok(Self { spec: spec.to_owned(), name, description, drive: Drive::new(config) })
     }
 
     /// The drive itself, to compare a test's result with the drive's own record.
@@ -228,7 +267,7 @@ impl Target for SimTarget {
     }
 
     fn identity(&self) -> Identity {
-        identity(&self.spec, self.name.clone(), &self.model, self.config())
+        identity(&self.spec, self.name.clone(), &self.description, self.config())
     }
 
     fn now(&self) -> Nanos {
@@ -246,7 +285,10 @@ impl Target for SimTarget {
             return Ok(());
         }
         Err(IoError::Device {
-            context: format!("the simulated drive `{}` came to a standstill", self.model.name),
+            context: format!(
+                "the simulated drive `{}` came to a standstill",
+                self.description.model.name
+            ),
             source: std::io::Error::from(std::io::ErrorKind::TimedOut),
         })
     }
@@ -275,7 +317,7 @@ impl Purge for SimTarget {
 impl Deallocate for SimTarget {
     fn deallocate(&mut self, offset_bytes: u64, len_bytes: u64) -> Result<(), IoError> {
         if !self.limits().deallocate {
-            let name = &self.model.name;
+            let name = &self.description.model.name;
             return Err(IoError::Unsupported(format!(
                 "the simulated drive `{name}` has no TRIM (interface.deallocate=absent)"
             )));
@@ -350,9 +392,11 @@ mod tests {
 
     #[test]
     fn keys_that_are_no_values_of_the_model_say_what_was_expected() {
-        for (key, value, expected) in
-            [("seed", "-1", "such as 7"), ("scale", "NaN", "such as 1/64")]
-        {
+        for (key, value, expected) in [
+            ("seed", "-1", "such as 7"),
+            ("scale", "NaN", "such as 1/64"),
+            ("host", "sata", "sata-2012"),
+        ] {
             let keys = [(key.to_owned(), value.to_owned())];
             let slip = describe("sim:", "samsung-840-pro-256gb", &keys);
             let message = slip.map(|_| ()).expect_err(value).to_string();

@@ -13,6 +13,8 @@ pub struct InterfaceLimits {
     pub link_write_bytes_per_s: u64,
     /// Data crosses in both directions at once.
     pub full_duplex: bool,
+    /// Commands that the drive takes at a time, in all queues together.
+    pub commands: u32,
     /// Submission queues.
     pub queues: u32,
     /// Commands fetched from a queue in its turn.

@@ -15,6 +15,8 @@ use crate::ftl::pacing::PacingKind;
 use crate::ftl::wear::Allocation;
 use crate::geometry::{Geometry, PAGE_BYTES};
 use crate::host::limits::InterfaceLimits;
+use crate::host::system::HostSystem;
+use crate::host::transit::Stages;
 use crate::mapping::MappingShape;
 use crate::nand::{NandFeatures, NandTiming};
 use crate::power::PowerModel;
@@ -85,6 +87,10 @@ pub struct Options {
     pub spread_max: Option<u32>,
     /// A cache of blocks with one bit per cell, or `None` if there is none.
     pub pslc: Option<Pslc>,
+    /// Stages between program and drive.
+    pub stages: Stages,
+    /// Processors of the controller beyond the first.
+    pub more_processors: u32,
 }
 
 impl Config {
@@ -93,6 +99,15 @@ impl Config {
     #[must_use]
     pub fn has_options(&self) -> bool {
         self.options != Options::default() || self.interface.queues > 1 || !self.geometry.is_plain()
+    }
+
+    /// The same drive behind a host, which may take more commands than the drive does.
+    #[must_use]
+    pub fn behind(mut self, host: Option<HostSystem>) -> Self {
+        let host_depth = host.map_or(0, |host| host.queue_depth);
+        self.queue_depth = self.interface.commands.max(host_depth);
+        self.options.stages.host = host;
+        self
     }
 
     /// Whether some moved data goes to the cold stream.
@@ -281,6 +296,12 @@ fn options(check: &Check<'_>, scale: Ratio, geometry: &Geometry) -> Result<Optio
         performance_mode: optional(&model.performance_mode, |mode| mode.resolve(check, geometry))?,
         spread_max: wear.map(|wear| wear.spread_max.value).filter(|&spread| spread > 0),
         pslc: optional(&model.pslc, |pslc| pslc.resolve(check))?,
+        stages: Stages {
+            host: None,
+            pipeline: model.controller.pipeline(check)?,
+            coalescing: model.interface.coalescing(check)?,
+        },
+        more_processors: model.controller.processors(check)? - 1,
     })
 }
 

@@ -1,6 +1,7 @@
 //! The sections of a model file, each one a file with its keys, their rules and the parameters that they resolve to.
 
 pub(super) mod compression;
+mod controller;
 mod interface;
 mod mapping;
 mod nand;
@@ -14,6 +15,7 @@ mod throttle;
 mod wear_leveling;
 
 pub use compression::CompressionModel;
+pub use controller::Controller;
 pub use interface::{Interface, InterfaceKind, ReadCacheModel};
 pub use mapping::MappingModel;
 pub use nand::{NandModel, PagesModel, RetryModel, SuspendModel};

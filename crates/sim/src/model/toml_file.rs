@@ -27,11 +27,17 @@ nand.suspend.per_operation_max = 0
 nand.suspend.resume_ns = 0
 nand.suspend.suspend_ns = 0
 background_gc.free_target = 0
+controller.latency_spread_ns = 0
+controller.processors = 0
+controller.read_latency_ns = 0
+controller.write_latency_ns = 0
 idle_gc.after_ns = 0
 idle_gc.free_target = 0
 idle_gc.pages_per_s = 0
 idle_gc.valid_percent_max = 0
 interface.arbitration_burst = 0
+interface.coalesced_commands = 0
+interface.coalesced_ns = 0
 interface.deallocate = 'works'
 interface.kind = 'sata'
 interface.link_write_bytes_per_s = 0
@@ -123,7 +129,7 @@ fn override_value(name: &str, table: &mut Table, key: &str, text: &str) -> Resul
 
 /// The names that a key may have been meant for: the values of its section, or the sections.
 fn known_beside(key: &str, table: &Table) -> String {
-    let mut known = vec!["scale".to_owned(), "seed".to_owned()];
+    let mut known = ["host", "scale", "seed"].map(str::to_owned).to_vec();
     list_keys(table, "", &mut known);
     known.extend(optional_keys().map(str::to_owned));
     let section = key.split_once('.').map_or("", |(section, _)| section);
@@ -208,7 +214,7 @@ fn list_keys(table: &Table, prefix: &str, keys: &mut Vec<String>) {
 }
 
 /// Every `from` must begin with how sure the value is.
-fn check_provenance(name: &str, table: &Table, prefix: &str) -> Result<(), ModelError> {
+pub(super) fn check_provenance(name: &str, table: &Table, prefix: &str) -> Result<(), ModelError> {
     for (key, value) in table {
         let Value::Table(inner) = value else { continue };
         let path = format!("{prefix}{key}");

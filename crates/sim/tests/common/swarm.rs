@@ -10,6 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use base::{Completion, Data, Nanos, Op, OpKind, Ratio, Rng};
 use sim::ftl::StreamId;
+use sim::model::{HostProfile, built_in_host};
 use sim::{Config, Device, Model, ModelError, Probe};
 
 use super::cases::how_to_repeat;
@@ -119,6 +120,18 @@ const SECTIONS: &[&[Choice]] = &[
         ("interface.queues?", &["1", "2", "7"]),
         ("interface.arbitration_burst?", &["1", "8"]),
     ],
+    &[
+        ("interface.kind", &["nvme"]),
+        ("interface.coalesced_commands", &["1", "4", "256"]),
+        ("interface.coalesced_ns", &["0", "100_000", "5_000_000"]),
+    ],
+    &[("controller.processors", &["1", "2", "5"])],
+    &[
+        ("controller.read_latency_ns?", &["0", "40_000"]),
+        ("controller.write_latency_ns?", &["1", "60_000"]),
+        ("controller.latency_spread_ns?", &["1", "20_000"]),
+    ],
+    &[("host", &["none", "sata-2012", "sata-hba-2020", "nvme-2024"])],
     &[("interface.logical_block_bytes", &["512", "4096"])],
     &[("interface.link_write_bytes_per_s", &["1_000_000", "256_000_000"])],
     &[("interface.deallocate", &["works", "ignored", "absent"])],
@@ -278,7 +291,10 @@ impl Draft {
     /// The drive, if it can be.
     pub fn resolve(&self) -> Result<Config, ModelError> {
         let scale = Ratio::new(1, self.scale_divisor).unwrap_or(Ratio::ONE);
-        Model::load("swarm", &self.text(), &[])?.resolve(scale)
+        let model = Model::load("swarm", &self.text(), &[])?;
+        let host = model.host.as_ref().and_then(|host| built_in_host(&host.value));
+        let host = host.map(|text| HostProfile::load("swarm", text)).transpose()?;
+        Ok(model.resolve(scale)?.behind(host.map(|host| host.system())))
     }
 }
 

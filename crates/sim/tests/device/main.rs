@@ -5,6 +5,7 @@
 mod common;
 
 mod host;
+mod latency;
 mod models;
 mod nand;
 mod power;

@@ -5,8 +5,9 @@ use serde::Deserialize;
 use crate::firmware::read_cache::WAYS;
 use crate::geometry::PAGE_BYTES;
 use crate::host::DeallocateSupport;
+use crate::host::coalescing::Coalescing;
 use crate::host::limits::InterfaceLimits;
-use crate::model::check::Check;
+use crate::model::check::{Check, HOUR_NS};
 use crate::model::{ModelError, Sourced};
 
 /// Commands that SATA's native command queueing can name.
@@ -29,6 +30,10 @@ pub struct Interface {
     pub queue_depth: Sourced<u32>,
     /// NVMe submission queues; absent: 1.
     pub queues: Option<Sourced<u32>>,
+    /// Completions that raise an interrupt; absent: each one does.
+    pub coalesced_commands: Option<Sourced<u32>>,
+    /// The longest that a completion waits for others; goes with `coalesced_commands`.
+    pub coalesced_ns: Option<Sourced<u64>>,
     /// Commands fetched from a queue before it is the next one's turn; absent: 1.
     pub arbitration_burst: Option<Sourced<u32>>,
     /// The treatment of TRIM; absent: it works.
@@ -73,7 +78,7 @@ impl Interface {
         &self,
         check: &Check<'_>,
     ) -> Result<InterfaceLimits, ModelError> {
-        let kind = self.kind.as_ref().map_or(InterfaceKind::Sata, |kind| kind.value);
+        let kind = self.kind();
         let queues = value(self.queues.as_ref(), 1);
         let arbitration_burst = value(self.arbitration_burst.as_ref(), 1);
         check.within("interface.arbitration_burst", arbitration_burst.into(), 1, 256)?;
@@ -92,10 +97,41 @@ impl Interface {
             link_bytes_per_s: self.link_bytes_per_s.value,
             link_write_bytes_per_s: self.link_write_bytes_per_s(),
             full_duplex: kind == InterfaceKind::Nvme,
+            commands: self.entries(),
             queues,
             arbitration_burst,
             logical_block_bytes: logical_block_bytes.into(),
         })
+    }
+
+    /// When an interrupt is raised; `None` where each completion raises one.
+    pub(in crate::model) fn coalescing(
+        &self,
+        check: &Check<'_>,
+    ) -> Result<Option<Coalescing>, ModelError> {
+        let (threshold, time_ns) = match (&self.coalesced_commands, &self.coalesced_ns) {
+            (Some(threshold), Some(time_ns)) => (threshold.value, time_ns.value),
+            (None, None) => return Ok(None),
+            (Some(threshold), None) => {
+                let rule = "it goes with interface.coalesced_ns";
+                return check.fail("interface.coalesced_commands", threshold.value, rule);
+            }
+            (None, Some(time_ns)) => {
+                let rule = "it goes with interface.coalesced_commands";
+                return check.fail("interface.coalesced_ns", time_ns.value, rule);
+            }
+        };
+        if self.kind() == InterfaceKind::Sata {
+            let rule = "SATA has no interrupt coalescing of its own; interface.kind = \"nvme\" has";
+            return check.fail("interface.coalesced_commands", threshold, rule);
+        }
+        check.within("interface.coalesced_commands", threshold.into(), 1, 256)?;
+        check.within("interface.coalesced_ns", time_ns, 0, HOUR_NS)?;
+        Ok(Some(Coalescing { threshold, time_ns }))
+    }
+
+    fn kind(&self) -> InterfaceKind {
+        self.kind.as_ref().map_or(InterfaceKind::Sata, |kind| kind.value)
     }
 
     fn check_sata(&self, check: &Check<'_>, queues: u32, depth: u64) -> Result<(), ModelError> {

@@ -1,0 +1,86 @@
+//! The controller's processors.
+//!
+//! Phenomenon: a controller has several cores, and commands and relocated pages take the first that is free. Source:
+//! MDX of the 840 Pro (three cores), SF-2281 (one); SMART. Simplifications: every core does every job; jobs wait in one
+//! line. Tests: `tests/latency.rs`, `tests/timing.rs`.
+
+use super::{ControllerJob, Server};
+
+/// One processor, or several that share a line of jobs.
+#[derive(Debug, Default)]
+pub struct Processors {
+    first: Server<ControllerJob>,
+    others: Vec<Server<ControllerJob>>,
+}
+
+impl Processors {
+    /// So many idle processors, at least one.
+    #[must_use]
+    pub fn new(processors: u32) -> Self {
+        let others = (1..processors).map(|_| Server::default()).collect();
+        Self { first: Server::default(), others }
+    }
+
+    /// Whether jobs end in the order in which they come, whatever their lengths.
+    #[inline]
+    #[must_use]
+    pub fn are_in_order(&self) -> bool {
+        self.others.is_empty()
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Server<ControllerJob>> {
+        std::iter::once(&self.first).chain(&self.others)
+    }
+
+    fn all_mut(&mut self) -> impl Iterator<Item = &mut Server<ControllerJob>> {
+        std::iter::once(&mut self.first).chain(&mut self.others)
+    }
+
+    /// Queues a job of this length.
+    #[inline]
+    pub fn push(&mut self, now_ns: u64, length_ns: u64, job: ControllerJob) {
+        if self.others.is_empty() {
+            self.first.push(now_ns, length_ns, job);
+        } else if let Some(free) = self.all_mut().min_by_key(|server| server.free_ns()) {
+            free.push(now_ns, length_ns, job);
+        }
+    }
+
+    /// Takes the only processor for this length without a job to come back to; returns the end.
+    #[inline]
+    pub fn reserve(&mut self, now_ns: u64, length_ns: u64) -> u64 {
+        debug_assert!(self.are_in_order(), "nobody knows which of several processors is meant");
+        self.first.reserve(now_ns, length_ns)
+    }
+
+    /// When the next job ends; [`NEVER`](crate::events::NEVER) while all are idle.
+    #[inline]
+    #[must_use]
+    pub fn next_event_ns(&self) -> u64 {
+        if self.others.is_empty() {
+            return self.first.next_event_ns();
+        }
+        self.all().map(Server::next_event_ns).fold(u64::MAX, u64::min)
+    }
+
+    /// Takes the job that ends next.
+    #[inline]
+    pub fn pop(&mut self) -> Option<ControllerJob> {
+        if self.others.is_empty() {
+            return self.first.pop();
+        }
+        self.all_mut().min_by_key(|server| server.next_event_ns())?.pop()
+    }
+
+    /// As [`Server::hold_until`], for all of them.
+    pub fn hold_until(&mut self, until_ns: u64) {
+        self.all_mut().for_each(|server| server.hold_until(until_ns));
+    }
+
+    /// As [`Server::busy_ns`], the mean of all of them.
+    #[must_use]
+    pub fn busy_ns(&self, now_ns: u64) -> u64 {
+        let sum_ns: u64 = self.all().map(|server| server.busy_ns(now_ns)).sum();
+        sum_ns / (1 + self.others.len() as u64)
+    }
+}

@@ -1,0 +1,117 @@
+//! Host profiles: TOML files in which every value says where it comes from, as in a drive model.
+
+use base::text::{shortened, shortened_words};
+use serde::Deserialize;
+use toml::Table;
+
+use super::check::HOUR_NS;
+use super::{ModelError, Sourced, toml_file};
+use crate::host::system::HostSystem;
+
+/// A host as its file describes it.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HostProfile {
+    /// Name for people.
+    pub name: String,
+    /// Processor time to submit a command.
+    pub submit_ns: Sourced<u64>,
+    /// Time that the port is busy with a command.
+    pub port_ns: Sourced<u64>,
+    /// From the drive's report of an end to the program.
+    pub complete_ns: Sourced<u64>,
+    /// Commands that the operating system takes at a time.
+    pub queue_depth: Sourced<u32>,
+}
+
+/// The word for no host: commands reach the drive at once.
+pub const NO_HOST: &str = "none";
+
+/// The host profiles that come with ssdlab: name and text.
+pub const HOSTS: [(&str, &str); 3] = [
+    ("sata-2012", include_str!("../../../../hosts/sata-2012.toml")),
+    ("sata-hba-2020", include_str!("../../../../hosts/sata-hba-2020.toml")),
+    ("nvme-2024", include_str!("../../../../hosts/nvme-2024.toml")),
+];
+
+/// The text of a built-in profile, or `None` if there is none of this name.
+#[must_use]
+pub fn built_in_host(name: &str) -> Option<&'static str> {
+    HOSTS.iter().find(|(built_in, _)| *built_in == name).map(|(_, text)| *text)
+}
+
+impl HostProfile {
+    /// Reads a profile. `name` is for messages.
+    ///
+    /// # Errors
+    /// [`ModelError::Host`] with the key, the value and the rule.
+    pub fn load(name: &str, text: &str) -> Result<Self, ModelError> {
+        let fail = |message: String| ModelError::Host {
+            name: shortened(name),
+            message: shortened_words(message.trim_end()),
+        };
+        let profile: Self = toml::from_str(text).map_err(|error| fail(error.to_string()))?;
+        let table: Table = toml::from_str(text).map_err(|error| fail(error.to_string()))?;
+        toml_file::check_provenance(name, &table, "").map_err(|error| match error {
+            ModelError::Value { key, value, rule, .. } => {
+                fail(format!("`{key}` is {value}, but {rule}"))
+            }
+            other => other,
+        })?;
+        profile.check().map_err(fail)?;
+        Ok(profile)
+    }
+
+    fn check(&self) -> Result<(), String> {
+        for (key, value, min, max) in [
+            ("submit_ns", self.submit_ns.value, 0, HOUR_NS),
+            ("port_ns", self.port_ns.value, 0, HOUR_NS),
+            ("complete_ns", self.complete_ns.value, 0, HOUR_NS),
+            ("queue_depth", self.queue_depth.value.into(), 1, 65_536),
+        ] {
+            if !(min..=max).contains(&value) {
+                return Err(format!("`{key}` is {value}, but it must lie between {min} and {max}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The integers that the simulator runs on.
+    #[must_use]
+    pub fn system(&self) -> HostSystem {
+        HostSystem {
+            submit_ns: self.submit_ns.value,
+            port_ns: self.port_ns.value,
+            complete_ns: self.complete_ns.value,
+            queue_depth: self.queue_depth.value,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_built_in_host_is_sound() {
+        for (name, text) in HOSTS {
+            HostProfile::load(name, text).unwrap_or_else(|error| panic!("{error}"));
+        }
+    }
+
+    #[test]
+    fn a_profile_is_refused_with_key_value_and_rule() {
+        let (name, text) = HOSTS[0];
+        let refusal = |from: &str, to: &str| {
+            let spoiled = text.replacen(from, to, 1);
+            assert_ne!(spoiled, text, "{from} is in the file");
+            HostProfile::load(name, &spoiled).expect_err(to).to_string()
+        };
+        let deep = refusal("queue_depth = { value = 32", "queue_depth = { value = 70_000");
+        assert!(deep.contains("`queue_depth` is 70000, but it must lie between 1 and"), "{deep}");
+        assert!(deep.contains(name), "{deep}");
+        let source = refusal("from = \"assumed:", "from = \"guess:");
+        assert!(source.contains("must begin with one of published:"), "{source}");
+        assert!(refusal("port_ns", "prot_ns").contains("prot_ns"));
+    }
+}

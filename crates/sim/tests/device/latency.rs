@@ -1,0 +1,135 @@
+//! Does a command take the sum of its stages, and does depth hide what keeps nothing busy? The small drive as in
+//! `timing`: command 5,000 (read) or 6,000 ns, link 8,000 ns a page, channel 10,000 ns a page, tR 50,000.
+
+use base::{Nanos, OpKind, Ratio, Rng};
+use sim::Device;
+use sim::host::system::HostSystem;
+use sim::model::{HOSTS, HostProfile};
+
+use crate::common::{alone, closed_loop, op, small, small_config};
+
+const READ_NS: u64 = 5_000 + 50_000 + 10_000 + 8_000;
+const WRITE_NS: u64 = 6_000 + 8_000;
+const PIPELINE: [(&str, &str); 2] =
+    [("controller.read_latency_ns", "21_000"), ("controller.write_latency_ns", "33_000")];
+
+/// The small drive behind a host, with one page in NAND.
+fn behind(host: HostSystem, changes: &[(&str, &str)]) -> Device {
+    let mut device = Device::new(small_config(Ratio::ONE, changes).behind(Some(host)));
+    alone(&mut device, &op(OpKind::Write, 0, 4, 0));
+    device.run_until(Nanos(device.now().0 + 10_000_000));
+    device
+}
+
+/// Commands that end in a second of reads of pages in NAND, `queue_depth` of them outstanding.
+fn reads_per_s(device: &mut Device, queue_depth: u32, count: u64) -> f64 {
+    let begin = device.now().0;
+    let mut rng = Rng::new(7);
+    closed_loop(device, queue_depth, count, |tag| op(OpKind::Read, rng.below(4_000), 1, tag));
+    count as f64 * 1e9 / (device.now().0 - begin) as f64
+}
+
+#[test]
+fn one_command_takes_the_sum_of_its_stages_to_the_nanosecond() {
+    for (name, text) in HOSTS {
+        let host = HostProfile::load(name, text).expect("sound").system();
+        let way_ns = host.submit_ns + host.port_ns + host.complete_ns;
+        let mut device = behind(host, &PIPELINE);
+        let read_ns = alone(&mut device, &op(OpKind::Read, 0, 1, 0));
+        assert_eq!(read_ns, way_ns + READ_NS + 21_000, "{name}");
+        let write_ns = alone(&mut device, &op(OpKind::Write, 8, 1, 0));
+        assert_eq!(write_ns, way_ns + WRITE_NS + 33_000, "{name}");
+    }
+}
+
+#[test]
+fn depth_hides_latency_up_to_the_slowest_stage() {
+    // Reads of what holds nothing: command 5,000 and link 8,000 ns are the only work.
+    let latency_ns = 5_000.0 + 8_000.0 + 87_000.0;
+    for queue_depth in [1, 2, 4, 8, 16, 32] {
+        let mut device = small(&[("controller.read_latency_ns", "87_000")]);
+        let measured = reads_per_s(&mut device, queue_depth, 4_000);
+        let formula = (f64::from(queue_depth) * 1e9 / latency_ns).min(1e9 / 8_000.0);
+        let ratio = measured / formula;
+        assert!((0.99..1.01).contains(&ratio), "QD {queue_depth}: {measured} against {formula}");
+    }
+}
+
+#[test]
+fn the_slower_of_processor_and_port_bounds_what_the_host_passes() {
+    for (submit_ns, port_ns) in [(20_000, 13_000), (9_000, 40_000)] {
+        let host = HostSystem { submit_ns, port_ns, complete_ns: 60_000, queue_depth: 32 };
+        let mut device = Device::new(small_config(Ratio::ONE, &[]).behind(Some(host)));
+        let measured = reads_per_s(&mut device, 32, 4_000);
+        let formula = 1e9 / submit_ns.max(port_ns) as f64;
+        let ratio = measured / formula;
+        assert!((0.99..1.01).contains(&ratio), "{measured} against {formula}");
+    }
+}
+
+#[test]
+fn the_operating_system_keeps_back_what_the_drive_cannot_take() {
+    let host = HostSystem { submit_ns: 0, port_ns: 0, complete_ns: 0, queue_depth: 64 };
+    let shallow = [("interface.queue_depth", "2"), ("controller.read_latency_ns", "187_000")];
+    let config = small_config(Ratio::ONE, &shallow).behind(Some(host));
+    assert_eq!(config.queue_depth, 64, "the host takes more than the drive");
+    let mut device = Device::new(config);
+    let measured = reads_per_s(&mut device, 64, 4_000);
+    let formula = 2.0 * 1e9 / 200_000.0;
+    assert!((0.99..1.01).contains(&(measured / formula)), "{measured} against {formula}");
+}
+
+#[test]
+fn the_spread_is_drawn_from_nothing_to_its_largest_value() {
+    let spread = [("controller.latency_spread_ns", "1_000")];
+    let mut device = small(&spread);
+    let fixed_ns = 5_000 + 8_000;
+    let draws: Vec<u64> = (0..4_000)
+        .map(|page| alone(&mut device, &op(OpKind::Read, page, 1, 0)) - fixed_ns)
+        .collect();
+    assert_eq!((draws.iter().min(), draws.iter().max()), (Some(&0), Some(&1_000)));
+    let mean = draws.iter().sum::<u64>() as f64 / draws.len() as f64;
+    assert!((480.0..520.0).contains(&mean), "{mean}");
+    let mut again = small(&spread);
+    let second: Vec<u64> = (0..4_000)
+        .map(|page| alone(&mut again, &op(OpKind::Read, page, 1, 0)) - fixed_ns)
+        .collect();
+    assert_eq!(draws, second, "the same seed draws the same lots");
+}
+
+#[test]
+fn several_processors_share_the_commands() {
+    for processors in [1, 2, 3] {
+        // Commands cost far more than anything else.
+        let mut device = small(&[
+            ("controller.read_command_ns", "100_000"),
+            ("controller.processors", &processors.to_string()),
+        ]);
+        let measured = reads_per_s(&mut device, 32, 4_000);
+        let formula = f64::from(processors) * 1e9 / 100_000.0;
+        let ratio = measured / formula;
+        assert!((0.99..1.01).contains(&ratio), "{processors}: {measured} against {formula}");
+    }
+}
+
+#[test]
+fn an_interrupt_waits_for_its_number_or_its_time() {
+    let coalesced = [
+        ("interface.kind", "nvme"),
+        ("interface.coalesced_commands", "4"),
+        ("interface.coalesced_ns", "100_000"),
+    ];
+    let mut device = small(&coalesced);
+    let alone_ns = 5_000 + 8_000;
+    assert_eq!(alone(&mut device, &op(OpKind::Read, 0, 1, 0)), alone_ns + 100_000, "its time");
+    let mut out = Vec::new();
+    let begin = device.now().0;
+    (0..5).for_each(|tag| device.submit(&op(OpKind::Read, tag.into(), 1, tag)));
+    while out.len() < 5 {
+        device.reap(1, &mut out);
+    }
+    let done: Vec<u64> = out.iter().map(|end| end.done.0 - begin).collect();
+    let link_ns = |commands: u64| 5_000 + commands * 8_000;
+    assert_eq!(done[..4], [link_ns(4); 4], "four raise one interrupt");
+    assert_eq!(done[4], link_ns(5) + 100_000, "the fifth waits for the time");
+}
