@@ -9,7 +9,8 @@ use std::path::PathBuf;
 
 use ::target::PurgeMethod;
 use base::{Bytes, Ratio};
-use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use clap::builder::UnknownArgumentValueParser;
+use clap::{Arg, ArgAction, Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use device::meter::MeterSpec;
 use io::EngineChoice;
 use run::{Placement, SpanRequest, Test, Workers};
@@ -178,18 +179,17 @@ impl RunArgs {
 
 /// How commands reach a real target.
 #[derive(Clone, Debug, ClapArgs)]
+#[command(args = former())]
 pub struct EngineArgs {
     /// Threads that drive a real target or `null:`; each has a share of the queue depth. For drives that
     /// one core cannot saturate
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u32, 1, 256>)]
     pub workers: u32,
-    /// Keep each of these threads on a processor of its own
-    #[arg(long)]
-    pub pin: bool,
-    /// Let the system choose the processor of a single thread. Without, it is kept where the interrupts of
-    /// the drive arrive, if all of them arrive on one, while it issues one command at a time
-    #[arg(long, conflicts_with = "pin")]
-    pub float: bool,
+    /// Processors of these threads: near (a single thread, while it issues one command at a time, where the
+    /// interrupts of the drive arrive, if all of them arrive on one), pinned (each on one of its own), free (as the
+    /// system chooses)
+    #[arg(long, value_name = "PLACE", default_value = "near", value_parser = parse_cpu)]
+    pub cpu: Placement,
     /// How commands reach a drive: auto, sync (blocking calls), uring; and uring with any of passthrough (NVMe
     /// commands past the block layer), sqpoll (the kernel polls for commands) and iopoll (for completions), as
     /// in uring,passthrough,iopoll
@@ -197,15 +197,18 @@ pub struct EngineArgs {
     pub engine: EngineChoice,
 }
 
+/// The former flags for `--cpu`, refused with the word that replaces them.
+fn former() -> [Arg; 2] {
+    [("pin", "--cpu pinned"), ("float", "--cpu free")].map(|(name, instead)| {
+        let refuse = UnknownArgumentValueParser::suggest_arg(instead);
+        Arg::new(name).long(name).hide(true).action(ArgAction::SetTrue).value_parser(refuse)
+    })
+}
+
 impl EngineArgs {
     /// The threads asked for.
     pub fn workers(&self) -> Workers {
-        let placement = match self {
-            Self { pin: true, .. } => Placement::Pinned,
-            Self { float: true, .. } => Placement::Free,
-            _ => Placement::Near,
-        };
-        Workers { count: self.workers, placement }
+        Workers { count: self.workers, placement: self.cpu }
     }
 
     /// What was asked for beyond the defaults, as typed.
@@ -214,8 +217,9 @@ impl EngineArgs {
         if self.workers > 1 {
             words.extend(["--workers".to_owned(), self.workers.to_string()]);
         }
-        words.extend(self.pin.then(|| "--pin".to_owned()));
-        words.extend(self.float.then(|| "--float".to_owned()));
+        if self.cpu != Placement::default() {
+            words.extend(["--cpu".to_owned(), self.cpu.name().to_owned()]);
+        }
         if self.engine != EngineChoice::Auto {
             words.extend(["--engine".to_owned(), self.engine.to_string()]);
         }
@@ -359,6 +363,10 @@ fn parse_test(text: &str) -> Result<Test, String> {
 
 fn parse_engine(text: &str) -> Result<EngineChoice, String> {
     text.parse().map_err(|error: ::target::IoError| error.to_string())
+}
+
+fn parse_cpu(text: &str) -> Result<Placement, String> {
+    text.parse().map_err(|error: run::RunError| error.to_string())
 }
 
 fn parse_purge(text: &str) -> Result<PurgeMethod, String> {

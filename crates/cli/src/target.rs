@@ -5,6 +5,7 @@ use ::target::{IoError, PurgeMethod, TargetSpec, Testable};
 use device::host::clock::MonotonicClock;
 use io::engine::sim::SimTarget;
 use io::{EngineChoice, RealTarget};
+use run::Placement;
 
 use crate::args::EngineArgs;
 
@@ -88,8 +89,7 @@ pub fn check_engine(spec: &TargetSpec, wanted: &EngineArgs) -> Result<(), IoErro
     };
     let flag = match wanted {
         _ if !has_threads && wanted.workers > 1 => "--workers",
-        _ if !has_threads && wanted.pin => "--pin",
-        _ if !has_threads && wanted.float => "--float",
+        _ if !has_threads && wanted.cpu != Placement::default() => "--cpu",
         _ if !has_engine && wanted.engine != EngineChoice::Auto => "--engine",
         _ => return Ok(()),
     };

@@ -5,6 +5,7 @@
 //! run but the clock and the stop button; the recorders become one when all have ended.
 
 use std::collections::BTreeMap;
+use std::str::FromStr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
@@ -15,9 +16,10 @@ use result::rows::SecondRow;
 use target::{IoError, Testable};
 
 use crate::drive::{End, drive};
+use crate::error::RunError;
 use crate::recorder::Recorder;
 
-/// On which processors the threads are.
+/// The processors of the threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Placement {
     /// A single thread, while it issues one command at a time, where all interrupts of the drive arrive, if that is
@@ -28,6 +30,31 @@ pub enum Placement {
     Pinned,
     /// Each on the processor that the system chooses.
     Free,
+}
+
+impl Placement {
+    const ALL: [Self; 3] = [Self::Near, Self::Pinned, Self::Free];
+
+    /// The word used on the command line and in result files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Near => "near",
+            Self::Pinned => "pinned",
+            Self::Free => "free",
+        }
+    }
+}
+
+impl FromStr for Placement {
+    type Err = RunError;
+
+    fn from_str(text: &str) -> Result<Self, RunError> {
+        Self::ALL.into_iter().find(|placement| placement.name() == text).ok_or_else(|| {
+            let names = Self::ALL.map(Self::name).join(", ");
+            RunError::Usage(format!("there is no placement `{text}`; known are {names}"))
+        })
+    }
 }
 
 /// How many threads drive a target, and where.
@@ -64,13 +91,11 @@ impl Workers {
         affinity::allowed_cpus().contains(&home).then_some(home)
     }
 
-    /// Their record in the result: nothing if it is plain.
+    /// Their record in the result: nothing for the default.
     pub(crate) fn config(self) -> impl Iterator<Item = (String, serde_json::Value)> {
-        let threads = [("workers", self.count.into()), ("pin", self.is_pinned().into())];
-        let threads = threads.into_iter().filter(move |_| !self.is_plain());
-        let is_free = self.placement == Placement::Free;
-        let free = is_free.then_some(("float", true.into()));
-        threads.chain(free).map(|(name, value)| (name.to_owned(), value))
+        let workers = (!self.is_plain()).then(|| ("workers", self.count.into()));
+        let cpu = (self != Self::default()).then(|| ("cpu", self.placement.name().into()));
+        workers.into_iter().chain(cpu).map(|(name, value)| (name.to_owned(), value))
     }
 }
 

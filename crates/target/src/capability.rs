@@ -21,7 +21,7 @@ pub trait Lanes: Target + Sized {
     /// has no more descriptors or memory.
     fn lanes(&mut self, _queue_depths: &[u32]) -> Result<Vec<Self>, IoError> {
         Err(IoError::Unsupported(format!(
-            "{} is driven by one thread; drop --workers and --pin",
+            "{} is driven by one thread; drop --workers and --cpu",
             self.identity().name
         )))
     }

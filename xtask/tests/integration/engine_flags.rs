@@ -18,8 +18,8 @@ fn threads_and_engines_for_targets_that_have_none_are_refused_with_the_reason() 
     for verb in verbs {
         for (target, flag) in [
             (DRIVE, &["--workers", "2"][..]),
-            (DRIVE, &["--pin"]),
-            (DRIVE, &["--float"]),
+            (DRIVE, &["--cpu", "pinned"]),
+            (DRIVE, &["--cpu", "free"]),
             (DRIVE, &["--engine", "sync"]),
             ("null:", &["--engine", "sync"]),
         ] {
@@ -59,16 +59,17 @@ fn a_review_drives_a_target_as_asked() {
             "mixed.read_percents=50",
             "--workers",
             "2",
-            "--pin",
+            "--cpu",
+            "pinned",
             "--engine",
             "sync",
         ],
     );
     assert_eq!(run["status"], "complete", "{run:#}");
-    assert_eq!((&run["config"]["workers"], &run["config"]["pin"]), (&2.into(), &true.into()));
+    assert_eq!((&run["config"]["workers"], &run["config"]["cpu"]), (&2.into(), &"pinned".into()));
     assert!(run["target"]["engine"].as_str().is_some_and(|engine| engine.starts_with("sync")));
     let command = run["command"].as_str().expect("the command that repeats it");
-    assert!(command.contains("--workers 2 --pin --engine sync"), "{command}");
+    assert!(command.contains("--workers 2 --cpu pinned --engine sync"), "{command}");
 }
 
 #[test]

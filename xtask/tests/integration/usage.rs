@@ -5,7 +5,7 @@ use crate::lab::{Answer, Lab};
 const DRIVE: &str = "sim:sandisk-extreme-ii-480gb?scale=1/64";
 
 /// The arguments, as typed.
-const MISTAKES: [&[&str]; 43] = [
+const MISTAKES: [&[&str]; 45] = [
     &["run", "power", DRIVE, "--meter", "ina219"],
     &["run", "power", DRIVE, "--meter", "hwmon:ina219"],
     &["run", "consistency", "sim:no-such-drive"],
@@ -49,6 +49,8 @@ const MISTAKES: [&[&str]; 43] = [
     &["advise", "spare", DRIVE, "--floor", "0"],
     &["review", "null:", "--quick"],
     &["review", "file:disk?size=64MiB", "--quick", "--only", "power"],
+    &["run", "consistency", DRIVE, "--pin"],
+    &["run", "--resume", "--float"],
 ];
 
 /// A trace of MSR Cambridge with one stream, 0.

@@ -10,7 +10,7 @@ use super::{Format, RunArgs};
 const RESUME: &str = "resume";
 
 /// What says what to do; a run that is continued does what it was told at first.
-const SAID_AT_FIRST: [&str; 13] = [
+const SAID_AT_FIRST: [&str; 12] = [
     "test",
     "targets",
     "spare",
@@ -21,8 +21,7 @@ const SAID_AT_FIRST: [&str; 13] = [
     "seed",
     "read_only",
     "workers",
-    "pin",
-    "float",
+    "cpu",
     "engine",
 ];
 

@@ -9,7 +9,7 @@ use crate::params::Params;
 use crate::suite::{Action, PhaseSpec, Procedure, Site, Step};
 
 const REPLAYED_BY_ONE: &str =
-    "one thread replays a trace, or its order would be lost: --workers and --pin do nothing there";
+    "one thread replays a trace, or its order would be lost: --workers and --cpu do nothing there";
 
 /// A test resolved against a target, before anything is touched.
 #[derive(Clone, Debug)]

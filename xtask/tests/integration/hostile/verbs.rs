@@ -33,6 +33,7 @@ const RUN_FLAGS: &[Words] = &[
     &["--engine", "uring,passthrough"],
     &["--span", "1MiB"],
     &["--workers", "2"],
+    &["--cpu", "pinned"],
     &["--format", "json"],
     &["--set", "purge=false"],
     &["--set", "fill=false"],
