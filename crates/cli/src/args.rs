@@ -13,7 +13,7 @@ use clap::builder::UnknownArgumentValueParser;
 use clap::{Arg, ArgAction, Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use device::meter::MeterSpec;
 use io::EngineChoice;
-use run::{Placement, SpanRequest, Test, Workers};
+use run::{Placement, SpanRequest, Test, WORKERS_MAX, Workers};
 
 /// An SSD performance laboratory: how evenly does a drive keep working, and why?
 #[derive(Debug, Parser)]
@@ -183,7 +183,7 @@ impl RunArgs {
 pub struct EngineArgs {
     /// Threads that drive a real target or `null:`; each has a share of the queue depth. For drives that
     /// one core cannot saturate
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u32, 1, 256>)]
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u32, 1, { WORKERS_MAX as u64 }>)]
     pub workers: u32,
     /// Processors of these threads: near (a single thread, while it issues one command at a time, where the
     /// interrupts of the drive arrive, if all of them arrive on one), pinned (each on one of its own), free (as the
@@ -209,21 +209,6 @@ impl EngineArgs {
     /// The threads asked for.
     pub fn workers(&self) -> Workers {
         Workers { count: self.workers, placement: self.cpu }
-    }
-
-    /// What was asked for beyond the defaults, as typed.
-    pub fn words(&self) -> Vec<String> {
-        let mut words = Vec::new();
-        if self.workers > 1 {
-            words.extend(["--workers".to_owned(), self.workers.to_string()]);
-        }
-        if self.cpu != Placement::default() {
-            words.extend(["--cpu".to_owned(), self.cpu.name().to_owned()]);
-        }
-        if self.engine != EngineChoice::Auto {
-            words.extend(["--engine".to_owned(), self.engine.to_string()]);
-        }
-        words
     }
 }
 
@@ -252,7 +237,7 @@ pub struct ReviewArgs {
     /// Set a parameter of one of its tests, e.g. `trim.torture=5m`
     #[arg(long = "set", value_name = "TEST.KEY=VALUE", value_parser = parse_test_setting)]
     pub settings: Vec<TestSetting>,
-    /// Take runs that the same command has completed in this library instead of running them again
+    /// Take runs that the same request has completed in this library instead of running them again
     #[arg(long)]
     pub resume: bool,
     /// Page to write

@@ -10,6 +10,7 @@ mod failure;
 mod inputs;
 mod output_file;
 mod prepare;
+mod request;
 mod stop;
 mod target;
 mod ui;

@@ -40,8 +40,11 @@ pub struct Run {
     pub seed: u64,
     /// Every parameter after defaults and `--set`, name to value.
     pub config: BTreeMap<String, serde_json::Value>,
-    /// The one command that repeats this run.
+    /// The one command that repeats this run; made from the request.
     pub command: String,
+    /// The request for this run; missing in old files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub request: Option<Request>,
     /// The call of ssdlab that this run is part of; missing in old files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invocation: Option<Invocation>,
@@ -136,6 +139,50 @@ pub struct Invocation {
     pub id: String,
     /// The command of each of its runs, in order.
     pub commands: Vec<String>,
+    /// The request for each of its runs, in the same order; missing in old files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requests: Vec<Request>,
+}
+
+/// Everything that decides a run, as the user asked for it. It confirms nothing: whatever may be erased is typed in
+/// each call. The library is no part of it: that is wherever the run directory lies.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
+pub struct Request {
+    /// Name of the test.
+    pub test: String,
+    /// The string that opens the target.
+    pub target: String,
+    /// Share of the raw NAND to leave to the drive, e.g. `25%`; missing where none was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spare: Option<String>,
+    /// Bytes to use from LBA 0; missing where no number was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub span_bytes: Option<u64>,
+    /// The parameters of the test that were set, in order; among them the trace of a replay.
+    pub settings: Vec<Setting>,
+    /// Method to purge with, e.g. `nvme-format`; missing for the best one that the target offers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub purge: Option<String>,
+    /// Meter of the drive's power, e.g. `hwmon:NAME`; missing without one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub meter: Option<String>,
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// Threads that drive the target.
+    pub workers: u32,
+    /// Processors of these threads: `near`, `pinned` or `free`.
+    pub cpu: String,
+    /// Engine, e.g. `auto` or `uring,iopoll`.
+    pub engine: String,
+}
+
+/// A parameter of a test that was set.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
+pub struct Setting {
+    /// Name of the parameter.
+    pub name: String,
+    /// Its value, as typed.
+    pub value: String,
 }
 
 /// What a run took over from one that had ended early.

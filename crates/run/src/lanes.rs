@@ -19,6 +19,9 @@ use crate::drive::{End, drive};
 use crate::error::RunError;
 use crate::recorder::Recorder;
 
+/// The most threads that drive one target.
+pub const WORKERS_MAX: u32 = 256;
+
 /// The processors of the threads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Placement {
@@ -60,7 +63,7 @@ impl FromStr for Placement {
 /// How many threads drive a target, and where.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Workers {
-    /// Threads, at least 1. A phase whose order matters, or with a lower queue depth, has fewer.
+    /// Threads, 1 to [`WORKERS_MAX`]. A phase whose order matters, or with a lower queue depth, has fewer.
     pub count: u32,
     /// Their processors.
     pub placement: Placement,

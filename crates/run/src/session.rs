@@ -141,6 +141,7 @@ fn new_run(request: &Request, plan: &Plan, identity: &Identity, unix_ns: u64) ->
         seed: request.seed,
         config: plan.procedure.config.clone(),
         command: request.command.clone(),
+        request: request.recorded.clone(),
         invocation: request.invocation.clone(),
         resumed: None,
         span: plan.span.clone(),

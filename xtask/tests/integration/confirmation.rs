@@ -340,9 +340,11 @@ fn a_changed_record_gives_nothing_away() {
     // As the program itself advises whoever wants to use a file that was edited.
     run.as_object_mut().expect("an object").remove("checksums");
     let changed = run.to_string().replace(&own.word(), &victim.word());
-    // As an earlier version of ssdlab has recorded it, confirmation and all.
-    let confirmed = format!("--seed 1 --erase {}", victim.word());
-    for text in [changed.clone(), changed.replace("--seed 1", &confirmed)] {
+    // No confirmation is read from a record, whatever it is called there.
+    let confirmed = format!(r#""request":{{"erase":["{}"],"#, victim.word());
+    let confirmed = changed.replace(r#""request":{"#, &confirmed);
+    assert_ne!(confirmed, changed, "a request without a confirmation");
+    for text in [changed, confirmed] {
         fs::write(&run_json, text).expect("changed");
         let answer = resume(&lab, &[]);
         must_be_refused(&answer, "existing-file");

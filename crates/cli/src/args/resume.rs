@@ -35,7 +35,7 @@ pub enum RunCommand {
 }
 
 /// Arguments of `run --resume`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ResumeArgs {
     /// A run of the call to continue: path, name, start of a name, or `latest`.
     pub run: String,

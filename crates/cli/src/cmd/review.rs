@@ -12,14 +12,14 @@ use ::target::TargetSpec;
 use base::{Bytes, Nanos};
 use device::meter::MeterSpec;
 use result::report::{Page, Report, build};
-use result::schema::{Run, RunStatus, VerdictOutcome};
+use result::schema::{self, Run, RunStatus, VerdictOutcome};
 use result::store::{self, RunDir};
 use run::{RunError, SpanRequest, Test};
 
 use crate::args::{CommonArgs, Format, ReviewArgs, RunArgs, TestSetting};
 use crate::cmd::plan::{self, Cost};
 use crate::cmd::report;
-use crate::cmd::run::{Call, Job, Origin, exit_code, one_of, repeat_command};
+use crate::cmd::run::{Call, Job, Origin, exit_code, one_of};
 use crate::failure::{EXIT_DONE, EXIT_VERDICT, Failure};
 use crate::inputs::Inputs;
 use crate::output_file::OutputFile;
@@ -27,7 +27,7 @@ use crate::prepare::{self, Described, Looked, Prepared, Wish};
 use crate::ui::out::{data, talk};
 use crate::ui::progress::Progress;
 use crate::ui::table::{bytes, seconds};
-use crate::{stop, target};
+use crate::{request, stop, target};
 
 /// A test with its settings, `key=value` with spaces between, and the share of spare area.
 type Entry = (Test, &'static str, Option<&'static str>);
@@ -88,6 +88,12 @@ struct Part {
     job: Job,
     cost: Cost,
     capacity_bytes: u64,
+}
+
+impl Part {
+    fn request(&self) -> schema::Request {
+        request::of(&self.args, &self.job.spec, self.job.span)
+    }
 }
 
 pub fn run(args: &ReviewArgs) -> anyhow::Result<u8> {
@@ -278,7 +284,7 @@ fn announce(args: &ReviewArgs, parts: &[Part], left_out: &[String]) {
     }
     for (index, part) in parts.iter().enumerate() {
         let clock = if target::is_simulated(&part.job.spec) { " of virtual time" } else { "" };
-        let words = repeat_command(&part.args, &part.job);
+        let words = request::command(&part.request());
         let time = seconds(part.cost.time.unwrap_or_default());
         let written = part.cost.volume(part.capacity_bytes);
         talk!("{:2}. {words}\n    about {time}{clock}, writes {written}", index + 1);
@@ -301,7 +307,7 @@ fn announce(args: &ReviewArgs, parts: &[Part], left_out: &[String]) {
 
 type Carried = (PathBuf, Run, Option<anyhow::Error>);
 
-/// Runs one part, or takes the run that the same command has completed before.
+/// Runs one part, or takes the run that the same request has completed before.
 fn carry_out(
     args: &ReviewArgs,
     part: &Part,
@@ -314,23 +320,22 @@ fn carry_out(
         return Ok((dir.path().to_owned(), dir.run().clone(), None));
     }
     let call = Call { args: &part.args, prepared, interrupted, progress };
-    let origin = Origin::of(repeat_command(&part.args, &part.job));
-    let origin = Origin { left_out: left_out.to_owned(), ..origin };
+    let origin = Origin { left_out: left_out.to_owned(), ..Origin::of(part.request()) };
     let outcome = one_of(&call, &part.job, &origin)?;
     Ok((outcome.dir, outcome.run, outcome.failure.map(anyhow::Error::from)))
 }
 
-/// The run that the same command has completed before, where `--resume` asks for it.
+/// The run that the same request has completed before, where `--resume` asks for it.
 fn completed(args: &ReviewArgs, part: &Part) -> Option<RunDir> {
     if !args.resume {
         return None;
     }
-    let command = repeat_command(&part.args, &part.job);
+    let request = part.request();
     let entries = store::list(&args.common.library).ok()?;
     let runs = entries.into_iter().rev().filter_map(|entry| entry.run.ok());
     runs.into_iter().find(|dir| {
         let run = dir.run();
-        run.status == RunStatus::Complete && run.command == command
+        run.status == RunStatus::Complete && request::is_of(run, &request)
     })
 }
 

@@ -10,9 +10,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use ::target::TargetSpec;
 use ::target::Testable;
-use device::host::shell::quoted;
 use io::OpenOptions;
-use result::schema::{Invocation, VerdictOutcome};
+use result::schema::{self, Invocation, VerdictOutcome};
 use result::store::RunDir;
 use run::session::Plan;
 use run::{Control, Event, Outcome, Request, RunError, SpanRequest};
@@ -21,6 +20,7 @@ use crate::args::{Format, RunArgs};
 use crate::cmd::{plan, show};
 use crate::failure::{EXIT_DONE, EXIT_INTERRUPTED, EXIT_IO, EXIT_VERDICT, Failure};
 use crate::prepare::{self, Looked, Prepared, Wish};
+use crate::request;
 use crate::stop;
 use crate::target::{self, Visitor};
 use crate::ui::out::{data, talk};
@@ -50,8 +50,8 @@ impl Job {
 /// The origin of a run.
 #[derive(Clone)]
 pub struct Origin {
-    /// The command that repeats it.
-    pub command: String,
+    /// The request for it.
+    pub request: schema::Request,
     /// The call that it is part of.
     pub invocation: Option<Invocation>,
     /// The run that it continues, or `None` if it begins by itself.
@@ -63,9 +63,9 @@ pub struct Origin {
 /// One run of a call.
 pub enum Task {
     /// An earlier call has completed it.
-    Complete(RunDir),
+    Complete(Box<RunDir>),
     /// It is to be done.
-    Open(Job, Origin),
+    Open(Job, Box<Origin>),
 }
 
 /// The outcome of a task.
@@ -74,11 +74,13 @@ pub type Done = Result<Outcome, anyhow::Error>;
 pub fn run(args: &RunArgs) -> anyhow::Result<u8> {
     let looked = prepare::look(prepare::parse(&args.test.targets)?, Wish::of(args))?;
     let jobs = jobs(args, &looked)?;
-    let commands: Vec<_> = jobs.iter().map(|job| repeat_command(args, job)).collect();
+    let requests: Vec<_> = jobs.iter().map(|job| request::of(args, &job.spec, job.span)).collect();
     let id = format!("{:x}-{:x}", unix_ns(), std::process::id());
-    let invocation = Some(Invocation { id, commands: commands.clone() });
-    let origin = |command| Origin { invocation: invocation.clone(), ..Origin::of(command) };
-    let origins = commands.into_iter().map(origin);
+    let commands = requests.iter().map(request::command).collect();
+    let invocation = Some(Invocation { id, commands, requests: requests.clone() });
+    let origin =
+        |request| Box::new(Origin { invocation: invocation.clone(), ..Origin::of(request) });
+    let origins = requests.into_iter().map(origin);
     let tasks: Vec<_> = jobs.into_iter().zip(origins).map(|(job, o)| Task::Open(job, o)).collect();
     carry_out(args, &tasks, &looked.hold()?)
 }
@@ -91,7 +93,7 @@ pub fn carry_out(args: &RunArgs, tasks: &[Task], prepared: &Prepared) -> anyhow:
     let mut done: Vec<Option<Done>> = tasks.iter().map(complete).collect();
     let open = tasks.iter().enumerate().filter_map(|(index, task)| match task {
         Task::Complete(_) => None,
-        Task::Open(job, origin) => Some((index, job, origin)),
+        Task::Open(job, origin) => Some((index, job, &**origin)),
     });
     let (simulated, real): (Vec<_>, Vec<_>) =
         open.partition(|(_, job, _)| target::is_simulated(&job.spec));
@@ -184,14 +186,14 @@ fn unix_ns() -> u64 {
 
 impl Origin {
     /// A run by itself, from its beginning.
-    pub fn of(command: String) -> Self {
-        Self { command, invocation: None, earlier: None, left_out: Vec::new() }
+    pub fn of(request: schema::Request) -> Self {
+        Self { request, invocation: None, earlier: None, left_out: Vec::new() }
     }
 }
 
 /// One run by itself.
 pub fn one(call: &Call<'_>, job: &Job) -> Done {
-    one_of(call, job, &Origin::of(repeat_command(call.args, job)))
+    one_of(call, job, &Origin::of(request::of(call.args, &job.spec, job.span)))
 }
 
 /// One run from opening to the finished directory.
@@ -206,7 +208,8 @@ pub fn one_of(call: &Call<'_>, job: &Job, origin: &Origin) -> Done {
     };
     let mut opened = prepared.open(&job.spec, &options)?;
     let request = Request {
-        command: origin.command.clone(),
+        command: request::command(&origin.request),
+        recorded: Some(origin.request.clone()),
         invocation: origin.invocation.clone(),
         resume: origin.earlier.clone(),
         environment: device::host::environment::environment(),
@@ -232,30 +235,6 @@ impl Visitor for RunTest<'_, '_> {
     fn visit<T: Testable>(mut self, target: &mut T) -> Self::Output {
         run::run(target, self.request, &mut self.control)
     }
-}
-
-/// The one command that repeats this run; what may be erased is typed again each time.
-pub fn repeat_command(args: &RunArgs, job: &Job) -> String {
-    let mut words = vec!["ssdlab".to_owned(), "run".to_owned()];
-    words.push(args.test.test.name().to_owned());
-    words.push(job.spec.to_string());
-    match job.span {
-        SpanRequest::Default => {}
-        SpanRequest::Spare(share) => words.extend(["--spare".to_owned(), share.to_string()]),
-        SpanRequest::Bytes(bytes) => words.extend(["--span".to_owned(), bytes.to_string()]),
-    }
-    for (key, value) in &args.test.settings {
-        words.extend(["--set".to_owned(), format!("{key}={value}")]);
-    }
-    if let Some(method) = args.test.common.purge {
-        words.extend(["--purge".to_owned(), method.name().to_owned()]);
-    }
-    if let Some(meter) = &args.test.common.meter {
-        words.extend(["--meter".to_owned(), meter.to_string()]);
-    }
-    words.extend(["--seed".to_owned(), args.test.common.seed.to_string()]);
-    words.extend(args.drive.engine.words());
-    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
 /// Prints what came out and finds the exit code: the first failure decides.

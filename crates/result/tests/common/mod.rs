@@ -40,6 +40,7 @@ pub(crate) fn run_named(run_id: &str) -> Run {
         ]
         .into(),
         command: "ssdlab run consistency 'sim:example-480?scale=1/64' --seed 1".to_owned(),
+        request: None,
         invocation: None,
         resumed: None,
         span: Span {

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
 use device::meter::MeterSpec;
-use result::schema::{Invocation, Run};
+use result::schema::{self, Invocation, Run};
 use result::store::RunDir;
 
 use crate::error::RunError;
@@ -29,6 +29,8 @@ pub struct Request {
     pub library: PathBuf,
     /// The command that repeats the run, for the result.
     pub command: String,
+    /// This request as the user made it, for the result, or `None` if nobody did.
+    pub recorded: Option<schema::Request>,
     /// The call of ssdlab that the run is part of, for the result.
     pub invocation: Option<Invocation>,
     /// The run to continue, where it is not to begin anew.
@@ -56,6 +58,7 @@ impl Request {
             seed: 1,
             library,
             command: String::new(),
+            recorded: None,
             invocation: None,
             resume: None,
             environment: BTreeMap::new(),
