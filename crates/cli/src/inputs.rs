@@ -55,17 +55,9 @@ impl Inputs {
         page.into_iter().fold(self, |inputs, page| inputs.with(page, "is the page that is read"))
     }
 
-    /// The file or device that a target is, or is made from.
+    /// The files and devices that a target is, or is made from.
     pub fn target(self, spec: &TargetSpec) -> Self {
-        match spec {
-            TargetSpec::File { path, .. } | TargetSpec::Block { path } => {
-                self.with(path, "is the target")
-            }
-            TargetSpec::Sim { name, .. } if name.contains('/') || name.ends_with(".toml") => {
-                self.with(Path::new(name), "is the drive model that is read")
-            }
-            TargetSpec::Sim { .. } | TargetSpec::Null { .. } => self,
-        }
+        spec.inputs().into_iter().fold(self, |inputs, (path, what)| inputs.with(path, what))
     }
 
     /// The file of a trace, or all files of one of blktrace's, or its scenario.

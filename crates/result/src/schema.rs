@@ -217,6 +217,14 @@ pub struct Target {
     pub details: BTreeMap<String, String>,
 }
 
+impl Target {
+    /// Whether it is a drive model in virtual time.
+    #[must_use]
+    pub fn is_simulated(&self) -> bool {
+        self.kind == "simulated"
+    }
+}
+
 /// Which part of the LBA space a run used.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
 pub struct Span {

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use base::Nanos;
 use device::meter::{self, Faults, Meter, MeterSpec, Reading};
 use result::rows::SecondRow;
-use target::{Identity, IoError, TargetKind};
+use target::{Identity, IoError};
 
 use crate::error::RunError;
 
@@ -32,7 +32,7 @@ const READINGS_MAX: usize = 1 << 22;
 /// If the target is simulated: a meter knows nothing of virtual time.
 pub(crate) fn check(meter: Option<&MeterSpec>, identity: &Identity) -> Result<(), RunError> {
     match meter {
-        Some(meter) if identity.kind == TargetKind::Simulated => Err(RunError::Usage(format!(
+        Some(meter) if identity.kind.is_simulated() => Err(RunError::Usage(format!(
             "`--meter {meter}` reads a real drive, but {} is simulated: it has a clock of its own and counts its \
              energy itself; leave --meter away",
             identity.name

@@ -35,7 +35,6 @@ use result::schema::{Finding, Mark, Table, Verdict};
 use target::Identity;
 use target::Limits;
 use target::Rest;
-use target::TargetKind;
 
 use crate::error::RunError;
 use crate::event::Length;
@@ -211,7 +210,7 @@ impl Site<'_> {
     /// Whether time is virtual, so that hours cost minutes.
     #[must_use]
     pub fn is_simulated(&self) -> bool {
-        self.identity.kind == TargetKind::Simulated
+        self.identity.kind.is_simulated()
     }
 }
 

@@ -2,31 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// Kind of a target.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TargetKind {
-    /// A drive model in virtual time; its results are always labelled as simulated.
-    Simulated,
-    /// A block device.
-    Block,
-    /// A regular file.
-    File,
-    /// Nothing behind it: completes at once, to measure the harness.
-    Null,
-}
-
-impl TargetKind {
-    /// The word used in result files.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Simulated => "simulated",
-            Self::Block => "block",
-            Self::File => "file",
-            Self::Null => "null",
-        }
-    }
-}
+use crate::spec::TargetKind;
 
 /// All that is known about the identity of a target.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,10 +8,10 @@ use crate::capability::{Deallocate, Diagnose, Flush, Guarded, Lanes, Purge, Slee
 use crate::clock::Clock;
 use crate::contract::Target;
 use crate::error::IoError;
-use crate::identity::{Identity, TargetKind};
+use crate::identity::Identity;
 use crate::limits::{Limits, fence};
 use crate::purge::{PurgeMethod, Waiter};
-use crate::spec::TargetSpec;
+use crate::spec::{TargetKind, TargetSpec};
 
 const LIMITS: Limits = Limits {
     logical_block_bytes: 512,

@@ -13,9 +13,10 @@ use crate::capability::{Deallocate, Diagnose, Flush, Guarded, Lanes, Purge, Slee
 use crate::contract::Target;
 use crate::error::IoError;
 use crate::health::HealthProbe;
-use crate::identity::{Identity, TargetKind};
+use crate::identity::Identity;
 use crate::limits::Limits;
 use crate::purge::{PurgeMethod, Waiter};
+use crate::spec::TargetKind;
 
 /// The answer to one command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

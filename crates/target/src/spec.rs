@@ -52,6 +52,154 @@ pub enum TargetSpec {
     },
 }
 
+/// Kind of a target, and the answers that a kind gives for all of its targets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TargetKind {
+    /// A drive model in virtual time; its results are always labelled as simulated.
+    Simulated,
+    /// A block device.
+    Block,
+    /// A regular file.
+    File,
+    /// Nothing behind it: completes at once, to measure the harness.
+    Null,
+}
+
+/// The thing behind a target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Backing<'a> {
+    /// Nothing outside of this program.
+    Nothing,
+    /// A regular file, there or still to be created.
+    File(&'a Path),
+    /// A block device.
+    Device(&'a Path),
+}
+
+impl TargetKind {
+    /// The word used in result files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Simulated => "simulated",
+            Self::Block => "block",
+            Self::File => "file",
+            Self::Null => "null",
+        }
+    }
+
+    /// Whether the target lives in virtual time, so that other runs beside it do not disturb it.
+    #[must_use]
+    pub const fn is_simulated(self) -> bool {
+        matches!(self, Self::Simulated)
+    }
+
+    /// Whether the target stores data: it can be read back, and a run destroys what was there.
+    #[must_use]
+    pub const fn stores_data(self) -> bool {
+        matches!(self, Self::Block | Self::File)
+    }
+
+    /// Whether the target keeps its data when the program ends. A file may be one that the run made for itself.
+    #[must_use]
+    pub const fn outlives_the_run(self) -> bool {
+        matches!(self, Self::Block)
+    }
+
+    /// Whether its figures are those of the harness alone.
+    #[must_use]
+    pub const fn is_harness_only(self) -> bool {
+        matches!(self, Self::Null)
+    }
+
+    /// Whether several threads can drive it. A simulated drive has one clock, hence one thread.
+    #[must_use]
+    pub const fn takes_threads(self) -> bool {
+        !self.is_simulated()
+    }
+
+    /// Whether commands reach it through an engine, of which there are several.
+    #[must_use]
+    pub const fn has_engine(self) -> bool {
+        self.stores_data()
+    }
+
+    /// Whether NVMe commands can reach it.
+    #[must_use]
+    pub const fn takes_nvme_commands(self) -> bool {
+        matches!(self, Self::Block)
+    }
+
+    /// The fresh state that it begins with, so that there is no purge method to choose, or `None` if there are several.
+    #[must_use]
+    pub const fn fresh_state(self) -> Option<&'static str> {
+        match self {
+            Self::Simulated => Some("a simulated drive is built anew"),
+            Self::Null => Some("the null target holds nothing"),
+            Self::File | Self::Block => None,
+        }
+    }
+}
+
+impl TargetSpec {
+    /// Its kind.
+    #[must_use]
+    pub const fn kind(&self) -> TargetKind {
+        match self {
+            Self::Sim { .. } => TargetKind::Simulated,
+            Self::File { .. } => TargetKind::File,
+            Self::Block { .. } => TargetKind::Block,
+            Self::Null { .. } => TargetKind::Null,
+        }
+    }
+
+    /// The thing behind it.
+    #[must_use]
+    pub fn backing(&self) -> Backing<'_> {
+        match self {
+            Self::Sim { .. } | Self::Null { .. } => Backing::Nothing,
+            Self::File { path, .. } => Backing::File(path),
+            Self::Block { path } => Backing::Device(path),
+        }
+    }
+
+    /// Whether a file that is created for the run stays afterwards.
+    #[must_use]
+    pub const fn keeps_new_file(&self) -> bool {
+        matches!(self, Self::File { keep: true, .. })
+    }
+
+    /// The drive model of a simulated drive with the changes to it, or `None` if the target is none.
+    #[must_use]
+    pub fn model(&self) -> Option<(&str, &[(String, String)])> {
+        match self {
+            Self::Sim { name, settings } => Some((name, settings)),
+            _ => None,
+        }
+    }
+
+    /// The files and devices that a run reads or writes, each with its part in the run.
+    #[must_use]
+    pub fn inputs(&self) -> Vec<(&Path, &'static str)> {
+        let (name, settings) = self.model().unwrap_or_default();
+        let host = settings.iter().find(|(key, _)| key == "host");
+        let target = match self.backing() {
+            Backing::Nothing => None,
+            Backing::File(path) | Backing::Device(path) => Some((path, "is the target")),
+        };
+        let model = toml_path(name).map(|path| (path, "is the drive model that is read"));
+        let host = host.and_then(|(_, name)| toml_path(name));
+        let host = host.map(|path| (path, "is the host profile that is read"));
+        target.into_iter().chain(model).chain(host).collect()
+    }
+}
+
+/// The file of a drive model or of a host profile, or `None` if `name` is that of a built-in one.
+#[must_use]
+pub fn toml_path(name: &str) -> Option<&Path> {
+    (name.contains('/') || name.ends_with(".toml")).then(|| Path::new(name))
+}
+
 impl FromStr for TargetSpec {
     type Err = IoError;
 
@@ -305,6 +453,26 @@ mod tests {
             let want = if text.ends_with("what?") { "file:/tmp/what" } else { text };
             assert_eq!(parse(text).to_string(), want);
             assert_eq!(parse(&parse(text).to_string()), parse(text));
+        }
+    }
+
+    #[test]
+    fn the_inputs_of_a_target_are_named_with_their_part() {
+        for (text, want) in [
+            ("file:/tmp/x?size=8GiB", &[("/tmp/x", "is the target")][..]),
+            ("/dev/sda", &[("/dev/sda", "is the target")]),
+            ("null:", &[]),
+            ("sim:ideal?host=none", &[]),
+            (
+                "sim:./a.toml?scale=1/64&host=c.toml",
+                &[
+                    ("./a.toml", "is the drive model that is read"),
+                    ("c.toml", "is the host profile that is read"),
+                ],
+            ),
+        ] {
+            let want: Vec<_> = want.iter().map(|(path, what)| (Path::new(*path), *what)).collect();
+            assert_eq!(parse(text).inputs(), want, "{text}");
         }
     }
 

@@ -11,7 +11,7 @@ use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use target::{IoError, TargetSpec};
+use target::{Backing, IoError, TargetSpec};
 
 use super::device_at;
 use crate::describe::report::current_identity;
@@ -67,10 +67,10 @@ pub fn check_apart(specs: &[TargetSpec]) -> Result<(), IoError> {
 
 impl Thing {
     fn of(spec: &TargetSpec) -> Self {
-        match spec {
-            TargetSpec::Sim { .. } | TargetSpec::Null { .. } => Self::default(),
-            TargetSpec::File { path, .. } => Self { is: of_file(path), within: Vec::new() },
-            TargetSpec::Block { path } => {
+        match spec.backing() {
+            Backing::Nothing => Self::default(),
+            Backing::File(path) => Self { is: of_file(path), within: Vec::new() },
+            Backing::Device(path) => {
                 device_at(path).map_or_else(Self::default, |found| Self::device(&found, 0))
             }
         }

@@ -2,7 +2,6 @@
 //! until enough commands have ended.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::str::FromStr;
 
 use base::text::shortened;
@@ -14,6 +13,7 @@ use sim::{Config, Drive, Model, PAGE_BYTES};
 use target::IoError;
 use target::Waiter;
 use target::capability::{Deallocate, Diagnose, Flush, Guarded, Lanes, Purge, Sleep, Telemetry};
+use target::spec::toml_path;
 use target::{Identity, TargetKind};
 use target::{Limits, PurgeMethod, Rest, Target};
 
@@ -38,9 +38,8 @@ fn model_text(name: &str) -> Result<String, IoError> {
     if let Some(text) = sim::model::built_in(name) {
         return Ok(text.to_owned());
     }
-    let is_path = name.contains('/') || name.ends_with(".toml");
-    if is_path {
-        return small_file::read(Path::new(name)).map_err(|error| {
+    if let Some(path) = toml_path(name) {
+        return small_file::read(path).map_err(|error| {
             let name = shortened(name);
             IoError::Usage(format!("drive model `{name}` cannot be read: {error}"))
         });
@@ -59,14 +58,13 @@ fn host_profile(name: &str) -> Result<Option<HostProfile>, IoError> {
     if name == NO_HOST {
         return Ok(None);
     }
-    let text = match sim::model::built_in_host(name) {
-        Some(text) => text.to_owned(),
-        None if name.contains('/') || name.ends_with(".toml") => small_file::read(Path::new(name))
-            .map_err(|error| {
-                let name = shortened(name);
-                IoError::Usage(format!("host profile `{name}` cannot be read: {error}"))
-            })?,
-        None => {
+    let text = match (sim::model::built_in_host(name), toml_path(name)) {
+        (Some(text), _) => text.to_owned(),
+        (None, Some(path)) => small_file::read(path).map_err(|error| {
+            let name = shortened(name);
+            IoError::Usage(format!("host profile `{name}` cannot be read: {error}"))
+        })?,
+        (None, None) => {
             let known: Vec<_> = sim::model::HOSTS.iter().map(|(name, _)| *name).collect();
             return Err(IoError::Usage(format!(
                 "`host={}` names no host profile; known are {NO_HOST}, {}, or give the path of a profile: \

@@ -158,7 +158,7 @@ fn name(run: &Run, runs: &[&Run]) -> String {
 }
 
 fn drive_name(run: &Run, has_firmware: bool) -> String {
-    let simulated = (run.target.kind == "simulated").then(|| "simulated".to_owned());
+    let simulated = (run.target.is_simulated()).then(|| "simulated".to_owned());
     let firmware = run.target.firmware.as_ref().filter(|_| has_firmware);
     let firmware = firmware.map(|firmware| format!("firmware {firmware}"));
     let marks: Vec<_> = simulated.into_iter().chain(firmware).collect();

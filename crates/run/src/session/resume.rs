@@ -10,7 +10,6 @@ use result::rows::PhaseRows;
 use result::schema::{HealthSnapshot, Phase, Purge, Resumed, Run, RunStatus, SCHEMA_VERSION};
 use target::Identity;
 use target::IoError;
-use target::TargetKind;
 
 use super::{Plan, Request, Session, target_record};
 use crate::error::RunError;
@@ -46,7 +45,7 @@ impl Continuation {
         let Some(earlier) = &request.resume else { return Ok(Self::default()) };
         check_continuation(request, plan, identity)?;
         let run = earlier.run();
-        let keeps_data = identity.kind == TargetKind::Block;
+        let keeps_data = identity.kind.outlives_the_run();
         let point = Point::find(&plan.procedure.steps, &run.phases, keeps_data);
         let kept = run.phases.iter().take(point.phases).enumerate();
         let kept = kept.map(|(index, phase)| Ok((phase.clone(), earlier.rows(index)?)));
@@ -286,7 +285,7 @@ fn refuse_other_target(run: &Run, identity: &Identity) -> Result<(), RunError> {
     if let (Some(then), Some(now)) = (then.details.get("wwid"), now.details.get("wwid")) {
         pairs.push(("world-wide name", then.clone(), now.clone()));
     }
-    if identity.kind == TargetKind::Simulated {
+    if identity.kind.is_simulated() {
         pairs.push(("model", then.spec.clone(), now.spec));
         pairs.push(("model's values", format!("{:?}", then.details), format!("{:?}", now.details)));
     }

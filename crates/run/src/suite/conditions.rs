@@ -83,7 +83,7 @@ pub fn of_table(own: &Conditions, common: &Conditions) -> Conditions {
 pub fn of_run(planned: &Conditions, run: &Run) -> Conditions {
     let purge = run.purge.as_ref().and_then(|purge| purge.method.clone());
     let purge = purge.unwrap_or_else(|| "none".to_owned());
-    let simulated = if run.target.kind == "simulated" { "yes" } else { "no" };
+    let simulated = if run.target.is_simulated() { "yes" } else { "no" };
     let mut conditions = planned.clone();
     conditions.insert("purge".to_owned(), purge);
     conditions.insert("simulated".to_owned(), simulated.to_owned());

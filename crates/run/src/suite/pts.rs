@@ -299,7 +299,7 @@ fn conditions(measured: &Measured<'_>) -> BTreeMap<String, String> {
     let access = intensity::access_words(measured).map(|words| ("access", words));
     let pauses = run.test == host_idle::DEFINITION.name;
     let idle = if pauses { "as the rows say" } else { "none" };
-    let simulated = if run.target.kind == "simulated" { "yes" } else { "no" };
+    let simulated = if run.target.is_simulated() { "yes" } else { "no" };
     [
         ("purge", purge.unwrap_or_else(|| "none".to_owned())),
         ("active range", format!("LBA 0 to {}", steps::size(run.span.span_bytes))),

@@ -257,7 +257,7 @@ fn compared(measured: &Measured<'_>, prefix: &str) -> Option<Compared> {
     let (worst_zone, has_slow_zone) = zone_shares(&zones(&fresh), &zones(&after_trim))?;
     let passes =
         Passes { fresh: means(&fresh), tortured: means(&tortured), after_trim: means(&after_trim) };
-    let is_simulated = measured.run.target.kind == "simulated";
+    let is_simulated = measured.run.target.is_simulated();
     Compared::of(&passes, (worst_zone, has_slow_zone), is_simulated)
 }
 
