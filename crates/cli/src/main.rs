@@ -12,7 +12,6 @@ mod output_file;
 mod prepare;
 mod request;
 mod stop;
-mod target;
 mod ui;
 
 use std::process::ExitCode;

@@ -4,23 +4,17 @@
 //! [`Looked::hold`] then opens all that exist and holds them, and only when that has gone well is
 //! anything changed: no target is touched while another one of the call may still be refused.
 
-mod described;
+mod flags;
 
 use std::sync::OnceLock;
 
-use ::target::null::NullTarget;
 use ::target::{IoError, PurgeMethod, TargetSpec};
-use device::host::clock::MonotonicClock;
-use io::engine::sim::SimTarget;
-use io::open::{self, Hold};
-use io::{OpenOptions, RealTarget};
+use io::OpenOptions;
+use io::open::{self, Described, Hold, Opened};
 
 use crate::args::{CommonArgs, DriveArgs, EngineArgs, RunArgs};
 use crate::cmd::restore;
 use crate::failure::Failure;
-use crate::target::{self, Opened};
-
-pub use described::Described;
 
 /// The requirements of a call for its targets.
 #[derive(Clone, Copy)]
@@ -104,15 +98,15 @@ pub struct Looked {
 /// If there can be no such target, or the kind of a target does not have what is asked for.
 pub fn look(specs: Vec<TargetSpec>, wish: Wish<'_>) -> Result<Looked, IoError> {
     for spec in &specs {
-        target::check_purge(spec, wish.purge)?;
-        wish.engine.map_or(Ok(()), |engine| target::check_engine(spec, engine))?;
+        flags::check_purge(spec, wish.purge)?;
+        wish.engine.map_or(Ok(()), |engine| flags::check_engine(spec, engine))?;
     }
     let options = wish.options();
     let same = open::check_apart(&specs).err();
     let names_one = |word: &str| specs.iter().any(|spec| open::is_named_by(spec, word));
     let stray = wish.erase.iter().find(|word| !names_one(word)).map(|word| names_none(word));
     let looked_at = |spec: TargetSpec| {
-        Described::new(&spec, &options).map(|described| Candidate { spec, described })
+        open::describe(&spec, &options).map(|described| Candidate { spec, described })
     };
     let targets = specs.into_iter().map(looked_at).collect::<Result<_, _>>()?;
     Ok(Looked { options, targets, same, stray })
@@ -189,8 +183,7 @@ pub struct Prepared {
 struct Ready {
     spec: TargetSpec,
     described: Described,
-    /// Empty for simulated drives, which are built when their turn comes, and for files that are still to be
-    /// created.
+    /// Empty for files that are still to be created.
     held: OnceLock<Hold>,
 }
 
@@ -232,36 +225,19 @@ impl Ready {
         if self.described.is_new {
             return Ok(());
         }
-        if let Some(hold) = open::hold(&self.spec, options)? {
-            hold.check(options)?;
-            let _ = self.held.set(hold);
-        }
+        let hold = open::hold(&self.spec, options)?;
+        hold.check(options)?;
+        let _ = self.held.set(hold);
         Ok(())
     }
 
     fn open(&self, options: &OpenOptions) -> Result<Opened, IoError> {
-        match &self.spec {
-            TargetSpec::Sim { name, settings } => {
-                let target = SimTarget::open(&self.spec.to_string(), name, settings)?;
-                Ok(Opened::Sim(Box::new(target)))
-            }
-            TargetSpec::Null { size_bytes } => {
-                Ok(Opened::Null(NullTarget::new(*size_bytes, MonotonicClock::start())))
-            }
-            TargetSpec::File { .. } | TargetSpec::Block { .. } => {
-                self.open_real(options).map(|target| Opened::Real(Box::new(target)))
-            }
-        }
-    }
-
-    fn open_real(&self, options: &OpenOptions) -> Result<RealTarget, IoError> {
         if let Some(held) = self.held.get() {
             return held.open(options);
         }
         let created = open::hold(&self.spec, options)?;
-        let created = created.ok_or_else(|| unprepared(&self.spec))?;
         let target = created.open(options)?;
-        if matches!(self.spec, TargetSpec::File { keep: true, .. }) {
+        if self.spec.keeps_new_file() {
             // What stays is the next run's, too; other files are made anew for each.
             let _ = self.held.set(created);
         }

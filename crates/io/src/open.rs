@@ -1,25 +1,185 @@
-//! The one way in to real targets: checks, opens, chooses the engine and says why.
+//! The one way in to targets: finds out what they are, checks, holds, opens.
 //!
-//! [`open_file`] and [`open_block`] refuse every target whose use could destroy something, and
-//! return the others as a [`RealTarget`]. Its engine is chosen once: `io_uring` if the kernel
-//! allows it, else blocking calls; [`target::Identity::engine`] gives the reason.
+//! [`describe`] touches nothing. [`hold`] refuses every target whose use could destroy something, and
+//! what it holds is opened for one run after the other. Files and block devices become a
+//! [`RealTarget`], whose engine is chosen once: `io_uring` if the kernel allows it, else blocking
+//! calls; [`target::Identity::engine`] gives the reason.
+//!
+//! The kinds of targets are listed here, and nowhere else; each has a file of its own.
 
 mod block;
+mod described;
 mod direct;
 mod file;
 mod hold;
+mod null;
+mod simulated;
+#[cfg(test)]
+mod tests;
+mod unopened;
 
 use std::path::Path;
 
-use device::guard;
-use target::{IoError, TargetSpec};
+use device::host::clock::MonotonicClock;
+use target::null::NullTarget;
+use target::{IoError, TargetSpec, Testable};
 
+use self::block::BlockDevice;
+use self::file::RegularFile;
+use self::hold::RealHold;
+use self::null::Null;
+use self::simulated::Simulated;
+use self::unopened::Unopened;
+use crate::engine::sim::SimTarget;
 use crate::options::OpenOptions;
 use crate::real::RealTarget;
 
+pub use described::Described;
+pub use device::guard::check_apart;
 pub use file::{FileFound, look_at_file};
-pub use guard::check_apart;
-pub use hold::Hold;
+
+/// The target of a string.
+fn unopened(spec: &TargetSpec) -> Box<dyn Unopened + '_> {
+    match spec {
+        TargetSpec::Sim { name, settings } => Box::new(Simulated::new(spec, name, settings)),
+        TargetSpec::File { path, size_bytes, keep } => {
+            Box::new(RegularFile::new(path, *size_bytes, *keep))
+        }
+        TargetSpec::Block { path } => Box::new(BlockDevice::new(path)),
+        TargetSpec::Null { size_bytes } => Box::new(Null::new(*size_bytes)),
+    }
+}
+
+/// A target that has passed every check, before it has an engine and buffers. What exists is held
+/// until this and every target opened from it are dropped.
+pub struct Hold(Held);
+
+enum Held {
+    Sim(Simulated),
+    Real(Box<RealHold>),
+    Null(Null),
+}
+
+/// Opens a target up to the engine and its buffers.
+///
+/// # Errors
+/// The errors of [`open_file`] and [`open_block`].
+pub fn hold(spec: &TargetSpec, options: &OpenOptions) -> Result<Hold, IoError> {
+    Ok(Hold(match spec {
+        TargetSpec::Sim { name, settings } => Held::Sim(Simulated::new(spec, name, settings)),
+        TargetSpec::File { path, size_bytes, keep } => {
+            Held::Real(Box::new(RegularFile::new(path, *size_bytes, *keep).hold(options)?))
+        }
+        TargetSpec::Block { path } => Held::Real(Box::new(BlockDevice::new(path).hold(options)?)),
+        TargetSpec::Null { size_bytes } => Held::Null(Null::new(*size_bytes)),
+    }))
+}
+
+impl Hold {
+    /// Makes sure that the requested engine and purge are possible, as far as they are not the
+    /// defaults.
+    ///
+    /// # Errors
+    /// [`IoError::Unsupported`] if they are not; [`IoError::Usage`] for an engine that the target
+    /// does not allow.
+    pub fn check(&self, options: &OpenOptions) -> Result<(), IoError> {
+        match &self.0 {
+            Held::Real(held) => held.check(options),
+            Held::Sim(_) | Held::Null(_) => Ok(()),
+        }
+    }
+
+    /// Opens the target for one run. The right to write and the confirmation are settled: only
+    /// queue depth, transfer size, engine, data and purge are taken from `options`, and
+    /// [`OpenOptions::write`] if it asks for less.
+    ///
+    /// # Errors
+    /// [`IoError::Usage`] for a transfer size or queue depth out of range;
+    /// [`IoError::Unsupported`] if the requested engine cannot drive the target, or it does not fit
+    /// into the memory.
+    pub fn open(&self, options: &OpenOptions) -> Result<Opened, IoError> {
+        Ok(match &self.0 {
+            Held::Sim(held) => Opened::Sim(Box::new(held.open()?)),
+            Held::Real(held) => Opened::Real(Box::new(held.open(options)?)),
+            Held::Null(held) => Opened::Null(held.open()),
+        })
+    }
+}
+
+/// An open target of any kind. The kinds stay apart so that the hot loop is compiled for each.
+#[derive(Debug)]
+pub enum Opened {
+    /// A simulated drive.
+    Sim(Box<SimTarget>),
+    /// A file or block device.
+    Real(Box<RealTarget>),
+    /// The null target.
+    Null(NullTarget<MonotonicClock>),
+}
+
+/// Something to do with a target of any kind.
+pub trait Visitor {
+    /// The result of a visit.
+    type Output;
+    /// Does it.
+    fn visit<T: Testable>(self, target: &mut T) -> Self::Output;
+}
+
+impl Opened {
+    /// Hands the target to the visitor, compiled for its kind.
+    pub fn visit<V: Visitor>(&mut self, visitor: V) -> V::Output {
+        match self {
+            Self::Sim(target) => visitor.visit(target.as_mut()),
+            Self::Real(target) => visitor.visit(target.as_mut()),
+            Self::Null(target) => visitor.visit(target),
+        }
+    }
+
+    /// The file or block device, or `None` if it is neither.
+    #[must_use]
+    pub fn real(self) -> Option<RealTarget> {
+        match self {
+            Self::Real(target) => Some(*target),
+            Self::Sim(_) | Self::Null(_) => None,
+        }
+    }
+
+    /// The facts about the opening that the reader of a result should know.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        match self {
+            Self::Real(target) => target.warnings().to_vec(),
+            Self::Sim(_) | Self::Null(_) => Vec::new(),
+        }
+    }
+}
+
+/// Finds out what a target is and what speaks against opening it with these options, and changes
+/// nothing.
+///
+/// # Errors
+/// If there can be no such target.
+pub fn describe(spec: &TargetSpec, options: &OpenOptions) -> Result<Described, IoError> {
+    let mut described = unopened(spec).describe()?;
+    described.object(rehearse(spec, options).err(), options);
+    Ok(described)
+}
+
+/// Whether a word given with `--erase` names this target.
+#[must_use]
+pub fn is_named_by(spec: &TargetSpec, word: &str) -> bool {
+    unopened(spec).is_named_by(word)
+}
+
+/// Finds out whether a target would be opened with these options, and changes nothing: for a run
+/// that writes, the target is opened for reading only and no file is created.
+fn rehearse(spec: &TargetSpec, options: &OpenOptions) -> Result<(), IoError> {
+    options.check(&spec.to_string())?;
+    if options.write {
+        return unopened(spec).rehearse(options);
+    }
+    hold(spec, options).map(drop)
+}
 
 /// Opens a regular file as a target; `size_bytes` and `keep` as in [`target::TargetSpec::File`].
 ///
@@ -39,32 +199,7 @@ pub fn open_file(
     keep: bool,
     options: &OpenOptions,
 ) -> Result<RealTarget, IoError> {
-    hold_file(path, size_bytes, keep, options)?.open(options)
-}
-
-/// Opens a target of any kind up to the engine and its buffers, or returns `None` if it is of a
-/// kind that needs no hold.
-///
-/// # Errors
-/// The errors of [`open_file`] and [`open_block`].
-pub fn hold(spec: &TargetSpec, options: &OpenOptions) -> Result<Option<Hold>, IoError> {
-    match spec {
-        TargetSpec::Sim { .. } | TargetSpec::Null { .. } => Ok(None),
-        TargetSpec::File { path, size_bytes, keep } => {
-            hold_file(path, *size_bytes, *keep, options).map(Some)
-        }
-        TargetSpec::Block { path } => hold_block(path, options).map(Some),
-    }
-}
-
-fn hold_file(
-    path: &Path,
-    size_bytes: Option<u64>,
-    keep: bool,
-    options: &OpenOptions,
-) -> Result<Hold, IoError> {
-    options.check(&path.display().to_string())?;
-    Ok(Hold::new(file::open(path, size_bytes, keep, options)?, false))
+    RegularFile::new(path, size_bytes, keep).hold(options)?.open(options)
 }
 
 /// Opens a block device as a target, after every check of [`device::guard`], and holds it exclusively
@@ -77,37 +212,5 @@ fn hold_file(
 /// [`IoError::Refused`] with one of the codes of [`device::guard`]; [`IoError::Usage`] if there is
 /// nothing at `path`; [`IoError::Device`] if the system fails.
 pub fn open_block(path: &Path, options: &OpenOptions) -> Result<RealTarget, IoError> {
-    hold_block(path, options)?.open(options)
-}
-
-fn hold_block(path: &Path, options: &OpenOptions) -> Result<Hold, IoError> {
-    options.check(&path.display().to_string())?;
-    let is_generic = guard::is_generic_node(path);
-    Ok(Hold::new(block::open(path, options)?, is_generic))
-}
-
-/// Finds out whether a target would be opened with these options, and changes nothing: for a run
-/// that writes, the target is opened for reading only and no file is created. Targets that are
-/// neither files nor block devices would always be opened.
-///
-/// # Errors
-/// The errors of [`open_file`] and [`open_block`] that come before the engine.
-pub fn rehearse(spec: &TargetSpec, options: &OpenOptions) -> Result<(), IoError> {
-    options.check(&spec.to_string())?;
-    match spec {
-        TargetSpec::Sim { .. } | TargetSpec::Null { .. } => Ok(()),
-        _ if !options.write => hold(spec, options).map(drop),
-        TargetSpec::File { path, size_bytes, .. } => file::rehearse(path, *size_bytes, options),
-        TargetSpec::Block { path } => block::rehearse(path, options),
-    }
-}
-
-/// Whether a word given with `--erase` names this target.
-#[must_use]
-pub fn is_named_by(spec: &TargetSpec, word: &str) -> bool {
-    match spec {
-        TargetSpec::Sim { .. } | TargetSpec::Null { .. } => false,
-        TargetSpec::File { path, .. } => file::is_named_by(path, word),
-        TargetSpec::Block { path } => guard::confirmations(path).iter().any(|w| w == word.trim()),
-    }
+    BlockDevice::new(path).hold(options)?.open(options)
 }

@@ -5,7 +5,8 @@
 
 use std::sync::atomic::Ordering;
 
-use ::target::{IoError, TargetKind, TargetSpec};
+use ::target::{IoError, TargetSpec};
+use io::open::Described;
 use result::schema::Run;
 use run::advise::{Advice, Question, Search, Tried, Try};
 use run::session::Plan;
@@ -16,7 +17,7 @@ use crate::args::{Format, RunArgs};
 use crate::cmd::plan::{self, Cost};
 use crate::cmd::run::{Call, Job, one};
 use crate::failure::{EXIT_DONE, EXIT_INTERRUPTED, EXIT_VERDICT, Failure};
-use crate::prepare::{self, Described, Wish};
+use crate::prepare::{self, Wish};
 use crate::stop;
 use crate::ui::out::{data, talk};
 use crate::ui::progress::Progress;
@@ -96,7 +97,7 @@ fn plan_try(args: &RunArgs, at: &Try, described: &Described) -> Result<Plan, Run
 fn cost(args: &SpareArgs, search: &Search, described: &Described) -> anyhow::Result<Cost> {
     let at = search.largest();
     let plan = plan_try(&run_args(args, &at), &at, described)?;
-    let method = described.purge_of(&plan, args.common.purge);
+    let method = plan::purge_of(described, &plan, args.common.purge);
     let overwritten_bytes = plan::overwritten_bytes(described, method);
     let of_try = plan::total_cost(&plan, overwritten_bytes);
     let tries = u64::from(search.tries_max());
@@ -125,22 +126,22 @@ fn print_plan(
     cost: Cost,
     failures: &[Failure],
 ) {
-    let erases = matches!(described.identity.kind, TargetKind::Block | TargetKind::File);
+    let erases = described.identity.kind.stores_data();
     match args.common.format {
         Format::Json => data!(
             "{}",
             serde_json::json!({
                 "target": args.target, "holds": search.floor().in_words(), "destructive": erases,
                 "tries_max": search.tries_max(), "bytes_written_estimate": cost.written_bytes,
-                "duration_ns_estimate": cost.time.map(|time| time.0), "needs": described.needs(),
-                "refused_now": described.refused_now(),
+                "duration_ns_estimate": cost.time.map(|time| time.0), "needs": described.needs,
+                "refused_now": plan::refused_now(described),
                 "error": failures.first(), "errors": failures,
             })
         ),
         Format::Text => {
             let destroys = if erases { " DESTROYS DATA;" } else { "" };
             data!("{}:{destroys} {}", described.name(), announcement(search, described, cost));
-            described.needs().iter().for_each(|needs| data!("  needs {needs}"));
+            described.needs.iter().for_each(|needs| data!("  needs {needs}"));
             failures.iter().for_each(plan::print_refusal);
         }
     }
@@ -281,7 +282,7 @@ fn document(
     });
     let dirs = advice.tried.iter().map(|tried| args.common.library.join(&tried.run.run_id));
     serde_json::json!({
-        "target": identity.spec, "simulated": identity.kind == TargetKind::Simulated,
+        "target": identity.spec, "simulated": identity.kind.is_simulated(),
         "holds": search.floor().in_words(), "metric": search.floor().metric(),
         "base": search.base, "base_bytes": search.base_bytes, "answer": answer,
         "best": of_try(&advice.tried[advice.best]),

@@ -1,8 +1,9 @@
 //! `ssdlab plan`: every step that a run would take, what it destroys, how much it writes and how long
 //! that may take. Touches nothing; exits as the run would.
 
-use ::target::{PurgeMethod, TargetKind};
+use ::target::PurgeMethod;
 use base::Nanos;
+use io::open::Described;
 use load::Order;
 use run::event::Length;
 use run::session::{Plan, plan};
@@ -11,7 +12,7 @@ use run::{Request, SpanRequest};
 
 use crate::args::{Format, RunArgs, TestArgs};
 use crate::failure::{EXIT_DONE, Failure};
-use crate::prepare::{self, Described, Wish};
+use crate::prepare::{self, Wish};
 use crate::ui::out::{data, talk};
 use crate::ui::table::{bytes, seconds};
 
@@ -56,7 +57,7 @@ fn plan_target(
     let format = args.test.common.format;
     for &span in &spans {
         let plan = plan(&request(&args.test, span), &described.identity, &described.limits)?;
-        let method = described.purge_of(&plan, args.test.common.purge);
+        let method = purge_of(described, &plan, args.test.common.purge);
         let total = total_cost(&plan, overwritten_bytes(described, method));
         match format {
             Format::Json => documents.push(document(described, &plan, method, total)),
@@ -80,6 +81,23 @@ pub fn request(args: &TestArgs, span: SpanRequest) -> Request {
         meter: args.common.meter.clone(),
         ..Request::new(args.test, args.common.library.clone())
     }
+}
+
+/// The method that a plan would purge with, or `None` if it does not or has no choice.
+pub fn purge_of(
+    described: &Described,
+    plan: &Plan,
+    wanted: Option<PurgeMethod>,
+) -> Option<PurgeMethod> {
+    let purges = plan.phases().any(|phase| matches!(phase.action, Action::Purge));
+    // A method that is not possible is one of the obstacles.
+    described.purge_method(wanted).ok().flatten().filter(|_| purges)
+}
+
+/// Reasons why a run would not begin now: code and message.
+pub fn refused_now(described: &Described) -> Vec<(String, String)> {
+    let failures = described.obstacles.iter().map(Failure::from_io);
+    failures.map(|failure| (failure.reason, failure.message)).collect()
 }
 
 /// Bytes that a purge by this method writes itself.
@@ -232,21 +250,21 @@ fn document(
         .collect();
     serde_json::json!({
         "target": described.identity.spec, "name": described.identity.name,
-        "simulated": described.identity.kind == TargetKind::Simulated,
+        "simulated": described.identity.kind.is_simulated(),
         "capacity_bytes": described.identity.capacity_bytes,
         "span_bytes": plan.span.span_bytes, "variant": plan.span.variant,
         "bytes_written_estimate": total.written_bytes,
         "drive_writes_estimate": drive_writes(total.written_bytes, described.identity.capacity_bytes),
         "duration_ns_estimate": total.time.map(|time| time.0),
-        "phases": phases, "notes": plan.procedure.notes, "refused_now": described.refused_now(),
-        "needs": described.needs(),
+        "phases": phases, "notes": plan.procedure.notes, "refused_now": refused_now(described),
+        "needs": described.needs,
         "purge_method": method.map(PurgeMethod::name), "purge_options": purge_options,
     })
 }
 
 fn print(described: &Described, plan: &Plan, method: Option<PurgeMethod>, total: Cost) {
     data!("{}, span {}", described.name(), bytes(plan.span.span_bytes));
-    let is_real = matches!(described.identity.kind, TargetKind::Block | TargetKind::File);
+    let is_real = described.identity.kind.stores_data();
     let overwritten_bytes = overwritten_bytes(described, method);
     let capacity_bytes = described.identity.capacity_bytes;
     for step in &plan.procedure.steps {
@@ -273,7 +291,7 @@ fn print(described: &Described, plan: &Plan, method: Option<PurgeMethod>, total:
             }
         }
     }
-    if let Some(needs) = described.needs() {
+    if let Some(needs) = &described.needs {
         data!("  needs {needs}");
     }
 }
@@ -303,6 +321,25 @@ fn print_phase(phase: &PhaseSpec, is_real: bool, overwritten_bytes: u64, capacit
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_method_is_for_a_plan_that_purges_and_a_target_that_has_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = format!("file:{}/new?size=64MiB", dir.path().display());
+        let purge_of = |target: &str, purge: &str, wanted| {
+            let spec = target.parse().unwrap();
+            let options = io::OpenOptions { write: true, ..io::OpenOptions::default() };
+            let described = io::open::describe(&spec, &options).unwrap();
+            let mut request = Request::new(run::Test::Consistency, "library".into());
+            request.settings = vec![("purge".to_owned(), purge.to_owned())];
+            let plan = plan(&request, &described.identity, &described.limits).unwrap();
+            super::purge_of(&described, &plan, wanted)
+        };
+        assert_eq!(purge_of(&file, "true", None), Some(PurgeMethod::Deallocate));
+        assert_eq!(purge_of(&file, "true", Some(PurgeMethod::NvmeFormat)), None);
+        assert_eq!(purge_of(&file, "false", None), None);
+        assert_eq!(purge_of("null:", "true", None), None);
+    }
 
     #[test]
     fn what_is_written_is_told_in_full_drive_writes() {

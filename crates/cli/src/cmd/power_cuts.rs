@@ -42,7 +42,7 @@ struct Case<'a> {
 }
 
 pub fn run(args: &VerifyArgs, spec: &TargetSpec, cuts: u64) -> anyhow::Result<u8> {
-    let TargetSpec::Sim { name, settings } = spec else {
+    let Some((name, settings)) = spec.model() else {
         return Err(IoError::Usage(format!(
             "--power-cuts is for simulated drives (sim:NAME); cut the power of {spec} yourself while \
              `ssdlab verify` writes, then use --check"

@@ -18,7 +18,6 @@ use crate::cmd::plan;
 use crate::cmd::run::{Job, Origin, Task, carry_out};
 use crate::prepare::{self, Looked, Wish};
 use crate::request::{self, Stored};
-use crate::target;
 use crate::ui::out::talk;
 
 pub fn run(args: &ResumeArgs) -> anyhow::Result<u8> {
@@ -116,7 +115,7 @@ fn is_named(tasks: &[&Recorded], word: &str) -> bool {
 /// Nobody typed these targets in this call, so that everybody must see them, even who wants no talk.
 fn tell_targets(looked: &Looked, dir: &Path) {
     for target in looked.targets() {
-        if !target::is_simulated(&target.spec) {
+        if !target.spec.kind().is_simulated() {
             let (run_json, name) = (dir.join("run.json"), target.described.name());
             talk!("{} names the target: {name}", run_json.display());
         }

@@ -11,6 +11,7 @@ use ::target::IoError;
 use ::target::TargetSpec;
 use base::{Bytes, Nanos};
 use device::meter::MeterSpec;
+use io::open::Described;
 use result::report::{Page, Report, build};
 use result::schema::{self, Run, RunStatus, VerdictOutcome};
 use result::store::{self, RunDir};
@@ -23,11 +24,11 @@ use crate::cmd::run::{Call, Job, Origin, exit_code, one_of};
 use crate::failure::{EXIT_DONE, EXIT_VERDICT, Failure};
 use crate::inputs::Inputs;
 use crate::output_file::OutputFile;
-use crate::prepare::{self, Described, Looked, Prepared, Wish};
+use crate::prepare::{self, Looked, Prepared, Wish};
 use crate::ui::out::{data, talk};
 use crate::ui::progress::Progress;
 use crate::ui::table::{bytes, seconds};
-use crate::{request, stop, target};
+use crate::{request, stop};
 
 /// A test with its settings, `key=value` with spaces between, and the share of spare area.
 type Entry = (Test, &'static str, Option<&'static str>);
@@ -147,7 +148,7 @@ fn parts(args: &ReviewArgs, looked: &Looked) -> anyhow::Result<(Vec<Part>, Vec<S
     for target in looked.targets() {
         let prepare::Candidate { spec, described } = target;
         refuse_null(spec)?;
-        let quick = args.quick || !args.full && !target::is_simulated(spec);
+        let quick = args.quick || !args.full && !spec.kind().is_simulated();
         let entries = match (args.pts, quick) {
             (true, _) => PTS,
             (false, true) => QUICK,
@@ -163,7 +164,7 @@ fn parts(args: &ReviewArgs, looked: &Looked) -> anyhow::Result<(Vec<Part>, Vec<S
         let wanted = |(test, ..): &&Entry| args.only.is_empty() || args.only.contains(test);
         for &(test, settings, spare) in entries.iter().filter(wanted) {
             let span = spare.map_or(Ok(whole), |share| share.parse().map(SpanRequest::Spare))?;
-            let meter = args.common.meter.clone().filter(|_| !target::is_simulated(spec));
+            let meter = args.common.meter.clone().filter(|_| !spec.kind().is_simulated());
             let room_bytes = described.identity.capacity_bytes;
             let run_args = run_args(args, test, &fitting(settings, room_bytes), meter);
             let request = plan::request(&run_args.test, span);
@@ -189,7 +190,7 @@ fn without(spec: &TargetSpec, test: Test, reason: &str) -> String {
 
 /// Refuses the null target: the data that it "keeps" says nothing about any drive.
 fn refuse_null(spec: &TargetSpec) -> Result<(), RunError> {
-    if !matches!(spec, TargetSpec::Null { .. }) {
+    if !spec.kind().is_harness_only() {
         return Ok(());
     }
     Err(RunError::Usage(format!(
@@ -248,7 +249,7 @@ fn refuse_unknown(args: &ReviewArgs, entries: &[Entry]) -> anyhow::Result<()> {
 
 /// The bytes that the purges of a plan write, by the method that was asked for or is the best.
 fn overwritten_bytes(args: &ReviewArgs, described: &Described, plan: &run::session::Plan) -> u64 {
-    plan::overwritten_bytes(described, described.purge_of(plan, args.common.purge))
+    plan::overwritten_bytes(described, plan::purge_of(described, plan, args.common.purge))
 }
 
 /// The settings without sizes that the target has no room for: a default gives way to a small target, a setting is
@@ -283,7 +284,7 @@ fn announce(args: &ReviewArgs, parts: &[Part], left_out: &[String]) {
         return;
     }
     for (index, part) in parts.iter().enumerate() {
-        let clock = if target::is_simulated(&part.job.spec) { " of virtual time" } else { "" };
+        let clock = if part.job.spec.kind().is_simulated() { " of virtual time" } else { "" };
         let words = request::command(&part.request());
         let time = seconds(part.cost.time.unwrap_or_default());
         let written = part.cost.volume(part.capacity_bytes);
@@ -291,7 +292,7 @@ fn announce(args: &ReviewArgs, parts: &[Part], left_out: &[String]) {
     }
     let written = parts.iter().map(|part| part.cost.written_bytes).fold(0, u64::saturating_add);
     let time = |simulated| {
-        let of_kind = parts.iter().filter(|part| target::is_simulated(&part.job.spec) == simulated);
+        let of_kind = parts.iter().filter(|part| part.job.spec.kind().is_simulated() == simulated);
         let sum = of_kind.filter_map(|part| part.cost.time).map(|time| time.0);
         seconds(Nanos(sum.fold(0, u64::saturating_add)))
     };

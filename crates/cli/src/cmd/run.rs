@@ -11,6 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use ::target::TargetSpec;
 use ::target::Testable;
 use io::OpenOptions;
+use io::open::Visitor;
 use result::schema::{self, Invocation, VerdictOutcome};
 use result::store::RunDir;
 use run::session::Plan;
@@ -22,7 +23,6 @@ use crate::failure::{EXIT_DONE, EXIT_INTERRUPTED, EXIT_IO, EXIT_VERDICT, Failure
 use crate::prepare::{self, Looked, Prepared, Wish};
 use crate::request;
 use crate::stop;
-use crate::target::{self, Visitor};
 use crate::ui::out::{data, talk};
 use crate::ui::progress::Progress;
 
@@ -96,7 +96,7 @@ pub fn carry_out(args: &RunArgs, tasks: &[Task], prepared: &Prepared) -> anyhow:
         Task::Open(job, origin) => Some((index, job, &**origin)),
     });
     let (simulated, real): (Vec<_>, Vec<_>) =
-        open.partition(|(_, job, _)| target::is_simulated(&job.spec));
+        open.partition(|(_, job, _)| job.spec.kind().is_simulated());
     for (index, job, origin) in real {
         if !interrupted.load(Ordering::Relaxed) {
             done[index] = Some(one_of(&call, job, origin));
@@ -141,9 +141,9 @@ pub struct Call<'a> {
 
 /// Jobs with their places in `done`.
 fn side_by_side(call: &Call<'_>, open: &[(usize, &Job, &Origin)], done: &mut [Option<Done>]) {
-    let needed_bytes = open.iter().map(|(_, job, _)| target::memory_bytes(&job.spec));
-    let fitting =
-        fitting(needed_bytes.flatten().collect(), device::host::memory::available_bytes());
+    let described = open.iter().flat_map(|(_, job, _)| call.prepared.described(&job.spec));
+    let needed_bytes = described.map(|described| described.memory_bytes).collect();
+    let fitting = fitting(needed_bytes, device::host::memory::available_bytes());
     let workers = std::thread::available_parallelism().map_or(1, usize::from).min(fitting);
     let waiting = Mutex::new(open.iter());
     let results = Mutex::new(done);
@@ -291,7 +291,7 @@ fn document<'a>(
         .map(|Outcome { dir, run, .. }| {
             serde_json::json!({
                 "run_dir": dir, "run_id": run.run_id, "test": run.test, "status": run.status,
-                "target": run.target.spec, "simulated": run.target.kind == "simulated",
+                "target": run.target.spec, "simulated": run.target.is_simulated(),
                 "resumed": run.resumed,
                 "variant": run.span.variant, "metrics": run.metrics, "verdict": run.verdict,
                 "warnings": run.warnings,

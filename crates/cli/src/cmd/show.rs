@@ -38,7 +38,7 @@ pub fn run(args: &ShowArgs) -> anyhow::Result<u8> {
 
 /// Prints one run: what, how it ended, figures, sentences.
 pub fn print_summary(run: &Run, dir: &Path) {
-    let simulated = if run.target.kind == "simulated" { " (simulated)" } else { "" };
+    let simulated = if run.target.is_simulated() { " (simulated)" } else { "" };
     let firmware = run.target.firmware.as_ref().map(|firmware| format!(", firmware {firmware}"));
     let firmware = firmware.unwrap_or_default();
     data!("{}{firmware}{simulated}: {}, {}", run.target.name, run.test, variant(run));

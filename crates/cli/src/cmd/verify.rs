@@ -25,7 +25,6 @@ use crate::failure::{EXIT_DONE, EXIT_VERDICT};
 use crate::inputs::Inputs;
 use crate::prepare::{self, Prepared, Wish};
 use crate::stop;
-use crate::target::Opened;
 use crate::ui::out::{data, talk};
 
 pub fn run(args: &VerifyArgs) -> anyhow::Result<u8> {
@@ -123,15 +122,17 @@ pub fn seed(args: &VerifyArgs) -> u64 {
 
 /// Refuses targets that keep nothing.
 fn refuse_forgetful(spec: &TargetSpec) -> Result<(), IoError> {
-    match spec {
-        TargetSpec::Block { .. } | TargetSpec::File { .. } => Ok(()),
-        TargetSpec::Sim { .. } => Err(IoError::Unsupported(format!(
-            "{spec} keeps no data to read back; --power-cuts N shows what it would lose with its power"
-        ))),
-        TargetSpec::Null { .. } => Err(IoError::Unsupported(format!(
-            "{spec} keeps no data; verify a block device or a file"
-        ))),
+    let kind = spec.kind();
+    if kind.stores_data() {
+        return Ok(());
     }
+    Err(IoError::Unsupported(if kind.is_simulated() {
+        format!(
+            "{spec} keeps no data to read back; --power-cuts N shows what it would lose with its power"
+        )
+    } else {
+        format!("{spec} keeps no data; verify a block device or a file")
+    }))
 }
 
 /// The target, checked and held.
@@ -156,11 +157,8 @@ fn open(
     spec: &TargetSpec,
     options: &OpenOptions,
 ) -> Result<RealTarget, IoError> {
-    match prepared.open(spec, options)? {
-        Opened::Real(target) => Ok(*target),
-        Opened::Sim(_) | Opened::Null(_) => refuse_forgetful(spec)
-            .and_then(|()| Err(IoError::Unsupported(format!("{spec} cannot be verified")))),
-    }
+    let target = prepared.open(spec, options)?.real();
+    target.ok_or_else(|| IoError::Unsupported(format!("{spec} cannot be verified")))
 }
 
 /// Opens the target for reading and makes sure that it is the one of the journal.

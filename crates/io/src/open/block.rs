@@ -2,24 +2,90 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use device::DeviceReport;
 use device::guard::{self, Consent};
 use device::host::clock::MonotonicClock;
 use device::host::interrupts;
+use device::host::shell::quoted;
 use device::host::sysfs::System;
 use target::IoError;
 use target::Limits;
 use target::TargetSpec;
 use target::{Identity, TargetKind};
 
+use super::described::{Described, bare_identity, confirmation, engine_limits};
+use super::hold::RealHold;
+use super::unopened::Unopened;
 use crate::engine::medium::{Medium, MediumKind};
 use crate::options::OpenOptions;
 use crate::ownership::Ownership;
 
-pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Medium, IoError> {
+/// A block device by its path.
+pub(super) struct BlockDevice {
+    path: PathBuf,
+}
+
+impl BlockDevice {
+    pub(super) fn new(path: &Path) -> Self {
+        Self { path: path.to_owned() }
+    }
+
+    fn spec(&self) -> TargetSpec {
+        TargetSpec::Block { path: self.path.clone() }
+    }
+
+    /// Opens it up to the engine.
+    pub(super) fn hold(&self, options: &OpenOptions) -> Result<RealHold, IoError> {
+        options.check(&self.path.display().to_string())?;
+        let is_generic = guard::is_generic_node(&self.path);
+        Ok(RealHold::new(open(&self.path, self.spec().to_string(), options)?, is_generic))
+    }
+}
+
+impl Unopened for BlockDevice {
+    fn describe(&self) -> Result<Described, IoError> {
+        let device = guard::inspect(&self.path)?;
+        let identity = Identity {
+            name: device.describe(),
+            serial: device.serial.clone(),
+            firmware: device.firmware.clone(),
+            details: device.wwid.iter().map(|wwid| ("wwid".to_owned(), wwid.clone())).collect(),
+            ..bare_identity(&self.spec(), device.capacity_bytes)
+        };
+        let limits = Limits {
+            logical_block_bytes: device.logical_block_bytes,
+            physical_block_bytes: device.physical_block_bytes,
+            deallocate: device.deallocate,
+            rest: device::rest::may_switch(&device),
+            ..engine_limits()
+        };
+        let has_contents = device.signatures.as_ref().is_some_and(|found| !found.is_empty());
+        let word = device.confirmations.first();
+        Ok(Described {
+            purge_options: device::purge::survey(&device),
+            obstacles: device.in_use.iter().cloned().map(IoError::from).collect(),
+            needs: word.map(|word| confirmation(&quoted(word), has_contents)),
+            ..Described::harmless(identity, limits)
+        })
+    }
+
+    /// Every check of [`open`] for a run that writes, with the device open for reading only.
+    fn rehearse(&self, options: &OpenOptions) -> Result<(), IoError> {
+        let OpenOptions { erase, erase_signatures, .. } = options;
+        let erase_signatures = *erase_signatures;
+        let consent = Consent { write: true, erase, erase_signatures, rehearsal: true };
+        guard::claim(&self.path, consent).map(drop)
+    }
+
+    fn is_named_by(&self, word: &str) -> bool {
+        guard::confirmations(&self.path).iter().any(|known| known == word.trim())
+    }
+}
+
+fn open(path: &Path, spec: String, options: &OpenOptions) -> Result<Medium, IoError> {
     let mut claim = guard::claim(
         path,
         Consent {
@@ -34,7 +100,6 @@ pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Medium, IoError
         source: io::ErrorKind::NotFound.into(),
     })?;
     let report = claim.report();
-    let spec = TargetSpec::Block { path: path.to_path_buf() }.to_string();
     Ok(Medium {
         file,
         kind: MediumKind::Block,
@@ -51,13 +116,6 @@ pub(super) fn open(path: &Path, options: &OpenOptions) -> Result<Medium, IoError
         ownership: Arc::new(Ownership::Device(Box::new(claim))),
         first_words: Arc::default(),
     })
-}
-
-/// Every check of [`open`] for a run that writes, with the device open for reading only.
-pub(super) fn rehearse(path: &Path, options: &OpenOptions) -> Result<(), IoError> {
-    let OpenOptions { erase, erase_signatures, .. } = options;
-    let erase_signatures = *erase_signatures;
-    guard::claim(path, Consent { write: true, erase, erase_signatures, rehearsal: true }).map(drop)
 }
 
 fn limits(report: &DeviceReport, options: &OpenOptions) -> Limits {

@@ -22,7 +22,10 @@ use target::Limits;
 use target::TargetSpec;
 use target::{Identity, TargetKind};
 
+use super::described::{Described, bare_identity, confirmation, engine_limits};
 use super::direct::{Access, go_direct};
+use super::hold::RealHold;
+use super::unopened::Unopened;
 use crate::engine::medium::{Medium, MediumKind};
 use crate::options::OpenOptions;
 use crate::ownership::{FileHold, Ownership};
@@ -43,23 +46,66 @@ struct Opened {
     warnings: Vec<String>,
 }
 
-pub(super) fn open(
-    path: &Path,
+/// A regular file by its path, there or still to be created.
+pub(super) struct RegularFile {
+    path: PathBuf,
     size_bytes: Option<u64>,
     keep: bool,
-    options: &OpenOptions,
-) -> Result<Medium, IoError> {
+}
+
+impl RegularFile {
+    pub(super) fn new(path: &Path, size_bytes: Option<u64>, keep: bool) -> Self {
+        Self { path: path.to_owned(), size_bytes, keep }
+    }
+
+    fn spec(&self) -> TargetSpec {
+        let Self { path, size_bytes, keep } = self;
+        TargetSpec::File { path: path.clone(), size_bytes: *size_bytes, keep: *keep }
+    }
+
+    /// Opens it up to the engine.
+    pub(super) fn hold(&self, options: &OpenOptions) -> Result<RealHold, IoError> {
+        options.check(&self.path.display().to_string())?;
+        Ok(RealHold::new(open(self, options)?, false))
+    }
+}
+
+impl Unopened for RegularFile {
+    fn describe(&self) -> Result<Described, IoError> {
+        let found = look_at_file(&self.path, self.size_bytes)?;
+        let mut identity = bare_identity(&self.spec(), found.capacity_bytes);
+        identity.serial = Some(found.path.display().to_string());
+        let needs = || confirmation(&quoted_path(&self.path), !found.signatures.is_empty());
+        Ok(Described {
+            purge_options: device::purge::file_options(true),
+            is_new: !found.exists,
+            needs: found.exists.then(needs),
+            ..Described::harmless(identity, engine_limits())
+        })
+    }
+
+    /// Every check of [`open`] for a run that writes; the file is opened for reading only, and none is created.
+    fn rehearse(&self, options: &OpenOptions) -> Result<(), IoError> {
+        rehearse(&self.path, self.size_bytes, options)
+    }
+
+    fn is_named_by(&self, word: &str) -> bool {
+        is_named_by(&self.path, word)
+    }
+}
+
+fn open(target: &RegularFile, options: &OpenOptions) -> Result<Medium, IoError> {
+    let RegularFile { path, size_bytes, keep } = target;
     let mut opened = match (locate(path)?, options.write) {
-        (Place::Existing(found), true) => overwrite(found, size_bytes, options)?,
-        (Place::Existing(found), false) => read_only(found, size_bytes)?,
-        (Place::New(wanted), true) => create(path, wanted, size_bytes)?,
+        (Place::Existing(found), true) => overwrite(found, *size_bytes, options)?,
+        (Place::Existing(found), false) => read_only(found, *size_bytes)?,
+        (Place::New(wanted), true) => create(path, wanted, *size_bytes)?,
         (Place::New(wanted), false) => return Err(nothing_to_read(&wanted)),
     };
-    let spec = TargetSpec::File { path: path.to_path_buf(), size_bytes, keep }.to_string();
-    if keep {
+    if *keep {
         opened.hold.keep();
     }
-    medium(opened, spec, path, options)
+    medium(opened, target.spec().to_string(), path, options)
 }
 
 /// A file target as it would be opened now for a run that writes.
@@ -94,12 +140,7 @@ pub fn look_at_file(path: &Path, size_bytes: Option<u64>) -> Result<FileFound, I
     Ok(FileFound { path, exists, capacity_bytes, signatures })
 }
 
-/// Every check of [`open`] for a run that writes; the file is opened for reading only, and none is created.
-pub(super) fn rehearse(
-    path: &Path,
-    size_bytes: Option<u64>,
-    options: &OpenOptions,
-) -> Result<(), IoError> {
+fn rehearse(path: &Path, size_bytes: Option<u64>, options: &OpenOptions) -> Result<(), IoError> {
     match locate(path)? {
         Place::New(wanted) => {
             let size_bytes = needed_size(path, size_bytes)?;
@@ -116,7 +157,7 @@ pub(super) fn rehearse(
 }
 
 /// Whether a word given with `--erase` names the file that `path` leads to, or would create.
-pub(super) fn is_named_by(path: &Path, word: &str) -> bool {
+fn is_named_by(path: &Path, word: &str) -> bool {
     let place = |path: &Path| fs::canonicalize(path).ok().or_else(|| resolve_new(path).ok());
     let word = Path::new(word);
     match (inode(path), inode(word)) {

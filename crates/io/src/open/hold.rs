@@ -15,26 +15,20 @@ use crate::real::RealTarget;
 /// A file or block device that is held: exclusively if it may be written to. It is released when
 /// this and every target opened from it are dropped.
 #[derive(Debug)]
-pub struct Hold {
+pub(super) struct RealHold {
     medium: Medium,
     /// Whether it was named by the generic character device of an NVMe namespace, which asks for
     /// passthrough.
     is_generic: bool,
 }
 
-impl Hold {
+impl RealHold {
     pub(super) fn new(medium: Medium, is_generic: bool) -> Self {
         Self { medium, is_generic }
     }
 
-    /// Gives the target an engine and buffers. The right to write and the confirmation are settled:
-    /// only queue depth, transfer size, engine, data and purge are taken from `options`, and
-    /// [`OpenOptions::write`] if it asks for less.
-    ///
-    /// # Errors
-    /// [`IoError::Usage`] for a transfer size or queue depth out of range;
-    /// [`IoError::Unsupported`] if the requested engine cannot drive the target.
-    pub fn open(&self, options: &OpenOptions) -> Result<RealTarget, IoError> {
+    /// Gives the target an engine and buffers; arguments and errors as of [`super::Hold::open`].
+    pub(super) fn open(&self, options: &OpenOptions) -> Result<RealTarget, IoError> {
         let name = &self.medium.identity.name;
         options.check(name)?;
         let engine = self.engine(options.engine)?;
@@ -48,13 +42,8 @@ impl Hold {
         RealTarget::assemble(self.medium(options)?, &OpenOptions { engine, ..options.clone() })
     }
 
-    /// Makes sure that the requested engine and purge are possible, as far as they are not the
-    /// defaults.
-    ///
-    /// # Errors
-    /// [`IoError::Unsupported`] if they are not; [`IoError::Usage`] for an engine that the node
-    /// does not allow.
-    pub fn check(&self, options: &OpenOptions) -> Result<(), IoError> {
+    /// Arguments and errors as of [`super::Hold::check`].
+    pub(super) fn check(&self, options: &OpenOptions) -> Result<(), IoError> {
         if let Some(method) = options.purge {
             purge::choose(&self.purge_options(), Some(method), &self.medium.identity.name)?;
         }

@@ -1,0 +1,41 @@
+//! Flags that a target of some kind does not take, refused before another target of the call is touched.
+
+use ::target::{IoError, PurgeMethod, TargetSpec};
+use io::EngineChoice;
+use run::Placement;
+
+use crate::args::EngineArgs;
+
+/// Refuses a method of purging where there is none to choose.
+pub(super) fn check_purge(spec: &TargetSpec, wanted: Option<PurgeMethod>) -> Result<(), IoError> {
+    let Some((instead, wanted)) = spec.kind().fresh_state().zip(wanted) else { return Ok(()) };
+    Err(IoError::Unsupported(format!(
+        "--purge {} is not for {spec}: {instead}; leave --purge away there, or run it in a call of its own",
+        wanted.name()
+    )))
+}
+
+/// Refuses what was asked of the engine where there is none.
+pub(super) fn check_engine(spec: &TargetSpec, wanted: &EngineArgs) -> Result<(), IoError> {
+    let kind = spec.kind();
+    let flag = match wanted {
+        _ if !kind.takes_threads() && wanted.workers > 1 => "--workers",
+        _ if !kind.takes_threads() && wanted.cpu != Placement::default() => "--cpu",
+        _ if !kind.has_engine() && wanted.engine != EngineChoice::Auto => "--engine",
+        _ => return check_commands(spec, wanted.engine),
+    };
+    Err(IoError::Unsupported(format!(
+        "{flag} is not for {spec}: it is about real drives; leave {flag} away there, or run it in a call of its own"
+    )))
+}
+
+/// Refuses NVMe commands for a file, which takes none.
+fn check_commands(spec: &TargetSpec, engine: EngineChoice) -> Result<(), IoError> {
+    if spec.kind().takes_nvme_commands() || !matches!(engine, EngineChoice::Passthrough(_)) {
+        return Ok(());
+    }
+    Err(IoError::Unsupported(format!(
+        "--engine {engine} is not for {spec}: a file takes no NVMe commands; leave passthrough away there, or run it \
+         in a call of its own"
+    )))
+}

@@ -1,0 +1,117 @@
+//! The facts known about a target, and the obstacles to a run on it, without touching it.
+
+use std::collections::BTreeMap;
+
+use device::host::memory;
+use target::{Identity, IoError, Limits, PurgeMethod, PurgeOption, TargetSpec};
+
+use crate::options::{self, OpenOptions};
+
+/// The longest command that a file or block device is opened for.
+const TRANSFER_BYTES_MAX: u32 = 32 << 20;
+
+/// A target as far as it can be known without touching it.
+#[derive(Debug)]
+pub struct Described {
+    /// Its identity.
+    pub identity: Identity,
+    /// Its limits.
+    pub limits: Limits,
+    /// Bytes of memory that it takes beside those of the engine; above 0 for simulated drives.
+    pub memory_bytes: u64,
+    /// The ways to purge it, the best first; empty where there is nothing to choose.
+    pub purge_options: Vec<PurgeOption>,
+    /// Whether it is a file that the run creates.
+    pub is_new: bool,
+    /// Why a run would not begin now, in the order in which it would find out.
+    pub obstacles: Vec<IoError>,
+    /// The argument that a run needs, e.g. `--erase SERIAL`, or `None` if it needs none.
+    pub needs: Option<String>,
+}
+
+impl Described {
+    /// A target that nothing forbids and that needs no permission.
+    pub(super) fn harmless(identity: Identity, limits: Limits) -> Self {
+        Self {
+            identity,
+            limits,
+            memory_bytes: 0,
+            purge_options: Vec::new(),
+            is_new: false,
+            obstacles: Vec::new(),
+            needs: None,
+        }
+    }
+
+    /// Adds everything that speaks against opening it with these options; `first` is what a
+    /// rehearsal of that has met.
+    pub(super) fn object(&mut self, first: Option<IoError>, options: &OpenOptions) {
+        // Who only reads may share the device.
+        let mut in_use = std::mem::take(&mut self.obstacles);
+        let is_first = |other: &IoError| {
+            first.as_ref().is_some_and(|first| first.to_string() == other.to_string())
+        };
+        in_use.retain(|other| options.write && !is_first(other));
+        self.obstacles = first.into_iter().chain(in_use).collect();
+        self.obstacles.extend(memory::check(&self.identity.spec, self.memory_bytes).err());
+        if options.purge.is_some() {
+            self.obstacles.extend(self.purge_method(options.purge).err());
+        }
+    }
+
+    /// Its name as people read it: a simulated drive is not taken for the drive.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let mark = if self.identity.kind.is_simulated() { " (simulated)" } else { "" };
+        format!("{}{mark}", self.identity.name)
+    }
+
+    /// The method that a purge would use, or `None` if there is nothing to choose.
+    ///
+    /// # Errors
+    /// [`IoError::Unsupported`] if the wanted method, or every method, has an obstacle.
+    pub fn purge_method(
+        &self,
+        wanted: Option<PurgeMethod>,
+    ) -> Result<Option<PurgeMethod>, IoError> {
+        if self.purge_options.is_empty() {
+            return Ok(None);
+        }
+        target::purge::choose(&self.purge_options, wanted, &self.identity.name).map(Some)
+    }
+}
+
+/// The argument that confirms `word`, and the consent to lose recognised contents where there are some.
+pub(super) fn confirmation(word: &str, has_contents: bool) -> String {
+    format!("--erase {word}{}", if has_contents { " --erase-signatures" } else { "" })
+}
+
+/// An identity of which nothing but the size is known.
+pub(super) fn bare_identity(spec: &TargetSpec, capacity_bytes: u64) -> Identity {
+    Identity {
+        kind: spec.kind(),
+        name: spec.to_string(),
+        spec: spec.to_string(),
+        serial: None,
+        firmware: None,
+        capacity_bytes,
+        raw_bytes: None,
+        log_bytes: None,
+        engine: String::new(),
+        details: BTreeMap::new(),
+    }
+}
+
+/// The limits of the real engines, as opened by a run.
+pub(super) fn engine_limits() -> Limits {
+    Limits {
+        logical_block_bytes: 512,
+        physical_block_bytes: 4096,
+        transfer_bytes_max: TRANSFER_BYTES_MAX,
+        queue_depth_max: options::QUEUE_DEPTH_MAX,
+        deallocate: true,
+        rest: false,
+        energy: false,
+        compresses: false,
+    }
+}
