@@ -41,6 +41,8 @@ fn an_interrupted_overwrite_says_in_which_state_it_leaves_the_target() {
     let mut talk = BufReader::new(child.stderr.take().expect("piped")).lines();
     let begins = |line: std::io::Result<String>| line.is_ok_and(|line| line.contains(" purge: "));
     assert!(talk.any(begins), "the purge is announced");
+    // It is announced before the stop button is looked at for the last time.
+    std::thread::sleep(Duration::from_millis(100));
     interrupt(child.id());
     let answer = Answer::new(&command, child.wait_with_output().expect("ends"));
     answer.must_exit_with(130);
