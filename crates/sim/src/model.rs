@@ -5,7 +5,8 @@
 //! channels = { value = 8, from = "published: eight channels (AnandTech 6433)" }
 //! ```
 //!
-//! `from` begins with how sure the value is: `published`, `rated`, `measured`, `derived` or `assumed`.
+//! `from` begins with how sure the value is: `published`, `rated`, `measured`, `derived`,
+//! `fitted` or `assumed`.
 //! Loading goes text -> [`Model`] (as written, unknown keys are errors) -> overrides and scale ->
 //! [`Config`] (integers, checked). An accepted model can neither panic nor deadlock.
 
@@ -155,13 +156,18 @@ pub struct GcModel {
 }
 
 /// The drive models that come with ssdlab: name and text.
-pub const BUILT_IN: [(&str, &str); 6] = [
+pub const BUILT_IN: [(&str, &str); 11] = [
     ("intel-ssd-730-480gb", include_str!("../../../drives/intel-ssd-730-480gb.toml")),
     ("intel-ssd-750-400gb", include_str!("../../../drives/intel-ssd-750-400gb.toml")),
+    ("kingston-dc500m-480gb", include_str!("../../../drives/kingston-dc500m-480gb.toml")),
+    ("micron-7450-max-800gb", include_str!("../../../drives/micron-7450-max-800gb.toml")),
+    ("micron-7450-pro-960gb", include_str!("../../../drives/micron-7450-pro-960gb.toml")),
     ("ocz-vertex-3-240gb", include_str!("../../../drives/ocz-vertex-3-240gb.toml")),
     ("samsung-840-evo-250gb", include_str!("../../../drives/samsung-840-evo-250gb.toml")),
     ("samsung-840-pro-256gb", include_str!("../../../drives/samsung-840-pro-256gb.toml")),
+    ("samsung-860-pro-512gb", include_str!("../../../drives/samsung-860-pro-512gb.toml")),
     ("sandisk-extreme-ii-480gb", include_str!("../../../drives/sandisk-extreme-ii-480gb.toml")),
+    ("solidigm-d7-p5520-1920gb", include_str!("../../../drives/solidigm-d7-p5520-1920gb.toml")),
 ];
 
 /// The text of a built-in model.

@@ -4,15 +4,15 @@
 //! end reaches the program later than the drive reports it; the operating system keeps commands back that find no
 //! place in the drive's queue. Source: 6.0 us a command through AHCI against 2.8 us through NVMe (Intel, in
 //! AnandTech 7843); an HBA that ends near 75,000 commands a second whatever the drive. Simplifications: one processor
-//! submits, then one port passes on, both first come first served and whatever the command's size; what a completion
-//! costs is a delay and keeps nothing busy. Test: `tests/latency.rs`.
+//! submits, first come first served; a port that is free passes a command on at once, and the next one so much later,
+//! whatever their sizes; what a completion costs is a delay and keeps nothing busy. Test: `tests/latency.rs`.
 
 /// The integers of a host profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HostSystem {
     /// Processor time to submit a command.
     pub submit_ns: u64,
-    /// Time that the port is busy with a command.
+    /// Least time between two commands that pass the port.
     pub port_ns: u64,
     /// From the drive's report to the program: interrupt, driver, wake-up.
     pub complete_ns: u64,
@@ -30,14 +30,14 @@ impl HostSystem {
 pub struct Way {
     system: HostSystem,
     submitted_ns: u64,
-    passed_ns: u64,
+    port_free_ns: u64,
 }
 
 impl Way {
     /// An idle host.
     #[must_use]
     pub fn new(system: HostSystem) -> Self {
-        Self { system, submitted_ns: 0, passed_ns: 0 }
+        Self { system, submitted_ns: 0, port_free_ns: 0 }
     }
 
     /// When a command that the program issues at `now_ns` has passed the operating system.
@@ -48,8 +48,9 @@ impl Way {
 
     /// When a command that comes to the port at `now_ns` reaches the drive.
     pub fn pass(&mut self, now_ns: u64) -> u64 {
-        self.passed_ns = self.passed_ns.max(now_ns) + self.system.port_ns;
-        self.passed_ns
+        let passed_ns = self.port_free_ns.max(now_ns);
+        self.port_free_ns = passed_ns + self.system.port_ns;
+        passed_ns
     }
 
     /// From the drive's report of an end to the program.

@@ -285,7 +285,7 @@ fn options(check: &Check<'_>, scale: Ratio, geometry: &Geometry) -> Result<Optio
     Ok(Options {
         nand_features: NandFeatures {
             slc: optional(&model.pslc, |pslc| pslc.timing(check, pages))?,
-            ..check.nand_features(geometry.superblock_units / pages, pages)?
+            ..check.nand_features(geometry, pages)?
         },
         read_cache_pages: read_cache_pages.unwrap_or(0),
         background_gc: optional(&model.background_gc, |gc| gc.resolve(check, geometry))?,

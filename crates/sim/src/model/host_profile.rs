@@ -16,7 +16,7 @@ pub struct HostProfile {
     pub name: String,
     /// Processor time to submit a command.
     pub submit_ns: Sourced<u64>,
-    /// Time that the port is busy with a command.
+    /// Least time between two commands that pass the port.
     pub port_ns: Sourced<u64>,
     /// From the drive's report of an end to the program.
     pub complete_ns: Sourced<u64>,

@@ -5,8 +5,8 @@ use toml::{Table, Value};
 
 use super::{Model, ModelError};
 
-const SURENESS: [&str; 6] =
-    ["published:", "rated:", "measured:", "derived:", "assumed:", "override:"];
+const SURENESS: [&str; 7] =
+    ["published:", "rated:", "measured:", "derived:", "fitted:", "assumed:", "override:"];
 
 /// Every key that a model may leave out, with a value of its kind: overrides build a section from
 /// nothing. A section that is begun must have all the keys that its type in `model.rs` demands.
@@ -16,6 +16,7 @@ nand.multi_plane = true
 nand.pages.program_lower_ns = 0
 nand.pages.program_middle_ns = 0
 nand.pages.program_upper_ns = 0
+nand.moves_by_plane = false
 nand.retry.corrected_ppb = 0
 nand.retry.fresh_ppb = 0
 nand.retry.initial_cycles = 0
@@ -228,7 +229,7 @@ pub(super) fn check_provenance(name: &str, table: &Table, prefix: &str) -> Resul
                 name: name.to_owned(),
                 key: format!("{path}.from"),
                 value: format!("`{}`", shortened(from)),
-                rule: format!("it must begin with one of {}", SURENESS[..5].join(" ")),
+                rule: format!("it must begin with one of {}", SURENESS[..6].join(" ")),
             });
         }
     }

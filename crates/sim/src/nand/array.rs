@@ -6,6 +6,7 @@
 use super::fast::FastSuperblocks;
 use super::features::{NandFeatures, NandTiming};
 use super::job::Job;
+use super::moves::MovesByPlane;
 use super::pages::PageTimes;
 use super::retry::Retry;
 use super::slc::{SlcMode, SlcTiming};
@@ -20,6 +21,7 @@ pub(super) struct Arrays {
     pages: Option<PageTimes>,
     fast: Option<FastSuperblocks>,
     retry: Option<Retry>,
+    moves_by_plane: Option<MovesByPlane>,
     slc: Option<SlcMode>,
     /// The operations begun since the start.
     pub(super) operations: OperationCounts,
@@ -35,6 +37,7 @@ impl Arrays {
             fast: None,
             slc: features.slc.map(|timing| SlcMode::new(timing, geometry.superblocks)),
             retry,
+            moves_by_plane: features.moves_by_plane,
             operations: OperationCounts::default(),
         }
     }
@@ -99,7 +102,8 @@ impl Arrays {
             let retry = self.retry.as_ref();
             let senses = retry.map_or(1, |retry| retry.senses(job.place(), now_ns));
             self.operations.reads += senses;
-            self.timing.read_ns * senses
+            let planes = self.moves_by_plane.map_or(1, |planes| planes.senses(job));
+            self.timing.read_ns * senses * planes
         }
     }
 

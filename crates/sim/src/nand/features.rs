@@ -1,5 +1,6 @@
 //! Times and features of the NAND of a drive model.
 
+use super::moves::MovesByPlane;
 use super::pages::PageTimes;
 use super::retry::ErrorGrowth;
 use super::slc::SlcTiming;
@@ -29,6 +30,8 @@ pub struct NandFeatures {
     pub cache_program: bool,
     /// Worn and old pages are sensed more than once.
     pub retry: Option<ErrorGrowth>,
+    /// Planes that sense one after the other for collection, or `None` if they sense together.
+    pub moves_by_plane: Option<MovesByPlane>,
     /// Some superblocks hold one bit per cell.
     pub slc: Option<SlcTiming>,
 }

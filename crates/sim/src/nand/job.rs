@@ -90,6 +90,11 @@ impl Job {
         self.kind() == kind::HOST_READ
     }
 
+    /// The valid pages of a read for collection, bit 0 first; `None` for other operations.
+    pub(super) fn valid(self) -> Option<u64> {
+        (self.kind() == kind::GC_READ).then_some(self.detail)
+    }
+
     #[inline]
     pub(super) fn is_erase(self) -> bool {
         self.kind() == kind::ERASE

@@ -17,6 +17,7 @@ mod channels;
 pub mod fast;
 mod features;
 mod job;
+pub mod moves;
 mod op;
 mod overlap;
 pub mod pages;

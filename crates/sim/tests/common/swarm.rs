@@ -161,6 +161,7 @@ const SECTIONS: &[&[Choice]] = &[
         ("power.sleep.exit_ns", &["0", "100_000_000"]),
         ("power.sleep.power_mw", &["1"]),
     ],
+    &[("nand.moves_by_plane", &["true", "false"])],
     &[("nand.cache_program", &["true", "false"])],
     &[("nand.multi_plane", &["true", "false"])],
 ];

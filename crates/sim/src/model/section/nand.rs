@@ -8,6 +8,7 @@ use crate::host::transfer_ns;
 use crate::model::check::{Check, HOUR_NS};
 use crate::model::{ModelError, Sourced};
 use crate::nand::SuspendLimits;
+use crate::nand::moves::MovesByPlane;
 use crate::nand::pages::{PageTimes, mean};
 use crate::nand::retry::ErrorGrowth;
 use crate::nand::{NandFeatures, NandTiming};
@@ -40,6 +41,8 @@ pub struct NandModel {
     pub reserved_superblocks: Sourced<u32>,
     /// True (and absent) where the planes of a die program, read and erase together.
     pub multi_plane: Option<Sourced<bool>>,
+    /// Whether the planes of a die sense one after the other for collection; absent: they sense together.
+    pub moves_by_plane: Option<Sourced<bool>>,
     /// The next program's data crosses the channel during this one; absent: it does not.
     pub cache_program: Option<Sourced<bool>>,
     /// Program times of lower and upper pages; absent: all take `program_ns`.
@@ -123,12 +126,13 @@ impl NandModel {
 }
 
 impl Check<'_> {
-    /// The features of a drive whose rows of pages are `row_units` long.
+    /// The features of a drive whose blocks have `rows` pages.
     pub(in crate::model) fn nand_features(
         &self,
-        row_units: u32,
+        geometry: &Geometry,
         rows: u32,
     ) -> Result<NandFeatures, ModelError> {
+        let row_units = geometry.superblock_units / rows;
         let nand = &self.model.nand;
         let pages = nand.pages.as_ref().map(|pages| self.page_times(pages, row_units, rows));
         Ok(NandFeatures {
@@ -136,8 +140,18 @@ impl Check<'_> {
             suspend: nand.suspend.as_ref().map(|s| self.suspend_limits(s)).transpose()?,
             cache_program: nand.cache_program.as_ref().is_some_and(|on| on.value),
             retry: nand.retry.as_ref().map(|retry| self.error_growth(retry)).transpose()?,
+            moves_by_plane: self.moves_by_plane(geometry.unit_pages),
             slc: None,
         })
+    }
+
+    /// Reads for collection, where the planes of a unit do not sense together.
+    fn moves_by_plane(&self, unit_pages: u32) -> Option<MovesByPlane> {
+        let nand = &self.model.nand;
+        let is_wanted = nand.moves_by_plane.as_ref().is_some_and(|on| on.value);
+        let (planes, _) = nand.plane_groups();
+        (is_wanted && planes > 1)
+            .then(|| MovesByPlane { plane_pages: (unit_pages / planes).max(1) })
     }
 
     fn page_times(
