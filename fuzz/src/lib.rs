@@ -5,8 +5,8 @@
 
 use std::io::{Cursor, Write};
 
-use load::trace::format::blktrace::BlktraceSource;
-use load::trace::format::vscsi::VscsiSource;
+use load::trace::format::tools::blktrace::BlktraceSource;
+use load::trace::format::sets::vscsi::VscsiSource;
 use load::trace::format::{CsvSpec, Event, Format, FormatOptions, HEAD_BYTES, NamedFormat, detect};
 use load::trace::import::{Ordered, lines};
 use load::trace::stats::TraceStats;

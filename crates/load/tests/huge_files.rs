@@ -5,7 +5,7 @@
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 
-use load::trace::format::blktrace::BlktraceSource;
+use load::trace::format::tools::blktrace::BlktraceSource;
 use load::trace::format::{Event, Format};
 use load::trace::import::{Ordered, lines};
 use load::trace::{ImportOptions, Source, StreamSet, TraceError};

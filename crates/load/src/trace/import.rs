@@ -5,8 +5,8 @@ use std::collections::BinaryHeap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use super::format::blktrace::BlktraceSource;
-use super::format::vscsi::VscsiSource;
+use super::format::sets::vscsi::VscsiSource;
+use super::format::tools::blktrace::BlktraceSource;
 use super::format::{
     BoxedInput, Format, FormatOptions, LineSource, Raw, RawSource, TimeUnit, detect,
 };

@@ -8,7 +8,7 @@ use std::io::Cursor;
 use std::path::{Path, PathBuf};
 
 use base::OpKind;
-use load::trace::format::blktrace::BlktraceSource;
+use load::trace::format::tools::blktrace::BlktraceSource;
 use load::trace::format::{BoxedInput, Event, Format, FormatOptions, HEAD_BYTES, WaitUnit, detect};
 use load::trace::import::{Ordered, lines};
 use load::trace::{Flags, ImportOptions, Problems, Record, Source, StreamSet, TraceError, import};

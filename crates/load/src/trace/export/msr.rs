@@ -7,7 +7,7 @@ use std::io::Write;
 use base::OpKind;
 
 use super::RecordFormat;
-use crate::trace::format::time::UNIX_EPOCH_TICKS;
+use crate::trace::format::parts::time::UNIX_EPOCH_TICKS;
 use crate::trace::{Addresses, Record, TraceInfo};
 
 pub(super) struct Msr {

@@ -1,6 +1,8 @@
 //! Which format a file has, by its content alone.
 
-use super::{Format, FormatOptions, Parsed, blktrace, vscsi};
+use super::sets::vscsi;
+use super::tools::blktrace;
+use super::{Format, FormatOptions, Parsed};
 use crate::trace::TraceError;
 use crate::trace::store::MAGIC;
 

@@ -3,40 +3,24 @@
 //! A text format is a [`LineFormat`]: one line in, one I/O (or nothing, or a fault) out. A new one is a file, a
 //! variant of [`Format`] and its arms here.
 
-mod alibaba;
-mod binary;
-mod blkparse;
-pub mod blktrace;
-mod block_events;
 mod csv;
 mod detect;
-mod disksim;
-mod fields;
-mod fiu;
-mod iolog;
-mod lines;
-mod msprod;
-mod msr;
-mod names;
-mod spc;
-mod systor;
-mod tencent;
-pub(in crate::trace) mod time;
-pub mod vscsi;
-mod vscsi_text;
+pub(in crate::trace) mod parts;
+pub mod sets;
+pub mod tools;
 
 use std::str::FromStr;
 
 use super::streams::Addresses;
 use super::{Problems, Record, TraceError};
 
-pub use block_events::Event;
 pub use csv::CsvSpec;
 pub use detect::{HEAD_BYTES, detect};
-pub use fields::Fault;
-pub use iolog::WaitUnit;
-pub use lines::{BoxedInput, LineSource};
-pub use time::TimeUnit;
+pub use parts::fields::Fault;
+pub use parts::lines::{BoxedInput, LineSource};
+pub use parts::time::TimeUnit;
+pub use tools::block_events::Event;
+pub use tools::iolog::WaitUnit;
 
 /// A format of trace files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -202,17 +186,21 @@ impl Format {
         let unit = self.unit(options).unwrap_or(TimeUnit::Nanoseconds);
         Some(match self {
             Self::Trace | Self::Blktrace | Self::Vscsi => return None,
-            Self::Iolog => Box::new(iolog::Iolog::new(options.wait_unit.unwrap_or_default())),
-            Self::Blkparse => Box::new(blkparse::Blkparse::new(options.event.unwrap_or_default())),
-            Self::Msr => Box::new(msr::Msr { unit }),
-            Self::Fiu => Box::new(fiu::Fiu { unit }),
-            Self::Spc => Box::new(spc::Spc { unit }),
-            Self::Tencent => Box::new(tencent::Tencent { unit }),
-            Self::Alibaba => Box::new(alibaba::Alibaba { unit }),
-            Self::MsProduction => Box::new(msprod::MsProduction::default()),
-            Self::DiskSim | Self::MqSim => Box::new(disksim::DiskSim { unit }),
-            Self::Systor => Box::new(systor::Systor { unit }),
-            Self::VscsiText => Box::new(vscsi_text::VscsiText { unit }),
+            Self::Iolog => {
+                Box::new(tools::iolog::Iolog::new(options.wait_unit.unwrap_or_default()))
+            }
+            Self::Blkparse => {
+                Box::new(tools::blkparse::Blkparse::new(options.event.unwrap_or_default()))
+            }
+            Self::Msr => Box::new(sets::msr::Msr { unit }),
+            Self::Fiu => Box::new(sets::fiu::Fiu { unit }),
+            Self::Spc => Box::new(sets::spc::Spc { unit }),
+            Self::Tencent => Box::new(sets::tencent::Tencent { unit }),
+            Self::Alibaba => Box::new(sets::alibaba::Alibaba { unit }),
+            Self::MsProduction => Box::new(sets::ms_production::MsProduction::default()),
+            Self::DiskSim | Self::MqSim => Box::new(sets::disksim::DiskSim { unit }),
+            Self::Systor => Box::new(sets::systor::Systor { unit }),
+            Self::VscsiText => Box::new(sets::vscsi_text::VscsiText { unit }),
             Self::Csv => Box::new(csv::Csv::new(options.csv.clone()?)),
         })
     }

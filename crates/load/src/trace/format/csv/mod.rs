@@ -6,8 +6,8 @@ mod tests;
 
 use base::OpKind;
 
-use super::fields::{Fault, io, number, number_u32};
-use super::names::Names;
+use super::parts::fields::{Fault, io, number, number_u32};
+use super::parts::names::Names;
 use super::{LineFormat, Parsed, Raw};
 
 pub use spec::CsvSpec;

@@ -3,11 +3,11 @@
 
 use base::OpKind;
 
-use super::fields::{Fault, io, next, number_u32, sectors, separated};
-use super::{LineFormat, Parsed, TimeUnit};
+use crate::trace::format::parts::fields::{Fault, io, next, number_u32, sectors, separated};
+use crate::trace::format::{LineFormat, Parsed, TimeUnit};
 
-pub(super) struct Tencent {
-    pub(super) unit: TimeUnit,
+pub(crate) struct Tencent {
+    pub(crate) unit: TimeUnit,
 }
 
 impl LineFormat for Tencent {

@@ -6,12 +6,14 @@
 
 use base::OpKind;
 
-use super::fields::{Fault, hex_or_number, io, next, number, number_u32, sectors, separated};
 use super::vscsi::{Command, command};
-use super::{LineFormat, Parsed, TimeUnit};
+use crate::trace::format::parts::fields::{
+    Fault, hex_or_number, io, next, number, number_u32, sectors, separated,
+};
+use crate::trace::format::{LineFormat, Parsed, TimeUnit};
 
-pub(super) struct VscsiText {
-    pub(super) unit: TimeUnit,
+pub(crate) struct VscsiText {
+    pub(crate) unit: TimeUnit,
 }
 
 /// A word, or the number of a SCSI command.

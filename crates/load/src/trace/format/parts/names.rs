@@ -7,7 +7,7 @@ const NAMES_MAX: usize = 1 << 16;
 
 /// Names, numbered in the order in which they are met.
 #[derive(Default)]
-pub(super) struct Names {
+pub(crate) struct Names {
     numbers: HashMap<Vec<u8>, u32>,
     names: Vec<String>,
     /// The name met last: the most likely one.
@@ -16,7 +16,7 @@ pub(super) struct Names {
 
 impl Names {
     /// The number of a name.
-    pub(super) fn number(&mut self, name: &[u8]) -> u32 {
+    pub(crate) fn number(&mut self, name: &[u8]) -> u32 {
         if !self.names.is_empty() && self.last.0 == name {
             return self.last.1;
         }
@@ -37,7 +37,7 @@ impl Names {
     }
 
     /// All of them, by number.
-    pub(super) fn list(&self) -> Vec<String> {
+    pub(crate) fn list(&self) -> Vec<String> {
         self.names.clone()
     }
 }

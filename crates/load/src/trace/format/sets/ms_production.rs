@@ -16,8 +16,10 @@
 
 use base::OpKind;
 
-use super::fields::{Fault, hex_or_number, io, number, number_u32, separated};
-use super::{LineFormat, Parsed, Raw};
+use crate::trace::format::parts::fields::{
+    Fault, hex_or_number, io, number, number_u32, separated,
+};
+use crate::trace::format::{LineFormat, Parsed, Raw};
 
 const US_NS: u64 = 1000;
 
@@ -34,7 +36,7 @@ struct Layout {
 const DATA: Layout = Layout { time: 1, elapsed: 7, disk: 8, extent: Some((5, 6)) };
 const FLUSH: Layout = Layout { time: 1, elapsed: 5, disk: 6, extent: None };
 
-pub(super) struct MsProduction {
+pub(crate) struct MsProduction {
     in_header: bool,
     read: Layout,
     write: Layout,

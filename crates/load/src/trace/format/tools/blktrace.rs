@@ -6,9 +6,9 @@
 
 use base::OpKind;
 
-use super::binary::BinaryInput;
 use super::block_events::{Action, Asked, BlockEvent, BlockEvents, Event};
-use super::{BoxedInput, Parsed, Raw, RawSource};
+use crate::trace::format::parts::binary::BinaryInput;
+use crate::trace::format::{BoxedInput, Parsed, Raw, RawSource};
 use crate::trace::{Flags, Problems, TraceError};
 
 /// The magic number, its low byte the version.

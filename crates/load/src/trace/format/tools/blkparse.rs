@@ -9,17 +9,19 @@
 use base::OpKind;
 
 use super::block_events::{Action, Asked, BlockEvent, BlockEvents, Event};
-use super::fields::{Fault, next, number, number_u32, scaled, sectors, words};
-use super::{LineFormat, Parsed};
 use crate::trace::Flags;
+use crate::trace::format::parts::fields::{
+    Fault, next, number, number_u32, scaled, sectors, words,
+};
+use crate::trace::format::{LineFormat, Parsed};
 
-pub(super) struct Blkparse {
+pub(crate) struct Blkparse {
     events: BlockEvents,
     in_summary: bool,
 }
 
 impl Blkparse {
-    pub(super) fn new(event: Event) -> Self {
+    pub(crate) fn new(event: Event) -> Self {
         Self { events: BlockEvents::new(event), in_summary: false }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 
-use super::{LineFormat, Parsed, Raw, RawSource};
+use crate::trace::format::{LineFormat, Parsed, Raw, RawSource};
 use crate::trace::{Problems, TraceError};
 
 /// Longer lines are counted as bad and passed over; no format has such.

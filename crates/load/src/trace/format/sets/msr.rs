@@ -5,11 +5,11 @@
 
 use base::OpKind;
 
-use super::fields::{Fault, io, next, number, number_u32, separated};
-use super::{LineFormat, Parsed, Raw, TimeUnit};
+use crate::trace::format::parts::fields::{Fault, io, next, number, number_u32, separated};
+use crate::trace::format::{LineFormat, Parsed, Raw, TimeUnit};
 
-pub(super) struct Msr {
-    pub(super) unit: TimeUnit,
+pub(crate) struct Msr {
+    pub(crate) unit: TimeUnit,
 }
 
 fn kind(text: &[u8]) -> Result<OpKind, Fault> {

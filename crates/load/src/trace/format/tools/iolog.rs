@@ -10,9 +10,9 @@ use std::str::FromStr;
 
 use base::OpKind;
 
-use super::fields::{Fault, io, next, number, words};
-use super::names::Names;
-use super::{LineFormat, Parsed};
+use crate::trace::format::parts::fields::{Fault, io, next, number, words};
+use crate::trace::format::parts::names::Names;
+use crate::trace::format::{LineFormat, Parsed};
 use crate::trace::{Flags, TraceError};
 
 const HEADER: &[u8] = b"fio version ";
@@ -41,7 +41,7 @@ impl FromStr for WaitUnit {
     }
 }
 
-pub(super) struct Iolog {
+pub(crate) struct Iolog {
     wait_unit: WaitUnit,
     /// 2 or 3; 0 before the header.
     version: u8,
@@ -50,7 +50,7 @@ pub(super) struct Iolog {
 }
 
 impl Iolog {
-    pub(super) fn new(wait_unit: WaitUnit) -> Self {
+    pub(crate) fn new(wait_unit: WaitUnit) -> Self {
         Self { wait_unit, version: 0, now_ns: 0, files: Names::default() }
     }
 

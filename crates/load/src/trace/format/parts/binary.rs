@@ -2,14 +2,14 @@
 
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 
-use super::BoxedInput;
 use crate::trace::TraceError;
+use crate::trace::format::BoxedInput;
 
 /// Buffer of one file; a blktrace has a file for each CPU.
 const BUFFER_BYTES: usize = 1 << 17;
 
 /// A file of binary records.
-pub(super) struct BinaryInput {
+pub(crate) struct BinaryInput {
     what: String,
     input: BufReader<BoxedInput>,
     at: u64,
@@ -17,17 +17,17 @@ pub(super) struct BinaryInput {
 
 impl BinaryInput {
     /// Reads `input` from its start; `what` names it in errors.
-    pub(super) fn new(what: String, input: BoxedInput) -> Self {
+    pub(crate) fn new(what: String, input: BoxedInput) -> Self {
         Self { what, input: BufReader::with_capacity(BUFFER_BYTES, input), at: 0 }
     }
 
     /// Bytes from the start of the file to the next one to be read.
-    pub(super) const fn at(&self) -> u64 {
+    pub(crate) const fn at(&self) -> u64 {
         self.at
     }
 
     /// Fills `bytes` as far as the file goes; returns how far.
-    pub(super) fn read(&mut self, bytes: &mut [u8]) -> Result<usize, TraceError> {
+    pub(crate) fn read(&mut self, bytes: &mut [u8]) -> Result<usize, TraceError> {
         let mut done = 0;
         while done < bytes.len() {
             match self.input.read(&mut bytes[done..]) {
@@ -42,12 +42,12 @@ impl BinaryInput {
     }
 
     /// Bytes that come next; none at the end of the file only.
-    pub(super) fn ahead(&mut self) -> Result<&[u8], TraceError> {
+    pub(crate) fn ahead(&mut self) -> Result<&[u8], TraceError> {
         self.input.fill_buf().map_err(TraceError::read(&self.what))
     }
 
     /// Passes over this many of the bytes [`Self::ahead`].
-    pub(super) fn consume(&mut self, bytes: usize) {
+    pub(crate) fn consume(&mut self, bytes: usize) {
         self.input.consume(bytes);
         self.at += bytes as u64;
     }

@@ -3,11 +3,13 @@
 
 use base::OpKind;
 
-use super::fields::{Fault, io, next, number, number_u32, sectors, separated};
-use super::{LineFormat, Parsed, TimeUnit};
+use crate::trace::format::parts::fields::{
+    Fault, io, next, number, number_u32, sectors, separated,
+};
+use crate::trace::format::{LineFormat, Parsed, TimeUnit};
 
-pub(super) struct Spc {
-    pub(super) unit: TimeUnit,
+pub(crate) struct Spc {
+    pub(crate) unit: TimeUnit,
 }
 
 impl LineFormat for Spc {

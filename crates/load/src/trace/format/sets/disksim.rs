@@ -5,11 +5,13 @@
 
 use base::OpKind;
 
-use super::fields::{Fault, hex_or_number, io, next, number_u32, sectors, words};
-use super::{LineFormat, Parsed, TimeUnit};
+use crate::trace::format::parts::fields::{
+    Fault, hex_or_number, io, next, number_u32, sectors, words,
+};
+use crate::trace::format::{LineFormat, Parsed, TimeUnit};
 
-pub(super) struct DiskSim {
-    pub(super) unit: TimeUnit,
+pub(crate) struct DiskSim {
+    pub(crate) unit: TimeUnit,
 }
 
 impl LineFormat for DiskSim {

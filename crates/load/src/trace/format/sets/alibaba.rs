@@ -2,11 +2,11 @@
 
 use base::OpKind;
 
-use super::fields::{Fault, io, next, number, number_u32, separated};
-use super::{LineFormat, Parsed, TimeUnit};
+use crate::trace::format::parts::fields::{Fault, io, next, number, number_u32, separated};
+use crate::trace::format::{LineFormat, Parsed, TimeUnit};
 
-pub(super) struct Alibaba {
-    pub(super) unit: TimeUnit,
+pub(crate) struct Alibaba {
+    pub(crate) unit: TimeUnit,
 }
 
 impl LineFormat for Alibaba {

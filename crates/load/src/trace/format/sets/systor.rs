@@ -7,11 +7,11 @@
 
 use base::OpKind;
 
-use super::fields::{Fault, io, next, number, number_u32, separated};
-use super::{LineFormat, Parsed, Raw, TimeUnit};
+use crate::trace::format::parts::fields::{Fault, io, next, number, number_u32, separated};
+use crate::trace::format::{LineFormat, Parsed, Raw, TimeUnit};
 
-pub(super) struct Systor {
-    pub(super) unit: TimeUnit,
+pub(crate) struct Systor {
+    pub(crate) unit: TimeUnit,
 }
 
 impl LineFormat for Systor {

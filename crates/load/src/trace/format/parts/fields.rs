@@ -38,12 +38,12 @@ impl fmt::Display for Fault {
 }
 
 /// A whole number.
-pub(super) fn number(text: &[u8], what: &'static str) -> Result<u64, Fault> {
+pub(crate) fn number(text: &[u8], what: &'static str) -> Result<u64, Fault> {
     scaled(text, 0, what)
 }
 
 /// A number in hexadecimal with `0x`, or a decimal one.
-pub(super) fn hex_or_number(text: &[u8], what: &'static str) -> Result<u64, Fault> {
+pub(crate) fn hex_or_number(text: &[u8], what: &'static str) -> Result<u64, Fault> {
     let Some(digits) = text.strip_prefix(b"0x").or_else(|| text.strip_prefix(b"0X")) else {
         return number(text, what);
     };
@@ -54,12 +54,12 @@ pub(super) fn hex_or_number(text: &[u8], what: &'static str) -> Result<u64, Faul
 }
 
 /// A number below 2^32.
-pub(super) fn number_u32(text: &[u8], what: &'static str) -> Result<u32, Fault> {
+pub(crate) fn number_u32(text: &[u8], what: &'static str) -> Result<u32, Fault> {
     u32::try_from(number(text, what)?).map_err(|_| Fault::new(what, "a number below 2^32", text))
 }
 
 /// A number such as `12.5`, times 10^`digits`; digits beyond are cut off. With 9, seconds become ns.
-pub(super) fn scaled(text: &[u8], digits: u32, what: &'static str) -> Result<u64, Fault> {
+pub(crate) fn scaled(text: &[u8], digits: u32, what: &'static str) -> Result<u64, Fault> {
     let fault = || Fault::new(what, "a number", text);
     let (mut value, mut point, mut decimals, mut any) = (0_u64, false, 0_u32, false);
     for &byte in text {
@@ -82,14 +82,14 @@ pub(super) fn scaled(text: &[u8], digits: u32, what: &'static str) -> Result<u64
 }
 
 /// `sectors` of 512 bytes as bytes.
-pub(super) fn sectors(text: &[u8], what: &'static str) -> Result<u64, Fault> {
+pub(crate) fn sectors(text: &[u8], what: &'static str) -> Result<u64, Fault> {
     number(text, what)?
         .checked_mul(512)
         .ok_or_else(|| Fault::new(what, "a sector below 2^55", text))
 }
 
 /// A read or write of these bytes, with the limits of a record checked.
-pub(super) fn io(
+pub(crate) fn io(
     issue_ns: u64,
     op: OpKind,
     (offset, offset_text): (u64, &[u8]),
@@ -108,18 +108,18 @@ pub(super) fn io(
 }
 
 /// The fields of a line between separators, blanks around them taken off.
-pub(super) struct Fields<'a> {
+pub(crate) struct Fields<'a> {
     rest: Option<&'a [u8]>,
     separator: u8,
 }
 
 /// Fields between this separator.
-pub(super) fn separated(line: &[u8], separator: u8) -> Fields<'_> {
+pub(crate) fn separated(line: &[u8], separator: u8) -> Fields<'_> {
     Fields { rest: Some(line), separator }
 }
 
 /// Fields between runs of blanks.
-pub(super) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(crate) fn words(line: &[u8]) -> impl Iterator<Item = &[u8]> {
     line.split(|byte| byte.is_ascii_whitespace()).filter(|word| !word.is_empty())
 }
 
@@ -144,7 +144,7 @@ impl<'a> Iterator for Fields<'a> {
 }
 
 /// The next field; an empty one where the line ends early, which no field accepts.
-pub(super) fn next<'a>(fields: &mut impl Iterator<Item = &'a [u8]>) -> &'a [u8] {
+pub(crate) fn next<'a>(fields: &mut impl Iterator<Item = &'a [u8]>) -> &'a [u8] {
     fields.next().unwrap_or_default()
 }
 

@@ -8,7 +8,7 @@ use std::str::FromStr;
 
 use base::OpKind;
 
-use super::Parsed;
+use crate::trace::format::Parsed;
 use crate::trace::{Flags, Record, TraceError};
 
 /// Which event of a block trace is an I/O.

@@ -63,7 +63,7 @@ impl TimeUnit {
     }
 
     /// A point in time in ns: since 1970 where the file says so, else since the start of its own clock.
-    pub(super) fn point_ns(self, text: &[u8], what: &'static str) -> Result<u64, Fault> {
+    pub(crate) fn point_ns(self, text: &[u8], what: &'static str) -> Result<u64, Fault> {
         match self {
             Self::FileTime => {
                 let ticks = number(text, what)?;
@@ -79,7 +79,7 @@ impl TimeUnit {
     }
 
     /// A length of time in ns. Beside dates, lengths are in seconds.
-    pub(super) fn length_ns(self, text: &[u8], what: &'static str) -> Result<u64, Fault> {
+    pub(crate) fn length_ns(self, text: &[u8], what: &'static str) -> Result<u64, Fault> {
         let digits = match self {
             Self::Seconds | Self::DateTime => 9,
             Self::Milliseconds => 6,

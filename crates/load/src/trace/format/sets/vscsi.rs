@@ -13,13 +13,13 @@
 
 use base::OpKind;
 
-use super::binary::BinaryInput;
-use super::{BoxedInput, Raw, RawSource};
+use crate::trace::format::parts::binary::BinaryInput;
+use crate::trace::format::{BoxedInput, Raw, RawSource};
 use crate::trace::{Problems, Record, TraceError};
 
 /// The effect of a SCSI command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Command {
+pub(crate) enum Command {
     /// An operation on data.
     Op(OpKind),
     /// Nothing that a trace has: an inquiry, a test, a deallocation whose ranges are not recorded.
@@ -27,7 +27,7 @@ pub(super) enum Command {
 }
 
 /// The effect of the SCSI command of this number (SBC-4, table of commands).
-pub(super) fn command(code: u8) -> Command {
+pub(crate) fn command(code: u8) -> Command {
     match code {
         0x08 | 0x28 | 0xa8 | 0x88 => Command::Op(OpKind::Read),
         0x0a | 0x2a | 0xaa | 0x8a | 0x2e | 0xae | 0x8e => Command::Op(OpKind::Write),
@@ -96,7 +96,7 @@ impl Layout {
 }
 
 /// Whether a file begins as those of vscsiStats do.
-pub(super) fn is_vscsi(head: &[u8]) -> bool {
+pub(crate) fn is_vscsi(head: &[u8]) -> bool {
     Layout::of(head).is_some()
 }
 
