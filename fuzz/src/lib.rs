@@ -5,9 +5,10 @@
 
 use std::io::{Cursor, Write};
 
-use load::trace::format::tools::blktrace::BlktraceSource;
-use load::trace::format::sets::vscsi::VscsiSource;
-use load::trace::format::{CsvSpec, Event, Format, FormatOptions, HEAD_BYTES, NamedFormat, detect};
+use load::trace::format::{
+    BlktraceSource, CsvSpec, Event, Format, FormatOptions, HEAD_BYTES, NamedFormat, VscsiSource,
+    detect,
+};
 use load::trace::import::{Ordered, lines};
 use load::trace::stats::TraceStats;
 use load::trace::store::{TraceReader, TraceWriter};
@@ -70,7 +71,7 @@ fn read_all(source: &mut dyn Source) {
 }
 
 fn every_text_format(data: &[u8]) {
-    for format in Format::ALL {
+    for format in Format::all() {
         read_lines(format, None, data);
     }
     let _ = detect(&data[..data.len().min(HEAD_BYTES)], "input");

@@ -5,8 +5,7 @@
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 
-use load::trace::format::tools::blktrace::BlktraceSource;
-use load::trace::format::{Event, Format};
+use load::trace::format::{BlktraceSource, Event};
 use load::trace::import::{Ordered, lines};
 use load::trace::{ImportOptions, Source, StreamSet, TraceError};
 
@@ -60,7 +59,8 @@ fn in_little_memory() {
 fn a_line_of_10_gb_is_one_bad_line() {
     let (head, tail) = (b"1,R,0,4096,5\n", b"\n1,W,4096,512,6\n");
     let input = Stuffed { head, filler: b'7', left: HUGE_BYTES, tail };
-    let raw = lines(Format::Alibaba, Box::new(input), "stuffed", &ImportOptions::default());
+    let raw =
+        lines("alibaba".parse().unwrap(), Box::new(input), "stuffed", &ImportOptions::default());
     let mut source = Ordered::new(raw.unwrap(), String::new(), StreamSet::default());
     assert_eq!(count(&mut source).unwrap(), 2);
     assert_eq!(source.problems().bad_lines, 1);
@@ -72,7 +72,8 @@ fn many_good_lines_take_no_more_memory_than_few() {
     const LINE: &[u8] = b"0,W,8192,4096,1577808144360767\n";
     let input = (0..3_000_000_u64).map(|_| LINE);
     let input = Lines { lines: Box::new(input), line: b"" };
-    let raw = lines(Format::Alibaba, Box::new(input), "lines", &ImportOptions::default());
+    let raw =
+        lines("alibaba".parse().unwrap(), Box::new(input), "lines", &ImportOptions::default());
     let mut source = Ordered::new(raw.unwrap(), String::new(), StreamSet::default());
     assert_eq!(count(&mut source).unwrap(), 3_000_000);
     in_little_memory();

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use base::{Bytes, Nanos, Ratio};
 use clap::{Args as ClapArgs, Subcommand};
 use load::trace::export::ExportFormat;
-use load::trace::format::{Event, FormatOptions, NamedFormat, TimeUnit, WaitUnit};
+use load::trace::format::{
+    Event, Format as TraceFormat, FormatOptions, NamedFormat, TimeUnit, WaitUnit,
+};
 use load::trace::{ImportOptions, Layout, TraceError};
 
 use run::Test;
@@ -38,10 +40,8 @@ pub struct TraceInput {
     /// Or `synth:SCENARIO[?scale=1/10&seed=1]`
     #[arg(value_name = "TRACE")]
     pub trace: String,
-    /// Format of the trace, where it should not be found out: trace, iolog, blktrace, blkparse, msr, fiu, spc,
-    /// tencent, alibaba, ms-production, disksim, mqsim, systor17, vscsi, vscsi-text; or the columns of a CSV file in
-    /// their order, e.g. `csv:time=us,-,op,offset=sectors,length=bytes,volume` (docs/formats/trace.md)
-    #[arg(long, value_name = "FORMAT", value_parser = parse::<NamedFormat>)]
+    /// Format of the trace, or `None` if it is found out
+    #[arg(long, value_name = "FORMAT", value_parser = parse::<NamedFormat>, help = help_of_from())]
     pub from: Option<NamedFormat>,
     /// Take only these streams: processes, disks or volumes, whatever the format tells apart; `trace info` lists them
     #[arg(long, value_name = "N,...", value_delimiter = ',', allow_negative_numbers = true, value_parser = super::whole::<u32, 0, { u32::MAX as u64 }>)]
@@ -64,6 +64,17 @@ pub struct TraceInput {
     /// What stdout carries
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
+}
+
+/// The help of `--from`, which names every format.
+fn help_of_from() -> String {
+    let formats = TraceFormat::all().filter(|format| !format.needs_columns());
+    let names: Vec<_> = formats.map(TraceFormat::name).collect();
+    format!(
+        "Format of the trace, where it should not be found out: {}; or the columns of a CSV file in their order, e.g. \
+         `csv:time=us,-,op,offset=sectors,length=bytes,volume` (docs/formats/trace.md)",
+        names.join(", ")
+    )
 }
 
 impl TraceInput {

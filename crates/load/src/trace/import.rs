@@ -2,17 +2,13 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use super::format::sets::vscsi::VscsiSource;
-use super::format::tools::blktrace::BlktraceSource;
 use super::format::{
-    BoxedInput, Format, FormatOptions, LineSource, Raw, RawSource, TimeUnit, detect,
+    BoxedInput, Format, FormatOptions, LineSource, Raw, RawSource, Reader, TimeUnit, detect,
 };
 use super::input::Input;
 use super::plausible::Times;
-use super::store::TraceReader;
 use super::{
     Addresses, Layout, Origin, Problems, Record, Source, StreamSet, TraceError, TraceInfo,
 };
@@ -42,33 +38,21 @@ pub struct ImportOptions {
 /// # Errors
 /// Where the file cannot be read or has no known format.
 pub fn import(path: &Path, options: &ImportOptions) -> Result<Box<dyn Source>, TraceError> {
-    let what = if path == Path::new("-") {
-        "standard input".to_owned()
-    } else {
-        path.display().to_string()
-    };
-    let Input { head, whole, packed } = Input::open(path, &what)?;
-    let format = options.format.map_or_else(|| detect(&head, &what), Ok)?;
-    format.check(&options.format_options, &what)?;
-    let (raw, what): (Box<dyn RawSource>, String) = match format {
-        Format::Trace => return own(path, &what, packed, options),
-        Format::Vscsi => (Box::new(VscsiSource::new(whole, &head, &what)?), what),
-        Format::Blktrace => {
-            let event = options.format_options.event.unwrap_or_default();
-            let mut files = siblings(path)?;
-            if files.is_empty() {
-                files.push((what.clone(), whole));
-            }
-            let what = format!("{what} ({} files)", files.len());
-            (Box::new(BlktraceSource::new(files, event)?), what)
+    let format_options = &options.format_options;
+    let input = Input::open(path)?;
+    let format = options.format.map_or_else(|| detect(&input.head, &input.what), Ok)?;
+    format.check(format_options, &input.what)?;
+    let (raw, what) = match format.reader() {
+        Reader::Ordered(open) => return Ok(chosen(open(input)?, &options.streams)),
+        Reader::Raw(open) => open(input, format_options)?,
+        Reader::Lines(_) | Reader::Columns(_) => {
+            (lines(format, input.whole, &input.what, options)?, input.what)
         }
-        _ => (lines(format, whole, &what, options)?, what),
     };
     let source = format!("{what}, {}", format.name());
-    let format_options = &options.format_options;
     let mut ordered = Ordered::new(raw, source, options.streams.clone());
     ordered.addresses = format.addresses(format_options);
-    ordered.time_unit = format.unit(format_options);
+    ordered.time_unit = format.time_unit(format_options);
     Ok(Box::new(ordered))
 }
 
@@ -88,56 +72,12 @@ pub fn lines(
     Ok(Box::new(LineSource::new(input, what, parser)))
 }
 
-fn own(
-    path: &Path,
-    what: &str,
-    packed: bool,
-    options: &ImportOptions,
-) -> Result<Box<dyn Source>, TraceError> {
-    if path == Path::new("-") || packed {
-        return Err(TraceError::Usage(format!(
-            "{what}: an ssdlab trace is read from a file that is not packed, since its index stands at its end; \
-             write it into one first (gunzip)"
-        )));
-    }
-    let file = File::open(path).map_err(TraceError::read(what))?;
-    let reader = TraceReader::new(file, what)?;
-    Ok(chosen(Box::new(reader), &options.streams))
-}
-
 /// The I/Os of the streams that are wanted.
 pub(super) fn chosen(source: Box<dyn Source>, streams: &StreamSet) -> Box<dyn Source> {
     if streams.is_all() {
         return source;
     }
     Box::new(Chosen { source, streams: streams.clone(), left_out: 0 })
-}
-
-/// The files of all CPUs where `path` is that of one: `sda.blktrace.0` brings `sda.blktrace.1` and so on, packed or not.
-fn siblings(path: &Path) -> Result<Vec<(String, BoxedInput)>, TraceError> {
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let unpacked = |name: &str| name.strip_suffix(".gz").unwrap_or(name).to_owned();
-    let name = unpacked(&name);
-    let Some((base, cpu)) = name.rsplit_once('.') else { return Ok(Vec::new()) };
-    if !base.ends_with(".blktrace") || cpu.parse::<u32>().is_err() {
-        return Ok(Vec::new());
-    }
-    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let entries = dir.read_dir().map_err(TraceError::read(&dir.display().to_string()))?;
-    let of_trace = |path: &PathBuf| {
-        let name = unpacked(&path.file_name().unwrap_or_default().to_string_lossy());
-        let cpu = name.strip_prefix(base).and_then(|rest| rest.strip_prefix('.'));
-        cpu.is_some_and(|cpu| cpu.parse::<u32>().is_ok())
-    };
-    let mut paths: Vec<PathBuf> =
-        entries.flatten().map(|entry| entry.path()).filter(of_trace).collect();
-    paths.sort();
-    let open = |path: PathBuf| {
-        let what = path.display().to_string();
-        let input = Input::open(&path, &what)?;
-        Ok((what, input.whole))
-    };
-    paths.into_iter().map(open).collect()
 }
 
 /// Records in order of time, with time from the first one and queue depths.

@@ -2,48 +2,60 @@
 
 use std::fs::File;
 use std::io::{Cursor, Error, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 
 use super::TraceError;
-use super::format::{BoxedInput, HEAD_BYTES};
+
+/// Bytes from the start of a file by which its format is found out.
+pub const HEAD_BYTES: usize = 1 << 16;
+
+/// The bytes of a file, or of the standard input.
+pub type BoxedInput = Box<dyn Read>;
 
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// An open file, its first bytes, and its packing.
-pub(super) struct Input {
+pub(crate) struct Input {
+    /// Its path; `-` is the standard input.
+    pub(crate) path: PathBuf,
+    /// Its name in errors.
+    pub(crate) what: String,
     /// The first bytes, [`HEAD_BYTES`] or all that it has.
-    pub(super) head: Vec<u8>,
+    pub(crate) head: Vec<u8>,
     /// All bytes, the first ones included.
-    pub(super) whole: BoxedInput,
+    pub(crate) whole: BoxedInput,
     /// Whether it is unpacked while it is read.
-    pub(super) packed: bool,
+    pub(crate) packed: bool,
 }
 
 impl Input {
     /// Opens a file; `-` is the standard input.
-    pub(super) fn open(path: &Path, what: &str) -> Result<Self, TraceError> {
-        let input: BoxedInput = if path == Path::new("-") {
+    pub(crate) fn open(path: &Path) -> Result<Self, TraceError> {
+        let is_stdin = path == Path::new("-");
+        let what = if is_stdin { "standard input".to_owned() } else { path.display().to_string() };
+        let bytes: BoxedInput = if is_stdin {
             Box::new(std::io::stdin())
         } else {
-            Box::new(File::open(path).map_err(TraceError::read(what))?)
+            Box::new(File::open(path).map_err(TraceError::read(&what))?)
         };
-        let plain = Self::read_ahead(input, what, false)?;
-        if plain.head.starts_with(&GZIP) {
-            let unpacked = Unpacked(MultiGzDecoder::new(plain.whole));
-            return Self::read_ahead(Box::new(unpacked), what, true);
+        let (mut head, mut whole) = read_ahead(bytes, &what)?;
+        let packed = head.starts_with(&GZIP);
+        if packed {
+            (head, whole) = read_ahead(Box::new(Unpacked(MultiGzDecoder::new(whole))), &what)?;
         }
-        Ok(plain)
+        Ok(Self { path: path.to_owned(), what, head, whole, packed })
     }
+}
 
-    fn read_ahead(mut input: BoxedInput, what: &str, packed: bool) -> Result<Self, TraceError> {
-        let mut head = Vec::new();
-        let read = (&mut input).take(HEAD_BYTES as u64).read_to_end(&mut head);
-        read.map_err(TraceError::read(what))?;
-        let whole = Box::new(Cursor::new(head.clone()).chain(input));
-        Ok(Self { head, whole, packed })
-    }
+/// The first bytes, and all bytes.
+fn read_ahead(mut bytes: BoxedInput, what: &str) -> Result<(Vec<u8>, BoxedInput), TraceError> {
+    let mut head = Vec::new();
+    let read = (&mut bytes).take(HEAD_BYTES as u64).read_to_end(&mut head);
+    read.map_err(TraceError::read(what))?;
+    let whole = Box::new(Cursor::new(head.clone()).chain(bytes));
+    Ok((head, whole))
 }
 
 /// Unpacks gzip, member by member, in constant memory; its errors say what they are about.

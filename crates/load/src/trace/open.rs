@@ -111,7 +111,7 @@ mod tests {
         let of_first = read(&first).unwrap();
         assert_eq!(of_first.len(), of_all.iter().filter(|record| record.stream == 0).count());
         assert!((1..of_all.len()).contains(&of_first.len()));
-        let format = Some(crate::trace::format::Format::Msr);
+        let format = Some("msr".parse().unwrap());
         let error = read(&ImportOptions { format, ..all }).unwrap_err().to_string();
         assert!(error.contains("--from is for trace files"), "{error}");
     }

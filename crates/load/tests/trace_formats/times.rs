@@ -8,29 +8,27 @@ use super::{all, file_with, input};
 
 #[test]
 fn a_unit_of_time_may_be_told() {
-    let with = |time_unit, format: Format, text: &str| {
+    let with = |time_unit, format: &str, text: &str| {
         let format_options =
             FormatOptions { time_unit: Some(time_unit), ..FormatOptions::default() };
         let options = ImportOptions { format_options, ..ImportOptions::default() };
-        let raw = lines(format, input(text.as_bytes()), "memory", &options).unwrap();
+        let raw =
+            lines(format.parse().unwrap(), input(text.as_bytes()), "memory", &options).unwrap();
         let mut source = Ordered::new(raw, String::new(), StreamSet::default());
         all(&mut source).unwrap().iter().map(|record| record.issue_ns).collect::<Vec<_>>()
     };
     let alibaba = "1,R,0,4096,1577808144360\n1,R,0,4096,1577808144361\n";
-    assert_eq!(with(TimeUnit::Milliseconds, Format::Alibaba, alibaba), [0, 1_000_000]);
+    assert_eq!(with(TimeUnit::Milliseconds, "alibaba", alibaba), [0, 1_000_000]);
     let msr = "5.5,hm,0,Read,0,4096,0\n6.75,hm,0,Read,0,4096,0\n";
-    assert_eq!(with(TimeUnit::Seconds, Format::Msr, msr), [0, 1_250_000_000]);
-    assert_eq!(
-        with(TimeUnit::Microseconds, Format::MqSim, "5 0 100 8 1\n7.5 0 100 8 1\n"),
-        [0, 2500]
-    );
-    let refused = |format: Format| {
+    assert_eq!(with(TimeUnit::Seconds, "msr", msr), [0, 1_250_000_000]);
+    assert_eq!(with(TimeUnit::Microseconds, "mqsim", "5 0 100 8 1\n7.5 0 100 8 1\n"), [0, 2500]);
+    let refused = |format: &str| {
         let time_unit = Some(TimeUnit::Seconds);
         let options = FormatOptions { time_unit, ..FormatOptions::default() };
-        format.check(&options, "x").unwrap_err().to_string()
+        format.parse::<Format>().unwrap().check(&options, "x").unwrap_err().to_string()
     };
-    assert!(refused(Format::Blktrace).contains("--time-unit is for traces of the format msr, fiu"));
-    assert!(refused(Format::Csv).contains("time=UNIT"));
+    assert!(refused("blktrace").contains("--time-unit is for traces of the format msr, fiu"));
+    assert!(refused("csv").contains("time=UNIT"));
 }
 
 #[test]

@@ -1,9 +1,8 @@
 //! Command traces of VMware's vscsiStats, as text and binary.
 
 use base::OpKind;
-use load::trace::format::{Format, detect};
 
-use super::{imported, io, read};
+use super::{detected, imported, io, read};
 
 /// The lines are those of a post about the tool (super-user.org, 2011).
 #[test]
@@ -21,7 +20,7 @@ fn vscsi_stats_print_bytes_blocks_and_microseconds() {
         io(3000, OpKind::Read, 6_322_464 * 512, 4608, 0, 0),
         io(4000, OpKind::Flush, 0, 0, 0, 0),
     ];
-    assert_eq!(read(Format::VscsiText, text), expected);
+    assert_eq!(read("vscsi-text", text), expected);
 }
 
 /// A binary file of vscsiStats: SCSI command, bytes, LBN, us, response us.
@@ -51,7 +50,7 @@ fn binary_vscsi_traces_of_both_versions_are_read() {
     let commands = [(0x28, 8192, 100, 5000, 900), (0x12, 36, 0, 5001, 1), (0x8a, 512, 7, 5100, 50)];
     for (version, depths) in [(1, [0, 0]), (2, [1, 2])] {
         let bytes = vscsi(version, &commands);
-        assert_eq!(detect(&bytes, "memory").unwrap(), Format::Vscsi);
+        assert_eq!(detected(&bytes).name(), "vscsi");
         let (records, problems) = imported(&bytes, "w01.vscsitrace");
         let expected = [
             io(0, OpKind::Read, 51_200, 8192, 0, depths[0]),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use device::host::tracer::BlockTracer;
-use load::trace::format::tools::blktrace::BlktraceSource;
+use load::trace::format::BlktraceSource;
 use load::trace::import::Ordered;
 use load::trace::{Source, StreamSet};
 

@@ -1,13 +1,9 @@
-//! Which format a file has, by its content alone.
+//! The format of a file, found out by its content alone.
 
-use super::sets::vscsi;
-use super::tools::blktrace;
-use super::{Format, FormatOptions, Parsed};
+use super::about::{About, Signs};
+use super::{Format, FormatOptions, Parsed, names};
 use crate::trace::TraceError;
-use crate::trace::store::MAGIC;
-
-/// Bytes from the start of a file that are looked at.
-pub const HEAD_BYTES: usize = 1 << 16;
+use crate::trace::input::HEAD_BYTES;
 
 /// Lines that are tried.
 const LINES_MAX: usize = 200;
@@ -17,26 +13,30 @@ const LINES_MAX: usize = 200;
 /// # Errors
 /// [`TraceError::Usage`] where no format fits, or more than one.
 pub fn detect(head: &[u8], what: &str) -> Result<Format, TraceError> {
-    if head.starts_with(MAGIC) {
-        return Ok(Format::Trace);
-    }
-    if blktrace::is_blktrace(head) {
-        return Ok(Format::Blktrace);
+    let has_magic = |about: &About| matches!(about.signs, Signs::Magic(is) if is(head));
+    let has_records = |about: &About| matches!(about.signs, Signs::Records(are) if are(head));
+    if let Some(format) = Format::all().find(|format| has_magic(format.0)) {
+        return Ok(format);
     }
     packed(head, what)?;
-    if vscsi::is_vscsi(head) {
-        return Ok(Format::Vscsi);
+    if let Some(format) = Format::all().find(|format| has_records(format.0)) {
+        return Ok(format);
     }
     if head.is_empty() {
         return Err(TraceError::Usage(format!(
             "{what} is empty: it has 0 bytes, so no format either"
         )));
     }
+    by_lines(head, what)
+}
+
+/// The text format that reads most of the lines.
+fn by_lines(head: &[u8], what: &str) -> Result<Format, TraceError> {
     let mut scores: Vec<(usize, Format)> =
-        Format::ALL.into_iter().map(|format| (score(format, head), format)).collect();
+        Format::all().map(|format| (score(format, head), format)).collect();
     scores.sort_by_key(|&(score, _)| std::cmp::Reverse(score));
     match scores[..] {
-        [(0, _), ..] => Err(unknown(what)),
+        [] | [(0, _), ..] => Err(unknown(what)),
         [(best, first), (next, second), ..] if best == next => {
             let (first, second) = (first.name(), second.name());
             Err(TraceError::Usage(format!(
@@ -44,15 +44,14 @@ pub fn detect(head: &[u8], what: &str) -> Result<Format, TraceError> {
             )))
         }
         [(_, format), ..] => Ok(format),
-        [] => Err(unknown(what)),
     }
 }
 
 fn unknown(what: &str) -> TraceError {
-    let names = Format::ALL.map(Format::name).join(", ");
     TraceError::Usage(format!(
-        "{what} is in no known trace format ({names}); name the nearest with --from, and every line that does not \
-         fit it is shown, or tell its columns with --from csv:..."
+        "{what} is in no known trace format ({}); name the nearest with --from, and every line that does not fit it is \
+         shown, or tell its columns with --from csv:...",
+        names()
     ))
 }
 
@@ -70,11 +69,10 @@ fn packed(head: &[u8], what: &str) -> Result<(), TraceError> {
 
 /// Lines at the start of a file that read as I/Os of a format; a line that does not fit takes one off.
 fn score(format: Format, head: &[u8]) -> usize {
-    let Some(mut parser) = format.lines(&FormatOptions::default()) else { return 0 };
-    // The two differ in their unit of time alone: milliseconds have decimals.
-    if format == Format::DiskSim && !head.contains(&b'.') {
+    if !matches!(format.0.signs, Signs::Lines(may_be) if may_be(head)) {
         return 0;
     }
+    let Some(mut parser) = format.lines(&FormatOptions::default()) else { return 0 };
     // The last line may be cut.
     let whole = if head.len() < HEAD_BYTES {
         head

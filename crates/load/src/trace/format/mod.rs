@@ -1,153 +1,86 @@
 //! Trace files of others: one file a format, found out by their content.
 //!
-//! A text format is a [`LineFormat`]: one line in, one I/O (or nothing, or a fault) out. A new one is a file, a
-//! variant of [`Format`] and its arms here.
+//! Its file declares all that is to be known about a format (`about.rs`): name, unit of time, addresses, choices, signs
+//! and reader. A new format is a file in `tools/` or `sets/` and an entry in the list there. Most formats are a
+//! [`LineFormat`]: one line in, one I/O (or nothing, or a fault) out.
 
+mod about;
 mod csv;
 mod detect;
+mod options;
 pub(in crate::trace) mod parts;
-pub mod sets;
-pub mod tools;
+mod raw;
+mod sets;
+mod tools;
 
+use std::fmt;
 use std::str::FromStr;
 
-use super::streams::Addresses;
-use super::{Problems, Record, TraceError};
+use super::{Addresses, TraceError};
+use about::About;
 
+pub use super::input::{BoxedInput, HEAD_BYTES};
+pub(in crate::trace) use about::Reader;
 pub use csv::CsvSpec;
-pub use detect::{HEAD_BYTES, detect};
+pub use detect::detect;
+pub use options::{Event, FormatOptions, WaitUnit};
 pub use parts::fields::Fault;
-pub use parts::lines::{BoxedInput, LineSource};
+pub use parts::lines::LineSource;
 pub use parts::time::TimeUnit;
-pub use tools::block_events::Event;
-pub use tools::iolog::WaitUnit;
+pub use raw::{LineFormat, Parsed, Raw, RawSource};
+pub use sets::VscsiSource;
+pub use tools::BlktraceSource;
 
 /// A format of trace files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
-    /// ssdlab's own columnar file.
-    Trace,
-    /// fio's I/O log, version 2 or 3.
-    Iolog,
-    /// Binary output of blktrace, version 7 or 8.
-    Blktrace,
-    /// Text output of blkparse.
-    Blkparse,
-    /// MSR Cambridge CSV.
-    Msr,
-    /// Florida International University.
-    Fiu,
-    /// Storage Performance Council, used by UMass.
-    Spc,
-    /// Tencent cloud block storage CSV.
-    Tencent,
-    /// Alibaba cloud block storage CSV.
-    Alibaba,
-    /// Microsoft production servers, Event Tracing for Windows as CSV.
-    MsProduction,
-    /// `DiskSim`'s ASCII traces, time in ms.
-    DiskSim,
-    /// `MQSim`'s ASCII traces, time in ns.
-    MqSim,
-    /// Virtual desktops of SYSTOR '17, CSV.
-    Systor,
-    /// Binary command traces of VMware's vscsiStats, as the CloudPhysics set has them.
-    Vscsi,
-    /// The same as text.
-    VscsiText,
-    /// Any other CSV file, whose columns are told ([`CsvSpec`]).
-    Csv,
+#[derive(Clone, Copy)]
+pub struct Format(&'static About);
+
+impl PartialEq for Format {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Format {}
+
+impl fmt::Debug for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
 }
 
 impl Format {
     /// Every format.
-    pub const ALL: [Self; 16] = [
-        Self::Trace,
-        Self::Iolog,
-        Self::Blktrace,
-        Self::Blkparse,
-        Self::Msr,
-        Self::Fiu,
-        Self::Spc,
-        Self::Tencent,
-        Self::Alibaba,
-        Self::MsProduction,
-        Self::DiskSim,
-        Self::MqSim,
-        Self::Systor,
-        Self::Vscsi,
-        Self::VscsiText,
-        Self::Csv,
-    ];
+    pub fn all() -> impl Iterator<Item = Self> {
+        tools::FORMATS.into_iter().chain(sets::FORMATS).chain([&csv::FORMAT]).map(Self)
+    }
 
     /// The word on the command line.
     #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Trace => "trace",
-            Self::Iolog => "iolog",
-            Self::Blktrace => "blktrace",
-            Self::Blkparse => "blkparse",
-            Self::Msr => "msr",
-            Self::Fiu => "fiu",
-            Self::Spc => "spc",
-            Self::Tencent => "tencent",
-            Self::Alibaba => "alibaba",
-            Self::MsProduction => "ms-production",
-            Self::DiskSim => "disksim",
-            Self::MqSim => "mqsim",
-            Self::Systor => "systor17",
-            Self::Vscsi => "vscsi",
-            Self::VscsiText => "vscsi-text",
-            Self::Csv => "csv",
-        }
+    pub fn name(self) -> &'static str {
+        self.0.name
     }
 
-    /// The unit in which it counts times by its definition; `None` if a file says itself, or cannot be told another.
+    /// Whether its columns must be told ([`CsvSpec`]).
     #[must_use]
-    pub const fn time_unit(self) -> Option<TimeUnit> {
-        match self {
-            Self::Msr => Some(TimeUnit::FileTime),
-            Self::Spc | Self::Tencent | Self::Systor => Some(TimeUnit::Seconds),
-            Self::Alibaba | Self::VscsiText => Some(TimeUnit::Microseconds),
-            Self::DiskSim => Some(TimeUnit::Milliseconds),
-            Self::Fiu | Self::MqSim => Some(TimeUnit::Nanoseconds),
-            Self::Trace
-            | Self::Iolog
-            | Self::Blktrace
-            | Self::Blkparse
-            | Self::MsProduction
-            | Self::Vscsi
-            | Self::Csv => None,
-        }
+    pub fn needs_columns(self) -> bool {
+        matches!(self.0.reader, Reader::Columns(_))
     }
 
-    /// The unit in which the times of a file are read; `None` if it leaves no choice.
-    pub(super) fn unit(self, options: &FormatOptions) -> Option<TimeUnit> {
+    /// The unit in which the times of a file are read, or `None` if it leaves no choice.
+    pub(super) fn time_unit(self, options: &FormatOptions) -> Option<TimeUnit> {
         let told = options.csv.as_ref().map(CsvSpec::time_unit);
-        options.time_unit.or(told).or(self.time_unit())
+        options.time_unit.or(told).or(self.0.time_unit)
     }
 
-    /// Which addresses its streams have: those of disks, volumes and files are their own.
+    /// The addresses of its streams.
     pub(super) fn addresses(self, options: &FormatOptions) -> Addresses {
-        match self {
-            Self::Iolog
-            | Self::Msr
-            | Self::Spc
-            | Self::Tencent
-            | Self::Alibaba
-            | Self::MsProduction
-            | Self::DiskSim
-            | Self::MqSim
-            | Self::Systor => Addresses::OfEach,
-            Self::Csv => options.csv.as_ref().map_or(Addresses::Shared, CsvSpec::addresses),
-            Self::Trace
-            | Self::Blktrace
-            | Self::Blkparse
-            | Self::Fiu
-            | Self::Vscsi
-            | Self::VscsiText => Addresses::Shared,
-        }
+        options.csv.as_ref().map_or(self.0.addresses, CsvSpec::addresses)
+    }
+
+    /// The way from a file to its I/Os.
+    pub(super) fn reader(self) -> &'static Reader {
+        &self.0.reader
     }
 
     /// Refuses a choice that this format does not leave; `what` names the trace.
@@ -155,54 +88,50 @@ impl Format {
     /// # Errors
     /// [`TraceError::Usage`] with the formats that leave it.
     pub fn check(self, options: &FormatOptions, what: &str) -> Result<(), TraceError> {
-        let is_block_trace = matches!(self, Self::Blktrace | Self::Blkparse);
-        let (flag, formats) = match options {
-            FormatOptions { event: Some(_), .. } if !is_block_trace => {
-                ("--event", "blktrace and blkparse".to_owned())
-            }
-            FormatOptions { wait_unit: Some(_), .. } if self != Self::Iolog => {
-                ("--wait-unit", "iolog".to_owned())
-            }
-            FormatOptions { time_unit: Some(_), .. } if self == Self::Csv => {
-                return Err(TraceError::Usage(
-                    "--time-unit does not go with --from csv:..., which tells the unit itself (time=UNIT)".to_owned(),
-                ));
-            }
-            FormatOptions { time_unit: Some(_), .. } if self.time_unit().is_none() => {
-                let with_unit = Self::ALL.into_iter().filter(|format| format.time_unit().is_some());
-                ("--time-unit", with_unit.map(Self::name).collect::<Vec<_>>().join(", "))
-            }
-            _ => return Ok(()),
-        };
+        let FormatOptions { event, wait_unit, time_unit, .. } = options;
+        let leaves_event = |about: &About| about.has_events;
+        let leaves_wait_unit = |about: &About| about.has_waits;
+        let leaves_time_unit = |about: &About| about.time_unit.is_some();
+        self.check_choice("--event", event.is_some(), leaves_event, what)?;
+        self.check_choice("--wait-unit", wait_unit.is_some(), leaves_wait_unit, what)?;
+        if time_unit.is_some() && self.needs_columns() {
+            return Err(TraceError::Usage(
+                "--time-unit does not go with --from csv:..., which tells the unit itself (time=UNIT)".to_owned(),
+            ));
+        }
+        self.check_choice("--time-unit", time_unit.is_some(), leaves_time_unit, what)
+    }
+
+    fn check_choice(
+        self,
+        flag: &str,
+        is_made: bool,
+        is_left: fn(&About) -> bool,
+        what: &str,
+    ) -> Result<(), TraceError> {
+        if !is_made || is_left(self.0) {
+            return Ok(());
+        }
+        let formats: Vec<_> =
+            Self::all().filter(|format| is_left(format.0)).map(Self::name).collect();
+        let formats = formats.join(if formats.len() == 2 { " and " } else { ", " });
         Err(TraceError::Usage(format!(
             "{flag} is for traces of the format {formats}, and {what} is one of the format {}; leave {flag} away",
             self.name()
         )))
     }
 
-    /// The parser of a text format; `None` for the binary ones, and for CSV whose columns are not told.
+    /// The parser of a text format, or `None` if the format is binary, or its columns are not told.
     #[must_use]
     pub fn lines(self, options: &FormatOptions) -> Option<Box<dyn LineFormat>> {
-        let unit = self.unit(options).unwrap_or(TimeUnit::Nanoseconds);
-        Some(match self {
-            Self::Trace | Self::Blktrace | Self::Vscsi => return None,
-            Self::Iolog => {
-                Box::new(tools::iolog::Iolog::new(options.wait_unit.unwrap_or_default()))
+        match self.0.reader {
+            Reader::Lines(parser) => {
+                let unit = self.time_unit(options).unwrap_or(TimeUnit::Nanoseconds);
+                Some(parser(options, unit))
             }
-            Self::Blkparse => {
-                Box::new(tools::blkparse::Blkparse::new(options.event.unwrap_or_default()))
-            }
-            Self::Msr => Box::new(sets::msr::Msr { unit }),
-            Self::Fiu => Box::new(sets::fiu::Fiu { unit }),
-            Self::Spc => Box::new(sets::spc::Spc { unit }),
-            Self::Tencent => Box::new(sets::tencent::Tencent { unit }),
-            Self::Alibaba => Box::new(sets::alibaba::Alibaba { unit }),
-            Self::MsProduction => Box::new(sets::ms_production::MsProduction::default()),
-            Self::DiskSim | Self::MqSim => Box::new(sets::disksim::DiskSim { unit }),
-            Self::Systor => Box::new(sets::systor::Systor { unit }),
-            Self::VscsiText => Box::new(sets::vscsi_text::VscsiText { unit }),
-            Self::Csv => Box::new(csv::Csv::new(options.csv.clone()?)),
-        })
+            Reader::Columns(parser) => Some(parser(options.csv.clone()?)),
+            Reader::Raw(_) | Reader::Ordered(_) => None,
+        }
     }
 }
 
@@ -210,24 +139,15 @@ impl FromStr for Format {
     type Err = TraceError;
 
     fn from_str(text: &str) -> Result<Self, TraceError> {
-        Self::ALL.into_iter().find(|format| format.name() == text).ok_or_else(|| {
-            let names = Self::ALL.map(Self::name).join(", ");
-            TraceError::Usage(format!("there is no trace format `{text}`; known are {names}"))
+        Self::all().find(|format| format.name() == text).ok_or_else(|| {
+            TraceError::Usage(format!("there is no trace format `{text}`; known are {}", names()))
         })
     }
 }
 
-/// What a format leaves to the reader's choice; `None` is the default.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct FormatOptions {
-    /// What a `wait` of fio's version 2 means.
-    pub wait_unit: Option<WaitUnit>,
-    /// Which event of a block trace is an I/O.
-    pub event: Option<Event>,
-    /// The unit of times, where a file does not keep to its format.
-    pub time_unit: Option<TimeUnit>,
-    /// The columns of a CSV file.
-    pub csv: Option<CsvSpec>,
+/// The names of all formats.
+fn names() -> String {
+    Format::all().map(Format::name).collect::<Vec<_>>().join(", ")
 }
 
 /// A format as the command line names it: its name, or `csv:...`.
@@ -235,7 +155,7 @@ pub struct FormatOptions {
 pub struct NamedFormat {
     /// The format.
     pub format: Format,
-    /// The columns of a CSV file; `None` if it is another format.
+    /// The columns of a CSV file, or `None` if it is another format.
     pub csv: Option<CsvSpec>,
 }
 
@@ -243,11 +163,11 @@ impl FromStr for NamedFormat {
     type Err = TraceError;
 
     fn from_str(text: &str) -> Result<Self, TraceError> {
-        if text.starts_with("csv:") {
-            return Ok(Self { format: Format::Csv, csv: Some(text.parse()?) });
+        if text.starts_with(csv::PREFIX) {
+            return Ok(Self { format: Format(&csv::FORMAT), csv: Some(text.parse()?) });
         }
         let format: Format = text.parse()?;
-        if format == Format::Csv {
+        if format.needs_columns() {
             return Err(TraceError::Usage(
                 "csv needs its columns, in their order, such as csv:time=us,op,offset=sectors,length=bytes (`-` for a \
                  column that is not wanted; docs/formats/trace.md)"
@@ -255,62 +175,5 @@ impl FromStr for NamedFormat {
             ));
         }
         Ok(Self { format, csv: None })
-    }
-}
-
-/// An I/O as a format gives it: its time on the clock of the file, its place not yet in order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Raw {
-    /// The I/O; `issue_ns` is on the file's own clock.
-    pub record: Record,
-    /// Time to its completion in ns where the file tells.
-    pub service_ns: Option<u64>,
-}
-
-impl From<Record> for Raw {
-    fn from(record: Record) -> Self {
-        Self { record, service_ns: None }
-    }
-}
-
-/// A line that was understood.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Parsed {
-    /// An I/O.
-    Io(Raw),
-    /// Something that is no I/O by the format: a header, a comment, another event.
-    Other,
-    /// An I/O of another device than the one that is read.
-    OtherDevice,
-}
-
-/// A format of one line an I/O.
-pub trait LineFormat {
-    /// Understands one line (without its end).
-    ///
-    /// # Errors
-    /// [`Fault`] names the field and what was expected there.
-    fn parse(&mut self, line: &[u8]) -> Result<Parsed, Fault>;
-
-    /// Names of the streams met so far, where the file has names.
-    fn stream_names(&self) -> Vec<String> {
-        Vec::new()
-    }
-}
-
-/// I/Os as a file gives them.
-pub trait RawSource {
-    /// The next I/O; `None` at the end.
-    ///
-    /// # Errors
-    /// Where the file cannot be read any further.
-    fn next_raw(&mut self) -> Result<Option<Raw>, TraceError>;
-
-    /// What could not be taken as it was, so far.
-    fn problems(&self) -> Problems;
-
-    /// Names of the streams met so far, where the file has names.
-    fn stream_names(&self) -> Vec<String> {
-        Vec::new()
     }
 }

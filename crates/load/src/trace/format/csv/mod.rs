@@ -6,12 +6,17 @@ mod tests;
 
 use base::OpKind;
 
+use super::about::{About, Reader, Signs};
 use super::parts::fields::{Fault, io, number, number_u32};
 use super::parts::names::Names;
-use super::{LineFormat, Parsed, Raw};
+use super::raw::{LineFormat, Parsed, Raw};
 
 pub use spec::CsvSpec;
+pub(super) use spec::PREFIX;
 use spec::Place;
+
+pub(super) static FORMAT: About =
+    About::new("csv", Signs::Nothing, Reader::Columns(|spec| Box::new(Csv::new(spec))));
 
 /// Columns of a line that are looked at; one beyond is missing.
 const COLUMNS_MAX: usize = 1024;
@@ -51,14 +56,14 @@ impl Columns {
     }
 }
 
-pub(super) struct Csv {
+struct Csv {
     spec: CsvSpec,
     columns: Option<Columns>,
     names: Names,
 }
 
 impl Csv {
-    pub(super) fn new(spec: CsvSpec) -> Self {
+    fn new(spec: CsvSpec) -> Self {
         Self { spec, columns: None, names: Names::default() }
     }
 

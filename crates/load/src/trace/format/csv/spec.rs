@@ -15,11 +15,11 @@ use std::str::FromStr;
 use base::{Bytes, OpKind};
 
 use crate::trace::TraceError;
-use crate::trace::format::TimeUnit;
+use crate::trace::format::parts::time::TimeUnit;
 use crate::trace::streams::Addresses;
 
 /// How the command line begins that describes a CSV file.
-pub(super) const PREFIX: &str = "csv:";
+pub(in crate::trace::format) const PREFIX: &str = "csv:";
 
 /// The place of a column.
 #[derive(Clone, Debug, PartialEq, Eq)]

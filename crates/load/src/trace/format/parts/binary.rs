@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 
 use crate::trace::TraceError;
-use crate::trace::format::BoxedInput;
+use crate::trace::input::BoxedInput;
 
 /// Buffer of one file; a blktrace has a file for each CPU.
 const BUFFER_BYTES: usize = 1 << 17;

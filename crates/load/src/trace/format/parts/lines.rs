@@ -2,14 +2,12 @@
 
 use std::io::{BufRead, BufReader, Read};
 
-use crate::trace::format::{LineFormat, Parsed, Raw, RawSource};
+use crate::trace::format::raw::{LineFormat, Parsed, Raw, RawSource};
+use crate::trace::input::BoxedInput;
 use crate::trace::{Problems, TraceError};
 
 /// Longer lines are counted as bad and passed over; no format has such.
 const LINE_BYTES_MAX: usize = 1 << 16;
-
-/// What a trace is read from.
-pub type BoxedInput = Box<dyn Read>;
 
 /// I/Os of a text format.
 pub struct LineSource {
@@ -87,7 +85,7 @@ mod tests {
     use crate::trace::format::{Format, FormatOptions};
 
     fn source(text: Vec<u8>) -> LineSource {
-        let format = Format::Alibaba.lines(&FormatOptions::default()).unwrap();
+        let format = "alibaba".parse::<Format>().unwrap().lines(&FormatOptions::default()).unwrap();
         LineSource::new(Box::new(std::io::Cursor::new(text)), "memory", format)
     }
 

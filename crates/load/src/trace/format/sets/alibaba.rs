@@ -2,11 +2,20 @@
 
 use base::OpKind;
 
+use crate::trace::Addresses;
+use crate::trace::format::about::About;
 use crate::trace::format::parts::fields::{Fault, io, next, number, number_u32, separated};
-use crate::trace::format::{LineFormat, Parsed, TimeUnit};
+use crate::trace::format::parts::time::TimeUnit;
+use crate::trace::format::raw::{LineFormat, Parsed};
 
-pub(crate) struct Alibaba {
-    pub(crate) unit: TimeUnit,
+pub(super) static FORMAT: About = About {
+    time_unit: Some(TimeUnit::Microseconds),
+    addresses: Addresses::OfEach,
+    ..About::of_lines("alibaba", |_, unit| Box::new(Alibaba { unit }))
+};
+
+struct Alibaba {
+    unit: TimeUnit,
 }
 
 impl LineFormat for Alibaba {

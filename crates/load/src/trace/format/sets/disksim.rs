@@ -5,13 +5,31 @@
 
 use base::OpKind;
 
+use crate::trace::Addresses;
+use crate::trace::format::about::{About, Signs};
 use crate::trace::format::parts::fields::{
     Fault, hex_or_number, io, next, number_u32, sectors, words,
 };
-use crate::trace::format::{LineFormat, Parsed, TimeUnit};
+use crate::trace::format::parts::time::TimeUnit;
+use crate::trace::format::raw::{LineFormat, Parsed};
 
-pub(crate) struct DiskSim {
-    pub(crate) unit: TimeUnit,
+pub(super) static FORMAT: About = About {
+    time_unit: Some(TimeUnit::Milliseconds),
+    // The two differ in their unit of time alone: milliseconds have decimals.
+    signs: Signs::Lines(|head| head.contains(&b'.')),
+    ..of_name("disksim")
+};
+
+pub(super) static MQSIM: About =
+    About { time_unit: Some(TimeUnit::Nanoseconds), ..of_name("mqsim") };
+
+const fn of_name(name: &'static str) -> About {
+    let about = About::of_lines(name, |_, unit| Box::new(DiskSim { unit }));
+    About { addresses: Addresses::OfEach, ..about }
+}
+
+struct DiskSim {
+    unit: TimeUnit,
 }
 
 impl LineFormat for DiskSim {

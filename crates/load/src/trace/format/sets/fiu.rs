@@ -3,11 +3,18 @@
 
 use base::OpKind;
 
+use crate::trace::format::about::About;
 use crate::trace::format::parts::fields::{Fault, io, next, number_u32, sectors, words};
-use crate::trace::format::{LineFormat, Parsed, TimeUnit};
+use crate::trace::format::parts::time::TimeUnit;
+use crate::trace::format::raw::{LineFormat, Parsed};
 
-pub(crate) struct Fiu {
-    pub(crate) unit: TimeUnit,
+pub(super) static FORMAT: About = About {
+    time_unit: Some(TimeUnit::Nanoseconds),
+    ..About::of_lines("fiu", |_, unit| Box::new(Fiu { unit }))
+};
+
+struct Fiu {
+    unit: TimeUnit,
 }
 
 impl LineFormat for Fiu {

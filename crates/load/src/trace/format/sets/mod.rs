@@ -1,12 +1,31 @@
-//! Formats in which public sets of traces are published.
+//! Formats of public sets of traces, and of the simulators and hypervisors that they come from.
 
-pub(crate) mod alibaba;
-pub(crate) mod disksim;
-pub(crate) mod fiu;
-pub(crate) mod ms_production;
-pub(crate) mod msr;
-pub(crate) mod spc;
-pub(crate) mod systor;
-pub(crate) mod tencent;
-pub mod vscsi;
-pub(crate) mod vscsi_text;
+mod alibaba;
+mod disksim;
+mod fiu;
+mod ms_production;
+mod msr;
+mod spc;
+mod systor;
+mod tencent;
+mod vscsi;
+mod vscsi_text;
+
+use super::about::About;
+
+pub use vscsi::VscsiSource;
+
+/// Each of them.
+pub(super) static FORMATS: [&About; 11] = [
+    &msr::FORMAT,
+    &fiu::FORMAT,
+    &spc::FORMAT,
+    &tencent::FORMAT,
+    &alibaba::FORMAT,
+    &ms_production::FORMAT,
+    &disksim::FORMAT,
+    &disksim::MQSIM,
+    &systor::FORMAT,
+    &vscsi::FORMAT,
+    &vscsi_text::FORMAT,
+];

@@ -16,10 +16,17 @@
 
 use base::OpKind;
 
+use crate::trace::Addresses;
+use crate::trace::format::about::About;
 use crate::trace::format::parts::fields::{
     Fault, hex_or_number, io, number, number_u32, separated,
 };
-use crate::trace::format::{LineFormat, Parsed, Raw};
+use crate::trace::format::raw::{LineFormat, Parsed, Raw};
+
+pub(super) static FORMAT: About = About {
+    addresses: Addresses::OfEach,
+    ..About::of_lines("ms-production", |_, _| Box::new(MsProduction::default()))
+};
 
 const US_NS: u64 = 1000;
 
@@ -36,7 +43,7 @@ struct Layout {
 const DATA: Layout = Layout { time: 1, elapsed: 7, disk: 8, extent: Some((5, 6)) };
 const FLUSH: Layout = Layout { time: 1, elapsed: 5, disk: 6, extent: None };
 
-pub(crate) struct MsProduction {
+struct MsProduction {
     in_header: bool,
     read: Layout,
     write: Layout,

@@ -5,11 +5,20 @@
 
 use base::OpKind;
 
+use crate::trace::Addresses;
+use crate::trace::format::about::About;
 use crate::trace::format::parts::fields::{Fault, io, next, number, number_u32, separated};
-use crate::trace::format::{LineFormat, Parsed, Raw, TimeUnit};
+use crate::trace::format::parts::time::TimeUnit;
+use crate::trace::format::raw::{LineFormat, Parsed, Raw};
 
-pub(crate) struct Msr {
-    pub(crate) unit: TimeUnit,
+pub(super) static FORMAT: About = About {
+    time_unit: Some(TimeUnit::FileTime),
+    addresses: Addresses::OfEach,
+    ..About::of_lines("msr", |_, unit| Box::new(Msr { unit }))
+};
+
+struct Msr {
+    unit: TimeUnit,
 }
 
 fn kind(text: &[u8]) -> Result<OpKind, Fault> {

@@ -3,13 +3,22 @@
 
 use base::OpKind;
 
+use crate::trace::Addresses;
+use crate::trace::format::about::About;
 use crate::trace::format::parts::fields::{
     Fault, io, next, number, number_u32, sectors, separated,
 };
-use crate::trace::format::{LineFormat, Parsed, TimeUnit};
+use crate::trace::format::parts::time::TimeUnit;
+use crate::trace::format::raw::{LineFormat, Parsed};
 
-pub(crate) struct Spc {
-    pub(crate) unit: TimeUnit,
+pub(super) static FORMAT: About = About {
+    time_unit: Some(TimeUnit::Seconds),
+    addresses: Addresses::OfEach,
+    ..About::of_lines("spc", |_, unit| Box::new(Spc { unit }))
+};
+
+struct Spc {
+    unit: TimeUnit,
 }
 
 impl LineFormat for Spc {

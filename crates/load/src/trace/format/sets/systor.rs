@@ -7,11 +7,20 @@
 
 use base::OpKind;
 
+use crate::trace::Addresses;
+use crate::trace::format::about::About;
 use crate::trace::format::parts::fields::{Fault, io, next, number, number_u32, separated};
-use crate::trace::format::{LineFormat, Parsed, Raw, TimeUnit};
+use crate::trace::format::parts::time::TimeUnit;
+use crate::trace::format::raw::{LineFormat, Parsed, Raw};
 
-pub(crate) struct Systor {
-    pub(crate) unit: TimeUnit,
+pub(super) static FORMAT: About = About {
+    time_unit: Some(TimeUnit::Seconds),
+    addresses: Addresses::OfEach,
+    ..About::of_lines("systor17", |_, unit| Box::new(Systor { unit }))
+};
+
+struct Systor {
+    unit: TimeUnit,
 }
 
 impl LineFormat for Systor {

@@ -3,11 +3,20 @@
 
 use base::OpKind;
 
+use crate::trace::Addresses;
+use crate::trace::format::about::About;
 use crate::trace::format::parts::fields::{Fault, io, next, number_u32, sectors, separated};
-use crate::trace::format::{LineFormat, Parsed, TimeUnit};
+use crate::trace::format::parts::time::TimeUnit;
+use crate::trace::format::raw::{LineFormat, Parsed};
 
-pub(crate) struct Tencent {
-    pub(crate) unit: TimeUnit,
+pub(super) static FORMAT: About = About {
+    time_unit: Some(TimeUnit::Seconds),
+    addresses: Addresses::OfEach,
+    ..About::of_lines("tencent", |_, unit| Box::new(Tencent { unit }))
+};
+
+struct Tencent {
+    unit: TimeUnit,
 }
 
 impl LineFormat for Tencent {

@@ -13,13 +13,23 @@
 
 use base::OpKind;
 
+use crate::trace::format::about::{About, NamedSource, Reader, Signs};
+use crate::trace::format::options::FormatOptions;
 use crate::trace::format::parts::binary::BinaryInput;
-use crate::trace::format::{BoxedInput, Raw, RawSource};
+use crate::trace::format::raw::{Raw, RawSource};
+use crate::trace::input::{BoxedInput, Input};
 use crate::trace::{Problems, Record, TraceError};
+
+pub(super) static FORMAT: About = About::new("vscsi", Signs::Records(is_vscsi), Reader::Raw(open));
+
+fn open(input: Input, _: &FormatOptions) -> Result<NamedSource, TraceError> {
+    let source = VscsiSource::new(input.whole, &input.head, &input.what)?;
+    Ok((Box::new(source), input.what))
+}
 
 /// The effect of a SCSI command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Command {
+pub(super) enum Command {
     /// An operation on data.
     Op(OpKind),
     /// Nothing that a trace has: an inquiry, a test, a deallocation whose ranges are not recorded.
@@ -27,7 +37,7 @@ pub(crate) enum Command {
 }
 
 /// The effect of the SCSI command of this number (SBC-4, table of commands).
-pub(crate) fn command(code: u8) -> Command {
+pub(super) fn command(code: u8) -> Command {
     match code {
         0x08 | 0x28 | 0xa8 | 0x88 => Command::Op(OpKind::Read),
         0x0a | 0x2a | 0xaa | 0x8a | 0x2e | 0xae | 0x8e => Command::Op(OpKind::Write),
@@ -96,7 +106,7 @@ impl Layout {
 }
 
 /// Whether a file begins as those of vscsiStats do.
-pub(crate) fn is_vscsi(head: &[u8]) -> bool {
+fn is_vscsi(head: &[u8]) -> bool {
     Layout::of(head).is_some()
 }
 

@@ -7,13 +7,20 @@
 use base::OpKind;
 
 use super::vscsi::{Command, command};
+use crate::trace::format::about::About;
 use crate::trace::format::parts::fields::{
     Fault, hex_or_number, io, next, number, number_u32, sectors, separated,
 };
-use crate::trace::format::{LineFormat, Parsed, TimeUnit};
+use crate::trace::format::parts::time::TimeUnit;
+use crate::trace::format::raw::{LineFormat, Parsed};
 
-pub(crate) struct VscsiText {
-    pub(crate) unit: TimeUnit,
+pub(super) static FORMAT: About = About {
+    time_unit: Some(TimeUnit::Microseconds),
+    ..About::of_lines("vscsi-text", |_, unit| Box::new(VscsiText { unit }))
+};
+
+struct VscsiText {
+    unit: TimeUnit,
 }
 
 /// A word, or the number of a SCSI command.

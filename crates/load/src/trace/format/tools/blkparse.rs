@@ -8,20 +8,29 @@
 
 use base::OpKind;
 
-use super::block_events::{Action, Asked, BlockEvent, BlockEvents, Event};
+use super::block_events::{Action, Asked, BlockEvent, BlockEvents};
 use crate::trace::Flags;
+use crate::trace::format::about::About;
+use crate::trace::format::options::Event;
 use crate::trace::format::parts::fields::{
     Fault, next, number, number_u32, scaled, sectors, words,
 };
-use crate::trace::format::{LineFormat, Parsed};
+use crate::trace::format::raw::{LineFormat, Parsed};
 
-pub(crate) struct Blkparse {
+pub(super) static FORMAT: About = About {
+    has_events: true,
+    ..About::of_lines("blkparse", |options, _| {
+        Box::new(Blkparse::new(options.event.unwrap_or_default()))
+    })
+};
+
+struct Blkparse {
     events: BlockEvents,
     in_summary: bool,
 }
 
 impl Blkparse {
-    pub(crate) fn new(event: Event) -> Self {
+    fn new(event: Event) -> Self {
         Self { events: BlockEvents::new(event), in_summary: false }
     }
 }

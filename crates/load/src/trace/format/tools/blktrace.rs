@@ -4,12 +4,59 @@
 //! `blktrace_api.h` (version 8: `struct blk_io_trace2`, 2025). A place that is no record is passed over up to the next
 //! one that is, and counted with its offset in the file.
 
+use std::path::{Path, PathBuf};
+
 use base::OpKind;
 
-use super::block_events::{Action, Asked, BlockEvent, BlockEvents, Event};
+use super::block_events::{Action, Asked, BlockEvent, BlockEvents};
+use crate::trace::format::about::{About, NamedSource, Reader, Signs};
+use crate::trace::format::options::{Event, FormatOptions};
 use crate::trace::format::parts::binary::BinaryInput;
-use crate::trace::format::{BoxedInput, Parsed, Raw, RawSource};
+use crate::trace::format::raw::{Parsed, Raw, RawSource};
+use crate::trace::input::{BoxedInput, Input};
 use crate::trace::{Flags, Problems, TraceError};
+
+pub(super) static FORMAT: About = About {
+    has_events: true,
+    ..About::new("blktrace", Signs::Magic(is_blktrace), Reader::Raw(open))
+};
+
+fn open(input: Input, options: &FormatOptions) -> Result<NamedSource, TraceError> {
+    let what = input.what.clone();
+    let mut files = siblings(&input.path)?;
+    if files.is_empty() {
+        files.push((input.what, input.whole));
+    }
+    let what = format!("{what} ({} files)", files.len());
+    let source = BlktraceSource::new(files, options.event.unwrap_or_default())?;
+    Ok((Box::new(source), what))
+}
+
+/// The files of all CPUs where `path` is that of one: `sda.blktrace.0` brings `sda.blktrace.1` and so on, packed or not.
+fn siblings(path: &Path) -> Result<Vec<(String, BoxedInput)>, TraceError> {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let unpacked = |name: &str| name.strip_suffix(".gz").unwrap_or(name).to_owned();
+    let name = unpacked(&name);
+    let Some((base, cpu)) = name.rsplit_once('.') else { return Ok(Vec::new()) };
+    if !base.ends_with(".blktrace") || cpu.parse::<u32>().is_err() {
+        return Ok(Vec::new());
+    }
+    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let entries = dir.read_dir().map_err(TraceError::read(&dir.display().to_string()))?;
+    let of_trace = |path: &PathBuf| {
+        let name = unpacked(&path.file_name().unwrap_or_default().to_string_lossy());
+        let cpu = name.strip_prefix(base).and_then(|rest| rest.strip_prefix('.'));
+        cpu.is_some_and(|cpu| cpu.parse::<u32>().is_ok())
+    };
+    let mut paths: Vec<PathBuf> =
+        entries.flatten().map(|entry| entry.path()).filter(of_trace).collect();
+    paths.sort();
+    let open = |path: PathBuf| {
+        let input = Input::open(&path)?;
+        Ok((input.what, input.whole))
+    };
+    paths.into_iter().map(open).collect()
+}
 
 /// The magic number, its low byte the version.
 const MAGIC: u32 = 0x6561_7400;
@@ -29,9 +76,8 @@ const CATEGORY_FUA: u64 = 1 << 15;
 /// The low byte of the action; the bit above tells of a cgroup id in the payload.
 const ACTION_MASK: u64 = 0xff;
 
-/// True where a file begins as blktrace's do.
-#[must_use]
-pub fn is_blktrace(head: &[u8]) -> bool {
+/// Whether a file begins as blktrace's do.
+fn is_blktrace(head: &[u8]) -> bool {
     head.first_chunk().is_some_and(|magic| Layout::of(*magic).is_some())
 }
 

@@ -4,34 +4,11 @@
 //! tell how many were outstanding. A write with a preflush and data is one write with [`Flags::PREFLUSH`]; fio takes
 //! it for a flush and loses its data.
 
-use std::str::FromStr;
-
 use base::OpKind;
 
-use crate::trace::format::Parsed;
-use crate::trace::{Flags, Record, TraceError};
-
-/// Which event of a block trace is an I/O.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Event {
-    /// `Q`: a program or file system asked for it; before merging.
-    #[default]
-    Queue,
-    /// `D`: the device got it; after merging.
-    Issue,
-}
-
-impl FromStr for Event {
-    type Err = TraceError;
-
-    fn from_str(text: &str) -> Result<Self, TraceError> {
-        match text {
-            "queue" => Ok(Self::Queue),
-            "issue" => Ok(Self::Issue),
-            _ => Err(TraceError::Usage(format!("the event is `{text}`; known are queue, issue"))),
-        }
-    }
-}
+use crate::trace::format::options::Event;
+use crate::trace::format::raw::Parsed;
+use crate::trace::{Flags, Record};
 
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

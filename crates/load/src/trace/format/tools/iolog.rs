@@ -6,42 +6,26 @@
 //! manual "N us after the wait before"; fio itself takes it for "not before N ms after the start"
 //! ([`WaitUnit`]).
 
-use std::str::FromStr;
-
 use base::OpKind;
 
+use crate::trace::format::about::About;
+use crate::trace::format::options::WaitUnit;
 use crate::trace::format::parts::fields::{Fault, io, next, number, words};
 use crate::trace::format::parts::names::Names;
-use crate::trace::format::{LineFormat, Parsed};
-use crate::trace::{Flags, TraceError};
+use crate::trace::format::raw::{LineFormat, Parsed};
+use crate::trace::{Addresses, Flags};
+
+pub(super) static FORMAT: About = About {
+    addresses: Addresses::OfEach,
+    has_waits: true,
+    ..About::of_lines("iolog", |options, _| {
+        Box::new(Iolog::new(options.wait_unit.unwrap_or_default()))
+    })
+};
 
 const HEADER: &[u8] = b"fio version ";
 
-/// What a `wait` of version 2 means.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum WaitUnit {
-    /// As fio does it: not before this many ms after the start.
-    #[default]
-    Fio,
-    /// As fio's manual says: this many us after the wait before.
-    Doc,
-}
-
-impl FromStr for WaitUnit {
-    type Err = TraceError;
-
-    fn from_str(text: &str) -> Result<Self, TraceError> {
-        match text {
-            "fio" => Ok(Self::Fio),
-            "doc" => Ok(Self::Doc),
-            _ => {
-                Err(TraceError::Usage(format!("the unit of waits is `{text}`; known are fio, doc")))
-            }
-        }
-    }
-}
-
-pub(crate) struct Iolog {
+struct Iolog {
     wait_unit: WaitUnit,
     /// 2 or 3; 0 before the header.
     version: u8,
@@ -50,7 +34,7 @@ pub(crate) struct Iolog {
 }
 
 impl Iolog {
-    pub(crate) fn new(wait_unit: WaitUnit) -> Self {
+    fn new(wait_unit: WaitUnit) -> Self {
         Self { wait_unit, version: 0, now_ns: 0, files: Names::default() }
     }
 

@@ -1,6 +1,15 @@
 //! Formats of the tools that record and repeat I/O: ssdlab itself, fio, blktrace.
 
-pub(crate) mod blkparse;
-pub mod blktrace;
-pub(crate) mod block_events;
-pub(crate) mod iolog;
+mod blkparse;
+mod blktrace;
+mod block_events;
+mod iolog;
+mod own;
+
+use super::about::About;
+
+pub use blktrace::BlktraceSource;
+
+/// Each of them.
+pub(super) static FORMATS: [&About; 4] =
+    [&own::FORMAT, &iolog::FORMAT, &blktrace::FORMAT, &blkparse::FORMAT];
