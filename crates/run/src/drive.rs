@@ -1,7 +1,12 @@
 //! The main loop: keep the target busy, record what ends. The same code drives a real device in
 //! wall time and a simulated one in virtual time.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+mod end;
+mod outstanding;
+mod seconds;
+mod wait;
+
+use std::sync::atomic::AtomicBool;
 
 use base::{Completion, Nanos, Op};
 use load::{Generator, Pacing};
@@ -10,18 +15,14 @@ use target::capability::Telemetry;
 
 use crate::recorder::Recorder;
 
-/// Why the loop ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
-    /// The workload or the time came to its end.
-    Complete,
-    /// The user stopped it.
-    Interrupted,
-    /// A command failed; see [`Recorder::first_error`].
-    Failed,
-    /// It should have ended by itself and has not; see [`Recorder::is_overlong`].
-    Overlong,
-}
+pub use end::End;
+pub(crate) use outstanding::{Issued, Outstanding};
+pub(crate) use seconds::{Seconds, start_telemetry};
+pub(crate) use wait::wait_until;
+
+/// The part of a wait in which the loop itself watches the clock: none, since a target's clock watches for long enough
+/// while it sleeps.
+const WATCH: Nanos = Nanos(0);
 
 /// Issues the commands of `generator` until they end, until `deadline` on the target's clock, until
 /// `interrupted`, or until a command fails; then waits for what is outstanding. In a closed loop the
@@ -43,7 +44,7 @@ pub fn drive<T: Telemetry>(
     let mut queue = Queue::new(generator, recorder.start());
     let end = keep_busy(target, &mut queue, deadline, recorder, interrupted, on_second);
     if end.is_err() {
-        queue.give_up(target.now(), recorder);
+        queue.outstanding.give_up(target.now(), recorder);
     }
     end
 }
@@ -57,14 +58,13 @@ fn keep_busy<T: Telemetry>(
     interrupted: &AtomicBool,
     mut on_second: impl FnMut(&Recorder),
 ) -> Result<End, IoError> {
-    let mut ended: Vec<Completion> = Vec::with_capacity(queue.outstanding.len());
+    let mut ended: Vec<Completion> = Vec::with_capacity(queue.ops.capacity());
     let mut now = target.now();
-    let mut seconds = 0;
+    let mut seconds = Seconds::start(target, recorder);
     let mut end = None;
-    start_telemetry(target, recorder);
     loop {
         if end.is_none() {
-            end = reason_to_stop(now, deadline, recorder, interrupted);
+            end = End::reason(now, deadline, recorder, interrupted);
             match (end, deadline) {
                 (None, _) => end = queue.fill(now).then_some(End::Complete),
                 (Some(End::Complete), Some(deadline)) => {
@@ -74,13 +74,14 @@ fn keep_busy<T: Telemetry>(
             }
             target.submit(&queue.ops);
         }
-        if let (Some(end), true) = (end, queue.is_idle()) {
+        if let (Some(end), true) = (end, queue.outstanding.is_idle()) {
             // A command may fail when the time is over.
             return Ok(if recorder.errors > 0 { End::Failed } else { end });
         }
         now = match queue.next_due().filter(|_| end.is_none()) {
             Some(due) => {
-                wait_until(target, earlier(due, deadline), queue.is_idle(), &mut ended)?;
+                let due = deadline.map_or(due, |deadline| due.min(deadline));
+                wait_until(target, due, WATCH, queue.outstanding.is_idle(), &mut ended)?;
                 target.now()
             }
             None => {
@@ -92,40 +93,19 @@ fn keep_busy<T: Telemetry>(
         for completion in ended.drain(..) {
             queue.ended(completion, recorder);
         }
-        recorder.passed(now);
-        if recorder.seconds().len() > seconds {
-            seconds = recorder.seconds().len();
-            target.telemetry_take(recorder.telemetry_mut());
-            on_second(recorder);
-        }
+        seconds.passed(now, target, recorder, &mut on_second);
     }
 }
 
-/// Has the target tell of every second of the phase, and of what is left of it after the last whole one.
-pub(crate) fn start_telemetry<T: Telemetry>(target: &mut T, recorder: &Recorder) {
-    target.telemetry_start(Nanos::SECOND);
-    if let Some(end) = recorder.deadline() {
-        target.telemetry_stop_at(end);
-    }
-}
-
-/// A command outstanding.
-#[derive(Clone, Copy)]
-struct Under {
-    op: Op,
-    /// When it was due in an open loop; in a closed one the clock as it was last looked at before the issue.
-    since: Nanos,
-}
-
-/// Tags, the commands that hold them, and where the next commands come from.
+/// The commands outstanding, and the source of the next ones.
 struct Queue<'a> {
     generator: &'a mut Generator,
     /// Start of the schedule of an open loop.
     start: Nanos,
     /// Whether latencies count from when commands were due: an open loop.
     is_open: bool,
-    free_tags: Vec<u32>,
-    outstanding: Vec<Option<Under>>,
+    /// Each waits since it was due in an open loop; in a closed one since the clock was last looked at before its issue.
+    outstanding: Outstanding<()>,
     /// The commands that go to the target next.
     ops: Vec<Op>,
 }
@@ -138,14 +118,9 @@ impl<'a> Queue<'a> {
             generator,
             start,
             is_open,
-            free_tags: (0..depth).rev().collect(),
-            outstanding: vec![None; depth as usize],
+            outstanding: Outstanding::new(depth),
             ops: Vec::with_capacity(depth as usize),
         }
-    }
-
-    fn is_idle(&self) -> bool {
-        self.free_tags.len() == self.outstanding.len()
     }
 
     /// When the next command is due on the target's clock; `None` in a closed loop.
@@ -157,7 +132,7 @@ impl<'a> Queue<'a> {
     /// As [`Queue::due`]; `None` where the queue is full as well.
     #[inline]
     fn next_due(&self) -> Option<Nanos> {
-        if self.free_tags.is_empty() { None } else { self.due() }
+        self.outstanding.next_tag().and_then(|_| self.due())
     }
 
     /// Gives every free tag a command, in an open loop as far as they are due by `now`; true where
@@ -165,14 +140,13 @@ impl<'a> Queue<'a> {
     #[inline]
     fn fill(&mut self, now: Nanos) -> bool {
         self.ops.clear();
-        while let Some(&tag) = self.free_tags.last() {
+        while let Some(tag) = self.outstanding.next_tag() {
             let due = self.due();
             if due.is_some_and(|due| due > now) {
                 return false;
             }
             let Some(op) = self.generator.next_op(tag) else { return true };
-            self.free_tags.pop();
-            self.outstanding[tag as usize] = Some(Under { op, since: due.unwrap_or(now) });
+            self.outstanding.begin(Issued { op, since: due.unwrap_or(now), note: () });
             self.ops.push(op);
         }
         false
@@ -191,55 +165,8 @@ impl<'a> Queue<'a> {
     /// Records the end of a command and frees its tag.
     #[inline]
     fn ended(&mut self, end: Completion, recorder: &mut Recorder) {
-        let Some(Under { op, since }) = self.outstanding[end.tag as usize].take() else { return };
+        let Some(Issued { op, since, .. }) = self.outstanding.end(end.tag) else { return };
         let submitted = if self.is_open { since } else { end.submitted };
         recorder.completed(&op, &Completion { submitted, ..end });
-        self.free_tags.push(end.tag);
     }
-
-    /// Records what is outstanding on a target that is lost.
-    fn give_up(&mut self, now: Nanos, recorder: &mut Recorder) {
-        for Under { op, since } in self.outstanding.iter_mut().filter_map(Option::take) {
-            recorder.given_up(&op, since, now);
-        }
-    }
-}
-
-fn earlier(due: Nanos, deadline: Option<Nanos>) -> Nanos {
-    deadline.map_or(due, |deadline| due.min(deadline))
-}
-
-/// Lets time pass until `due`, or until something ends. With nothing outstanding it sleeps, a second at
-/// most so that the stop button is looked at.
-pub(crate) fn wait_until<T: Telemetry>(
-    target: &mut T,
-    due: Nanos,
-    idle: bool,
-    ended: &mut Vec<Completion>,
-) -> Result<(), IoError> {
-    if idle {
-        let second = target.now().0.saturating_add(Nanos::SECOND.0);
-        target.idle_until(Nanos(due.0.min(second)));
-        return Ok(());
-    }
-    target.reap_until(due, ended)
-}
-
-#[inline]
-fn reason_to_stop(
-    now: Nanos,
-    deadline: Option<Nanos>,
-    recorder: &Recorder,
-    interrupted: &AtomicBool,
-) -> Option<End> {
-    if recorder.errors > 0 {
-        return Some(End::Failed);
-    }
-    if interrupted.load(Ordering::Relaxed) {
-        return Some(End::Interrupted);
-    }
-    if recorder.is_overlong(now) {
-        return Some(End::Overlong);
-    }
-    deadline.filter(|&deadline| now >= deadline).map(|_| End::Complete)
 }

@@ -1,15 +1,19 @@
 //! The loop of a replay: issue what is due and allowed, wait for an end or for the next time.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 
 use base::{Completion, Nanos, Op};
 use target::capability::Telemetry;
 
 use super::feed::{Command, Feed};
 use super::{Form, Meter, ReplaySpec};
-use crate::drive::End;
+use crate::drive::{End, Issued, Outstanding, Seconds, wait_until};
 use crate::error::RunError;
 use crate::recorder::Recorder;
+
+/// The part of a wait in which the loop itself watches the clock: a timer may be late by more than a target's clock
+/// allows for.
+const WATCH: Nanos = Nanos(200_000);
 
 /// The observer of a replay, who may stop it.
 pub struct Observer<'a> {
@@ -17,14 +21,6 @@ pub struct Observer<'a> {
     pub interrupted: &'a AtomicBool,
     /// Called whenever at least one second has been recorded.
     pub on_second: &'a mut dyn FnMut(&Recorder),
-}
-
-/// A command outstanding.
-#[derive(Clone, Copy)]
-struct Under {
-    op: Op,
-    stream: u32,
-    issued_ns: u64,
 }
 
 /// The state of the loop.
@@ -39,9 +35,8 @@ struct Replay<'a> {
     issued_ns: u64,
     /// When the depth last began to allow the head: the end of the command that made room.
     freed_ns: u64,
-    free_tags: Vec<u32>,
-    outstanding: Vec<Option<Under>>,
-    queue_depth: u32,
+    /// Each with its stream.
+    outstanding: Outstanding<u32>,
 }
 
 /// Issues all commands of `feed`; ends early when `interrupted`, or when a command fails.
@@ -58,33 +53,13 @@ pub fn replay<T: Telemetry>(
     let mut replay = Replay::new(spec, target.now().0);
     let end = replay.run(target, feed, (&mut *recorder, meter), observer);
     if end.is_err() {
-        replay.give_up(target.now(), recorder);
+        replay.outstanding.give_up(target.now(), recorder);
     }
     end
 }
 
-/// Lets time pass until `due`, or until something ends. With nothing outstanding it sleeps, a second at most so that the
-/// stop button is looked at, and wakes a little early: a timer may be late.
-fn wait_until<T: Telemetry>(
-    target: &mut T,
-    due: Nanos,
-    idle: bool,
-    ended: &mut Vec<Completion>,
-) -> Result<(), RunError> {
-    const EARLY_NS: u64 = 200_000;
-    if idle {
-        let second = target.now().0.saturating_add(Nanos::SECOND.0);
-        target.idle_until(Nanos(due.0.saturating_sub(EARLY_NS).min(second)));
-        if due.0 > second {
-            return Ok(());
-        }
-    }
-    Ok(target.reap_until(due, ended)?)
-}
-
 impl<'a> Replay<'a> {
     fn new(spec: &'a ReplaySpec, start_ns: u64) -> Self {
-        let queue_depth = spec.queue_depth_max;
         Self {
             spec,
             head: None,
@@ -92,9 +67,7 @@ impl<'a> Replay<'a> {
             plan_ns: start_ns,
             issued_ns: start_ns,
             freed_ns: start_ns,
-            free_tags: (0..queue_depth).rev().collect(),
-            outstanding: vec![None; queue_depth as usize],
-            queue_depth,
+            outstanding: Outstanding::new(spec.queue_depth_max),
         }
     }
 
@@ -108,43 +81,27 @@ impl<'a> Replay<'a> {
     ) -> Result<End, RunError> {
         self.advance(feed)?;
         let mut ended: Vec<Completion> = Vec::new();
-        let mut seconds = 0;
-        let mut end = None;
-        target.telemetry_start(Nanos::SECOND);
+        let mut seconds = Seconds::start(target, recorder);
+        let mut now = target.now();
         loop {
+            let end = End::reason(now, None, recorder, observer.interrupted);
             if end.is_none() {
                 self.issue(target, feed, meter)?;
             }
-            let idle = self.outstanding_ios() == 0;
-            if idle && (end.is_some() || self.head.is_none()) {
+            let is_idle = self.outstanding.is_idle();
+            if is_idle && (end.is_some() || self.head.is_none()) {
                 return Ok(end.unwrap_or(End::Complete));
             }
             match self.due_ns.filter(|_| end.is_none() && self.may_issue()) {
-                Some(due_ns) => wait_until(target, Nanos(due_ns), idle, &mut ended)?,
+                Some(due_ns) => wait_until(target, Nanos(due_ns), WATCH, is_idle, &mut ended)?,
                 None => target.reap(1, &mut ended)?,
             }
             for completion in ended.drain(..) {
                 self.ended(&completion, recorder, meter);
             }
-            let now = target.now();
-            recorder.passed(now);
-            if recorder.seconds().len() > seconds {
-                seconds = recorder.seconds().len();
-                target.telemetry_take(recorder.telemetry_mut());
-                (observer.on_second)(recorder);
-            }
-            if recorder.errors > 0 {
-                end = Some(End::Failed);
-            } else if observer.interrupted.load(Ordering::Relaxed) {
-                end = Some(End::Interrupted);
-            } else if recorder.is_overlong(now) {
-                end = Some(End::Overlong);
-            }
+            now = target.now();
+            seconds.passed(now, target, recorder, &mut *observer.on_second);
         }
-    }
-
-    fn outstanding_ios(&self) -> u32 {
-        self.queue_depth - self.free_tags.len() as u32
     }
 
     /// Whether the depth allows the head, whatever its time.
@@ -152,10 +109,10 @@ impl<'a> Replay<'a> {
         let Some(head) = &self.head else { return false };
         let recorded = u32::from(head.queue_depth);
         let limit = match self.spec.form {
-            Form::Closed if recorded > 0 => recorded.min(self.queue_depth),
-            Form::Closed | Form::Open => self.queue_depth,
+            Form::Closed if recorded > 0 => recorded.min(self.outstanding.queue_depth()),
+            Form::Closed | Form::Open => self.outstanding.queue_depth(),
         };
-        self.outstanding_ios() < limit
+        self.outstanding.count() < limit
     }
 
     /// Takes the next command and finds its time.
@@ -188,13 +145,12 @@ impl<'a> Replay<'a> {
             else {
                 return Ok(());
             };
-            let Some(tag) = self.free_tags.pop() else { return Ok(()) };
+            let Some(tag) = self.outstanding.next_tag() else { return Ok(()) };
             let op = Op { tag, ..head.op };
-            self.outstanding[tag as usize] =
-                Some(Under { op, stream: head.stream, issued_ns: now_ns });
+            self.outstanding.begin(Issued { op, since: Nanos(now_ns), note: head.stream });
             target.submit(&[op]);
             let late_ns = self.ready_ns().map(|ready| now_ns.saturating_sub(ready));
-            meter.issued(&op, head.stream, self.outstanding_ios(), now_ns, late_ns);
+            meter.issued(&op, head.stream, self.outstanding.count(), now_ns, late_ns);
             self.issued_ns = now_ns;
             self.advance(feed)?;
         }
@@ -213,21 +169,14 @@ impl<'a> Replay<'a> {
     }
 
     fn ended(&mut self, completion: &Completion, recorder: &mut Recorder, meter: &mut Meter) {
-        if let Some(Under { op, stream, .. }) = self.outstanding[completion.tag as usize].take() {
-            let was_held_back = !self.may_issue();
-            recorder.completed(&op, completion);
-            meter.ended(&op, stream, completion);
-            self.free_tags.push(completion.tag);
-            if was_held_back && self.may_issue() {
-                self.freed_ns = completion.done.0;
-            }
-        }
-    }
-
-    /// Records what is outstanding on a target that is lost.
-    fn give_up(&mut self, now: Nanos, recorder: &mut Recorder) {
-        for Under { op, issued_ns, .. } in self.outstanding.iter_mut().filter_map(Option::take) {
-            recorder.given_up(&op, Nanos(issued_ns), now);
+        let was_held_back = !self.may_issue();
+        let Some(Issued { op, note: stream, .. }) = self.outstanding.end(completion.tag) else {
+            return;
+        };
+        recorder.completed(&op, completion);
+        meter.ended(&op, stream, completion);
+        if was_held_back && self.may_issue() {
+            self.freed_ns = completion.done.0;
         }
     }
 }
