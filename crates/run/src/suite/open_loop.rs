@@ -64,7 +64,7 @@ impl Test {
 }
 
 /// How a run was paced, as its sentences have it: `QD 1`, or `1000 a second`.
-pub(super) fn pace_in_words(run: &Run) -> String {
+pub(crate) fn pace_in_words(run: &Run) -> String {
     let rate = run.config.get(RATE.name).and_then(serde_json::Value::as_str).unwrap_or("max");
     match rate.parse() {
         Ok(Pacing::Fixed { rate_iops }) => format!("{rate_iops} a second"),

@@ -6,15 +6,7 @@
 //! simulated drives steps are shortened to 1/60 by default, which every result says, and a random pass
 //! of the span comes before them; `--set shorten=1` gives full length.
 
-pub mod composite;
-pub mod cross_stimulus;
-pub mod demand;
-pub mod host_idle;
-mod intensity;
-pub mod iops;
-pub mod latency;
-pub mod throughput;
-pub mod write_saturation;
+pub(crate) mod intensity;
 
 use std::collections::BTreeMap;
 
@@ -28,32 +20,32 @@ use crate::error::RunError;
 use crate::params::{Param, Params};
 
 /// How often a simulated drive's minute is divided where nobody says otherwise.
-const SIMULATED_SHORTEN: u64 = 60;
+pub(crate) const SIMULATED_SHORTEN: u64 = 60;
 const STEP: Nanos = Nanos(60 * Nanos::SECOND.0);
 
 /// Name of the phase of random writes before shortened rounds.
 const RANDOM_PASS: &str = "precondition_random";
 
-const SHORTEN: Param = Param {
+pub(crate) const SHORTEN: Param = Param {
     name: "shorten",
     default: "auto",
     help: "divides the minute of each step; auto: 60 for simulated drives, else 1",
 };
-const PRECONDITION: Param =
+pub(crate) const PRECONDITION: Param =
     Param { name: "precondition", default: "2", help: "sequential writes of the span beforehand" };
-const QUEUE_DEPTH: Param =
+pub(crate) const QUEUE_DEPTH: Param =
     Param { name: "queue_depth", default: "32", help: "commands kept outstanding" };
 
 /// A cell of a matrix: share of reads and size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Cell {
-    read_percent: u8,
-    block_bytes: u32,
+pub(crate) struct Cell {
+    pub(crate) read_percent: u8,
+    pub(crate) block_bytes: u32,
 }
 
 impl Cell {
     /// The phase of a round without its number, and the step in metrics: `read65_8KiB`.
-    fn name(self) -> String {
+    pub(crate) fn name(self) -> String {
         format!("read{}_{}", self.read_percent, self.block())
     }
 
@@ -71,11 +63,11 @@ impl Cell {
 }
 
 /// The common parts of the tests with a matrix of cells.
-struct Matrix<'a> {
-    cells: &'a [Cell],
-    order: Order,
-    queue_depth: u32,
-    settled: fn(&Measured<'_>) -> bool,
+pub(crate) struct Matrix<'a> {
+    pub(crate) cells: &'a [Cell],
+    pub(crate) order: Order,
+    pub(crate) queue_depth: u32,
+    pub(crate) settled: fn(&Measured<'_>) -> bool,
 }
 
 /// Nothing changes in a drive after so many passes.
@@ -83,7 +75,11 @@ const PRECONDITION_MAX: u32 = 100;
 
 /// How long a step is, and by how much that is shortened: on simulated drives by `simulated` unless the
 /// user says otherwise.
-fn step_length(params: &Params, site: &Site<'_>, simulated: u64) -> Result<(Nanos, u64), RunError> {
+pub(crate) fn step_length(
+    params: &Params,
+    site: &Site<'_>,
+    simulated: u64,
+) -> Result<(Nanos, u64), RunError> {
     let text = params.text("shorten");
     let shorten = match text.as_str() {
         "auto" if site.is_simulated() => simulated,
@@ -99,7 +95,7 @@ fn step_length(params: &Params, site: &Site<'_>, simulated: u64) -> Result<(Nano
 }
 
 /// Says that the steps are shorter than the specification wants.
-fn shortened(shorten: u64) -> Option<String> {
+pub(crate) fn shortened(shorten: u64) -> Option<String> {
     (shorten > 1).then(|| {
         format!(
             "steps last 1/{shorten} of the specification's minute; `--set shorten=1` gives full length"
@@ -110,7 +106,7 @@ fn shortened(shorten: u64) -> Option<String> {
 /// Purge and workload-independent precondition. Where `random_follows` and minutes have become seconds,
 /// the rounds are too short to use up the spare blocks themselves, so that an all too even beginning
 /// would pass for steady state: one random pass of the span then comes before them (ours).
-fn beginning(
+pub(crate) fn beginning(
     params: &Params,
     site: &Site<'_>,
     random_follows: bool,
@@ -133,7 +129,7 @@ fn beginning(
 }
 
 /// As many bytes as the span holds, written 4 KiB at random.
-fn random_pass(site: &Site<'_>) -> PhaseSpec {
+pub(crate) fn random_pass(site: &Site<'_>) -> PhaseSpec {
     let depth = site.fill_depth();
     let workload = Workload::new(OpKind::Write, Order::Uniform, 4096, depth, site.span_bytes);
     let workload = Workload { limit_bytes: Some(site.span_bytes), ..workload };
@@ -141,7 +137,11 @@ fn random_pass(site: &Site<'_>) -> PhaseSpec {
 }
 
 /// A test of rounds over a matrix.
-fn procedure(params: &Params, site: &Site<'_>, matrix: &Matrix<'_>) -> Result<Procedure, RunError> {
+pub(crate) fn procedure(
+    params: &Params,
+    site: &Site<'_>,
+    matrix: &Matrix<'_>,
+) -> Result<Procedure, RunError> {
     let (step, shorten) = step_length(params, site, SIMULATED_SHORTEN)?;
     let mut notes: Vec<String> = shortened(shorten).into_iter().collect();
     let mut phases = Vec::new();
@@ -171,7 +171,7 @@ fn cell_phase(cell: Cell, matrix: &Matrix<'_>, span_bytes: u64, step: Nanos) -> 
 }
 
 /// The value of a step in each round so far, round 1 first.
-fn of_rounds(
+pub(crate) fn of_rounds(
     measured: &Measured<'_>,
     step: &str,
     value: impl Fn(Part<'_>) -> Option<f64>,
@@ -185,15 +185,15 @@ fn of_rounds(
 
 /// The window that the figures rest on: the steady one, or the last rounds where there is none.
 #[derive(Clone, Copy, Debug)]
-struct Rounds {
-    steady: Option<Window>,
+pub(crate) struct Rounds {
+    pub(crate) steady: Option<Window>,
     /// Positions of the rounds.
     from: usize,
     to: usize,
 }
 
 impl Rounds {
-    fn of(tracked: &[f64]) -> Self {
+    pub(crate) fn of(tracked: &[f64]) -> Self {
         let steady = pts_steady(tracked);
         let (from, to) = match steady {
             Some(window) => (window.start, window.start + window.len),
@@ -203,19 +203,19 @@ impl Rounds {
     }
 
     /// Mean over the window.
-    fn mean(&self, values: &[f64]) -> Option<f64> {
+    pub(crate) fn mean(&self, values: &[f64]) -> Option<f64> {
         let window = values.get(self.from..self.to.min(values.len()))?;
         (!window.is_empty()).then(|| window.iter().sum::<f64>() / window.len() as f64)
     }
 
     /// Largest value in the window.
-    fn max(&self, values: &[f64]) -> Option<f64> {
+    pub(crate) fn max(&self, values: &[f64]) -> Option<f64> {
         values.get(self.from..self.to.min(values.len()))?.iter().copied().reduce(f64::max)
     }
 }
 
 /// Metrics, a table, a sentence or a warning about the tracked figure and its steady state.
-fn add_steady(
+pub(crate) fn add_steady(
     figures: &mut Figures,
     measured: &Measured<'_>,
     what: (&str, &str),
@@ -226,7 +226,7 @@ fn add_steady(
 }
 
 /// The same for a stage of a test that has several: its metrics are `<test>.<stage>.rounds` and so on.
-fn add_stage(
+pub(crate) fn add_stage(
     figures: &mut Figures,
     measured: &Measured<'_>,
     stage: &str,
@@ -288,7 +288,7 @@ fn precondition_words(measured: &Measured<'_>) -> String {
 }
 
 /// The conditions that every table of the specification must carry.
-fn conditions(measured: &Measured<'_>) -> BTreeMap<String, String> {
+pub(crate) fn conditions(measured: &Measured<'_>) -> BTreeMap<String, String> {
     let run = measured.run;
     let purge = run.purge.as_ref().and_then(|purge| purge.method.clone());
     let cache = run.target.details.get("write_cache").cloned();
@@ -297,7 +297,7 @@ fn conditions(measured: &Measured<'_>) -> BTreeMap<String, String> {
     let outstanding =
         if intensity::varies(measured) { format!("1 to {most}") } else { most.to_string() };
     let access = intensity::access_words(measured).map(|words| ("access", words));
-    let pauses = run.test == host_idle::DEFINITION.name;
+    let pauses = run.test == super::tests::pts::host_idle::DEFINITION.name;
     let idle = if pauses { "as the rows say" } else { "none" };
     let simulated = if run.target.is_simulated() { "yes" } else { "no" };
     [
@@ -319,7 +319,7 @@ fn conditions(measured: &Measured<'_>) -> BTreeMap<String, String> {
 }
 
 /// A matrix of values: one row a size, one column a share of reads.
-fn matrix_table(
+pub(crate) fn matrix_table(
     measured: &Measured<'_>,
     (name, title, unit): (&str, &str, &str),
     cells: &[Cell],

@@ -12,16 +12,16 @@ use super::{Figures, Measured, Part};
 
 /// A step of a test, as its metrics and people call it.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Named {
+pub(crate) struct Named {
     /// Name of the phase, and of the step in metrics.
-    pub(super) phase: &'static str,
+    pub(crate) phase: &'static str,
     /// Words for people.
-    pub(super) label: &'static str,
+    pub(crate) label: &'static str,
 }
 
 /// `<test>.<step>.mb_per_s` and `.iops`, marked where they mix two regimes; null for a step that has not run to
 /// its end.
-pub(super) fn add_rates(figures: &mut Figures, name: &str, part: Option<Part<'_>>) {
+pub(crate) fn add_rates(figures: &mut Figures, name: &str, part: Option<Part<'_>>) {
     let rates = [
         ("mb_per_s", Rate::MbPerS, part.and_then(|part| part.mb_per_s())),
         ("iops", Rate::Iops, part.and_then(|part| part.iops())),
@@ -36,14 +36,14 @@ pub(super) fn add_rates(figures: &mut Figures, name: &str, part: Option<Part<'_>
 
 /// `<test>.<step>.latency_ns_mean`, the percentiles and the largest, with what must be known of them; null for a
 /// step that has not run to its end.
-pub(super) fn add_latencies(figures: &mut Figures, name: &str, part: Option<Part<'_>>) {
+pub(crate) fn add_latencies(figures: &mut Figures, name: &str, part: Option<Part<'_>>) {
     let latencies = part.map(|part| part.latencies()).unwrap_or_default();
     latencies.add_to(&mut figures.metrics, &mut figures.marks, &format!("{name}.latency_ns"), "");
     mark_end(figures, name, part);
 }
 
 /// The same by kind of command: `<test>.<step>.latency_ns_mean_read`, `_write` and so on.
-pub(super) fn add_latencies_by_kind(figures: &mut Figures, name: &str, part: Option<Part<'_>>) {
+pub(crate) fn add_latencies_by_kind(figures: &mut Figures, name: &str, part: Option<Part<'_>>) {
     for op in [OpKind::Read, OpKind::Write] {
         let latencies = part.map(|part| part.latencies_of(op)).unwrap_or_default();
         let (prefix, suffix) = (format!("{name}.latency_ns"), format!("_{}", op.name()));
@@ -59,7 +59,7 @@ fn mark_end(figures: &mut Figures, name: &str, part: Option<Part<'_>>) {
 }
 
 /// Rates of every step as metrics, and a table of them.
-pub(super) fn of_steps(measured: &Measured<'_>, title: &str, steps: &[Named]) -> Figures {
+pub(crate) fn of_steps(measured: &Measured<'_>, title: &str, steps: &[Named]) -> Figures {
     let test = &measured.run.test;
     let mut figures = Figures::default();
     let mut rows = Vec::new();
@@ -80,7 +80,7 @@ pub(super) fn of_steps(measured: &Measured<'_>, title: &str, steps: &[Named]) ->
 }
 
 /// A table without rows.
-pub(super) fn table(name: &str, title: &str, row_name: &str, columns: &[(&str, &str)]) -> Table {
+pub(crate) fn table(name: &str, title: &str, row_name: &str, columns: &[(&str, &str)]) -> Table {
     let column = |(name, unit): &(&str, &str)| TableColumn {
         name: (*name).to_owned(),
         unit: (*unit).to_owned(),
@@ -96,11 +96,11 @@ pub(super) fn table(name: &str, title: &str, row_name: &str, columns: &[(&str, &
 }
 
 /// A sentence about the run: its subject, then `predicate`.
-pub(super) fn finding(measured: &Measured<'_>, metric: &str, predicate: &str) -> Finding {
+pub(crate) fn finding(measured: &Measured<'_>, metric: &str, predicate: &str) -> Finding {
     Finding { text: format!("{} {predicate}.", subject(measured.run)), metric: metric.to_owned() }
 }
 
 /// A rate in decimal megabytes per second, as sentences carry it.
-pub(super) fn mb_per_s(rate: f64) -> String {
+pub(crate) fn mb_per_s(rate: f64) -> String {
     if rate < 10.0 { format!("{rate:.1} MB/s") } else { format!("{rate:.0} MB/s") }
 }

@@ -158,25 +158,25 @@ fn in_words(workload: &Workload, duration: Option<Nanos>) -> String {
 }
 
 /// The size of a span, decimal as drives are sold: it stands beside what is written, in the same unit.
-pub(super) fn size(bytes: u64) -> String {
+pub(crate) fn size(bytes: u64) -> String {
     Bytes(bytes).rounded()
 }
 
 /// Entries of a resolved configuration.
-pub(super) fn config<const N: usize>(
+pub(crate) fn config<const N: usize>(
     entries: [(&str, Value); N],
 ) -> std::collections::BTreeMap<String, Value> {
     entries.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// A time in whole seconds, as configurations hold it.
-pub(super) fn seconds(duration: Nanos) -> Value {
+pub(crate) fn seconds(duration: Nanos) -> Value {
     (duration.0 / Nanos::SECOND.0).into()
 }
 
 /// The kind of data that a parameter asks for: `incompressible`, `repeating`, or its size after
 /// compression such as `46%`.
-pub(super) fn data(params: &Params, name: &str) -> Result<Data, RunError> {
+pub(crate) fn data(params: &Params, name: &str) -> Result<Data, RunError> {
     let text = params.text(name);
     let percent =
         || text.strip_suffix('%')?.parse().ok().filter(|percent| (1..=100).contains(percent));

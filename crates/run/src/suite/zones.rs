@@ -10,25 +10,25 @@ use super::{Figures, Measured, Part, rates};
 
 /// The rates of a pass in the zones of a device, in decimal megabytes per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Pass {
+pub(crate) struct Pass {
     /// Bytes over time: what the whole pass takes.
-    pub(super) mean: f64,
+    pub(crate) mean: f64,
     /// The slowest zone.
-    pub(super) min: f64,
+    pub(crate) min: f64,
     /// 5% of the zones are slower than this.
-    pub(super) p5: f64,
+    pub(crate) p5: f64,
     /// The fastest zone.
-    pub(super) max: f64,
+    pub(crate) max: f64,
 }
 
 impl Pass {
     /// The figures of a phase that ran to its end.
-    pub(super) fn of(measured: &Measured<'_>, phase: &str) -> Option<Self> {
+    pub(crate) fn of(measured: &Measured<'_>, phase: &str) -> Option<Self> {
         Self::of_part(&measured.complete(phase)?)
     }
 
     /// The figures of a pass; `None` where it measured nothing.
-    pub(super) fn of_part(part: &Part<'_>) -> Option<Self> {
+    pub(crate) fn of_part(part: &Part<'_>) -> Option<Self> {
         let zones = part.row_mb_per_s();
         let Summary { min, max, .. } = Summary::of(&zones)?;
         Some(Self { mean: part.mb_per_s()?, min, p5: quantile(&zones, 0.05)?, max })
@@ -46,7 +46,7 @@ impl Pass {
 }
 
 /// Adds `<test>.<pass>.mb_per_s`, `_min`, `_p5` and `_max`.
-pub(super) fn add_pass(
+pub(crate) fn add_pass(
     metrics: &mut BTreeMap<String, Option<f64>>,
     name: &str,
     pass: Option<Pass>,
@@ -58,7 +58,7 @@ pub(super) fn add_pass(
 }
 
 /// Metrics, a table and a sentence for each of these passes.
-pub(super) fn figures(measured: &Measured<'_>, title: &str, passes: &[&str]) -> Figures {
+pub(crate) fn figures(measured: &Measured<'_>, title: &str, passes: &[&str]) -> Figures {
     let test = &measured.run.test;
     let mut figures = Figures::default();
     let columns = [

@@ -1,5 +1,5 @@
 //! Demand variation: one kind of access at every number of outstanding commands. Shared by
-//! [`super::demand`] and [`super::composite`].
+//! the demand intensity and the composite workload.
 //!
 //! Method (PTS 2.0, sections "DIRTH" and "CBW"): purge; writes at the most commands until the first
 //! minute of each half hour is steady; rounds of five minutes of writes and then the mix at every point
@@ -32,19 +32,19 @@ use crate::suite::{Figures, Measured, Part, PhaseSpec, Procedure, Site, Step, ra
 /// Threads, and queue depths of each.
 const COUNTS: [u32; 7] = [1, 2, 4, 6, 8, 16, 32];
 /// Parameters of both tests: lengths before they are shortened.
-pub(super) const ROUND: Param = Param {
+pub(crate) const ROUND: Param = Param {
     name: "saturation",
     default: "30m",
     help: "a round of writes; its first minute counts",
 };
-pub(super) const PREWRITE: Param =
+pub(crate) const PREWRITE: Param =
     Param { name: "prewrite", default: "5m", help: "writes before each round of the variation" };
-pub(super) const POINT_PREWRITE: Param = Param {
+pub(crate) const POINT_PREWRITE: Param = Param {
     name: "point_prewrite",
     default: "60m",
     help: "writes before each of the three points",
 };
-pub(super) const POINT_TIME: Param =
+pub(crate) const POINT_TIME: Param =
     Param { name: "point_time", default: "10m", help: "the mix at each of the three points" };
 /// The points of interest have a shorter mean response.
 const RESPONSE_NS_MAX: f64 = 5e6;
@@ -67,11 +67,11 @@ const QUANTILES: [(&str, &str, u64, u64); 5] = [
 
 /// The access that is varied.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Access {
-    pub(super) order: Order,
+pub(crate) struct Access {
+    pub(crate) order: Order,
     /// The longest command.
-    pub(super) block_bytes: u32,
-    pub(super) read_percent: u8,
+    pub(crate) block_bytes: u32,
+    pub(crate) read_percent: u8,
 }
 
 /// Every product of threads and depth that a target takes, the largest first.
@@ -85,7 +85,7 @@ fn oio_name(outstanding: u64) -> String {
     format!("oio{outstanding}")
 }
 
-pub(super) fn procedure(
+pub(crate) fn procedure(
     params: &Params,
     site: &Site<'_>,
     access: Access,
@@ -220,7 +220,7 @@ fn wanted(measured: &Measured<'_>, name: &str) -> bool {
     oio.is_some() && chosen(&variation(measured)).contains(&oio)
 }
 
-pub(super) fn figures(measured: &Measured<'_>, title: &str) -> Figures {
+pub(crate) fn figures(measured: &Measured<'_>, title: &str) -> Figures {
     let mut figures = Figures::default();
     let variation = variation(measured);
     add_variation(&mut figures, measured, &variation);
@@ -375,15 +375,15 @@ fn matrix_table(
 }
 
 /// Whether a run varies the number of outstanding commands.
-pub(super) fn varies(measured: &Measured<'_>) -> bool {
+pub(crate) fn varies(measured: &Measured<'_>) -> bool {
     measured.run.config.contains_key("outstanding")
 }
 
 /// The kind of access in words, for the tables, or `None` if the run has no share of reads.
-pub(super) fn access_words(measured: &Measured<'_>) -> Option<String> {
+pub(crate) fn access_words(measured: &Measured<'_>) -> Option<String> {
     let read = measured.run.config.get("read_percent")?.as_u64()?;
     let block = Bytes(measured.config_u64("block_bytes"));
-    let sizes = if measured.run.test == super::composite::DEFINITION.name {
+    let sizes = if measured.run.test == crate::suite::tests::pts::composite::DEFINITION.name {
         format!("composite, up to {block}")
     } else {
         format!("{block} random")

@@ -6,17 +6,17 @@
 
 use load::Order;
 
-use super::{Cell, Matrix, Rounds, add_steady, matrix_table, of_rounds};
 use crate::error::RunError;
 use crate::params::Params;
+use crate::suite::pts::{self, Cell, Matrix, Rounds, add_steady, matrix_table, of_rounds};
 use crate::suite::{Definition, Figures, Measured, Part, Procedure, Site};
 
 /// The test.
-pub const DEFINITION: Definition = Definition {
+pub(crate) const DEFINITION: Definition = Definition {
     name: "pts-throughput",
     question: "how many megabytes a second in steady state, sequentially?",
     writes: true,
-    params: &[super::SHORTEN, super::PRECONDITION, super::QUEUE_DEPTH],
+    params: &[pts::SHORTEN, pts::PRECONDITION, pts::QUEUE_DEPTH],
     procedure,
     figures,
 };
@@ -28,7 +28,7 @@ const CELLS: [Cell; 2] = [Cell { read_percent: 100, block_bytes: BLOCK_BYTES }, 
 fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     let queue_depth = params.queue_depth("queue_depth")?;
     let matrix = Matrix { cells: &CELLS, order: Order::Sequential, queue_depth, settled };
-    super::procedure(params, site, &matrix)
+    pts::procedure(params, site, &matrix)
 }
 
 fn tracked(measured: &Measured<'_>) -> Vec<f64> {

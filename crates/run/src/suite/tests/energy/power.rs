@@ -17,12 +17,12 @@ use result::stats::findings::percent;
 use result::stats::power::{Drawn, drawn};
 use target::{IoError, Rest};
 
-use super::{Definition, Figures, Measured, Part, Procedure, Site, Step, rates, steps};
 use crate::error::RunError;
 use crate::params::{Param, Params};
+use crate::suite::{Definition, Figures, Measured, Part, Procedure, Site, Step, rates, steps};
 
 /// The test.
-pub const DEFINITION: Definition = Definition {
+pub(crate) const DEFINITION: Definition = Definition {
     name: "power",
     question: "what does the drive draw asleep, awake and at work?",
     writes: true,

@@ -12,13 +12,13 @@ use result::schema::TableRow;
 use result::stats::findings::count;
 use result::stats::steady::{PTS_WINDOW, Window};
 
-use super::{conditions, of_rounds};
 use crate::error::RunError;
 use crate::params::{Param, Params};
+use crate::suite::pts::{self, conditions, of_rounds};
 use crate::suite::{Definition, Figures, Measured, Procedure, Site, Step, rates, steps};
 
 /// The test.
-pub const DEFINITION: Definition = Definition {
+pub(crate) const DEFINITION: Definition = Definition {
     name: "pts-write-saturation",
     question: "how do random writes evolve from the purged state until they are steady?",
     writes: true,
@@ -26,7 +26,7 @@ pub const DEFINITION: Definition = Definition {
         Param { name: "step", default: "60s", help: "time for each point" },
         Param { name: "steps_max", default: "360", help: "most points" },
         Param { name: "span_writes", default: "4", help: "ends when the span is written so often" },
-        super::QUEUE_DEPTH,
+        pts::QUEUE_DEPTH,
     ],
     procedure,
     figures,

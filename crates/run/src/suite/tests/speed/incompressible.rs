@@ -14,13 +14,13 @@ use base::OpKind;
 use load::{Order, Workload};
 use result::schema::TableRow;
 
-use super::rates::{self, Named};
-use super::{Definition, Figures, Measured, Procedure, Site, steps};
 use crate::error::RunError;
 use crate::params::{Param, Params};
+use crate::suite::rates::{self, Named};
+use crate::suite::{Definition, Figures, Measured, Procedure, Site, steps};
 
 /// The test.
-pub const DEFINITION: Definition = Definition {
+pub(crate) const DEFINITION: Definition = Definition {
     name: "incompressible",
     question: "how fast is the drive with data that no controller can compress?",
     writes: true,

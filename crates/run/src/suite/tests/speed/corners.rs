@@ -11,13 +11,13 @@
 use base::{Data, OpKind};
 use load::{Order, Workload};
 
-use super::rates::{self, Named};
-use super::{Definition, Figures, Measured, Procedure, Site, steps};
 use crate::error::RunError;
 use crate::params::{Param, Params};
+use crate::suite::rates::{self, Named};
+use crate::suite::{Definition, Figures, Measured, Procedure, Site, steps};
 
 /// The test.
-pub const DEFINITION: Definition = Definition {
+pub(crate) const DEFINITION: Definition = Definition {
     name: "corners",
     question: "how fast is the drive in the four corners: random and sequential, read and write?",
     writes: true,

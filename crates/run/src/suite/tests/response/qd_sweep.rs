@@ -11,12 +11,12 @@ use load::{Order, Workload};
 use result::schema::TableRow;
 use result::stats::findings::count;
 
-use super::{Definition, Figures, Measured, Procedure, Site, rates, steps};
 use crate::error::RunError;
 use crate::params::{Param, Params};
+use crate::suite::{Definition, Figures, Measured, Procedure, Site, rates, steps};
 
 /// The test.
-pub const DEFINITION: Definition = Definition {
+pub(crate) const DEFINITION: Definition = Definition {
     name: "qd-sweep",
     question: "how much does the drive gain from more commands at a time?",
     writes: true,

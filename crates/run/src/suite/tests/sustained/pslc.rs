@@ -12,12 +12,12 @@ use result::schema::TableRow;
 use result::stats::changepoint::Shape;
 use result::stats::findings::volume;
 
-use super::{Definition, Figures, Measured, Procedure, Site, rates, steps};
 use crate::error::RunError;
 use crate::params::{Param, Params};
+use crate::suite::{Definition, Figures, Measured, Procedure, Site, rates, steps};
 
 /// The test.
-pub const DEFINITION: Definition = Definition {
+pub(crate) const DEFINITION: Definition = Definition {
     name: "pslc",
     question: "how large is the fast cache, and how soon is it back?",
     writes: true,

@@ -8,12 +8,12 @@
 use base::OpKind;
 use load::{Order, Workload};
 
-use super::{Definition, Figures, Measured, Procedure, Site, steps, zones};
 use crate::error::RunError;
 use crate::params::{Param, Params};
+use crate::suite::{Definition, Figures, Measured, Procedure, Site, steps, zones};
 
 /// The test.
-pub const DEFINITION: Definition = Definition {
+pub(crate) const DEFINITION: Definition = Definition {
     name: "full-write",
     question: "how fast is a write of the whole drive, and is the second as fast as the first?",
     writes: true,

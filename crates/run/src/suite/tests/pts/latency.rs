@@ -6,17 +6,17 @@
 
 use load::Order;
 
-use super::{Cell, Matrix, Rounds, add_steady, matrix_table, of_rounds};
 use crate::error::RunError;
 use crate::params::Params;
+use crate::suite::pts::{self, Cell, Matrix, Rounds, add_steady, matrix_table, of_rounds};
 use crate::suite::{Definition, Figures, Measured, Part, Procedure, Site};
 
 /// The test.
-pub const DEFINITION: Definition = Definition {
+pub(crate) const DEFINITION: Definition = Definition {
     name: "pts-latency",
     question: "how long does one command take in steady state, on average and at most?",
     writes: true,
-    params: &[super::SHORTEN, super::PRECONDITION],
+    params: &[pts::SHORTEN, pts::PRECONDITION],
     procedure,
     figures,
 };
@@ -33,7 +33,7 @@ fn cells() -> Vec<Cell> {
 fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     let cells = cells();
     let matrix = Matrix { cells: &cells, order: Order::Uniform, queue_depth: 1, settled };
-    super::procedure(params, site, &matrix)
+    pts::procedure(params, site, &matrix)
 }
 
 fn tracked(measured: &Measured<'_>) -> Vec<f64> {

@@ -20,13 +20,15 @@ use result::schema::TableRow;
 use result::stats::summary::quantile;
 
 use self::compared::{Compared, Passes, verdict};
-use super::zones::{Pass, add_pass};
-use super::{Definition, Figures, Measured, Part, PhaseSpec, Procedure, Site, Step, rates, steps};
 use crate::error::RunError;
 use crate::params::{Param, Params};
+use crate::suite::zones::{Pass, add_pass};
+use crate::suite::{
+    Definition, Figures, Measured, Part, PhaseSpec, Procedure, Site, Step, rates, steps,
+};
 
 /// The test.
-pub const DEFINITION: Definition = Definition {
+pub(crate) const DEFINITION: Definition = Definition {
     name: "trim",
     question: "does TRIM make a tortured drive fast again?",
     writes: true,

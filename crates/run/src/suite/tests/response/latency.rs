@@ -11,12 +11,12 @@ use result::schema::TableRow;
 use result::stats::findings;
 use result::stats::latency::{self, Latencies, PERCENTILES, Percentile};
 
-use super::{Definition, Figures, Measured, Procedure, Site, open_loop, rates, steps};
 use crate::error::RunError;
 use crate::params::{Param, Params};
+use crate::suite::{Definition, Figures, Measured, Procedure, Site, open_loop, rates, steps};
 
 /// The test.
-pub const DEFINITION: Definition = Definition {
+pub(crate) const DEFINITION: Definition = Definition {
     name: "latency",
     question: "how long does a single command take, and how long at worst?",
     writes: true,

@@ -11,20 +11,22 @@ use result::schema::TableRow;
 use result::stats::findings::percent;
 use result::stats::steady::PTS_ROUNDS_MAX;
 
-use super::{Rounds, add_steady, beginning, conditions, of_rounds, shortened, step_length};
 use crate::error::RunError;
 use crate::params::{Param, Params};
+use crate::suite::pts::{
+    self, Rounds, add_steady, beginning, conditions, of_rounds, shortened, step_length,
+};
 use crate::suite::{Definition, Figures, Measured, Procedure, Site, Step, rates, steps};
 
 /// The test.
-pub const DEFINITION: Definition = Definition {
+pub(crate) const DEFINITION: Definition = Definition {
     name: "pts-hir",
     question: "does the drive recover while the host is idle, and how much in which pause?",
     writes: true,
     params: &[
-        super::SHORTEN,
-        super::PRECONDITION,
-        super::QUEUE_DEPTH,
+        pts::SHORTEN,
+        pts::PRECONDITION,
+        pts::QUEUE_DEPTH,
         Param { name: "burst", default: "5s", help: "writing in each cycle" },
         Param { name: "cycles", default: "12", help: "cycles for each length of pause" },
     ],
@@ -42,7 +44,7 @@ fn burst_name(pause_s: u64) -> String {
 }
 
 fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
-    let (step, shorten) = step_length(params, site, super::SIMULATED_SHORTEN)?;
+    let (step, shorten) = step_length(params, site, pts::SIMULATED_SHORTEN)?;
     let burst = params.duration("burst")?;
     let cycles = params.count("cycles")?;
     let depth = params.queue_depth("queue_depth")?;

@@ -6,12 +6,12 @@
 
 use base::OpKind;
 
-use super::{Definition, Figures, Measured, Procedure, Site, steps, zones};
 use crate::error::RunError;
 use crate::params::{Param, Params};
+use crate::suite::{Definition, Figures, Measured, Procedure, Site, steps, zones};
 
 /// The test.
-pub const DEFINITION: Definition = Definition {
+pub(crate) const DEFINITION: Definition = Definition {
     name: "linear",
     question: "is the drive equally fast over its whole address space?",
     writes: true,

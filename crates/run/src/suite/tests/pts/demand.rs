@@ -1,25 +1,26 @@
 //! PTS demand intensity and response time histogram: what does the drive give, and how soon, at every
 //! number of outstanding commands?
 //!
-//! Method (PTS 2.0, section "DIRTH"): order of steps as in [`super::intensity`]. The access pattern is
+//! Method (PTS 2.0, section "DIRTH"): order of steps as in [`crate::suite::pts::intensity`]. The access pattern is
 //! the operator's choice; 8 KiB random with 65% reads unless set, as in a database. How to read it: IOPS
 //! rise with the outstanding commands while the response stays level, then the response rises alone; the
 //! three points say what is to be had at either end and in between, with the rare responses.
 
 use load::Order;
 
-use super::intensity::{self, Access};
 use crate::error::RunError;
 use crate::params::{Param, Params};
+use crate::suite::pts;
+use crate::suite::pts::intensity::{self, Access};
 use crate::suite::{Definition, Figures, Measured, Procedure, Site};
 
 /// The test.
-pub const DEFINITION: Definition = Definition {
+pub(crate) const DEFINITION: Definition = Definition {
     name: "pts-dirth",
     question: "how many commands a second, and how soon, at every number of outstanding ones?",
     writes: true,
     params: &[
-        super::SHORTEN,
+        pts::SHORTEN,
         intensity::ROUND,
         intensity::PREWRITE,
         intensity::POINT_PREWRITE,

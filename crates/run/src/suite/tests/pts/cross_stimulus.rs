@@ -11,13 +11,13 @@ use base::{Histogram, Nanos, OpKind};
 use load::{Order, Workload};
 use result::schema::TableRow;
 
-use super::{conditions, shortened, step_length};
 use crate::error::RunError;
 use crate::params::{Param, Params};
+use crate::suite::pts::{self, conditions, shortened, step_length};
 use crate::suite::{Definition, Figures, Measured, Part, Procedure, Site, rates, steps};
 
 /// The test.
-pub const DEFINITION: Definition = Definition {
+pub(crate) const DEFINITION: Definition = Definition {
     name: "pts-xsr",
     question: "how long do random writes slow down the sequential ones that follow?",
     writes: true,
@@ -29,7 +29,7 @@ pub const DEFINITION: Definition = Definition {
         },
         Param { name: "sequential", default: "8h", help: "sequential writes, before and after" },
         Param { name: "random", default: "6h", help: "random writes in between" },
-        super::QUEUE_DEPTH,
+        pts::QUEUE_DEPTH,
     ],
     procedure,
     figures,

@@ -11,12 +11,12 @@ use load::{Mix, Order, Pacing, Shares, Workload};
 use result::schema::TableRow;
 use result::stats::findings::count;
 
-use super::{Definition, Figures, Measured, Procedure, Site, open_loop, rates, steps};
 use crate::error::RunError;
 use crate::params::{Param, Params};
+use crate::suite::{Definition, Figures, Measured, Procedure, Site, open_loop, rates, steps};
 
 /// The test.
-pub const DEFINITION: Definition = Definition {
+pub(crate) const DEFINITION: Definition = Definition {
     name: "mixed",
     question: "how fast is the drive when it reads and writes at the same time?",
     writes: true,

@@ -1,7 +1,7 @@
 //! Performance consistency: does the drive keep its pace once it must clean up after itself?
 //!
 //! Method (suite reference, section 1): purge; fill the whole tested span sequentially, so that every LBA holds
-//! data (or precondition it in one pass, see [`super::precondition`]); then 4 KB random writes over the span at QD 32 for 2,000 s, one sample a second. How to
+//! data (or precondition it in one pass, see [`crate::suite::precondition`]); then 4 KB random writes over the span at QD 32 for 2,000 s, one sample a second. How to
 //! read it: a fast start while spare blocks last, a fall when every write needs cleaning first, then
 //! a band whose height is the steady state and whose thickness is the inconsistency. The one-hour
 //! form of 2015 is `--set duration=3600s --set steady_from=3200s`. With a rate (`--set rate=1000`) the
@@ -13,16 +13,16 @@ use load::{Order, Pacing, Workload};
 use result::stats::notice::{self, Notice};
 use result::stats::{consistency::Consistency, findings, latency};
 
-use super::precondition::{self, OnePass};
-use super::{Definition, Figures, Measured, Procedure, Site, open_loop, steps};
 use crate::error::RunError;
 use crate::params::{Param, Params};
+use crate::suite::precondition::{self, OnePass};
+use crate::suite::{Definition, Figures, Measured, Procedure, Site, open_loop, steps};
 
 /// Name of the measured phase.
-pub const LOAD: &str = "load";
+const LOAD: &str = "load";
 
 /// The test.
-pub const DEFINITION: Definition = Definition {
+pub(crate) const DEFINITION: Definition = Definition {
     name: "consistency",
     question: "does the drive keep its pace once it must clean up after itself, or does it stall?",
     writes: true,

@@ -7,17 +7,17 @@
 
 use load::Order;
 
-use super::{Cell, Matrix, Rounds, add_steady, matrix_table, of_rounds};
 use crate::error::RunError;
 use crate::params::Params;
+use crate::suite::pts::{self, Cell, Matrix, Rounds, add_steady, matrix_table, of_rounds};
 use crate::suite::{Definition, Figures, Measured, Part, Procedure, Site};
 
 /// The test.
-pub const DEFINITION: Definition = Definition {
+pub(crate) const DEFINITION: Definition = Definition {
     name: "pts-iops",
     question: "how many random commands a second in steady state, for every size and mix?",
     writes: true,
-    params: &[super::SHORTEN, super::PRECONDITION, super::QUEUE_DEPTH],
+    params: &[pts::SHORTEN, pts::PRECONDITION, pts::QUEUE_DEPTH],
     procedure,
     figures,
 };
@@ -35,7 +35,7 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
     let cells = cells();
     let queue_depth = params.queue_depth("queue_depth")?;
     let matrix = Matrix { cells: &cells, order: Order::Uniform, queue_depth, settled };
-    super::procedure(params, site, &matrix)
+    pts::procedure(params, site, &matrix)
 }
 
 fn tracked(measured: &Measured<'_>) -> Vec<f64> {

@@ -10,12 +10,12 @@ use base::{Bytes, OpKind};
 use load::{Order, Workload};
 use result::schema::TableRow;
 
-use super::{Definition, Figures, Measured, Procedure, Site, rates, steps};
 use crate::error::RunError;
 use crate::params::{Param, Params};
+use crate::suite::{Definition, Figures, Measured, Procedure, Site, rates, steps};
 
 /// The test.
-pub const DEFINITION: Definition = Definition {
+pub(crate) const DEFINITION: Definition = Definition {
     name: "sweep",
     question: "how large must a transfer be for full speed?",
     writes: true,

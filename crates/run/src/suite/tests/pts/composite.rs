@@ -2,25 +2,26 @@
 //!
 //! Method (PTS 2.0, section "CBW"): 40% reads, twelve sizes from 0.5 to 64 KiB with 4 KiB at 67%, half
 //! of the commands within the first 5% of the span, 30% within the next 15%, the rest beyond; order of
-//! steps as in [`super::intensity`]. Ours: on targets with 4 KiB blocks the seven smaller sizes (a tenth
+//! steps as in [`crate::suite::pts::intensity`]. Ours: on targets with 4 KiB blocks the seven smaller sizes (a tenth
 //! of the commands) are left out. How to read it: as [`super::demand`]; the hot 5% show what a drive
 //! makes of skew.
 
 use load::Order;
 use load::composite::{PTS_COMPOSITE, PTS_COMPOSITE_4K};
 
-use super::intensity::{self, Access};
 use crate::error::RunError;
 use crate::params::Params;
+use crate::suite::pts;
+use crate::suite::pts::intensity::{self, Access};
 use crate::suite::{Definition, Figures, Measured, Procedure, Site};
 
 /// The test.
-pub const DEFINITION: Definition = Definition {
+pub(crate) const DEFINITION: Definition = Definition {
     name: "pts-cbw",
     question: "how does the drive take a mix of sizes in hot and cold places?",
     writes: true,
     params: &[
-        super::SHORTEN,
+        pts::SHORTEN,
         intensity::ROUND,
         intensity::PREWRITE,
         intensity::POINT_PREWRITE,

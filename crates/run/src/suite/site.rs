@@ -1,0 +1,110 @@
+//! The place where a test is to run, and the parts of its settings that depend on it.
+
+use base::Bytes;
+use target::{Identity, Limits};
+
+use super::procedure::PhaseSpec;
+use super::steps;
+use crate::error::RunError;
+use crate::params::Params;
+
+/// The place where a test is to run.
+#[derive(Clone, Copy, Debug)]
+pub struct Site<'a> {
+    /// Bytes it may use, from LBA 0.
+    pub span_bytes: u64,
+    /// The target's identity.
+    pub identity: &'a Identity,
+    /// The target's limits.
+    pub limits: &'a Limits,
+    /// Whether a meter reads its power.
+    pub has_meter: bool,
+}
+
+impl Site<'_> {
+    /// The first bytes of the span, as many as the parameter says. A default that is too large for the span
+    /// becomes all of it, with a note that says so.
+    ///
+    /// # Errors
+    /// [`RunError::Usage`] where the user asked for more than the span: nothing else may be measured instead.
+    pub fn region(&self, params: &Params, name: &str) -> Result<(u64, Vec<String>), RunError> {
+        let asked: Bytes = params.get(name)?;
+        if asked.0 == 0 {
+            return Err(RunError::Usage(format!(
+                "`--set {name}={}` would measure nothing; expected a size above 0, such as 1GiB",
+                params.text(name)
+            )));
+        }
+        if asked.0 <= self.span_bytes {
+            return Ok((asked.0, Vec::new()));
+        }
+        let span = steps::size(self.span_bytes);
+        if params.is_set(name) {
+            return Err(RunError::Usage(format!(
+                "`--set {name}={asked}` asks for {}, more than the span of {span} on {}; ask for no more than that",
+                steps::size(asked.0),
+                self.identity.name
+            )));
+        }
+        let note = format!(
+            "the span is only {span}, so the test uses that and not {}",
+            steps::size(asked.0)
+        );
+        Ok((self.span_bytes, vec![note]))
+    }
+
+    /// Of depths that the parameter names, those that the target takes; for the rest of a default there is a note.
+    ///
+    /// # Errors
+    /// [`RunError::Usage`] where the user asked for a deeper queue than the target has.
+    pub fn depths(&self, params: &Params, name: &str) -> Result<(Vec<u32>, Vec<String>), RunError> {
+        let most = self.limits.queue_depth_max;
+        let takes = format!("the target takes {most} commands at a time");
+        let asked: Vec<u32> = params.list(name)?;
+        let (possible, too_deep): (Vec<u32>, Vec<u32>) =
+            asked.iter().partition(|depth| **depth <= most);
+        match too_deep.first() {
+            Some(depth) if params.is_set(name) => Err(RunError::Usage(format!(
+                "`--set {name}={}` is not possible: QD {depth} is too deep, {takes}",
+                params.text(name)
+            ))),
+            _ => {
+                let note = |depth| format!("QD {depth} is not supported: {takes}");
+                Ok((possible, too_deep.into_iter().map(note).collect()))
+            }
+        }
+    }
+
+    /// Writes the first `span_bytes` in LBA order, so that every LBA holds data.
+    #[must_use]
+    pub fn fill(&self, name: &str, span_bytes: u64) -> PhaseSpec {
+        steps::fill(name, span_bytes, self.fill_depth())
+    }
+
+    /// A step after a purge and a fill of the first `span_bytes`: steps whose figures are compared begin alike,
+    /// whatever the steps before them wrote.
+    #[must_use]
+    pub fn from_filled(&self, span_bytes: u64, step: PhaseSpec) -> [PhaseSpec; 3] {
+        [steps::purge(), self.fill("prepare", span_bytes), step]
+    }
+
+    /// Commands that a fill keeps outstanding: nobody measures it, so it may be as fast as the target takes.
+    #[must_use]
+    pub fn fill_depth(&self) -> u32 {
+        steps::FILL_QUEUE_DEPTH.min(self.limits.queue_depth_max)
+    }
+
+    /// Says that commands of this size are too small for the target.
+    #[must_use]
+    pub fn too_small(&self, block_bytes: u32) -> String {
+        let block = Bytes(block_bytes.into());
+        let smallest = Bytes(self.limits.logical_block_bytes.into());
+        format!("transfers of {block} are not supported: the target's blocks are {smallest}")
+    }
+
+    /// Whether time is virtual, so that hours cost minutes.
+    #[must_use]
+    pub fn is_simulated(&self) -> bool {
+        self.identity.kind.is_simulated()
+    }
+}
