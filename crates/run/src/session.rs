@@ -32,8 +32,8 @@ use crate::lanes::{self, Workers};
 use crate::power::PowerWatch;
 use crate::recorder::Recorder;
 use crate::replay::Meter;
-use crate::suite::conditions::{self, Conditions};
-use crate::suite::{Action, Figures, Measured, PhaseSpec, Step, Test};
+use crate::suite::conditions;
+use crate::suite::{Action, Computed, Conditions, Figures, Measured, PhaseSpec, Step};
 
 /// Runs a test on a target and writes its run directory.
 ///
@@ -63,9 +63,8 @@ pub fn run<T: Testable>(
     run.environment.extend(lanes::home_record(home));
     let writer = create_dir(request, &mut run)?;
     (control.observer)(&started(&run, &plan));
-    let mut session = Session::new(request, run, writer, power);
+    let mut session = Session::new(request, &plan, run, writer, power);
     session.home = home;
-    session.conditions = conditions::planned(&plan.procedure);
     let first = continuation.step;
     session.take_over(continuation, &mut *control.observer)?;
     let watch = session.watch_health(target);
@@ -175,7 +174,8 @@ fn target_record(identity: &Identity) -> result::schema::Target {
 
 /// A run under way.
 struct Session {
-    test: Test,
+    /// The figures, from all measurements so far.
+    figures: Computed<Figures>,
     seed: u64,
     workers: Workers,
     /// The processor on which the thread stays while it issues one command at a time.
@@ -203,10 +203,16 @@ struct Session {
 }
 
 impl Session {
-    fn new(request: &Request, run: Run, writer: RunWriter, power: Option<PowerWatch>) -> Self {
+    fn new(
+        request: &Request,
+        plan: &Plan,
+        run: Run,
+        writer: RunWriter,
+        power: Option<PowerWatch>,
+    ) -> Self {
         let warnings = run.warnings.clone();
         Self {
-            test: request.test,
+            figures: plan.procedure.figures.clone(),
             seed: request.seed,
             workers: request.workers,
             home: None,
@@ -215,7 +221,7 @@ impl Session {
             run,
             rows: Vec::new(),
             replay: None,
-            conditions: Conditions::default(),
+            conditions: conditions::planned(&plan.procedure),
             warnings,
             writer,
             failure: None,
@@ -236,7 +242,7 @@ impl Session {
             Step::Rounds { rounds_max, phases, settled } => {
                 for round in 1..=*rounds_max {
                     self.round(target, phases, round, control)?;
-                    if self.run.status != RunStatus::Running || settled(&self.measured()) {
+                    if self.run.status != RunStatus::Running || settled.of(&self.measured()) {
                         break;
                     }
                 }
@@ -244,7 +250,7 @@ impl Session {
             Step::Chosen { phases, wanted, .. } => {
                 for phase in phases {
                     let running = self.run.status == RunStatus::Running;
-                    if running && wanted(&self.measured(), &phase.name) {
+                    if running && wanted.of(&self.measured()).contains(&phase.name) {
                         self.kept_phase(target, phase, control)?;
                     }
                 }
@@ -382,7 +388,7 @@ impl Session {
     }
 
     fn take_figures(&mut self) {
-        let figures = (self.test.definition().figures)(&self.measured());
+        let figures = self.figures.of(&self.measured());
         let Figures { metrics, marks, mut tables, verdict, findings, warnings } = figures;
         let common = conditions::of_run(&self.conditions, &self.run);
         for table in &mut tables {

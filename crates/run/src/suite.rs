@@ -12,6 +12,7 @@ pub mod precondition;
 mod procedure;
 mod pts;
 mod rates;
+mod settings;
 mod site;
 pub mod steps;
 pub mod storage_bench;
@@ -21,6 +22,9 @@ mod zones;
 
 pub use definition::Definition;
 pub use measured::{Measured, Part};
-pub use procedure::{Action, Figures, PhaseSpec, Procedure, Step};
+pub use procedure::{
+    Action, Computed, Conditions, Config, Figures, Notes, PhaseSpec, Procedure, Step,
+};
+pub(crate) use settings::TestSettings;
 pub use site::Site;
 pub use test::Test;

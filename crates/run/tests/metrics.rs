@@ -60,7 +60,7 @@ fn names_of(test: Test, site: &Site<'_>, example: &Run) -> Vec<String> {
         Run { test: test.name().to_owned(), config: procedure.config, phases, ..example.clone() };
     let meter = Meter::default();
     let measured = Measured { run: &run, rows: &rows, replay: Some(&meter) };
-    (test.definition().figures)(&measured).metrics.into_keys().collect()
+    procedure.figures.of(&measured).metrics.into_keys().collect()
 }
 
 #[test]

@@ -1,15 +1,16 @@
 //! Under which conditions a test's figures hold: what every table says beside what it says of its own.
 //!
 //! Taken from the steps themselves, so that no test can forget one: span, outstanding commands, kind of
-//! data and idle time of the phases that measure; purge method and "simulated" from the run.
+//! data and idle time of the phases that measure; purge method and "simulated" from the run. A test adds
+//! what its steps do not tell.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use base::Data;
 use load::{Pacing, Workload};
 use result::schema::Run;
 
-use super::{Action, PhaseSpec, Procedure, Step, steps};
+use super::{Action, Conditions, PhaseSpec, Procedure, Step, steps};
 use crate::replay::{Form, ReplaySpec};
 
 /// Beginnings of the names of phases that only prepare: their depth and data are no one's figures.
@@ -17,9 +18,6 @@ const PREPARATIONS: [&str; 4] = ["purge", "fill", "prepare", "precondition"];
 
 /// Labels that the specification of SNIA has other words for: a table with its word needs no second one.
 const SYNONYMS: [(&str, &str); 2] = [("QD", "outstanding commands"), ("span", "active range")];
-
-/// Label to value.
-pub type Conditions = BTreeMap<String, String>;
 
 /// The conditions known before the start.
 #[must_use]
@@ -51,19 +49,17 @@ pub fn planned(procedure: &Procedure) -> Conditions {
     let kinds = writes.map(|workload| data_words(workload.data));
     let recorded = replays.iter().map(|_| RECORDED_DATA.to_owned());
     let kinds: BTreeSet<_> = kinds.chain(recorded).collect();
-    let part = procedure.config.get("part").and_then(|part| part.as_str());
     let words = |list: Vec<String>| (!list.is_empty()).then(|| list.join(", "));
-    [
+    let of_steps = [
         ("QD", words(depths.into_iter().map(|(_, words)| words).collect())),
         ("commands a second", words(rates.into_iter().collect())),
         ("span", words(spans.into_iter().map(steps::size).collect())),
         ("data", words(kinds.into_iter().collect())),
-        ("idle time", Some(idle_words(&measured, procedure))),
-        ("part", part.filter(|_| !replays.is_empty()).map(str::to_owned)),
-    ]
-    .into_iter()
-    .filter_map(|(label, value)| Some((label.to_owned(), value?)))
-    .collect()
+        ("idle time", Some(idle_words(&measured))),
+    ];
+    let of_steps =
+        of_steps.into_iter().filter_map(|(label, value)| Some((label.to_owned(), value?)));
+    of_steps.chain(procedure.conditions.clone()).collect()
 }
 
 /// The conditions that a table tells itself, and the common conditions that it does not tell.
@@ -125,14 +121,8 @@ fn data_words(data: Data) -> String {
     }
 }
 
-/// The pauses of a procedure, or what a replay makes of those in its trace.
-fn idle_words(measured: &[&PhaseSpec], procedure: &Procedure) -> String {
-    let replays = measured.iter().any(|phase| matches!(phase.action, Action::Replay(_)));
-    if let Some(policy) = procedure.config.get("idle").and_then(|idle| idle.as_str())
-        && replays
-    {
-        return policy.to_owned();
-    }
+/// The pauses of a procedure.
+fn idle_words(measured: &[&PhaseSpec]) -> String {
     let pauses: BTreeSet<_> = measured
         .iter()
         .filter_map(|phase| match phase.action {

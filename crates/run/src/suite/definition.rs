@@ -1,7 +1,6 @@
 //! The declarations of a test.
 
-use super::measured::Measured;
-use super::procedure::{Figures, Procedure};
+use super::procedure::Procedure;
 use super::site::Site;
 use crate::error::RunError;
 use crate::params::{Param, Params};
@@ -19,6 +18,4 @@ pub struct Definition {
     pub params: &'static [Param],
     /// Its procedure with these parameters at a site.
     pub procedure: fn(&Params, &Site<'_>) -> Result<Procedure, RunError>,
-    /// Its figures, from all measurements so far.
-    pub figures: fn(&Measured<'_>) -> Figures,
 }

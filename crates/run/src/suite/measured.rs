@@ -44,12 +44,6 @@ impl<'a> Measured<'a> {
     pub fn complete(&self, name: &str) -> Option<Part<'a>> {
         self.part(name).filter(|part| part.phase.complete)
     }
-
-    /// A number of the run's configuration; 0 where there is none of this name.
-    #[must_use]
-    pub fn config_u64(&self, name: &str) -> u64 {
-        self.run.config.get(name).and_then(serde_json::Value::as_u64).unwrap_or_default()
-    }
 }
 
 impl Part<'_> {

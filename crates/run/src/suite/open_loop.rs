@@ -4,7 +4,6 @@
 //! most, or at which depth, have no answer to that; a rate would only hide theirs.
 
 use load::Pacing;
-use result::schema::Run;
 
 use super::Test;
 use crate::error::RunError;
@@ -63,16 +62,12 @@ impl Test {
     }
 }
 
-/// How a run was paced, as its sentences have it: `QD 1`, or `1000 a second`.
-pub(crate) fn pace_in_words(run: &Run) -> String {
-    let rate = run.config.get(RATE.name).and_then(serde_json::Value::as_str).unwrap_or("max");
-    match rate.parse() {
-        Ok(Pacing::Fixed { rate_iops }) => format!("{rate_iops} a second"),
-        Ok(Pacing::Poisson { rate_iops }) => format!("{rate_iops} a second at random"),
-        Ok(Pacing::ClosedLoop) | Err(_) => {
-            let depth = run.config.get("queue_depth").and_then(serde_json::Value::as_u64);
-            format!("QD {}", depth.unwrap_or(1))
-        }
+/// The pace of a run, as its sentences have it: `QD 1`, or `1000 a second`.
+pub(crate) fn pace_in_words(pacing: Pacing, queue_depth: u32) -> String {
+    match pacing {
+        Pacing::ClosedLoop => format!("QD {queue_depth}"),
+        Pacing::Fixed { rate_iops } => format!("{rate_iops} a second"),
+        Pacing::Poisson { rate_iops } => format!("{rate_iops} a second at random"),
     }
 }
 

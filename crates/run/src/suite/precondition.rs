@@ -9,7 +9,7 @@ use load::address::one_pass;
 use load::{Order, Workload};
 use target::Identity;
 
-use super::{PhaseSpec, Site, steps};
+use super::{Notes, PhaseSpec, Site, steps};
 use crate::error::RunError;
 use crate::params::{Param, Params};
 
@@ -29,8 +29,6 @@ pub struct OnePass {
     pub phase: PhaseSpec,
     /// NAND that it takes the drive to have for data, valid or overwritten.
     pub log_bytes: u64,
-    /// The note for the reader.
-    pub note: String,
 }
 
 impl OnePass {
@@ -38,7 +36,12 @@ impl OnePass {
     ///
     /// # Errors
     /// If the NAND is not known, or leaves no spare.
-    pub fn new(params: &Params, site: &Site<'_>, block_bytes: u32) -> Result<Self, RunError> {
+    pub fn new(
+        params: &Params,
+        site: &Site<'_>,
+        block_bytes: u32,
+        notes: &mut Notes,
+    ) -> Result<Self, RunError> {
         let log_bytes = log_bytes(params, site.identity)?;
         let span_bytes = site.span_bytes;
         if log_bytes < span_bytes + u64::from(block_bytes) {
@@ -54,15 +57,15 @@ impl OnePass {
         let workload = Workload::new(OpKind::Write, order, block_bytes, depth, span_bytes);
         let phase = steps::to_its_end("precondition", workload);
         let alpha = log_bytes as f64 / span_bytes as f64;
-        let note = format!(
+        notes.push(format!(
             "preconditioned in one pass for {} of NAND to {} of data (write amplification {:.2} in theory); \
              holds for uniform random writes of {} over the span",
             steps::size(log_bytes),
             steps::size(span_bytes),
             alpha / one_pass::decay(alpha),
             Bytes(block_bytes.into())
-        );
-        Ok(Self { phase, log_bytes, note })
+        ));
+        Ok(Self { phase, log_bytes })
     }
 }
 

@@ -1,6 +1,8 @@
 //! A test as data: its steps, what each of them does, and what comes out.
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
 
 use base::Nanos;
 use load::Workload;
@@ -12,15 +14,56 @@ use crate::event::Length;
 use crate::recorder::Zones;
 use crate::replay::ReplaySpec;
 
+/// The settings of a run by name, as `run.json` holds them.
+pub type Config = BTreeMap<String, serde_json::Value>;
+
+/// Conditions of figures, label to value.
+pub type Conditions = BTreeMap<String, String>;
+
+/// The facts that a reader of the result must know, e.g. steps that a target cannot do.
+pub type Notes = Vec<String>;
+
 /// A test resolved against its parameters and a site.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Procedure {
-    /// The parameters as they go into `run.json`.
-    pub config: BTreeMap<String, serde_json::Value>,
+    /// The settings as they go into `run.json`.
+    pub config: Config,
+    /// The conditions of its figures that the steps do not tell.
+    pub conditions: Conditions,
     /// The steps, in order.
     pub steps: Vec<Step>,
-    /// The facts about it that a reader must know, e.g. steps that this target cannot do.
-    pub notes: Vec<String>,
+    /// The facts about it that a reader must know.
+    pub notes: Notes,
+    /// Its figures, from all measurements so far.
+    pub figures: Computed<Figures>,
+}
+
+/// A value that follows from what was measured so far.
+pub struct Computed<T>(Arc<dyn Fn(&Measured<'_>) -> T + Send + Sync>);
+
+impl<T> Computed<T> {
+    /// A value that this function computes.
+    pub fn new(function: impl Fn(&Measured<'_>) -> T + Send + Sync + 'static) -> Self {
+        Self(Arc::new(function))
+    }
+
+    /// The value as of now.
+    #[must_use]
+    pub fn of(&self, measured: &Measured<'_>) -> T {
+        (self.0)(measured)
+    }
+}
+
+impl<T> Clone for Computed<T> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<T> fmt::Debug for Computed<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Computed")
+    }
 }
 
 /// A part of a procedure.
@@ -34,8 +77,8 @@ pub enum Step {
         rounds_max: u32,
         /// The phases of each round; in the result the names end in `.r1`, `.r2` and so on.
         phases: Vec<PhaseSpec>,
-        /// Asked after each round; true ends the step.
-        settled: fn(&Measured<'_>) -> bool,
+        /// Asked after each round: whether the step ends.
+        settled: Computed<bool>,
     },
     /// Some of these phases, in order: which ones depends on what was measured before.
     Chosen {
@@ -43,8 +86,8 @@ pub enum Step {
         phases: Vec<PhaseSpec>,
         /// Most of them that will be.
         phases_max: u32,
-        /// Asked before each phase by its name; true where it is to be done.
-        wanted: fn(&Measured<'_>, &str) -> bool,
+        /// Asked before each phase: the names of those to do.
+        wanted: Computed<Vec<String>>,
     },
 }
 

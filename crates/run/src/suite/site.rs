@@ -3,7 +3,7 @@
 use base::Bytes;
 use target::{Identity, Limits};
 
-use super::procedure::PhaseSpec;
+use super::procedure::{Notes, PhaseSpec};
 use super::steps;
 use crate::error::RunError;
 use crate::params::Params;
@@ -27,7 +27,7 @@ impl Site<'_> {
     ///
     /// # Errors
     /// [`RunError::Usage`] where the user asked for more than the span: nothing else may be measured instead.
-    pub fn region(&self, params: &Params, name: &str) -> Result<(u64, Vec<String>), RunError> {
+    pub fn region(&self, params: &Params, name: &str, notes: &mut Notes) -> Result<u64, RunError> {
         let asked: Bytes = params.get(name)?;
         if asked.0 == 0 {
             return Err(RunError::Usage(format!(
@@ -36,7 +36,7 @@ impl Site<'_> {
             )));
         }
         if asked.0 <= self.span_bytes {
-            return Ok((asked.0, Vec::new()));
+            return Ok(asked.0);
         }
         let span = steps::size(self.span_bytes);
         if params.is_set(name) {
@@ -46,18 +46,23 @@ impl Site<'_> {
                 self.identity.name
             )));
         }
-        let note = format!(
+        notes.push(format!(
             "the span is only {span}, so the test uses that and not {}",
             steps::size(asked.0)
-        );
-        Ok((self.span_bytes, vec![note]))
+        ));
+        Ok(self.span_bytes)
     }
 
     /// Of depths that the parameter names, those that the target takes; for the rest of a default there is a note.
     ///
     /// # Errors
     /// [`RunError::Usage`] where the user asked for a deeper queue than the target has.
-    pub fn depths(&self, params: &Params, name: &str) -> Result<(Vec<u32>, Vec<String>), RunError> {
+    pub fn depths(
+        &self,
+        params: &Params,
+        name: &str,
+        notes: &mut Notes,
+    ) -> Result<Vec<u32>, RunError> {
         let most = self.limits.queue_depth_max;
         let takes = format!("the target takes {most} commands at a time");
         let asked: Vec<u32> = params.list(name)?;
@@ -70,7 +75,8 @@ impl Site<'_> {
             ))),
             _ => {
                 let note = |depth| format!("QD {depth} is not supported: {takes}");
-                Ok((possible, too_deep.into_iter().map(note).collect()))
+                notes.extend(too_deep.into_iter().map(note));
+                Ok(possible)
             }
         }
     }

@@ -5,7 +5,7 @@ use load::{Composite, Mix, Order, Pacing, Shares, Workload};
 use serde_json::Value;
 use target::Rest;
 
-use super::{Action, PhaseSpec, Step};
+use super::procedure::{Action, Config, PhaseSpec, Step};
 use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::recorder::Zones;
@@ -17,6 +17,14 @@ pub const FILL_QUEUE_DEPTH: u32 = 32;
 /// The data to write, in tests that ask for nothing else; read by [`data`].
 pub const DATA: Param =
     Param { name: "data", default: "incompressible", help: "or repeating, or e.g. 46%" };
+/// A kind of data, with the text that asked for it.
+pub(crate) struct AskedData {
+    /// The text, as results hold it.
+    pub(crate) text: String,
+    /// The kind.
+    pub(crate) kind: Data,
+}
+
 /// Zones of a pass over a device, after HD Tach.
 pub const ZONES: u64 = 500;
 
@@ -163,24 +171,32 @@ pub(crate) fn size(bytes: u64) -> String {
 }
 
 /// Entries of a resolved configuration.
-pub(crate) fn config<const N: usize>(
-    entries: [(&str, Value); N],
-) -> std::collections::BTreeMap<String, Value> {
+pub(crate) fn config<const N: usize>(entries: [(&str, Value); N]) -> Config {
     entries.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// A time in whole seconds, as configurations hold it.
-pub(crate) fn seconds(duration: Nanos) -> Value {
-    (duration.0 / Nanos::SECOND.0).into()
+pub(crate) const fn seconds(duration: Nanos) -> u64 {
+    duration.0 / Nanos::SECOND.0
+}
+
+/// Steps that are done once, one after the other.
+pub(crate) fn once(phases: impl IntoIterator<Item = PhaseSpec>) -> Vec<Step> {
+    phases.into_iter().map(Step::Phase).collect()
 }
 
 /// The kind of data that a parameter asks for: `incompressible`, `repeating`, or its size after
 /// compression such as `46%`.
-pub(crate) fn data(params: &Params, name: &str) -> Result<Data, RunError> {
+pub(crate) fn data(params: &Params, name: &str) -> Result<AskedData, RunError> {
     let text = params.text(name);
+    let kind = parse_data(name, &text)?;
+    Ok(AskedData { text, kind })
+}
+
+fn parse_data(name: &str, text: &str) -> Result<Data, RunError> {
     let percent =
         || text.strip_suffix('%')?.parse().ok().filter(|percent| (1..=100).contains(percent));
-    match (text.as_str(), percent()) {
+    match (text, percent()) {
         ("incompressible", _) => Ok(Data::Incompressible),
         ("repeating", _) => Ok(Data::Repeating),
         (_, Some(physical_percent)) => Ok(Data::Compressible { physical_percent }),

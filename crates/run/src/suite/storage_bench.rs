@@ -1,5 +1,5 @@
 //! Storage bench: real work, replayed. `heavy` and `light` of 2011, `destroyer` of 2013 (suite reference, sections 6 and
-//! 7), and `replay` for any trace.
+//! 7), and `replay` for any trace: what they share.
 //!
 //! The original traces were never published; these are synthesised to equal their published statistics, and every
 //! result says so. Method: purge; fill the span, so that every read finds data; replay in the closed form
@@ -11,20 +11,24 @@
 use std::collections::BTreeMap;
 
 use base::{Bytes, OpKind, Ratio};
+use load::trace::{Origin, TraceInfo};
 use result::schema::{Finding, Table, TableColumn, TableRow};
 use result::stats::latency::{self, Latencies, PERCENTILES};
 
 use super::measured::Part;
-use super::{Action, Definition, Figures, Measured, PhaseSpec, Procedure, Site, steps};
+use super::{
+    Action, Conditions, Config, Figures, Measured, Notes, PhaseSpec, Site, Step, TestSettings,
+    steps,
+};
 use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::replay::{Form, Idle, Mapping, Meter, ReplaySpec, Total};
 
 /// Name of the measured phase.
-pub const REPLAY: &str = "replay";
+const REPLAY: &str = "replay";
 
 /// The parameters of all of them; only the trace differs.
-const fn params(trace: &'static str) -> [Param; 11] {
+pub(crate) const fn params(trace: &'static str) -> [Param; 11] {
     [
         Param {
             name: "trace",
@@ -64,81 +68,120 @@ const fn params(trace: &'static str) -> [Param; 11] {
     ]
 }
 
-const NAMED: [Param; 11] = params("");
-const HEAVY: [Param; 11] = params("synth:heavy-2011");
-const LIGHT: [Param; 11] = params("synth:light-2011");
-const DESTROYER: [Param; 11] = params("synth:destroyer-2013");
-
-const fn definition(
-    name: &'static str,
-    question: &'static str,
-    params: &'static [Param],
-) -> Definition {
-    Definition { name, question, writes: true, params, procedure, figures }
+/// A replay, and what is done before it.
+pub(crate) struct Settings {
+    spec: ReplaySpec,
+    /// How the trace came to be, and from what.
+    origin: (Origin, String),
+    /// Part of the totals of a synthesised trace, as asked for.
+    part: String,
+    /// Idle policy, as asked for.
+    idle: String,
+    /// Form of the replay, as asked for.
+    form: String,
+    /// Place of the addresses, as asked for.
+    mapping: String,
+    purge: bool,
+    fill: bool,
 }
 
-/// Storage Bench 2011, Heavy.
-pub const HEAVY_2011: Definition =
-    definition("heavy", "how long does it keep a demanding user waiting (2011)?", &HEAVY);
-/// Storage Bench 2011, Light.
-pub const LIGHT_2011: Definition =
-    definition("light", "how long does it keep an ordinary user waiting (2011)?", &LIGHT);
-/// Storage Bench 2013, the Destroyer.
-pub const DESTROYER_2013: Definition = definition(
-    "destroyer",
-    "does it stay quick through 2.4 TB of work of six kinds, some of them at once (2013)?",
-    &DESTROYER,
-);
-/// Any trace.
-pub const ANY: Definition = definition("replay", "how does it do the work of this trace?", &NAMED);
+impl TestSettings for Settings {
+    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
+        let (spec, info) = opened(spec(params, site)?)?;
+        let (purge, fill) = (params.get("purge")?, params.get("fill")?);
+        notes.extend(info.warnings);
+        notes.extend(folding(&spec, info.span_bytes));
+        if params.get("trim")? && !spec.keep_trim {
+            notes.push("the target cannot deallocate: deallocations are left out".to_owned());
+        }
+        Ok(Self {
+            spec,
+            origin: (info.origin, info.source),
+            part: params.text("part"),
+            idle: params.text("idle"),
+            form: params.text("form"),
+            mapping: params.text("mapping"),
+            purge,
+            fill,
+        })
+    }
 
-fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
-    let mut spec = spec(params, site)?;
-    // Opened here so that a wrong name is told before anything is touched.
+    fn config(&self) -> Config {
+        let (origin, source) = &self.origin;
+        steps::config([
+            ("trace", self.spec.trace.clone().into()),
+            ("part", self.part.clone().into()),
+            ("trace_origin", origin.name().into()),
+            ("trace_source", source.clone().into()),
+            ("idle", self.idle.clone().into()),
+            ("form", self.form.clone().into()),
+            ("mapping", self.mapping.clone().into()),
+            ("flush", self.spec.keep_flush.into()),
+            ("trim", self.spec.keep_trim.into()),
+            ("queue_depth_max", self.spec.queue_depth_max.into()),
+            ("transfer_bytes_max", self.spec.transfer_bytes_max.into()),
+            ("purge", self.purge.into()),
+            ("fill", self.fill.into()),
+        ])
+    }
+
+    fn conditions(&self) -> Conditions {
+        let own = [("idle time", &self.idle), ("part", &self.part)];
+        own.into_iter().map(|(label, text)| (label.to_owned(), text.clone())).collect()
+    }
+
+    fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
+        let (origin, source) = &self.origin;
+        let what = format!(
+            "replay the {} trace {source}, {} form, idle {}",
+            origin.name(),
+            self.form,
+            self.idle
+        );
+        let action = Action::Replay(self.spec.clone());
+        let replay = PhaseSpec { name: REPLAY.to_owned(), what, action };
+        let purge = self.purge.then(steps::purge);
+        let fill = self.fill.then(|| site.fill("fill", site.span_bytes));
+        steps::once(purge.into_iter().chain(fill).chain([replay]))
+    }
+
+    fn figures(&self, measured: &Measured<'_>) -> Figures {
+        let (Some(part), Some(meter)) = (measured.part(REPLAY), measured.replay) else {
+            return Figures::default();
+        };
+        let mut figures = metrics(part, meter);
+        figures.findings = self.finding(meter).into_iter().chain(folded(meter)).collect();
+        figures.tables = [Some(kinds(part, meter)), groups(meter)].into_iter().flatten().collect();
+        figures
+    }
+}
+
+impl Settings {
+    fn finding(&self, meter: &Meter) -> Option<Finding> {
+        let all = &meter.totals.all;
+        let (rate, service) = (all.mb_per_s()?, all.service_us()?);
+        let text = format!(
+            "{rate:.1} MB/s on average over {:.1} s of busy time, {service:.0} us mean service time: {} commands and {} of the \
+             {} trace {} (idle {}).",
+            all.busy_ns as f64 / 1e9,
+            all.ios,
+            steps::size(all.bytes),
+            self.origin.0.name(),
+            self.spec.trace,
+            self.idle,
+        );
+        Some(Finding { text, metric: "avg_data_rate_mb_per_s".to_owned() })
+    }
+}
+
+/// Opens the trace, so that a wrong name is told before anything is touched.
+fn opened(mut spec: ReplaySpec) -> Result<(ReplaySpec, TraceInfo), RunError> {
     let mut feed = spec.feed()?;
     let info = feed.info();
     spec.check_content(&mut feed)?;
     spec.check_length()?;
     spec.moved_bytes = info.published.as_ref().map(|p| (p.read_bytes, p.write_bytes));
-    let (purge, fill): (bool, bool) = (params.get("purge")?, params.get("fill")?);
-    let mut phases = Vec::new();
-    if purge {
-        phases.push(steps::purge());
-    }
-    if fill {
-        phases.push(site.fill("fill", site.span_bytes));
-    }
-    let mut notes = info.warnings.clone();
-    notes.extend(folding(&spec, info.span_bytes));
-    let wanted: bool = params.get("trim")?;
-    if wanted && !spec.keep_trim {
-        notes.push("the target cannot deallocate: deallocations are left out".to_owned());
-    }
-    let config = steps::config([
-        ("trace", spec.trace.clone().into()),
-        ("part", params.text("part").into()),
-        ("trace_origin", info.origin.name().into()),
-        ("trace_source", info.source.clone().into()),
-        ("idle", params.text("idle").into()),
-        ("form", params.text("form").into()),
-        ("mapping", params.text("mapping").into()),
-        ("flush", spec.keep_flush.into()),
-        ("trim", spec.keep_trim.into()),
-        ("queue_depth_max", spec.queue_depth_max.into()),
-        ("transfer_bytes_max", spec.transfer_bytes_max.into()),
-        ("purge", purge.into()),
-        ("fill", fill.into()),
-    ]);
-    let what = format!(
-        "replay the {} trace {}, {} form, idle {}",
-        info.origin.name(),
-        info.source,
-        params.text("form"),
-        params.text("idle")
-    );
-    phases.push(PhaseSpec { name: REPLAY.to_owned(), what, action: Action::Replay(spec) });
-    let steps = phases.into_iter().map(Into::into).collect();
-    Ok(Procedure { config, steps, notes })
+    Ok((spec, info))
 }
 
 /// That the trace reaches further than the replay may, and what becomes of it; `None` if it does not, or it is not
@@ -235,10 +278,8 @@ fn trace_name(params: &Params) -> Result<String, RunError> {
     Ok(format!("{trace}{separator}scale={part}"))
 }
 
-fn figures(measured: &Measured<'_>) -> Figures {
-    let (Some(part), Some(meter)) = (measured.part(REPLAY), measured.replay) else {
-        return Figures::default();
-    };
+/// The figures of the reviews: of all commands, of reads and of writes.
+fn metrics(part: Part<'_>, meter: &Meter) -> Figures {
     let (mut metrics, mut marks) = (BTreeMap::new(), Vec::new());
     let totals = &meter.totals;
     for (suffix, total) in [("", totals.all), ("_read", totals.reads), ("_write", totals.writes)] {
@@ -258,30 +299,7 @@ fn figures(measured: &Measured<'_>) -> Figures {
     metrics.insert("queue_depth_mean".to_owned(), meter.depth_mean());
     metrics.insert("queue_depth_1_share".to_owned(), meter.depth_1_share());
     metrics.insert("address_folded_share".to_owned(), meter.folded_share());
-    let findings = finding(measured, meter).into_iter().chain(folded(meter)).collect();
-    let tables = [Some(kinds(part, meter)), groups(meter)].into_iter().flatten().collect();
-    Figures { metrics, marks, tables, findings, ..Figures::default() }
-}
-
-fn config(measured: &Measured<'_>, name: &str) -> String {
-    let value = measured.run.config.get(name).and_then(serde_json::Value::as_str);
-    value.unwrap_or_default().to_owned()
-}
-
-fn finding(measured: &Measured<'_>, meter: &Meter) -> Option<Finding> {
-    let all = &meter.totals.all;
-    let (rate, service) = (all.mb_per_s()?, all.service_us()?);
-    let text = format!(
-        "{rate:.1} MB/s on average over {:.1} s of busy time, {service:.0} us mean service time: {} commands and {} of the \
-         {} trace {} (idle {}).",
-        all.busy_ns as f64 / 1e9,
-        all.ios,
-        steps::size(all.bytes),
-        config(measured, "trace_origin"),
-        config(measured, "trace"),
-        config(measured, "idle"),
-    );
-    Some(Finding { text, metric: "avg_data_rate_mb_per_s".to_owned() })
+    Figures { metrics, marks, ..Figures::default() }
 }
 
 /// That the trace did not fit, where it did not.
@@ -301,7 +319,7 @@ fn column(name: &str, unit: &str) -> TableColumn {
     TableColumn { name: name.to_owned(), unit: unit.to_owned() }
 }
 
-/// The figures of the reviews: of all commands, reads and writes.
+/// The same in a table, a row for each kind of command.
 fn kinds(part: Part<'_>, meter: &Meter) -> Table {
     let row = |label: &str, total: &Total, latencies: &Latencies| {
         let busy_s = (total.ios > 0).then_some(total.busy_ns as f64 / 1e9);

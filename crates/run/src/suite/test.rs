@@ -3,7 +3,7 @@
 use std::str::FromStr;
 
 use super::definition::Definition;
-use super::{storage_bench, tests};
+use super::tests;
 use crate::error::RunError;
 use crate::params::Param;
 
@@ -34,13 +34,13 @@ pub enum Test {
     Pslc,
     /// See [`tests::energy::power`].
     Power,
-    /// See [`storage_bench`].
+    /// See [`tests::storage_bench::heavy`].
     Heavy,
-    /// See [`storage_bench`].
+    /// See [`tests::storage_bench::light`].
     Light,
-    /// See [`storage_bench`].
+    /// See [`tests::storage_bench::destroyer`].
     Destroyer,
-    /// See [`storage_bench`].
+    /// See [`tests::storage_bench::replay`].
     Replay,
     /// See [`tests::pts::iops`].
     PtsIops,
@@ -105,10 +105,10 @@ impl Test {
             Self::FullWrite => &tests::sustained::full_write::DEFINITION,
             Self::Pslc => &tests::sustained::pslc::DEFINITION,
             Self::Power => &tests::energy::power::DEFINITION,
-            Self::Heavy => &storage_bench::HEAVY_2011,
-            Self::Light => &storage_bench::LIGHT_2011,
-            Self::Destroyer => &storage_bench::DESTROYER_2013,
-            Self::Replay => &storage_bench::ANY,
+            Self::Heavy => &tests::storage_bench::heavy::DEFINITION,
+            Self::Light => &tests::storage_bench::light::DEFINITION,
+            Self::Destroyer => &tests::storage_bench::destroyer::DEFINITION,
+            Self::Replay => &tests::storage_bench::replay::DEFINITION,
             Self::PtsIops => &tests::pts::iops::DEFINITION,
             Self::PtsThroughput => &tests::pts::throughput::DEFINITION,
             Self::PtsLatency => &tests::pts::latency::DEFINITION,

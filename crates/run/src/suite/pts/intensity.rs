@@ -21,13 +21,14 @@ use result::stats::findings::{count, time};
 use result::stats::latency;
 use result::stats::steady::PTS_ROUNDS_MAX;
 
-use super::{
-    Rounds, SIMULATED_SHORTEN, add_stage, conditions, of_rounds, random_pass, shortened,
-    step_length,
-};
+use super::rounds::{Rounds, Tracked, of_rounds};
+use super::{Common, SIMULATED_SHORTEN};
 use crate::error::RunError;
 use crate::params::{Param, Params};
-use crate::suite::{Figures, Measured, Part, PhaseSpec, Procedure, Site, Step, rates, steps};
+use crate::suite::{
+    Computed, Conditions, Config, Figures, Measured, Notes, Part, PhaseSpec, Site, Step, rates,
+    steps,
+};
 
 /// Threads, and queue depths of each.
 const COUNTS: [u32; 7] = [1, 2, 4, 6, 8, 16, 32];
@@ -81,92 +82,196 @@ fn products(queue_depth_max: u32) -> Vec<u32> {
     possible.into_iter().rev().collect()
 }
 
-fn oio_name(outstanding: u64) -> String {
+fn oio_name(outstanding: u32) -> String {
     format!("oio{outstanding}")
 }
 
-pub(crate) fn procedure(
-    params: &Params,
-    site: &Site<'_>,
+/// One kind of access at every number of outstanding commands.
+pub(crate) struct Variation {
+    common: Common,
     access: Access,
-    mut notes: Vec<String>,
-) -> Result<Procedure, RunError> {
-    let (step, shorten) = step_length(params, site, SIMULATED_SHORTEN)?;
-    let products = products(site.limits.queue_depth_max);
-    let deepest = products.first().copied().unwrap_or(1);
-    notes.extend(shortened(shorten));
-    if deepest < COUNTS[6] * COUNTS[6] {
-        notes.push(format!(
-            "points of more than {deepest} outstanding commands are not supported: the target takes {} \
-             at a time",
-            site.limits.queue_depth_max
-        ));
+    /// Numbers of outstanding commands, the largest first.
+    outstanding: Vec<u32>,
+    round: Nanos,
+    prewrite: Nanos,
+    point_prewrite: Nanos,
+    point_time: Nanos,
+}
+
+impl Variation {
+    pub(crate) fn read(
+        params: &Params,
+        site: &Site<'_>,
+        access: Access,
+        notes: &mut Notes,
+    ) -> Result<Self, RunError> {
+        let outstanding = products(site.limits.queue_depth_max);
+        let deepest = outstanding.first().copied().unwrap_or(1);
+        let shorten = SIMULATED_SHORTEN;
+        let common = Common::without_precondition(params, site, shorten, deepest, notes)?;
+        if deepest < COUNTS[6] * COUNTS[6] {
+            notes.push(format!(
+                "points of more than {deepest} outstanding commands are not supported: the target takes {} \
+                 at a time",
+                site.limits.queue_depth_max
+            ));
+        }
+        let length = |param: Param| -> Result<Nanos, RunError> {
+            Ok(Nanos((params.duration(param.name)?.0 / common.shorten).max(common.step.0)))
+        };
+        Ok(Self {
+            round: length(ROUND)?,
+            prewrite: length(PREWRITE)?,
+            point_prewrite: length(POINT_PREWRITE)?,
+            point_time: length(POINT_TIME)?,
+            common,
+            access,
+            outstanding,
+        })
     }
-    let length = |param: Param| -> Result<Nanos, RunError> {
-        Ok(Nanos((params.duration(param.name)?.0 / shorten).max(step.0)))
-    };
-    let (round, prewrite) = (length(ROUND)?, length(PREWRITE)?);
-    let (point_prewrite, point_time) = (length(POINT_PREWRITE)?, length(POINT_TIME)?);
-    let phase = |name: &str, mix, outstanding, time| {
-        let Access { order, block_bytes, .. } = access;
-        let workload =
-            Workload::new(OpKind::Write, order, block_bytes, outstanding, site.span_bytes);
-        steps::for_time(name, Workload { mix, ..workload }, time)
-    };
-    let (writes, mix) = (Mix::One(OpKind::Write), Mix::ReadPercent(access.read_percent));
-    let mut list: Vec<Step> = vec![steps::purge().into()];
-    if shorten > 1 {
-        list.push(site.fill("precondition_1", site.span_bytes).into());
-        list.push(random_pass(site).into());
+
+    pub(crate) fn config(&self) -> Config {
+        let own = steps::config([
+            ("block_bytes", self.access.block_bytes.into()),
+            ("read_percent", self.access.read_percent.into()),
+            ("outstanding", self.outstanding.clone().into()),
+        ]);
+        self.common.config().into_iter().chain(own).collect()
     }
-    let saturate = vec![
-        phase(SATURATE, writes, deepest, step),
-        phase("saturate_more", writes, deepest, Nanos((round.0 - step.0).max(Nanos::SECOND.0))),
-    ];
-    let mut variation = vec![phase("prewrite", writes, deepest, prewrite)];
-    variation.extend(products.iter().map(|&oio| phase(&oio_name(oio.into()), mix, oio, step)));
-    let of_point = |&oio: &u32| -> [PhaseSpec; 2] {
-        [
-            phase(&format!("{POINT_WRITE}{oio}"), writes, oio, point_prewrite),
-            phase(&format!("{POINT}{oio}"), mix, oio, point_time),
+
+    pub(crate) fn steps(&self, site: &Site<'_>) -> Vec<Step> {
+        let deepest = self.common.queue_depth;
+        let is_saturated =
+            |measured: &Measured<'_>| Rounds::of(&saturation(measured)).steady.is_some();
+        let is_varied =
+            move |measured: &Measured<'_>| Rounds::of(&iops_at(measured, deepest)).steady.is_some();
+        let outstanding = self.outstanding.clone();
+        let wanted =
+            move |measured: &Measured<'_>| wanted(&variation(measured, deepest, &outstanding));
+        let mut list = self.common.beginning(site, true);
+        list.extend([
+            Step::Rounds {
+                rounds_max: PTS_ROUNDS_MAX,
+                phases: self.saturation_phases(site),
+                settled: Computed::new(is_saturated),
+            },
+            Step::Rounds {
+                rounds_max: PTS_ROUNDS_MAX,
+                phases: self.variation_phases(site),
+                settled: Computed::new(is_varied),
+            },
+            Step::Chosen {
+                phases: self.point_phases(site),
+                phases_max: 2 * POINTS.len() as u32,
+                wanted: Computed::new(wanted),
+            },
+        ]);
+        list
+    }
+
+    fn saturation_phases(&self, site: &Site<'_>) -> Vec<PhaseSpec> {
+        let Common { step, queue_depth: deepest, .. } = self.common;
+        let rest = Nanos((self.round.0 - step.0).max(Nanos::SECOND.0));
+        vec![
+            self.writes(SATURATE, deepest, step, site),
+            self.writes("saturate_more", deepest, rest, site),
         ]
-    };
-    list.extend([
-        Step::Rounds { rounds_max: PTS_ROUNDS_MAX, phases: saturate, settled: saturated },
-        Step::Rounds { rounds_max: PTS_ROUNDS_MAX, phases: variation, settled: varied },
-        Step::Chosen {
-            phases: products.iter().flat_map(of_point).collect(),
-            phases_max: 2 * POINTS.len() as u32,
-            wanted,
-        },
-    ]);
-    let config = steps::config([
-        ("step_ns", step.0.into()),
-        ("shorten", shorten.into()),
-        ("precondition", u64::from(shorten > 1).into()),
-        ("queue_depth", deepest.into()),
-        ("block_bytes", access.block_bytes.into()),
-        ("read_percent", access.read_percent.into()),
-        ("outstanding", products.into()),
-    ]);
-    Ok(Procedure { config, steps: list, notes })
+    }
+
+    fn variation_phases(&self, site: &Site<'_>) -> Vec<PhaseSpec> {
+        let Common { step, queue_depth: deepest, .. } = self.common;
+        let mut phases = vec![self.writes("prewrite", deepest, self.prewrite, site)];
+        let point = |&oio: &u32| self.mix(&oio_name(oio), oio, step, site);
+        phases.extend(self.outstanding.iter().map(point));
+        phases
+    }
+
+    fn point_phases(&self, site: &Site<'_>) -> Vec<PhaseSpec> {
+        let of_point = |&oio: &u32| {
+            let [write, respond] = point_names(oio);
+            [
+                self.writes(&write, oio, self.point_prewrite, site),
+                self.mix(&respond, oio, self.point_time, site),
+            ]
+        };
+        self.outstanding.iter().flat_map(of_point).collect()
+    }
+
+    fn writes(&self, name: &str, outstanding: u32, time: Nanos, site: &Site<'_>) -> PhaseSpec {
+        steps::for_time(name, self.workload(outstanding, site), time)
+    }
+
+    fn mix(&self, name: &str, outstanding: u32, time: Nanos, site: &Site<'_>) -> PhaseSpec {
+        let mix = Mix::ReadPercent(self.access.read_percent);
+        steps::for_time(name, Workload { mix, ..self.workload(outstanding, site) }, time)
+    }
+
+    /// Writes of the access.
+    fn workload(&self, outstanding: u32, site: &Site<'_>) -> Workload {
+        let Access { order, block_bytes, .. } = self.access;
+        Workload::new(OpKind::Write, order, block_bytes, outstanding, site.span_bytes)
+    }
+
+    pub(crate) fn figures(&self, measured: &Measured<'_>, title: &str) -> Figures {
+        let mut figures = Figures::default();
+        let deepest = self.common.queue_depth;
+        let variation = variation(measured, deepest, &self.outstanding);
+        let conditions = self.conditions(measured);
+        add_variation(&mut figures, measured, &variation);
+        let points = chosen(&variation);
+        let parts = points.map(|oio| {
+            let [_, respond] = point_names(oio?);
+            measured.complete(&respond)
+        });
+        add_points(&mut figures, measured, title, (points, parts));
+        let matrix = |name, title: String, unit, value: fn(&Point) -> Option<f64>| {
+            matrix_table((name, &title, unit), |oio| value(variation.get(&oio)?))
+        };
+        figures.tables.extend([
+            matrix("iops", format!("{title}: IOPS by threads and queue depth"), "IOPS", |p| p.iops),
+            matrix("average", format!("{title}: average response"), "ns", |p| p.latency_ns_mean),
+        ]);
+        for table in &mut figures.tables {
+            table.conditions = conditions.clone();
+        }
+        let words = format!("QD {deepest}");
+        for (stage, values) in
+            [("saturation", saturation(measured)), ("variation", iops_at(measured, deepest))]
+        {
+            let tracked = Tracked { stage, words: &words, unit: "IOPS", values: &values };
+            tracked.add_to(&mut figures, measured, &conditions);
+        }
+        figures
+    }
+
+    /// The common conditions, with what is varied and the kind of access.
+    fn conditions(&self, measured: &Measured<'_>) -> Conditions {
+        let Access { order, block_bytes, read_percent } = self.access;
+        let block = Bytes(block_bytes.into());
+        let sizes = match order {
+            Order::Composite(_) => format!("composite, up to {block}"),
+            _ => format!("{block} random"),
+        };
+        let access = format!("{sizes}, {read_percent}/{}", 100 - read_percent);
+        let outstanding = format!("1 to {}", self.common.queue_depth);
+        let own = [("outstanding commands", outstanding), ("access", access)];
+        let own = own.map(|(label, value)| (label.to_owned(), value));
+        self.common.conditions(measured).into_iter().chain(own).collect()
+    }
+}
+
+/// The phases at one of the three points: writes, and the mix whose responses are reported.
+fn point_names(outstanding: u32) -> [String; 2] {
+    [POINT_WRITE, POINT].map(|name| format!("{name}{outstanding}"))
 }
 
 fn saturation(measured: &Measured<'_>) -> Vec<f64> {
     of_rounds(measured, SATURATE, |part| part.iops())
 }
 
-fn saturated(measured: &Measured<'_>) -> bool {
-    Rounds::of(&saturation(measured)).steady.is_some()
-}
-
-fn deepest_iops(measured: &Measured<'_>) -> Vec<f64> {
-    let name = oio_name(measured.config_u64("queue_depth"));
-    of_rounds(measured, &name, |part| part.iops())
-}
-
-fn varied(measured: &Measured<'_>) -> bool {
-    Rounds::of(&deepest_iops(measured)).steady.is_some()
+/// IOPS with so many commands outstanding, in every round so far.
+fn iops_at(measured: &Measured<'_>, outstanding: u32) -> Vec<f64> {
+    of_rounds(measured, &oio_name(outstanding), |part| part.iops())
 }
 
 /// Means over the steady rounds at one number of outstanding commands.
@@ -178,11 +283,9 @@ struct Point {
     latency_ns_max: Option<f64>,
 }
 
-fn variation(measured: &Measured<'_>) -> BTreeMap<u64, Point> {
-    let rounds = Rounds::of(&deepest_iops(measured));
-    let outstanding = measured.run.config.get("outstanding").and_then(|list| list.as_array());
-    let outstanding = outstanding.into_iter().flatten().filter_map(serde_json::Value::as_u64);
-    let point = |oio: u64| {
+fn variation(measured: &Measured<'_>, deepest: u32, outstanding: &[u32]) -> BTreeMap<u32, Point> {
+    let rounds = Rounds::of(&iops_at(measured, deepest));
+    let point = |oio: u32| {
         let name = oio_name(oio);
         let values = |value: fn(Part<'_>) -> Option<f64>| of_rounds(measured, &name, value);
         Point {
@@ -192,13 +295,13 @@ fn variation(measured: &Measured<'_>) -> BTreeMap<u64, Point> {
             latency_ns_max: rounds.max(&values(|part| part.latency_ns_max())),
         }
     };
-    outstanding.map(|oio| (oio, point(oio))).collect()
+    outstanding.iter().map(|&oio| (oio, point(oio))).collect()
 }
 
 /// Outstanding commands of the points *min*, *mid* and *max*, as far as there are such.
-fn chosen(variation: &BTreeMap<u64, Point>) -> [Option<u64>; 3] {
+fn chosen(variation: &BTreeMap<u32, Point>) -> [Option<u32>; 3] {
     let swift = |point: &Point| point.latency_ns_mean.is_some_and(|ns| ns < RESPONSE_NS_MAX);
-    let candidates: Vec<(u64, f64)> = variation
+    let candidates: Vec<(u32, f64)> = variation
         .iter()
         .filter(|(_, point)| swift(point))
         .filter_map(|(oio, point)| Some((*oio, point.iops?)))
@@ -213,39 +316,13 @@ fn chosen(variation: &BTreeMap<u64, Point>) -> [Option<u64>; 3] {
     [min, mid, max].map(|point| point.map(|(oio, _)| oio))
 }
 
-/// Whether a phase of the last step belongs to one of the chosen points.
-fn wanted(measured: &Measured<'_>, name: &str) -> bool {
-    let text = name.strip_prefix(POINT_WRITE).or_else(|| name.strip_prefix(POINT));
-    let oio: Option<u64> = text.and_then(|text| text.parse().ok());
-    oio.is_some() && chosen(&variation(measured)).contains(&oio)
-}
-
-pub(crate) fn figures(measured: &Measured<'_>, title: &str) -> Figures {
-    let mut figures = Figures::default();
-    let variation = variation(measured);
-    add_variation(&mut figures, measured, &variation);
-    let points = chosen(&variation);
-    let parts = points.map(|oio| measured.complete(&format!("{POINT}{}", oio?)));
-    add_points(&mut figures, measured, title, (points, parts));
-    let matrix = |name, title: String, unit, value: fn(&Point) -> Option<f64>| {
-        matrix_table(measured, (name, &title, unit), |oio| value(variation.get(&oio)?))
-    };
-    figures.tables.extend([
-        matrix("iops", format!("{title}: IOPS by threads and queue depth"), "IOPS", |p| p.iops),
-        matrix("average", format!("{title}: average response"), "ns", |p| p.latency_ns_mean),
-    ]);
-    for (stage, tracked) in
-        [("saturation", saturation(measured)), ("variation", deepest_iops(measured))]
-    {
-        let what = format!("QD {}", measured.config_u64("queue_depth"));
-        let rounds = Rounds::of(&tracked);
-        add_stage(&mut figures, measured, stage, (&what, "IOPS"), &tracked, &rounds);
-    }
-    figures
+/// The phases at the chosen points.
+fn wanted(variation: &BTreeMap<u32, Point>) -> Vec<String> {
+    chosen(variation).into_iter().flatten().flat_map(point_names).collect()
 }
 
 /// One row for each number of outstanding commands.
-fn add_variation(figures: &mut Figures, measured: &Measured<'_>, variation: &BTreeMap<u64, Point>) {
+fn add_variation(figures: &mut Figures, measured: &Measured<'_>, variation: &BTreeMap<u32, Point>) {
     let columns = [("commands", "IOPS"), ("rate", "MB/s"), ("average", "ns"), ("longest", "ns")];
     let title = "Demand variation: by outstanding commands";
     let mut table = rates::table("outstanding", title, "outstanding", &columns);
@@ -258,11 +335,10 @@ fn add_variation(figures: &mut Figures, measured: &Measured<'_>, variation: &BTr
         let values = vec![iops, mb_per_s, latency_ns_mean, latency_ns_max];
         table.rows.push(TableRow { label: oio.to_string(), values });
     }
-    table.conditions = conditions(measured);
     figures.tables.push(table);
 }
 
-type Points<'a> = ([Option<u64>; 3], [Option<Part<'a>>; 3]);
+type Points<'a> = ([Option<u32>; 3], [Option<Part<'a>>; 3]);
 
 /// The response times at the three points: percentiles, a histogram, and a sentence.
 fn add_points(figures: &mut Figures, measured: &Measured<'_>, title: &str, points: Points<'_>) {
@@ -276,7 +352,7 @@ fn add_points(figures: &mut Figures, measured: &Measured<'_>, title: &str, point
         let metric = format!("{test}.{name}");
         let latencies = part.map(|part| part.latencies()).unwrap_or_default();
         let max = latencies.max_ns();
-        let mut values = vec![oio.map(|oio| oio as f64), part.and_then(|part| part.iops())];
+        let mut values = vec![oio.map(f64::from), part.and_then(|part| part.iops())];
         values.push(part.and_then(|part| part.latency_ns_mean()));
         figures.metrics.insert(format!("{metric}.outstanding"), values[0]);
         figures.metrics.insert(format!("{metric}.iops"), values[1]);
@@ -295,7 +371,6 @@ fn add_points(figures: &mut Figures, measured: &Measured<'_>, title: &str, point
         values.push(max);
         table.rows.push(TableRow { label: format!("{name}: {words}"), values });
     }
-    table.conditions = conditions(measured);
     let commands = points.1[2].map_or(0, |part| part.latencies().commands());
     let five_nines = table.rows[2].values[QUANTILES.len() + 2];
     let [_, _, (most, within)] = [0, 1, 2].map(|at| (table.rows[at].values[1], five_nines));
@@ -313,7 +388,7 @@ fn add_points(figures: &mut Figures, measured: &Measured<'_>, title: &str, point
         figures.findings.push(rates::finding(measured, &format!("{test}.max.iops"), &text));
     }
     figures.tables.push(table);
-    figures.tables.push(histogram_table(measured, points.1));
+    figures.tables.push(histogram_table(points.1));
 }
 
 /// A percentile that the specification demands and that too few commands carry.
@@ -323,7 +398,7 @@ fn demanded(metric: &str, commands: u64) -> Mark {
 }
 
 /// Share of the commands in each class of response time, 1, 2 and 5 to the decade.
-fn histogram_table(measured: &Measured<'_>, parts: [Option<Part<'_>>; 3]) -> Table {
+fn histogram_table(parts: [Option<Part<'_>>; 3]) -> Table {
     let columns = POINTS.map(|(name, _)| (name, "%"));
     let title = "Response time histogram";
     let mut table = rates::table("histogram", title, "up to", &columns);
@@ -347,7 +422,6 @@ fn histogram_table(measured: &Measured<'_>, parts: [Option<Part<'_>>; 3]) -> Tab
             break;
         }
     }
-    table.conditions = conditions(measured);
     table
 }
 
@@ -359,36 +433,17 @@ fn edges() -> impl Iterator<Item = u64> {
 
 /// Rows are threads, columns queue depths.
 fn matrix_table(
-    measured: &Measured<'_>,
     (name, title, unit): (&str, &str, &str),
-    value: impl Fn(u64) -> Option<f64>,
+    value: impl Fn(u32) -> Option<f64>,
 ) -> Table {
     let names = COUNTS.map(|depth| format!("QD {depth}"));
     let columns: Vec<_> = names.iter().map(|name| (name.as_str(), unit)).collect();
     let mut table = rates::table(name, title, "threads", &columns);
     for threads in COUNTS {
-        let values = COUNTS.map(|depth| value(u64::from(threads * depth))).to_vec();
+        let values = COUNTS.map(|depth| value(threads * depth)).to_vec();
         table.rows.push(TableRow { label: threads.to_string(), values });
     }
-    table.conditions = conditions(measured);
     table
-}
-
-/// Whether a run varies the number of outstanding commands.
-pub(crate) fn varies(measured: &Measured<'_>) -> bool {
-    measured.run.config.contains_key("outstanding")
-}
-
-/// The kind of access in words, for the tables, or `None` if the run has no share of reads.
-pub(crate) fn access_words(measured: &Measured<'_>) -> Option<String> {
-    let read = measured.run.config.get("read_percent")?.as_u64()?;
-    let block = Bytes(measured.config_u64("block_bytes"));
-    let sizes = if measured.run.test == crate::suite::tests::pts::composite::DEFINITION.name {
-        format!("composite, up to {block}")
-    } else {
-        format!("{block} random")
-    };
-    Some(format!("{sizes}, {read}/{}", 100 - read))
 }
 
 #[cfg(test)]
@@ -410,7 +465,7 @@ mod tests {
 
     #[test]
     fn points_of_interest_respond_within_5_ms() {
-        let variation: BTreeMap<u64, Point> = [
+        let variation: BTreeMap<u32, Point> = [
             (1, point(1_000.0, 1.0)),
             (4, point(3_900.0, 1.0)),
             (8, point(5_500.0, 1.5)),
@@ -420,7 +475,7 @@ mod tests {
         ]
         .into();
         assert_eq!(chosen(&variation), [Some(1), Some(8), Some(16)]);
-        let slow: BTreeMap<u64, Point> = [(1, point(100.0, 10.0)), (2, point(110.0, 18.0))].into();
+        let slow: BTreeMap<u32, Point> = [(1, point(100.0, 10.0)), (2, point(110.0, 18.0))].into();
         assert_eq!(chosen(&slow), [Some(1), None, None]);
         assert_eq!(chosen(&BTreeMap::new()), [None; 3]);
     }

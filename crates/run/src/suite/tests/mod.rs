@@ -33,6 +33,13 @@ pub(crate) mod steady_state {
     pub(crate) mod trim;
 }
 
+pub(crate) mod storage_bench {
+    pub(crate) mod destroyer;
+    pub(crate) mod heavy;
+    pub(crate) mod light;
+    pub(crate) mod replay;
+}
+
 pub(crate) mod sustained {
     pub(crate) mod full_write;
     pub(crate) mod pslc;

@@ -10,7 +10,7 @@
 //! need less for the same work. Peaks are single readings of the meter; those of a
 //! simulated drive are whole seconds.
 
-use base::OpKind;
+use base::{Nanos, OpKind};
 use load::{Order, Workload};
 use result::schema::{Finding, TableRow};
 use result::stats::findings::percent;
@@ -19,7 +19,10 @@ use target::{IoError, Rest};
 
 use crate::error::RunError;
 use crate::params::{Param, Params};
-use crate::suite::{Definition, Figures, Measured, Part, Procedure, Site, Step, rates, steps};
+use crate::suite::{
+    Config, Definition, Figures, Measured, Notes, Part, Procedure, Site, Step, TestSettings, rates,
+    steps,
+};
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
@@ -33,8 +36,7 @@ pub(crate) const DEFINITION: Definition = Definition {
         Param { name: "random_span", default: "8GiB", help: "span of the random writes" },
         Param { name: "queue_depth", default: "32", help: "commands outstanding, random" },
     ],
-    procedure,
-    figures,
+    procedure: Procedure::of::<Settings>,
 };
 
 /// From here on slumber is felt on a notebook's battery, by the rule of the reviews.
@@ -48,42 +50,67 @@ const STATES: [(&str, Option<&str>, &str); 4] = [
     ("random_write", None, "4 KiB random write"),
 ];
 
-fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
-    if !site.limits.energy && !site.has_meter {
-        return Err(no_meter(site).into());
+/// Lengths of the states, and the random writes.
+struct Settings {
+    settle: Nanos,
+    rest: Nanos,
+    time: Nanos,
+    random_span_bytes: u64,
+    queue_depth: u32,
+}
+
+impl TestSettings for Settings {
+    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
+        if !site.limits.energy && !site.has_meter {
+            return Err(no_meter(site).into());
+        }
+        Ok(Self {
+            settle: params.duration("settle")?,
+            rest: params.duration("rest")?,
+            time: params.duration("time")?,
+            random_span_bytes: site.region(params, "random_span", notes)?,
+            queue_depth: params.queue_depth("queue_depth")?,
+        })
     }
-    let (settle, rest) = (params.duration("settle")?, params.duration("rest")?);
-    let time = params.duration("time")?;
-    let (random_span, mut notes) = site.region(params, "random_span")?;
-    let depth = params.queue_depth("queue_depth")?;
-    let (block, write) = (steps::LINEAR_BLOCK_BYTES, OpKind::Write);
-    let sequential = Workload::new(write, Order::Sequential, block, 1, site.span_bytes);
-    let random = Workload::new(write, Order::Uniform, 4096, depth, random_span);
-    let mut phases = vec![steps::purge(), site.fill("prepare", random_span)];
-    if site.limits.rest {
-        phases.push(steps::set_rest("allow_rest", Rest::Allowed));
-        phases.push(steps::idle("settle_slumber", settle));
-        phases.push(steps::idle("slumber", rest));
-        phases.push(steps::set_rest("keep_awake", Rest::Denied));
-    } else {
-        notes.push(format!(
-            "slumber is not measured: nothing can be switched here that lets {} sleep or keeps it awake; idle \
-             is as the drive was found",
-            site.identity.name
-        ));
+
+    fn config(&self) -> Config {
+        steps::config([
+            ("settle_s", steps::seconds(self.settle).into()),
+            ("rest_s", steps::seconds(self.rest).into()),
+            ("time_s", steps::seconds(self.time).into()),
+            ("random_span_bytes", self.random_span_bytes.into()),
+            ("queue_depth", self.queue_depth.into()),
+        ])
     }
-    phases.push(steps::idle("settle_idle", settle));
-    phases.push(steps::idle("idle", rest));
-    phases.push(steps::for_time("sequential_write", sequential, time));
-    phases.push(steps::for_time("random_write", random, time));
-    let config = steps::config([
-        ("settle_s", steps::seconds(settle)),
-        ("rest_s", steps::seconds(rest)),
-        ("time_s", steps::seconds(time)),
-        ("random_span_bytes", random_span.into()),
-        ("queue_depth", depth.into()),
-    ]);
-    Ok(Procedure { config, steps: phases.into_iter().map(Step::from).collect(), notes })
+
+    fn steps(&self, site: &Site<'_>, notes: &mut Notes) -> Vec<Step> {
+        let (block, write, span) =
+            (steps::LINEAR_BLOCK_BYTES, OpKind::Write, self.random_span_bytes);
+        let sequential = Workload::new(write, Order::Sequential, block, 1, site.span_bytes);
+        let random = Workload::new(write, Order::Uniform, 4096, self.queue_depth, span);
+        let mut phases = vec![steps::purge(), site.fill("prepare", span)];
+        if site.limits.rest {
+            phases.push(steps::set_rest("allow_rest", Rest::Allowed));
+            phases.push(steps::idle("settle_slumber", self.settle));
+            phases.push(steps::idle("slumber", self.rest));
+            phases.push(steps::set_rest("keep_awake", Rest::Denied));
+        } else {
+            notes.push(format!(
+                "slumber is not measured: nothing can be switched here that lets {} sleep or keeps it awake; idle \
+                 is as the drive was found",
+                site.identity.name
+            ));
+        }
+        phases.push(steps::idle("settle_idle", self.settle));
+        phases.push(steps::idle("idle", self.rest));
+        phases.push(steps::for_time("sequential_write", sequential, self.time));
+        phases.push(steps::for_time("random_write", random, self.time));
+        steps::once(phases)
+    }
+
+    fn figures(&self, measured: &Measured<'_>) -> Figures {
+        figures(measured)
+    }
 }
 
 fn no_meter(site: &Site<'_>) -> IoError {

@@ -6,14 +6,17 @@
 //! of the commands) are left out. How to read it: as [`super::demand`]; the hot 5% show what a drive
 //! makes of skew.
 
-use load::Order;
+use base::Bytes;
 use load::composite::{PTS_COMPOSITE, PTS_COMPOSITE_4K};
+use load::{Composite, Order};
 
 use crate::error::RunError;
 use crate::params::Params;
 use crate::suite::pts;
-use crate::suite::pts::intensity::{self, Access};
-use crate::suite::{Definition, Figures, Measured, Procedure, Site};
+use crate::suite::pts::intensity::{self, Access, Variation};
+use crate::suite::{
+    Config, Definition, Figures, Measured, Notes, Procedure, Site, Step, TestSettings,
+};
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
@@ -27,31 +30,45 @@ pub(crate) const DEFINITION: Definition = Definition {
         intensity::POINT_PREWRITE,
         intensity::POINT_TIME,
     ],
-    procedure,
-    figures,
+    procedure: Procedure::of::<Settings>,
 };
 
 const READ_PERCENT: u8 = 40;
 const SMALL_LOGICAL_BLOCK_BYTES: u32 = 512;
 
-fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
-    let mut notes = Vec::new();
-    let composite = if site.limits.logical_block_bytes <= SMALL_LOGICAL_BLOCK_BYTES {
-        PTS_COMPOSITE
-    } else {
-        let block = base::Bytes(site.limits.logical_block_bytes.into());
-        notes.push(format!(
-            "the composite's sizes below 4KiB (a tenth of its commands) are left out: the target's blocks \
-             are {block}"
-        ));
-        PTS_COMPOSITE_4K
-    };
-    let order = Order::Composite(composite);
-    let access =
-        Access { order, block_bytes: composite.largest_bytes(), read_percent: READ_PERCENT };
-    intensity::procedure(params, site, access, notes)
+struct Settings(Variation);
+
+impl TestSettings for Settings {
+    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
+        let composite = composite(site, notes);
+        let (order, block_bytes) = (Order::Composite(composite), composite.largest_bytes());
+        let access = Access { order, block_bytes, read_percent: READ_PERCENT };
+        Variation::read(params, site, access, notes).map(Self)
+    }
+
+    fn config(&self) -> Config {
+        self.0.config()
+    }
+
+    fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
+        self.0.steps(site)
+    }
+
+    fn figures(&self, measured: &Measured<'_>) -> Figures {
+        self.0.figures(measured, "PTS composite workload")
+    }
 }
 
-fn figures(measured: &Measured<'_>) -> Figures {
-    intensity::figures(measured, "PTS composite workload")
+/// The sizes and places that the target can take.
+fn composite(site: &Site<'_>, notes: &mut Notes) -> Composite {
+    let block_bytes = site.limits.logical_block_bytes;
+    if block_bytes <= SMALL_LOGICAL_BLOCK_BYTES {
+        return PTS_COMPOSITE;
+    }
+    notes.push(format!(
+        "the composite's sizes below 4KiB (a tenth of its commands) are left out: the target's blocks \
+         are {}",
+        Bytes(block_bytes.into())
+    ));
+    PTS_COMPOSITE_4K
 }

@@ -9,12 +9,15 @@
 
 use base::{Histogram, Nanos, OpKind};
 use load::{Order, Workload};
-use result::schema::TableRow;
+use result::schema::{Finding, Table, TableRow};
 
 use crate::error::RunError;
 use crate::params::{Param, Params};
-use crate::suite::pts::{self, conditions, shortened, step_length};
-use crate::suite::{Definition, Figures, Measured, Part, Procedure, Site, rates, steps};
+use crate::suite::pts::{self, Common};
+use crate::suite::{
+    Config, Definition, Figures, Measured, Notes, Part, Procedure, Site, Step, TestSettings, rates,
+    steps,
+};
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
@@ -31,18 +34,17 @@ pub(crate) const DEFINITION: Definition = Definition {
         Param { name: "random", default: "6h", help: "random writes in between" },
         pts::QUEUE_DEPTH,
     ],
-    procedure,
-    figures,
+    procedure: Procedure::of::<Settings>,
 };
 
 const SIMULATED_SHORTEN: u64 = 10;
 
-/// A stretch of one kind of work: phase, words, size of its commands, order, parameter with its length.
-type Group = (&'static str, &'static str, u32, Order, &'static str);
+/// A stretch of one kind of work: phase, words, size of its commands, order, length before it is shortened.
+type Group = (&'static str, &'static str, u32, Order, fn(&Settings) -> Nanos);
 const GROUPS: [Group; 3] = [
-    ("sequential", "sequential", 1 << 20, Order::Sequential, "sequential"),
-    ("random", "random", 8 << 10, Order::Uniform, "random"),
-    ("recovery", "sequential again", 1 << 20, Order::Sequential, "sequential"),
+    ("sequential", "sequential", 1 << 20, Order::Sequential, |settings| settings.sequential),
+    ("random", "random", 8 << 10, Order::Uniform, |settings| settings.random),
+    ("recovery", "sequential again", 1 << 20, Order::Sequential, |settings| settings.sequential),
 ];
 
 /// The last points of a group that make its level.
@@ -50,28 +52,57 @@ const LEVEL_POINTS: usize = 5;
 /// A group that is back at this share of a level has recovered.
 const RECOVERED_SHARE: f64 = 0.9;
 
-fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
-    let (step, shorten) = step_length(params, site, SIMULATED_SHORTEN)?;
-    let depth = params.queue_depth("queue_depth")?;
-    let mut phases = vec![steps::purge()];
-    if shorten > 1 {
-        phases.push(site.fill("precondition_1", site.span_bytes));
+/// Lengths of the groups.
+struct Settings {
+    common: Common,
+    sequential: Nanos,
+    random: Nanos,
+}
+
+impl TestSettings for Settings {
+    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
+        let depth = params.queue_depth("queue_depth")?;
+        let shorten = SIMULATED_SHORTEN;
+        Ok(Self {
+            common: Common::without_precondition(params, site, shorten, depth, notes)?,
+            sequential: params.duration("sequential")?,
+            random: params.duration("random")?,
+        })
     }
-    for (name, _, block, order, length) in GROUPS {
-        let workload = Workload::new(OpKind::Write, order, block, depth, site.span_bytes);
-        let length = Nanos((params.duration(length)?.0 / shorten).max(step.0));
-        phases.push(steps::for_time(name, workload, length));
+
+    fn config(&self) -> Config {
+        let own = steps::config([
+            ("sequential_s", steps::seconds(self.sequential).into()),
+            ("random_s", steps::seconds(self.random).into()),
+        ]);
+        self.common.config().into_iter().chain(own).collect()
     }
-    let config = steps::config([
-        ("step_ns", step.0.into()),
-        ("shorten", shorten.into()),
-        ("precondition", u64::from(shorten > 1).into()),
-        ("queue_depth", depth.into()),
-        ("sequential_s", steps::seconds(params.duration("sequential")?)),
-        ("random_s", steps::seconds(params.duration("random")?)),
-    ]);
-    let steps = phases.into_iter().map(Into::into).collect();
-    Ok(Procedure { config, steps, notes: shortened(shorten).into_iter().collect() })
+
+    fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
+        let Common { step, shorten, queue_depth: depth, .. } = self.common;
+        let group = |(name, _, block, order, length): Group| {
+            let workload = Workload::new(OpKind::Write, order, block, depth, site.span_bytes);
+            let length = Nanos((length(self).0 / shorten).max(step.0));
+            steps::for_time(name, workload, length)
+        };
+        let mut list = self.common.beginning(site, false);
+        list.extend(steps::once(GROUPS.map(group)));
+        list
+    }
+
+    fn figures(&self, measured: &Measured<'_>) -> Figures {
+        let mut figures = Figures::default();
+        let step = self.common.step;
+        let points = |name| measured.part(name).map(|part| points(part, step));
+        let groups = GROUPS.map(|(name, ..)| points(name).unwrap_or_default());
+        let conditions = self.common.conditions(measured);
+        for table in [summary(&groups), all_points(&groups)] {
+            figures.tables.push(Table { conditions: conditions.clone(), ..table });
+        }
+        add_metrics(&mut figures, &groups);
+        figures.findings.extend(finding(measured, &groups));
+        figures
+    }
 }
 
 /// The figures reported of each minute.
@@ -116,30 +147,22 @@ fn level(points: &[Point]) -> Option<f64> {
     (!last.is_empty()).then(|| last.iter().map(|p| p.mb_per_s).sum::<f64>() / last.len() as f64)
 }
 
-fn figures(measured: &Measured<'_>) -> Figures {
-    let mut figures = Figures::default();
-    let step = Nanos(measured.config_u64("step_ns"));
-    let groups = GROUPS
-        .map(|(name, ..)| measured.part(name).map(|part| points(part, step)).unwrap_or_default());
+/// One row a minute.
+fn all_points(groups: &[Vec<Point>; 3]) -> Table {
     let columns = [("rate", "MB/s"), ("average latency", "ns"), ("longest", "ns")];
     let mut table = rates::table("steps", "PTS cross-stimulus recovery", "time", &columns);
-    for ((_, words, ..), points) in GROUPS.iter().zip(&groups) {
+    for ((_, words, ..), points) in GROUPS.iter().zip(groups) {
         for point in points {
             let values = vec![Some(point.mb_per_s), point.latency_ns_mean, point.latency_ns_max];
             let label = format!("{words}, {:.0} s", point.end.0 as f64 / 1e9);
             table.rows.push(TableRow { label, values });
         }
     }
-    table.conditions = conditions(measured);
-    figures.tables.push(summary(measured, &groups));
-    figures.tables.push(table);
-    add_metrics(&mut figures, &groups);
-    figures.findings.extend(finding(measured, &groups));
-    figures
+    table
 }
 
 /// One row a group: where it begins, where it ends.
-fn summary(measured: &Measured<'_>, groups: &[Vec<Point>; 3]) -> result::schema::Table {
+fn summary(groups: &[Vec<Point>; 3]) -> Table {
     let columns = [("first step", "MB/s"), ("level at the end", "MB/s"), ("longest", "ns")];
     let title = "PTS cross-stimulus recovery: the three groups";
     let mut table = rates::table("groups", title, "writes", &columns);
@@ -149,7 +172,6 @@ fn summary(measured: &Measured<'_>, groups: &[Vec<Point>; 3]) -> result::schema:
         let values = vec![first, level(points), longest];
         table.rows.push(TableRow { label: (*words).to_owned(), values });
     }
-    table.conditions = conditions(measured);
     table
 }
 
@@ -170,7 +192,7 @@ fn recovered_at(groups: &[Vec<Point>; 3]) -> Option<Nanos> {
     groups[2].iter().find(|point| point.mb_per_s >= wanted).map(|point| point.end)
 }
 
-fn finding(measured: &Measured<'_>, groups: &[Vec<Point>; 3]) -> Option<result::schema::Finding> {
+fn finding(measured: &Measured<'_>, groups: &[Vec<Point>; 3]) -> Option<Finding> {
     let (before, after) = (level(&groups[0])?, groups[2].first()?.mb_per_s);
     let (before_text, after_text) = (rates::mb_per_s(before), rates::mb_per_s(after));
     let begins = format!(

@@ -11,8 +11,10 @@ use load::Order;
 use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::suite::pts;
-use crate::suite::pts::intensity::{self, Access};
-use crate::suite::{Definition, Figures, Measured, Procedure, Site};
+use crate::suite::pts::intensity::{self, Access, Variation};
+use crate::suite::{
+    Config, Definition, Figures, Measured, Notes, Procedure, Site, Step, TestSettings,
+};
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
@@ -28,19 +30,30 @@ pub(crate) const DEFINITION: Definition = Definition {
         Param { name: "block", default: "8KiB", help: "size and alignment of the commands" },
         Param { name: "read_percent", default: "65", help: "share of reads" },
     ],
-    procedure,
-    figures,
+    procedure: Procedure::of::<Settings>,
 };
 
-fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
-    let access = Access {
-        order: Order::Uniform,
-        block_bytes: params.block_bytes("block")?,
-        read_percent: params.get("read_percent")?,
-    };
-    intensity::procedure(params, site, access, Vec::new())
-}
+struct Settings(Variation);
 
-fn figures(measured: &Measured<'_>) -> Figures {
-    intensity::figures(measured, "PTS demand intensity")
+impl TestSettings for Settings {
+    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
+        let access = Access {
+            order: Order::Uniform,
+            block_bytes: params.block_bytes("block")?,
+            read_percent: params.get("read_percent")?,
+        };
+        Variation::read(params, site, access, notes).map(Self)
+    }
+
+    fn config(&self) -> Config {
+        self.0.config()
+    }
+
+    fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
+        self.0.steps(site)
+    }
+
+    fn figures(&self, measured: &Measured<'_>) -> Figures {
+        self.0.figures(measured, "PTS demand intensity")
+    }
 }

@@ -9,8 +9,13 @@ use load::Order;
 
 use crate::error::RunError;
 use crate::params::Params;
-use crate::suite::pts::{self, Cell, Matrix, Rounds, add_steady, matrix_table, of_rounds};
-use crate::suite::{Definition, Figures, Measured, Part, Procedure, Site};
+use crate::suite::pts::matrix::{self, Cell};
+use crate::suite::pts::rounds::{Rounds, Tracked, of_rounds};
+use crate::suite::pts::{self, Common};
+use crate::suite::{
+    Computed, Config, Definition, Figures, Measured, Notes, Part, Procedure, Site, Step,
+    TestSettings,
+};
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
@@ -18,8 +23,7 @@ pub(crate) const DEFINITION: Definition = Definition {
     question: "how many random commands a second in steady state, for every size and mix?",
     writes: true,
     params: &[pts::SHORTEN, pts::PRECONDITION, pts::QUEUE_DEPTH],
-    procedure,
-    figures,
+    procedure: Procedure::of::<Settings>,
 };
 
 const READ_PERCENTS: [u8; 7] = [100, 95, 65, 50, 35, 5, 0];
@@ -27,42 +31,52 @@ const BLOCKS: [u32; 8] = [1 << 20, 128 << 10, 64 << 10, 32 << 10, 16 << 10, 8 <<
 const TRACKED: Cell = Cell { read_percent: 0, block_bytes: 4096 };
 
 fn cells() -> Vec<Cell> {
-    let of_mix = |read_percent| BLOCKS.map(|block_bytes| Cell { read_percent, block_bytes });
-    READ_PERCENTS.into_iter().flat_map(of_mix).collect()
+    matrix::cells(&READ_PERCENTS, &BLOCKS)
 }
 
-fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
-    let cells = cells();
-    let queue_depth = params.queue_depth("queue_depth")?;
-    let matrix = Matrix { cells: &cells, order: Order::Uniform, queue_depth, settled };
-    pts::procedure(params, site, &matrix)
+/// The settings of the specification: nothing else may be chosen.
+struct Settings(Common);
+
+impl TestSettings for Settings {
+    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
+        let queue_depth = params.queue_depth("queue_depth")?;
+        Common::read(params, site, queue_depth, notes).map(Self)
+    }
+
+    fn config(&self) -> Config {
+        self.0.config()
+    }
+
+    fn steps(&self, site: &Site<'_>, notes: &mut Notes) -> Vec<Step> {
+        let is_settled = |measured: &Measured<'_>| Rounds::of(&tracked(measured)).steady.is_some();
+        let settled = Computed::new(is_settled);
+        matrix::steps_of(&self.0, (&cells(), Order::Uniform), settled, site, notes)
+    }
+
+    fn figures(&self, measured: &Measured<'_>) -> Figures {
+        let mut figures = Figures::default();
+        let tracked = tracked(measured);
+        let rounds = Rounds::of(&tracked);
+        let cells = cells();
+        let mean = |cell: Cell, value: fn(&Part<'_>) -> Option<f64>| {
+            rounds.mean(&of_rounds(measured, &cell.name(), |part| value(&part)))
+        };
+        for &cell in &cells {
+            let name = format!("pts-iops.{}", cell.name());
+            figures.metrics.insert(format!("{name}.iops"), mean(cell, |part| part.iops()));
+            figures.metrics.insert(format!("{name}.mb_per_s"), mean(cell, |part| part.mb_per_s()));
+        }
+        let conditions = self.0.conditions(measured);
+        let words = ("iops", "PTS IOPS (read/write mix)", "IOPS");
+        let value = |cell| mean(cell, |part| part.iops());
+        figures.tables.push(matrix::table(words, &cells, &conditions, value));
+        let (words, unit) = ("4 KiB random writes", "IOPS");
+        let tracked = Tracked { stage: "", words, unit, values: &tracked };
+        tracked.add_to(&mut figures, measured, &conditions);
+        figures
+    }
 }
 
 fn tracked(measured: &Measured<'_>) -> Vec<f64> {
     of_rounds(measured, &TRACKED.name(), |part| part.iops())
-}
-
-fn settled(measured: &Measured<'_>) -> bool {
-    Rounds::of(&tracked(measured)).steady.is_some()
-}
-
-fn figures(measured: &Measured<'_>) -> Figures {
-    let mut figures = Figures::default();
-    let tracked = tracked(measured);
-    let rounds = Rounds::of(&tracked);
-    let cells = cells();
-    let mean = |cell: Cell, value: fn(&Part<'_>) -> Option<f64>| {
-        rounds.mean(&of_rounds(measured, &cell.name(), |part| value(&part)))
-    };
-    for &cell in &cells {
-        let name = format!("pts-iops.{}", cell.name());
-        figures.metrics.insert(format!("{name}.iops"), mean(cell, |part| part.iops()));
-        figures.metrics.insert(format!("{name}.mb_per_s"), mean(cell, |part| part.mb_per_s()));
-    }
-    let words = ("iops", "PTS IOPS (read/write mix)", "IOPS");
-    figures
-        .tables
-        .push(matrix_table(measured, words, &cells, |cell| mean(cell, |part| part.iops())));
-    add_steady(&mut figures, measured, ("4 KiB random writes", "IOPS"), &tracked, &rounds);
-    figures
 }

@@ -8,8 +8,13 @@ use load::Order;
 
 use crate::error::RunError;
 use crate::params::Params;
-use crate::suite::pts::{self, Cell, Matrix, Rounds, add_steady, matrix_table, of_rounds};
-use crate::suite::{Definition, Figures, Measured, Part, Procedure, Site};
+use crate::suite::pts::matrix::{self, Cell};
+use crate::suite::pts::rounds::{Rounds, Tracked, of_rounds};
+use crate::suite::pts::{self, Common};
+use crate::suite::{
+    Computed, Config, Definition, Figures, Measured, Notes, Part, Procedure, Site, Step,
+    TestSettings,
+};
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
@@ -17,8 +22,7 @@ pub(crate) const DEFINITION: Definition = Definition {
     question: "how long does one command take in steady state, on average and at most?",
     writes: true,
     params: &[pts::SHORTEN, pts::PRECONDITION],
-    procedure,
-    figures,
+    procedure: Procedure::of::<Settings>,
 };
 
 const READ_PERCENTS: [u8; 3] = [100, 65, 0];
@@ -26,43 +30,54 @@ const BLOCKS: [u32; 3] = [8 << 10, 4 << 10, 512];
 const TRACKED: Cell = Cell { read_percent: 0, block_bytes: 4096 };
 
 fn cells() -> Vec<Cell> {
-    let of_mix = |read_percent| BLOCKS.map(|block_bytes| Cell { read_percent, block_bytes });
-    READ_PERCENTS.into_iter().flat_map(of_mix).collect()
+    matrix::cells(&READ_PERCENTS, &BLOCKS)
 }
 
-fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
-    let cells = cells();
-    let matrix = Matrix { cells: &cells, order: Order::Uniform, queue_depth: 1, settled };
-    pts::procedure(params, site, &matrix)
+/// The settings of the specification: nothing else may be chosen.
+struct Settings(Common);
+
+impl TestSettings for Settings {
+    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
+        Common::read(params, site, 1, notes).map(Self)
+    }
+
+    fn config(&self) -> Config {
+        self.0.config()
+    }
+
+    fn steps(&self, site: &Site<'_>, notes: &mut Notes) -> Vec<Step> {
+        let is_settled = |measured: &Measured<'_>| Rounds::of(&tracked(measured)).steady.is_some();
+        let settled = Computed::new(is_settled);
+        matrix::steps_of(&self.0, (&cells(), Order::Uniform), settled, site, notes)
+    }
+
+    fn figures(&self, measured: &Measured<'_>) -> Figures {
+        let mut figures = Figures::default();
+        let tracked = tracked(measured);
+        let rounds = Rounds::of(&tracked);
+        let cells = cells();
+        let values = |cell: Cell, value: fn(&Part<'_>) -> Option<f64>| {
+            of_rounds(measured, &cell.name(), |part| value(&part))
+        };
+        let mean = |cell: Cell| rounds.mean(&values(cell, |part| part.latency_ns_mean()));
+        let max = |cell: Cell| rounds.max(&values(cell, |part| part.latency_ns_max()));
+        for &cell in &cells {
+            let name = format!("pts-latency.{}", cell.name());
+            figures.metrics.insert(format!("{name}.latency_ns_mean"), mean(cell));
+            figures.metrics.insert(format!("{name}.latency_ns_max"), max(cell));
+        }
+        let conditions = self.0.conditions(measured);
+        let average = ("average", "PTS average latency (read/write mix)", "ns");
+        figures.tables.push(matrix::table(average, &cells, &conditions, mean));
+        let maximum = ("maximum", "PTS maximum latency (read/write mix)", "ns");
+        figures.tables.push(matrix::table(maximum, &cells, &conditions, max));
+        let (words, unit) = ("4 KiB random write latency", "ns");
+        let tracked = Tracked { stage: "", words, unit, values: &tracked };
+        tracked.add_to(&mut figures, measured, &conditions);
+        figures
+    }
 }
 
 fn tracked(measured: &Measured<'_>) -> Vec<f64> {
     of_rounds(measured, &TRACKED.name(), |part| part.latency_ns_mean())
-}
-
-fn settled(measured: &Measured<'_>) -> bool {
-    Rounds::of(&tracked(measured)).steady.is_some()
-}
-
-fn figures(measured: &Measured<'_>) -> Figures {
-    let mut figures = Figures::default();
-    let tracked = tracked(measured);
-    let rounds = Rounds::of(&tracked);
-    let cells = cells();
-    let values = |cell: Cell, value: fn(&Part<'_>) -> Option<f64>| {
-        of_rounds(measured, &cell.name(), |part| value(&part))
-    };
-    let mean = |cell: Cell| rounds.mean(&values(cell, |part| part.latency_ns_mean()));
-    let max = |cell: Cell| rounds.max(&values(cell, |part| part.latency_ns_max()));
-    for &cell in &cells {
-        let name = format!("pts-latency.{}", cell.name());
-        figures.metrics.insert(format!("{name}.latency_ns_mean"), mean(cell));
-        figures.metrics.insert(format!("{name}.latency_ns_max"), max(cell));
-    }
-    let average = ("average", "PTS average latency (read/write mix)", "ns");
-    figures.tables.push(matrix_table(measured, average, &cells, mean));
-    let maximum = ("maximum", "PTS maximum latency (read/write mix)", "ns");
-    figures.tables.push(matrix_table(measured, maximum, &cells, max));
-    add_steady(&mut figures, measured, ("4 KiB random write latency", "ns"), &tracked, &rounds);
-    figures
 }

@@ -5,7 +5,7 @@
 //! are only the inverse of the mean latency; the percentiles show what the mean hides. With a rate
 //! (`--set rate=1000`) commands do not wait for the one before, and latencies count from when each was due.
 
-use base::OpKind;
+use base::{Nanos, OpKind};
 use load::{Order, Pacing, Workload};
 use result::schema::TableRow;
 use result::stats::findings;
@@ -13,7 +13,10 @@ use result::stats::latency::{self, Latencies, PERCENTILES, Percentile};
 
 use crate::error::RunError;
 use crate::params::{Param, Params};
-use crate::suite::{Definition, Figures, Measured, Procedure, Site, open_loop, rates, steps};
+use crate::suite::{
+    Config, Definition, Figures, Measured, Notes, Procedure, Site, Step, TestSettings, open_loop,
+    rates, steps,
+};
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
@@ -31,8 +34,7 @@ pub(crate) const DEFINITION: Definition = Definition {
             help: "commands kept outstanding; with a rate the most that may be, by default 32",
         },
     ],
-    procedure,
-    figures,
+    procedure: Procedure::of::<Settings>,
 };
 
 const STEPS: [(&str, OpKind, Order, &str); 3] = [
@@ -47,26 +49,69 @@ const PACED_QUEUE_DEPTH: u32 = 32;
 /// The figures of the table, by the end of their metric's name.
 const COLUMNS: [&str; 6] = ["mean", "p50", "p99", "p999", "p9999", "max"];
 
-fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
-    let time = params.duration("time")?;
-    let (span, notes) = site.region(params, "random_span")?;
-    let block = params.block_bytes("block")?;
-    let pacing: Pacing = params.get("rate")?;
-    let depth = queue_depth(params, site, pacing)?;
-    let mut phases = Vec::new();
-    for (name, kind, order, _) in STEPS {
-        let workload = Workload::new(kind, order, block, depth, span);
-        let step = steps::for_time(name, Workload { pacing, ..workload }, time);
-        phases.extend(site.from_filled(span, step));
+/// Span and pace of the steps.
+struct Settings {
+    time: Nanos,
+    random_span_bytes: u64,
+    block_bytes: u32,
+    pacing: Pacing,
+    queue_depth: u32,
+}
+
+impl TestSettings for Settings {
+    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
+        let time = params.duration("time")?;
+        let random_span_bytes = site.region(params, "random_span", notes)?;
+        let block_bytes = params.block_bytes("block")?;
+        let pacing = params.get("rate")?;
+        let queue_depth = queue_depth(params, site, pacing)?;
+        Ok(Self { time, random_span_bytes, block_bytes, pacing, queue_depth })
     }
-    let config = steps::config([
-        ("time_s", steps::seconds(time)),
-        ("random_span_bytes", span.into()),
-        ("block_bytes", block.into()),
-        ("rate", pacing.to_string().into()),
-        ("queue_depth", depth.into()),
-    ]);
-    Ok(Procedure { config, steps: phases.into_iter().map(Into::into).collect(), notes })
+
+    fn config(&self) -> Config {
+        steps::config([
+            ("time_s", steps::seconds(self.time).into()),
+            ("random_span_bytes", self.random_span_bytes.into()),
+            ("block_bytes", self.block_bytes.into()),
+            ("rate", self.pacing.to_string().into()),
+            ("queue_depth", self.queue_depth.into()),
+        ])
+    }
+
+    fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
+        let Self { block_bytes, queue_depth, random_span_bytes: span, pacing, .. } = *self;
+        let step = |(name, kind, order, _)| {
+            let workload = Workload::new(kind, order, block_bytes, queue_depth, span);
+            let step = steps::for_time(name, Workload { pacing, ..workload }, self.time);
+            site.from_filled(span, step)
+        };
+        steps::once(STEPS.into_iter().flat_map(step))
+    }
+
+    fn figures(&self, measured: &Measured<'_>) -> Figures {
+        let mut figures = Figures::default();
+        let pace = open_loop::pace_in_words(self.pacing, self.queue_depth);
+        let columns = COLUMNS.map(|column| (column, "ns"));
+        let title = format!("Latency at {pace}");
+        let mut table = rates::table("latencies", &title, "command", &columns);
+        for (name, _, _, label) in STEPS {
+            let metric = format!("latency.{name}");
+            let part = measured.complete(name);
+            rates::add_rates(&mut figures, &metric, part);
+            rates::add_latencies(&mut figures, &metric, part);
+            let value = |end: &str| {
+                figures.metrics.get(&format!("{metric}.latency_ns_{end}")).copied().flatten()
+            };
+            let values = COLUMNS.map(value);
+            if let Some(text) = part.and_then(|part| sentence(label, &pace, &part.latencies())) {
+                let finding = rates::finding(measured, &format!("{metric}.latency_ns_mean"), &text);
+                figures.findings.push(finding);
+            }
+            table.rows.push(TableRow { label: label.to_owned(), values: values.to_vec() });
+        }
+        figures.tables.push(table);
+        figures
+    }
 }
 
 /// One command at a time, unless another depth is asked for. A schedule does not wait for the one before, so that it
@@ -76,30 +121,6 @@ fn queue_depth(params: &Params, site: &Site<'_>, pacing: Pacing) -> Result<u32, 
         return params.queue_depth("queue_depth");
     }
     Ok(PACED_QUEUE_DEPTH.min(site.limits.queue_depth_max))
-}
-
-fn figures(measured: &Measured<'_>) -> Figures {
-    let mut figures = Figures::default();
-    let pace = open_loop::pace_in_words(measured.run);
-    let columns = COLUMNS.map(|column| (column, "ns"));
-    let mut table = rates::table("latencies", &format!("Latency at {pace}"), "command", &columns);
-    for (name, _, _, label) in STEPS {
-        let metric = format!("latency.{name}");
-        let part = measured.complete(name);
-        rates::add_rates(&mut figures, &metric, part);
-        rates::add_latencies(&mut figures, &metric, part);
-        let value = |end: &str| {
-            figures.metrics.get(&format!("{metric}.latency_ns_{end}")).copied().flatten()
-        };
-        let values = COLUMNS.map(value);
-        if let Some(text) = part.and_then(|part| sentence(label, &pace, &part.latencies())) {
-            let finding = rates::finding(measured, &format!("{metric}.latency_ns_mean"), &text);
-            figures.findings.push(finding);
-        }
-        table.rows.push(TableRow { label: label.to_owned(), values: values.to_vec() });
-    }
-    figures.tables.push(table);
-    figures
 }
 
 /// The mean, the rarest percentile that there are commands for, and the slowest command; `None` if none ended.

@@ -6,14 +6,17 @@
 //! (`--set rate=1000`) IOPS are those asked for as long as the drive keeps up, and the percentiles say what
 //! the demand feels.
 
-use base::OpKind;
+use base::{Nanos, OpKind};
 use load::{Mix, Order, Pacing, Shares, Workload};
 use result::schema::TableRow;
 use result::stats::findings::count;
 
 use crate::error::RunError;
 use crate::params::{Param, Params};
-use crate::suite::{Definition, Figures, Measured, Procedure, Site, open_loop, rates, steps};
+use crate::suite::{
+    Config, Definition, Figures, Measured, Notes, Procedure, Site, Step, TestSettings, open_loop,
+    rates, steps,
+};
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
@@ -39,8 +42,7 @@ pub(crate) const DEFINITION: Definition = Definition {
         Param { name: "flush_percent", default: "0", help: "share of flushes, the same" },
         steps::DATA,
     ],
-    procedure,
-    figures,
+    procedure: Procedure::of::<Settings>,
 };
 
 /// The latencies of the table: ends of their metrics' names, with words.
@@ -53,66 +55,95 @@ const LATENCIES: [(&str, &str); 6] = [
     ("latency_ns_p99_write", "write p99"),
 ];
 
-fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
-    let time = params.duration("time")?;
-    let (span, notes) = site.region(params, "random_span")?;
-    let block = params.block_bytes("block")?;
-    let depth = params.queue_depth("queue_depth")?;
-    let pacing: Pacing = params.get("rate")?;
-    let percents: Vec<u8> = params.list("read_percents")?;
-    let (trims, flushes): (u8, u8) = (params.get("trim_percent")?, params.get("flush_percent")?);
-    let data = steps::data(params, "data")?;
-    let mut phases = Vec::new();
-    for &percent in &percents {
-        let workload = Workload::new(OpKind::Write, Order::Uniform, block, depth, span);
-        let workload = Workload { mix: mix(percent, trims, flushes), data, pacing, ..workload };
-        let step = steps::for_time(&format!("read{percent}"), workload, time);
-        phases.extend(site.from_filled(span, step));
-    }
-    let config = steps::config([
-        ("time_s", steps::seconds(time)),
-        ("random_span_bytes", span.into()),
-        ("block_bytes", block.into()),
-        ("queue_depth", depth.into()),
-        ("rate", pacing.to_string().into()),
-        ("read_percents", percents.into()),
-        ("trim_percent", trims.into()),
-        ("flush_percent", flushes.into()),
-        ("data", params.text("data").into()),
-    ]);
-    Ok(Procedure { config, steps: phases.into_iter().map(Into::into).collect(), notes })
+/// Mixes, span and pace of the steps.
+struct Settings {
+    time: Nanos,
+    random_span_bytes: u64,
+    block_bytes: u32,
+    queue_depth: u32,
+    pacing: Pacing,
+    read_percents: Vec<u8>,
+    trim_percent: u8,
+    flush_percent: u8,
+    data: steps::AskedData,
 }
 
-/// Reads and writes, with trims and flushes among them where they are wanted.
-const fn mix(read_percent: u8, deallocate_percent: u8, flush_percent: u8) -> Mix {
-    if deallocate_percent == 0 && flush_percent == 0 {
-        return Mix::ReadPercent(read_percent);
+impl TestSettings for Settings {
+    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
+        Ok(Self {
+            time: params.duration("time")?,
+            random_span_bytes: site.region(params, "random_span", notes)?,
+            block_bytes: params.block_bytes("block")?,
+            queue_depth: params.queue_depth("queue_depth")?,
+            pacing: params.get("rate")?,
+            read_percents: params.list("read_percents")?,
+            trim_percent: params.get("trim_percent")?,
+            flush_percent: params.get("flush_percent")?,
+            data: steps::data(params, "data")?,
+        })
     }
-    Mix::Shares(Shares { flush_percent, deallocate_percent, read_percent })
+
+    fn config(&self) -> Config {
+        steps::config([
+            ("time_s", steps::seconds(self.time).into()),
+            ("random_span_bytes", self.random_span_bytes.into()),
+            ("block_bytes", self.block_bytes.into()),
+            ("queue_depth", self.queue_depth.into()),
+            ("rate", self.pacing.to_string().into()),
+            ("read_percents", self.read_percents.clone().into()),
+            ("trim_percent", self.trim_percent.into()),
+            ("flush_percent", self.flush_percent.into()),
+            ("data", self.data.text.clone().into()),
+        ])
+    }
+
+    fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
+        let Self { block_bytes, queue_depth, random_span_bytes: span, pacing, .. } = *self;
+        let step = |&percent: &u8| {
+            let order = Order::Uniform;
+            let workload = Workload::new(OpKind::Write, order, block_bytes, queue_depth, span);
+            let (mix, data) = (self.mix(percent), self.data.kind);
+            let workload = Workload { mix, data, pacing, ..workload };
+            let step = steps::for_time(&format!("read{percent}"), workload, self.time);
+            site.from_filled(span, step)
+        };
+        steps::once(self.read_percents.iter().flat_map(step))
+    }
+
+    fn figures(&self, measured: &Measured<'_>) -> Figures {
+        let mut figures = Figures::default();
+        let latencies = LATENCIES.map(|(_, words)| (words, "ns"));
+        let columns = [[("all", "IOPS"), ("rate", "MB/s")].as_slice(), &latencies].concat();
+        let mut table = rates::table("shares", "Mixed reads and writes", "reads", &columns);
+        for percent in &self.read_percents {
+            let part = measured.complete(&format!("read{percent}"));
+            let metric = format!("mixed.read{percent}");
+            rates::add_rates(&mut figures, &metric, part);
+            rates::add_latencies_by_kind(&mut figures, &metric, part);
+            let value =
+                |end: &str| figures.metrics.get(&format!("{metric}.{end}")).copied().flatten();
+            let ends = ["iops", "mb_per_s"].into_iter().chain(LATENCIES.map(|(end, _)| end));
+            let values = ends.map(value).collect();
+            table.rows.push(TableRow { label: format!("{percent}%"), values });
+        }
+        let known = table.rows.iter().filter_map(|row| Some((row.label.as_str(), row.values[0]?)));
+        if let Some((label, iops)) = known.min_by(|a, b| a.1.total_cmp(&b.1)) {
+            let text = format!("is slowest with {label} reads, at {} IOPS", count(iops));
+            let metric = format!("mixed.read{}.iops", label.trim_end_matches('%'));
+            figures.findings.push(rates::finding(measured, &metric, &text));
+        }
+        figures.tables.push(table);
+        figures
+    }
 }
 
-fn figures(measured: &Measured<'_>) -> Figures {
-    let mut figures = Figures::default();
-    let latencies = LATENCIES.map(|(_, words)| (words, "ns"));
-    let columns = [[("all", "IOPS"), ("rate", "MB/s")].as_slice(), &latencies].concat();
-    let mut table = rates::table("shares", "Mixed reads and writes", "reads", &columns);
-    let percents = measured.run.config.get("read_percents").and_then(serde_json::Value::as_array);
-    for percent in percents.into_iter().flatten().filter_map(serde_json::Value::as_u64) {
-        let part = measured.complete(&format!("read{percent}"));
-        let metric = format!("mixed.read{percent}");
-        rates::add_rates(&mut figures, &metric, part);
-        rates::add_latencies_by_kind(&mut figures, &metric, part);
-        let value = |end: &str| figures.metrics.get(&format!("{metric}.{end}")).copied().flatten();
-        let ends = ["iops", "mb_per_s"].into_iter().chain(LATENCIES.map(|(end, _)| end));
-        let values = ends.map(value).collect();
-        table.rows.push(TableRow { label: format!("{percent}%"), values });
+impl Settings {
+    /// Reads and writes, with trims and flushes among them where they are wanted.
+    const fn mix(&self, read_percent: u8) -> Mix {
+        let (deallocate_percent, flush_percent) = (self.trim_percent, self.flush_percent);
+        if deallocate_percent == 0 && flush_percent == 0 {
+            return Mix::ReadPercent(read_percent);
+        }
+        Mix::Shares(Shares { flush_percent, deallocate_percent, read_percent })
     }
-    let known = table.rows.iter().filter_map(|row| Some((row.label.as_str(), row.values[0]?)));
-    if let Some((label, iops)) = known.min_by(|a, b| a.1.total_cmp(&b.1)) {
-        let text = format!("is slowest with {label} reads, at {} IOPS", count(iops));
-        let metric = format!("mixed.read{}.iops", label.trim_end_matches('%'));
-        figures.findings.push(rates::finding(measured, &metric, &text));
-    }
-    figures.tables.push(table);
-    figures
 }

@@ -6,14 +6,16 @@
 //! spare area than another. How to read it: IOPS rise while dies are idle and flatten when all are busy; from there
 //! on only the latency rises. Depths above what a target takes at a time are reported as not supported.
 
-use base::OpKind;
+use base::{Nanos, OpKind};
 use load::{Order, Workload};
-use result::schema::TableRow;
+use result::schema::{Finding, Table, TableRow};
 use result::stats::findings::count;
 
 use crate::error::RunError;
 use crate::params::{Param, Params};
-use crate::suite::{Definition, Figures, Measured, Procedure, Site, rates, steps};
+use crate::suite::{
+    Config, Definition, Figures, Measured, Notes, Procedure, Site, Step, TestSettings, rates, steps,
+};
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
@@ -32,87 +34,120 @@ pub(crate) const DEFINITION: Definition = Definition {
         },
         steps::DATA,
     ],
-    procedure,
-    figures,
+    procedure: Procedure::of::<Settings>,
 };
 
 const KINDS: [OpKind; 2] = [OpKind::Read, OpKind::Write];
 
-fn step(kind: OpKind, depth: u64) -> String {
+fn step(kind: OpKind, depth: u32) -> String {
     format!("{}_qd{depth}", kind.name())
 }
 
-fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
-    let time = params.duration("time")?;
-    let (span, mut notes) = site.region(params, "random_span")?;
-    let block = params.block_bytes("block")?;
-    let data = steps::data(params, "data")?;
-    let depths: Vec<u32> = params.list("queue_depths")?;
-    let (possible, too_deep) = site.depths(params, "queue_depths")?;
-    notes.extend(too_deep);
-    let (write_bytes, fewer) = site.region(params, "write_bytes")?;
-    notes.extend(fewer);
-    let random =
-        |kind, depth| Workload { data, ..Workload::new(kind, Order::Uniform, block, depth, span) };
-    let mut phases = vec![steps::purge(), site.fill("prepare", span)];
-    for &depth in &possible {
-        let name = step(OpKind::Read, depth.into());
-        phases.push(steps::for_time(&name, random(OpKind::Read, depth), time));
-    }
-    for &depth in &possible {
-        let writes = random(OpKind::Write, depth);
-        let writes = Workload { limit_bytes: Some(write_bytes), ..writes };
-        let name = step(OpKind::Write, depth.into());
-        phases.extend(site.from_filled(span, steps::to_its_end(&name, writes)));
-    }
-    let config = steps::config([
-        ("time_s", steps::seconds(time)),
-        ("write_bytes", write_bytes.into()),
-        ("random_span_bytes", span.into()),
-        ("block_bytes", block.into()),
-        ("queue_depths", depths.into()),
-        ("data", params.text("data").into()),
-    ]);
-    Ok(Procedure { config, steps: phases.into_iter().map(Into::into).collect(), notes })
+/// Depths and lengths of the steps.
+struct Settings {
+    time: Nanos,
+    write_bytes: u64,
+    random_span_bytes: u64,
+    block_bytes: u32,
+    /// The depths as asked for.
+    queue_depths: Vec<u32>,
+    /// Of these the depths that the target takes.
+    possible_depths: Vec<u32>,
+    data: steps::AskedData,
 }
 
-fn figures(measured: &Measured<'_>) -> Figures {
-    let mut figures = Figures::default();
-    let columns = [("read", "IOPS"), ("write", "IOPS"), ("read p99", "ns"), ("write p99", "ns")];
-    let mut table = rates::table("depths", "Queue depth", "queue depth", &columns);
-    let depths = measured.run.config.get("queue_depths").and_then(serde_json::Value::as_array);
-    for depth in depths.into_iter().flatten().filter_map(serde_json::Value::as_u64) {
-        let parts = KINDS.map(|kind| (step(kind, depth), measured.complete(&step(kind, depth))));
-        for (name, part) in &parts {
-            rates::add_rates(&mut figures, &format!("qd-sweep.{name}"), *part);
-            rates::add_latencies(&mut figures, &format!("qd-sweep.{name}"), *part);
-        }
-        let iops = parts.iter().map(|(_, part)| part.and_then(|part| part.iops()));
-        let p99 = |name: &str| {
-            let metric = format!("qd-sweep.{name}.latency_ns_p99");
-            figures.metrics.get(&metric).copied().flatten()
-        };
-        let latency = parts.iter().map(|(name, _)| p99(name));
-        table
-            .rows
-            .push(TableRow { label: depth.to_string(), values: iops.chain(latency).collect() });
+impl TestSettings for Settings {
+    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
+        Ok(Self {
+            time: params.duration("time")?,
+            random_span_bytes: site.region(params, "random_span", notes)?,
+            block_bytes: params.block_bytes("block")?,
+            data: steps::data(params, "data")?,
+            queue_depths: params.list("queue_depths")?,
+            possible_depths: site.depths(params, "queue_depths", notes)?,
+            write_bytes: site.region(params, "write_bytes", notes)?,
+        })
     }
-    for (column, verb) in [(0, "reads"), (1, "writes")] {
-        let values: Vec<_> =
-            table.rows.iter().filter_map(|row| Some((&row.label, row.values[column]?))).collect();
-        let best = values.iter().map(|(_, iops)| *iops).fold(0.0, f64::max);
-        let enough = values.iter().find(|(_, iops)| *iops >= 0.9 * best && best > 0.0);
-        if let (Some((first, low)), Some((depth, _))) = (values.first(), enough) {
-            let text = format!(
-                "does {} random {verb} a second at QD {first} and up to {}; QD {depth} is enough for nine \
-                 tenths of that",
-                count(*low),
-                count(best)
-            );
-            let metric = format!("qd-sweep.{}_qd{depth}.iops", verb.trim_end_matches('s'));
-            figures.findings.push(rates::finding(measured, &metric, &text));
-        }
+
+    fn config(&self) -> Config {
+        steps::config([
+            ("time_s", steps::seconds(self.time).into()),
+            ("write_bytes", self.write_bytes.into()),
+            ("random_span_bytes", self.random_span_bytes.into()),
+            ("block_bytes", self.block_bytes.into()),
+            ("queue_depths", self.queue_depths.clone().into()),
+            ("data", self.data.text.clone().into()),
+        ])
     }
-    figures.tables.push(table);
-    figures
+
+    fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
+        let span = self.random_span_bytes;
+        let mut phases = vec![steps::purge(), site.fill("prepare", span)];
+        for &depth in &self.possible_depths {
+            let reads = self.random(OpKind::Read, depth);
+            phases.push(steps::for_time(&step(OpKind::Read, depth), reads, self.time));
+        }
+        for &depth in &self.possible_depths {
+            let writes = self.random(OpKind::Write, depth);
+            let writes = Workload { limit_bytes: Some(self.write_bytes), ..writes };
+            let writes = steps::to_its_end(&step(OpKind::Write, depth), writes);
+            phases.extend(site.from_filled(span, writes));
+        }
+        steps::once(phases)
+    }
+
+    fn figures(&self, measured: &Measured<'_>) -> Figures {
+        let mut figures = Figures::default();
+        let columns =
+            [("read", "IOPS"), ("write", "IOPS"), ("read p99", "ns"), ("write p99", "ns")];
+        let mut table = rates::table("depths", "Queue depth", "queue depth", &columns);
+        for &depth in &self.queue_depths {
+            table.rows.push(row(&mut figures, measured, depth));
+        }
+        for (column, verb) in [(0, "reads"), (1, "writes")] {
+            figures.findings.extend(enough(measured, &table, column, verb));
+        }
+        figures.tables.push(table);
+        figures
+    }
+}
+
+impl Settings {
+    fn random(&self, kind: OpKind, depth: u32) -> Workload {
+        let (block, span) = (self.block_bytes, self.random_span_bytes);
+        let workload = Workload::new(kind, Order::Uniform, block, depth, span);
+        Workload { data: self.data.kind, ..workload }
+    }
+}
+
+/// The figures of one depth, and their row.
+fn row(figures: &mut Figures, measured: &Measured<'_>, depth: u32) -> TableRow {
+    let parts = KINDS.map(|kind| (step(kind, depth), measured.complete(&step(kind, depth))));
+    for (name, part) in &parts {
+        rates::add_rates(figures, &format!("qd-sweep.{name}"), *part);
+        rates::add_latencies(figures, &format!("qd-sweep.{name}"), *part);
+    }
+    let iops = parts.iter().map(|(_, part)| part.and_then(|part| part.iops()));
+    let p99 = |name: &str| {
+        let metric = format!("qd-sweep.{name}.latency_ns_p99");
+        figures.metrics.get(&metric).copied().flatten()
+    };
+    let latency = parts.iter().map(|(name, _)| p99(name));
+    TableRow { label: depth.to_string(), values: iops.chain(latency).collect() }
+}
+
+/// The smallest depth with nine tenths of the most IOPS, in a sentence, or `None` if nothing was done.
+fn enough(measured: &Measured<'_>, table: &Table, column: usize, verb: &str) -> Option<Finding> {
+    let mut values = table.rows.iter().filter_map(|row| Some((&row.label, row.values[column]?)));
+    let best = values.clone().map(|(_, iops)| iops).fold(0.0, f64::max);
+    let (depth, _) = values.clone().find(|(_, iops)| *iops >= 0.9 * best && best > 0.0)?;
+    let (first, low) = values.next()?;
+    let text = format!(
+        "does {} random {verb} a second at QD {first} and up to {}; QD {depth} is enough for nine \
+         tenths of that",
+        count(low),
+        count(best)
+    );
+    let metric = format!("qd-sweep.{}_qd{depth}.iops", verb.trim_end_matches('s'));
+    Some(rates::finding(measured, &metric, &text))
 }

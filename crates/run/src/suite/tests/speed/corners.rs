@@ -8,13 +8,16 @@
 //! How to read it: MB/s over the entire time of a step. A desktop is served by 50 MB/s of random
 //! writes; a large gap between the two kinds of data means a compressing controller.
 
-use base::{Data, OpKind};
+use base::{Data, Nanos, OpKind};
 use load::{Order, Workload};
 
 use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::suite::rates::{self, Named};
-use crate::suite::{Definition, Figures, Measured, Procedure, Site, steps};
+use crate::suite::{
+    Config, Definition, Figures, Measured, Notes, PhaseSpec, Procedure, Site, Step, TestSettings,
+    steps,
+};
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
@@ -37,8 +40,7 @@ pub(crate) const DEFINITION: Definition = Definition {
             help: "write the whole span before reading from it",
         },
     ],
-    procedure,
-    figures,
+    procedure: Procedure::of::<Settings>,
 };
 
 const STEPS: [Named; 8] = [
@@ -58,66 +60,92 @@ const STEPS: [Named; 8] = [
 /// The rate that a desktop needs, by the rule of thumb of the reviews.
 const DESKTOP_MB_PER_S: f64 = 50.0;
 
-fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
-    let (time, sequential_time) = (params.duration("time")?, params.duration("sequential_time")?);
-    let (random_span, notes) = site.region(params, "random_span")?;
-    let depth = params.queue_depth("queue_depth")?;
-    let deep = params.queue_depth("deep_queue_depth")?;
-    let fill: bool = params.get("fill")?;
-    let random = |name, kind, depth, data| {
-        let workload = Workload::new(kind, Order::Uniform, 4096, depth, random_span);
-        steps::for_time(name, Workload { data, ..workload }, time)
-    };
-    let sequential = |name, kind| {
-        let block = steps::LINEAR_BLOCK_BYTES;
-        let workload = Workload::new(kind, Order::Sequential, block, 1, site.span_bytes);
-        steps::for_time(name, workload, sequential_time)
-    };
-    let (read, write) = (OpKind::Read, OpKind::Write);
-    let mut phases = site
-        .from_filled(random_span, random("random_read", read, depth, Data::Incompressible))
-        .to_vec();
-    phases.push(random("random_read_deep", read, deep, Data::Incompressible));
-    for (name, depth, data) in [
-        ("random_write", depth, Data::Incompressible),
-        ("random_write_repeating", depth, Data::Repeating),
-        ("random_write_deep", deep, Data::Incompressible),
-        ("random_write_deep_repeating", deep, Data::Repeating),
-    ] {
-        phases.extend(site.from_filled(random_span, random(name, write, depth, data)));
-    }
-    phases.extend([steps::purge(), sequential("sequential_write", write)]);
-    if fill {
-        phases.push(site.fill("fill", site.span_bytes));
-    }
-    phases.push(sequential("sequential_read", read));
-    let config = steps::config([
-        ("time_s", steps::seconds(time)),
-        ("sequential_time_s", steps::seconds(sequential_time)),
-        ("random_span_bytes", random_span.into()),
-        ("queue_depth", depth.into()),
-        ("deep_queue_depth", deep.into()),
-        ("fill", fill.into()),
-    ]);
-    Ok(Procedure { config, steps: phases.into_iter().map(Into::into).collect(), notes })
+/// Lengths, depths and the span of the random steps.
+struct Settings {
+    time: Nanos,
+    sequential_time: Nanos,
+    random_span_bytes: u64,
+    queue_depth: u32,
+    deep_queue_depth: u32,
+    fill: bool,
 }
 
-fn figures(measured: &Measured<'_>) -> Figures {
-    let mut figures = rates::of_steps(measured, "Four corners", &STEPS);
-    let span = steps::size(measured.config_u64("random_span_bytes"));
-    let depth = measured.config_u64("queue_depth");
-    let metric = "corners.random_write.mb_per_s";
-    if let Some(rate) = figures.metrics.get(metric).copied().flatten() {
-        let rule = if rate >= DESKTOP_MB_PER_S { "more" } else { "less" };
-        let text = format!(
-            "writes 4 KiB at random within {span} at QD {depth} at {}, {rule} than the 50 MB/s that \
-             serve a desktop",
-            rates::mb_per_s(rate)
-        );
-        figures.findings.push(rates::finding(measured, metric, &text));
+impl TestSettings for Settings {
+    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
+        Ok(Self {
+            time: params.duration("time")?,
+            sequential_time: params.duration("sequential_time")?,
+            random_span_bytes: site.region(params, "random_span", notes)?,
+            queue_depth: params.queue_depth("queue_depth")?,
+            deep_queue_depth: params.queue_depth("deep_queue_depth")?,
+            fill: params.get("fill")?,
+        })
     }
-    figures.findings.extend(data_finding(measured, &figures));
-    figures
+
+    fn config(&self) -> Config {
+        steps::config([
+            ("time_s", steps::seconds(self.time).into()),
+            ("sequential_time_s", steps::seconds(self.sequential_time).into()),
+            ("random_span_bytes", self.random_span_bytes.into()),
+            ("queue_depth", self.queue_depth.into()),
+            ("deep_queue_depth", self.deep_queue_depth.into()),
+            ("fill", self.fill.into()),
+        ])
+    }
+
+    fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
+        let (depth, deep) = (self.queue_depth, self.deep_queue_depth);
+        let (read, write) = (OpKind::Read, OpKind::Write);
+        let mut phases = Vec::new();
+        let step = self.random("random_read", read, depth, Data::Incompressible);
+        phases.extend(site.from_filled(self.random_span_bytes, step));
+        phases.push(self.random("random_read_deep", read, deep, Data::Incompressible));
+        for (name, depth, data) in [
+            ("random_write", depth, Data::Incompressible),
+            ("random_write_repeating", depth, Data::Repeating),
+            ("random_write_deep", deep, Data::Incompressible),
+            ("random_write_deep_repeating", deep, Data::Repeating),
+        ] {
+            let step = self.random(name, write, depth, data);
+            phases.extend(site.from_filled(self.random_span_bytes, step));
+        }
+        phases.push(steps::purge());
+        phases.push(self.sequential("sequential_write", write, site.span_bytes));
+        phases.extend(self.fill.then(|| site.fill("fill", site.span_bytes)));
+        phases.push(self.sequential("sequential_read", read, site.span_bytes));
+        steps::once(phases)
+    }
+
+    fn figures(&self, measured: &Measured<'_>) -> Figures {
+        let mut figures = rates::of_steps(measured, "Four corners", &STEPS);
+        let metric = "corners.random_write.mb_per_s";
+        if let Some(rate) = figures.metrics.get(metric).copied().flatten() {
+            let rule = if rate >= DESKTOP_MB_PER_S { "more" } else { "less" };
+            let text = format!(
+                "writes 4 KiB at random within {} at QD {} at {}, {rule} than the 50 MB/s that \
+                 serve a desktop",
+                steps::size(self.random_span_bytes),
+                self.queue_depth,
+                rates::mb_per_s(rate)
+            );
+            figures.findings.push(rates::finding(measured, metric, &text));
+        }
+        figures.findings.extend(data_finding(measured, &figures));
+        figures
+    }
+}
+
+impl Settings {
+    fn random(&self, name: &str, kind: OpKind, depth: u32, data: Data) -> PhaseSpec {
+        let workload = Workload::new(kind, Order::Uniform, 4096, depth, self.random_span_bytes);
+        steps::for_time(name, Workload { data, ..workload }, self.time)
+    }
+
+    fn sequential(&self, name: &str, kind: OpKind, span_bytes: u64) -> PhaseSpec {
+        let block = steps::LINEAR_BLOCK_BYTES;
+        let workload = Workload::new(kind, Order::Sequential, block, 1, span_bytes);
+        steps::for_time(name, workload, self.sequential_time)
+    }
 }
 
 /// The effect of the kind of data, or `None` if there is none: only a controller that compresses

@@ -10,14 +10,16 @@
 
 use std::collections::BTreeMap;
 
-use base::OpKind;
+use base::{Nanos, OpKind};
 use load::{Order, Workload};
 use result::schema::TableRow;
 
 use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::suite::rates::{self, Named};
-use crate::suite::{Definition, Figures, Measured, Procedure, Site, steps};
+use crate::suite::{
+    Config, Definition, Figures, Measured, Notes, Procedure, Site, Step, TestSettings, steps,
+};
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
@@ -30,8 +32,7 @@ pub(crate) const DEFINITION: Definition = Definition {
         Param { name: "deep_queue_depth", default: "64", help: "commands outstanding, deep steps" },
         Param { name: "fill", default: "true", help: "write the whole span before access_read" },
     ],
-    procedure,
-    figures,
+    procedure: Procedure::of::<Settings>,
 };
 
 const STEPS: [Named; 8] = [
@@ -49,75 +50,100 @@ const UNIT_BLOCK_BYTES: u32 = 1 << 20;
 const UNIT_BLOCKS: u32 = 16;
 const SECTOR_BYTES: u32 = 512;
 
-fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
-    let time = params.duration("time")?;
-    let (small, mut notes) = site.region(params, "small_span")?;
-    let asked: u32 = params.queue_depth("deep_queue_depth")?;
-    let fill: bool = params.get("fill")?;
+/// Length, span and depth of the steps.
+struct Settings {
+    time: Nanos,
+    small_span_bytes: u64,
+    deep_queue_depth: u32,
+    fill: bool,
+}
+
+impl TestSettings for Settings {
+    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
+        Ok(Self {
+            time: params.duration("time")?,
+            small_span_bytes: site.region(params, "small_span", notes)?,
+            deep_queue_depth: deep_queue_depth(params, site, notes)?,
+            fill: params.get("fill")?,
+        })
+    }
+
+    fn config(&self) -> Config {
+        steps::config([
+            ("time_s", steps::seconds(self.time).into()),
+            ("small_span_bytes", self.small_span_bytes.into()),
+            ("deep_queue_depth", self.deep_queue_depth.into()),
+            ("fill", self.fill.into()),
+        ])
+    }
+
+    fn steps(&self, site: &Site<'_>, notes: &mut Notes) -> Vec<Step> {
+        let (small, deep) = (self.small_span_bytes, self.deep_queue_depth);
+        let order = Order::SequentialOnce;
+        let unit = |kind| Workload::new(kind, order, UNIT_BLOCK_BYTES, UNIT_BLOCKS, small);
+        let random = |name, kind, block, depth, span| {
+            let workload = Workload::new(kind, Order::Uniform, block, depth, span);
+            steps::for_time(name, workload, self.time)
+        };
+        let (read, write) = (OpKind::Read, OpKind::Write);
+        let mut phases = vec![
+            steps::purge(),
+            steps::to_its_end("sequential_write", unit(write)),
+            steps::to_its_end("sequential_read", unit(read)),
+            random("read", read, 4096, 1, small),
+            random("read_deep", read, 4096, deep, small),
+        ];
+        let from_filled = |step| site.from_filled(small, step);
+        phases.extend(from_filled(random("write", write, 4096, 1, small)));
+        phases.extend(from_filled(random("write_deep", write, 4096, deep, small)));
+        if site.limits.logical_block_bytes <= SECTOR_BYTES {
+            phases.extend(from_filled(random("access_write", write, SECTOR_BYTES, 1, small)));
+        } else {
+            notes.push(site.too_small(SECTOR_BYTES));
+        }
+        phases.extend(self.fill.then(|| site.fill("fill", site.span_bytes)));
+        phases.push(random("access_read", read, 4096, 1, site.span_bytes));
+        steps::once(phases)
+    }
+
+    fn figures(&self, measured: &Measured<'_>) -> Figures {
+        let mut figures = rates::of_steps(measured, "Incompressible transfers", &STEPS);
+        let deep = format!("{} outstanding", self.deep_queue_depth);
+        for row in figures.tables.iter_mut().flat_map(|table| &mut table.rows) {
+            row.label = row.label.replace("deep queue", &deep);
+        }
+        figures.tables.push(access_times(measured, &mut figures.metrics));
+        let rate = |step: &str| {
+            figures.metrics.get(&format!("incompressible.{step}.mb_per_s")).copied().flatten()
+        };
+        if let (Some(read), Some(write)) = (rate("sequential_read"), rate("sequential_write")) {
+            let text = format!(
+                "reads {} of incompressible data in 16 MiB units at {} and writes them at {}",
+                steps::size(self.small_span_bytes),
+                rates::mb_per_s(read),
+                rates::mb_per_s(write)
+            );
+            let metric = "incompressible.sequential_write.mb_per_s";
+            figures.findings.push(rates::finding(measured, metric, &text));
+        }
+        figures
+    }
+}
+
+/// Depth of the deep steps; only the default gives way to a target that takes fewer commands.
+fn deep_queue_depth(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<u32, RunError> {
+    let name = "deep_queue_depth";
+    let asked = params.queue_depth(name)?;
     let deep = asked.min(site.limits.queue_depth_max);
-    if params.is_set("deep_queue_depth") {
-        site.depths(params, "deep_queue_depth")?;
+    if params.is_set(name) {
+        site.depths(params, name, notes)?;
     } else if deep < asked {
         notes.push(format!(
             "the target takes {deep} commands at a time, so the deep steps keep {deep} outstanding \
              and not {asked}"
         ));
     }
-    let unit =
-        |kind| Workload::new(kind, Order::SequentialOnce, UNIT_BLOCK_BYTES, UNIT_BLOCKS, small);
-    let random = |name, kind, block, depth, span| {
-        steps::for_time(name, Workload::new(kind, Order::Uniform, block, depth, span), time)
-    };
-    let (read, write) = (OpKind::Read, OpKind::Write);
-    let mut phases = vec![
-        steps::purge(),
-        steps::to_its_end("sequential_write", unit(write)),
-        steps::to_its_end("sequential_read", unit(read)),
-        random("read", read, 4096, 1, small),
-        random("read_deep", read, 4096, deep, small),
-    ];
-    let from_filled = |step| site.from_filled(small, step);
-    phases.extend(from_filled(random("write", write, 4096, 1, small)));
-    phases.extend(from_filled(random("write_deep", write, 4096, deep, small)));
-    if site.limits.logical_block_bytes <= SECTOR_BYTES {
-        phases.extend(from_filled(random("access_write", write, SECTOR_BYTES, 1, small)));
-    } else {
-        notes.push(site.too_small(SECTOR_BYTES));
-    }
-    if fill {
-        phases.push(site.fill("fill", site.span_bytes));
-    }
-    phases.push(random("access_read", read, 4096, 1, site.span_bytes));
-    let config = steps::config([
-        ("time_s", steps::seconds(time)),
-        ("small_span_bytes", small.into()),
-        ("deep_queue_depth", deep.into()),
-        ("fill", fill.into()),
-    ]);
-    Ok(Procedure { config, steps: phases.into_iter().map(Into::into).collect(), notes })
-}
-
-fn figures(measured: &Measured<'_>) -> Figures {
-    let mut figures = rates::of_steps(measured, "Incompressible transfers", &STEPS);
-    let deep = format!("{} outstanding", measured.config_u64("deep_queue_depth"));
-    for row in figures.tables.iter_mut().flat_map(|table| &mut table.rows) {
-        row.label = row.label.replace("deep queue", &deep);
-    }
-    figures.tables.push(access_times(measured, &mut figures.metrics));
-    let rate = |step: &str| {
-        figures.metrics.get(&format!("incompressible.{step}.mb_per_s")).copied().flatten()
-    };
-    if let (Some(read), Some(write)) = (rate("sequential_read"), rate("sequential_write")) {
-        let text = format!(
-            "reads {} of incompressible data in 16 MiB units at {} and writes them at {}",
-            steps::size(measured.config_u64("small_span_bytes")),
-            rates::mb_per_s(read),
-            rates::mb_per_s(write)
-        );
-        let metric = "incompressible.sequential_write.mb_per_s";
-        figures.findings.push(rates::finding(measured, metric, &text));
-    }
-    figures
+    Ok(deep)
 }
 
 /// Access time is the mean latency of single commands.

@@ -8,7 +8,9 @@ use base::OpKind;
 
 use crate::error::RunError;
 use crate::params::{Param, Params};
-use crate::suite::{Definition, Figures, Measured, Procedure, Site, steps, zones};
+use crate::suite::{
+    Config, Definition, Figures, Measured, Notes, Procedure, Site, Step, TestSettings, steps, zones,
+};
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
@@ -19,21 +21,32 @@ pub(crate) const DEFINITION: Definition = Definition {
         Param { name: "purge", default: "true", help: "bring the target to its fresh state first" },
         steps::DATA,
     ],
-    procedure,
-    figures,
+    procedure: Procedure::of::<Settings>,
 };
 
-fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
-    let purge: bool = params.get("purge")?;
-    let data = steps::data(params, "data")?;
-    let pass = |name, kind| steps::linear_pass(name, kind, data, site.span_bytes);
-    let passes = [pass("write", OpKind::Write), pass("read", OpKind::Read)];
-    let first = purge.then(steps::purge);
-    let config = steps::config([("purge", purge.into()), ("data", params.text("data").into())]);
-    let steps = first.into_iter().chain(passes).map(Into::into).collect();
-    Ok(Procedure { config, steps, notes: Vec::new() })
+/// State and data of the passes.
+struct Settings {
+    purge: bool,
+    data: steps::AskedData,
 }
 
-fn figures(measured: &Measured<'_>) -> Figures {
-    zones::figures(measured, "Linear passes", &["write", "read"])
+impl TestSettings for Settings {
+    fn read(params: &Params, _: &Site<'_>, _: &mut Notes) -> Result<Self, RunError> {
+        Ok(Self { purge: params.get("purge")?, data: steps::data(params, "data")? })
+    }
+
+    fn config(&self) -> Config {
+        let data = self.data.text.clone();
+        steps::config([("purge", self.purge.into()), ("data", data.into())])
+    }
+
+    fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
+        let pass = |name, kind| steps::linear_pass(name, kind, self.data.kind, site.span_bytes);
+        let passes = [pass("write", OpKind::Write), pass("read", OpKind::Read)];
+        steps::once(self.purge.then(steps::purge).into_iter().chain(passes))
+    }
+
+    fn figures(&self, measured: &Measured<'_>) -> Figures {
+        zones::figures(measured, "Linear passes", &["write", "read"])
+    }
 }

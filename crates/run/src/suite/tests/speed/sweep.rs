@@ -8,11 +8,14 @@
 
 use base::{Bytes, OpKind};
 use load::{Order, Workload};
-use result::schema::TableRow;
+use result::schema::{Finding, Table, TableRow};
 
 use crate::error::RunError;
 use crate::params::{Param, Params};
-use crate::suite::{Definition, Figures, Measured, Procedure, Site, rates, steps};
+use crate::suite::{
+    Config, Definition, Figures, Measured, Notes, PhaseSpec, Procedure, Site, Step, TestSettings,
+    rates, steps,
+};
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
@@ -24,8 +27,7 @@ pub(crate) const DEFINITION: Definition = Definition {
         Param { name: "queue_depth", default: "4", help: "commands kept outstanding" },
         Param { name: "data", default: "repeating", help: "repeating, incompressible or e.g. 46%" },
     ],
-    procedure,
-    figures,
+    procedure: Procedure::of::<Settings>,
 };
 
 const SMALLEST_BYTES: u32 = 512;
@@ -41,73 +43,101 @@ fn step(kind: OpKind, block_bytes: u32) -> String {
     format!("{}_{}", kind.name(), Bytes(block_bytes.into()))
 }
 
-fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
-    let (span, mut notes) = site.region(params, "sweep_span")?;
-    let depth = params.queue_depth("queue_depth")?;
-    let data = steps::data(params, "data")?;
-    let (smallest, largest) = (site.limits.logical_block_bytes, site.limits.transfer_bytes_max);
-    let mut phases = Vec::new();
-    for block in sizes() {
-        if block < smallest {
-            notes.push(site.too_small(block));
-            continue;
-        }
-        if block > largest || u64::from(block) > span {
-            let (block, span) = (Bytes(block.into()), Bytes(span));
-            let largest = Bytes(largest.into());
-            notes.push(format!(
-                "transfers of {block} are not supported: the target takes {largest} in one command \
-                 and the span is {span}"
-            ));
-            continue;
-        }
-        let once = |kind| {
-            let workload = Workload::new(kind, Order::Sequential, block, depth, span);
-            let workload = Workload { data, limit_bytes: Some(span), ..workload };
-            steps::to_its_end(&step(kind, block), workload)
-        };
-        phases.extend(site.from_filled(span, once(OpKind::Write)));
-        phases.push(once(OpKind::Read));
-    }
-    let config = steps::config([
-        ("sweep_span_bytes", span.into()),
-        ("queue_depth", depth.into()),
-        ("data", params.text("data").into()),
-    ]);
-    Ok(Procedure { config, steps: phases.into_iter().map(Into::into).collect(), notes })
+/// Span, depth and data of every size.
+struct Settings {
+    sweep_span_bytes: u64,
+    queue_depth: u32,
+    data: steps::AskedData,
 }
 
-fn figures(measured: &Measured<'_>) -> Figures {
-    let mut figures = Figures::default();
-    let columns = [("read", "MB/s"), ("write", "MB/s")];
-    let mut table = rates::table("sizes", "Transfer sizes", "transfer size", &columns);
-    for block in sizes() {
-        let mut values = Vec::new();
-        for kind in [OpKind::Read, OpKind::Write] {
-            let name = step(kind, block);
-            let part = measured.complete(&name);
-            rates::add_rates(&mut figures, &format!("sweep.{name}"), part);
-            values.push(part.and_then(|part| part.mb_per_s()));
-        }
-        table.rows.push(TableRow { label: Bytes(block.into()).to_string(), values });
+impl TestSettings for Settings {
+    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
+        Ok(Self {
+            sweep_span_bytes: site.region(params, "sweep_span", notes)?,
+            queue_depth: params.queue_depth("queue_depth")?,
+            data: steps::data(params, "data")?,
+        })
     }
-    for (column, verb) in [(0, "reads"), (1, "writes")] {
-        let rates: Vec<_> = table
-            .rows
-            .iter()
-            .filter_map(|row| Some((row.label.clone(), row.values[column]?)))
-            .collect();
-        let best = rates.iter().map(|(_, rate)| *rate).fold(0.0, f64::max);
-        let knee = rates.iter().find(|(_, rate)| *rate >= 0.9 * best);
-        if let Some((label, _)) = knee.filter(|_| best > 0.0) {
-            let text = format!(
-                "{verb} at up to {} and needs transfers of {label} for nine tenths of that",
-                rates::mb_per_s(best)
-            );
-            let metric = format!("sweep.{}_{label}.mb_per_s", verb.trim_end_matches('s'));
-            figures.findings.push(rates::finding(measured, &metric, &text));
-        }
+
+    fn config(&self) -> Config {
+        steps::config([
+            ("sweep_span_bytes", self.sweep_span_bytes.into()),
+            ("queue_depth", self.queue_depth.into()),
+            ("data", self.data.text.clone().into()),
+        ])
     }
-    figures.tables.push(table);
-    figures
+
+    fn steps(&self, site: &Site<'_>, notes: &mut Notes) -> Vec<Step> {
+        let mut phases = Vec::new();
+        for block in sizes() {
+            if let Some(note) = self.unsupported(block, site) {
+                notes.push(note);
+                continue;
+            }
+            let write = self.once(OpKind::Write, block);
+            phases.extend(site.from_filled(self.sweep_span_bytes, write));
+            phases.push(self.once(OpKind::Read, block));
+        }
+        steps::once(phases)
+    }
+
+    fn figures(&self, measured: &Measured<'_>) -> Figures {
+        let mut figures = Figures::default();
+        let columns = [("read", "MB/s"), ("write", "MB/s")];
+        let mut table = rates::table("sizes", "Transfer sizes", "transfer size", &columns);
+        for block in sizes() {
+            let mut values = Vec::new();
+            for kind in [OpKind::Read, OpKind::Write] {
+                let name = step(kind, block);
+                let part = measured.complete(&name);
+                rates::add_rates(&mut figures, &format!("sweep.{name}"), part);
+                values.push(part.and_then(|part| part.mb_per_s()));
+            }
+            table.rows.push(TableRow { label: Bytes(block.into()).to_string(), values });
+        }
+        for (column, verb) in [(0, "reads"), (1, "writes")] {
+            figures.findings.extend(knee(measured, &table, column, verb));
+        }
+        figures.tables.push(table);
+        figures
+    }
+}
+
+impl Settings {
+    /// The reason why the target cannot do this size, or `None` if it can.
+    fn unsupported(&self, block_bytes: u32, site: &Site<'_>) -> Option<String> {
+        if block_bytes < site.limits.logical_block_bytes {
+            return Some(site.too_small(block_bytes));
+        }
+        let (largest, span) = (site.limits.transfer_bytes_max, self.sweep_span_bytes);
+        let is_too_large = block_bytes > largest || u64::from(block_bytes) > span;
+        is_too_large.then(|| {
+            let [block, largest, span] = [block_bytes.into(), largest.into(), span].map(Bytes);
+            format!(
+                "transfers of {block} are not supported: the target takes {largest} in one command \
+                 and the span is {span}"
+            )
+        })
+    }
+
+    /// The span, moved once in commands of this size.
+    fn once(&self, kind: OpKind, block_bytes: u32) -> PhaseSpec {
+        let span = self.sweep_span_bytes;
+        let workload = Workload::new(kind, Order::Sequential, block_bytes, self.queue_depth, span);
+        let workload = Workload { data: self.data.kind, limit_bytes: Some(span), ..workload };
+        steps::to_its_end(&step(kind, block_bytes), workload)
+    }
+}
+
+/// The smallest size with nine tenths of the best rate, in a sentence, or `None` if nothing moved.
+fn knee(measured: &Measured<'_>, table: &Table, column: usize, verb: &str) -> Option<Finding> {
+    let rates = table.rows.iter().filter_map(|row| Some((&row.label, row.values[column]?)));
+    let best = rates.clone().map(|(_, rate)| rate).fold(0.0, f64::max);
+    let (label, _) = rates.into_iter().find(|(_, rate)| *rate >= 0.9 * best && best > 0.0)?;
+    let text = format!(
+        "{verb} at up to {} and needs transfers of {label} for nine tenths of that",
+        rates::mb_per_s(best)
+    );
+    let metric = format!("sweep.{}_{label}.mb_per_s", verb.trim_end_matches('s'));
+    Some(rates::finding(measured, &metric, &text))
 }

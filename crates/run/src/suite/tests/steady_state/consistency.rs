@@ -10,16 +10,21 @@
 
 use base::{Nanos, OpKind};
 use load::{Order, Pacing, Workload};
-use result::stats::notice::{self, Notice};
+use result::stats::notice::Notice;
 use result::stats::{consistency::Consistency, findings, latency};
 
 use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::suite::precondition::{self, OnePass};
-use crate::suite::{Definition, Figures, Measured, Procedure, Site, open_loop, steps};
+use crate::suite::{
+    Config, Definition, Figures, Measured, Notes, Procedure, Site, Step, TestSettings, open_loop,
+    steps,
+};
 
 /// Name of the measured phase.
 const LOAD: &str = "load";
+/// The word for a fill in LBA order.
+const FILL: &str = "fill";
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
@@ -46,16 +51,112 @@ pub(crate) const DEFINITION: Definition = Definition {
         Param { name: "fill", default: "true", help: "write the whole span before the load" },
         Param {
             name: "precondition",
-            default: "fill",
+            default: FILL,
             help: "how: `fill` in LBA order, or `one-pass` into the steady state of random writes",
         },
         precondition::RAW_CAPACITY,
     ],
-    procedure,
-    figures,
+    procedure: Procedure::of::<Settings>,
 };
 
-fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
+/// The load, and what is done before it.
+struct Settings {
+    duration: Nanos,
+    steady_from: Nanos,
+    queue_depth: u32,
+    pacing: Pacing,
+    block_bytes: u32,
+    fill_block_bytes: u32,
+    data: steps::AskedData,
+    purge: bool,
+    fill: bool,
+    /// The pass that stands for the fill, or `None` if there is none.
+    one_pass: Option<OnePass>,
+}
+
+impl TestSettings for Settings {
+    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
+        let (duration, steady_from) = times(params)?;
+        let queue_depth = params.queue_depth("queue_depth")?;
+        let pacing = params.get("rate")?;
+        let block_bytes = params.block_bytes("block")?;
+        Ok(Self {
+            duration,
+            steady_from,
+            queue_depth,
+            pacing,
+            block_bytes,
+            fill_block_bytes: params.block_bytes("fill_block")?,
+            purge: params.get("purge")?,
+            fill: params.get("fill")?,
+            data: steps::data(params, "data")?,
+            one_pass: one_pass(params, site, block_bytes, notes)?,
+        })
+    }
+
+    fn config(&self) -> Config {
+        let (is_filled, precondition) = match self.one_pass {
+            None => (self.fill, FILL),
+            Some(_) => (false, precondition::ONE_PASS),
+        };
+        let mut config = steps::config([
+            ("duration_s", steps::seconds(self.duration).into()),
+            ("steady_from_s", steps::seconds(self.steady_from).into()),
+            ("queue_depth", self.queue_depth.into()),
+            ("rate", self.pacing.to_string().into()),
+            ("block_bytes", self.block_bytes.into()),
+            ("fill_block_bytes", self.fill_block_bytes.into()),
+            ("data", self.data.text.clone().into()),
+            ("purge", self.purge.into()),
+            ("fill", is_filled.into()),
+            ("precondition", precondition.into()),
+        ]);
+        let pass = self.one_pass.iter();
+        config.extend(pass.map(|pass| ("log_bytes".to_owned(), pass.log_bytes.into())));
+        config
+    }
+
+    fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
+        let write = |order, block_bytes, queue_depth| {
+            let write = OpKind::Write;
+            let workload = Workload::new(write, order, block_bytes, queue_depth, site.span_bytes);
+            Workload { data: self.data.kind, ..workload }
+        };
+        let fill = || {
+            let fill = write(Order::SequentialOnce, self.fill_block_bytes, site.fill_depth());
+            steps::to_its_end("fill", fill)
+        };
+        let purge = self.purge.then(steps::purge);
+        let prepare = match &self.one_pass {
+            Some(pass) => Some(pass.phase.clone()),
+            None => self.fill.then(fill),
+        };
+        let load = write(Order::Uniform, self.block_bytes, self.queue_depth);
+        let load = Workload { pacing: self.pacing, ..load };
+        let load = steps::for_time(LOAD, load, self.duration);
+        steps::once(purge.into_iter().chain(prepare).chain([load]))
+    }
+
+    fn figures(&self, measured: &Measured<'_>) -> Figures {
+        let Some(load) = measured.part(LOAD) else { return Figures::default() };
+        let steady_from_s = u32::try_from(steps::seconds(self.steady_from)).unwrap_or(u32::MAX);
+        let mut figures = Consistency::of(load.rows, steady_from_s)
+            .with_busy_shares(load.rows, &measured.run.target.details);
+        figures.metrics.insert("iops_mean".to_owned(), load.iops());
+        let mut findings = findings::consistency(measured.run, load.rows, &figures);
+        let notice = Notice::of(load.rows, self.pacing != Pacing::ClosedLoop);
+        findings.extend(notice.finding());
+        for (name, value) in notice.metrics() {
+            figures.metrics.insert(name.to_owned(), value);
+        }
+        let Consistency { metrics, mut marks, warnings, .. } = figures;
+        marks.extend(latency::marks_of_end(load.phase, &metrics, "latency_"));
+        Figures { metrics, marks, findings, warnings, ..Figures::default() }
+    }
+}
+
+/// The length of the load, and the time in it from which steady state is measured.
+fn times(params: &Params) -> Result<(Nanos, Nanos), RunError> {
     let duration = params.duration("duration")?;
     let steady_from: Nanos = params.get("steady_from")?;
     if params.is_set("steady_from") && steady_from >= duration {
@@ -64,45 +165,7 @@ fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
              that, or a longer --set duration="
         )));
     }
-    let queue_depth = params.queue_depth("queue_depth")?;
-    let pacing: Pacing = params.get("rate")?;
-    let (block, fill_block) = (params.block_bytes("block")?, params.block_bytes("fill_block")?);
-    let (purge, fill): (bool, bool) = (params.get("purge")?, params.get("fill")?);
-    let data = steps::data(params, "data")?;
-    let write = |order, block_bytes, queue_depth| {
-        let write = OpKind::Write;
-        let workload = Workload::new(write, order, block_bytes, queue_depth, site.span_bytes);
-        Workload { data, ..workload }
-    };
-    let mut phases = Vec::new();
-    if purge {
-        phases.push(steps::purge());
-    }
-    let one_pass = one_pass(params, site, block)?;
-    if let Some(pass) = &one_pass {
-        phases.push(pass.phase.clone());
-    } else if fill {
-        let workload = write(Order::SequentialOnce, fill_block, site.fill_depth());
-        phases.push(steps::to_its_end("fill", workload));
-    }
-    let workload = Workload { pacing, ..write(Order::Uniform, block, queue_depth) };
-    phases.push(steps::for_time(LOAD, workload, duration));
-    let mut config = steps::config([
-        ("duration_s", steps::seconds(duration)),
-        ("steady_from_s", steps::seconds(steady_from)),
-        ("queue_depth", queue_depth.into()),
-        ("rate", pacing.to_string().into()),
-        ("block_bytes", block.into()),
-        ("fill_block_bytes", fill_block.into()),
-        ("data", params.text("data").into()),
-        ("purge", purge.into()),
-        ("fill", (fill && one_pass.is_none()).into()),
-        ("precondition", params.text("precondition").into()),
-    ]);
-    config.extend(one_pass.iter().map(|pass| ("log_bytes".to_owned(), pass.log_bytes.into())));
-    let notes = one_pass.into_iter().map(|pass| pass.note).collect();
-    let steps = phases.into_iter().map(Into::into).collect();
-    Ok(Procedure { config, steps, notes })
+    Ok((duration, steady_from))
 }
 
 /// The pass into steady state, where it is wanted.
@@ -110,31 +173,15 @@ fn one_pass(
     params: &Params,
     site: &Site<'_>,
     block_bytes: u32,
+    notes: &mut Notes,
 ) -> Result<Option<OnePass>, RunError> {
     let precondition = params.text("precondition");
     match precondition.as_str() {
-        "fill" => precondition::raw_capacity(params).map(|_| None),
-        precondition::ONE_PASS => OnePass::new(params, site, block_bytes).map(Some),
+        FILL => precondition::raw_capacity(params).map(|_| None),
+        precondition::ONE_PASS => OnePass::new(params, site, block_bytes, notes).map(Some),
         _ => Err(RunError::Usage(format!(
-            "`--set precondition={precondition}` must be fill or {}",
+            "`--set precondition={precondition}` must be {FILL} or {}",
             precondition::ONE_PASS
         ))),
     }
-}
-
-fn figures(measured: &Measured<'_>) -> Figures {
-    let Some(load) = measured.part(LOAD) else { return Figures::default() };
-    let steady_from_s = u32::try_from(measured.config_u64("steady_from_s")).unwrap_or(u32::MAX);
-    let mut figures = Consistency::of(load.rows, steady_from_s)
-        .with_busy_shares(load.rows, &measured.run.target.details);
-    figures.metrics.insert("iops_mean".to_owned(), load.iops());
-    let mut findings = findings::consistency(measured.run, load.rows, &figures);
-    let notice = Notice::of(load.rows, notice::is_paced(measured.run));
-    findings.extend(notice.finding());
-    for (name, value) in notice.metrics() {
-        figures.metrics.insert(name.to_owned(), value);
-    }
-    let Consistency { metrics, mut marks, warnings, .. } = figures;
-    marks.extend(latency::marks_of_end(load.phase, &metrics, "latency_"));
-    Figures { metrics, marks, findings, warnings, ..Figures::default() }
 }

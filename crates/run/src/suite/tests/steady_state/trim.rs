@@ -24,7 +24,8 @@ use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::suite::zones::{Pass, add_pass};
 use crate::suite::{
-    Definition, Figures, Measured, Part, PhaseSpec, Procedure, Site, Step, rates, steps,
+    Computed, Config, Definition, Figures, Measured, Notes, Part, PhaseSpec, Procedure, Site, Step,
+    TestSettings, rates, steps,
 };
 
 /// The test.
@@ -51,8 +52,7 @@ pub(crate) const DEFINITION: Definition = Definition {
             help: "most rounds of passes; auto: 6, and 1 on simulated drives, which know no noise from outside",
         },
     ],
-    procedure,
-    figures,
+    procedure: Procedure::of::<Settings>,
 };
 
 /// The passes in order: name of the phase without its round, and words.
@@ -69,23 +69,11 @@ struct Kind {
     prefix: &'static str,
     words: &'static str,
     data: Data,
-    /// Whether its rounds have told enough.
-    settled: fn(&Measured<'_>) -> bool,
 }
 
 const KINDS: [Kind; 2] = [
-    Kind {
-        prefix: "",
-        words: "incompressible",
-        data: Data::Incompressible,
-        settled: |measured| is_settled(measured, ""),
-    },
-    Kind {
-        prefix: "repeating_",
-        words: "repeating",
-        data: Data::Repeating,
-        settled: |measured| is_settled(measured, "repeating_"),
-    },
+    Kind { prefix: "", words: "incompressible", data: Data::Incompressible },
+    Kind { prefix: "repeating_", words: "repeating", data: Data::Repeating },
 ];
 
 /// Most rounds on a target that other programs may disturb.
@@ -94,58 +82,79 @@ const ROUNDS_MAX: u32 = 6;
 /// and a single collection would pass for a slow zone.
 const GROUP_BYTES_MIN: u64 = 64 << 20;
 
-fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
-    let torture = params.duration("torture")?;
-    let idle = params.pause("idle")?;
-    let depth = params.queue_depth("queue_depth")?;
-    let data = data(params, site);
-    let rounds_max = rounds_max(params, site)?;
-    let mut steps = Vec::new();
-    for kind in kinds(&data)? {
-        steps.extend(steps_of(kind, (torture, depth), idle, rounds_max, site.span_bytes));
-    }
-    let config = steps::config([
-        ("torture_s", steps::seconds(torture)),
-        ("idle_s", steps::seconds(idle)),
-        ("queue_depth", depth.into()),
-        ("data", data.into()),
-        ("rounds_max", rounds_max.into()),
-    ]);
-    Ok(Procedure { config, steps, notes: Vec::new() })
+/// The treatment before each pass, and how often it is repeated.
+struct Settings {
+    torture: Nanos,
+    idle: Nanos,
+    queue_depth: u32,
+    /// The kinds in one word, as results hold them.
+    data: String,
+    kinds: &'static [Kind],
+    rounds_max: u32,
 }
 
-/// The steps with one kind of data.
-fn steps_of(
-    kind: &Kind,
-    (torture, depth): (Nanos, u32),
-    idle: Nanos,
-    rounds_max: u32,
-    span_bytes: u64,
-) -> Vec<Step> {
-    let name = |end: &str| format!("{}{end}", kind.prefix);
-    let pass = |end| steps::linear_pass(&name(end), OpKind::Write, kind.data, span_bytes);
-    let torture = |end: &str| -> PhaseSpec {
-        let load = Workload::new(OpKind::Write, Order::Uniform, 4096, depth, span_bytes);
-        steps::for_time(&name(end), Workload { data: kind.data, ..load }, torture)
-    };
-    let round = [
-        torture("torture_2"),
-        pass("tortured"),
-        torture("torture_3"),
-        steps::trim(&name("trim"), span_bytes),
-        pass("after_trim"),
-        torture("torture_4"),
-        steps::purge(),
-        pass("fresh"),
-    ];
-    let mut all: Vec<Step> =
-        [torture("torture"), steps::purge(), pass("fresh")].map(Step::from).into();
-    all.push(Step::Rounds { rounds_max, phases: round.into(), settled: kind.settled });
-    if idle > Nanos(0) {
-        let last = [torture("torture_5"), steps::idle(&name("idle"), idle), pass("after_idle")];
-        all.extend(last.map(Step::from));
+impl TestSettings for Settings {
+    fn read(params: &Params, site: &Site<'_>, _: &mut Notes) -> Result<Self, RunError> {
+        let torture = params.duration("torture")?;
+        let idle = params.pause("idle")?;
+        let queue_depth = params.queue_depth("queue_depth")?;
+        let data = data(params, site);
+        let rounds_max = rounds_max(params, site)?;
+        let kinds = kinds(&data)?;
+        Ok(Self { torture, idle, queue_depth, data, kinds, rounds_max })
     }
-    all
+
+    fn config(&self) -> Config {
+        steps::config([
+            ("torture_s", steps::seconds(self.torture).into()),
+            ("idle_s", steps::seconds(self.idle).into()),
+            ("queue_depth", self.queue_depth.into()),
+            ("data", self.data.clone().into()),
+            ("rounds_max", self.rounds_max.into()),
+        ])
+    }
+
+    fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
+        self.kinds.iter().flat_map(|kind| self.steps_of(kind, site.span_bytes)).collect()
+    }
+
+    fn figures(&self, measured: &Measured<'_>) -> Figures {
+        figures(measured)
+    }
+}
+
+impl Settings {
+    /// The steps with one kind of data.
+    fn steps_of(&self, kind: &'static Kind, span_bytes: u64) -> Vec<Step> {
+        let name = |end: &str| format!("{}{end}", kind.prefix);
+        let pass = |end| steps::linear_pass(&name(end), OpKind::Write, kind.data, span_bytes);
+        let torture = |end: &str| -> PhaseSpec {
+            let (write, depth) = (OpKind::Write, self.queue_depth);
+            let load = Workload::new(write, Order::Uniform, 4096, depth, span_bytes);
+            steps::for_time(&name(end), Workload { data: kind.data, ..load }, self.torture)
+        };
+        let round = [
+            torture("torture_2"),
+            pass("tortured"),
+            torture("torture_3"),
+            steps::trim(&name("trim"), span_bytes),
+            pass("after_trim"),
+            torture("torture_4"),
+            steps::purge(),
+            pass("fresh"),
+        ];
+        let mut all = steps::once([torture("torture"), steps::purge(), pass("fresh")]);
+        all.push(Step::Rounds {
+            rounds_max: self.rounds_max,
+            phases: round.into(),
+            settled: Computed::new(|measured| is_settled(measured, kind.prefix)),
+        });
+        if self.idle > Nanos(0) {
+            let idle = steps::idle(&name("idle"), self.idle);
+            all.extend(steps::once([torture("torture_5"), idle, pass("after_idle")]));
+        }
+        all
+    }
 }
 
 /// Most rounds, as asked for.

@@ -10,7 +10,9 @@ use load::{Order, Workload};
 
 use crate::error::RunError;
 use crate::params::{Param, Params};
-use crate::suite::{Definition, Figures, Measured, Procedure, Site, steps, zones};
+use crate::suite::{
+    Config, Definition, Figures, Measured, Notes, Procedure, Site, Step, TestSettings, steps, zones,
+};
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
@@ -21,24 +23,36 @@ pub(crate) const DEFINITION: Definition = Definition {
         Param { name: "queue_depth", default: "32", help: "commands kept outstanding" },
         steps::DATA,
     ],
-    procedure,
-    figures,
+    procedure: Procedure::of::<Settings>,
 };
 
-fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
-    let depth = params.queue_depth("queue_depth")?;
-    let data = steps::data(params, "data")?;
-    let block = steps::LINEAR_BLOCK_BYTES;
-    let workload =
-        Workload::new(OpKind::Write, Order::SequentialOnce, block, depth, site.span_bytes);
-    let workload = Workload { data, ..workload };
-    let pass = |name| steps::by_zone(name, workload.clone(), steps::ZONES);
-    let phases = [steps::purge(), pass("first"), pass("second")];
-    let config =
-        steps::config([("queue_depth", depth.into()), ("data", params.text("data").into())]);
-    Ok(Procedure { config, steps: phases.map(Into::into).into(), notes: Vec::new() })
+/// Depth and data of the passes.
+struct Settings {
+    queue_depth: u32,
+    data: steps::AskedData,
 }
 
-fn figures(measured: &Measured<'_>) -> Figures {
-    zones::figures(measured, "Full-drive writes", &["first", "second"])
+impl TestSettings for Settings {
+    fn read(params: &Params, _: &Site<'_>, _: &mut Notes) -> Result<Self, RunError> {
+        let queue_depth = params.queue_depth("queue_depth")?;
+        Ok(Self { queue_depth, data: steps::data(params, "data")? })
+    }
+
+    fn config(&self) -> Config {
+        let data = self.data.text.clone();
+        steps::config([("queue_depth", self.queue_depth.into()), ("data", data.into())])
+    }
+
+    fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
+        let (block, order) = (steps::LINEAR_BLOCK_BYTES, Order::SequentialOnce);
+        let workload =
+            Workload::new(OpKind::Write, order, block, self.queue_depth, site.span_bytes);
+        let workload = Workload { data: self.data.kind, ..workload };
+        let pass = |name| steps::by_zone(name, workload.clone(), steps::ZONES);
+        steps::once([steps::purge(), pass("first"), pass("second")])
+    }
+
+    fn figures(&self, measured: &Measured<'_>) -> Figures {
+        zones::figures(measured, "Full-drive writes", &["first", "second"])
+    }
 }

@@ -6,7 +6,7 @@
 //! before the first significant fall (change-point detection). How to read it: no fall means no cache, or
 //! one larger than `write_bytes`; what a burst writes fast is what the pause has brought back.
 
-use base::OpKind;
+use base::{Nanos, OpKind};
 use load::{Order, Workload};
 use result::schema::TableRow;
 use result::stats::changepoint::Shape;
@@ -14,7 +14,9 @@ use result::stats::findings::volume;
 
 use crate::error::RunError;
 use crate::params::{Param, Params};
-use crate::suite::{Definition, Figures, Measured, Procedure, Site, rates, steps};
+use crate::suite::{
+    Config, Definition, Figures, Measured, Notes, Procedure, Site, Step, TestSettings, rates, steps,
+};
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
@@ -26,36 +28,97 @@ pub(crate) const DEFINITION: Definition = Definition {
         Param { name: "burst_bytes", default: "16GiB", help: "written after each pause" },
         Param { name: "pauses", default: "10s,60s,5m", help: "lengths of the pauses, in order" },
     ],
-    procedure,
-    figures,
+    procedure: Procedure::of::<Settings>,
 };
 
 /// Zones of a burst: fewer bytes, so that each zone still takes a while.
 const BURST_ZONES: u64 = 200;
 
-fn procedure(params: &Params, site: &Site<'_>) -> Result<Procedure, RunError> {
-    let (first, mut notes) = site.region(params, "write_bytes")?;
-    let (burst, more) = site.region(params, "burst_bytes")?;
-    notes.extend(more);
-    let pauses = params.pauses("pauses")?;
-    let write = |total_bytes: u64| {
-        let (block, depth) = (steps::LINEAR_BLOCK_BYTES, site.fill_depth());
-        let workload =
-            Workload::new(OpKind::Write, Order::Sequential, block, depth, site.span_bytes);
-        Workload { limit_bytes: Some(total_bytes), ..workload }
-    };
-    let mut phases = vec![steps::purge(), steps::by_zone("write", write(first), steps::ZONES)];
-    for (number, pause) in (1..).zip(&pauses) {
-        phases.push(steps::idle(&format!("pause_{number}"), *pause));
-        phases.push(steps::by_zone(&format!("burst_{number}"), write(burst), BURST_ZONES));
+/// Volumes of the writes and lengths of the pauses.
+struct Settings {
+    write_bytes: u64,
+    burst_bytes: u64,
+    pauses: Vec<Nanos>,
+}
+
+impl TestSettings for Settings {
+    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError> {
+        Ok(Self {
+            write_bytes: site.region(params, "write_bytes", notes)?,
+            burst_bytes: site.region(params, "burst_bytes", notes)?,
+            pauses: params.pauses("pauses")?,
+        })
     }
-    let seconds: Vec<_> = pauses.iter().map(|pause| steps::seconds(*pause)).collect();
-    let config = steps::config([
-        ("write_bytes", first.into()),
-        ("burst_bytes", burst.into()),
-        ("pauses_s", seconds.into()),
-    ]);
-    Ok(Procedure { config, steps: phases.into_iter().map(Into::into).collect(), notes })
+
+    fn config(&self) -> Config {
+        let pauses_s: Vec<u64> = self.pauses.iter().map(|pause| steps::seconds(*pause)).collect();
+        steps::config([
+            ("write_bytes", self.write_bytes.into()),
+            ("burst_bytes", self.burst_bytes.into()),
+            ("pauses_s", pauses_s.into()),
+        ])
+    }
+
+    fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
+        let write = |total_bytes: u64| {
+            let (block, depth) = (steps::LINEAR_BLOCK_BYTES, site.fill_depth());
+            let workload =
+                Workload::new(OpKind::Write, Order::Sequential, block, depth, site.span_bytes);
+            Workload { limit_bytes: Some(total_bytes), ..workload }
+        };
+        let first = steps::by_zone("write", write(self.write_bytes), steps::ZONES);
+        let mut phases = vec![steps::purge(), first];
+        for (number, pause) in (1_u64..).zip(&self.pauses) {
+            let burst = write(self.burst_bytes);
+            phases.push(steps::idle(&format!("pause_{number}"), *pause));
+            phases.push(steps::by_zone(&burst_name(number), burst, BURST_ZONES));
+        }
+        steps::once(phases)
+    }
+
+    fn figures(&self, measured: &Measured<'_>) -> Figures {
+        let mut figures = Figures::default();
+        let columns = [("written fast", "bytes"), ("fast", "MB/s"), ("after that", "MB/s")];
+        let mut table = rates::table("bursts", "Fast cache", "after", &columns);
+        for (phase, label) in self.writes() {
+            table.rows.push(row(&mut figures, measured, &phase, label));
+        }
+        figures.tables.push(table);
+        figures
+    }
+}
+
+impl Settings {
+    /// The phases that write, each with what came before it.
+    fn writes(&self) -> Vec<(String, String)> {
+        let bursts = (1_u64..).zip(&self.pauses).map(|(number, pause)| {
+            (burst_name(number), format!("a pause of {} s", steps::seconds(*pause)))
+        });
+        std::iter::once(("write".to_owned(), "purge".to_owned())).chain(bursts).collect()
+    }
+}
+
+fn burst_name(number: u64) -> String {
+    format!("burst_{number}")
+}
+
+/// The figures of one phase that writes, and their row.
+fn row(figures: &mut Figures, measured: &Measured<'_>, phase: &str, label: String) -> TableRow {
+    let found = fast(measured, phase);
+    let values = vec![
+        found.as_ref().and_then(|fast| fast.bytes),
+        found.as_ref().map(|fast| fast.before),
+        found.as_ref().and_then(|fast| fast.after),
+    ];
+    for (end, value) in ["fast_bytes", "fast_mb_per_s", "slow_mb_per_s"].iter().zip(&values) {
+        figures.metrics.insert(format!("pslc.{phase}.{end}"), *value);
+    }
+    rates::add_rates(figures, &format!("pslc.{phase}"), measured.complete(phase));
+    if let Some(fast) = found {
+        let metric = format!("pslc.{phase}.fast_bytes");
+        figures.findings.push(rates::finding(measured, &metric, &sentence(&fast, &label)));
+    }
+    TableRow { label, values }
 }
 
 /// The bytes and rates of a phase before and after it slowed down.
@@ -80,35 +143,6 @@ fn fast(measured: &Measured<'_>, phase: &str) -> Option<Fast> {
     };
     let (bytes, rate) = sum(before);
     Some(Fast { bytes: fall.map(|_| bytes), before: rate, after: fall.map(|_| sum(after).1) })
-}
-
-fn figures(measured: &Measured<'_>) -> Figures {
-    let mut figures = Figures::default();
-    let columns = [("written fast", "bytes"), ("fast", "MB/s"), ("after that", "MB/s")];
-    let mut table = rates::table("bursts", "Fast cache", "after", &columns);
-    let pauses = measured.run.config.get("pauses_s").and_then(serde_json::Value::as_array);
-    let pauses = pauses.into_iter().flatten().filter_map(serde_json::Value::as_u64);
-    let bursts = (1_u64..).zip(pauses);
-    let bursts = bursts.map(|(number, s)| (format!("burst_{number}"), format!("a pause of {s} s")));
-    for (phase, label) in std::iter::once(("write".to_owned(), "purge".to_owned())).chain(bursts) {
-        let found = fast(measured, &phase);
-        let values = vec![
-            found.as_ref().and_then(|fast| fast.bytes),
-            found.as_ref().map(|fast| fast.before),
-            found.as_ref().and_then(|fast| fast.after),
-        ];
-        for (end, value) in ["fast_bytes", "fast_mb_per_s", "slow_mb_per_s"].iter().zip(&values) {
-            figures.metrics.insert(format!("pslc.{phase}.{end}"), *value);
-        }
-        rates::add_rates(&mut figures, &format!("pslc.{phase}"), measured.complete(&phase));
-        if let Some(fast) = found {
-            let metric = format!("pslc.{phase}.fast_bytes");
-            figures.findings.push(rates::finding(measured, &metric, &sentence(&fast, &label)));
-        }
-        table.rows.push(TableRow { label, values });
-    }
-    figures.tables.push(table);
-    figures
 }
 
 fn sentence(fast: &Fast, label: &str) -> String {

@@ -1,0 +1,121 @@
+//! The figure that is tracked over the rounds of a test until it is steady.
+
+use result::schema::{Finding, Table, TableRow};
+use result::stats::steady::{PTS_ROUNDS_MAX, Window, pts_steady};
+
+use crate::suite::{Conditions, Figures, Measured, Part, rates};
+
+/// The value of a step in each round so far, round 1 first.
+pub(crate) fn of_rounds(
+    measured: &Measured<'_>,
+    step: &str,
+    value: impl Fn(Part<'_>) -> Option<f64>,
+) -> Vec<f64> {
+    let parts = measured.parts().filter(|part| {
+        let name = part.phase.name.rsplit_once(".r");
+        part.phase.complete && name.is_some_and(|(name, _)| name == step)
+    });
+    parts.filter_map(value).collect()
+}
+
+/// The window that the figures rest on: the steady one, or the last rounds where there is none.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rounds {
+    pub(crate) steady: Option<Window>,
+    /// Positions of the rounds.
+    from: usize,
+    to: usize,
+}
+
+impl Rounds {
+    pub(crate) fn of(tracked: &[f64]) -> Self {
+        let steady = pts_steady(tracked);
+        let (from, to) = match steady {
+            Some(window) => (window.start, window.start + window.len),
+            None => (tracked.len().saturating_sub(5), tracked.len()),
+        };
+        Self { steady, from, to }
+    }
+
+    /// Mean over the window.
+    pub(crate) fn mean(&self, values: &[f64]) -> Option<f64> {
+        let window = values.get(self.from..self.to.min(values.len()))?;
+        (!window.is_empty()).then(|| window.iter().sum::<f64>() / window.len() as f64)
+    }
+
+    /// Largest value in the window.
+    pub(crate) fn max(&self, values: &[f64]) -> Option<f64> {
+        values.get(self.from..self.to.min(values.len()))?.iter().copied().reduce(f64::max)
+    }
+}
+
+/// The figure that is tracked, in every round so far.
+pub(crate) struct Tracked<'a> {
+    /// Stage of a test that has several; its metrics are `<test>.<stage>.rounds` and so on. Empty without stages.
+    pub(crate) stage: &'a str,
+    /// The figure in words.
+    pub(crate) words: &'a str,
+    /// Its unit.
+    pub(crate) unit: &'a str,
+    /// Its values, round 1 first.
+    pub(crate) values: &'a [f64],
+}
+
+impl Tracked<'_> {
+    /// Adds metrics, a table, and a sentence or a warning about the figure and its steady state.
+    pub(crate) fn add_to(
+        &self,
+        figures: &mut Figures,
+        measured: &Measured<'_>,
+        conditions: &Conditions,
+    ) {
+        let dot = if self.stage.is_empty() { "" } else { "." };
+        let test = format!("{}{dot}{}", measured.run.test, self.stage);
+        let steady = Rounds::of(self.values).steady;
+        for (name, value) in [
+            ("rounds", Some(self.values.len() as f64)),
+            ("steady_from_round", steady.map(|window| (window.start + 1) as f64)),
+            ("steady_mean", steady.map(|window| window.mean)),
+            ("steady_range_share", steady.map(|window| window.range / window.mean)),
+            ("steady_slope_share", steady.map(|window| window.slope_excursion() / window.mean)),
+        ] {
+            figures.metrics.insert(format!("{test}.{name}"), value);
+        }
+        figures.tables.push(self.table(conditions));
+        if let Some(window) = steady {
+            figures.findings.push(self.finding(measured, &test, &window));
+        } else if self.values.len() >= PTS_ROUNDS_MAX as usize {
+            figures.warnings.push(format!(
+                "no steady state within {PTS_ROUNDS_MAX} rounds; the figures are those of the last five"
+            ));
+        }
+    }
+
+    fn table(&self, conditions: &Conditions) -> Table {
+        let Self { stage, words, unit, values } = self;
+        let (underscore, comma) = if stage.is_empty() { ("", "") } else { ("_", ", ") };
+        let name = format!("rounds{underscore}{stage}");
+        let title = format!("Steady state convergence{comma}{stage}");
+        let mut table = rates::table(&name, &title, "round", &[(words, unit)]);
+        table.conditions = conditions.clone();
+        let row = |(round, value): (u32, &f64)| TableRow {
+            label: round.to_string(),
+            values: vec![Some(*value)],
+        };
+        table.rows = (1..).zip(*values).map(row).collect();
+        table
+    }
+
+    fn finding(&self, measured: &Measured<'_>, test: &str, window: &Window) -> Finding {
+        let text = format!(
+            "is in steady state from round {} to {}: {} within {:.0}% (20 allowed), trend {:.1}% (10 \
+             allowed)",
+            window.start + 1,
+            window.start + window.len,
+            self.words,
+            100.0 * window.range / window.mean,
+            100.0 * window.slope_excursion() / window.mean
+        );
+        rates::finding(measured, &format!("{test}.steady_from_round"), &text)
+    }
+}

@@ -1,0 +1,45 @@
+//! The settings of a test: its parameters, read once into a struct of its own.
+
+use super::measured::Measured;
+use super::procedure::{Computed, Conditions, Config, Figures, Notes, Procedure, Step};
+use super::site::Site;
+use crate::error::RunError;
+use crate::params::Params;
+
+/// The settings of a test: its parameters, read once for a site. Steps and figures follow from them.
+pub(crate) trait TestSettings: Sized + Send + Sync + 'static {
+    /// Reads the parameters.
+    ///
+    /// # Errors
+    /// [`RunError::Usage`] for a value that cannot be used here.
+    fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError>;
+
+    /// The settings as `run.json` holds them. No figure is computed from that.
+    fn config(&self) -> Config;
+
+    /// The conditions of the figures that the steps do not tell.
+    fn conditions(&self) -> Conditions {
+        Conditions::new()
+    }
+
+    /// The steps, in order.
+    fn steps(&self, site: &Site<'_>, notes: &mut Notes) -> Vec<Step>;
+
+    /// The figures, from all measurements so far.
+    fn figures(&self, measured: &Measured<'_>) -> Figures;
+}
+
+impl Procedure {
+    /// Reads the settings of a test and takes everything else from them.
+    pub(crate) fn of<S: TestSettings>(params: &Params, site: &Site<'_>) -> Result<Self, RunError> {
+        let mut notes = Notes::new();
+        let settings = S::read(params, site, &mut notes)?;
+        Ok(Self {
+            config: settings.config(),
+            conditions: settings.conditions(),
+            steps: settings.steps(site, &mut notes),
+            notes,
+            figures: Computed::new(move |measured| settings.figures(measured)),
+        })
+    }
+}
