@@ -1,5 +1,5 @@
 // Writes src/data/schema.gen.ts from the JSON Schema that the Rust types generate, and src/data/metrics.gen.ts
-// from the catalogue of metrics. With `--check` it writes nothing and fails where a committed file is not
+// and tests.gen.ts from the catalogues of metrics and tests. With `--check` it writes nothing and fails where a committed file is not
 // what it would write.
 import { readFile, writeFile } from "node:fs/promises";
 import { compile } from "json-schema-to-typescript";
@@ -26,14 +26,14 @@ async function reportTypes(source) {
   });
 }
 
-/** As constants, so that the compiler knows every unit that there is. */
-async function metrics(source) {
-  return `${banner(source)}\n\nexport const METRICS = ${(await inSchema(source)).trimEnd()} as const;\n`;
-}
+/** As constants, so that the compiler knows every unit and every kind of chart that there is. */
+const catalogue = (name) => async (source) =>
+  `${banner(source)}\n\nexport const ${name} = ${(await inSchema(source)).trimEnd()} as const;\n`;
 
 const FILES = [
   ["schema.gen.ts", reportTypes, "report.schema.json"],
-  ["metrics.gen.ts", metrics, "metrics.json"],
+  ["metrics.gen.ts", catalogue("METRICS"), "metrics.json"],
+  ["tests.gen.ts", catalogue("TESTS"), "tests.json"],
 ];
 
 for (const [name, generate, source] of FILES) {

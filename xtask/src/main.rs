@@ -14,6 +14,7 @@ mod schema;
 mod setup;
 mod steps;
 mod suite;
+mod test_list;
 mod web;
 mod workspace;
 

@@ -1,5 +1,5 @@
-//! Generated files: JSON Schema from the Rust types, the catalogue of metrics as data and as a page,
-//! TypeScript from both. All are committed, so that a reader and a reviewer see every change of the
+//! Generated files: the list of the tests, JSON Schema from the Rust types, the catalogues of tests and
+//! metrics as data, that of metrics as a page, TypeScript from all of these. All are committed, so that a reader and a reviewer see every change of the
 //! contract.
 
 use std::collections::BTreeMap;
@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::log::Log;
 use crate::proc;
+use crate::test_list;
 use crate::web;
 use crate::workspace::Workspace;
 
@@ -34,9 +35,12 @@ pub(crate) fn check(workspace: &Workspace, log: Log) -> Result<()> {
 }
 
 fn write_all(workspace: &Workspace, log: Log) -> Result<()> {
-    let mut schema =
-        workspace.cargo(["run", "--quiet", "--package", "ssdlab-result", "--example", "schema"]);
-    proc::stream(log, &mut schema)?;
+    test_list::write(workspace)?;
+    for (package, example) in [("ssdlab-run", "tests"), ("ssdlab-result", "schema")] {
+        let mut writer =
+            workspace.cargo(["run", "--quiet", "--package", package, "--example", example]);
+        proc::stream(log, &mut writer)?;
+    }
     proc::stream(log, &mut workspace.npm(["run", "types"]))
 }
 
@@ -44,7 +48,7 @@ type Contents = BTreeMap<PathBuf, Vec<u8>>;
 
 fn generated_files(workspace: &Workspace) -> Result<Contents> {
     let mut files = Contents::new();
-    for dir in ["schema", "docs", "web/src"] {
+    for dir in ["schema", "docs", "web/src", test_list::FOLDER] {
         collect(&workspace.path(dir), workspace.root(), &mut files)?;
     }
     Ok(files)

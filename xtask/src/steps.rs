@@ -117,7 +117,7 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "types",
-        what: "are schema/, docs/metrics.md and the TypeScript types what the Rust source says?",
+        what: "are the list of tests, schema/, docs/metrics.md and the TypeScript what the source says?",
         lane: Lane::Cargo,
         after: &["web-deps"],
         needs: NODE,

@@ -1,9 +1,10 @@
-//! The tests of the suite: each one a file with its question, its parameters, its steps and its figures.
+//! The tests of the suite: each one a file in `suite/tests/CHAPTER/`, which declares everything about it.
 //!
-//! A test is data until it runs: [`Definition::procedure`] turns its parameters into steps, which `plan`
-//! prints and [`crate::session`] carries out. A new test is a file, a variant of [`Test`] and its arm in
-//! [`Test::definition`].
+//! A test is data until it runs: [`Definition::procedure`] reads its parameters into the struct of its
+//! settings, and those give the steps, which `plan` prints and [`crate::session`] carries out, and the figures.
+//! A new test is its file; `cargo xtask schema` adds it to the list in `suite/tests/mod.rs`.
 
+mod catalogue;
 pub mod conditions;
 mod definition;
 mod measured;
@@ -20,7 +21,8 @@ mod test;
 mod tests;
 mod zones;
 
-pub use definition::Definition;
+pub use catalogue::catalogue;
+pub use definition::{Chapter, Chart, Definition, Review, ReviewEntry};
 pub use measured::{Measured, Part};
 pub use procedure::{
     Action, Computed, Conditions, Config, Figures, Notes, PhaseSpec, Procedure, Step,

@@ -34,7 +34,7 @@ fn small_drive() -> SimTarget {
 
 fn measure(at: &Try, library: &Path) -> Result<Run, RunError> {
     let settings = at.settings.clone();
-    let request = Request { settings, span: at.span(), ..request(library, Test::Consistency, &[]) };
+    let request = Request { settings, span: at.span(), ..request(library, Test::CONSISTENCY, &[]) };
     run_quietly(&mut small_drive(), &request).map(|outcome| outcome.run)
 }
 
@@ -139,7 +139,7 @@ fn a_floor_of_rare_cases_takes_commands_enough() {
     let refused = search.answer(|_| {
         let settings = [("duration", "12s"), ("steady_from", "1s"), ("fill", "false")];
         let mut slow = ScriptedTarget::new(64 << 20, Reply::after_ns(Nanos::SECOND.0));
-        let request = request(library.path(), Test::Consistency, &settings);
+        let request = request(library.path(), Test::CONSISTENCY, &settings);
         run_quietly(&mut slow, &request).map(|outcome| outcome.run)
     });
     let text = refused.unwrap_err().to_string();

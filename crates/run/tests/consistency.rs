@@ -23,7 +23,7 @@ const MIB: u64 = 1 << 20;
 const FIRST: u64 = 31_968;
 
 fn request(library: &Path, settings: &[(&str, &str)]) -> Request {
-    common::request(library, Test::Consistency, settings)
+    common::request(library, Test::CONSISTENCY, settings)
 }
 
 fn load_rows(outcome: &Outcome) -> PhaseRows {
@@ -183,7 +183,7 @@ fn a_drive_that_takes_a_month_a_command_fails_and_keeps_what_it_did() {
     let library = tempfile::tempdir().unwrap();
     let slow = Reply::after_ns(31 * 86_400 * Nanos::SECOND.0);
     let mut target = ScriptedTarget::new(8 * MIB, slow);
-    let request = common::request(library.path(), Test::Linear, &[]);
+    let request = common::request(library.path(), common::test("linear"), &[]);
     let outcome = run_quietly(&mut target, &request).unwrap();
     assert_eq!(outcome.run.status, RunStatus::Failed);
     let message = outcome.failure.unwrap().to_string();

@@ -76,7 +76,7 @@ fn a_look_that_takes_long_delays_no_command() {
     target.health = Some(Arc::clone(&probe) as Arc<dyn HealthProbe>);
     let library = tempfile::tempdir().unwrap();
     let settings = [("duration", "3s"), ("steady_from", "0s"), ("rate", "1000")];
-    let request = request(library.path(), Test::Consistency, &settings);
+    let request = request(library.path(), Test::CONSISTENCY, &settings);
     let outcome = run_with(&mut target, &request, |event, _| match event {
         Event::PhaseStarted { name, .. } if name == "load" => probe.wait_for_look(),
         Event::PhaseEnded { name, ios, .. } if name == "load" => {

@@ -139,7 +139,7 @@ fn what_a_lost_target_never_answered_counts_with_its_wait() {
 fn latency_run(stall: Reply, stalled: usize) -> Outcome {
     let dir = tempfile::tempdir().unwrap();
     let settings = settings("time=2s random_span=1MiB");
-    let request = request(dir.path(), Test::Latency, &settings);
+    let request = request(dir.path(), common::test("latency"), &settings);
     run_quietly(&mut stalls_at(8 + stalled, stall), &request).unwrap()
 }
 
@@ -191,7 +191,7 @@ fn a_late_failure_ends_the_run_as_any_other() {
 fn a_rate_that_is_not_kept_marks_every_latency_as_at_least() {
     let dir = tempfile::tempdir().unwrap();
     let settings = settings("duration=20s steady_from=5s rate=1000 queue_depth=1 fill=false");
-    let request = request(dir.path(), Test::Consistency, &settings);
+    let request = request(dir.path(), Test::CONSISTENCY, &settings);
     let mut target = ScriptedTarget::new(SIZE_BYTES, Reply::after_ns(2 * MS_NS));
     let run = run_quietly(&mut target, &request).unwrap().run;
     let load = run.phases.last().unwrap();
@@ -219,7 +219,7 @@ fn replayed(mut target: impl Testable, stop_after_s: u32) -> Outcome {
     writer.finish(&TraceInfo::default()).unwrap();
     let path = path.to_string_lossy().into_owned();
     let settings = [("trace", path.as_str()), ("purge", "false"), ("fill", "false")];
-    let request = request(dir.path(), Test::Replay, &settings);
+    let request = request(dir.path(), Test::REPLAY, &settings);
     run_with(&mut target, &request, |event, stop| {
         if matches!(event, Event::Second { second, .. } if *second >= stop_after_s) {
             stop.store(true, std::sync::atomic::Ordering::Relaxed);

@@ -10,7 +10,7 @@ use device::meter::MeterSpec;
 use io::engine::sim::SimTarget;
 use result::schema::RunStatus;
 use result::store::RunDir;
-use run::{Outcome, Request, RunError, Test};
+use run::{Outcome, Request, RunError};
 use target::Testable;
 use target::null::NullTarget;
 use target::scripted::{Reply, ScriptedTarget};
@@ -33,7 +33,7 @@ fn run_metered<T: Testable>(
     settings: &str,
     meter: Option<MeterSpec>,
 ) -> Result<Outcome, RunError> {
-    let request = request(library, Test::Power, &common::settings(settings));
+    let request = request(library, common::test("power"), &common::settings(settings));
     run_quietly(target, &Request { meter, ..request })
 }
 

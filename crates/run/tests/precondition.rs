@@ -169,7 +169,7 @@ fn plan(
     span: SpanRequest,
     settings: &[(&str, &str)],
 ) -> Result<Plan, String> {
-    let request = Request { span, ..request(Path::new("unused"), Test::Consistency, settings) };
+    let request = Request { span, ..request(Path::new("unused"), Test::CONSISTENCY, settings) };
     let plan = run::session::plan(&request, &target.identity(), &target.limits());
     plan.map_err(|error| error.to_string())
 }

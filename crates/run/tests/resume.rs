@@ -78,8 +78,10 @@ fn must_equal(continued: &Outcome, whole: &Outcome) {
 #[test]
 fn a_run_cut_after_its_second_purge_keeps_the_first_half_and_ends_with_the_same_figures() {
     let library = tempfile::tempdir().unwrap();
-    let whole = run(&mut drive("1/256"), &request(library.path(), Test::Corners, CORNERS)).unwrap();
-    let request = interrupted(library.path(), Test::Corners, CORNERS, "sequential_write");
+    let whole =
+        run(&mut drive("1/256"), &request(library.path(), common::test("corners"), CORNERS))
+            .unwrap();
+    let request = interrupted(library.path(), common::test("corners"), CORNERS, "sequential_write");
     let continued = run(&mut drive("1/256"), &request).unwrap();
     must_equal(&continued, &whole);
     let resumed = continued.run.resumed.as_ref().unwrap();
@@ -94,9 +96,9 @@ fn a_run_cut_after_its_second_purge_keeps_the_first_half_and_ends_with_the_same_
 #[test]
 fn a_measurement_that_was_cut_in_the_middle_is_done_again_from_the_purge() {
     let library = tempfile::tempdir().unwrap();
-    let first = request(library.path(), Test::Consistency, CONSISTENCY);
+    let first = request(library.path(), Test::CONSISTENCY, CONSISTENCY);
     let whole = run(&mut drive("1/256"), &first).unwrap();
-    let request = interrupted(library.path(), Test::Consistency, CONSISTENCY, "load");
+    let request = interrupted(library.path(), Test::CONSISTENCY, CONSISTENCY, "load");
     let continued = run(&mut drive("1/256"), &request).unwrap();
     must_equal(&continued, &whole);
     assert_eq!(continued.run.resumed.map(|resumed| resumed.phases_kept), Some(0));
@@ -107,7 +109,7 @@ fn a_measurement_that_was_cut_in_the_middle_is_done_again_from_the_purge() {
 #[test]
 fn a_run_is_continued_only_as_it_began() {
     let library = tempfile::tempdir().unwrap();
-    let request = interrupted(library.path(), Test::Consistency, CONSISTENCY, "load");
+    let request = interrupted(library.path(), Test::CONSISTENCY, CONSISTENCY, "load");
     let refused = |scale: &str, request: &Request| {
         let runs = std::fs::read_dir(library.path()).unwrap().count();
         let error = run(&mut drive(scale), request).unwrap_err();
@@ -126,7 +128,7 @@ fn a_run_is_continued_only_as_it_began() {
 #[test]
 fn a_run_of_another_version_or_one_that_still_goes_is_not_continued() {
     let library = tempfile::tempdir().unwrap();
-    let request = interrupted(library.path(), Test::Consistency, CONSISTENCY, "load");
+    let request = interrupted(library.path(), Test::CONSISTENCY, CONSISTENCY, "load");
     let mut old = request.resume.as_ref().unwrap().run().clone();
     (old.run_id, old.tool_version) = ("old".to_owned(), "ssdlab 0.0.1".to_owned());
     let writer = RunWriter::create(library.path(), &old).unwrap();

@@ -159,7 +159,7 @@ fn seen_near_the_interrupts(
         [("duration", "2s"), ("steady_from", "0s"), ("fill", "false"), ("queue_depth", depth)];
     let request = Request {
         workers: Workers { placement, ..Workers::default() },
-        ..request(library.path(), Test::Consistency, &settings)
+        ..request(library.path(), Test::CONSISTENCY, &settings)
     };
     let mut seen = Vec::new();
     let outcome = run_with(&mut target, &request, |event, _| {

@@ -206,7 +206,7 @@ impl TraceReplayArgs {
         ];
         let named = named.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?)));
         let settings = named.chain(self.settings).collect();
-        let mut run = RunArgs::part(Test::Replay, settings, self.common, self.drive);
+        let mut run = RunArgs::part(Test::REPLAY, settings, self.common, self.drive);
         (run.test.targets, run.test.span) = (self.targets, self.span);
         run
     }

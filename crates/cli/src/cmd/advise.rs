@@ -85,7 +85,7 @@ fn check_depth(args: &SpareArgs, described: &Described) -> Result<(), IoError> {
 /// The call of `ssdlab run` that a try is.
 fn run_args(args: &SpareArgs, at: &Try) -> RunArgs {
     let (common, drive) = (args.common.clone(), args.drive.clone());
-    RunArgs::part(Test::Consistency, at.settings.clone(), common, drive)
+    RunArgs::part(Test::CONSISTENCY, at.settings.clone(), common, drive)
 }
 
 fn plan_try(args: &RunArgs, at: &Try, described: &Described) -> Result<Plan, RunError> {

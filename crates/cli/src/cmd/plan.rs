@@ -330,7 +330,7 @@ mod tests {
             let spec = target.parse().unwrap();
             let options = io::OpenOptions { write: true, ..io::OpenOptions::default() };
             let described = io::open::describe(&spec, &options).unwrap();
-            let mut request = Request::new(run::Test::Consistency, "library".into());
+            let mut request = Request::new(run::Test::CONSISTENCY, "library".into());
             request.settings = vec![("purge".to_owned(), purge.to_owned())];
             let plan = plan(&request, &described.identity, &described.limits).unwrap();
             super::purge_of(&described, &plan, wanted)

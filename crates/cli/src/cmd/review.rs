@@ -15,6 +15,7 @@ use io::open::Described;
 use result::report::{Page, Report, build};
 use result::schema::{self, Run, RunStatus, VerdictOutcome};
 use result::store::{self, RunDir};
+use run::suite::{Review, ReviewEntry};
 use run::{RunError, SpanRequest, Test};
 
 use crate::args::{CommonArgs, Format, ReviewArgs, RunArgs, TestSetting};
@@ -29,56 +30,6 @@ use crate::ui::out::{data, talk};
 use crate::ui::progress::Progress;
 use crate::ui::table::{bytes, seconds};
 use crate::{request, stop};
-
-/// A test with its settings, `key=value` with spaces between, and the share of spare area.
-type Entry = (Test, &'static str, Option<&'static str>);
-
-/// As published.
-const FULL: &[Entry] = &[
-    (Test::Consistency, "", None),
-    (Test::Consistency, "", Some("25%")),
-    (Test::Trim, "", None),
-    (Test::Corners, "", None),
-    (Test::Incompressible, "", None),
-    (Test::Sweep, "", None),
-    (Test::Linear, "", None),
-    (Test::Latency, "", None),
-    (Test::QdSweep, "", None),
-    (Test::Mixed, "", None),
-    (Test::Pslc, "", None),
-    (Test::Power, "", None),
-    (Test::Heavy, "", None),
-    (Test::Light, "", None),
-    (Test::Destroyer, "", None),
-];
-
-/// Minutes instead of hours, within the first 4 GiB; every result carries its parameters.
-const QUICK: &[Entry] = &[
-    (Test::Consistency, "duration=60s steady_from=40s", None),
-    (Test::Trim, "torture=30s idle=0s", None),
-    (Test::Corners, "time=10s sequential_time=10s random_span=1GiB", None),
-    (Test::Incompressible, "time=5s", None),
-    (Test::Sweep, "sweep_span=64MiB", None),
-    (Test::Linear, "", None),
-    (Test::Latency, "time=5s random_span=1GiB", None),
-    (Test::QdSweep, "time=3s random_span=1GiB write_bytes=256MiB", None),
-    (Test::Mixed, "time=5s random_span=1GiB read_percents=100,65,35,0", None),
-    (Test::Pslc, "write_bytes=4GiB burst_bytes=1GiB pauses=5s", None),
-    (Test::Power, "settle=5s rest=10s time=20s random_span=1GiB", None),
-    (Test::Light, "part=1/50", None),
-];
-
-/// The tests of the SNIA PTS.
-const PTS: &[Entry] = &[
-    (Test::PtsIops, "", None),
-    (Test::PtsThroughput, "", None),
-    (Test::PtsLatency, "", None),
-    (Test::PtsWriteSaturation, "", None),
-    (Test::PtsHostIdle, "", None),
-    (Test::PtsCrossStimulus, "", None),
-    (Test::PtsComposite, "", None),
-    (Test::PtsDemand, "", None),
-];
 
 /// Span of a quick review.
 const QUICK_SPAN: Bytes = Bytes(4 << 30);
@@ -149,10 +100,10 @@ fn parts(args: &ReviewArgs, looked: &Looked) -> anyhow::Result<(Vec<Part>, Vec<S
         let prepare::Candidate { spec, described } = target;
         refuse_null(spec)?;
         let quick = args.quick || !args.full && !spec.kind().is_simulated();
-        let entries = match (args.pts, quick) {
-            (true, _) => PTS,
-            (false, true) => QUICK,
-            (false, false) => FULL,
+        let review = match (args.pts, quick) {
+            (true, _) => Review::Pts,
+            (false, true) => Review::Quick,
+            (false, false) => Review::Full,
         };
         let small = described.identity.capacity_bytes <= QUICK_SPAN.0;
         let whole = if quick && !args.pts && !small {
@@ -160,13 +111,14 @@ fn parts(args: &ReviewArgs, looked: &Looked) -> anyhow::Result<(Vec<Part>, Vec<S
         } else {
             SpanRequest::Default
         };
-        refuse_unknown(args, entries)?;
-        let wanted = |(test, ..): &&Entry| args.only.is_empty() || args.only.contains(test);
-        for &(test, settings, spare) in entries.iter().filter(wanted) {
-            let span = spare.map_or(Ok(whole), |share| share.parse().map(SpanRequest::Spare))?;
+        refuse_unknown(args, review)?;
+        let wanted = |(test, _): &(Test, _)| args.only.is_empty() || args.only.contains(test);
+        for (test, entry) in entries(review).filter(wanted) {
+            let spare = |share: &str| share.parse().map(SpanRequest::Spare);
+            let span = entry.spare.map_or(Ok(whole), spare)?;
             let meter = args.common.meter.clone().filter(|_| !spec.kind().is_simulated());
             let room_bytes = described.identity.capacity_bytes;
-            let run_args = run_args(args, test, &fitting(settings, room_bytes), meter);
+            let run_args = run_args(args, test, &fitting(entry.settings, room_bytes), meter);
             let request = plan::request(&run_args.test, span);
             match run::session::plan(&request, &described.identity, &described.limits) {
                 Ok(planned) => {
@@ -181,6 +133,12 @@ fn parts(args: &ReviewArgs, looked: &Looked) -> anyhow::Result<(Vec<Part>, Vec<S
         }
     }
     Ok((parts, left_out))
+}
+
+/// The runs of a review, in the order of the suite.
+fn entries(review: Review) -> impl Iterator<Item = (Test, &'static ReviewEntry)> {
+    let of_test = |test: Test| test.reviews().iter().map(move |entry| (test, entry));
+    Test::ALL.into_iter().flat_map(of_test).filter(move |(_, entry)| entry.review == review)
 }
 
 /// A test that is left out, as a sentence.
@@ -219,11 +177,11 @@ fn inputs(args: &ReviewArgs) -> Result<Inputs, IoError> {
 
 /// A test that this form does not hold, or a parameter that its test does not have, must not be left out
 /// silently.
-fn refuse_unknown(args: &ReviewArgs, entries: &[Entry]) -> anyhow::Result<()> {
+fn refuse_unknown(args: &ReviewArgs, review: Review) -> anyhow::Result<()> {
     let asked = args.only.iter().copied().chain(args.settings.iter().map(|setting| setting.0));
     for test in asked {
-        if !entries.iter().any(|(known, ..)| *known == test) {
-            let mut names: Vec<_> = entries.iter().map(|(known, ..)| known.name()).collect();
+        if !entries(review).any(|(known, _)| known == test) {
+            let mut names: Vec<_> = entries(review).map(|(known, _)| known.name()).collect();
             names.dedup();
             let (name, names) = (test.name(), names.join(", "));
             return Err(RunError::Usage(format!(
@@ -405,15 +363,15 @@ mod tests {
     #[test]
     fn what_the_user_sets_takes_the_place_of_what_the_review_would() {
         let args = review(&["--set", "trim.torture=5m"]);
-        let run = run_args(&args, Test::Trim, "torture=30s idle=0s", None);
+        let run = run_args(&args, "trim".parse().unwrap(), "torture=30s idle=0s", None);
         let settings = run.test.settings.iter().map(|(name, value)| format!("{name}={value}"));
         assert_eq!(settings.collect::<Vec<_>>(), ["idle=0s", "torture=5m"]);
-        refuse_unknown(&args, QUICK).unwrap();
+        refuse_unknown(&args, Review::Quick).unwrap();
         let left_out = review(&["--only", "latency", "--set", "trim.torture=5m"]);
-        let error = refuse_unknown(&left_out, QUICK).unwrap_err().to_string();
+        let error = refuse_unknown(&left_out, Review::Quick).unwrap_err().to_string();
         assert!(error.contains("`--set trim.torture=5m`") && error.contains("--only"), "{error}");
         let twice = review(&["--set", "trim.torture=5m", "--set", "trim.torture=6m"]);
-        let error = refuse_unknown(&twice, QUICK).unwrap_err().to_string();
+        let error = refuse_unknown(&twice, Review::Quick).unwrap_err().to_string();
         assert!(error.contains("`--set torture=5m` and `--set torture=6m`"), "{error}");
     }
 }

@@ -34,6 +34,9 @@ pub(crate) const PRECONDITION: Param =
 pub(crate) const QUEUE_DEPTH: Param =
     Param { name: "queue_depth", default: "32", help: "commands kept outstanding" };
 
+/// The reason why no test of the specification takes a rate.
+pub(crate) const DEPTHS: &str = "the SNIA PTS says how many commands are outstanding";
+
 /// Nothing changes in a drive after so many passes.
 const PRECONDITION_MAX: u32 = 100;
 

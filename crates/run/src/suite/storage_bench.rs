@@ -24,6 +24,8 @@ use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::replay::{Form, Idle, Mapping, Meter, ReplaySpec, Total};
 
+/// The reason why no trace takes a rate.
+pub(crate) const OWN_TIMES: &str = "the trace has times of its own, which `--set form=open` keeps";
 /// Name of the measured phase.
 const REPLAY: &str = "replay";
 

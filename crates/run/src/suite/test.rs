@@ -1,147 +1,92 @@
 //! The tests by name.
 
+use std::fmt;
 use std::str::FromStr;
 
-use super::definition::Definition;
-use super::tests;
+use super::definition::{Definition, ReviewEntry};
+use super::open_loop::RATE;
+use super::tests::DEFINITIONS;
+use super::tests::steady_state::consistency;
+use super::tests::storage_bench::replay;
 use crate::error::RunError;
-use crate::params::Param;
+use crate::params::{Param, Params};
 
 /// A test of the suite.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Test {
-    /// See [`tests::steady_state::consistency`].
-    Consistency,
-    /// See [`tests::steady_state::trim`].
-    Trim,
-    /// See [`tests::speed::corners`].
-    Corners,
-    /// See [`tests::speed::incompressible`].
-    Incompressible,
-    /// See [`tests::speed::sweep`].
-    Sweep,
-    /// See [`tests::speed::linear`].
-    Linear,
-    /// See [`tests::response::latency`].
-    Latency,
-    /// See [`tests::response::qd_sweep`].
-    QdSweep,
-    /// See [`tests::response::mixed`].
-    Mixed,
-    /// See [`tests::sustained::full_write`].
-    FullWrite,
-    /// See [`tests::sustained::pslc`].
-    Pslc,
-    /// See [`tests::energy::power`].
-    Power,
-    /// See [`tests::storage_bench::heavy`].
-    Heavy,
-    /// See [`tests::storage_bench::light`].
-    Light,
-    /// See [`tests::storage_bench::destroyer`].
-    Destroyer,
-    /// See [`tests::storage_bench::replay`].
-    Replay,
-    /// See [`tests::pts::iops`].
-    PtsIops,
-    /// See [`tests::pts::throughput`].
-    PtsThroughput,
-    /// See [`tests::pts::latency`].
-    PtsLatency,
-    /// See [`tests::pts::write_saturation`].
-    PtsWriteSaturation,
-    /// See [`tests::pts::host_idle`].
-    PtsHostIdle,
-    /// See [`tests::pts::cross_stimulus`].
-    PtsCrossStimulus,
-    /// See [`tests::pts::composite`].
-    PtsComposite,
-    /// See [`tests::pts::demand`].
-    PtsDemand,
-}
+#[derive(Clone, Copy)]
+pub struct Test(&'static Definition);
 
 impl Test {
     /// Every test, in the order of the suite.
-    pub const ALL: [Self; 24] = [
-        Self::Consistency,
-        Self::Trim,
-        Self::Corners,
-        Self::Incompressible,
-        Self::Sweep,
-        Self::Linear,
-        Self::Latency,
-        Self::QdSweep,
-        Self::Mixed,
-        Self::FullWrite,
-        Self::Pslc,
-        Self::Power,
-        Self::Heavy,
-        Self::Light,
-        Self::Destroyer,
-        Self::Replay,
-        Self::PtsIops,
-        Self::PtsThroughput,
-        Self::PtsLatency,
-        Self::PtsWriteSaturation,
-        Self::PtsHostIdle,
-        Self::PtsCrossStimulus,
-        Self::PtsComposite,
-        Self::PtsDemand,
-    ];
+    pub const ALL: [Self; DEFINITIONS.len()] = in_order(&DEFINITIONS);
+    /// Random writes on a full drive: the search for spare area runs it again and again.
+    pub const CONSISTENCY: Self = Self(&consistency::DEFINITION);
+    /// The commands of any trace.
+    pub const REPLAY: Self = Self(&replay::DEFINITION);
 
     /// The definition of the test.
     #[must_use]
     pub const fn definition(self) -> &'static Definition {
-        match self {
-            Self::Consistency => &tests::steady_state::consistency::DEFINITION,
-            Self::Trim => &tests::steady_state::trim::DEFINITION,
-            Self::Corners => &tests::speed::corners::DEFINITION,
-            Self::Incompressible => &tests::speed::incompressible::DEFINITION,
-            Self::Sweep => &tests::speed::sweep::DEFINITION,
-            Self::Linear => &tests::speed::linear::DEFINITION,
-            Self::Latency => &tests::response::latency::DEFINITION,
-            Self::QdSweep => &tests::response::qd_sweep::DEFINITION,
-            Self::Mixed => &tests::response::mixed::DEFINITION,
-            Self::FullWrite => &tests::sustained::full_write::DEFINITION,
-            Self::Pslc => &tests::sustained::pslc::DEFINITION,
-            Self::Power => &tests::energy::power::DEFINITION,
-            Self::Heavy => &tests::storage_bench::heavy::DEFINITION,
-            Self::Light => &tests::storage_bench::light::DEFINITION,
-            Self::Destroyer => &tests::storage_bench::destroyer::DEFINITION,
-            Self::Replay => &tests::storage_bench::replay::DEFINITION,
-            Self::PtsIops => &tests::pts::iops::DEFINITION,
-            Self::PtsThroughput => &tests::pts::throughput::DEFINITION,
-            Self::PtsLatency => &tests::pts::latency::DEFINITION,
-            Self::PtsWriteSaturation => &tests::pts::write_saturation::DEFINITION,
-            Self::PtsHostIdle => &tests::pts::host_idle::DEFINITION,
-            Self::PtsCrossStimulus => &tests::pts::cross_stimulus::DEFINITION,
-            Self::PtsComposite => &tests::pts::composite::DEFINITION,
-            Self::PtsDemand => &tests::pts::demand::DEFINITION,
-        }
+        self.0
     }
 
     /// The word on the command line and in results.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        self.definition().name
+        self.0.name
     }
 
     /// The question it answers.
     #[must_use]
     pub const fn question(self) -> &'static str {
-        self.definition().question
+        self.0.question
     }
 
     /// Whether it destroys the data on the target.
     #[must_use]
     pub const fn writes(self) -> bool {
-        self.definition().writes
+        self.0.writes
     }
 
     /// Its parameters with defaults.
     #[must_use]
     pub const fn params(self) -> &'static [Param] {
-        self.definition().params
+        self.0.params
+    }
+
+    /// Its runs in the reviews.
+    #[must_use]
+    pub const fn reviews(self) -> &'static [ReviewEntry] {
+        self.0.reviews
+    }
+
+    /// The parameters of the test with the settings of the user over them.
+    ///
+    /// # Errors
+    /// [`RunError::Usage`] for a name that is not declared; for a rate with the reason why there is none.
+    pub fn params_with(self, settings: &[(String, String)]) -> Result<Params, RunError> {
+        let rate = settings.iter().find(|(name, _)| name == RATE.name);
+        if let (Some((_, text)), Some(why)) = (rate, self.0.closed_loop) {
+            return Err(RunError::Usage(format!(
+                "`--set rate={text}` is not for `{}`: {why}; {} take a rate",
+                self.name(),
+                with_a_rate()
+            )));
+        }
+        Params::new(self.params(), settings)
+    }
+}
+
+impl PartialEq for Test {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Test {}
+
+impl fmt::Debug for Test {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 
@@ -153,5 +98,86 @@ impl FromStr for Test {
             let names = Self::ALL.map(Self::name).join(", ");
             RunError::Usage(format!("there is no test `{text}`; known are {names}"))
         })
+    }
+}
+
+/// The tests by chapter and place.
+const fn in_order<const N: usize>(definitions: &[&'static Definition; N]) -> [Test; N] {
+    let mut tests = [Test(definitions[0]); N];
+    let mut taken = 0;
+    while taken < N {
+        tests[taken] = Test(definitions[taken]);
+        let mut at = taken;
+        while at > 0 && rank(tests[at]) < rank(tests[at - 1]) {
+            tests.swap(at, at - 1);
+            at -= 1;
+        }
+        taken += 1;
+    }
+    tests
+}
+
+/// Smaller for a test that comes before another.
+const fn rank(Test(definition): Test) -> u16 {
+    u16::from_be_bytes([definition.chapter as u8, definition.place])
+}
+
+/// The names of the tests that take a rate, in words.
+fn with_a_rate() -> String {
+    let open = Test::ALL.into_iter().filter(|test| test.0.closed_loop.is_none());
+    let names: Vec<_> = open.map(Test::name).collect();
+    match names.split_last() {
+        Some((last, [])) => (*last).to_owned(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => "no tests".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::suite::Chapter;
+
+    fn with_rate(test: Test) -> Result<Params, RunError> {
+        test.params_with(&[("rate".to_owned(), "1000".to_owned())])
+    }
+
+    #[test]
+    fn a_test_takes_a_rate_or_says_why_not() {
+        for test in Test::ALL {
+            let declares = test.params().iter().any(|param| param.name == RATE.name);
+            assert_eq!(test.0.closed_loop.is_none(), declares, "{test:?}");
+            match with_rate(test) {
+                Ok(params) => assert!(declares && params.is_set("rate")),
+                Err(error) => {
+                    let text = error.to_string();
+                    assert!(text.contains(test.name()) && text.contains("take a rate"), "{text}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_test_has_a_name_and_a_place_of_its_own() {
+        for (index, test) in Test::ALL.into_iter().enumerate() {
+            assert_eq!(test.name().parse::<Test>().unwrap(), test);
+            let before = &Test::ALL[..index];
+            assert!(before.iter().all(|other| rank(*other) < rank(test)), "{test:?}");
+        }
+        assert_eq!(Test::ALL[0], Test::CONSISTENCY);
+        assert_eq!(Test::ALL.last().unwrap().definition().chapter, Chapter::Pts);
+    }
+
+    #[test]
+    fn the_settings_of_every_review_are_parameters_of_the_test() {
+        for test in Test::ALL {
+            for entry in test.reviews() {
+                let settings = entry.settings.split_whitespace();
+                let settings = settings.map(|text| text.split_once('=').expect("key=value"));
+                let settings: Vec<_> =
+                    settings.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
+                test.params_with(&settings).unwrap();
+            }
+        }
     }
 }

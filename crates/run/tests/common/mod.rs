@@ -9,6 +9,11 @@ use io::engine::sim::SimTarget;
 use run::{Control, Event, Outcome, Request, RunError, Test};
 use target::Testable;
 
+/// The test of this name.
+pub(crate) fn test(name: &str) -> Test {
+    name.parse().expect("a test of the suite")
+}
+
 /// A request with these settings.
 pub(crate) fn request(library: &Path, test: Test, settings: &[(&str, &str)]) -> Request {
     Request { settings: owned(settings), ..Request::new(test, library.to_owned()) }

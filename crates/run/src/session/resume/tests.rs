@@ -7,7 +7,7 @@ use target::Target;
 use target::null::NullTarget;
 
 use super::*;
-use crate::suite::{Computed, Test, steps};
+use crate::suite::{Computed, steps};
 
 const SPAN_BYTES: u64 = 1 << 30;
 
@@ -107,7 +107,7 @@ fn another_namespace_of_the_same_drive_is_another_target() {
         identity.details.extend(wwid.map(|wwid| ("wwid".to_owned(), wwid.to_owned())));
         identity
     };
-    let request = Request::new(Test::Latency, "library".into());
+    let request = Request::new("latency".parse().unwrap(), "library".into());
     let limits = NullTarget::new(SPAN_BYTES, MonotonicClock::start()).limits();
     let plan = super::super::plan(&request, &identity(None), &limits).unwrap();
     let run = super::super::new_run(&request, &plan, &identity(Some("eui.1")), 0);

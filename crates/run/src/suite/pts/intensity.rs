@@ -26,8 +26,8 @@ use super::{Common, SIMULATED_SHORTEN};
 use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::suite::{
-    Computed, Conditions, Config, Figures, Measured, Notes, Part, PhaseSpec, Site, Step, rates,
-    steps,
+    Chart, Computed, Conditions, Config, Figures, Measured, Notes, Part, PhaseSpec, Site, Step,
+    rates, steps,
 };
 
 /// Threads, and queue depths of each.
@@ -47,6 +47,11 @@ pub(crate) const POINT_PREWRITE: Param = Param {
 };
 pub(crate) const POINT_TIME: Param =
     Param { name: "point_time", default: "10m", help: "the mix at each of the three points" };
+/// The charts of both tests.
+pub(crate) const CHARTS: [Chart; 2] = [
+    Chart::Curves { table: "outstanding", units: &["IOPS", "ns"], log_rows: true },
+    Chart::Curves { table: "histogram", units: &["%"], log_rows: false },
+];
 /// The points of interest have a shorter mean response.
 const RESPONSE_NS_MAX: f64 = 5e6;
 

@@ -1,4 +1,6 @@
-//! The tests, a file each, by chapter.
+//! The tests of the suite, a file each. `cargo xtask schema` writes this list from the folder.
+
+use crate::suite::Definition;
 
 pub(crate) mod energy {
     pub(crate) mod power;
@@ -44,3 +46,31 @@ pub(crate) mod sustained {
     pub(crate) mod full_write;
     pub(crate) mod pslc;
 }
+
+/// The definition of every test, by chapter and file.
+pub(super) const DEFINITIONS: [&Definition; 24] = [
+    &energy::power::DEFINITION,
+    &pts::composite::DEFINITION,
+    &pts::cross_stimulus::DEFINITION,
+    &pts::demand::DEFINITION,
+    &pts::host_idle::DEFINITION,
+    &pts::iops::DEFINITION,
+    &pts::latency::DEFINITION,
+    &pts::throughput::DEFINITION,
+    &pts::write_saturation::DEFINITION,
+    &response::latency::DEFINITION,
+    &response::mixed::DEFINITION,
+    &response::qd_sweep::DEFINITION,
+    &speed::corners::DEFINITION,
+    &speed::incompressible::DEFINITION,
+    &speed::linear::DEFINITION,
+    &speed::sweep::DEFINITION,
+    &steady_state::consistency::DEFINITION,
+    &steady_state::trim::DEFINITION,
+    &storage_bench::destroyer::DEFINITION,
+    &storage_bench::heavy::DEFINITION,
+    &storage_bench::light::DEFINITION,
+    &storage_bench::replay::DEFINITION,
+    &sustained::full_write::DEFINITION,
+    &sustained::pslc::DEFINITION,
+];

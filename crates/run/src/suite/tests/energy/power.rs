@@ -20,14 +20,17 @@ use target::{IoError, Rest};
 use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::suite::{
-    Config, Definition, Figures, Measured, Notes, Part, Procedure, Site, Step, TestSettings, rates,
-    steps,
+    Chapter, Chart, Config, Definition, Figures, Measured, Notes, Part, Procedure, ReviewEntry,
+    Site, Step, TestSettings, rates, steps,
 };
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
     name: "power",
+    heading: "Power",
     question: "what does the drive draw asleep, awake and at work?",
+    chapter: Chapter::Energy,
+    place: 1,
     writes: true,
     params: &[
         Param { name: "settle", default: "30s", help: "pause before each measured rest" },
@@ -36,6 +39,12 @@ pub(crate) const DEFINITION: Definition = Definition {
         Param { name: "random_span", default: "8GiB", help: "span of the random writes" },
         Param { name: "queue_depth", default: "32", help: "commands outstanding, random" },
     ],
+    closed_loop: Some("its figures are those of a drive that rests or works as fast as it can"),
+    reviews: &[
+        ReviewEntry::FULL,
+        ReviewEntry::quick("settle=5s rest=10s time=20s random_span=1GiB"),
+    ],
+    charts: &[Chart::PowerBars],
     procedure: Procedure::of::<Settings>,
 };
 

@@ -15,13 +15,17 @@ use crate::params::Params;
 use crate::suite::pts;
 use crate::suite::pts::intensity::{self, Access, Variation};
 use crate::suite::{
-    Config, Definition, Figures, Measured, Notes, Procedure, Site, Step, TestSettings,
+    Chapter, Config, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
+    TestSettings,
 };
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
     name: "pts-cbw",
+    heading: "SNIA PTS: composite workload",
     question: "how does the drive take a mix of sizes in hot and cold places?",
+    chapter: Chapter::Pts,
+    place: 7,
     writes: true,
     params: &[
         pts::SHORTEN,
@@ -30,6 +34,9 @@ pub(crate) const DEFINITION: Definition = Definition {
         intensity::POINT_PREWRITE,
         intensity::POINT_TIME,
     ],
+    closed_loop: Some(pts::DEPTHS),
+    reviews: &[ReviewEntry::PTS],
+    charts: &intensity::CHARTS,
     procedure: Procedure::of::<Settings>,
 };
 

@@ -15,14 +15,17 @@ use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::suite::pts::{self, Common};
 use crate::suite::{
-    Config, Definition, Figures, Measured, Notes, Part, Procedure, Site, Step, TestSettings, rates,
-    steps,
+    Chapter, Chart, Config, Definition, Figures, Measured, Notes, Part, Procedure, ReviewEntry,
+    Site, Step, TestSettings, rates, steps,
 };
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
     name: "pts-xsr",
+    heading: "SNIA PTS: cross-stimulus recovery",
     question: "how long do random writes slow down the sequential ones that follow?",
+    chapter: Chapter::Pts,
+    place: 6,
     writes: true,
     params: &[
         Param {
@@ -34,6 +37,9 @@ pub(crate) const DEFINITION: Definition = Definition {
         Param { name: "random", default: "6h", help: "random writes in between" },
         pts::QUEUE_DEPTH,
     ],
+    closed_loop: Some(pts::DEPTHS),
+    reviews: &[ReviewEntry::PTS],
+    charts: &[Chart::Curves { table: "steps", units: &["MB/s"], log_rows: false }],
     procedure: Procedure::of::<Settings>,
 };
 

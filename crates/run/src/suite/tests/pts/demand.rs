@@ -13,13 +13,17 @@ use crate::params::{Param, Params};
 use crate::suite::pts;
 use crate::suite::pts::intensity::{self, Access, Variation};
 use crate::suite::{
-    Config, Definition, Figures, Measured, Notes, Procedure, Site, Step, TestSettings,
+    Chapter, Config, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
+    TestSettings,
 };
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
     name: "pts-dirth",
+    heading: "SNIA PTS: demand intensity",
     question: "how many commands a second, and how soon, at every number of outstanding ones?",
+    chapter: Chapter::Pts,
+    place: 8,
     writes: true,
     params: &[
         pts::SHORTEN,
@@ -30,6 +34,9 @@ pub(crate) const DEFINITION: Definition = Definition {
         Param { name: "block", default: "8KiB", help: "size and alignment of the commands" },
         Param { name: "read_percent", default: "65", help: "share of reads" },
     ],
+    closed_loop: Some(pts::DEPTHS),
+    reviews: &[ReviewEntry::PTS],
+    charts: &intensity::CHARTS,
     procedure: Procedure::of::<Settings>,
 };
 

@@ -16,14 +16,17 @@ use crate::params::{Param, Params};
 use crate::suite::pts::rounds::{Rounds, Tracked, of_rounds};
 use crate::suite::pts::{self, Common};
 use crate::suite::{
-    Computed, Config, Definition, Figures, Measured, Notes, Procedure, Site, Step, TestSettings,
-    rates, steps,
+    Chapter, Computed, Config, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site,
+    Step, TestSettings, rates, steps,
 };
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
     name: "pts-hir",
+    heading: "SNIA PTS: host idle recovery",
     question: "does the drive recover while the host is idle, and how much in which pause?",
+    chapter: Chapter::Pts,
+    place: 5,
     writes: true,
     params: &[
         pts::SHORTEN,
@@ -32,6 +35,9 @@ pub(crate) const DEFINITION: Definition = Definition {
         Param { name: "burst", default: "5s", help: "writing in each cycle" },
         Param { name: "cycles", default: "12", help: "cycles for each length of pause" },
     ],
+    closed_loop: Some(pts::DEPTHS),
+    reviews: &[ReviewEntry::PTS],
+    charts: &[],
     procedure: Procedure::of::<Settings>,
 };
 

@@ -13,16 +13,22 @@ use crate::suite::pts::matrix::{self, Cell};
 use crate::suite::pts::rounds::{Rounds, Tracked, of_rounds};
 use crate::suite::pts::{self, Common};
 use crate::suite::{
-    Computed, Config, Definition, Figures, Measured, Notes, Part, Procedure, Site, Step,
-    TestSettings,
+    Chapter, Computed, Config, Definition, Figures, Measured, Notes, Part, Procedure, ReviewEntry,
+    Site, Step, TestSettings,
 };
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
     name: "pts-iops",
+    heading: "SNIA PTS: IOPS",
     question: "how many random commands a second in steady state, for every size and mix?",
+    chapter: Chapter::Pts,
+    place: 1,
     writes: true,
     params: &[pts::SHORTEN, pts::PRECONDITION, pts::QUEUE_DEPTH],
+    closed_loop: Some(pts::DEPTHS),
+    reviews: &[ReviewEntry::PTS],
+    charts: &[],
     procedure: Procedure::of::<Settings>,
 };
 

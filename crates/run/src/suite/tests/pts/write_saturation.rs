@@ -17,14 +17,17 @@ use crate::params::{Param, Params};
 use crate::suite::pts::rounds::of_rounds;
 use crate::suite::pts::{self, Common};
 use crate::suite::{
-    Computed, Config, Definition, Figures, Measured, Notes, Procedure, Site, Step, TestSettings,
-    rates, steps,
+    Chapter, Chart, Computed, Config, Definition, Figures, Measured, Notes, Procedure, ReviewEntry,
+    Site, Step, TestSettings, rates, steps,
 };
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
     name: "pts-write-saturation",
+    heading: "SNIA PTS: write saturation",
     question: "how do random writes evolve from the purged state until they are steady?",
+    chapter: Chapter::Pts,
+    place: 4,
     writes: true,
     params: &[
         Param { name: "step", default: "60s", help: "time for each point" },
@@ -32,6 +35,9 @@ pub(crate) const DEFINITION: Definition = Definition {
         Param { name: "span_writes", default: "4", help: "ends when the span is written so often" },
         pts::QUEUE_DEPTH,
     ],
+    closed_loop: Some(pts::DEPTHS),
+    reviews: &[ReviewEntry::PTS],
+    charts: &[Chart::Curves { table: "steps", units: &["IOPS"], log_rows: false }],
     procedure: Procedure::of::<Settings>,
 };
 

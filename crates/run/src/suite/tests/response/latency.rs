@@ -14,14 +14,17 @@ use result::stats::latency::{self, Latencies, PERCENTILES, Percentile};
 use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::suite::{
-    Config, Definition, Figures, Measured, Notes, Procedure, Site, Step, TestSettings, open_loop,
-    rates, steps,
+    Chapter, Config, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
+    TestSettings, open_loop, rates, steps,
 };
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
     name: "latency",
+    heading: "Latency at QD 1",
     question: "how long does a single command take, and how long at worst?",
+    chapter: Chapter::Response,
+    place: 1,
     writes: true,
     params: &[
         Param { name: "time", default: "60s", help: "length of each step" },
@@ -34,6 +37,9 @@ pub(crate) const DEFINITION: Definition = Definition {
             help: "commands kept outstanding; with a rate the most that may be, by default 32",
         },
     ],
+    closed_loop: None,
+    reviews: &[ReviewEntry::FULL, ReviewEntry::quick("time=5s random_span=1GiB")],
+    charts: &[],
     procedure: Procedure::of::<Settings>,
 };
 

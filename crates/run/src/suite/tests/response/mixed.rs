@@ -14,14 +14,17 @@ use result::stats::findings::count;
 use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::suite::{
-    Config, Definition, Figures, Measured, Notes, Procedure, Site, Step, TestSettings, open_loop,
-    rates, steps,
+    Chapter, Chart, Config, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site,
+    Step, TestSettings, open_loop, rates, steps,
 };
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
     name: "mixed",
+    heading: "Mixed reads and writes",
     question: "how fast is the drive when it reads and writes at the same time?",
+    chapter: Chapter::Response,
+    place: 3,
     writes: true,
     params: &[
         Param { name: "time", default: "30s", help: "length of each step" },
@@ -42,6 +45,12 @@ pub(crate) const DEFINITION: Definition = Definition {
         Param { name: "flush_percent", default: "0", help: "share of flushes, the same" },
         steps::DATA,
     ],
+    closed_loop: None,
+    reviews: &[
+        ReviewEntry::FULL,
+        ReviewEntry::quick("time=5s random_span=1GiB read_percents=100,65,35,0"),
+    ],
+    charts: &[Chart::Curves { table: "shares", units: &["IOPS", "ns"], log_rows: false }],
     procedure: Procedure::of::<Settings>,
 };
 

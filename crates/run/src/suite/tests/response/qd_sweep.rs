@@ -14,13 +14,17 @@ use result::stats::findings::count;
 use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::suite::{
-    Config, Definition, Figures, Measured, Notes, Procedure, Site, Step, TestSettings, rates, steps,
+    Chapter, Chart, Config, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site,
+    Step, TestSettings, rates, steps,
 };
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
     name: "qd-sweep",
+    heading: "Queue depth",
     question: "how much does the drive gain from more commands at a time?",
+    chapter: Chapter::Response,
+    place: 2,
     writes: true,
     params: &[
         Param { name: "time", default: "10s", help: "length of each step of reads" },
@@ -34,6 +38,12 @@ pub(crate) const DEFINITION: Definition = Definition {
         },
         steps::DATA,
     ],
+    closed_loop: Some("the number of commands outstanding is what it varies"),
+    reviews: &[
+        ReviewEntry::FULL,
+        ReviewEntry::quick("time=3s random_span=1GiB write_bytes=256MiB"),
+    ],
+    charts: &[Chart::Curves { table: "depths", units: &["IOPS", "ns"], log_rows: true }],
     procedure: Procedure::of::<Settings>,
 };
 

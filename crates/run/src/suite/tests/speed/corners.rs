@@ -15,14 +15,17 @@ use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::suite::rates::{self, Named};
 use crate::suite::{
-    Config, Definition, Figures, Measured, Notes, PhaseSpec, Procedure, Site, Step, TestSettings,
-    steps,
+    Chapter, Config, Definition, Figures, Measured, Notes, PhaseSpec, Procedure, ReviewEntry, Site,
+    Step, TestSettings, open_loop, steps,
 };
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
     name: "corners",
+    heading: "The four corners",
     question: "how fast is the drive in the four corners: random and sequential, read and write?",
+    chapter: Chapter::Speed,
+    place: 1,
     writes: true,
     params: &[
         Param { name: "time", default: "3m", help: "length of each random step" },
@@ -40,6 +43,12 @@ pub(crate) const DEFINITION: Definition = Definition {
             help: "write the whole span before reading from it",
         },
     ],
+    closed_loop: Some(open_loop::QUEUE_FULL),
+    reviews: &[
+        ReviewEntry::FULL,
+        ReviewEntry::quick("time=10s sequential_time=10s random_span=1GiB"),
+    ],
+    charts: &[],
     procedure: Procedure::of::<Settings>,
 };
 

@@ -18,13 +18,17 @@ use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::suite::rates::{self, Named};
 use crate::suite::{
-    Config, Definition, Figures, Measured, Notes, Procedure, Site, Step, TestSettings, steps,
+    Chapter, Config, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
+    TestSettings, open_loop, steps,
 };
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
     name: "incompressible",
+    heading: "Incompressible transfers",
     question: "how fast is the drive with data that no controller can compress?",
+    chapter: Chapter::Speed,
+    place: 2,
     writes: true,
     params: &[
         Param { name: "time", default: "30s", help: "length of each random step" },
@@ -32,6 +36,9 @@ pub(crate) const DEFINITION: Definition = Definition {
         Param { name: "deep_queue_depth", default: "64", help: "commands outstanding, deep steps" },
         Param { name: "fill", default: "true", help: "write the whole span before access_read" },
     ],
+    closed_loop: Some(open_loop::QUEUE_FULL),
+    reviews: &[ReviewEntry::FULL, ReviewEntry::quick("time=5s")],
+    charts: &[],
     procedure: Procedure::of::<Settings>,
 };
 

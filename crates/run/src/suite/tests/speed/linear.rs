@@ -9,18 +9,25 @@ use base::OpKind;
 use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::suite::{
-    Config, Definition, Figures, Measured, Notes, Procedure, Site, Step, TestSettings, steps, zones,
+    Chapter, Config, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
+    TestSettings, open_loop, steps, zones,
 };
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
     name: "linear",
+    heading: "Linear passes",
     question: "is the drive equally fast over its whole address space?",
+    chapter: Chapter::Speed,
+    place: 4,
     writes: true,
     params: &[
         Param { name: "purge", default: "true", help: "bring the target to its fresh state first" },
         steps::DATA,
     ],
+    closed_loop: Some(open_loop::QUEUE_FULL),
+    reviews: &[ReviewEntry::FULL, ReviewEntry::quick("")],
+    charts: &[],
     procedure: Procedure::of::<Settings>,
 };
 

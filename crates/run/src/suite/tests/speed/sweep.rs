@@ -13,20 +13,26 @@ use result::schema::{Finding, Table, TableRow};
 use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::suite::{
-    Config, Definition, Figures, Measured, Notes, PhaseSpec, Procedure, Site, Step, TestSettings,
-    rates, steps,
+    Chapter, Chart, Config, Definition, Figures, Measured, Notes, PhaseSpec, Procedure,
+    ReviewEntry, Site, Step, TestSettings, open_loop, rates, steps,
 };
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
     name: "sweep",
+    heading: "Transfer sizes",
     question: "how large must a transfer be for full speed?",
+    chapter: Chapter::Speed,
+    place: 3,
     writes: true,
     params: &[
         Param { name: "sweep_span", default: "256MiB", help: "bytes moved for each size" },
         Param { name: "queue_depth", default: "4", help: "commands kept outstanding" },
         Param { name: "data", default: "repeating", help: "repeating, incompressible or e.g. 46%" },
     ],
+    closed_loop: Some(open_loop::QUEUE_FULL),
+    reviews: &[ReviewEntry::FULL, ReviewEntry::quick("sweep_span=64MiB")],
+    charts: &[Chart::Curves { table: "sizes", units: &["MB/s"], log_rows: true }],
     procedure: Procedure::of::<Settings>,
 };
 

@@ -17,8 +17,8 @@ use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::suite::precondition::{self, OnePass};
 use crate::suite::{
-    Config, Definition, Figures, Measured, Notes, Procedure, Site, Step, TestSettings, open_loop,
-    steps,
+    Chapter, Chart, Config, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site,
+    Step, TestSettings, open_loop, steps,
 };
 
 /// Name of the measured phase.
@@ -29,7 +29,10 @@ const FILL: &str = "fill";
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
     name: "consistency",
+    heading: "Performance consistency",
     question: "does the drive keep its pace once it must clean up after itself, or does it stall?",
+    chapter: Chapter::SteadyState,
+    place: 1,
     writes: true,
     params: &[
         Param { name: "duration", default: "2000s", help: "length of the load" },
@@ -56,6 +59,13 @@ pub(crate) const DEFINITION: Definition = Definition {
         },
         precondition::RAW_CAPACITY,
     ],
+    closed_loop: None,
+    reviews: &[
+        ReviewEntry::FULL,
+        ReviewEntry { spare: Some("25%"), ..ReviewEntry::FULL },
+        ReviewEntry::quick("duration=60s steady_from=40s"),
+    ],
+    charts: &[Chart::Seconds],
     procedure: Procedure::of::<Settings>,
 };
 

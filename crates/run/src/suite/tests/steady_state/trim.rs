@@ -24,14 +24,17 @@ use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::suite::zones::{Pass, add_pass};
 use crate::suite::{
-    Computed, Config, Definition, Figures, Measured, Notes, Part, PhaseSpec, Procedure, Site, Step,
-    TestSettings, rates, steps,
+    Chapter, Computed, Config, Definition, Figures, Measured, Notes, Part, PhaseSpec, Procedure,
+    ReviewEntry, Site, Step, TestSettings, open_loop, rates, steps,
 };
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
     name: "trim",
+    heading: "TRIM validation",
     question: "does TRIM make a tortured drive fast again?",
+    chapter: Chapter::SteadyState,
+    place: 2,
     writes: true,
     params: &[
         Param { name: "torture", default: "60m", help: "random writes before each pass" },
@@ -52,6 +55,9 @@ pub(crate) const DEFINITION: Definition = Definition {
             help: "most rounds of passes; auto: 6, and 1 on simulated drives, which know no noise from outside",
         },
     ],
+    closed_loop: Some(open_loop::QUEUE_FULL),
+    reviews: &[ReviewEntry::FULL, ReviewEntry::quick("torture=30s idle=0s")],
+    charts: &[],
     procedure: Procedure::of::<Settings>,
 };
 

@@ -2,15 +2,21 @@
 
 use crate::params::Param;
 use crate::suite::storage_bench::{self, Settings};
-use crate::suite::{Definition, Procedure};
+use crate::suite::{Chapter, Definition, Procedure};
 
 const PARAMS: [Param; 11] = storage_bench::params("");
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
     name: "replay",
+    heading: "Replay of a trace",
     question: "how does it do the work of this trace?",
+    chapter: Chapter::StorageBench,
+    place: 4,
     writes: true,
     params: &PARAMS,
+    closed_loop: Some(storage_bench::OWN_TIMES),
+    reviews: &[],
+    charts: &[],
     procedure: Procedure::of::<Settings>,
 };

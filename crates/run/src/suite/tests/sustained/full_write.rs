@@ -11,18 +11,25 @@ use load::{Order, Workload};
 use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::suite::{
-    Config, Definition, Figures, Measured, Notes, Procedure, Site, Step, TestSettings, steps, zones,
+    Chapter, Config, Definition, Figures, Measured, Notes, Procedure, Site, Step, TestSettings,
+    open_loop, steps, zones,
 };
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
     name: "full-write",
+    heading: "Full-drive writes",
     question: "how fast is a write of the whole drive, and is the second as fast as the first?",
+    chapter: Chapter::Sustained,
+    place: 1,
     writes: true,
     params: &[
         Param { name: "queue_depth", default: "32", help: "commands kept outstanding" },
         steps::DATA,
     ],
+    closed_loop: Some(open_loop::QUEUE_FULL),
+    reviews: &[],
+    charts: &[],
     procedure: Procedure::of::<Settings>,
 };
 

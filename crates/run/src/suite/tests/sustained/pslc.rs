@@ -15,19 +15,29 @@ use result::stats::findings::volume;
 use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::suite::{
-    Config, Definition, Figures, Measured, Notes, Procedure, Site, Step, TestSettings, rates, steps,
+    Chapter, Config, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
+    TestSettings, open_loop, rates, steps,
 };
 
 /// The test.
 pub(crate) const DEFINITION: Definition = Definition {
     name: "pslc",
+    heading: "Fast cache",
     question: "how large is the fast cache, and how soon is it back?",
+    chapter: Chapter::Sustained,
+    place: 2,
     writes: true,
     params: &[
         Param { name: "write_bytes", default: "64GiB", help: "written first, to fill the cache" },
         Param { name: "burst_bytes", default: "16GiB", help: "written after each pause" },
         Param { name: "pauses", default: "10s,60s,5m", help: "lengths of the pauses, in order" },
     ],
+    closed_loop: Some(open_loop::QUEUE_FULL),
+    reviews: &[
+        ReviewEntry::FULL,
+        ReviewEntry::quick("write_bytes=4GiB burst_bytes=1GiB pauses=5s"),
+    ],
+    charts: &[],
     procedure: Procedure::of::<Settings>,
 };
 
