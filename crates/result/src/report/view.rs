@@ -19,12 +19,6 @@ use crate::stats::power::{watts, watts_max};
 use crate::stats::rates::{full_intervals, iops, mb_per_s, seconds, waf};
 use crate::store::RunDir;
 
-/// The tests that have passes: reading the rows of every phase of every test would take long.
-const ZONED_TESTS: [&str; 4] = ["trim", "linear", "full-write", "pslc"];
-
-/// The phases of the power test that are measured.
-const POWER_STATES: [&str; 4] = ["slumber", "idle", "sequential_write", "random_write"];
-
 /// The report on these runs, in this order. The graphs show the phase named `load`; a run without
 /// one has empty columns, and its figures and phases all the same.
 ///
@@ -85,11 +79,9 @@ fn view(dir: &RunDir) -> Result<RunView, ReportError> {
 /// The phases that have a row for each zone; of rounds the first, whose passes stand for the others.
 fn passes(dir: &RunDir) -> Result<Vec<Pass>, ReportError> {
     let mut passes = Vec::new();
-    for (index, phase) in dir.run().phases.iter().enumerate().filter(|(_, phase)| phase.ios > 0) {
-        if phase.name == GRAPHED_PHASE
-            || is_repeat(&phase.name)
-            || !ZONED_TESTS.contains(&dir.run().test.as_str())
-        {
+    for index in dir.zoned_phases()? {
+        let Some(phase) = dir.run().phases.get(index) else { continue };
+        if phase.ios == 0 || is_repeat(&phase.name) {
             continue;
         }
         let rows = dir.rows(index)?;
@@ -109,11 +101,12 @@ fn is_repeat(phase: &str) -> bool {
     round.is_some_and(|round| round > 1)
 }
 
-/// The states of the power test, those without a reading left out.
+/// The phases whose power is a figure of the run, those without a reading left out.
 fn power(dir: &RunDir) -> Result<Vec<PowerSeries>, ReportError> {
     let mut found = Vec::new();
-    for (index, phase) in dir.run().phases.iter().enumerate() {
-        if dir.run().test != "power" || !POWER_STATES.contains(&phase.name.as_str()) {
+    let Run { test, phases, metrics, .. } = dir.run();
+    for (index, phase) in phases.iter().enumerate() {
+        if !metrics.contains_key(&format!("{test}.{}.power_w_mean", phase.name)) {
             continue;
         }
         let rows = dir.rows(index)?;

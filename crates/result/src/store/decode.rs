@@ -1,6 +1,7 @@
 //! Parquet into rows. Columns are found by name, so files with more columns, or with the columns in
 //! another order, read as well. Nothing in a file is trusted: sizes are bounded, counts compared.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -74,6 +75,20 @@ impl RowFile {
         })
     }
 
+    /// The phases with a row for each zone, and not for each second: their rows have a place.
+    pub(super) fn zoned_phases(&self) -> Result<BTreeSet<usize>, StoreError> {
+        let mut zoned = BTreeSet::new();
+        for index in 0..self.reader.num_row_groups() {
+            let (group, rows) = self.group(index)?;
+            let phases = self.required(group.as_ref(), "phase_index", rows)?;
+            let places = self.integers(group.as_ref(), "offset_bytes", rows)?.unwrap_or_default();
+            let has_place = |(phase, place): (u64, Option<u64>)| place.map(|_| phase);
+            let found = phases.into_iter().zip(places).filter_map(has_place);
+            zoned.extend(found.filter_map(|phase| usize::try_from(phase).ok()));
+        }
+        Ok(zoned)
+    }
+
     /// The rows of `latency.parquet` that belong to one phase.
     pub(super) fn latencies(&self, phase_index: usize) -> Result<Vec<LatencyRow>, StoreError> {
         self.phase_rows(phase_index, |group, rows| {
@@ -101,9 +116,7 @@ impl RowFile {
     ) -> Result<Vec<R>, StoreError> {
         let mut found = Vec::new();
         for index in 0..self.reader.num_row_groups() {
-            let group =
-                self.reader.get_row_group(index).map_err(|error| damaged(&self.path, &error))?;
-            let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+            let (group, rows) = self.group(index)?;
             let phases = self.required(group.as_ref(), "phase_index", rows)?;
             let belongs = |phase: &u64| usize::try_from(*phase) == Ok(phase_index);
             if phases.iter().any(belongs) {
@@ -114,6 +127,14 @@ impl RowFile {
             }
         }
         Ok(found)
+    }
+
+    /// A row group and the number of its rows.
+    fn group(&self, index: usize) -> Result<(Box<dyn RowGroupReader + '_>, usize), StoreError> {
+        let group = self.reader.get_row_group(index);
+        let group = group.map_err(|error| damaged(&self.path, &error))?;
+        let rows = usize::try_from(group.metadata().num_rows()).unwrap_or(0);
+        Ok((group, rows))
     }
 
     /// Sets every column of the table that the file has; required ones must be there.

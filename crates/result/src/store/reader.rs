@@ -1,5 +1,6 @@
 //! Reading one run directory.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -103,6 +104,17 @@ impl RunDir {
             Ok(rows)
         })?;
         Ok(PhaseRows { seconds, latencies })
+    }
+
+    /// The phases with a row for each zone of the address space, by their place in [`Run::phases`].
+    ///
+    /// # Errors
+    /// If the Parquet file is missing or damaged.
+    pub fn zoned_phases(&self) -> Result<BTreeSet<usize>, StoreError> {
+        if self.run.phases.is_empty() {
+            return Ok(BTreeSet::new());
+        }
+        self.read(SERIES_FILE, RowFile::zoned_phases)
     }
 
     fn read<T>(
