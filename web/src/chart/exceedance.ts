@@ -4,7 +4,7 @@ import { type App, axesNow, color, type Shown } from "../app";
 import { type Exceedance, exceedance, FELT_NS, shareAbove } from "../data/figures";
 import { shortDuration, shortOneIn } from "../data/format";
 import type { Run } from "../data/load";
-import { describeLatency } from "../view/tooltip";
+import { describeLatency } from "../view/graphs/tooltip";
 import { Graph } from "./graph";
 
 export class ExceedanceGraph {

@@ -3,7 +3,7 @@
 import { type App, axesNow, color, type Shown } from "../app";
 import { metricOf } from "../data/figures";
 import { iops, separated, shortCount } from "../data/format";
-import { describeSecond, type TipRow } from "../view/tooltip";
+import { describeSecond, type TipRow } from "../view/graphs/tooltip";
 import type { LinearScale, Scale } from "./axis";
 import { type Drawing, Graph } from "./graph";
 import type { Mark } from "./marks";

@@ -4,7 +4,7 @@ import { type App, axesNow, color, type Shown } from "../app";
 import { metricOf } from "../data/figures";
 import { percent, separated, shortCount, significant, UNKNOWN, withUnit } from "../data/format";
 import { h } from "../dom";
-import { swatch } from "../view/name";
+import { swatch } from "../view/parts/name";
 import { nearestIndex } from "./axis";
 import type { Graph } from "./graph";
 import type { Mark } from "./marks";

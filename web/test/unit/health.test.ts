@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { change, healthSentences, reading } from "../../src/view/health";
+import { change, healthSentences, reading } from "../../src/view/text/health";
 
 const plain = (text: string) => text.replaceAll("\u202f", " ");
 

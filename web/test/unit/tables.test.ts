@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { labelNumber, places, yAxis } from "../../src/view/curves";
-import { passName, passSentence, placeText, roundTop } from "../../src/view/passes";
-import { powerSentence, stateLabels } from "../../src/view/power";
-import { cellText } from "../../src/view/tables";
+import { labelNumber, places, yAxis } from "../../src/view/results/curves";
+import { passName, passSentence, placeText, roundTop } from "../../src/view/results/passes";
+import { powerSentence, stateLabels } from "../../src/view/results/power";
+import { cellText } from "../../src/view/results/tables";
 
 describe("cells", () => {
   test.each([

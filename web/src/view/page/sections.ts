@@ -1,6 +1,6 @@
 // Links to the sections of the page: beside it where there is room, else folded away above it.
 
-import { bringIntoView, h } from "../dom";
+import { bringIntoView, h } from "../../dom";
 
 /** As in the style sheet: below this there is one column. */
 const NARROW = "(max-width: 61rem)";

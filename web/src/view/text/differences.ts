@@ -1,8 +1,8 @@
 // Whether a person would notice which of the runs shown it is: one sentence for each pair.
 
-import { type App, shownRuns } from "../app";
-import { h } from "../dom";
-import { choiceChanged } from "../state";
+import { type App, shownRuns } from "../../app";
+import { h } from "../../dom";
+import { choiceChanged } from "../../state";
 
 /** Empty while one run is shown, or runs that cannot be compared. */
 export function differences(app: App): HTMLElement {

@@ -1,6 +1,6 @@
 // Explanations on hover and focus. One floating box for the page: inside a scrolling table it would be cut.
 
-import { h } from "../dom";
+import { h } from "../../dom";
 
 const box = h("div", { class: "hint", role: "tooltip", id: "hint", hidden: true });
 

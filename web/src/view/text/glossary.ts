@@ -1,7 +1,7 @@
 // Every figure and every word of the field, for readers without a mouse and for those who are new to it.
 
-import { FIGURES } from "../data/figures";
-import { h } from "../dom";
+import { FIGURES } from "../../data/figures";
+import { h } from "../../dom";
 
 const WORDS: [string, string][] = [
   [

@@ -1,7 +1,7 @@
 // Light, dark, and paper. Graphs hold their colours in pixels, so every change draws them again.
 
-import type { Graph } from "../chart/graph";
-import type { Store, Theme } from "../state";
+import type { Graph } from "../../chart/graph";
+import type { Store, Theme } from "../../state";
 
 const KEY = "ssdlab-theme";
 /** An A4 page less its margins, in CSS pixels. */

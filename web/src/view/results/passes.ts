@@ -1,8 +1,8 @@
 // Passes over the address space: MB/s against position, all passes of a run on the same axes.
 
-import { byteStep, significant, withUnit } from "../data/format";
-import type { Pass } from "../data/schema.gen";
-import { h } from "../dom";
+import { byteStep, significant, withUnit } from "../../data/format";
+import type { Pass } from "../../data/schema.gen";
+import { h } from "../../dom";
 import { drawing, svg } from "./svg";
 
 const HEIGHT = 220;

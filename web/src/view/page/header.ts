@@ -1,10 +1,10 @@
 // Title, what is in the report, and the drives at a glance.
 
-import { bytes, moment, rawBytes, UNKNOWN } from "../data/format";
-import { type Drive, type Library, type Run, spareLabel } from "../data/load";
-import { aside, h, scroller } from "../dom";
-import type { Store, Theme } from "../state";
-import { driveName, statusChip } from "./name";
+import { bytes, moment, rawBytes, UNKNOWN } from "../../data/format";
+import { type Drive, type Library, type Run, spareLabel } from "../../data/load";
+import { aside, h, scroller } from "../../dom";
+import type { Store, Theme } from "../../state";
+import { driveName, statusChip } from "../parts/name";
 
 /** A longer list would push the graphs off the first screen. */
 const MANY_DRIVES = 6;

@@ -1,14 +1,14 @@
 // Latency: second by second, and as one distribution.
 
-import { type App, color, cssColor, type Shown, shownRuns } from "../app";
-import { ExceedanceGraph } from "../chart/exceedance";
-import type { Layer } from "../chart/painter";
-import { TimeGraph } from "../chart/scatter";
-import { figureOf, latencySummary, marksOf, metricOf, shown as shownValue } from "../data/figures";
-import { shortDuration } from "../data/format";
-import { plainName } from "../data/load";
-import { h } from "../dom";
-import type { Percentile } from "../state";
+import { type App, color, cssColor, type Shown, shownRuns } from "../../app";
+import { ExceedanceGraph } from "../../chart/exceedance";
+import type { Layer } from "../../chart/painter";
+import { TimeGraph } from "../../chart/scatter";
+import { figureOf, latencySummary, marksOf, metricOf, shown as shownValue } from "../../data/figures";
+import { shortDuration } from "../../data/format";
+import { plainName } from "../../data/load";
+import { h } from "../../dom";
+import type { Percentile } from "../../state";
 import { chartFrame } from "./chart-frame";
 import type { Section } from "./consistency";
 

@@ -1,16 +1,16 @@
 // Performance consistency: three graphs of IOPS, and under the first one the reason for its shape.
 
-import { type App, axesNow, type Shown, shownRuns } from "../app";
-import { type Axes, plannedSeconds } from "../chart/classes";
-import type { Graph } from "../chart/graph";
-import { endOf } from "../chart/scales";
-import { SteadyRun, WholeRun } from "../chart/scatter";
-import { Strip } from "../chart/strip";
-import { differingConfig, steadySummary, summary } from "../data/figures";
-import { seconds, separated, wholePercent } from "../data/format";
-import { plainName, type Run } from "../data/load";
-import { wordOf } from "../data/words";
-import { h } from "../dom";
+import { type App, axesNow, type Shown, shownRuns } from "../../app";
+import { type Axes, plannedSeconds } from "../../chart/classes";
+import type { Graph } from "../../chart/graph";
+import { endOf } from "../../chart/scales";
+import { SteadyRun, WholeRun } from "../../chart/scatter";
+import { Strip } from "../../chart/strip";
+import { differingConfig, steadySummary, summary } from "../../data/figures";
+import { seconds, separated, wholePercent } from "../../data/format";
+import { plainName, type Run } from "../../data/load";
+import { wordOf } from "../../data/words";
+import { h } from "../../dom";
 import { chartFrame } from "./chart-frame";
 import { runHead } from "./runhead";
 

@@ -1,12 +1,12 @@
 // Runs of the tests beside consistency: verdict, passes, tables, sentences, and all figures.
 
-import type { Run } from "../data/load";
-import { aside, h } from "../dom";
-import { conditions } from "./conditions";
+import type { Run } from "../../data/load";
+import { aside, h } from "../../dom";
+import { plainRunName, runName } from "../parts/name";
+import { conditions } from "../text/conditions";
+import { figuresTable, goToFigure } from "../text/figures";
+import { findingCard } from "../text/findings";
 import { convergence, curveGraphs } from "./curves";
-import { figuresTable, goToFigure } from "./figures";
-import { findingCard } from "./findings";
-import { plainRunName, runName } from "./name";
 import { passGraph } from "./passes";
 import { powerBars, powerGraph } from "./power";
 import { resultTables } from "./tables";

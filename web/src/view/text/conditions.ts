@@ -1,13 +1,13 @@
 // The method box: everything needed to judge a run and to repeat it.
 
-import { bytes, clock, moment, rawBytes, separated, UNKNOWN } from "../data/format";
-import type { Run } from "../data/load";
-import type { Phase } from "../data/schema.gen";
-import { wordRows } from "../data/words";
-import { aside, h, scroller } from "../dom";
-import { copyButton } from "./copy";
+import { bytes, clock, moment, rawBytes, separated, UNKNOWN } from "../../data/format";
+import type { Run } from "../../data/load";
+import type { Phase } from "../../data/schema.gen";
+import { wordRows } from "../../data/words";
+import { aside, h, scroller } from "../../dom";
+import { copyButton } from "../parts/copy";
+import { plainRunName, runName, statusChip } from "../parts/name";
 import { healthTable } from "./health";
-import { plainRunName, runName, statusChip } from "./name";
 
 /** Of a run in the section of that title. */
 export function conditions(run: Run, open: boolean, section: string): HTMLElement {

@@ -1,11 +1,11 @@
 // What the pointer tells about one second or one latency.
 
-import { type App, type Shown, shownRuns } from "../app";
-import { nearestIndex } from "../chart/axis";
-import { duration, iops, oneIn, separated, UNKNOWN } from "../data/format";
-import type { ColumnName, Run } from "../data/load";
-import { h } from "../dom";
-import { driveName, runName, swatch } from "./name";
+import { type App, type Shown, shownRuns } from "../../app";
+import { nearestIndex } from "../../chart/axis";
+import { duration, iops, oneIn, separated, UNKNOWN } from "../../data/format";
+import type { ColumnName, Run } from "../../data/load";
+import { h } from "../../dom";
+import { driveName, runName, swatch } from "../parts/name";
 
 export type TipRow = [label: string, column: ColumnName, text: (value: number) => string];
 

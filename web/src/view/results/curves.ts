@@ -1,10 +1,10 @@
 // Tables as curves: one line a column, all runs of a test on the same axes.
 
-import type { Run } from "../data/load";
-import { plainName, spareLabel } from "../data/load";
-import type { Table } from "../data/schema.gen";
-import { h } from "../dom";
-import { plainRunName } from "./name";
+import type { Run } from "../../data/load";
+import { plainName, spareLabel } from "../../data/load";
+import type { Table } from "../../data/schema.gen";
+import { h } from "../../dom";
+import { plainRunName } from "../parts/name";
 import { roundTop } from "./passes";
 import { drawing, svg, textWidth } from "./svg";
 import { cellText } from "./tables";

@@ -1,6 +1,6 @@
 // Copying that also works where the clipboard interface is not offered to pages from disk.
 
-import { h } from "../dom";
+import { h } from "../../dom";
 
 function copyBySelection(text: string): boolean {
   const area = h("textarea", { class: "sr-only", "aria-hidden": "true" });

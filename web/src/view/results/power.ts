@@ -1,10 +1,10 @@
 // What a drive draws: bars for its states, and power beside IOPS second by second.
 
-import { iops as iopsText, watts } from "../data/format";
-import type { Run } from "../data/load";
-import type { PowerSeries } from "../data/schema.gen";
-import { h } from "../dom";
-import { plainRunName, runName } from "./name";
+import { iops as iopsText, watts } from "../../data/format";
+import type { Run } from "../../data/load";
+import type { PowerSeries } from "../../data/schema.gen";
+import { h } from "../../dom";
+import { plainRunName, runName } from "../parts/name";
 import { passName, roundTop } from "./passes";
 import { drawing, svg, textWidth } from "./svg";
 

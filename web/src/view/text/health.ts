@@ -1,8 +1,8 @@
 // What the drive's own counters say about the run: before, after, and the difference.
 
-import { bytes, separated, significant, UNKNOWN, withUnit } from "../data/format";
-import type { HealthRow, HealthSummary } from "../data/schema.gen";
-import { aside, h, scroller } from "../dom";
+import { bytes, separated, significant, UNKNOWN, withUnit } from "../../data/format";
+import type { HealthRow, HealthSummary } from "../../data/schema.gen";
+import { aside, h, scroller } from "../../dom";
 
 const SOURCES: Record<string, string> = {
   "nvme-smart-log": "NVMe SMART log",

@@ -1,8 +1,8 @@
 // The frame around a graph: heading, unit, reset button, and the sentence that stands for the graph.
 
-import { type App, zoomShown } from "../app";
-import type { Graph } from "../chart/graph";
-import { h } from "../dom";
+import { type App, zoomShown } from "../../app";
+import type { Graph } from "../../chart/graph";
+import { h } from "../../dom";
 
 export interface ChartFrame {
   element: HTMLElement;

@@ -1,13 +1,13 @@
 // What is on the graphs: one run with its main figures, or the legend of a comparison.
 
-import { type App, type Shown, shownRuns } from "../app";
-import { figureOf, marksOf, metricOf, shown } from "../data/figures";
-import type { Run } from "../data/load";
-import { aside, h, scroller } from "../dom";
-import { choiceChanged } from "../state";
-import { statusSentence, warningList } from "./findings";
-import { markSign } from "./mark";
-import { runName, statusChip, swatch } from "./name";
+import { type App, type Shown, shownRuns } from "../../app";
+import { figureOf, marksOf, metricOf, shown } from "../../data/figures";
+import type { Run } from "../../data/load";
+import { aside, h, scroller } from "../../dom";
+import { choiceChanged } from "../../state";
+import { markSign } from "../parts/mark";
+import { runName, statusChip, swatch } from "../parts/name";
+import { statusSentence, warningList } from "../text/findings";
 
 /** Each says what part of the run it is of: "steady" without a word more, or the whole of it. */
 const TILES: [metric: string, label: string][] = [

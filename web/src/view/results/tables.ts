@@ -1,10 +1,10 @@
 // Figures in rows and columns, as a test recorded them: one table a run, with bars to compare by eye.
 
-import { bytes, duration, iops, separated, significant } from "../data/format";
-import type { Run } from "../data/load";
-import type { Table } from "../data/schema.gen";
-import { aside, h, scroller } from "../dom";
-import { plainRunName, runName } from "./name";
+import { bytes, duration, iops, separated, significant } from "../../data/format";
+import type { Run } from "../../data/load";
+import type { Table } from "../../data/schema.gen";
+import { aside, h, scroller } from "../../dom";
+import { plainRunName, runName } from "../parts/name";
 
 const NOT_KNOWN = "not measured, or of too few commands";
 

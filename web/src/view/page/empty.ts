@@ -1,6 +1,6 @@
 // Pages that have nothing to show say so, and say what to do.
 
-import { h } from "../dom";
+import { h } from "../../dom";
 
 function plainPage(title: string, ...body: (Node | string)[]): HTMLElement {
   return h(

@@ -1,17 +1,26 @@
 // All figures of all runs side by side.
 
-import type { App } from "../app";
-import { shownRuns } from "../app";
-import { plannedSeconds } from "../chart/classes";
-import { bestRuns, CHAPTERS, csv, type Figure, figuresIn, labelOf, metricOf, shownOf } from "../data/figures";
-import { seconds } from "../data/format";
-import type { Run } from "../data/load";
-import { spareLabel } from "../data/load";
-import { aside, bringIntoView, h, scroller } from "../dom";
-import { copyButton } from "./copy";
-import { term } from "./hint";
-import { markSign } from "./mark";
-import { driveName, statusChip } from "./name";
+import type { App } from "../../app";
+import { shownRuns } from "../../app";
+import { plannedSeconds } from "../../chart/classes";
+import {
+  bestRuns,
+  CHAPTERS,
+  csv,
+  type Figure,
+  figuresIn,
+  labelOf,
+  metricOf,
+  shownOf,
+} from "../../data/figures";
+import { seconds } from "../../data/format";
+import type { Run } from "../../data/load";
+import { spareLabel } from "../../data/load";
+import { aside, bringIntoView, h, scroller } from "../../dom";
+import { copyButton } from "../parts/copy";
+import { term } from "../parts/hint";
+import { markSign } from "../parts/mark";
+import { driveName, statusChip } from "../parts/name";
 
 export function figuresTable(title: string, runs: readonly Run[], app?: App): HTMLElement {
   const figures = figuresIn(runs);

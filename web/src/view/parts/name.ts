@@ -1,8 +1,8 @@
 // Names of drives and runs. The badge is part of the name: a simulated result never stands without it.
 
-import type { Drive, Run } from "../data/load";
-import { plainName, spareLabel } from "../data/load";
-import { h } from "../dom";
+import type { Drive, Run } from "../../data/load";
+import { plainName, spareLabel } from "../../data/load";
+import { h } from "../../dom";
 
 export function badge(text: string): HTMLElement {
   return h("span", { class: `badge badge-${text === "simulated" ? "simulated" : "plain"}` }, text);

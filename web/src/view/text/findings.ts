@@ -1,10 +1,10 @@
 // What the figures say, run by run, and what may make them less trustworthy.
 
-import { figureOf, labelOf, metricOf, shown } from "../data/figures";
-import { clock } from "../data/format";
-import type { Run } from "../data/load";
-import { h } from "../dom";
-import { runName, statusChip } from "./name";
+import { figureOf, labelOf, metricOf, shown } from "../../data/figures";
+import { clock } from "../../data/format";
+import type { Run } from "../../data/load";
+import { h } from "../../dom";
+import { runName, statusChip } from "../parts/name";
 
 export function statusSentence(run: Run): HTMLElement | null {
   const load = run.view.phases.find((phase) => phase.name === "load");

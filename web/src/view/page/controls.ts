@@ -1,11 +1,19 @@
 // Which drive, which spare area, one run or several. Built once and kept up to date, so that focus stays.
 
-import { type App, driveByKey, firstComparison, shownRuns, singleRun, variantsOf, zoomShown } from "../app";
-import { seconds } from "../data/format";
-import { type Drive, plainName, type Run, spareLabel } from "../data/load";
-import { h } from "../dom";
-import { COMPARE_MAX, type State, toggled } from "../state";
-import { driveName, statusChip, swatch } from "./name";
+import {
+  type App,
+  driveByKey,
+  firstComparison,
+  shownRuns,
+  singleRun,
+  variantsOf,
+  zoomShown,
+} from "../../app";
+import { seconds } from "../../data/format";
+import { type Drive, plainName, type Run, spareLabel } from "../../data/load";
+import { h } from "../../dom";
+import { COMPARE_MAX, type State, toggled } from "../../state";
+import { driveName, statusChip, swatch } from "../parts/name";
 
 type Update = () => void;
 
