@@ -3,7 +3,7 @@
 import "./style.css";
 import { type App, appOf, shownRuns, usable } from "./app";
 import type { Graph } from "./chart/graph";
-import { type Library, libraryOf, parseReport, reportText } from "./data/load";
+import { graphedHeading, type Library, libraryOf, parseReport, reportText } from "./data/load";
 import type { Report } from "./data/schema.gen";
 import { h } from "./dom";
 import { choiceChanged, fromHash, type State, toHash } from "./state";
@@ -63,7 +63,7 @@ function keepTheme(app: App, graphs: readonly Graph[], draw: () => void): void {
 }
 
 function figuresSection(app: App): HTMLElement {
-  const table = figuresTable("Performance consistency", app.library.runs, app);
+  const table = figuresTable(graphedHeading(app.library), app.library.runs, app);
   const element = section("figures", "All figures", table);
   app.store.subscribe(() => markShown(app, element));
   markShown(app, element);
@@ -75,7 +75,7 @@ function conditionsSection(app: App): HTMLElement {
   const update = () => {
     const runs = shownRuns(app);
     holder.replaceChildren(
-      ...runs.map(({ run }) => conditions(run, runs.length === 1, "Performance consistency")),
+      ...runs.map(({ run }) => conditions(run, runs.length === 1, graphedHeading(app.library))),
     );
   };
   app.store.subscribe((state, before) => {

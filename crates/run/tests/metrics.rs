@@ -1,4 +1,5 @@
-//! Does the catalogue of metrics hold every figure that a test can name, and no other?
+//! The figures and charts of every test: the catalogue of metrics holds each figure and no other, and a curve
+//! is of a table.
 #![allow(missing_docs, reason = "a test")]
 
 mod common;
@@ -13,7 +14,7 @@ use result::store::RunDir;
 use run::Test;
 use run::params::Params;
 use run::replay::Meter;
-use run::suite::{Measured, Site};
+use run::suite::{Chart, Figures, Measured, Site};
 use target::Target;
 
 use common::simulated;
@@ -48,8 +49,8 @@ fn phase(name: &str) -> (Phase, PhaseRows) {
     (phase, PhaseRows { seconds: vec![row], latencies: Vec::new() })
 }
 
-/// The figures that a test names after each of its phases has been done once.
-fn names_of(test: Test, site: &Site<'_>, example: &Run) -> Vec<String> {
+/// The figures of a test after each of its phases has been done once.
+fn figures_of(test: Test, site: &Site<'_>, example: &Run) -> Figures {
     let own = common::settings(settings(test)).into_iter();
     let own: Vec<_> = own.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
     let params = Params::new(test.params(), &own).expect("known parameters");
@@ -60,28 +61,47 @@ fn names_of(test: Test, site: &Site<'_>, example: &Run) -> Vec<String> {
         Run { test: test.name().to_owned(), config: procedure.config, phases, ..example.clone() };
     let meter = Meter::default();
     let measured = Measured { run: &run, rows: &rows, replay: Some(&meter) };
-    procedure.figures.of(&measured).metrics.into_keys().collect()
+    procedure.figures.of(&measured)
 }
 
-#[test]
-fn the_catalogue_holds_every_figure_of_every_test_and_no_other() {
+/// Calls `look` with the figures of every test on a simulated drive.
+fn of_every_test(mut look: impl FnMut(Test, Figures)) {
     let example = Path::new(env!("CARGO_MANIFEST_DIR")).join("../result/tests/compat/v2");
     let example = RunDir::open(&example).expect("the example run");
     let target = simulated("samsung-840-pro-256gb", &[("scale", "1/256")]);
     let (identity, limits) = (target.identity(), target.limits());
     let span_bytes = identity.capacity_bytes;
     let site = Site { span_bytes, identity: &identity, limits: &limits, has_meter: true };
+    Test::ALL.into_iter().for_each(|test| look(test, figures_of(test, &site, example.run())));
+}
+
+#[test]
+fn the_catalogue_holds_every_figure_of_every_test_and_no_other() {
     let mut named = BTreeSet::new();
-    for test in Test::ALL {
-        let names = names_of(test, &site, example.run());
-        assert!(!names.is_empty(), "{} names no figure", test.name());
-        for name in names {
+    of_every_test(|test, figures| {
+        assert!(!figures.metrics.is_empty(), "{test:?} names no figure");
+        for name in figures.metrics.into_keys() {
             let row = find(&name);
-            let row = row.unwrap_or_else(|| panic!("{}: no row for {name}", test.name()));
+            let row = row.unwrap_or_else(|| panic!("{test:?}: no row for {name}"));
             named.insert(row.name.as_str());
         }
-    }
+    });
     let unnamed: Vec<_> =
         catalogue().iter().filter(|metric| !named.contains(metric.name.as_str())).collect();
     assert!(unnamed.is_empty(), "no test names these: {unnamed:#?}");
+}
+
+#[test]
+fn every_curve_is_of_a_table_that_the_test_has() {
+    of_every_test(|test, figures| {
+        for chart in test.definition().charts {
+            let Chart::Curves { table: name, units, .. } = chart else { continue };
+            let table = figures.tables.iter().find(|table| table.name == *name);
+            let table = table.unwrap_or_else(|| panic!("{test:?} has no table {name}"));
+            for unit in *units {
+                let has_unit = table.columns.iter().any(|column| column.unit == *unit);
+                assert!(has_unit, "{test:?}: no column of {name} is in {unit}");
+            }
+        }
+    });
 }

@@ -2,6 +2,7 @@
 
 import { bytes } from "./format";
 import type { Report, RunView, Target } from "./schema.gen";
+import { heading, isGraphed } from "./tests";
 
 export const DATA_ELEMENT_ID = "ssdlab-data";
 
@@ -43,7 +44,7 @@ export interface Drive {
 
 export interface Library {
   report: Report;
-  /** Drives with at least one consistency run, in the order given. */
+  /** Drives with at least one run that the graphs are for, in the order given. */
   drives: Drive[];
   /** Every drive of the report, each once: those above, then those with other tests only. */
   listed: Drive[];
@@ -205,7 +206,7 @@ export function byVariant(a: string, b: string): number {
 export function libraryOf(report: Report): Library {
   const graphed = new Grouping();
   const rest = new Grouping();
-  for (const view of report.runs) (view.test === "consistency" ? graphed : rest).add(view);
+  for (const view of report.runs) (isGraphed(view.test) ? graphed : rest).add(view);
   nameApart([...graphed.drives, ...rest.drives]);
   const known = new Set(graphed.drives.map(identityOf));
   return {
@@ -215,6 +216,11 @@ export function libraryOf(report: Report): Library {
     runs: graphed.sorted(),
     others: rest.sorted(),
   };
+}
+
+/** The heading of the runs that the graphs are for. */
+export function graphedHeading({ runs }: Library): string {
+  return heading(runs[0].view.test);
 }
 
 /** The name with its badge, for places that hold plain text only. */

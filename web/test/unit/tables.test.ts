@@ -66,11 +66,11 @@ describe("curves", () => {
   });
 
   test("what doubles stands evenly, what is counted by its number, the rest in order", () => {
-    expect(places("sizes", ["512B", "1KiB", "2KiB"])).toEqual([0, 0.5, 1]);
-    expect(places("outstanding", ["1", "4", "16"])).toEqual([0, 0.5, 1]);
-    expect(places("rounds", ["1", "2", "5"])).toEqual([0, 0.25, 1]);
-    expect(places("histogram", ["50us", "100us", "1ms"])).toEqual([0, 0.5, 1]);
-    expect(places("depths", ["32"])).toEqual([0.5]);
+    expect(places(true, ["512B", "1KiB", "2KiB"])).toEqual([0, 0.5, 1]);
+    expect(places(true, ["1", "4", "16"])).toEqual([0, 0.5, 1]);
+    expect(places(false, ["1", "2", "5"])).toEqual([0, 0.25, 1]);
+    expect(places(false, ["50us", "100us", "1ms"])).toEqual([0, 0.5, 1]);
+    expect(places(true, ["32"])).toEqual([0.5]);
   });
 
   test("latencies are drawn over decades, rates from zero", () => {

@@ -44,7 +44,6 @@ pub enum Chapter {
     /// Rates of single kinds of transfers.
     Speed,
     /// Time that commands take, alone and among others.
-    #[serde(rename = "Response")]
     Response,
     /// Writes that go on for long.
     #[serde(rename = "Sustained writes")]

@@ -8,7 +8,7 @@ import { SteadyRun, WholeRun } from "../../chart/scatter";
 import { Strip } from "../../chart/strip";
 import { differingConfig, steadySummary, summary } from "../../data/figures";
 import { seconds, separated, wholePercent } from "../../data/format";
-import { plainName, type Run } from "../../data/load";
+import { graphedHeading, plainName, type Run } from "../../data/load";
 import { wordOf } from "../../data/words";
 import { h } from "../../dom";
 import { chartFrame } from "./chart-frame";
@@ -34,7 +34,7 @@ export function consistency(app: App): Section {
   const element = h(
     "section",
     { id: "consistency", "aria-labelledby": "consistency-title" },
-    h("h2", { id: "consistency-title" }, "Performance consistency"),
+    h("h2", { id: "consistency-title" }, graphedHeading(app.library)),
     runHead(app),
     unlikeNotice(app),
     axes.element,

@@ -3,6 +3,7 @@
 import type { Run } from "../../data/load";
 import { plainName, spareLabel } from "../../data/load";
 import type { Table } from "../../data/schema.gen";
+import type { Curves } from "../../data/tests";
 import { h } from "../../dom";
 import { plainRunName } from "../parts/name";
 import { roundTop } from "./passes";
@@ -46,6 +47,8 @@ export interface CurvePlot {
   labels: string[];
   curves: Curve[];
   level?: Level | null;
+  /** Whether each row has about twice the value of the one before. */
+  isLog?: boolean;
 }
 
 const SIZES: Record<string, number> = { B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 };
@@ -56,15 +59,12 @@ export function labelNumber(label: string): number | null {
   return parts ? Number(parts[1]) * (SIZES[parts[2] ?? ""] ?? 1) : null;
 }
 
-/** Tables whose rows double from one to the next are drawn over a log axis. */
-const LOG_ROWS = new Set(["sizes", "depths", "outstanding"]);
-
 /** Places of the labels along the axis, 0 to 1: by their numbers where they have some, else evenly. */
-export function places(table: string, labels: readonly string[]): number[] {
+export function places(isLog: boolean, labels: readonly string[]): number[] {
   const numbers = labels.map(labelNumber);
   const evenly = labels.map((_, at) => (labels.length > 1 ? at / (labels.length - 1) : 0.5));
   if (labels.length < 2 || numbers.some((number) => number === null)) return evenly;
-  const of = (value: number) => (LOG_ROWS.has(table) ? Math.log2(Math.max(value, 1)) : value);
+  const of = (value: number) => (isLog ? Math.log2(Math.max(value, 1)) : value);
   const values = numbers.map((number) => of(number ?? 0));
   const [first, last] = [values[0], values[values.length - 1]];
   return first === last ? evenly : values.map((value) => (value - first) / (last - first));
@@ -126,11 +126,11 @@ function xLabels(
   });
 }
 
-function draw(name: string, plot: CurvePlot, width: number, height: number): SVGElement[] {
+function draw(plot: CurvePlot, width: number, height: number): SVGElement[] {
   const { labels, curves, unit } = plot;
   const known = curves.flatMap(({ values }) => values.filter((value) => value !== null));
   const axis = yAxis(known, unit);
-  const across = places(name, labels);
+  const across = places(plot.isLog ?? false, labels);
   const x = (at: number) => LEFT + (width - LEFT - RIGHT) * across[at];
   const y = (value: number) => height - BOTTOM - (height - BOTTOM - TOP) * axis.place(value);
   const drawn: SVGElement[] = axis.ticks.flatMap((tick) => [
@@ -191,7 +191,7 @@ export function curveGraph(name: string, plot: CurvePlot): HTMLElement {
       h("h3", {}, plot.title),
       h("span", { class: "quiet chart-unit" }, `${scale} by ${plot.rowName}`),
     ),
-    drawing(height, (width) => draw(name, plot, width, height)),
+    drawing(height, (width) => draw(plot, width, height)),
     h("ul", { class: "passes-legend" }, plot.curves.map(key)),
     plot.level &&
       h(
@@ -205,7 +205,7 @@ export function curveGraph(name: string, plot: CurvePlot): HTMLElement {
 /** Colours are for runs where there are several, else for columns. */
 const COLORS = 6;
 
-function curvesOf(runs: readonly Run[], name: string, unit: string): Curve[] {
+function linesOf(runs: readonly Run[], name: string, unit: string): Curve[] {
   return runs.flatMap((run, slot) => {
     const table = run.view.tables.find((one) => one.name === name);
     const columns = table?.columns.map((column, at) => ({ ...column, at })) ?? [];
@@ -220,24 +220,10 @@ function curvesOf(runs: readonly Run[], name: string, unit: string): Curve[] {
   });
 }
 
-/** Tables that are curves, and the units worth a plot of their own. */
-const CURVES: Record<string, readonly string[]> = {
-  sizes: ["MB/s"],
-  depths: ["IOPS", "ns"],
-  shares: ["IOPS", "ns"],
-  outstanding: ["IOPS", "ns"],
-  histogram: ["%"],
-  steps: ["IOPS", "MB/s"],
-};
-
-/** A plot for each table of these runs that is one, all runs together where their rows are the same. */
-export function curveGraphs(runs: readonly Run[]): HTMLElement[] {
-  const first = runs.flatMap(({ view }) => view.tables).filter((table) => table.name in CURVES);
-  const names = [...new Set(first.map((table) => table.name))];
-  return names.flatMap((name) => {
-    const having = runs.filter(({ view }) => view.tables.some((table) => table.name === name));
-    return CURVES[name].flatMap((unit) => plotsOf(having, name, unit));
-  });
+/** A plot for each unit of a table that is curves, all runs together where their rows are the same. */
+export function curveGraphs(curves: Curves, runs: readonly Run[]): HTMLElement[] {
+  const having = runs.filter(({ view }) => view.tables.some((table) => table.name === curves.table));
+  return having.length === 0 ? [] : curves.units.flatMap((unit) => plotsOf(having, curves, unit));
 }
 
 /** Without the rows at either end that nobody could measure: an axis need not go there. */
@@ -248,21 +234,23 @@ function measuredOnly(plot: CurvePlot): CurvePlot {
   return { ...plot, labels: plot.labels.slice(from, to), curves };
 }
 
-function plotsOf(runs: readonly Run[], name: string, unit: string): HTMLElement[] {
+function plotsOf(runs: readonly Run[], drawn: Curves, unit: string): HTMLElement[] {
+  const { table: name, log_rows: isLog } = drawn;
   const tables = runs.map(({ view }) => view.tables.find((table) => table.name === name));
   const labels = (table: Table | undefined) => table?.rows.map(({ label }) => label) ?? [];
   const same = tables.every((table) => labels(table).join() === labels(tables[0]).join());
   const groups = same ? [runs] : runs.map((run) => [run]);
   return groups.flatMap((group) => {
     const table = group[0].view.tables.find((one) => one.name === name);
-    const curves = curvesOf(group, name, unit);
+    const curves = linesOf(group, name, unit);
     const known = curves.some(({ values }) => values.some((value) => value !== null));
     if (!table || !known) return [];
     const whose = same ? "" : `: ${plainName(group[0])}, ${spareLabel(group[0].variant)}`;
     const title = `${table.title}${whose}`;
     const what = unit === "ns" ? "latency" : unit;
     const label = `${table.title}, ${what}: ${group.map(plainRunName).join("; ")}`;
-    const plot = measuredOnly({ title, label, unit, rowName: table.row_name, labels: labels(table), curves });
+    const rowName = table.row_name;
+    const plot = measuredOnly({ title, label, unit, rowName, labels: labels(table), curves, isLog });
     return [curveGraph(name, plot)];
   });
 }

@@ -1,6 +1,7 @@
 // Runs of the tests beside consistency: verdict, passes, tables, sentences, and all figures.
 
 import type { Run } from "../../data/load";
+import { curvesOf, hasPowerBars, heading, inOrder } from "../../data/tests";
 import { aside, h } from "../../dom";
 import { plainRunName, runName } from "../parts/name";
 import { conditions } from "../text/conditions";
@@ -10,33 +11,6 @@ import { convergence, curveGraphs } from "./curves";
 import { passGraph } from "./passes";
 import { powerBars, powerGraph } from "./power";
 import { resultTables } from "./tables";
-
-/** Headings in the words of the field; a test without one keeps its own name. */
-const TITLES: Record<string, string> = {
-  trim: "TRIM validation",
-  corners: "The four corners",
-  incompressible: "Incompressible transfers",
-  sweep: "Transfer sizes",
-  linear: "Linear passes",
-  latency: "Latency at QD 1",
-  "qd-sweep": "Queue depth",
-  mixed: "Mixed reads and writes",
-  "full-write": "Full-drive writes",
-  pslc: "Fast cache",
-  power: "Power",
-  heavy: "Storage bench 2011, heavy",
-  light: "Storage bench 2011, light",
-  destroyer: "Storage bench 2013, the Destroyer",
-  replay: "Replay of a trace",
-  "pts-iops": "SNIA PTS: IOPS",
-  "pts-throughput": "SNIA PTS: throughput",
-  "pts-latency": "SNIA PTS: latency",
-  "pts-write-saturation": "SNIA PTS: write saturation",
-  "pts-hir": "SNIA PTS: host idle recovery",
-  "pts-xsr": "SNIA PTS: cross-stimulus recovery",
-  "pts-cbw": "SNIA PTS: composite workload",
-  "pts-dirth": "SNIA PTS: demand intensity",
-};
 
 const VERDICTS: Record<string, [string, string]> = {
   pass: ["Yes", "notice notice-good"],
@@ -82,19 +56,18 @@ function allFigures(title: string, runs: readonly Run[]): HTMLElement {
 }
 
 export function otherTests(runs: readonly Run[]): HTMLElement[] {
-  const tests = [...new Set(runs.map((run) => run.view.test))];
-  return tests.map((test) => {
+  return inOrder(runs.map((run) => run.view.test)).map((test) => {
     const own = runs.filter((run) => run.view.test === test);
     const id = `test-${test.replace(/[^a-z0-9]+/gi, "-")}`;
-    const title = TITLES[test] ?? `Test: ${test}`;
+    const title = heading(test);
     const figures = allFigures(title, own);
     const toFigure = (name: string) => goToFigure(figures, name);
     return h(
       "section",
       { class: "other-test", "aria-labelledby": id },
       h("h2", { id }, title),
-      curveGraphs(own),
-      test === "power" && powerBars(own),
+      curvesOf(test).flatMap((curves) => curveGraphs(curves, own)),
+      hasPowerBars(test) && powerBars(own),
       own
         .filter(({ view }) => view.tables.length + view.passes.length + view.power.length > 0 || view.verdict)
         .map((run) => measured(run, own)),

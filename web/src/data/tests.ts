@@ -1,0 +1,59 @@
+// The tests of the suite as they declare themselves: heading, order, charts. A run of a newer ssdlab may be of
+// a test that is not among them.
+
+import { TESTS } from "./tests.gen";
+
+interface Seconds {
+  kind: "seconds";
+}
+
+/** A table whose columns are lines, one plot for each unit. */
+export interface Curves {
+  kind: "curves";
+  table: string;
+  units: readonly string[];
+  /** Whether the rows stand on a log axis. */
+  log_rows: boolean;
+}
+
+interface PowerBars {
+  kind: "power_bars";
+}
+
+interface Test {
+  name: string;
+  heading: string;
+  charts: readonly (Seconds | Curves | PowerBars)[];
+}
+
+const KNOWN: ReadonlyMap<string, Test> = new Map(TESTS.map((test) => [test.name, test]));
+const NAMES = [...KNOWN.keys()];
+
+/** In the words of the field; an unknown test keeps its own name. */
+export function heading(test: string): string {
+  return KNOWN.get(test)?.heading ?? `Test: ${test}`;
+}
+
+function charts(test: string): Test["charts"] {
+  return KNOWN.get(test)?.charts ?? [];
+}
+
+/** Whether the graphs of every second are for this test. */
+export function isGraphed(test: string): boolean {
+  return charts(test).some(({ kind }) => kind === "seconds");
+}
+
+export function hasPowerBars(test: string): boolean {
+  return charts(test).some(({ kind }) => kind === "power_bars");
+}
+
+/** The tables of a test that are curves. */
+export function curvesOf(test: string): Curves[] {
+  return charts(test).filter((chart) => chart.kind === "curves");
+}
+
+/** Each test once, in the order of the suite; at the end those that it does not have. */
+export function inOrder(tests: readonly string[]): string[] {
+  const place = (test: string) => (KNOWN.has(test) ? NAMES.indexOf(test) : NAMES.length);
+  return [...new Set(tests)].sort((a, b) => place(a) - place(b));
+}

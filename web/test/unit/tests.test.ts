@@ -1,0 +1,22 @@
+import { describe, expect, test } from "vitest";
+import { curvesOf, hasPowerBars, heading, inOrder, isGraphed } from "../../src/data/tests";
+
+describe("the tests of the suite", () => {
+  test("a test has the heading that it declares, and an unknown one its own name", () => {
+    expect(heading("pslc")).toBe("Fast cache");
+    expect(heading("endurance")).toBe("Test: endurance");
+  });
+
+  test("tests stand in the order of the suite, each once, and unknown ones last", () => {
+    const runs = ["endurance", "pts-iops", "trim", "pts-iops", "aging", "consistency"];
+    expect(inOrder(runs)).toEqual(["consistency", "trim", "pts-iops", "endurance", "aging"]);
+  });
+
+  test("charts are those of the declaration", () => {
+    expect(["consistency", "power", "endurance"].map(isGraphed)).toEqual([true, false, false]);
+    expect(["consistency", "power", "endurance"].map(hasPowerBars)).toEqual([false, true, false]);
+    expect(curvesOf("sweep")).toEqual([{ kind: "curves", table: "sizes", units: ["MB/s"], log_rows: true }]);
+    expect(curvesOf("pts-dirth").map(({ table }) => table)).toEqual(["outstanding", "histogram"]);
+    expect(curvesOf("endurance")).toEqual([]);
+  });
+});
