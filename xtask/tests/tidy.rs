@@ -3,6 +3,7 @@
 mod tidy {
     pub(crate) mod circles;
     pub(crate) mod dependencies;
+    pub(crate) mod folders;
     pub(crate) mod links;
     pub(crate) mod mechanisms;
     pub(crate) mod source;

@@ -1,8 +1,6 @@
 //! Rules for what is not Rust: links lead somewhere, and nothing names the machine it was made on.
 
-use std::process::Command;
-
-use super::source::{files, read, root};
+use super::source::{files, kept_files, read, root};
 
 /// The targets of `[text](target)` in a Markdown text.
 fn targets(text: &str) -> Vec<&str> {
@@ -54,16 +52,6 @@ fn targets_are_found() {
     assert_eq!(targets("see [a](b.md) and [c](d/e.md#f), not (g)"), ["b.md", "d/e.md#f"]);
     assert!(leads_somewhere("README.md", "xtask/src/main.rs#anchor"));
     assert!(!leads_somewhere("README.md", "no-such-file.md"));
-}
-
-/// Files that git keeps, or would keep if they were added now.
-fn kept_files() -> Vec<String> {
-    let mut git = Command::new("git");
-    git.args(["ls-files", "--cached", "--others", "--exclude-standard"]).current_dir(root());
-    let output = git.output().expect("git runs");
-    assert!(output.status.success(), "this check asks git, so it needs a checkout: {output:?}");
-    let names = String::from_utf8(output.stdout).expect("names are UTF-8");
-    names.lines().map(str::to_owned).collect()
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! simulator may not know.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use super::text::{code_lines, has_word};
 
@@ -49,6 +50,16 @@ fn collect(dir: &Path, extension: &str, found: &mut Vec<String>) {
             found.push(path.to_string_lossy().into_owned());
         }
     }
+}
+
+/// Files that git keeps, or would keep if they were added now.
+pub(crate) fn kept_files() -> Vec<String> {
+    let mut git = Command::new("git");
+    git.args(["ls-files", "--cached", "--others", "--exclude-standard"]).current_dir(root());
+    let output = git.output().expect("git runs");
+    assert!(output.status.success(), "this check asks git, so it needs a checkout: {output:?}");
+    let names = String::from_utf8(output.stdout).expect("names are UTF-8");
+    names.lines().map(str::to_owned).collect()
 }
 
 /// The text of a file named from the top.
