@@ -21,7 +21,7 @@ use result::stats::findings::{count, time};
 use result::stats::latency;
 use result::stats::steady::PTS_ROUNDS_MAX;
 
-use super::rounds::{Rounds, Tracked, of_rounds};
+use super::rounds::{Rounds, Tracked, of_rounds, until_steady};
 use super::{Common, SIMULATED_SHORTEN};
 use crate::error::RunError;
 use crate::params::{Param, Params};
@@ -146,10 +146,6 @@ impl Variation {
 
     pub(crate) fn steps(&self, site: &Site<'_>) -> Vec<Step> {
         let deepest = self.common.queue_depth;
-        let is_saturated =
-            |measured: &Measured<'_>| Rounds::of(&saturation(measured)).steady.is_some();
-        let is_varied =
-            move |measured: &Measured<'_>| Rounds::of(&iops_at(measured, deepest)).steady.is_some();
         let outstanding = self.outstanding.clone();
         let wanted =
             move |measured: &Measured<'_>| wanted(&variation(measured, deepest, &outstanding));
@@ -158,12 +154,12 @@ impl Variation {
             Step::Rounds {
                 rounds_max: PTS_ROUNDS_MAX,
                 phases: self.saturation_phases(site),
-                settled: Computed::new(is_saturated),
+                settled: until_steady(saturation),
             },
             Step::Rounds {
                 rounds_max: PTS_ROUNDS_MAX,
                 phases: self.variation_phases(site),
-                settled: Computed::new(is_varied),
+                settled: until_steady(move |measured| iops_at(measured, deepest)),
             },
             Step::Chosen {
                 phases: self.point_phases(site),

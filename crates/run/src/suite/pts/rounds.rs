@@ -3,7 +3,7 @@
 use result::schema::{Finding, Table, TableRow};
 use result::stats::steady::{PTS_ROUNDS_MAX, Window, pts_steady};
 
-use crate::suite::{Conditions, Figures, Measured, Part, rates};
+use crate::suite::{Computed, Conditions, Figures, Measured, Part, rates};
 
 /// The value of a step in each round so far, round 1 first.
 pub(crate) fn of_rounds(
@@ -47,6 +47,13 @@ impl Rounds {
     pub(crate) fn max(&self, values: &[f64]) -> Option<f64> {
         values.get(self.from..self.to.min(values.len()))?.iter().copied().reduce(f64::max)
     }
+}
+
+/// Whether a figure is steady over the rounds so far.
+pub(crate) fn until_steady(
+    tracked: impl Fn(&Measured<'_>) -> Vec<f64> + Send + Sync + 'static,
+) -> Computed<bool> {
+    Computed::new(move |measured| Rounds::of(&tracked(measured)).steady.is_some())
 }
 
 /// The figure that is tracked, in every round so far.

@@ -13,7 +13,7 @@ use result::stats::steady::PTS_ROUNDS_MAX;
 
 use crate::error::RunError;
 use crate::params::{Param, Params};
-use crate::suite::pts::rounds::{Rounds, Tracked, of_rounds};
+use crate::suite::pts::rounds::{Rounds, Tracked, of_rounds, until_steady};
 use crate::suite::pts::{self, Common};
 use crate::suite::{
     Chapter, Computed, Config, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site,
@@ -78,8 +78,7 @@ impl TestSettings for Settings {
     fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
         let Common { step, queue_depth: depth, .. } = self.common;
         let workload = Workload::new(OpKind::Write, Order::Uniform, 4096, depth, site.span_bytes);
-        let is_settled = |measured: &Measured<'_>| Rounds::of(&tracked(measured)).steady.is_some();
-        let settled = Computed::new(is_settled);
+        let settled = until_steady(tracked);
         let phases = vec![steps::for_time(STEADY, workload.clone(), step)];
         let mut list = self.common.beginning(site, true);
         list.push(Step::Rounds { rounds_max: PTS_ROUNDS_MAX, phases, settled });

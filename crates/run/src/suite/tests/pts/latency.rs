@@ -9,11 +9,11 @@ use load::Order;
 use crate::error::RunError;
 use crate::params::Params;
 use crate::suite::pts::matrix::{self, Cell};
-use crate::suite::pts::rounds::{Rounds, Tracked, of_rounds};
+use crate::suite::pts::rounds::{Rounds, Tracked, of_rounds, until_steady};
 use crate::suite::pts::{self, Common};
 use crate::suite::{
-    Chapter, Computed, Config, Definition, Figures, Measured, Notes, Part, Procedure, ReviewEntry,
-    Site, Step, TestSettings,
+    Chapter, Config, Definition, Figures, Measured, Notes, Part, Procedure, ReviewEntry, Site,
+    Step, TestSettings,
 };
 
 /// The test.
@@ -52,8 +52,7 @@ impl TestSettings for Settings {
     }
 
     fn steps(&self, site: &Site<'_>, notes: &mut Notes) -> Vec<Step> {
-        let is_settled = |measured: &Measured<'_>| Rounds::of(&tracked(measured)).steady.is_some();
-        let settled = Computed::new(is_settled);
+        let settled = until_steady(tracked);
         matrix::steps_of(&self.0, (&cells(), Order::Uniform), settled, site, notes)
     }
 
