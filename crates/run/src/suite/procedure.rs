@@ -77,7 +77,7 @@ pub enum Step {
         rounds_max: u32,
         /// The phases of each round; in the result the names end in `.r1`, `.r2` and so on.
         phases: Vec<PhaseSpec>,
-        /// Asked after each round: whether the step ends.
+        /// Whether the step ends, asked after each round.
         settled: Computed<bool>,
     },
     /// Some of these phases, in order: which ones depends on what was measured before.
@@ -86,7 +86,7 @@ pub enum Step {
         phases: Vec<PhaseSpec>,
         /// Most of them that will be.
         phases_max: u32,
-        /// Asked before each phase: the names of those to do.
+        /// The names of the phases to do, asked before each phase.
         wanted: Computed<Vec<String>>,
     },
 }

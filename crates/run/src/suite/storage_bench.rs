@@ -1,12 +1,12 @@
-//! Storage bench: real work, replayed. `heavy` and `light` of 2011, `destroyer` of 2013 (suite reference, sections 6 and
-//! 7), and `replay` for any trace: what they share.
+//! Storage bench: real work, replayed. `heavy` and `light` of 2011, `destroyer` of 2013 (suite reference,
+//! sections 6 and 7), and `replay` for any trace: what they share.
 //!
-//! The original traces were never published; these are synthesised to equal their published statistics, and every
-//! result says so. Method: purge; fill the span, so that every read finds data; replay in the closed form
-//! ([`crate::replay`]). Reported as the reviews did: average data rate over busy time (2011), average service time
-//! (2013), each for all, reads and writes; further percentiles, the depth that was reached, lateness, and a table of
-//! the scenario's groups. Drives that clean up when idle rank differently with other pauses, so the idle policy is
-//! part of every result.
+//! The original traces were never published; these are synthesised to equal their published statistics, and
+//! every result says so. Method: purge; fill the span, so that every read finds data; replay in the closed
+//! form ([`crate::replay`]). Reported as the reviews did: average data rate over busy time (2011), average
+//! service time (2013), each for all, reads and writes; further percentiles, the depth that was reached,
+//! lateness, and a table of the scenario's groups. Drives that clean up when idle rank differently with other
+//! pauses, so the idle policy is part of every result.
 
 use std::collections::BTreeMap;
 

@@ -45,7 +45,7 @@ const PRECONDITION_MAX: u32 = 100;
 pub(crate) struct Common {
     /// Length of a step.
     pub(crate) step: Nanos,
-    /// By so much the specification's minute is divided.
+    /// Divisor of the specification's minute.
     pub(crate) shorten: u64,
     /// Sequential writes of the span beforehand.
     pub(crate) precondition: u32,
@@ -73,8 +73,8 @@ impl Common {
         Ok(Self { step, shorten, precondition, queue_depth })
     }
 
-    /// Reads the length of a step, in tests that have no precondition of their own choice: the span is written
-    /// once beforehand where steps are shortened.
+    /// Reads the length of a step, for a test without a parameter for the precondition: where steps are
+    /// shortened, the span is written once beforehand.
     pub(crate) fn without_precondition(
         params: &Params,
         site: &Site<'_>,

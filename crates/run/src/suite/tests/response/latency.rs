@@ -1,9 +1,10 @@
 //! Latency of one command at a time: what does a waiting person wait for?
 //!
-//! Method (ours): 4 KiB random reads, then random writes, then sequential writes of 4 KiB, at QD 1 within
-//! 8 GiB, 60 s each, each on a purged drive on which they were written sequentially. How to read it: with one command outstanding IOPS
-//! are only the inverse of the mean latency; the percentiles show what the mean hides. With a rate
-//! (`--set rate=1000`) commands do not wait for the one before, and latencies count from when each was due.
+//! Method (ours): 4 KiB random reads, then random writes, then sequential writes of 4 KiB, at QD 1 within 8
+//! GiB, 60 s each, each on a purged drive on which they were written sequentially. How to read it: with one
+//! command outstanding IOPS are only the inverse of the mean latency; the percentiles show what the mean
+//! hides. With a rate (`--set rate=1000`) commands do not wait for the one before, and latencies count from
+//! when each was due.
 
 use base::{Nanos, OpKind};
 use load::{Order, Pacing, Workload};

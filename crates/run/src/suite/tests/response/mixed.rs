@@ -1,10 +1,10 @@
 //! Reads and writes at the same time: what do writes do to reads?
 //!
-//! Method (ours, after later suites): 4 KiB random commands at QD 32 within 16 GiB, with 100% reads, 90% and so on
-//! down to 0%, 30 s each, each on a purged drive on which the 16 GiB were written sequentially. How to read it: on a bathtub curve
-//! (high at both ends, low between) reads wait behind programs and erases of the writes. With a rate
-//! (`--set rate=1000`) IOPS are those asked for as long as the drive keeps up, and the percentiles say what
-//! the demand feels.
+//! Method (ours, after later suites): 4 KiB random commands at QD 32 within 16 GiB, with 100% reads, 90% and
+//! so on down to 0%, 30 s each, each on a purged drive on which the 16 GiB were written sequentially. How to
+//! read it: on a bathtub curve (high at both ends, low between) reads wait behind programs and erases of the
+//! writes. With a rate (`--set rate=1000`) IOPS are those asked for as long as the drive keeps up, and the
+//! percentiles say what the demand feels.
 
 use base::{Nanos, OpKind};
 use load::{Mix, Order, Pacing, Shares, Workload};

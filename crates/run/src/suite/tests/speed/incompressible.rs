@@ -1,12 +1,12 @@
 //! Incompressible transfers, AS-SSD style: what is left when the controller cannot compress.
 //!
 //! Method (suite reference, section 4): 1 GiB written and read sequentially in 16 MiB units; 4 KiB random
-//! reads and writes at QD 1 and with 64 outstanding; access time as the mean latency of 4 KiB reads at
-//! QD 1 over the whole span and of 512 B writes within 1 GiB. Ours: a unit of 16 MiB is sixteen
-//! commands of 1 MiB, as a block layer would split it; where a target takes fewer than 64 commands,
-//! its own limit; 30 s for each random step; a purge first, a purge and a fill of the 1 GiB before each step of
-//! random writes, and a fill of the whole span before the access time of reads. How to read it: compare with `corners`, whose repeating data may look
-//! better on a compressing controller.
+//! reads and writes at QD 1 and with 64 outstanding; access time as the mean latency of 4 KiB reads at QD 1
+//! over the whole span and of 512 B writes within 1 GiB. Ours: a unit of 16 MiB is sixteen commands of 1 MiB,
+//! as a block layer would split it; where a target takes fewer than 64 commands, its own limit; 30 s for each
+//! random step; a purge first, a purge and a fill of the 1 GiB before each step of random writes, and a fill
+//! of the whole span before the access time of reads. How to read it: compare with `corners`, whose repeating
+//! data may look better on a compressing controller.
 
 use std::collections::BTreeMap;
 

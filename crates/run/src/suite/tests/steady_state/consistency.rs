@@ -1,12 +1,13 @@
 //! Performance consistency: does the drive keep its pace once it must clean up after itself?
 //!
-//! Method (suite reference, section 1): purge; fill the whole tested span sequentially, so that every LBA holds
-//! data (or precondition it in one pass, see [`crate::suite::precondition`]); then 4 KB random writes over the span at QD 32 for 2,000 s, one sample a second. How to
-//! read it: a fast start while spare blocks last, a fall when every write needs cleaning first, then
-//! a band whose height is the steady state and whose thickness is the inconsistency. The one-hour
-//! form of 2015 is `--set duration=3600s --set steady_from=3200s`. With a rate (`--set rate=1000`) the
-//! load is an open loop: the graph then shows whether the drive keeps up with a demand, and latencies
-//! count from when a command was due, so that a stall is felt by all that should have come meanwhile.
+//! Method (suite reference, section 1): purge; fill the whole tested span sequentially, so that every LBA
+//! holds data (or precondition it in one pass, see [`crate::suite::precondition`]); then 4 KB random writes
+//! over the span at QD 32 for 2,000 s, one sample a second. How to read it: a fast start while spare blocks
+//! last, a fall when every write needs cleaning first, then a band whose height is the steady state and whose
+//! thickness is the inconsistency. The one-hour form of 2015 is `--set duration=3600s --set
+//! steady_from=3200s`. With a rate (`--set rate=1000`) the load is an open loop: the graph then shows whether
+//! the drive keeps up with a demand, and latencies count from when a command was due, so that a stall is felt
+//! by all that should have come meanwhile.
 
 use base::{Nanos, OpKind};
 use load::{Order, Pacing, Workload};

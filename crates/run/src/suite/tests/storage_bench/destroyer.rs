@@ -1,4 +1,5 @@
-//! Storage Bench 2013, the Destroyer: 2.4 TB of work of six kinds. Method and how to read it: [`crate::suite::storage_bench`].
+//! Storage Bench 2013, the Destroyer: 2.4 TB of work of six kinds. Method and how to read it:
+//! [`crate::suite::storage_bench`].
 
 use crate::params::Param;
 use crate::suite::storage_bench::{self, Settings};

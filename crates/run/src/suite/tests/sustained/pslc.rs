@@ -99,7 +99,7 @@ impl TestSettings for Settings {
 }
 
 impl Settings {
-    /// The phases that write, each with what came before it.
+    /// The phases that write, each with the treatment before it in words.
     fn writes(&self) -> Vec<(String, String)> {
         let bursts = (1_u64..).zip(&self.pauses).map(|(number, pause)| {
             (burst_name(number), format!("a pause of {} s", steps::seconds(*pause)))
