@@ -34,45 +34,71 @@ const METRICS_HEAD: &str = "\
 # Metrics
 
 `cargo xtask schema` writes this page from the tables in `crates/result/src/metrics/`, and the same
-as data to [`schema/metrics.json`](../schema/metrics.json). The names are stable. `run.json` holds
-the values under these names in `metrics`, each in the unit given here; `null` means unknown.
+data to [`schema/metrics.json`](../schema/metrics.json). An entry gives the name, the label, the
+unit and the better direction, if there is one. `run.json` holds the values under these names in
+`metrics`, in these units; `null` means unknown. The names are stable.
 [The run directory](formats/run-directory.md#metrics) has the rules of their computation.
 
 In a name, `<word>` stands for any text without a dot: `<test>.<step>.iops` covers
 `corners.random_read.iops`.
 ";
 
-/// The catalogue as tables, chapter by chapter.
+/// The catalogue as lists, chapter by chapter.
 fn metrics_page() -> String {
     let mut page = METRICS_HEAD.to_owned();
     for chapter in catalogue().chunk_by(|one, next| one.chapter == next.chapter) {
         let heading = chapter[0].chapter;
         // Writing to a string cannot fail.
-        let _ = write!(page, "\n## {heading}\n\n{TABLE_HEAD}");
-        page.extend(chapter.iter().map(table_row));
+        let _ = write!(page, "\n## {heading}\n\n");
+        page.extend(chapter.iter().map(list_item));
     }
     page
 }
 
-const TABLE_HEAD: &str = "\
-| metric | label | unit | better | meaning |
-| --- | --- | --- | --- | --- |
-";
-
-fn table_row(metric: &Metric) -> String {
+fn list_item(metric: &Metric) -> String {
     let Metric { name, label, explanation, .. } = metric;
     let unit = metric.unit.symbol();
     let better = metric.better.map_or("", |better| match better {
-        Better::Higher => "higher",
-        Better::Lower => "lower",
+        Better::Higher => ", higher is better",
+        Better::Lower => ", lower is better",
     });
-    format!("| `{name}` | {label} | {unit} | {better} | {explanation} |\n")
+    wrapped(&format!("- `{name}`: *{label}* ({unit}{better}). {explanation}"))
+}
+
+/// An item of a list, in lines of at most 100 columns where its words allow that.
+fn wrapped(item: &str) -> String {
+    const COLUMNS: usize = 100;
+    let mut lines = String::new();
+    let mut column = 0;
+    for word in item.split(' ') {
+        let width = word.chars().count();
+        if column > 0 && column + 1 + width > COLUMNS {
+            lines.push_str("\n ");
+            column = 1;
+        }
+        if column > 0 {
+            lines.push(' ');
+            column += 1;
+        }
+        lines.push_str(word);
+        column += width;
+    }
+    lines + "\n"
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::path::Path;
+
+    #[test]
+    fn an_item_wraps_within_its_indent() {
+        let word = "x".repeat(60);
+        assert_eq!(wrapped(&format!("- {word} a {word} b")), format!("- {word} a\n  {word} b\n"));
+        let exact = format!("- {} {}", "x".repeat(47), "y".repeat(50));
+        assert_eq!(wrapped(&exact), format!("{exact}\n"));
+        assert_eq!(wrapped(&format!("{exact} z")), format!("{exact}\n  z\n"));
+    }
 
     #[test]
     fn committed_files_are_those_of_the_types_and_tables() {
