@@ -5,6 +5,7 @@ mod tidy {
     pub(crate) mod dependencies;
     pub(crate) mod folders;
     pub(crate) mod links;
+    pub(crate) mod markdown;
     pub(crate) mod mechanisms;
     pub(crate) mod source;
     pub(crate) mod text;
