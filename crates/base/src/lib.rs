@@ -1,4 +1,4 @@
-//! Words shared by all of ssdlab: units, operations, random numbers, permutations, histograms.
+//! Shared types of all crates: units, operations, random numbers, permutations, histograms.
 //!
 //! This crate does no I/O, reads no clock and knows no file format. Reading order: [`units`],
 //! [`op`], [`rng`], [`permute`], [`histogram`].

@@ -1,4 +1,4 @@
-//! A bijection of 64 bits that looks random and can be undone.
+//! An invertible bijection of 64 bits whose output looks random.
 
 const MIX: u64 = 0xff51_afd7_ed55_8ccd;
 /// Inverse of [`MIX`] modulo 2^64.

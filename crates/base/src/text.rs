@@ -1,4 +1,4 @@
-//! Values for messages: enough to recognise a value, never all of a hostile one.
+//! Values for messages: enough to recognise a value, but never all of a hostile one.
 
 /// Longest value that a message repeats whole, in characters.
 const VALUE_CHARS_MAX: usize = 80;

@@ -1,9 +1,9 @@
-//! Data that describe themselves: every sector tells which run wrote it, for which address and as
-//! which write, and all of its other bytes follow from that.
+//! Data that identify themselves: every sector contains the run, the address and the number of its
+//! write, and all other bytes follow from these.
 //!
-//! A sector is 64 words. The first two hold address and generation, mixed with the seed of the run;
-//! the rest is the stream of a generator that starts from them. A comparison with a sector made
-//! anew finds one wrong bit anywhere.
+//! A sector is 64 words. The first two contain address and generation, mixed with the seed of the
+//! run; the rest is the stream of a generator that starts from them. A comparison with a
+//! regenerated sector finds one wrong bit anywhere.
 
 use crate::mix::{mix, unmix};
 
@@ -15,14 +15,14 @@ const GENERATION_STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Content of a sector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sector {
-    /// Data of this run, not one bit changed.
+    /// Undamaged data of this run.
     Intact {
         /// The byte offset it was written for.
         offset_bytes: u64,
         /// Number of the write command of the run, from 1.
         generation: u64,
     },
-    /// Data that another run wrote for this place, not one bit changed.
+    /// Undamaged data that another run wrote for this place.
     OtherRun {
         /// Its seed.
         seed: u64,
@@ -68,7 +68,7 @@ pub fn read(sector: &[u8], seed: u64, here_bytes: u64) -> Sector {
     Sector::Unknown
 }
 
-/// Whether every bit of the sector is as that run wrote it.
+/// Whether every bit of the sector equals the data of that run.
 fn holds(sector: &[u8], seed: u64, offset_bytes: u64, generation: u64) -> bool {
     let words = words(seed, offset_bytes, generation);
     sector.chunks_exact(8).zip(words).all(|(bytes, word)| bytes == word.to_le_bytes())

@@ -1,8 +1,8 @@
-//! Ways to damage NAND while the power is off, so that a recovery has less to go by.
+//! Damage to NAND while the power is off, which takes information away from a recovery.
 
 use sim::power_loss::{Anchor, MapUnit, NandContents};
 
-/// Forgets in which order pages were written.
+/// Erases the order in which pages were written.
 pub fn forget_sequences(nand: &mut NandContents) {
     for spare in nand.spares_mut() {
         spare.sequence = 0;
@@ -16,7 +16,7 @@ pub fn lose_map(nand: &mut NandContents, is_lost: impl Fn(&MapUnit) -> bool) {
     lost.into_iter().for_each(|unit| nand.tear_unit(unit));
 }
 
-/// Makes the journal say that it covers everything.
+/// Makes the journal claim that it covers everything.
 pub fn trust_anchors(nand: &mut NandContents) {
     for content in nand.map_units_mut() {
         if let MapUnit::Journal { anchor, .. } | MapUnit::Commit { anchor, .. } = content {

@@ -1,9 +1,10 @@
-//! Trials of simulated drives: power goes again and again under a busy host, and an oracle knows what each page
-//! may hold afterwards.
+//! Trials of simulated drives: the power fails again and again under a busy host, and an oracle
+//! knows the permitted states of each page after each failure.
 //!
-//! The simulator carries neither host nor oracle; its tests and `ssdlab verify sim:NAME --power-cuts` use these.
-//! The trials themselves are tested by `crates/sim/tests/power_loss.rs`, where [`damage`] done to NAND shows that
-//! broken recoveries do not get past the oracle. Promises to a host: `docs/power-loss.md`.
+//! The simulator contains neither host nor oracle; its tests and `ssdlab verify sim:NAME
+//! --power-cuts` use these. `crates/sim/tests/power_loss.rs` tests the trials themselves:
+//! [`damage`] to NAND shows that the oracle detects broken recoveries. Promises to a host:
+//! `docs/power-loss.md`.
 
 pub mod damage;
 pub mod oracle;

@@ -1,8 +1,9 @@
-//! The states that each LBA page may have after a loss of power, for a host that remembers its promises.
+//! The permitted states of each LBA page after a loss of power, for a host that remembers the
+//! promises of its drive.
 //!
-//! A page has one state that is certain, and those that were acknowledged after it: a flush, forced unit access or
-//! capacitors make them certain in their turn. A state is a version ([`Contents::version`]) or nothing.
-//! Promises to a host: `docs/power-loss.md`.
+//! A page has one certain state, and the states acknowledged after it: a flush, forced unit access
+//! or capacitors make those certain in their turn. A state is a version ([`Contents::version`]) or
+//! nothing. Promises to a host: `docs/power-loss.md`.
 //!
 //! [`Contents::version`]: sim::power_loss::Contents::version
 
@@ -11,10 +12,10 @@ use std::ops::Range;
 
 use base::OpKind;
 
-/// Holds nothing; no version gets that far.
+/// The state without data; no version is so high.
 const NOTHING: u64 = u64::MAX;
 
-/// The content that a page reads after a recovery.
+/// The content of a page after a recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
     /// Nothing was ever written, or it was deallocated.
@@ -23,22 +24,23 @@ pub enum Found {
     Version(u64),
     /// The data of another page.
     Other(u32),
-    /// Its place cannot be read.
+    /// The drive cannot read the place of the page.
     Unreadable,
 }
 
 /// A way to break a promise.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finding {
-    /// Holds nothing, although data was promised.
+    /// The page is empty, although data was promised.
     Lost,
-    /// Holds data older than promised.
+    /// The page has older data than promised.
     Stale,
-    /// Holds again what was deallocated for good, or what an earlier recovery had given up.
+    /// The page has data again that were deallocated for good, or that an earlier recovery had
+    /// given up.
     Returned,
-    /// Holds another page's data.
+    /// The page has the data of another page.
     Misdirected,
-    /// Is mapped to what cannot be read.
+    /// The map points to an unreadable place.
     Unreadable,
 }
 
@@ -56,42 +58,42 @@ impl Finding {
     }
 }
 
-/// A page that does not hold what it should.
+/// A page without its promised content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Broken {
     /// The LBA page.
     pub page: u32,
-    /// In which way.
+    /// The broken promise.
     pub finding: Finding,
-    /// The version that was promised, or `None` if the promise was that it holds nothing.
+    /// The promised version, or `None` if the promise was an empty page.
     pub promised: Option<u64>,
-    /// The content that it reads.
+    /// The actual content.
     pub found: Found,
 }
 
-/// The effect of a recovery on the commands that were at stake, and on the promises.
+/// The effect of a recovery on unflushed commands and on the promises.
 #[derive(Clone, Debug, Default)]
 pub struct Judgement {
-    /// Acknowledged writes of which a page did not survive, as is allowed.
+    /// Acknowledged writes that lost a page; this is permitted.
     pub writes_not_durable: u64,
-    /// Writes, acknowledged or not, of which some pages survived and some did not.
+    /// Writes, acknowledged or not, of which only some pages survived.
     pub writes_torn: u64,
     /// The first broken pages.
     pub broken: Vec<Broken>,
-    /// All of them.
+    /// Number of all broken pages.
     pub broken_pages: u64,
 }
 
-/// Broken pages that are told one by one.
+/// Broken pages that the report lists.
 const TOLD_MAX: usize = 20;
 
-/// A state that was acknowledged.
+/// An acknowledged state.
 #[derive(Clone, Copy, Debug)]
 struct State {
-    /// Or [`NOTHING`].
+    /// The version, or [`NOTHING`].
     version: u64,
     command: Command,
-    /// Commands acknowledged until then, its own among them.
+    /// Number of commands acknowledged up to then, its own included.
     acknowledged: u64,
 }
 
@@ -102,7 +104,7 @@ struct Command {
     kind: OpKind,
 }
 
-/// How many pages of a write survived, and how many did not.
+/// Numbers of surviving and of lost pages of a write.
 #[derive(Clone, Copy, Debug, Default)]
 struct Survival {
     survived: u64,
@@ -110,12 +112,12 @@ struct Survival {
     is_acknowledged: bool,
 }
 
-/// The states that may be read.
+/// The permitted states.
 #[derive(Debug)]
 pub struct Oracle {
-    /// The state of each page that is certain.
+    /// The certain state of each page.
     certain: Vec<u64>,
-    /// The states acknowledged since, oldest first.
+    /// The states acknowledged after it, oldest first.
     since: BTreeMap<u32, Vec<State>>,
     under_way: BTreeMap<u32, Command>,
     sent: u64,
@@ -123,10 +125,10 @@ pub struct Oracle {
 }
 
 impl Oracle {
-    /// Memory that it takes for each LBA page.
+    /// Memory of the oracle for each LBA page.
     pub const PAGE_BYTES: u64 = size_of::<u64>() as u64;
 
-    /// Knows a fresh drive.
+    /// The oracle of a fresh drive.
     #[must_use]
     pub fn new(pages: u32) -> Self {
         Self {
@@ -138,32 +140,33 @@ impl Oracle {
         }
     }
 
-    /// LBA pages.
+    /// Number of LBA pages.
     #[must_use]
     pub fn pages(&self) -> u32 {
         self.certain.len() as u32
     }
 
-    /// Whether a command is at one of these pages.
+    /// Whether a command for one of these pages is outstanding.
     #[must_use]
     pub fn is_busy(&self, pages: Range<u32>) -> bool {
         self.under_way.range(pages).next().is_some()
     }
 
-    /// A write or a deallocation of pages that no other command is at was sent.
+    /// Records a write or a deallocation that the host sends; no other command for its pages is
+    /// outstanding.
     pub fn sent(&mut self, kind: OpKind, pages: Range<u32>) {
         self.sent += 1;
         let command = Command { number: self.sent, kind };
         self.under_way.extend(pages.map(|page| (page, command)));
     }
 
-    /// Commands acknowledged so far: what a flush that is sent now has to make certain.
+    /// Number of commands acknowledged so far: a flush sent now must make them certain.
     #[must_use]
     pub fn mark(&self) -> u64 {
         self.acknowledged
     }
 
-    /// A flush that was sent at `mark` has ended.
+    /// Records the end of a flush that was sent at `mark`.
     pub fn flushed(&mut self, mark: u64) {
         for (page, states) in &mut self.since {
             let durable = states.partition_point(|state| state.acknowledged <= mark);
@@ -174,7 +177,8 @@ impl Oracle {
         self.since.retain(|_, states| !states.is_empty());
     }
 
-    /// The command at these pages has ended; `version` tells what each of them is now.
+    /// Records the end of the command for these pages; `version` gives the new version of each
+    /// page.
     pub fn ended(
         &mut self,
         pages: Range<u32>,
@@ -195,8 +199,8 @@ impl Oracle {
         }
     }
 
-    /// Looks at every page after a recovery. What they hold is certain from now on; commands under way are
-    /// forgotten.
+    /// Checks every page after a recovery. From now on the content is certain, and outstanding
+    /// commands are forgotten.
     pub fn judge(&mut self, read: impl Fn(u32) -> Found) -> Judgement {
         let mut judgement = Judgement::default();
         let mut survivals = BTreeMap::new();
@@ -222,7 +226,7 @@ impl Oracle {
         judgement
     }
 
-    /// The way in which a page breaks a promise, or `None` if it keeps them.
+    /// The promise that a page breaks, or `None` if it keeps all.
     fn finding(&self, page: u32, found: Found) -> Option<Finding> {
         let certain = self.certain[page as usize];
         let since = self.since.get(&page).map_or(&[][..], Vec::as_slice);
@@ -245,7 +249,8 @@ impl Oracle {
         }
     }
 
-    /// Whether a version can be that of the command under way: newer than all that came before, or nothing.
+    /// Whether a version can come from the outstanding command: it is higher than all earlier ones,
+    /// or nothing.
     fn is_under_way(&self, page: u32, version: u64) -> bool {
         match self.under_way.get(&page).map(|command| command.kind) {
             Some(OpKind::Write) => {
@@ -258,7 +263,7 @@ impl Oracle {
         }
     }
 
-    /// Which of the writes to a page that were at stake have made it.
+    /// Counts the surviving pages among the unflushed writes to a page.
     fn count_survivals(&self, page: u32, found: Found, survivals: &mut BTreeMap<u64, Survival>) {
         let states = self.since.get(&page).map_or(&[][..], Vec::as_slice);
         let version = version_of(found);

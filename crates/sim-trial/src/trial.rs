@@ -1,8 +1,9 @@
-//! A drive that loses its power again and again under a busy host, and what it made of its promises.
+//! A drive that loses its power again and again under a busy host, and a check of its promises.
 //!
-//! The host writes, flushes, deallocates and reads at random; an [`Oracle`] knows what each LBA page may read after a cut.
-//! Everything follows from the drive, the generator and the calls. Tests: `crates/sim/tests/power_loss.rs`, which also shows
-//! that broken recoveries do not get past it.
+//! The host writes, flushes, deallocates and reads at random. An [`Oracle`] knows the permitted
+//! states of each LBA page after a cut. Everything follows from the drive, the generator and the
+//! calls. `crates/sim/tests/power_loss.rs` tests the trial, and shows that it detects broken
+//! recoveries.
 
 use std::ops::Range;
 
@@ -14,16 +15,16 @@ use sim::{Config, Device, PAGE_BYTES};
 
 use super::oracle::{Broken, Found, Oracle};
 
-/// Pages of a write at most, but for those that fill the drive.
+/// Most pages of a write, except for writes that fill the drive.
 const WRITE_PAGES_MAX: u64 = 6;
-/// Pages of a write that fills the drive, and how many of them a flush follows.
+/// Pages of a write that fills the drive, and number of such writes before each flush.
 const FILL_PAGES: u32 = 32;
 const FILL_FLUSH: u32 = 256;
-/// A cut comes at a random moment within one of these times after the last command was sent: in the midst of a
-/// command, of a program, of an erase, or later.
+/// A cut comes at a random moment within one of these times after the last command was sent: during
+/// a command, a program or an erase, or later.
 const CUT_WITHIN_NS: [u64; 4] = [1_000, 100_000, 2_000_000, 20_000_000];
 
-/// How often which command is sent, out of 100; the rest are plain writes.
+/// Frequencies of the commands out of 100; the rest are plain writes.
 #[derive(Clone, Copy, Debug)]
 struct Mix {
     deallocations: u64,
@@ -43,12 +44,12 @@ impl Mix {
     }
 }
 
-/// A sum of figures of all recoveries, and the largest.
+/// Figures of all recoveries: the sum and the largest.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cost {
-    /// Of all recoveries.
+    /// Sum over all recoveries.
     pub sum: u64,
-    /// Of the worst one.
+    /// The largest of a recovery.
     pub max: u64,
 }
 
@@ -64,7 +65,7 @@ impl Cost {
 pub struct Report {
     /// Losses of power.
     pub cuts: u64,
-    /// Writes acknowledged, those with forced unit access among them.
+    /// Acknowledged writes, with those of forced unit access.
     pub writes: u64,
     /// Of these, writes with forced unit access.
     pub forced_writes: u64,
@@ -72,27 +73,27 @@ pub struct Report {
     pub flushes: u64,
     /// Deallocations acknowledged.
     pub deallocations: u64,
-    /// Reads answered; they keep dies from their programs and interrupt them.
+    /// Answered reads; they keep dies from their programs and suspend them.
     pub reads: u64,
-    /// Commands under way when power went.
+    /// Outstanding commands at the cuts.
     pub under_way: u64,
-    /// Acknowledged writes of which a page did not survive, as is allowed.
+    /// Acknowledged writes that lost a page; this is permitted.
     pub writes_not_durable: u64,
-    /// Writes of which some pages survived and some did not, as is allowed.
+    /// Writes of which only some pages survived; this is permitted.
     pub writes_torn: u64,
     /// Programs that were cut short.
     pub torn_programs: u64,
     /// Erases of a block that were cut short.
     pub torn_erases: u64,
-    /// Pages that garbage collection had moved.
+    /// Pages moved by garbage collection.
     pub gc_moved_pages: u64,
     /// Pages of journal and checkpoints.
     pub metadata_pages: u64,
     /// Pages folded out of a pSLC cache.
     pub folded_pages: u64,
-    /// Pages that compression had saved.
+    /// Pages saved by compression.
     pub saved_pages: u64,
-    /// From power on until ready.
+    /// Time from power on until ready.
     pub recovery_ns: Cost,
     /// Units read by recoveries.
     pub units_read: Cost,
@@ -100,18 +101,18 @@ pub struct Report {
     pub pages_found: Cost,
     /// Recoveries that gave up copies to make room.
     pub gave_up_copies: u64,
-    /// How long capacitors had to last.
+    /// Time that the capacitors had to last.
     pub held_up_ns: Cost,
     /// The first pages that broke a promise, each with the number of the cut, counted from 1.
     pub broken: Vec<(u64, Broken)>,
-    /// All of them.
+    /// Number of all broken pages.
     pub broken_pages: u64,
-    /// The faults of the drive itself: a standstill, a map that contradicts itself.
+    /// Faults of the drive itself: a standstill, or a map that contradicts itself.
     pub faults: Vec<String>,
 }
 
 impl Report {
-    /// Whether no promise was broken and the drive was sound all along.
+    /// Whether the drive broke no promise and had no fault.
     #[must_use]
     pub fn is_kept(&self) -> bool {
         self.broken_pages == 0 && self.faults.is_empty()
@@ -125,15 +126,15 @@ impl Report {
     }
 }
 
-/// A command under way.
+/// An outstanding command.
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     op: Op,
-    /// For a flush: what it has to make certain.
+    /// For a flush: the mark up to which it makes commands certain.
     mark: u64,
 }
 
-/// The host, which lives on when the drive has no power.
+/// The host, which survives the loss of power.
 #[derive(Debug)]
 pub struct Host {
     rng: Rng,
@@ -164,8 +165,8 @@ impl Trial {
         Some(Self { device: Device::with_contents(config)?, host })
     }
 
-    /// Bytes of memory that the trial of such a drive takes at its peak, about: what is in NAND with a full journal,
-    /// the drive's maps, the oracle, and all that a recovery knows.
+    /// Approximate peak memory of a trial of such a drive, in bytes: the content of NAND with a
+    /// full journal, the maps of the drive, the oracle, and the state of a recovery.
     #[must_use]
     pub fn memory_bytes(config: &Config) -> u64 {
         // Map and new map, checkpoints in both areas, the change known of each page while the map is rebuilt.
@@ -196,8 +197,8 @@ impl Trial {
         &self.host.report
     }
 
-    /// Writes every LBA page once, then as much again as the drive has spare space, so that it has to collect
-    /// garbage from now on.
+    /// Writes every LBA page once, then as much again as the drive has spare space, so that it
+    /// collects garbage from now on.
     pub fn age(&mut self) {
         while self.host.sent.iter().any(Option::is_some) && self.wait() > 0 {}
         let geometry = self.device.config().geometry;
@@ -217,13 +218,13 @@ impl Trial {
         self.work(u64::from(physical.saturating_sub(pages)) / mean_pages);
     }
 
-    /// Sends a command when no other is under way and waits for it.
+    /// Sends a single command and waits for its end.
     fn alone(&mut self, op: Op) {
         self.host.send(&mut self.device, op);
         self.wait();
     }
 
-    /// Sends random commands until so many have ended; a standstill ends it earlier.
+    /// Sends random commands until this number has ended; a standstill ends it earlier.
     pub fn work(&mut self, commands: u64) {
         let mut ended = 0;
         while ended < commands {
@@ -236,7 +237,7 @@ impl Trial {
         }
     }
 
-    /// Waits until a command ends; returns how many have.
+    /// Waits until a command ends; returns the number of ended commands.
     fn wait(&mut self) -> u64 {
         let mut out = Vec::new();
         self.device.reap(1, &mut out);
@@ -247,7 +248,7 @@ impl Trial {
         out.len() as u64
     }
 
-    /// Takes the power away in the midst of whatever is going on.
+    /// Cuts the power, whatever the drive is doing.
     #[must_use]
     pub fn power_off(mut self) -> (PoweredOff, Host) {
         self.host.fill_queue(&mut self.device);
@@ -267,7 +268,7 @@ impl Trial {
         (off, self.host)
     }
 
-    /// One life: random commands, a cut, a recovery, a look at every page.
+    /// One cycle: random commands, a cut, a recovery, a check of every page.
     #[must_use]
     pub fn live(mut self, commands: u64) -> Self {
         self.work(commands);
@@ -277,7 +278,7 @@ impl Trial {
 }
 
 impl Host {
-    /// Gives the drive its power back and looks at every page.
+    /// Restores the power and checks every page.
     #[must_use]
     pub fn power_on(mut self, off: PoweredOff) -> Trial {
         let (device, recovery) = off.power_on();
@@ -295,7 +296,7 @@ impl Host {
         Trial { device, host: self }
     }
 
-    /// Notes the work of the drive since it last got its power.
+    /// Records the work of the drive since it last got power.
     fn note_life(&mut self, device: &Device<Contents>) {
         let totals = device.telemetry();
         self.report.gc_moved_pages += totals.gc_moved_pages;
@@ -309,7 +310,7 @@ impl Host {
         self.report.faults.extend(device.check().err());
     }
 
-    /// A command on pages that no other is at.
+    /// A command for pages without another outstanding command.
     fn next_op(&mut self, tag: u32) -> Op {
         let kind = self.rng.below(100);
         let Mix { deallocations, flushes, forced, reads } = self.mix;
@@ -375,7 +376,7 @@ impl Host {
     }
 }
 
-/// The content that a page reads, from NAND.
+/// The content of a page, from NAND.
 fn read(device: &Device<Contents>, page: u32) -> Found {
     let physical = device.ftl().l2p[page as usize];
     if physical == NO_PAGE {
@@ -400,7 +401,7 @@ fn pages_of(op: &Op) -> Range<u32> {
     first..first + op.len / PAGE_BYTES as u32
 }
 
-/// Data of any kind that a compressing drive may be given.
+/// Data of any kind that a compressing drive may receive.
 fn random_data(rng: &mut Rng) -> Data {
     match rng.below(4) {
         0 => Data::Incompressible,

@@ -85,11 +85,11 @@ pub trait Flush: Target {
 
 /// A target that can go to sleep while it is idle.
 pub trait Sleep: Target {
-    /// Allows or denies link and drive to rest while they are idle, and returns the change in
-    /// words. Dropping the target restores the setting it found.
+    /// Permits or forbids link and drive to rest while they are idle, and returns the change in
+    /// words. Dropping the target restores the old setting.
     ///
     /// # Errors
-    /// If the target has nothing to switch ([`Limits::rest`]), or the switch failed.
+    /// If the target has no such setting ([`Limits::rest`]), or the change failed.
     fn set_rest(&mut self, _rest: Rest) -> Result<String, IoError> {
         let name = self.identity().name;
         Err(IoError::Unsupported(format!(

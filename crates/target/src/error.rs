@@ -1,6 +1,6 @@
 //! Errors of a target, split by the user's remedy.
 
-/// Whether a working drive says with this error that it cannot read its data: `EIO`, `ENODATA` (the
+/// Whether this error means that a working drive cannot read its data: `EIO`, `ENODATA` (the
 /// kernel's code for a medium error) and `EILSEQ` (protection information that does not match).
 #[must_use]
 pub fn is_of_medium(errno: i32) -> bool {
