@@ -1,5 +1,5 @@
-//! Answers of drives, taken apart here and by nvme-cli, sg3-utils and smartctl: do all agree?
-//! `fixtures/README.md` says how they were captured.
+//! Answers of drives, decoded here and by nvme-cli, sg3-utils and smartctl: do all agree?
+//! `fixtures/README.md` lists the commands that captured them.
 
 use std::path::Path;
 

@@ -1,12 +1,12 @@
-//! Drives in every state of the security feature set, taken apart here and by hdparm: do both agree?
-//! `fixtures/README.md` says how the answers of hdparm were made.
+//! Drives in every state of the security feature set, decoded here and by hdparm: do both agree?
+//! `fixtures/README.md` describes the capture of hdparm's answers.
 
 use std::path::Path;
 
 use device::ata::identify::IdentifyDevice;
 use device::ata::security;
 
-/// The words of the answer to IDENTIFY DEVICE that are not those of the captured drive.
+/// Words of the answer to IDENTIFY DEVICE that differ from the captured drive.
 type Words = &'static [(usize, u16)];
 
 /// Supported commands and feature sets; bit 1 is security.
@@ -51,7 +51,7 @@ fn identify(words: Words) -> IdentifyDevice {
     IdentifyDevice::decode(&bytes)
 }
 
-/// What hdparm says, line by line, blanks at the ends removed.
+/// The output of hdparm, line by line, without blanks at the ends.
 fn hdparm(name: &str) -> Vec<String> {
     let text = String::from_utf8(fixture(&format!("hdparm/{name}.txt"))).expect("a text");
     text.lines().map(|line| line.trim().to_owned()).collect()
@@ -63,7 +63,7 @@ fn security_lines(name: &str) -> Vec<String> {
     lines.take_while(|line| !line.ends_with(':')).collect()
 }
 
-/// True where hdparm says the word, false where it says `not` before it; `None` where it says neither.
+/// True if hdparm prints the word, false if it prints `not` before it; `None` if it prints neither.
 fn says(lines: &[String], word: &str) -> Option<bool> {
     lines.iter().find_map(|line| match line.strip_prefix("not") {
         Some(rest) if rest.trim() == word => Some(false),

@@ -1,14 +1,14 @@
-//! `cargo xtask bench sim`: how fast simulated drives live. One JSON document on stdout.
+//! `cargo xtask bench sim`: speed of simulated drives. One JSON document on stdout.
 //!
-//! - `drives`: each built-in drive is filled and loaded for 2,000 s of virtual time, as the consistency
-//!   test does; `hash` covers every completion and every column of every telemetry row, so that a change of speed
-//!   cannot hide a change of meaning.
+//! - `drives`: each built-in drive is filled and loaded for 2,000 s of virtual time, as in the
+//!   consistency test; `hash` covers every completion and every column of every telemetry row, so
+//!   that a change of speed cannot hide a change of results.
 //! - `capacities`: the same for drives of 240, 480 and 960 GB that differ in nothing else.
 //! - `steady`: drives of several sizes with 14.5% over-provisioning in steady state: the timed
-//!   simulator, the same bookkeeping without time (`floor`), and a bare loop over the same arrays
-//!   (`bare`), and the smallest of the drives once more, in one process and in turns: what else the machine does meets
-//!   all of them. Figures are medians of the turns, shares the medians of their ratios. The steady state is prepared
-//!   without time, by the floor itself.
+//!   simulator, the same mapping without time (`floor`), a bare loop over the same arrays (`bare`),
+//!   and the smallest of the drives once more. All run in one process and in turns, so that other
+//!   work of the machine affects all of them. Figures are medians of the turns, shares the medians
+//!   of their ratios. The floor itself prepares the steady state, without time.
 #![expect(clippy::print_stdout, reason = "a program of its own")]
 
 use std::collections::VecDeque;
@@ -28,7 +28,7 @@ static ALLOCATOR: io::huge_pages::HugePages = io::huge_pages::HugePages;
 const QUEUE_DEPTH: u32 = 32;
 const FILL_PAGES: u64 = 32;
 
-/// One measured stretch.
+/// One measured interval.
 struct Stretch {
     host_pages: u64,
     programmed_pages: u64,
@@ -36,7 +36,8 @@ struct Stretch {
     virtual_s: f64,
 }
 
-/// Keeps the drive busy until `next` gives nothing more or `until` is reached; `watch` sees every completion.
+/// Keeps the drive busy until `next` has no more commands or `until` is reached; `watch` gets every
+/// completion.
 fn closed_loop<const OPTIONS: bool>(
     device: &mut Device<Silent, OPTIONS>,
     until: Nanos,
@@ -107,7 +108,7 @@ fn load<const OPTIONS: bool>(
     closed_loop(device, until, next, |end| hash.add_completion(end))
 }
 
-/// A fresh drive filled once and loaded for so long, and the hash of all that was seen of it.
+/// A fresh drive, filled once and loaded for this time, and the hash of its completions and rows.
 fn fill_and_load<const OPTIONS: bool>(
     device: &mut Device<Silent, OPTIONS>,
     seconds: u64,
@@ -123,7 +124,7 @@ fn fill_and_load<const OPTIONS: bool>(
     (filled, loaded, hash)
 }
 
-/// So many random page writes.
+/// This number of random page writes.
 fn write_at_random<const OPTIONS: bool>(
     device: &mut Device<Silent, OPTIONS>,
     count: u64,
@@ -174,7 +175,7 @@ fn stretch_json(name: &str, s: &Stretch) -> String {
     )
 }
 
-/// Bytes of memory this process holds, and the most it ever held.
+/// Memory of this process in bytes: now, and at its peak.
 fn memory_bytes() -> (u64, u64) {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let field = |name: &str| {
@@ -198,8 +199,8 @@ fn sized_config(gib: u64) -> Config {
     model.resolve(Ratio::ONE).expect("consistent")
 }
 
-/// Writable pages that the drive's pacing keeps in steady state; all three keep them, or they would not have the same
-/// garbage to collect.
+/// Writable pages that the pacing of the drive keeps in steady state. All three keep them;
+/// otherwise they would not have the same garbage to collect.
 fn kept_pages(config: &Config) -> u32 {
     let superblock_pages = config.geometry.superblock_data_pages();
     config.pacing.steady_pages(config.free_low, config.free_high, superblock_pages) as u32
@@ -211,16 +212,16 @@ struct Floor {
     victims: VictimSelector,
     rng: Rng,
     ahead: VecDeque<u32>,
-    /// Erased superblocks when a stream of the host wants one.
+    /// Erased superblocks at the moment when a stream of the host needs one.
     kept_free: usize,
     programmed_pages: u64,
 }
 
 /// Host writes of a turn; the timed simulator, the floor and the bare loop take turns.
 const TURN_WRITES: u64 = 1_000_000;
-/// How many host writes ahead the map is asked for.
+/// Distance of the prefetch of the map, in host writes.
 const AHEAD: usize = 64;
-/// How many pages ahead of the cleaning floor and bare loop ask for the map.
+/// Distance of the prefetch of the map in cleaning, in pages, for floor and bare loop.
 const SCAN_AHEAD: usize = 64;
 
 impl Floor {
@@ -238,7 +239,7 @@ impl Floor {
         Self { ftl, victims, rng, ahead: VecDeque::new(), kept_free, programmed_pages: 0 }
     }
 
-    /// So many random page writes; returns the pages programmed.
+    /// This number of random page writes; returns the pages programmed.
     fn write(&mut self, count: u64) -> u64 {
         let before = self.programmed_pages;
         let pages = u64::from(self.ftl.geometry.logical_pages);
@@ -284,8 +285,9 @@ impl Floor {
     }
 }
 
-/// The same arrays with as little around them as a log can have: one frontier, the oldest page is
-/// cleaned first, no superblocks to choose, open or erase. What memory allows for the same work.
+/// The same arrays in the smallest possible log: one frontier, the oldest page is cleaned first,
+/// and there are no superblocks to choose, open or erase. This is the limit of the memory for the
+/// same work.
 struct Bare {
     l2p: Vec<u32>,
     p2l: Vec<u32>,
@@ -349,8 +351,8 @@ impl Bare {
         }
     }
 
-    /// So many random page writes; `keep` pages stay free, as the floor's open and erased superblocks do. Returns the pages
-    /// programmed.
+    /// This number of random page writes. `keep` pages stay free, as in the floor's open and erased
+    /// superblocks. Returns the pages programmed.
     fn write(&mut self, count: u64, keep: u32) -> u64 {
         let before = self.placed;
         let pages = self.l2p.len() as u64;
@@ -368,7 +370,7 @@ impl Bare {
     }
 }
 
-/// Pages programmed and nanoseconds of one who writes, turn by turn.
+/// Pages programmed and nanoseconds of one program, turn by turn.
 #[derive(Default)]
 struct Turns {
     programmed_pages: u64,
@@ -376,7 +378,7 @@ struct Turns {
 }
 
 impl Turns {
-    /// Times a turn, which returns the pages it programmed.
+    /// Times a turn, which returns its programmed pages.
     fn take(&mut self, write: impl FnOnce() -> u64) {
         let wall = Instant::now();
         self.programmed_pages += write();
@@ -392,7 +394,7 @@ impl Turns {
         median(self.ns_per_host_page.clone())
     }
 
-    /// Median of what each turn took of the time of the same turn of another.
+    /// Median ratio of the times of two programs, turn by turn.
     fn share_of(&self, other: &Self) -> f64 {
         let turns = self.ns_per_host_page.iter().zip(&other.ns_per_host_page);
         median(turns.map(|(mine, others)| mine / others).collect())
@@ -412,7 +414,7 @@ struct Steady {
 }
 
 impl Steady {
-    /// In the state to which a floor has come.
+    /// The drive in the state that a floor has reached.
     fn new(config: &Config, floor: &Floor) -> Self {
         let drive = Drive::with_ftl(config.clone(), floor.ftl.clone());
         Self { drive, rng: Rng::split(2, "addresses") }
@@ -427,8 +429,8 @@ impl Steady {
     }
 }
 
-/// Timed, untimed and bare cost of a host write in steady state on a drive of `gib` raw, and the timed cost beside that on
-/// a smaller drive.
+/// Timed, untimed and bare cost of a host write in steady state on a drive of `gib` raw, and the
+/// ratio of the timed cost to that on a smaller drive.
 fn steady_json(gib: u64, turns: u64, smaller: &mut Steady) -> String {
     let config = sized_config(gib);
     let pages = u64::from(config.geometry.logical_pages);
@@ -479,7 +481,7 @@ fn steady_jsons(sizes_gib: &[u64], turns: u64) -> Vec<String> {
     sizes_gib.iter().map(|&gib| steady_json(gib, turns, &mut smallest)).collect()
 }
 
-/// The consistency test on a new drive: filled once, then loaded for so long.
+/// The consistency test on a new drive: filled once, then loaded for this time.
 fn consistency_json(name: &str, config: Config, seconds: u64) -> String {
     let (filled, loaded, hash) = match Drive::new(config) {
         Drive::Plain(mut device) => fill_and_load(&mut device, seconds),

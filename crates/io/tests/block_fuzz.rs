@@ -1,5 +1,5 @@
-//! A thousand careless users in front of a machine whose devices are mounted, swap, held, read-only, full of
-//! somebody's data or free: does one byte change that nobody gave away? Needs root and loop devices.
+//! A thousand careless users on a machine whose devices are mounted, swap, held, read-only, full of
+//! data or free: does a byte change that nobody released? Needs root and loop devices.
 
 mod support;
 
@@ -19,12 +19,12 @@ const SIZE_BYTES: u64 = 1 << 20;
 const SWAP_PAGE_BYTES: u64 = 4096;
 const USERS: u32 = 1000;
 
-/// A device, what stands in front of it, and what it holds.
+/// A device, its obstacle, and its content.
 struct Exhibit {
     // First, because fields are dropped in order and a mount must go before its device.
     _undo: Vec<Undo>,
     device: LoopDevice,
-    /// The path of its image, given with `--erase`, opens it.
+    /// Whether `--erase` with the path of its image opens it.
     may_open: bool,
     /// Bytes at the end that the kernel may write.
     kernels_bytes: u64,
@@ -40,7 +40,7 @@ impl Exhibit {
         Self { device, may_open, kernels_bytes: 0, content, link, _undo: undo }
     }
 
-    /// Nothing changed but what lies below `granted_bytes`.
+    /// Fails if a byte beyond the first `granted_bytes` changed.
     fn must_be_untouched_from(&mut self, granted_bytes: u64, user: u32) {
         let now = fs::read(&self.device.image).unwrap();
         let own = granted_bytes as usize..(SIZE_BYTES - self.kernels_bytes) as usize;
@@ -53,9 +53,10 @@ impl Exhibit {
     }
 }
 
-/// Swap space is the kernel's to write, whenever memory runs short: it is left one page that is not compared.
+/// The kernel writes swap space when memory runs short: one page stays out of the comparison.
 ///
-/// Fields of the header, version 1, as a little-endian machine has them: `nr_badpages` at byte 1,032 and `badpages` from 1,536 (swapon(8), linux/swap.h).
+/// Fields of the header, version 1, on a little-endian machine: `nr_badpages` at byte 1,032 and
+/// `badpages` from 1,536 (swapon(8), linux/swap.h).
 fn declare_all_but_the_last_page_bad(swap: &LoopDevice) {
     let image = File::options().write(true).open(&swap.image).unwrap();
     let bad: Vec<u32> =
@@ -98,7 +99,7 @@ fn exhibits() -> Vec<Exhibit> {
     ]
 }
 
-/// The value given with `--erase`: nothing, the right image, the node, another one's, or nonsense.
+/// The value given with `--erase`: nothing, the right image, the node, another image, or nonsense.
 fn erase_words(rng: &mut Rng, exhibits: &[Exhibit], own: usize) -> Vec<String> {
     let other = rng.below(exhibits.len() as u64) as usize;
     match rng.below(6) {
@@ -110,7 +111,7 @@ fn erase_words(rng: &mut Rng, exhibits: &[Exhibit], own: usize) -> Vec<String> {
     }
 }
 
-/// Commands that keep to nothing: anywhere on the device and behind it, of any length.
+/// Commands without any discipline: anywhere on the device and behind it, of any length.
 fn misbehave(rng: &mut Rng, target: &mut impl Deallocate) {
     for tag in 0..8 {
         let kind = [OpKind::Write, OpKind::Deallocate, OpKind::Write][rng.below(3) as usize];

@@ -1,5 +1,5 @@
-//! Does the guard keep its hands off a device in use, and say why? And does a device that may be
-//! used work as a target? Needs root and loop devices.
+//! Does the guard protect a device in use, and give the reason? Does a free device work as a
+//! target? Needs root and loop devices.
 
 mod support;
 
@@ -200,7 +200,7 @@ fn a_mounted_partition_keeps_its_disk() {
     assert_eq!(refusal(&device.node, &all(device.word())).0, "busy", "its partition is held");
 }
 
-/// A file system in memory is no drive: the target works, through the page cache, and says so.
+/// A file system in memory is no drive: the target works through the page cache, and reports it.
 #[test]
 fn a_file_in_memory_is_used_with_a_warning() {
     if !require_or_skip("a_file_in_memory_is_used_with_a_warning", &["mount"]) {
@@ -355,8 +355,8 @@ fn what_is_no_block_device_is_refused_and_nothing_is_created() {
     assert!(!typo.exists());
 }
 
-/// Other tests attach and detach loop devices meanwhile, so only the device of this test and
-/// those that are no loop devices hold still between the list and the look.
+/// Other tests attach and detach loop devices meanwhile. Only the device of this test and devices
+/// other than loop devices stay the same between the two looks.
 #[test]
 fn every_listed_device_can_be_inspected() {
     if !require_or_skip("every_listed_device_can_be_inspected", &["losetup"]) {

@@ -1,4 +1,4 @@
-//! Does a file target store what it is told, stay inside its fence, and leave other files alone?
+//! Does a file target store its data, stay inside its fence, and leave other files alone?
 
 mod support;
 
@@ -19,7 +19,7 @@ use support::{errno, op, run, run_ok, writing};
 
 const MIB: u64 = 1 << 20;
 
-/// The two engines, and the ring with a submission thread where the kernel gives one.
+/// The two engines, and the ring with a submission thread if the kernel permits one.
 fn both_engines(test: impl Fn(EngineChoice)) {
     test(EngineChoice::Auto);
     test(EngineChoice::Sync);
@@ -55,8 +55,8 @@ fn usage(result: Result<RealTarget, IoError>) -> String {
     }
 }
 
-/// Every 4 KiB block in a seeded random order at queue depth 32, then one look through the file
-/// system: each sector must carry its own address.
+/// Every 4 KiB block in a seeded random order at queue depth 32, then a check through the file
+/// system: each sector must contain its own address.
 #[test]
 fn every_block_lands_where_it_was_sent() {
     both_engines(|engine| {
@@ -83,8 +83,8 @@ fn every_block_lands_where_it_was_sent() {
     });
 }
 
-/// What forced unit access adds cannot be seen through the file system; that the kernel takes the
-/// commands and stores the data can.
+/// The effect of forced unit access is invisible through the file system. The test shows that the
+/// kernel takes the commands and stores the data.
 #[test]
 fn a_forced_write_is_taken_by_the_kernel_and_stored() {
     both_engines(|engine| {
@@ -278,8 +278,8 @@ fn an_existing_file_is_overwritten_only_by_its_name() {
     assert_eq!(fs::metadata(&path).unwrap().len(), MIB, "an existing file stays");
 }
 
-/// A run may be refused after its target was opened (journal, library, meter, engine): the file is then as
-/// it was. It gets its size when the first destructive phase begins.
+/// A refusal may come after the target was opened (journal, library, meter, engine): the file is
+/// then unchanged. It gets its size at the first destructive phase.
 #[test]
 fn an_existing_file_is_as_it_was_until_the_run_begins() {
     let dir = tempfile::tempdir().unwrap();
@@ -352,7 +352,7 @@ fn what_cannot_be_a_file_target_is_explained() {
     assert!(!new.exists(), "a refused target leaves nothing behind");
 }
 
-/// Whatever block device there is; the way out is its own name.
+/// Any block device; the message names it as the way out.
 #[test]
 fn a_block_device_is_no_file() {
     let is_block = |entry: &fs::DirEntry| {
@@ -392,7 +392,8 @@ fn a_replaced_file_is_noticed_before_the_purge() {
     assert_eq!(fs::read(&path).unwrap(), b"somebody else's");
 }
 
-/// What cannot be polled is refused; it is never driven in another way than the one asked for.
+/// The engine refuses a target that cannot be polled; it never drives it in another way than
+/// requested.
 #[test]
 fn polled_completions_work_or_are_refused_with_the_way_out() {
     let dir = tempfile::tempdir().unwrap();
@@ -434,7 +435,7 @@ fn the_identity_tells_which_engine_and_why() {
     println!("{}\n{:?}", target.identity().engine, target.limits());
 }
 
-/// Files that hold what somebody made need a second consent, however small or strange they are.
+/// Files with recognised contents need a second consent, however small or strange they are.
 #[test]
 fn an_existing_file_that_holds_something_needs_a_second_consent() {
     let dir = tempfile::tempdir().unwrap();
@@ -466,7 +467,7 @@ fn an_existing_file_that_holds_something_needs_a_second_consent() {
     }
 }
 
-/// Neither what a run left behind nor an empty, sparse or huge file is anybody's data.
+/// The file of an earlier run, and an empty, sparse or huge file, need no second consent.
 #[test]
 fn our_own_data_and_zeros_need_no_second_consent() {
     let dir = tempfile::tempdir().unwrap();

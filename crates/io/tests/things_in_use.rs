@@ -1,5 +1,5 @@
-//! Somebody's data under a second name: hard links, bind mounts, other loop devices, other mount
-//! namespaces. Each is refused with its reason and not one byte changes. Needs root and loop devices.
+//! Data in use under a second name: hard links, bind mounts, other loop devices, other mount
+//! namespaces. Each is refused with its reason, and no byte changes. Needs root and loop devices.
 
 mod support;
 
@@ -32,18 +32,18 @@ fn refusal(result: Result<RealTarget, IoError>) -> (&'static str, String) {
     }
 }
 
-/// Tries to use the file for a run, everything confirmed.
+/// Tries to use the file for a run, with every confirmation.
 fn file_refusal(path: &Path) -> (&'static str, String) {
     refusal(open_file(path, None, false, &agreed(path)))
 }
 
-/// Tries to use the device for a run, everything confirmed, in whatever words.
+/// Tries to use the device for a run, with every confirmation.
 fn device_refusal(node: &Path) -> (&'static str, String) {
     let word = inspect(node).unwrap().confirmations[0].clone();
     refusal(open_block(node, &agreed(Path::new(&word))))
 }
 
-/// An image with a file system, mounted by way of a loop device.
+/// An image with a file system, mounted through a loop device.
 struct Mounted {
     _undo: Undo,
     at: PathBuf,
@@ -62,7 +62,7 @@ impl Mounted {
         Self { _undo: Undo::new("umount", at.to_str().unwrap()), at, device }
     }
 
-    /// The image must have stayed as it is while `attempt` was made.
+    /// Fails if `attempt` changes the image.
     fn keeps_every_byte(&self, attempt: impl FnOnce()) {
         let before = fs::read(&self.device.image).unwrap();
         attempt();
@@ -71,7 +71,7 @@ impl Mounted {
     }
 }
 
-/// Detaches whatever was attached for the test.
+/// Detaches every loop device that the test attached.
 fn attached(backing: &Path, arguments: &[&str]) -> (PathBuf, Undo) {
     let node = attach(backing, arguments);
     let undo = Undo::new("losetup", format!("-d{}", node.display()));
@@ -267,11 +267,11 @@ fn an_overlay_shows_the_same_file() {
     }
 }
 
-/// A process in a mount namespace of its own, which ends with the test.
+/// A process in its own mount namespace, which ends with the test.
 struct Elsewhere(Child);
 
 impl Elsewhere {
-    /// Does what `script` says there, then waits.
+    /// Runs `script` there, then waits.
     fn new(script: &str) -> Self {
         let script = format!("{script} && echo ready && read wait");
         let mut child = Command::new("unshare")
@@ -287,7 +287,7 @@ impl Elsewhere {
         Self(child)
     }
 
-    /// A path as it is seen there.
+    /// A path as that process sees it.
     fn path(&self, path: &Path) -> PathBuf {
         PathBuf::from(format!("/proc/{}/root{}", self.0.id(), path.display()))
     }
@@ -325,7 +325,7 @@ fn a_mount_in_another_namespace_is_seen() {
     drop(inside);
 }
 
-/// `/proc/PID/root/x` is not `/x`, whatever a program that resolves links makes of it.
+/// `/proc/PID/root/x` is not `/x`, although a program that resolves links returns that.
 #[test]
 fn a_path_into_another_namespace_never_means_a_file_of_this_one() {
     let name = "a_path_into_another_namespace_never_means_a_file_of_this_one";

@@ -1,5 +1,5 @@
-//! Two targets of one call must not be the same thing under two names: one run would overwrite what the
-//! other measures.
+//! Two targets of one call must not be the same thing under two names: one run would overwrite the
+//! data of the other.
 //!
 //! A thing is known by its identity, not by a path: a file by its inode, a block device by its
 //! number, a drive with two ports by serial number and world-wide name. A loop device is the file

@@ -95,7 +95,7 @@ mod tests {
         machine
     }
 
-    /// Says on which processors an interrupt arrives.
+    /// Sets the processors on which an interrupt arrives.
     fn arrives(machine: &Machine, interrupt: u32, processors: &str) {
         let dir = machine.system.proc.join(format!("irq/{interrupt}"));
         fs::create_dir_all(&dir).unwrap();

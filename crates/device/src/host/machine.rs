@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 
 use crate::host::sysfs::{Device, System};
 
-/// A made-up machine; its device numbers (major 250 and up) are those of no real node.
+/// A simulated machine; its device numbers (major 250 and up) are those of no real node.
 pub(crate) struct Machine {
     pub(crate) dir: tempfile::TempDir,
     pub(crate) system: System,

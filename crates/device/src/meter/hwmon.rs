@@ -1,7 +1,8 @@
 //! A sensor of the kernel's hwmon class, such as an INA219 on an I2C bus.
 //!
-//! Source of names and units: the kernel's `Documentation/hwmon/sysfs-interface.rst`: `powerN_input` in µW, `inN_input` in mV,
-//! `currN_input` in mA. A chip that tells voltage and current only (INA3221, LTC4151) is multiplied here.
+//! Source of names and units: the kernel's `Documentation/hwmon/sysfs-interface.rst`:
+//! `powerN_input` in µW, `inN_input` in mV, `currN_input` in mA. For a chip that reports voltage
+//! and current only (INA3221, LTC4151), the product is computed here.
 
 use std::fs;
 use std::path::{Path, PathBuf};

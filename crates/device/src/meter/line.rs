@@ -1,5 +1,5 @@
-//! Lines of a power stream: numbers between separators, and a heading that says what they are. The format is
-//! described in `docs/formats/power-stream.md`. Nothing in a line is trusted.
+//! Lines of a power stream: numbers between separators, and a heading that names the columns.
+//! `docs/formats/power-stream.md` describes the format. Nothing in a line is trusted.
 
 use super::believable_uw;
 
@@ -37,13 +37,13 @@ const FIELDS_MAX: usize = 64;
 pub(super) enum Line {
     /// Nothing: empty, a comment, or a heading.
     Silent,
-    /// Power, and the time in ns where there is one.
+    /// Power, and the time in ns if there is one.
     Reading { time_ns: Option<f64>, power_uw: i64 },
-    /// No reading, and why.
+    /// No reading, with the reason.
     Bad(&'static str),
 }
 
-/// Takes lines apart, remembering the heading.
+/// Decodes lines, and remembers the heading.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
     heading: Option<Vec<Column>>,
@@ -85,7 +85,7 @@ fn split(text: &str) -> Vec<&str> {
     text.split_whitespace().collect()
 }
 
-/// The columns where the fields name at least one that is known.
+/// The columns of a heading: at least one of its fields is known.
 fn heading(fields: &[&str]) -> Option<Vec<Column>> {
     let column = |field: &&str| {
         let name = field.trim_matches('"').to_ascii_lowercase();

@@ -189,8 +189,8 @@ impl AdminCommand {
 mod tests {
     use super::*;
 
-    /// Opcode, namespace, dwords 10 and 11, bytes: what `nvme-cli` 2.3 sent, seen with the kernel's
-    /// tracepoint `nvme_setup_cmd`; but for the features, where it names all namespaces and the
+    /// Opcode, namespace, dwords 10 and 11, bytes, as `nvme-cli` 2.3 sends them (kernel tracepoint
+    /// `nvme_setup_cmd`). The features differ: there `nvme-cli` names all namespaces, and the
     /// specification none.
     fn fields(command: &AdminCommand) -> (u8, u32, u32, u32, u32) {
         let AdminCommand { opcode, namespace_id, dwords, answer_bytes, .. } = command;

@@ -1,9 +1,9 @@
 //! NVMe commands: identity, health and erasure of a controller, and its I/O.
 //!
-//! [`command`] and [`io_command`] build each command as plain data, [`identify`] and [`log`] take the
-//! answers apart and [`status`] puts a failure into words: pure functions, byte for byte what `nvme-cli`
-//! sends and shows. [`Controller`] talks to the kernel, [`generic`] finds and opens the node that I/O
-//! commands go to. Source of all layouts: NVM Express Base Specification 2.0 and NVM Command Set
+//! [`command`] and [`io_command`] build each command as plain data, [`identify`] and [`log`] decode
+//! the answers, and [`status`] describes a failure in words. All are pure functions, byte for byte
+//! equal to `nvme-cli`. [`Controller`] talks to the kernel, [`generic`] finds and opens the node
+//! for I/O commands. Source of all layouts: NVM Express Base Specification 2.0 and NVM Command Set
 //! Specification 1.0.
 
 pub mod command;
@@ -113,7 +113,7 @@ impl<'a> Controller<'a> {
         self.execute(&AdminCommand::set_power_state(state)).map(drop)
     }
 
-    /// Whether the controller changes its power state by itself, and the table that says when.
+    /// Whether autonomous power state transitions are on, and their table.
     ///
     /// # Errors
     /// As [`Controller::execute`].
@@ -122,7 +122,8 @@ impl<'a> Controller<'a> {
         Ok((result & 1 != 0, table))
     }
 
-    /// Lets the controller change its power state by itself, by this table, or not; until the next reset.
+    /// Switches autonomous power state transitions, with this table, on or off until the next
+    /// reset.
     ///
     /// # Errors
     /// As [`Controller::execute`].

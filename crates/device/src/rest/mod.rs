@@ -128,8 +128,7 @@ impl Drop for RestSwitch {
     }
 }
 
-/// Whether a drive of this kind may have something to switch; only an open drive tells whether it
-/// has.
+/// Whether a drive of this kind may have such a setting; only an open drive tells whether it has.
 #[must_use]
 pub fn may_switch(report: &DeviceReport) -> bool {
     let system = System::live();
@@ -148,7 +147,8 @@ pub fn restore_left_behind() -> Vec<Result<String, IoError>> {
     restore_in(&System::live(), Path::new(journal::DIR))
 }
 
-/// The kernel writes no slash in the name of a disk that has power settings; if one came, it would name no file.
+/// The kernel writes no slash in the name of a disk that has power settings; a name with a slash
+/// would name no file.
 fn journal_name(disk: &str) -> String {
     format!("{JOURNAL_PREFIX}{}.json", disk.replace('/', "!"))
 }

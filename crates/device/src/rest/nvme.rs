@@ -1,8 +1,9 @@
 //! Power states of an NVMe controller.
 //!
-//! Source: NVM Express Base Specification 2.0, features Power Management (02h) and Autonomous Power State Transition (0Ch),
-//! power state descriptors of Identify Controller. At rest is the deepest state in which no I/O is served; awake
-//! is state 0 without transitions of the controller's own. The link (ASPM) is the kernel's and is left as it is.
+//! Source: NVM Express Base Specification 2.0, features Power Management (02h) and Autonomous Power
+//! State Transition (0Ch), power state descriptors of Identify Controller. At rest is the deepest
+//! state without I/O; awake is state 0 without autonomous transitions. The kernel controls the link
+//! (ASPM), which stays unchanged.
 
 use std::fs::File;
 
@@ -12,16 +13,16 @@ use target::IoError;
 use crate::nvme::Controller;
 use crate::nvme::identify::IdentifyController;
 
-/// The power state and the controller's own transitions.
+/// The power state and the autonomous transitions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Found {
     state: u8,
-    /// The controller's own transitions, or `None` if it makes none.
+    /// The autonomous transitions, or `None` if the controller makes none.
     autonomous: Option<Autonomous>,
 }
 
-/// Autonomous transitions: whether they are made, and when.
+/// Autonomous transitions: whether they are on, and their table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Autonomous {
@@ -38,7 +39,7 @@ impl Found {
     }
 }
 
-/// The deepest state in which no I/O is served.
+/// The deepest state without I/O.
 fn deepest(id: &IdentifyController) -> Option<u8> {
     id.power_states.iter().rposition(|state| state.idle).and_then(|state| u8::try_from(state).ok())
 }

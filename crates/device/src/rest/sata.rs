@@ -1,9 +1,9 @@
 //! Link power management of a SATA port.
 //!
-//! Source: `link_power_management_policy` of the kernel's `scsi_host` class (`Documentation/ABI/testing/sysfs-class-scsi_host`).
-//! `med_power_with_dipm` lets the host put the link into partial and the drive put it into slumber, which is what
-//! Windows and Linux use by default; `min_power` is what kernels before 4.15 have instead. `max_performance` keeps
-//! the link awake.
+//! Source: `link_power_management_policy` of the kernel's `scsi_host` class
+//! (`Documentation/ABI/testing/sysfs-class-scsi_host`). With `med_power_with_dipm`, the default of
+//! Windows and Linux, the host may put the link into partial and the drive may put it into slumber.
+//! Kernels before 4.15 have `min_power` instead. `max_performance` keeps the link awake.
 
 use std::fs;
 use std::path::PathBuf;
@@ -31,7 +31,8 @@ impl Found {
         format!("link power management of {} is {}", self.host, self.policy)
     }
 
-    /// The attribute; a journal may hold any text, so it must be the name of a port and nothing else.
+    /// The attribute. A journal may contain any text, so the name must be that of a port and
+    /// nothing else.
     fn file(&self, system: &System) -> Result<PathBuf, IoError> {
         let is_word = |text: &str| text.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
         let number = self.host.strip_prefix("host").and_then(|number| number.parse::<u32>().ok());

@@ -1,11 +1,12 @@
-//! A SATA port as a tree of files: is it switched, and put back whatever becomes of the run?
+//! A SATA port as a tree of files: does the switch work, and do the settings return after every end
+//! of a run?
 
 use std::fs;
 use std::os::unix::fs::symlink;
 
 use super::*;
 
-/// A made-up machine with one SATA disk on `host3`.
+/// A simulated machine with one SATA disk on `host3`.
 struct Machine {
     dir: tempfile::TempDir,
     system: System,
@@ -63,7 +64,8 @@ impl Machine {
         }
     }
 
-    /// A run that let the drive rest and was killed: its lock is gone, its journal is there.
+    /// The state after the kill of a run that let the drive rest: its lock is gone, its journal is
+    /// there.
     fn killed(&self) {
         let mut switch = self.switch();
         switch.set(Rest::Allowed).expect("it is switched");

@@ -5,9 +5,9 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// Skips a test loudly where the machine cannot run it; in CI that is a failure.
+/// Skips a test with a message if the machine cannot run it; in CI that is a failure.
 ///
-/// Returns true where the test is to go on.
+/// Returns true if the test can go on.
 pub fn require_or_skip(test: &str, tools: &[&str]) -> bool {
     let Some(missing) = missing(tools) else { return true };
     let ci = std::env::var("CI").is_ok_and(|value| value == "true");
@@ -34,7 +34,7 @@ fn is_root() -> bool {
     Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n")
 }
 
-/// Runs a program that must succeed and returns what it printed, trimmed.
+/// Runs a program that must succeed, and returns its output, trimmed.
 pub fn must(program: &str, arguments: &[&str]) -> String {
     let Output { status, stdout, stderr } = Command::new(program)
         .args(arguments)
@@ -49,7 +49,7 @@ fn try_to(program: &str, argument: &str) {
     let _ = Command::new(program).arg(argument).output();
 }
 
-/// A loop device over a sparse image of its own; detached on drop.
+/// A loop device over its own sparse image; detached on drop.
 pub struct LoopDevice {
     pub node: PathBuf,
     pub image: PathBuf,
@@ -61,7 +61,7 @@ impl LoopDevice {
         Self::with(size_bytes, &[])
     }
 
-    /// With more arguments for losetup, such as `--read-only`.
+    /// The same with more arguments for losetup, such as `--read-only`.
     pub fn with(size_bytes: u64, arguments: &[&str]) -> Self {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let image = dir.path().join("image");
@@ -75,12 +75,12 @@ impl LoopDevice {
         self.node.to_str().expect("loop nodes are ASCII")
     }
 
-    /// The word that confirms it: the path of its image.
+    /// The word for `--erase`: the path of its image.
     pub fn word(&self) -> &str {
         self.image.to_str().expect("paths of tests are UTF-8")
     }
 
-    /// Where a link or a mount point of the test may go.
+    /// A path for a link or a mount point of the test.
     pub fn beside(&self, name: &str) -> PathBuf {
         self.image.with_file_name(name)
     }
@@ -92,13 +92,13 @@ impl Drop for LoopDevice {
     }
 }
 
-/// Other tests look for a free device at the same time: `--show` reports the one we got.
+/// Other tests search for a free device at the same time: `--show` reports the one of this test.
 pub fn attach(backing: &Path, arguments: &[&str]) -> PathBuf {
     let backing = backing.to_str().expect("paths of tests are ASCII");
     PathBuf::from(must("losetup", &[arguments, &["--find", "--show", backing]].concat()))
 }
 
-/// Undoes something on drop, whatever becomes of the test: `umount X`, `swapoff X`, `losetup -dX`.
+/// Runs a command on drop, also after a failure: `umount X`, `swapoff X`, `losetup -dX`.
 pub struct Undo {
     program: &'static str,
     argument: String,
