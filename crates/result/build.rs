@@ -1,5 +1,5 @@
-//! Puts the page that `cargo xtask web` built into the binary; without it, an empty file, which
-//! the report takes for "not built".
+//! Embeds the page of `cargo xtask web` into the binary. Without that page it embeds an empty file,
+//! which the report treats as "not built".
 
 use std::path::Path;
 use std::{env, fs};

@@ -7,8 +7,8 @@ use crate::metrics::{Better, Metric, catalogue};
 use crate::report::Report;
 use crate::schema::RunFile;
 
-/// Every generated file: path from the top of the checkout, and content. The committed files are
-/// these, word for word.
+/// Every generated file: path from the top of the checkout, and content. The committed files have
+/// exactly this content.
 #[must_use]
 pub fn files() -> Vec<(&'static str, String)> {
     vec![
@@ -65,7 +65,7 @@ fn list_item(metric: &Metric) -> String {
     wrapped(&format!("- `{name}`: *{label}* ({unit}{better}). {explanation}"))
 }
 
-/// An item of a list, in lines of at most 100 columns where its words allow that.
+/// An item of a list, in lines of at most 100 columns if its words permit that.
 fn wrapped(item: &str) -> String {
     const COLUMNS: usize = 100;
     let mut lines = String::new();

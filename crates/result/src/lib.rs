@@ -1,7 +1,7 @@
-//! The answer as data: run directory, schema, statistics, report. Knows nothing of engines.
+//! The result as data: run directory, schema, statistics, report. Depends on no engine.
 //!
-//! A run hands its rows to [`store::RunWriter`]; [`stats`] turns them into figures and sentences;
-//! [`report`] into a page. [`metrics`] is the catalogue of all figures. [`store::RunDir`] reads a run
+//! A run passes its rows to [`store::RunWriter`]; [`stats`] computes figures and sentences, and
+//! [`report`] a page. [`metrics`] is the catalogue of all figures. [`store::RunDir`] reads a run
 //! directory of this or any older version.
 
 pub mod generated;

@@ -15,7 +15,7 @@ use std::sync::LazyLock;
 pub use metric::{Better, Metric, Unit};
 
 /// All rows: chapters in reading order, in each the metrics in reading order. A family stands below
-/// the metrics that it would cover as well.
+/// the single metrics that match its pattern.
 #[must_use]
 pub fn catalogue() -> &'static [Metric] {
     static CATALOGUE: LazyLock<Vec<Metric>> = LazyLock::new(table::rows);
@@ -80,7 +80,7 @@ mod tests {
         assert_eq!(unit("pts-iops.steady_mean"), Some(Unit::Iops));
     }
 
-    /// The names that scripts rely on.
+    /// Names that scripts use.
     #[test]
     fn the_stable_names_of_consistency_and_of_replays_are_there() {
         let consistency = "iops_steady_mean iops_steady_min iops_steady_max iops_steady_stddev \

@@ -1,6 +1,7 @@
 //! The report: one JSON document in a self-contained HTML file.
 //!
-//! [`build`] gathers the document from run directories, and it goes into the [`Page`] that `cargo xtask web` built.
+//! [`build`] collects the document from run directories, and [`Page`] of `cargo xtask web` receives
+//! it.
 
 mod html;
 mod view;
@@ -21,10 +22,10 @@ pub use view::build;
 /// Version of the report document that this build writes.
 pub const REPORT_VERSION: u32 = 1;
 
-/// Name of the phase whose rows the graphs show.
+/// Name of the phase in the graphs.
 pub const GRAPHED_PHASE: &str = "load";
 
-/// Everything the page shows.
+/// All data of the page.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
     /// Version of this layout.
@@ -35,9 +36,9 @@ pub struct Report {
     pub title: String,
     /// The runs, in the order given.
     pub runs: Vec<RunView>,
-    /// Whether a person would notice which of two runs it is, for all pairs that can be compared.
+    /// Whether a person would notice the difference between two runs, for all comparable pairs.
     pub differences: Vec<Difference>,
-    /// Omissions of the reviews that the runs are part of, each with target, test and reason.
+    /// Omissions of the reviews that contain the runs, each with target, test and reason.
     #[serde(default)]
     pub left_out: Vec<String>,
 }
@@ -49,11 +50,11 @@ pub struct RunView {
     pub run_id: String,
     /// Name of the test.
     pub test: String,
-    /// How the run ended.
+    /// Status of the run.
     pub status: RunStatus,
     /// Start, RFC 3339 in UTC.
     pub started: String,
-    /// What was measured.
+    /// The measured target.
     pub target: Target,
     /// Kernel, CPU, … of the machine.
     pub environment: BTreeMap<String, String>,
@@ -65,29 +66,29 @@ pub struct RunView {
     pub span: Span,
     /// Resolved parameters.
     pub config: BTreeMap<String, serde_json::Value>,
-    /// What the drive said about itself; missing where it tells nothing.
+    /// The health of the drive; missing if it reports none.
     pub health: Option<HealthSummary>,
-    /// The earlier run that this one continues; missing where it began by itself.
+    /// The earlier run that this one continues; missing in other runs.
     pub resumed: Option<Resumed>,
-    /// What was done.
+    /// The phases of the run.
     pub phases: Vec<Phase>,
-    /// One point a second of the load phase.
+    /// One point per second of the load phase.
     pub series: Series,
     /// Second at which the steady-state graphs begin.
     pub steady_from_s: u32,
     /// Latency distribution of the load phase: lower edge in ns and count, all seconds merged.
     pub latency_bins: Vec<(u64, u64)>,
-    /// Figures by name; null where unknown.
+    /// Figures by name; null if unknown.
     pub metrics: BTreeMap<String, Option<f64>>,
-    /// Warnings about single figures, to be read before the figures are used.
+    /// Warnings about single figures, for readers of those figures.
     pub marks: Vec<Mark>,
-    /// What the test decided, where it is one that decides.
+    /// The decision of a test that decides; missing in other tests.
     pub verdict: Option<Verdict>,
     /// Figures in rows and columns.
     pub tables: Vec<Table>,
     /// Passes over the address space, in order.
     pub passes: Vec<Pass>,
-    /// What was drawn, second by second, in the states that the power test measures.
+    /// Power, second by second, in the states of the power test.
     pub power: Vec<PowerSeries>,
     /// Sentences.
     pub findings: Vec<Finding>,
@@ -106,7 +107,7 @@ pub struct Pass {
     pub mb_per_s: Vec<f64>,
 }
 
-/// A phase of the power test: columns of equal length, one value a second.
+/// A phase of the power test: columns of equal length, one value per second.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct PowerSeries {
     /// Name of the phase.
@@ -115,13 +116,14 @@ pub struct PowerSeries {
     pub time_s: Vec<f64>,
     /// Completed commands divided by the true interval.
     pub iops: Vec<f64>,
-    /// Mean power; null where nobody read it.
+    /// Mean power; null without a reading.
     pub power_w: Vec<Option<f64>>,
-    /// Highest reading; of a simulated drive the mean once more.
+    /// Highest reading; for a simulated drive the mean again.
     pub power_w_max: Vec<Option<f64>>,
 }
 
-/// Columns of equal length, one value a second. Columns a target cannot give are empty arrays.
+/// Columns of equal length, one value per second. A column without data from the target is an empty
+/// array.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Series {
     /// Start of the interval, seconds from the start of the phase.
@@ -141,11 +143,11 @@ pub struct Series {
     /// Telemetry by the name of its column, in the units of `series.parquet`; null in a second without
     /// telemetry. A column that is always 0 is absent. Simulated only.
     pub telemetry: BTreeMap<String, Vec<Option<u64>>>,
-    /// Mean share of dies busy, 0 to 1; null where the drive was not asked. Simulated only.
+    /// Mean share of dies busy, 0 to 1; null without telemetry. Simulated only.
     pub die_busy_share: Vec<Option<f64>>,
-    /// Mean share of channels that transferred, 0 to 1; null where the drive was not asked. Simulated only.
+    /// Mean share of channels that transferred, 0 to 1; null without telemetry. Simulated only.
     pub channel_busy_share: Vec<Option<f64>>,
-    /// Share of the time in which the controller worked, 0 to 1; null where the drive was not asked, empty in runs of
-    /// versions that did not count it. Simulated only.
+    /// Share of the time in which the controller worked, 0 to 1; null without telemetry, empty in
+    /// runs of versions that did not count it. Simulated only.
     pub controller_busy_share: Vec<Option<f64>>,
 }

@@ -1,4 +1,4 @@
-//! The rows of `series.parquet` and `latency.parquet`, as a run hands them over.
+//! The rows of `series.parquet` and `latency.parquet`, as a run delivers them.
 
 use std::collections::BTreeMap;
 
@@ -28,16 +28,16 @@ pub struct SecondRow {
     pub latency_ns_p99: Option<u64>,
     /// Largest, or `None` if there were none.
     pub latency_ns_max: Option<u64>,
-    /// Mean power that a meter read, in µW.
+    /// Mean power from a meter, in µW.
     pub power_uw_mean: Option<u64>,
     /// Highest reading.
     pub power_uw_max: Option<u64>,
-    /// The drive's inner life, for simulated drives.
+    /// Telemetry of a simulated drive.
     pub telemetry: Option<TelemetryRow>,
 }
 
 impl SecondRow {
-    /// Adds the counts of what went on in the same interval elsewhere; percentiles cannot be added and stay.
+    /// Adds the counts of another part of the same interval; percentiles do not add up and stay.
     pub fn add_counts(&mut self, other: &Self) {
         (self.second, self.start_ns) = (other.second, other.start_ns);
         self.duration_ns = self.duration_ns.max(other.duration_ns);
@@ -63,18 +63,18 @@ pub struct LatencyRow {
     pub count: u64,
 }
 
-/// All that one phase measured.
+/// All measurements of one phase.
 #[derive(Clone, Debug, Default)]
 pub struct PhaseRows {
-    /// One row a second, without gaps.
+    /// One row per second, without gaps.
     pub seconds: Vec<SecondRow>,
-    /// Histogram bins that hold something, by second.
+    /// Non-empty histogram bins, by second.
     pub latencies: Vec<LatencyRow>,
 }
 
 impl PhaseRows {
-    /// What several threads measured in the same phase, as one: counts and histogram bins are added,
-    /// percentiles come from the bins.
+    /// The measurements of several threads in the same phase, as one: counts and histogram bins are
+    /// added, percentiles come from the bins.
     #[must_use]
     pub fn merged(parts: &[Self]) -> Self {
         let length = parts.iter().map(|part| part.seconds.len()).max().unwrap_or(0);
@@ -97,8 +97,8 @@ impl PhaseRows {
         merged
     }
 
-    /// Counts latencies of commands that ended after the last second into its histogram, percentiles and
-    /// maximum. Its counts of commands and bytes stay those of what ended in it.
+    /// Counts latencies of commands that ended after the last second into its histogram,
+    /// percentiles and maximum. Its counts of commands and bytes stay unchanged.
     pub fn count_late(&mut self, late: &[(OpKind, u64)]) {
         let Some(last) = self.seconds.last_mut() else { return };
         let longest = late.iter().map(|(_, latency_ns)| *latency_ns).max();
@@ -120,8 +120,8 @@ impl PhaseRows {
         self.find_percentiles(from);
     }
 
-    /// Percentiles of each second from its bins, which are in the order of the seconds; from the bin at
-    /// `from` on.
+    /// Percentiles of each second from its bins, in the order of the seconds, beginning with the
+    /// bin at `from`.
     fn find_percentiles(&mut self, from: usize) {
         let share =
             |numerator, denominator| Ratio::new(numerator, denominator).unwrap_or(Ratio::ONE);

@@ -1,10 +1,12 @@
-//! Figures and sentences from rows. Floats live here and in drawing, nowhere else.
+//! Figures and sentences from rows. Only this module and drawing use floats.
 //!
-//! [`rates`], [`latency`] and [`summary`] serve any test; [`steady`] says whether a figure has settled,
-//! [`changepoint`] finds regimes in any series and [`mixture`] means that hide them; [`consistency`] gives the figures of one test, [`findings`]
-//! puts them into sentences with the numbers of [`words`], [`notice`] says whether a person would
-//! notice, [`difference`] whether of two runs, [`power`] what was drawn, [`busy`] what the parts of a simulated drive did with
-//! their time and [`health`] what the drive itself counted.
+//! [`rates`], [`latency`] and [`summary`] serve any test. [`steady`] tells whether a figure has
+//! settled, [`changepoint`] finds regimes in any series, and [`mixture`] finds means that hide
+//! them. [`consistency`] computes the figures of one test, and [`findings`] puts them into
+//! sentences with the numbers of [`words`]. [`notice`] tells whether a person would notice a run,
+//! and [`difference`] whether the difference between two. [`power`] computes power, [`busy`] the
+//! use of time by the parts of a simulated drive, and [`health`] the changes of the drive's own
+//! counters.
 
 pub mod busy;
 pub mod changepoint;

@@ -1,6 +1,6 @@
 //! Run directories: written phase by phase, read in any version.
 //!
-//! `<library>/<run-id>/` holds `run.json`, `series.parquet` and `latency.parquet`; see
+//! `<library>/<run-id>/` contains `run.json`, `series.parquet` and `latency.parquet`; see
 //! `docs/formats/run-directory.md`. Every rewrite is atomic and durable, and `run.json` is replaced
 //! last: rows of a phase that it does not list do not count.
 
@@ -32,25 +32,25 @@ use crate::schema::Run;
 
 /// Name of the file that describes the run.
 pub const RUN_FILE: &str = "run.json";
-/// Name of the file with one row a second.
+/// Name of the file with one row per second.
 pub const SERIES_FILE: &str = "series.parquet";
 /// Name of the file with the histogram bins.
 pub const LATENCY_FILE: &str = "latency.parquet";
 
-/// Writes one run directory. Keeps every finished phase in memory, compressed, so that nothing
-/// measured is lost when the disk is: see [`RunWriter::rescue`].
+/// Writes one run directory. Keeps every finished phase in memory, compressed, so that no data are
+/// lost with the disk: see [`RunWriter::rescue`].
 pub struct RunWriter {
     path: PathBuf,
-    /// Tells readers that the run is not over.
+    /// Shows readers that the run continues.
     _alive: alive::Hold,
     phases: Vec<EncodedPhase>,
 }
 
 impl RunWriter {
-    /// Makes `<library>/<run-id>/` with all three files, before anything is measured.
+    /// Creates `<library>/<run-id>/` with all three files, before the measurement.
     ///
     /// # Errors
-    /// [`StoreError::RunExists`] where the name is taken; otherwise what the file system says.
+    /// [`StoreError::RunExists`] if the name is taken; otherwise the error of the file system.
     pub fn create(library: &Path, run: &Run) -> Result<Self, StoreError> {
         fs::create_dir_all(library).map_err(StoreError::io("create", library))?;
         let path = library.join(&run.run_id);
@@ -71,7 +71,7 @@ impl RunWriter {
     }
 
     /// Adds the rows of the last phase named `phase` in `run.phases`, and rewrites all three files.
-    /// Called again for the same phase, the new rows take the place of the old.
+    /// Another call for the same phase replaces the rows.
     ///
     /// # Errors
     /// As for [`RunWriter::add_phase`] and [`RunWriter::write`].
@@ -85,8 +85,8 @@ impl RunWriter {
         self.write(run)
     }
 
-    /// Adds the rows of a phase in memory only, for a test of hundreds of short phases that would spend
-    /// its time on rewriting; [`RunWriter::write`] puts them on disk.
+    /// Adds the rows of a phase in memory only, for a test of hundreds of short phases that would
+    /// spend its time on rewriting; [`RunWriter::write`] puts them on disk.
     ///
     /// # Errors
     /// If the phase is not in `run.phases`, or a value is too large for the file.
@@ -109,13 +109,13 @@ impl RunWriter {
     /// Rewrites all three files with every phase added so far.
     ///
     /// # Errors
-    /// If a file cannot be written. The files then are as they were before, and the rows stay in
-    /// memory for the next attempt or [`RunWriter::rescue`].
+    /// If a file cannot be written. The old files then stay, and the rows stay in memory for the
+    /// next attempt or [`RunWriter::rescue`].
     pub fn write(&self, run: &Run) -> Result<(), StoreError> {
         self.write_all(&self.path, run)
     }
 
-    /// Replaces `run.json`, with the status, figures and findings that are known by now.
+    /// Replaces `run.json`, with the current status, figures and findings.
     ///
     /// # Errors
     /// The error of the file system; the old `run.json` then stays.
@@ -123,12 +123,12 @@ impl RunWriter {
         replace_files(&self.path, &[(RUN_FILE, &self.run_json(run))])
     }
 
-    /// Writes everything measured so far below `dir`, for when the library's disk is full or gone; returns the new run
-    /// directory. Others may write to `dir` too: the run stands in a directory of its own, under a name that nobody
-    /// can guess and with no access for them.
+    /// Writes all data so far below `dir`, if the disk of the library is full or gone; returns the
+    /// new run directory. Others may write to `dir` too: the run gets its own directory, with an
+    /// unpredictable name and without access for others.
     ///
     /// # Errors
-    /// The error of the file system; nothing is overwritten, and nothing is left behind.
+    /// The error of the file system; nothing is overwritten, and nothing remains.
     pub fn rescue(&self, dir: &Path, run: &Run) -> Result<PathBuf, StoreError> {
         let failed = StoreError::io("create a directory in", dir);
         let mut private = tempfile::Builder::new();

@@ -1,6 +1,6 @@
-//! Old run directories stay readable: one example per schema version is kept in `tests/compat`.
-//! `SSDLAB_REGENERATE=1` writes the example of the present version anew; do that only while the
-//! version has not been released, and never for an older one.
+//! Old run directories stay readable: `tests/compat` has one example per schema version.
+//! `SSDLAB_REGENERATE=1` rewrites the example of the present version; do that only before the
+//! release of a version, and never for an older one.
 
 mod common;
 
@@ -24,8 +24,8 @@ fn compat_dir(version: u32) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/compat/v{version}"))
 }
 
-/// Writes the example below `library`, as a run would; returns what it should be read as. In that of version 2 a
-/// command of the load ends after it, and another one has no answer.
+/// Writes the example below `library`, like a run; returns the expected reading. In that of version
+/// 2, a command of the load ends after it, and another one has no answer.
 fn write_example(library: &Path, version: u32) -> (Run, PhaseRows) {
     let mut run = Run { schema_version: version, ..run_named(RUN_ID) };
     let mut writer = RunWriter::create(library, &run).unwrap();

@@ -1,4 +1,4 @@
-//! A run directory that was damaged is refused, or reads as it was written.
+//! A damaged run directory is refused, or reads as it was written.
 
 mod common;
 
@@ -31,7 +31,7 @@ fn short(seconds: u32) -> PhaseRows {
     rows
 }
 
-/// Everything that a reader can ask for.
+/// All data that a reader can request.
 fn read_all(dir: &Path) -> Result<(Run, Vec<PhaseRows>), StoreError> {
     let dir = RunDir::open(dir)?;
     let rows =
@@ -52,7 +52,8 @@ fn write_one_phase(library: &Path, rows: &PhaseRows) -> PathBuf {
     writer.path().to_owned()
 }
 
-/// Tries `read` with each bit of a file of the run flipped in turn; the bits that are not refused.
+/// Flips each bit of a file of the run in turn and calls `read`; returns the bits without a
+/// refusal.
 fn accepted_flips(path: &Path, read: impl Fn() -> Result<(), StoreError>) -> Vec<usize> {
     let whole = fs::read(path).unwrap();
     let file = File::options().write(true).open(path).unwrap();
@@ -68,7 +69,7 @@ fn accepted_flips(path: &Path, read: impl Fn() -> Result<(), StoreError>) -> Vec
     accepted
 }
 
-/// Also where it would not change what is read: in statistics, the headers of pages, the creator.
+/// Also in places without effect on the data: statistics, headers of pages, the creator.
 #[test]
 fn every_flipped_bit_is_refused() {
     let library = tempfile::tempdir().unwrap();
@@ -94,7 +95,7 @@ fn unsealed(dir: &Path) {
     });
 }
 
-/// Every 25th bit, so that all eight of a byte have their turn; each takes some milliseconds.
+/// Every 25th bit, so that all eight bits of a byte have a turn; each takes some milliseconds.
 #[test]
 fn no_flipped_bit_of_an_older_run_changes_what_is_read() {
     let library = tempfile::tempdir().unwrap();
@@ -121,7 +122,7 @@ fn no_flipped_bit_of_an_older_run_changes_what_is_read() {
     }
 }
 
-/// A file without a seal beside a `run.json` that says it has one was put there by something else.
+/// A file without a seal, beside a `run.json` that claims one, comes from another program.
 #[test]
 fn a_seal_that_is_gone_is_damage() {
     let library = tempfile::tempdir().unwrap();
@@ -177,7 +178,7 @@ fn the_damaged_file_is_named_with_the_phase() {
     read_all(&dir).unwrap();
 }
 
-/// As `docs/formats/run-directory.md` describes them; computed there by other means.
+/// Computed independently, by the description in `docs/formats/run-directory.md`.
 #[test]
 fn checksums_are_those_of_the_description() {
     let library = tempfile::tempdir().unwrap();
@@ -192,7 +193,7 @@ fn checksums_are_those_of_the_description() {
     assert_eq!(format!("{:08x}", crc32fast::hash(blank.as_bytes())), of_run);
 }
 
-/// A later version has more columns and lists them; this one cannot check what it does not know.
+/// A later version has more columns and lists them; this one cannot check unknown columns.
 #[test]
 fn rows_with_columns_of_a_later_version_are_read_unchecked() {
     let library = tempfile::tempdir().unwrap();
@@ -207,7 +208,7 @@ fn rows_with_columns_of_a_later_version_are_read_unchecked() {
     read_all(&dir).unwrap();
 }
 
-/// Writes `run.json` as another version would, with the checksum that it then has.
+/// Writes `run.json` like another version, with the matching checksum.
 fn edit_and_seal(dir: &Path, edit: impl FnOnce(&mut serde_json::Value)) {
     let path = dir.join(RUN_FILE);
     let mut run: serde_json::Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
@@ -219,7 +220,7 @@ fn edit_and_seal(dir: &Path, edit: impl FnOnce(&mut serde_json::Value)) {
     fs::write(&path, blank.replace(&member("00000000"), &member(&sum))).unwrap();
 }
 
-/// A crash between the renames: the Parquet files have a phase more than `run.json`, or one of them has.
+/// A crash between the renames: one or both Parquet files have a phase more than `run.json`.
 #[test]
 fn files_ahead_of_run_json_are_no_damage() {
     let library = tempfile::tempdir().unwrap();

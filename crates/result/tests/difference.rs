@@ -7,7 +7,7 @@ use result::rows::PhaseRows;
 use result::schema::{Phase, Run, RunStatus};
 use result::stats::difference::{Difference, differences};
 
-/// A complete run of this length with so many waits of 0.2 s, and a share of slow seconds.
+/// A complete run of this length with this number of waits of 0.2 s, and a share of slow seconds.
 fn run(name: &str, minutes: u64, waits: f64, slow_share: f64) -> Run {
     let mut run = run_named(name);
     name.clone_into(&mut run.target.name);

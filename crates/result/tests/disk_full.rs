@@ -1,5 +1,5 @@
-//! What happens when the disk fills up in the middle of a run. Needs root, for a file system of its
-//! own; under CI it must not be skipped.
+//! A disk that fills up in the middle of a run. Needs root, for its own file system; under CI the
+//! test must not be skipped.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! What a run is said to show, and what it is not.
+//! The findings of a run, and the claims that it must not make.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! Does steady-state detection agree with what others do? Their rules are stated here anew, from their
-//! documentation and their arithmetic, on random series.
+//! Does steady-state detection agree with other programs? Their rules are implemented here
+//! independently, from their documentation and their arithmetic, and compared on random series.
 #![allow(missing_docs, reason = "a test")]
 
 use base::Rng;
@@ -8,8 +8,9 @@ use result::stats::steady::{PTS_WINDOW, Window, pts_steady};
 
 const SERIES: u64 = 10_000;
 
-/// The rule as TKperf has it (`StdyState.checkSteadyState`): a least-squares fit of `k x + d` by the
-/// normal equations over the numbers of the rounds; four times the slope against a tenth of the mean.
+/// The rule of TKperf (`StdyState.checkSteadyState`): a least-squares fit of `k x + d` by the
+/// normal equations over the numbers of the rounds; four times the slope against a tenth of the
+/// mean.
 fn tkperf(first_round: usize, values: &[f64]) -> bool {
     let n = values.len() as f64;
     let rounds: Vec<f64> = (0..values.len()).map(|i| (first_round + i) as f64).collect();
@@ -23,9 +24,9 @@ fn tkperf(first_round: usize, values: &[f64]) -> bool {
     max - min <= average * 0.20 && (k * 4.0).abs() <= average * 0.10
 }
 
-/// The rule as CloudHarmony's block-storage suite has it: the regression line, by correlation and
-/// standard deviations, is drawn from the first to the last round of the window; its ends may lie a tenth
-/// of the mean apart, and the values a fifth.
+/// The rule of CloudHarmony's block-storage suite: the regression line, by correlation and standard
+/// deviations, from the first to the last round of the window. Its ends may lie a tenth of the mean
+/// apart, and the values a fifth.
 fn cloudharmony(values: &[f64]) -> bool {
     let n = values.len() as f64;
     let mean = |of: &[f64]| of.iter().sum::<f64>() / n;
@@ -60,7 +61,7 @@ fn fio_slope(values: &[f64], limit_percent: f64) -> bool {
     (100.0 * slope / (sum_y / n)).abs() < limit_percent
 }
 
-/// A series like those that drives give: a fall of some length onto a level, with scatter and a trend.
+/// A series like that of a drive: a fall of some length to a level, with scatter and a trend.
 fn series(rng: &mut Rng) -> Vec<f64> {
     let share = |rng: &mut Rng| rng.below(1_000_000) as f64 / 1e6;
     let level = 10.0_f64.powf(1.0 + 5.0 * share(rng));
@@ -74,7 +75,7 @@ fn series(rng: &mut Rng) -> Vec<f64> {
     (0..rounds).map(|round| value(round as f64, rng)).collect()
 }
 
-/// Values so close to a limit that the order of additions decides are no test of a rule.
+/// Values so close to a limit that the order of additions decides; they cannot test a rule.
 fn is_on_the_edge(window: &Window) -> bool {
     let near = |value: f64, limit: f64| (value / limit - 1.0).abs() < 1e-9;
     near(window.range, 0.2 * window.mean) || near(window.slope_excursion(), 0.1 * window.mean)
@@ -125,8 +126,9 @@ fn ten_thousand_windows_are_as_level_as_fio_says() {
     assert!((500..SERIES - 500).contains(&level), "{level}");
 }
 
-/// Rates of a drive after a sequential fill, one for each bucket of host writes, as an independent program recorded
-/// them: 1 / WAF. One series for each over-provisioning, with the places of its buckets.
+/// Rates of a drive after a sequential fill, one for each bucket of host writes, from an
+/// independent program: 1 / WAF. One series for each over-provisioning, with the places of its
+/// buckets.
 fn recorded() -> Vec<(f64, Vec<f64>, Vec<f64>)> {
     let lines = include_str!("fixtures/wa_transient.csv").lines().skip(1);
     let mut recorded: Vec<(f64, Vec<f64>, Vec<f64>)> = Vec::new();
@@ -160,8 +162,8 @@ fn recorded_series_are_judged_as_two_public_suites_judge_them() {
     assert!(steady > 100 && unsteady >= 3, "{steady}, {unsteady}");
 }
 
-/// Theory knows where each recorded series falls (when the spare, alpha - 1 of the data, has been written) and the
-/// level that it ends with. Each bucket stands for ten seconds here.
+/// Theory predicts the fall of each recorded series (when the spare, alpha - 1 of the data, has
+/// been written) and its final level. Each bucket represents ten seconds here.
 #[test]
 fn recorded_series_fall_and_settle_where_theory_says() {
     const SECONDS: usize = 10;

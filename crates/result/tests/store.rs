@@ -1,4 +1,4 @@
-//! Run directories as a user meets them: written, read back, found, and broken.
+//! Run directories from the view of a user: written, read back, found, and broken.
 
 mod common;
 
@@ -160,7 +160,7 @@ fn rescue_saves_all_phases_elsewhere() {
     }
 }
 
-/// As somebody else may have planted it in a directory for temporary files.
+/// A directory that an attacker may have prepared in the directory for temporary files.
 #[test]
 fn a_rescue_and_a_replacement_follow_no_link() {
     let (library, refuge) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -298,7 +298,7 @@ fn preflight_says_what_is_in_the_way() {
     assert!(error.contains("cannot write to"), "{error}");
 }
 
-/// Reads everything a reader can ask for; the answer does not matter, a panic does.
+/// Reads all data that a reader can request; the answer does not matter, a panic does.
 fn read_all(dir: &Path) -> Result<(), StoreError> {
     let run = RunDir::open(dir)?;
     for index in 0..run.run().phases.len() {

@@ -1,10 +1,10 @@
-//! Rows of figures of single steps, and of tests that have their own.
+//! Rows of figures of single steps, and of tests with their own figures.
 
 use super::metric::Better::{Higher, Lower};
 use super::metric::Row;
 use super::metric::Unit::{Bytes, Count, Iops, JPerGb, MbPerS, Min, Ns, S, Share, W};
 
-/// Figures of single steps and of tests that have their own.
+/// Figures of single steps and of tests with their own figures.
 pub(super) const STEPS: [Row; 19] = [
     (
         "<test>.<step>.iops",
@@ -138,7 +138,7 @@ pub(super) const STEPS: [Row; 19] = [
     ),
 ];
 
-/// Convergence of a PTS test or of one of its stages, by the end of their names.
+/// Convergence of a PTS test or of one of its stages; the ends of the names.
 pub(super) const CONVERGENCE: [Row; 5] = [
     ("rounds", "Rounds", Count, None, "Rounds that were run."),
     (
@@ -173,7 +173,7 @@ pub(super) const CONVERGENCE: [Row; 5] = [
     ),
 ];
 
-/// Passes of the TRIM test against the fresh ones, by the end of their names.
+/// Passes of the TRIM test relative to the fresh ones; the ends of the names.
 pub(super) const TRIM: [Row; 8] = [
     (
         "tortured_share",

@@ -2,13 +2,13 @@
 
 use serde::Serialize;
 
-/// The unit of a value. The form in which people see a figure follows from its unit.
+/// The unit of a value. It determines the form in which people see a figure.
 #[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
     /// Commands per second.
     Iops,
-    /// Nanoseconds; shown in the unit that suits the value.
+    /// Nanoseconds; shown in a suitable unit.
     Ns,
     /// Microseconds.
     Us,
@@ -18,7 +18,7 @@ pub enum Unit {
     Min,
     /// A share from 0 to 1; shown in percent.
     Share,
-    /// A number without a unit that need not be whole.
+    /// A number without a unit, not necessarily whole.
     Ratio,
     /// Decimal megabytes per second.
     MbPerS,
@@ -33,7 +33,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// The unit as the documentation writes it.
+    /// The unit in the documentation.
     #[must_use]
     pub const fn symbol(self) -> &'static str {
         match self {
@@ -53,7 +53,7 @@ impl Unit {
     }
 }
 
-/// Which of two values is the better one.
+/// The better one of two values.
 #[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
 #[serde(rename_all = "snake_case")]
 pub enum Better {
@@ -71,23 +71,23 @@ pub(super) type Row = (&'static str, &'static str, Unit, Option<Better>, &'stati
 pub struct Metric {
     /// Stable name. In a family, `<word>` stands for any text without a dot.
     pub name: String,
-    /// Name for people, which stands by itself. Metrics with a dot in their names, which are those
-    /// of a test or a step, are shown under their names.
+    /// Name for people, complete by itself. Metrics with a dot in their names belong to a test or a
+    /// step; they are shown under their names.
     pub label: String,
     /// Unit of the value.
     pub unit: Unit,
-    /// Which of two values is better, or `None` if neither is by itself.
+    /// The better direction, or `None` if neither is better by itself.
     pub better: Option<Better>,
-    /// Meaning of the figure and how it is computed.
+    /// Meaning of the figure, and its computation.
     pub explanation: &'static str,
-    /// Heading under which the figure stands.
+    /// Heading above the figure.
     pub chapter: &'static str,
     /// Whether `ssdlab show` has a line for it. Tables and sentences of the run show the others.
     pub in_summary: bool,
 }
 
 impl Metric {
-    /// Whether a run that names `metric` means this one.
+    /// Whether the name `metric` of a run belongs to this row.
     pub(super) fn covers(&self, metric: &str) -> bool {
         let (own, other) = (self.name.split('.'), metric.split('.'));
         let is_same = |(own, other): (&str, &str)| own == other || own.starts_with('<');

@@ -1,4 +1,4 @@
-//! The rows of the catalogue put together: chapters in reading order.
+//! The complete catalogue: chapters in reading order.
 
 use super::by_step::{CONVERGENCE, STEPS, TRIM};
 use super::metric::{Metric, Row};
@@ -6,10 +6,10 @@ use super::whole_run::{
     EVENNESS, INSIDE, LATENCIES, LATENESS, REPLAY, REPLAY_BY_KIND, THROUGHPUT, WHEN,
 };
 
-/// Ends of the names and of the labels: of all commands, and of one kind.
+/// Ends of the names and of the labels: for all commands, and for one kind.
 const ALL_AND_KINDS: [(&str, &str); 3] = [("", ""), ("_read", ", reads"), ("_write", ", writes")];
 
-/// Chapter of the figures that only some tests have, step by step.
+/// Chapter of the figures of single tests, step by step.
 const BY_STEP: &str = "By test and step";
 
 /// All rows in reading order.
@@ -28,7 +28,7 @@ pub(super) fn rows() -> Vec<Metric> {
     chapters.into_iter().flatten().collect()
 }
 
-/// A sentence of every run says what the notices do.
+/// Every run contains a sentence with the notices.
 fn evenness() -> Vec<Metric> {
     let rows = plain("Evenness", &EVENNESS).into_iter();
     rows.map(|row| Metric { in_summary: !row.name.starts_with("notice_"), ..row }).collect()
@@ -54,7 +54,7 @@ fn replay() -> Vec<Metric> {
     by_kind.chain(plain(chapter, &REPLAY)).chain(lateness).collect()
 }
 
-/// The tables of a run show these.
+/// The tables of a run contain these.
 fn by_step() -> Vec<Metric> {
     let latencies = ALL_AND_KINDS.into_iter().flat_map(|(end, words)| {
         latencies(BY_STEP, ("<test>.<step>.latency_ns_", end), ("Latency", words), |_| false)
@@ -67,8 +67,8 @@ fn by_step() -> Vec<Metric> {
     all.map(|row| Metric { in_summary: false, ..row }).collect()
 }
 
-/// The six latencies whose names begin and end like this. `in_summary` is asked for the ends `mean`,
-/// `p50` and so on.
+/// The six latencies whose names begin and end like this. `in_summary` gets the ends `mean`, `p50`
+/// and so on.
 fn latencies(
     chapter: &'static str,
     names: (&str, &str),

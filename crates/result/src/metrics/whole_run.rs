@@ -1,4 +1,4 @@
-//! Rows of figures that stand for a whole run: of the consistency test and of replays.
+//! Rows of figures of a whole run: of the consistency test and of replays.
 
 use super::metric::Better::{Higher, Lower};
 use super::metric::Row;
@@ -186,7 +186,7 @@ pub(super) const REPLAY: [Row; 3] = [
     ),
 ];
 
-/// Lateness of the commands of a replay that have a time of their own: how faithful the replay was.
+/// Lateness of the commands of a replay with a time of their own: the accuracy of the replay.
 pub(super) const LATENESS: [Row; 6] = [
     (
         "issue_lateness_ns_mean",
@@ -270,7 +270,7 @@ pub(super) const INSIDE: [Row; 4] = [
     ),
 ];
 
-/// By the end of their names.
+/// Figures of a replay, by the ends of their names.
 pub(super) const LATENCIES: [Row; 6] = [
     (
         "mean",

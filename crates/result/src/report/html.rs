@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::Report;
 use crate::store::StoreError;
 
-/// The page as it was built into this binary; empty where it was not.
+/// The page embedded in this binary; empty if the build had none.
 const BUILT_IN_PAGE: &str = include_str!(concat!(env!("OUT_DIR"), "/report.html"));
 
 const DATA_OPEN: &str = "<script type=\"application/json\" id=\"ssdlab-data\">";
@@ -20,7 +20,7 @@ pub enum ReportError {
     /// A run could not be read.
     #[error(transparent)]
     Store(#[from] StoreError),
-    /// The binary was built without the page.
+    /// The binary contains no page.
     #[error(
         "the report page was not built into this ssdlab; all data is in the run directory, and \
          `cargo xtask web` followed by a rebuild adds the page"
@@ -40,7 +40,7 @@ pub enum ReportError {
          build the page again with `cargo xtask web`"
     )]
     PlaceholderMissing {
-        /// Which page.
+        /// The page.
         page: String,
     },
     /// The document could not be written as JSON.
@@ -48,7 +48,7 @@ pub enum ReportError {
     Json(#[from] serde_json::Error),
 }
 
-/// The page that a report's document goes into.
+/// The page that receives the document of a report.
 #[derive(Debug)]
 pub struct Page {
     text: Cow<'static, str>,
@@ -58,7 +58,7 @@ impl Page {
     /// The page of this binary, or one from a file.
     ///
     /// # Errors
-    /// Where there is no page, or it has no place for the data.
+    /// If there is no page, or it has no place for the data.
     pub fn load(from: Option<&Path>) -> Result<Self, ReportError> {
         let Some(path) = from else { return Self::built_in(BUILT_IN_PAGE) };
         let unreadable = |source| ReportError::PageUnreadable { path: path.to_owned(), source };
@@ -80,17 +80,17 @@ impl Page {
         Ok(Self { text })
     }
 
-    /// The page with the report's data in it, as one self-contained document.
+    /// The page with the data of the report, as one self-contained document.
     ///
     /// # Errors
-    /// Where the report holds what JSON cannot say.
+    /// If the report contains a value that JSON cannot represent.
     pub fn with(&self, report: &Report) -> Result<String, ReportError> {
         let data = format!("{DATA_OPEN}{}{DATA_CLOSE}", script_safe_json(report)?);
         Ok(self.text.replacen(&placeholder(), &data, 1))
     }
 }
 
-/// Where the data goes in a page.
+/// The place of the data in a page.
 fn placeholder() -> String {
     format!("{DATA_OPEN}{DATA_EMPTY}{DATA_CLOSE}")
 }

@@ -6,7 +6,7 @@ use base::TelemetryRow;
 
 use crate::rows::SecondRow;
 
-/// Parts that are busy for at least this share of the time are what a drive is limited by.
+/// Parts that are busy for at least this share of the time limit the drive.
 pub const LIMIT_SHARE: f64 = 0.95;
 
 /// Parts of one kind that work side by side.
@@ -14,14 +14,14 @@ pub const LIMIT_SHARE: f64 = 0.95;
 pub struct Parts {
     /// Their name in a sentence.
     pub words: &'static str,
-    /// Name of the figure that says how busy they are in steady state.
+    /// Name of the figure for their use of time in steady state.
     pub steady_share_metric: &'static str,
     /// Name of the detail with their number, or `None` if there is always one.
     count: Option<&'static str>,
     busy_ns: fn(&TelemetryRow) -> u64,
 }
 
-/// The processor that takes up commands and moves pages.
+/// The processor that accepts commands and moves pages.
 pub const CONTROLLER: Parts = Parts {
     words: "controller",
     steady_share_metric: "controller_busy_steady_share",
@@ -49,7 +49,7 @@ impl Parts {
     /// All kinds, from the host to the NAND.
     pub const ALL: [Self; 3] = [CONTROLLER, CHANNELS, DIES];
 
-    /// How many there are; `None` where the target does not tell.
+    /// Number of these parts; `None` if the target does not report it.
     fn count(&self, details: &BTreeMap<String, String>) -> Option<f64> {
         let Some(label) = self.count else { return Some(1.0) };
         let count: u32 = details.get(label)?.parse().ok()?;
@@ -60,8 +60,9 @@ impl Parts {
         row.telemetry.as_ref().map(self.busy_ns)
     }
 
-    /// The mean share of them that was busy, row by row; `None` in a row without telemetry. Empty where
-    /// nothing is known: also where none was busy at all, because earlier versions did not count all parts.
+    /// The mean share of them that was busy, row by row; `None` in a row without telemetry. Empty
+    /// if nothing is known. A series of zeros counts as unknown, because earlier versions did not
+    /// count all parts.
     #[must_use]
     pub fn shares(
         &self,
@@ -76,7 +77,8 @@ impl Parts {
         rows.iter().map(share).collect()
     }
 
-    /// The mean share of them that was busy over all rows that tell; `None` where nothing is known.
+    /// The mean share of them that was busy over all rows with telemetry; `None` if nothing is
+    /// known.
     #[must_use]
     pub fn share(&self, rows: &[SecondRow], details: &BTreeMap<String, String>) -> Option<f64> {
         let told = rows.iter().filter(|row| row.telemetry.is_some());
@@ -86,7 +88,8 @@ impl Parts {
     }
 }
 
-/// At most 1: dies and channels count an operation when it begins, so that a row can hold more time than it has.
+/// At most 1: dies and channels count an operation at its begin, so that a row can contain more
+/// time than its length.
 fn share_of(busy_ns: u64, time_ns: u64, count: f64) -> Option<f64> {
     (time_ns > 0).then(|| (busy_ns as f64 / (count * time_ns as f64)).min(1.0))
 }

@@ -15,9 +15,9 @@ use std::ops::Range;
 
 use super::summary::Summary;
 
-/// Blocks that the series is averaged into, at most.
+/// Largest number of blocks for the averages.
 const BLOCKS_MAX: usize = 200;
-/// Series shorter than this say nothing about regimes.
+/// Shorter series have no regimes.
 const VALUES_MIN: usize = 20;
 /// A segment is at least this share of all blocks long ...
 const SEGMENT_SHARE_MIN: usize = 50;
@@ -44,12 +44,12 @@ const WAVE_TURNS_MIN: usize = 4;
 const STEADY_SHARE_MIN: usize = 10;
 /// Swings may move the start of steady state by this share of what follows it: 1/20.
 const SWING_SHARE_MAX: usize = 20;
-/// Swings leave the band of the later half: so many of its standard deviations around its mean, at least ...
+/// Half the width of the band of the later half, in standard deviations; swings leave this band.
 const SWING_STDDEVS: f64 = 4.0;
-/// ... this share of the mean, and all of its values.
+/// Least half width of that band, as a share of the mean; the band also contains all values.
 const SWING_SHARE_MIN: f64 = 0.05;
 
-/// A stretch of a series with one level.
+/// A part of a series with one level.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Regime {
     /// Positions in the series.
@@ -58,16 +58,16 @@ pub struct Regime {
     pub level: f64,
 }
 
-/// The shape of a run's series.
+/// The shape of a series.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Shape {
-    /// All regimes in order; they cover the series. Empty for a series too short to tell.
+    /// All regimes in order; they cover the series. Empty for a series that is too short.
     pub regimes: Vec<Regime>,
     /// Position at which the first significant drop from the initial level begins; `None` for a
     /// series without one.
     pub fall_start: Option<usize>,
-    /// Position from which the series keeps to the levels it ends with; 0 for a series that is the
-    /// same throughout, `None` for one that does not settle.
+    /// Position from which the series keeps its final levels; 0 for a constant series, `None` for
+    /// one that does not settle.
     pub steady_start: Option<usize>,
 }
 
@@ -87,7 +87,7 @@ impl Shape {
         Self { regimes, fall_start, steady_start }
     }
 
-    /// Mean of the series from a regime's start to the end; `None` where no regime begins there.
+    /// Mean of the series from the start of a regime to the end; `None` if no regime begins there.
     #[must_use]
     pub fn level_from(&self, start: usize) -> Option<f64> {
         let from = self.regimes.iter().position(|regime| regime.values.start == start)?;
@@ -100,7 +100,7 @@ impl Shape {
     }
 }
 
-/// Cuts a series of rates into stretches of one level each.
+/// Cuts a series of rates into parts of one level each.
 #[must_use]
 pub fn regimes(values: &[f64]) -> Vec<Regime> {
     if values.len() < VALUES_MIN {
@@ -115,9 +115,9 @@ pub fn regimes(values: &[f64]) -> Vec<Regime> {
     regimes_between(values, &drop_needless(values, refined))
 }
 
-/// Drops cuts between levels that do not differ: a cut that moved may leave its neighbour without a
-/// reason. The least needed goes first, and the rest are weighed anew, so that a fragment
-/// joins the side it resembles.
+/// Drops cuts between levels that do not differ: a cut that moved may remove the reason for its
+/// neighbour. It drops the least significant cut and weighs the rest again, so that a fragment
+/// joins the more similar side.
 fn drop_needless(values: &[f64], mut cuts: Vec<usize>) -> Vec<usize> {
     loop {
         let regimes = regimes_between(values, &cuts);
@@ -130,7 +130,7 @@ fn drop_needless(values: &[f64], mut cuts: Vec<usize>) -> Vec<usize> {
     }
 }
 
-/// How far two levels differ, in units of what their scatter and the least noise explain.
+/// Distance of two levels, in units that their scatter and the least noise explain.
 fn difference(values: &[f64], a: &Regime, b: &Regime) -> f64 {
     let variance_of_mean = |regime: &Regime| {
         let stddev = Summary::of(&values[regime.values.clone()]).and_then(|s| s.stddev);
@@ -151,7 +151,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
 }
 
-/// The least gain of a cut that makes it worthwhile.
+/// The least gain that justifies a cut.
 fn penalty(blocks: &[f64]) -> f64 {
     let mut jumps: Vec<f64> = blocks.windows(2).map(|pair| (pair[1] - pair[0]).abs()).collect();
     jumps.sort_by(f64::total_cmp);
@@ -213,7 +213,7 @@ fn optimal_cuts(blocks: &[f64], segment_min: usize, penalty: f64) -> Vec<usize> 
     cuts
 }
 
-/// Moves each cut by up to `reach` to where the two means on its sides fit best.
+/// Moves each cut by up to `reach` to the position where the means of its two sides fit best.
 fn refine(values: &[f64], cuts: &[usize], reach: usize) -> Vec<usize> {
     let costs = Costs::new(values);
     let mut refined: Vec<usize> = Vec::new();
@@ -238,8 +238,8 @@ fn regimes_between(values: &[f64], cuts: &[usize]) -> Vec<Regime> {
         .collect()
 }
 
-/// The start of the first regime well below the highest before it. A fall that comes in several
-/// steps begins with the first of them.
+/// The start of the first regime well below the highest before it. A fall in several steps begins
+/// with the first of them.
 fn fall_start(regimes: &[Regime]) -> Option<usize> {
     let mut top = 0;
     for (index, regime) in regimes.iter().enumerate() {
@@ -255,8 +255,8 @@ fn fall_start(regimes: &[Regime]) -> Option<usize> {
     None
 }
 
-/// The start of the first regime from which on the series keeps to what it ends with: every quarter
-/// has the same level, and no level comes early that does not come again late.
+/// The start of the first regime from which the series keeps its final form: every quarter has the
+/// same level, and every early level appears again later.
 fn steady_start(values: &[f64], regimes: &[Regime]) -> Option<usize> {
     let length_min = (values.len() / STEADY_SHARE_MIN).max(VALUES_MIN / 4);
     let settles = |index: usize| {
@@ -268,8 +268,8 @@ fn steady_start(values: &[f64], regimes: &[Regime]) -> Option<usize> {
     (0..regimes.len()).find(|&index| settles(index)).map(|index| regimes[index].values.start)
 }
 
-/// How many values from `start` on still swing: up to the last one near it that lies outside the band of the later
-/// half. None in a series that is the same throughout, where an outlier is no part of a change.
+/// Number of values from `start` that still swing: up to the last one near it outside the band of
+/// the later half. None in a constant series, where an outlier is no part of a change.
 fn swings(values: &[f64], start: usize) -> usize {
     let steady = &values[start..];
     let (early, late) = steady.split_at(steady.len() / 2);
@@ -290,8 +290,8 @@ fn cut_at(values: &[f64], regimes: &[Regime], start: usize) -> Vec<Regime> {
     regimes_between(values, &cuts)
 }
 
-/// How far quarters may differ. Waves do not fit evenly into quarters, so levels that go up and
-/// down are given more room; a slope is not.
+/// Permitted difference between quarters. Waves do not fit evenly into quarters, so alternating
+/// levels get a wider limit; a slope does not.
 fn allowed_share(regimes: &[Regime]) -> f64 {
     let turns = |three: &&[Regime]| {
         (three[1].level - three[0].level) * (three[2].level - three[1].level) < 0.0

@@ -1,4 +1,4 @@
-//! The figures of the performance-consistency test (section 1 of the suite).
+//! The figures of the performance-consistency test.
 
 use std::collections::BTreeMap;
 
@@ -14,16 +14,16 @@ use crate::schema::{Mark, Metrics};
 /// Second at which the steady-state figures and graphs begin, unless a run says otherwise.
 pub const STEADY_FROM_S: u32 = 1_400;
 
-/// Length of the first stretch, whose mean is the peak.
+/// Length of the first part, whose mean is the peak.
 const PEAK_S: u32 = 60;
-/// Length of the last stretch, over which the two consistency numbers of 2015 are taken.
+/// Length of the last part, for the two consistency numbers of 2015.
 const LAST_S: usize = 400;
-/// With fewer seconds from the asked start on, the steady window is taken from the end of the run.
+/// With fewer seconds after the requested start, the steady window comes from the end of the run.
 const STEADY_SECONDS_MIN: usize = 10;
-/// That window: the last so many percent of the run.
+/// Length of that window: this percentage of the run.
 const FALLBACK_PERCENT: usize = 30;
 
-/// Figures beside the mean that say little where steady state mixes two regimes.
+/// Figures beside the mean that mean little if steady state mixes two regimes.
 const OF_STEADY: [&str; 3] =
     ["iops_steady_stddev", "iops_steady_cv", "seconds_below_half_mean_share"];
 /// The names of the latencies of the whole load, and of steady state.
@@ -33,24 +33,24 @@ const STEADY: &str = "latency_steady_ns";
 /// The figures of one load phase about consistency.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Consistency {
-    /// Every figure of the test; `None` where unknown.
+    /// Every figure of the test; `None` if unknown.
     pub metrics: Metrics,
-    /// The facts about single figures that a reader must know.
+    /// Marks of single figures.
     pub marks: Vec<Mark>,
-    /// Why some figures may mean less than they seem to.
+    /// Reasons to trust some figures less.
     pub warnings: Vec<String>,
-    /// First second of the window that the steady-state figures cover.
+    /// First second of the window of the steady-state figures.
     pub steady_from_s: u32,
-    /// Commands whose latencies are those of steady state.
+    /// Number of commands in the latencies of steady state.
     pub steady_commands: u64,
     /// Regimes of the IOPS curve; positions count the points of the graph.
     pub shape: Shape,
 }
 
 impl Consistency {
-    /// The figures of the rows of the load phase. `steady_from_s` is where steady state is expected
-    /// to begin ([`STEADY_FROM_S`] by default); a run too short for it gets a window from its own
-    /// end, and a warning.
+    /// The figures of the rows of the load phase. `steady_from_s` is the expected start of steady
+    /// state ([`STEADY_FROM_S`] by default). A run too short for it gets a window at its own end,
+    /// and a warning.
     #[must_use]
     pub fn of(rows: &PhaseRows, steady_from_s: u32) -> Self {
         let (steady_from_s, warning) = steady_window(&rows.seconds, steady_from_s);
@@ -74,8 +74,8 @@ impl Consistency {
         Self { metrics, marks, warnings, steady_from_s, steady_commands, shape }
     }
 
-    /// The same with what the parts of a drive did with their time in steady state. `details` is what the target tells of
-    /// itself.
+    /// The same, with the use of time by the parts of a drive in steady state. `details` is the
+    /// target's description of itself.
     #[must_use]
     pub fn with_busy_shares(
         mut self,
@@ -90,7 +90,7 @@ impl Consistency {
         self
     }
 
-    /// A figure by its name; `None` where it is unknown.
+    /// A figure by its name; `None` if it is unknown.
     #[must_use]
     pub fn metric(&self, name: &str) -> Option<f64> {
         self.metrics.get(name).copied().flatten()
@@ -103,8 +103,8 @@ pub fn steady_iops(rows: &PhaseRows, steady_from_s: u32) -> Vec<f64> {
     iops_of(from_second(&rows.seconds, steady_from_s))
 }
 
-/// Start of the steady window: the second that was asked for. A run too short for that has the last
-/// 30% of the run instead, with a sentence that says so.
+/// Start of the steady window: the requested second. A run too short for it has the last 30% of the
+/// run instead, with a sentence about that.
 #[must_use]
 pub fn steady_window(rows: &[SecondRow], steady_from_s: u32) -> (u32, Option<String>) {
     if from_second(rows, steady_from_s).len() >= STEADY_SECONDS_MIN || rows.is_empty() {
@@ -130,7 +130,7 @@ fn iops_of(rows: &[SecondRow]) -> Vec<f64> {
     full_intervals(rows).into_iter().filter_map(iops).collect()
 }
 
-/// Times at which the curve falls and settles; returns the shape they were taken from.
+/// Times at which the curve falls and settles; returns the shape behind them.
 fn shape_metrics(metrics: &mut Metrics, rows: &[SecondRow]) -> Shape {
     let points = full_intervals(rows);
     let rates: Vec<f64> = points.iter().filter_map(|row| iops(row)).collect();
@@ -165,7 +165,7 @@ fn iops_metrics(metrics: &mut Metrics, rows: &[SecondRow], steady_from_s: u32) {
     }
 }
 
-/// Marks a mean rate over `rows` and what else is taken over them, where they mix two regimes.
+/// Marks a mean rate over `rows`, and other figures over them, if they mix two regimes.
 fn mixture_marks(
     metrics: &Metrics,
     rows: &[SecondRow],

@@ -1,10 +1,11 @@
-//! "Would I notice?" of two runs: does what a person can feel differ between them?
+//! "Would I notice?" for two runs: do they differ in effects that a person can feel?
 //!
-//! From the figures of [`super::notice`], each run's waits per minute of its load, because runs differ in
-//! length. Two runs differ where only one of them has waits, or the other at least [`WAITS_RATIO`] times as many,
-//! or where the shares of slow seconds lie at least [`SLOW_SHARE`] apart. Both limits are assumptions: nobody
-//! feels a tenth more of either. Runs of unlike loads are not compared: what differs may be the load. Where the test
-//! set the rate, only waits are.
+//! The figures of [`super::notice`] give each run's waits per minute of its load, because runs
+//! differ in length. Two runs differ in three cases: only one of them has waits, one has at least
+//! [`WAITS_RATIO`] times as many, or the shares of slow seconds lie at least [`SLOW_SHARE`] apart.
+//! Both limits are assumptions: nobody feels a tenth more of either. Runs with different loads are
+//! not compared, because the load may cause the difference. If the test set the rate, only waits
+//! count.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -18,8 +19,7 @@ pub const WAITS_RATIO: f64 = 2.0;
 /// From this difference between the shares of slow seconds on, two runs differ.
 pub const SLOW_SHARE: f64 = 0.1;
 
-/// The settings in its configuration that make the load of a run, with their values in old files
-/// that do not say.
+/// The settings that define the load of a run, with their values in old files without them.
 const LOAD: [(&str, &str); 4] =
     [("block_bytes", "4096"), ("queue_depth", "32"), ("rate", "max"), ("data", "incompressible")];
 
@@ -28,7 +28,7 @@ const LOAD: [(&str, &str); 4] =
 pub struct Difference {
     /// Names of the run directories.
     pub run_ids: [String; 2],
-    /// True where a person would notice.
+    /// Whether a person would notice.
     pub is_noticed: bool,
     /// The answer in plain words.
     pub text: String,
@@ -39,12 +39,12 @@ struct Felt {
     waits: f64,
     waits_per_minute: f64,
     waited_s: f64,
-    /// `None` where the test set the rate.
+    /// `None` if the test set the rate.
     slow_share: Option<f64>,
 }
 
 impl Felt {
-    /// `None` for a run that did not come to its end, or of a test that does not count waits.
+    /// The effects, or `None` for an incomplete run, or a test that does not count waits.
     fn of(run: &Run) -> Option<Self> {
         let metric = |name: &str| run.metrics.get(name).copied().flatten();
         let load = run.phases.iter().find(|phase| phase.name == "load")?;
@@ -93,7 +93,7 @@ fn is_noticed(a: &Felt, b: &Felt) -> bool {
     more > 0.0 && more >= WAITS_RATIO * fewer || slow.is_some_and(|apart| apart >= SLOW_SHARE)
 }
 
-/// Whether both runs put the same load on their drives.
+/// Whether both runs have the same load.
 fn same_load(a: &Run, b: &Run) -> bool {
     let told = |run: &Run, name: &str, usual: &str| match run.config.get(name) {
         None => usual.to_owned(),
@@ -103,8 +103,9 @@ fn same_load(a: &Run, b: &Run) -> bool {
     LOAD.into_iter().all(|(name, usual)| told(a, name, usual) == told(b, name, usual))
 }
 
-/// Whether a person would notice which of two runs it is; `None` where they are not runs of one test that counts
-/// waits, with the same load, both complete. Names are as the page with all of `runs` on it needs them.
+/// Whether a person would notice the difference between two runs; `None` unless both are complete
+/// runs of one test that counts waits, with the same load. Names distinguish the runs on a page
+/// with all of `runs`.
 fn difference(a: &Run, b: &Run, runs: &[&Run]) -> Option<Difference> {
     if a.test != b.test || !same_load(a, b) {
         return None;
@@ -129,7 +130,7 @@ fn difference(a: &Run, b: &Run, runs: &[&Run]) -> Option<Difference> {
     Some(Difference { run_ids: [a.run_id.clone(), b.run_id.clone()], is_noticed, text })
 }
 
-/// The differences between all pairs of these runs that can be compared, in order.
+/// The differences between all comparable pairs of these runs, in order.
 #[must_use]
 pub fn differences(runs: &[&Run]) -> Vec<Difference> {
     let later = |index: usize| runs.iter().skip(index + 1);
@@ -137,8 +138,8 @@ pub fn differences(runs: &[&Run]) -> Vec<Difference> {
     pairs.filter_map(|(a, b)| difference(a, b, runs)).collect()
 }
 
-/// The name of a run that tells it from all others of its test: its drive, the firmware and the spare area where there
-/// are several, and the run itself where that is not enough.
+/// The name of a run that distinguishes it from all others of its test: its drive, the firmware and
+/// the spare area if there are several, and the run id if that is not enough.
 fn name(run: &Run, runs: &[&Run]) -> String {
     let rivals = || runs.iter().filter(|other| other.test == run.test);
     let has_spare = rivals().any(|other| other.span.variant != run.span.variant);

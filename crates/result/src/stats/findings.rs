@@ -1,5 +1,5 @@
-//! Sentences: each carries its figure and the conditions it holds under, and claims a cause only
-//! where the rows show it.
+//! Sentences: each contains its figure and its conditions, and claims a cause only if the rows show
+//! it.
 
 use super::busy::{LIMIT_SHARE, Parts};
 use super::consistency::{Consistency, steady_iops};
@@ -10,15 +10,16 @@ use crate::schema::{Finding, Run, Span};
 
 pub use super::words::{count, percent, time, volume};
 
-/// Free superblocks within this share of their whole range above their later level are "used up".
+/// Free superblocks count as "used up" within this share of their whole range above their later
+/// level.
 const FLOOR_SHARE: f64 = 0.02;
-/// The cause must show within half the time until the fall, held to these bounds in seconds, or within this share
-/// of that time.
+/// The cause must appear within half the time until the fall, limited to these bounds in seconds,
+/// or within this share of that time.
 const CAUSE_REACH_S: (f64, f64) = (5.0, 10.0);
 const CAUSE_REACH_SHARE: f64 = 0.05;
 
 /// The findings from the figures of a consistency run, most important first. `rows` are the rows of
-/// the load phase that `figures` were taken from.
+/// the load phase behind `figures`.
 #[must_use]
 pub fn consistency(run: &Run, rows: &PhaseRows, figures: &Consistency) -> Vec<Finding> {
     let subject = subject(run);
@@ -38,10 +39,10 @@ pub fn consistency(run: &Run, rows: &PhaseRows, figures: &Consistency) -> Vec<Fi
     sentences.into_iter().flatten().map(finding).collect()
 }
 
-/// The metric a sentence rests on, and the sentence without its subject.
+/// The metric of a sentence, and the sentence without its subject.
 type Predicate = Option<(&'static str, String)>;
 
-/// How a sentence about a run begins: `The drive`, `The simulated drive with 25% spare area`.
+/// Subject of a sentence about a run: `The drive`, `The simulated drive with 25% spare area`.
 #[must_use]
 pub fn subject(run: &Run) -> String {
     let what = match run.target.kind.as_str() {
@@ -57,7 +58,8 @@ pub fn subject(run: &Run) -> String {
     }
 }
 
-/// How much of the drive a run used: `with 25% spare area`, `within its first 64GiB`; `None` for all of it.
+/// The used part of the drive: `with 25% spare area`, `within its first 64GiB`; `None` for all of
+/// it.
 pub(super) fn used_part(span: &Span) -> Option<String> {
     match (span.variant.as_str(), span.base.as_str()) {
         ("default", _) => None,
@@ -131,9 +133,9 @@ fn fall(rows: &PhaseRows, figures: &Consistency) -> Predicate {
     Some(("fall_start_s", text))
 }
 
-/// Whether the free superblocks sink from plenty to their usual later level just as the fall
-/// begins. The usual level is the median from the fall on: a drive that once has a superblock less
-/// later on does not hide its cause.
+/// Whether the free superblocks sink from plenty to their usual later level at the begin of the
+/// fall. The usual level is the median after the fall, so that a single low value later does not
+/// hide the cause.
 fn spare_runs_out_at(rows: &[SecondRow], fall_s: f64) -> bool {
     let level = |row: &SecondRow| row.telemetry.map(|t| t.free_superblocks as f64);
     let is_later = |row: &&SecondRow| f64::from(row.second) >= fall_s;
@@ -178,7 +180,7 @@ fn settling(rows: &PhaseRows, figures: &Consistency) -> Predicate {
     }
 }
 
-/// The rarest percentile that there are commands for, and the slowest command.
+/// The rarest percentile with enough commands, and the slowest command.
 fn latency(figures: &Consistency) -> Predicate {
     const METRICS: [&str; 4] = [
         "latency_steady_ns_p50",
@@ -218,7 +220,8 @@ fn write_amplification(figures: &Consistency) -> Predicate {
     Some(("waf_steady", text))
 }
 
-/// The parts that have no time left, where there are such. Several can be: each waits for the other in turn.
+/// The parts without idle time, if there are any. There can be several: each waits for the other in
+/// turn.
 fn limit(figures: &Consistency) -> Predicate {
     let share = |parts: &Parts| figures.metric(parts.steady_share_metric);
     let limits: Vec<&Parts> =

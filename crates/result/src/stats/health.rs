@@ -5,29 +5,30 @@ use serde::{Deserialize, Serialize};
 
 use crate::schema::{Health, HealthSnapshot};
 
-/// Counters of NAND often move in steps of tens of MiB: below this a ratio would be noise.
+/// Counters of NAND often advance in steps of tens of MiB: below this a ratio would be noise.
 const RATIO_BYTES_MIN: u64 = 1_000_000_000;
 
-/// The health of a drive as a reader wants it.
+/// The health of a drive for a reader.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema, PartialEq)]
 pub struct HealthSummary {
-    /// Where it was read: `nvme-smart-log` or `ata-smart`.
+    /// Source of the values: `nvme-smart-log` or `ata-smart`.
     pub source: String,
-    /// What the drive told, in the order in which it is read.
+    /// The counters and readings of the drive, in reading order.
     pub rows: Vec<HealthRow>,
-    /// Lowest and highest temperature of all looks, in degrees Celsius; missing where it told none.
+    /// Lowest and highest temperature of all samples, in degrees Celsius; missing if the drive
+    /// reports none.
     pub temperature_c: Option<(i32, i32)>,
-    /// How often the drive was asked.
+    /// Number of samples.
     pub looks: u32,
-    /// Bytes programmed into NAND / bytes written by the host during the run; missing where the drive does not
-    /// count both, or less than 1 GB was written.
+    /// Bytes programmed into NAND / bytes written by the host during the run; missing if the drive
+    /// does not count both, or less than 1 GB was written.
     pub nand_over_host: Option<f64>,
 }
 
 /// One counter or reading.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
 pub struct HealthRow {
-    /// What it is.
+    /// Name of the counter or reading.
     pub label: String,
     /// `bytes`, `degrees C`, `%`, `h`, `min`, `s`, or nothing for counts.
     pub unit: String,
@@ -35,12 +36,12 @@ pub struct HealthRow {
     pub before: Option<i64>,
     /// After the last one.
     pub after: Option<i64>,
-    /// True where a rise is bad news.
+    /// Whether a rise is bad.
     pub rise_is_bad: bool,
 }
 
 impl HealthRow {
-    /// After less before; `None` where one of them is unknown.
+    /// Value after minus value before; `None` if one of them is unknown.
     #[must_use]
     pub fn change(&self) -> Option<i64> {
         self.after?.checked_sub(self.before?)
@@ -66,7 +67,7 @@ const READINGS: [(&str, &str, bool, Reading); 12] = [
 ];
 
 impl HealthSummary {
-    /// The summary of what was recorded; `None` where the drive told nothing.
+    /// The summary of the record; `None` if the drive reported nothing.
     #[must_use]
     pub fn of(health: &Health) -> Option<Self> {
         let (before, after) = (health.before.as_ref(), health.after.as_ref());
@@ -111,7 +112,7 @@ fn temperature_row(
     })
 }
 
-/// Raw attributes of a SATA drive that are not the same after the run: what they mean is the vendor's own.
+/// Raw attributes of a SATA drive that changed during the run; the vendor defines their meaning.
 fn changed_attributes(
     before: Option<&HealthSnapshot>,
     after: Option<&HealthSnapshot>,

@@ -1,7 +1,8 @@
-//! Latencies as figures: mean, percentiles, maximum, and what must be known of them.
+//! Latencies as figures: mean, percentiles, maximum, and their marks.
 //!
-//! A percentile is given where at least ten commands lie beyond it ([`Histogram::percentile`]): p99 takes 1,000
-//! commands, p99.99 100,000. With fewer it would say where these few happened to fall; its place is left empty and marked.
+//! A percentile needs at least ten commands beyond it ([`Histogram::percentile`]): p99 needs 1,000
+//! commands, p99.99 100,000. With fewer it would only show where these few happened to fall; it is
+//! then missing and marked.
 
 use std::ops::Range;
 
@@ -11,17 +12,17 @@ use super::words::count;
 use crate::rows::PhaseRows;
 use crate::schema::{Mark, MarkKind, Metrics, Phase};
 
-/// From here on a wait is felt.
+/// A person feels waits from this length on.
 pub const WAIT_NS: u64 = 100_000_000;
 
-/// A percentile that results carry.
+/// A percentile in results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Percentile {
     /// End of its metric's name.
     pub end: &'static str,
-    /// The share of commands within it, as people say it.
+    /// The share of commands within it, in words.
     pub words: &'static str,
-    /// The same as sentences say it.
+    /// The same in sentences.
     pub cases: &'static str,
     /// The same as a fraction.
     pub of: (u64, u64),
@@ -85,14 +86,14 @@ impl Latencies {
         Self { histogram, max_ns }
     }
 
-    /// The latencies of a histogram, such as times by which commands were issued late.
+    /// The latencies of a histogram, such as the lateness of commands.
     #[must_use]
     pub fn of_histogram(histogram: Histogram) -> Self {
         let max_ns = histogram.max();
         Self { histogram, max_ns }
     }
 
-    /// How many commands there are.
+    /// Number of commands.
     #[must_use]
     pub fn commands(&self) -> u64 {
         self.histogram.count()
@@ -116,15 +117,15 @@ impl Latencies {
         self.histogram.mean().map(|mean| self.max_ns().map_or(mean, |max| mean.min(max)))
     }
 
-    /// The latency that `share` of the commands stay within, in ns (upper edge of the bin, never above the
-    /// largest); or `None` if fewer than ten commands lie beyond it.
+    /// The latency that `share` of the commands stay within, in ns (upper edge of the bin, never
+    /// above the largest); or `None` if fewer than ten commands lie beyond it.
     #[must_use]
     pub fn percentile_ns(&self, share: Ratio) -> Option<f64> {
         self.at_most_max(self.histogram.percentile(share))
     }
 
-    /// The same however few commands lie beyond it, for a standard that demands the figure; or `None` if there is no
-    /// command.
+    /// The same without a minimum of commands, for a standard that demands the figure; or `None` if
+    /// there is no command.
     #[must_use]
     pub fn demanded_percentile_ns(&self, share: Ratio) -> Option<f64> {
         self.at_most_max(self.histogram.quantile(share))
@@ -150,7 +151,7 @@ impl Latencies {
     }
 }
 
-/// The mark of a percentile that so few commands cannot carry.
+/// The mark of a percentile with too few commands.
 #[must_use]
 pub fn too_few(metric: &str, commands: u64) -> Mark {
     Mark {
@@ -161,7 +162,7 @@ pub fn too_few(metric: &str, commands: u64) -> Mark {
     }
 }
 
-/// Why a percentile is missing.
+/// The reason for a missing percentile.
 #[must_use]
 pub fn too_few_words(commands: u64) -> String {
     let digits = if commands < 1_000 { commands.to_string() } else { count(commands as f64) };

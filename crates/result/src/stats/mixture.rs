@@ -1,7 +1,8 @@
 //! Two regimes under one mean: a mean over a change of level describes neither side of it.
 //!
-//! Method: the change points of the rate ([`Shape`]). Where the series is not the same throughout, it is cut at the change
-//! with the largest contrast of the means before and after. Levels that are closer than 15% count as one.
+//! Method: the change points of the rate ([`Shape`]). A series that is not constant is cut at the
+//! change with the largest contrast between the means before and after. Levels closer than 15%
+//! count as one.
 
 use super::changepoint::{SAME_LEVEL_SHARE, Shape};
 use super::rates::{full_intervals, iops, mb_per_s, seconds};
@@ -23,9 +24,9 @@ pub struct Mixture {
 /// The unit of a rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rate {
-    /// Commands a second.
+    /// Commands per second.
     Iops,
-    /// Decimal megabytes a second.
+    /// Decimal megabytes per second.
     MbPerS,
 }
 
@@ -55,7 +56,7 @@ impl Rate {
 }
 
 impl Mixture {
-    /// The two regimes that one mean over `rows` would hide; or `None` if there is one.
+    /// The two regimes under the mean over `rows`; or `None` if there is one.
     #[must_use]
     pub fn of(rows: &[SecondRow], rate: Rate) -> Option<Self> {
         let rows = full_intervals(rows);
@@ -74,13 +75,13 @@ impl Mixture {
         clearest.filter(|mixture| mixture.contrast() > SAME_LEVEL_SHARE)
     }
 
-    /// How far the levels differ, as a share of the higher one.
+    /// Difference of the levels, as a share of the higher one.
     fn contrast(&self) -> f64 {
         let higher = self.before.max(self.after);
         (self.before - self.after).abs() / higher.max(f64::MIN_POSITIVE)
     }
 
-    /// In words: both means, and when the level changes.
+    /// Description: both means, and the time of the change.
     #[must_use]
     pub fn words(&self, rate: Rate) -> String {
         format!(
@@ -105,7 +106,7 @@ fn mark_without_levels(metric: &str) -> Mark {
     Mark { metric: metric.to_owned(), kind: MarkKind::TwoRegimes, text, levels: None }
 }
 
-/// Marks `mean` and the figures `others`, as far as they are known, where the IOPS of `rows` mix two regimes.
+/// Marks `mean` and the known figures among `others` if the IOPS of `rows` mix two regimes.
 #[must_use]
 pub fn marks(rows: &[SecondRow], metrics: &Metrics, mean: &str, others: &[&str]) -> Vec<Mark> {
     let Some(mixture) = Mixture::of(rows, Rate::Iops) else { return Vec::new() };

@@ -1,9 +1,10 @@
-//! "Would I notice?": a run against what a person can feel, not against another drive.
+//! "Would I notice?": the effects of a run that a person can feel, without another drive for
+//! comparison.
 //!
-//! Two thresholds: about 0.1 s is where a wait is felt as lag, and 50 MB/s of random writes is what the
-//! reviews of the time found to serve a desktop. The load of a consistency run is far heavier than a
-//! desktop's, so that "no" is a strong answer and "yes" one about this load. Where the test sets a rate, the MB/s
-//! are the test's own and say nothing about the drive: then only waits are judged.
+//! There are two thresholds. A person feels a wait of about 0.1 s as lag, and by the reviews of the
+//! time 50 MB/s of random writes serve a desktop. The load of a consistency run is far heavier than
+//! that of a desktop. A "no" is therefore a strong answer, and a "yes" applies to this load. If the
+//! test sets a rate, the MB/s depend on the test and not on the drive: then only waits count.
 
 use super::findings::{count, percent, time};
 use super::latency::{Latencies, WAIT_NS};
@@ -21,14 +22,15 @@ pub struct Notice {
     pub waits: u64,
     /// All commands.
     pub commands: u64,
-    /// Time in those commands together, from the lower edges of their bins.
+    /// Sum of the latencies of those commands, from the lower edges of their bins.
     pub waited_ns: u64,
-    /// Share of the seconds that moved less than 50 MB/s; `None` where the test set the rate.
+    /// Share of the seconds that moved less than 50 MB/s; `None` if the test set the rate.
     pub slow_share: Option<f64>,
 }
 
 impl Notice {
-    /// The effects in the rows of a phase. `is_paced`: the test set the rate of its commands.
+    /// The effects in the rows of a phase. `is_paced` tells whether the test set the rate of its
+    /// commands.
     #[must_use]
     pub fn of(rows: &PhaseRows, is_paced: bool) -> Self {
         let mut notice = Self::default();
@@ -57,7 +59,7 @@ impl Notice {
         ]
     }
 
-    /// The answer in plain words; `None` where nothing was measured.
+    /// The answer in plain words; `None` without measurements.
     #[must_use]
     pub fn finding(&self) -> Option<Finding> {
         if self.commands == 0 {
@@ -94,7 +96,7 @@ impl Notice {
     }
 }
 
-/// The half of the sentence about slow seconds, joined to that about waits.
+/// The part of the sentence about slow seconds, joined to that about waits.
 fn slow_words(waits: u64, share: f64) -> String {
     let joint = if (waits == 0) == (share == 0.0) { "and" } else { "but" };
     let seconds = if share == 0.0 {
@@ -105,7 +107,8 @@ fn slow_words(waits: u64, share: f64) -> String {
     format!(", {joint} {seconds} fell below the 50 MB/s that serve a desktop")
 }
 
-/// Whether the configuration of a run sets the rate of its commands, so that its MB/s are its own.
+/// Whether the configuration of a run sets the rate of its commands, so that its MB/s do not depend
+/// on the drive.
 #[must_use]
 pub fn is_paced(run: &Run) -> bool {
     let rate = run.config.get("rate").and_then(serde_json::Value::as_str);
@@ -118,7 +121,7 @@ mod tests {
     use crate::rows::{LatencyRow, SecondRow};
     use base::OpKind;
 
-    /// Seconds that move so many bytes, and latencies in ns with their counts.
+    /// Seconds that move this number of bytes, and latencies in ns with their counts.
     fn rows(bytes: &[u64], latencies: &[(u64, u64)]) -> PhaseRows {
         let second = |bytes: &u64| SecondRow {
             duration_ns: 1_000_000_000,

@@ -1,20 +1,20 @@
-//! Power and energy of a series: what a meter read, or what a simulated drive counted.
+//! Power and energy of a series: readings of a meter, or counts of a simulated drive.
 
 use crate::rows::SecondRow;
 use crate::stats::rates::seconds;
 
-/// The power drawn over some rows.
+/// The power over some rows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Drawn {
-    /// Mean power over the time for which it is known.
+    /// Mean power over the time with a known power.
     pub mean_w: f64,
-    /// Highest reading; of a simulated drive the highest mean of a row.
+    /// Highest reading; for a simulated drive the highest mean of a row.
     pub max_w: f64,
-    /// Share of the rows' time for which the power is known.
+    /// Share of the rows' time with a known power.
     pub known_share: f64,
 }
 
-/// Mean power of a row in watts, by the meter or else by the drive's own account; `None` where there is neither.
+/// Mean power of a row in watts, from the meter or else from the drive; `None` if there is neither.
 #[must_use]
 pub fn watts(row: &SecondRow) -> Option<f64> {
     row.power_uw_mean.map(|power_uw| power_uw as f64 / 1e6).or_else(|| own_watts(row))
@@ -32,7 +32,7 @@ pub fn watts_max(row: &SecondRow) -> Option<f64> {
     row.power_uw_max.map(|power_uw| power_uw as f64 / 1e6).or_else(|| own_watts(row))
 }
 
-/// The power drawn over these rows, or `None` if nobody read it.
+/// The power over these rows, or `None` without readings.
 #[must_use]
 pub fn drawn(rows: &[SecondRow]) -> Option<Drawn> {
     let known = || rows.iter().filter_map(|row| Some((row, watts(row)?)));

@@ -23,8 +23,8 @@ pub fn mb_per_s(row: &SecondRow) -> Option<f64> {
     per_second(moved.iter().sum(), row.duration_ns).map(|rate| rate / 1e6)
 }
 
-/// Write amplification of an interval, programmed pages / host pages; `None` where it is not known
-/// or the host wrote nothing.
+/// Write amplification of an interval, programmed pages / host pages; `None` if it is not known or
+/// the host wrote nothing.
 #[must_use]
 pub fn waf(rows: &[SecondRow]) -> Option<f64> {
     let telemetry = rows.iter().filter_map(|row| row.telemetry.as_ref());
@@ -34,7 +34,7 @@ pub fn waf(rows: &[SecondRow]) -> Option<f64> {
     (host > 0).then(|| programmed as f64 / host as f64)
 }
 
-/// The rows that count as points of a graph: all but those much shorter than the usual interval.
+/// The rows that count as points of a graph: all except those much shorter than the usual interval.
 /// The last interval of a run may last a few ms, and the rate of a few ms is noise.
 #[must_use]
 pub fn full_intervals(rows: &[SecondRow]) -> Vec<&SecondRow> {

@@ -1,22 +1,22 @@
 //! Steady state of a tracked figure: the rule of the SNIA PTS, and a plain regression rule.
 //!
-//! Both look at a window of the last values. The PTS rule (Solid State Storage Performance Test
-//! Specification, "steady state verification") wants the values close together *and* without a trend;
-//! the regression rule, which fio calls `iops_slope`, wants no trend only. Where a curve has its
-//! regimes is another question: see [`super::changepoint`].
+//! Both examine a window of the last values. The PTS rule (Solid State Storage Performance Test
+//! Specification, "steady state verification") demands values close together *and* without a trend.
+//! The regression rule, which fio calls `iops_slope`, only demands no trend. [`super::changepoint`]
+//! finds the regimes of a curve.
 
 use super::summary::Summary;
 
 /// Rounds in the window of the PTS.
 pub const PTS_WINDOW: usize = 5;
-/// The PTS gives up after so many rounds.
+/// The PTS gives up after this number of rounds.
 pub const PTS_ROUNDS_MAX: u32 = 25;
 /// Largest range of the window over its mean.
 pub const PTS_RANGE_SHARE_MAX: f64 = 0.20;
 /// Largest excursion of the regression line within the window over its mean.
 pub const PTS_SLOPE_SHARE_MAX: f64 = 0.10;
 
-/// A window of values and how it lies.
+/// A window of values and its statistics.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Window {
     /// Position of its first value.
@@ -32,7 +32,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// The window of the last `len` of `values`; `None` where there are fewer, or less than two.
+    /// The window of the last `len` of `values`; `None` if there are fewer, or less than two.
     #[must_use]
     pub fn last(values: &[f64], len: usize) -> Option<Self> {
         let start = values.len().checked_sub(len)?;
@@ -61,8 +61,8 @@ impl Window {
     }
 }
 
-/// The first window of five rounds that is steady by the rule of the PTS, as rounds come in; `None` where
-/// none of the first 25 rounds ends one.
+/// The first window of five rounds that is steady by the rule of the PTS, in the order of the
+/// rounds; `None` if none of the first 25 rounds ends one.
 #[must_use]
 pub fn pts_steady(rounds: &[f64]) -> Option<Window> {
     let rounds = &rounds[..rounds.len().min(PTS_ROUNDS_MAX as usize)];

@@ -1,6 +1,6 @@
-//! Numbers as sentences carry them.
+//! Numbers in sentences.
 
-/// From so many nanoseconds on, a latency reads better in this unit.
+/// From this number of nanoseconds on, a latency reads better in this unit.
 const LATENCY_UNITS: [(f64, &str); 3] = [(1e9, "s"), (1e6, "ms"), (1e3, "us")];
 
 /// Three significant digits with thousands separators: 12,300. More would claim too much.
@@ -19,7 +19,7 @@ pub fn count(value: f64) -> String {
     grouped
 }
 
-/// A share (0 to 1) in percent. `0%` means none and `100%` all: what is rounded to them says so.
+/// A share (0 to 1) in percent. `0%` means none and `100%` all: no other share is rounded to them.
 #[must_use]
 pub fn percent(share: f64) -> String {
     let percent = share * 100.0;
@@ -33,13 +33,13 @@ pub fn percent(share: f64) -> String {
     }
 }
 
-/// A volume as sentences carry it: decimal gigabytes, below one of them megabytes.
+/// A volume in sentences: decimal gigabytes, below one of them megabytes.
 #[must_use]
 pub fn volume(bytes: f64) -> String {
     if bytes < 1e9 { format!("{:.1} MB", bytes / 1e6) } else { format!("{:.1} GB", bytes / 1e9) }
 }
 
-/// A latency in the unit that reads best, with three significant digits at most.
+/// A latency in the most readable unit, with three significant digits at most.
 #[must_use]
 pub fn time(ns: f64) -> String {
     let unit = LATENCY_UNITS.into_iter().find(|(unit_ns, _)| ns >= *unit_ns);

@@ -1,4 +1,4 @@
-//! Files that are either the old or the new ones, never half of each.
+//! Files that are complete at any time: either the old or the new ones.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::StoreError;
 
-/// A file written beside its final name; removed again unless it is put in place.
+/// A file beside its final name; removed unless it gets that name.
 struct Staged {
     temporary: PathBuf,
     target: PathBuf,
@@ -43,8 +43,8 @@ pub(super) fn sync_dir(dir: &Path) -> Result<(), StoreError> {
 }
 
 /// Replaces several files of one directory. Every byte is on disk before the first name changes, so
-/// a full disk leaves all old files as they were; names change in the order given, so the last file
-/// can vouch for the others after a crash.
+/// that a full disk leaves all old files unchanged. Names change in the given order, so that the
+/// last file can confirm the others after a crash.
 pub(crate) fn replace_files(dir: &Path, files: &[(&str, &[u8])]) -> Result<(), StoreError> {
     let staged = files
         .iter()

@@ -1,6 +1,6 @@
-//! Checksums of what a run directory holds, in `run.json`. They are taken of the rows and not of the files: a
-//! crash between two renames leaves files with a phase more than `run.json` lists, and the rows of the others are
-//! as good as before. Each file carries a [`seal`] over its own bytes beside them.
+//! Checksums of the content of a run directory, in `run.json`. They cover the rows and not the
+//! files: a crash between two renames leaves files with a phase more than `run.json` lists, and the
+//! other rows remain valid. Beside them, each file carries a [`seal`] over its own bytes.
 
 use crc32fast::Hasher;
 
@@ -14,7 +14,7 @@ const SERIES_KEY: usize = 3;
 /// Columns of `latency.parquet` before those of [`LATENCY`].
 const LATENCY_KEY: usize = 4;
 
-/// Rows taken in at a time.
+/// Rows per update of the checksum.
 const BATCH_ROWS: usize = 1 << 12;
 
 /// Columns of `series.parquet`.
@@ -27,7 +27,7 @@ pub(super) fn latency_columns() -> u32 {
     (LATENCY_KEY + LATENCY.len()) as u32
 }
 
-/// The checksum of one phase of `series.parquet`, over the columns that `has` knows.
+/// The checksum of one phase of `series.parquet`, over the columns that `has` accepts.
 pub(super) fn of_seconds(rows: &[SecondRow], has: impl Fn(&str) -> bool) -> u32 {
     let mut sum = Hasher::new();
     add(&mut sum, "second", rows, |row| Some(u64::from(row.second)));
@@ -48,8 +48,8 @@ pub(super) fn of_latencies(rows: &[LatencyRow], has: impl Fn(&str) -> bool) -> u
     sum.finalize()
 }
 
-/// Takes in a column: its name, then each value in 8 bytes, the lowest first; a null is -1. A column of nulls alone is as
-/// good as none: readers that know it and readers that do not agree.
+/// Adds a column: its name, then each value in 8 bytes, the lowest first; a null is -1. A column of
+/// nulls alone counts as missing, so that readers with and without it agree.
 fn add<R>(sum: &mut Hasher, name: &str, rows: &[R], get: impl Fn(&R) -> Option<u64>) {
     if rows.iter().all(|row| get(row).is_none()) {
         return;
@@ -80,8 +80,8 @@ impl PhaseChecksums {
     }
 }
 
-/// The bytes of `run.json`, with the checksums of all rows and of itself. `of_phase` gives those of the phase at a
-/// position; a phase without rows has the checksum of nothing.
+/// The bytes of `run.json`, with the checksums of all rows and of itself. `of_phase` gives those of
+/// the phase at a position; a phase without rows has the checksum of nothing.
 pub(super) fn run_json(run: &Run, of_phase: impl Fn(usize) -> Option<PhaseChecksums>) -> Vec<u8> {
     let of_phases = |checksum: fn(PhaseChecksums) -> u32| {
         (0..run.phases.len()).map(|index| seal::text(of_phase(index).map_or(0, checksum))).collect()

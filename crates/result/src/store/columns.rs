@@ -1,6 +1,7 @@
-//! The columns of both Parquet files, each with how it is taken from a row and put back. The order here is the
-//! order in the files and that of checksums, so a new column may stand anywhere and none may move. Those of telemetry
-//! are the table in [`base::telemetry`]. What each column means is in `docs/formats/run-directory.md`.
+//! The columns of both Parquet files, each with its conversion from and to a row. The order here is
+//! the order in the files and in the checksums, so a new column may stand anywhere and none may
+//! move. The telemetry columns are the table in [`base::telemetry`].
+//! `docs/formats/run-directory.md` has the meaning of each column.
 
 use std::sync::LazyLock;
 
@@ -123,7 +124,7 @@ pub(crate) static LATENCY: LazyLock<[Column<LatencyRow>; 2]> = LazyLock::new(|| 
     ]
 });
 
-/// The kind of command that a result file calls `name`.
+/// The kind of command with this name in result files.
 pub(crate) fn op_kind(name: &[u8]) -> Option<OpKind> {
     OpKind::ALL.into_iter().find(|kind| kind.name().as_bytes() == name)
 }

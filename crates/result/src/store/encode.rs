@@ -1,6 +1,6 @@
-//! Rows into Parquet. A phase is encoded once, when it ends, into row groups of its own; the files
-//! are then put together from finished row groups. So an hour of latencies stays in memory only in
-//! its compressed form, and rewriting a file does not compress it again.
+//! Conversion of rows to Parquet. A phase is encoded once, at its end, into its own row groups; the
+//! files are then assembled from finished row groups. An hour of latencies therefore stays in
+//! memory only in compressed form, and rewriting a file does not compress it again.
 
 use std::sync::Arc;
 
@@ -21,20 +21,20 @@ use super::seal;
 use crate::rows::{LatencyRow, PhaseRows, SecondRow};
 use crate::schema::SCHEMA_VERSION;
 
-/// Rows in one row group: bounds what a reader must hold at once.
+/// Rows in one row group: bounds the memory of a reader.
 const GROUP_ROWS: usize = 1 << 20;
 
 /// One phase as finished row groups of both files.
 pub(super) struct EncodedPhase {
     /// Position in `Run::phases`.
     pub(super) phase_index: usize,
-    /// Of the rows in both files.
+    /// Number of rows in both files.
     pub(super) checksums: PhaseChecksums,
     series: EncodedGroups,
     latency: EncodedGroups,
 }
 
-/// A complete Parquet file in memory and where its row groups lie.
+/// A complete Parquet file in memory, with the places of its row groups.
 struct EncodedGroups {
     file: Bytes,
     groups: Vec<RowGroupMetaData>,
@@ -236,7 +236,8 @@ fn next_column<'a>(
         .ok_or_else(|| ParquetError::General("more columns than the schema has".to_owned()))
 }
 
-/// One sealed file from the row groups of several: bytes are copied, nothing is compressed again.
+/// One sealed file from the row groups of several: bytes are copied, and nothing is compressed
+/// again.
 fn assemble<'a>(
     schema: ParquetResult<TypePtr>,
     parts: impl Iterator<Item = &'a EncodedGroups>,

@@ -1,4 +1,4 @@
-//! The errors of a run directory, worded so that the reader knows what to do next.
+//! The errors of a run directory, worded so that the reader knows the next step.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -24,16 +24,16 @@ pub enum StoreError {
     #[error("the run directory {} exists already; run directories are never overwritten, \
              so take another run id or another `--library`", path.display())]
     RunExists {
-        /// The directory in the way.
+        /// The existing directory.
         path: PathBuf,
     },
     /// The library, or something above it, is not a directory.
     #[error("{} is not a directory, so no library can be there; give one with `--library DIR`", path.display())]
     LibraryNotDirectory {
-        /// The file that is in the way.
+        /// The obstructing file.
         path: PathBuf,
     },
-    /// Too little space for what a run will write.
+    /// Too little space for the data of a run.
     #[error("{} has {} free and the results may need {}; \
              free some space or give another place with `--library DIR`", library.display(),
              Bytes(*free_bytes).rounded(), Bytes(*needed_bytes).rounded())]
@@ -51,7 +51,7 @@ pub enum StoreError {
         /// The path that was given.
         path: PathBuf,
     },
-    /// `run.json` does not say what it must.
+    /// `run.json` is not valid.
     #[error("{} does not hold a run: {reason}; it may be cut off or edited", path.display())]
     Json {
         /// The file.
@@ -70,7 +70,7 @@ pub enum StoreError {
         /// Newest version that this build reads.
         supported: u32,
     },
-    /// A Parquet file is damaged or not ours.
+    /// A Parquet file is damaged or not from ssdlab.
     #[error("{} cannot be read as Parquet: {reason}; it may be cut off or damaged", path.display())]
     Parquet {
         /// The file.
@@ -78,44 +78,44 @@ pub enum StoreError {
         /// The fault that stopped the reader.
         reason: String,
     },
-    /// The files of a run do not fit together.
+    /// The files of a run contradict each other.
     #[error("{} contradicts itself: {what}; it may be damaged or edited", path.display())]
     Contradiction {
         /// The run directory.
         path: PathBuf,
-        /// The first thing that does not fit.
+        /// The first contradiction.
         what: String,
     },
-    /// A Parquet file is not what was written.
+    /// A Parquet file differs from the written one.
     #[error("{} is damaged: it does not have its checksum any more; to read what is left of it, remove \
              `checksums` from run.json", path.display())]
     FileChanged {
         /// The file.
         path: PathBuf,
     },
-    /// The rows of a phase are not those that were written.
+    /// The rows of a phase differ from the written ones.
     #[error("{} is damaged: {what}", path.display())]
     RowsChanged {
         /// The file.
         path: PathBuf,
-        /// The phase, and the checksums of what was written and what was read.
+        /// The phase, and the checksums of the written and of the read rows.
         what: String,
     },
-    /// `run.json` is not what was written.
+    /// `run.json` differs from the written one.
     #[error("{} is damaged, or was edited: it does not have its checksum any more; to use it as it is, remove \
              `checksums` from it", path.display())]
     RunChanged {
         /// The file.
         path: PathBuf,
     },
-    /// A column is missing or holds something else than documented.
+    /// A column is missing or has another content than documented.
     #[error("column `{column}` in {}: {reason}; docs/formats/run-directory.md lists the columns", path.display())]
     Column {
         /// The file.
         path: PathBuf,
         /// The column.
         column: String,
-        /// The expected value and the one that was found.
+        /// The expected value and the actual one.
         reason: String,
     },
     /// The rows belong to a phase that the run does not list.
@@ -123,9 +123,9 @@ pub enum StoreError {
         "phase `{phase}` is not among the phases of the run ({known}); add it to `phases` first"
     )]
     PhaseUnknown {
-        /// The phase that was asked for.
+        /// The requested phase.
         phase: String,
-        /// The phases there are.
+        /// The phases of the run.
         known: String,
     },
     /// A value that a signed 64-bit column cannot hold.
@@ -136,7 +136,7 @@ pub enum StoreError {
         /// The value.
         value: u64,
     },
-    /// The rows could not be brought into Parquet.
+    /// The rows could not be encoded as Parquet.
     #[error("cannot encode the rows of phase `{phase}`: {reason}")]
     Encode {
         /// The phase.
@@ -147,19 +147,19 @@ pub enum StoreError {
     /// No run of this name.
     #[error("no run `{}` in {}{}", shortened(name), library.display(), near_matches(near))]
     NoSuchRun {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
-        /// The library that was searched.
+        /// The searched library.
         library: PathBuf,
-        /// Names that come close.
+        /// Similar names.
         near: Vec<String>,
     },
     /// Several runs begin with this text.
     #[error("`{}` fits {} runs: {}; give more of the name", shortened(name), matches.len(), first_of(matches))]
     AmbiguousRun {
-        /// The name that was asked for.
+        /// The requested name.
         name: String,
-        /// All runs it fits.
+        /// All matching runs.
         matches: Vec<String>,
     },
 }
@@ -171,7 +171,7 @@ impl StoreError {
         move |source| Self::Io { action, path, source }
     }
 
-    /// Whether the given name is the mistake, not a file or a disk.
+    /// Whether the name is the mistake, not a file or a disk.
     #[must_use]
     pub fn is_usage(&self) -> bool {
         matches!(
@@ -183,7 +183,7 @@ impl StoreError {
         )
     }
 
-    /// Whether the file system is full: the measurements can still be saved elsewhere.
+    /// Whether the file system is full: the data can still go elsewhere.
     #[must_use]
     pub fn is_storage_full(&self) -> bool {
         matches!(self, Self::Io { source, .. } if matches!(

@@ -1,4 +1,5 @@
-//! The directory of runs: what is in it, which run a name means, and whether a new one fits.
+//! The directory of runs: its content, the run that a name denotes, and the check whether a new one
+//! fits.
 
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
@@ -6,13 +7,13 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::{RUN_FILE, RunDir, StoreError};
 
-/// Names offered when nothing fits.
+/// Number of names to suggest if none fits.
 const NEAR_COUNT: usize = 5;
 
-/// A run directory may need this much for each second measured: one row, and up to a few hundred
+/// Most bytes of a run directory for each measured second: one row, and up to a few hundred
 /// histogram bins of about two bytes after compression.
 const BYTES_PER_SECOND: u64 = 1_024;
-/// The bytes that a run directory needs however short the run is.
+/// Bytes of the shortest run directory.
 const BYTES_BASE: u64 = 1 << 20;
 /// A rewrite needs old and new files side by side.
 const COPIES: u64 = 2;
@@ -24,12 +25,12 @@ pub struct LibraryEntry {
     pub name: String,
     /// The directory.
     pub path: PathBuf,
-    /// The run, or why it cannot be read.
+    /// The run, or the reason why it cannot be read.
     pub run: Result<RunDir, StoreError>,
 }
 
 /// Every run directory of `library`, oldest first (by name). A directory without `run.json` is no
-/// run directory and is left out; one that cannot be read is listed with its error.
+/// run directory and is omitted; an unreadable one is listed with its error.
 ///
 /// # Errors
 /// If the library itself cannot be read.
@@ -41,12 +42,12 @@ pub fn list(library: &Path) -> Result<Vec<LibraryEntry>, StoreError> {
     Ok(run_names(library)?.into_iter().map(entry).collect())
 }
 
-/// The run directory that `name_or_path` means: a path, `latest`, a run id of `library`, or the
+/// The run directory that `name_or_path` denotes: a path, `latest`, a run id of `library`, or the
 /// unique beginning of one. `./latest` is a path.
 ///
 /// # Errors
 /// [`StoreError::NoSuchRun`] with the closest names, or [`StoreError::AmbiguousRun`] with all
-/// that fit.
+/// matching ones.
 pub fn resolve_run(library: &Path, name_or_path: &str) -> Result<PathBuf, StoreError> {
     if name_or_path == "latest" {
         return latest(library);
@@ -78,7 +79,7 @@ pub fn resolve_run(library: &Path, name_or_path: &str) -> Result<PathBuf, StoreE
 /// behind.
 ///
 /// # Errors
-/// Each says what is wrong and names `--library`.
+/// Each names the fault and `--library`.
 pub fn preflight(library: &Path, seconds: u64) -> Result<(), StoreError> {
     let place = nearest_existing(library)?;
     write_probe(&place)?;
@@ -93,7 +94,7 @@ pub fn preflight(library: &Path, seconds: u64) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// The library, or the closest directory above it that exists already.
+/// The library, or the closest existing directory above it.
 fn nearest_existing(library: &Path) -> Result<PathBuf, StoreError> {
     for candidate in library.ancestors() {
         let place = if candidate.as_os_str().is_empty() { Path::new(".") } else { candidate };
@@ -109,7 +110,8 @@ fn nearest_existing(library: &Path) -> Result<PathBuf, StoreError> {
     Err(StoreError::LibraryNotDirectory { path: library.to_owned() })
 }
 
-/// Only a real write tells: permissions do not bind root, and network file systems have their own.
+/// Only a real write shows it: permissions do not bind root, and network file systems have their
+/// own.
 fn write_probe(dir: &Path) -> Result<(), StoreError> {
     static COUNTER: AtomicU32 = AtomicU32::new(0);
     let number = COUNTER.fetch_add(1, Ordering::Relaxed);
@@ -144,8 +146,8 @@ fn run_names(library: &Path) -> Result<Vec<String>, StoreError> {
     Ok(names)
 }
 
-/// The run that started last. Names carry whole seconds, so among those of the same second
-/// `run.json` decides.
+/// The run that started last. Names contain whole seconds, so that `run.json` decides among those
+/// of the same second.
 fn latest(library: &Path) -> Result<PathBuf, StoreError> {
     const STAMP_CHARS: usize = "20261121-031500".len();
     let names = run_names(library)?;
@@ -172,7 +174,7 @@ fn no_such_run(library: &Path, name: &str, names: &[String]) -> StoreError {
     StoreError::NoSuchRun { name: name.to_owned(), library: library.to_owned(), near }
 }
 
-/// How many of the letter pairs of `asked` also stand in `candidate`.
+/// Number of letter pairs of `asked` that `candidate` also contains.
 fn shared_pairs(asked: &str, candidate: &str) -> usize {
     let asked = asked.to_ascii_lowercase();
     let pairs = asked.as_bytes().windows(2);

@@ -1,4 +1,5 @@
-//! Pages of a column chunk, their claims held against their bytes before the decoder believes them.
+//! Pages of a column chunk, whose claims are compared with their bytes before the decoder trusts
+//! them.
 
 use parquet::column::page::{Page, PageMetadata, PageReader};
 use parquet::column::reader::{ColumnReader, get_column_reader};
@@ -18,8 +19,8 @@ pub(super) fn column_reader(group: &dyn RowGroupReader, index: usize) -> Result<
     Ok(get_column_reader(description, Box::new(pages)))
 }
 
-/// Hands pages on, but for a dictionary that claims more values than its bytes can hold: the decoder
-/// reserves memory for as many as are claimed.
+/// Passes pages on, except for a dictionary that claims more values than its bytes can contain: the
+/// decoder reserves memory for the claimed number.
 struct Checked(Box<dyn PageReader>);
 
 fn checked(page: Option<Page>) -> Result<Option<Page>> {

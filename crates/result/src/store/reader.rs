@@ -15,14 +15,14 @@ use super::{LATENCY_FILE, RUN_FILE, SERIES_FILE, StoreError, alive};
 use crate::rows::{PhaseRows, SecondRow};
 use crate::schema::{Checksums, Phase, Run, RunStatus, SCHEMA_VERSION};
 
-/// A run directory whose `run.json` has been read; rows are read when asked for.
+/// A run directory with its `run.json`; rows are read on demand.
 #[derive(Clone, Debug)]
 pub struct RunDir {
     path: PathBuf,
     run: Run,
     /// Missing in old runs.
     checksums: Option<Checksums>,
-    /// Set once all bytes of the two Parquet files are known to be those that were written.
+    /// Set once all bytes of the two Parquet files are known to be intact.
     series_is_whole: OnceLock<()>,
     latency_is_whole: OnceLock<()>,
 }
@@ -40,8 +40,9 @@ struct Added {
 }
 
 impl RunDir {
-    /// Reads `run.json` of the directory `path`; the path of the `run.json` itself will do, too. A run
-    /// that says `running` and whose writer is gone is [`RunStatus::Interrupted`], with a warning.
+    /// Reads `run.json` of the directory `path`; `path` may also be the `run.json` itself. A run
+    /// with status `running` and without a writer becomes [`RunStatus::Interrupted`], with a
+    /// warning.
     ///
     /// # Errors
     /// If there is no run, its `run.json` is damaged, or a newer version wrote it.
@@ -83,7 +84,8 @@ impl RunDir {
         &self.run
     }
 
-    /// The rows of the phase at `phase_index` in [`Run::phases`]; empty where it measured nothing.
+    /// The rows of the phase at `phase_index` in [`Run::phases`]; empty for a phase without
+    /// measurements.
     ///
     /// # Errors
     /// If the run has no such phase, or a Parquet file is missing or damaged.
@@ -129,7 +131,7 @@ impl RunDir {
         guarded(&path, || read(&RowFile::open(&path, rows_per_byte_max)?))
     }
 
-    /// Makes sure that a Parquet file is what was written, where `run.json` says that it can tell; once,
+    /// Makes sure that a Parquet file is intact, if `run.json` says that it has a checksum; once,
     /// since a run of many phases is read phase by phase.
     fn check_file(&self, name: &str, path: &Path) -> Result<(), StoreError> {
         let Some(checksums) = &self.checksums else { return Ok(()) };
@@ -149,8 +151,8 @@ impl RunDir {
         Ok(())
     }
 
-    /// Compares the rows of a phase with what `run.json` says of them, where it does, and where this
-    /// program knows all of their columns.
+    /// Compares the rows of a phase with their checksums in `run.json`, if there are any and this
+    /// program knows all of the columns.
     fn check_rows(&self, name: &str, phase_index: usize, found: u32) -> Result<(), StoreError> {
         let Some(checksums) = &self.checksums else { return Ok(()) };
         let (table, known) = if name == SERIES_FILE {
@@ -186,7 +188,7 @@ impl RunDir {
 
     /// Compares the files with each other: rows without gaps, and the same number of commands in
     /// `run.json`, the series and the histogram. One sentence for each contradiction; none for a
-    /// sound run. Phases without rows (a purge) are passed over.
+    /// sound run. Phases without rows (a purge) are skipped.
     ///
     /// # Errors
     /// As for [`RunDir::rows`].
@@ -203,7 +205,7 @@ impl RunDir {
         Ok(found)
     }
 
-    /// Makes sure that there is no contradiction, before something is drawn or continued from it.
+    /// Makes sure that there is no contradiction, before a page or a continued run uses the data.
     ///
     /// # Errors
     /// [`StoreError::Contradiction`] for the first one, and as for [`RunDir::rows`].
@@ -238,7 +240,7 @@ fn phase_contradictions(phase: &Phase, version: u32, rows: &PhaseRows) -> Vec<St
     found
 }
 
-/// Columns that add up to what no run reaches: figures add them, and each other, in 64 bits.
+/// Columns with sums beyond those of any run: figures add them, and each other, in 64 bits.
 fn too_large(rows: &PhaseRows) -> impl Iterator<Item = String> {
     const SUM_MAX: u128 = 1 << 60;
     // Places and latencies are not added.

@@ -1,7 +1,8 @@
-//! A file that carries the checksum of its own bytes, so that a flipped bit in any of them is found, also where it
-//! would not change what a decoder reads. The checksum is taken with [`BLANK`] in its own place.
+//! A file that contains the checksum of its own bytes, so that a flipped bit in any of them is
+//! detected, also in bytes that a decoder ignores. The checksum counts as [`BLANK`] in its own
+//! place.
 //!
-//! It cannot stand in another file: a crash between two renames would leave one that does not fit.
+//! It cannot be in another file: a crash between two renames would leave one that does not fit.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -9,7 +10,7 @@ use std::ops::Range;
 
 use crc32fast::Hasher;
 
-/// The text in the place of the checksum while it is taken.
+/// The text in the place of the checksum during its computation.
 pub(super) const BLANK: &str = "00000000";
 /// The text before the checksum of `run.json`, its last member.
 pub(super) const OF_RUN_JSON: &[u8] = b"\"run_json\": \"";
@@ -19,27 +20,28 @@ pub(super) const PARQUET_KEY: &str = "ssdlab.crc32";
 /// compact protocol).
 pub(super) const OF_PARQUET: &[u8] = b"ssdlab.crc32\x18\x08";
 
-/// Behind the checksum of a Parquet file stand its creator and an order for each column: far less than this.
+/// Largest distance of the checksum from the end of a Parquet file: behind it are only its creator
+/// and an order for each column.
 const TAIL_BYTES: u64 = 1 << 14;
 const PIECE_BYTES: usize = 1 << 16;
 
-/// The state of a file's bytes by the checksum in the file.
+/// The state of the bytes of a file by its own checksum.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Seal {
-    /// They are what was written.
+    /// The bytes are intact.
     Whole,
-    /// They are not.
+    /// The bytes are damaged.
     Broken,
-    /// There is no checksum: an old file, or one that was written anew by something else.
+    /// There is no checksum: an old file, or one that another program rewrote.
     Absent,
 }
 
-/// As a checksum is written.
+/// The form of a checksum in files.
 pub(super) fn text(checksum: u32) -> String {
     format!("{checksum:08x}")
 }
 
-/// Puts the checksum of all bytes behind the last `marker`, where [`BLANK`] stands.
+/// Writes the checksum of all bytes behind the last `marker`, in place of [`BLANK`].
 pub(super) fn set(bytes: &mut [u8], marker: &[u8]) {
     if let Some(place) = place_in(bytes, marker) {
         let checksum = text(crc32fast::hash(bytes));
@@ -52,7 +54,8 @@ pub(super) fn check(bytes: &[u8], marker: &[u8]) -> Seal {
     check_tail(Hasher::new(), bytes, marker)
 }
 
-/// Compares a Parquet file with the checksum in it, piece by piece: that of a long run need not fit in memory.
+/// Compares a Parquet file with the checksum in it, piece by piece: a long run need not fit in
+/// memory.
 pub(super) fn check_parquet(mut file: File) -> io::Result<Seal> {
     let tail_start = file.metadata()?.len().saturating_sub(TAIL_BYTES);
     file.seek(SeekFrom::Start(0))?;
@@ -70,7 +73,7 @@ pub(super) fn check_parquet(mut file: File) -> io::Result<Seal> {
     Ok(check_tail(sum, &tail, OF_PARQUET))
 }
 
-/// As [`check`], where `sum` has taken in what stands before `tail`.
+/// As [`check`]; `sum` covers the bytes before `tail`.
 fn check_tail(mut sum: Hasher, tail: &[u8], marker: &[u8]) -> Seal {
     let Some(place) = place_in(tail, marker) else { return Seal::Absent };
     sum.update(&tail[..place.start]);

@@ -1,4 +1,4 @@
-//! Runs made up for tests: integers only, so the same everywhere and for ever.
+//! Sample runs for tests: integers only, hence the same on every machine.
 
 #![allow(dead_code, reason = "every test binary uses its own part")]
 
@@ -129,7 +129,7 @@ pub(crate) fn add_phase(writer: &mut RunWriter, run: &mut Run, name: &str, rows:
     writer.write_phase(run, name, rows).unwrap();
 }
 
-/// A `run.json` as a user edits it, or as an old one is.
+/// A `run.json` after an edit by a user, or of an old version.
 pub(crate) fn without_checksums(text: &str) -> String {
     let mut run: serde_json::Value = serde_json::from_str(text).unwrap();
     run.as_object_mut().unwrap().remove("checksums").unwrap();

@@ -1,8 +1,9 @@
-//! The segmentation against a second method that shares no code with it, on random series.
+//! The segmentation compared with a second method that shares no code with it, on random series.
 //!
-//! Segment neighbourhood search (Auger and Lawrence 1989): the least cost for every number of segments, by a
-//! table over (segments, end), with each segment's sum of squares taken from its values. The penalty then
-//! picks the number of segments. Slow, and obviously exact.
+//! Segment neighbourhood search (Auger and Lawrence 1989): the least cost for every number of
+//! segments, by a table over (segments, end), with the sum of squares of each segment taken from
+//! its values. The penalty then selects the number of segments. The method is slow and easy to
+//! verify.
 
 use base::Rng;
 
