@@ -11,13 +11,13 @@ use crate::proc;
 use crate::web;
 use crate::workspace::Workspace;
 
-/// Drives whose curves differ the most: steady, falling deep, and flat.
+/// Drives with the most different curves: steady, falling deep, and flat.
 const DRIVES: [&str; 3] =
     ["sim:sandisk-extreme-ii-480gb", "sim:samsung-840-pro-256gb", "sim:intel-ssd-730-480gb"];
-/// A file on this machine's own disk; small enough to be polite, large enough to leave its caches.
+/// A file on the disk of this machine; small, but larger than its caches.
 const FILE: &str = "demo/demo.bin";
 const FILE_GIB: u64 = 2;
-/// The file, the runs and what the build adds at worst.
+/// Most space for the file, the runs and the build.
 const FREE_BYTES_MIN: u64 = 3 << 30;
 
 const LOG: Log = Log::stderr("demo");
@@ -55,8 +55,8 @@ fn gigabytes(bytes: u64) -> f64 {
     bytes as f64 / 1e9
 }
 
-/// The file goes before and after: a file that exists would need `--erase`, and 2 GiB are too much
-/// to leave lying about.
+/// The file is removed before and after: an existing file would need `--erase`, and 2 GiB are too
+/// much to leave.
 fn file_run(workspace: &Workspace) -> Result<Vec<PathBuf>> {
     let file = workspace.path(FILE);
     remove_if_there(&file)?;
@@ -82,7 +82,7 @@ fn consistency(workspace: &Workspace, targets: &[&str], options: &[&str]) -> Res
     run_dirs(&proc::capture(&mut command)?)
 }
 
-/// The directories that `ssdlab run --format json` names.
+/// The directories in the output of `ssdlab run --format json`.
 fn run_dirs(json: &str) -> Result<Vec<PathBuf>> {
     let document: serde_json::Value =
         serde_json::from_str(json).context("`ssdlab run --format json` did not print JSON")?;

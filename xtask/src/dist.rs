@@ -1,4 +1,4 @@
-//! The verb `dist`: one file that runs on any Linux of this processor, page included.
+//! The verb `dist`: one file for any Linux on this processor, page included.
 
 use anyhow::{Context, Result};
 

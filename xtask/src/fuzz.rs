@@ -1,7 +1,8 @@
-//! Hostile input against every reader of traces and run directories: the targets of `fuzz/`, each for a time.
+//! Hostile input against every reader of traces and run directories: the targets of `fuzz/`, each
+//! for a time.
 //!
-//! With cargo-fuzz and a nightly toolchain libFuzzer drives them; else the driver of our own, on the toolchain that is
-//! here, so that the targets are tried everywhere.
+//! libFuzzer drives them if cargo-fuzz and a nightly toolchain are installed. Otherwise the driver
+//! of ssdlab does, on the present toolchain, so that the targets run everywhere.
 
 use std::process::Command;
 
@@ -24,7 +25,7 @@ pub(crate) struct FuzzArgs {
     /// Seconds for each target
     #[arg(long, default_value_t = 60)]
     seconds: u32,
-    /// Seed of the driver of our own
+    /// Seed of ssdlab's own driver
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
@@ -50,7 +51,7 @@ pub(crate) fn run(workspace: &Workspace, args: &FuzzArgs) -> Result<()> {
     Ok(())
 }
 
-/// The step `fuzz`: the driver of our own, each target for a minute, or a tenth of that.
+/// The step `fuzz`: ssdlab's own driver, each target for a minute, or a tenth of that.
 pub(crate) fn check(workspace: &Workspace, log: Log) -> Result<()> {
     let (seconds, seed) = match workspace.cases() {
         Cases::All => (60, 1),

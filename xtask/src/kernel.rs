@@ -1,5 +1,5 @@
-//! The kernel of the emulated machine: Debian's own, unpacked below the target directory. Nothing of it
-//! is installed on this machine.
+//! The kernel of the emulated machine: that of Debian, unpacked below the target directory. This
+//! machine installs nothing of it.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,10 +11,10 @@ use crate::proc;
 use crate::setup;
 use crate::workspace::Workspace;
 
-/// The package that names Debian's current kernel as what it depends on.
+/// The package that depends on Debian's current kernel.
 const META_PACKAGE: &str = "linux-image-amd64";
 
-/// Downloads and unpacks the kernel where it is not there already.
+/// Downloads and unpacks the kernel, if it is missing.
 pub(crate) fn unpack(workspace: &Workspace, log: Log) -> Result<()> {
     let dir = workspace.kernel_dir();
     if dir.join("complete").exists() {
@@ -42,7 +42,7 @@ fn stream_in(dir: &Path, log: Log, program: &str, args: &[&str]) -> Result<()> {
     proc::stream(log, Command::new(program).args(args).current_dir(dir))
 }
 
-/// The current kernel's package; package lists are fetched where there are none.
+/// The package of the current kernel; downloads missing package lists.
 fn package_name(log: Log) -> Result<String> {
     if let Some(name) = dependency() {
         return Ok(name);

@@ -1,4 +1,4 @@
-//! Lines of output, each marked with the step that it belongs to, because two steps may run at once.
+//! Lines of output, each marked with its step, because two steps may run at once.
 
 use std::io::Write;
 

@@ -1,5 +1,5 @@
-//! Developer verbs: everything that sets up, checks, measures or shows ssdlab is one typed program,
-//! called as `cargo xtask VERB`. HACKING.md lists the verbs.
+//! Developer verbs: one typed program that sets up, checks, measures and shows ssdlab, called as
+//! `cargo xtask VERB`. HACKING.md lists the verbs.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a developer tool talks")]
 
@@ -65,7 +65,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Does what was asked; false means that it was done and the answer is "not good".
+/// Runs a verb; false means that it ran and the answer is "not good".
 fn run(verb: Verb) -> Result<bool> {
     let workspace = Workspace::find()?;
     match verb {

@@ -24,7 +24,7 @@ pub(crate) fn stream(log: Log, command: &mut Command) -> Result<()> {
     check(command, child.wait()?)
 }
 
-/// Runs a command whose stdout is data; what it says on stderr goes straight through.
+/// Runs a command whose stdout is data; its stderr passes through.
 pub(crate) fn capture(command: &mut Command) -> Result<String> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::inherit());
     let output = command
@@ -46,7 +46,7 @@ pub(crate) fn succeeds(command: &mut Command) -> bool {
         .is_ok_and(|status| status.success())
 }
 
-/// Finds a program as a shell would, and also where Debian keeps those for the administrator.
+/// Finds a program like a shell, and also in Debian's directories for the administrator.
 pub(crate) fn which(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path)
@@ -82,7 +82,7 @@ fn cannot_start(command: &Command) -> String {
     format!("cannot start `{}`: is it installed and in PATH?", shown(command))
 }
 
-/// The command as one would type it, with programs by their last name to keep lines short.
+/// The command as a user would type it, with programs by their last name to keep lines short.
 fn shown(command: &Command) -> String {
     let program = Path::new(command.get_program());
     let mut text = program.file_name().unwrap_or_default().to_string_lossy().into_owned();

@@ -20,7 +20,7 @@ pub(crate) fn generate(workspace: &Workspace) -> Result<()> {
     write_all(workspace, log)
 }
 
-/// The step `types`: generates again and fails where that changed anything.
+/// The step `types`: generates again, and fails if a file changed.
 pub(crate) fn check(workspace: &Workspace, log: Log) -> Result<()> {
     let before = generated_files(workspace)?;
     write_all(workspace, log)?;

@@ -1,5 +1,5 @@
-//! The tools that the checks need beyond Rust, Node and Python: found, or installed on Debian if
-//! allowed.
+//! The tools of the checks beyond Rust, Node and Python: found, or installed on Debian if
+//! permitted.
 
 use std::process::Command;
 
@@ -9,7 +9,7 @@ use crate::log::Log;
 use crate::proc;
 use crate::workspace::Workspace;
 
-/// A program and the Debian package that brings it.
+/// A program and its Debian package.
 struct Tool {
     program: &'static str,
     package: &'static str,
@@ -34,21 +34,21 @@ const TOOLS: [Tool; 15] = [
     Tool { program: "smartctl", package: "smartmontools" },
 ];
 
-/// Something that a step cannot do without.
+/// A requirement of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Need {
     /// A program in PATH.
     Program(&'static str),
-    /// Being root, or sudo without a password.
+    /// Root, or sudo without a password.
     Root,
-    /// Loop devices that the kernel lets us attach.
+    /// Permission to attach loop devices.
     LoopDevices,
-    /// Every Debian package, or the right to install those that are missing.
+    /// Every Debian package, or the right to install missing ones.
     Packages,
 }
 
 impl Need {
-    /// None where it is there; otherwise a sentence that says what to do.
+    /// The remedy for a missing requirement in a sentence, or `None` if it is met.
     pub(crate) fn missing(self) -> Option<String> {
         match self {
             Self::Program(program) => missing_program(program),
@@ -76,7 +76,7 @@ fn missing_program(program: &str) -> Option<String> {
     })
 }
 
-/// A sentence with the command that installs `missing`, where we may not run it ourselves.
+/// A sentence with the command that installs `missing`, for a user without that right.
 fn not_installable(missing: &[&str]) -> Option<String> {
     let able = proc::which("apt-get").is_some() && (is_root() || can_sudo());
     let list = missing.join(" ");
@@ -84,7 +84,7 @@ fn not_installable(missing: &[&str]) -> Option<String> {
         .then(|| format!("missing: {list}; on Debian: sudo apt-get install {list}"))
 }
 
-/// The step `setup`: installs what is missing.
+/// The step `setup`: installs missing packages.
 pub(crate) fn system_packages(log: Log) -> Result<()> {
     let missing = missing_packages();
     if missing.is_empty() {
@@ -112,7 +112,7 @@ fn missing_packages() -> Vec<&'static str> {
     packages
 }
 
-/// Makes `.venv` with what the Python tests import, where it is not there already.
+/// Creates `.venv` with the imports of the Python tests, if it is missing.
 pub(crate) fn python_environment(workspace: &Workspace, log: Log) -> Result<()> {
     let requirements = workspace.path("tests/python/requirements.txt");
     let wanted = std::fs::read(&requirements)
@@ -148,7 +148,7 @@ pub(crate) fn as_root(program: &str) -> Command {
     command
 }
 
-/// Whether this process may do everything.
+/// Whether this process is root.
 pub(crate) fn is_root() -> bool {
     proc::capture(Command::new("id").arg("-u")).is_ok_and(|uid| uid.trim() == "0")
 }

@@ -1,7 +1,7 @@
-//! The steps of `cargo xtask test`: what each one runs and what it cannot do without.
+//! The steps of `cargo xtask test`: the action and the requirements of each.
 //!
 //! Order matters twice: a step stands after those in its `after`, and within a lane the steps run
-//! from top to bottom. Whatever measures time runs alone, after both lanes are done.
+//! from top to bottom. Steps that measure time run alone, after both lanes have ended.
 
 use std::process::Command;
 
@@ -22,15 +22,15 @@ pub(crate) struct Step {
     pub(crate) name: &'static str,
     /// The question that it answers, for `--list`.
     pub(crate) what: &'static str,
-    /// Which queue it stands in.
+    /// Its queue.
     pub(crate) lane: Lane,
     /// Steps that must have passed.
     pub(crate) after: &'static [&'static str],
     /// A step that must have ended, well or not.
     pub(crate) not_before: Option<&'static str>,
-    /// Parts of the machine that it cannot do without.
+    /// Required parts of the machine.
     pub(crate) needs: &'static [Need],
-    /// Does it.
+    /// Its action.
     pub(crate) run: fn(&Workspace, Log) -> Result<()>,
 }
 
@@ -46,16 +46,16 @@ impl Step {
 pub(crate) enum Lane {
     /// Before everything else.
     First,
-    /// Work behind cargo's lock.
+    /// Steps that need cargo's lock.
     Cargo,
-    /// npm and pip.
+    /// Steps of npm and pip.
     Side,
-    /// Measures time or needs the memory: nothing may run beside it.
+    /// Steps that measure time or need the memory: they run alone.
     Alone,
 }
 
-/// The programs embed the page if there is one and work without it, so a broken page must not hide
-/// what else is broken.
+/// The programs embed the page if there is one and work without it, so that a broken page does not
+/// hide other faults.
 const WITH_PAGE: Option<&str> = Some("web-build");
 
 const NODE: &[Need] = &[Need::Program("node"), Need::Program("npm")];
@@ -294,7 +294,7 @@ fn clippy(workspace: &Workspace, log: Log) -> Result<()> {
     proc::stream(log, &mut clippy)
 }
 
-/// Runs what `filters` leave of xtask/tests/integration against the release binary.
+/// Runs the tests of xtask/tests/integration that `filters` select, against the release binary.
 fn integration(workspace: &Workspace, log: Log, filters: &[&str]) -> Result<()> {
     let mut test = workspace.cargo(["test", "--package", "xtask", "--features", "binary"]);
     test.args(["--test", "integration"]);
@@ -306,7 +306,7 @@ fn integration(workspace: &Workspace, log: Log, filters: &[&str]) -> Result<()> 
     proc::stream(log, &mut test)
 }
 
-/// Boots the emulated machine and runs xtask/tests/qemu on what it says.
+/// Boots the emulated machine and runs xtask/tests/qemu on its output.
 fn emulated(workspace: &Workspace, log: Log) -> Result<()> {
     let mut test = workspace.cargo(["test", "--package", "xtask", "--features", "binary"]);
     test.args(["--test", "qemu"]);
@@ -314,8 +314,8 @@ fn emulated(workspace: &Workspace, log: Log) -> Result<()> {
     proc::stream(log, &mut test)
 }
 
-/// Makes cargo start only the finished test program as root, not the compiler: the target
-/// directory stays the user's own. sudo drops the environment, hence `env`.
+/// Makes cargo start only the finished test program as root, not the compiler: the files of the
+/// target directory keep their owner. sudo drops the environment, hence `env`.
 fn sudo_runner(ssdlab: &str) -> String {
     format!("target.'cfg(unix)'.runner = ['sudo', '-n', 'env', 'SSDLAB_BIN={ssdlab}']")
 }

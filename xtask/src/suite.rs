@@ -1,5 +1,5 @@
 //! Runs the steps of `cargo xtask test` and counts them. A failed step never stops the others, so
-//! that one run shows everything that is wrong.
+//! that one run shows every fault.
 
 use std::collections::BTreeMap;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -12,10 +12,10 @@ use crate::log::Log;
 use crate::steps::{Lane, STEPS, Step};
 use crate::workspace::{Cases, Workspace};
 
-/// Which steps to run.
+/// Selection of steps.
 #[derive(Args)]
 pub(crate) struct TestArgs {
-    /// Run only this step and those it builds on; may be repeated.
+    /// Run only this step and its prerequisites; may be repeated
     #[arg(long, value_name = "STEP")]
     only: Vec<String>,
     /// Print the steps and stop.
@@ -24,7 +24,8 @@ pub(crate) struct TestArgs {
     /// Try all random cases with fixed seeds, and fuzz for a minute each: nightly, and before a release.
     #[arg(long)]
     full: bool,
-    /// Try a tenth of the random cases from this seed on, as an earlier call did; drawn at random by default.
+    /// Try a tenth of the random cases from this seed on, as in an earlier call; drawn at random by
+    /// default
     #[arg(long, conflicts_with = "full")]
     seed: Option<u64>,
 }
@@ -38,7 +39,7 @@ impl TestArgs {
     }
 }
 
-/// How a step ended.
+/// Outcome of a step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Outcome {
     Passed,
@@ -56,13 +57,13 @@ impl Outcome {
     }
 }
 
-/// A step that is done.
+/// A step that has ended.
 struct Done {
     outcome: Outcome,
     took: Duration,
 }
 
-/// Runs the chosen steps; true where none failed.
+/// Runs the chosen steps; true if none failed.
 pub(crate) fn run(workspace: Workspace, args: &TestArgs, ci: bool) -> Result<bool> {
     if args.list {
         for step in STEPS {
@@ -87,7 +88,7 @@ pub(crate) fn run(workspace: Workspace, args: &TestArgs, ci: bool) -> Result<boo
     Ok(summarise(&steps, &board.lock(), started.elapsed()))
 }
 
-/// The steps named and everything that they build on, in the order of the table.
+/// The named steps and their prerequisites, in the order of the table.
 fn choose(only: &[String]) -> Result<Vec<&'static Step>> {
     if only.is_empty() {
         return Ok(STEPS.iter().collect());
@@ -121,7 +122,7 @@ impl Board {
         self.done.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for the steps that `step` waits for; names the first that had to pass and did not.
+    /// Waits for the prerequisites of `step`; names the first one that had to pass and did not.
     fn wait_for(&self, step: &Step) -> Result<(), &'static str> {
         let mut done = self.lock();
         for name in step.waits_for() {
@@ -171,8 +172,8 @@ impl Runner<'_> {
         }
     }
 
-    /// On a developer's machine a missing part is said loudly; where the outcome decides whether
-    /// code lands, a check that did not happen is not a check that passed.
+    /// On a developer's machine the summary reports a missing part. Where the outcome decides
+    /// whether code lands, a skipped check counts as failed.
     const fn cannot_run(&self, missing: String) -> Outcome {
         if self.ci { Outcome::Failed(missing) } else { Outcome::Skipped(missing) }
     }
@@ -190,7 +191,7 @@ fn why(outcome: &Outcome) -> String {
     }
 }
 
-/// Prints one line a step and the count, which is the last line of the output.
+/// Prints one line per step and the count, which is the last line of the output.
 fn summarise(steps: &[&Step], done: &BTreeMap<&str, Done>, took: Duration) -> bool {
     println!("\nsummary, {:.0} s in all", took.as_secs_f64());
     for step in steps {

@@ -17,7 +17,7 @@ pub(crate) fn bundle(workspace: &Workspace) -> Result<()> {
     build(workspace, log)
 }
 
-/// The same, but keeps a page that is newer than all it is made from: a new one, even of the same
+/// The same, but keeps a page that is newer than all of its sources: a new file, even with the same
 /// bytes, would make cargo compile the programs that embed it again.
 pub(crate) fn bundle_if_stale(workspace: &Workspace) -> Result<()> {
     const INPUTS: [&str; 4] =
@@ -32,14 +32,14 @@ pub(crate) fn bundle_if_stale(workspace: &Workspace) -> Result<()> {
     bundle(workspace)
 }
 
-/// When a file, or the last file or directory below a directory, was changed.
+/// Time of the last change of a file, or of the latest file or directory below a directory.
 fn newest(path: &Path) -> Option<SystemTime> {
     let own = path.metadata().and_then(|metadata| metadata.modified()).ok();
     let below = path.read_dir().into_iter().flatten().flatten();
     below.filter_map(|entry| newest(&entry.path())).chain(own).max()
 }
 
-/// Fetches the packages, where those in place are not the ones that the lock file names.
+/// Fetches the packages, unless those present match the lock file.
 pub(crate) fn install(workspace: &Workspace, log: Log) -> Result<()> {
     let lock = workspace.path("web/package-lock.json");
     let installed = workspace.path("web/node_modules/.installed-lock.json");
@@ -53,7 +53,7 @@ pub(crate) fn install(workspace: &Workspace, log: Log) -> Result<()> {
     Ok(())
 }
 
-/// Builds the bundle and makes sure that there is one.
+/// Builds the bundle and makes sure that it exists.
 pub(crate) fn build(workspace: &Workspace, log: Log) -> Result<()> {
     proc::stream(log, &mut workspace.npm(["run", "build"]))?;
     let page = workspace.path("web/dist/index.html");
@@ -65,8 +65,8 @@ pub(crate) fn build(workspace: &Workspace, log: Log) -> Result<()> {
     Ok(())
 }
 
-/// The browser tests, on the bundle that is there. `npm run e2e` would build it first, and that
-/// would pull the file away from under a compiler that embeds it in the other lane.
+/// The browser tests, on the existing bundle. `npm run e2e` would build it first, and would remove
+/// the file under a compiler that embeds it in the other lane.
 pub(crate) fn end_to_end(workspace: &Workspace, log: Log) -> Result<()> {
     let mut vitest = workspace.npm(["exec", "--", "vitest", "run"]);
     proc::stream(log, vitest.args(["--config", "vitest.e2e.config.ts"]))

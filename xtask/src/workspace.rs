@@ -1,4 +1,4 @@
-//! The places of things: the checkout, the target directory and the programs built into it.
+//! Paths: the checkout, the target directory and the programs built into it.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,7 +7,7 @@ use anyhow::{Context, Result};
 
 use crate::proc;
 
-/// The checkout that we were called in.
+/// The checkout of the call.
 pub(crate) struct Workspace {
     root: PathBuf,
     target_dir: PathBuf,
@@ -16,7 +16,7 @@ pub(crate) struct Workspace {
     cases: Cases,
 }
 
-/// Which random cases the tests try; `crates/sim/tests/common/cases.rs` reads it.
+/// The random cases of the tests; `crates/sim/tests/common/cases.rs` reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cases {
     /// All of them, with fixed seeds.
@@ -26,7 +26,7 @@ pub(crate) enum Cases {
 }
 
 impl Cases {
-    /// The variable of the environment that tells the tests.
+    /// The environment variable that passes it to the tests.
     fn variable(self) -> (&'static str, String) {
         match self {
             Self::All => ("SSDLAB_TEST_FULL", "1".to_owned()),
@@ -36,8 +36,8 @@ impl Cases {
 }
 
 impl Workspace {
-    /// Asks cargo at run time: a path compiled in would lead to another checkout where two of them
-    /// share a target directory, and the target directory itself may have been moved.
+    /// Asks cargo at run time: a compiled-in path would lead to another checkout if two of them
+    /// share a target directory, and the target directory itself may have moved.
     pub(crate) fn find() -> Result<Self> {
         let mut metadata = cargo();
         metadata.args(["metadata", "--no-deps", "--format-version=1"]);
@@ -51,12 +51,12 @@ impl Workspace {
         Ok(Self { root, target_dir, host, cases: Cases::Tenth(0) })
     }
 
-    /// The same for tests that try these cases.
+    /// The same for tests with these cases.
     pub(crate) fn with_cases(self, cases: Cases) -> Self {
         Self { cases, ..self }
     }
 
-    /// Which random cases the tests try.
+    /// The random cases of the tests.
     pub(crate) fn cases(&self) -> Cases {
         self.cases
     }
@@ -71,7 +71,7 @@ impl Workspace {
         self.root.join(relative)
     }
 
-    /// The release build of the command line program, built or not.
+    /// Path of the release build of the command line program, built or not.
     pub(crate) fn ssdlab(&self) -> PathBuf {
         self.target_dir.join(&self.host).join("release/ssdlab")
     }
@@ -118,7 +118,7 @@ fn host_triple(version: &str) -> Result<String> {
     line.map(str::to_owned).with_context(|| format!("`rustc -vV` named no host:\n{version}"))
 }
 
-/// The cargo that runs us, so that a toolchain chosen with `cargo +NAME` is kept.
+/// The cargo of this process, so that a toolchain chosen with `cargo +NAME` stays.
 fn cargo() -> Command {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }

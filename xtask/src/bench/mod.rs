@@ -1,4 +1,5 @@
-//! The verb `bench`: ssdlab measured against itself and against others. Stdout is one JSON document.
+//! The verb `bench`: measurements of ssdlab, alone and against other programs. Stdout is one JSON
+//! document.
 
 mod engine;
 mod scratch;
@@ -13,21 +14,21 @@ use crate::log::Log;
 use crate::proc;
 use crate::workspace::Workspace;
 
-/// What to measure.
+/// The subject of a bench.
 #[derive(Subcommand)]
 pub(crate) enum BenchVerb {
-    /// The I/O engine against fio: the same file, the same settings, taking turns.
+    /// The I/O engine against fio: the same file, the same settings, in turns
     Engine(engine::EngineArgs),
     /// Simulated commands per second.
     Sim(SimArgs),
-    /// Traces: made, imported, replayed; memory of a replay and how late it issues.
+    /// Traces: synthesis, import and replay; memory and lateness of a replay
     Trace(trace::TraceArgs),
 }
 
-/// How long to measure.
+/// Length of a bench.
 #[derive(Args)]
 pub(crate) struct SimArgs {
-    /// A size that only shows that the bench still works.
+    /// A short run: a check that the bench works
     #[arg(long)]
     quick: bool,
 }
@@ -43,7 +44,8 @@ pub(crate) fn run(workspace: &Workspace, verb: &BenchVerb) -> Result<()> {
     Ok(())
 }
 
-/// The program to measure: the one given, by a path that holds in every directory, else a release build of this one.
+/// The program to measure: the given one, by an absolute path, or else a release build of this
+/// checkout.
 fn program(workspace: &Workspace, given: Option<&Path>) -> Result<PathBuf> {
     if let Some(program) = given {
         return program.canonicalize().with_context(|| format!("{}", program.display()));

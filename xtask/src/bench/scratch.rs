@@ -1,5 +1,4 @@
-//! The common needs of several benches: a directory of their own, and the CPU time of the programs
-//! they start.
+//! The common needs of several benches: a scratch directory, and the CPU time of child processes.
 
 use std::path::{Path, PathBuf};
 
@@ -8,11 +7,11 @@ use anyhow::{Context, Result};
 /// Times in /proc are given in ticks of this many ns; Linux keeps 100 Hz here on every machine.
 const TICK_NS: f64 = 1e7;
 
-/// A directory of our own that goes away with us.
+/// A scratch directory, removed on drop.
 pub(super) struct ScratchDir(pub(super) PathBuf);
 
 impl ScratchDir {
-    /// /tmp may be memory, which would measure no disk; hence /var/tmp where nothing is said.
+    /// /tmp may be memory, which would measure no disk; hence the default /var/tmp.
     pub(super) fn make(dir: Option<&Path>) -> Result<Self> {
         let parent = match dir {
             Some(dir) => dir.to_path_buf(),

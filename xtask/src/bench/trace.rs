@@ -1,9 +1,9 @@
-//! Traces: how fast they are made, imported and replayed; what memory a replay takes as the trace grows; how late it
-//! issues what has a time of its own.
+//! Traces: speed of synthesis, import and replay; memory of a replay as the trace grows; lateness
+//! of commands with a recorded time.
 //!
-//! Everything is done by the program that a user runs, from its start to its end, reading and writing files
-//! included. Rates are given by wall time and by CPU time: on a machine that does other work, the CPU's is the one to
-//! compare.
+//! The bench runs the program of a user from its start to its end, reads and writes of files
+//! included. It reports rates by wall time and by CPU time: on a busy machine, compare those by CPU
+//! time.
 
 use std::fmt::Write as _;
 use std::io::{BufWriter, Write as _};
@@ -23,28 +23,28 @@ const LOG: Log = Log::stderr("bench");
 
 const DRIVE: &str = "sim:sandisk-extreme-ii-480gb";
 
-/// What to measure with.
+/// Arguments of the bench.
 #[derive(Args)]
 pub(crate) struct TraceArgs {
-    /// Sizes that only show that the bench still works.
+    /// Small sizes: a check that the bench works
     #[arg(long)]
     quick: bool,
-    /// Where traces and the file target are made. TMPDIR, or else /var/tmp.
+    /// Directory of traces and of the file target. Default: TMPDIR, or else /var/tmp
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
-    /// This program instead of a release build.
+    /// Program to measure instead of a release build
     #[arg(long, value_name = "FILE")]
     program: Option<PathBuf>,
 }
 
-/// How much of everything.
+/// Sizes of all parts.
 struct Settings {
-    /// Part of the Destroyer that is written to a file.
+    /// Part of the Destroyer to write to a file.
     synthesis: &'static str,
     lines: u64,
-    /// Parts of the Destroyer that are replayed, from short to long.
+    /// Parts of the Destroyer to replay, from short to long.
     replays: &'static [&'static str],
-    /// Part of the light trace that is replayed at its own times.
+    /// Part of the light trace to replay at its own times.
     lateness: &'static str,
 }
 
@@ -61,14 +61,14 @@ const QUICK: Settings = Settings {
     lateness: "1/2000",
 };
 
-/// The resources that a program took.
+/// The resources of a program.
 struct Cost {
     wall_s: f64,
     cpu_s: f64,
     peak_bytes: u64,
 }
 
-/// A program under the clock; it must say JSON.
+/// Runs a program and measures its resources; its output must be JSON.
 struct Bench {
     program: PathBuf,
     dir: ScratchDir,
@@ -98,7 +98,7 @@ pub(crate) fn run(workspace: &Workspace, args: &TraceArgs) -> Result<String> {
 }
 
 impl Bench {
-    /// `synth` into a file of our own format.
+    /// `synth` into a trace file.
     fn synthesis(&self, settings: &Settings) -> Result<Value> {
         let args = ["trace", "synth", "destroyer-2013", "--scale", settings.synthesis];
         let (document, cost) =
@@ -106,7 +106,7 @@ impl Bench {
         rates("synthesis", "ios", document["ios"].as_u64(), &cost)
     }
 
-    /// `import` of so many lines.
+    /// `import` of this number of lines.
     fn import(&self, format: &str, lines: u64, line: fn(&mut String, &Draw)) -> Result<Value> {
         let name = format!("{format}.csv");
         write_lines(&self.dir.0.join(&name), lines, line)?;
@@ -118,7 +118,8 @@ impl Bench {
         Ok(value)
     }
 
-    /// A part of the Destroyer on a full simulated drive; filling the drive is part of the cost.
+    /// A part of the Destroyer on a full simulated drive; the fill of the drive is a part of the
+    /// cost.
     fn replay(&self, part: &str) -> Result<Value> {
         let part_arg = format!("part={part}");
         let args = ["run", "destroyer", DRIVE, "--quiet", "--library", "runs", "--set", &part_arg];
@@ -134,8 +135,9 @@ impl Bench {
         Ok(value)
     }
 
-    /// A part of the light trace at its own times: the lateness that the program measures itself. What takes no time
-    /// shows the program's; a drive that cannot keep up adds its own.
+    /// A part of the light trace at its own times: lateness by the program's own measurement. A
+    /// target without delay shows the lateness of the program; a drive that cannot keep up adds its
+    /// own.
     fn lateness(&self, part: &str, target: &str, settings: &[&str]) -> Result<Value> {
         let part_arg = format!("part={part}");
         let mut args = vec!["run", "light", target, "--quiet", "--library", "runs"];
@@ -173,7 +175,7 @@ impl Bench {
         Ok((serde_json::from_str(&text).context("ssdlab did not print JSON")?, cost))
     }
 
-    /// The run.json of the only run that the document names.
+    /// The run.json of the only run in the document.
     fn read_run(&self, document: &Value) -> Result<Value> {
         let dir = document["run_dirs"][0].as_str().context("ssdlab named no run directory")?;
         let text = std::fs::read_to_string(self.dir.0.join(dir).join("run.json"))?;
@@ -181,7 +183,7 @@ impl Bench {
     }
 }
 
-/// Waits for the end of a program; gives the most memory it ever held, as last seen before its end.
+/// Waits for the end of a program; returns its peak memory, as last seen before its end.
 fn watch(child: &mut Child) -> Result<u64> {
     let path = format!("/proc/{}/status", child.id());
     let mut peak_bytes = 0;
@@ -212,7 +214,7 @@ fn rates(what: &str, unit: &str, count: Option<u64>, cost: &Cost) -> Result<Valu
     }))
 }
 
-/// The values from which a line of a made-up trace is written.
+/// The values of a line of a generated trace.
 struct Draw {
     time_us: u64,
     write: bool,
@@ -233,7 +235,7 @@ fn alibaba_line(out: &mut String, d: &Draw) {
     let _ = writeln!(out, "{},{kind},{},{},{time_us}", d.offset % 800, d.offset, d.len);
 }
 
-/// A trace of random I/Os: the parsers do not care, and every run has the same one.
+/// A trace of random I/Os: the parsers accept any, and every run has the same one.
 fn write_lines(path: &Path, lines: u64, line: fn(&mut String, &Draw)) -> Result<()> {
     let mut out = BufWriter::with_capacity(1 << 20, std::fs::File::create(path)?);
     let mut state = 1_u64;

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::lab::Lab;
 
-/// Detached when it goes out of scope.
+/// A loop device, detached on drop.
 pub(crate) struct LoopDevice {
     pub(crate) path: PathBuf,
     /// The file below.
@@ -20,7 +20,7 @@ impl LoopDevice {
         Self::over(&backing)
     }
 
-    /// Over a file that exists.
+    /// A loop device over an existing file.
     pub(crate) fn over(backing: &Path) -> Self {
         let backing = backing.canonicalize().expect("a backing file");
         let path = tool("losetup", &["--find", "--show", &backing.to_string_lossy()]);
@@ -44,7 +44,7 @@ impl Drop for LoopDevice {
     }
 }
 
-/// Runs a program of the system that must succeed; /usr/sbin is not in everybody's PATH.
+/// Runs a program of the system that must succeed; not every PATH contains /usr/sbin.
 pub(crate) fn tool(program: &str, args: &[&str]) -> String {
     let path = format!("{}:/usr/sbin:/sbin", std::env::var("PATH").unwrap_or_default());
     let output = Command::new(program).args(args).env("PATH", path).output();

@@ -1,4 +1,4 @@
-//! The real binary, asked from outside what its contract promises. `SSDLAB_BIN` names the binary;
+//! Tests of the real binary against its contract, from outside. `SSDLAB_BIN` names the binary;
 //! `cargo xtask test --only integration` (or `devices`, `agreement`, `acceptance`) sets it.
 
 mod lab;

@@ -1,4 +1,4 @@
-//! Are drives what other tools say they are, and are the commands sent the same ones?
+//! Do other tools report the same drives, and do they send the same commands?
 
 use crate::machine::Record;
 
@@ -23,7 +23,7 @@ fn every_drive_is_listed_with_its_identity() {
     assert_eq!(listed("NVME-TWO").len(), 3, "all namespaces");
 }
 
-/// The admin commands in a trace of the kernel's that are of this kind, without time and number.
+/// The admin commands of this kind in a kernel trace, without time and number.
 fn sent(trace: &str, kind: &str) -> Vec<String> {
     let lines = Record::of(trace).stdout.lines().filter(|line| line.contains(kind));
     let fields = lines.filter_map(|line| {

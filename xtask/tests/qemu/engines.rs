@@ -1,10 +1,10 @@
-//! Do polled commands do what all others do, and does the engine fit the drive?
+//! Do polled commands have the same effect as others, and does the engine fit the drive?
 
 use serde_json::Value;
 
 use crate::machine::Record;
 
-/// The run ended well and says of its engine what it should.
+/// Fails unless the run succeeded and names the expected engine.
 pub(crate) fn must_have_used(name: &str, words: &str) -> Value {
     Record::of(name).must_exit_with(0);
     let run = Record::of(&format!("{name}.json")).document();

@@ -1,10 +1,10 @@
-//! Does a run on a drive that fails, or goes, or a program that is killed, leave readable results?
+//! Is the result readable if the drive fails or disappears, or the program is killed?
 
 use serde_json::Value;
 
 use crate::machine::Record;
 
-/// The run ended with exit code 4, says so, and `ssdlab show` reads what it measured.
+/// Fails unless the run ended with exit code 4 and a message, and `ssdlab show` reads its data.
 fn must_have_failed_and_kept(name: &str) -> Value {
     Record::of(name).must_exit_with(4);
     let run = Record::of(&format!("{name}.json")).document();

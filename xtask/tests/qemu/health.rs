@@ -1,4 +1,5 @@
-//! Does a run record what nvme-cli and smartctl read from the same drive at the same time?
+//! Does a run record the values that nvme-cli and smartctl read from the same drive at the same
+//! time?
 
 use serde_json::Value;
 
@@ -9,7 +10,7 @@ fn number(value: &Value) -> u64 {
     value.as_u64().or(text).unwrap_or_else(|| panic!("{value} is no number"))
 }
 
-/// A counter read by ssdlab lies between those that nvme-cli read before and after it.
+/// A counter read by ssdlab lies between the values that nvme-cli read before and after.
 fn must_lie_between(counter: &Value, name: &str, unit: u64) {
     let read = |record| number(&Record::of(record).document()[name]) * unit;
     let (low, high) = (read("nvme-smart-before"), read("nvme-smart-after"));

@@ -4,10 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Programs of the host that run in the machine, with the libraries they need.
+/// Programs of the host for the machine, with their libraries.
 const PROGRAMS: [&str; 5] = ["busybox", "nvme", "sg_sat_identify", "smartctl", "dmsetup"];
 
-/// Drivers of the drives, in an order in which they may be loaded.
+/// Drivers of the drives, in a valid order of loading.
 const MODULES: [&str; 11] = [
     "nvme",
     "ahci",
@@ -29,7 +29,7 @@ pub(crate) struct Kernel {
 }
 
 impl Kernel {
-    /// The one in the directory that `SSDLAB_KERNEL` names.
+    /// The kernel in the directory that `SSDLAB_KERNEL` names.
     pub(crate) fn find() -> Self {
         let dir = std::env::var_os("SSDLAB_KERNEL").map(PathBuf::from);
         let dir = dir.expect("set SSDLAB_KERNEL, or use `cargo xtask test --only qemu`");
@@ -47,7 +47,7 @@ impl Kernel {
         self.dir.join(format!("boot/vmlinuz-{}", self.version))
     }
 
-    /// The files of a module and of those it needs, these first.
+    /// The files of a module and of its dependencies, the latter first.
     fn module_files(&self, module: &str) -> Vec<PathBuf> {
         let listed =
             text(Command::new(program("modprobe")).arg("--dirname").arg(&self.dir).args([
@@ -99,7 +99,7 @@ fn add_modules(kernel: &Kernel, root: &Path) {
     fs::write(root.join("modules/order"), order.join("\n") + "\n").expect("the order");
 }
 
-/// Puts a program into `bin`, and its libraries where it looks for them.
+/// Copies a program into `bin`, and its libraries to their places.
 fn add_program(root: &Path, path: &Path) {
     copy(path, &root.join("bin").join(path.file_name().expect("a name")));
     // Of a static program ldd says no more than that it is one, and fails.
@@ -116,7 +116,7 @@ fn copy(from: &Path, to: &Path) {
     fs::copy(from, to).unwrap_or_else(|error| panic!("cannot copy {}: {error}", from.display()));
 }
 
-/// A program of the host, also where Debian keeps those for the administrator.
+/// Path of a program of the host, also in Debian's directories for the administrator.
 pub(crate) fn program(name: &str) -> PathBuf {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let places = std::env::split_paths(&path).chain(["/usr/sbin".into(), "/sbin".into()]);

@@ -1,4 +1,4 @@
-//! Is the latency measured the latency there was?
+//! Is the measured latency the true one?
 
 use std::collections::BTreeMap;
 
@@ -11,27 +11,28 @@ fn median_ns(name: &str) -> f64 {
     run["metrics"]["latency_ns_p50"].as_f64().unwrap_or_else(|| panic!("no median in {run:#}"))
 }
 
-/// The median time between submission and completion that the kernel saw during a run, in ns.
+/// The median time between submission and completion in the kernel during a run, in ns.
 fn seen_ns(name: &str) -> f64 {
     traced_median_ns(&Record::of(&format!("{name}-seen")).stdout)
 }
 
-/// How far apart two times are in the round in which they agree best. Whatever else keeps the cores busy makes the
-/// emulator late, so the quietest round counts.
+/// Difference of two times in the round with the best agreement. Other work on the cores delays the
+/// emulator, so the quietest round counts.
 fn apart_at_best(rounds: &[(f64, f64)]) -> f64 {
     let apart = |(a_ns, b_ns): &(f64, f64)| (a_ns / b_ns - 1.0).abs();
     rounds.iter().map(apart).fold(f64::INFINITY, f64::min)
 }
 
-/// Fails where what was measured is more than 3% off what was expected in every round.
+/// Fails if the measured value differs from the expected one by more than 3% in every round.
 fn must_agree(rounds: &[(f64, f64)]) {
     let best = apart_at_best(rounds);
     assert!(best < 0.03, "{:.1}% off in the best of {rounds:?}", best * 100.0);
 }
 
-/// Two drives that answer by a high-resolution timer, one after 0.5 ms and one after 5 ms. What the
-/// first takes beyond its delay is what an idle machine needs to wake up for an answer. Where the kernel itself
-/// saw later answers than that in every round, the emulator's timers were late, and only what it saw counts.
+/// Two drives that answer by a high-resolution timer, one after 0.5 ms and one after 5 ms. The
+/// excess of the first over its delay is the wake-up time of an idle machine. If the kernel itself
+/// saw later answers in every round, the timers of the emulator were late, and only the times of
+/// the kernel count.
 #[test]
 fn a_delay_of_5_ms_is_measured_as_5_ms() {
     let names = (1..=5).map(|round| (format!("fast{round}"), format!("slow{round}")));
@@ -51,8 +52,8 @@ fn a_delay_of_5_ms_is_measured_as_5_ms() {
     }
 }
 
-/// dm-delay rounds 5 ms up to ticks of the kernel, two or three of 4 ms, so what the kernel saw is
-/// what counts: the time from the submission to the completion of each command.
+/// dm-delay rounds 5 ms up to ticks of the kernel, two or three of 4 ms. The time of the kernel
+/// from the submission to the completion of each command therefore counts.
 #[test]
 fn a_delayed_device_is_as_slow_as_the_kernel_saw_it() {
     let names = (1..=3).map(|round| format!("delayed{round}"));
@@ -64,8 +65,9 @@ fn a_delayed_device_is_as_slow_as_the_kernel_saw_it() {
     must_agree(&rounds);
 }
 
-/// The schedule is known, and the kernel saw when each command ended: how late that was is the true latency, however
-/// slow the emulator is. Counted from the issue, as a closed loop counts, the stall is hardly seen.
+/// The schedule is known, and the kernel recorded the end of each command: the delay after the
+/// schedule is the true latency, even on a slow emulator. Counted from the issue, as in a closed
+/// loop, the stall is hardly visible.
 #[test]
 fn a_stall_is_felt_by_all_that_was_due_meanwhile() {
     const GAP_S: f64 = 1e-3;
@@ -96,7 +98,7 @@ fn p99(mut values: Vec<f64>) -> f64 {
     values[values.len() * 99 / 100]
 }
 
-/// `ISSUED:ENDED:` in seconds; nothing of a command that was issued before the trace began.
+/// `ISSUED:ENDED:` in seconds, without commands that were issued before the trace began.
 fn issued_and_ended_s(line: &str) -> Option<(f64, f64)> {
     let (issued, ended) = line.trim_end_matches(':').split_once(':')?;
     Some((issued.parse().ok()?, ended.parse().ok()?))

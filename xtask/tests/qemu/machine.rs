@@ -1,4 +1,4 @@
-//! Boots the machine once for all tests and takes apart what it wrote down.
+//! Boots the machine once for all tests and decodes its records.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -11,14 +11,14 @@ use serde_json::Value;
 
 use crate::initramfs::{self, Kernel, program};
 
-/// The most that boot and all scenarios may take, in seconds; usually they take a third of it.
+/// Longest time for boot and all scenarios, in seconds; usually they take a third of it.
 const TIME_MAX_S: &str = "400";
 
-/// The kernel's message when a processor has stopped. An emulated one sometimes loses its timer for
-/// good, and the others then wait for it; no program of a user can do that.
+/// The message of the kernel about a stopped processor. An emulated processor sometimes loses its
+/// timer for good, and the others then wait for it; no user program causes that.
 const STOPPED: &str = "soft lockup";
 
-/// The output of one command of the script and its end.
+/// Output and exit code of one command of the script.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Record {
     pub(crate) code: i32,
@@ -45,7 +45,7 @@ impl Record {
         assert_eq!(self.code, code, "{self:#?}");
     }
 
-    /// A refusal with exit code 3 and this reason.
+    /// Fails unless the command was refused with exit code 3 and this reason.
     pub(crate) fn must_be_refused_as(&self, reason: &str) {
         self.must_exit_with(3);
         assert_eq!(self.document()["error"]["reason"], reason, "{self:#?}");
@@ -67,7 +67,7 @@ fn records() -> &'static BTreeMap<String, Record> {
     })
 }
 
-/// Runs the machine to its end; gives what the script wrote and what the kernel said.
+/// Runs the machine to its end; returns the records of the script and the messages of the kernel.
 fn boot() -> (String, String) {
     let scratch = tempfile::tempdir().expect("a scratch directory");
     let work = scratch.path();
@@ -109,7 +109,7 @@ fn boot() -> (String, String) {
 /// The controller takes 2 to the power of 4 pages in one command: 64 KiB.
 const SHORT_COMMANDS: &str = ",mdts=4";
 
-/// The drives that `guest.sh` looks for by their serials.
+/// The drives of the machine; `guest.sh` finds them by their serials.
 fn add_drives(qemu: &mut Command, work: &Path) {
     for id in ["nvme-one", "nvme-gone", "first", "second", "third", "sata-one", "sata-base"] {
         let path = new_image(work, id);
@@ -140,7 +140,7 @@ fn new_image(work: &Path, id: &str) -> PathBuf {
     path
 }
 
-/// Serves reads and ends each write as a write fault.
+/// A device that serves reads and fails each write with a write fault.
 fn add_failing_drive(qemu: &mut Command, image: &Path) {
     let failing = serde_json::json!({
         "driver": "raw",
@@ -154,7 +154,7 @@ fn add_failing_drive(qemu: &mut Command, image: &Path) {
     qemu.arg("-blockdev").arg(failing.to_string());
 }
 
-/// Takes `@@ begin NAME`, stdout, `@@ stderr`, stderr, `@@ end CODE` apart.
+/// Splits records of the form `@@ begin NAME`, stdout, `@@ stderr`, stderr, `@@ end CODE`.
 fn parse(written: &str) -> BTreeMap<String, Record> {
     let mut records = BTreeMap::new();
     for part in written.split("@@ begin ").skip(1) {

@@ -1,6 +1,6 @@
-//! The static binary on drives that the machine at hand does not have: an emulated NVMe drive, a SATA
-//! drive, drives that are slow, fail or go away. One machine boots, runs the whole of `guest.sh` and
-//! writes down what every command said; each test here looks at one part of that.
+//! The static binary on drives that the present machine lacks: an emulated NVMe drive, a SATA
+//! drive, drives that are slow, fail or disappear. One machine boots, runs all of `guest.sh` and
+//! records the output of every command; each test here examines one part.
 //!
 //! `SSDLAB_BIN` names a statically linked binary, `SSDLAB_KERNEL` a directory with `boot/` and
 //! `lib/modules/`; `cargo xtask test --only qemu` provides both.

@@ -1,4 +1,5 @@
-//! Do commands past the block layer do what those through it do, and are they refused where they cannot?
+//! Do commands past the block layer have the same effect as those through it, and are they refused
+//! where they are impossible?
 
 use crate::engines::must_have_used;
 use crate::machine::Record;

@@ -1,4 +1,5 @@
-//! Are meters of the kernel and of a pipe read, and is the link of a SATA drive put back as it was found?
+//! Do meters of the kernel and of a pipe work, and does the link of a SATA drive return to its old
+//! setting?
 
 use serde_json::Value;
 
@@ -16,7 +17,7 @@ fn run(name: &str) -> Value {
     Record::of(&format!("{name}.json")).document()
 }
 
-/// Every state that was measured draws so much, on average and at most.
+/// Fails unless every measured state has this mean and this peak.
 fn must_draw(run: &Value, states: &[&str], power_w: f64) {
     for state in states {
         for end in ["power_w_mean", "power_w_max"] {

@@ -45,7 +45,7 @@ fn what_the_drive_cannot_read_is_told_and_the_rest_is_judged() {
     }
 }
 
-/// The data of an earlier run is still there, and is not taken for the data of this one.
+/// The data of an earlier run is still there, and does not count as data of this one.
 #[test]
 fn a_drive_that_drops_everything_keeps_nothing() {
     Record::of("forgetful").must_exit_with(1);

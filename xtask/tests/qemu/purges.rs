@@ -1,4 +1,4 @@
-//! Is each drive purged in the best way it has, and nothing beyond it?
+//! Does each purge use the best method of the drive, and affect nothing beyond it?
 
 use serde_json::Value;
 
@@ -61,7 +61,7 @@ fn a_sata_drive_is_deallocated_and_measured() {
     assert!(phase(&run, "load")["ios"].as_u64().is_some_and(|ios| ios > 100), "{run:#}");
 }
 
-/// The effect of TRIM is the emulated drive's own affair; its arrival there is ours.
+/// The emulated drive decides on the effect of TRIM; this test checks its arrival.
 #[test]
 fn a_trim_pass_runs_on_a_sata_drive() {
     let trim = Record::of("trim");

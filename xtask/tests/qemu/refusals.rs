@@ -1,4 +1,4 @@
-//! Does it keep its hands off an NVMe drive that somebody uses?
+//! Does ssdlab refuse to write to an NVMe drive in use?
 
 use crate::machine::Record;
 
@@ -14,7 +14,8 @@ fn a_file_system_needs_a_second_consent() {
     assert!(Record::of("refused-signature").stderr.contains("ext"));
 }
 
-/// Whoever is asked to confirm an erase sees which drive it is: by its label, and by the life it has had.
+/// The request for a confirmation identifies the drive: by its label, and by the bytes written so
+/// far.
 #[test]
 fn an_unconfirmed_drive_says_who_it_is() {
     let refused = Record::of("refused-unconfirmed");

@@ -1,9 +1,10 @@
-//! No file needs a file that needs it: a circle of files can only be read, moved and changed as one.
+//! No file needs a file that needs it: a circle of files can only be read, moved and changed as
+//! one.
 //!
-//! A file needs another where a path in its code leads there: through `use`, or written out from
-//! `crate`, `super` or `self`. A re-export is followed to the file that defines the item, so that the
-//! face of a folder, which hands names on, ties nothing together. Declaring a module is no need, and
-//! tests do not count.
+//! A file needs another if a path in its code leads there: through `use`, or written out from
+//! `crate`, `super` or `self`. A re-export is followed to the file that defines the item, so that
+//! the face of a folder, which re-exports names, creates no circle. Declaring a module is no need,
+//! and tests do not count.
 //!
 //! Two files of one folder may need each other; more than two files, or two of different folders,
 //! may not. `open.rs` and `open/mod.rs` belong to the folder `open/`.
@@ -23,9 +24,9 @@ type ItemPath = Vec<String>;
 struct Source {
     /// Path from the top of the checkout.
     file: String,
-    /// Paths that its code writes out.
+    /// Paths in its code.
     needs: Vec<ItemPath>,
-    /// Names that it hands on, with the path to each; `*` hands on all names of a module.
+    /// Re-exported names, with the path to each; `*` re-exports all names of a module.
     hands_on: Vec<(String, ItemPath)>,
 }
 
@@ -132,14 +133,14 @@ fn module_of(dir: &str, file: &str) -> Module {
     module
 }
 
-/// The code before the module of tests, which stands last by convention; comments taken off.
+/// The code before the module of tests, which stands last by convention, without comments.
 fn without_tests(text: &str) -> String {
     let lines = code_lines(text).map(|(_, code)| code);
     let before = lines.take_while(|code| !code.starts_with("#[cfg(test)]"));
     before.collect::<Vec<_>>().join("\n")
 }
 
-/// Every name that the `use` declarations bring: whether it is handed on, the name, and its path.
+/// Every name of the `use` declarations: whether it is re-exported, the name, and its path.
 fn uses(code: &str) -> Vec<(bool, String, ItemPath)> {
     let mut found = Vec::new();
     for statement in code.split(';') {
@@ -177,7 +178,7 @@ fn leaves(tree: &str, before: &[String]) -> Vec<(String, ItemPath)> {
     vec![(name, path)]
 }
 
-/// The parts of a group, split at the commas that stand in no inner group.
+/// The parts of a group, split at the commas outside inner groups.
 fn parts(group: &str) -> Vec<&str> {
     let mut depth = 0_usize;
     let mut found = Vec::new();
@@ -213,7 +214,7 @@ fn written_out(code: &str) -> Vec<ItemPath> {
         .collect()
 }
 
-/// The folder that a file belongs to: the one named after it where that exists.
+/// The folder of a file: the one named after it, if that exists.
 fn folder<'a>(file: &'a str, all: &[&str]) -> &'a str {
     let own = file.strip_suffix(".rs").unwrap_or(file);
     if all.iter().any(|other| other.strip_prefix(own).is_some_and(|rest| rest.starts_with('/'))) {
@@ -236,7 +237,7 @@ fn reached<'a>(edges: &BTreeMap<&'a str, BTreeSet<&'a str>>, start: &'a str) -> 
     seen
 }
 
-/// The circles of a house: sets of files of which each reaches all others.
+/// The circles of a crate: sets of files of which each reaches all others.
 fn circles<'a>(edges: &BTreeMap<&'a str, BTreeSet<&'a str>>) -> Vec<Vec<&'a str>> {
     let reach: BTreeMap<_, _> = edges.keys().map(|&file| (file, reached(edges, file))).collect();
     let mut found: Vec<Vec<&str>> = Vec::new();
@@ -252,7 +253,7 @@ fn circles<'a>(edges: &BTreeMap<&'a str, BTreeSet<&'a str>>) -> Vec<Vec<&'a str>
     found
 }
 
-/// One line for each circle that the rule forbids, with the needs that make it.
+/// One line for each circle that the rule forbids, with the needs behind it.
 fn forbidden(house: &House) -> Vec<String> {
     let edges = house.edges();
     let all: Vec<_> = edges.keys().copied().collect();

@@ -6,7 +6,8 @@ use serde_json::Value;
 
 use super::source::root;
 
-/// The crates that a crate of the workspace may depend on beside `base`; ARCHITECTURE.md has the table.
+/// The permitted dependencies of a crate within the workspace, beside `base`; ARCHITECTURE.md has
+/// the table.
 fn allowed(package: &str) -> Option<&'static [&'static str]> {
     Some(match package {
         "ssdlab-base" | "ssdlab-sim" | "ssdlab-load" | "ssdlab-result" | "ssdlab-target"
@@ -29,8 +30,8 @@ fn allowed(package: &str) -> Option<&'static [&'static str]> {
     })
 }
 
-/// The crates that tests may use beyond: a test of the suite drives simulated drives and files, and
-/// those of the simulator put it through the trial.
+/// Further dependencies of tests: a test of the suite drives simulated drives and files, and those
+/// of the simulator use the trial.
 fn allowed_in_tests(package: &str) -> &'static [&'static str] {
     match package {
         "ssdlab-run" => &["ssdlab-io"],
@@ -48,8 +49,8 @@ fn packages() -> Vec<Value> {
     serde_json::from_value(packages).expect("`packages` is an array")
 }
 
-/// The edges of a package that its place does not allow. Dependencies of tests count too, but for
-/// those of [`allowed_in_tests`]: a test of `result` that needs a simulator would not build without one.
+/// The forbidden dependencies of a package. Those of tests count too, except for
+/// [`allowed_in_tests`]: a test of `result` that needs a simulator would not build without one.
 fn forbidden_edges(package: &Value) -> Vec<String> {
     let name = package["name"].as_str().expect("a name");
     let Some(allowed) = allowed(name) else {

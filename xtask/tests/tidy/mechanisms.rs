@@ -39,7 +39,7 @@ fn labelled<'a>(section: &'a str, label: &str) -> &'a str {
     items.find(|(name, _)| *name == label).map_or("", |(_, text)| text.trim())
 }
 
-/// The words of a text that stand in backticks.
+/// The words in backticks in a text.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
@@ -49,8 +49,8 @@ fn names_test(word: &str) -> bool {
     word.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || "_:*".contains(c))
 }
 
-/// Whether a test stands in a file of its module, of the simulator or of the runs on it; `prefix_*`
-/// names several, a module alone all of its tests.
+/// Whether a test exists in a file of its module, in the simulator or in the runs on it; `prefix_*`
+/// names several tests, a module alone all of its tests.
 fn is_there(test: &str) -> bool {
     let (module, name) = test.split_once("::").unwrap_or((test, "*"));
     let name = name.strip_suffix('*').map_or(format!("fn {name}("), |start| format!("fn {start}"));

@@ -1,5 +1,5 @@
-//! Rules for Rust files: size, leftovers, who may print, where `unsafe` may stand, what the
-//! simulator may not know.
+//! Rules for Rust files: size, leftovers, printing, the places of `unsafe`, and the dependencies of
+//! the simulator.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,15 +13,14 @@ const LINES_MAX: usize = 600;
 const LEFTOVERS: &[&str] =
     &[concat!("FIX", "ME"), concat!("TO", "DO"), concat!("XX", "X"), concat!("db", "g!")];
 
-/// Only a program talks; a library hands its words to its caller.
+/// Only a program prints; a library returns its messages to its caller.
 const PRINTING: &[&str] = &["println!", "eprintln!", "print!", "eprint!"];
 
-/// Places whose business is the operating system or the memory layout.
+/// Places that deal with the operating system or the memory layout.
 const UNSAFE_PLACES: &[&str] =
     &["crates/device/", "crates/io/", "crates/sim/src/prefetch.rs", "py/"];
 
-/// The modules that would make a simulation depend on more than its model, its seed and its
-/// commands.
+/// Modules that would make a simulation depend on more than its model, its seed and its commands.
 const UNKNOWN_TO_SIM: &[&str] = &["time", "thread", "fs", "net", "env", "process"];
 
 /// The top of the checkout. Not compiled in: two checkouts may share a target directory.
@@ -30,7 +29,7 @@ pub(crate) fn root() -> PathBuf {
     Path::new(&xtask).parent().expect("xtask stands in the checkout").to_path_buf()
 }
 
-/// All files below `dir` with this extension, as paths from the top; none where `dir` is not there.
+/// All files below `dir` with this extension, as paths from the top; none if `dir` does not exist.
 pub(crate) fn files(dir: &str, extension: &str) -> Vec<String> {
     let mut found = Vec::new();
     collect(&root().join(dir), extension, &mut found);
@@ -78,7 +77,7 @@ fn must_be_empty(rule: &str, places: &[String]) {
     assert!(places.is_empty(), "{rule}:\n  {}", places.join("\n  "));
 }
 
-/// The places in `files` where `breaks` says so of a line of code.
+/// The lines of code in `files` for which `breaks` returns true.
 fn places(files: &[String], breaks: impl Fn(&str) -> bool) -> Vec<String> {
     let mut places = Vec::new();
     for file in files {

@@ -1,6 +1,6 @@
 //! Rust source as text: lines without comments, and words with their borders.
 
-/// The lines of a file with their numbers, comments taken off.
+/// The lines of a file with their numbers, without comments.
 ///
 /// A `//` within a string cuts the line short; the rules here lose nothing by that.
 pub(crate) fn code_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
@@ -10,7 +10,7 @@ pub(crate) fn code_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Whether `line` holds `word` and no letter, digit or `_` stands directly beside it.
+/// Whether `line` contains `word` without a letter, digit or `_` directly beside it.
 pub(crate) fn has_word(line: &str, word: &str) -> bool {
     let beside = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
     line.match_indices(word).any(|(at, _)| {

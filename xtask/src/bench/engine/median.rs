@@ -1,12 +1,13 @@
-//! A middle value, and how far it can be trusted.
+//! The median of a sample, and its confidence interval.
 
 use serde_json::{Value, json};
 
-/// The median of a sample with the interval that holds the true one in 95 of 100 cases.
+/// The median of a sample with the interval that contains the true median in 95 of 100 cases.
 ///
-/// The interval is between two of the values themselves, counted from both ends, and rests on no assumption but that
-/// turns know nothing of each other: a value is above the true median as often as a coin shows heads (H. A. David,
-/// "Order Statistics", chapter 7.1). Below six values even the outermost ones hold it less often.
+/// The interval lies between two of the values themselves, counted from both ends. It only assumes
+/// that turns are independent: a value is above the true median as often as a coin shows heads (H.
+/// A. David, "Order Statistics", chapter 7.1). Below six values even the outermost ones contain it
+/// less often.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Median {
     pub(crate) value: f64,
@@ -15,7 +16,7 @@ pub(crate) struct Median {
 }
 
 impl Median {
-    /// Of at least one value.
+    /// Median of at least one value.
     pub(crate) fn of(mut values: Vec<f64>) -> Self {
         values.sort_by(f64::total_cmp);
         let (count, middle) = (values.len(), values.len() / 2);
@@ -30,7 +31,8 @@ impl Median {
     }
 }
 
-/// Values at each end of `count` that may be left out with 95 of 100 cases still inside.
+/// Number of values to omit at each end of `count` so that the rest contains the median in 95 of
+/// 100 cases.
 fn left_out(count: usize) -> usize {
     // The chance that `heads` coins of `count` show heads, and the sum of those so far.
     let (mut chance, mut below) = (0.5_f64.powi(count as i32), 0.0);

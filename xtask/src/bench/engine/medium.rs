@@ -10,13 +10,13 @@ use clap::ValueEnum;
 use crate::log::Log;
 use crate::proc;
 
-/// Talk of setting up.
+/// Log of the setup.
 const LOG: Log = Log::stderr("bench");
 
-/// Kinds of things to write to, by the price of a command.
+/// Kinds of media, by the cost of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Medium {
-    /// The null target and fio's null engine: what the harness itself costs.
+    /// The null target and the null engine of fio: the cost of the harness itself.
     Null,
     /// A file with all its blocks written.
     File,
@@ -26,12 +26,12 @@ pub(crate) enum Medium {
     Zram,
 }
 
-/// A medium made ready; what was set up goes away with it.
+/// A medium, set up; dropping it undoes the setup.
 pub(crate) struct Ready {
     pub(crate) medium: Medium,
     /// File or device; unused by [`Medium::Null`].
     pub(crate) path: PathBuf,
-    /// Its name for `--erase`: a loop device goes by its file.
+    /// Word for `--erase`: a loop device is named by its file.
     pub(crate) word: PathBuf,
     pub(crate) size_bytes: u64,
     /// The library for the results of ssdlab.
@@ -50,7 +50,7 @@ impl Medium {
         }
     }
 
-    /// Sets it up in `dir`, with every block written once: no turn pays for their allocation.
+    /// Sets it up in `dir`, with every block written once, so that no turn pays for allocation.
     pub(crate) fn prepare(self, dir: &Path, size_bytes: u64) -> Result<Ready> {
         let file = dir.join(format!("{}.bin", self.name()));
         let (path, undo) = match self {
@@ -83,13 +83,13 @@ impl Drop for Ready {
     }
 }
 
-/// Waits a little; false, so that the caller tries again.
+/// Waits a little; returns false, so that the caller tries again.
 fn pause() -> bool {
     std::thread::sleep(std::time::Duration::from_millis(100));
     false
 }
 
-/// Direct I/O to the file below: otherwise the page cache would be measured.
+/// Direct I/O to the file below: otherwise the bench would measure the page cache.
 fn attach(file: &Path, size_bytes: u64) -> Result<(PathBuf, Option<Command>)> {
     std::fs::File::create(file)?.set_len(size_bytes)?;
     let losetup =
@@ -114,7 +114,7 @@ fn compressed_memory(size_bytes: u64) -> Result<(PathBuf, Option<Command>)> {
     Ok((node, Some(undo)))
 }
 
-/// The device that a command says it has made.
+/// The device that a command reports as new.
 fn node_from(command: &mut Command) -> Result<PathBuf> {
     let node = PathBuf::from(proc::capture(command)?.trim());
     if !node.starts_with("/dev") {

@@ -1,8 +1,11 @@
-//! ssdlab against fio with equal settings: 4 KB random writes at several queue depths to nothing, to a
-//! file and to devices. The two take turns, and take turns in going first, because a disk's speed drifts
-//! (some lend speed for a while and take it back): only neighbours are compared, and the median of
-//! their ratios counts, with the interval that it can be trusted to. Many short turns say more than few long ones. CPU
-//! time is counted without what each program takes for its start and end. Then ssdlab alone at rates asked for: how exactly it delivers them, and at what price.
+//! ssdlab against fio with equal settings: 4 KB random writes at several queue depths to nothing,
+//! to a file and to devices.
+//!
+//! The speed of a disk drifts (some disks lend speed for a while and take it back). The two
+//! programs therefore take turns, and take turns in going first. Only neighbours are compared: the
+//! result is the median of their ratios, with its confidence interval. Many short turns give more
+//! than few long ones. CPU time excludes the start and end of each program. Afterwards ssdlab runs
+//! alone at given rates; the result is the accuracy and the cost of these rates.
 
 mod median;
 mod medium;
@@ -22,25 +25,25 @@ use median::Median;
 use medium::{Medium, Ready};
 use program::{Load, Overhead, Sample};
 
-/// What to measure with.
+/// Arguments of the bench.
 #[derive(Args)]
 pub(crate) struct EngineArgs {
-    /// Two turns of 1 s with a small file instead of twelve of 4 s: shows that all still works.
+    /// Two turns of 1 s with a small file instead of twelve of 4 s: a check that the bench works.
     #[arg(long)]
     quick: bool,
-    /// Turns of each program in each case, instead of the usual number.
+    /// Turns of each program in each case
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
     turns: Option<u32>,
-    /// Seconds of a turn, instead of the usual ones.
+    /// Seconds of a turn
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=3600))]
     seconds: Option<u32>,
-    /// What to write to; what the machine does not have is left out with the reason.
+    /// Media to write to; a missing one is omitted with the reason
     #[arg(long, value_enum, value_delimiter = ',', default_value = "null,file,loop,zram")]
     media: Vec<Medium>,
-    /// Commands kept outstanding.
+    /// Outstanding commands
     #[arg(long, value_name = "N", value_delimiter = ',', default_value = "1,32,128")]
     queue_depths: Vec<u32>,
-    /// Rates to ask for on the null target, as `--set rate=` takes them.
+    /// Rates on the null target, as for `--set rate=`
     #[arg(
         long,
         value_name = "RATE",
@@ -48,10 +51,11 @@ pub(crate) struct EngineArgs {
         default_value = "1k,10k,100k,1M,poisson:1k,poisson:100k,poisson:1M"
     )]
     rates: Vec<String>,
-    /// Where the file is made; its filesystem must know O_DIRECT. TMPDIR, or else /var/tmp.
+    /// Directory of the file; its file system must support O_DIRECT. Default: TMPDIR, or else
+    /// /var/tmp
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
-    /// Measure this program instead of building one.
+    /// Program to measure instead of a new build
     #[arg(long, value_name = "FILE")]
     ssdlab: Option<PathBuf>,
 }
@@ -141,7 +145,7 @@ impl Bench<'_> {
         Ok(cell)
     }
 
-    /// The CPU time of a turn of one second that has next to nothing to do.
+    /// The CPU time of a turn of one second with almost no work.
     fn overhead(&self, ready: &Ready) -> Result<Overhead> {
         let idle = Load { queue_depth: 1, seconds: 1, overhead: Overhead::default() };
         Ok(Overhead {
@@ -158,7 +162,7 @@ impl Bench<'_> {
         Ok(Turn { fio, ssdlab })
     }
 
-    /// One run on the null target at a rate asked for.
+    /// One run on the null target at a given rate.
     fn rate(&self, rate: &str) -> Result<Value> {
         let ready = Medium::Null.prepare(self.dir, self.settings.file_bytes)?;
         let overhead = Overhead::default();

@@ -1,4 +1,4 @@
-//! One turn of one program, and what it says of itself.
+//! One turn of one program, and its own figures.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,7 +10,7 @@ use super::medium::{Medium, Ready};
 use crate::bench::scratch::children_cpu_ns;
 use crate::proc;
 
-/// The same for both programs.
+/// Settings of both programs.
 #[derive(Clone, Copy)]
 pub(crate) struct Load {
     pub(crate) queue_depth: u32,
@@ -18,7 +18,7 @@ pub(crate) struct Load {
     pub(crate) overhead: Overhead,
 }
 
-/// CPU time that a program takes whatever it does: its start and its end.
+/// CPU time of a program apart from its load: start and end.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Overhead {
     pub(crate) fio_ns: f64,
@@ -29,9 +29,9 @@ pub(crate) struct Overhead {
 #[derive(Clone, Copy)]
 pub(crate) struct Sample {
     pub(crate) iops: f64,
-    /// Of the whole program.
+    /// CPU time of the whole program.
     pub(crate) cpu_ns: f64,
-    /// Without the overhead.
+    /// The same without the overhead.
     pub(crate) cpu_ns_per_io: f64,
     pub(crate) latency_ns_p50: f64,
     pub(crate) latency_ns_p99: f64,
@@ -46,8 +46,9 @@ impl Sample {
     }
 }
 
-/// A turn of fio with what ssdlab does as well: registered buffers and files, blocks drawn with
-/// replacement, one latency of every command, from its issue to its end; at `rate_iops`, or as fast as it can.
+/// A turn of fio with the settings of ssdlab: registered buffers and files, blocks drawn with
+/// replacement, one latency of every command, from its issue to its end; at `rate_iops`, or as fast
+/// as possible.
 pub(crate) fn fio(ready: &Ready, load: Load, rate_iops: Option<u32>) -> Result<Sample> {
     let mut command = Command::new("fio");
     command.args(["--name=bench", "--thread", "--rw=randwrite", "--bs=4k"]);
@@ -109,7 +110,7 @@ pub(crate) fn ssdlab(binary: &Path, ready: &Ready, load: Load, rate: &str) -> Re
     sample(metric("iops_mean"), ios, cpu_ns, latencies).context("in run.json")
 }
 
-/// The run.json of the only run that the document names.
+/// The run.json of the only run in the document.
 fn read_run(document: &str) -> Result<Value> {
     let document: Value = serde_json::from_str(document).context("ssdlab did not print JSON")?;
     let dir = document["run_dirs"][0].as_str().context("ssdlab named no run directory")?;
@@ -137,8 +138,8 @@ fn sample(
     })
 }
 
-/// Runs a command and gives its output and the CPU time that it and its children took, start and
-/// end of the program included.
+/// Runs a command; returns its output and the CPU time of the program and its children, start and
+/// end included.
 fn capture_with_cpu(command: &mut Command) -> Result<(String, f64)> {
     let before = children_cpu_ns()?;
     let text = proc::capture(command)?;

@@ -1,4 +1,4 @@
-//! A library on a full disk: exit code 4, and what was measured is safe.
+//! A library on a full disk: exit code 4, and the data are safe.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::lab::{Answer, Lab, phase, read_run};
 
-/// A tiny filesystem in memory; unmounted when it goes out of scope. Needs root.
+/// A tiny file system in memory, unmounted on drop. Needs root.
 struct TinyDisk(PathBuf);
 
 impl TinyDisk {
@@ -19,7 +19,7 @@ impl TinyDisk {
         Self(point)
     }
 
-    /// Takes all the room that is left.
+    /// Fills the remaining room.
     fn fill(&self) {
         let mut junk = std::fs::File::create(self.0.join("junk")).expect("room for a name");
         while junk.write_all(&[0; 4096]).is_ok() {}

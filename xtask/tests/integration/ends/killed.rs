@@ -1,4 +1,4 @@
-//! SIGKILL at any moment: what is left can be read, says what happened, and can be continued.
+//! SIGKILL at any moment: the remaining run is readable, tells its status, and can be continued.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use crate::lab::{Answer, Lab};
 
 const DRIVES: [&str; 2] =
     ["sim:sandisk-extreme-ii-480gb?scale=1/256", "sim:samsung-840-pro-256gb?scale=1/256"];
-/// A test with two purges, so that there is something to keep.
+/// A test with two purges, so that a part remains valid.
 const TEST: [&str; 8] = [
     "corners",
     "--set",
@@ -58,13 +58,13 @@ fn ask(lab: &Lab, args: &[&str]) -> Command {
     command
 }
 
-/// The entries of the library that have a name and can be read as a run.
+/// The entries of the library with a name, readable as runs.
 fn run_dirs(lab: &Lab) -> Vec<PathBuf> {
     let entries = lab.library().read_dir().into_iter().flatten().flatten();
     entries.map(|entry| entry.path()).filter(|path| path.join("run.json").exists()).collect()
 }
 
-/// Every run can be shown, says how it ended, and together they make a page.
+/// Every run can be shown, tells its status, and together they make a page.
 fn must_be_readable(lab: &Lab, dirs: &[PathBuf]) {
     let names: Vec<_> = dirs.iter().map(|dir| dir.to_str().expect("UTF-8")).collect();
     let shown = json(lab, &[&["show"], names.as_slice()].concat());
@@ -77,7 +77,7 @@ fn must_be_readable(lab: &Lab, dirs: &[PathBuf]) {
     json(lab, &[&["report"], names.as_slice()].concat());
 }
 
-/// Figures by target, of runs that are all complete.
+/// Figures by target, of complete runs.
 fn figures(document: &Value) -> BTreeMap<String, Value> {
     let runs = document["runs"].as_array().expect("runs");
     let figures = runs.iter().map(|run| {

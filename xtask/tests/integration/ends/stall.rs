@@ -1,5 +1,6 @@
-//! A drive that stalls: every command that was due meanwhile says so, however few of them the queue could take. The
-//! kernel's own throttle holds back the writes to a loop device; needs root.
+//! A drive that stalls: the latency of every command that was due meanwhile shows the stall, even
+//! if few of them found room in the queue. The throttle of the kernel delays the writes to a loop
+//! device; needs root.
 
 use std::fs;
 use std::io::Write;
@@ -13,17 +14,18 @@ use crate::loop_device::LoopDevice;
 
 const CGROUP: &str = "/sys/fs/cgroup";
 
-/// A control group whose processes can be kept from writing to one device; gone when it goes out of scope.
+/// A control group that can stop the writes of its processes to one device; removed on drop.
 struct Throttle {
     group: PathBuf,
-    /// The file of the limit, with its text to stop and to let go.
+    /// The file of the limit, with its texts to stop and to resume.
     limit: PathBuf,
     stop: String,
     go: String,
 }
 
 impl Throttle {
-    /// A group under the block controller of version 1 or 2, whichever this machine lets us use; or why there is none.
+    /// A group under the block controller of version 1 or 2, whichever the machine permits; or the
+    /// reason for none.
     fn on(device: &LoopDevice) -> Result<Self, String> {
         let name = device.path.file_name().expect("a name").to_string_lossy();
         let number = fs::read_to_string(format!("/sys/block/{name}/dev")).expect("its number");
@@ -57,7 +59,8 @@ impl Throttle {
         member
     }
 
-    /// No write reaches the device for this long; gives the least and the most that the stall can have taken.
+    /// Stops all writes to the device for this long; returns the least and the largest possible
+    /// length of the stall.
     fn stall(&self, time: Duration) -> [Duration; 2] {
         let before = Instant::now();
         put(&self.limit, &self.stop).expect("the limit can be set");
@@ -75,13 +78,13 @@ impl Drop for Throttle {
     }
 }
 
-/// Writes to a file of the kernel; where there is none, none is made.
+/// Writes to an existing file of the kernel; creates none.
 fn put(path: &Path, text: &str) -> std::io::Result<()> {
     fs::File::options().write(true).open(path)?.write_all(text.as_bytes())
 }
 
-/// One run of 10 s at 1,000 writes a second with a stall of 2 s in it: the 99th percentile as it must be, at least
-/// and at most, and as it was reported.
+/// One run of 10 s at 1,000 writes per second with a stall of 2 s in it: the least and the largest
+/// correct 99th percentile, and the reported one.
 fn stalled_run(lab: &Lab, device: &LoopDevice, throttle: &Throttle) -> ([f64; 2], f64) {
     const SETTINGS: [&str; 5] =
         ["purge=false", "fill=false", "duration=10s", "steady_from=0s", "rate=1000"];
@@ -106,8 +109,7 @@ fn stalled_run(lab: &Lab, device: &LoopDevice, throttle: &Throttle) -> ([f64; 2]
     (stall.map(|stall| stall.as_secs_f64() - 0.1), reported_s)
 }
 
-/// A machine that is busy with other things may stall the device once more, and longer: the quietest of three
-/// runs counts.
+/// Other work of the machine may cause a further, longer stall: the quietest of three runs counts.
 #[test]
 fn a_stall_of_two_seconds_is_in_the_99th_percentile() {
     let lab = Lab::new();

@@ -1,4 +1,4 @@
-//! Signals to commands that have nothing to keep: the same exit code as everywhere.
+//! Signals to commands without data to keep: the same exit code as everywhere.
 
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -10,7 +10,7 @@ fn signal(child: &Child, name: &str) {
     assert!(Command::new("kill").args([name, &pid]).status().expect("kill starts").success());
 }
 
-/// The same command with SIGHUP as it is by default: these tests may run under `nohup`.
+/// The same command with the default for SIGHUP: these tests may run under `nohup`.
 fn minding_hangups(command: &Command) -> Command {
     let mut env = Command::new("env");
     env.arg("--default-signal=HUP").arg(command.get_program()).args(command.get_args());
@@ -42,7 +42,7 @@ fn every_command_ends_as_interrupted() {
     }
 }
 
-/// A run ends well at the first signal. At the second it ends at once, and says so.
+/// A run ends regularly at the first signal. At the second it ends at once, with a message.
 #[test]
 fn the_second_signal_ends_a_run_with_a_document() {
     let lab = Lab::new();
@@ -59,7 +59,7 @@ fn the_second_signal_ends_a_run_with_a_document() {
     answer.document();
 }
 
-/// As `nohup` starts it, or a shell a service.
+/// The environment of `nohup`, or of a service started by a shell.
 #[test]
 fn a_closed_terminal_does_not_matter_where_it_was_said_so() {
     let lab = Lab::new();

@@ -21,7 +21,7 @@ fn a_full_size_run_has_every_second_and_its_sums_agree() {
     check_sums(&dirs[0]);
 }
 
-/// 2,000 rows, and the sums over series, histogram and phases: judged by a reader that shares no
+/// 2,000 rows, and the sums over series, histogram and phases: checked by a reader that shares no
 /// code with the writer.
 fn check_sums(run_dir: &Path) {
     let xtask = std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo says where the test is from");

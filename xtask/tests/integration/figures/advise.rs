@@ -1,4 +1,4 @@
-//! `ssdlab advise spare`: is there one answer, with what it takes to set it up, and is the impossible refused?
+//! `ssdlab advise spare`: does it give one answer with its setup, and refuse the impossible?
 
 use crate::lab::{Answer, Lab, read_run};
 

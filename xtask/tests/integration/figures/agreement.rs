@@ -1,5 +1,5 @@
-//! The I/O engine against fio on the same file. Only gross disagreement fails: a shared machine is
-//! noisy, and `cargo xtask bench engine` is there to look closer.
+//! The I/O engine against fio on the same file. Only gross disagreement fails, because a shared
+//! machine is noisy; `cargo xtask bench engine` measures precisely.
 
 use std::process::Command;
 

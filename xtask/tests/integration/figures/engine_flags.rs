@@ -1,4 +1,5 @@
-//! How commands reach a drive can be said wherever runs are made, and is refused where there is nothing to choose.
+//! All commands that make runs accept the engine flags, and refuse them for targets without a
+//! choice.
 
 use serde_json::Value;
 
@@ -33,7 +34,7 @@ fn threads_and_engines_for_targets_that_have_none_are_refused_with_the_reason() 
     }
 }
 
-/// The only run that a command made.
+/// The only run of a command.
 fn run_of(lab: &Lab, args: &[&str]) -> Value {
     let mut command = lab.command(args);
     command.args(["--quiet", "--format", "json", "--library"]).arg(lab.library());

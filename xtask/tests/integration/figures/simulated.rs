@@ -1,4 +1,4 @@
-//! Simulated runs: does the answer have its promised form, and is it the same every time?
+//! Simulated runs: does the answer have its documented form, and is it the same every time?
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -82,7 +82,7 @@ fn a_report_is_one_file_that_holds_the_run() {
     assert!(!page.contains("<title> &"), "the title is in the page without escaping");
 }
 
-/// The largest model has 33 GB of maps; where there is so much memory, nothing is refused.
+/// The largest model has 33 GB of maps; a machine with that much memory refuses nothing.
 #[test]
 fn a_drive_that_does_not_fit_into_the_memory_is_refused_before_it_is_built() {
     const HUGE: &str = "sim:samsung-840-pro-256gb?capacity_gb=16000&nand.blocks_per_plane=260000";
@@ -108,7 +108,7 @@ fn a_drive_that_does_not_fit_into_the_memory_is_refused_before_it_is_built() {
     assert!(refused.contains("scale=1/64"), "{refused}");
 }
 
-/// The cost of a test in the drive's endurance, by phase, in all, and for all runs of a target.
+/// The endurance that a test costs, by phase, in all, and for all runs of a target.
 #[test]
 fn a_plan_tells_full_drive_writes() {
     let lab = Lab::new();

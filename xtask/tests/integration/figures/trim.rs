@@ -1,12 +1,13 @@
-//! The TRIM test on files and loop devices, which have no flash that torture could slow down: whatever else runs, it
-//! must claim nothing. `SSDLAB_TEST_REPETITIONS=25` repeats each case so often; needs root for loop devices.
+//! The TRIM test on files and loop devices, which have no flash that torture could slow down: it
+//! must make no claim, whatever else runs. `SSDLAB_TEST_REPETITIONS=25` repeats each case; needs
+//! root for loop devices.
 
 use std::process::{Child, Command, Stdio};
 
 use crate::lab::{Answer, Lab};
 use crate::loop_device::LoopDevice;
 
-/// Another program that keeps a processor and the disk busy on and off, until it goes out of scope.
+/// Another program that keeps a processor and the disk busy on and off, until dropped.
 struct Load(Child);
 
 impl Load {

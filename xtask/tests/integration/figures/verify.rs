@@ -1,4 +1,5 @@
-//! `ssdlab verify`: what a file keeps, what is found and refused; what simulated drives keep through power cuts.
+//! `ssdlab verify`: blocks that a file keeps, findings and refusals; power cuts of simulated
+//! drives.
 
 use std::os::unix::fs::FileExt;
 use std::process::{Child, Stdio};
@@ -69,7 +70,7 @@ fn a_damaged_journal_is_told_and_a_cut_off_one_is_read() {
     verify(&lab, &[TARGET, "--check"]).must_exit_with(0);
 }
 
-/// The kernel lets go of the files of a killed ring only after its process has ended.
+/// The kernel releases the files of a killed ring only after the end of its process.
 fn check_of_killed(lab: &Lab) -> Answer {
     for _ in 0..100 {
         let checked = verify(lab, &["file:target", "--check"]);
@@ -101,7 +102,8 @@ fn kill(mut child: Child) {
     child.wait().expect("ends");
 }
 
-/// Asked for the same again, it says what is there and how to read it back; `--erase` would lose the promises.
+/// A repeated call names the journal and the command that reads it back; `--erase` would lose the
+/// promises.
 #[test]
 fn a_run_that_ended_early_is_explained() {
     let lab = Lab::new();
@@ -119,7 +121,7 @@ fn a_run_that_ended_early_is_explained() {
     check_of_killed(&lab).must_exit_with(0);
 }
 
-/// Whatever the moment, the journal promises no more than the target holds.
+/// At any moment, the journal promises no more than the target contains.
 #[test]
 fn a_killed_process_accuses_no_drive() {
     for delay_ms in [0, 1, 3, 7, 13, 29, 61] {
@@ -143,7 +145,7 @@ fn a_killed_process_accuses_no_drive() {
     }
 }
 
-/// Two at once with one journal: the second is refused, and leaves nothing behind.
+/// Two processes with one journal: the second is refused, and leaves nothing behind.
 #[test]
 fn a_journal_has_one_writer() {
     let lab = Lab::new();

@@ -1,5 +1,5 @@
-//! A trace replayed while it is recorded: the record shows the same operations. A loop device stands in for a drive;
-//! needs root and the kernel's block tracer.
+//! A trace replayed during a recording: the recording shows the same operations. A loop device
+//! stands in for a drive; needs root and the block tracer of the kernel.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -13,7 +13,7 @@ use crate::loop_device::LoopDevice;
 
 const TRACING: &str = "/sys/kernel/tracing";
 
-/// There is one tracer in a kernel.
+/// Serialises the tests: a kernel has one tracer.
 static TRACER: Mutex<()> = Mutex::new(());
 
 /// Operations a millisecond apart: reads and writes of many sizes.
@@ -26,10 +26,10 @@ fn trace() -> String {
     (0..300).map(line).collect()
 }
 
-/// Operation, sector, sectors, as blkparse prints them.
+/// Operation, sector and number of sectors, in the form of blkparse.
 type Operation = (String, String, String);
 
-/// The operations of a trace. What looks at the device when it is opened reads ahead; a
+/// The operations of a trace, without read-ahead. Programs that inspect a new device read ahead; a
 /// replay never does.
 fn operations(lab: &Lab, name: &str, trace: &Path) -> Vec<Operation> {
     let text = lab.path(name);
@@ -43,7 +43,7 @@ fn operations(lab: &Lab, name: &str, trace: &Path) -> Vec<Operation> {
     ours.map(operation).collect()
 }
 
-/// The tracer's files, which systemd mounts and a container may not.
+/// The files of the tracer, which systemd mounts and a container may lack.
 fn mount_tracer() {
     if !Path::new(TRACING).join("current_tracer").exists() {
         let mut mount = Command::new("mount");
@@ -68,7 +68,7 @@ fn wait_for_tracer(child: &mut Child) {
     std::thread::sleep(Duration::from_millis(500));
 }
 
-/// The settings changed while recording, as they are now.
+/// The present values of the settings that a recording changes.
 fn tracing_settings() -> Vec<String> {
     let read = |name: &str| std::fs::read_to_string(format!("{TRACING}/{name}"));
     let names = ["current_tracer", "options/bin", "options/context-info", "buffer_size_kb"];
@@ -84,7 +84,7 @@ fn killed_recording(lab: &Lab, device: &str) {
     assert_eq!(selected_tracer(), "blk", "it had no time to put it back");
 }
 
-/// One test, since there is one tracer: by `restore`, then by the next recording.
+/// One test, since there is one tracer: restored by `restore`, then by the next recording.
 #[test]
 fn a_recording_that_was_killed_is_put_back() {
     mount_tracer();

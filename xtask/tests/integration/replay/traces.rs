@@ -1,4 +1,5 @@
-//! Traces from outside: fio does what an exported trace says, and what comes in goes out again.
+//! Traces from outside: fio follows an exported trace, and an export of an import equals the
+//! original.
 
 use std::process::Command;
 
@@ -107,7 +108,7 @@ fn a_storage_bench_runs_on_a_file() {
     }
 }
 
-/// A script finds the published figures beside those of the trace, as a person does.
+/// A script finds the published figures beside those of the trace, like a person.
 #[test]
 fn the_figures_that_were_published_stand_beside_those_of_the_trace() {
     let lab = Lab::new();
@@ -129,7 +130,7 @@ fn the_figures_that_were_published_stand_beside_those_of_the_trace() {
     assert_eq!(document["summary"]["reads"]["ios"].as_f64(), Some(pair("reads")[1]));
 }
 
-/// A row a second for years would fill the memory, of a plan as of a run.
+/// A row per second for years would fill the memory, of a plan as of a run.
 #[test]
 fn a_trace_with_a_gap_of_years_is_refused_with_its_length_and_the_way_out() {
     const TICKS_A_YEAR: u64 = 365 * 86_400 * 10_000_000;
@@ -206,7 +207,7 @@ fn volumes_are_listed_chosen_and_laid_side_by_side() {
     assert!(answer.stderr.contains("can be read only once"), "{}", answer.stderr);
 }
 
-/// Windows file times and disks come back as they were, from a text and from a stored trace.
+/// Windows file times and disks return unchanged, from a text and from a stored trace.
 #[test]
 fn msr_lines_come_back_with_their_times_and_disks() {
     let lab = Lab::new();

@@ -1,6 +1,6 @@
-//! The things that may be erased are typed in the call, each by its own confirmation, and
-//! everything is checked before the first byte: a refused call finds every target as it was. Loop
-//! devices stand in for drives; needs root.
+//! Each erasable thing has its own confirmation in the call, and all checks come before the first
+//! byte: a refused call leaves every target unchanged. Loop devices stand in for drives; needs
+//! root.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,10 +15,10 @@ use crate::loop_device::{LoopDevice, tool};
 
 const DRIVE: &str = "sim:samsung-840-pro-256gb?scale=1/256";
 const SIZE_BYTES: usize = 16 << 20;
-/// Enough of a run to show that it ran.
+/// Parameters of the shortest run with a result.
 const SHORT: [&str; 6] = ["--set", "duration=1s", "--set", "steady_from=0s", "--set", "fill=false"];
 
-/// A file with content that nobody has agreed to lose.
+/// A file with content that nobody has released.
 struct Precious {
     path: PathBuf,
     content: Vec<u8>,
@@ -36,7 +36,7 @@ impl Precious {
         self.path.display().to_string()
     }
 
-    /// As a target; `query` as in `?size=1MiB`.
+    /// The file as a target; `query` as in `?size=1MiB`.
     fn target(&self, query: &str) -> String {
         format!("file:{}{query}", self.path.display())
     }
@@ -51,7 +51,7 @@ fn run(lab: &Lab, args: &[&str]) -> Answer {
     Answer::of(lab.consistency(args).args(SHORT))
 }
 
-/// Refused as unsafe, for this reason.
+/// Fails unless the call was refused as unsafe, for this reason.
 fn must_be_refused(answer: &Answer, reason: &str) {
     answer.must_exit_with(3);
     assert_eq!(answer.reason(), reason, "{answer:#?}");
@@ -215,7 +215,7 @@ fn every_command_refuses_a_purge_of_what_is_built_anew() {
     }
 }
 
-/// Whatever a run would be refused for, a plan says and ends with.
+/// A plan prints every refusal of the run, and exits with its code.
 #[test]
 fn a_plan_exits_as_the_run_would() {
     let lab = Lab::new();
@@ -295,7 +295,7 @@ fn a_loop_device_is_confirmed_by_the_file_behind_it() {
     assert!(fs::read(&device.path).expect("readable") == file.content, "the device was changed");
 }
 
-/// A run on `target` that is killed after it has begun.
+/// A run on `target`, killed after its begin.
 fn killed(lab: &Lab, args: &[&str]) {
     let mut command =
         lab.consistency(&[args, &["--set", "duration=60s", "--set", "fill=false"]].concat());

@@ -1,5 +1,5 @@
-//! Block devices in use: refused with exit code 3 and a stable reason, whatever name they go by.
-//! Loop devices stand in for drives; needs root.
+//! Block devices in use: refused with exit code 3 and a stable reason, by any of their names. Loop
+//! devices stand in for drives; needs root.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::lab::{Answer, Lab};
 use crate::loop_device::{LoopDevice, tool};
 
-/// A loop device in some use, which ends when it goes out of scope.
+/// A loop device in some use, which ends on drop.
 struct UsedDevice {
     device: LoopDevice,
     /// Ends the use.
@@ -37,14 +37,14 @@ impl UsedDevice {
 }
 
 impl Drop for UsedDevice {
-    /// The device itself goes after this.
+    /// Dropped last: the device itself.
     fn drop(&mut self) {
         // A test that fails must still clean up as far as it can.
         let _ = Command::new(self.undo.0).arg(&self.undo.1).status();
     }
 }
 
-/// A run on `name` that says that `device` may be erased: only the device's use can stop it.
+/// A run on `name` with a confirmation for `device`: only the use of the device can stop it.
 fn run_with_erase(lab: &Lab, device: &LoopDevice, name: &str) -> Answer {
     let args = [name, "--erase", &device.word(), "--set", "duration=2s"];
     Answer::of(&mut lab.consistency(&args))
@@ -153,7 +153,7 @@ fn a_file_that_holds_something_needs_a_second_consent() {
     assert!(content == fs::read(&path).expect("the file"), "it was written to");
 }
 
-/// The words of a refused run on `target`, with a name for the loop device.
+/// The message of a refused run on `target`, with a placeholder for the loop device.
 fn refusal_of(lab: &Lab, device: &LoopDevice, target: &str, more: &[&str]) -> String {
     let run = ["run", "consistency", "--set", "duration=1s", target];
     let text = lab.transcript([&[&run[..], more].concat()[..]]);
@@ -262,7 +262,7 @@ fn a_run_is_not_continued_on_a_device_of_another_size() {
     assert!(before == fs::read(backing).expect("what is on it"), "it was written to");
 }
 
-/// Every step of the TRIM test is done; what it says of a loop device is asked in `trim.rs`.
+/// The TRIM test runs every step; `trim.rs` checks its verdict on a loop device.
 #[test]
 fn a_review_runs_on_a_loop_device_from_purge_to_page() {
     let lab = Lab::new();

@@ -1,4 +1,4 @@
-//! Limits of the process: an end with an exit code, and what was measured before is kept.
+//! Limits of the process: the program ends with an exit code, and keeps earlier data.
 
 use std::process::Command;
 
@@ -45,7 +45,7 @@ fn a_drive_that_does_not_fit_into_the_limit_is_refused() {
     assert!(!lab.library().exists(), "nothing was begun");
 }
 
-/// Less and less too little, until the work fits.
+/// Rising limits, until the work fits.
 #[test]
 fn memory_that_cannot_be_had_is_an_end_with_a_document() {
     let lab = Lab::new();

@@ -1,4 +1,4 @@
-//! Every word of what the program says, where it says it for a file, a target or a plan; `usage` has the arguments.
+//! All messages about a file, a target or a plan; `usage` has those about arguments.
 
 use std::fs;
 use std::path::Path;
@@ -9,13 +9,13 @@ const DRIVE: &str = "sim:sandisk-extreme-ii-480gb?scale=1/64";
 /// The longest argument that Linux passes on is 128 KiB.
 const LONG_CHARS: usize = 100_000;
 
-/// A short run called `run`, as a file of any test may damage it.
+/// A short run called `run`, with files that a test may damage.
 fn with_run(lab: &Lab) {
     let dirs = lab.run(&["null:?size=64MiB", "--set", "duration=2s", "--set", "fill=false"]);
     fs::rename(&dirs[0], lab.path("run")).expect("a run");
 }
 
-/// Changes a file of a run for the time of a question.
+/// Changes a file of a run for the time of a call.
 fn damaged(lab: &Lab, file: &str, change: impl FnOnce(&mut Vec<u8>)) -> String {
     let path = lab.path("run").join(file);
     let whole = fs::read(&path).expect("a file of the run");
@@ -155,7 +155,7 @@ fn traces_and_meters() {
     assert!(!lab.path("out.parquet").exists() && !lab.path("out").exists());
 }
 
-/// One document with one sentence in `message`; what else clap has to say has members of its own.
+/// One document with one sentence in `message`; further output of clap has its own members.
 #[test]
 fn mistakes_as_json() {
     let lab = Lab::new();

@@ -1,4 +1,4 @@
-//! Readers that leave early, output for which there is no room, and files that are whole or not there.
+//! Readers that leave early, output without room, and files that are either complete or absent.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -13,7 +13,7 @@ use crate::loop_device::LoopDevice;
 
 const TARGET: &str = "sim:sandisk-extreme-ii-480gb?scale=1/128";
 
-/// A pipe whose reader has left.
+/// A pipe without a reader.
 fn unread() -> Stdio {
     let (reader, writer) = std::io::pipe().expect("a pipe");
     drop(reader);
@@ -184,7 +184,7 @@ fn no_output_takes_the_place_of_an_image_that_is_attached() {
     }
 }
 
-/// The name of a file may hold what a terminal obeys, and what a shell does.
+/// The name of a file may contain characters that a terminal or a shell executes.
 #[test]
 fn names_are_shown_and_quoted() {
     let lab = Lab::new();

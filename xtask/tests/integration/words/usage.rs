@@ -93,7 +93,7 @@ fn a_mistake_leaves_no_run_behind() {
     assert_eq!(left, 0, "{}", answer.talk());
 }
 
-/// A file that a refused run created itself is gone, kept or not.
+/// A refused run removes the file that it created, with or without `keep`.
 #[test]
 fn a_refused_run_leaves_no_file_behind() {
     let lab = Lab::new();

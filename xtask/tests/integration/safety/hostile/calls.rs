@@ -11,10 +11,10 @@ use super::things::Thing;
 use super::verbs::{RESUME, SIGNATURES, Verb};
 use super::world::World;
 
-/// Longer ones are killed, as users do.
+/// Longer calls are killed, as by a user.
 const TIME_MAX: Duration = Duration::from_secs(3);
 
-/// Targets that are no thing of the world.
+/// Targets outside the world of the test.
 const OTHERS: [&str; 7] = [
     "sim:ideal",
     "null:?size=8MiB",
@@ -27,7 +27,7 @@ const OTHERS: [&str; 7] = [
 
 const WORDS: [&str; 5] = ["", "/dev/sda", "S3RIAL", "own/new", "/"];
 
-/// One command line, and what it gives away.
+/// One command line, with the things that it releases.
 pub(super) struct Call {
     arguments: Vec<String>,
     targets: Vec<String>,
@@ -59,7 +59,7 @@ impl Call {
         self.arguments.extend(words.iter().map(|&word| word.to_owned()));
     }
 
-    /// A target, by any of its names, and perhaps the word that confirms it or another.
+    /// A target, by any of its names, and perhaps a confirmation for it or for another one.
     fn target(&mut self, random: &mut Random, world: &World) {
         if random.chance(12) {
             let other = (*random.one_of(&OTHERS)).to_owned();
@@ -91,7 +91,7 @@ impl Call {
         self.say(&["--erase", word]);
     }
 
-    /// Adds the destinations of results: places of their own, and whatever is in the way.
+    /// Adds the destinations of results: unused places, and existing things.
     fn outputs(&mut self, random: &mut Random, world: &World) {
         let used: Vec<_> = world.things.iter().filter(|thing| thing.used).collect();
         let victim = random.one_of(&used);
@@ -112,7 +112,7 @@ impl Call {
         }
     }
 
-    /// Makes the call; gives its exit code, or `None` if it was killed.
+    /// Makes the call; returns its exit code, or `None` if it was killed.
     pub(super) fn make(&self, world: &World) -> Option<i32> {
         let mut command = Command::new(crate::lab::binary());
         command.args(&self.arguments).current_dir(world.dir());
@@ -135,8 +135,8 @@ impl Call {
         status.and_then(|status| status.code())
     }
 
-    /// Whether the call may have changed the thing: it is free, a target, confirmed, and where it holds
-    /// something that too is agreed to.
+    /// Whether the call may have changed the thing: it is free, a target and confirmed, with a
+    /// second consent if its content needs one.
     pub(super) fn was_given(&self, thing: &Thing) -> bool {
         if thing.used {
             return false;

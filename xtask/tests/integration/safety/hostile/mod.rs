@@ -1,7 +1,7 @@
-//! Hundreds of careless calls on a machine whose files and devices are mounted, swap, stacked, full of
-//! somebody's data or free: does one byte change that was not given away in that call? Needs root.
+//! Hundreds of careless calls on a machine whose files and devices are mounted, swap, stacked, full
+//! of data or free: does a byte change that the call did not release? Needs root.
 //!
-//! Each test draws a seed of its own and prints it. `SSDLAB_HOSTILE_SEED` repeats one,
+//! Each test draws its own seed and prints it. `SSDLAB_HOSTILE_SEED` repeats one,
 //! `SSDLAB_HOSTILE_CALLS` makes it longer.
 
 mod calls;
@@ -28,14 +28,14 @@ fn fresh_seed() -> u64 {
     u64::from(now.subsec_nanos()) ^ now.as_secs()
 }
 
-/// How many calls ended in which way.
+/// Number of calls by outcome.
 #[derive(Debug, Default)]
 struct Tally {
     done: u64,
     refused: u64,
     failed: u64,
     stopped: u64,
-    /// Things that were written to, as was agreed.
+    /// Things that calls changed with permission.
     given: u64,
 }
 

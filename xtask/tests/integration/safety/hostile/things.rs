@@ -12,9 +12,9 @@ const PAGE_BYTES: u64 = 4096;
 
 /// One of the names of a thing.
 pub(super) struct Name {
-    /// As a target: `file:` with any path, or a node.
+    /// Target string: `file:` with any path, or a node.
     pub(super) target: String,
-    /// The word that confirms it.
+    /// Word that confirms it.
     pub(super) word: String,
 }
 
@@ -28,18 +28,18 @@ impl Name {
     }
 }
 
-/// Bytes that somebody cares about.
+/// Bytes that need protection.
 pub(super) struct Thing {
-    /// The file that has them.
+    /// Their file.
     pub(super) file: PathBuf,
     pub(super) names: Vec<Name>,
     /// Loop devices that show them.
     pub(super) nodes: Vec<PathBuf>,
-    /// Whether somebody uses them, so that nobody may write.
+    /// Whether they are in use, so that no call may write to them.
     pub(super) used: bool,
-    /// Whether they are a file system or a database, which takes a second consent.
+    /// Whether they are a file system or a database, which needs a second consent.
     pub(super) signed: bool,
-    /// Whether an earlier call was given them, which may be continued.
+    /// Whether an earlier call, which may be continued, released them.
     pub(super) was_given_before: bool,
     /// Bytes at the end that the kernel may write.
     kernels_bytes: u64,
@@ -99,7 +99,7 @@ impl Thing {
         self
     }
 
-    /// Puts a loop device on `below`, which is the file, another of its names or one of its nodes.
+    /// Attaches a loop device to `below`: the file, another of its names or one of its nodes.
     pub(super) fn attach(mut self, below: &Path, arguments: &[&str]) -> Self {
         let below = below.to_string_lossy();
         let node = tool("losetup", &[arguments, &["--find", "--show", &below]].concat());
@@ -136,7 +136,7 @@ impl Thing {
         self.nodes.last().expect("a loop device").clone()
     }
 
-    /// Mounts its first node; for reading only, or the file system itself would write.
+    /// Mounts its first node read-only; otherwise the file system itself would write.
     pub(super) fn mounted(mut self) -> Self {
         let node = self.nodes[0].display().to_string();
         let at = self.mount_point();
@@ -145,14 +145,14 @@ impl Thing {
         self.used()
     }
 
-    /// The place where it is, or would be, mounted.
+    /// Its mount point, mounted or not.
     pub(super) fn mount_point(&self) -> String {
         let at = self.file.with_extension("mounted");
         fs::create_dir_all(&at).expect("a mount point");
         at.to_string_lossy().into_owned()
     }
 
-    /// Gives its node a partition that only the kernel knows, with a file system that is mounted.
+    /// Gives its node a partition that only the kernel knows, with a mounted file system.
     pub(super) fn mounted_partition(mut self) -> Self {
         let disk = self.node().display().to_string();
         tool("addpart", &[&disk, "1", "2048", "8192"]);
@@ -166,15 +166,15 @@ impl Thing {
         self.used()
     }
 
-    /// Makes the file swap space, of which only the header is not the kernel's to write.
+    /// Makes the file swap space, of which the kernel writes all but the header.
     pub(super) fn swap_file(self) -> Self {
         let file = self.file.clone();
         fs::set_permissions(&file, Permissions::from_mode(0o600)).expect("its mode");
         self.swapping(&file, &[])
     }
 
-    /// Makes its node swap space. As many of its pages as the header can list are declared bad, so that
-    /// the kernel keeps away from them.
+    /// Makes its node swap space. The header declares as many of its pages bad as it can list, so
+    /// that the kernel avoids them.
     pub(super) fn swap_device(self) -> Self {
         const LISTED_MAX: u32 = 600;
         let node = self.node();
@@ -202,7 +202,7 @@ impl Thing {
         self
     }
 
-    /// Whether a word, as given with `--erase`, names it.
+    /// Whether a word for `--erase` names it.
     pub(super) fn is_named_by(&self, word: &str) -> bool {
         let id = |path: &Path| fs::metadata(path).ok().map(|found| (found.dev(), found.ino()));
         let word = Path::new(word.trim());
@@ -210,8 +210,8 @@ impl Thing {
             || id(word).is_some_and(|found| Some(found) == id(&self.file))
     }
 
-    /// Its content. A loop device over another writes to that one's page cache, from where the data
-    /// would reach the file some time later.
+    /// Its content. A loop device over another one writes to the page cache of the other, and the
+    /// data reach the file later.
     fn read(&self) -> Vec<u8> {
         for node in self.nodes.iter().rev() {
             File::open(node).and_then(|node| node.sync_all()).expect("a node");
@@ -219,12 +219,12 @@ impl Thing {
         fs::read(&self.file).expect("the file")
     }
 
-    /// Remembers what it holds.
+    /// Records its content.
     pub(super) fn remember(&mut self) {
         self.content = self.read();
     }
 
-    /// The first byte that is not what it was, or `None` if there is none.
+    /// The first changed byte, or `None` if there is none.
     pub(super) fn changed_at(&self) -> Option<u64> {
         let now = self.read();
         let kept = self.content.len().saturating_sub(self.kernels_bytes as usize);

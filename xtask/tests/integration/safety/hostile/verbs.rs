@@ -1,24 +1,24 @@
-//! The verbs of ssdlab, the number of times that each is tried here, and its flags.
+//! The verbs of ssdlab, their frequencies in these tests, and their flags.
 
 use super::random::Random;
 
 pub(super) type Words = &'static [&'static str];
 
-/// Something that ssdlab can be told to do.
+/// A verb of ssdlab.
 pub(super) struct Verb {
-    /// How often it is drawn.
+    /// Its frequency.
     weight: usize,
     pub(super) words: Words,
     pub(super) flags: &'static [Words],
-    /// The most targets that it takes, each perhaps with a word that confirms it.
+    /// Most targets of a call, each perhaps with a confirmation.
     pub(super) targets_max: usize,
     /// Whether it may write to them.
     pub(super) writes: bool,
 }
 
-/// The second consent.
+/// Flag of the second consent.
 pub(super) const SIGNATURES: &str = "--erase-signatures";
-/// The flag that continues a run.
+/// Flag that continues a run.
 pub(super) const RESUME: &str = "--resume";
 
 const RUN_FLAGS: &[Words] = &[

@@ -1,4 +1,4 @@
-//! Everything that a call could hit.
+//! All things that a call could change.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use super::calls::Call;
 use super::things::{Name, Thing};
 
-/// Undoes something on drop, whatever becomes of the test.
+/// An action on drop, also after a failure.
 pub(super) enum Undo {
     Command(&'static str, String),
     /// A process that keeps a mount namespace of its own until it reads a line.
@@ -48,7 +48,7 @@ impl Drop for UndoAll {
     }
 }
 
-/// Files and devices in every state, and a directory for what calls leave behind.
+/// Files and devices in every state, and a directory for the results of calls.
 pub(super) struct World {
     pub(super) things: Vec<Thing>,
     dir: TempDir,
@@ -88,14 +88,13 @@ impl World {
         Self { things, dir }
     }
 
-    /// The directory in which calls are made; the things that they may write to freely are in
-    /// `own`.
+    /// Working directory of the calls; they may write freely to the things in `own`.
     pub(super) fn dir(&self) -> &Path {
         self.dir.path()
     }
 
-    /// Things that a call could change are as they were, but for those that it was given. Gives how many of
-    /// these have changed.
+    /// Checks that all things are unchanged, except those released to the call. Returns the number
+    /// of changes among the latter.
     pub(super) fn check(&mut self, call: &Call, when: &str) -> u64 {
         let mut given = 0;
         for thing in &mut self.things {
@@ -112,7 +111,7 @@ impl World {
     }
 }
 
-/// Mounts the thing where only a process in another mount namespace sees it.
+/// Mounts the thing in the mount namespace of another process only.
 fn mounted_elsewhere(thing: Thing) -> Thing {
     let script = format!(
         "mount -o ro {} {} && echo ready && read wait",
