@@ -1,4 +1,4 @@
-// Writes dist/fixture-*.html: the built page with made-up data, as `ssdlab report` would fill it.
+// Writes dist/fixture-*.html: the built page with sample data, as `ssdlab report` would fill it.
 import { readFile, writeFile } from "node:fs/promises";
 import { runnerImport } from "vite";
 

@@ -1,4 +1,4 @@
-// What every part of the page shares, and which runs the reader is looking at.
+// The shared state of all parts of the page, and the selected runs.
 
 import { type Axes, AxesBook } from "./chart/classes";
 import { CursorHub } from "./chart/cursor";
@@ -23,7 +23,7 @@ export function driveByKey(library: Library, key: string): Drive {
   return library.drives.find((drive) => drive.key === key) ?? library.drives[0];
 }
 
-/** The wanted variant where the drive has it, its first one otherwise. */
+/** The wanted variant if the drive has it, its first one otherwise. */
 export function singleRun(library: Library, state: State): Run {
   const drive = driveByKey(library, state.drive);
   return drive.runs.find((run) => run.variant === state.variant) ?? drive.runs[0];
@@ -39,21 +39,21 @@ export function shownRuns({ library, store }: App): Shown[] {
   });
 }
 
-/** The axes of what is shown; with nothing to compare, those of the run shown before. */
+/** The axes of the selected runs; an empty comparison has those of the single run before it. */
 export function axesNow(app: App): Axes {
   const shown = shownRuns(app).map(({ run }) => run);
   if (shown.length > 0 || app.library.runs.length === 0) return app.book.of(shown);
   return app.book.of([singleRun(app.library, app.store.state)]);
 }
 
-/** The zoom as far as it meets the axes shown; a run of another length may not reach it. */
+/** The part of the zoom on the present axes; a run of another length may not reach it. */
 export function zoomShown(app: App): [number, number] | null {
   const { whole } = axesNow(app).scales;
   const part = zoomed(whole, app.store.state.zoom);
   return part.min === whole.min && part.max === whole.max ? null : [part.min, part.max];
 }
 
-/** A first comparison worth looking at: the drive's own variants, else the drives among each other. */
+/** A useful first comparison: the variants of the drive, or else the drives with each other. */
 export function firstComparison(library: Library, state: State): string[] {
   const own = driveByKey(library, state.drive).runs;
   const runs = own.length > 1 ? own : library.drives.map((drive) => drive.runs[0]);
@@ -88,7 +88,7 @@ export function appOf(library: Library, hash: string): App {
   return { library, book: new AxesBook(library.runs), store: new Store(state), hub: new CursorHub() };
 }
 
-/** A link may come from another report: forget drives and runs that are not here. */
+/** A link may come from another report: drop drives and runs that are missing here. */
 export function usable(library: Library, wanted: Partial<State>): Partial<State> {
   const ids = new Set(library.runs.map((run) => run.id));
   const state = { ...wanted };

@@ -13,10 +13,10 @@ function appendAll(parent: Node, children: readonly Child[]): void {
   }
 }
 
-/** Share of the width that one press moves; what was at the edge stays in sight. */
+/** Share of the width that one press moves; the content at the edge stays visible. */
 const SCROLL_STRIDE = 0.6;
 
-/** A wide table scrolls by itself, by keyboard too, and says above it and at its edge that there is more. */
+/** A wide table scrolls by itself, by keyboard too. A note above it and its edge show that there is more. */
 export function scroller(label: string, ...children: Child[]): HTMLElement {
   const element = h(
     "div",
@@ -27,7 +27,7 @@ export function scroller(label: string, ...children: Child[]): HTMLElement {
   const forward = () => element.scrollWidth - element.clientWidth - element.scrollLeft > 2;
   const update = () => {
     element.classList.toggle("more", forward());
-    // Once the end is reached the way back is offered in its place, so that nothing below moves.
+    // At the end, the button for the way back takes its place, so that nothing below moves.
     there.textContent = forward() ? "more to the right →" : "← back to the left";
     there.hidden = element.scrollWidth - element.clientWidth <= 2;
   };
@@ -40,13 +40,13 @@ export function scroller(label: string, ...children: Child[]): HTMLElement {
   return h("div", { class: "scroll-frame" }, there, element);
 }
 
-/** Glides there, unless the reader wants nothing to move. */
+/** Scrolls smoothly, unless the reader prefers reduced motion. */
 export function bringIntoView(element: HTMLElement, block: ScrollLogicalPosition = "start"): void {
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
   element.scrollIntoView({ block, behavior: still ? "instant" : "smooth" });
 }
 
-/** Words that those who see the page find beside it. */
+/** Text for screen readers; others see the same beside it. */
 export function aside(text: string): HTMLElement {
   return h("span", { class: "sr-only" }, text);
 }

@@ -1,4 +1,4 @@
-// The page: data in, sections out, and one subscription that redraws what changed.
+// The page: data in, sections out, and one subscription that redraws changed parts.
 
 import "./style.css";
 import { type App, appOf, shownRuns, usable } from "./app";
@@ -143,7 +143,7 @@ function page(report: Report): HTMLElement[] {
   return [skip, header(library, app.store), newer || null, ...body].filter((node) => node !== null);
 }
 
-/** Without a consistency run there is nothing to choose, but much to go through. */
+/** Without a consistency run there is no choice to make, but there are other results. */
 function otherPage({ others }: Library, report: Report): HTMLElement[] {
   const sections = otherTests(others);
   const main = h("main", { id: "main", class: "wide" }, sections, noRuns(report));
@@ -163,7 +163,7 @@ function skipToMain(): void {
 
 function readData(): Report | null {
   const text = reportText(document);
-  // The text of a long run is large; once it is read nobody needs it.
+  // The text of a long run is large, and nothing needs it after the parse.
   document.getElementById("ssdlab-data")?.replaceChildren();
   return parseReport(text);
 }

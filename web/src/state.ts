@@ -1,4 +1,4 @@
-// What the reader has chosen, and the URL hash that says it, so that a view can be linked.
+// The choices of the reader, and their URL hash, so that a view can be linked.
 
 export type View = "single" | "compare";
 export type Percentile = "p50" | "p99" | "max";
@@ -7,16 +7,16 @@ export type Theme = "auto" | "light" | "dark";
 export interface State {
   view: View;
   drive: string;
-  /** What was asked for; a drive that lacks it shows its first variant instead. */
+  /** The requested variant; a drive without it shows its first variant instead. */
   variant: string;
-  /** Run ids by colour. A gap keeps the colours of the others when one is taken out. */
+  /** Run ids by colour. A gap keeps the colours of the others after a removal. */
   compare: (string | null)[];
   zoom: [number, number] | null;
   percentile: Percentile;
   theme: Theme;
 }
 
-/** More colours than these cannot be told apart by everyone. */
+/** Most colours that everyone can distinguish. */
 export const COMPARE_MAX = 6;
 
 type Listener = (state: State, before: State) => void;
@@ -44,13 +44,13 @@ export class Store {
   }
 }
 
-/** Whether other runs are shown than before. */
+/** Whether the selected runs changed. */
 export function choiceChanged(state: State, before: State): boolean {
   const fields = ["view", "drive", "variant", "compare"] as const;
   return fields.some((field) => state[field] !== before[field]);
 }
 
-/** Adds or removes a run and leaves everyone else's colour alone. */
+/** Adds or removes a run and keeps the colours of the others. */
 export function toggled(compare: readonly (string | null)[], id: string): (string | null)[] {
   const slots = [...compare];
   const at = slots.indexOf(id);
@@ -65,7 +65,7 @@ export function toggled(compare: readonly (string | null)[], id: string): (strin
   return slots;
 }
 
-/** The theme is a matter of the reader, not of the view, and stays out of the link. */
+/** The theme belongs to the reader, not to the view, and is not in the link. */
 export function toHash(state: State): string {
   const parts: [string, string][] = [];
   if (state.view === "compare") {

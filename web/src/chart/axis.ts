@@ -22,9 +22,9 @@ export interface Tick {
   label: string;
 }
 
-/** Share of the axis below `low` that is kept for the zero line. */
+/** Share of the axis below `low` for the zero line. */
 const ZERO_BAND = 0.16;
-/** How far down in that band the line is; below it there must be room for a word. */
+/** Depth of the line in that band; below it there must be room for a word. */
 const ZERO_DEPTH = 0.4;
 const FLOAT_SLACK = 1e-9;
 
@@ -32,7 +32,7 @@ export function linear(min: number, max: number): LinearScale {
   return { kind: "linear", min, max: max > min ? max : min + 1 };
 }
 
-/** Decade at the bottom, 1-2-5 at the top, never less than two decades: less makes noise look like drama. */
+/** Decade at the bottom, 1-2-5 at the top, at least two decades: a smaller range makes noise look like drama. */
 export function logScale(lowest: number, highest: number, withZero: boolean): LogScale {
   const max = roundUp(highest > 0 ? highest : 1, [1, 2, 5, 10]);
   const wanted = lowest > 0 && lowest <= highest ? lowest : max;
@@ -42,7 +42,7 @@ export function logScale(lowest: number, highest: number, withZero: boolean): Lo
   return { kind: "log", min: low / band, max, low, zeroAt: low / band ** ZERO_DEPTH };
 }
 
-/** A log axis over just this, rounded outwards to 1, 2 or 5; for ratios, which seldom span two decades. */
+/** A log axis over this range, rounded outwards to 1, 2 or 5; for ratios, which seldom span two decades. */
 export function logFrom(lowest: number, highest: number): LogScale {
   const low = 1 / roundUp(1 / lowest, [1, 2, 5, 10]);
   const max = roundUp(Math.max(highest, low * 2), [1, 2, 5, 10]);
@@ -60,12 +60,12 @@ function clean(value: number): number {
   return Number(value.toPrecision(12));
 }
 
-/** A distance between ticks that people count in. */
+/** A distance between ticks in which people count. */
 export function niceStep(span: number, count: number): number {
   return roundUp(span / count, [1, 2, 2.5, 5, 10]);
 }
 
-/** Smallest whole number of nice steps that holds `highest`. */
+/** Smallest whole number of nice steps that covers `highest`. */
 export function niceTop(highest: number, count = 5): number {
   if (!(highest > 0)) return 1;
   const step = niceStep(highest, count);
@@ -76,7 +76,7 @@ export function linearTicks(scale: LinearScale, count: number, label: (value: nu
   return ticksEvery(niceStep(scale.max - scale.min, Math.max(1, count)), scale, label);
 }
 
-/** Ticks at whole numbers alone: there is nothing between two seconds. */
+/** Ticks at whole numbers only: there is nothing between two seconds. */
 export function wholeTicks(scale: LinearScale, count: number, label: (value: number) => string): Tick[] {
   const span = scale.max - scale.min;
   const nice = niceStep(span, Math.max(1, count));
@@ -97,7 +97,7 @@ function ticksEvery(step: number, scale: LinearScale, label: (value: number) => 
 const DECADE_WITH_STEPS = 48;
 const LABEL_PIXELS = 14;
 
-/** Decades, with 2 and 5 named when there is room on an axis of that length; the zero line comes first. */
+/** Decades, with 2 and 5 named if an axis of that length has room; the zero line comes first. */
 export function logTicks(
   scale: LogScale,
   label: (value: number) => string,
@@ -107,7 +107,7 @@ export function logTicks(
   const perDecade = pixels / Math.log10(scale.max / scale.min);
   const multiples = decades < 2.5 && perDecade >= DECADE_WITH_STEPS ? [1, 2, 5] : [1];
   const values = multiplesOf(scale, multiples);
-  // The end of an axis that is no decade: named, where its label stays clear of the last one.
+  // The end of an axis that is no decade: named, if its label stays clear of the last one.
   const beyond = Math.log10(scale.max / (values.at(-1) ?? scale.max)) * perDecade;
   if (Number.isFinite(pixels) && beyond >= LABEL_PIXELS) values.push(scale.max);
   const ticks: Tick[] = scale.zeroAt === null ? [] : [{ value: scale.zeroAt, label: "0" }];
@@ -138,8 +138,8 @@ function multiplesOf(scale: LogScale, multiples: readonly number[]): number[] {
 }
 
 /**
- * From a value to a place between `from` (at `min`) and `to` (at `max`). NaN where the value has no place:
- * unknown, or zero on a log scale without a zero line.
+ * From a value to a place between `from` (at `min`) and `to` (at `max`). NaN for a value without a place: unknown, or
+ * zero on a log scale without a zero line.
  */
 export function projector(scale: Scale, from: number, to: number): (value: number) => number {
   if (scale.kind === "linear") {
@@ -152,7 +152,7 @@ export function projector(scale: Scale, from: number, to: number): (value: numbe
   return (value) => (value > 0 ? from + (Math.log10(value) - base) * factor : value <= 0 ? zero : Number.NaN);
 }
 
-/** The middle as one sees it. */
+/** The visual middle. */
 export function middleOf({ kind, min, max }: Scale): number {
   return kind === "log" ? Math.sqrt(min * max) : (min + max) / 2;
 }
@@ -190,14 +190,14 @@ export function lowerBound(sorted: Float64Array, value: number): number {
   return low;
 }
 
-/** Indices of the first and the last element within the scale, the last one before the first where none is. */
+/** Indices of the first and the last element within the scale, the last one before the first if there is none. */
 export function rangeWithin(sorted: Float64Array, { min, max }: Scale): [first: number, last: number] {
   let end = lowerBound(sorted, max);
   while (sorted[end] === max) end++;
   return [lowerBound(sorted, min), end - 1];
 }
 
-/** Index of the element nearest to `value`, or -1 when there is none. */
+/** Index of the element nearest to `value`, or -1 if there is none. */
 export function nearestIndex(sorted: Float64Array, value: number): number {
   const at = lowerBound(sorted, value);
   if (at === sorted.length) return at - 1;
@@ -205,7 +205,7 @@ export function nearestIndex(sorted: Float64Array, value: number): number {
   return value - sorted[at - 1] <= sorted[at] - value ? at - 1 : at;
 }
 
-/** Strides through long columns; a top does not need every second of a week. */
+/** Steps through long columns: the top does not need every second of a week. */
 const SAMPLES = 20_000;
 
 function strideOf(columns: readonly Float64Array[]): number {
@@ -213,8 +213,8 @@ function strideOf(columns: readonly Float64Array[]): number {
 }
 
 /**
- * Top of a linear axis for columns with rare spikes. A single wild second must not flatten the rest, so
- * past twice the 99.5th percentile the spikes are drawn on the upper edge instead.
+ * Top of a linear axis for columns with rare spikes. A single extreme second must not flatten the rest, so that
+ * spikes above twice the 99.5th percentile are drawn on the upper edge instead.
  */
 export function robustTop(columns: readonly Float64Array[]): { top: number; clipped: boolean } {
   const stride = strideOf(columns);
@@ -238,8 +238,8 @@ interface Weighted {
 }
 
 /**
- * The value below which all but one in a hundred of the weight lies in every column, and whether anything
- * lies far beyond it. Each column counts for itself, so that a wild one keeps its range among tame ones.
+ * The value below which all but one in a hundred of the weight lies in every column, and whether anything lies far
+ * beyond it. Each column counts for itself, so that an extreme one keeps its range among calm ones.
  */
 export function weightedTop(columns: readonly Weighted[]): { lowest: number; top: number; clipped: boolean } {
   const { lowest, highest } = columns.reduce((extent, { values }) => extend(extent, values), NO_EXTENT);

@@ -1,16 +1,16 @@
-// Classes of comparable runs. Runs of one length share their axes; next to a run of 2,000 s one of 15 s would
-// be a stroke at the edge, so every other length has axes of its own.
+// Classes of comparable runs. Runs of one length share their axes. Beside a run of 2,000 s one of 15 s would be a
+// line at the edge, so every other length has its own axes.
 
 import type { Run } from "../data/load";
 import { endOf, type SetScales, setScales } from "./scales";
 
 export interface RunClass {
-  /** Length of its longest run, by which the page calls the class. */
+  /** Length of its longest run, the name of the class on the page. */
   seconds: number;
   runs: Run[];
 }
 
-/** What one view is drawn on: a class, and the runs of other classes that are drawn on its axes. */
+/** The axes of one view: those of a class, and the runs of other classes drawn on them. */
 export interface Axes extends RunClass {
   guests: Run[];
   scales: SetScales;
@@ -19,7 +19,7 @@ export interface Axes extends RunClass {
 /** Lengths that differ by less than this share of the longer one are comparable. */
 const SAME_LENGTH = 0.1;
 
-/** As planned, so that a run that was interrupted stays with its like; else as far as it got. */
+/** Planned length, so that an interrupted run stays in its class; else the length that it reached. */
 export function plannedSeconds(run: Run): number {
   const planned = run.view.config.duration_s;
   return typeof planned === "number" && planned > 0 ? planned : endOf(run);
@@ -38,7 +38,7 @@ export function runClasses(runs: readonly Run[]): RunClass[] {
   return classes;
 }
 
-/** All axes of a report. Worked out once for every mixture of runs that is looked at. */
+/** All axes of a report, computed once for every selection of runs. */
 export class AxesBook {
   readonly classes: RunClass[];
   private known = new Map<string, Axes>();
@@ -47,7 +47,7 @@ export class AxesBook {
     this.classes = runClasses(runs);
   }
 
-  /** The longest of the runs shown decides; shorter ones are its guests. */
+  /** The longest of the selected runs decides; shorter ones are its guests. */
   of(shown: readonly Run[]): Axes {
     const own = this.classes.find(({ runs }) => runs.some((run) => shown.includes(run))) ?? this.classes[0];
     const guests = own ? shown.filter((run) => !own.runs.includes(run)) : [];
@@ -57,7 +57,7 @@ export class AxesBook {
     return axes;
   }
 
-  /** Lengths of the other classes, as far as anything was measured in them. */
+  /** Lengths of the other classes with measurements. */
   others(axes: Axes): number[] {
     return this.classes.map(({ seconds }) => seconds).filter((one) => one !== axes.seconds && one > 0);
   }

@@ -1,4 +1,4 @@
-// How many commands take longer than that: the whole latency distribution as one falling line, log-log.
+// Share of commands above a latency: the whole latency distribution as one falling line, log-log.
 
 import { type App, axesNow, color, type Shown } from "../app";
 import { type Exceedance, exceedance, FELT_NS, shareAbove } from "../data/figures";

@@ -1,5 +1,5 @@
-// The one module that knows uPlot. uPlot gives frame, scales, axes and the drag; the points, the marks and
-// the pointing are ours, because runs need not share their x values and there may be millions of them.
+// The one module that uses uPlot. uPlot provides frame, scales, axes and the drag. Points, marks and the pointer are
+// drawn here, because runs need not share their x values and there may be millions of them.
 
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
@@ -29,7 +29,7 @@ const SMALLEST_DRAG = 5;
 
 export interface GraphSpec {
   id: string;
-  /** What a screen reader calls the graph. */
+  /** Name of the graph for screen readers. */
   name: string;
   height: number;
   x: Scale;
@@ -41,18 +41,18 @@ export interface GraphSpec {
   gutter?: number;
   /** About this many y ticks on a linear axis. */
   yTicks?: number;
-  /** What it means to stand on the zero line of a log axis. */
+  /** Meaning of the zero line of a log axis. */
   zeroNote?: string;
   onPoint?: (x: number | null, graph: Graph) => void;
   onZoom?: (range: [number, number] | null) => void;
-  /** What the tooltip says about a place on the x axis. */
+  /** Text of the tooltip about a place on the x axis. */
   describe?: (x: number) => HTMLElement | null;
 }
 
 export interface Drawing {
   layers: Layer[];
   marks?: Mark[];
-  /** Said in the middle of an empty plot. */
+  /** Text in the middle of an empty plot. */
   message?: string | null;
   x?: Scale;
   y?: Scale;
@@ -105,13 +105,13 @@ export class Graph {
     this.plot.setData(this.frameData());
   }
 
-  /** Colours come from the style sheet; call after the theme changed. */
+  /** Takes the colours from the style sheet; call after a change of the theme. */
   recolor(): void {
     this.ink = inkOf(document.documentElement);
     this.plot.redraw(false, true);
   }
 
-  /** As wide as this whatever its place is, until told otherwise: paper has a width of its own. */
+  /** A fixed width, independent of its place, until the next call: paper has its own width. */
   hold(width: number | null): void {
     this.held = width;
     this.fit();
@@ -207,7 +207,7 @@ export class Graph {
     };
   }
 
-  /** uPlot wants data to have a frame; the real columns stay ours. */
+  /** uPlot needs data for its frame; the real columns stay here. */
   private frameData(): uPlot.AlignedData {
     return [
       [this.x.min, this.x.max],
@@ -238,7 +238,7 @@ export class Graph {
   }
 
   private paintUnder(): void {
-    // Without an axis of its own the graph still shows where the seconds of its neighbour are.
+    // Without its own axis, the graph still shows the seconds of its neighbour.
     const columns = this.spec.xTitle === null ? this.xTicks(this.plot).map(({ value }) => value) : [];
     paintGround(this.sheet(), columns);
   }
@@ -305,7 +305,7 @@ export class Graph {
     move();
   }
 
-  /** From point to point among those in sight, of the run that has the most of them. */
+  /** From point to point among the visible ones, of the run that has the most of them. */
   private walk(stride: number): void {
     const paths = this.drawing.layers.map((layer) => ({ x: layer.x, within: this.pointsInSight(layer) }));
     const length = ({ within: [first, last] }: (typeof paths)[number]) => last - first;
@@ -385,7 +385,7 @@ export class Graph {
     return layer.y[at];
   }
 
-  /** What is on the axes, for tests and for anyone who wants to read the graph by script. */
+  /** The content of the axes, for tests and for scripts. */
   private publishScales(): void {
     const { dataset } = this.element;
     dataset.xMin = String(this.x.min);
@@ -396,7 +396,7 @@ export class Graph {
   }
 }
 
-/** Cells apart by commas; the plain text content would run them together. */
+/** Cells separated by commas; plain text content would join them. */
 function spokenText(tip: HTMLElement): string {
   return [...tip.querySelectorAll("caption, th, td")].map((cell) => cell.textContent).join(", ");
 }

@@ -1,4 +1,4 @@
-// What lies under the points: faint lines between the ticks, and the band of the zero line.
+// The layer under the points: faint lines between the ticks, and the band of the zero line.
 
 import { type LogScale, minorTicks } from "./axis";
 import { canvasY, columnLine, rowLine, type Sheet } from "./sheet";
@@ -18,7 +18,7 @@ export function paintGround(sheet: Sheet, columns: readonly number[]): void {
   ctx.restore();
 }
 
-/** Below its edge the axis is no longer logarithmic; the ground says so. */
+/** Below its edge the axis is no longer logarithmic; the ground shows it. */
 function paintZeroBand(sheet: Sheet, y: LogScale, zeroAt: number): void {
   const { ctx, frame, ink } = sheet;
   const { box } = frame;

@@ -8,7 +8,7 @@ export interface Mark {
   axis: "x" | "y";
   value: number;
   label: string;
-  /** Label at the foot and to the left, where a falling curve leaves room. */
+  /** Whether the label is at the foot and to the left, where a falling curve leaves room. */
   foot?: boolean;
 }
 
@@ -84,7 +84,7 @@ export function hits(box: LabelBox, taken: readonly LabelBox[]): boolean {
   );
 }
 
-/** Points looked at for one place; of very many a sample tells as much. */
+/** Points examined for one place; of very many a sample is enough. */
 const LOOKED_AT = 2_000;
 
 /** Whether a label would hide points, on a linear x axis; a line it may cross. */
@@ -104,7 +104,7 @@ export function coversPoints(box: LabelBox, layers: readonly Layer[], { box: plo
   });
 }
 
-/** Places for a label, best first. A label that fits nowhere is left out; its line stays. */
+/** Places for a label, best first. A label without a place is omitted; its line stays. */
 function labelPlaces(sheet: Sheet, mark: Mark, width: number): LabelBox[] {
   return mark.axis === "y" ? besideRow(sheet, mark, width) : besideColumn(sheet, mark, width);
 }

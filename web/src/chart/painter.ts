@@ -1,6 +1,5 @@
-// Points on a canvas: every occupied pixel is filled once, so two million points cost little more than two
-// thousand. When several runs share a graph they claim pixels in turn, second by second, so that none of
-// them hides behind the one that happens to be drawn last.
+// Points on a canvas: every occupied pixel is filled once, so two million points cost little more than two thousand.
+// Runs that share a graph claim pixels in turn, second by second, so that none of them hides behind the last one.
 
 import { lowerBound, projector, type Scale } from "./axis";
 
@@ -34,11 +33,11 @@ interface Slice {
   to: number;
 }
 
-/** Zeros are drawn this much taller, up to so many CSS pixels: the words below them stay free. */
+/** Zeros are drawn taller by this factor, up to a number of CSS pixels: the words below them stay free. */
 const ZERO_STRETCH = 4;
 const ZERO_TALLEST = 10;
 
-/** Where zeros stand on a log scale, in pixels from the top; NaN where they have no place of their own. */
+/** Place of zeros on a log scale, in pixels from the top; NaN if they have no place of their own. */
 function zeroPlace({ box, y }: Frame): number {
   return y.kind === "log" ? projector(y, box.height, 0)(0) : Number.NaN;
 }
@@ -113,7 +112,7 @@ export function paintPoints(ctx: CanvasRenderingContext2D, layers: readonly Laye
     ctx.fillStyle = layer.color;
     for (const cell of pixels[k]) {
       const row = Math.floor(cell / width);
-      // A second without any completion matters more than its few pixels would say.
+      // A second without any completion matters more than its few pixels.
       const height = row === zeroRow ? zeroHeight(size, frame) : size;
       ctx.fillRect(left + (cell % width), top + row - (height - size) / 2, size, height);
     }

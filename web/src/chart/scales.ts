@@ -1,5 +1,5 @@
-// Axes of a class of runs. Every drive and every variant in it is drawn on the same ones, or a glance from one
-// to the other would mislead.
+// Axes of a class of runs. All drives and variants in it share them; otherwise a comparison at a glance would
+// mislead.
 
 import type { ColumnName, Run } from "../data/load";
 import {
@@ -61,8 +61,8 @@ function logOver(runs: readonly Run[], columns: readonly ColumnName[], from: (ru
 }
 
 /**
- * A run that ended early has its figures taken from wherever it got to; it must not drag the common axis
- * there, so complete runs decide as long as there is one.
+ * The figures of a run that ended early come from the part that it reached. They must not extend the common axis, so
+ * complete runs decide if there is one.
  */
 function steadyAxis(runs: readonly Run[]): LinearScale {
   const complete = runs.filter(
@@ -79,12 +79,12 @@ function steadyTop(runs: readonly Run[], from: (run: Run) => number): LinearScal
   return linear(0, niceTop(extent.highest));
 }
 
-/** From here on a ratio is 1, but for the rounding of one second into the next. */
+/** From this value on a ratio counts as 1: rounding of one second into the next causes the rest. */
 const RATIO_ONE = 0.98;
 
 /**
- * In a second with hardly any host write the write amplification is anything, up to tens of thousands. The
- * writes decide about the axis, not the seconds; and it is a ratio, so the axis is logarithmic.
+ * In a second with hardly any host write, the write amplification has any value, up to tens of thousands. The writes
+ * therefore determine the axis, not the seconds. It is a ratio, so the axis is logarithmic.
  */
 function wafScale(runs: readonly Run[]): StripScale {
   const columns = runs.map(({ columns: { waf, iops } }) => ({ values: waf, weights: iops }));
@@ -114,7 +114,7 @@ function shareScales(runs: readonly Run[]): [LogScale, LogScale] {
   return [logScale(lowest, highest, false), logScale(rarest, 1, false)];
 }
 
-/** Time belongs to `own` alone; the values of `guests` must find a place, too. */
+/** Time belongs to `own` alone; the values of `guests` must have a place, too. */
 export function setScales(own: readonly Run[], guests: readonly Run[] = []): SetScales {
   const runs = [...own, ...guests];
   const fromStart = () => 0;
@@ -138,10 +138,10 @@ export function setScales(own: readonly Run[], guests: readonly Run[] = []): Set
   };
 }
 
-/** Shortest stretch worth a zoom, in seconds. */
+/** Shortest range for a zoom, in seconds. */
 const ZOOM_MIN = 4;
 
-/** The zoomed part of an axis; where the two do not meet, the axis stays whole. */
+/** The zoomed part of an axis; without an overlap, the axis stays whole. */
 export function zoomed(axis: LinearScale, zoom: [number, number] | null): LinearScale {
   if (!zoom) return axis;
   const min = Math.max(axis.min, zoom[0]);
@@ -149,7 +149,7 @@ export function zoomed(axis: LinearScale, zoom: [number, number] | null): Linear
   return max - min >= Math.min(ZOOM_MIN, axis.max - axis.min) ? linear(min, max) : axis;
 }
 
-/** A zoom that stays on the axis and is neither tiny nor everything. */
+/** A zoom that stays on the axis, and is neither tiny nor the whole. */
 export function zoomWithin(axis: LinearScale, range: [number, number] | null): [number, number] | null {
   if (!range) return null;
   const middle = (range[0] + range[1]) / 2;

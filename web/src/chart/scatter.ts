@@ -23,11 +23,11 @@ interface TimeSpec {
   yTicks?: number;
   zeroNote?: string;
   bare?: boolean;
-  /** What the tooltip tells first, where it is not among the usual. */
+  /** First value of the tooltip, if it is not among the usual ones. */
   own?: TipRow;
 }
 
-/** A graph over seconds, on the axes of what is shown, with the common cursor and the common zoom. */
+/** A graph over seconds, on the axes of the selected runs, with the common cursor and the common zoom. */
 export class TimeGraph {
   readonly graph: Graph;
 
@@ -94,7 +94,7 @@ export class WholeRun {
   }
 }
 
-/** Moments are marked for one run alone; six sets of them would hide the points. */
+/** Marks appear for a single run only; six sets of them would hide the points. */
 function wholeMarks(shown: readonly Shown[]): Mark[] {
   if (shown.length !== 1) return [];
   const { run } = shown[0];

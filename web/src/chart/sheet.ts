@@ -1,4 +1,4 @@
-// What one draws on: a canvas, the place of the plot on it with its scales, and the colours of the theme.
+// A drawing surface: a canvas, the place of the plot on it with its scales, and the colours of the theme.
 
 import { projector } from "./axis";
 import type { Frame } from "./painter";

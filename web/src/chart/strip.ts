@@ -1,4 +1,4 @@
-// The "why" under the whole run: what the simulated drive did inside, one small graph a quantity.
+// The "why" under the whole run: telemetry of the simulated drive, one small graph per quantity.
 
 import { type App, axesNow, color, type Shown } from "../app";
 import { metricOf } from "../data/figures";
@@ -17,7 +17,7 @@ interface Quantity {
   unit: string;
   tick: (value: number) => string;
   text: (value: number) => string;
-  /** Name of the top of the axis in a sentence, where a tick would not do. */
+  /** Name of the top of the axis in a sentence, in place of a tick. */
   top?: (value: number) => string;
   height?: number;
 }
@@ -64,7 +64,7 @@ const QUANTITIES: Quantity[] = [
 
 const ROW_HEIGHT = 74;
 
-/** The line of the graph above goes on through the rows: what happens at the fall is the point. */
+/** The line of the graph above continues through the rows, because the events at the fall matter. */
 function fallMarks(shown: readonly Shown[]): Mark[] {
   const fall = shown.length === 1 ? metricOf(shown[0].run, "fall_start_s") : null;
   return fall === null ? [] : [{ axis: "x", value: fall, label: "" }];
@@ -114,7 +114,7 @@ class Row {
 
   draw(shown: readonly Shown[]): void {
     this.shown = shown;
-    // Runs of earlier versions did not count everything. The last row carries the axis and stays.
+    // Runs of earlier versions did not count everything. The last row has the axis and stays.
     const { column, tick, top = tick } = this.quantity;
     this.element.hidden = !this.last && shown.every(({ run }) => run.columns[column].length === 0);
     const { scale, clipped } = axesNow(this.app).scales.strip[column];
@@ -158,7 +158,7 @@ export class Strip {
     this.element.append(...this.rows.map((row) => row.element));
   }
 
-  /** Only runs that tell; a real drive keeps this to itself. */
+  /** Only runs with telemetry, which real drives do not report. */
   draw(shown: readonly Shown[]): void {
     for (const row of this.rows) row.draw(shown);
   }

@@ -1,4 +1,4 @@
-// The figures by their stable names, from the catalogue of metrics: their form, and which run is best.
+// The figures by their stable names, from the catalogue of metrics: their form, and the best run.
 
 import {
   bytes,
@@ -17,7 +17,7 @@ import {
 import { plainName, type Run } from "./load";
 import { METRICS } from "./metrics.gen";
 
-/** A row of the catalogue, or a figure that it does not know. */
+/** A row of the catalogue, or an unknown figure. */
 export interface Figure {
   name: string;
   label: string;
@@ -38,7 +38,7 @@ const BY_STEP: readonly Figure[] = METRICS.filter(({ name }) => name.includes(".
 
 const OTHER = "Other";
 
-/** The chapters of the catalogue in reading order; last that of names which it does not know. */
+/** The chapters of the catalogue in reading order; the last one is for unknown names. */
 export const CHAPTERS: readonly string[] = [...new Set(METRICS.map(({ chapter }) => chapter)), OTHER];
 
 const KNOWN = new Map(FIGURES.map((figure) => [figure.name, figure]));
@@ -49,7 +49,7 @@ function covers(row: string, name: string): boolean {
   return own.length === other.length && own.every((part, k) => part.startsWith("<") || part === other[k]);
 }
 
-/** The row of a figure. Those of a test or a step go by their names. */
+/** The row of a figure. Figures of a test or a step have their names as labels. */
 export function figureOf(name: string): Figure {
   const figure = KNOWN.get(name);
   if (figure) return figure;
@@ -86,19 +86,19 @@ export function metricOf(run: Run, name: string): number | null {
   return known(value) ? value : null;
 }
 
-/** What must be known of a figure before it is used, in words; empty where there is nothing. */
+/** The marks of a figure in words; empty if there are none. */
 export function marksOf(run: Run, name: string): string[] {
   return run.view.marks.filter(({ metric }) => metric === name).map(({ text }) => text);
 }
 
 const FIRST_MINUTE = "iops_peak_mean_first_60s";
 
-/** Seconds that the mean of the first minute is of: a run may have ended before. */
+/** Seconds in the mean of the first minute: a run may have ended before. */
 function firstSeconds({ columns: { second } }: Run): number {
   return second.length === 0 ? 60 : Math.min(60, second[second.length - 1] + 1);
 }
 
-/** What a figure is called for these runs; the first minute of 25 s is none. */
+/** The label of a figure for these runs; 25 s are no first minute. */
 export function labelOf(figure: Figure, runs: readonly Run[]): string {
   if (figure.name !== FIRST_MINUTE) return figure.label;
   const lengths = new Set(runs.map(firstSeconds));
@@ -107,14 +107,14 @@ export function labelOf(figure: Figure, runs: readonly Run[]): string {
   return length === undefined || length === 60 ? figure.label : `First ${seconds(length)}, mean`;
 }
 
-/** A figure of one run among those of others; what is of a shorter time than its row says so. */
+/** A figure of one run among those of others; a figure over a shorter time than its row says so. */
 export function shownOf(figure: Figure, run: Run, runs: readonly Run[]): string {
   const text = shown(figure, metricOf(run, figure.name));
   const mixed = figure.name === FIRST_MINUTE && labelOf(figure, runs) !== labelOf(figure, [run]);
   return mixed && firstSeconds(run) < 60 ? `${text} (${seconds(firstSeconds(run))})` : text;
 }
 
-/** Figures that at least one run names, in reading order; then those of tests and steps, and unknown ones. */
+/** Figures of at least one run, in reading order; then those of tests and steps, and unknown ones. */
 export function figuresIn(runs: readonly Run[]): Figure[] {
   const names = new Set(runs.flatMap((run) => Object.keys(run.view.metrics)));
   const others = [...names].filter((name) => !KNOWN.has(name)).sort();
@@ -122,8 +122,8 @@ export function figuresIn(runs: readonly Run[]): Figure[] {
 }
 
 /**
- * The best runs of each class under each load: what ran for 15 s does not compete with what ran for 2,000 s,
- * nor one command at a time with 32 of them.
+ * The best runs of each class under each load: a run of 15 s does not compete with one of 2,000 s, nor one command at
+ * a time with 32.
  */
 export function bestRuns(figure: Figure, classes: readonly (readonly Run[])[]): Set<Run> {
   return new Set(
@@ -138,7 +138,7 @@ function complete(runs: readonly Run[]): Run[] {
   return runs.filter((run) => run.view.status === "complete");
 }
 
-/** A run that did not end properly is no winner, and a best needs at least one that is worse. */
+/** An incomplete run is no winner, and a best needs at least one that is worse. */
 export function bestValue(figure: Figure, runs: readonly Run[]): number | null {
   if (!figure.better) return null;
   const values = complete(runs)
@@ -191,11 +191,11 @@ export function shareAbove(curve: Exceedance, ns: number): number {
   return low < curve.share.length ? curve.share[low] : 0;
 }
 
-/** What makes the classes, or is said of each run anyway. */
+/** Parameters that define the classes, or appear with each run anyway. */
 const OF_THE_CLASS = ["duration_s", "steady_from_s"];
 const OF_THE_RUN = /^(span|spare|seed|capacity|variant|target)/;
 
-/** Groups of runs of equal parameters: block size, queue depth, rate, data, and how the drive was prepared. */
+/** Groups of runs with equal parameters: block size, queue depth, rate, data, and preparation of the drive. */
 export function likeLoads(runs: readonly Run[]): Run[][] {
   const groups = new Map<string, Run[]>();
   for (const run of runs) {
@@ -212,7 +212,7 @@ function differs(key: string, runs: readonly Run[]): boolean {
   return new Set(runs.map((run) => JSON.stringify(run.view.config[key] ?? null))).size > 1;
 }
 
-/** Whether the runs were made alike; readers must know before they compare. */
+/** Whether the runs have the same parameters; readers must know before they compare. */
 export function differingConfig(runs: readonly Run[], classes: readonly (readonly Run[])[]): string[] {
   const keys = new Set(runs.flatMap((run) => Object.keys(run.view.config)));
   return [...keys].filter((key) => {
@@ -221,7 +221,7 @@ export function differingConfig(runs: readonly Run[], classes: readonly (readonl
   });
 }
 
-/** The whole run in one sentence, for readers who do not see the graph. */
+/** The whole run in one sentence, for readers who cannot see the graph. */
 export function summary(run: Run): string {
   const { second, iops: rate } = run.columns;
   if (second.length === 0) return "Nothing was measured.";
@@ -256,7 +256,7 @@ export function steadySummary(run: Run): string {
   return parts.join(" ");
 }
 
-/** About 0.1 s is where a person sees lag. */
+/** A person sees lag from about 0.1 s on. */
 export const FELT_NS = 1e8;
 
 export function latencySummary(run: Run): string {

@@ -1,4 +1,4 @@
-// Numbers as people read them. Everything goes through here so that the same value never looks two ways.
+// Numbers for people. All code uses these functions, so that a value has the same form everywhere.
 
 const NARROW_SPACE = "\u202f";
 export const UNKNOWN = "–";
@@ -19,7 +19,7 @@ export function significant(value: number, digits = 3): string {
   return separated(value, decimals);
 }
 
-/** Trailing zeros say nothing on an axis or in a capacity. */
+/** Trailing zeros mean nothing on an axis or in a capacity. */
 function trimmed(value: number, digits = 3): string {
   return significant(value, digits)
     .replace(/(\.\d*?)0+$/, "$1")
@@ -56,11 +56,11 @@ const DURATION_STEPS: [number, string][] = [
 ];
 
 function durationStep(ns: number): [number, string] {
-  // 999.6 µs would print as "1,000 µs": take the larger unit as soon as rounding reaches it.
+  // 999.6 µs would print as "1,000 µs": take the larger unit when rounding reaches it.
   return DURATION_STEPS.find(([size]) => Math.abs(ns) >= size * 0.9995) ?? [1, "ns"];
 }
 
-/** A latency in the unit that suits it. */
+/** A latency in a suitable unit. */
 export function duration(ns: number): string {
   if (ns === 0) return withUnit("0", "s");
   const [size, unit] = durationStep(ns);
@@ -76,7 +76,7 @@ export function seconds(value: number): string {
   return withUnit(Number.isInteger(value) ? separated(value) : significant(value, 4), "s");
 }
 
-/** How long a phase took, for people: 42 s, 33 min 20 s, 1 h 5 min. */
+/** Duration of a phase, for people: 42 s, 33 min 20 s, 1 h 5 min. */
 export function clock(ns: number): string {
   const total = ns / 1e9;
   if (total < 120) return withUnit(trimmed(total), "s");
@@ -92,7 +92,7 @@ export function clock(ns: number): string {
   return parts.filter((part) => part !== "").join(" ");
 }
 
-/** "0%" means none and "100%" means all; what only rounds to them says so. */
+/** "0%" means none and "100%" means all; values that only round to them look different. */
 export function percent(share: number): string {
   const value = share * 100;
   if (value > 0 && value < 0.001) return "<0.001%";
@@ -121,7 +121,7 @@ const BYTE_STEPS: [number, string][] = [
   [1e3, "KB"],
 ];
 
-/** The largest unit of which a size is at least one, as drives are sold; bytes below that. */
+/** The largest unit of which a size is at least one, in the decimal units of drives; bytes below that. */
 export function byteStep(value: number): [number, string] {
   // 999.6 MB would print as "1,000 MB".
   return BYTE_STEPS.find(([size]) => value >= size * 0.9995) ?? [1, "bytes"];
@@ -133,7 +133,7 @@ export function bytes(value: number): string {
   return withUnit(size === 1 ? separated(value) : trimmed(value / size), unit);
 }
 
-/** Raw NAND is built in powers of two; say it that way when it is. */
+/** Raw NAND is built in powers of two; binary units if the size is a power of two. */
 export function rawBytes(value: number): string {
   const gib = value / 2 ** 30;
   return Number.isInteger(gib) ? withUnit(separated(gib), "GiB") : bytes(value);
@@ -156,7 +156,7 @@ export function moment(rfc3339: string): string {
   return match ? `${match[1]} ${match[2]} UTC` : rfc3339;
 }
 
-/** What a spreadsheet would take for a formula, unless it is a number. */
+/** Text that a spreadsheet would take for a formula, unless it is a number. */
 function isFormula(text: string): boolean {
   return /^[=+\-@\t\r\n]/.test(text) && !Number.isFinite(Number(text));
 }

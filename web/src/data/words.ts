@@ -2,7 +2,7 @@
 
 import { bytes, separated, withUnit } from "./format";
 
-/** In the order of reading; a name that is not here is shown after these, taken apart as well as it goes. */
+/** In reading order; unknown names follow, split into words. */
 const WORDS: Record<string, string> = {
   duration_s: "Length of the load",
   steady_from_s: "Steady state from",
@@ -42,13 +42,13 @@ function rank(name: string): number {
   return at < 0 ? ORDER.length : at;
 }
 
-/** `Object.hasOwn`: a parameter might be called like something every object has. */
+/** `Object.hasOwn`: a parameter might have the name of a property that every object has. */
 export function wordOf(name: string): string {
   if (Object.hasOwn(WORDS, name)) return WORDS[name];
   return name.replace(/_(bytes|s|ns)$/, "").replaceAll("_", " ");
 }
 
-/** Label and value of each, in the order of reading. */
+/** Label and value of each, in reading order. */
 export function wordRows(values: Record<string, unknown>): [string, string][] {
   return Object.entries(values)
     .sort(([a], [b]) => rank(a) - rank(b))
@@ -68,7 +68,7 @@ function numberText(name: string, value: number): string {
   if (name === "memory_bytes") return bytes(value);
   if (name.endsWith("_bytes")) return sizeText(value);
   const unit = /_(s|ns)$/.exec(name)?.[1] ?? "";
-  // Versions and the like keep their digits as they are.
+  // Versions and similar values keep their digits.
   const digits = Number.isInteger(value) ? separated(value) : String(value);
   return withUnit(digits, unit);
 }
@@ -79,7 +79,7 @@ const BINARY_STEPS: [number, string][] = [
   [2 ** 10, "KiB"],
 ];
 
-/** Blocks and buffers are powers of two, drives are decimal; each in its own way. */
+/** Blocks and buffers are powers of two, drives are decimal: each has its own units. */
 function sizeText(value: number): string {
   const step = BINARY_STEPS.find(([size]) => value >= size && value % size === 0);
   if (!step) return bytes(value);

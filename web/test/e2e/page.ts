@@ -1,4 +1,4 @@
-// A real browser on a page from disk, and an eye on everything it says or asks for.
+// A real browser on a page from disk, with a record of all its messages and requests.
 
 import { existsSync } from "node:fs";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -46,7 +46,7 @@ export class Lab {
     await rm(this.dir, { recursive: true });
   }
 
-  /** Puts the report into the page as the program does, and opens it from disk. */
+  /** Inserts the report into the page like the program, and opens it from disk. */
   async page(report: unknown, hash = "", options: BrowserContextOptions = {}): Promise<Page> {
     const json = JSON.stringify(report).replaceAll("<", "\\u003c");
     const html = (await bundle()).replace(SLOT, () => SLOT.replace("null", () => json));

@@ -1,4 +1,4 @@
-// What paper and narrow screens need.
+// Requirements of paper and narrow screens.
 
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";

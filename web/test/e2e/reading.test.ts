@@ -1,4 +1,4 @@
-// Finding one's way: links, sections, names for readers of screens, and the keyboard.
+// Orientation on the page: links, sections, names for screen readers, and the keyboard.
 
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";

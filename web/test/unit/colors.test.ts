@@ -1,4 +1,4 @@
-// The colours are chosen once and then trusted; this is where the trust comes from.
+// The colours are chosen once; this test shows that they are distinguishable.
 
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";

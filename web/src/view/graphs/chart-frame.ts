@@ -1,4 +1,4 @@
-// The frame around a graph: heading, unit, reset button, and the sentence that stands for the graph.
+// The frame around a graph: heading, unit, reset button, and the sentence in place of the graph.
 
 import { type App, zoomShown } from "../../app";
 import type { Graph } from "../../chart/graph";
@@ -28,7 +28,7 @@ export function chartFrame(
     caption,
   );
   const say = (sentences: readonly string[]) => {
-    // In a comparison the legend says it better to those who see it.
+    // In a comparison, the legend has the same text for sighted readers.
     caption.classList.toggle("sr-only", sentences.length > 1);
     caption.replaceChildren(...sentences.map((sentence) => h("span", {}, `${sentence} `)));
   };

@@ -17,7 +17,7 @@ import { runHead } from "./runhead";
 export interface Section {
   element: HTMLElement;
   graphs: Graph[];
-  /** Called when what is shown or the zoom changed. */
+  /** Called after a change of the selection or of the zoom. */
   draw: () => void;
 }
 
@@ -77,7 +77,7 @@ function howTo({ runs, scales }: Axes): string {
   return `Drag across a graph to zoom, double-click to reset. With the keyboard: arrows move second by second, + and − zoom, 0 resets.${zero}${same}`;
 }
 
-/** Where runs of several lengths are in the report: whose axes these are, and who is a guest on them. */
+/** A note for reports with runs of several lengths: the runs that own the axes, and the guests on them. */
 function axesNote(app: App): { element: HTMLElement; say: () => void } {
   const element = h("p", { class: "notice", id: "axes-note", role: "status" });
   const say = () => {
@@ -112,7 +112,7 @@ function zeroSentence(iops: Float64Array): string {
   return ` In ${separated(zeros)} ${zeros === 1 ? "second" : "seconds"}${among} no command completed.`;
 }
 
-/** Runs made with other parameters may still be compared, but the reader must know. */
+/** Runs with other parameters may still be compared, but the reader must know. */
 function unlikeNotice({ library, book }: App): HTMLElement | null {
   const differing = differingConfig(
     library.runs,

@@ -1,4 +1,4 @@
-// What is on the graphs: one run with its main figures, or the legend of a comparison.
+// The selection above the graphs: one run with its main figures, or the legend of a comparison.
 
 import { type App, type Shown, shownRuns } from "../../app";
 import { figureOf, marksOf, metricOf, shown } from "../../data/figures";
@@ -9,12 +9,12 @@ import { markSign } from "../parts/mark";
 import { runName, statusChip, swatch } from "../parts/name";
 import { statusSentence, warningList } from "../text/findings";
 
-/** Each says what part of the run it is of: "steady" without a word more, or the whole of it. */
+/** Each label names the part of the run: "steady", or the whole of it. */
 const TILES: [metric: string, label: string][] = [
   ["iops_steady_mean", "Steady mean, IOPS"],
   ["iops_steady_min", "Steady slowest second, IOPS"],
   ["iops_steady_cv", "Steady variation"],
-  // Commands at a fixed queue depth: few are under way in a stall, so that p99 can miss a third of the time.
+  // Commands at a fixed queue depth: few are outstanding in a stall, so that p99 can miss a third of the time.
   ["latency_steady_ns_p999", "Steady p99.9 latency"],
   ["latency_ns_max", "Longest command, whole run"],
 ];

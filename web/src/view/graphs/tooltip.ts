@@ -1,4 +1,4 @@
-// What the pointer tells about one second or one latency.
+// The text at the pointer about one second or one latency.
 
 import { type App, type Shown, shownRuns } from "../../app";
 import { nearestIndex } from "../../chart/axis";
@@ -17,7 +17,7 @@ const ROWS: TipRow[] = [
   ["WAF", "waf", (value) => separated(value, 2)],
 ];
 
-/** What finds no room beside the other runs on a narrow screen. */
+/** Values without room beside the other runs on a narrow screen. */
 const MINOR: ColumnName[] = ["p50", "max"];
 
 function minor(column: ColumnName): string | null {

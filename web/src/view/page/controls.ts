@@ -1,4 +1,4 @@
-// Which drive, which spare area, one run or several. Built once and kept up to date, so that focus stays.
+// Selection of drive, spare area, and one run or several. Built once and updated, so that focus stays.
 
 import {
   type App,

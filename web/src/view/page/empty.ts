@@ -1,4 +1,4 @@
-// Pages that have nothing to show say so, and say what to do.
+// A page without data tells so, and names the next step.
 
 import { h } from "../../dom";
 

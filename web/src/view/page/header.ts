@@ -1,4 +1,4 @@
-// Title, what is in the report, and the drives at a glance.
+// Title, content of the report, and the drives at a glance.
 
 import { bytes, moment, rawBytes, UNKNOWN } from "../../data/format";
 import { type Drive, type Library, type Run, spareLabel } from "../../data/load";
@@ -54,7 +54,7 @@ export function header(library: Library, store: Store): HTMLElement {
   );
 }
 
-/** What a reader would look for in vain. */
+/** Tests that a review omitted, with the reasons. */
 function leftOut(reasons: readonly string[]): HTMLElement | null {
   if (reasons.length === 0) return null;
   return h(

@@ -1,11 +1,11 @@
-// Links to the sections of the page: beside it where there is room, else folded away above it.
+// Links to the sections of the page: beside it if there is room, else folded above it.
 
 import { bringIntoView, h } from "../../dom";
 
 /** As in the style sheet: below this there is one column. */
 const NARROW = "(max-width: 61rem)";
 
-/** The hash holds the view, so links within the page move without touching it. */
+/** The hash contains the view, so links within the page scroll without changing it. */
 function goTo(section: HTMLElement): void {
   bringIntoView(section);
   section.tabIndex = -1;
@@ -29,7 +29,7 @@ export function pageLinks(sections: readonly HTMLElement[]): HTMLElement {
     h("ul", { class: "page-links" }, sections.map(link)),
   );
   const narrow = matchMedia(NARROW);
-  // Where there is room the list is always there, without a handle to fold it.
+  // With enough room the list is always visible, without a handle to fold it.
   const fold = () => {
     list.open = !narrow.matches;
   };

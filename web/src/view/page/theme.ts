@@ -1,4 +1,4 @@
-// Light, dark, and paper. Graphs hold their colours in pixels, so every change draws them again.
+// Light, dark, and paper. Graphs contain their colours in pixels, so every change redraws them.
 
 import type { Graph } from "../../chart/graph";
 import type { Store, Theme } from "../../state";
@@ -21,7 +21,7 @@ function remember(theme: Theme): void {
   try {
     localStorage.setItem(KEY, theme);
   } catch {
-    // Then the choice lasts as long as the page.
+    // The choice then lasts until the page closes.
   }
 }
 
@@ -47,7 +47,7 @@ function fitTables(width: number | null): void {
   }
 }
 
-/** Paper is white whatever the screen is. */
+/** Paper is white in every theme. */
 export function watchPrinting(store: Store, graphs: readonly Graph[], recolor: () => void): void {
   const toPaper = () => {
     setTheme("light");

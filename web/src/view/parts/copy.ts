@@ -1,4 +1,4 @@
-// Copying that also works where the clipboard interface is not offered to pages from disk.
+// Copying that also works for pages from disk, which may have no clipboard interface.
 
 import { h } from "../../dom";
 

@@ -20,7 +20,7 @@ function hide(): void {
   box.hidden = true;
 }
 
-/** A word that explains itself on hover, focus and tap. */
+/** A term with an explanation on hover, focus and tap. */
 export function term(label: string, text: string): HTMLElement {
   if (text === "") return h("span", {}, label);
   const button = h("button", { type: "button", class: "term", "aria-label": `${label}: ${text}` }, label);

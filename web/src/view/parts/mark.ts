@@ -1,10 +1,10 @@
-// The sign beside a figure of which something must be known.
+// The sign beside a figure with a mark.
 
 import { marksOf } from "../../data/figures";
 import type { Run } from "../../data/load";
 import { h } from "../../dom";
 
-/** The words on pointing at the sign, and for those who do not see it; nothing where there is nothing to say. */
+/** The text of the sign, on hover and for screen readers; nothing for a figure without marks. */
 export function markSign(run: Run, metric: string): HTMLElement | null {
   const text = marksOf(run, metric).join("; ");
   if (text === "") return null;

@@ -1,4 +1,4 @@
-// Names of drives and runs. The badge is part of the name: a simulated result never stands without it.
+// Names of drives and runs. The badge is part of the name: a simulated result never appears without it.
 
 import type { Drive, Run } from "../../data/load";
 import { plainName, spareLabel } from "../../data/load";
@@ -22,7 +22,7 @@ export function runName(run: Run): HTMLElement {
   );
 }
 
-/** The same in plain text, for names that only readers of screens hear. */
+/** The same in plain text, for screen readers. */
 export function plainRunName(run: Run): string {
   return `${plainName(run)}, ${spareLabel(run.variant)}`;
 }

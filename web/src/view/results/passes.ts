@@ -22,20 +22,20 @@ export function roundTop(value: number): number {
   return power * (TOPS.find((step) => step * power >= value * (1 - 1e-9)) ?? 10);
 }
 
-/** `after_trim.r1` as people write it. */
+/** `after_trim.r1` for people. */
 export function passName(phase: string): string {
   return phase.replaceAll("_", " ").replace(/\.r(\d+)$/, ", round $1");
 }
 
-/** Whole numbers, but a slow zone is not one that stands still. */
+/** Whole numbers, but a slow zone must not read as one at rest. */
 function rateText(rate: number): string {
   return rate < 10 ? significant(rate, 2) : rate.toFixed(0);
 }
 
-/** The slowest zone and the mean of zones, for the sentence that stands for the graph. */
+/** The slowest zone and the mean of zones, for the sentence in place of the graph. */
 export function passSentence(pass: Pass): string {
   const rates = pass.mb_per_s;
-  // Zones are of one size, so the mean over the whole pass is the harmonic one.
+  // Zones have one size, so the mean over the whole pass is the harmonic one.
   const mean = rates.length / rates.reduce((sum, rate) => sum + 1 / Math.max(rate, 1e-9), 0);
   return `${passName(pass.phase)}: ${rateText(mean)} MB/s on average, slowest zone ${rateText(Math.min(...rates))}.`;
 }
@@ -71,7 +71,7 @@ function draw(passes: readonly Pass[], width: number): SVGElement[] {
   return [...ticks, ...lines];
 }
 
-/** The page knows so many colours that can be told apart. */
+/** Colour of a run, from 1; the page has six distinguishable ones. */
 function colorOf(slot: number): number {
   return (slot % 6) + 1;
 }

@@ -1,4 +1,4 @@
-// What a drive draws: bars for its states, and power beside IOPS second by second.
+// Power of drives: bars for their states, and power beside IOPS second by second.
 
 import { iops as iopsText, watts } from "../../data/format";
 import type { Run } from "../../data/load";
@@ -20,7 +20,7 @@ const RIGHT = 14;
 const TOP = 18;
 const PANEL = 120;
 const GAP = 26;
-/** Names of states stand in two rows where one is too narrow for them. */
+/** Names of states use two rows if one is too narrow. */
 const ROWS = 2;
 const ROW = 15;
 const HEIGHT = TOP + 2 * PANEL + GAP + 11 + ROWS * ROW;
@@ -63,7 +63,7 @@ function bar(run: Run, state: string, color: number, top: number): HTMLElement {
   );
 }
 
-/** One group of bars a state, one bar a drive, all on one scale. */
+/** One group of bars per state, one bar per drive, all on one scale. */
 export function powerBars(runs: readonly Run[]): HTMLElement {
   const top = highest(runs);
   const group = ([state, label]: [string, string]) =>
@@ -104,7 +104,7 @@ interface Line {
   class: string;
 }
 
-/** Where each state begins on the common axis, and where the last one ends, in seconds. */
+/** The begin of each state on the common axis, and the end of the last one, in seconds. */
 function starts(series: readonly PowerSeries[]): { begin: number[]; end: number } {
   let end = 0;
   const begin = series.map(({ time_s }) => {
@@ -150,7 +150,7 @@ function grid({ top, most: value, unit, tick }: Panel, width: number): SVGElemen
   return [...ticks, svg("text", { x: width - RIGHT, y: top - 5, "text-anchor": "end" }, unit)];
 }
 
-/** Unbroken stretches of points; a second without a reading is a gap. */
+/** Unbroken runs of points; a second without a reading is a gap. */
 function stretches(points: (string | null)[]): string[] {
   const joined = points.map((point) => point ?? "|").join(" ");
   return joined
@@ -159,7 +159,7 @@ function stretches(points: (string | null)[]): string[] {
     .filter((part) => part !== "");
 }
 
-/** Where the names of the states stand: near their begin, in the first row that has room, inside the drawing. */
+/** Places of the names of the states: near their begin, in the first row with room, inside the drawing. */
 export function stateLabels(names: readonly string[], from: readonly number[], width: number) {
   const free: number[] = Array(ROWS).fill(0);
   return names.flatMap((name, at) => {
@@ -216,7 +216,7 @@ export function powerGraph(series: readonly PowerSeries[], slot: number, whose: 
   );
 }
 
-/** What stands for the graph of one state. */
+/** The sentence in place of the graph of one state. */
 export function powerSentence({ phase, power_w }: PowerSeries): string {
   const known = power_w.filter((power) => power !== null);
   if (known.length === 0) return `${passName(phase)}: nothing was read.`;

@@ -1,4 +1,4 @@
-// Drawings in SVG: as wide as their place, so that letters keep their size on every screen.
+// Drawings in SVG with the width of their place, so that letters keep their size on every screen.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -13,18 +13,18 @@ export function svg(
   return element;
 }
 
-/** Width of a letter, on average and on the safe side. */
+/** Width of a letter, a high average. */
 const LETTER = 7.2;
 
 export function textWidth(text: string): number {
   return text.length * LETTER;
 }
 
-/** Before its place has a width, and where it never gets one (print), it is as wide as this. */
+/** Width of a drawing before its place has one, and in print. */
 const WIDTH = 720;
 const WIDTH_MIN = 260;
 
-/** Draws anew whenever the width changes. The words beside it say the same, so readers of screens skip it. */
+/** Redraws when the width changes. The text beside it says the same, so screen readers skip it. */
 export function drawing(height: number, draw: (width: number) => SVGElement[]): HTMLElement {
   const holder = document.createElement("div");
   holder.className = "drawing";

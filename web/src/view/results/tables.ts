@@ -1,4 +1,4 @@
-// Figures in rows and columns, as a test recorded them: one table a run, with bars to compare by eye.
+// Figures in rows and columns, as a test recorded them: one table per run, with bars for comparison.
 
 import { bytes, duration, iops, separated, significant } from "../../data/format";
 import type { Run } from "../../data/load";
@@ -8,7 +8,7 @@ import { plainRunName, runName } from "../parts/name";
 
 const NOT_KNOWN = "not measured, or of too few commands";
 
-/** Values of this unit get a bar: more of it is better. */
+/** Values of this unit get a bar: more is better. */
 const BARRED = new Set(["MB/s", "IOPS"]);
 
 /** The largest value of each unit over all runs, so that bars of several drives share one scale. */
@@ -48,7 +48,7 @@ function oneDecimal(value: number): string {
   return value.toLocaleString("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 }
 
-/** Latencies and sizes carry their unit in every cell. */
+/** Latencies and sizes have their unit in every cell. */
 function heading(name: string, unit: string): string {
   return unit === "ns" || unit === "bytes" || unit === "" ? name : `${name} (${unit})`;
 }
@@ -67,10 +67,10 @@ function cell(value: number | null, unit: string, top: number): HTMLElement {
   return h("td", { class: share === null ? null : "barred", style }, cellText(value, unit));
 }
 
-/** More rows than these are folded away, as are rounds: the curve above says it sooner. */
+/** Tables with more rows than this are folded, as are rounds: the curve above shows the same. */
 const ROWS_MAX = 40;
 
-/** The tables of a run; conditions stand under the last of those that share them. */
+/** The tables of a run; conditions stand under the last table that shares them. */
 export function resultTables(run: Run, runs: readonly Run[]): HTMLElement[] {
   const { tables } = run.view;
   const conditions = tables.map((table) => JSON.stringify(table.conditions ?? {}));

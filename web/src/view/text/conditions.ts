@@ -1,4 +1,4 @@
-// The method box: everything needed to judge a run and to repeat it.
+// The method box: all that a reader needs to judge a run and to repeat it.
 
 import { bytes, clock, moment, rawBytes, separated, UNKNOWN } from "../../data/format";
 import type { Run } from "../../data/load";
@@ -9,7 +9,7 @@ import { copyButton } from "../parts/copy";
 import { plainRunName, runName, statusChip } from "../parts/name";
 import { healthTable } from "./health";
 
-/** Of a run in the section of that title. */
+/** The method box of a run, in the section with this title. */
 export function conditions(run: Run, open: boolean, section: string): HTMLElement {
   const { view } = run;
   const name = plainRunName(run);
@@ -147,7 +147,7 @@ function targetRows({ view }: Run): [string, string][] {
 
 const SIMULATOR = "sim.";
 
-/** What the simulator adds carries its mark; the rest describes the drive as built. */
+/** Facts that the simulator adds have its mark; the rest describes the drive as built. */
 function partsOf(details: Record<string, string>, simulated: boolean): Record<string, string> {
   return Object.fromEntries(
     Object.entries(details)

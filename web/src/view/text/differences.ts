@@ -1,10 +1,10 @@
-// Whether a person would notice which of the runs shown it is: one sentence for each pair.
+// Differences that a person would notice between the selected runs: one sentence for each pair.
 
 import { type App, shownRuns } from "../../app";
 import { h } from "../../dom";
 import { choiceChanged } from "../../state";
 
-/** Empty while one run is shown, or runs that cannot be compared. */
+/** Empty for a single run, or for runs that cannot be compared. */
 export function differences(app: App): HTMLElement {
   const holder = h("div", { class: "differences", "aria-live": "polite" });
   const update = () => {

@@ -126,7 +126,7 @@ function row(figure: Figure, runs: readonly Run[], best: ReadonlySet<Run>): HTML
   );
 }
 
-/** Goes to the row of a figure; what is folded around it is opened first. */
+/** Scrolls to the row of a figure, and opens the folds around it first. */
 export function goToFigure(within: HTMLElement, name: string): void {
   const row = within.querySelector<HTMLElement>(`[data-figure="${CSS.escape(name)}"]`);
   const folded = row?.closest("details");
@@ -136,7 +136,7 @@ export function goToFigure(within: HTMLElement, name: string): void {
   row.focus({ preventScroll: true });
 }
 
-/** Marks the columns that are on the graphs. */
+/** Marks the columns of the runs in the graphs. */
 export function markShown(app: App, section: HTMLElement): void {
   const ids = new Set(shownRuns(app).map(({ run }) => run.id));
   for (const cell of section.querySelectorAll<HTMLElement>("[data-run]")) {

@@ -1,4 +1,4 @@
-// What the figures say, run by run, and what may make them less trustworthy.
+// Findings run by run, and reasons to trust the figures less.
 
 import { figureOf, labelOf, metricOf, shown } from "../../data/figures";
 import { clock } from "../../data/format";

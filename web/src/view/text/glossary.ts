@@ -1,4 +1,4 @@
-// Every figure and every word of the field, for readers without a mouse and for those who are new to it.
+// Every figure and every term of the field, for readers without a mouse and for newcomers.
 
 import { FIGURES } from "../../data/figures";
 import { h } from "../../dom";
@@ -39,7 +39,7 @@ function entries(rows: readonly (readonly [string, string])[]): HTMLElement {
   );
 }
 
-/** The latencies of the whole run mean the same as those of steady state. */
+/** The latencies of the whole run have the explanations of those of steady state. */
 const FIGURES_TOLD = FIGURES.filter(({ chapter }) => chapter !== "Latency, whole run");
 
 export function glossary(): HTMLElement {

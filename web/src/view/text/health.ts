@@ -1,4 +1,4 @@
-// What the drive's own counters say about the run: before, after, and the difference.
+// The drive's own counters: before the run, after it, and the difference.
 
 import { bytes, separated, significant, UNKNOWN, withUnit } from "../../data/format";
 import type { HealthRow, HealthSummary } from "../../data/schema.gen";
@@ -11,7 +11,7 @@ const SOURCES: Record<string, string> = {
 
 const MINUS = "\u2212";
 
-/** A counter, or with its sign the difference of two. */
+/** A counter, or a difference of two with its sign. */
 export function reading(value: number, unit: string): string {
   const sign = value < 0 ? MINUS : "";
   const size = Math.abs(value);
@@ -45,7 +45,7 @@ function healthRow(row: HealthRow): HTMLElement {
   );
 }
 
-/** What the table does not hold: the temperatures in between, and the amplification of the whole run. */
+/** Facts beside the table: the temperatures in between, and the amplification of the whole run. */
 export function healthSentences({ temperature_c, looks, nand_over_host }: HealthSummary): string[] {
   const sentences = [];
   if (temperature_c) {
