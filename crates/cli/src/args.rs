@@ -19,12 +19,12 @@ use run::{Placement, SpanRequest, Test, WORKERS_MAX, Workers};
 #[derive(Debug, Parser)]
 #[command(name = "ssdlab", version, arg_required_else_help = true)]
 pub struct Args {
-    /// What to do.
+    /// The verbs.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// What to do.
+/// The verb.
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// List real devices, drive models and tests
@@ -33,33 +33,34 @@ pub enum Command {
     Run(resume::RunCommand),
     /// The whole suite on one or more targets, and one report
     Review(ReviewArgs),
-    /// Print what a run would do and why it would be refused; nothing is touched
+    /// Print the steps of a run and its refusals; changes nothing
     Plan(Box<RunArgs>),
     /// Summarise runs in the terminal
     Show(ShowArgs),
     /// Write runs into one self-contained HTML page
     Report(ReportArgs),
-    /// Put back what killed runs and recordings had switched: power settings of drives, the kernel's block tracer
+    /// Restore the settings changed by killed runs and recordings: power settings of drives, the
+    /// kernel's block tracer
     Restore(RestoreArgs),
     /// Measure the cost of the harness itself
     Selftest(SelftestArgs),
-    /// Write blocks that tell what they are, read them back: does the drive keep its promises?
+    /// Write blocks that identify themselves and read them back: does the drive keep its promises?
     Verify(verify::VerifyArgs),
-    /// Find out how to set a drive up
+    /// Find settings for a drive
     #[command(subcommand)]
     Advise(advise::AdviseCommand),
     /// Work with drive model files
     #[command(subcommand)]
     Drives(DrivesCommand),
-    /// Read, count, convert traces of real work
+    /// Read, analyse and convert traces of real work
     #[command(subcommand)]
     Trace(trace::TraceCommand),
 }
 
-/// What to do with drive models.
+/// The verbs for drive models.
 #[derive(Debug, Subcommand)]
 pub enum DrivesCommand {
-    /// Check a drive model file and say what it describes
+    /// Check a drive model file and print its description
     Check(DrivesCheckArgs),
 }
 
@@ -68,15 +69,15 @@ pub enum DrivesCommand {
 pub struct DrivesCheckArgs {
     /// Drive model, a TOML file
     pub file: PathBuf,
-    /// What stdout carries
+    /// Output on stdout
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }
 
-/// What stdout carries.
+/// Output on stdout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// For people.
+    /// Text for people.
     #[default]
     Text,
     /// One JSON document.
@@ -86,12 +87,12 @@ pub enum Format {
 /// Arguments of `list`.
 #[derive(Debug, ClapArgs)]
 pub struct ListArgs {
-    /// What stdout carries
+    /// Output on stdout
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }
 
-/// What to run, where and how: shared by `run` and `plan`.
+/// The test, its targets and its settings: shared by `run` and `plan`.
 #[derive(Clone, Debug, ClapArgs)]
 pub struct TestArgs {
     /// Test, e.g. `consistency` (see `ssdlab list`)
@@ -114,13 +115,14 @@ pub struct TestArgs {
     pub common: CommonArgs,
 }
 
-/// What every command takes that plans runs.
+/// Arguments of every command that plans runs.
 #[derive(Clone, Debug, ClapArgs)]
 pub struct CommonArgs {
-    /// How to bring real targets to their fresh state; without, the best way each one offers
+    /// Method to purge real targets; default: the best one of each
     #[arg(long, value_name = "METHOD", value_parser = parse_purge)]
     pub purge: Option<PurgeMethod>,
-    /// What reads the drive's power: `hwmon:NAME` or `stream:PATH` (see docs/power.md); simulated drives tell it themselves
+    /// Meter of the drive's power: `hwmon:NAME` or `stream:PATH` (see docs/power.md); simulated
+    /// drives calculate it
     #[arg(long, value_name = "METER", value_parser = parse_meter)]
     pub meter: Option<MeterSpec>,
     /// Directory of run directories
@@ -129,24 +131,24 @@ pub struct CommonArgs {
     /// Seed of every random choice
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u64, 0, { u64::MAX }>)]
     pub seed: u64,
-    /// What stdout carries
+    /// Output on stdout
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }
 
-/// What every command takes that carries runs out, beside [`CommonArgs`].
+/// Arguments of every command that carries out runs, beside [`CommonArgs`].
 #[derive(Clone, Debug, ClapArgs)]
 pub struct DriveArgs {
     /// Confirm that everything on the device with this serial may be erased (existing files: their
-    /// path; loop devices: that of the file behind). Once for each target
+    /// path; loop devices: the path of the file behind them). Once for each target
     #[arg(long, value_name = "SERIAL")]
     pub erase: Vec<String>,
-    /// Also erase what is recognised on it: file systems, partition tables, databases, archives, ...
+    /// Also erase recognised data: file systems, partition tables, databases, archives, ...
     #[arg(long, requires = "erase")]
     pub erase_signatures: bool,
     #[command(flatten)]
     pub engine: EngineArgs,
-    /// No progress, no talk
+    /// No progress and no messages
     #[arg(long)]
     pub quiet: bool,
 }
@@ -164,7 +166,7 @@ pub struct RunArgs {
 }
 
 impl RunArgs {
-    /// A test with settings, as part of a larger undertaking that says where.
+    /// A test with settings, as a part of a command that names the target and the library.
     pub fn part(
         test: Test,
         settings: Vec<(String, String)>,
@@ -177,27 +179,27 @@ impl RunArgs {
     }
 }
 
-/// How commands reach a real target.
+/// Engine and threads for real targets.
 #[derive(Clone, Debug, ClapArgs)]
 #[command(args = former())]
 pub struct EngineArgs {
-    /// Threads that drive a real target or `null:`; each has a share of the queue depth. For drives that
-    /// one core cannot saturate
+    /// Threads that drive a real target or `null:`; each has a share of the queue depth. For drives
+    /// that one core cannot saturate
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u32, 1, { WORKERS_MAX as u64 }>)]
     pub workers: u32,
-    /// Processors of these threads: near (a single thread, while it issues one command at a time, where the
-    /// interrupts of the drive arrive, if all of them arrive on one), pinned (each on one of its own), free (as the
-    /// system chooses)
+    /// Processors of these threads: near (a single thread with one command at a time on the
+    /// processor of the drive's interrupts, if there is one), pinned (one processor each), free
+    /// (chosen by the system)
     #[arg(long, value_name = "PLACE", default_value = "near", value_parser = parse_cpu)]
     pub cpu: Placement,
-    /// How commands reach a drive: auto, sync (blocking calls), uring; and uring with any of passthrough (NVMe
-    /// commands past the block layer), sqpoll (the kernel polls for commands) and iopoll (for completions), as
-    /// in uring,passthrough,iopoll
+    /// Engine: auto, sync (blocking calls), uring; and uring with any of passthrough (NVMe commands
+    /// past the block layer), sqpoll (the kernel polls for commands) and iopoll (for completions),
+    /// as in uring,passthrough,iopoll
     #[arg(long, value_name = "ENGINE", default_value = "auto", value_parser = parse_engine)]
     pub engine: EngineChoice,
 }
 
-/// The former flags for `--cpu`, refused with the word that replaces them.
+/// The former flags for `--cpu`, refused with their replacement.
 fn former() -> [Arg; 2] {
     [("pin", "--cpu pinned"), ("float", "--cpu free")].map(|(name, instead)| {
         let refuse = UnknownArgumentValueParser::suggest_arg(instead);
@@ -206,7 +208,7 @@ fn former() -> [Arg; 2] {
 }
 
 impl EngineArgs {
-    /// The threads asked for.
+    /// The requested threads.
     pub fn workers(&self) -> Workers {
         Workers { count: self.workers, placement: self.cpu }
     }
@@ -237,7 +239,7 @@ pub struct ReviewArgs {
     /// Set a parameter of one of its tests, e.g. `trim.torture=5m`
     #[arg(long = "set", value_name = "TEST.KEY=VALUE", value_parser = parse_test_setting)]
     pub settings: Vec<TestSetting>,
-    /// Take runs that the same request has completed in this library instead of running them again
+    /// Reuse runs that the same request has completed in this library
     #[arg(long)]
     pub resume: bool,
     /// Page to write
@@ -246,7 +248,7 @@ pub struct ReviewArgs {
     /// Heading of the page
     #[arg(long, default_value = "SSD review")]
     pub title: String,
-    /// Take the page from this file instead of the one built in
+    /// Page from this file instead of the built-in one
     #[arg(long, value_name = "FILE")]
     pub web: Option<PathBuf>,
     #[command(flatten)]
@@ -264,7 +266,7 @@ pub struct ShowArgs {
     /// Directory of run directories
     #[arg(long, value_name = "DIR", default_value = "ssdlab-runs")]
     pub library: PathBuf,
-    /// What stdout carries
+    /// Output on stdout
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }
@@ -278,16 +280,16 @@ pub struct ReportArgs {
     /// File to write
     #[arg(long, short, value_name = "FILE", default_value = "report.html")]
     pub output: PathBuf,
-    /// Heading of the page; without, what its runs have in common
+    /// Heading of the page; default: the common properties of its runs
     #[arg(long)]
     pub title: Option<String>,
-    /// Take the page from this file instead of the one built in
+    /// Page from this file instead of the built-in one
     #[arg(long, value_name = "FILE")]
     pub web: Option<PathBuf>,
     /// Directory of run directories
     #[arg(long, value_name = "DIR", default_value = "ssdlab-runs")]
     pub library: PathBuf,
-    /// What stdout carries
+    /// Output on stdout
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }
@@ -295,7 +297,7 @@ pub struct ReportArgs {
 /// Arguments of `restore`.
 #[derive(Debug, ClapArgs)]
 pub struct RestoreArgs {
-    /// What stdout carries
+    /// Output on stdout
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }
@@ -306,13 +308,13 @@ pub struct SelftestArgs {
     /// Seconds for each measurement
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = whole::<u32, 1, 60>)]
     pub seconds: u32,
-    /// What stdout carries
+    /// Output on stdout
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }
 
 impl Args {
-    /// What stdout carries.
+    /// Output on stdout.
     pub fn format(&self) -> Format {
         match &self.command {
             Command::List(args) => args.format,
@@ -332,7 +334,7 @@ impl Args {
 }
 
 impl TestArgs {
-    /// The spans asked for; the default one where none was.
+    /// The requested spans; the default one if there are none.
     pub fn spans(&self) -> Vec<SpanRequest> {
         match (self.span, self.spare.as_slice()) {
             (Some(bytes), _) => vec![SpanRequest::Bytes(bytes)],

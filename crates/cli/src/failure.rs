@@ -10,9 +10,9 @@ use serde::Serialize;
 
 use crate::ui::out::{self, data, talk};
 
-/// Everything went well, or a verdict failed: codes 0 and 1 are the commands' own.
+/// Success, or a failed verdict: the commands choose between 0 and 1.
 pub const EXIT_DONE: u8 = 0;
-/// A test that decides said no.
+/// A test that decides has decided no.
 pub const EXIT_VERDICT: u8 = 1;
 const EXIT_USAGE: u8 = 2;
 const EXIT_REFUSED: u8 = 3;
@@ -35,7 +35,7 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// Finds the kind of an error by walking to the type that knows.
+    /// Finds the kind of an error by the first type in its chain that has one.
     pub fn from_error(error: &anyhow::Error) -> Self {
         let (reason, exit_code) = classify(error);
         Self { reason: reason.to_owned(), message: message(error.chain()), exit_code }
@@ -48,7 +48,7 @@ impl Failure {
         Self { reason: reason.to_owned(), message, exit_code }
     }
 
-    /// Prints it: to stderr for people, and as the one document on stdout where JSON was asked for.
+    /// Prints it: to stderr for people, and as the one document on stdout if JSON was requested.
     pub fn print(&self) {
         talk!("error: {}", self.message);
         self.print_document();
@@ -62,7 +62,7 @@ impl Failure {
     }
 }
 
-/// The error with its causes; a cause that the error repeats already is left out.
+/// The error with its causes; a cause that the error repeats already is omitted.
 fn message(chain: anyhow::Chain<'_>) -> String {
     chain
         .map(ToString::to_string)
@@ -137,14 +137,15 @@ fn classify_store(error: &StoreError) -> (&'static str, u8) {
     if error.is_usage() { ("usage", EXIT_USAGE) } else { ("result", EXIT_IO) }
 }
 
-/// The exit code where data did not get to stdout. A reader that left early, as `head` does, has what it wanted.
+/// The exit code for data that did not get to stdout. A reader that left early, like `head`, has
+/// all it wanted.
 pub fn of_output() -> Option<u8> {
     let error = out::data_lost()?;
     talk!("error: the output is not complete: stdout: {error}");
     Some(EXIT_IO)
 }
 
-/// The exit code where an argument is not text; run.json could not say what the command was.
+/// The exit code for an argument that is not text; run.json could not contain the command.
 pub fn of_words() -> Option<u8> {
     let word = std::env::args_os().find(|word| word.to_str().is_none())?;
     let word = word.to_string_lossy();
@@ -159,7 +160,7 @@ fn usage(message: String) -> Failure {
     Failure { reason: "usage".to_owned(), message, exit_code: EXIT_USAGE }
 }
 
-/// Whether the arguments ask for JSON, read as text: for what fails before they are parsed.
+/// Whether the arguments ask for JSON, read as text: for errors before the parse.
 pub fn wants_json() -> bool {
     let words = std::env::args_os().map(|word| word.to_string_lossy().into_owned());
     let options: Vec<_> = words.take_while(|word| word != "--").collect();
@@ -167,7 +168,7 @@ pub fn wants_json() -> bool {
         || options.iter().any(|word| word == "--format=json")
 }
 
-/// The paragraphs of clap, taken apart: one sentence, a hint, and how the command is called.
+/// The paragraphs of clap: one sentence, a hint, and the usage.
 fn usage_document(text: &str) -> serde_json::Value {
     let mut paragraphs =
         text.split("\n\n").map(|lines| lines.split_whitespace().collect::<Vec<_>>().join(" "));
@@ -185,7 +186,7 @@ fn usage_document(text: &str) -> serde_json::Value {
     document
 }
 
-/// The exit for arguments that clap did not take; help and version are no errors.
+/// The exit for arguments that clap rejected; help and version are no errors.
 pub fn usage_exit(error: &clap::Error) -> std::process::ExitCode {
     let is_error = error.use_stderr();
     let text = error.render().to_string();

@@ -1,7 +1,7 @@
-//! The things that a command reads or works on, so that none of its outputs replaces one of them.
+//! The inputs of a command, so that none of its outputs replaces one of them.
 //!
-//! Things are compared, not names: device and inode identify a file, whatever link leads to it. A
-//! file that does not exist yet is a name in a directory.
+//! Things are compared, not names: device and inode identify a file, by any link. A file that does
+//! not exist yet is a name in a directory.
 
 use std::ffi::OsString;
 use std::fs::{self, Metadata};
@@ -20,13 +20,13 @@ type Thing = (u64, u64);
 /// The meaning of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Key {
-    /// Something that is there.
+    /// An existing thing.
     Thing(Thing),
     /// A name in a directory.
     Name(Thing, OsString),
 }
 
-/// The things that no output may replace, each with the use that the command makes of it.
+/// The things that no output may replace, each with its use in the command.
 #[derive(Clone, Debug, Default)]
 pub struct Inputs {
     keys: Vec<(Key, &'static str)>,
@@ -50,12 +50,12 @@ impl Inputs {
         self.runs(dirs.iter().map(PathBuf::as_path).filter(is_run))
     }
 
-    /// The page that a report goes into, where it is not the one built in.
+    /// The page that receives a report, unless it is the built-in one.
     pub fn page(self, page: Option<&Path>) -> Self {
         page.into_iter().fold(self, |inputs, page| inputs.with(page, "is the page that is read"))
     }
 
-    /// The files and devices that a target is, or is made from.
+    /// The files and devices of a target.
     pub fn target(self, spec: &TargetSpec) -> Self {
         spec.inputs().into_iter().fold(self, |inputs, (path, what)| inputs.with(path, what))
     }
@@ -70,13 +70,13 @@ impl Inputs {
         siblings(path).iter().fold(self.with(path, what), |inputs, path| inputs.with(path, what))
     }
 
-    /// The scenario of a trace, where it is a file.
+    /// The scenario of a trace, if it is a file.
     pub fn scenario(self, scenario: &str) -> Self {
         let path = Path::new(scenario);
         if path.is_file() { self.with(path, "is the scenario that is read") } else { self }
     }
 
-    /// Refuses an output that would take the place of an input, or of the image behind a loop device.
+    /// Refuses an output that would replace an input, or the image behind a loop device.
     ///
     /// # Errors
     /// [`IoError::Refused`] with the path and the `flag` that gave it.
@@ -104,7 +104,7 @@ impl Inputs {
     }
 }
 
-/// The thing that is there, or the name of what would be.
+/// The existing thing, or the name of a future one.
 fn keys(path: &Path) -> Vec<Key> {
     let thing = |found: Metadata| (found.dev(), found.ino());
     if let Ok(found) = fs::metadata(path) {
@@ -116,7 +116,7 @@ fn keys(path: &Path) -> Vec<Key> {
     directory.ok().zip(name).map(|(dir, name)| Key::Name(thing(dir), name)).into_iter().collect()
 }
 
-/// The other files of a trace of blktrace, which are read with the one that is named.
+/// The other files of a trace of blktrace, which are read with the named one.
 fn siblings(path: &Path) -> Vec<PathBuf> {
     const MARK: &str = ".blktrace.";
     let name = |path: &Path| path.file_name().map(|name| name.to_string_lossy().into_owned());

@@ -1,7 +1,7 @@
 //! The `ssdlab` program: arguments, dispatch, exit code. The only crate that prints.
 //!
-//! stdout is data, stderr is talk; with `--format json` stdout is exactly one JSON document, whatever
-//! happens.
+//! Stdout is data, stderr is messages; with `--format json`, stdout is exactly one JSON document on
+//! every way out.
 #![expect(unreachable_pub, reason = "a program has no users but itself")]
 
 mod args;

@@ -1,4 +1,4 @@
-//! A file that the user named for a result: it is there whole, or what was there before still is.
+//! A file that the user named for a result: it is complete, or the earlier file remains.
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, BufWriter, ErrorKind, Write};
@@ -13,17 +13,17 @@ use tempfile::{Builder, NamedTempFile};
 use crate::inputs::Inputs;
 use crate::stop;
 
-/// As programs create files: the umask takes its share.
+/// Mode of new files, as in other programs: the umask limits it.
 const MODE: u32 = 0o666;
 
-/// A file under a name of its own beside the one it will have; gone again unless it is put in place.
+/// A file with a temporary name beside its final one; removed unless it gets that.
 pub struct OutputFile {
     temporary: BufWriter<NamedTempFile>,
     target: PathBuf,
 }
 
 impl OutputFile {
-    /// Begins a file for `path`, which may be a link to one. It takes the place of none of the `inputs`.
+    /// Begins a file for `path`, which may be a link to one. It replaces none of the `inputs`.
     ///
     /// # Errors
     /// If the path leads to an input or to anything but a regular file, or the directory takes no
@@ -35,7 +35,7 @@ impl OutputFile {
         Ok(Self { temporary: BufWriter::with_capacity(1 << 20, temporary), target })
     }
 
-    /// Whether a file could be written here, before hours are spent on what would stand in it.
+    /// Checks that a file could be written here, before hours of measurement.
     ///
     /// # Errors
     /// As [`OutputFile::create`].
@@ -43,7 +43,7 @@ impl OutputFile {
         Self::create(path, inputs).map(drop)
     }
 
-    /// From now on a signal removes what is half written before it ends the program.
+    /// From now on, a signal removes the incomplete file before it ends the program.
     ///
     /// # Errors
     /// The operating system's error about the signals.
@@ -100,7 +100,8 @@ fn begin(target: &Path) -> io::Result<NamedTempFile> {
         .tempfile_in(directory(target))
 }
 
-/// The file that a path stands for. Devices and pipes are not replaced, and nothing is created among devices.
+/// The file behind a path. Devices and pipes are not replaced, and nothing is created among
+/// devices.
 fn target(path: &Path) -> anyhow::Result<PathBuf> {
     let refused = |what: &str| {
         let path = path.display();

@@ -1,8 +1,8 @@
-//! The one way from target strings to targets that may be used, for every command.
+//! The only way from target strings to usable targets, for every command.
 //!
-//! [`look`] finds out everything that speaks against any of them and changes nothing; `ssdlab plan` ends there.
-//! [`Looked::hold`] then opens all that exist and holds them, and only when that has gone well is
-//! anything changed: no target is touched while another one of the call may still be refused.
+//! [`look`] finds every objection to any of them and changes nothing; `ssdlab plan` ends there.
+//! [`Looked::hold`] then opens and holds all that exist. Changes begin only after that: no target
+//! is changed while another one of the call may still be refused.
 
 mod flags;
 
@@ -25,23 +25,23 @@ pub struct Wish<'a> {
     pub read_only: bool,
     /// The targets that may be erased, as typed in this call.
     pub erase: &'a [String],
-    /// Whether file systems and partition tables may go, too.
+    /// Whether file systems and partition tables may be erased, too.
     pub erase_signatures: bool,
-    /// How to purge, or `None` if in the best way.
+    /// The purge method, or `None` for the best one.
     pub purge: Option<PurgeMethod>,
-    /// How to drive them, or `None` if the command leaves no choice.
+    /// The engine and threads, or `None` if the command leaves no choice.
     pub engine: Option<&'a EngineArgs>,
 }
 
 impl<'a> Wish<'a> {
-    /// Of a test.
+    /// Requirements of a test.
     pub fn of(args: &'a RunArgs) -> Self {
         let write = args.test.test.writes();
         let wish = Self::of_runs(&args.test.common, &args.drive);
         Self { write, read_only: args.read_only, ..wish }
     }
 
-    /// Of an undertaking of several runs that write.
+    /// Requirements of a command with several runs that write.
     pub fn of_runs(common: &CommonArgs, drive: &'a DriveArgs) -> Self {
         Self {
             write: true,
@@ -69,33 +69,33 @@ impl<'a> Wish<'a> {
 /// Reads target strings.
 ///
 /// # Errors
-/// [`IoError::Usage`] for one that is none.
+/// [`IoError::Usage`] for an invalid one.
 pub fn parse(texts: &[String]) -> Result<Vec<TargetSpec>, IoError> {
     texts.iter().map(|text| text.parse()).collect()
 }
 
-/// A target that was looked at.
+/// An inspected target.
 pub struct Candidate {
-    /// The target, as asked for.
+    /// The requested target.
     pub spec: TargetSpec,
     /// The description of the target that was found.
     pub described: Described,
 }
 
-/// All targets of a call, looked at.
+/// All targets of a call, inspected.
 pub struct Looked {
     options: OpenOptions,
     targets: Vec<Candidate>,
-    /// Two of them are the same thing.
+    /// The objection to two targets that are the same thing.
     same: Option<IoError>,
-    /// A confirmation that is for none of them.
+    /// The objection to a confirmation without a target.
     stray: Option<IoError>,
 }
 
-/// Looks at all targets of a call.
+/// Inspects all targets of a call.
 ///
 /// # Errors
-/// If there can be no such target, or the kind of a target does not have what is asked for.
+/// If there can be no such target, or its kind does not have a requested property.
 pub fn look(specs: Vec<TargetSpec>, wish: Wish<'_>) -> Result<Looked, IoError> {
     for spec in &specs {
         flags::check_purge(spec, wish.purge)?;
@@ -112,7 +112,7 @@ pub fn look(specs: Vec<TargetSpec>, wish: Wish<'_>) -> Result<Looked, IoError> {
     Ok(Looked { options, targets, same, stray })
 }
 
-/// Whoever gives away a drive that is not in the call means another one than those that are.
+/// A user who confirms a drive outside the call means another target than those in it.
 fn names_none(word: &str) -> IoError {
     IoError::Refused {
         code: "wrong-serial",
@@ -137,24 +137,24 @@ impl Looked {
         target.map(|target| &target.described).ok_or_else(|| unprepared(spec))
     }
 
-    /// Leaves out targets on which nothing is to be done.
+    /// Removes targets without any work.
     pub fn only(mut self, wanted: impl Fn(&TargetSpec) -> bool) -> Self {
         self.targets.retain(|target| wanted(&target.spec));
         self
     }
 
-    /// Why the call would not begin now; the first reason decides.
+    /// The objection to the call now; the first one decides.
     pub fn failures(&self) -> Vec<Failure> {
         let of_targets = self.targets.iter().flat_map(|target| &target.described.obstacles);
         let all = self.same.iter().chain(of_targets).chain(&self.stray);
         all.map(Failure::from_io).collect()
     }
 
-    /// Opens and holds every target that exists, up to its engine; then puts back what a killed run left
-    /// switched, which would be taken for what was found.
+    /// Opens and holds every target that exists, up to its engine; then restores the settings that
+    /// a killed run left changed, which would otherwise pass for the original ones.
     ///
     /// # Errors
-    /// The first thing that speaks against any of them; nothing has been changed then.
+    /// The first objection to any of them; nothing has changed then.
     pub fn hold(self) -> Result<Prepared, IoError> {
         let Self { options, targets, same, stray } = self;
         let (mut ready, mut obstacles) = (Vec::new(), Vec::from_iter(same));
@@ -173,22 +173,23 @@ impl Looked {
     }
 }
 
-/// The targets of a call, all of them checked, those that exist held until this is dropped.
+/// The targets of a call, all of them checked; existing ones are held until this is dropped.
 pub struct Prepared {
     options: OpenOptions,
     targets: Vec<Ready>,
 }
 
-/// A target that may be used.
+/// A usable target.
 struct Ready {
     spec: TargetSpec,
     described: Described,
-    /// Empty for files that are still to be created.
+    /// Empty for files that do not exist yet.
     held: OnceLock<Hold>,
 }
 
 impl Prepared {
-    /// The options that every target was checked with; queue depth, transfer size and data are the run's.
+    /// The options of the check of every target; queue depth, transfer size and data belong to the
+    /// run.
     pub fn options(&self) -> &OpenOptions {
         &self.options
     }
@@ -220,7 +221,7 @@ fn unprepared(spec: &TargetSpec) -> IoError {
 }
 
 impl Ready {
-    /// Holds what exists; a file that is still to be created comes into being with its first run.
+    /// Holds an existing target; a missing file is created with its first run.
     fn hold(&self, options: &OpenOptions) -> Result<(), IoError> {
         if self.described.is_new {
             return Ok(());

@@ -1,7 +1,7 @@
-//! The request for a run as data: made from the arguments, stored in the result, read by `--resume`, and printed as
-//! the one command that repeats the run.
+//! The request for a run as data: made from the arguments, stored in the result, read by
+//! `--resume`, and printed as the one command that repeats the run.
 //!
-//! A request confirms nothing: whatever may be erased is typed in each call.
+//! A request confirms nothing: each call has its own confirmations.
 
 use ::target::TargetSpec;
 use base::Bytes;
@@ -63,27 +63,28 @@ pub fn command(request: &Request) -> String {
     words.concat().iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// The engine of a call that says nothing about it.
+/// The engine of a call without an engine flag.
 fn usual_engine() -> EngineArgs {
     let run::Workers { count: workers, placement: cpu } = run::Workers::default();
     EngineArgs { workers, cpu, engine: io::EngineChoice::default() }
 }
 
-/// Whether the run was made by this request. A run of an older ssdlab tells it by its command.
+/// Whether the run comes from this request. A run of an older ssdlab is compared by its command.
 pub fn is_of(run: &Run, request: &Request) -> bool {
     run.request
         .as_ref()
         .map_or_else(|| run.command == command(request), |made_by| made_by == request)
 }
 
-/// The meaning of a request that was stored.
+/// The meaning of a stored request.
 #[derive(Debug)]
 pub struct Stored {
     /// The target.
     pub spec: TargetSpec,
     /// The part of the target.
     pub span: SpanRequest,
-    /// Everything else; library, confirmations, talk and format are those of the call that continues it.
+    /// The other settings; library, confirmations, messages and format are those of the call that
+    /// continues it.
     pub args: RunArgs,
 }
 
@@ -91,7 +92,7 @@ impl Stored {
     /// Reads a request back.
     ///
     /// # Errors
-    /// [`RunError::Usage`] if a value of it is none that could have been asked for.
+    /// [`RunError::Usage`] for a value that no call could have requested.
     pub fn new(request: &Request, call: &ResumeArgs) -> Result<Self, RunError> {
         let read = || -> anyhow::Result<_> {
             Ok((request.target.parse()?, span(request)?, arguments(request, call)?))

@@ -1,7 +1,8 @@
-//! Ctrl-C, SIGTERM and SIGHUP: whatever is under way ends well where it can, and otherwise at once, with the same exit
-//! code. And the ends that the operating system has for programs that reach a limit.
+//! Ctrl-C, SIGTERM and SIGHUP: work in progress ends regularly if it can, and otherwise at once,
+//! with the same exit code. Also the ends of programs that reach a limit of the operating system.
 //!
-//! A thread takes the signals, so that the end of a program can be told in its one JSON document.
+//! A thread receives the signals, so that the end of a program can be reported in its one JSON
+//! document.
 
 use std::fs;
 use std::io::Result;
@@ -18,11 +19,11 @@ use crate::ui::out;
 
 /// The listener for the signals.
 struct Listener {
-    /// Set by a signal. One that finds it set ends the program.
+    /// Set by a signal; a signal that finds it set ends the program.
     button: Arc<AtomicBool>,
     /// Whether no signal ends the program.
     is_patient: AtomicBool,
-    /// A file that is not whole, gone before the program is.
+    /// An incomplete file, removed before the program ends.
     half_written: Mutex<Option<PathBuf>>,
 }
 
@@ -36,7 +37,8 @@ pub fn at_once() -> Result<()> {
     listener().map(|listener| listener.button.store(true, Ordering::Relaxed))
 }
 
-/// A flag that the first signal sets, for whoever can end well; the second one ends the program at once.
+/// A flag that the first signal sets, for work that can end regularly; the second one ends the
+/// program at once.
 ///
 /// # Errors
 /// As [`at_once`].
@@ -46,7 +48,7 @@ pub fn button() -> Result<Arc<AtomicBool>> {
     Ok(Arc::clone(&listener.button))
 }
 
-/// A flag as that of [`button`], but no signal ends the program: something has to be put back first.
+/// A flag like that of [`button`], but no signal ends the program: it must restore settings first.
 ///
 /// # Errors
 /// As [`at_once`].
@@ -55,7 +57,7 @@ pub fn patient_button() -> Result<Arc<AtomicBool>> {
     button()
 }
 
-/// From now on an end by a signal takes this file with it; `None` where it is whole.
+/// From now on, an end by a signal removes this file; `None` for a complete one.
 ///
 /// # Errors
 /// As [`at_once`].
@@ -64,7 +66,8 @@ pub fn remove_at_end(half_written: Option<&Path>) -> Result<()> {
     Ok(())
 }
 
-/// A file that may not grow any more (`ulimit -f`) is an error of the write, as a full disk is, and not the end.
+/// From now on, the size limit of a file (`ulimit -f`) is an error of the write, like a full disk,
+/// and not the end of the program.
 ///
 /// # Errors
 /// As [`at_once`].
@@ -72,7 +75,7 @@ pub fn survive_file_limit() -> Result<()> {
     flag::register(SIGXFSZ, Arc::default()).map(drop)
 }
 
-/// The end where memory cannot be had: phases that have ended are in the run directory, as after a kill.
+/// The end for lack of memory: completed phases are in the run directory, as after a kill.
 pub fn out_of_memory(bytes: usize) -> ! {
     static IS_ENDING: AtomicBool = AtomicBool::new(false);
     if !IS_ENDING.swap(true, Ordering::Relaxed) {

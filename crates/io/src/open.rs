@@ -1,11 +1,11 @@
-//! The one way in to targets: finds out what they are, checks, holds, opens.
+//! The only entry to targets: it describes, checks, holds and opens them.
 //!
-//! [`describe`] touches nothing. [`hold`] refuses every target whose use could destroy something, and
-//! what it holds is opened for one run after the other. Files and block devices become a
+//! [`describe`] changes nothing. [`hold`] refuses every target whose use could destroy something,
+//! and its result is opened for one run after the other. Files and block devices become a
 //! [`RealTarget`], whose engine is chosen once: `io_uring` if the kernel allows it, else blocking
 //! calls; [`target::Identity::engine`] gives the reason.
 //!
-//! The kinds of targets are listed here, and nowhere else; each has a file of its own.
+//! The kinds of targets are listed here, and nowhere else; each has its own file.
 
 mod block;
 mod described;
@@ -50,8 +50,8 @@ fn unopened(spec: &TargetSpec) -> Box<dyn Unopened + '_> {
     }
 }
 
-/// A target that has passed every check, before it has an engine and buffers. What exists is held
-/// until this and every target opened from it are dropped.
+/// A target that has passed every check, before it has an engine and buffers. An existing target is
+/// held until this and every target opened from it are dropped.
 pub struct Hold(Held);
 
 enum Held {
@@ -89,14 +89,13 @@ impl Hold {
         }
     }
 
-    /// Opens the target for one run. The right to write and the confirmation are settled: only
-    /// queue depth, transfer size, engine, data and purge are taken from `options`, and
+    /// Opens the target for one run. The right to write and the confirmation are settled: `options`
+    /// only decides on queue depth, transfer size, engine, data and purge, and on
     /// [`OpenOptions::write`] if it asks for less.
     ///
     /// # Errors
-    /// [`IoError::Usage`] for a transfer size or queue depth out of range;
-    /// [`IoError::Unsupported`] if the requested engine cannot drive the target, or it does not fit
-    /// into the memory.
+    /// [`IoError::Usage`] for a transfer size or queue depth out of range; [`IoError::Unsupported`]
+    /// if the requested engine cannot drive the target, or it does not fit into the memory.
     pub fn open(&self, options: &OpenOptions) -> Result<Opened, IoError> {
         Ok(match &self.0 {
             Held::Sim(held) => Opened::Sim(Box::new(held.open()?)),
@@ -106,7 +105,7 @@ impl Hold {
     }
 }
 
-/// An open target of any kind. The kinds stay apart so that the hot loop is compiled for each.
+/// An open target of any kind. The kinds stay separate so that the hot loop is compiled for each.
 #[derive(Debug)]
 pub enum Opened {
     /// A simulated drive.
@@ -117,16 +116,16 @@ pub enum Opened {
     Null(NullTarget<MonotonicClock>),
 }
 
-/// Something to do with a target of any kind.
+/// Code for a target of any kind.
 pub trait Visitor {
     /// The result of a visit.
     type Output;
-    /// Does it.
+    /// Visits the target.
     fn visit<T: Testable>(self, target: &mut T) -> Self::Output;
 }
 
 impl Opened {
-    /// Hands the target to the visitor, compiled for its kind.
+    /// Passes the target to the visitor, compiled for its kind.
     pub fn visit<V: Visitor>(&mut self, visitor: V) -> V::Output {
         match self {
             Self::Sim(target) => visitor.visit(target.as_mut()),
@@ -144,7 +143,7 @@ impl Opened {
         }
     }
 
-    /// The facts about the opening that the reader of a result should know.
+    /// Facts about the opening for the reader of a result.
     #[must_use]
     pub fn warnings(&self) -> Vec<String> {
         match self {
@@ -154,8 +153,7 @@ impl Opened {
     }
 }
 
-/// Finds out what a target is and what speaks against opening it with these options, and changes
-/// nothing.
+/// Describes a target with the objections to opening it with these options, and changes nothing.
 ///
 /// # Errors
 /// If there can be no such target.

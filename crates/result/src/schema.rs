@@ -1,7 +1,7 @@
-//! The result of a run as plain data: what `run.json` holds.
+//! The result of a run as plain data: the content of `run.json`.
 //!
-//! Values are integers in ns and bytes; rates and MB/s are made when something is shown. The JSON
-//! Schema of these types is one of the [generated files](crate::generated).
+//! Values are integers in ns and bytes; rates and MB/s are computed for display. The JSON Schema of
+//! these types is one of the [generated files](crate::generated).
 
 use std::collections::BTreeMap;
 
@@ -12,13 +12,13 @@ use serde::{Deserialize, Serialize};
 /// commands that ended after their phase, and those without an answer.
 pub const SCHEMA_VERSION: u32 = 2;
 
-/// Figures by their stable names, which [`crate::metrics`] lists; `None` where unknown.
+/// Figures by their stable names, which [`crate::metrics`] lists; `None` if unknown.
 pub type Metrics = BTreeMap<String, Option<f64>>;
 
-/// One test on one target: what `run.json` says.
+/// One test on one target: the description of a run in `run.json`.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
 pub struct Run {
-    /// Version of this layout; readers refuse a larger one.
+    /// Version of this layout; readers refuse a later one.
     pub schema_version: u32,
     /// Name of the run directory, unique in a library.
     pub run_id: String,
@@ -26,15 +26,15 @@ pub struct Run {
     pub tool_version: String,
     /// Name of the test, e.g. `consistency`.
     pub test: String,
-    /// How the run ended.
+    /// Status of the run.
     pub status: RunStatus,
     /// Wall clock at the start, ns since the Unix epoch.
     pub started_unix_ns: u64,
     /// Wall clock at the end; 0 while running.
     pub finished_unix_ns: u64,
-    /// What was measured.
+    /// The measured target.
     pub target: Target,
-    /// Where it was measured: kernel, CPU, and so on, label to value.
+    /// The machine: kernel, CPU and so on, label to value.
     pub environment: BTreeMap<String, String>,
     /// Seed of every random choice.
     pub seed: u64,
@@ -51,34 +51,34 @@ pub struct Run {
     /// The run that this one continues; absent where it began by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resumed: Option<Resumed>,
-    /// Share of the drive that was used, and why.
+    /// The used part of the drive, and its base.
     pub span: Span,
-    /// What the drive said about its health; missing where it does not tell, and in old files.
+    /// The health of the drive; missing if it reports none, and in old files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub health: Option<Health>,
-    /// How the target was brought to its fresh state; missing where it was not, or in old files.
+    /// The purge of the target; missing without one, and in old files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub purge: Option<Purge>,
-    /// What was done, in order.
+    /// The phases of the run, in order.
     pub phases: Vec<Phase>,
-    /// Figures by their stable names; null where unknown.
+    /// Figures by their stable names; null if unknown.
     pub metrics: Metrics,
-    /// Warnings about single figures, to be read before the figures are used; absent where there is none, and in old
-    /// files.
+    /// Warnings about single figures, for readers of those figures; absent if there is none, and in
+    /// old files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub marks: Vec<Mark>,
-    /// What the test decided, where it is one that decides; absent elsewhere.
+    /// The decision of a test that decides; absent in other tests.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verdict: Option<Verdict>,
-    /// Figures that belong in rows and columns; absent where there are none.
+    /// Figures in rows and columns; absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tables: Vec<Table>,
-    /// What the figures say, in sentences.
+    /// Findings from the figures, in sentences.
     pub findings: Vec<Finding>,
-    /// What may make the figures less trustworthy.
+    /// Reasons to trust the figures less.
     pub warnings: Vec<String>,
-    /// Omissions of the review that this run is part of, each with target, test and reason; missing where it left out
-    /// nothing, in other runs and in old files.
+    /// Omissions of the review that contains this run, each with target, test and reason; missing
+    /// if there are none, in other runs and in old files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
 }
@@ -87,10 +87,10 @@ pub struct Run {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Run")]
 pub(crate) struct RunFile {
-    /// What was done and what came out.
+    /// The description of the run.
     #[serde(flatten)]
     pub(crate) run: Run,
-    /// What tells damage; missing in old files. It stands last.
+    /// Protection against damage; missing in old files. It is the last member.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) checksums: Option<Checksums>,
 }
@@ -98,37 +98,37 @@ pub(crate) struct RunFile {
 /// Checksums (CRC-32 as eight hexadecimal digits) of the rows and of `run.json` itself.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
 pub struct Checksums {
-    /// Of the rows in `series.parquet`.
+    /// Checksums of the rows in `series.parquet`.
     pub series: TableChecksums,
-    /// Of the rows in `latency.parquet`.
+    /// Checksums of the rows in `latency.parquet`.
     pub latency: TableChecksums,
-    /// Of all bytes of `run.json`, taken with `00000000` in this place.
+    /// Checksum of all bytes of `run.json`, with `00000000` in this place.
     pub run_json: String,
 }
 
 /// Checksums of the rows of one Parquet file.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
 pub struct TableChecksums {
-    /// How many columns the file has; a reader that knows fewer cannot check.
+    /// Number of columns in the file; a reader that knows fewer cannot check.
     pub columns: u32,
-    /// Whether the file carries a checksum of all its bytes; false in old runs.
+    /// Whether the file contains a checksum of all its bytes; false in old runs.
     #[serde(default)]
     pub sealed: bool,
     /// One for each phase, in order.
     pub phases: Vec<String>,
 }
 
-/// How a run ended.
+/// Status of a run.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum RunStatus {
-    /// Still going, or the process died before it could say otherwise.
+    /// Still running, or the process died before it could record another status.
     Running,
     /// Every phase ran to its end.
     Complete,
-    /// Stopped by the user; what was measured is kept.
+    /// Stopped by the user; the data up to then are kept.
     Interrupted,
-    /// The target or the machine failed; what was measured is kept.
+    /// The target or the machine failed; the data up to then are kept.
     Failed,
 }
 
@@ -144,18 +144,18 @@ pub struct Invocation {
     pub requests: Vec<Request>,
 }
 
-/// Everything that decides a run, as the user asked for it. It confirms nothing: whatever may be erased is typed in
-/// each call. The library is no part of it: that is wherever the run directory lies.
+/// The definition of a run, as the user asked for it. It contains no confirmation, because each
+/// call needs its own, and no library, because that is the directory above the run directory.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
 pub struct Request {
     /// Name of the test.
     pub test: String,
     /// The string that opens the target.
     pub target: String,
-    /// Share of the raw NAND to leave to the drive, e.g. `25%`; missing where none was asked for.
+    /// Share of the raw NAND to leave to the drive, e.g. `25%`; missing if the user set none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spare: Option<String>,
-    /// Bytes to use from LBA 0; missing where no number was asked for.
+    /// Bytes to use from LBA 0; missing if the user set none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub span_bytes: Option<u64>,
     /// The parameters of the test that were set, in order; among them the trace of a replay.
@@ -185,23 +185,23 @@ pub struct Setting {
     pub value: String,
 }
 
-/// What a run took over from one that had ended early.
+/// The part of a run that comes from an earlier, incomplete run.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
 pub struct Resumed {
-    /// The run that had ended early.
+    /// Name of the earlier run.
     pub run_id: String,
-    /// How many of its phases, from the first one on, stand for those of this run.
+    /// Number of phases, from the first one on, that come from it.
     pub phases_kept: u32,
 }
 
-/// What was measured.
+/// The measured target.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
 pub struct Target {
     /// `simulated`, `block`, `file` or `null`.
     pub kind: String,
     /// Name for people.
     pub name: String,
-    /// The string that opened it.
+    /// The target string.
     pub spec: String,
     /// Serial number, or the path for files and loop devices.
     pub serial: Option<String>,
@@ -209,11 +209,11 @@ pub struct Target {
     pub firmware: Option<String>,
     /// Size of the LBA space.
     pub capacity_bytes: u64,
-    /// Raw NAND inside, where known.
+    /// Raw NAND inside, if known.
     pub raw_bytes: Option<u64>,
-    /// The I/O path and why it was chosen.
+    /// The I/O path and the reason for it.
     pub engine: String,
-    /// Whatever else is known, label to value.
+    /// Other facts, label to value.
     pub details: BTreeMap<String, String>,
 }
 
@@ -225,14 +225,14 @@ impl Target {
     }
 }
 
-/// Which part of the LBA space a run used.
+/// The used part of the LBA space.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
 pub struct Span {
     /// Bytes used, from LBA 0.
     pub span_bytes: u64,
-    /// Name of the variant: `default`, or the asked share such as `25%`.
+    /// Name of the variant: `default`, or the requested share such as `25%`.
     pub variant: String,
-    /// What the share was taken of: `raw`, `advertised`, or `none` for the default.
+    /// Base of the share: `raw`, `advertised`, or `none` for the default.
     pub base: String,
 }
 
@@ -241,17 +241,18 @@ pub struct Span {
 pub struct Health {
     /// Before the first phase.
     pub before: Option<HealthSnapshot>,
-    /// After the last phase; null where the drive no longer answered, or the program died.
+    /// After the last phase; null if the drive no longer answered, or the program died.
     pub after: Option<HealthSnapshot>,
-    /// Looks during the run, every 10 s; none for drives that would have to stop working for it.
+    /// Samples during the run, every 10 s; none for drives that would have to stop working for
+    /// them.
     pub samples: Vec<HealthSample>,
 }
 
-/// What a drive said about its health; null where it does not tell. Bytes and times count from when
-/// the drive was made.
+/// The health of a drive by its own report; null in place of unreported values. Bytes and times
+/// count from when the drive was made.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
 pub struct HealthSnapshot {
-    /// Where it was read: `nvme-smart-log` or `ata-smart`.
+    /// Source of the values: `nvme-smart-log` or `ata-smart`.
     pub source: String,
     /// Temperature in degrees Celsius.
     pub temperature_c: Option<i32>,
@@ -267,9 +268,9 @@ pub struct HealthSnapshot {
     pub available_spare_percent: Option<u8>,
     /// Hours switched on.
     pub power_on_hours: Option<u64>,
-    /// Times it was switched on.
+    /// Number of times that it was switched on.
     pub power_cycles: Option<u64>,
-    /// Times power went without notice.
+    /// Losses of power without notice.
     pub unsafe_shutdowns: Option<u64>,
     /// Errors that could not be corrected.
     pub media_errors: Option<u64>,
@@ -285,10 +286,10 @@ pub struct HealthSnapshot {
     pub attributes: BTreeMap<String, u64>,
 }
 
-/// One look at a drive during a run.
+/// One sample of a drive during a run.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
 pub struct HealthSample {
-    /// When, on the target's clock, as `start_ns` of the phases.
+    /// Time on the target's clock, as `start_ns` of the phases.
     pub at_ns: u64,
     /// Temperature in degrees Celsius.
     pub temperature_c: Option<i32>,
@@ -298,21 +299,21 @@ pub struct HealthSample {
     pub nand_written_bytes: Option<u64>,
 }
 
-/// How a target was brought to its fresh state.
+/// The purge of a target.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
 pub struct Purge {
-    /// The method used, e.g. `nvme-format`; null where it failed.
+    /// The method, e.g. `nvme-format`; null if it failed.
     pub method: Option<String>,
-    /// The methods that this target might have had, the best first.
+    /// The methods for this kind of target, the best first.
     pub considered: Vec<PurgeOption>,
 }
 
-/// A method and what stood in its way.
+/// A method and its obstacle.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
 pub struct PurgeOption {
     /// Name of the method.
     pub method: String,
-    /// Why it could not be used; null where it could.
+    /// The obstacle; null if there is none.
     pub obstacle: Option<String>,
 }
 
@@ -321,7 +322,7 @@ pub struct PurgeOption {
 pub struct Phase {
     /// `purge`, `fill`, `load`, …
     pub name: String,
-    /// What it did, in words.
+    /// Description of the step.
     pub what: String,
     /// Start on the target's clock.
     pub start_ns: u64,
@@ -333,27 +334,28 @@ pub struct Phase {
     pub bytes: u64,
     /// Commands that failed.
     pub errors: u64,
-    /// Commands submitted in time that ended after the phase: counted in its latencies, under its last second,
-    /// and in no rate. Up to version 1 they are in no latency either.
+    /// Commands submitted in time that ended after the phase: in its latencies, under its last
+    /// second, and in no rate. Up to version 1 they are in no latency either.
     pub ios_after_end: u64,
-    /// The longest latency of the phase, if a command that was outstanding at its end has it; missing otherwise, and
-    /// in old files.
+    /// The longest latency of the phase, if it belongs to a command that was outstanding at its
+    /// end; missing otherwise, and in old files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_ns_max_after_end: Option<u64>,
-    /// Commands without an answer: they failed, or the target was lost. They are counted in the latencies with the
-    /// time that they had waited, and in no rate. Missing where there were none, and in old files.
+    /// Commands without an answer: they failed, or the target was lost. They are in the latencies
+    /// with the time that they had waited, and in no rate. Missing if there were none, and in old
+    /// files.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub ios_unanswered: u64,
-    /// Commands of an open loop that were due within the phase and found no room in the queue: in no latency
-    /// and in no rate. Missing where there were none, and in old files.
+    /// Commands of an open loop that were due within the phase and found no room in the queue: in
+    /// no latency and in no rate. Missing if there were none, and in old files.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub ios_not_issued: u64,
-    /// True where the phase ran to its own end.
+    /// Whether the phase ran to its own end.
     pub complete: bool,
 }
 
 impl Phase {
-    /// Commands in its histogram, in a run of this version.
+    /// Number of commands in its histogram, in a run of this version.
     #[must_use]
     pub fn ios_in_latencies(&self, schema_version: u32) -> u64 {
         if schema_version < 2 {
@@ -368,41 +370,43 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// A warning about a figure, to be read before the figure is used.
+/// A warning about a figure, for readers of that figure.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
 pub struct Mark {
     /// Name of the metric.
     pub metric: String,
     /// The subject of the warning.
     pub kind: MarkKind,
-    /// The same in words, with what led to it.
+    /// The warning in words, with its cause.
     pub text: String,
-    /// Of a mean that mixes two regimes: that of the first and that of the second, in the unit of the metric; or
-    /// missing if the metric is no such mean.
+    /// For a mean that mixes two regimes: the means of the first and of the second, in the unit of
+    /// the metric. Missing for other metrics.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub levels: Option<[f64; 2]>,
 }
 
-/// Why a figure is marked.
+/// Reason for a mark.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum MarkKind {
-    /// A percentile with fewer than ten commands beyond it: null, or given because a standard demands it.
+    /// A percentile with fewer than ten commands beyond it: null, or given because a standard
+    /// demands it.
     TooFewCommands,
     /// The stop rule or a failure cut latencies short: the true figure is this one or larger.
     AtLeast,
-    /// The longest latency is that of a command that was outstanding at the end of its phase: rates leave it out.
+    /// The longest latency belongs to a command that was outstanding at the end of its phase: it is
+    /// in no rate.
     LateEnd,
-    /// The pace changed its level within what the figure is taken over.
+    /// The pace changed its level within the range of the figure.
     TwoRegimes,
 }
 
-/// What a test that asks a yes-or-no question decided.
+/// The verdict of a test with a yes-or-no question.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
 pub struct Verdict {
     /// The decision.
     pub outcome: VerdictOutcome,
-    /// The decision in words, with the figures behind it.
+    /// The decision in words, with its figures.
     pub text: String,
 }
 
@@ -410,11 +414,11 @@ pub struct Verdict {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
 #[serde(rename_all = "kebab-case")]
 pub enum VerdictOutcome {
-    /// The drive does what was asked about.
+    /// Yes: the drive has the property.
     Pass,
-    /// It does not.
+    /// No: it does not have it.
     Fail,
-    /// The run cannot tell; the text says why.
+    /// The run cannot tell; the text gives the reason.
     Inconclusive,
 }
 
@@ -425,13 +429,13 @@ pub struct Table {
     pub name: String,
     /// Heading for people.
     pub title: String,
-    /// What the rows are, e.g. `block size`.
+    /// Subject of the rows, e.g. `block size`.
     pub row_name: String,
-    /// What each column holds.
+    /// The columns, from left to right.
     pub columns: Vec<TableColumn>,
     /// The rows, from top to bottom.
     pub rows: Vec<TableRow>,
-    /// Under which conditions it was measured, label to value.
+    /// Conditions of the measurement, label to value.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub conditions: BTreeMap<String, String>,
 }
@@ -439,7 +443,7 @@ pub struct Table {
 /// Heading of a column.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
 pub struct TableColumn {
-    /// What it holds, e.g. `read`.
+    /// Name of the values, e.g. `read`.
     pub name: String,
     /// Unit of its values, e.g. `MB/s`, `IOPS`, `ns`.
     pub unit: String,
@@ -448,17 +452,17 @@ pub struct TableColumn {
 /// One row of a table.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
 pub struct TableRow {
-    /// What the row stands for, e.g. `4KiB`.
+    /// Name of the row, e.g. `4KiB`.
     pub label: String,
-    /// One value a column; null where it could not be measured.
+    /// One value per column; null without a measurement.
     pub values: Vec<Option<f64>>,
 }
 
-/// One sentence about the run, tied to its figure.
+/// One sentence about the run, tied to a figure.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
 pub struct Finding {
-    /// The sentence, with its figure and conditions in it.
+    /// The sentence, with its figure and conditions.
     pub text: String,
-    /// Name of the metric it rests on.
+    /// Name of the metric behind it.
     pub metric: String,
 }

@@ -1,11 +1,11 @@
-//! Drive models: TOML files in which every value says where it comes from.
+//! Drive models: TOML files with a source for every value.
 //!
 //! ```toml
 //! [nand]
 //! channels = { value = 8, from = "published: eight channels (AnandTech 6433)" }
 //! ```
 //!
-//! `from` begins with how sure the value is: `published`, `rated`, `measured`, `derived`,
+//! `from` begins with the certainty of the value: `published`, `rated`, `measured`, `derived`,
 //! `fitted` or `assumed`.
 //! Loading goes text -> [`Model`] (as written, unknown keys are errors) -> overrides and scale ->
 //! [`Config`] (integers, checked). An accepted model can neither panic nor deadlock.
@@ -28,21 +28,21 @@ pub use section::*;
 use crate::ftl::gc::VictimPolicy;
 use crate::ftl::pacing::PacingKind;
 
-/// Why a model was not accepted. Names the key, the value and the rule.
+/// Reason for the refusal of a model. Names the key, the value and the rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ModelError {
     /// The text is no TOML, lacks a key, has an unknown one or one of the wrong type.
     #[error("drive model `{name}`: {message}")]
     Parse {
-        /// Which model.
+        /// Name of the model.
         name: String,
-        /// The parser's words, with the place.
+        /// Message of the parser, with the place.
         message: String,
     },
     /// A value breaks a rule.
     #[error("drive model `{name}`: `{key}` is {value}, but {rule}")]
     Value {
-        /// Which model.
+        /// Name of the model.
         name: String,
         /// Dotted name of the value.
         key: String,
@@ -54,19 +54,19 @@ pub enum ModelError {
     /// A host profile is no TOML, lacks a key, or has a value that breaks a rule.
     #[error("host profile `{name}`: {message}")]
     Host {
-        /// Which profile.
+        /// Name of the profile.
         name: String,
-        /// What is wrong with it.
+        /// The fault.
         message: String,
     },
     /// An override names no value of the model.
     #[error("drive model `{name}` has no value `{key}`; {known}")]
     UnknownKey {
-        /// Which model.
+        /// Name of the model.
         name: String,
-        /// The key that was asked for.
+        /// The requested key.
         key: String,
-        /// The keys that exist.
+        /// The existing keys.
         known: String,
     },
 }
@@ -77,7 +77,7 @@ pub enum ModelError {
 pub struct Sourced<T> {
     /// The value.
     pub value: T,
-    /// How sure it is and where it comes from.
+    /// Certainty and source of the value.
     pub from: String,
 }
 
@@ -87,13 +87,13 @@ pub struct Sourced<T> {
 pub struct Model {
     /// Name for people.
     pub name: String,
-    /// User capacity in decimal GB, as sold; turned into LBAs by the IDEMA rule.
+    /// User capacity in decimal GB, as sold; the IDEMA rule gives the LBAs.
     pub capacity_gb: Sourced<u64>,
     /// The parts inside, for the report.
     pub parts: BTreeMap<String, Sourced<String>>,
-    /// The host that it is measured with unless another is named; absent: none.
+    /// Default host of measurements; absent: none.
     pub host: Option<Sourced<String>>,
-    /// How the host reaches it.
+    /// Path between host and drive.
     pub interface: Interface,
     /// Controller cost.
     pub controller: Controller,
@@ -101,7 +101,7 @@ pub struct Model {
     pub nand: NandModel,
     /// Write buffer.
     pub buffer: Buffer,
-    /// DRAM that keeps what was read; absent: none.
+    /// DRAM that caches reads; absent: none.
     pub read_cache: Option<ReadCacheModel>,
     /// Power states and energy; absent: no energy is counted.
     pub power: Option<PowerModel>,
@@ -117,15 +117,16 @@ pub struct Model {
     pub mapping: Option<MappingModel>,
     /// A cap on sustained host writes; absent: none.
     pub throttle: Option<ThrottleModel>,
-    /// Fast writes into a drive that is not half full; absent: none.
+    /// Fast writes into a drive that is less than half full; absent: none.
     pub performance_mode: Option<PerformanceModeModel>,
-    /// How erases are spread; absent: the superblock erased first comes first, and cold data stays.
+    /// Distribution of erases; absent: the superblock erased first comes first, and cold data
+    /// stays.
     pub wear_leveling: Option<WearLevelingModel>,
     /// Parity over dies; absent: none.
     pub parity: Option<ParityModel>,
     /// A cache of blocks with one bit per cell; absent: none.
     pub pslc: Option<PslcModel>,
-    /// A compressing controller; absent: data is stored as it is.
+    /// A compressing controller; absent: data is stored uncompressed.
     pub compression: Option<CompressionModel>,
 }
 
@@ -143,19 +144,19 @@ pub struct Buffer {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GcModel {
-    /// Which superblock.
+    /// Rule for the choice of the superblock.
     pub policy: Sourced<VictimPolicy>,
-    /// Superblocks looked at by policies that look at some only (d-choices, windowed-greedy).
+    /// Superblocks that some policies examine (d-choices, windowed-greedy).
     pub candidates: Sourced<u32>,
-    /// When.
+    /// Rule for the time.
     pub pacing: Sourced<PacingKind>,
-    /// Erased superblocks below which the host waits.
+    /// Number of erased superblocks below which the host waits.
     pub free_low: Sourced<u32>,
     /// Superblocks of writable space at which collection starts or stops.
     pub free_high: Sourced<u32>,
 }
 
-/// The drive models that come with ssdlab: name and text.
+/// The drive models in ssdlab: name and text.
 pub const BUILT_IN: [(&str, &str); 11] = [
     ("intel-ssd-730-480gb", include_str!("../../../drives/intel-ssd-730-480gb.toml")),
     ("intel-ssd-750-400gb", include_str!("../../../drives/intel-ssd-750-400gb.toml")),
@@ -189,10 +190,10 @@ impl Model {
         toml_file::load(name, text, overrides)
     }
 
-    /// The integers that the simulator runs on, for a drive of `scale` times the size.
+    /// The integers of the simulation, for a drive of `scale` times the size.
     ///
     /// # Errors
-    /// [`ModelError::Value`] where values contradict each other or the simulator's limits.
+    /// [`ModelError::Value`] if values contradict each other or the limits of the simulator.
     pub fn resolve(&self, scale: Ratio) -> Result<Config, ModelError> {
         config::resolve(self, scale)
     }

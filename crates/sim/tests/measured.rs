@@ -1,8 +1,10 @@
-//! Do drive models do what others measured on the drives? The figures are in `fixtures/measured.csv`: those that a value
-//! of the model was fitted to must come out of it again, those that were held out say how good it is, and those that are
-//! not explained say what is missing: they are farther off than the bound.
+//! Do drive models reproduce measurements of others on the drives? The figures are in
+//! `fixtures/measured.csv`. Fitted figures must come out of the model again, held out ones show its
+//! accuracy, and figures that are not explained show a missing mechanism: they differ by more than
+//! the bound.
 //!
-//! Models are simulated at a scale that keeps WAF and means, and random commands behind the host of the measurement.
+//! Models are simulated at a scale that keeps WAF and means, and random commands behind the host of
+//! the measurement.
 #![allow(missing_docs, reason = "a test")]
 
 mod common;
@@ -15,7 +17,7 @@ use sim::{Device, Model, PAGE_BYTES};
 const DOCS: &str = include_str!("../../../docs/simulator/measured.md");
 const MEASURED: &str = include_str!("fixtures/measured.csv");
 const SCALE: &str = "1/128";
-/// Commands outstanding in the writes of SSD-iq: four threads of 128.
+/// Outstanding commands in the writes of SSD-iq: four threads of 128.
 const WRITE_DEPTH: u32 = 512;
 
 /// A line of the file.
@@ -30,7 +32,7 @@ struct Fact {
 }
 
 impl Fact {
-    /// The number of its condition: a queue depth, or GiB of span.
+    /// The condition as a number: a queue depth, or GiB of span.
     fn number(&self) -> u64 {
         let digits = self.at.split(' ').find_map(|word| word.parse().ok());
         digits.unwrap_or_else(|| panic!("{}: no number", self.at))
@@ -56,7 +58,7 @@ fn model(drive: &str) -> Model {
     Model::load(drive, text, &[]).expect("valid")
 }
 
-/// A new drive behind the host that its model names.
+/// A new drive behind the host of its model.
 fn new_drive(drive: &str) -> Device {
     let model = model(drive);
     let host = model.host.as_ref().expect("a host").value.clone();
@@ -66,7 +68,8 @@ fn new_drive(drive: &str) -> Device {
     Device::new(config.behind(Some(host)))
 }
 
-/// Commands a second of single pages anywhere in the first `pages`, once `warm_up` of them have ended.
+/// Commands per second of random single pages in the first `pages`, after `warm_up` of them have
+/// ended.
 fn per_second(
     device: &mut Device,
     (kind, depth, pages): (OpKind, u32, u64),
@@ -86,8 +89,8 @@ fn per_second(
     count as f64 * 1e9 / (device.now().0 - begin_ns) as f64
 }
 
-/// IOPS at a queue depth on a filled drive. Writes stay within the spare, as those of the measurement, which wrote the
-/// same pages in each of its runs.
+/// IOPS at a queue depth on a filled drive. Writes stay within the spare, like those of the
+/// measurement, which wrote the same pages in each of its runs.
 fn random(fact: &Fact, kind: OpKind) -> f64 {
     let mut device = new_drive(fact.drive);
     let pages = u64::from(device.config().geometry.logical_pages) / 8;

@@ -47,12 +47,12 @@ pub enum TargetSpec {
     },
     /// The null target.
     Null {
-        /// Size of the LBA space it pretends to have.
+        /// Nominal size of its LBA space.
         size_bytes: u64,
     },
 }
 
-/// Kind of a target, and the answers that a kind gives for all of its targets.
+/// Kind of a target, and the properties of all targets of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TargetKind {
     /// A drive model in virtual time; its results are always labelled as simulated.
@@ -68,9 +68,9 @@ pub enum TargetKind {
 /// The thing behind a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Backing<'a> {
-    /// Nothing outside of this program.
+    /// Nothing outside this program.
     Nothing,
-    /// A regular file, there or still to be created.
+    /// A regular file, existing or future.
     File(&'a Path),
     /// A block device.
     Device(&'a Path),
@@ -88,19 +88,20 @@ impl TargetKind {
         }
     }
 
-    /// Whether the target lives in virtual time, so that other runs beside it do not disturb it.
+    /// Whether the target has virtual time, so that other runs beside it do not disturb it.
     #[must_use]
     pub const fn is_simulated(self) -> bool {
         matches!(self, Self::Simulated)
     }
 
-    /// Whether the target stores data: it can be read back, and a run destroys what was there.
+    /// Whether the target stores data: a run can read data back, and destroys earlier data.
     #[must_use]
     pub const fn stores_data(self) -> bool {
         matches!(self, Self::Block | Self::File)
     }
 
-    /// Whether the target keeps its data when the program ends. A file may be one that the run made for itself.
+    /// Whether the target keeps its data after the end of the program. A file may be one that the
+    /// run created for itself.
     #[must_use]
     pub const fn outlives_the_run(self) -> bool {
         matches!(self, Self::Block)
@@ -118,7 +119,7 @@ impl TargetKind {
         !self.is_simulated()
     }
 
-    /// Whether commands reach it through an engine, of which there are several.
+    /// Whether commands reach it through one of several engines.
     #[must_use]
     pub const fn has_engine(self) -> bool {
         self.stores_data()
@@ -130,7 +131,8 @@ impl TargetKind {
         matches!(self, Self::Block)
     }
 
-    /// The fresh state that it begins with, so that there is no purge method to choose, or `None` if there are several.
+    /// The fresh state at its start, which leaves no choice of a purge method, or `None` if there
+    /// are several.
     #[must_use]
     pub const fn fresh_state(self) -> Option<&'static str> {
         match self {
@@ -178,7 +180,7 @@ impl TargetSpec {
         }
     }
 
-    /// The files and devices that a run reads or writes, each with its part in the run.
+    /// The files and devices that a run reads or writes, each with its role in the run.
     #[must_use]
     pub fn inputs(&self) -> Vec<(&Path, &'static str)> {
         let (name, settings) = self.model().unwrap_or_default();

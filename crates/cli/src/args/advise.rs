@@ -6,14 +6,14 @@ use run::advise::Floor;
 
 use super::{CommonArgs, DriveArgs};
 
-/// What to advise on.
+/// The subject of the advice.
 #[derive(Debug, Subcommand)]
 pub enum AdviseCommand {
     /// Find the smallest spare area that holds a floor under 4 KiB random writes
     Spare(SpareArgs),
 }
 
-/// Which rate must not be below the floor.
+/// The rate that must hold the floor.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Hold {
     /// The mean over steady state.
@@ -34,32 +34,32 @@ pub struct SpareArgs {
     /// Target: `sim:NAME[?key=value&...]`, `/dev/...` or `file:PATH?size=8GiB`
     #[arg(value_name = "TARGET")]
     pub target: String,
-    /// Random writes a second that the drive must hold
+    /// Random writes per second that the drive must hold
     #[arg(long, value_name = "IOPS", allow_negative_numbers = true, value_parser = parse_floor, required_unless_present = "floor_latency")]
     pub floor: Option<u64>,
     /// Instead: the time within which 99% of the writes must end, e.g. `5ms`
     #[arg(long, value_name = "TIME", conflicts_with = "floor")]
     pub floor_latency: Option<Nanos>,
-    /// What must not be below `--floor`: the mean over steady state, or every second of it
+    /// Rate that must hold `--floor`: the mean over steady state, or every second of it
     #[arg(long, value_enum, default_value_t, conflicts_with = "floor_latency")]
     pub hold: Hold,
-    /// Raw NAND of the drive, e.g. `256GiB`; drive models know it. Without, shares are of the advertised
-    /// capacity and every try takes two more passes of random writes
+    /// Raw NAND of the drive, e.g. `256GiB`; drive models know it. Without it, shares refer to the
+    /// advertised capacity and every try takes two more passes of random writes
     #[arg(long, value_name = "BYTES")]
     pub raw_capacity: Option<Bytes>,
-    /// The most spare area worth trying
+    /// Largest spare area to try
     #[arg(long, value_name = "SHARE", default_value = "50%")]
     pub max_spare: Ratio,
     /// Grid of the search
     #[arg(long, value_name = "SHARE", default_value = "0.5%")]
     pub step: Ratio,
-    /// Measured time of each try; without, until a fifth of the span is written at the floor
+    /// Measured time of each try; default: until a fifth of the span is written at the floor
     #[arg(long, value_name = "TIME")]
     pub measure: Option<Nanos>,
     /// Commands kept outstanding
     #[arg(long, value_name = "N", default_value_t = 32, allow_negative_numbers = true, value_parser = super::whole::<u32, 1, { u32::MAX as u64 }>)]
     pub queue_depth: u32,
-    /// Only say what would be done, how long it may take and how much it writes
+    /// Only print the tries, their longest duration and the amount they write
     #[arg(long)]
     pub plan: bool,
     #[command(flatten)]
@@ -69,7 +69,7 @@ pub struct SpareArgs {
 }
 
 impl SpareArgs {
-    /// What the drive must hold.
+    /// The performance that the drive must hold.
     pub fn wanted(&self) -> Floor {
         match (self.floor_latency, self.hold) {
             (Some(latency), _) => Floor::P99(latency),

@@ -1,4 +1,4 @@
-//! Arguments of `run`: a test and its targets, or `--resume` and nothing else that says what to do.
+//! Arguments of `run`: a test and its targets, or `--resume` without either.
 
 use std::path::PathBuf;
 
@@ -6,10 +6,10 @@ use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 
 use super::{Format, RunArgs};
 
-/// Id and name of the option that makes the difference.
+/// Id and name of the option that separates the two forms.
 const RESUME: &str = "resume";
 
-/// What says what to do; a run that is continued does what it was told at first.
+/// Arguments that define a run; a continued run takes them from its request.
 const SAID_AT_FIRST: [&str; 12] = [
     "test",
     "targets",
@@ -25,12 +25,12 @@ const SAID_AT_FIRST: [&str; 12] = [
     "engine",
 ];
 
-/// What `run` is to do.
+/// The two forms of `run`.
 #[derive(Debug)]
 pub enum RunCommand {
     /// A test from its beginning.
     New(Box<RunArgs>),
-    /// What earlier runs left undone.
+    /// The rest of earlier runs.
     Resume(ResumeArgs),
 }
 
@@ -39,20 +39,20 @@ pub enum RunCommand {
 pub struct ResumeArgs {
     /// A run of the call to continue: path, name, start of a name, or `latest`.
     pub run: String,
-    /// The targets that may be erased; a confirmation in the first call counts no more.
+    /// The targets that may be erased; a confirmation of the first call no longer counts.
     pub erase: Vec<String>,
-    /// Also erase what is recognised on it: file systems, partition tables, databases, archives, ....
+    /// Also erase recognised data: file systems, partition tables, databases, archives, ....
     pub erase_signatures: bool,
     /// Directory of run directories, to find the run by name.
     pub library: PathBuf,
-    /// No progress, no talk.
+    /// No progress and no messages.
     pub quiet: bool,
-    /// What stdout carries.
+    /// Output on stdout.
     pub format: Format,
 }
 
 impl RunCommand {
-    /// What stdout carries.
+    /// Output on stdout.
     pub fn format(&self) -> Format {
         match self {
             Self::New(args) => args.test.common.format,

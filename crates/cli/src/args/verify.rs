@@ -7,7 +7,7 @@ use clap::Args as ClapArgs;
 
 use super::Format;
 
-/// Commands kept outstanding where nothing else is asked for.
+/// Default number of outstanding commands.
 pub const QUEUE_DEPTH: u32 = 32;
 
 /// Arguments of `verify`.
@@ -16,28 +16,28 @@ pub struct VerifyArgs {
     /// Target: `/dev/...` or `file:PATH?size=1GiB`; `sim:NAME` with --power-cuts
     #[arg(value_name = "TARGET")]
     pub target: String,
-    /// Only read back what an earlier run wrote, e.g. after a power cut; nothing is written
+    /// Only read back the blocks of an earlier run, e.g. after a power cut; no writes
     #[arg(long, conflicts_with_all = ["erase", "duration", "writes", "span", "block", "seed"])]
     pub check: bool,
-    /// Take the power of a simulated drive so many times, at random moments of a random life, and look at every
-    /// page after each recovery
+    /// Cut the power of a simulated drive this many times, at random moments of a random workload,
+    /// and check every page after each recovery
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     #[arg(conflicts_with_all = ["check", "journal", "erase", "duration", "writes", "span", "block"])]
     pub power_cuts: Option<u64>,
-    /// What was promised; keep it on another drive, best in another machine
+    /// Journal of promises; keep it on another drive, best on another machine
     #[arg(long, value_name = "FILE", default_value = "ssdlab-verify.journal")]
     pub journal: PathBuf,
     /// Confirm that everything on the device with this serial may be erased (an existing file: its
-    /// path; a loop device: that of the file behind)
+    /// path; a loop device: the path of the file behind it)
     #[arg(long, value_name = "SERIAL")]
     pub erase: Vec<String>,
-    /// Also erase what is recognised on it: file systems, partition tables, databases, archives, ...
+    /// Also erase recognised data: file systems, partition tables, databases, archives, ...
     #[arg(long, requires = "erase")]
     pub erase_signatures: bool,
-    /// How long to write; Ctrl-C ends it earlier
+    /// Time to write; Ctrl-C ends it earlier
     #[arg(long, value_name = "TIME", default_value = "60s")]
     pub duration: Nanos,
-    /// The most writes
+    /// Most writes
     #[arg(long, value_name = "N", default_value_t = u64::MAX, hide_default_value = true)]
     pub writes: u64,
     /// Bytes to use from LBA 0
@@ -46,13 +46,13 @@ pub struct VerifyArgs {
     /// Size of a block
     #[arg(long, value_name = "BYTES", default_value = "4KiB")]
     pub block: Bytes,
-    /// Commands kept outstanding
+    /// Outstanding commands
     #[arg(long, value_name = "N", default_value_t = QUEUE_DEPTH)]
     pub queue_depth: u32,
-    /// Seed of addresses and data; without, another one each time
+    /// Seed of addresses and data; default: a new one each time
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// What stdout carries
+    /// Output on stdout
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }

@@ -1,7 +1,7 @@
-//! `ssdlab advise spare`: the smallest spare area that holds a floor, found by trying.
+//! `ssdlab advise spare`: a search for the smallest spare area that holds a floor.
 //!
-//! Every try is a `consistency` run in the library: on a simulated drive in virtual time, on a real one under the same
-//! guard as `ssdlab run`.
+//! Every try is a `consistency` run in the library: on a simulated drive in virtual time, on a real
+//! one under the same guard as `ssdlab run`.
 
 use std::sync::atomic::Ordering;
 
@@ -69,7 +69,7 @@ pub fn run(args: &SpareArgs) -> anyhow::Result<u8> {
     }
 }
 
-/// Refuses a queue that the target does not have, by the name that its depth has here.
+/// Refuses a queue that the target does not have, with the name of the depth in this command.
 fn check_depth(args: &SpareArgs, described: &Described) -> Result<(), IoError> {
     let (depth, most) = (args.queue_depth, described.limits.queue_depth_max);
     if depth <= most {
@@ -82,7 +82,7 @@ fn check_depth(args: &SpareArgs, described: &Described) -> Result<(), IoError> {
     )))
 }
 
-/// The call of `ssdlab run` that a try is.
+/// The call of `ssdlab run` for a try.
 fn run_args(args: &SpareArgs, at: &Try) -> RunArgs {
     let (common, drive) = (args.common.clone(), args.drive.clone());
     RunArgs::part(Test::CONSISTENCY, at.settings.clone(), common, drive)
@@ -93,7 +93,7 @@ fn plan_try(args: &RunArgs, at: &Try, described: &Described) -> Result<Plan, Run
     run::session::plan(&request, &described.identity, &described.limits)
 }
 
-/// The highest cost of the search: each try costs as much as the one over the whole drive.
+/// The highest cost of the search: each try counts as the one over the whole drive.
 fn cost(args: &SpareArgs, search: &Search, described: &Described) -> anyhow::Result<Cost> {
     let at = search.largest();
     let plan = plan_try(&run_args(args, &at), &at, described)?;
@@ -147,7 +147,7 @@ fn print_plan(
     }
 }
 
-/// Prints what came out; the exit code says whether there is an answer.
+/// Prints the result; the exit code says whether there is an answer.
 fn print(args: &SpareArgs, search: &Search, described: &Described, advice: &Advice) -> u8 {
     let answer = advice.answer.map(|position| &advice.tried[position]);
     match args.common.format {
@@ -240,7 +240,7 @@ fn print_answer(search: &Search, described: &Described, answer: &Tried) {
     data!("  More ways and what undoes them: docs/spare-area.md");
 }
 
-/// The ways to make it last; see `docs/spare-area.md`.
+/// Commands that make it permanent; see `docs/spare-area.md`.
 fn set_up(span_bytes: u64, block_bytes: u64) -> [(&'static str, String); 3] {
     let blocks = span_bytes / block_bytes;
     // A GPT keeps its backup at the end of the disk: `parted` counts the last byte of the partition.

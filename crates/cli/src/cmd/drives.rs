@@ -1,4 +1,4 @@
-//! `ssdlab drives check`: is a drive model file valid, and what does it describe?
+//! `ssdlab drives check`: validity and description of a drive model file.
 
 use ::target::IoError;
 use base::Ratio;

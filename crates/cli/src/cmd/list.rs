@@ -1,4 +1,4 @@
-//! `ssdlab list`: real devices, drive models, tests. Touches nothing.
+//! `ssdlab list`: real devices, drive models, tests. Changes nothing.
 
 use device::DeviceReport;
 use device::describe::report as discover;

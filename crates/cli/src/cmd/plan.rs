@@ -1,5 +1,5 @@
-//! `ssdlab plan`: every step that a run would take, what it destroys, how much it writes and how long
-//! that may take. Touches nothing; exits as the run would.
+//! `ssdlab plan`: every step of a run, with the data it destroys, the bytes it writes and its
+//! duration. Changes nothing, and exits with the code of the run.
 
 use ::target::PurgeMethod;
 use base::Nanos;
@@ -47,7 +47,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<u8> {
     Ok(failures.first().map_or(EXIT_DONE, |failure| failure.exit_code))
 }
 
-/// Plans every span of a target; gives the documents, where they are wanted, and the bytes written in all.
+/// Plans every span of a target; returns the documents, if wanted, and the sum of bytes written.
 fn plan_target(
     args: &RunArgs,
     text: &str,
@@ -72,7 +72,7 @@ fn plan_target(
     Ok((documents, written_bytes))
 }
 
-/// A request as far as a plan needs one.
+/// A request with the members that a plan needs.
 pub fn request(args: &TestArgs, span: SpanRequest) -> Request {
     Request {
         settings: args.settings.clone(),
@@ -83,7 +83,7 @@ pub fn request(args: &TestArgs, span: SpanRequest) -> Request {
     }
 }
 
-/// The method that a plan would purge with, or `None` if it does not or has no choice.
+/// The purge method of a plan, or `None` if it has no purge or no choice.
 pub fn purge_of(
     described: &Described,
     plan: &Plan,
@@ -94,7 +94,7 @@ pub fn purge_of(
     described.purge_method(wanted).ok().flatten().filter(|_| purges)
 }
 
-/// Reasons why a run would not begin now: code and message.
+/// Reasons for a refusal now: code and message.
 pub fn refused_now(described: &Described) -> Vec<(String, String)> {
     let failures = described.obstacles.iter().map(Failure::from_io);
     failures.map(|failure| (failure.reason, failure.message)).collect()
@@ -111,10 +111,10 @@ pub fn overwritten_bytes(described: &Described, method: Option<PurgeMethod>) -> 
 pub struct Cost {
     /// Bytes it writes.
     pub written_bytes: u64,
-    /// Whether these bytes are an estimate, since a time ends it and nobody knows how fast the target is; without,
-    /// it writes no more.
+    /// Whether these bytes are an estimate, because a time ends the phase and the speed of the
+    /// target is unknown; otherwise they are a bound.
     pub written_is_estimate: bool,
-    /// How long it takes; `None` for moments.
+    /// Its duration; `None` for moments.
     pub time: Option<Nanos>,
     /// Whether the time is an estimate.
     pub is_estimate: bool,
@@ -128,7 +128,7 @@ impl Cost {
     }
 }
 
-/// The cost of a phase, as far as it can be known.
+/// The cost of a phase, as far as it is known.
 ///
 /// A purge that overwrites costs the writing of `overwritten_bytes`.
 pub fn cost(phase: &PhaseSpec, overwritten_bytes: u64) -> Cost {
@@ -189,7 +189,7 @@ pub fn total_cost(plan: &Plan, overwritten_bytes: u64) -> Cost {
     })
 }
 
-/// Of phases of which only some are done, the mean one counts for each of those.
+/// If only some of the phases are done, each counts as the mean one.
 fn step_cost(step: &Step, overwritten_bytes: u64) -> Cost {
     let phases = step.phases();
     let all = phases.len().max(1) as u128;
@@ -206,12 +206,12 @@ fn step_cost(step: &Step, overwritten_bytes: u64) -> Cost {
     }
 }
 
-/// How often these bytes fill the drive.
+/// Number of times that these bytes fill the drive.
 fn drive_writes(written_bytes: u64, capacity_bytes: u64) -> f64 {
     written_bytes as f64 / capacity_bytes.max(1) as f64
 }
 
-/// Bytes, and what they cost of the drive's endurance: that is rated in full drive writes.
+/// Bytes, and their cost in endurance, which is rated in full drive writes.
 pub fn volume(written_bytes: u64, capacity_bytes: u64) -> String {
     let writes = drive_writes(written_bytes, capacity_bytes);
     let decimals = if writes < 1.0 { 2 } else { 1 };
@@ -296,7 +296,7 @@ fn print(described: &Described, plan: &Plan, method: Option<PurgeMethod>, total:
     }
 }
 
-/// Says why a run would not begin now.
+/// Prints the reasons for a refusal now.
 pub fn print_refusal(failure: &Failure) {
     data!("would be refused ({}): {}", failure.reason, failure.message);
 }

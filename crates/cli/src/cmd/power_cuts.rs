@@ -1,5 +1,5 @@
-//! `ssdlab verify sim:NAME --power-cuts N`: a simulated drive loses its power N times, and every page is looked at
-//! after each recovery.
+//! `ssdlab verify sim:NAME --power-cuts N`: N power cuts of a simulated drive, with a check of
+//! every page after each recovery.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -18,13 +18,13 @@ use crate::stop;
 use crate::ui::out::{data, talk};
 use crate::ui::table;
 
-/// Commands between two cuts, one of these.
+/// Numbers of commands between two cuts; one of these.
 const COMMANDS: [u64; 4] = [0, 10, 100, 400];
-/// Lines that tell how far it is.
+/// Number of progress lines.
 const PROGRESS_LINES: u64 = 10;
-/// More memory than this is not taken for a trial.
+/// Most memory for a trial.
 const MEMORY_BYTES_MAX: u64 = 4 << 30;
-/// The map records of a drive whose model says nothing about them: entries of the usual sizes.
+/// The map records of a drive whose model has none: entries of the usual sizes.
 const ASSUMED_MAPPING: [(&str, &str); 3] = [
     ("mapping.entry_bytes", "8"),
     ("mapping.map_entry_bytes", "4"),
@@ -37,7 +37,7 @@ struct Case<'a> {
     seed: u64,
     queue_depth: u32,
     has_capacitors: bool,
-    /// Keys of the model with their values that neither it nor the user gave.
+    /// Assumed keys of the model with their values: neither the model nor the user set them.
     assumed: Vec<(String, String)>,
 }
 
@@ -74,7 +74,7 @@ pub fn run(args: &VerifyArgs, spec: &TargetSpec, cuts: u64) -> anyhow::Result<u8
     Ok(exit_code(&report, cuts))
 }
 
-/// The drive, with a mapping of usual size where its model has none, and what of that is assumed.
+/// The drive, with a mapping of usual size if its model has none, and the assumptions.
 fn with_mapping(
     name: &str,
     settings: &[(String, String)],
@@ -107,7 +107,7 @@ fn check_memory(spec: &TargetSpec, config: &Config) -> Result<(), IoError> {
     )))
 }
 
-/// As asked for; the default as far as the drive takes it.
+/// The requested depth; the default is limited to that of the drive.
 fn queue_depth(args: &VerifyArgs, config: &Config) -> Result<u32, IoError> {
     let (wanted, most) = (args.queue_depth, config.queue_depth);
     if (1..=most).contains(&wanted) || wanted == QUEUE_DEPTH {
@@ -116,7 +116,7 @@ fn queue_depth(args: &VerifyArgs, config: &Config) -> Result<u32, IoError> {
     Err(IoError::Usage(format!("--queue-depth {wanted}: this drive takes 1 to {most}")))
 }
 
-/// A life that ends early at the first broken promise, or when somebody wants it to.
+/// A trial that ends early at the first broken promise, or when the user stops it.
 fn live(mut trial: Trial, cuts: u64, rng: &mut Rng, interrupted: &AtomicBool) -> Report {
     while trial.report().cuts < cuts
         && trial.report().is_kept()
@@ -266,7 +266,7 @@ mod tests {
         assumed: Vec::new(),
     };
 
-    /// A small drive that has been used for a while.
+    /// A small drive with some use.
     fn aged() -> Trial {
         let scale = [("scale".to_owned(), "1/512".to_owned())];
         let (config, _) = with_mapping("sandisk-extreme-ii-480gb", &scale).expect("a drive");

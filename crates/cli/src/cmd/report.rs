@@ -12,7 +12,7 @@ use crate::inputs::Inputs;
 use crate::output_file::OutputFile;
 use crate::ui::out::data;
 
-/// The longest page: the one of this program is a hundredth of it.
+/// Largest page; that of this program is a hundredth of it.
 const PAGE_BYTES_MAX: u64 = 64 << 20;
 
 pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
@@ -33,7 +33,7 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     Ok(EXIT_DONE)
 }
 
-/// The page that a report goes into. It is read whole, so that an endless file must not be one.
+/// The page that receives a report. It is read whole, so that an endless file must not be one.
 ///
 /// # Errors
 /// If there is no page, or the file cannot be one.
@@ -50,7 +50,7 @@ pub fn load_page(from: Option<&Path>) -> Result<Page, ReportError> {
     Page::load(from)
 }
 
-/// Writes a report and says where it is.
+/// Writes a report and prints its path.
 pub fn write_page(
     path: &Path,
     inputs: &Inputs,

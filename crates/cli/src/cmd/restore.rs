@@ -1,5 +1,6 @@
-//! `ssdlab restore`: puts back power settings of drives that a killed run had switched, and the kernel's block tracer as
-//! a killed recording had found it. `run`, `review` and `trace record` do the same when they start.
+//! `ssdlab restore`: restores power settings of drives that a killed run had changed, and the
+//! kernel's block tracer after a killed recording. `run`, `review` and `trace record` do the same
+//! when they start.
 
 use ::target::IoError;
 
@@ -33,8 +34,8 @@ pub fn run(args: &RestoreArgs) -> anyhow::Result<u8> {
     Ok(failures.first().map_or(EXIT_DONE, |failure| failure.exit_code))
 }
 
-/// Restores the settings that an earlier run left changed; this run would take them for the
-/// original ones.
+/// Restores the settings that an earlier run left changed; otherwise this run would treat them as
+/// the original ones.
 pub fn before_a_run() {
     for outcome in put_back() {
         match outcome {

@@ -1,8 +1,8 @@
-//! `ssdlab run --resume`: what an earlier call left undone, done as it was told; but what may be erased is
-//! typed anew.
+//! `ssdlab run --resume`: the rest of an earlier call, by its recorded request. Confirmations must
+//! be typed again.
 //!
-//! Every run of a call carries the requests for all of them, so that any one leads to those that ended
-//! early or never began. What of a run still stands is for `run::session` to say.
+//! Every run of a call contains the requests for all of them, so that any one leads to those that
+//! ended early or never began. `run::session` decides which parts of a run remain valid.
 
 use std::path::Path;
 use std::slice;
@@ -45,7 +45,7 @@ pub fn run(args: &ResumeArgs) -> anyhow::Result<u8> {
     carry_out(&said, &tasks, &looked.hold()?)
 }
 
-/// A run of the call that is continued.
+/// A run of the continued call.
 struct Recorded {
     stored: Stored,
     origin: Origin,
@@ -72,7 +72,7 @@ impl Recorded {
     }
 }
 
-/// Every run of the call that `named` is part of, with the last attempt at it.
+/// Every run of the call that contains `named`, with its last attempt.
 fn recorded(call: &ResumeArgs, named: &RunDir) -> Result<Vec<Recorded>, RunError> {
     let Run { request: Some(own), invocation, left_out, .. } = named.run() else {
         return Err(no_request(named.run()));
@@ -112,7 +112,7 @@ fn is_named(tasks: &[&Recorded], word: &str) -> bool {
     tasks.iter().any(|task| io::open::is_named_by(&task.stored.spec, word))
 }
 
-/// Nobody typed these targets in this call, so that everybody must see them, even who wants no talk.
+/// Nobody typed these targets in this call, so they are printed even with `--quiet`.
 fn tell_targets(looked: &Looked, dir: &Path) {
     for target in looked.targets() {
         if !target.spec.kind().is_simulated() {
@@ -122,7 +122,7 @@ fn tell_targets(looked: &Looked, dir: &Path) {
     }
 }
 
-/// The last run by this request in the call that `named` is part of.
+/// The last run by this request in the call that contains `named`.
 fn newest(library: &Path, named: &Run, request: &Request) -> Option<RunDir> {
     let call = named.invocation.as_ref()?;
     let entries = store::list(library).ok()?;

@@ -1,7 +1,7 @@
 //! `ssdlab run`: one run for each target and each span.
 //!
-//! Real targets run one after the other, since they would disturb each other; simulated ones run side
-//! by side, since nothing disturbs virtual time.
+//! Real targets run one after the other, since they would disturb each other; simulated ones run in
+//! parallel, since nothing disturbs virtual time.
 
 use std::path::PathBuf;
 use std::sync::Mutex;
@@ -29,18 +29,18 @@ use crate::ui::progress::Progress;
 /// One run to do.
 #[derive(Clone)]
 pub struct Job {
-    /// On what.
+    /// Its target.
     pub spec: TargetSpec,
-    /// On which part of it.
+    /// Its part of the target.
     pub span: SpanRequest,
-    /// The deepest queue that the test will ask the target for.
+    /// The deepest queue of the test.
     queue_depth: u32,
-    /// The longest command that it will ask for.
+    /// The longest command of the test.
     transfer_bytes_max: u32,
 }
 
 impl Job {
-    /// A job for a plan, with the queue depth and command length that the plan needs.
+    /// A job for a plan, with the queue depth and command length of the plan.
     pub fn new(spec: TargetSpec, span: SpanRequest, plan: &Plan) -> Self {
         let (queue_depth, transfer_bytes_max) = plan.needs();
         Self { spec, span, queue_depth, transfer_bytes_max }
@@ -50,21 +50,21 @@ impl Job {
 /// The origin of a run.
 #[derive(Clone)]
 pub struct Origin {
-    /// The request for it.
+    /// Its request.
     pub request: schema::Request,
-    /// The call that it is part of.
+    /// The call that contains it.
     pub invocation: Option<Invocation>,
     /// The run that it continues, or `None` if it begins by itself.
     pub earlier: Option<RunDir>,
-    /// The tests that its review leaves out.
+    /// The omissions of its review.
     pub left_out: Vec<String>,
 }
 
 /// One run of a call.
 pub enum Task {
-    /// An earlier call has completed it.
+    /// Completed by an earlier call.
     Complete(Box<RunDir>),
-    /// It is to be done.
+    /// Still to do.
     Open(Job, Box<Origin>),
 }
 
@@ -85,7 +85,7 @@ pub fn run(args: &RunArgs) -> anyhow::Result<u8> {
     carry_out(args, &tasks, &looked.hold()?)
 }
 
-/// Does every run that is not done yet, and says what came out.
+/// Does every remaining run, and prints the outcome.
 pub fn carry_out(args: &RunArgs, tasks: &[Task], prepared: &Prepared) -> anyhow::Result<u8> {
     let interrupted = stop::button()?;
     let progress = Progress::new(args.drive.quiet);
@@ -107,7 +107,7 @@ pub fn carry_out(args: &RunArgs, tasks: &[Task], prepared: &Prepared) -> anyhow:
     report(args, done, interrupted.load(Ordering::Relaxed))
 }
 
-/// The run that was complete already.
+/// The completed run.
 fn complete(task: &Task) -> Option<Done> {
     let Task::Complete(earlier) = task else { return None };
     let (dir, run) = (earlier.path().to_owned(), earlier.run().clone());
@@ -127,7 +127,7 @@ fn jobs(args: &RunArgs, looked: &Looked) -> Result<Vec<Job>, RunError> {
     Ok(jobs)
 }
 
-/// The parts that all runs of a call share.
+/// The common parts of all runs of a call.
 pub struct Call<'a> {
     /// The arguments.
     pub args: &'a RunArgs,
@@ -168,7 +168,7 @@ fn next<T>(waiting: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
     waiting.lock().ok().and_then(|mut waiting| waiting.next())
 }
 
-/// Simulated drives that fit into the memory at a time, whichever they are; one has been found to.
+/// Number of simulated drives that fit into the memory together; the check before guarantees one.
 fn fitting(mut needed_bytes: Vec<u64>, available_bytes: Option<u64>) -> usize {
     needed_bytes.sort_unstable_by_key(|&bytes| std::cmp::Reverse(bytes));
     let available_bytes = available_bytes.unwrap_or(u64::MAX);
@@ -185,13 +185,13 @@ fn unix_ns() -> u64 {
 }
 
 impl Origin {
-    /// A run by itself, from its beginning.
+    /// A single run, from its beginning.
     pub fn of(request: schema::Request) -> Self {
         Self { request, invocation: None, earlier: None, left_out: Vec::new() }
     }
 }
 
-/// One run by itself.
+/// One single run.
 pub fn one(call: &Call<'_>, job: &Job) -> Done {
     one_of(call, job, &Origin::of(request::of(call.args, &job.spec, job.span)))
 }
@@ -237,7 +237,7 @@ impl Visitor for RunTest<'_, '_> {
     }
 }
 
-/// Prints what came out and finds the exit code: the first failure decides.
+/// Prints the outcome and returns the exit code: the first failure decides.
 fn report(args: &RunArgs, done: Vec<Option<Done>>, interrupted: bool) -> anyhow::Result<u8> {
     let mut failures = Vec::new();
     let mut outcomes = Vec::new();

@@ -1,5 +1,5 @@
-//! `ssdlab selftest`: what the harness itself costs, on the null target, with everything switched on
-//! that a real run has: full histogram, one row a second.
+//! `ssdlab selftest`: the cost of the harness itself on the null target, with everything that a
+//! real run has: full histogram, one row per second.
 
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
@@ -59,7 +59,7 @@ fn cost_ns(queue_depth: u32, seconds: u32) -> anyhow::Result<f64> {
     Ok(length.0 as f64 / recorder.ios.max(1) as f64)
 }
 
-/// The smallest difference seen between two readings that differ.
+/// The smallest difference between two readings that differ.
 fn clock_resolution_ns() -> u64 {
     const READINGS: usize = 100_000;
     let start = Instant::now();

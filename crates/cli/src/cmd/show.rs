@@ -36,7 +36,7 @@ pub fn run(args: &ShowArgs) -> anyhow::Result<u8> {
     Ok(EXIT_DONE)
 }
 
-/// Prints one run: what, how it ended, figures, sentences.
+/// Prints one run: description, status, figures, sentences.
 pub fn print_summary(run: &Run, dir: &Path) {
     let simulated = if run.target.is_simulated() { " (simulated)" } else { "" };
     let firmware = run.target.firmware.as_ref().map(|firmware| format!(", firmware {firmware}"));
@@ -77,7 +77,7 @@ pub fn print_summary(run: &Run, dir: &Path) {
     }
 }
 
-/// A figure with what must be known of it; one that is missing has a line where a mark says why.
+/// A figure with its marks; a missing figure has a line if a mark gives the reason.
 fn figure_row(run: &Run, metric: &Metric) -> Option<Vec<String>> {
     let value = run.metrics.get(&metric.name).copied().flatten();
     let marks: Vec<_> = run.marks.iter().filter(|mark| mark.metric == metric.name).collect();
@@ -89,7 +89,7 @@ fn figure_row(run: &Run, metric: &Metric) -> Option<Vec<String>> {
     Some(vec![format!("  {}", metric.label), value, texts.join("; ")])
 }
 
-/// The marks of figures that have no line of their own: under what they are about, each text once.
+/// The marks of figures without a line of their own: under their subject, each text once.
 fn print_marks(marks: &[Mark]) {
     let has_line = |mark: &&Mark| find(&mark.metric).is_some_and(|metric| metric.in_summary);
     let others: Vec<_> = marks.iter().filter(|mark| !has_line(mark)).collect();
@@ -112,7 +112,7 @@ fn print_marks(marks: &[Mark]) {
     }
 }
 
-/// Conditions stand under the last of the tables that share them.
+/// Conditions stand under the last table that shares them.
 fn print_tables(tables: &[Table]) {
     for (index, table) in tables.iter().enumerate() {
         print_table(table);
@@ -170,7 +170,7 @@ fn reading(value: i64, unit: &str) -> String {
     }
 }
 
-/// Latencies and sizes carry their unit in each cell, since it changes from cell to cell.
+/// Latencies and sizes have their unit in each cell, because it changes from cell to cell.
 fn column_heading(column: &TableColumn) -> String {
     match column.unit.as_str() {
         "ns" | "bytes" | "" => column.name.clone(),

@@ -1,6 +1,6 @@
-//! `ssdlab verify`: does a drive keep what it has acknowledged? Writes, notes what was flushed, reads back.
-//! `--check` only reads back, for instance after a power cut; `--power-cuts` is for simulated drives, see
-//! [`power_cuts`](super::power_cuts).
+//! `ssdlab verify`: does a drive keep the data that it has acknowledged? Writes, records flushed
+//! batches, reads back. `--check` only reads back, for instance after a power cut; `--power-cuts`
+//! is for simulated drives, see [`power_cuts`](super::power_cuts).
 
 use std::fs;
 use std::path::Path;
@@ -56,7 +56,7 @@ pub fn run(args: &VerifyArgs) -> anyhow::Result<u8> {
     Ok(if report.broken_blocks() > 0 { EXIT_VERDICT } else { EXIT_DONE })
 }
 
-/// Refuses a run that writes nothing: every promise would be kept.
+/// Refuses a run without writes: it would keep every promise.
 fn refuse_nothing(args: &VerifyArgs) -> Result<(), RunError> {
     let (flag, expected) = match (args.writes, args.duration) {
         (0, _) => ("--writes 0", "at least 1"),
@@ -66,8 +66,8 @@ fn refuse_nothing(args: &VerifyArgs) -> Result<(), RunError> {
     Err(RunError::Usage(format!("{flag} would write nothing to read back; expected {expected}")))
 }
 
-/// Refuses a journal that is there already or is the target, before the target is opened: whoever is asked for
-/// `--erase` first gives it, and the promises are gone.
+/// Refuses an existing journal, or the target as journal, before the target is opened: a user who
+/// is asked for `--erase` first gives it, and the promises are lost.
 fn refuse_journal(args: &VerifyArgs, spec: &TargetSpec) -> Result<(), RunError> {
     let path = &args.journal;
     Inputs::default().target(spec).require_other(path, "--journal")?;
@@ -114,13 +114,13 @@ fn promised(args: &VerifyArgs) -> Result<Promises, RunError> {
     ))))
 }
 
-/// Data of an earlier run must not pass for that of this one, hence another seed each time.
+/// A new seed each time: data of an earlier run must not pass for that of this one.
 pub fn seed(args: &VerifyArgs) -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     args.seed.unwrap_or(since.as_nanos() as u64)
 }
 
-/// Refuses targets that keep nothing.
+/// Refuses targets that store nothing.
 fn refuse_forgetful(spec: &TargetSpec) -> Result<(), IoError> {
     let kind = spec.kind();
     if kind.stores_data() {
@@ -182,7 +182,7 @@ fn open_again(
     }
 }
 
-/// The serial or name that the journal expects and the one found, or `None` if neither differs.
+/// The expected and the actual serial or name, or `None` if neither differs.
 fn other_drive<'a>(
     header: &'a Header,
     serial: &'a str,
@@ -288,7 +288,7 @@ fn shown(path: &Path) -> String {
     path.display().to_string()
 }
 
-/// The content of a block, in words; equal neighbours are named once.
+/// The content of a block, in words; equal neighbours appear once.
 fn holds(broken: &Broken) -> String {
     if broken.found.is_empty() {
         return "what cannot be read".to_owned();
@@ -322,7 +322,7 @@ mod tests {
     use crate::args::{Args, Command};
     use crate::failure::Failure;
 
-    /// The exit code of `ssdlab verify` with these words, and what it says where it fails.
+    /// The exit code of `ssdlab verify` with these arguments, and its message after a failure.
     fn verify(words: &[&str]) -> (u8, String) {
         let words = ["ssdlab", "verify"].iter().chain(words);
         let Command::Verify(args) = Args::try_parse_from(words).unwrap().command else { panic!() };
@@ -335,7 +335,7 @@ mod tests {
         }
     }
 
-    /// A file of 4 MiB that an earlier run wrote to, as a target of half its size, with the journal.
+    /// A file of 4 MiB written by an earlier run, as a target of half its size, with the journal.
     fn written(dir: &Path) -> [String; 3] {
         let file = dir.join("file").display().to_string();
         let (target, journal) = (format!("file:{file}?size=2MiB&keep=true"), dir.join("journal"));

@@ -1,4 +1,4 @@
-//! Flags that a target of some kind does not take, refused before another target of the call is touched.
+//! Flags that some kinds of targets do not take, refused before another target of the call changes.
 
 use ::target::{IoError, PurgeMethod, TargetSpec};
 use io::EngineChoice;
@@ -6,7 +6,7 @@ use run::Placement;
 
 use crate::args::EngineArgs;
 
-/// Refuses a method of purging where there is none to choose.
+/// Refuses a method of purge for a target without a choice.
 pub(super) fn check_purge(spec: &TargetSpec, wanted: Option<PurgeMethod>) -> Result<(), IoError> {
     let Some((instead, wanted)) = spec.kind().fresh_state().zip(wanted) else { return Ok(()) };
     Err(IoError::Unsupported(format!(
@@ -15,7 +15,7 @@ pub(super) fn check_purge(spec: &TargetSpec, wanted: Option<PurgeMethod>) -> Res
     )))
 }
 
-/// Refuses what was asked of the engine where there is none.
+/// Refuses engine flags for a target without an engine.
 pub(super) fn check_engine(spec: &TargetSpec, wanted: &EngineArgs) -> Result<(), IoError> {
     let kind = spec.kind();
     let flag = match wanted {
@@ -29,7 +29,7 @@ pub(super) fn check_engine(spec: &TargetSpec, wanted: &EngineArgs) -> Result<(),
     )))
 }
 
-/// Refuses NVMe commands for a file, which takes none.
+/// Refuses NVMe commands for a file.
 fn check_commands(spec: &TargetSpec, engine: EngineChoice) -> Result<(), IoError> {
     if spec.kind().takes_nvme_commands() || !matches!(engine, EngineChoice::Passthrough(_)) {
         return Ok(());

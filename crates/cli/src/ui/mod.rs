@@ -1,4 +1,4 @@
-//! The output for people: data, talk, progress and tables.
+//! The output for people: data, messages, progress and tables.
 
 pub mod out;
 pub mod progress;

@@ -1,9 +1,10 @@
-//! The streams for words: data goes to stdout, talk to stderr. Neither ends the program if the
+//! The output streams: data goes to stdout, messages to stderr. Neither ends the program if the
 //! reader has gone; the macros of the standard library do.
 //!
-//! Names of drives, labels, streams and paths come from files and devices, and a terminal obeys what it is sent: what
-//! would not be seen as written is shown by its number, as in `\u001b`, which is also what JSON takes within a string.
-//! If stdout is to carry one JSON document, it carries no second one, whatever happens.
+//! Names of drives, labels, streams and paths come from files and devices, and a terminal executes
+//! control characters. Characters that a terminal would not show as written appear as their
+//! numbers, as in `\u001b`, which JSON also accepts within a string. If stdout has to contain one
+//! JSON document, it contains no second one on any way out.
 
 use std::borrow::Cow;
 use std::fmt::Arguments;
@@ -11,10 +12,10 @@ use std::io::{self, ErrorKind, StdoutLock, Write};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Why stdout takes no more data, from the first time on.
+/// The reason why stdout takes no more data, from the first time on.
 static DATA_ENDED: OnceLock<io::Error> = OnceLock::new();
 
-/// Whether stdout is to carry one JSON document, and whether that has begun.
+/// Whether stdout has to contain one JSON document, and whether that has begun.
 static IS_DOCUMENT: AtomicBool = AtomicBool::new(false);
 static HAS_BEGUN: AtomicBool = AtomicBool::new(false);
 
@@ -23,31 +24,32 @@ macro_rules! data {
     ($($words:tt)*) => { $crate::ui::out::write_data(format_args!($($words)*)) };
 }
 
-/// Writes a line of talk to stderr.
+/// Writes a line of messages to stderr.
 macro_rules! talk {
     ($($words:tt)*) => { $crate::ui::out::write_talk(format_args!($($words)*)) };
 }
 
 pub(crate) use {data, talk};
 
-/// From now on stdout carries one JSON document, or text.
+/// From now on stdout contains one JSON document, or text.
 pub fn set_document(is_document: bool) {
     // Memory for what is written is taken now, not when there is none left.
     let _ = io::stdout().flush();
     IS_DOCUMENT.store(is_document, Ordering::Relaxed);
 }
 
-/// Whether stdout is to carry one JSON document.
+/// Whether stdout has to contain one JSON document.
 pub fn is_document() -> bool {
     IS_DOCUMENT.load(Ordering::Relaxed)
 }
 
-/// Whether a document may begin now; it then has. To be asked under the lock of stdout.
+/// Whether a document may begin now; records that it has. Call it under the lock of stdout.
 fn may_begin() -> bool {
     !is_document() || !HAS_BEGUN.swap(true, Ordering::Relaxed)
 }
 
-/// See [`data!`]. After the first error nothing more is written; [`data_lost`] says at the end what it was.
+/// See [`data!`]. After the first error nothing more is written; [`data_lost`] returns that error
+/// at the end.
 pub fn write_data(line: Arguments) {
     let line = line.to_string();
     let mut stdout = io::stdout().lock();
@@ -59,19 +61,19 @@ pub fn write_data(line: Arguments) {
     }
 }
 
-/// See [`talk!`]. What nobody hears is not worth an end.
+/// See [`talk!`]. Lost messages are no reason to end.
 pub fn write_talk(line: Arguments) {
     let _ = writeln!(io::stderr(), "{}", visible(&line.to_string()));
 }
 
-/// The error for which data is missing on stdout; none where its reader took what it wanted and left.
+/// The error behind missing data on stdout; `None` if its reader took the wanted part and left.
 pub fn data_lost() -> Option<&'static io::Error> {
     DATA_ENDED.get().filter(|error| error.kind() != ErrorKind::BrokenPipe)
 }
 
-/// Says why the program ends, beside whatever it is doing: on stderr and in the one document, if that has not begun.
-/// Allocates nothing. A document that is being written comes to its end first; nothing is written to stdout while the
-/// lock lives. The words must need no escape in JSON.
+/// Prints the reason for the end of the program, beside its other work: on stderr, and in the one
+/// document if that has not begun. Allocates nothing. A document in progress ends first; nothing is
+/// written to stdout while the lock lives. The words must need no escape in JSON.
 pub fn last_words(reason: &str, message: Arguments, exit_code: u8) -> StdoutLock<'static> {
     let _ = writeln!(io::stderr(), "error: {message}");
     let mut stdout = io::stdout().lock();
@@ -85,8 +87,8 @@ pub fn last_words(reason: &str, message: Arguments, exit_code: u8) -> StdoutLock
     stdout
 }
 
-/// The text as a terminal may be sent it: control characters but line feed and tab, and marks that turn the direction
-/// of what follows, by their numbers.
+/// The text in a safe form for a terminal: control characters except line feed and tab, and marks
+/// of text direction, as their numbers.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_obeyed) {
         return Cow::Borrowed(text);
@@ -102,7 +104,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Whether a terminal does something else with the character than to show it.
+/// Whether a terminal does something else with the character than show it.
 fn is_obeyed(c: char) -> bool {
     let turns =
         matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
@@ -121,7 +123,7 @@ mod tests {
         assert!(matches!(visible(plain), Cow::Borrowed(text) if text == plain));
     }
 
-    /// The escapes of JSON leave out some of these characters.
+    /// The escapes of JSON omit some of these characters.
     #[test]
     fn a_document_stays_the_same_document() {
         let document = serde_json::json!({ "name": "\u{1b}[31m\u{9b}\u{7f}\u{202e}" });

@@ -12,7 +12,7 @@ use run::event::Length;
 use super::out::{talk, visible};
 use super::table::{count, seconds};
 
-/// Without a terminal a line comes at most this often.
+/// Least time between lines without a terminal.
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
 
 /// All lines of a command.
@@ -33,7 +33,7 @@ pub struct Line<'a> {
 }
 
 impl Progress {
-    /// Live lines where stderr is a terminal, plain ones elsewhere, nothing where quiet.
+    /// Live lines if stderr is a terminal, plain ones elsewhere, none with `--quiet`.
     pub fn new(quiet: bool) -> Self {
         let live = !quiet && std::io::stderr().is_terminal();
         Self { bars: live.then(MultiProgress::new), quiet }
@@ -76,7 +76,7 @@ impl Progress {
 }
 
 impl Line<'_> {
-    /// Shows what happened.
+    /// Shows an event.
     pub fn event(&self, event: &Event) {
         match event {
             Event::Started { run_id, target, variant, seed, config } => {

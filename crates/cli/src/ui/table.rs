@@ -28,12 +28,12 @@ pub fn seconds(duration: Nanos) -> String {
     if seconds >= 10.0 { format!("{seconds:.0}s") } else { format!("{seconds:.1}s") }
 }
 
-/// Bytes as storage is sold: decimal.
+/// Bytes in decimal units, as storage is sold.
 pub fn bytes(value: u64) -> String {
     Bytes(value).rounded()
 }
 
-/// A latency in the unit that suits it.
+/// A latency in a suitable unit.
 pub fn latency(ns: f64) -> String {
     match ns {
         ns if ns >= 1e9 => format!("{:.2} s", ns / 1e9),
@@ -43,7 +43,7 @@ pub fn latency(ns: f64) -> String {
     }
 }
 
-/// A figure in the form that its unit has.
+/// A figure in the form of its unit.
 pub fn figure(value: f64, unit: Unit) -> String {
     match unit {
         Unit::Iops => format!("{} IOPS", count(value)),

@@ -1,4 +1,4 @@
-//! The facts known about a target, and the obstacles to a run on it, without touching it.
+//! The facts about a target, and the obstacles to a run on it, without changing it.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use target::{Identity, IoError, Limits, PurgeMethod, PurgeOption, TargetSpec};
 
 use crate::options::{self, OpenOptions};
 
-/// The longest command that a file or block device is opened for.
+/// Default limit for the length of a command on a file or block device.
 const TRANSFER_BYTES_MAX: u32 = 32 << 20;
 
-/// A target as far as it can be known without touching it.
+/// The facts about a target that are known without changing it.
 #[derive(Debug)]
 pub struct Described {
     /// Its identity.
@@ -19,18 +19,18 @@ pub struct Described {
     pub limits: Limits,
     /// Bytes of memory that it takes beside those of the engine; above 0 for simulated drives.
     pub memory_bytes: u64,
-    /// The ways to purge it, the best first; empty where there is nothing to choose.
+    /// The purge methods, the best first; empty if there is no choice.
     pub purge_options: Vec<PurgeOption>,
     /// Whether it is a file that the run creates.
     pub is_new: bool,
-    /// Why a run would not begin now, in the order in which it would find out.
+    /// The reasons for a refusal now, in the order of the checks.
     pub obstacles: Vec<IoError>,
     /// The argument that a run needs, e.g. `--erase SERIAL`, or `None` if it needs none.
     pub needs: Option<String>,
 }
 
 impl Described {
-    /// A target that nothing forbids and that needs no permission.
+    /// A target without objections, which needs no permission.
     pub(super) fn harmless(identity: Identity, limits: Limits) -> Self {
         Self {
             identity,
@@ -43,8 +43,7 @@ impl Described {
         }
     }
 
-    /// Adds everything that speaks against opening it with these options; `first` is what a
-    /// rehearsal of that has met.
+    /// Adds every objection to opening it with these options; `first` is the error of a rehearsal.
     pub(super) fn object(&mut self, first: Option<IoError>, options: &OpenOptions) {
         // Who only reads may share the device.
         let mut in_use = std::mem::take(&mut self.obstacles);
@@ -59,17 +58,17 @@ impl Described {
         }
     }
 
-    /// Its name as people read it: a simulated drive is not taken for the drive.
+    /// Its name for people, which distinguishes a simulated drive from the drive.
     #[must_use]
     pub fn name(&self) -> String {
         let mark = if self.identity.kind.is_simulated() { " (simulated)" } else { "" };
         format!("{}{mark}", self.identity.name)
     }
 
-    /// The method that a purge would use, or `None` if there is nothing to choose.
+    /// The method of a purge, or `None` if there is no choice.
     ///
     /// # Errors
-    /// [`IoError::Unsupported`] if the wanted method, or every method, has an obstacle.
+    /// [`IoError::Unsupported`] if the requested method, or every method, has an obstacle.
     pub fn purge_method(
         &self,
         wanted: Option<PurgeMethod>,
@@ -81,12 +80,13 @@ impl Described {
     }
 }
 
-/// The argument that confirms `word`, and the consent to lose recognised contents where there are some.
+/// The argument that confirms `word`, with the consent to lose recognised contents if there are
+/// any.
 pub(super) fn confirmation(word: &str, has_contents: bool) -> String {
     format!("--erase {word}{}", if has_contents { " --erase-signatures" } else { "" })
 }
 
-/// An identity of which nothing but the size is known.
+/// An identity with nothing but a size.
 pub(super) fn bare_identity(spec: &TargetSpec, capacity_bytes: u64) -> Identity {
     Identity {
         kind: spec.kind(),

@@ -46,7 +46,7 @@ struct Opened {
     warnings: Vec<String>,
 }
 
-/// A regular file by its path, there or still to be created.
+/// A regular file by its path, existing or future.
 pub(super) struct RegularFile {
     path: PathBuf,
     size_bytes: Option<u64>,
@@ -113,7 +113,7 @@ fn open(target: &RegularFile, options: &OpenOptions) -> Result<Medium, IoError> 
 pub struct FileFound {
     /// Its path with all symbolic links resolved.
     pub path: PathBuf,
-    /// Whether the file is there already, so that its content would be lost.
+    /// Whether the file exists, so that its content would be lost.
     pub exists: bool,
     /// Bytes that the target would have.
     pub capacity_bytes: u64,
@@ -121,7 +121,7 @@ pub struct FileFound {
     pub signatures: Vec<Signature>,
 }
 
-/// Looks at a file target, opened for reading at most; arguments as those of [`super::open_file`].
+/// Inspects a file target, opened for reading at most; arguments as those of [`super::open_file`].
 ///
 /// # Errors
 /// [`IoError::Usage`] if there can be no such target.
@@ -257,7 +257,7 @@ fn nothing_to_read(path: &Path) -> IoError {
     ))
 }
 
-/// The size that a new file must be given.
+/// The necessary size of a new file.
 fn needed_size(path: &Path, size_bytes: Option<u64>) -> Result<u64, IoError> {
     size_bytes.ok_or_else(|| {
         let path = path.display();
@@ -291,7 +291,7 @@ fn create(typed: &Path, path: PathBuf, size_bytes: Option<u64>) -> Result<Opened
     Ok(Opened { file, path, hold, capacity_bytes: size_bytes, warnings })
 }
 
-/// Opens an existing file that the user gave with `--erase`, and locks it.
+/// Opens an existing file that the user named with `--erase`, and locks it.
 fn lend(
     path: &Path,
     size_bytes: Option<u64>,
@@ -353,8 +353,8 @@ fn read_only(path: PathBuf, size_bytes: Option<u64>) -> Result<Opened, IoError> 
     Ok(Opened { file, path, hold, capacity_bytes, warnings: Vec::new() })
 }
 
-/// An existing file is overwritten only if the user named it, by whatever path leads to it. Returns
-/// device and inode of the file named.
+/// An existing file is overwritten only if the user named it, by any path. Returns device and inode
+/// of the named file.
 fn require_erase(path: &Path, erase: &[String]) -> Result<(u64, u64), IoError> {
     if erase.is_empty() {
         return Err(IoError::Refused {
@@ -423,7 +423,7 @@ fn check_size(path: &Path, size_bytes: u64) -> Result<(), IoError> {
     )))
 }
 
-/// Checked before creating or growing, so that the user gets a sentence and not a half-made file.
+/// Checked before creating or growing, so that the user gets a message and not an incomplete file.
 /// The file has `held_bytes` already.
 fn check_space(path: &Path, size_bytes: u64, held_bytes: u64) -> Result<(), IoError> {
     let directory = path.parent().unwrap_or(Path::new("/"));

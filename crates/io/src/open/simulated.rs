@@ -1,4 +1,4 @@
-//! Simulated drives: built when their turn comes, if they fit into the memory.
+//! Simulated drives: built at their turn, if they fit into the memory.
 
 use target::{IoError, TargetSpec};
 

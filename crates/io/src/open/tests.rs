@@ -20,7 +20,7 @@ fn reasons(described: &Described) -> Vec<&'static str> {
     described.obstacles.iter().map(reason).collect()
 }
 
-/// A run cuts or extends an existing file to the size that is named.
+/// A run cuts or extends an existing file to the named size.
 #[test]
 fn a_file_is_planned_with_the_size_that_a_run_gives_it() {
     let dir = tempfile::tempdir().unwrap();
@@ -35,7 +35,7 @@ fn a_file_is_planned_with_the_size_that_a_run_gives_it() {
     assert_eq!(fs::metadata(&path).unwrap().len(), (4 << 20) + 100);
 }
 
-/// That a file may not be overwritten is what matters; how it could be erased comes after it.
+/// The first message is that a file may not be overwritten; the way to erase it comes after that.
 #[test]
 fn why_a_target_is_not_to_be_touched_comes_before_how_it_could_be_erased() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,21 +1,20 @@
-//! The face that the kinds of targets have in common before one is opened.
+//! The common interface of all kinds of targets before one is opened.
 
 use target::IoError;
 
 use super::described::Described;
 use crate::options::OpenOptions;
 
-/// A target that is still to be opened. The answers given here are those of one that exists nowhere
-/// outside of this program: nothing to refuse, nothing to erase.
+/// A target before its opening. The default answers are those of a target inside this program:
+/// nothing to refuse, nothing to erase.
 pub(super) trait Unopened {
-    /// The target as it is now, and the obstacles that lie in what it is, without touching it.
+    /// The present target with the obstacles of its kind, without changing it.
     ///
     /// # Errors
     /// If there can be no such target.
     fn describe(&self) -> Result<Described, IoError>;
 
-    /// Looks for the errors that opening it would meet before the engine, for a run that writes,
-    /// and changes nothing.
+    /// Finds the errors of an opening for a run that writes, up to the engine, and changes nothing.
     ///
     /// # Errors
     /// The first of these errors.

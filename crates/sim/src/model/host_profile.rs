@@ -1,4 +1,4 @@
-//! Host profiles: TOML files in which every value says where it comes from, as in a drive model.
+//! Host profiles: TOML files with a source for every value, like drive models.
 
 use base::text::{shortened, shortened_words};
 use serde::Deserialize;
@@ -18,16 +18,16 @@ pub struct HostProfile {
     pub submit_ns: Sourced<u64>,
     /// Least time between two commands that pass the port.
     pub port_ns: Sourced<u64>,
-    /// From the drive's report of an end to the program.
+    /// Time from the report of the drive to the program.
     pub complete_ns: Sourced<u64>,
-    /// Commands that the operating system takes at a time.
+    /// Most commands in the operating system.
     pub queue_depth: Sourced<u32>,
 }
 
 /// The word for no host: commands reach the drive at once.
 pub const NO_HOST: &str = "none";
 
-/// The host profiles that come with ssdlab: name and text.
+/// The host profiles in ssdlab: name and text.
 pub const HOSTS: [(&str, &str); 3] = [
     ("sata-2012", include_str!("../../../../hosts/sata-2012.toml")),
     ("sata-hba-2020", include_str!("../../../../hosts/sata-hba-2020.toml")),
@@ -76,7 +76,7 @@ impl HostProfile {
         Ok(())
     }
 
-    /// The integers that the simulator runs on.
+    /// The integers of the simulation.
     #[must_use]
     pub fn system(&self) -> HostSystem {
         HostSystem {

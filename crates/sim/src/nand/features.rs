@@ -12,37 +12,37 @@ pub struct NandTiming {
     pub read_ns: u64,
     /// Register to array (tPROG) of one unit, mean of lower and upper pages.
     pub program_ns: u64,
-    /// Erase of one block on every plane of a die: tBERS, or as often as there are planes where they
-    /// work one after the other.
+    /// Erase of one block on every plane of a die: tBERS, times the number of planes if they work
+    /// one after the other.
     pub erase_ns: u64,
     /// One 4 KiB page over the channel.
     pub page_transfer_ns: u64,
 }
 
-/// The additions of a drive model to the plain NAND; none by default.
+/// The optional features of the NAND; none by default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NandFeatures {
     /// Program times of lower and upper pages.
     pub pages: Option<PageTimes>,
-    /// Programs and erases give way to host reads.
+    /// Suspension of programs and erases for host reads.
     pub suspend: Option<SuspendLimits>,
-    /// The next program's data crosses the channel during this program.
+    /// Whether the next program's data crosses the channel during a program.
     pub cache_program: bool,
-    /// Worn and old pages are sensed more than once.
+    /// Repeated senses of worn and old pages.
     pub retry: Option<ErrorGrowth>,
     /// Planes that sense one after the other for collection, or `None` if they sense together.
     pub moves_by_plane: Option<MovesByPlane>,
-    /// Some superblocks hold one bit per cell.
+    /// Superblocks with one bit per cell.
     pub slc: Option<SlcTiming>,
 }
 
-/// When a die interrupts an operation for host reads.
+/// Rule for the suspension of an operation for host reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SuspendLimits {
-    /// From the request until the die can read.
+    /// Time from the request until the die can read.
     pub suspend_ns: u64,
-    /// From the end of the last read until the operation goes on.
+    /// Time from the end of the last read until the operation continues.
     pub resume_ns: u64,
-    /// Batches of reads that one operation lets pass.
+    /// Most batches of reads during one operation.
     pub per_operation_max: u32,
 }

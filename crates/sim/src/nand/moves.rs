@@ -1,22 +1,23 @@
 //! Reads for collection, plane by plane.
 //!
-//! Phenomenon: planes sense together only where their addresses agree, which the valid pages of a victim do not; each
-//! plane then costs a tR of its own. Source: ONFI multi-plane read restrictions; the settled rate of a Micron 7450 at four
-//! spans, by which a moved page takes half as much of a die's time as a programmed one (SSD-iq). Simplification: each
-//! plane with a valid page of the unit is sensed once; reads of the host sense all planes of a unit together. Test:
+//! Phenomenon: planes sense together only if their addresses agree, and those of the valid pages of
+//! a victim do not; each plane then costs a separate tR. Source: ONFI multi-plane read
+//! restrictions; the settled rate of a Micron 7450 at four spans, by which a moved page takes half
+//! as much of a die's time as a programmed one (SSD-iq). Simplification: each plane with a valid
+//! page of the unit is sensed once; reads of the host sense all planes of a unit together. Test:
 //! `tests/device/nand.rs`.
 
 use super::job::Job;
 
-/// Counts the planes that a read for collection senses, where they take turns.
+/// Counts the planes that a read for collection senses in turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MovesByPlane {
-    /// Pages that a plane holds of a unit, at most 64.
+    /// Number of pages of a unit on one plane, at most 64.
     pub plane_pages: u32,
 }
 
 impl MovesByPlane {
-    /// Times that a die senses for this read.
+    /// Number of senses for this read.
     pub(super) fn senses(self, job: Job) -> u64 {
         let Some(valid) = job.valid() else { return 1 };
         let planes = (0..u64::BITS).step_by(self.plane_pages as usize);

@@ -1,4 +1,5 @@
-//! Ctrl-C in the middle of a run: what was measured is kept and says so, and the call can be continued.
+//! Ctrl-C in the middle of a run: the data are kept, the status tells it, and the call can be
+//! continued.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -66,7 +67,8 @@ const SLOW_TRACE: &str = "128166372000000000,host,0,Write,0,4096,100\n\
     128166372020000000,host,0,Write,8192,4096,100\n\
     128166372040000000,host,0,Write,16384,4096,100\n";
 
-/// A replay on two files, stopped in the middle of the first; its document, and the content of run.json.
+/// A replay on two files, stopped in the middle of the first; returns its document, and the content
+/// of run.json.
 fn interrupted_replay(lab: &Lab) -> (Value, Value) {
     let trace = "a trace of 'Jürgen' \"§1\" $(reboot) 雪.csv";
     std::fs::write(lab.path(trace), SLOW_TRACE).expect("a trace");

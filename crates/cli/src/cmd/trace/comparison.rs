@@ -1,4 +1,4 @@
-//! A synthesised trace beside the totals that it was made to equal.
+//! A synthesised trace beside its target totals.
 
 use load::trace::stats::{DEPTH_BINS, Summary};
 use load::trace::synth::Published;
@@ -15,7 +15,7 @@ pub struct Pair {
     unit: Unit,
 }
 
-/// How a figure is shown, and its difference.
+/// Form of a figure and of its difference.
 #[derive(Clone, Copy, Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Unit {
@@ -55,7 +55,7 @@ pub fn depth_label(first: u16, last: u16) -> String {
     }
 }
 
-/// Every figure that was published, and what the trace has.
+/// Every published figure, and that of the trace.
 pub fn pairs(published: &Published, summary: &Summary) -> Vec<Pair> {
     let pair = |name: &str, published: f64, trace: f64, unit| Pair {
         name: name.to_owned(),

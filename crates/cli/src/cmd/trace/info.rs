@@ -1,4 +1,4 @@
-//! `ssdlab trace info`: what is in a trace.
+//! `ssdlab trace info`: the statistics of a trace.
 
 use load::trace::stats::TraceStats;
 

@@ -1,4 +1,4 @@
-//! `ssdlab trace`: read, count, write traces.
+//! `ssdlab trace`: reads, analyses and writes traces.
 
 mod comparison;
 mod info;
@@ -40,14 +40,15 @@ fn open(input: &TraceInput) -> Result<Box<dyn Source>, TraceError> {
     load::trace::open(&input.trace, &input.options())
 }
 
-/// The same for what can tell volumes apart: they keep their own addresses, unless they shall lie on top of each other.
+/// The same for commands that distinguish volumes: these keep their own addresses, unless the user
+/// overlays them.
 fn open_apart(input: &TraceInput) -> Result<Box<dyn Source>, TraceError> {
     let options = input.options();
     let layout = if options.layout == Layout::Overlay { Layout::Overlay } else { Layout::Apart };
     load::trace::open(&input.trace, &ImportOptions { layout, ..options })
 }
 
-/// Says on stderr what could not be taken as it was; an error where nothing could be read.
+/// Prints the problems of a reader on stderr; an error if it could read nothing.
 fn tell_problems(source: &dyn Source, ios: u64) -> Result<(), TraceError> {
     let problems = source.problems();
     for sentence in problems.sentences() {
@@ -64,7 +65,7 @@ fn tell_problems(source: &dyn Source, ios: u64) -> Result<(), TraceError> {
     Ok(())
 }
 
-/// As [`tell_problems`]; also refuses what would be a result of nothing: the options left out every I/O.
+/// As [`tell_problems`]; also refuses an empty result: the options excluded every I/O.
 fn judge(input: &TraceInput, source: &dyn Source, ios: u64) -> Result<(), TraceError> {
     tell_problems(source, ios)?;
     if ios > 0 {
@@ -85,7 +86,7 @@ fn judge(input: &TraceInput, source: &dyn Source, ios: u64) -> Result<(), TraceE
     }))
 }
 
-/// The streams that have a name.
+/// The streams with a name.
 fn names(streams: &[String]) -> String {
     const SHOWN_MAX: usize = 12;
     if streams.is_empty() {
@@ -108,14 +109,14 @@ fn import_trace(args: &TraceImportArgs) -> anyhow::Result<u8> {
     Ok(EXIT_DONE)
 }
 
-/// The description of a trace that was just written: only its end knows all volumes.
+/// The description of a trace after its write: only its end knows all volumes.
 fn written_info(path: &Path) -> Result<TraceInfo, TraceError> {
     let what = path.display().to_string();
     let file = std::fs::File::open(path).map_err(TraceError::read(&what))?;
     Ok(TraceReader::new(file, &what)?.info())
 }
 
-/// Says on stderr where volumes lie that have addresses of their own.
+/// Prints the places of volumes with their own addresses on stderr.
 fn tell_volumes(info: &TraceInfo) {
     let (volumes, span) = (info.volumes.len(), bytes(info.span_bytes.unwrap_or(0)));
     match info.addresses {
@@ -195,14 +196,14 @@ fn tell_written(format: Format, source: &dyn Source, ios: u64, left_out: u64, pa
     }
 }
 
-/// Begins the file of a command that takes its time.
+/// Begins the output file of a long command.
 fn begin(path: &Path, inputs: &Inputs) -> anyhow::Result<OutputFile> {
     let file = OutputFile::create(path, inputs)?;
     file.remove_when_stopped()?;
     Ok(file)
 }
 
-/// Writes all records of a source into an ssdlab trace; returns how many.
+/// Writes all records of a source into an ssdlab trace; returns their number.
 fn write_trace(source: &mut dyn Source, file: &mut OutputFile) -> Result<u64, TraceError> {
     let what = file.name();
     let mut writer = TraceWriter::new(file.content(), &what)?;

@@ -1,4 +1,4 @@
-//! `ssdlab trace record`: what a running system asks of a device.
+//! `ssdlab trace record`: the commands of a running system to a device.
 
 use std::time::Duration;
 

@@ -44,7 +44,7 @@ pub fn print(info: &TraceInfo, summary: &Summary) {
     }
 }
 
-/// Streams that are shown; the rest is in the JSON document.
+/// Number of streams in the text; the JSON document has all.
 const STREAMS_SHOWN: usize = 20;
 
 fn streams_title(info: &TraceInfo, summary: &Summary) -> String {
@@ -171,7 +171,7 @@ fn pauses(pauses: &Pauses) -> Rows {
     rows
 }
 
-/// A dozen rows, whatever the number of slices.
+/// A dozen rows, for any number of slices.
 fn mix(summary: &Summary) -> Rows {
     const ROWS: usize = 12;
     let chunk = summary.mix.len().div_ceil(ROWS).max(1);

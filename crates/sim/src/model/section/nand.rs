@@ -1,4 +1,4 @@
-//! `[nand]`: the array, and what a model adds to it: planes one by one, kinds of pages, suspend, cache
+//! `[nand]`: the array and its optional features: planes one by one, kinds of pages, suspend, cache
 //! program, retry.
 
 use serde::Deserialize;
@@ -37,19 +37,19 @@ pub struct NandModel {
     pub erase_ns: Sourced<u64>,
     /// Rate of a channel, bytes per second.
     pub channel_bytes_per_s: Sourced<u64>,
-    /// Superblocks that hold no user data: bad blocks, firmware, tables, pSLC.
+    /// Superblocks without user data: bad blocks, firmware, tables, pSLC.
     pub reserved_superblocks: Sourced<u32>,
-    /// True (and absent) where the planes of a die program, read and erase together.
+    /// Whether the planes of a die program, read and erase together; absent: they do.
     pub multi_plane: Option<Sourced<bool>>,
     /// Whether the planes of a die sense one after the other for collection; absent: they sense together.
     pub moves_by_plane: Option<Sourced<bool>>,
-    /// The next program's data crosses the channel during this one; absent: it does not.
+    /// Whether the next program's data crosses the channel during a program; absent: it does not.
     pub cache_program: Option<Sourced<bool>>,
     /// Program times of lower and upper pages; absent: all take `program_ns`.
     pub pages: Option<PagesModel>,
-    /// Programs and erases give way to host reads; absent: reads wait.
+    /// Suspension of programs and erases for host reads; absent: reads wait.
     pub suspend: Option<SuspendModel>,
-    /// Worn and old pages are sensed more than once; absent: one sense does.
+    /// Repeated senses of worn and old pages; absent: one sense is enough.
     pub retry: Option<RetryModel>,
 }
 
@@ -69,11 +69,11 @@ pub struct PagesModel {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SuspendModel {
-    /// From the request until the die can read.
+    /// Time from the request until the die can read.
     pub suspend_ns: Sourced<u64>,
-    /// From the last read until the operation goes on.
+    /// Time from the last read until the operation continues.
     pub resume_ns: Sourced<u64>,
-    /// Batches of reads that one operation lets pass.
+    /// Most batches of reads during one operation.
     pub per_operation_max: Sourced<u32>,
 }
 
@@ -81,7 +81,7 @@ pub struct SuspendModel {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RetryModel {
-    /// Cycles that every block has had already.
+    /// Initial cycles of every block.
     pub initial_cycles: Sourced<u32>,
     /// Error rate of a fresh page in an unworn block.
     pub fresh_ppb: Sourced<u64>,
@@ -91,7 +91,7 @@ pub struct RetryModel {
     pub per_day_ppb: Sourced<u64>,
     /// The addition to that for 1,000 cycles.
     pub per_day_per_kilocycle_ppb: Sourced<u64>,
-    /// Error rate that one sense copes with.
+    /// Error rate that one sense corrects.
     pub corrected_ppb: Sourced<u64>,
     /// Most further senses.
     pub retries_max: Sourced<u32>,
@@ -101,7 +101,7 @@ pub struct RetryModel {
 const ALL_PPB: u64 = 1_000_000_000;
 
 impl NandModel {
-    /// Planes of a die that work together, and how many such groups take turns.
+    /// Planes of a die that work together, and number of such groups that take turns.
     pub(in crate::model) fn plane_groups(&self) -> (u32, u32) {
         match &self.multi_plane {
             Some(Sourced { value: false, .. }) => (1, self.planes.value),
@@ -109,7 +109,7 @@ impl NandModel {
         }
     }
 
-    /// Times of a drive whose blocks have been shortened to `scaled_pages`.
+    /// Times of a drive with blocks shortened to `scaled_pages`.
     pub(in crate::model) fn timing(&self, geometry: &Geometry, scaled_pages: u32) -> NandTiming {
         let (_, groups) = self.plane_groups();
         // Shorter superblocks are erased more often; a shorter erase keeps its share of time.
