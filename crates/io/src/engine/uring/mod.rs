@@ -383,7 +383,7 @@ impl<C: Commands> Drop for UringEngine<C> {
     }
 }
 
-/// Meaning of an answer to an enter for the ring as a whole.
+/// Meaning of the kernel's answer to an `io_uring_enter` for the whole ring.
 fn lasting(answer: io::Result<usize>) -> io::Result<()> {
     match answer {
         Err(error) if !is_temporary(&error) => Err(error),
