@@ -139,6 +139,7 @@ struct Sent {
 pub struct Host {
     rng: Rng,
     mix: Mix,
+    page_bytes: u32,
     oracle: Oracle,
     sent: Vec<Option<Sent>>,
     report: Report,
@@ -161,7 +162,9 @@ impl Trial {
         let depth = queue_depth.clamp(1, config.queue_depth) as usize;
         let mix = Mix::drawn(&mut rng);
         let oracle = Oracle::new(pages);
-        let host = Host { rng, mix, oracle, sent: vec![None; depth], report: Report::default() };
+        let page_bytes = config.geometry.page_bytes;
+        let (sent, report) = (vec![None; depth], Report::default());
+        let host = Host { rng, mix, page_bytes, oracle, sent, report };
         Some(Self { device: Device::with_contents(config)?, host })
     }
 
@@ -207,10 +210,10 @@ impl Trial {
         let mut writes = 0;
         while first < pages && self.report().faults.is_empty() {
             let length = FILL_PAGES.min(pages - first);
-            self.alone(op(OpKind::Write, first, length, 0));
+            self.alone(self.host.op(OpKind::Write, first, length, 0));
             (first, writes) = (first + length, writes + 1);
             if writes % FILL_FLUSH == 0 || first == pages {
-                self.alone(op(OpKind::Flush, 0, 0, 0));
+                self.alone(self.host.op(OpKind::Flush, 0, 0, 0));
             }
         }
         let physical = geometry.physical_pages() / geometry.page_granules;
@@ -315,23 +318,52 @@ impl Host {
         let kind = self.rng.below(100);
         let Mix { deallocations, flushes, forced, reads } = self.mix;
         if kind < flushes {
-            return op(OpKind::Flush, 0, 0, tag);
+            return self.op(OpKind::Flush, 0, 0, tag);
         }
         let pages = self.oracle.pages();
         let length = 1 + self.rng.below(WRITE_PAGES_MAX.min(pages.into())) as u32;
         let first = self.rng.below(u64::from(pages - length + 1)) as u32;
         if self.oracle.is_busy(first..first + length) {
-            return op(OpKind::Flush, 0, 0, tag);
+            return self.op(OpKind::Flush, 0, 0, tag);
         }
         if kind < flushes + deallocations {
-            return op(OpKind::Deallocate, first, length, tag);
+            return self.op(OpKind::Deallocate, first, length, tag);
         }
         if kind >= 100 - reads {
-            return op(OpKind::Read, first, length, tag);
+            let read = self.op(OpKind::Read, first, length, tag);
+            return self.cut(read);
         }
         let fua = kind < flushes + deallocations + forced;
         let data = random_data(&mut self.rng);
-        Op { fua, data, ..op(OpKind::Write, first, length, tag) }
+        let write = Op { fua, data, ..self.op(OpKind::Write, first, length, tag) };
+        self.cut(write)
+    }
+
+    /// A command of whole pages.
+    fn op(&self, kind: OpKind, page: u32, pages: u32, tag: u32) -> Op {
+        let len = pages * self.page_bytes;
+        let offset = u64::from(page) * u64::from(self.page_bytes);
+        Op { kind, data: Data::Incompressible, fua: false, len, tag, offset }
+    }
+
+    /// A command that touches the same pages, without a part of the first and of the last where they are large.
+    fn cut(&mut self, whole: Op) -> Op {
+        let parts = u64::from(self.page_bytes) / PAGE_BYTES;
+        if parts == 1 {
+            return whole;
+        }
+        let head = self.rng.below(parts);
+        let tail = self.rng.below(parts - head);
+        let [head_bytes, tail_bytes] = [head, tail].map(|parts| parts * PAGE_BYTES);
+        let len = whole.len - (head_bytes + tail_bytes) as u32;
+        Op { offset: whole.offset + head_bytes, len, ..whole }
+    }
+
+    /// The pages that a command touches.
+    fn pages_of(&self, op: &Op) -> Range<u32> {
+        let page_bytes = u64::from(self.page_bytes);
+        let end = op.offset + u64::from(op.len);
+        (op.offset / page_bytes) as u32..end.div_ceil(page_bytes) as u32
     }
 
     fn fill_queue(&mut self, device: &mut Device<Contents>) {
@@ -346,7 +378,8 @@ impl Host {
     fn send(&mut self, device: &mut Device<Contents>, op: Op) {
         let mark = self.oracle.mark();
         if matches!(op.kind, OpKind::Write | OpKind::Deallocate) {
-            self.oracle.sent(op.kind, pages_of(&op));
+            let pages = self.pages_of(&op);
+            self.oracle.sent(op.kind, pages);
         }
         self.sent[op.tag as usize] = Some(Sent { op, mark });
         device.submit(&op);
@@ -354,6 +387,7 @@ impl Host {
 
     fn acknowledge(&mut self, device: &Device<Contents>, end: &Completion) {
         let Some(Sent { op, mark }) = self.sent[end.tag as usize].take() else { return };
+        let pages = self.pages_of(&op);
         let report = &mut self.report;
         match op.kind {
             OpKind::Flush => {
@@ -372,7 +406,8 @@ impl Host {
         let forgets = config.interface.deallocate == DeallocateSupport::Works;
         let is_empty = op.kind == OpKind::Deallocate && forgets;
         let version = |page| device.probe().version(page).filter(|_| !is_empty);
-        self.oracle.ended(pages_of(&op), op.fua || config.power_loss_protected, version);
+        let is_safe = op.fua || config.power_loss_protected;
+        self.oracle.ended(pages, is_safe, version);
     }
 }
 
@@ -389,19 +424,7 @@ fn read(device: &Device<Contents>, page: u32) -> Found {
     }
 }
 
-/// A command of whole pages.
-fn op(kind: OpKind, page: u32, pages: u32, tag: u32) -> Op {
-    let len = pages * PAGE_BYTES as u32;
-    let offset = u64::from(page) * PAGE_BYTES;
-    Op { kind, data: Data::Incompressible, fua: false, len, tag, offset }
-}
-
-fn pages_of(op: &Op) -> Range<u32> {
-    let first = (op.offset / PAGE_BYTES) as u32;
-    first..first + op.len / PAGE_BYTES as u32
-}
-
-/// Data of any kind that a compressing drive may receive.
+/// Data of any kind that a compressing drive may be given.
 fn random_data(rng: &mut Rng) -> Data {
     match rng.below(4) {
         0 => Data::Incompressible,

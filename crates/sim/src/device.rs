@@ -97,8 +97,10 @@ pub struct Device<P: Probe = Silent, const OPTIONS: bool = true> {
     by_dies: Divisor,
     programmed: ProgrammedUnits,
     /// Running totals; levels are filled in when a row is taken. All but the host's pages are physical
-    /// ones, which are smaller on a drive that compresses.
+    /// ones, which are smaller on a drive that compresses and may be larger on others.
     totals: TelemetryRow,
+    /// Pages of [`PAGE_BYTES`] that were written because the host wrote others of the same page.
+    rewritten_pages: u64,
     recorder: Recorder,
     probe: P,
 }
@@ -177,6 +179,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             by_dies: Divisor::new(config.geometry.dies),
             programmed: ProgrammedUnits::new(units),
             totals: TelemetryRow::default(),
+            rewritten_pages: 0,
             recorder: Recorder::default(),
             config,
             probe,
@@ -246,12 +249,12 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// When the tag is not below the queue depth: a bug in the caller.
     #[inline(always)]
     pub fn submit(&mut self, op: &Op) {
-        self.ftl.prefetch_logical((op.offset / PAGE_BYTES) as u32);
+        self.ftl.prefetch_logical((op.offset >> self.page_bits()) as u32);
         if !self.accepts(op) {
             return self.commands.refuse(op.tag, ERRNO_INVALID, self.now_ns);
         }
         let now_ns = self.now_ns;
-        let mut command = Command::new(op, now_ns);
+        let mut command = Command::new(op, self.page_bits(), now_ns);
         if OPTIONS && self.config.geometry.page_granules > 1 {
             command.data = op.data;
         }
@@ -539,6 +542,18 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     #[inline]
     fn geometry(&self) -> &Geometry {
         &self.config.geometry
+    }
+
+    /// Bits of an offset within a page, known when a drive without options is compiled.
+    #[inline(always)]
+    fn page_bits(&self) -> u32 {
+        if OPTIONS { self.geometry().page_bytes } else { PAGE_BYTES as u32 }.trailing_zeros()
+    }
+
+    /// As [`Geometry::host_pages`], known when a drive without options is compiled.
+    #[inline(always)]
+    fn host_pages(&self) -> u32 {
+        if OPTIONS { self.geometry().host_pages() } else { 1 }
     }
 
     /// As [`Geometry::die_of_unit`], which divides: the drive waits for this with every operation.

@@ -3,11 +3,13 @@
 //! ```text
 //! superblock  one block of every plane of every die       (erased as a whole)
 //! unit        one multi-plane program on one die           (`unit_pages` pages of 4 KiB)
-//! page        4,096 bytes, the mapping granularity; see below for drives that compress
+//! page        the mapping granularity: 4,096 bytes, or more; see below for drives that compress
 //!
 //! superblock 0:  unit 0 -> die 0   unit 1 -> die 1   ...   unit D-1 -> die D-1
 //!                unit D -> die 0   ...
 //! ```
+//!
+//! A host that writes a part of a page makes the drive read the rest and write all of it; see `device/read.rs`.
 //!
 //! On a drive that compresses a physical page is a *granule*: a fraction of a logical page, of which each
 //! logical page takes as many as its data needs; see [`crate::firmware::compression`]. Everything that counts
@@ -20,7 +22,7 @@
 
 pub mod parity;
 
-/// Bytes of a logical page.
+/// Bytes of a logical page on drives that do not say otherwise, and of the pages that telemetry counts.
 pub const PAGE_BYTES: u64 = 4096;
 
 /// Division of page numbers by a constant of the drive, as one multiplication: a superblock need not be
@@ -58,6 +60,8 @@ pub struct Geometry {
     pub channels: u32,
     /// Dies on all channels.
     pub dies: u32,
+    /// Bytes of a logical page, a power of two from [`PAGE_BYTES`] on.
+    pub page_bytes: u32,
     /// Pages in one multi-plane program.
     pub unit_pages: u32,
     /// Units in a superblock.
@@ -78,10 +82,11 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// Whether the drive has no parity, compression or cache.
+    /// Whether the drive has no parity, compression or cache, and pages of the usual size.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         let plain = Self {
+            page_bytes: PAGE_BYTES as u32,
             stripe_units: 0,
             page_granules: 1,
             cache_superblocks: 0,
@@ -146,7 +151,26 @@ impl Geometry {
     /// Bytes of a physical page.
     #[must_use]
     pub const fn physical_page_bytes(&self) -> u64 {
-        PAGE_BYTES / self.page_granules as u64
+        self.page_bytes as u64 / self.page_granules as u64
+    }
+
+    /// Bytes of a program unit.
+    #[must_use]
+    pub const fn unit_bytes(&self) -> u64 {
+        self.unit_pages as u64 * self.physical_page_bytes()
+    }
+
+    /// Pages of [`PAGE_BYTES`] in a logical page: the host may write and read them one by one.
+    #[inline]
+    #[must_use]
+    pub const fn host_pages(&self) -> u32 {
+        self.page_bytes / PAGE_BYTES as u32
+    }
+
+    /// Time for a program unit at a rate of so many pages of [`PAGE_BYTES`] in a second.
+    #[must_use]
+    pub const fn unit_interval_ns(&self, pages_per_s: u64) -> u64 {
+        (self.unit_bytes() * 1_000_000_000).div_ceil(pages_per_s * PAGE_BYTES)
     }
 
     /// Bytes of a superblock, parity among them.
@@ -178,6 +202,7 @@ impl Geometry {
         Self {
             channels: 1,
             dies: 1,
+            page_bytes: PAGE_BYTES as u32,
             unit_pages: 4,
             superblock_units: 4,
             stripe_units: 0,

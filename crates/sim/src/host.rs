@@ -55,8 +55,10 @@ pub struct Command {
     pub pages: u32,
     /// Bytes that cross the link.
     pub bytes: u32,
-    /// Its offset within its first page, in bytes.
-    pub offset_in_page: u32,
+    /// Bytes of its first page before it.
+    pub head_bytes: u32,
+    /// Bytes of its last page behind it.
+    pub tail_bytes: u32,
     /// Pages that had entered the write buffer when it last had to wait.
     pub admitted_pages: u32,
     /// NAND reads still under way.
@@ -74,25 +76,29 @@ impl Command {
         first_page: 0,
         pages: 0,
         bytes: 0,
-        offset_in_page: 0,
+        head_bytes: 0,
+        tail_bytes: 0,
         admitted_pages: 0,
         reads_pending: 0,
         submitted_ns: 0,
     };
 
-    /// A command as the host sends it at `now_ns`.
-    #[inline]
+    /// A command as the host sends it at `now_ns` to a drive of pages of 2^`page_bits` bytes.
+    #[inline(always)]
     #[must_use]
-    pub fn new(op: &Op, now_ns: u64) -> Self {
-        let offset_in_page = op.offset % PAGE_BYTES;
-        let end_in_pages = offset_in_page + u64::from(op.len);
+    pub fn new(op: &Op, page_bits: u32, now_ns: u64) -> Self {
+        let page_bytes = 1 << page_bits;
+        let head_bytes = op.offset & (page_bytes - 1);
+        let end_in_pages = head_bytes + u64::from(op.len);
+        let pages = (end_in_pages + page_bytes - 1) >> page_bits;
         Self {
             kind: op.kind,
             fua: op.fua,
-            first_page: (op.offset / PAGE_BYTES) as u32,
-            pages: end_in_pages.div_ceil(PAGE_BYTES) as u32,
+            first_page: (op.offset >> page_bits) as u32,
+            pages: pages as u32,
             bytes: op.len,
-            offset_in_page: offset_in_page as u32,
+            head_bytes: head_bytes as u32,
+            tail_bytes: ((pages << page_bits) - end_in_pages) as u32,
             submitted_ns: now_ns,
             ..Self::NONE
         }
@@ -117,37 +123,37 @@ impl Command {
         self.admitted_pages = page - self.first_page;
     }
 
-    /// It begins within its first page.
-    fn begins_within(&self) -> bool {
-        self.offset_in_page != 0
-    }
-
-    /// It ends within its last page.
-    fn ends_within(&self) -> bool {
-        let end_in_pages = u64::from(self.offset_in_page) + u64::from(self.bytes);
-        !end_in_pages.is_multiple_of(PAGE_BYTES)
-    }
-
     /// It covers each page that it touches.
     #[inline]
     #[must_use]
     pub fn is_whole_pages(&self) -> bool {
-        u64::from(self.offset_in_page | self.bytes).is_multiple_of(PAGE_BYTES)
+        self.head_bytes | self.tail_bytes == 0
+    }
+
+    /// How many pages of [`PAGE_BYTES`] it touches within some of its pages, each of which has `host_pages`.
+    #[inline]
+    #[must_use]
+    pub fn host_pages_of(&self, pages: &Range<u32>, host_pages: u32) -> u32 {
+        let Range { start, end } = self.touched();
+        let before = if pages.start == start { self.head_bytes } else { 0 };
+        let behind = if pages.end == end { self.tail_bytes } else { 0 };
+        let left_out = (before / PAGE_BYTES as u32) + (behind / PAGE_BYTES as u32);
+        (pages.end - pages.start) * host_pages - left_out
     }
 
     /// Pages covered from their first to their last byte.
     #[must_use]
     pub fn covered(&self) -> Range<u32> {
         let Range { start, end } = self.touched();
-        start + u32::from(self.begins_within())..end - u32::from(self.ends_within())
+        start + u32::from(self.head_bytes > 0)..end - u32::from(self.tail_bytes > 0)
     }
 
     /// Pages of which a part only is touched: the first and the last, where they are such.
     #[must_use]
     pub fn partial(&self) -> [Option<u32>; 2] {
         let Range { start, end } = self.touched();
-        let ends_within = self.ends_within();
-        let first = (self.begins_within() || ends_within && self.pages == 1).then_some(start);
+        let ends_within = self.tail_bytes > 0;
+        let first = (self.head_bytes > 0 || ends_within && self.pages == 1).then_some(start);
         [first, (ends_within && self.pages > 1).then(|| end - 1)]
     }
 }

@@ -113,6 +113,8 @@ pub struct Model {
     pub idle_gc: Option<IdleGcModel>,
     /// A stream for cold data; absent: none.
     pub streams: Option<StreamsModel>,
+    /// The map; absent: an entry of it stands for 4 KiB.
+    pub map: Option<MapModel>,
     /// Journal and checkpoints of the map; absent: the map costs no NAND traffic.
     pub mapping: Option<MappingModel>,
     /// A cap on sustained host writes; absent: none.

@@ -4,16 +4,17 @@ use base::TelemetryRow;
 use base::telemetry::ColumnUnit;
 
 use crate::events::NEVER;
+use crate::geometry::{Geometry, PAGE_BYTES};
 
-/// Totals in pages of 4,096 bytes, rounded down, from totals in granules of which so many make a page.
-/// The host's pages are whole ones already.
+/// Totals in pages of 4,096 bytes, rounded down, from totals in physical pages. The host's pages are such already.
 #[must_use]
-pub fn in_logical_pages(totals: TelemetryRow, page_granules: u32) -> TelemetryRow {
-    if page_granules == 1 {
+pub fn in_host_pages(totals: TelemetryRow, geometry: &Geometry) -> TelemetryRow {
+    let page_bytes = geometry.physical_page_bytes();
+    if page_bytes == PAGE_BYTES {
         return totals;
     }
     let pages = totals.map(|column, value| match column.unit {
-        ColumnUnit::Pages => value / u64::from(page_granules),
+        ColumnUnit::Pages => value * page_bytes / PAGE_BYTES,
         _ => value,
     });
     TelemetryRow { host_pages: totals.host_pages, ..pages }

@@ -15,7 +15,7 @@ use base::{Completion, Data, Nanos, Op, OpKind, Ratio, Rng, Status, TelemetryRow
 use common::swarm::{Draft, is_small, watched_torture};
 use common::{MAP_ROOM, MAPPED, SMALL, in_order, op, watched_loop};
 use sim::probe::Silent;
-use sim::{Config, Device, Drive, Model};
+use sim::{Config, Device, Drive, Model, PAGE_BYTES};
 
 /// Only drives that compress take notice.
 const HALF: Data = Data::Compressible { physical_percent: 55 };
@@ -100,9 +100,10 @@ fn lives() -> Vec<Life> {
 }
 
 /// Parts below and above the translation layer: its map, NAND and the host's side.
-fn parts() -> [Life; 5] {
+fn parts() -> [Life; 6] {
     [
         small("mapping", &[MAP_ROOM.as_slice(), &MAPPED].concat()),
+        small("map-unit", &[("map.unit_bytes", "8192")]),
         small(
             "nand",
             &[
@@ -189,7 +190,7 @@ const INTERVAL: Nanos = Nanos(Nanos::SECOND.0 / 100);
 
 /// The hash of a drive that is filled, and then loaded with all kinds of commands and left alone, twice.
 fn live_on<const OPTIONS: bool>(device: &mut Device<Silent, OPTIONS>) -> u64 {
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let pages = device.config().capacity_bytes() / PAGE_BYTES;
     let depth = device.config().queue_depth;
     let mut rng = Rng::split(1, "golden");
     let mut hash = Hash::OF_NOTHING;

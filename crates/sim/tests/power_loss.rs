@@ -310,7 +310,7 @@ fn a_victim_is_not_erased_before_what_has_overwritten_it_is_safe() {
 /// How many of the first lives end with a broken promise.
 fn broken_lives(sabotage: Sabotage) -> (u64, String) {
     let mut broken = (0, String::new());
-    for seed in 0..300 {
+    for seed in 0..400 {
         let life = live(seed, Fate { cuts: 8, sabotage: Some(sabotage), ..USUAL });
         if let Some(life) = life.filter(|life| !life.report.is_kept()) {
             let Report { broken: pages, faults, .. } = life.report;

@@ -16,7 +16,7 @@ use sim::ftl::gc::VictimPolicy;
 use sim::ftl::wear::Allocation;
 use sim::ftl::{STREAMS, StreamId};
 use sim::host::DeallocateSupport;
-use sim::{Config, Device, Probe};
+use sim::{Config, Device, PAGE_BYTES, Probe};
 
 use common::cases::Cases;
 use common::swarm::{Draft, Watchdog, alive, is_small, torture};
@@ -306,7 +306,7 @@ impl Reference {
         }
         let totals = device.telemetry();
         let geometry = &self.config.geometry;
-        let unit_pages = u64::from(geometry.unit_pages / geometry.page_granules);
+        let unit_pages = geometry.unit_bytes() / PAGE_BYTES;
         assert_eq!(totals.programmed_pages, self.programs * unit_pages, "programs");
         assert!(ftl.free.iter().eq(&self.free), "free superblocks");
         assert!(ftl.cache_free.iter().eq(&self.cache_free), "free cache");
@@ -439,18 +439,26 @@ impl Probe for Reference {
     }
 }
 
-/// Deallocates some pages alone: those and no others are forgotten, where the drive has the command.
+/// Deallocates some pages of 4 KiB alone: what they cover and nothing else of the host is forgotten, where the drive
+/// has the command.
 fn trim(device: &mut Device<Reference>, rng: &mut Rng) {
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let geometry = device.config().geometry;
+    let each = u64::from(geometry.host_pages());
+    let pages = u64::from(geometry.logical_pages) * each;
     let length = 1 + rng.below(8.min(pages));
     let first = rng.below(pages - length + 1);
     let mut kept = device.probe().map.clone();
     if device.config().interface.deallocate == DeallocateSupport::Works {
-        kept.retain(|&page, _| !(first..first + length).contains(&u64::from(page)));
+        let covered = first.div_ceil(each)..(first + length) / each;
+        kept.retain(|&page, _| !covered.contains(&u64::from(page)));
     }
     alone(device, &op(OpKind::Deallocate, first, length, 0));
-    let held: Vec<_> = device.probe().map.keys().collect();
-    assert!(kept.keys().eq(held), "deallocating {length} pages from {first} forgot others");
+    let of_host = ..geometry.logical_pages;
+    let held = device.probe().map.range(of_host).map(|(page, _)| page);
+    assert!(
+        kept.range(of_host).map(|(page, _)| page).eq(held),
+        "deallocating {length} pages from {first} forgot others"
+    );
 }
 
 /// A life that the reference follows.

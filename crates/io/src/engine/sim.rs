@@ -9,7 +9,7 @@ use base::{Completion, Nanos, Op, Ratio, TelemetryRow};
 use device::host::{memory, small_file};
 use sim::host::DeallocateSupport;
 use sim::model::{HostProfile, NO_HOST};
-use sim::{Config, Drive, Model, PAGE_BYTES};
+use sim::{Config, Drive, Model};
 use target::IoError;
 use target::Waiter;
 use target::capability::{Deallocate, Diagnose, Flush, Guarded, Lanes, Purge, Sleep, Telemetry};
@@ -164,7 +164,7 @@ pub fn describe(
 fn limits(config: &Config) -> Limits {
     Limits {
         logical_block_bytes: config.interface.logical_block_bytes as u32,
-        physical_block_bytes: PAGE_BYTES as u32,
+        physical_block_bytes: config.geometry.page_bytes,
         transfer_bytes_max: TRANSFER_BYTES_MAX,
         queue_depth_max: config.queue_depth,
         deallocate: config.interface.deallocate != DeallocateSupport::Absent,
@@ -321,7 +321,8 @@ impl Deallocate for SimTarget {
             )));
         }
         let end = offset_bytes.saturating_add(len_bytes).min(self.capacity_bytes());
-        self.drive.deallocate(offset_bytes.div_ceil(PAGE_BYTES), end / PAGE_BYTES);
+        let page_bytes = u64::from(self.config().geometry.page_bytes);
+        self.drive.deallocate(offset_bytes.div_ceil(page_bytes), end / page_bytes);
         Ok(())
     }
 }
@@ -406,8 +407,14 @@ mod tests {
     /// Counted by an allocator: whether a drive fits in memory is decided by the figure.
     #[test]
     fn a_drive_takes_the_memory_that_was_foreseen() {
-        for name in ["samsung-840-pro-256gb", "ocz-vertex-3-240gb"] {
-            let keys = [("scale".to_owned(), "1/16".to_owned())];
+        for (name, changes) in [
+            ("samsung-840-pro-256gb", &[][..]),
+            ("samsung-840-pro-256gb", &[("map.unit_bytes", "16384")]),
+            ("ocz-vertex-3-240gb", &[]),
+        ] {
+            let keys = [&[("scale", "1/16")], changes].concat();
+            let keys: Vec<_> =
+                keys.into_iter().map(|(k, v)| (k.to_owned(), v.to_owned())).collect();
             let foreseen_bytes = memory_bytes(name, &keys).expect("a valid model");
             let mut target = None;
             let counted = allocation_counter::measure(|| {
@@ -419,6 +426,34 @@ mod tests {
             let most = i128::from(OTHER_BYTES / 16);
             assert!((0..most).contains(&beside_maps_bytes), "{name}: {beside_maps_bytes} bytes");
         }
+    }
+
+    /// Page numbers have 32 bits, so that a large drive maps larger units; beyond that memory alone decides.
+    #[test]
+    fn a_large_drive_takes_8_bytes_for_a_mapping_unit() {
+        let large = |capacity_gb: &str, dies: &str, unit_bytes: &str| {
+            let keys = [
+                ("capacity_gb", capacity_gb),
+                ("map.unit_bytes", unit_bytes),
+                ("nand.channels", "16"),
+                ("nand.dies_per_channel", dies),
+                ("nand.planes", "4"),
+                ("nand.pages_per_block", "2048"),
+            ];
+            let keys = keys.map(|(key, value)| (key.to_owned(), value.to_owned()));
+            memory_bytes("intel-ssd-750-400gb", &keys)
+        };
+        for (capacity_gb, dies, unit_bytes, gib) in [
+            ("30720", "16", "16384", 16_u64),
+            ("61440", "32", "16384", 32),
+            ("61440", "32", "65536", 8),
+        ] {
+            let bytes = large(capacity_gb, dies, unit_bytes).expect("a valid model") - OTHER_BYTES;
+            let most = gib << 30_u32;
+            assert!((most / 10 * 9..most).contains(&bytes), "{capacity_gb} GB: {bytes} of {most}");
+        }
+        let refusal = large("30720", "16", "4096").expect_err("too many pages").to_string();
+        assert!(refusal.contains("a larger map.unit_bytes makes fewer"), "{refusal}");
     }
 
     #[test]

@@ -68,9 +68,10 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
                 self.commands[tag].set_admitted_before(left.start);
                 return false;
             };
-            let pages = self.take_pages(&mut left, room_pages);
+            let pages = take_pages(&mut left, room_pages);
+            let host_pages = self.count_written(tag, &pages);
             if OPTIONS && let Some(bucket) = &mut self.bucket {
-                bucket.take(self.now_ns);
+                bucket.take(self.now_ns, host_pages);
             }
             if OPTIONS && self.geometry().page_granules > 1 {
                 self.place_compressed(stream, pages.start, self.commands[tag].data);
@@ -159,14 +160,17 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         is_open
     }
 
-    /// The next pages of those that are left of a write, as many as there is room for.
+    /// Counts pages of a write; returns how many pages of 4 KiB the host has written in them.
     #[inline]
-    fn take_pages(&mut self, left: &mut Range<u32>, room_pages: u32) -> Range<u32> {
-        let count = room_pages.min(left.end - left.start);
-        self.totals.host_pages += u64::from(count);
-        let first = left.start;
-        left.start += count;
-        first..left.start
+    fn count_written(&mut self, tag: u32, pages: &Range<u32>) -> u32 {
+        let each = self.host_pages();
+        let all = (pages.end - pages.start) * each;
+        let written = if each > 1 { self.commands[tag].host_pages_of(pages, each) } else { all };
+        self.totals.host_pages += u64::from(written);
+        if each > 1 {
+            self.rewritten_pages += u64::from(all - written);
+        }
+        written
     }
 
     /// All pages of a write are in the buffer.
@@ -222,4 +226,12 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         let unit_pages = self.geometry().unit_pages;
         self.collector.owe(self.pacing.owed_pages(level, unit_pages));
     }
+}
+
+/// The next pages of those that are left of a write, as many as there is room for.
+#[inline]
+fn take_pages(left: &mut Range<u32>, room_pages: u32) -> Range<u32> {
+    let first = left.start;
+    left.start += room_pages.min(left.end - left.start);
+    first..left.start
 }

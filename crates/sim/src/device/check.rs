@@ -76,7 +76,10 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// and queues.
     fn check_totals(&self) -> Result<(), String> {
         let totals = self.physical_totals();
-        let host_pages = totals.host_pages * u64::from(self.ftl.geometry.page_granules);
+        let geometry = &self.ftl.geometry;
+        let taken_pages = totals.host_pages + self.rewritten_pages;
+        let host_pages =
+            taken_pages * u64::from(geometry.page_granules) / u64::from(geometry.host_pages());
         let data = host_pages - totals.saved_pages + totals.gc_moved_pages + totals.padding_pages;
         let written = data + totals.parity_pages + totals.metadata_pages + totals.folded_pages;
         let waiting = written.checked_sub(totals.programmed_pages);
@@ -88,9 +91,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             Some(waiting) if waiting < totals.buffer_pages => {
                 Err(format!("{waiting} pages wait, but the buffer holds {}", totals.buffer_pages))
             }
-            Some(_)
-                if room(StreamId::Host) > u64::from(self.ftl.geometry.superblock_data_pages()) =>
-            {
+            Some(_) if room(StreamId::Host) > u64::from(geometry.superblock_data_pages()) => {
                 Err("the host stream has more room than a superblock".to_owned())
             }
             Some(_) => Ok(()),

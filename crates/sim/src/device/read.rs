@@ -1,9 +1,12 @@
 //! Reading: from the buffer, the read cache or NAND; for the host, or before a part of a page is written.
 //!
-//! Phenomenon: a drive maps pages of 4 KiB; a write that covers a part of one needs the rest of it first,
-//! unless the page is in DRAM or holds nothing (read-modify-write). Source: Advanced Format, and reviews
-//! that measure 512-byte writes at a fraction of the rate of 4 KiB ones. Simplification: the data crosses the link
-//! first, then the old page is read, then the new one enters the buffer. Tests: `tests/device/host.rs`.
+//! Phenomenon: a drive maps pages of 4 KiB, or of 8 to 64 KiB where it saves DRAM (indirection units); a write that
+//! covers a part of one needs the rest of it first, unless the page is in DRAM or holds nothing, and all of it is
+//! written (read-modify-write). Source: Advanced Format, and reviews that measure 512-byte writes at a fraction of the
+//! rate of 4 KiB ones; drives of large QLC with units of 16 KiB and more. Simplifications: the data crosses the link
+//! first, then the whole old page is read, then the new one enters the buffer; parts of a page that come one after the
+//! other are not gathered there. A read moves what it wants of a page, in pieces of 4 KiB. Tests: `tests/device/host.rs`,
+//! `tests/mechanisms/map_unit.rs`.
 
 use base::OpKind;
 
@@ -34,13 +37,14 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         let mut run: Option<(u32, u32)> = None;
         for logical in self.commands[tag].touched() {
             let Some(unit) = self.unit_in_nand(logical) else { continue };
+            let transfers = self.transfers_of(tag, logical);
             run = match run {
-                Some((same, pages)) if same == unit => Some((unit, pages + 1)),
+                Some((same, before)) if same == unit => Some((unit, before + transfers)),
                 Some(other) => {
                     self.read_unit(tag, other);
-                    Some((unit, 1))
+                    Some((unit, transfers))
                 }
-                None => Some((unit, 1)),
+                None => Some((unit, transfers)),
             };
         }
         if let Some(last) = run {
@@ -50,12 +54,21 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
     }
 
+    /// Transfers over the channel that a read needs of one of its pages.
+    #[inline]
+    fn transfers_of(&self, tag: u32, logical: u32) -> u32 {
+        match self.host_pages() {
+            1 => 1,
+            each => self.commands[tag].host_pages_of(&(logical..logical + 1), each),
+        }
+    }
+
     /// Reads the pages of which a write covers a part.
     #[cold]
     pub(super) fn read_before_write(&mut self, tag: u32) {
         for logical in self.commands[tag].partial().into_iter().flatten() {
-            for run in self.runs_in_nand(logical).into_iter().flatten() {
-                self.read_unit(tag, run);
+            for (unit, pages) in self.runs_in_nand(logical).into_iter().flatten() {
+                self.read_unit(tag, (unit, pages * self.host_pages()));
             }
         }
         if self.commands[tag].reads_pending == 0 {
@@ -63,10 +76,11 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
     }
 
-    pub(super) fn read_unit(&mut self, tag: u32, (unit, pages): (u32, u32)) {
+    /// Reads a part of a unit for a command: so many transfers over the channel.
+    pub(super) fn read_unit(&mut self, tag: u32, (unit, transfers): (u32, u32)) {
         self.commands[tag].reads_pending += 1;
         let die = self.die_of_unit(unit);
-        self.nand.enqueue(die, DieOp::HostRead { tag, unit, pages }, self.now_ns);
+        self.nand.enqueue(die, DieOp::HostRead { tag, unit, transfers }, self.now_ns);
     }
 
     /// All that a command needs from NAND is there.

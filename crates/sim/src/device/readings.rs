@@ -20,7 +20,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         TelemetryRow {
             energy_nj: self.power.as_ref().map_or(0, energy_nj),
             controller_busy_ns: self.controller.busy_ns(time_ns),
-            ..telemetry::in_logical_pages(self.physical_totals(), self.geometry().page_granules)
+            ..telemetry::in_host_pages(self.physical_totals(), self.geometry())
         }
     }
 

@@ -33,24 +33,24 @@ impl Bucket {
         Self { throttle, full_at_ns: 0 }
     }
 
-    /// When it is full again if a page is taken out now.
+    /// When it is full again if so many pages are taken out now.
     #[inline]
-    fn full_after_page_ns(&self, now_ns: u64) -> u64 {
-        self.full_at_ns.max(now_ns) + self.throttle.page_ns
+    fn full_after_ns(&self, now_ns: u64, pages: u32) -> u64 {
+        self.full_at_ns.max(now_ns) + u64::from(pages) * self.throttle.page_ns
     }
 
     /// The moment from which on a page may enter, which may have passed.
     #[inline]
     #[must_use]
     pub fn opens_ns(&self, now_ns: u64) -> u64 {
-        self.full_after_page_ns(now_ns).saturating_sub(self.throttle.burst_ns)
+        self.full_after_ns(now_ns, 1).saturating_sub(self.throttle.burst_ns)
     }
 
-    /// Counts a page that goes in.
+    /// Counts pages that go in together; those after the first may take more than there is.
     #[inline]
-    pub fn take(&mut self, now_ns: u64) {
+    pub fn take(&mut self, now_ns: u64, pages: u32) {
         debug_assert!(self.opens_ns(now_ns) <= now_ns, "a page went past the cap");
-        self.full_at_ns = self.full_after_page_ns(now_ns);
+        self.full_at_ns = self.full_after_ns(now_ns, pages);
     }
 }
 
@@ -63,12 +63,14 @@ mod tests {
         let mut bucket = Bucket::new(Throttle { page_ns: 10, burst_ns: 30 });
         for _ in 0..3 {
             assert!(bucket.opens_ns(100) <= 100);
-            bucket.take(100);
+            bucket.take(100, 1);
         }
         assert_eq!(bucket.opens_ns(100), 110);
-        bucket.take(110);
+        bucket.take(110, 1);
         assert_eq!(bucket.opens_ns(110), 120);
         // Rest fills it, and no further than to the brim.
         assert_eq!(bucket.opens_ns(1_000), 980);
+        bucket.take(1_000, 4);
+        assert_eq!(bucket.opens_ns(1_000), 1_020);
     }
 }

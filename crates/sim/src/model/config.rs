@@ -3,7 +3,7 @@
 use base::Ratio;
 
 use super::check::{Check, HOUR_NS};
-use super::section::{compression, parity};
+use super::section::{compression, map, parity};
 use super::{Model, ModelError};
 use crate::firmware::performance_mode::PerformanceMode;
 use crate::firmware::pslc::Pslc;
@@ -120,7 +120,7 @@ impl Config {
     /// Size of the LBA space.
     #[must_use]
     pub fn capacity_bytes(&self) -> u64 {
-        u64::from(self.geometry.logical_pages) * PAGE_BYTES
+        u64::from(self.geometry.logical_pages) * u64::from(self.geometry.page_bytes)
     }
 
     /// NAND that holds data of the host in steady state, valid or overwritten: what the FTL may use, less parity
@@ -153,7 +153,7 @@ impl Check<'_> {
         let Model { interface, controller, nand, buffer, gc, capacity_gb, .. } = self.model;
         let link_write_bytes_per_s = interface.link_write_bytes_per_s();
         for (key, value, min, max) in [
-            ("capacity_gb", capacity_gb.value, 1, 16_000),
+            ("capacity_gb", capacity_gb.value, 1, 1_000_000),
             ("interface.link_bytes_per_s", interface.link_bytes_per_s.value, 1_000_000, TB_PER_S),
             ("interface.link_write_bytes_per_s", link_write_bytes_per_s, 1_000_000, TB_PER_S),
             ("interface.queue_depth", interface.queue_depth.value.into(), 1, 65_536),
@@ -180,19 +180,24 @@ impl Check<'_> {
         self.within("gc.free_high", gc.free_high.value.into(), high_min, 1 << 20)
     }
 
-    /// Physical pages in one multi-plane program.
-    fn unit_pages(&self, page_granules: u32) -> Result<u32, ModelError> {
+    /// Physical pages of so many bytes in one multi-plane program.
+    fn unit_pages(&self, physical_page_bytes: u64) -> Result<u32, ModelError> {
         let nand = &self.model.nand;
         let page_bytes = u64::from(nand.page_bytes.value);
         if !page_bytes.is_multiple_of(PAGE_BYTES) {
             return self.fail("nand.page_bytes", page_bytes, "it must be a multiple of 4096");
         }
         let (together, _) = nand.plane_groups();
-        let pages = u64::from(together) * page_bytes / PAGE_BYTES * u64::from(page_granules);
+        let unit_bytes = u64::from(together) * page_bytes;
+        if !unit_bytes.is_multiple_of(physical_page_bytes) {
+            let rule =
+                format!("a multi-plane program, {unit_bytes} bytes, must be a multiple of it");
+            return self.fail("map.unit_bytes", physical_page_bytes, &rule);
+        }
+        let pages = unit_bytes / physical_page_bytes;
         if pages > 64 {
             let rule = format!(
-                "a multi-plane program holds at most 64 pages of {} bytes",
-                PAGE_BYTES / u64::from(page_granules)
+                "a multi-plane program holds at most 64 pages of {physical_page_bytes} bytes"
             );
             return self.fail("nand.planes", nand.planes.value, &rule);
         }
@@ -280,7 +285,7 @@ fn options(check: &Check<'_>, scale: Ratio, geometry: &Geometry) -> Result<Optio
     let model = check.model;
     let (pages, blocks) = scaled_shape(model, scale);
     let reserved = scaled_reserve(model, blocks);
-    let read_cache_pages = optional(&model.read_cache, |cache| cache.resolve(check))?;
+    let read_cache_pages = optional(&model.read_cache, |cache| cache.resolve(check, geometry))?;
     let wear = model.wear_leveling.as_ref();
     Ok(Options {
         nand_features: NandFeatures {
@@ -325,7 +330,9 @@ fn geometry(check: &Check<'_>, scale: Ratio) -> Result<Geometry, ModelError> {
     let (pages_per_block, blocks) = scaled_shape(model, scale);
     let dies = nand.channels.value * nand.dies_per_channel.value;
     let page_granules = compression::page_granules(check)?;
-    let unit_pages = check.unit_pages(page_granules)?;
+    let page_bytes = map::page_bytes(check)?;
+    let physical_page_bytes = u64::from(page_bytes / page_granules);
+    let unit_pages = check.unit_pages(physical_page_bytes)?;
     let reserved = scaled_reserve(model, blocks);
     if reserved >= blocks {
         let rule = format!("there are {blocks} superblocks in all");
@@ -333,23 +340,26 @@ fn geometry(check: &Check<'_>, scale: Ratio) -> Result<Geometry, ModelError> {
     }
     let (_, groups) = nand.plane_groups();
     let superblock_units = u64::from(dies) * u64::from(groups) * u64::from(pages_per_block);
-    let physical = superblock_units * u64::from(unit_pages) * u64::from(blocks);
-    if physical >= u64::from(u32::MAX) {
-        let granule_bytes = PAGE_BYTES / u64::from(page_granules);
-        let rule =
-            format!("all NAND together must be less than 2^32 pages of {granule_bytes} bytes");
+    let superblock_pages = superblock_units * u64::from(unit_pages);
+    if superblock_pages * u64::from(blocks - reserved) >= u64::from(u32::MAX) {
+        let rule = format!(
+            "NAND that is not reserved must be less than 2^32 pages of {physical_page_bytes} bytes; a larger \
+             map.unit_bytes makes fewer of them"
+        );
         return check.fail("nand.blocks_per_plane", blocks, &rule);
     }
-    if superblock_units * u64::from(unit_pages) < 2 {
-        let rule = "a superblock must hold at least two pages of 4 KiB";
-        return check.fail("nand.pages_per_block", pages_per_block, rule);
+    if superblock_pages < 2 {
+        let rule = format!("a superblock must hold at least two pages of {page_bytes} bytes");
+        return check.fail("nand.pages_per_block", pages_per_block, &rule);
     }
     let full_pages = u64::from(nand.pages_per_block.value) * u64::from(nand.blocks_per_plane.value);
     let kept = Ratio::new(u64::from(pages_per_block) * u64::from(blocks), full_pages)
         .unwrap_or(Ratio::ONE);
-    let capacity = capacity_bytes(model.capacity_gb.value).map(|bytes| kept.of(bytes) / PAGE_BYTES);
-    let physical_bytes = physical * PAGE_BYTES / u64::from(page_granules);
-    let fits = |&pages: &u64| pages > 0 && pages * PAGE_BYTES < physical_bytes;
+    let capacity = capacity_bytes(model.capacity_gb.value);
+    let capacity = capacity.map(|bytes| kept.of(bytes) / u64::from(page_bytes));
+    let physical_pages = superblock_pages * u64::from(blocks);
+    let physical_bytes = physical_pages.saturating_mul(physical_page_bytes);
+    let fits = |&pages: &u64| pages > 0 && pages * u64::from(page_bytes) < physical_bytes;
     let Some(logical_pages) = capacity.filter(fits) else {
         let rule = format!("all NAND together is {physical_bytes} bytes");
         return check.fail("capacity_gb", model.capacity_gb.value, &rule);
@@ -357,6 +367,7 @@ fn geometry(check: &Check<'_>, scale: Ratio) -> Result<Geometry, ModelError> {
     let mut geometry = Geometry {
         channels: nand.channels.value,
         dies,
+        page_bytes,
         unit_pages,
         superblock_units: superblock_units as u32,
         stripe_units: parity::stripe_units(check, dies)?,
@@ -370,5 +381,11 @@ fn geometry(check: &Check<'_>, scale: Ratio) -> Result<Geometry, ModelError> {
         pslc.shape(check, &mut geometry, (pages_per_block, blocks), kept)?;
     }
     compression::superblock_holds_gaps(check, &geometry)?;
+    // Units are numbered beyond those of the data.
+    if superblock_units * (u64::from(geometry.superblocks) + u64::from(reserved)) > u32::MAX.into()
+    {
+        let rule = "all NAND together must be less than 2^32 program units";
+        return check.fail("nand.blocks_per_plane", blocks, rule);
+    }
     Ok(geometry)
 }

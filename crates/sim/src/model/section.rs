@@ -3,6 +3,7 @@
 pub(super) mod compression;
 mod controller;
 mod interface;
+pub(super) mod map;
 mod mapping;
 mod nand;
 pub(super) mod parity;
@@ -17,6 +18,7 @@ mod wear_leveling;
 pub use compression::CompressionModel;
 pub use controller::Controller;
 pub use interface::{Interface, InterfaceKind, ReadCacheModel};
+pub use map::MapModel;
 pub use mapping::MappingModel;
 pub use nand::{NandModel, PagesModel, RetryModel, SuspendModel};
 pub use parity::ParityModel;

@@ -44,6 +44,7 @@ interface.kind = 'sata'
 interface.link_write_bytes_per_s = 0
 interface.logical_block_bytes = 0
 interface.queues = 0
+map.unit_bytes = 0
 mapping.entry_bytes = 0
 mapping.journal_superblocks = 0
 mapping.map_entry_bytes = 0

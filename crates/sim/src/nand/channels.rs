@@ -33,45 +33,45 @@ struct Channel {
 /// All channels of a drive.
 #[derive(Debug)]
 pub(super) struct Channels {
-    page_transfer_ns: u64,
+    transfer_ns: u64,
     channels: Vec<Channel>,
     /// The last claim that each die has kept; consecutive dies are on different channels.
     claims: Vec<Claim>,
     /// Dies that are put off; empty in between.
     later: Vec<u32>,
-    /// Pages moved since the start, counted when they are claimed.
-    pub(super) pages: u64,
+    /// Transfers since the start, counted when they are claimed.
+    pub(super) transfers: u64,
 }
 
 impl Channels {
-    pub(super) fn new(geometry: &Geometry, page_transfer_ns: u64) -> Self {
+    pub(super) fn new(geometry: &Geometry, transfer_ns: u64) -> Self {
         let (channels, dies) = (geometry.channels as usize, geometry.dies as usize);
         Self {
-            page_transfer_ns,
+            transfer_ns,
             channels: vec![Channel::default(); channels],
             claims: vec![Claim::default(); dies],
             later: Vec::with_capacity(dies.div_ceil(channels)),
-            pages: 0,
+            transfers: 0,
         }
     }
 
     /// Time of transfers since the start, summed, counted when they are claimed.
     pub(super) fn busy_ns(&self) -> u64 {
-        self.pages * self.page_transfer_ns
+        self.transfers * self.transfer_ns
     }
 
-    /// Claims a channel for pages that are ready at a moment. `put_off` is told each die whose transfer ends later because
+    /// Claims a channel for transfers that are ready at a moment. `put_off` is told each die whose transfer ends later because
     /// of that, with how much later and when.
     #[inline]
     pub(super) fn claim(
         &mut self,
         channel: u32,
-        pages: u32,
+        transfers: u32,
         ready_ns: u64,
         put_off: impl FnMut(u32, u64, u64),
     ) -> Claim {
-        self.pages += u64::from(pages);
-        let length_ns = u64::from(pages) * self.page_transfer_ns;
+        self.transfers += u64::from(transfers);
+        let length_ns = u64::from(transfers) * self.transfer_ns;
         let Channel { free_ns, last_ready_ns } = &mut self.channels[channel as usize];
         let mut claim = Claim { ready_ns, length_ns, free_ns: *free_ns };
         if ready_ns < *last_ready_ns {
@@ -147,7 +147,7 @@ mod tests {
         assert_eq!(read(&mut channels, 2, 2, 100), 140, "the first to claim is the first to cross");
         assert_eq!(channels.claim(0, 1, 145, nobody).end_ns(), 155);
         assert_eq!(read(&mut channels, 1, 2, 100), 120, "the other channel is free");
-        assert_eq!((channels.pages, channels.busy_ns()), (7, 70));
+        assert_eq!((channels.transfers, channels.busy_ns()), (7, 70));
     }
 
     #[test]

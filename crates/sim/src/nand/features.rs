@@ -15,7 +15,7 @@ pub struct NandTiming {
     /// Erase of one block on every plane of a die: tBERS, times the number of planes if they work
     /// one after the other.
     pub erase_ns: u64,
-    /// One 4 KiB page over the channel.
+    /// One transfer over the channel: 4 KiB, on a drive that compresses a granule.
     pub page_transfer_ns: u64,
 }
 

@@ -49,7 +49,9 @@ impl Job {
                 MapWrite::Commit => (kind::COMMIT, unit, unit_pages, 0),
             },
             DieOp::GcRead { unit, pages, valid } => (kind::GC_READ, unit, pages, valid),
-            DieOp::HostRead { tag, unit, pages } => (kind::HOST_READ, unit, pages, u64::from(tag)),
+            DieOp::HostRead { tag, unit, transfers } => {
+                (kind::HOST_READ, unit, transfers, u64::from(tag))
+            }
             DieOp::Erase { superblock } => (kind::ERASE, superblock, 0, 0),
         };
         let head = kind << KIND_SHIFT | u64::from(pages as u16) << PAGES_SHIFT | u64::from(place);
@@ -67,7 +69,8 @@ impl Job {
         self.head as u32
     }
 
-    /// Pages that cross the channel: before the array works on a program, after it has loaded a read.
+    /// Pages that cross the channel, of a host read transfers: before the array works on a program, after it has loaded a
+    /// read.
     #[inline]
     pub(super) fn pages(self) -> u32 {
         u32::from((self.head >> PAGES_SHIFT) as u16)
@@ -132,7 +135,7 @@ impl From<Job> for DieOp {
             kind::SEGMENT => map(MapWrite::Segment),
             kind::COMMIT => map(MapWrite::Commit),
             kind::GC_READ => Self::GcRead { unit, pages: job.pages(), valid: detail },
-            kind::HOST_READ => Self::HostRead { tag: detail as u32, unit, pages: job.pages() },
+            kind::HOST_READ => Self::HostRead { tag: detail as u32, unit, transfers: job.pages() },
             _ => Self::Erase { superblock: unit },
         }
     }
@@ -159,7 +162,7 @@ mod tests {
         let erase = DieOp::Erase { superblock: u32::MAX };
         let reads = [
             (DieOp::GcRead { unit: u32::MAX, pages: 3, valid: 0b1011 }, 3),
-            (DieOp::HostRead { tag: 31, unit: 5, pages: 8 }, 8),
+            (DieOp::HostRead { tag: 31, unit: 5, transfers: 8 }, 8),
         ];
         let pages = programs.iter().map(|&op| (op, 16)).chain([(erase, 0)]).chain(reads);
         for (op, pages) in pages {

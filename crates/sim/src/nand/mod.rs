@@ -67,6 +67,8 @@ struct Die {
 #[derive(Debug)]
 pub struct Nand<const OPTIONS: bool = true> {
     unit_pages: u32,
+    /// Transfers of a page.
+    page_transfers: u32,
     dies: Vec<Die>,
     arrays: Arrays,
     channels: Channels,
@@ -92,6 +94,7 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
         let overlap = Overlap::new(geometry.dies, features.suspend, features.cache_program);
         Self {
             unit_pages: geometry.unit_pages,
+            page_transfers: geometry.host_pages(),
             dies,
             arrays: Arrays::new(geometry, timing, features),
             channels: Channels::new(geometry, timing.page_transfer_ns),
@@ -125,7 +128,7 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
     /// The operations begun since the start.
     #[must_use]
     pub fn operations(&self) -> OperationCounts {
-        OperationCounts { transfers: self.channels.pages, ..self.arrays.operations }
+        OperationCounts { transfers: self.channels.transfers, ..self.arrays.operations }
     }
 
     /// Time channels were transferring since the start, summed.
@@ -208,13 +211,13 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
     fn begin(&mut self, die: u32, job: Job, now_ns: u64, loaded_ns: Option<u64>) -> (u64, u64) {
         let array_start_ns = match loaded_ns {
             Some(loaded_ns) => loaded_ns.max(now_ns),
-            None if job.is_program() => self.claim(die, job.pages(), now_ns).end_ns(),
+            None if job.is_program() => self.claim(die, self.transfers(job), now_ns).end_ns(),
             None => now_ns,
         };
         let array_end_ns = array_start_ns + self.arrays.begin_ns::<OPTIONS>(job, now_ns);
         let mut end_ns = array_end_ns;
         if job.is_read() {
-            let claim = self.claim(die, job.pages(), array_end_ns);
+            let claim = self.claim(die, self.transfers(job), array_end_ns);
             self.channels.keep(die, claim);
             end_ns = claim.end_ns();
         }
@@ -226,12 +229,18 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
         (array_start_ns, end_ns)
     }
 
-    /// Claims the channel of a die for pages that are ready at a moment.
+    /// Transfers over the channel that an operation needs.
+    #[inline(always)]
+    fn transfers(&self, job: Job) -> u32 {
+        if OPTIONS && !job.is_host_read() { job.pages() * self.page_transfers } else { job.pages() }
+    }
+
+    /// Claims the channel of a die for transfers that are ready at a moment.
     #[inline]
-    fn claim(&mut self, die: u32, pages: u32, ready_ns: u64) -> Claim {
+    fn claim(&mut self, die: u32, transfers: u32, ready_ns: u64) -> Claim {
         let channel = self.dies[die as usize].channel;
         let Self { channels, events, die_busy_ns, .. } = self;
-        channels.claim(channel, pages, ready_ns, |die, later_ns, end_ns| {
+        channels.claim(channel, transfers, ready_ns, |die, later_ns, end_ns| {
             *die_busy_ns += later_ns;
             events.set(die, end_ns);
         })

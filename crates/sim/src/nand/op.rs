@@ -36,14 +36,14 @@ pub enum DieOp {
         /// Which, bit 0 first.
         valid: u64,
     },
-    /// Read pages of one unit for the host.
+    /// Read pages of one unit for the host, or parts of them.
     HostRead {
         /// Tag of the command.
         tag: u32,
         /// Unit over the whole drive.
         unit: u32,
-        /// Pages wanted.
-        pages: u32,
+        /// Transfers over the channel: pages wanted, or pieces of 4 KiB of larger ones.
+        transfers: u32,
     },
     /// Erase this die's blocks of a superblock.
     Erase {

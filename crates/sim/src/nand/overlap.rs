@@ -190,7 +190,7 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
             return;
         }
         // The register is free: what it held went to the array by now, or crosses the channel, for which this waits.
-        let loaded_ns = self.claim(die, next.pages(), now_ns).end_ns();
+        let loaded_ns = self.claim(die, self.transfers(next), now_ns).end_ns();
         if let Some(overlap) = &mut self.overlap {
             overlap.dies[die as usize].loaded_ns = Some(loaded_ns);
         }

@@ -96,11 +96,17 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Reads pages of each of these units, all dies at once, and waits for the last.
-    fn read(&mut self, units: impl Iterator<Item = u32>, pages: u32) {
+    /// Reads these units as a whole, all dies at once, and waits for the last.
+    fn read_whole(&mut self, units: impl Iterator<Item = u32>) {
+        let geometry = &self.nand.geometry;
+        self.read(units, geometry.unit_pages * geometry.host_pages());
+    }
+
+    /// Reads a part of each of these units, so many transfers, all dies at once, and waits for the last.
+    fn read(&mut self, units: impl Iterator<Item = u32>, transfers: u32) {
         for unit in units {
             let die = self.nand.geometry.die_of_unit(unit);
-            self.dies.enqueue(die, DieOp::HostRead { tag: 0, unit, pages }, self.now_ns);
+            self.dies.enqueue(die, DieOp::HostRead { tag: 0, unit, transfers }, self.now_ns);
             self.units_read += 1;
         }
         loop {
@@ -159,7 +165,7 @@ fn read_map_units(reader: &mut Reader<'_>) {
     let nand = reader.nand;
     let first = nand.geometry.superblocks * nand.geometry.superblock_units;
     let written = (first..nand.units.len() as u32).filter(|&u| nand.state(u) != UnitState::Blank);
-    reader.read(written, nand.geometry.unit_pages);
+    reader.read_whole(written);
 }
 
 /// The unit, the number and what else the last commit says.
@@ -279,7 +285,7 @@ fn search(
     let nand = reader.nand;
     let units = superblocks.iter().flat_map(|&superblock| nand.units_of(superblock));
     let written: Vec<u32> = units.filter(|&unit| nand.state(unit) != UnitState::Blank).collect();
-    reader.read(written.iter().copied(), nand.geometry.unit_pages);
+    reader.read_whole(written.iter().copied());
     for unit in written {
         let records = nand.records_of(unit);
         if records.is_empty() {
@@ -318,7 +324,7 @@ fn give_up_copies(
 ) {
     let nand = reader.nand;
     let all = 0..nand.geometry.superblocks * nand.geometry.superblock_units;
-    reader.read(all.clone(), nand.geometry.unit_pages);
+    reader.read_whole(all.clone());
     let mut places: BTreeMap<(u32, u64), Vec<u32>> = BTreeMap::new();
     for (physical, spare) in all.flat_map(|unit| nand.whole_pages_of(unit)) {
         places.entry((spare.logical, spare.version)).or_default().push(physical);

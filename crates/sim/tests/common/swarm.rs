@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use base::{Completion, Data, Nanos, Op, OpKind, Ratio, Rng};
 use sim::ftl::StreamId;
 use sim::model::{HostProfile, built_in_host};
-use sim::{Config, Device, Model, ModelError, Probe};
+use sim::{Config, Device, Model, ModelError, PAGE_BYTES, Probe};
 
 use super::cases::how_to_repeat;
 use super::{op, watched_loop};
@@ -135,6 +135,7 @@ const SECTIONS: &[&[Choice]] = &[
     &[("interface.logical_block_bytes", &["512", "4096"])],
     &[("interface.link_write_bytes_per_s", &["1_000_000", "256_000_000"])],
     &[("interface.deallocate", &["works", "ignored", "absent"])],
+    &[("map.unit_bytes", &["4096", "8192", "16_384", "32_768", "65_536"])],
     &[("read_cache.bytes", &["32_768", "400_000", "1_000_000_000"])],
     &[
         ("mapping.entry_bytes", &["8", "64", "256", "1024"]),
@@ -227,9 +228,29 @@ impl Draft {
         value.and_then(|value| value.parse().ok()).unwrap_or(0)
     }
 
+    /// Takes away what does not go with a section, mostly.
+    fn part(&mut self, rng: &mut Rng, section: &str, others: &str) {
+        let has = |prefix: &str| self.values.keys().any(|key| key.starts_with(prefix));
+        if has(section) && has(others) && rng.chance(7, 8) {
+            self.values.retain(|key, _| !key.starts_with(others));
+        }
+    }
+
+    /// Mapping units that fill a program unit at most, mostly.
+    fn fit_map_unit(&mut self, rng: &mut Rng) {
+        let is_together = self.values.get("nand.multi_plane").is_none_or(|value| value == "true");
+        let planes = if is_together { self.number("nand.planes") } else { 1 };
+        let most = planes * self.number("nand.page_bytes");
+        if self.number("map.unit_bytes") > most && rng.chance(7, 8) {
+            self.values.insert("map.unit_bytes", most.to_string());
+        }
+    }
+
     /// Makes what was drawn go together, mostly: blocks for the capacity, spare space from too tight to plenty,
     /// stripes that divide the dies, targets above what collection keeps anyway.
     fn fit(&mut self, rng: &mut Rng) {
+        self.part(rng, "compression.", "map.");
+        self.fit_map_unit(rng);
         let mut rows = self.number("nand.pages_per_block");
         let dies = self.number("nand.channels") * self.number("nand.dies_per_channel");
         if !dies.is_multiple_of(self.number("parity.stripe_units").max(1)) {
@@ -406,7 +427,7 @@ pub fn watched_torture<P: Probe, const OPTIONS: bool>(
     mut watch: impl FnMut(&Device<P, OPTIONS>, &Completion),
     mut look: impl FnMut(&mut Device<P, OPTIONS>),
 ) {
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let pages = device.config().capacity_bytes() / PAGE_BYTES;
     let span = (pages / (1 + rng.below(3))).max(1);
     let (trims, reads, flushes) = (rng.below(3), rng.below(20), rng.below(2));
     let forced = rng.below(3);

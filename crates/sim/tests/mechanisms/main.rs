@@ -6,6 +6,7 @@ mod common;
 
 mod cold;
 mod compression;
+mod map_unit;
 mod mapping;
 mod pacing;
 mod parity;

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use crate::firmware::read_cache::WAYS;
-use crate::geometry::PAGE_BYTES;
+use crate::geometry::{Geometry, PAGE_BYTES};
 use crate::host::DeallocateSupport;
 use crate::host::coalescing::Coalescing;
 use crate::host::limits::InterfaceLimits;
@@ -149,8 +149,13 @@ impl Interface {
 
 impl ReadCacheModel {
     /// Its size in pages.
-    pub(in crate::model) fn resolve(&self, check: &Check<'_>) -> Result<u32, ModelError> {
-        check.within("read_cache.bytes", self.bytes.value, WAYS as u64 * PAGE_BYTES, 1 << 40)?;
-        Ok((self.bytes.value / PAGE_BYTES) as u32)
+    pub(in crate::model) fn resolve(
+        &self,
+        check: &Check<'_>,
+        geometry: &Geometry,
+    ) -> Result<u32, ModelError> {
+        let page_bytes = u64::from(geometry.page_bytes);
+        check.within("read_cache.bytes", self.bytes.value, WAYS as u64 * page_bytes, 1 << 40)?;
+        Ok((self.bytes.value / page_bytes) as u32)
     }
 }

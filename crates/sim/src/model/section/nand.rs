@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use crate::geometry::Geometry;
+use crate::geometry::{Geometry, PAGE_BYTES};
 use crate::host::transfer_ns;
 use crate::model::check::{Check, HOUR_NS};
 use crate::model::{ModelError, Sourced};
@@ -115,12 +115,12 @@ impl NandModel {
         // Shorter superblocks are erased more often; a shorter erase keeps its share of time.
         let block_erase_ns = (self.erase_ns.value * u64::from(scaled_pages))
             .div_ceil(u64::from(self.pages_per_block.value));
-        let page_bytes = geometry.physical_page_bytes();
+        let transfer_bytes = geometry.physical_page_bytes().min(PAGE_BYTES);
         NandTiming {
             read_ns: self.read_ns.value,
             program_ns: self.program_ns.value,
             erase_ns: u64::from(groups) * block_erase_ns,
-            page_transfer_ns: transfer_ns(page_bytes, self.channel_bytes_per_s.value),
+            page_transfer_ns: transfer_ns(transfer_bytes, self.channel_bytes_per_s.value),
         }
     }
 }

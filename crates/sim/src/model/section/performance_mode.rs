@@ -36,7 +36,7 @@ impl PerformanceModeModel {
         check.within("performance_mode.fill_percent", fill_percent.into(), 1, 90)?;
         let key = "performance_mode.reorganise_pages_per_s";
         check.within(key, pages_per_s, 1, 1_000_000_000)?;
-        let unit_pages = u64::from(geometry.unit_pages);
+        let unit_pages = u64::from(geometry.unit_pages * geometry.host_pages());
         Ok(PerformanceMode {
             program_ns: self.program_ns.value,
             fill_percent,

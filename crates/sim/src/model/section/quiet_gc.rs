@@ -69,12 +69,10 @@ impl IdleGcModel {
         let percent = u64::from(self.valid_percent_max.value);
         check.within("idle_gc.valid_percent_max", percent, 1, 99)?;
         free_target(check, "idle_gc.free_target", self.free_target.value, geometry)?;
-        let unit_pages = u64::from(geometry.unit_pages);
-        let physical_per_s = self.pages_per_s.value * u64::from(geometry.page_granules);
         Ok(IdleGc {
             after_ns: self.after_ns.value,
             free_target: self.free_target.value,
-            unit_interval_ns: (unit_pages * 1_000_000_000).div_ceil(physical_per_s),
+            unit_interval_ns: geometry.unit_interval_ns(self.pages_per_s.value),
             valid_pages_max: (u64::from(geometry.superblock_data_pages()) * percent / 100) as u32,
         })
     }
