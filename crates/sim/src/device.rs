@@ -18,6 +18,7 @@ mod compression;
 mod deallocation;
 mod folding;
 mod gc;
+mod map_cache;
 mod mapping;
 mod power_loss;
 mod program;
@@ -32,6 +33,7 @@ use base::{Completion, Nanos, Op, OpKind, TelemetryRow};
 use crate::events::NEVER;
 use crate::firmware::compression::Compressor;
 use crate::firmware::flush::Flushes;
+use crate::firmware::map_cache::MapCache;
 use crate::firmware::performance_mode::FastWrites;
 use crate::firmware::pslc::PslcCache;
 use crate::firmware::read_cache::ReadCache;
@@ -82,6 +84,7 @@ pub struct Device<P: Probe = Silent, const OPTIONS: bool = true> {
     queues: Option<SubmissionQueues>,
     link: Link,
     read_cache: Option<ReadCache>,
+    map_cache: Option<MapCache>,
     power: Option<Power>,
     buffer: WriteBuffer,
     flushes: Flushes,
@@ -164,6 +167,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             ),
             link: Link::new(&config.interface),
             read_cache: ReadCache::new(config.options.read_cache_pages),
+            map_cache: MapCache::new(config.options.map_cache, config.geometry.map_pages),
             power: config.power.map(|model| Power::new(model, 0)),
             buffer: WriteBuffer::new(config.buffer_pages, open_pages, queue_depth),
             flushes: Flushes::new(queue_depth),
@@ -228,6 +232,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             superblocks: 0,
             cache_superblocks: 0,
             logical_pages: 0,
+            map_pages: 0,
             ..*self.geometry()
         });
         let ftl = Ftl::new(self.config.geometry);
@@ -474,10 +479,13 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         let Some(tag) = self.link.pop() else { return };
         let command = &self.commands[tag];
         if command.kind == OpKind::Write {
-            if !command.is_whole_pages() {
-                return self.read_before_write(tag);
+            if command.is_whole_pages() {
+                self.arrive(tag);
+            } else if OPTIONS && self.map_cache.is_some() {
+                self.find_pages(tag);
+            } else {
+                self.read_before_write(tag);
             }
-            self.arrive(tag);
         } else {
             self.complete(tag);
             self.use_gap();
@@ -505,6 +513,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         let command = self.commands[tag];
         match command.kind {
             OpKind::Write => self.come_to_link(tag),
+            OpKind::Read if OPTIONS && self.map_cache.is_some() => self.find_pages(tag),
             OpKind::Read => self.read(tag),
             OpKind::Flush => {
                 self.flush(tag);
@@ -535,6 +544,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
                     self.have_read(tag);
                 }
             }
+            DieOp::MapRead { tag, .. } => self.have_segment(tag),
+            DieOp::MapLoad { .. } => {}
             DieOp::Erase { superblock } => self.die_erased(die, superblock),
         }
     }

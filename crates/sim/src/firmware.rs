@@ -6,6 +6,7 @@
 
 pub mod compression;
 pub mod flush;
+pub mod map_cache;
 pub mod performance_mode;
 pub mod pslc;
 pub mod quiet_gc;

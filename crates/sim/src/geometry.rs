@@ -72,6 +72,8 @@ pub struct Geometry {
     pub superblocks: u32,
     /// Logical pages offered to the host.
     pub logical_pages: u32,
+    /// Pages behind them that hold the map of a drive that does not keep all of it in DRAM; 0: it does.
+    pub map_pages: u32,
     /// Physical pages that a logical page of incompressible data takes: 1, more on a drive that
     /// compresses.
     pub page_granules: u32,
@@ -82,12 +84,13 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// Whether the drive has no parity, compression or cache, and pages of the usual size.
+    /// Whether the drive has no parity, compression or cache, its map in DRAM, and pages of the usual size.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         let plain = Self {
             page_bytes: PAGE_BYTES as u32,
             stripe_units: 0,
+            map_pages: 0,
             page_granules: 1,
             cache_superblocks: 0,
             cache_units: 0,
@@ -113,6 +116,12 @@ impl Geometry {
     #[must_use]
     pub const fn is_cache_only(&self, superblock: u32) -> bool {
         superblock + self.cache_superblocks >= self.superblocks
+    }
+
+    /// Pages that the FTL stores: those of the host and those of the map.
+    #[must_use]
+    pub const fn stored_pages(&self) -> u32 {
+        self.logical_pages + self.map_pages
     }
 
     /// Physical pages the FTL may use, parity among them.
@@ -142,7 +151,7 @@ impl Geometry {
     /// Superblocks that remain when every LBA holds data.
     #[must_use]
     pub fn spare_superblocks(&self) -> u64 {
-        let logical = u64::from(self.logical_pages) * u64::from(self.page_granules);
+        let logical = u64::from(self.stored_pages()) * u64::from(self.page_granules);
         let superblock_pages = self.superblock_data_pages() - self.gap_pages();
         let needed = logical.div_ceil(u64::from(superblock_pages));
         u64::from(self.superblocks - self.cache_superblocks).saturating_sub(needed)
@@ -208,6 +217,7 @@ impl Geometry {
             stripe_units: 0,
             superblocks: 6,
             logical_pages: 64,
+            map_pages: 0,
             page_granules: 1,
             cache_superblocks: 0,
             cache_units: 0,

@@ -115,6 +115,8 @@ pub struct Model {
     pub streams: Option<StreamsModel>,
     /// The map; absent: an entry of it stands for 4 KiB.
     pub map: Option<MapModel>,
+    /// The part of the map in DRAM; absent: all of it is.
+    pub map_cache: Option<MapCacheModel>,
     /// Journal and checkpoints of the map; absent: the map costs no NAND traffic.
     pub mapping: Option<MappingModel>,
     /// A cap on sustained host writes; absent: none.

@@ -100,10 +100,20 @@ fn lives() -> Vec<Life> {
 }
 
 /// Parts below and above the translation layer: its map, NAND and the host's side.
-fn parts() -> [Life; 6] {
+fn parts() -> [Life; 7] {
     [
         small("mapping", &[MAP_ROOM.as_slice(), &MAPPED].concat()),
         small("map-unit", &[("map.unit_bytes", "8192")]),
+        small(
+            "map-cache",
+            &[
+                ("map_cache.bytes", "16_384"),
+                ("map_cache.entry_bytes", "64"),
+                ("map_cache.hmb_bytes", "65_536"),
+                ("map_cache.hmb_latency_ns", "1_500"),
+                ("nand.blocks_per_plane", "590"),
+            ],
+        ),
         small(
             "nand",
             &[

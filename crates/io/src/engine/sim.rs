@@ -7,6 +7,7 @@ use std::str::FromStr;
 use base::text::shortened;
 use base::{Completion, Nanos, Op, Ratio, TelemetryRow};
 use device::host::{memory, small_file};
+use sim::firmware::map_cache::MapCache;
 use sim::host::DeallocateSupport;
 use sim::model::{HostProfile, NO_HOST};
 use sim::{Config, Drive, Model};
@@ -142,7 +143,8 @@ fn needed_bytes(config: &Config) -> u64 {
     // A drive that compresses also knows how much of each page is left.
     let logical_bytes = PAGE_NUMBER_BYTES + u64::from(geometry.page_granules > 1);
     OTHER_BYTES
-        + u64::from(geometry.logical_pages) * logical_bytes
+        + u64::from(geometry.stored_pages()) * logical_bytes
+        + u64::from(geometry.map_pages) * MapCache::SEGMENT_BYTES
         + u64::from(geometry.physical_pages()) * PAGE_NUMBER_BYTES
         + u64::from(config.options.read_cache_pages) * PAGE_NUMBER_BYTES
 }
@@ -407,9 +409,11 @@ mod tests {
     /// Counted by an allocator: whether a drive fits in memory is decided by the figure.
     #[test]
     fn a_drive_takes_the_memory_that_was_foreseen() {
+        let map_cache = [("map_cache.bytes", "16_777_216"), ("map_cache.entry_bytes", "1024")];
         for (name, changes) in [
             ("samsung-840-pro-256gb", &[][..]),
             ("samsung-840-pro-256gb", &[("map.unit_bytes", "16384")]),
+            ("samsung-840-pro-256gb", &[map_cache[0], map_cache[1], ("capacity_gb", "200")]),
             ("ocz-vertex-3-240gb", &[]),
         ] {
             let keys = [&[("scale", "1/16")], changes].concat();

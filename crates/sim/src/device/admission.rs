@@ -29,6 +29,9 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Lets waiting writes in and garbage collection work, as far as both can go now.
     #[inline]
     pub(super) fn pump(&mut self) {
+        if OPTIONS {
+            self.write_segments();
+        }
         if self.buffer.is_awaited() {
             self.pump_waiting();
         } else {
@@ -76,7 +79,10 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             if OPTIONS && self.geometry().page_granules > 1 {
                 self.place_compressed(stream, pages.start, self.commands[tag].data);
             } else {
-                self.place_pages(stream, pages);
+                self.place_pages(stream, pages.clone());
+            }
+            if OPTIONS && self.map_cache.is_some() {
+                self.change_entries(&pages);
             }
             if left.is_empty() {
                 self.end_write(tag);
@@ -97,10 +103,10 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         (room_pages > 0).then_some((StreamId::Host, room_pages))
     }
 
-    /// How many pages of a command have room in the buffer and a place in a stream, as far as the end of its
-    /// unit, where there is more to decide; none where the host has to wait.
+    /// How many pages have room in the buffer and a place in a stream, as far as the end of its unit, where there is
+    /// more to decide; none where the host has to wait.
     #[inline]
-    fn room_pages(&mut self, stream: StreamId) -> u32 {
+    pub(super) fn room_pages(&mut self, stream: StreamId) -> u32 {
         let buffer_room_pages = self.buffer.room_pages();
         let has_stream = buffer_room_pages > 0
             && (self.ftl.stream_has_room(stream) || self.open_for_host(stream));
@@ -110,9 +116,12 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         buffer_room_pages.min(self.ftl.stream(stream).unit_room_pages)
     }
 
-    /// The same where the drive may compress, have a cache or a cap on writes.
+    /// The same where the drive may compress, have a cache, a cap on writes or a part of its map only.
     #[inline(never)]
     fn chosen_room(&mut self, tag: u32) -> Option<(StreamId, u32)> {
+        if !self.write_segments() {
+            return None;
+        }
         let page_granules = self.geometry().page_granules;
         let buffer_room_pages = self.buffer.room_pages();
         if buffer_room_pages < page_granules

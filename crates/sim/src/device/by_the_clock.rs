@@ -16,6 +16,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             Some(Timer::Fold) => self.on_fold_timer(),
             Some(Timer::Throttle) => self.pump(),
             Some(Timer::Reorganise) => self.on_reorganise_timer(),
+            Some(Timer::MapFetch) => self.on_fetch_timer(),
             None => {}
         }
     }

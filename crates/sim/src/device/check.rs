@@ -1,6 +1,7 @@
 //! Whole-device invariants, for tests and fuzzers: slow, complete.
 
 use super::Device;
+use crate::firmware::map_cache::MapCache;
 use crate::ftl::{NO_PAGE, StreamId, SuperblockState};
 use crate::mapping::MapLog;
 use crate::probe::Probe;
@@ -51,6 +52,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             return Err(format!("LBA page {page} is in the read cache but holds nothing"));
         }
         self.map_log().map_or(Ok(()), MapLog::check)?;
+        self.map_cache().map_or(Ok(()), MapCache::check)?;
         if let Some(times) = self.power_times()
             && times.total_ns() > self.now().0
         {

@@ -19,7 +19,7 @@ use crate::probe::Probe;
 impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// The unit that must be read for a page; `None` where it is unmapped or in DRAM.
     #[inline]
-    fn unit_in_nand(&mut self, logical: u32) -> Option<u32> {
+    pub(super) fn unit_in_nand(&mut self, logical: u32) -> Option<u32> {
         let physical = self.ftl.l2p[logical as usize];
         let unit = self.ftl.unit_of(physical);
         if physical == NO_PAGE || !self.programmed.contains(unit) {

@@ -16,9 +16,12 @@ pub(super) enum Timer {
     Throttle,
     /// The next unit of fast data may be put in order.
     Reorganise,
+    /// Entries of the map come from the host's memory.
+    MapFetch,
 }
 
-const TIMERS: [Timer; 4] = [Timer::IdleGc, Timer::Fold, Timer::Throttle, Timer::Reorganise];
+const TIMERS: [Timer; 5] =
+    [Timer::IdleGc, Timer::Fold, Timer::Throttle, Timer::Reorganise, Timer::MapFetch];
 
 /// When each timer is due.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 //!
 //! Phenomenon: page-mapped log-structured writing over superblocks with separate host and GC
 //! streams, as in open FTLs (SPDK FTL bands, pblk lines; see `docs/simulator.md`). Simplification:
-//! the whole map is in DRAM; what it costs on NAND is in `mapping/`. Tests: `device/check.rs` walks the invariants,
+//! the whole map is in DRAM; what it costs on NAND is in `mapping/` and `firmware/map_cache.rs`. Tests: `device/check.rs` walks the invariants,
 //! `tests/formulas/shape.rs` compares WAF with theory.
 //!
 //! A physical page is valid exactly when `l2p[p2l[page]] == page`, so that an overwrite touches one
@@ -93,7 +93,7 @@ pub struct Stream {
 pub struct Ftl {
     /// Shape of the drive.
     pub geometry: Geometry,
-    /// Logical to physical page.
+    /// Logical to physical page, the pages of the map behind those of the host.
     pub l2p: Vec<u32>,
     /// Physical to logical page, as last written; see the module text for validity.
     pub p2l: Vec<u32>,
@@ -131,7 +131,7 @@ impl Ftl {
     pub fn new(geometry: Geometry) -> Self {
         let superblocks = geometry.superblocks as usize;
         Self {
-            l2p: vec![NO_PAGE; geometry.logical_pages as usize],
+            l2p: vec![NO_PAGE; geometry.stored_pages() as usize],
             p2l: vec![NO_PAGE; geometry.physical_pages() as usize],
             sizes: if geometry.page_granules > 1 {
                 vec![0; geometry.logical_pages as usize]

@@ -5,6 +5,7 @@ use base::Ratio;
 use super::check::{Check, HOUR_NS};
 use super::section::{compression, map, parity};
 use super::{Model, ModelError};
+use crate::firmware::map_cache::MapCacheShape;
 use crate::firmware::performance_mode::PerformanceMode;
 use crate::firmware::pslc::Pslc;
 use crate::firmware::quiet_gc::{BackgroundGc, IdleGc};
@@ -77,6 +78,8 @@ pub struct Options {
     pub idle_gc: Option<IdleGc>,
     /// How data for the cold stream is recognised, or `None` if there is no such stream.
     pub cold: Option<ColdPolicy>,
+    /// The part of the map at hand, or `None` if all of it is.
+    pub map_cache: Option<MapCacheShape>,
     /// Journal and checkpoints of the map, or `None` if the drive does not write them.
     pub mapping: Option<MappingShape>,
     /// The cap on sustained host writes, or `None` if there is none.
@@ -123,8 +126,8 @@ impl Config {
         u64::from(self.geometry.logical_pages) * u64::from(self.geometry.page_bytes)
     }
 
-    /// NAND that holds data of the host in steady state, valid or overwritten: what the FTL may use, less parity
-    /// and what it keeps erased. Over the size of the data this is the alpha of the formulas.
+    /// NAND that holds data of the host in steady state, valid or overwritten: what the FTL may use, less parity,
+    /// the map and what it keeps erased. Over the size of the data this is the alpha of the formulas.
     #[must_use]
     pub fn log_bytes(&self) -> u64 {
         let geometry = &self.geometry;
@@ -132,7 +135,8 @@ impl Config {
         let superblocks = geometry.superblocks - geometry.cache_superblocks;
         let pages = u64::from(superblocks) * u64::from(superblock_pages);
         let kept_free = self.pacing.steady_pages(self.free_low, self.free_high, superblock_pages);
-        pages.saturating_sub(kept_free) * geometry.physical_page_bytes()
+        let not_of_host = kept_free + u64::from(geometry.map_pages);
+        pages.saturating_sub(not_of_host) * geometry.physical_page_bytes()
     }
 }
 
@@ -296,6 +300,7 @@ fn options(check: &Check<'_>, scale: Ratio, geometry: &Geometry) -> Result<Optio
         background_gc: optional(&model.background_gc, |gc| gc.resolve(check, geometry))?,
         idle_gc: optional(&model.idle_gc, |gc| gc.resolve(check, geometry))?,
         cold: model.streams.as_ref().map(|streams| streams.cold.value),
+        map_cache: optional(&model.map_cache, |cache| cache.resolve(check, scale, geometry))?,
         mapping: optional(&model.mapping, |map| map.resolve(check, geometry, reserved))?,
         throttle: optional(&model.throttle, |cap| cap.resolve(check, scale))?,
         performance_mode: optional(&model.performance_mode, |mode| mode.resolve(check, geometry))?,
@@ -359,8 +364,12 @@ fn geometry(check: &Check<'_>, scale: Ratio) -> Result<Geometry, ModelError> {
     let capacity = capacity.map(|bytes| kept.of(bytes) / u64::from(page_bytes));
     let physical_pages = superblock_pages * u64::from(blocks);
     let physical_bytes = physical_pages.saturating_mul(physical_page_bytes);
-    let fits = |&pages: &u64| pages > 0 && pages * u64::from(page_bytes) < physical_bytes;
-    let Some(logical_pages) = capacity.filter(fits) else {
+    let countable = 1..u64::from(u32::MAX);
+    let fits =
+        |pages: &u64| countable.contains(pages) && pages * u64::from(page_bytes) < physical_bytes;
+    let map_pages = |pages: u64| map::map_pages(check, page_bytes, pages);
+    let fits_with_map = |pages: &u64| fits(&(pages + map_pages(*pages)));
+    let Some(logical_pages) = capacity.filter(fits).filter(fits_with_map) else {
         let rule = format!("all NAND together is {physical_bytes} bytes");
         return check.fail("capacity_gb", model.capacity_gb.value, &rule);
     };
@@ -373,6 +382,7 @@ fn geometry(check: &Check<'_>, scale: Ratio) -> Result<Geometry, ModelError> {
         stripe_units: parity::stripe_units(check, dies)?,
         superblocks: blocks - reserved,
         logical_pages: logical_pages as u32,
+        map_pages: map_pages(logical_pages) as u32,
         page_granules,
         cache_superblocks: 0,
         cache_units: 0,

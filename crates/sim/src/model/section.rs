@@ -18,7 +18,7 @@ mod wear_leveling;
 pub use compression::CompressionModel;
 pub use controller::Controller;
 pub use interface::{Interface, InterfaceKind, ReadCacheModel};
-pub use map::MapModel;
+pub use map::{MapCacheModel, MapModel};
 pub use mapping::MappingModel;
 pub use nand::{NandModel, PagesModel, RetryModel, SuspendModel};
 pub use parity::ParityModel;

@@ -19,7 +19,9 @@ mod kind {
     pub(super) const SEGMENT: u64 = 7;
     pub(super) const COMMIT: u64 = 8;
     pub(super) const GC_READ: u64 = 9;
-    pub(super) const HOST_READ: u64 = 10;
+    pub(super) const MAP_LOAD: u64 = 10;
+    pub(super) const HOST_READ: u64 = 11;
+    pub(super) const MAP_READ: u64 = 12;
 }
 
 /// One operation on one die.
@@ -52,6 +54,10 @@ impl Job {
             DieOp::HostRead { tag, unit, transfers } => {
                 (kind::HOST_READ, unit, transfers, u64::from(tag))
             }
+            DieOp::MapRead { tag, unit, transfers } => {
+                (kind::MAP_READ, unit, transfers, u64::from(tag))
+            }
+            DieOp::MapLoad { unit } => (kind::MAP_LOAD, unit, 1, 0),
             DieOp::Erase { superblock } => (kind::ERASE, superblock, 0, 0),
         };
         let head = kind << KIND_SHIFT | u64::from(pages as u16) << PAGES_SHIFT | u64::from(place);
@@ -69,8 +75,8 @@ impl Job {
         self.head as u32
     }
 
-    /// Pages that cross the channel, of a host read transfers: before the array works on a program, after it has loaded a
-    /// read.
+    /// Pages that cross the channel, of a read for the host transfers: before the array works on a program, after it has
+    /// loaded a read.
     #[inline]
     pub(super) fn pages(self) -> u32 {
         u32::from((self.head >> PAGES_SHIFT) as u16)
@@ -88,9 +94,10 @@ impl Job {
         self.kind() >= kind::GC_READ
     }
 
+    /// A command of the host waits for what comes out.
     #[inline]
     pub(super) fn is_host_read(self) -> bool {
-        self.kind() == kind::HOST_READ
+        self.kind() >= kind::HOST_READ
     }
 
     /// The valid pages of a read for collection, bit 0 first; `None` for other operations.
@@ -136,6 +143,8 @@ impl From<Job> for DieOp {
             kind::COMMIT => map(MapWrite::Commit),
             kind::GC_READ => Self::GcRead { unit, pages: job.pages(), valid: detail },
             kind::HOST_READ => Self::HostRead { tag: detail as u32, unit, transfers: job.pages() },
+            kind::MAP_READ => Self::MapRead { tag: detail as u32, unit, transfers: job.pages() },
+            kind::MAP_LOAD => Self::MapLoad { unit },
             _ => Self::Erase { superblock: unit },
         }
     }
@@ -163,6 +172,8 @@ mod tests {
         let reads = [
             (DieOp::GcRead { unit: u32::MAX, pages: 3, valid: 0b1011 }, 3),
             (DieOp::HostRead { tag: 31, unit: 5, transfers: 8 }, 8),
+            (DieOp::MapRead { tag: 31, unit: 5, transfers: 4 }, 4),
+            (DieOp::MapLoad { unit: 7 }, 1),
         ];
         let pages = programs.iter().map(|&op| (op, 16)).chain([(erase, 0)]).chain(reads);
         for (op, pages) in pages {
@@ -172,7 +183,10 @@ mod tests {
             assert_eq!(job.is_map(), matches!(op, DieOp::Map { .. }));
             assert_eq!(job.is_erase(), op == erase);
             assert_eq!(job.is_read(), reads.contains(&(op, pages)));
-            assert_eq!(job.is_host_read(), matches!(op, DieOp::HostRead { .. }));
+            assert_eq!(
+                job.is_host_read(),
+                matches!(op, DieOp::HostRead { .. } | DieOp::MapRead { .. })
+            );
             assert_eq!(job.pages(), pages);
         }
     }

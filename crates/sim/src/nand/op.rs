@@ -45,6 +45,20 @@ pub enum DieOp {
         /// Transfers over the channel: pages wanted, or pieces of 4 KiB of larger ones.
         transfers: u32,
     },
+    /// Read a page of the map that a command waits for.
+    MapRead {
+        /// Tag of the command.
+        tag: u32,
+        /// Unit over the whole drive.
+        unit: u32,
+        /// Transfers over the channel.
+        transfers: u32,
+    },
+    /// Read a page of the map for which nobody waits.
+    MapLoad {
+        /// Unit over the whole drive.
+        unit: u32,
+    },
     /// Erase this die's blocks of a superblock.
     Erase {
         /// The superblock.

@@ -135,6 +135,16 @@ const SECTIONS: &[&[Choice]] = &[
     &[("interface.logical_block_bytes", &["512", "4096"])],
     &[("interface.link_write_bytes_per_s", &["1_000_000", "256_000_000"])],
     &[("interface.deallocate", &["works", "ignored", "absent"])],
+    &[
+        ("map_cache.bytes", &["65_536", "8_388_608", "100_000_000", "1_000_000_000"]),
+        ("map_cache.entry_bytes", &["4", "64", "256", "1024"]),
+    ],
+    &[
+        ("map_cache.bytes", &["65_536", "8_388_608"]),
+        ("map_cache.entry_bytes", &["64", "1024"]),
+        ("map_cache.hmb_bytes", &["65_536", "8_388_608", "100_000_000"]),
+        ("map_cache.hmb_latency_ns", &["0", "2_000", "1_000_000"]),
+    ],
     &[("map.unit_bytes", &["4096", "8192", "16_384", "32_768", "65_536"])],
     &[("read_cache.bytes", &["32_768", "400_000", "1_000_000_000"])],
     &[
@@ -249,7 +259,11 @@ impl Draft {
     /// Makes what was drawn go together, mostly: blocks for the capacity, spare space from too tight to plenty,
     /// stripes that divide the dies, targets above what collection keeps anyway.
     fn fit(&mut self, rng: &mut Rng) {
-        self.part(rng, "compression.", "map.");
+        for (section, others) in
+            [("mapping.", "map_cache."), ("compression.", "map_cache."), ("compression.", "map.")]
+        {
+            self.part(rng, section, others);
+        }
         self.fit_map_unit(rng);
         let mut rows = self.number("nand.pages_per_block");
         let dies = self.number("nand.channels") * self.number("nand.dies_per_channel");
@@ -265,6 +279,7 @@ impl Draft {
         let parity_units = units.checked_div(self.number("parity.stripe_units")).unwrap_or(0);
         let data_bytes = (units - parity_units).max(1) * unit_bytes;
         let mut blocks = (1_000_000_000 / self.scale_divisor).div_ceil(data_bytes);
+        blocks += blocks * self.number("map_cache.entry_bytes") / 4096;
         if has_journal {
             self.values.insert("nand.reserved_superblocks", "150".to_owned());
             blocks += 4 * blocks / units.saturating_sub(4).max(1);

@@ -44,6 +44,7 @@ impl Untimed {
             stripe_units: 0,
             superblocks: superblocks as u32,
             logical_pages,
+            map_pages: 0,
             page_granules: 1,
             cache_superblocks: 0,
             cache_units: 0,

@@ -1,0 +1,315 @@
+//! The part of the map that a drive with little DRAM has at hand.
+//!
+//! Phenomenon: the map lies in NAND as segments of a page each; what DRAM holds of it is looked up there, another
+//! segment is read first, and one that was changed is written when it has to leave. A host memory buffer is a second
+//! level, behind the bus. So locality decides about speed, and random writes cost more than their own pages. Source:
+//! DFTL (Gupta, Kim and Urgaonkar 2009), NVMe host memory buffer, FMMU (a map cache that misses costs up to 57%).
+//! Simplifications: least recently used leaves first, from DRAM to the buffer and from there to NAND; the places of
+//! the segments are always known; a segment is there from the moment at which its read begins; writes do not wait for
+//! it, as their data is in the write buffer; a move by garbage collection changes entries without asking for their
+//! segment (the superblock says which pages it holds), and so does a deallocation. Tests:
+//! `tests/mechanisms/map_cache.rs`.
+
+use std::ops::Range;
+
+use crate::geometry::Divisor;
+use crate::ring::Ring;
+
+/// Sizes of the cache of one drive, in segments of the map.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MapCacheShape {
+    /// Logical pages in a segment.
+    pub segment_pages: u32,
+    /// Segments in DRAM.
+    pub dram_segments: u32,
+    /// Segments in the host's memory; 0: none.
+    pub host_segments: u32,
+    /// Time for a look into the host's memory.
+    pub host_latency_ns: u64,
+}
+
+/// The place in which a segment was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// In DRAM, or on its way out of it.
+    Dram,
+    /// In the host's memory.
+    Host,
+    /// Neither: it must be read from NAND, if it has been written there.
+    Nand,
+}
+
+/// What lookups have found so far.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lookups {
+    /// Found in DRAM.
+    pub dram: u64,
+    /// Found in the host's memory.
+    pub host: u64,
+    /// Found in neither.
+    pub nand: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Nand,
+    Dram,
+    Host,
+    /// In DRAM until it is written.
+    Leaving,
+}
+
+/// A segment of the map, between its neighbours in the order of use.
+#[derive(Clone, Copy, Debug)]
+struct Segment {
+    newer: u32,
+    older: u32,
+    place: Place,
+    is_changed: bool,
+    /// It stands in the queue of those to be written.
+    is_queued: bool,
+}
+
+/// Segments in the order of their use: a ring that begins and ends at a segment that does not exist.
+#[derive(Clone, Copy, Debug)]
+struct Level {
+    place: Place,
+    /// The number of the segment that does not exist.
+    end: u32,
+    count: u32,
+    limit: u32,
+}
+
+/// The segments of the map at hand.
+#[derive(Debug)]
+pub struct MapCache {
+    shape: MapCacheShape,
+    by_segment: Divisor,
+    segments: Vec<Segment>,
+    dram: Level,
+    host: Level,
+    /// Changed segments that have left, oldest first.
+    leaving: Ring<u32>,
+    /// Commands whose entries come from the host's memory, each with the moment when they are there.
+    fetches: Ring<(u64, u32)>,
+    lookups: Lookups,
+}
+
+impl MapCache {
+    /// Bytes of memory for each segment of the map.
+    pub const SEGMENT_BYTES: u64 = (size_of::<Segment>() + size_of::<u32>()) as u64;
+
+    /// A cache that holds nothing yet of a map of so many segments; `None` where all of that is in DRAM.
+    #[must_use]
+    pub fn new(shape: Option<MapCacheShape>, segments: u32) -> Option<Self> {
+        let shape = shape?;
+        let level = |place, end, limit| Level { place, end, count: 0, limit };
+        let alone = |number| Segment {
+            newer: number,
+            older: number,
+            place: Place::Nand,
+            is_changed: false,
+            is_queued: false,
+        };
+        Some(Self {
+            shape,
+            by_segment: Divisor::new(shape.segment_pages),
+            segments: (0..segments + 2).map(alone).collect(),
+            dram: level(Place::Dram, segments, shape.dram_segments),
+            host: level(Place::Host, segments + 1, shape.host_segments),
+            leaving: Ring::with_capacity(segments as usize),
+            fetches: Ring::default(),
+            lookups: Lookups::default(),
+        })
+    }
+
+    /// What lookups have found so far.
+    #[must_use]
+    pub fn lookups(&self) -> Lookups {
+        self.lookups
+    }
+
+    /// The segments with the entries of some pages.
+    #[must_use]
+    pub fn segments_of(&self, pages: &Range<u32>) -> Range<u32> {
+        let last = self.by_segment.divide(pages.end.max(1) - 1);
+        self.by_segment.divide(pages.start)..last + 1
+    }
+
+    /// Looks a segment up, to change an entry in it or not, and says where it was; it is in DRAM from now on.
+    pub fn look_up(&mut self, number: u32, changes: bool) -> Found {
+        let found = self.take(number);
+        match found {
+            Found::Dram => self.lookups.dram += 1,
+            Found::Host => self.lookups.host += 1,
+            Found::Nand => self.lookups.nand += 1,
+        }
+        self.segments[number as usize].is_changed |= changes;
+        if let Some(oldest) = self.put(number, Place::Dram)
+            && let Some(oldest) = self.put(oldest, Place::Host)
+        {
+            self.leave(oldest);
+        }
+        found
+    }
+
+    /// The next changed segment to write, or `None` if none has left.
+    pub fn take_leaving(&mut self) -> Option<u32> {
+        while let Some(number) = self.leaving.pop_front() {
+            let segment = &mut self.segments[number as usize];
+            segment.is_queued = false;
+            // Another command may have found it before it was written.
+            if segment.place == Place::Leaving {
+                (segment.place, segment.is_changed) = (Place::Nand, false);
+                return Some(number);
+            }
+        }
+        None
+    }
+
+    /// Whether changed segments may have to be written.
+    #[inline]
+    #[must_use]
+    pub fn is_any_leaving(&self) -> bool {
+        !self.leaving.is_empty()
+    }
+
+    /// A command waits for entries from the host's memory.
+    pub fn fetch(&mut self, tag: u32, now_ns: u64) {
+        self.fetches.push_back((now_ns + self.shape.host_latency_ns, tag));
+    }
+
+    /// When the next entries come from the host's memory, or `None` if nobody waits for any.
+    #[must_use]
+    pub fn next_fetch_ns(&self) -> Option<u64> {
+        self.fetches.front().map(|(fetched_ns, _)| fetched_ns)
+    }
+
+    /// Takes the next command whose entries have come from the host's memory.
+    pub fn take_fetched(&mut self, now_ns: u64) -> Option<u32> {
+        let (_, tag) = self.fetches.front().filter(|(fetched_ns, _)| *fetched_ns <= now_ns)?;
+        self.fetches.pop_front();
+        Some(tag)
+    }
+
+    /// Takes a segment from its place.
+    fn take(&mut self, number: u32) -> Found {
+        let Segment { newer, older, place, .. } = self.segments[number as usize];
+        let (found, level) = match place {
+            Place::Nand => return Found::Nand,
+            Place::Leaving => return Found::Dram,
+            Place::Dram => (Found::Dram, &mut self.dram),
+            Place::Host => (Found::Host, &mut self.host),
+        };
+        level.count -= 1;
+        self.segments[newer as usize].older = older;
+        self.segments[older as usize].newer = newer;
+        found
+    }
+
+    /// Puts a segment, which has no place, first into a level; returns the last one where that is one too many.
+    fn put(&mut self, number: u32, place: Place) -> Option<u32> {
+        let level = if place == Place::Dram { &mut self.dram } else { &mut self.host };
+        if level.limit == 0 {
+            return Some(number);
+        }
+        level.count += 1;
+        let (end, is_too_many) = (level.end, level.count > level.limit);
+        let first = self.segments[end as usize].older;
+        self.segments[end as usize].older = number;
+        self.segments[first as usize].newer = number;
+        let segment = &mut self.segments[number as usize];
+        (segment.newer, segment.older, segment.place) = (end, first, place);
+        if !is_too_many {
+            return None;
+        }
+        let last = self.segments[end as usize].newer;
+        self.take(last);
+        Some(last)
+    }
+
+    /// A segment has no place any more; it must be written where it was changed.
+    fn leave(&mut self, number: u32) {
+        let segment = &mut self.segments[number as usize];
+        if !segment.is_changed {
+            segment.place = Place::Nand;
+            return;
+        }
+        segment.place = Place::Leaving;
+        if !segment.is_queued {
+            segment.is_queued = true;
+            self.leaving.push_back(number);
+        }
+    }
+
+    /// Checks that both levels hold as many segments as they count, and no more than they may.
+    ///
+    /// # Errors
+    /// The first broken invariant, in words.
+    pub fn check(&self) -> Result<(), String> {
+        let segments = &self.segments[..self.dram.end as usize];
+        for level in [self.dram, self.host] {
+            let held = segments.iter().filter(|segment| segment.place == level.place).count();
+            if held != level.count as usize || level.count > level.limit {
+                let Level { place, count, limit, .. } = level;
+                return Err(format!(
+                    "{held} map segments in {place:?}, {count} of {limit} counted"
+                ));
+            }
+        }
+        let waiting = |segment: &&Segment| segment.place == Place::Leaving && !segment.is_queued;
+        match segments.iter().filter(waiting).count() {
+            0 => Ok(()),
+            lost => Err(format!("{lost} changed map segments will never be written")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Found::{Dram, Host, Nand};
+
+    fn cache(dram_segments: u32, host_segments: u32) -> MapCache {
+        let shape =
+            MapCacheShape { segment_pages: 4, dram_segments, host_segments, host_latency_ns: 0 };
+        MapCache::new(Some(shape), 10).unwrap()
+    }
+
+    #[test]
+    fn the_least_recently_used_goes_down_a_level() {
+        let mut cache = cache(2, 1);
+        let mut look = |number| cache.look_up(number, false);
+        assert_eq!([0, 1, 0, 2].map(&mut look), [Nand, Nand, Dram, Nand]);
+        assert_eq!([1, 0, 3, 1].map(&mut look), [Host, Host, Nand, Host]);
+        assert_eq!([2, 3].map(look), [Nand, Host]);
+        assert_eq!(cache.lookups(), Lookups { dram: 1, host: 4, nand: 5 });
+        cache.check().unwrap();
+    }
+
+    #[test]
+    fn only_changed_segments_are_written_and_each_of_them_once() {
+        let mut cache = cache(1, 0);
+        cache.look_up(0, false);
+        cache.look_up(1, true);
+        assert_eq!(cache.take_leaving(), None, "segment 0 was only read");
+        cache.look_up(2, false);
+        // Found again before it was written, it still has to be when it leaves for good.
+        assert_eq!(cache.look_up(1, false), Dram);
+        assert!(cache.is_any_leaving() && cache.take_leaving().is_none());
+        cache.look_up(3, true);
+        cache.look_up(4, true);
+        assert_eq!([cache.take_leaving(), cache.take_leaving()], [Some(1), Some(3)]);
+        assert_eq!((cache.take_leaving(), cache.look_up(1, false)), (None, Nand));
+        cache.check().unwrap();
+    }
+
+    #[test]
+    fn pages_name_their_segments() {
+        let cache = cache(1, 0);
+        assert_eq!(
+            [0..1, 3..5, 4..8, 7..17].map(|pages| cache.segments_of(&pages)),
+            [0..1, 0..2, 1..2, 1..5]
+        );
+    }
+}

@@ -1,0 +1,217 @@
+//! Does a drive that holds a part of its map find in it what locality promises, and does it pay for the rest?
+
+use base::{OpKind, Rng};
+use sim::Device;
+use sim::firmware::map_cache::Lookups;
+
+use crate::common::{alone, closed_loop, fill, op, secs, small};
+
+const READ_COMMAND: u64 = 5_000;
+const WRITE_COMMAND: u64 = 6_000;
+const LINK_PAGE: u64 = 8_000;
+const CHANNEL_PAGE: u64 = 10_000;
+const READ: u64 = 50_000;
+/// Pages in a segment of the map: entries of 64 bytes in a page of 4 KiB.
+const SEGMENT: u64 = 64;
+
+/// The small drive with room for so many segments of its map in DRAM and in the host's memory, and an entry size that
+/// gives a map of a few thousand.
+fn cached(dram_segments: u64, host_segments: u64, changes: &[(&str, &str)]) -> Device {
+    let [dram, host] = [dram_segments, host_segments].map(|count| (count * 4096).to_string());
+    let mut all = vec![
+        ("map_cache.bytes", dram.as_str()),
+        ("map_cache.entry_bytes", "64"),
+        ("nand.blocks_per_plane", "590"),
+    ];
+    if host_segments > 0 {
+        all.push(("map_cache.hmb_bytes", &host));
+        all.push(("map_cache.hmb_latency_ns", "1_500"));
+    }
+    all.extend(changes);
+    small(&all)
+}
+
+fn pages(device: &Device) -> u64 {
+    u64::from(device.config().geometry.logical_pages)
+}
+
+/// What a load has added to the books.
+struct Books {
+    lookups: Lookups,
+    metadata_pages: u64,
+    host_pages: u64,
+}
+
+fn books(device: &Device) -> Books {
+    let totals = device.telemetry();
+    Books {
+        lookups: device.map_cache().expect("it has a cache").lookups(),
+        metadata_pages: totals.metadata_pages,
+        host_pages: totals.host_pages,
+    }
+}
+
+/// The shares of lookups in DRAM, the host's memory and NAND since earlier books.
+fn shares(device: &Device, before: &Books) -> [f64; 3] {
+    let (now, then) = (books(device).lookups, before.lookups);
+    let counts = [now.dram - then.dram, now.host - then.host, now.nand - then.nand];
+    let all = counts.iter().sum::<u64>() as f64;
+    counts.map(|count| count as f64 / all)
+}
+
+fn assert_close(what: &str, measured: f64, formula: f64) {
+    println!("{what}: {measured:.4}, formula {formula:.4}");
+    assert!((measured / formula - 1.0).abs() < 0.02, "{what}: {measured} against {formula}");
+}
+
+/// So many commands of a page at pages that `page` draws, reads with a chance in percent.
+fn load(
+    device: &mut Device,
+    count: u64,
+    reads: u64,
+    rng: &mut Rng,
+    mut page: impl FnMut(&mut Rng) -> u64,
+) {
+    closed_loop(device, 32, count, |tag| {
+        let kind = if rng.chance(reads, 100) { OpKind::Read } else { OpKind::Write };
+        op(kind, page(rng), 1, tag)
+    });
+}
+
+#[test]
+fn a_read_waits_for_its_segment_and_a_write_does_not() {
+    let mut device = cached(1, 1, &[]);
+    // Segment 0 and segment 1 in NAND: each leaves both levels when two others come.
+    for segment in 0..4 {
+        alone(&mut device, &op(OpKind::Write, segment * SEGMENT, 4, 0));
+        device.run_until(secs(segment + 1));
+    }
+    alone(&mut device, &op(OpKind::Flush, 0, 0, 0));
+    device.run_until(secs(10));
+    assert_eq!(device.telemetry().metadata_pages, 2);
+    let mut read = |page| alone(&mut device, &op(OpKind::Read, page, 1, 0));
+    let of_page = READ + CHANNEL_PAGE;
+    let found = READ_COMMAND + of_page + LINK_PAGE;
+    assert_eq!(read(0), found + of_page, "from NAND");
+    assert_eq!(read(1), found, "from DRAM");
+    assert_eq!(read(3 * SEGMENT), found + 1_500, "from the host's memory");
+    assert_eq!(read(0), found + 1_500, "it has made room");
+    let written = WRITE_COMMAND + LINK_PAGE;
+    assert_eq!(alone(&mut device, &op(OpKind::Write, SEGMENT, 1, 0)), written);
+    assert_eq!(books(&device).lookups.nand, 4 + 2);
+    // Nothing was ever written there: there is no segment to read, and no page.
+    let unmapped = READ_COMMAND + LINK_PAGE;
+    assert_eq!(alone(&mut device, &op(OpKind::Read, 100 * SEGMENT, 1, 0)), unmapped);
+    device.check().unwrap();
+}
+
+#[test]
+fn a_part_of_a_page_waits_for_its_segment_before_it_is_read() {
+    let mut device = cached(1, 0, &[("interface.logical_block_bytes", "512")]);
+    for segment in 0..2 {
+        alone(&mut device, &op(OpKind::Write, segment * SEGMENT, 4, 0));
+        device.run_until(secs(segment + 1));
+    }
+    alone(&mut device, &op(OpKind::Flush, 0, 0, 0));
+    device.run_until(secs(10));
+    let sector = base::Op { len: 512, ..op(OpKind::Write, 0, 1, 0) };
+    let both = WRITE_COMMAND + LINK_PAGE / 8 + 2 * (READ + CHANNEL_PAGE);
+    assert_eq!(alone(&mut device, &sector), both);
+}
+
+#[test]
+fn a_map_that_fits_costs_nothing() {
+    let mut device = cached(1 << 20, 0, &[]);
+    let mut all = small(&[("nand.blocks_per_plane", "590")]);
+    for device in [&mut device, &mut all] {
+        let pages = pages(device);
+        fill(device, pages);
+        load(device, pages, 30, &mut Rng::new(1), |rng| rng.below(pages));
+    }
+    assert_eq!(device.telemetry().metadata_pages, 0);
+    assert_eq!(device.telemetry().host_pages, all.telemetry().host_pages);
+}
+
+/// Uniform addresses: a level finds its share of the map, and a write that misses writes a segment, as all of them
+/// have changed.
+#[test]
+fn uniform_writes_find_the_share_that_is_at_hand() {
+    for (dram, host) in [(382, 0), (1_910, 0), (382, 1_528)] {
+        let mut device = cached(dram, host, &[]);
+        let (pages, segments) = (pages(&device), f64::from(device.config().geometry.map_pages));
+        let mut rng = Rng::new(dram + host);
+        load(&mut device, 100_000, 0, &mut rng, |rng| rng.below(pages));
+        let before = books(&device);
+        load(&mut device, 200_000, 0, &mut rng, |rng| rng.below(pages));
+        let found = shares(&device, &before);
+        let formula = [dram as f64 / segments, host as f64 / segments];
+        assert_close("in DRAM", found[0], formula[0]);
+        if host > 0 {
+            assert_close("in the host's memory", found[1], formula[1]);
+        }
+        let now = books(&device);
+        let written = (now.metadata_pages - before.metadata_pages) as f64;
+        let waf = written / (now.host_pages - before.host_pages) as f64;
+        assert_close("WAF of the map", waf, 1.0 - formula[0] - formula[1]);
+        assert!(device.telemetry().gc_moved_pages > 0, "garbage was collected");
+        device.check().unwrap();
+    }
+}
+
+/// Among reads with a share r, a segment that is found with chance h has stayed unchanged with r (1 - h) / (1 - r h):
+/// it has been used k times with chance (1 - h) h^(k - 1), by reads only with r^k.
+#[test]
+fn what_was_only_read_leaves_for_nothing() {
+    let mut device = cached(1_910, 0, &[]);
+    let (pages, segments) = (pages(&device), f64::from(device.config().geometry.map_pages));
+    let mut rng = Rng::new(1);
+    fill(&mut device, pages);
+    for percent in [50, 80, 95] {
+        load(&mut device, 50_000, percent, &mut rng, |rng| rng.below(pages));
+        let before = books(&device);
+        load(&mut device, 300_000, percent, &mut rng, |rng| rng.below(pages));
+        let (hit, reads) = (1_910.0 / segments, percent as f64 / 100.0);
+        let changed = 1.0 - reads * (1.0 - hit) / (1.0 - reads * hit);
+        let written = (books(&device).metadata_pages - before.metadata_pages) as f64;
+        assert_close("written by command", written / 300_000.0, (1.0 - hit) * changed);
+    }
+}
+
+/// Che's approximation: a segment used at a rate stays for one time, the same for all, that fills the cache.
+fn che(segments_and_rates: [(f64, f64); 2], cached: f64) -> f64 {
+    let sum = |of: &dyn Fn(f64) -> f64| -> f64 {
+        segments_and_rates.iter().map(|&(segments, rate)| segments * of(rate)).sum()
+    };
+    let (mut low, mut high) = (0.0, 1e12);
+    for _ in 0..200 {
+        let time = (low + high) / 2.0;
+        let filled = sum(&|rate| 1.0 - f64::exp(-rate * time));
+        if filled < cached { low = time } else { high = time }
+    }
+    sum(&|rate| rate * (1.0 - f64::exp(-rate * low)))
+}
+
+#[test]
+fn a_hot_set_is_found_as_often_as_ches_approximation_says() {
+    for (hot_percent, hot_chance, dram) in [(10, 90, 300), (20, 80, 1_000), (5, 95, 400)] {
+        let mut device = cached(dram, 0, &[]);
+        let segments = u64::from(device.config().geometry.map_pages) - 1;
+        let hot = segments * hot_percent / 100;
+        let mut rng = Rng::new(dram);
+        let mut page = |rng: &mut Rng| {
+            let segment = if rng.chance(hot_chance, 100) {
+                rng.below(hot)
+            } else {
+                hot + rng.below(segments - hot)
+            };
+            segment * SEGMENT + rng.below(SEGMENT)
+        };
+        load(&mut device, 50_000, 50, &mut rng, &mut page);
+        let before = books(&device);
+        load(&mut device, 200_000, 50, &mut rng, &mut page);
+        let [hot_rate, cold_rate] = [hot_chance as f64 / 100.0, 1.0 - hot_chance as f64 / 100.0];
+        let (hot, cold) = (hot as f64, (segments - hot) as f64);
+        let formula = che([(hot, hot_rate / hot), (cold, cold_rate / cold)], dram as f64);
+        assert_close("found", shares(&device, &before)[0], formula);
+    }
+}
