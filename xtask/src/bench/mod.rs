@@ -21,6 +21,8 @@ pub(crate) enum BenchVerb {
     Engine(engine::EngineArgs),
     /// Simulated commands per second.
     Sim(SimArgs),
+    /// Simulated drives of 30 and 60 TB: speed and memory.
+    Large(SimArgs),
     /// Traces: synthesis, import and replay; memory and lateness of a replay
     Trace(trace::TraceArgs),
 }
@@ -37,7 +39,8 @@ pub(crate) struct SimArgs {
 pub(crate) fn run(workspace: &Workspace, verb: &BenchVerb) -> Result<()> {
     let document = match verb {
         BenchVerb::Engine(args) => engine::run(workspace, args)?,
-        BenchVerb::Sim(args) => simulator(workspace, args)?,
+        BenchVerb::Sim(args) => example(workspace, "bench_sim", args)?,
+        BenchVerb::Large(args) => example(workspace, "bench_large", args)?,
         BenchVerb::Trace(args) => trace::run(workspace, args)?,
     };
     println!("{}", document.trim_end());
@@ -54,8 +57,9 @@ fn program(workspace: &Workspace, given: Option<&Path>) -> Result<PathBuf> {
     Ok(workspace.ssdlab())
 }
 
-fn simulator(workspace: &Workspace, args: &SimArgs) -> Result<String> {
-    let mut command = workspace.cargo(["run", "--quiet", "--release", "--example", "bench_sim"]);
+/// Runs an example that measures the simulator.
+fn example(workspace: &Workspace, name: &str, args: &SimArgs) -> Result<String> {
+    let mut command = workspace.cargo(["run", "--quiet", "--release", "--example", name]);
     if args.quick {
         command.args(["--", "--quick"]);
     }
