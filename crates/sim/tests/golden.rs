@@ -96,7 +96,7 @@ fn lives() -> Vec<Life> {
             ],
         ),
     ];
-    built_in.chain(small).chain(parts()).collect()
+    built_in.chain(small).chain(parts()).chain(reads()).collect()
 }
 
 /// Parts below and above the translation layer: its map, NAND and the host's side.
@@ -137,6 +137,21 @@ fn parts() -> [Life; 5] {
             ],
         ),
     ]
+}
+
+/// Reads and times of NAND as drives have them.
+fn reads() -> Vec<Life> {
+    vec![small(
+        "page-reads",
+        &[
+            ("nand.pages.program_lower_ns", "200_000"),
+            ("nand.pages.program_middle_ns", "600_000"),
+            ("nand.pages.program_upper_ns", "1_000_000"),
+            ("nand.pages.read_lower_ns", "30_000"),
+            ("nand.pages.read_middle_ns", "50_000"),
+            ("nand.pages.read_upper_ns", "70_000"),
+        ],
+    )]
 }
 
 /// FNV-1a over whole words.

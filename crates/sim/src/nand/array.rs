@@ -90,7 +90,9 @@ impl Arrays {
             match (slc.map(|slc| slc.program_ns).or(fast_ns), &self.pages) {
                 (Some(program_ns), _) => program_ns,
                 (None, None) => self.timing.program_ns,
-                (None, Some(pages)) => pages.program_ns(job.place() % self.superblock_units),
+                (None, Some(pages)) => {
+                    pages.of_unit(job.place() % self.superblock_units).program_ns
+                }
             }
         } else if job.is_erase() {
             self.operations.erases += 1;
@@ -103,7 +105,15 @@ impl Arrays {
             let senses = retry.map_or(1, |retry| retry.senses(job.place(), now_ns));
             self.operations.reads += senses;
             let planes = self.moves_by_plane.map_or(1, |planes| planes.senses(job));
-            self.timing.read_ns * senses * planes
+            self.read_ns(job.place()) * senses * planes
+        }
+    }
+
+    /// The time of one sense of a unit.
+    fn read_ns(&self, unit: u32) -> u64 {
+        match &self.pages {
+            None => self.timing.read_ns,
+            Some(pages) => pages.of_unit(unit % self.superblock_units).read_ns,
         }
     }
 

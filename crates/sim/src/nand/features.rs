@@ -22,7 +22,7 @@ pub struct NandTiming {
 /// The additions of a drive model to the plain NAND; none by default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NandFeatures {
-    /// Program times of lower and upper pages.
+    /// Times of lower and upper pages.
     pub pages: Option<PageTimes>,
     /// Programs and erases give way to host reads.
     pub suspend: Option<SuspendLimits>,

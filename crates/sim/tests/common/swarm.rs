@@ -39,7 +39,7 @@ const REQUIRED: &[Choice] = &[
     ("nand.pages_per_block", &["1", "2", "3", "8", "9", "12"]),
     ("nand.page_bytes", &["4096", "8192", "16384"]),
     ("nand.blocks_per_plane", &["100"]),
-    ("nand.read_ns", &["1", "50_000"]),
+    ("nand.read_ns", &["1", "50_000", "50_000"]),
     ("nand.program_ns", &["600_000"]),
     ("nand.erase_ns", &["1", "3_000_000"]),
     ("nand.channel_bytes_per_s", &["409_600_000"]),
@@ -100,6 +100,14 @@ const SECTIONS: &[&[Choice]] = &[
         ("nand.pages.program_lower_ns", &["200_000"]),
         ("nand.pages.program_middle_ns", &["600_000"]),
         ("nand.pages.program_upper_ns", &["1_000_000"]),
+    ],
+    &[
+        ("nand.pages.program_lower_ns", &["200_000"]),
+        ("nand.pages.program_middle_ns", &["600_000"]),
+        ("nand.pages.program_upper_ns", &["1_000_000"]),
+        ("nand.pages.read_lower_ns", &["30_000"]),
+        ("nand.pages.read_middle_ns", &["50_000"]),
+        ("nand.pages.read_upper_ns", &["70_000"]),
     ],
     &[
         ("nand.suspend.suspend_ns", &["0", "20_000"]),

@@ -55,6 +55,27 @@ fn three_bits_have_a_middle_page() {
 }
 
 #[test]
+fn each_kind_of_page_has_its_time_to_read() {
+    let mut device = small(&[
+        ("nand.pages.program_lower_ns", "200_000"),
+        ("nand.pages.program_middle_ns", "600_000"),
+        ("nand.pages.program_upper_ns", "1_000_000"),
+        ("nand.pages.read_lower_ns", "30_000"),
+        ("nand.pages.read_middle_ns", "48_000"),
+        ("nand.pages.read_upper_ns", "72_000"),
+    ]);
+    fill(&mut device, 512);
+    device.run_until(secs(1));
+    let around = READ_COMMAND + CHANNEL_PAGE + LINK_PAGE;
+    // The first page of each row of 16, in the order of `three_bits_have_a_middle_page`.
+    let mut time =
+        |row: u64| (alone(&mut device, &op(OpKind::Read, 16 * row, 1, 0)) - around) / 1_000;
+    let rows: Vec<_> = (0..9).map(&mut time).collect();
+    assert_eq!(rows, [30, 30, 48, 30, 48, 72, 30, 48, 72]);
+    assert_eq!(time(31), 50, "pages without a word line take the mean");
+}
+
+#[test]
 fn planes_one_after_the_other_take_their_times_one_after_the_other() {
     // Ten pages: five units of one plane, two of them on die 0.
     let mut device = small(&[("nand.multi_plane", "false")]);
