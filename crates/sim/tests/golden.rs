@@ -141,17 +141,23 @@ fn parts() -> [Life; 5] {
 
 /// Reads and times of NAND as drives have them.
 fn reads() -> Vec<Life> {
-    vec![small(
-        "page-reads",
-        &[
-            ("nand.pages.program_lower_ns", "200_000"),
-            ("nand.pages.program_middle_ns", "600_000"),
-            ("nand.pages.program_upper_ns", "1_000_000"),
-            ("nand.pages.read_lower_ns", "30_000"),
-            ("nand.pages.read_middle_ns", "50_000"),
-            ("nand.pages.read_upper_ns", "70_000"),
-        ],
-    )]
+    vec![
+        small(
+            "page-register",
+            &[("nand.page_register", "true"), ("interface.logical_block_bytes", "512")],
+        ),
+        small(
+            "page-reads",
+            &[
+                ("nand.pages.program_lower_ns", "200_000"),
+                ("nand.pages.program_middle_ns", "600_000"),
+                ("nand.pages.program_upper_ns", "1_000_000"),
+                ("nand.pages.read_lower_ns", "30_000"),
+                ("nand.pages.read_middle_ns", "50_000"),
+                ("nand.pages.read_upper_ns", "70_000"),
+            ],
+        ),
+    ]
 }
 
 /// FNV-1a over whole words.

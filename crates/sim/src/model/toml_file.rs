@@ -13,6 +13,7 @@ const SURENESS: [&str; 7] =
 const OPTIONAL: &str = "
 nand.cache_program = false
 nand.multi_plane = true
+nand.page_register = false
 nand.pages.program_lower_ns = 0
 nand.pages.program_middle_ns = 0
 nand.pages.program_upper_ns = 0

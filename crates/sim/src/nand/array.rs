@@ -1,12 +1,13 @@
 //! How long the array of a die works on an operation, and what has been asked of arrays so far.
 //!
 //! Most drives have one time for each kind of operation. Where a model has more of them, each has a file of its own:
-//! [`super::pages`], [`super::fast`], [`super::slc`], [`super::retry`]. Drives without options are not asked for them.
+//! [`super::pages`], [`super::page_register`], [`super::fast`], [`super::slc`], [`super::retry`]. Drives without options are not asked for them.
 
 use super::fast::FastSuperblocks;
 use super::features::{NandFeatures, NandTiming};
 use super::job::Job;
 use super::moves::MovesByPlane;
+use super::page_register::PageRegisters;
 use super::pages::PageTimes;
 use super::retry::Retry;
 use super::slc::{SlcMode, SlcTiming};
@@ -19,6 +20,7 @@ pub(super) struct Arrays {
     timing: NandTiming,
     superblock_units: u32,
     pages: Option<PageTimes>,
+    registers: Option<PageRegisters>,
     fast: Option<FastSuperblocks>,
     retry: Option<Retry>,
     moves_by_plane: Option<MovesByPlane>,
@@ -34,6 +36,7 @@ impl Arrays {
             timing,
             superblock_units: geometry.superblock_units,
             pages: features.pages.clone(),
+            registers: features.page_register.then(|| PageRegisters::new(geometry.dies)),
             fast: None,
             slc: features.slc.map(|timing| SlcMode::new(timing, geometry.superblocks)),
             retry,
@@ -64,9 +67,9 @@ impl Arrays {
 
     /// Counts an operation that begins and says how long the array will work on it.
     #[inline]
-    pub(super) fn begin_ns<const OPTIONS: bool>(&mut self, job: Job, now_ns: u64) -> u64 {
+    pub(super) fn begin_ns<const OPTIONS: bool>(&mut self, die: u32, job: Job, now_ns: u64) -> u64 {
         if OPTIONS {
-            return self.begin_various_ns(job, now_ns);
+            return self.begin_various_ns(die, job, now_ns);
         }
         if job.is_program() {
             self.operations.programs += 1;
@@ -80,7 +83,10 @@ impl Arrays {
         }
     }
 
-    fn begin_various_ns(&mut self, job: Job, now_ns: u64) -> u64 {
+    fn begin_various_ns(&mut self, die: u32, job: Job, now_ns: u64) -> u64 {
+        if self.is_in_register(die, job) {
+            return 0;
+        }
         let slc = self.slc_timing(job);
         if job.is_program() {
             self.operations.programs += 1;
@@ -106,6 +112,23 @@ impl Arrays {
             self.operations.reads += senses;
             let planes = self.moves_by_plane.map_or(1, |planes| planes.senses(job));
             self.read_ns(job.place()) * senses * planes
+        }
+    }
+
+    /// Whether an operation reads what the register of its die holds; if not, it takes the register.
+    fn is_in_register(&mut self, die: u32, job: Job) -> bool {
+        let Some(registers) = &mut self.registers else { return false };
+        if job.is_read() {
+            return registers.read(die, job.place());
+        }
+        registers.clear(die);
+        false
+    }
+
+    /// An operation goes on that gave way to reads.
+    pub(super) fn resume(&mut self, die: u32) {
+        if let Some(registers) = &mut self.registers {
+            registers.clear(die);
         }
     }
 

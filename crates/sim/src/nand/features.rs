@@ -28,6 +28,8 @@ pub struct NandFeatures {
     pub suspend: Option<SuspendLimits>,
     /// The next program's data crosses the channel during this program.
     pub cache_program: bool,
+    /// A unit is not sensed again while the register of its die holds it.
+    pub page_register: bool,
     /// Worn and old pages are sensed more than once.
     pub retry: Option<ErrorGrowth>,
     /// Planes that sense one after the other for collection, or `None` if they sense together.

@@ -6,7 +6,7 @@
 //! timing, see `docs/simulator.md`. Simplification: the command and address cycles are part of the times.
 //! Times of arrays are in [`array`], the bus in [`channels`].
 //! The features that a drive model can add have files of their own: [`pages`] (lower and upper
-//! pages), [`overlap`] (suspend, cache program), [`retry`] (wear and retention). Tests:
+//! pages), [`page_register`], [`overlap`] (suspend, cache program), [`retry`] (wear and retention). Tests:
 //! `tests/device/timing.rs` (one operation at one nanosecond), `tests/device/nand.rs`, `tests/formulas/shape.rs`.
 //!
 //! Order: host reads go first, everything else waits its turn on the die. A channel serves
@@ -20,6 +20,7 @@ mod job;
 pub mod moves;
 mod op;
 mod overlap;
+mod page_register;
 pub mod pages;
 mod power_loss;
 pub mod programmed;
@@ -211,7 +212,7 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
             None if job.is_program() => self.claim(die, job.pages(), now_ns).end_ns(),
             None => now_ns,
         };
-        let array_end_ns = array_start_ns + self.arrays.begin_ns::<OPTIONS>(job, now_ns);
+        let array_end_ns = array_start_ns + self.arrays.begin_ns::<OPTIONS>(die, job, now_ns);
         let mut end_ns = array_end_ns;
         if job.is_read() {
             let claim = self.claim(die, job.pages(), array_end_ns);

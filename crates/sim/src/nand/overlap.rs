@@ -170,6 +170,7 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
         side.array_start_ns = now_ns + limits.resume_ns;
         side.end_ns = side.array_start_ns + suspended.left_ns;
         self.die_busy_ns += limits.resume_ns;
+        self.arrays.resume(die);
         let state = &mut self.dies[die as usize];
         state.current = suspended.job;
         state.phase = Phase::Array;

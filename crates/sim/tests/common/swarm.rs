@@ -172,6 +172,7 @@ const SECTIONS: &[&[Choice]] = &[
     &[("nand.moves_by_plane", &["true", "false"])],
     &[("nand.cache_program", &["true", "false"])],
     &[("nand.multi_plane", &["true", "false"])],
+    &[("nand.page_register", &["true", "false"])],
 ];
 
 /// Borders of the rules and of the integers behind them.

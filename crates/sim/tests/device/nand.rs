@@ -75,6 +75,51 @@ fn each_kind_of_page_has_its_time_to_read() {
     assert_eq!(time(31), 50, "pages without a word line take the mean");
 }
 
+/// The latency of reads of single pages, one after the other, less what all of them take.
+fn senses_ns(device: &mut Device, pages: &[u64]) -> Vec<u64> {
+    let around = READ_COMMAND + CHANNEL_PAGE + LINK_PAGE;
+    pages.iter().map(|&page| alone(device, &op(OpKind::Read, page, 1, 0)) - around).collect()
+}
+
+#[test]
+fn what_a_die_has_in_its_register_is_not_sensed_again() {
+    // Units of four pages, the first and the fifth of them on die 0.
+    let pages = [0, 1, 2, 3, 3, 16, 17, 0, 4, 1, 5];
+    let mut device = busy_die(&[("nand.page_register", "true")]);
+    device.run_until(secs(2));
+    let before = device.operations();
+    let (held, sensed) = (0, READ);
+    assert_eq!(
+        senses_ns(&mut device, &pages),
+        [sensed, held, held, held, held, sensed, held, sensed, sensed, held, held]
+    );
+    let after = device.operations();
+    assert_eq!((after.reads - before.reads, after.transfers - before.transfers), (4, 11));
+    let mut without = busy_die(&[("nand.page_register", "false")]);
+    without.run_until(secs(2));
+    assert_eq!(senses_ns(&mut without, &pages), [sensed; 11]);
+}
+
+#[test]
+fn other_work_takes_the_register_of_its_die_and_of_no_other() {
+    let mut device = busy_die(&[("nand.page_register", "true")]);
+    device.run_until(secs(2));
+    assert_eq!(senses_ns(&mut device, &[0, 4, 1, 5]), [READ, READ, 0, 0]);
+    // The next unit to be written is the sixth: on die 1.
+    alone(&mut device, &op(OpKind::Write, 20, 4, 0));
+    device.run_until(secs(3));
+    assert_eq!(senses_ns(&mut device, &[2, 6, 7]), [0, READ, 0]);
+}
+
+#[test]
+fn a_program_that_goes_on_after_reads_takes_the_register_back() {
+    let changes = [SUSPEND.as_slice(), &[("nand.page_register", "true")]].concat();
+    let mut device = busy_die(&changes);
+    assert_eq!(senses_ns(&mut device, &[0]), [20_000 + READ]);
+    device.run_until(secs(2));
+    assert_eq!(senses_ns(&mut device, &[1, 2]), [READ, 0]);
+}
+
 #[test]
 fn planes_one_after_the_other_take_their_times_one_after_the_other() {
     // Ten pages: five units of one plane, two of them on die 0.

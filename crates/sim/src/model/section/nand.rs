@@ -1,5 +1,5 @@
 //! `[nand]`: the array, and what a model adds to it: planes one by one, kinds of pages, suspend, cache
-//! program, retry.
+//! program, page register, retry.
 
 use serde::Deserialize;
 
@@ -45,6 +45,8 @@ pub struct NandModel {
     pub moves_by_plane: Option<Sourced<bool>>,
     /// The next program's data crosses the channel during this one; absent: it does not.
     pub cache_program: Option<Sourced<bool>>,
+    /// The register of a die serves further reads of the same pages; absent: it does not.
+    pub page_register: Option<Sourced<bool>>,
     /// Times of lower and upper pages; absent: all take `program_ns` and `read_ns`.
     pub pages: Option<PagesModel>,
     /// Programs and erases give way to host reads; absent: reads wait.
@@ -167,6 +169,7 @@ impl Check<'_> {
             pages: pages.transpose()?,
             suspend: nand.suspend.as_ref().map(|s| self.suspend_limits(s)).transpose()?,
             cache_program: nand.cache_program.as_ref().is_some_and(|on| on.value),
+            page_register: nand.page_register.as_ref().is_some_and(|on| on.value),
             retry: nand.retry.as_ref().map(|retry| self.error_growth(retry)).transpose()?,
             moves_by_plane: self.moves_by_plane(geometry.unit_pages),
             slc: None,
