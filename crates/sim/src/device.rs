@@ -166,7 +166,12 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             buffer: WriteBuffer::new(config.buffer_pages, open_pages, queue_depth),
             flushes: Flushes::new(queue_depth),
             compressor: Compressor::new(config.geometry.page_granules),
-            nand: Nand::new(&config.geometry, config.nand, &config.options.nand_features),
+            nand: Nand::new(
+                &config.geometry,
+                config.nand,
+                &config.options.nand_features,
+                config.seed,
+            ),
             ftl,
             pacing: Pacing::new(config.pacing, config.free_low, config.free_high),
             wear_leveling: WearLeveling::new(config.options.spread_max),

@@ -143,6 +143,14 @@ fn parts() -> [Life; 5] {
 fn reads() -> Vec<Life> {
     vec![
         small(
+            "spread",
+            &[
+                ("nand.spread.program_percent", "20"),
+                ("nand.spread.erase_percent", "40"),
+                ("nand.spread.layer_percent", "5"),
+            ],
+        ),
+        small(
             "page-register",
             &[("nand.page_register", "true"), ("interface.logical_block_bytes", "512")],
         ),

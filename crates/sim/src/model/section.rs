@@ -18,7 +18,7 @@ pub use compression::CompressionModel;
 pub use controller::Controller;
 pub use interface::{Interface, InterfaceKind, ReadCacheModel};
 pub use mapping::MappingModel;
-pub use nand::{NandModel, PagesModel, RetryModel, SuspendModel};
+pub use nand::{NandModel, PagesModel, RetryModel, SpreadModel, SuspendModel};
 pub use parity::ParityModel;
 pub use performance_mode::PerformanceModeModel;
 pub use power::{PowerModel, RestModel};

@@ -1,7 +1,8 @@
 //! How long the array of a die works on an operation, and what has been asked of arrays so far.
 //!
 //! Most drives have one time for each kind of operation. Where a model has more of them, each has a file of its own:
-//! [`super::pages`], [`super::page_register`], [`super::fast`], [`super::slc`], [`super::retry`]. Drives without options are not asked for them.
+//! [`super::pages`], [`super::page_register`], [`super::fast`], [`super::slc`], [`super::retry`],
+//! [`super::spread`]. Drives without options are not asked for them.
 
 use super::fast::FastSuperblocks;
 use super::features::{NandFeatures, NandTiming};
@@ -11,6 +12,7 @@ use super::page_register::PageRegisters;
 use super::pages::PageTimes;
 use super::retry::Retry;
 use super::slc::{SlcMode, SlcTiming};
+use super::spread::Spread;
 use crate::geometry::Geometry;
 use crate::power::OperationCounts;
 
@@ -25,12 +27,18 @@ pub(super) struct Arrays {
     retry: Option<Retry>,
     moves_by_plane: Option<MovesByPlane>,
     slc: Option<SlcMode>,
+    spread: Option<Spread>,
     /// The operations begun since the start.
     pub(super) operations: OperationCounts,
 }
 
 impl Arrays {
-    pub(super) fn new(geometry: &Geometry, timing: NandTiming, features: &NandFeatures) -> Self {
+    pub(super) fn new(
+        geometry: &Geometry,
+        timing: NandTiming,
+        features: &NandFeatures,
+        seed: u64,
+    ) -> Self {
         let retry = features.retry.map(|model| Retry::new(geometry, model));
         Self {
             timing,
@@ -41,6 +49,7 @@ impl Arrays {
             slc: features.slc.map(|timing| SlcMode::new(timing, geometry.superblocks)),
             retry,
             moves_by_plane: features.moves_by_plane,
+            spread: features.spread.map(|percent| Spread::new(percent, geometry, seed)),
             operations: OperationCounts::default(),
         }
     }
@@ -90,19 +99,14 @@ impl Arrays {
         let slc = self.slc_timing(job);
         if job.is_program() {
             self.operations.programs += 1;
-            let fast = self.fast.as_ref();
-            let fast_ns =
-                fast.and_then(|fast| fast.program_ns(job.place() / self.superblock_units));
-            match (slc.map(|slc| slc.program_ns).or(fast_ns), &self.pages) {
-                (Some(program_ns), _) => program_ns,
-                (None, None) => self.timing.program_ns,
-                (None, Some(pages)) => {
-                    pages.of_unit(job.place() % self.superblock_units).program_ns
-                }
-            }
+            let mean_ns = slc.map_or_else(|| self.program_ns(job.place()), |slc| slc.program_ns);
+            let spread = self.spread.as_ref();
+            spread.map_or(mean_ns, |spread| spread.program_ns(job.place(), mean_ns))
         } else if job.is_erase() {
             self.operations.erases += 1;
-            slc.map_or(self.timing.erase_ns, |slc| slc.erase_ns)
+            let mean_ns = slc.map_or(self.timing.erase_ns, |slc| slc.erase_ns);
+            let spread = self.spread.as_ref();
+            spread.map_or(mean_ns, |spread| spread.erase_ns(die, job.place(), mean_ns))
         } else if let Some(slc) = slc {
             self.operations.reads += 1;
             slc.read_ns
@@ -112,6 +116,17 @@ impl Arrays {
             self.operations.reads += senses;
             let planes = self.moves_by_plane.map_or(1, |planes| planes.senses(job));
             self.read_ns(job.place()) * senses * planes
+        }
+    }
+
+    /// The time to program a unit with all its bits per cell, before any spread.
+    fn program_ns(&self, unit: u32) -> u64 {
+        let fast = self.fast.as_ref();
+        let fast_ns = fast.and_then(|fast| fast.program_ns(unit / self.superblock_units));
+        match (fast_ns, &self.pages) {
+            (Some(fast_ns), _) => fast_ns,
+            (None, Some(pages)) => pages.of_unit(unit % self.superblock_units).program_ns,
+            (None, None) => self.timing.program_ns,
         }
     }
 

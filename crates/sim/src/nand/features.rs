@@ -4,6 +4,7 @@ use super::moves::MovesByPlane;
 use super::pages::PageTimes;
 use super::retry::ErrorGrowth;
 use super::slc::SlcTiming;
+use super::spread::SpreadPercent;
 
 /// Times of the NAND and its bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +37,8 @@ pub struct NandFeatures {
     pub moves_by_plane: Option<MovesByPlane>,
     /// Some superblocks hold one bit per cell.
     pub slc: Option<SlcTiming>,
+    /// Blocks and layers take times of their own.
+    pub spread: Option<SpreadPercent>,
 }
 
 /// When a die interrupts an operation for host reads.

@@ -6,7 +6,8 @@
 //! timing, see `docs/simulator.md`. Simplification: the command and address cycles are part of the times.
 //! Times of arrays are in [`array`], the bus in [`channels`].
 //! The features that a drive model can add have files of their own: [`pages`] (lower and upper
-//! pages), [`page_register`], [`overlap`] (suspend, cache program), [`retry`] (wear and retention). Tests:
+//! pages), [`page_register`], [`overlap`] (suspend, cache program), [`retry`] (wear and retention),
+//! [`spread`] (blocks and layers). Tests:
 //! `tests/device/timing.rs` (one operation at one nanosecond), `tests/device/nand.rs`, `tests/formulas/shape.rs`.
 //!
 //! Order: host reads go first, everything else waits its turn on the die. A channel serves
@@ -26,6 +27,7 @@ mod power_loss;
 pub mod programmed;
 pub mod retry;
 pub mod slc;
+pub mod spread;
 
 use crate::events::EventTree;
 use crate::geometry::Geometry;
@@ -78,9 +80,14 @@ pub struct Nand<const OPTIONS: bool = true> {
 }
 
 impl<const OPTIONS: bool> Nand<OPTIONS> {
-    /// Idle dies.
+    /// Idle dies, whose blocks draw their shares of the spread by this seed.
     #[must_use]
-    pub fn new(geometry: &Geometry, timing: NandTiming, features: &NandFeatures) -> Self {
+    pub fn new(
+        geometry: &Geometry,
+        timing: NandTiming,
+        features: &NandFeatures,
+        seed: u64,
+    ) -> Self {
         let dies = (0..geometry.dies)
             .map(|die| Die {
                 channel: geometry.channel_of_die(die),
@@ -94,7 +101,7 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
         Self {
             unit_pages: geometry.unit_pages,
             dies,
-            arrays: Arrays::new(geometry, timing, features),
+            arrays: Arrays::new(geometry, timing, features, seed),
             channels: Channels::new(geometry, timing.page_transfer_ns),
             events: EventTree::new(geometry.dies),
             overlap,

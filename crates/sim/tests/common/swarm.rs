@@ -172,6 +172,11 @@ const SECTIONS: &[&[Choice]] = &[
     &[("nand.moves_by_plane", &["true", "false"])],
     &[("nand.cache_program", &["true", "false"])],
     &[("nand.multi_plane", &["true", "false"])],
+    &[
+        ("nand.spread.program_percent", &["0", "10", "90"]),
+        ("nand.spread.erase_percent", &["0", "10", "90"]),
+        ("nand.spread.layer_percent", &["0", "10", "90"]),
+    ],
     &[("nand.page_register", &["true", "false"])],
 ];
 

@@ -458,3 +458,35 @@ fn a_page_is_sensed_as_often_as_its_superblock_was_erased() {
     }
     assert!(seen.iter().filter(|&&pages| pages > 0).count() >= 3, "{seen:?} pages by senses");
 }
+
+/// Time of a sequential pass over the small drive with longer blocks and a short buffer, in ns for each unit of a die.
+fn pass_ns(changes: &[(&str, &str)]) -> f64 {
+    let shape = [
+        ("nand.pages_per_block", "256"),
+        ("nand.blocks_per_plane", "80"),
+        ("buffer.write_bytes", "131072"),
+        ("gc.free_high", "4"),
+    ];
+    let mut device = small(&[shape.as_slice(), changes].concat());
+    let superblock_pages = u64::from(device.config().geometry.superblock_pages());
+    let pages = 56 * superblock_pages;
+    fill(&mut device, pages);
+    device.now().0 as f64 / (pages / 16) as f64
+}
+
+#[test]
+fn a_superblock_is_as_slow_as_the_slowest_of_its_blocks() {
+    let changes = [
+        ("nand.spread.program_percent", "30"),
+        ("nand.spread.erase_percent", "0"),
+        ("nand.spread.layer_percent", "0"),
+    ];
+    let even = pass_ns(&[]);
+    let program_ns = PROGRAM as f64;
+    let around = even / (program_ns + 4.0 * CHANNEL_PAGE as f64);
+    assert!((0.99..1.02).contains(&around), "a die takes a unit after the other: {around}");
+    // Of four even draws between -30% and 30% the largest is 30% x 3 / 5 on average; the deviation of a mean of 56
+    // is 30% x 0.33 / sqrt(56) = 1.3%.
+    let slower = (pass_ns(&changes) - even) / program_ns;
+    assert!((slower - 0.18).abs() < 0.026, "slower by {slower}");
+}

@@ -1,5 +1,5 @@
 //! `[nand]`: the array, and what a model adds to it: planes one by one, kinds of pages, suspend, cache
-//! program, page register, retry.
+//! program, page register, retry, spread.
 
 use serde::Deserialize;
 
@@ -11,6 +11,7 @@ use crate::nand::SuspendLimits;
 use crate::nand::moves::MovesByPlane;
 use crate::nand::pages::{KindTimes, PageTimes, mean};
 use crate::nand::retry::ErrorGrowth;
+use crate::nand::spread::SpreadPercent;
 use crate::nand::{NandFeatures, NandTiming};
 
 /// The NAND array.
@@ -53,6 +54,8 @@ pub struct NandModel {
     pub suspend: Option<SuspendModel>,
     /// Worn and old pages are sensed more than once; absent: one sense does.
     pub retry: Option<RetryModel>,
+    /// Blocks and layers take times of their own; absent: all take the same.
+    pub spread: Option<SpreadModel>,
 }
 
 /// Times by the kind of page, see [`crate::nand::pages`]; `nand.program_ns` and `nand.read_ns` are their means.
@@ -127,8 +130,23 @@ pub struct RetryModel {
     pub retries_max: Sourced<u32>,
 }
 
+/// Spread of times over blocks and layers, see [`crate::nand::spread`]; in percent of the mean to either side.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SpreadModel {
+    /// Programs, from block to block.
+    pub program_percent: Sourced<u32>,
+    /// Erases, from block to block.
+    pub erase_percent: Sourced<u32>,
+    /// Programs, from the first pages of a block to its last.
+    pub layer_percent: Sourced<u32>,
+}
+
 /// All bits wrong.
 const ALL_PPB: u64 = 1_000_000_000;
+
+/// Widest spread.
+const SPREAD_PERCENT_MAX: u64 = 90;
 
 impl NandModel {
     /// Planes of a die that work together, and how many such groups take turns.
@@ -173,6 +191,11 @@ impl Check<'_> {
             retry: nand.retry.as_ref().map(|retry| self.error_growth(retry)).transpose()?,
             moves_by_plane: self.moves_by_plane(geometry.unit_pages),
             slc: None,
+            spread: nand
+                .spread
+                .as_ref()
+                .map(|spread| self.spread(spread, row_units))
+                .transpose()?,
         })
     }
 
@@ -244,6 +267,29 @@ impl Check<'_> {
             suspend_ns: suspend_ns.value,
             resume_ns: resume_ns.value,
             per_operation_max: per_operation_max.value,
+        })
+    }
+
+    fn spread(&self, spread: &SpreadModel, row_units: u32) -> Result<SpreadPercent, ModelError> {
+        let SpreadModel { program_percent, erase_percent, layer_percent } = spread;
+        let percent = |key, percent: &Sourced<u32>| {
+            let percent = u64::from(percent.value);
+            self.within(key, percent, 0, SPREAD_PERCENT_MAX).map(|()| percent)
+        };
+        let erase = percent("nand.spread.erase_percent", erase_percent)?;
+        let nand = &self.model.nand;
+        let pslc_erase_ns = self.model.pslc.as_ref().map_or(0, |pslc| pslc.erase_ns.value);
+        let (_, groups) = nand.plane_groups();
+        let erase_ns = nand.erase_ns.value.max(pslc_erase_ns).saturating_mul(groups.into());
+        if erase_ns.saturating_mul(100 + erase) / 100 > HOUR_NS {
+            let rule = "with it, the longest erase of a die must end within an hour";
+            return self.fail("nand.spread.erase_percent", erase, rule);
+        }
+        Ok(SpreadPercent {
+            program: percent("nand.spread.program_percent", program_percent)?,
+            erase,
+            layer: percent("nand.spread.layer_percent", layer_percent)?,
+            row_units,
         })
     }
 
