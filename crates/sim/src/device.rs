@@ -22,6 +22,7 @@ mod mapping;
 mod power_loss;
 mod program;
 mod read;
+mod read_ahead;
 mod readings;
 mod timers;
 
@@ -34,6 +35,7 @@ use crate::firmware::compression::Compressor;
 use crate::firmware::flush::Flushes;
 use crate::firmware::performance_mode::FastWrites;
 use crate::firmware::pslc::PslcCache;
+use crate::firmware::read_ahead::ReadAhead;
 use crate::firmware::read_cache::ReadCache;
 use crate::firmware::throttle::Bucket;
 use crate::firmware::write_buffer::WriteBuffer;
@@ -82,6 +84,7 @@ pub struct Device<P: Probe = Silent, const OPTIONS: bool = true> {
     queues: Option<SubmissionQueues>,
     link: Link,
     read_cache: Option<ReadCache>,
+    read_ahead: Option<ReadAhead>,
     power: Option<Power>,
     buffer: WriteBuffer,
     flushes: Flushes,
@@ -162,6 +165,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             ),
             link: Link::new(&config.interface),
             read_cache: ReadCache::new(config.options.read_cache_pages),
+            read_ahead: config.options.read_ahead.map(ReadAhead::new),
             power: config.power.map(|model| Power::new(model, 0)),
             buffer: WriteBuffer::new(config.buffer_pages, open_pages, queue_depth),
             flushes: Flushes::new(queue_depth),
@@ -531,12 +535,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
                 let job = ControllerJob::Relocate { unit, pages, valid };
                 self.controller.push(self.now_ns, length_ns, job);
             }
-            DieOp::HostRead { tag, .. } => {
-                self.commands[tag].reads_pending -= 1;
-                if self.commands[tag].reads_pending == 0 {
-                    self.have_read(tag);
-                }
-            }
+            DieOp::HostRead { tag, .. } => self.read_ended(tag),
+            DieOp::ReadAhead { fetch, .. } => self.fetched(fetch),
             DieOp::Erase { superblock } => self.die_erased(die, superblock),
         }
     }

@@ -9,6 +9,7 @@ pub mod flush;
 pub mod performance_mode;
 pub mod pslc;
 pub mod quiet_gc;
+pub mod read_ahead;
 pub mod read_cache;
 pub mod throttle;
 pub mod write_buffer;

@@ -103,6 +103,8 @@ pub struct Model {
     pub buffer: Buffer,
     /// DRAM that keeps what was read; absent: none.
     pub read_cache: Option<ReadCacheModel>,
+    /// Streams that are read ahead of the host; absent: none.
+    pub read_ahead: Option<ReadAheadModel>,
     /// Power states and energy; absent: no energy is counted.
     pub power: Option<PowerModel>,
     /// Garbage collection.

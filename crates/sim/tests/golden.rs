@@ -143,6 +143,14 @@ fn parts() -> [Life; 5] {
 fn reads() -> Vec<Life> {
     vec![
         small(
+            "read-ahead",
+            &[
+                ("read_ahead.streams", "64"),
+                ("read_ahead.window_bytes", "262_144"),
+                ("read_ahead.buffer_bytes", "16_777_216"),
+            ],
+        ),
+        small(
             "spread",
             &[
                 ("nand.spread.program_percent", "20"),

@@ -84,7 +84,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
                     self.probe.map_programmed(unit);
                 }
                 DieOp::Erase { superblock } => self.probe.die_erased(superblock, die),
-                DieOp::GcRead { .. } | DieOp::HostRead { .. } => {}
+                DieOp::GcRead { .. } | DieOp::HostRead { .. } | DieOp::ReadAhead { .. } => {}
             }
         }
     }

@@ -8,6 +8,7 @@ use super::{Model, ModelError};
 use crate::firmware::performance_mode::PerformanceMode;
 use crate::firmware::pslc::Pslc;
 use crate::firmware::quiet_gc::{BackgroundGc, IdleGc};
+use crate::firmware::read_ahead::ReadAheadPlan;
 use crate::firmware::throttle::Throttle;
 use crate::ftl::cold::ColdPolicy;
 use crate::ftl::gc::VictimPolicy;
@@ -71,6 +72,8 @@ pub struct Options {
     pub nand_features: NandFeatures,
     /// Pages of the read cache; 0: none.
     pub read_cache_pages: u32,
+    /// Streams that are read ahead of the host, or `None` if there are none.
+    pub read_ahead: Option<ReadAheadPlan>,
     /// Collection in the gaps of a busy host, or `None` if the drive does not do that.
     pub background_gc: Option<BackgroundGc>,
     /// Collection while the host is away, or `None` if the drive does not do that.
@@ -288,6 +291,7 @@ fn options(check: &Check<'_>, scale: Ratio, geometry: &Geometry) -> Result<Optio
             ..check.nand_features(geometry, pages)?
         },
         read_cache_pages: read_cache_pages.unwrap_or(0),
+        read_ahead: optional(&model.read_ahead, |ahead| ahead.resolve(check))?,
         background_gc: optional(&model.background_gc, |gc| gc.resolve(check, geometry))?,
         idle_gc: optional(&model.idle_gc, |gc| gc.resolve(check, geometry))?,
         cold: model.streams.as_ref().map(|streams| streams.cold.value),

@@ -20,6 +20,7 @@ mod kind {
     pub(super) const COMMIT: u64 = 8;
     pub(super) const GC_READ: u64 = 9;
     pub(super) const HOST_READ: u64 = 10;
+    pub(super) const READ_AHEAD: u64 = 11;
 }
 
 /// One operation on one die.
@@ -27,7 +28,7 @@ mod kind {
 pub(super) struct Job {
     /// From bit 0 its place (32 bits), the pages that cross the channel (16 bits), its kind.
     head: u64,
-    /// Sequence of a program, valid pages of a read for collection, tag of a host read.
+    /// Sequence of a program, valid pages of a read for collection, tag of a host read, number of a read ahead.
     detail: u64,
 }
 
@@ -50,6 +51,7 @@ impl Job {
             },
             DieOp::GcRead { unit, pages, valid } => (kind::GC_READ, unit, pages, valid),
             DieOp::HostRead { tag, unit, pages } => (kind::HOST_READ, unit, pages, u64::from(tag)),
+            DieOp::ReadAhead { fetch, unit, pages } => (kind::READ_AHEAD, unit, pages, fetch),
             DieOp::Erase { superblock } => (kind::ERASE, superblock, 0, 0),
         };
         let head = kind << KIND_SHIFT | u64::from(pages as u16) << PAGES_SHIFT | u64::from(place);
@@ -96,6 +98,16 @@ impl Job {
     }
 
     #[inline]
+    pub(super) fn is_read_ahead(self) -> bool {
+        self.kind() == kind::READ_AHEAD
+    }
+
+    /// The number of a read ahead.
+    pub(super) fn fetch(self) -> u64 {
+        self.detail
+    }
+
+    #[inline]
     pub(super) fn is_erase(self) -> bool {
         self.kind() == kind::ERASE
     }
@@ -133,6 +145,7 @@ impl From<Job> for DieOp {
             kind::COMMIT => map(MapWrite::Commit),
             kind::GC_READ => Self::GcRead { unit, pages: job.pages(), valid: detail },
             kind::HOST_READ => Self::HostRead { tag: detail as u32, unit, pages: job.pages() },
+            kind::READ_AHEAD => Self::ReadAhead { fetch: detail, unit, pages: job.pages() },
             _ => Self::Erase { superblock: unit },
         }
     }
@@ -160,6 +173,7 @@ mod tests {
         let reads = [
             (DieOp::GcRead { unit: u32::MAX, pages: 3, valid: 0b1011 }, 3),
             (DieOp::HostRead { tag: 31, unit: 5, pages: 8 }, 8),
+            (DieOp::ReadAhead { fetch: 1 << 40, unit: 5, pages: 8 }, 8),
         ];
         let pages = programs.iter().map(|&op| (op, 16)).chain([(erase, 0)]).chain(reads);
         for (op, pages) in pages {
@@ -170,6 +184,7 @@ mod tests {
             assert_eq!(job.is_erase(), op == erase);
             assert_eq!(job.is_read(), reads.contains(&(op, pages)));
             assert_eq!(job.is_host_read(), matches!(op, DieOp::HostRead { .. }));
+            assert_eq!(job.is_read_ahead(), matches!(op, DieOp::ReadAhead { .. }));
             assert_eq!(job.pages(), pages);
         }
     }

@@ -10,9 +10,10 @@
 //! [`spread`] (blocks and layers). Tests:
 //! `tests/device/timing.rs` (one operation at one nanosecond), `tests/device/nand.rs`, `tests/formulas/shape.rs`.
 //!
-//! Order: host reads go first, everything else waits its turn on the die. A channel serves
+//! Order: host reads go first, reads ahead of the host second, everything else waits its turn on the die. A channel serves
 //! in the order in which transfers become ready.
 
+mod ahead;
 mod array;
 mod channels;
 pub mod fast;
@@ -33,6 +34,7 @@ use crate::events::EventTree;
 use crate::geometry::Geometry;
 use crate::power::OperationCounts;
 use crate::ring::Ring;
+use ahead::AheadQueues;
 use array::Arrays;
 use channels::{Channels, Claim};
 use fast::FastSuperblocks;
@@ -71,6 +73,7 @@ struct Die {
 pub struct Nand<const OPTIONS: bool = true> {
     unit_pages: u32,
     dies: Vec<Die>,
+    ahead: AheadQueues,
     arrays: Arrays,
     channels: Channels,
     events: EventTree,
@@ -101,6 +104,7 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
         Self {
             unit_pages: geometry.unit_pages,
             dies,
+            ahead: AheadQueues::new(if OPTIONS { geometry.dies } else { 0 }),
             arrays: Arrays::new(geometry, timing, features, seed),
             channels: Channels::new(geometry, timing.page_transfer_ns),
             events: EventTree::new(geometry.dies),
@@ -164,8 +168,13 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
     #[inline(never)]
     fn queue(&mut self, die: u32, job: Job, now_ns: u64) {
         let state = &mut self.dies[die as usize];
-        let queue = if job.is_host_read() { &mut state.host_reads } else { &mut state.others };
-        queue.push_back(job);
+        if job.is_host_read() {
+            state.host_reads.push_back(job);
+        } else if OPTIONS && job.is_read_ahead() {
+            self.ahead.push(die, job);
+        } else {
+            state.others.push_back(job);
+        }
         if OPTIONS && self.overlap.is_some() {
             self.overlap_queued(die, now_ns);
         }
@@ -203,11 +212,19 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
     /// Takes the next operation from the queues of a die that has nothing under way and one register.
     #[inline]
     fn start_next(&mut self, die: u32, now_ns: u64) {
-        let state = &mut self.dies[die as usize];
-        match state.host_reads.pop_front().or_else(|| state.others.pop_front()) {
+        match self.next_job(die) {
             Some(job) => _ = self.begin(die, job, now_ns, None),
             None => self.rest(die),
         }
+    }
+
+    /// The operation whose turn it is on a die.
+    #[inline]
+    fn next_job(&mut self, die: u32) -> Option<Job> {
+        let state = &mut self.dies[die as usize];
+        let ahead = |ahead: &mut AheadQueues| if OPTIONS { ahead.pop(die) } else { None };
+        let host_read = state.host_reads.pop_front();
+        host_read.or_else(|| ahead(&mut self.ahead)).or_else(|| state.others.pop_front())
     }
 
     /// Begins with an operation on a die that has nothing under way; a program's data is in the register at `loaded_ns`,

@@ -74,7 +74,7 @@ impl PoweredOff {
                 self.nand.set_block(superblock, die, UnitState::Torn);
                 self.torn_erases += 1;
             }
-            DieOp::GcRead { .. } | DieOp::HostRead { .. } => {}
+            DieOp::GcRead { .. } | DieOp::HostRead { .. } | DieOp::ReadAhead { .. } => {}
         }
     }
 

@@ -145,6 +145,11 @@ const SECTIONS: &[&[Choice]] = &[
     &[("interface.deallocate", &["works", "ignored", "absent"])],
     &[("read_cache.bytes", &["32_768", "400_000", "1_000_000_000"])],
     &[
+        ("read_ahead.streams", &["1", "2", "8"]),
+        ("read_ahead.window_bytes", &["4096", "65_536", "1_000_000"]),
+        ("read_ahead.buffer_bytes", &["32_768", "524_288", "1_000_000_000"]),
+    ],
+    &[
         ("mapping.entry_bytes", &["8", "64", "256", "1024"]),
         ("mapping.map_entry_bytes", &["4", "64", "256", "1024"]),
         ("mapping.journal_superblocks", &["3", "5", "9", "16"]),
