@@ -18,6 +18,7 @@ mod compression;
 mod deallocation;
 mod folding;
 mod gc;
+mod housekeeping;
 mod mapping;
 mod power_loss;
 mod program;
@@ -33,10 +34,12 @@ use base::{Completion, Nanos, Op, OpKind, TelemetryRow};
 use crate::events::NEVER;
 use crate::firmware::compression::Compressor;
 use crate::firmware::flush::Flushes;
+use crate::firmware::patrol::Patrol;
 use crate::firmware::performance_mode::FastWrites;
 use crate::firmware::pslc::PslcCache;
 use crate::firmware::read_ahead::ReadAhead;
 use crate::firmware::read_cache::ReadCache;
+use crate::firmware::refresh::Refresh;
 use crate::firmware::throttle::Bucket;
 use crate::firmware::write_buffer::WriteBuffer;
 use crate::ftl::collector::Collector;
@@ -85,6 +88,8 @@ pub struct Device<P: Probe = Silent, const OPTIONS: bool = true> {
     link: Link,
     read_cache: Option<ReadCache>,
     read_ahead: Option<ReadAhead>,
+    patrol: Option<Patrol>,
+    refresh: Option<Refresh>,
     power: Option<Power>,
     buffer: WriteBuffer,
     flushes: Flushes,
@@ -166,6 +171,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             link: Link::new(&config.interface),
             read_cache: ReadCache::new(config.options.read_cache_pages),
             read_ahead: config.options.read_ahead.map(ReadAhead::new),
+            patrol: None,
+            refresh: None,
             power: config.power.map(|model| Power::new(model, 0)),
             buffer: WriteBuffer::new(config.buffer_pages, open_pages, queue_depth),
             flushes: Flushes::new(queue_depth),
@@ -196,7 +203,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             device.nand.set_fast(FastSuperblocks::new(mode.program_ns, superblocks));
         }
         device.mark_written_units();
-        device.wait_for_idle();
+        device.start_clock();
         device
     }
 
@@ -240,7 +247,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         *self = Self::assemble(self.config.clone(), ftl, P::default());
         self.now_ns = now_ns;
         self.power = power;
-        self.wait_for_idle();
+        self.start_clock();
     }
 
     /// The drive's clock.
@@ -537,6 +544,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             }
             DieOp::HostRead { tag, .. } => self.read_ended(tag),
             DieOp::ReadAhead { fetch, .. } => self.fetched(fetch),
+            DieOp::Patrol { .. } => self.patrolled(),
             DieOp::Erase { superblock } => self.die_erased(die, superblock),
         }
     }

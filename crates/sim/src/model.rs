@@ -123,6 +123,8 @@ pub struct Model {
     pub performance_mode: Option<PerformanceModeModel>,
     /// How erases are spread; absent: the superblock erased first comes first, and cold data stays.
     pub wear_leveling: Option<WearLevelingModel>,
+    /// Patrol reads and refresh; absent: none.
+    pub housekeeping: Option<HousekeepingModel>,
     /// Parity over dies; absent: none.
     pub parity: Option<ParityModel>,
     /// A cache of blocks with one bit per cell; absent: none.

@@ -143,6 +143,14 @@ fn parts() -> [Life; 5] {
 fn reads() -> Vec<Life> {
     vec![
         small(
+            "housekeeping",
+            &[
+                ("housekeeping.patrol_interval_ns", "5_000_000"),
+                ("housekeeping.refresh_after_ns", "60_000_000_000"),
+                ("housekeeping.refresh_pages_per_s", "100_000"),
+            ],
+        ),
+        small(
             "read-ahead",
             &[
                 ("read_ahead.streams", "64"),

@@ -17,7 +17,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             device.nand.set_slc(superblock, !is_erased && device.ftl.is_cache(superblock));
         }
         device.now_ns = now_ns;
-        device.wait_for_idle();
+        device.start_clock();
         device
     }
 
@@ -84,7 +84,10 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
                     self.probe.map_programmed(unit);
                 }
                 DieOp::Erase { superblock } => self.probe.die_erased(superblock, die),
-                DieOp::GcRead { .. } | DieOp::HostRead { .. } | DieOp::ReadAhead { .. } => {}
+                DieOp::GcRead { .. }
+                | DieOp::HostRead { .. }
+                | DieOp::ReadAhead { .. }
+                | DieOp::Patrol { .. } => {}
             }
         }
     }

@@ -16,9 +16,14 @@ pub(super) enum Timer {
     Throttle,
     /// The next unit of fast data may be put in order.
     Reorganise,
+    /// The next unit is patrolled.
+    Patrol,
+    /// Data is old, or its next unit may move.
+    Refresh,
 }
 
-const TIMERS: [Timer; 4] = [Timer::IdleGc, Timer::Fold, Timer::Throttle, Timer::Reorganise];
+const TIMERS: [Timer; 6] =
+    [Timer::IdleGc, Timer::Fold, Timer::Throttle, Timer::Reorganise, Timer::Patrol, Timer::Refresh];
 
 /// When each timer is due.
 #[derive(Clone, Debug)]

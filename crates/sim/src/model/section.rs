@@ -2,6 +2,7 @@
 
 pub(super) mod compression;
 mod controller;
+mod housekeeping;
 mod interface;
 mod mapping;
 mod nand;
@@ -17,6 +18,7 @@ mod wear_leveling;
 
 pub use compression::CompressionModel;
 pub use controller::Controller;
+pub use housekeeping::HousekeepingModel;
 pub use interface::{Interface, InterfaceKind, ReadCacheModel};
 pub use mapping::MappingModel;
 pub use nand::{NandModel, PagesModel, RetryModel, SpreadModel, SuspendModel};

@@ -21,6 +21,7 @@ mod kind {
     pub(super) const GC_READ: u64 = 9;
     pub(super) const HOST_READ: u64 = 10;
     pub(super) const READ_AHEAD: u64 = 11;
+    pub(super) const PATROL: u64 = 12;
 }
 
 /// One operation on one die.
@@ -52,6 +53,7 @@ impl Job {
             DieOp::GcRead { unit, pages, valid } => (kind::GC_READ, unit, pages, valid),
             DieOp::HostRead { tag, unit, pages } => (kind::HOST_READ, unit, pages, u64::from(tag)),
             DieOp::ReadAhead { fetch, unit, pages } => (kind::READ_AHEAD, unit, pages, fetch),
+            DieOp::Patrol { unit } => (kind::PATROL, unit, unit_pages, 0),
             DieOp::Erase { superblock } => (kind::ERASE, superblock, 0, 0),
         };
         let head = kind << KIND_SHIFT | u64::from(pages as u16) << PAGES_SHIFT | u64::from(place);
@@ -146,6 +148,7 @@ impl From<Job> for DieOp {
             kind::GC_READ => Self::GcRead { unit, pages: job.pages(), valid: detail },
             kind::HOST_READ => Self::HostRead { tag: detail as u32, unit, pages: job.pages() },
             kind::READ_AHEAD => Self::ReadAhead { fetch: detail, unit, pages: job.pages() },
+            kind::PATROL => Self::Patrol { unit },
             _ => Self::Erase { superblock: unit },
         }
     }
@@ -174,6 +177,7 @@ mod tests {
             (DieOp::GcRead { unit: u32::MAX, pages: 3, valid: 0b1011 }, 3),
             (DieOp::HostRead { tag: 31, unit: 5, pages: 8 }, 8),
             (DieOp::ReadAhead { fetch: 1 << 40, unit: 5, pages: 8 }, 8),
+            (DieOp::Patrol { unit: 5 }, 16),
         ];
         let pages = programs.iter().map(|&op| (op, 16)).chain([(erase, 0)]).chain(reads);
         for (op, pages) in pages {

@@ -54,6 +54,11 @@ pub enum DieOp {
         /// Pages wanted.
         pages: u32,
     },
+    /// Read a unit to see whether it is sound.
+    Patrol {
+        /// Unit over the whole drive.
+        unit: u32,
+    },
     /// Erase this die's blocks of a superblock.
     Erase {
         /// The superblock.

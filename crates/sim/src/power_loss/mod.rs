@@ -74,7 +74,10 @@ impl PoweredOff {
                 self.nand.set_block(superblock, die, UnitState::Torn);
                 self.torn_erases += 1;
             }
-            DieOp::GcRead { .. } | DieOp::HostRead { .. } | DieOp::ReadAhead { .. } => {}
+            DieOp::GcRead { .. }
+            | DieOp::HostRead { .. }
+            | DieOp::ReadAhead { .. }
+            | DieOp::Patrol { .. } => {}
         }
     }
 

@@ -6,6 +6,7 @@ mod common;
 
 mod cold;
 mod compression;
+mod housekeeping;
 mod mapping;
 mod pacing;
 mod parity;
