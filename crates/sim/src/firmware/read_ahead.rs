@@ -127,8 +127,8 @@ impl ReadAhead {
         }
     }
 
-    /// A read has been taken up by a drive of so many pages: what to fetch now, or `None` if it continues no stream or
-    /// enough has been read ahead.
+    /// A read has been taken up by a drive of so many pages: what to fetch now, or `None` if it continues no stream,
+    /// enough has been read ahead, or the buffer may not take what is under way and more.
     pub fn follow(&mut self, read: &Command, logical_pages: u32) -> Option<Refill> {
         let begin_bytes = u64::from(read.first_page) * PAGE_BYTES + u64::from(read.offset_in_page);
         let end_bytes = begin_bytes + u64::from(read.bytes);
@@ -145,8 +145,10 @@ impl ReadAhead {
         stream.pass((end_bytes / PAGE_BYTES) as u32);
         let end = (stream.first_page.saturating_add(self.plan.window_pages)).min(logical_pages);
         let pages = stream.end_page()..end;
-        let is_due = 2 * pages.len() >= self.plan.window_pages as usize;
-        (is_due && !pages.is_empty()).then_some(Refill { stream: index, pages })
+        let window_pages = self.plan.window_pages as usize;
+        let is_due = !pages.is_empty() && 2 * pages.len() >= window_pages;
+        let has_room = self.fetches.len() + pages.len() <= self.streams.len() * window_pages;
+        (is_due && has_room).then_some(Refill { stream: index, pages })
     }
 
     /// The number of the next fetch.
@@ -285,6 +287,19 @@ mod tests {
         assert_eq!(ahead.pages().count(), 16);
         assert_eq!(refill(&mut ahead, 90), None);
         assert_eq!(ahead.pages().collect::<Vec<_>>(), (52..60).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn what_does_not_come_takes_the_room_of_more() {
+        let mut ahead = ahead(1);
+        ahead.follow(&read(0, 1), 100);
+        let refill = ahead.follow(&read(1, 1), 100).expect("a stream");
+        (2..10).for_each(|page| ahead.fetch(&refill, page, [Some((page, 1)), None], 0));
+        (2..9).for_each(|page| assert!(ahead.follow(&read(page, 1), 100).is_none()));
+        (0..7).for_each(|number| ahead.end(number));
+        assert_eq!(ahead.follow(&read(9, 1), 100).map(|refill| refill.pages), None);
+        ahead.end(7);
+        assert_eq!(ahead.follow(&read(10, 1), 100).map(|refill| refill.pages), Some(11..19));
     }
 
     #[test]
