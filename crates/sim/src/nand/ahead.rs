@@ -1,6 +1,5 @@
 //! Reads ahead of the host: on each die they come behind the host's reads and before all other work.
 
-use super::Nand;
 use super::job::Job;
 use crate::ring::Ring;
 
@@ -24,7 +23,7 @@ impl AheadQueues {
     }
 
     /// Takes out the read with this number, or `None` if it does not wait.
-    fn take(&mut self, die: u32, fetch: u64) -> Option<Job> {
+    pub(super) fn take(&mut self, die: u32, fetch: u64) -> Option<Job> {
         let jobs = &mut self.dies[die as usize];
         let mut taken = None;
         for _ in 0..jobs.len() {
@@ -40,16 +39,5 @@ impl AheadQueues {
     /// Forgets all that waits.
     pub(super) fn clear(&mut self) {
         self.dies.iter_mut().for_each(|jobs| while jobs.pop_front().is_some() {});
-    }
-}
-
-impl<const OPTIONS: bool> Nand<OPTIONS> {
-    /// The host waits for a read ahead: where that has not begun, it joins the host's reads.
-    pub fn hasten(&mut self, die: u32, fetch: u64, now_ns: u64) {
-        let Some(job) = self.ahead.take(die, fetch) else { return };
-        self.dies[die as usize].host_reads.push_back(job);
-        if self.overlap.is_some() {
-            self.overlap_queued(die, now_ns);
-        }
     }
 }

@@ -1,20 +1,23 @@
 //! How long the array of a die works on an operation, and what has been asked of arrays so far.
 //!
 //! Most drives have one time for each kind of operation. Where a model has more of them, each has a file of its own:
-//! [`super::pages`], [`super::page_register`], [`super::fast`], [`super::slc`], [`super::retry`],
-//! [`super::spread`]. Drives without options are not asked for them.
+//! [`super::pages`], [`page_register`], [`super::fast`], [`super::slc`], [`super::retry`],
+//! [`spread`]. Drives without options are not asked for them.
+
+mod page_register;
+pub mod spread;
 
 use super::fast::FastSuperblocks;
 use super::features::{NandFeatures, NandTiming};
 use super::job::Job;
 use super::moves::MovesByPlane;
-use super::page_register::PageRegisters;
 use super::pages::PageTimes;
 use super::retry::Retry;
 use super::slc::{SlcMode, SlcTiming};
-use super::spread::Spread;
 use crate::geometry::Geometry;
 use crate::power::OperationCounts;
+use page_register::PageRegisters;
+use spread::Spread;
 
 /// Times of the arrays of all dies.
 #[derive(Debug)]

@@ -1,10 +1,10 @@
 //! Times and features of the NAND of a drive model.
 
+use super::array::spread::SpreadPercent;
 use super::moves::MovesByPlane;
 use super::pages::PageTimes;
 use super::retry::ErrorGrowth;
 use super::slc::SlcTiming;
-use super::spread::SpreadPercent;
 
 /// Times of the NAND and its bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@
 //! timing, see `docs/simulator.md`. Simplification: the command and address cycles are part of the times.
 //! Times of arrays are in [`array`], the bus in [`channels`].
 //! The features that a drive model can add have files of their own: [`pages`] (lower and upper
-//! pages), [`page_register`], [`overlap`] (suspend, cache program), [`retry`] (wear and retention),
+//! pages), [`array::page_register`], [`overlap`] (suspend, cache program), [`retry`] (wear and retention),
 //! [`spread`] (blocks and layers). Tests:
 //! `tests/device/timing.rs` (one operation at one nanosecond), `tests/device/nand.rs`, `tests/formulas/shape.rs`.
 //!
@@ -22,13 +22,11 @@ mod job;
 pub mod moves;
 mod op;
 mod overlap;
-mod page_register;
 pub mod pages;
 mod power_loss;
 pub mod programmed;
 pub mod retry;
 pub mod slc;
-pub mod spread;
 
 use crate::events::EventTree;
 use crate::geometry::Geometry;
@@ -41,6 +39,7 @@ use fast::FastSuperblocks;
 use job::Job;
 use overlap::Overlap;
 
+pub use array::spread;
 pub use features::{NandFeatures, NandTiming, SuspendLimits};
 pub use op::DieOp;
 
@@ -176,6 +175,15 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
             state.others.push_back(job);
         }
         if OPTIONS && self.overlap.is_some() {
+            self.overlap_queued(die, now_ns);
+        }
+    }
+
+    /// The host waits for a read ahead: where that has not begun, it joins the host's reads.
+    pub fn hasten(&mut self, die: u32, fetch: u64, now_ns: u64) {
+        let Some(job) = self.ahead.take(die, fetch) else { return };
+        self.dies[die as usize].host_reads.push_back(job);
+        if self.overlap.is_some() {
             self.overlap_queued(die, now_ns);
         }
     }
