@@ -1,9 +1,10 @@
 //! Patrol reads: the drive reads through all that it holds, again and again.
 //!
 //! Phenomenon: firmware finds pages that begin to fail before the host reads them; each patrol read keeps a die from
-//! other work. Source: patrol read as SSSTC describes it for its drives, background scan of SMART Modular; rates are not
-//! in print (assumed). Simplifications: a whole unit at a time, in physical order, one for each die at most; it waits its turn on
-//! its die behind the host's reads; what it finds is always sound. Test: `tests/mechanisms/housekeeping.rs`.
+//! other work. Source: patrol read as SSSTC describes it for its drives, background scan of SMART Modular; rates are
+//! not in print (assumed). Simplifications: a whole unit at a time, in physical order, one for each die at most; it
+//! waits its turn on its die behind the host's reads; what it finds is always sound. Test:
+//! `tests/mechanisms/housekeeping.rs`.
 
 use crate::nand::programmed::ProgrammedUnits;
 

@@ -2,12 +2,12 @@
 //!
 //! Phenomenon: a host that reads in LBA order, one command at a time, gets nearly the rate of the link, although each
 //! command alone would wait for tR. Source: rated latencies of single reads, random against sequential, in us: 110
-//! against 36 (Intel S4600), 85 against 10 (P4500), 85 against 15 (PM983). Windows are not in print: values of the model
-//! are assumed. Rules: a read that begins where one of the latest reads ended continues its stream, and the pages behind
-//! it are read as far as the window reaches, again whenever half of that is used up; a stream is forgotten when so many
-//! others have been read from since as are followed. Simplifications: every stream has an even share of the buffer; a
-//! page leaves DRAM when the reader has passed it; streams backwards or with a stride are not seen. Tests:
-//! `tests/device/read_ahead.rs`, `Device::check`.
+//! against 36 (Intel S4600), 85 against 10 (P4500), 85 against 15 (PM983). Windows are not in print: values of the
+//! model are assumed. Rules: a read that begins where one of the latest reads ended continues its stream, and the
+//! pages behind it are read as far as the window reaches, again whenever half of that is used up; a stream is
+//! forgotten when so many others have been read from since as are followed. Simplifications: every stream has an even
+//! share of the buffer; a page leaves DRAM when the reader has passed it; streams backwards or with a stride are not
+//! seen. Tests: `tests/device/read_ahead.rs`, `Device::check`.
 //!
 //! A *fetch* is one operation of a die; pages know the last fetch that they need.
 

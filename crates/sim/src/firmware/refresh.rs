@@ -1,11 +1,11 @@
 //! Refresh: data that has lain in its cells for long is written anew.
 //!
-//! Phenomenon: cells lose charge, and a drive that is switched on moves what is old, whether its host is there or
-//! not. Source: Dell on data retention tasks of drives in operation; the 840 EVO, whose data of 6 to 8 weeks read at a
-//! fifth of its rate before the fix (PC Perspective); JESD218 for the times that drives without power must keep data. Simplifications: a
-//! superblock is as old as the latest program into it; it moves as a whole as the victims of garbage collection do, at a
-//! limited rate and only while the drive has erased superblocks to spare; superblocks that a stream still
-//! writes, and those of the pSLC cache, stay; time without power does not count. Test:
+//! Phenomenon: cells lose charge, and a drive that is switched on moves what is old, whether its host is there or not.
+//! Source: Dell on data retention tasks of drives in operation; the 840 EVO, whose data of 6 to 8 weeks read at a
+//! fifth of its rate before the fix (PC Perspective); JESD218 for the times that drives without power must keep data.
+//! Simplifications: a superblock is as old as the latest program into it; it moves as a whole as the victims of
+//! garbage collection do, at a limited rate and only while the drive has erased superblocks to spare; superblocks that
+//! a stream still writes, and those of the pSLC cache, stay; time without power does not count. Test:
 //! `tests/mechanisms/housekeeping.rs`.
 
 use crate::ftl::{Ftl, SuperblockState};

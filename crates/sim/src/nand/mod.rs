@@ -10,8 +10,8 @@
 //! [`spread`] (blocks and layers). Tests:
 //! `tests/device/timing.rs` (one operation at one nanosecond), `tests/device/nand.rs`, `tests/formulas/shape.rs`.
 //!
-//! Order: host reads go first, reads ahead of the host second, everything else waits its turn on the die. A channel serves
-//! in the order in which transfers become ready.
+//! Order: host reads go first, reads ahead of the host second, everything else waits its turn on the die. A channel
+//! serves in the order in which transfers become ready.
 
 mod ahead;
 mod array;

@@ -1,6 +1,6 @@
 //! Does a sequential reader get the rate of the link, and what does that cost others? The small drive as in `timing`:
-//! command 5,000 ns, link 8,000 ns a page, channel 10,000 ns a page, tR 50,000 ns; units of four pages, the first on die
-//! 0, dies 0 and 2 on one channel.
+//! command 5,000 ns, link 8,000 ns a page, channel 10,000 ns a page, tR 50,000 ns; units of four pages, the first on
+//! die 0, dies 0 and 2 on one channel.
 
 use base::{Nanos, OpKind, Rng};
 use sim::Device;
@@ -77,8 +77,8 @@ fn slow_channels_are_kept_busy() {
 #[test]
 fn a_page_on_its_way_is_waited_for_to_the_nanosecond() {
     let mut device = ahead(&[]);
-    // The second read begins a stream. Its page and unit 2 are sensed at once, and that page crosses first; then the rest
-    // of unit 0 is sensed and crosses 70,000 ns later, 62,000 ns after the read has ended.
+    // The second read begins a stream. Its page and unit 2 are sensed at once, and that page crosses first; then the
+    // rest of unit 0 is sensed and crosses.
     let wait_ns = COMMAND + READ + CHANNEL_PAGE + READ + 2 * CHANNEL_PAGE - FROM_NAND;
     let third_ns = wait_ns + LINK_PAGE;
     assert_eq!(latencies(&mut device, &[0, 1, 2, 3]), [FROM_NAND, FROM_NAND, third_ns, FROM_DRAM]);
@@ -111,7 +111,7 @@ fn what_is_written_or_deallocated_is_dropped() {
 
 #[test]
 fn random_reads_pay_next_to_nothing() {
-    // A read follows one of the last four by chance in 4 of 8,192 cases, and then 16 units are read for nothing: at most
+    // A read follows one of the last four by chance in 4 of 8,192 cases, and then 16 units, or 17, are read in vain:
     // 0.8% more senses.
     let load = |device: &mut Device| {
         let (begin, sensed) = (device.now().0, device.operations().reads);
@@ -130,7 +130,7 @@ fn random_reads_pay_next_to_nothing() {
 fn a_read_of_the_host_goes_before_reads_ahead_and_a_program_behind_them() {
     let mut device = ahead(&[]);
     latencies(&mut device, &[0, 1]);
-    // 16 units are being read ahead, four on each die. One may be under way on the die, and another may hold the channel.
+    // 16 units are being read ahead, four on each die. One may be under way on the die, another may hold the channel.
     let latency = alone(&mut device, &op(OpKind::Read, 4_096, 1, 0));
     assert!(latency <= FROM_NAND + READ + 3 * 4 * CHANNEL_PAGE, "{latency} ns");
     let mut device = ahead(&[]);

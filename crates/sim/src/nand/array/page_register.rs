@@ -1,10 +1,11 @@
 //! The page register: what a die has sensed last it need not sense again.
 //!
 //! Phenomenon: the array loads a whole NAND page into the register of a die, and the host may want it in pieces. Until
-//! the die does something else, further pieces cross the channel without tR. Source: ONFI CHANGE READ COLUMN, with which
-//! a controller reads any part of the register after a single READ PAGE. Simplifications: the register holds a unit, the
-//! pages of all planes; every operation on another place takes it, suspended programs that go on among them; reads that
-//! wait are not reordered for it. Test: `tests/device/nand.rs`.
+//! the die does something else, further pieces cross the channel without tR. Source: ONFI CHANGE READ COLUMN, with
+//! which a controller reads any part of the register after a single READ PAGE. Simplifications: the register holds a
+//! unit, the pages of all planes, also where a read for collection senses some planes only; every operation on another
+//! place takes it, suspended programs that go on among them; reads that wait are not reordered for it. Test:
+//! `tests/device/nand.rs`.
 
 /// No unit.
 const NOTHING: u32 = u32::MAX;

@@ -1,12 +1,12 @@
 //! Spread of program and erase times over blocks and layers.
 //!
 //! Phenomenon: no two blocks of a drive take the same time, and in a block the word lines of upper layers program more
-//! slowly than those below. A superblock is as slow as the slowest of its blocks, so that the rate of a drive
-//! changes from superblock to superblock. Source: word lines of a 232-layer block that miss the limit of program pulses
-//! first are the upper ones, and the number of pulses lies between 15 and 30; Luo et al. 2018 and Shim et al. (MICRO
-//! 2019) on layers. The percentages are values of the model. Simplifications: even distribution
-//! around the mean; a block keeps its share for life; layers rise in a straight line with the row of the page, from as
-//! far below the mean as they end above it; reads do not spread. Tests: here, `tests/device/nand.rs`.
+//! slowly than those below. A superblock is as slow as the slowest of its blocks, so that the rate of a drive changes
+//! from superblock to superblock. Source: word lines of a 232-layer block that miss the limit of program pulses first
+//! are the upper ones, and the number of pulses lies between 15 and 30; Luo et al. 2018 and Shim et al. (MICRO 2019)
+//! on layers. The percentages are values of the model. Simplifications: even distribution around the mean; a block
+//! keeps its share for life; layers rise in a straight line with the row of the page, from as far below the mean as
+//! they end above it; reads do not spread. Tests: here, `tests/device/nand.rs`.
 //!
 //! The share of a block is a function of the seed and its place, so that none has to be stored.
 
