@@ -149,11 +149,6 @@ const SECTIONS: &[&[Choice]] = &[
         ("read_ahead.window_bytes", &["4096", "65_536", "1_000_000"]),
         ("read_ahead.buffer_bytes", &["32_768", "524_288", "1_000_000_000"]),
     ],
-    &[("housekeeping.patrol_interval_ns", &["100_000_000", "10_000_000_000"])],
-    &[
-        ("housekeeping.refresh_after_ns", &["1_000_000_000_000", "86_400_000_000_000"]),
-        ("housekeeping.refresh_pages_per_s", &["10", "10_000", "1_000_000_000"]),
-    ],
     &[
         ("mapping.entry_bytes", &["8", "64", "256", "1024"]),
         ("mapping.map_entry_bytes", &["4", "64", "256", "1024"]),
@@ -188,6 +183,11 @@ const SECTIONS: &[&[Choice]] = &[
         ("nand.spread.layer_percent", &["0", "10", "90"]),
     ],
     &[("nand.page_register", &["true", "false"])],
+    &[("housekeeping.patrol_interval_ns", &["100_000_000", "10_000_000_000"])],
+    &[
+        ("housekeeping.refresh_after_ns", &["1_000_000_000_000", "86_400_000_000_000"]),
+        ("housekeeping.refresh_pages_per_s", &["10", "10_000", "1_000_000_000"]),
+    ],
 ];
 
 /// Borders of the rules and of the integers behind them.
