@@ -18,11 +18,13 @@ mod compression;
 mod deallocation;
 mod folding;
 mod gc;
+mod housekeeping;
 mod map_cache;
 mod mapping;
 mod power_loss;
 mod program;
 mod read;
+mod read_ahead;
 mod readings;
 mod timers;
 
@@ -34,9 +36,12 @@ use crate::events::NEVER;
 use crate::firmware::compression::Compressor;
 use crate::firmware::flush::Flushes;
 use crate::firmware::map_cache::MapCache;
+use crate::firmware::patrol::Patrol;
 use crate::firmware::performance_mode::FastWrites;
 use crate::firmware::pslc::PslcCache;
+use crate::firmware::read_ahead::ReadAhead;
 use crate::firmware::read_cache::ReadCache;
+use crate::firmware::refresh::Refresh;
 use crate::firmware::throttle::Bucket;
 use crate::firmware::write_buffer::WriteBuffer;
 use crate::ftl::collector::Collector;
@@ -85,6 +90,9 @@ pub struct Device<P: Probe = Silent, const OPTIONS: bool = true> {
     link: Link,
     read_cache: Option<ReadCache>,
     map_cache: Option<MapCache>,
+    read_ahead: Option<ReadAhead>,
+    patrol: Option<Patrol>,
+    refresh: Option<Refresh>,
     power: Option<Power>,
     buffer: WriteBuffer,
     flushes: Flushes,
@@ -168,11 +176,19 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             link: Link::new(&config.interface),
             read_cache: ReadCache::new(config.options.read_cache_pages),
             map_cache: MapCache::new(config.options.map_cache, config.geometry.map_pages),
+            read_ahead: config.options.read_ahead.map(ReadAhead::new),
+            patrol: None,
+            refresh: None,
             power: config.power.map(|model| Power::new(model, 0)),
             buffer: WriteBuffer::new(config.buffer_pages, open_pages, queue_depth),
             flushes: Flushes::new(queue_depth),
             compressor: Compressor::new(config.geometry.page_granules),
-            nand: Nand::new(&config.geometry, config.nand, &config.options.nand_features),
+            nand: Nand::new(
+                &config.geometry,
+                config.nand,
+                &config.options.nand_features,
+                config.seed,
+            ),
             ftl,
             pacing: Pacing::new(config.pacing, config.free_low, config.free_high),
             wear_leveling: WearLeveling::new(config.options.spread_max),
@@ -194,7 +210,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             device.nand.set_fast(FastSuperblocks::new(mode.program_ns, superblocks));
         }
         device.mark_written_units();
-        device.wait_for_idle();
+        device.start_clock();
         device
     }
 
@@ -239,7 +255,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         *self = Self::assemble(self.config.clone(), ftl, P::default());
         self.now_ns = now_ns;
         self.power = power;
-        self.wait_for_idle();
+        self.start_clock();
     }
 
     /// The drive's clock.
@@ -538,14 +554,11 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
                 let job = ControllerJob::Relocate { unit, pages, valid };
                 self.controller.push(self.now_ns, length_ns, job);
             }
-            DieOp::HostRead { tag, .. } => {
-                self.commands[tag].reads_pending -= 1;
-                if self.commands[tag].reads_pending == 0 {
-                    self.have_read(tag);
-                }
-            }
+            DieOp::HostRead { tag, .. } => self.read_ended(tag),
             DieOp::MapRead { tag, .. } => self.have_segment(tag),
             DieOp::MapLoad { .. } => {}
+            DieOp::ReadAhead { fetch, .. } => self.fetched(fetch),
+            DieOp::Patrol { .. } => self.patrolled(),
             DieOp::Erase { superblock } => self.die_erased(die, superblock),
         }
     }

@@ -7,9 +7,12 @@
 pub mod compression;
 pub mod flush;
 pub mod map_cache;
+pub mod patrol;
 pub mod performance_mode;
 pub mod pslc;
 pub mod quiet_gc;
+pub mod read_ahead;
 pub mod read_cache;
+pub mod refresh;
 pub mod throttle;
 pub mod write_buffer;

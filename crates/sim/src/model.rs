@@ -103,6 +103,8 @@ pub struct Model {
     pub buffer: Buffer,
     /// DRAM that caches reads; absent: none.
     pub read_cache: Option<ReadCacheModel>,
+    /// Streams that are read ahead of the host; absent: none.
+    pub read_ahead: Option<ReadAheadModel>,
     /// Power states and energy; absent: no energy is counted.
     pub power: Option<PowerModel>,
     /// Garbage collection.
@@ -126,6 +128,8 @@ pub struct Model {
     /// Distribution of erases; absent: the superblock erased first comes first, and cold data
     /// stays.
     pub wear_leveling: Option<WearLevelingModel>,
+    /// Patrol reads and refresh; absent: none.
+    pub housekeeping: Option<HousekeepingModel>,
     /// Parity over dies; absent: none.
     pub parity: Option<ParityModel>,
     /// A cache of blocks with one bit per cell; absent: none.

@@ -96,7 +96,7 @@ fn lives() -> Vec<Life> {
             ],
         ),
     ];
-    built_in.chain(small).chain(parts()).collect()
+    built_in.chain(small).chain(parts()).chain(reads()).collect()
 }
 
 /// Parts below and above the translation layer: its map, NAND and the host's side.
@@ -145,6 +145,51 @@ fn parts() -> [Life; 7] {
                 ("interface.queues", "4"),
                 ("interface.arbitration_burst", "2"),
                 ("read_cache.bytes", "1_048_576"),
+            ],
+        ),
+    ]
+}
+
+/// Reads and times of NAND as drives have them.
+fn reads() -> Vec<Life> {
+    vec![
+        small(
+            "housekeeping",
+            &[
+                ("housekeeping.patrol_interval_ns", "5_000_000"),
+                ("housekeeping.refresh_after_ns", "60_000_000_000"),
+                ("housekeeping.refresh_pages_per_s", "100_000"),
+            ],
+        ),
+        small(
+            "read-ahead",
+            &[
+                ("read_ahead.streams", "64"),
+                ("read_ahead.window_bytes", "262_144"),
+                ("read_ahead.buffer_bytes", "16_777_216"),
+            ],
+        ),
+        small(
+            "spread",
+            &[
+                ("nand.spread.program_percent", "20"),
+                ("nand.spread.erase_percent", "40"),
+                ("nand.spread.layer_percent", "5"),
+            ],
+        ),
+        small(
+            "page-register",
+            &[("nand.page_register", "true"), ("interface.logical_block_bytes", "512")],
+        ),
+        small(
+            "page-reads",
+            &[
+                ("nand.pages.program_lower_ns", "200_000"),
+                ("nand.pages.program_middle_ns", "600_000"),
+                ("nand.pages.program_upper_ns", "1_000_000"),
+                ("nand.pages.read_lower_ns", "30_000"),
+                ("nand.pages.read_middle_ns", "50_000"),
+                ("nand.pages.read_upper_ns", "70_000"),
             ],
         ),
     ]

@@ -50,7 +50,7 @@ struct Reference {
     moving: Option<u32>,
     /// Who wrote each superblock since its last erase.
     writers: BTreeMap<u32, StreamId>,
-    /// Superblocks that are victims for the sake of wear, as far as can be told.
+    /// Superblocks that are victims for the sake of wear or age, as far as can be told.
     young: BTreeSet<u32>,
     /// When each superblock was filled, and how many were.
     filled_at: BTreeMap<u32, u64>,
@@ -252,8 +252,11 @@ impl Reference {
                 // The drive compares whole millionths.
                 self.closed.contains(&superblock) && self.cost_benefit(superblock) >= best - 2e-6
             }
-            // Any full superblock may have been reorganised instead, so nothing is known of the lots.
-            VictimPolicy::DChoices if self.config.options.performance_mode.is_some() => {
+            // Any full superblock may have been reorganised or refreshed instead, so nothing is known of the lots.
+            VictimPolicy::DChoices
+                if self.config.options.performance_mode.is_some()
+                    || self.config.options.refresh.is_some() =>
+            {
                 self.closed.contains(&superblock)
             }
             VictimPolicy::DChoices => self.may_draw(superblock),
@@ -285,7 +288,14 @@ impl Reference {
 
     /// True where a superblock may be a victim whatever the policy says.
     fn has_other_reason(&self, superblock: u32) -> bool {
-        self.is_too_young(superblock) || self.is_reorganised(superblock)
+        self.is_too_young(superblock)
+            || self.is_reorganised(superblock)
+            || self.is_refreshed(superblock)
+    }
+
+    /// True where a superblock may be a victim because it is old. Time is not followed here; `housekeeping.rs` checks it.
+    fn is_refreshed(&self, superblock: u32) -> bool {
+        self.config.options.refresh.is_some() && self.closed.contains(&superblock)
     }
 
     fn compare(&self, device: &Device<Self>) {
@@ -405,7 +415,7 @@ impl Probe for Reference {
         let has_other_reason = self.has_other_reason(superblock);
         assert!(may_choose || has_other_reason, "the policy may not choose {superblock}");
         self.chosen += u64::from(!has_other_reason);
-        if self.is_too_young(superblock) {
+        if self.is_too_young(superblock) || self.is_refreshed(superblock) {
             self.young.insert(superblock);
         }
         self.closed.retain(|&closed| closed != superblock);

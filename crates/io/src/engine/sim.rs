@@ -8,6 +8,7 @@ use base::text::shortened;
 use base::{Completion, Nanos, Op, Ratio, TelemetryRow};
 use device::host::{memory, small_file};
 use sim::firmware::map_cache::MapCache;
+use sim::firmware::read_ahead::ReadAheadPlan;
 use sim::host::DeallocateSupport;
 use sim::model::{HostProfile, NO_HOST};
 use sim::{Config, Drive, Model};
@@ -147,6 +148,7 @@ fn needed_bytes(config: &Config) -> u64 {
         + u64::from(geometry.map_pages) * MapCache::SEGMENT_BYTES
         + u64::from(geometry.physical_pages()) * PAGE_NUMBER_BYTES
         + u64::from(config.options.read_cache_pages) * PAGE_NUMBER_BYTES
+        + config.options.read_ahead.map_or(0, ReadAheadPlan::memory_bytes)
 }
 
 /// Identity and limits of a simulated drive, without building it.

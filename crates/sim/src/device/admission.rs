@@ -185,7 +185,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// All pages of a write are in the buffer.
     #[inline]
     fn end_write(&mut self, tag: u32) {
-        if OPTIONS && self.read_cache.is_some() {
+        if OPTIONS && (self.read_cache.is_some() || self.read_ahead.is_some()) {
             self.uncache(tag);
         }
         if self.commands[tag].fua {

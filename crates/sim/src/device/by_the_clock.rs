@@ -1,4 +1,4 @@
-//! The work that the drive does because time has passed: idle collection, folding, reorganisation.
+//! The work that the drive does because time has passed: idle collection, folding, reorganisation, housekeeping.
 
 use super::Device;
 use super::timers::Timer;
@@ -17,8 +17,16 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             Some(Timer::Throttle) => self.pump(),
             Some(Timer::Reorganise) => self.on_reorganise_timer(),
             Some(Timer::MapFetch) => self.on_fetch_timer(),
+            Some(Timer::Patrol) => self.on_patrol_timer(),
+            Some(Timer::Refresh) => self.on_refresh_timer(),
             None => {}
         }
+    }
+
+    /// The first look at the clock of a drive that is new or has its power again.
+    pub(super) fn start_clock(&mut self) {
+        self.wait_for_idle();
+        self.begin_housekeeping();
     }
 
     /// The first look at the clock of a new drive, and the next one after the host came back.
@@ -116,6 +124,14 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// have changed.
     fn move_unit_by_the_clock(&mut self, timer: Timer, interval_ns: u64) {
         self.collector.allow_unit(self.geometry().unit_pages);
+        // Where nothing can move only the host can help, and it sets the timer again.
+        let due_ns = self.moved_by_the_clock(interval_ns).unwrap_or(NEVER);
+        self.timers.set(timer, due_ns);
+    }
+
+    /// Moves what is allowed; returns when to move the next unit, or `None` if nothing could move and nothing goes on
+    /// that could change that.
+    pub(super) fn moved_by_the_clock(&mut self, interval_ns: u64) -> Option<u64> {
         let intervals = if self.collect() {
             if self.buffer.is_awaited() {
                 self.pump();
@@ -124,12 +140,10 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         } else {
             let work_ns = self.next_work_ns();
             if work_ns == NEVER {
-                // Only the host can help, and it sets the timer again.
-                return self.timers.set(timer, NEVER);
+                return None;
             }
             (work_ns - self.now_ns).div_ceil(interval_ns).max(1)
         };
-        let due_ns = self.now_ns.saturating_add(intervals.saturating_mul(interval_ns));
-        self.timers.set(timer, due_ns);
+        Some(self.now_ns.saturating_add(intervals.saturating_mul(interval_ns)))
     }
 }

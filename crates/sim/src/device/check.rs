@@ -49,7 +49,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
         let is_unmapped = |&page: &u32| ftl.l2p.get(page as usize).is_none_or(|&p| p == NO_PAGE);
         if let Some(page) = self.cached_pages().find(is_unmapped) {
-            return Err(format!("LBA page {page} is in the read cache but holds nothing"));
+            return Err(format!("LBA page {page} is in DRAM that was read but holds nothing"));
         }
         self.map_log().map_or(Ok(()), MapLog::check)?;
         self.map_cache().map_or(Ok(()), MapCache::check)?;

@@ -1,12 +1,10 @@
 //! The drive at work on pages of different sizes: placing and reading what was compressed.
 
 use super::Device;
+use crate::firmware::read_ahead::Run;
 use crate::firmware::read_cache::ReadCache;
 use crate::ftl::{NO_PAGE, StreamId};
 use crate::probe::Probe;
-
-/// Physical pages in a row that belong to one unit: the unit and how many.
-pub(super) type Run = (u32, u32);
 
 impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Gives a logical page of so many granules its place. There is room for the largest page.
@@ -75,6 +73,9 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     pub(super) fn read_granules(&mut self, tag: u32) {
         let mut last: Option<Run> = None;
         for logical in self.commands[tag].touched() {
+            if self.is_read_ahead(tag, logical) {
+                continue;
+            }
             for (unit, pages) in self.runs_in_nand(logical).into_iter().flatten() {
                 last = match last {
                     Some((same, before)) if same == unit => Some((unit, before + pages)),
@@ -86,9 +87,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
                 };
             }
         }
-        match last {
-            Some(last) => self.read_unit(tag, last),
-            None => self.come_to_link(tag),
+        if let Some(last) = last {
+            self.read_unit(tag, last);
         }
     }
 }

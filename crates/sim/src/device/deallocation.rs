@@ -25,9 +25,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     fn unmap(&mut self, logical: u32) {
         if self.ftl.unmap(logical) {
-            if let Some(cache) = &mut self.read_cache {
-                cache.remove(logical);
-            }
+            self.forget(logical);
             self.probe.unmapped(logical);
         }
     }

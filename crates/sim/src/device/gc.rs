@@ -157,14 +157,16 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// The superblock to reorganise next, unless room is what the drive needs first.
     fn victim_to_reorganise(&mut self) -> Option<u32> {
         let is_reorganising = self.fast_writes.is_some_and(|mode| mode.is_reorganising());
-        if !is_reorganising || self.ftl.free.len() < 2 {
-            return None;
-        }
-        let free_superblocks = self.free_superblocks();
-        if self.pacing.must_collect(free_superblocks) {
+        if !is_reorganising || !self.has_room_to_tidy() {
             return None;
         }
         oldest_fast(&self.ftl, self.nand.fast()?)
+    }
+
+    /// Whether a superblock may move for another reason than room: it may need one before it gives one back.
+    pub(super) fn has_room_to_tidy(&mut self) -> bool {
+        let free_superblocks = self.free_superblocks();
+        free_superblocks >= 2 && !self.pacing.must_collect(free_superblocks)
     }
 
     /// Chooses the next victim; false where none would give room.
@@ -176,20 +178,29 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             self.collector.forgive();
             return false;
         };
+        self.collect_from(victim);
+        if worn.is_some() {
+            self.keep_as_cold(victim);
+        }
+        if other.is_none() {
+            self.collector.note_victim(self.ftl.valid_pages[victim as usize]);
+        }
+        true
+    }
+
+    /// A superblock becomes the victim in hand.
+    pub(super) fn collect_from(&mut self, victim: u32) {
         if self.config.has_cold_stream() {
             self.collector.begin_top_up(&self.programs);
         }
         self.probe.victim(victim);
         self.ftl.become_victim(victim);
         self.collector.begin(victim);
-        if worn.is_some() {
-            // So that its pages go to the cold stream.
-            self.ftl.written_by[victim as usize] = StreamId::Cold;
-        }
-        if other.is_none() {
-            self.collector.note_victim(self.ftl.valid_pages[victim as usize]);
-        }
-        true
+    }
+
+    /// The pages of a victim go to the cold stream, where there is one.
+    pub(super) fn keep_as_cold(&mut self, victim: u32) {
+        self.ftl.written_by[victim as usize] = StreamId::Cold;
     }
 
     /// Gives the pages of a unit that are still valid their new place: the host may have written some

@@ -17,7 +17,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             device.nand.set_slc(superblock, !is_erased && device.ftl.is_cache(superblock));
         }
         device.now_ns = now_ns;
-        device.wait_for_idle();
+        device.start_clock();
         device
     }
 
@@ -87,7 +87,9 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
                 DieOp::GcRead { .. }
                 | DieOp::MapLoad { .. }
                 | DieOp::HostRead { .. }
-                | DieOp::MapRead { .. } => {}
+                | DieOp::MapRead { .. }
+                | DieOp::ReadAhead { .. }
+                | DieOp::Patrol { .. } => {}
             }
         }
     }

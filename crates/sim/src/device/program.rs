@@ -51,6 +51,9 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     #[inline]
     pub(super) fn in_nand(&mut self, unit: u32) {
         self.programmed.insert(unit);
+        if OPTIONS && let Some(refresh) = &mut self.refresh {
+            refresh.written(unit / self.config.geometry.superblock_units, self.now_ns);
+        }
         self.probe.programmed(unit);
         self.totals.programmed_pages += u64::from(self.geometry().unit_pages);
     }

@@ -1,4 +1,4 @@
-//! Reading: from the buffer, the read cache or NAND; for the host, or before a part of a page is written.
+//! Reading: from the buffer, what is in DRAM, or NAND; for the host, or before a part of a page is written.
 //!
 //! Phenomenon: a drive maps pages of 4 KiB, or of 8 to 64 KiB where it saves DRAM (indirection units); a write that
 //! covers a part of one needs the rest of it first, unless the page is in DRAM or holds nothing, and all of it is
@@ -11,6 +11,7 @@
 use base::OpKind;
 
 use super::Device;
+use crate::firmware::read_ahead::ReadAhead;
 use crate::firmware::read_cache::ReadCache;
 use crate::ftl::NO_PAGE;
 use crate::nand::DieOp;
@@ -32,10 +33,24 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Reads from NAND what is neither unmapped nor in DRAM, one operation per unit.
     pub(super) fn read(&mut self, tag: u32) {
         if self.geometry().page_granules > 1 {
-            return self.read_granules(tag);
+            self.read_granules(tag);
+        } else {
+            self.read_pages(tag);
         }
+        if self.commands[tag].reads_pending == 0 {
+            self.come_to_link(tag);
+        }
+        if OPTIONS && self.read_ahead.is_some() {
+            self.read_on(tag);
+        }
+    }
+
+    fn read_pages(&mut self, tag: u32) {
         let mut run: Option<(u32, u32)> = None;
         for logical in self.commands[tag].touched() {
+            if OPTIONS && self.is_read_ahead(tag, logical) {
+                continue;
+            }
             let Some(unit) = self.unit_in_nand(logical) else { continue };
             let transfers = self.transfers_of(tag, logical);
             run = match run {
@@ -49,8 +64,6 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
         if let Some(last) = run {
             self.read_unit(tag, last);
-        } else {
-            self.come_to_link(tag);
         }
     }
 
@@ -67,6 +80,9 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     #[cold]
     pub(super) fn read_before_write(&mut self, tag: u32) {
         for logical in self.commands[tag].partial().into_iter().flatten() {
+            if OPTIONS && self.is_read_ahead(tag, logical) {
+                continue;
+            }
             for (unit, pages) in self.runs_in_nand(logical).into_iter().flatten() {
                 self.read_unit(tag, (unit, pages * self.host_pages()));
             }
@@ -83,6 +99,15 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.nand.enqueue(die, DieOp::HostRead { tag, unit, transfers }, self.now_ns);
     }
 
+    /// A read that a command waits for has ended.
+    #[inline]
+    pub(super) fn read_ended(&mut self, tag: u32) {
+        self.commands[tag].reads_pending -= 1;
+        if self.commands[tag].reads_pending == 0 {
+            self.have_read(tag);
+        }
+    }
+
     /// All that a command needs from NAND is there.
     pub(super) fn have_read(&mut self, tag: u32) {
         if self.commands[tag].kind == OpKind::Write {
@@ -92,9 +117,10 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.come_to_link(tag);
     }
 
-    /// Logical pages in the read cache.
+    /// Logical pages in DRAM that was read, or will be there.
     pub(super) fn cached_pages(&self) -> impl Iterator<Item = u32> {
-        self.read_cache.iter().flat_map(ReadCache::pages)
+        let ahead = self.read_ahead.iter().flat_map(ReadAhead::pages);
+        self.read_cache.iter().flat_map(ReadCache::pages).chain(ahead)
     }
 
     /// Keeps what was read, as far as it is still what the host would read.
@@ -119,10 +145,16 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     #[cold]
     #[inline(never)]
     pub(super) fn uncache(&mut self, tag: u32) {
+        self.commands[tag].touched().for_each(|logical| self.forget(logical));
+    }
+
+    /// Forgets a page that was read.
+    pub(super) fn forget(&mut self, logical: u32) {
         if let Some(cache) = &mut self.read_cache {
-            for logical in self.commands[tag].touched() {
-                cache.remove(logical);
-            }
+            cache.remove(logical);
+        }
+        if let Some(ahead) = &mut self.read_ahead {
+            ahead.forget(logical);
         }
     }
 }

@@ -18,10 +18,21 @@ pub(super) enum Timer {
     Reorganise,
     /// Entries of the map come from the host's memory.
     MapFetch,
+    /// The next unit is patrolled.
+    Patrol,
+    /// The next pages of old data are written anew.
+    Refresh,
 }
 
-const TIMERS: [Timer; 5] =
-    [Timer::IdleGc, Timer::Fold, Timer::Throttle, Timer::Reorganise, Timer::MapFetch];
+const TIMERS: [Timer; 7] = [
+    Timer::IdleGc,
+    Timer::Fold,
+    Timer::Throttle,
+    Timer::Reorganise,
+    Timer::MapFetch,
+    Timer::Patrol,
+    Timer::Refresh,
+];
 
 /// When each timer is due.
 #[derive(Clone, Debug)]

@@ -65,6 +65,8 @@ pub struct Collector {
     /// Valid pages that idle collection or a reorganisation may move now; less than none where a unit held
     /// more than that.
     unasked_pages: i64,
+    /// The only victim whose pages these may be, or `None` if any may move.
+    unasked_of: Option<u32>,
     in_flight_pages: u32,
     victim_valid_pages: u32,
     reclaimed_pages: u64,
@@ -89,6 +91,7 @@ impl Collector {
             owed_pages: 0,
             top_up: None,
             unasked_pages: 0,
+            unasked_of: None,
             in_flight_pages: 0,
             victim_valid_pages: 0,
             reclaimed_pages: 0,
@@ -172,12 +175,20 @@ impl Collector {
     #[must_use]
     pub fn may_move_unasked(&self) -> bool {
         self.unasked_pages > 0
+            && (self.unasked_of.is_none() || self.victim_in_hand() == self.unasked_of)
     }
 
     /// Lets a unit's worth of pages move that nobody waits for; what was not used does not add up.
     pub fn allow_unit(&mut self, unit_pages: u32) {
         let unit_pages = i64::from(unit_pages);
         self.unasked_pages = (self.unasked_pages + unit_pages).min(unit_pages);
+        self.unasked_of = None;
+    }
+
+    /// The same for pages of one victim only.
+    pub fn allow_unit_of(&mut self, victim: u32, unit_pages: u32) {
+        self.allow_unit(unit_pages);
+        self.unasked_of = Some(victim);
     }
 
     /// Lets no more pages move that nobody waits for.

@@ -9,6 +9,8 @@ use crate::firmware::map_cache::MapCacheShape;
 use crate::firmware::performance_mode::PerformanceMode;
 use crate::firmware::pslc::Pslc;
 use crate::firmware::quiet_gc::{BackgroundGc, IdleGc};
+use crate::firmware::read_ahead::ReadAheadPlan;
+use crate::firmware::refresh::RefreshPlan;
 use crate::firmware::throttle::Throttle;
 use crate::ftl::cold::ColdPolicy;
 use crate::ftl::gc::VictimPolicy;
@@ -72,6 +74,8 @@ pub struct Options {
     pub nand_features: NandFeatures,
     /// Pages of the read cache; 0: none.
     pub read_cache_pages: u32,
+    /// Streams that are read ahead of the host, or `None` if there are none.
+    pub read_ahead: Option<ReadAheadPlan>,
     /// Collection in the gaps of a busy host, or `None` if the drive does not do that.
     pub background_gc: Option<BackgroundGc>,
     /// Collection while the host is away, or `None` if the drive does not do that.
@@ -86,6 +90,10 @@ pub struct Options {
     pub throttle: Option<Throttle>,
     /// Fast writes into a drive that is not half full, or `None` if there are none.
     pub performance_mode: Option<PerformanceMode>,
+    /// Time from one patrolled unit to the next, or `None` if there is no patrol.
+    pub patrol_interval_ns: Option<u64>,
+    /// When data is old and how fast it moves, or `None` if it stays.
+    pub refresh: Option<RefreshPlan>,
     /// Erases that the most worn superblock may be ahead of one whose data stays, or `None` if that has no bound.
     pub spread_max: Option<u32>,
     /// A cache of blocks with one bit per cell, or `None` if there is none.
@@ -297,6 +305,7 @@ fn options(check: &Check<'_>, scale: Ratio, geometry: &Geometry) -> Result<Optio
             ..check.nand_features(geometry, pages)?
         },
         read_cache_pages: read_cache_pages.unwrap_or(0),
+        read_ahead: optional(&model.read_ahead, |ahead| ahead.resolve(check))?,
         background_gc: optional(&model.background_gc, |gc| gc.resolve(check, geometry))?,
         idle_gc: optional(&model.idle_gc, |gc| gc.resolve(check, geometry))?,
         cold: model.streams.as_ref().map(|streams| streams.cold.value),
@@ -304,6 +313,9 @@ fn options(check: &Check<'_>, scale: Ratio, geometry: &Geometry) -> Result<Optio
         mapping: optional(&model.mapping, |map| map.resolve(check, geometry, reserved))?,
         throttle: optional(&model.throttle, |cap| cap.resolve(check, scale))?,
         performance_mode: optional(&model.performance_mode, |mode| mode.resolve(check, geometry))?,
+        patrol_interval_ns: optional(&model.housekeeping, |keep| keep.patrol_interval_ns(check))?
+            .flatten(),
+        refresh: optional(&model.housekeeping, |keep| keep.refresh(check, geometry))?.flatten(),
         spread_max: wear.map(|wear| wear.spread_max.value).filter(|&spread| spread > 0),
         pslc: optional(&model.pslc, |pslc| pslc.resolve(check))?,
         stages: Stages {

@@ -2,6 +2,7 @@
 
 pub(super) mod compression;
 mod controller;
+mod housekeeping;
 mod interface;
 pub(super) mod map;
 mod mapping;
@@ -11,21 +12,24 @@ mod performance_mode;
 mod power;
 mod pslc;
 mod quiet_gc;
+mod read_ahead;
 mod streams;
 mod throttle;
 mod wear_leveling;
 
 pub use compression::CompressionModel;
 pub use controller::Controller;
+pub use housekeeping::HousekeepingModel;
 pub use interface::{Interface, InterfaceKind, ReadCacheModel};
 pub use map::{MapCacheModel, MapModel};
 pub use mapping::MappingModel;
-pub use nand::{NandModel, PagesModel, RetryModel, SuspendModel};
+pub use nand::{NandModel, PagesModel, RetryModel, SpreadModel, SuspendModel};
 pub use parity::ParityModel;
 pub use performance_mode::PerformanceModeModel;
 pub use power::{PowerModel, RestModel};
 pub use pslc::PslcModel;
 pub use quiet_gc::{BackgroundGcModel, IdleGcModel};
+pub use read_ahead::ReadAheadModel;
 pub use streams::StreamsModel;
 pub use throttle::ThrottleModel;
 pub use wear_leveling::WearLevelingModel;

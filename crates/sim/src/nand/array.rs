@@ -1,7 +1,11 @@
 //! How long the array of a die works on an operation, and what has been asked of arrays so far.
 //!
 //! Most drives have one time for each kind of operation. Where a model has more of them, each has a file of its own:
-//! [`super::pages`], [`super::fast`], [`super::slc`], [`super::retry`]. Drives without options are not asked for them.
+//! [`super::pages`], [`page_register`], [`super::fast`], [`super::slc`], [`super::retry`],
+//! [`spread`]. Drives without options are not asked for them.
+
+mod page_register;
+pub mod spread;
 
 use super::fast::FastSuperblocks;
 use super::features::{NandFeatures, NandTiming};
@@ -12,6 +16,8 @@ use super::retry::Retry;
 use super::slc::{SlcMode, SlcTiming};
 use crate::geometry::Geometry;
 use crate::power::OperationCounts;
+use page_register::PageRegisters;
+use spread::Spread;
 
 /// Times of the arrays of all dies.
 #[derive(Debug)]
@@ -19,25 +25,34 @@ pub(super) struct Arrays {
     timing: NandTiming,
     superblock_units: u32,
     pages: Option<PageTimes>,
+    registers: Option<PageRegisters>,
     fast: Option<FastSuperblocks>,
     retry: Option<Retry>,
     moves_by_plane: Option<MovesByPlane>,
     slc: Option<SlcMode>,
+    spread: Option<Spread>,
     /// The operations begun since the start.
     pub(super) operations: OperationCounts,
 }
 
 impl Arrays {
-    pub(super) fn new(geometry: &Geometry, timing: NandTiming, features: &NandFeatures) -> Self {
+    pub(super) fn new(
+        geometry: &Geometry,
+        timing: NandTiming,
+        features: &NandFeatures,
+        seed: u64,
+    ) -> Self {
         let retry = features.retry.map(|model| Retry::new(geometry, model));
         Self {
             timing,
             superblock_units: geometry.superblock_units,
             pages: features.pages.clone(),
+            registers: features.page_register.then(|| PageRegisters::new(geometry.dies)),
             fast: None,
             slc: features.slc.map(|timing| SlcMode::new(timing, geometry.superblocks)),
             retry,
             moves_by_plane: features.moves_by_plane,
+            spread: features.spread.map(|percent| Spread::new(percent, geometry, seed)),
             operations: OperationCounts::default(),
         }
     }
@@ -64,9 +79,9 @@ impl Arrays {
 
     /// Counts an operation that begins and says how long the array will work on it.
     #[inline]
-    pub(super) fn begin_ns<const OPTIONS: bool>(&mut self, job: Job, now_ns: u64) -> u64 {
+    pub(super) fn begin_ns<const OPTIONS: bool>(&mut self, die: u32, job: Job, now_ns: u64) -> u64 {
         if OPTIONS {
-            return self.begin_various_ns(job, now_ns);
+            return self.begin_various_ns(die, job, now_ns);
         }
         if job.is_program() {
             self.operations.programs += 1;
@@ -80,21 +95,21 @@ impl Arrays {
         }
     }
 
-    fn begin_various_ns(&mut self, job: Job, now_ns: u64) -> u64 {
+    fn begin_various_ns(&mut self, die: u32, job: Job, now_ns: u64) -> u64 {
+        if self.is_in_register(die, job) {
+            return 0;
+        }
         let slc = self.slc_timing(job);
         if job.is_program() {
             self.operations.programs += 1;
-            let fast = self.fast.as_ref();
-            let fast_ns =
-                fast.and_then(|fast| fast.program_ns(job.place() / self.superblock_units));
-            match (slc.map(|slc| slc.program_ns).or(fast_ns), &self.pages) {
-                (Some(program_ns), _) => program_ns,
-                (None, None) => self.timing.program_ns,
-                (None, Some(pages)) => pages.program_ns(job.place() % self.superblock_units),
-            }
+            let mean_ns = slc.map_or_else(|| self.program_ns(job.place()), |slc| slc.program_ns);
+            let spread = self.spread.as_ref();
+            spread.map_or(mean_ns, |spread| spread.program_ns(job.place(), mean_ns))
         } else if job.is_erase() {
             self.operations.erases += 1;
-            slc.map_or(self.timing.erase_ns, |slc| slc.erase_ns)
+            let mean_ns = slc.map_or(self.timing.erase_ns, |slc| slc.erase_ns);
+            let spread = self.spread.as_ref();
+            spread.map_or(mean_ns, |spread| spread.erase_ns(die, job.place(), mean_ns))
         } else if let Some(slc) = slc {
             self.operations.reads += 1;
             slc.read_ns
@@ -103,7 +118,43 @@ impl Arrays {
             let senses = retry.map_or(1, |retry| retry.senses(job.place(), now_ns));
             self.operations.reads += senses;
             let planes = self.moves_by_plane.map_or(1, |planes| planes.senses(job));
-            self.timing.read_ns * senses * planes
+            self.read_ns(job.place()) * senses * planes
+        }
+    }
+
+    /// The time to program a unit with all its bits per cell, before any spread.
+    fn program_ns(&self, unit: u32) -> u64 {
+        let fast = self.fast.as_ref();
+        let fast_ns = fast.and_then(|fast| fast.program_ns(unit / self.superblock_units));
+        match (fast_ns, &self.pages) {
+            (Some(fast_ns), _) => fast_ns,
+            (None, Some(pages)) => pages.of_unit(unit % self.superblock_units).program_ns,
+            (None, None) => self.timing.program_ns,
+        }
+    }
+
+    /// Whether an operation reads what the register of its die holds; if not, it takes the register.
+    fn is_in_register(&mut self, die: u32, job: Job) -> bool {
+        let Some(registers) = &mut self.registers else { return false };
+        if job.is_read() {
+            return registers.read(die, job.place());
+        }
+        registers.clear(die);
+        false
+    }
+
+    /// An operation goes on that gave way to reads.
+    pub(super) fn resume(&mut self, die: u32) {
+        if let Some(registers) = &mut self.registers {
+            registers.clear(die);
+        }
+    }
+
+    /// The time of one sense of a unit.
+    fn read_ns(&self, unit: u32) -> u64 {
+        match &self.pages {
+            None => self.timing.read_ns,
+            Some(pages) => pages.of_unit(unit % self.superblock_units).read_ns,
         }
     }
 

@@ -1,5 +1,6 @@
 //! Times and features of the NAND of a drive model.
 
+use super::array::spread::SpreadPercent;
 use super::moves::MovesByPlane;
 use super::pages::PageTimes;
 use super::retry::ErrorGrowth;
@@ -22,18 +23,22 @@ pub struct NandTiming {
 /// The optional features of the NAND; none by default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NandFeatures {
-    /// Program times of lower and upper pages.
+    /// Times of lower and upper pages.
     pub pages: Option<PageTimes>,
     /// Suspension of programs and erases for host reads.
     pub suspend: Option<SuspendLimits>,
     /// Whether the next program's data crosses the channel during a program.
     pub cache_program: bool,
-    /// Repeated senses of worn and old pages.
+    /// A unit is not sensed again while the register of its die holds it.
+    pub page_register: bool,
+    /// Worn and old pages are sensed more than once.
     pub retry: Option<ErrorGrowth>,
     /// Planes that sense one after the other for collection, or `None` if they sense together.
     pub moves_by_plane: Option<MovesByPlane>,
     /// Superblocks with one bit per cell.
     pub slc: Option<SlcTiming>,
+    /// Blocks and layers take times of their own.
+    pub spread: Option<SpreadPercent>,
 }
 
 /// Rule for the suspension of an operation for host reads.

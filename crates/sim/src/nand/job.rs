@@ -20,8 +20,10 @@ mod kind {
     pub(super) const COMMIT: u64 = 8;
     pub(super) const GC_READ: u64 = 9;
     pub(super) const MAP_LOAD: u64 = 10;
-    pub(super) const HOST_READ: u64 = 11;
-    pub(super) const MAP_READ: u64 = 12;
+    pub(super) const READ_AHEAD: u64 = 11;
+    pub(super) const PATROL: u64 = 12;
+    pub(super) const HOST_READ: u64 = 13;
+    pub(super) const MAP_READ: u64 = 14;
 }
 
 /// One operation on one die.
@@ -29,7 +31,7 @@ mod kind {
 pub(super) struct Job {
     /// From bit 0 its place (32 bits), the pages that cross the channel (16 bits), its kind.
     head: u64,
-    /// Sequence of a program, valid pages of a read for collection, tag of a host read.
+    /// Sequence of a program, valid pages of a read for collection, tag of a host read, number of a read ahead.
     detail: u64,
 }
 
@@ -58,6 +60,8 @@ impl Job {
                 (kind::MAP_READ, unit, transfers, u64::from(tag))
             }
             DieOp::MapLoad { unit } => (kind::MAP_LOAD, unit, 1, 0),
+            DieOp::ReadAhead { fetch, unit, pages } => (kind::READ_AHEAD, unit, pages, fetch),
+            DieOp::Patrol { unit } => (kind::PATROL, unit, unit_pages, 0),
             DieOp::Erase { superblock } => (kind::ERASE, superblock, 0, 0),
         };
         let head = kind << KIND_SHIFT | u64::from(pages as u16) << PAGES_SHIFT | u64::from(place);
@@ -106,6 +110,16 @@ impl Job {
     }
 
     #[inline]
+    pub(super) fn is_read_ahead(self) -> bool {
+        self.kind() == kind::READ_AHEAD
+    }
+
+    /// The number of a read ahead.
+    pub(super) fn fetch(self) -> u64 {
+        self.detail
+    }
+
+    #[inline]
     pub(super) fn is_erase(self) -> bool {
         self.kind() == kind::ERASE
     }
@@ -145,6 +159,8 @@ impl From<Job> for DieOp {
             kind::HOST_READ => Self::HostRead { tag: detail as u32, unit, transfers: job.pages() },
             kind::MAP_READ => Self::MapRead { tag: detail as u32, unit, transfers: job.pages() },
             kind::MAP_LOAD => Self::MapLoad { unit },
+            kind::READ_AHEAD => Self::ReadAhead { fetch: detail, unit, pages: job.pages() },
+            kind::PATROL => Self::Patrol { unit },
             _ => Self::Erase { superblock: unit },
         }
     }
@@ -174,6 +190,8 @@ mod tests {
             (DieOp::HostRead { tag: 31, unit: 5, transfers: 8 }, 8),
             (DieOp::MapRead { tag: 31, unit: 5, transfers: 4 }, 4),
             (DieOp::MapLoad { unit: 7 }, 1),
+            (DieOp::ReadAhead { fetch: 1 << 40, unit: 5, pages: 8 }, 8),
+            (DieOp::Patrol { unit: 5 }, 16),
         ];
         let pages = programs.iter().map(|&op| (op, 16)).chain([(erase, 0)]).chain(reads);
         for (op, pages) in pages {
@@ -187,6 +205,7 @@ mod tests {
                 job.is_host_read(),
                 matches!(op, DieOp::HostRead { .. } | DieOp::MapRead { .. })
             );
+            assert_eq!(job.is_read_ahead(), matches!(op, DieOp::ReadAhead { .. }));
             assert_eq!(job.pages(), pages);
         }
     }

@@ -6,12 +6,14 @@
 //! timing, see `docs/simulator.md`. Simplification: the command and address cycles are part of the times.
 //! Times of arrays are in [`array`], the bus in [`channels`].
 //! The features that a drive model can add have files of their own: [`pages`] (lower and upper
-//! pages), [`overlap`] (suspend, cache program), [`retry`] (wear and retention). Tests:
+//! pages), [`array::page_register`], [`overlap`] (suspend, cache program), [`retry`] (wear and retention),
+//! [`spread`] (blocks and layers). Tests:
 //! `tests/device/timing.rs` (one operation at one nanosecond), `tests/device/nand.rs`, `tests/formulas/shape.rs`.
 //!
-//! Order: host reads go first, everything else waits its turn on the die. A channel serves
-//! in the order in which transfers become ready.
+//! Order: host reads go first, reads ahead of the host second, everything else waits its turn on the die. A channel
+//! serves in the order in which transfers become ready.
 
+mod ahead;
 mod array;
 mod channels;
 pub mod fast;
@@ -30,12 +32,14 @@ use crate::events::EventTree;
 use crate::geometry::Geometry;
 use crate::power::OperationCounts;
 use crate::ring::Ring;
+use ahead::AheadQueues;
 use array::Arrays;
 use channels::{Channels, Claim};
 use fast::FastSuperblocks;
 use job::Job;
 use overlap::Overlap;
 
+pub use array::spread;
 pub use features::{NandFeatures, NandTiming, SuspendLimits};
 pub use op::DieOp;
 
@@ -70,6 +74,7 @@ pub struct Nand<const OPTIONS: bool = true> {
     /// Transfers of a page.
     page_transfers: u32,
     dies: Vec<Die>,
+    ahead: AheadQueues,
     arrays: Arrays,
     channels: Channels,
     events: EventTree,
@@ -79,9 +84,14 @@ pub struct Nand<const OPTIONS: bool = true> {
 }
 
 impl<const OPTIONS: bool> Nand<OPTIONS> {
-    /// Idle dies.
+    /// Idle dies, whose blocks draw their shares of the spread by this seed.
     #[must_use]
-    pub fn new(geometry: &Geometry, timing: NandTiming, features: &NandFeatures) -> Self {
+    pub fn new(
+        geometry: &Geometry,
+        timing: NandTiming,
+        features: &NandFeatures,
+        seed: u64,
+    ) -> Self {
         let dies = (0..geometry.dies)
             .map(|die| Die {
                 channel: geometry.channel_of_die(die),
@@ -96,7 +106,8 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
             unit_pages: geometry.unit_pages,
             page_transfers: geometry.host_pages(),
             dies,
-            arrays: Arrays::new(geometry, timing, features),
+            ahead: AheadQueues::new(if OPTIONS { geometry.dies } else { 0 }),
+            arrays: Arrays::new(geometry, timing, features, seed),
             channels: Channels::new(geometry, timing.page_transfer_ns),
             events: EventTree::new(geometry.dies),
             overlap,
@@ -159,9 +170,23 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
     #[inline(never)]
     fn queue(&mut self, die: u32, job: Job, now_ns: u64) {
         let state = &mut self.dies[die as usize];
-        let queue = if job.is_host_read() { &mut state.host_reads } else { &mut state.others };
-        queue.push_back(job);
+        if job.is_host_read() {
+            state.host_reads.push_back(job);
+        } else if OPTIONS && job.is_read_ahead() {
+            self.ahead.push(die, job);
+        } else {
+            state.others.push_back(job);
+        }
         if OPTIONS && self.overlap.is_some() {
+            self.overlap_queued(die, now_ns);
+        }
+    }
+
+    /// The host waits for a read ahead: where that has not begun, it joins the host's reads.
+    pub fn hasten(&mut self, die: u32, fetch: u64, now_ns: u64) {
+        let Some(job) = self.ahead.take(die, fetch) else { return };
+        self.dies[die as usize].host_reads.push_back(job);
+        if self.overlap.is_some() {
             self.overlap_queued(die, now_ns);
         }
     }
@@ -198,11 +223,19 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
     /// Takes the next operation from the queues of a die that has nothing under way and one register.
     #[inline]
     fn start_next(&mut self, die: u32, now_ns: u64) {
-        let state = &mut self.dies[die as usize];
-        match state.host_reads.pop_front().or_else(|| state.others.pop_front()) {
+        match self.next_job(die) {
             Some(job) => _ = self.begin(die, job, now_ns, None),
             None => self.rest(die),
         }
+    }
+
+    /// The operation whose turn it is on a die.
+    #[inline]
+    fn next_job(&mut self, die: u32) -> Option<Job> {
+        let state = &mut self.dies[die as usize];
+        let ahead = |ahead: &mut AheadQueues| if OPTIONS { ahead.pop(die) } else { None };
+        let host_read = state.host_reads.pop_front();
+        host_read.or_else(|| ahead(&mut self.ahead)).or_else(|| state.others.pop_front())
     }
 
     /// Begins with an operation on a die that has nothing under way; a program's data is in the register at `loaded_ns`,
@@ -214,7 +247,7 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
             None if job.is_program() => self.claim(die, self.transfers(job), now_ns).end_ns(),
             None => now_ns,
         };
-        let array_end_ns = array_start_ns + self.arrays.begin_ns::<OPTIONS>(job, now_ns);
+        let array_end_ns = array_start_ns + self.arrays.begin_ns::<OPTIONS>(die, job, now_ns);
         let mut end_ns = array_end_ns;
         if job.is_read() {
             let claim = self.claim(die, self.transfers(job), array_end_ns);

@@ -59,6 +59,20 @@ pub enum DieOp {
         /// Unit over the whole drive.
         unit: u32,
     },
+    /// Read pages of one unit before the host asks for them.
+    ReadAhead {
+        /// Its number.
+        fetch: u64,
+        /// Unit over the whole drive.
+        unit: u32,
+        /// Pages wanted.
+        pages: u32,
+    },
+    /// Read a unit to see whether it is sound.
+    Patrol {
+        /// Unit over the whole drive.
+        unit: u32,
+    },
     /// Erase this die's blocks of a superblock.
     Erase {
         /// The superblock.

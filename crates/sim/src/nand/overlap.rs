@@ -107,15 +107,16 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
     /// Takes up the next work of a die that has nothing under way.
     pub(super) fn start_next_overlapped(&mut self, die: u32, now_ns: u64) {
         let Some(overlap) = &mut self.overlap else { return };
-        let state = &mut self.dies[die as usize];
+        let host_reads = &mut self.dies[die as usize].host_reads;
         let next = if overlap.dies[die as usize].suspended.is_none() {
-            state.host_reads.pop_front().or_else(|| state.others.pop_front())
-        } else if overlap.takes_read(die, state.host_reads.len()) {
-            state.host_reads.pop_front()
+            self.next_job(die)
+        } else if overlap.takes_read(die, host_reads.len()) {
+            host_reads.pop_front()
         } else {
             return self.resume(die, now_ns);
         };
         let Some(job) = next else { return self.rest(die) };
+        let Some(overlap) = &mut self.overlap else { return };
         let loaded_ns =
             if job.is_program() { overlap.dies[die as usize].loaded_ns.take() } else { None };
         let (array_start_ns, end_ns) = self.begin(die, job, now_ns, loaded_ns);
@@ -170,6 +171,7 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
         side.array_start_ns = now_ns + limits.resume_ns;
         side.end_ns = side.array_start_ns + suspended.left_ns;
         self.die_busy_ns += limits.resume_ns;
+        self.arrays.resume(die);
         let state = &mut self.dies[die as usize];
         state.current = suspended.job;
         state.phase = Phase::Array;

@@ -1,43 +1,57 @@
-//! Lower and upper pages: how long a program takes depends on the place of its page in the block.
+//! Lower and upper pages: how long a read or a program takes depends on the place of its page in the block.
 //!
 //! Phenomenon: the pages of a word line share cells; the lower page is programmed fast (two states),
 //! the upper ones slowly (four or eight). A block alternates between them, so a burst ends fast or slow
-//! with the place of the write frontier. Source: paired-page tables of MLC datasheets (pages 0 and 2, 1
+//! with the place of the write frontier. A page that shares its cells with more pages is sensed more often.
+//! Source: paired-page tables of MLC datasheets (pages 0 and 2, 1
 //! and 4, 3 and 6, ...), measured times in Grupp et al., "Characterizing flash memory" (MICRO 2009); for three
-//! bits the same staircase with one more step (assumed). Simplification: one time for each kind of page; a
-//! page that a shortened block leaves over takes the mean. Test: `tests/device/nand.rs`.
+//! bits the same staircase with one more step (assumed); read times of 56, 78 and 106 us of the pages of planar
+//! TLC (SimpleSSD), 48 and 64 us of 16 nm MLC (FEMU). Simplification: one time for each kind of page; a
+//! page that a shortened block leaves over takes the mean; a superblock written fast is read as any other. Test:
+//! `tests/device/nand.rs`.
 
-/// Program time of every row of a superblock: the rows are the pages of its blocks.
+/// Times of one kind of page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KindTimes {
+    /// Array to register.
+    pub read_ns: u64,
+    /// Register to array.
+    pub program_ns: u64,
+}
+
+/// Times of every row of a superblock: the rows are the pages of its blocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PageTimes {
     row_units: u32,
-    program_ns: Vec<u64>,
+    rows: Vec<KindTimes>,
 }
 
 impl PageTimes {
-    /// `kinds_ns` from the lowest page of a word line to the highest. A row is as many units as lie
+    /// `kinds` from the lowest page of a word line to the highest. A row is as many units as lie
     /// side by side over all dies; there are `rows` of them.
     #[must_use]
-    pub fn new(row_units: u32, rows: u32, kinds_ns: &[u64]) -> Self {
-        let mean_ns = mean(kinds_ns);
-        let times = staircase(rows, kinds_ns.len() as u32).map(|kind| kinds_ns[kind as usize]);
-        let mut program_ns: Vec<u64> = times.collect();
-        program_ns.resize(rows as usize, mean_ns);
-        Self { row_units, program_ns }
+    pub fn new(row_units: u32, rows: u32, kinds: &[KindTimes]) -> Self {
+        let order = staircase(rows, kinds.len() as u32);
+        let mut times: Vec<KindTimes> = order.map(|kind| kinds[kind as usize]).collect();
+        times.resize(rows as usize, mean(kinds));
+        Self { row_units, rows: times }
     }
 
-    /// Time to program a unit, counted within its superblock.
+    /// Times of a unit, counted within its superblock.
     #[inline]
     #[must_use]
-    pub fn program_ns(&self, unit: u32) -> u64 {
-        self.program_ns[(unit / self.row_units) as usize]
+    pub fn of_unit(&self, unit: u32) -> KindTimes {
+        self.rows[(unit / self.row_units) as usize]
     }
 }
 
-/// The average time of a page, rounded down.
+/// The average times of a page, rounded down.
 #[must_use]
-pub fn mean(kinds_ns: &[u64]) -> u64 {
-    kinds_ns.iter().sum::<u64>() / kinds_ns.len().max(1) as u64
+pub fn mean(kinds: &[KindTimes]) -> KindTimes {
+    let of = |time: fn(&KindTimes) -> u64| {
+        kinds.iter().map(time).sum::<u64>() / kinds.len().max(1) as u64
+    };
+    KindTimes { read_ns: of(|kind| kind.read_ns), program_ns: of(|kind| kind.program_ns) }
 }
 
 /// The kind (0: lowest) of each page of a block in programming order, without the pages beyond whole
@@ -75,8 +89,10 @@ mod tests {
 
     #[test]
     fn pages_without_a_word_line_take_the_mean() {
-        let times = PageTimes::new(4, 5, &[100, 300]);
-        let rows: Vec<_> = (0..5).map(|row| times.program_ns(4 * row + 3)).collect();
-        assert_eq!(rows, [100, 100, 300, 300, 200]);
+        let kind = |read_ns, program_ns| KindTimes { read_ns, program_ns };
+        let times = PageTimes::new(4, 5, &[kind(10, 100), kind(15, 300)]);
+        let rows: Vec<_> = (0..5).map(|row| times.of_unit(4 * row + 3)).collect();
+        let [lower, upper] = [kind(10, 100), kind(15, 300)];
+        assert_eq!(rows, [lower, lower, upper, upper, kind(12, 200)]);
     }
 }

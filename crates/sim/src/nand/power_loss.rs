@@ -25,6 +25,7 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
                 }
             }
         }
+        self.ahead.clear();
         if let Some(overlap) = &mut self.overlap {
             overlap.drop_reads();
         }

@@ -77,7 +77,9 @@ impl PoweredOff {
             DieOp::GcRead { .. }
             | DieOp::MapLoad { .. }
             | DieOp::HostRead { .. }
-            | DieOp::MapRead { .. } => {}
+            | DieOp::MapRead { .. }
+            | DieOp::ReadAhead { .. }
+            | DieOp::Patrol { .. } => {}
         }
     }
 

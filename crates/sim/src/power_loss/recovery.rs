@@ -121,7 +121,7 @@ impl Reader<'_> {
 }
 
 pub(super) fn recover(config: &Config, nand: &NandContents) -> Found {
-    let dies = Nand::new(&config.geometry, config.nand, &config.options.nand_features);
+    let dies = Nand::new(&config.geometry, config.nand, &config.options.nand_features, config.seed);
     let mut reader = Reader { nand, dies, now_ns: 0, units_read: 0 };
     let mut report = Recovery::default();
     read_map_units(&mut reader);

@@ -39,7 +39,7 @@ const REQUIRED: &[Choice] = &[
     ("nand.pages_per_block", &["1", "2", "3", "8", "9", "12"]),
     ("nand.page_bytes", &["4096", "8192", "16384"]),
     ("nand.blocks_per_plane", &["100"]),
-    ("nand.read_ns", &["1", "50_000"]),
+    ("nand.read_ns", &["1", "50_000", "50_000"]),
     ("nand.program_ns", &["600_000"]),
     ("nand.erase_ns", &["1", "3_000_000"]),
     ("nand.channel_bytes_per_s", &["409_600_000"]),
@@ -102,6 +102,14 @@ const SECTIONS: &[&[Choice]] = &[
         ("nand.pages.program_upper_ns", &["1_000_000"]),
     ],
     &[
+        ("nand.pages.program_lower_ns", &["200_000"]),
+        ("nand.pages.program_middle_ns", &["600_000"]),
+        ("nand.pages.program_upper_ns", &["1_000_000"]),
+        ("nand.pages.read_lower_ns", &["30_000"]),
+        ("nand.pages.read_middle_ns", &["50_000"]),
+        ("nand.pages.read_upper_ns", &["70_000"]),
+    ],
+    &[
         ("nand.suspend.suspend_ns", &["0", "20_000"]),
         ("nand.suspend.resume_ns", &["0", "30_000"]),
         ("nand.suspend.per_operation_max", &["1", "3", "1000"]),
@@ -148,6 +156,11 @@ const SECTIONS: &[&[Choice]] = &[
     &[("map.unit_bytes", &["4096", "8192", "16_384", "32_768", "65_536"])],
     &[("read_cache.bytes", &["32_768", "400_000", "1_000_000_000"])],
     &[
+        ("read_ahead.streams", &["1", "2", "8"]),
+        ("read_ahead.window_bytes", &["4096", "65_536", "1_000_000"]),
+        ("read_ahead.buffer_bytes", &["32_768", "524_288", "1_000_000_000"]),
+    ],
+    &[
         ("mapping.entry_bytes", &["8", "64", "256", "1024"]),
         ("mapping.map_entry_bytes", &["4", "64", "256", "1024"]),
         ("mapping.journal_superblocks", &["3", "5", "9", "16"]),
@@ -175,6 +188,17 @@ const SECTIONS: &[&[Choice]] = &[
     &[("nand.moves_by_plane", &["true", "false"])],
     &[("nand.cache_program", &["true", "false"])],
     &[("nand.multi_plane", &["true", "false"])],
+    &[
+        ("nand.spread.program_percent", &["0", "10", "90"]),
+        ("nand.spread.erase_percent", &["0", "10", "90"]),
+        ("nand.spread.layer_percent", &["0", "10", "90"]),
+    ],
+    &[("nand.page_register", &["true", "false"])],
+    &[("housekeeping.patrol_interval_ns", &["100_000_000", "10_000_000_000"])],
+    &[
+        ("housekeeping.refresh_after_ns", &["1_000_000_000_000", "86_400_000_000_000"]),
+        ("housekeeping.refresh_pages_per_s", &["10", "10_000", "1_000_000_000"]),
+    ],
 ];
 
 /// Borders of the rules and of the integers behind them.

@@ -9,6 +9,7 @@ mod latency;
 mod models;
 mod nand;
 mod power;
+mod read_ahead;
 mod reset;
 mod telemetry;
 mod timing;

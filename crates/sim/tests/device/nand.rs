@@ -55,6 +55,72 @@ fn three_bits_have_a_middle_page() {
 }
 
 #[test]
+fn each_kind_of_page_has_its_time_to_read() {
+    let mut device = small(&[
+        ("nand.pages.program_lower_ns", "200_000"),
+        ("nand.pages.program_middle_ns", "600_000"),
+        ("nand.pages.program_upper_ns", "1_000_000"),
+        ("nand.pages.read_lower_ns", "30_000"),
+        ("nand.pages.read_middle_ns", "48_000"),
+        ("nand.pages.read_upper_ns", "72_000"),
+    ]);
+    fill(&mut device, 512);
+    device.run_until(secs(1));
+    let around = READ_COMMAND + CHANNEL_PAGE + LINK_PAGE;
+    // The first page of each row of 16, in the order of `three_bits_have_a_middle_page`.
+    let mut time =
+        |row: u64| (alone(&mut device, &op(OpKind::Read, 16 * row, 1, 0)) - around) / 1_000;
+    let rows: Vec<_> = (0..9).map(&mut time).collect();
+    assert_eq!(rows, [30, 30, 48, 30, 48, 72, 30, 48, 72]);
+    assert_eq!(time(31), 50, "pages without a word line take the mean");
+}
+
+/// The latency of reads of single pages, one after the other, less what all of them take.
+fn senses_ns(device: &mut Device, pages: &[u64]) -> Vec<u64> {
+    let around = READ_COMMAND + CHANNEL_PAGE + LINK_PAGE;
+    pages.iter().map(|&page| alone(device, &op(OpKind::Read, page, 1, 0)) - around).collect()
+}
+
+#[test]
+fn what_a_die_has_in_its_register_is_not_sensed_again() {
+    // Units of four pages, the first and the fifth of them on die 0.
+    let pages = [0, 1, 2, 3, 3, 16, 17, 0, 4, 1, 5];
+    let mut device = busy_die(&[("nand.page_register", "true")]);
+    device.run_until(secs(2));
+    let before = device.operations();
+    let (held, sensed) = (0, READ);
+    assert_eq!(
+        senses_ns(&mut device, &pages),
+        [sensed, held, held, held, held, sensed, held, sensed, sensed, held, held]
+    );
+    let after = device.operations();
+    assert_eq!((after.reads - before.reads, after.transfers - before.transfers), (4, 11));
+    let mut without = busy_die(&[("nand.page_register", "false")]);
+    without.run_until(secs(2));
+    assert_eq!(senses_ns(&mut without, &pages), [sensed; 11]);
+}
+
+#[test]
+fn other_work_takes_the_register_of_its_die_and_of_no_other() {
+    let mut device = busy_die(&[("nand.page_register", "true")]);
+    device.run_until(secs(2));
+    assert_eq!(senses_ns(&mut device, &[0, 4, 1, 5]), [READ, READ, 0, 0]);
+    // The next unit to be written is the sixth: on die 1.
+    alone(&mut device, &op(OpKind::Write, 20, 4, 0));
+    device.run_until(secs(3));
+    assert_eq!(senses_ns(&mut device, &[2, 6, 7]), [0, READ, 0]);
+}
+
+#[test]
+fn a_program_that_goes_on_after_reads_takes_the_register_back() {
+    let changes = [SUSPEND.as_slice(), &[("nand.page_register", "true")]].concat();
+    let mut device = busy_die(&changes);
+    assert_eq!(senses_ns(&mut device, &[0]), [20_000 + READ]);
+    device.run_until(secs(2));
+    assert_eq!(senses_ns(&mut device, &[1, 2]), [READ, 0]);
+}
+
+#[test]
 fn planes_one_after_the_other_take_their_times_one_after_the_other() {
     // Ten pages: five units of one plane, two of them on die 0.
     let mut device = small(&[("nand.multi_plane", "false")]);
@@ -391,4 +457,36 @@ fn a_page_is_sensed_as_often_as_its_superblock_was_erased() {
         seen[senses as usize] += 1;
     }
     assert!(seen.iter().filter(|&&pages| pages > 0).count() >= 3, "{seen:?} pages by senses");
+}
+
+/// Time of a sequential pass over the small drive with longer blocks and a short buffer, in ns for each unit of a die.
+fn pass_ns(changes: &[(&str, &str)]) -> f64 {
+    let shape = [
+        ("nand.pages_per_block", "256"),
+        ("nand.blocks_per_plane", "80"),
+        ("buffer.write_bytes", "131072"),
+        ("gc.free_high", "4"),
+    ];
+    let mut device = small(&[shape.as_slice(), changes].concat());
+    let superblock_pages = u64::from(device.config().geometry.superblock_pages());
+    let pages = 56 * superblock_pages;
+    fill(&mut device, pages);
+    device.now().0 as f64 / (pages / 16) as f64
+}
+
+#[test]
+fn a_superblock_is_as_slow_as_the_slowest_of_its_blocks() {
+    let changes = [
+        ("nand.spread.program_percent", "30"),
+        ("nand.spread.erase_percent", "0"),
+        ("nand.spread.layer_percent", "0"),
+    ];
+    let even = pass_ns(&[]);
+    let program_ns = PROGRAM as f64;
+    let around = even / (program_ns + 4.0 * CHANNEL_PAGE as f64);
+    assert!((0.99..1.02).contains(&around), "a die takes a unit after the other: {around}");
+    // Of four even draws between -30% and 30% the largest is 30% x 3 / 5 on average; the deviation of a mean of 56
+    // is 30% x 0.33 / sqrt(56) = 1.3%.
+    let slower = (pass_ns(&changes) - even) / program_ns;
+    assert!((slower - 0.18).abs() < 0.026, "slower by {slower}");
 }

@@ -6,6 +6,7 @@ mod common;
 
 mod cold;
 mod compression;
+mod housekeeping;
 mod map_cache;
 mod map_unit;
 mod mapping;

@@ -31,6 +31,10 @@ pub(in crate::model) fn page_bytes(check: &Check<'_>) -> Result<u32, ModelError>
         let rule = "a drive that compresses, [compression], maps pages of 4096 bytes";
         return check.fail(key, bytes, rule);
     }
+    if bytes > PAGE_BYTES && check.model.read_ahead.is_some() {
+        let rule = "a drive that reads ahead, [read_ahead], maps pages of 4096 bytes";
+        return check.fail(key, bytes, rule);
+    }
     Ok(bytes as u32)
 }
 

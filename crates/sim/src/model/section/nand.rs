@@ -1,5 +1,5 @@
-//! `[nand]`: the array and its optional features: planes one by one, kinds of pages, suspend, cache
-//! program, retry.
+//! `[nand]`: the array, and what a model adds to it: planes one by one, kinds of pages, suspend, cache
+//! program, page register, retry, spread.
 
 use serde::Deserialize;
 
@@ -9,8 +9,9 @@ use crate::model::check::{Check, HOUR_NS};
 use crate::model::{ModelError, Sourced};
 use crate::nand::SuspendLimits;
 use crate::nand::moves::MovesByPlane;
-use crate::nand::pages::{PageTimes, mean};
+use crate::nand::pages::{KindTimes, PageTimes, mean};
 use crate::nand::retry::ErrorGrowth;
+use crate::nand::spread::SpreadPercent;
 use crate::nand::{NandFeatures, NandTiming};
 
 /// The NAND array.
@@ -29,7 +30,7 @@ pub struct NandModel {
     pub pages_per_block: Sourced<u32>,
     /// Bytes of a NAND page on one plane.
     pub page_bytes: Sourced<u32>,
-    /// tR.
+    /// tR, mean of lower and upper pages.
     pub read_ns: Sourced<u64>,
     /// tPROG, mean of lower and upper pages.
     pub program_ns: Sourced<u64>,
@@ -45,15 +46,19 @@ pub struct NandModel {
     pub moves_by_plane: Option<Sourced<bool>>,
     /// Whether the next program's data crosses the channel during a program; absent: it does not.
     pub cache_program: Option<Sourced<bool>>,
-    /// Program times of lower and upper pages; absent: all take `program_ns`.
+    /// The register of a die serves further reads of the same pages; absent: it does not.
+    pub page_register: Option<Sourced<bool>>,
+    /// Times of lower and upper pages; absent: all take `program_ns` and `read_ns`.
     pub pages: Option<PagesModel>,
     /// Suspension of programs and erases for host reads; absent: reads wait.
     pub suspend: Option<SuspendModel>,
     /// Repeated senses of worn and old pages; absent: one sense is enough.
     pub retry: Option<RetryModel>,
+    /// Blocks and layers take times of their own; absent: all take the same.
+    pub spread: Option<SpreadModel>,
 }
 
-/// Program times by the kind of page, see [`crate::nand::pages`]; `nand.program_ns` is their mean.
+/// Times by the kind of page, see [`crate::nand::pages`]; `nand.program_ns` and `nand.read_ns` are their means.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PagesModel {
@@ -63,6 +68,34 @@ pub struct PagesModel {
     pub program_middle_ns: Option<Sourced<u64>>,
     /// Upper pages.
     pub program_upper_ns: Sourced<u64>,
+    /// tR of lower pages; absent: that of all kinds is `nand.read_ns`.
+    pub read_lower_ns: Option<Sourced<u64>>,
+    /// tR of middle pages; goes with the other two where cells have three bits.
+    pub read_middle_ns: Option<Sourced<u64>>,
+    /// tR of upper pages; goes with `read_lower_ns`.
+    pub read_upper_ns: Option<Sourced<u64>>,
+}
+
+/// A kind of page: the keys and values of its program time and, where it has one, its read time.
+type Kind<'a> = ((&'static str, u64), (&'static str, Option<&'a Sourced<u64>>));
+
+impl PagesModel {
+    /// The kinds that the model has, from the lowest on.
+    fn kinds(&self) -> impl Iterator<Item = Kind<'_>> {
+        let middle = self.program_middle_ns.as_ref().map(|middle| {
+            let program = ("nand.pages.program_middle_ns", middle.value);
+            (program, ("nand.pages.read_middle_ns", self.read_middle_ns.as_ref()))
+        });
+        let lower = ("nand.pages.program_lower_ns", self.program_lower_ns.value);
+        let upper = ("nand.pages.program_upper_ns", self.program_upper_ns.value);
+        [
+            Some((lower, ("nand.pages.read_lower_ns", self.read_lower_ns.as_ref()))),
+            middle,
+            Some((upper, ("nand.pages.read_upper_ns", self.read_upper_ns.as_ref()))),
+        ]
+        .into_iter()
+        .flatten()
+    }
 }
 
 /// Program and erase suspend, see [`crate::nand::overlap`].
@@ -97,8 +130,23 @@ pub struct RetryModel {
     pub retries_max: Sourced<u32>,
 }
 
+/// Spread of times over blocks and layers, see [`crate::nand::spread`]; in percent of the mean to either side.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SpreadModel {
+    /// Programs, from block to block.
+    pub program_percent: Sourced<u32>,
+    /// Erases, from block to block.
+    pub erase_percent: Sourced<u32>,
+    /// Programs, from the first pages of a block to its last.
+    pub layer_percent: Sourced<u32>,
+}
+
 /// All bits wrong.
 const ALL_PPB: u64 = 1_000_000_000;
+
+/// Widest spread.
+const SPREAD_PERCENT_MAX: u64 = 90;
 
 impl NandModel {
     /// Planes of a die that work together, and number of such groups that take turns.
@@ -139,9 +187,15 @@ impl Check<'_> {
             pages: pages.transpose()?,
             suspend: nand.suspend.as_ref().map(|s| self.suspend_limits(s)).transpose()?,
             cache_program: nand.cache_program.as_ref().is_some_and(|on| on.value),
+            page_register: nand.page_register.as_ref().is_some_and(|on| on.value),
             retry: nand.retry.as_ref().map(|retry| self.error_growth(retry)).transpose()?,
             moves_by_plane: self.moves_by_plane(geometry.unit_pages),
             slc: None,
+            spread: nand
+                .spread
+                .as_ref()
+                .map(|spread| self.spread(spread, row_units))
+                .transpose()?,
         })
     }
 
@@ -160,24 +214,47 @@ impl Check<'_> {
         row_units: u32,
         rows: u32,
     ) -> Result<PageTimes, ModelError> {
-        let middle = pages.program_middle_ns.as_ref();
-        let kinds = [
-            Some(("nand.pages.program_lower_ns", pages.program_lower_ns.value)),
-            middle.map(|middle| ("nand.pages.program_middle_ns", middle.value)),
-            Some(("nand.pages.program_upper_ns", pages.program_upper_ns.value)),
-        ];
-        let mut kinds_ns = Vec::new();
-        for (key, value) in kinds.into_iter().flatten() {
-            self.within(key, value, 1, HOUR_NS)?;
-            kinds_ns.push(value);
+        self.read_kinds(pages)?;
+        let nand = &self.model.nand;
+        let mut kinds = Vec::new();
+        for ((program_key, program_ns), (read_key, read_ns)) in pages.kinds() {
+            let read_ns = read_ns.map_or(nand.read_ns.value, |read_ns| read_ns.value);
+            self.within(program_key, program_ns, 1, HOUR_NS)?;
+            self.within(read_key, read_ns, 1, HOUR_NS)?;
+            kinds.push(KindTimes { read_ns, program_ns });
         }
-        let program_ns = self.model.nand.program_ns.value;
-        if mean(&kinds_ns) != program_ns {
-            let rule =
-                format!("it must be the mean of nand.pages.program_*_ns, {}", mean(&kinds_ns));
-            return self.fail("nand.program_ns", program_ns, &rule);
+        let mean = mean(&kinds);
+        for (key, value, kinds, mean) in [
+            ("nand.program_ns", nand.program_ns.value, "program", mean.program_ns),
+            ("nand.read_ns", nand.read_ns.value, "read", mean.read_ns),
+        ] {
+            if value != mean {
+                let rule = format!("it must be the mean of nand.pages.{kinds}_*_ns, {mean}");
+                return self.fail(key, value, &rule);
+            }
         }
-        Ok(PageTimes::new(row_units, rows, &kinds_ns))
+        Ok(PageTimes::new(row_units, rows, &kinds))
+    }
+
+    /// Either all kinds of pages have a read time of their own or none has.
+    fn read_kinds(&self, pages: &PagesModel) -> Result<(), ModelError> {
+        if let (Some(middle), None) = (&pages.read_middle_ns, &pages.program_middle_ns) {
+            let rule = "it goes with nand.pages.program_middle_ns";
+            return self.fail("nand.pages.read_middle_ns", middle.value, rule);
+        }
+        let reads = || pages.kinds().map(|(_, read)| read);
+        let with = reads().find_map(|(key, read_ns)| Some((key, read_ns?.value)));
+        let without = reads().find(|(_, read_ns)| read_ns.is_none());
+        let (Some((key, value)), Some((missing, _))) = (with, without) else { return Ok(()) };
+        self.fail(key, value, &format!("it goes with {missing}"))
+    }
+
+    /// The longest time of one sense.
+    fn longest_read_ns(&self) -> u64 {
+        let nand = &self.model.nand;
+        let kinds = nand.pages.iter().flat_map(PagesModel::kinds);
+        let kinds_ns = kinds.filter_map(|(_, (_, read_ns))| Some(read_ns?.value));
+        kinds_ns.chain([nand.read_ns.value]).max().unwrap_or(nand.read_ns.value)
     }
 
     fn suspend_limits(&self, suspend: &SuspendModel) -> Result<SuspendLimits, ModelError> {
@@ -190,6 +267,29 @@ impl Check<'_> {
             suspend_ns: suspend_ns.value,
             resume_ns: resume_ns.value,
             per_operation_max: per_operation_max.value,
+        })
+    }
+
+    fn spread(&self, spread: &SpreadModel, row_units: u32) -> Result<SpreadPercent, ModelError> {
+        let SpreadModel { program_percent, erase_percent, layer_percent } = spread;
+        let percent = |key, percent: &Sourced<u32>| {
+            let percent = u64::from(percent.value);
+            self.within(key, percent, 0, SPREAD_PERCENT_MAX).map(|()| percent)
+        };
+        let erase = percent("nand.spread.erase_percent", erase_percent)?;
+        let nand = &self.model.nand;
+        let pslc_erase_ns = self.model.pslc.as_ref().map_or(0, |pslc| pslc.erase_ns.value);
+        let (_, groups) = nand.plane_groups();
+        let erase_ns = nand.erase_ns.value.max(pslc_erase_ns).saturating_mul(groups.into());
+        if erase_ns.saturating_mul(100 + erase) / 100 > HOUR_NS {
+            let rule = "with it, the longest erase of a die must end within an hour";
+            return self.fail("nand.spread.erase_percent", erase, rule);
+        }
+        Ok(SpreadPercent {
+            program: percent("nand.spread.program_percent", program_percent)?,
+            erase,
+            layer: percent("nand.spread.layer_percent", layer_percent)?,
+            row_units,
         })
     }
 
@@ -211,8 +311,8 @@ impl Check<'_> {
             self.within(key, value, min, max)?;
         }
         let senses = 1 + u64::from(retry.retries_max.value);
-        if self.model.nand.read_ns.value * senses > HOUR_NS {
-            let rule = "with every retry, a read of nand.read_ns must end within an hour";
+        if self.longest_read_ns().saturating_mul(senses) > HOUR_NS {
+            let rule = "with every retry, a read of nand.read_ns and of each kind of page must end within an hour";
             return self.fail("nand.retry.retries_max", retry.retries_max.value, rule);
         }
         Ok(ErrorGrowth {

@@ -1,0 +1,78 @@
+//! The drive at its housekeeping: patrol reads and refresh; see [`Patrol`] and [`Refresh`].
+
+use base::Nanos;
+
+use super::Device;
+use super::timers::Timer;
+use crate::firmware::patrol::Patrol;
+use crate::firmware::refresh::Refresh;
+use crate::geometry::Geometry;
+use crate::nand::DieOp;
+use crate::probe::Probe;
+
+impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
+    /// Housekeeping begins, on a drive that is new or has its power again.
+    pub(super) fn begin_housekeeping(&mut self) {
+        let Geometry { superblocks, dies, .. } = *self.geometry();
+        let now_ns = self.now_ns;
+        let options = &self.config.options;
+        self.patrol = options.patrol_interval_ns.map(|interval_ns| Patrol::new(interval_ns, dies));
+        self.refresh = options.refresh.map(|plan| Refresh::new(plan, superblocks, now_ns));
+        if let Some(patrol) = &self.patrol {
+            self.timers.set(Timer::Patrol, now_ns + patrol.interval_ns());
+        }
+        if let Some(refresh) = &self.refresh {
+            self.timers.set(Timer::Refresh, now_ns.saturating_add(refresh.plan().after_ns));
+        }
+    }
+
+    /// The clock says that the next unit may be patrolled.
+    pub(super) fn on_patrol_timer(&mut self) {
+        let Some(patrol) = &mut self.patrol else { return };
+        self.timers.set(Timer::Patrol, self.now_ns + patrol.interval_ns());
+        if let Some(unit) = patrol.begin(&self.programmed) {
+            let die = self.die_of_unit(unit);
+            self.nand.enqueue(die, DieOp::Patrol { unit }, self.now_ns);
+        }
+    }
+
+    /// A unit has been patrolled.
+    pub(super) fn patrolled(&mut self) {
+        if let Some(patrol) = &mut self.patrol {
+            patrol.end();
+        }
+    }
+
+    /// The clock says that data is old, or that the next unit of it may move.
+    pub(super) fn on_refresh_timer(&mut self) {
+        let Some(plan) = self.refresh.as_ref().map(Refresh::plan) else { return };
+        let due_ns = match self.collector.victim_in_hand() {
+            Some(victim) => self.refresh_unit(victim, plan.unit_interval_ns),
+            None => self.refresh_next(plan.unit_interval_ns),
+        };
+        let later_ns = self.now_ns.saturating_add(plan.after_ns);
+        self.timers.set(Timer::Refresh, due_ns.unwrap_or(later_ns));
+    }
+
+    /// Moves the first unit of the next superblock that is old; returns when to look again, or `None` if nothing is
+    /// closed.
+    fn refresh_next(&mut self, interval_ns: u64) -> Option<u64> {
+        let (superblock, old_ns) = self.refresh.as_ref()?.next(&self.ftl)?;
+        if old_ns > self.now_ns {
+            return Some(old_ns);
+        }
+        if !self.has_room_to_tidy() {
+            return Some(self.now_ns + interval_ns.max(Nanos::SECOND.0));
+        }
+        self.collect_from(superblock);
+        self.keep_as_cold(superblock);
+        self.refresh_unit(superblock, interval_ns)
+    }
+
+    /// Moves a unit of the victim in hand; returns when to move the next one, or `None` if nothing could move and
+    /// nothing goes on that could change that.
+    fn refresh_unit(&mut self, victim: u32, interval_ns: u64) -> Option<u64> {
+        self.collector.allow_unit_of(victim, self.geometry().unit_pages);
+        self.moved_by_the_clock(interval_ns)
+    }
+}

@@ -1,0 +1,62 @@
+//! `[housekeeping]`: patrol reads and refresh.
+
+use serde::Deserialize;
+
+use crate::firmware::refresh::RefreshPlan;
+use crate::geometry::Geometry;
+use crate::model::check::{Check, HOUR_NS};
+use crate::model::{ModelError, Sourced};
+
+const MS_NS: u64 = 1_000_000;
+const MINUTE_NS: u64 = HOUR_NS / 60;
+const CENTURY_NS: u64 = 100 * 365 * 24 * HOUR_NS;
+
+/// Work that a drive does for its own sake.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HousekeepingModel {
+    /// Time from one patrolled unit to the next, see [`crate::firmware::patrol`]; absent: no patrol.
+    pub patrol_interval_ns: Option<Sourced<u64>>,
+    /// Time after which data is written anew, see [`crate::firmware::refresh`]; absent: never.
+    pub refresh_after_ns: Option<Sourced<u64>>,
+    /// Valid pages of 4 KiB that refresh moves per second at most; goes with `refresh_after_ns`.
+    pub refresh_pages_per_s: Option<Sourced<u64>>,
+}
+
+impl HousekeepingModel {
+    /// Time from one patrolled unit to the next, or `None` if there is no patrol.
+    pub(in crate::model) fn patrol_interval_ns(
+        &self,
+        check: &Check<'_>,
+    ) -> Result<Option<u64>, ModelError> {
+        let Some(interval) = &self.patrol_interval_ns else { return Ok(None) };
+        check.within("housekeeping.patrol_interval_ns", interval.value, MS_NS, HOUR_NS)?;
+        Ok(Some(interval.value))
+    }
+
+    /// When data is old and how fast it moves, or `None` if it stays.
+    pub(in crate::model) fn refresh(
+        &self,
+        check: &Check<'_>,
+        geometry: &Geometry,
+    ) -> Result<Option<RefreshPlan>, ModelError> {
+        let (after_key, rate_key) =
+            ("housekeeping.refresh_after_ns", "housekeeping.refresh_pages_per_s");
+        let (after_ns, pages_per_s) = match (&self.refresh_after_ns, &self.refresh_pages_per_s) {
+            (Some(after), Some(rate)) => (after.value, rate.value),
+            (None, None) => return Ok(None),
+            (Some(after), None) => {
+                return check.fail(after_key, after.value, &format!("it goes with {rate_key}"));
+            }
+            (None, Some(rate)) => {
+                return check.fail(rate_key, rate.value, &format!("it goes with {after_key}"));
+            }
+        };
+        check.within(after_key, after_ns, MINUTE_NS, CENTURY_NS)?;
+        check.within(rate_key, pages_per_s, 1, 1_000_000_000)?;
+        let physical_per_s = pages_per_s * u64::from(geometry.page_granules);
+        let unit_pages = u64::from(geometry.unit_pages);
+        let unit_interval_ns = (unit_pages * 1_000_000_000).div_ceil(physical_per_s);
+        Ok(Some(RefreshPlan { after_ns, unit_interval_ns }))
+    }
+}
