@@ -1,9 +1,10 @@
-//! `ssdlab list`: real devices, drive models, tests. Changes nothing.
+//! `ssdlab list`: real devices, drive models, hosts, tests. It changes nothing.
 
 use device::DeviceReport;
 use device::describe::report as discover;
 use device::host::shell::quoted;
 use run::Test;
+use sim::model::{HOSTS, HostProfile};
 
 use crate::args::{Format, ListArgs};
 use crate::failure::EXIT_DONE;
@@ -43,13 +44,26 @@ fn document(devices: &[DeviceReport]) -> anyhow::Result<serde_json::Value> {
             "capacity_bytes": identity.capacity_bytes, "raw_bytes": identity.raw_bytes,
         }));
     }
+    let hosts = hosts()?;
+    let hosts: Vec<_> = hosts
+        .iter()
+        .map(|(host, profile)| serde_json::json!({ "host": host, "name": profile.name }))
+        .collect();
     let tests = Test::ALL.map(|test| {
         serde_json::json!({
             "test": test.name(), "question": test.question(),
             "parameters": test.params().iter().map(|p| (p.name, p.default)).collect::<Vec<_>>(),
         })
     });
-    Ok(serde_json::json!({ "devices": devices, "drive_models": models, "tests": tests }))
+    Ok(serde_json::json!({
+        "devices": devices, "drive_models": models, "hosts": hosts, "tests": tests,
+    }))
+}
+
+/// The host profiles that come with ssdlab, each with its word.
+fn hosts() -> anyhow::Result<Vec<(&'static str, HostProfile)>> {
+    let load = |(host, text)| Ok((host, HostProfile::load(host, text)?));
+    HOSTS.into_iter().map(load).collect()
 }
 
 fn print(devices: &[DeviceReport]) -> anyhow::Result<()> {
@@ -78,6 +92,9 @@ fn print(devices: &[DeviceReport]) -> anyhow::Result<()> {
         rows.push(vec![format!("  {target}"), bytes(identity.capacity_bytes), identity.name]);
     }
     table::print(&rows);
+    data!("\nHosts (sim:NAME?host=HOST, or none):");
+    let rows = hosts()?.into_iter().map(|(host, profile)| vec![format!("  {host}"), profile.name]);
+    table::print(&rows.collect::<Vec<_>>());
     data!("\nTests:");
     for test in Test::ALL {
         data!("  {}: {}", test.name(), test.question());
