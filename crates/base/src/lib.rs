@@ -4,6 +4,7 @@
 //! [`op`], [`rng`], [`permute`], [`histogram`].
 
 pub mod bytes;
+pub mod fnv;
 pub mod histogram;
 pub mod mix;
 pub mod op;
@@ -14,6 +15,7 @@ pub mod text;
 pub mod units;
 pub mod verifiable;
 
+pub use fnv::Fnv;
 pub use histogram::Histogram;
 pub use op::{Completion, Data, Op, OpKind, Status};
 pub use permute::Permutation;

@@ -4,6 +4,8 @@
 //! Our own code on purpose: a seed in an old result must give the same run for as long as ssdlab
 //! exists, and libraries reserve the right to change theirs. Integers only.
 
+use crate::fnv::Fnv;
+
 /// A seeded generator. Give every consumer its own by [`Rng::split`]; a new consumer then does
 /// not shift the numbers of the others.
 #[derive(Clone, Debug)]
@@ -30,12 +32,10 @@ impl Rng {
     /// The generator of the consumer `name` under `seed` (FNV-1a of the name, mixed with the seed).
     #[must_use]
     pub fn split(seed: u64, name: &str) -> Self {
-        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-        for byte in name.bytes() {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
+        let mut of_name = Fnv::EMPTY;
+        of_name.add(name.bytes().map(u64::from));
         let mut mix = seed;
-        Self::new(split_mix_64(&mut mix) ^ hash)
+        Self::new(split_mix_64(&mut mix) ^ of_name.value())
     }
 
     /// The next 64 bits.

@@ -14,7 +14,7 @@
 use std::collections::VecDeque;
 use std::time::Instant;
 
-use base::{Completion, Data, Nanos, Op, OpKind, Ratio, Rng, TelemetryRow};
+use base::{Completion, Data, Fnv, Nanos, Op, OpKind, Ratio, Rng};
 use sim::ftl::gc::{VictimPolicy, VictimSelector};
 use sim::ftl::{Ftl, StreamId, SuperblockState};
 use sim::geometry::{Divisor, Geometry};
@@ -85,7 +85,7 @@ fn write(page: u64, pages: u64, tag: u32) -> Op {
     }
 }
 
-fn fill<const OPTIONS: bool>(device: &mut Device<Silent, OPTIONS>, hash: &mut Hash) -> Stretch {
+fn fill<const OPTIONS: bool>(device: &mut Device<Silent, OPTIONS>, hash: &mut Fnv) -> Stretch {
     let pages = u64::from(device.config().geometry.logical_pages);
     let mut page = 0;
     let next = |tag| {
@@ -93,34 +93,34 @@ fn fill<const OPTIONS: bool>(device: &mut Device<Silent, OPTIONS>, hash: &mut Ha
         page += length;
         (length > 0).then(|| write(page - length, length, tag))
     };
-    closed_loop(device, Nanos(u64::MAX), next, |end| hash.add_completion(end))
+    closed_loop(device, Nanos(u64::MAX), next, |end| add_completion(hash, end))
 }
 
 fn load<const OPTIONS: bool>(
     device: &mut Device<Silent, OPTIONS>,
     seconds: u64,
-    hash: &mut Hash,
+    hash: &mut Fnv,
 ) -> Stretch {
     let pages = u64::from(device.config().geometry.logical_pages);
     let mut rng = Rng::split(1, "addresses");
     let until = Nanos(device.now().0 + seconds * Nanos::SECOND.0);
     let next = |tag| Some(write(rng.below(pages), 1, tag));
-    closed_loop(device, until, next, |end| hash.add_completion(end))
+    closed_loop(device, until, next, |end| add_completion(hash, end))
 }
 
 /// A fresh drive, filled once and loaded for this time, and the hash of its completions and rows.
 fn fill_and_load<const OPTIONS: bool>(
     device: &mut Device<Silent, OPTIONS>,
     seconds: u64,
-) -> (Stretch, Stretch, Hash) {
-    let mut hash = Hash::OF_NOTHING;
+) -> (Stretch, Stretch, Fnv) {
+    let mut hash = Fnv::EMPTY;
     device.telemetry_start(Nanos::SECOND);
     let filled = fill(device, &mut hash);
     let loaded = load(device, seconds, &mut hash);
     let mut rows = Vec::new();
     device.telemetry_take(&mut rows);
-    rows.iter().for_each(|row| hash.add_row(row));
-    hash.add_row(&device.telemetry());
+    rows.iter().for_each(|row| hash.add(row.values()));
+    hash.add(device.telemetry().values());
     (filled, loaded, hash)
 }
 
@@ -139,27 +139,9 @@ fn write_at_random<const OPTIONS: bool>(
     closed_loop(device, Nanos(u64::MAX), next, |_| ())
 }
 
-/// FNV-1a over whole words.
-struct Hash(u64);
-
-impl Hash {
-    const OF_NOTHING: Self = Self(0xcbf2_9ce4_8422_2325);
-
-    fn add(&mut self, words: impl IntoIterator<Item = u64>) {
-        for word in words {
-            self.0 = (self.0 ^ word).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-    }
-
-    /// A simulated command does not fail.
-    fn add_completion(&mut self, end: &Completion) {
-        self.add([u64::from(end.tag), end.submitted.0, end.done.0]);
-    }
-
-    /// Every column.
-    fn add_row(&mut self, row: &TelemetryRow) {
-        self.add(row.values());
-    }
+/// A simulated command does not fail.
+fn add_completion(hash: &mut Fnv, end: &Completion) {
+    hash.add([u64::from(end.tag), end.submitted.0, end.done.0]);
 }
 
 fn stretch_json(name: &str, s: &Stretch) -> String {
@@ -491,7 +473,7 @@ fn consistency_json(name: &str, config: Config, seconds: u64) -> String {
         "{{\"drive\": \"{name}\", {}, {}, \"hash\": \"{:016x}\"}}",
         stretch_json("fill", &filled),
         stretch_json("load", &loaded),
-        hash.0
+        hash.value()
     )
 }
 

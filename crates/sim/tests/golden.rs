@@ -11,7 +11,7 @@ mod common;
 
 use std::cell::RefCell;
 
-use base::{Completion, Data, Nanos, Op, OpKind, Ratio, Rng, Status, TelemetryRow};
+use base::{Completion, Data, Fnv, Nanos, Op, OpKind, Ratio, Rng, Status};
 use common::swarm::{Draft, is_small, watched_torture};
 use common::{MAP_ROOM, MAPPED, SMALL, in_order, op, watched_loop};
 use sim::probe::Silent;
@@ -195,35 +195,13 @@ fn reads() -> Vec<Life> {
     ]
 }
 
-/// FNV-1a over whole words.
-struct Hash(u64);
-
-impl Hash {
-    const OF_NOTHING: Self = Self(0xcbf2_9ce4_8422_2325);
-
-    fn add(&mut self, words: impl IntoIterator<Item = u64>) {
-        for word in words {
-            self.0 = (self.0 ^ word).wrapping_mul(0x0000_0100_0000_01b3);
-        }
-    }
-
-    fn add_completion(&mut self, end: &Completion) {
-        let errno = match end.status {
-            Status::Ok => 0,
-            Status::Failed { errno } => errno,
-        };
-        self.add([
-            u64::from(end.tag),
-            end.submitted.0,
-            end.done.0,
-            u64::from(errno.cast_unsigned()),
-        ]);
-    }
-
-    /// Every column.
-    fn add_row(&mut self, row: &TelemetryRow) {
-        self.add(row.values());
-    }
+/// All of a completion.
+fn add_completion(hash: &mut Fnv, end: &Completion) {
+    let errno = match end.status {
+        Status::Ok => 0,
+        Status::Failed { errno } => errno,
+    };
+    hash.add([u64::from(end.tag), end.submitted.0, end.done.0, u64::from(errno.cast_unsigned())]);
 }
 
 /// The hash of a drive's life. One without options is compiled apart, which must not be seen.
@@ -248,22 +226,22 @@ fn live_on<const OPTIONS: bool>(device: &mut Device<Silent, OPTIONS>) -> u64 {
     let pages = device.config().capacity_bytes() / PAGE_BYTES;
     let depth = device.config().queue_depth;
     let mut rng = Rng::split(1, "golden");
-    let mut hash = Hash::OF_NOTHING;
+    let mut hash = Fnv::EMPTY;
     device.telemetry_start(INTERVAL);
     watched_loop(device, 32, pages.div_ceil(32), in_order(pages), |_, end| {
-        hash.add_completion(end);
+        add_completion(&mut hash, end);
     });
     for _ in 0..2 {
         let next = |tag| any_command(&mut rng, pages, tag);
         let count = u64::from(depth) + pages / 2;
-        watched_loop(device, depth, count, next, |_, end| hash.add_completion(end));
+        watched_loop(device, depth, count, next, |_, end| add_completion(&mut hash, end));
         device.run_until(Nanos(device.now().0 + Nanos::SECOND.0));
     }
     let mut rows = Vec::new();
     device.telemetry_take(&mut rows);
-    rows.iter().for_each(|row| hash.add_row(row));
-    hash.add_row(&device.telemetry());
-    hash.0
+    rows.iter().for_each(|row| hash.add(row.values()));
+    hash.add(device.telemetry().values());
+    hash.value()
 }
 
 fn any_command(rng: &mut Rng, pages: u64, tag: u32) -> Op {
@@ -284,14 +262,14 @@ fn live_at_random_on<const OPTIONS: bool>(
     device: &mut Device<Silent, OPTIONS>,
     mut rng: Rng,
 ) -> u64 {
-    let hash = RefCell::new(Hash::OF_NOTHING);
+    let hash = RefCell::new(Fnv::EMPTY);
     let mut ended = 0_u32;
     let watch = |device: &Device<Silent, OPTIONS>, end: &Completion| {
         let mut hash = hash.borrow_mut();
-        hash.add_completion(end);
+        add_completion(&mut hash, end);
         ended += 1;
         if ended.is_multiple_of(100) {
-            hash.add_row(&device.telemetry());
+            hash.add(device.telemetry().values());
         }
     };
     device.telemetry_start(Nanos::SECOND);
@@ -299,11 +277,11 @@ fn live_at_random_on<const OPTIONS: bool>(
     watched_torture(device, &mut rng, watch, |device| {
         let mut hash = hash.borrow_mut();
         hash.add([device.now().0]);
-        hash.add_row(&device.telemetry());
+        hash.add(device.telemetry().values());
         device.telemetry_take(&mut rows);
-        rows.drain(..).for_each(|row| hash.add_row(&row));
+        rows.drain(..).for_each(|row| hash.add(row.values()));
     });
-    hash.into_inner().0
+    hash.into_inner().value()
 }
 
 /// The same for a drive of this model, in both forms where it has no options.
@@ -320,14 +298,14 @@ fn hash_at_random(config: Config, rng: &Rng) -> u64 {
 
 /// The hash of the lives of random drives.
 fn live_at_random() -> u64 {
-    let mut hash = Hash::OF_NOTHING;
+    let mut hash = Fnv::EMPTY;
     for seed in 0..RANDOM_MODELS {
         let mut rng = Rng::split(seed, "golden models");
         let draft = Draft::random(&mut rng, &[]);
         let Some(config) = draft.resolve().ok().filter(is_small) else { continue };
         hash.add([hash_at_random(config, &rng)]);
     }
-    hash.0
+    hash.value()
 }
 
 /// Random drives without options are one in thirty.
