@@ -22,6 +22,7 @@ mod housekeeping;
 mod map_cache;
 mod mapping;
 mod power_loss;
+mod priority;
 mod program;
 mod read;
 mod read_ahead;
@@ -164,7 +165,10 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             commands: Commands::new(queue_depth),
             timers: Timers::default(),
             bucket: config.options.throttle.map(Bucket::new),
-            fast_writes: config.options.performance_mode.map(FastWrites::new),
+            fast_writes: config
+                .options
+                .performance_mode
+                .map(|mode| FastWrites::new(mode, config.geometry.unit_pages)),
             cache: config.options.pslc.map(PslcCache::new),
             transit: Transit::new(config.options.stages, config.interface.commands, config.seed),
             controller: Processors::new(1 + config.options.more_processors),

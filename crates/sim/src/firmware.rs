@@ -4,6 +4,7 @@
 //! told the time and what else they need, and say what should happen. [`device`](crate::device) asks them and
 //! does it.
 
+pub mod backlog;
 pub mod compression;
 pub mod flush;
 pub mod map_cache;

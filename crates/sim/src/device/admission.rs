@@ -126,6 +126,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         let buffer_room_pages = self.buffer.room_pages();
         if buffer_room_pages < page_granules
             || self.collector.owes_much()
+            || self.is_host_held_back()
             || !self.bucket_has_page()
         {
             return None;

@@ -68,6 +68,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             return;
         }
         if idle.wants(self.level(), &self.ftl, &self.collector) {
+            self.collector.allow_unit(self.geometry().unit_pages);
             self.move_unit_by_the_clock(Timer::IdleGc, idle.unit_interval_ns);
         } else {
             self.collector.allow_none();
@@ -94,12 +95,19 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     /// The clock says that the next unit may be reorganised.
     fn on_reorganise_timer(&mut self) {
+        let unit_pages = self.geometry().unit_pages;
         let (Some(mode), Some(fast)) = (&mut self.fast_writes, self.nand.fast()) else { return };
-        if self.collector.has_unit() || oldest_fast(&self.ftl, fast).is_some() {
+        let is_fast_in_hand =
+            self.collector.victim_in_hand().is_some_and(|victim| fast.contains(victim));
+        if is_fast_in_hand || oldest_fast(&self.ftl, fast).is_some() {
+            mode.count_due(self.now_ns, unit_pages);
             let interval_ns = mode.unit_interval_ns();
             self.move_unit_by_the_clock(Timer::Reorganise, interval_ns);
         } else {
             mode.settle(&self.ftl, fast);
+            if self.buffer.is_awaited() {
+                self.pump();
+            }
         }
     }
 
@@ -113,17 +121,17 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             Opened::Normal => {}
             Opened::Reorganise => {
                 if !self.timers.is_set(Timer::Reorganise) {
+                    mode.begin(self.now_ns);
                     self.timers.set(Timer::Reorganise, self.now_ns);
                 }
             }
         }
     }
 
-    /// Moves a unit that only the clock asks for, if that can be done now, and sets the timer for
-    /// the next one. If it cannot, the next try is at the first interval at which something can
+    /// Moves what only the clock asks for, if that can be done now, and sets the timer for
+    /// the next unit. If it cannot, the next try is at the first interval at which something can
     /// have changed.
     fn move_unit_by_the_clock(&mut self, timer: Timer, interval_ns: u64) {
-        self.collector.allow_unit(self.geometry().unit_pages);
         // Where nothing can move only the host can help, and it sets the timer again.
         let due_ns = self.moved_by_the_clock(interval_ns).unwrap_or(NEVER);
         self.timers.set(timer, due_ns);

@@ -1,7 +1,6 @@
 //! The drive at work on its garbage: when it may collect, what it reads, where pages go, what is erased.
 
 use super::Device;
-use crate::firmware::performance_mode::oldest_fast;
 use crate::ftl::pacing::Level;
 use crate::ftl::{STREAMS, StreamId};
 use crate::nand::DieOp;
@@ -56,7 +55,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             return true;
         }
         let free_superblocks = self.free_superblocks();
-        self.pacing.must_collect(free_superblocks) || OPTIONS && self.may_collect_quietly()
+        self.pacing.must_collect(free_superblocks)
+            || OPTIONS && (self.may_collect_quietly() || self.wants_reorganisation())
     }
 
     /// Whether collection may use this moment although nobody asks for it.
@@ -89,12 +89,12 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// let off what it owes because there is none.
     #[inline(always)]
     pub(super) fn collect(&mut self) -> bool {
-        let owed_pages = self.collector.owed_pages();
+        let asked_pages = self.asked_pages();
         let any = self.may_collect() && self.collect_units();
         if OPTIONS && self.cache.is_some() {
             self.end_fold();
         }
-        any || self.collector.owed_pages() < owed_pages
+        any || self.asked_pages() < asked_pages
     }
 
     /// Reads at least one unit, where there is a victim for it.
@@ -120,6 +120,13 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         any
     }
 
+    /// Pages that have to move before the host goes on, whoever asks for them.
+    #[inline]
+    fn asked_pages(&self) -> u64 {
+        let late_pages = if OPTIONS { self.late_pages() } else { 0 };
+        self.collector.owed_pages() + late_pages
+    }
+
     fn collect_unit(&mut self, superblock: u32, unit: u32) {
         let is_cache_only = OPTIONS && self.geometry().is_cache_only(superblock);
         let place = unit - superblock * self.geometry().superblock_units;
@@ -136,6 +143,9 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         let pages = valid.count_ones();
         // Folding gives no room in the native cells, so it pays for none.
         self.collector.unit_issued(pages, !is_cache_only);
+        if OPTIONS {
+            self.note_moving(superblock, pages);
+        }
         let die = self.die_of_unit(unit);
         self.nand.enqueue(die, DieOp::GcRead { unit, pages, valid }, self.now_ns);
     }
@@ -154,15 +164,6 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.victims.select(&self.ftl)
     }
 
-    /// The superblock to reorganise next, unless room is what the drive needs first.
-    fn victim_to_reorganise(&mut self) -> Option<u32> {
-        let is_reorganising = self.fast_writes.is_some_and(|mode| mode.is_reorganising());
-        if !is_reorganising || !self.has_room_to_tidy() {
-            return None;
-        }
-        oldest_fast(&self.ftl, self.nand.fast()?)
-    }
-
     /// Whether a superblock may move for another reason than room: it may need one before it gives one back.
     pub(super) fn has_room_to_tidy(&mut self) -> bool {
         let free_superblocks = self.free_superblocks();
@@ -173,9 +174,13 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     fn begin_victim(&mut self) -> bool {
         let worn = self.wear_leveling.victim(&self.ftl);
         let other = worn.or_else(|| self.victim_to_reorganise());
+        if OPTIONS && other.is_none() && !self.may_collect() {
+            // Only a reorganisation has asked, and it has nothing left to move.
+            return false;
+        }
         let Some(victim) = other.or_else(|| self.fold_victim()).or_else(|| self.victim_for_room())
         else {
-            self.collector.forgive();
+            self.forgive();
             return false;
         };
         self.collect_from(victim);

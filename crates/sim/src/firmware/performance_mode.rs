@@ -8,12 +8,16 @@
 //! superblocks, as real reads, programs and erases, at a given rate beside the host, and may write fast
 //! again into what is left, until that is less than [`ROOM_SHARE_MIN`] of the drive.
 //!
+//! A share of that rate, all of it unless the model says less, goes before the host's writes: they wait where it is
+//! behind, so that the host is as slow as the rate makes it. The rest takes its turn behind them: two units a die are
+//! under way at most, and each waits for the programs of a full write buffer.
+//!
 //! Simplification: a fast superblock holds as many pages as any other; the limit on fast data stands for the
-//! room it would take. While it reorganises, the host's writes are normal. The host goes first: two units a die are
-//! under way at most, and each waits for the programs of a full write buffer, so that beside a busy host the rate is
-//! the lower of the asked one and the one that this allows. A loss of power forgets which
+//! room it would take. While it reorganises, the host's writes are normal. Collection that the drive cannot do
+//! without goes first. A loss of power forgets which
 //! superblocks are fast: their data then counts as normal. Test: `tests/mechanisms/performance_mode.rs`.
 
+use crate::firmware::backlog::Backlog;
 use crate::ftl::{Ftl, StreamId, SuperblockState};
 use crate::nand::fast::FastSuperblocks;
 
@@ -29,6 +33,8 @@ pub struct PerformanceMode {
     pub fill_percent: u32,
     /// Time for each unit's worth of pages reorganised.
     pub unit_interval_ns: u64,
+    /// Share of that rate that goes before the host's writes.
+    pub priority_percent: u32,
 }
 
 /// How the superblock that the host stream has opened is to be written.
@@ -47,13 +53,20 @@ pub enum Opened {
 pub struct FastWrites {
     mode: PerformanceMode,
     is_reorganising: bool,
+    /// What goes before the host's writes and is late.
+    backlog: Backlog,
+    /// What may move behind them; less than none where a unit held more than that.
+    allowed_pages: i64,
+    /// Up to here what is due has been counted.
+    counted_ns: u64,
 }
 
 impl FastWrites {
-    /// The mode of a new drive.
+    /// The mode of a new drive whose units have so many pages.
     #[must_use]
-    pub fn new(mode: PerformanceMode) -> Self {
-        Self { mode, is_reorganising: false }
+    pub fn new(mode: PerformanceMode, unit_pages: u32) -> Self {
+        let backlog = Backlog::new(unit_pages);
+        Self { mode, is_reorganising: false, backlog, allowed_pages: 0, counted_ns: 0 }
     }
 
     /// Time for each unit's worth of pages reorganised.
@@ -62,10 +75,46 @@ impl FastWrites {
         self.mode.unit_interval_ns
     }
 
-    /// Whether fast data is being moved.
+    /// Fast data is to be moved at its rate from `now_ns` on.
+    pub fn begin(&mut self, now_ns: u64) {
+        self.counted_ns = now_ns;
+    }
+
+    /// Counts what has become due until `now_ns`, and lets a unit's worth of pages move; what was not used of that
+    /// does not add up.
+    pub fn count_due(&mut self, now_ns: u64, unit_pages: u32) {
+        let units = (now_ns - self.counted_ns) / self.mode.unit_interval_ns;
+        self.counted_ns += units * self.mode.unit_interval_ns;
+        self.backlog.add(units * u64::from(unit_pages), self.mode.priority_percent);
+        self.allowed_pages = (self.allowed_pages + i64::from(unit_pages)).min(unit_pages.into());
+    }
+
+    /// Pages of fast data are being moved.
+    pub fn moved(&mut self, pages: u32) {
+        self.backlog.moved(pages);
+        if self.allowed_pages > 0 {
+            self.allowed_pages -= i64::from(pages);
+        }
+    }
+
+    /// Whether the clock asks for fast data to move.
+    #[inline]
     #[must_use]
-    pub fn is_reorganising(&self) -> bool {
-        self.is_reorganising
+    pub fn is_asked(&self) -> bool {
+        self.allowed_pages > 0 || self.late_pages() > 0
+    }
+
+    /// Pages that go before the host's writes and are late.
+    #[inline]
+    #[must_use]
+    pub fn late_pages(&self) -> u64 {
+        self.backlog.pages()
+    }
+
+    /// No fast data can be moved now, so that nothing is asked.
+    pub fn forgive(&mut self) {
+        self.backlog.clear();
+        self.allowed_pages = 0;
     }
 
     /// The host stream has opened a superblock.
@@ -89,6 +138,7 @@ impl FastWrites {
     /// superblock that it opens.
     pub fn settle(&mut self, ftl: &Ftl, fast: &FastSuperblocks) {
         debug_assert!(oldest_fast(ftl, fast).is_none(), "fast data waits to be put in order");
+        self.forgive();
         if !fast.contains(ftl.stream(StreamId::Host).superblock) {
             self.is_reorganising = false;
         }
@@ -126,8 +176,13 @@ mod tests {
 
     #[test]
     fn writes_are_fast_until_the_room_is_taken_and_again_when_all_is_in_order() {
-        let mode = PerformanceMode { program_ns: 1, fill_percent: 50, unit_interval_ns: 1 };
-        let (mut writes, mut ftl) = (FastWrites::new(mode), ftl());
+        let mode = PerformanceMode {
+            program_ns: 1,
+            fill_percent: 50,
+            unit_interval_ns: 1,
+            priority_percent: 100,
+        };
+        let (mut writes, mut ftl) = (FastWrites::new(mode, 4), ftl());
         let mut fast = FastSuperblocks::new(1, 6);
         assert_eq!(writes.opened(&ftl, &fast), Opened::Fast);
         // 16 of 64 pages are fast and 16 normal: a third of the room.
@@ -137,10 +192,10 @@ mod tests {
         ftl.valid_pages[3] = 32;
         assert_eq!(writes.opened(&ftl, &fast), Opened::Reorganise);
         ftl.states[2] = SuperblockState::Closed;
-        assert!(writes.is_reorganising() && oldest_fast(&ftl, &fast) == Some(2));
+        assert!(writes.is_reorganising && oldest_fast(&ftl, &fast) == Some(2));
         fast.erased(2);
         writes.settle(&ftl, &fast);
-        assert!(!writes.is_reorganising() && oldest_fast(&ftl, &fast).is_none());
+        assert!(!writes.is_reorganising && oldest_fast(&ftl, &fast).is_none());
         // All LBAs hold normal data: nothing is left to write fast into.
         (ftl.valid_pages[2], ftl.valid_pages[3]) = (32, 32);
         assert_eq!(writes.opened(&ftl, &fast), Opened::Normal);

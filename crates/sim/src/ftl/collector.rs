@@ -62,8 +62,7 @@ pub struct Collector {
     erasing: VecDeque<Erasing>,
     owed_pages: u64,
     top_up: Option<StreamId>,
-    /// Valid pages that idle collection or a reorganisation may move now; less than none where a unit held
-    /// more than that.
+    /// Valid pages that idle collection or a refresh may move now; less than none where a unit held more than that.
     unasked_pages: i64,
     /// The only victim whose pages these may be, or `None` if any may move.
     unasked_of: Option<u32>,
@@ -104,6 +103,13 @@ impl Collector {
     #[must_use]
     pub fn owed_pages(&self) -> u64 {
         self.owed_pages
+    }
+
+    /// Most valid pages that may be read or being read and not yet placed.
+    #[inline]
+    #[must_use]
+    pub fn in_flight_pages_max(&self) -> u32 {
+        self.in_flight_pages_max
     }
 
     /// Whether more is owed than can be in flight: the host has to wait until it has been caught up with.

@@ -66,6 +66,7 @@ parity.stripe_units = 0
 performance_mode.fill_percent = 0
 performance_mode.program_ns = 0
 performance_mode.reorganise_pages_per_s = 0
+performance_mode.reorganise_priority_percent = 0
 power.active_mw = 0
 power.erase_nj = 0
 power.idle_mw = 0

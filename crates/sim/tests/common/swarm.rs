@@ -75,6 +75,7 @@ const SECTIONS: &[&[Choice]] = &[
         ("performance_mode.program_ns", &["1", "200_000"]),
         ("performance_mode.fill_percent", &["1", "10", "50"]),
         ("performance_mode.reorganise_pages_per_s", &["10", "10_000", "1_000_000_000"]),
+        ("performance_mode.reorganise_priority_percent?", &["0", "1", "50", "100"]),
     ],
     &[
         ("wear_leveling.allocation", &["oldest-first", "least-worn"]),

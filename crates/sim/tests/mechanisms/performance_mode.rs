@@ -93,6 +93,97 @@ fn reorganisation_moves_all_fast_data_once_at_its_rate_and_ends() {
     device.check().unwrap();
 }
 
+/// The small drive with half of its LBAs written fast, at the begin of its reorganisation.
+fn full_of_fast_data(pages_per_s: u64, priority_percent: u32) -> (Device, u64) {
+    let (rate, priority) = (pages_per_s.to_string(), priority_percent.to_string());
+    let mut device = small(&[
+        MODE[0],
+        MODE[1],
+        ("performance_mode.reorganise_pages_per_s", &rate),
+        ("performance_mode.reorganise_priority_percent", &priority),
+    ]);
+    let end = pages(&device) * 17 / 32;
+    write(&mut device, 0, end);
+    (device, end)
+}
+
+/// Writes a thirty-second part of the drive; pages per second that the host wrote and that were put in order.
+fn both_rates(device: &mut Device, page: u64) -> (f64, f64) {
+    let (start, before) = (device.now().0, moved(device));
+    let bytes_per_s = write(device, page, page + pages(device) / 32);
+    let seconds = (device.now().0 - start) as f64 / 1e9;
+    (bytes_per_s / PAGE_BYTES as f64, (moved(device) - before) as f64 / seconds)
+}
+
+/// A unit of 4 pages put in order takes its die 50,000 ns to sense, 40,000 and 40,000 ns of transfers and 600,000 ns to
+/// program, one of the host 640,000 ns; the host has what is left of four dies.
+#[test]
+fn reorganisation_keeps_its_rate_beside_a_busy_host_who_has_what_is_left() {
+    for asked in [500, 2_000, 5_000, 10_000, 15_000] {
+        let (mut device, end) = full_of_fast_data(asked, 100);
+        let (host, put_in_order) = both_rates(&mut device, end);
+        let left = 25_000.0 - asked as f64 * 730.0 / 640.0;
+        println!("{asked}: {put_in_order:.0} pages/s put in order, host {host:.0} of {left:.0}");
+        assert!((put_in_order / asked as f64 - 1.0).abs() < 0.02, "{put_in_order} of {asked}");
+        // Dies wait for each other where the host has little.
+        let least = if asked > 10_000 { 0.6 } else { 0.85 };
+        assert!(host < 1.02 * left && host > least * left, "{host} of {left}");
+        device.check().unwrap();
+    }
+}
+
+/// What has no priority waits behind the programs of a full write buffer: here it comes to some 2,600 pages/s.
+#[test]
+fn only_its_share_goes_before_the_host() {
+    let put_in_order = |asked, priority_percent| {
+        let (mut device, end) = full_of_fast_data(asked, priority_percent);
+        both_rates(&mut device, end).1
+    };
+    let left_by_the_host = put_in_order(10_000, 0);
+    println!("{left_by_the_host:.0} pages/s without priority");
+    assert!(left_by_the_host < 3_000.0 && left_by_the_host > 2_000.0, "{left_by_the_host}");
+    for (asked, priority_percent) in [(10_000, 50), (8_000, 75)] {
+        let first = (asked * u64::from(priority_percent) / 100) as f64;
+        let measured = put_in_order(asked, priority_percent);
+        println!("{measured:.0} pages/s of {asked} with a priority of {priority_percent}%");
+        assert!((measured / first - 1.0).abs() < 0.05, "{measured} of {first}");
+    }
+    let slow = put_in_order(500, 0);
+    assert!((slow / 500.0 - 1.0).abs() < 0.02, "{slow}");
+}
+
+/// Published: fast to half of the LBAs, slow for minutes, then nearly as fast as before, in one fill without a pause.
+#[test]
+fn a_fill_without_a_pause_slows_down_and_recovers() {
+    let mut device =
+        small(&[MODE[0], MODE[1], ("performance_mode.reorganise_pages_per_s", "15_000")]);
+    let (fast, normal) = (rate(&device, FAST_NS), rate(&device, 600_000));
+    let zone = pages(&device) / 32;
+    let rates: Vec<f64> =
+        (0..32).map(|index| write(&mut device, index * zone, (index + 1) * zone)).collect();
+    println!("MB/s: {:.0?}", rates.iter().map(|rate| rate / 1e6).collect::<Vec<_>>());
+    let (before, after) = rates.split_at(16);
+    assert!(before[1..].iter().all(|rate| (rate / fast - 1.0).abs() < 0.02));
+    let slow = after.iter().take_while(|&&rate| rate < 0.5 * normal).count();
+    assert!((5..=7).contains(&slow), "{slow} zones are slow");
+    let recovered = &after[slow..slow + 4];
+    assert!(recovered.iter().all(|rate| (rate / fast - 1.0).abs() < 0.02), "{recovered:.0?}");
+    device.check().unwrap();
+}
+
+/// More than the NAND can do: the host waits for all of it, and for no longer.
+#[test]
+fn a_host_behind_an_impossible_rate_waits_until_all_is_in_order() {
+    let (mut device, end) = full_of_fast_data(1_000_000_000, 100);
+    let half = pages(&device) / 2;
+    let after = moved(&device);
+    assert!(after.abs_diff(half) < pages(&device) / 64, "{after} of {half} pages have moved");
+    let (host, _) = both_rates(&mut device, end);
+    assert!(host > 25_000.0, "the drive is fast again: {host} pages/s");
+    device.run_until(Nanos(device.now().0 + secs(3_600).0));
+    device.check().unwrap();
+}
+
 #[test]
 fn an_emptied_drive_is_fast_again() {
     let mut device = small(&MODE);

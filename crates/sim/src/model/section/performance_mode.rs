@@ -17,6 +17,8 @@ pub struct PerformanceModeModel {
     pub fill_percent: Sourced<u32>,
     /// Pages of 4 KiB that are put in order per second once that is reached.
     pub reorganise_pages_per_s: Sourced<u64>,
+    /// Share of that rate that goes before the host's writes, in percent, or `None` if all of it does.
+    pub reorganise_priority_percent: Option<Sourced<u32>>,
 }
 
 impl PerformanceModeModel {
@@ -36,11 +38,15 @@ impl PerformanceModeModel {
         check.within("performance_mode.fill_percent", fill_percent.into(), 1, 90)?;
         let key = "performance_mode.reorganise_pages_per_s";
         check.within(key, pages_per_s, 1, 1_000_000_000)?;
-        let unit_pages = u64::from(geometry.unit_pages * geometry.host_pages());
+        let priority_percent =
+            self.reorganise_priority_percent.as_ref().map_or(100, |share| share.value);
+        let key = "performance_mode.reorganise_priority_percent";
+        check.within(key, priority_percent.into(), 0, 100)?;
         Ok(PerformanceMode {
             program_ns: self.program_ns.value,
             fill_percent,
-            unit_interval_ns: (unit_pages * 1_000_000_000).div_ceil(pages_per_s),
+            unit_interval_ns: geometry.unit_interval_ns(pages_per_s),
+            priority_percent,
         })
     }
 }

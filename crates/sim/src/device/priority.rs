@@ -1,0 +1,58 @@
+//! Work of the firmware that goes before the host's writes: the host waits where that is late.
+
+use super::Device;
+use crate::firmware::performance_mode::{FastWrites, oldest_fast};
+use crate::probe::Probe;
+
+impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
+    /// Pages of such work that are late.
+    #[inline]
+    pub(super) fn late_pages(&self) -> u64 {
+        self.fast_writes.as_ref().map_or(0, FastWrites::late_pages)
+    }
+
+    /// Whether more is late than can be under way, so that the host has to wait. Nobody waits for work that
+    /// cannot go on now.
+    #[inline]
+    pub(super) fn is_host_held_back(&mut self) -> bool {
+        let late_pages = self.late_pages();
+        late_pages > u64::from(self.collector.in_flight_pages_max()) && self.wants_reorganisation()
+    }
+
+    /// Whether the clock asks for fast data to move, and room is not what the drive needs first.
+    #[inline]
+    pub(super) fn wants_reorganisation(&mut self) -> bool {
+        self.fast_writes.as_ref().is_some_and(FastWrites::is_asked) && self.has_room_to_tidy()
+    }
+
+    /// The superblock to reorganise next, or `None` if none should or may move.
+    pub(super) fn victim_to_reorganise(&mut self) -> Option<u32> {
+        if !self.wants_reorganisation() {
+            return None;
+        }
+        let oldest = oldest_fast(&self.ftl, self.nand.fast()?);
+        if let (None, Some(mode)) = (oldest, &mut self.fast_writes) {
+            mode.forgive();
+        }
+        oldest
+    }
+
+    /// Pages of a unit are being read, of which such work may be part.
+    #[inline]
+    pub(super) fn note_moving(&mut self, superblock: u32, pages: u32) {
+        let is_fast = || self.nand.fast().is_some_and(|fast| fast.contains(superblock));
+        if let Some(mode) = &mut self.fast_writes
+            && is_fast()
+        {
+            mode.moved(pages);
+        }
+    }
+
+    /// Nothing can be moved, so that nothing is owed or late.
+    pub(super) fn forgive(&mut self) {
+        self.collector.forgive();
+        if let Some(mode) = &mut self.fast_writes {
+            mode.forgive();
+        }
+    }
+}
