@@ -169,7 +169,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
                 .options
                 .performance_mode
                 .map(|mode| FastWrites::new(mode, config.geometry.unit_pages)),
-            cache: config.options.pslc.map(PslcCache::new),
+            cache: config.options.pslc.map(|pslc| PslcCache::new(pslc, ftl.cache_pages())),
             transit: Transit::new(config.options.stages, config.interface.commands, config.seed),
             controller: Processors::new(1 + config.options.more_processors),
             queues: SubmissionQueues::new(

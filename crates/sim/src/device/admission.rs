@@ -116,7 +116,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         buffer_room_pages.min(self.ftl.stream(stream).unit_room_pages)
     }
 
-    /// The same where the drive may compress, have a cache, a cap on writes or a part of its map only.
+    /// The same where the drive may compress, have a cache, a cap on writes, a part of its map only or work that goes
+    /// before them.
     #[inline(never)]
     fn chosen_room(&mut self, tag: u32) -> Option<(StreamId, u32)> {
         if !self.write_segments() {
@@ -228,6 +229,9 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     #[inline(never)]
     fn program_buffered(&mut self, stream: StreamId, unit: u32) {
         self.program(unit, stream);
+        if OPTIONS {
+            self.note_host_unit();
+        }
         if OPTIONS && stream == StreamId::Pslc {
             // What the cache holds is paid for when it is folded.
             return;

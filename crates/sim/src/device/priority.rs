@@ -2,13 +2,15 @@
 
 use super::Device;
 use crate::firmware::performance_mode::{FastWrites, oldest_fast};
+use crate::firmware::pslc::PslcCache;
 use crate::probe::Probe;
 
 impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Pages of such work that are late.
     #[inline]
     pub(super) fn late_pages(&self) -> u64 {
-        self.fast_writes.as_ref().map_or(0, FastWrites::late_pages)
+        let reorganisation_pages = self.fast_writes.as_ref().map_or(0, FastWrites::late_pages);
+        reorganisation_pages + self.cache.as_ref().map_or(0, PslcCache::late_pages)
     }
 
     /// Whether more is late than can be under way, so that the host has to wait. Nobody waits for work that
@@ -16,7 +18,17 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     #[inline]
     pub(super) fn is_host_held_back(&mut self) -> bool {
         let late_pages = self.late_pages();
-        late_pages > u64::from(self.collector.in_flight_pages_max()) && self.wants_reorganisation()
+        late_pages > u64::from(self.collector.in_flight_pages_max())
+            && (self.wants_reorganisation() || self.wants_fold())
+    }
+
+    /// A unit of the host's data is full: some of the cache is folded in return.
+    #[inline]
+    pub(super) fn note_host_unit(&mut self) {
+        let unit_pages = self.geometry().unit_pages;
+        if let Some(cache) = &mut self.cache {
+            cache.note_written(unit_pages, &self.ftl, &self.collector);
+        }
     }
 
     /// Whether the clock asks for fast data to move, and room is not what the drive needs first.
@@ -46,6 +58,11 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         {
             mode.moved(pages);
         }
+        if let Some(cache) = &mut self.cache
+            && self.ftl.is_cache(superblock)
+        {
+            cache.note_folding(pages);
+        }
     }
 
     /// Nothing can be moved, so that nothing is owed or late.
@@ -53,6 +70,9 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.collector.forgive();
         if let Some(mode) = &mut self.fast_writes {
             mode.forgive();
+        }
+        if let Some(cache) = &mut self.cache {
+            cache.forgive();
         }
     }
 }

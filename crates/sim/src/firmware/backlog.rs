@@ -32,9 +32,9 @@ impl Backlog {
         self.page_percents = (self.page_percents - 100 * i64::from(pages)).max(ahead);
     }
 
-    /// Nothing is late any more.
-    pub fn clear(&mut self) {
-        self.page_percents = 0;
+    /// Nothing is late any more; what was done ahead of time still counts.
+    pub fn forgive(&mut self) {
+        self.page_percents = self.page_percents.min(0);
     }
 
     /// Pages that are late.
@@ -64,7 +64,11 @@ mod tests {
         backlog.add(u64::MAX, 100);
         backlog.moved(1);
         assert!(backlog.pages() > 1 << 50);
-        backlog.clear();
+        backlog.forgive();
         assert_eq!(backlog.pages(), 0);
+        backlog.moved(3);
+        backlog.forgive();
+        backlog.add(4, 100);
+        assert_eq!(backlog.pages(), 1);
     }
 }

@@ -113,7 +113,7 @@ impl FastWrites {
 
     /// No fast data can be moved now, so that nothing is asked.
     pub fn forgive(&mut self) {
-        self.backlog.clear();
+        self.backlog.forgive();
         self.allowed_pages = 0;
     }
 

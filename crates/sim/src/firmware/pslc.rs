@@ -11,14 +11,18 @@
 //!   writes, and it is erased once they are programmed. It takes native space as the host does, so it
 //!   begins when pacing would let the host open a superblock, and the moves owed for that space are owed by it.
 //! - A borrowed superblock gives room as any victim does, so garbage collection takes it before all others.
+//! - Under a load without a pause a share of the pages that the host writes is folded in return. It goes before the
+//!   host's writes, which wait where it is late, as they do for collection. Drives differ: some write past a full
+//!   cache to the end of a fill, others are as slow then as folding makes them (980 PRO, Atom 50: `TechPowerUp`).
+//!   Without a share a full cache keeps what it holds until a rest, although the host has overwritten most of it.
 //!
-//! Simplifications: a cache that sends writes past itself when it is full is folded at rest only, so that a load
-//! without a pause keeps it full of data that the host has mostly overwritten; folded data shares superblocks
+//! Simplifications: the share is the same however full the cache is; folded data shares superblocks
 //! with collected data; a page is folded over the bus (no on-chip copy-back); after a fold the open unit is padded so that the cache can be erased.
 //! Tests: `tests/mechanisms/pslc.rs`, `tests/swarm.rs`, `tests/reference.rs`.
 
 use serde::Deserialize;
 
+use crate::firmware::backlog::Backlog;
 use crate::ftl::collector::Collector;
 use crate::ftl::durability::StreamPrograms;
 use crate::ftl::{Ftl, StreamId};
@@ -44,6 +48,8 @@ pub struct Pslc {
     pub idle_after_ns: u64,
     /// The behaviour of a write when there is no room.
     pub when_full: WhenFull,
+    /// Pages folded in return for a hundred that the host writes.
+    pub busy_fold_percent: u32,
 }
 
 /// The cache at work.
@@ -52,13 +58,15 @@ pub struct PslcCache {
     pslc: Pslc,
     /// The host has been away for long enough to fold it.
     is_folding: bool,
+    /// Folds that are due in return for the host's writes.
+    backlog: Backlog,
 }
 
 impl PslcCache {
-    /// A cache that waits for the host to go away.
+    /// A cache of superblocks of so many pages that waits for the host to go away.
     #[must_use]
-    pub fn new(pslc: Pslc) -> Self {
-        Self { pslc, is_folding: false }
+    pub fn new(pslc: Pslc, cache_pages: u32) -> Self {
+        Self { pslc, is_folding: false, backlog: Backlog::new(cache_pages) }
     }
 
     /// Time without a host command after which folding begins.
@@ -70,6 +78,34 @@ impl PslcCache {
     /// The host is away, or is back.
     pub fn set_folding(&mut self, is_folding: bool) {
         self.is_folding = is_folding;
+    }
+
+    /// The host has written pages.
+    pub fn note_written(&mut self, pages: u32, ftl: &Ftl, collector: &Collector) {
+        if self.has_fold(ftl, collector) {
+            self.backlog.add(pages.into(), self.pslc.busy_fold_percent);
+        } else {
+            self.backlog.forgive();
+        }
+    }
+
+    /// Pages of the cache are being folded.
+    pub fn note_folding(&mut self, pages: u32) {
+        if !self.is_folding {
+            self.backlog.moved(pages);
+        }
+    }
+
+    /// Folded pages that go before the host's writes and are late.
+    #[inline]
+    #[must_use]
+    pub fn late_pages(&self) -> u64 {
+        self.backlog.pages()
+    }
+
+    /// Nothing can be folded now, so that nothing is late.
+    pub fn forgive(&mut self) {
+        self.backlog.forgive();
     }
 
     /// The stream for a write of the host now, or `None` if it has to wait for the cache.
@@ -106,9 +142,14 @@ impl PslcCache {
     #[inline]
     #[must_use]
     pub fn wants_fold(&self, ftl: &Ftl, collector: &Collector) -> bool {
-        let is_needed = self.is_folding || self.is_awaited(ftl);
+        let is_needed = self.is_folding || self.late_pages() > 0 || self.is_awaited(ftl);
+        is_needed && self.has_fold(ftl, collector)
+    }
+
+    /// Whether a superblock waits to be folded, or one is begun.
+    fn has_fold(&self, ftl: &Ftl, collector: &Collector) -> bool {
         let is_begun = || collector.victim_in_hand().is_some_and(|victim| ftl.is_cache(victim));
-        is_needed && (ftl.cached_superblocks > 0 || is_begun())
+        ftl.cached_superblocks > 0 || is_begun()
     }
 
     /// The stream whose open unit folded superblocks wait for and nothing else is on its way to fill, or `None`
@@ -141,8 +182,16 @@ mod tests {
     }
 
     fn cache(when_full: WhenFull) -> PslcCache {
-        let pslc = Pslc { only_below_bytes: 8192, borrow_above: None, idle_after_ns: 1, when_full };
-        PslcCache::new(pslc)
+        PslcCache::new(
+            Pslc {
+                only_below_bytes: 8192,
+                borrow_above: None,
+                idle_after_ns: 1,
+                when_full,
+                busy_fold_percent: 25,
+            },
+            8,
+        )
     }
 
     #[test]
@@ -175,5 +224,26 @@ mod tests {
         direct.set_folding(false);
         assert!(!direct.wants_fold(&ftl, &collector));
         assert!(cache(WhenFull::Fold).wants_fold(&ftl, &collector));
+    }
+
+    #[test]
+    fn a_share_of_the_pages_that_a_busy_host_writes_is_folded() {
+        let mut ftl = ftl();
+        let collector = Collector::new(&ftl.geometry);
+        let mut direct = cache(WhenFull::Direct);
+        direct.note_written(100, &ftl, &collector);
+        assert_eq!(direct.late_pages(), 0, "there was nothing to fold");
+        assert!(ftl.open_cache(false));
+        (0..8).for_each(|logical| {
+            ftl.place(StreamId::Pslc, logical);
+        });
+        direct.note_written(16, &ftl, &collector);
+        assert_eq!(direct.late_pages(), 4);
+        assert!(direct.wants_fold(&ftl, &collector));
+        direct.note_folding(8);
+        direct.note_written(16, &ftl, &collector);
+        assert!(!direct.wants_fold(&ftl, &collector), "a begun superblock was folded to its end");
+        direct.note_written(4, &ftl, &collector);
+        assert!(direct.wants_fold(&ftl, &collector));
     }
 }

@@ -83,6 +83,7 @@ power.slumber.power_mw = 0
 power.transfer_nj = 0
 pslc.bits_per_cell = 0
 pslc.borrows = false
+pslc.busy_fold_percent = 0
 pslc.bytes = 0
 pslc.erase_ns = 0
 pslc.idle_after_ns = 0

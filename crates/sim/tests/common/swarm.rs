@@ -68,6 +68,7 @@ const SECTIONS: &[&[Choice]] = &[
         ("pslc.idle_after_ns", &["1_000_000", "50_000_000"]),
         ("pslc.when_full", &["direct", "fold"]),
         ("pslc.only_below_bytes?", &["1", "16_384", "1_000_000_000"]),
+        ("pslc.busy_fold_percent?", &["0", "1", "20", "1000"]),
     ],
     &[("parity.stripe_units", &["2", "3", "4"])],
     &[("streams.cold", &["survivor"])],

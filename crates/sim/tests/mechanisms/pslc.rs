@@ -151,6 +151,67 @@ fn a_cache_that_must_fold_first_makes_the_host_wait_for_it() {
     device.check().unwrap();
 }
 
+/// Host writes and folds of a load without a pause, in pages, once the cache has been full.
+fn under_load(device: &mut Device, load: impl FnOnce(&mut Device)) -> (f64, f64) {
+    let before = device.telemetry();
+    load(device);
+    let after = device.telemetry();
+    let written = (after.host_pages - before.host_pages) as f64;
+    (written, (after.folded_pages - before.folded_pages) as f64)
+}
+
+/// A superblock of the cache is folded as a whole.
+fn assert_in_proportion(written: f64, folded: f64, share: f64) {
+    let superblock_pages = (CACHE_SUPERBLOCK_BYTES / 4096) as f64;
+    let difference = (folded - share * written).abs();
+    assert!(difference < superblock_pages + 0.01 * folded, "{folded} of {written}, not {share}");
+}
+
+/// Each page folded makes room for one in the cache, which takes its die T + F there, T + S native, R to be read; the
+/// host's share of that is what is left.
+#[test]
+fn a_busy_host_gets_its_cache_back_in_proportion_to_what_it_writes() {
+    for percent in [2, 10, 25, 50, 100] {
+        let share = percent.to_string();
+        let mut device = with_cache(&[("pslc.busy_fold_percent", &share)]);
+        write(&mut device, 0, 2 * CACHE_BYTES);
+        let mut rate = 0.0;
+        let (written, folded) = under_load(&mut device, |device| {
+            rate = write(device, 2 * CACHE_BYTES / 4096, 24 * CACHE_BYTES);
+        });
+        let share = f64::from(percent) / 100.0;
+        let (cached_ns, native_ns) = (TRANSFER_NS + FAST_NS, TRANSFER_NS + SLOW_NS);
+        let unit_ns = share * (cached_ns + 60_000.0) + native_ns;
+        let at_most = DIES * UNIT_BYTES * 1e9 / unit_ns;
+        println!(
+            "{percent}%: {:.1}% folded, {:.1} of {:.1} MB/s",
+            100.0 * folded / written,
+            rate / 1e6,
+            at_most / 1e6
+        );
+        assert_in_proportion(written, folded, share);
+        assert!(rate < 1.02 * at_most && rate > 0.8 * at_most, "{rate} of {at_most}");
+        device.check().unwrap();
+    }
+}
+
+/// Collection at work beside it does not change the share, and folding does not end with the first cacheful.
+#[test]
+fn folding_goes_on_under_random_writes_without_a_pause() {
+    let mut device = with_cache(&[("pslc.busy_fold_percent", "5")]);
+    let pages = u64::from(device.config().geometry.logical_pages);
+    let mut rng = Rng::new(1);
+    fill(&mut device, pages);
+    random_writes(&mut device, pages, pages, &mut rng);
+    for _ in 0..4 {
+        let load = |device: &mut Device| random_writes(device, pages, pages, &mut rng);
+        let (written, folded) = under_load(&mut device, load);
+        println!("{:.2}% folded", 100.0 * folded / written);
+        assert_in_proportion(written, folded, 0.05);
+    }
+    device.check().unwrap();
+}
+
 #[test]
 fn an_empty_drive_lends_its_space_to_the_cache_and_takes_it_back() {
     let mut device = with_cache(&[("pslc.borrows", "true"), ("pslc.bytes", "0")]);

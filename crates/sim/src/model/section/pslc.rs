@@ -31,6 +31,8 @@ pub struct PslcModel {
     pub when_full: Sourced<WhenFull>,
     /// Commands of this size and larger go past the cache; absent: none does.
     pub only_below_bytes: Option<Sourced<u64>>,
+    /// Pages folded in return for a hundred that the host writes, or `None` if a busy host keeps the cache as it is.
+    pub busy_fold_percent: Option<Sourced<u32>>,
 }
 
 impl PslcModel {
@@ -112,6 +114,8 @@ impl PslcModel {
         check.within("pslc.idle_after_ns", self.idle_after_ns.value, 1_000_000, HOUR_NS)?;
         let only_below_bytes = self.only_below_bytes.as_ref().map_or(u64::MAX, |limit| limit.value);
         check.within("pslc.only_below_bytes", only_below_bytes, 1, u64::MAX)?;
+        let busy_fold_percent = self.busy_fold_percent.as_ref().map_or(0, |share| share.value);
+        check.within("pslc.busy_fold_percent", busy_fold_percent.into(), 0, 1_000)?;
         if self.bytes.value == 0 && !self.borrows.value {
             let rule = "a cache that does not borrow (pslc.borrows) must have bytes of its own";
             return check.fail("pslc.bytes", self.bytes.value, rule);
@@ -122,6 +126,7 @@ impl PslcModel {
             borrow_above: self.borrows.value.then_some(check.model.gc.free_high.value + 1),
             idle_after_ns: self.idle_after_ns.value,
             when_full: self.when_full.value,
+            busy_fold_percent,
         })
     }
 }
