@@ -350,6 +350,42 @@ fn the_840_evo_writes_as_rated_into_its_cache_and_as_measured_beside_it_and_drai
     assert!((15.0..30.0).contains(&seconds), "published: 15 to 30 s, here {seconds}");
 }
 
+/// A page folded for a hundred that the host writes, however long it has written at random.
+#[test]
+fn the_840_evo_folds_as_long_as_it_is_loaded() {
+    let mut device = built_in("samsung-840-evo-250gb", "1/64", &[]);
+    let pages = u64::from(device.config().geometry.logical_pages);
+    let mut rng = Rng::new(1);
+    fill(&mut device, pages);
+    for _ in 0..8 {
+        let load = |device: &mut Device| random_writes(device, pages, pages / 8, &mut rng);
+        let (written, folded) = under_load(&mut device, load);
+        println!("{folded} pages folded of {written} written");
+        assert!((folded / written / 0.01 - 1.0).abs() < 0.15, "{folded} of {written}");
+    }
+    device.check().unwrap();
+}
+
+/// The share of the cache and of the spare area decide how much a pass of random writes amplifies.
+#[test]
+fn the_840_evo_amplifies_as_much_at_every_scale() {
+    let one_pass = |scale| {
+        let mut device = built_in("samsung-840-evo-250gb", scale, &[]);
+        let pages = u64::from(device.config().geometry.logical_pages);
+        fill(&mut device, pages);
+        let before = device.telemetry();
+        random_writes(&mut device, pages, pages, &mut Rng::new(1));
+        let after = device.telemetry();
+        (after.programmed_pages - before.programmed_pages) as f64 / pages as f64
+    };
+    let waf = one_pass("1/16");
+    for scale in ["1/32", "1/64"] {
+        let scaled = one_pass(scale);
+        println!("WAF {scaled:.2} at {scale}, {waf:.2} at 1/16");
+        assert!((scaled / waf - 1.0).abs() < 0.02, "{scaled} at {scale}, not {waf}");
+    }
+}
+
 /// Blocks of a scaled drive may be too short to divide by the bits of a cell: its cache must not take spare space for
 /// that, or give it any.
 #[test]
