@@ -19,15 +19,14 @@ mod deallocation;
 mod folding;
 mod gc;
 mod housekeeping;
-mod map_cache;
 mod mapping;
 mod power_loss;
 mod priority;
 mod program;
 mod read;
-mod read_ahead;
 mod readings;
 mod timers;
+mod transit;
 
 use std::hint::cold_path;
 
@@ -56,7 +55,7 @@ use crate::host::commands::Commands;
 use crate::host::link::Link;
 use crate::host::processors::Processors;
 use crate::host::queues::SubmissionQueues;
-use crate::host::transit::{News, Transit};
+use crate::host::transit::Transit;
 use crate::host::{Command, ControllerJob};
 use crate::mapping::MapLog;
 use crate::model::Config;
@@ -323,12 +322,6 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.queues.as_mut().filter(|_| OPTIONS)
     }
 
-    /// The way between program and drive, where it takes time.
-    #[inline(always)]
-    fn transit(&mut self) -> Option<&mut Transit> {
-        self.transit.as_mut().filter(|_| OPTIONS)
-    }
-
     /// The controller takes a command of one of several queues up.
     fn decode_queued(&mut self, tag: u32) {
         let Command { kind, bytes, .. } = self.commands[tag];
@@ -435,25 +428,6 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             }
         }
         true
-    }
-
-    /// When a command comes to the drive or to its program.
-    #[inline]
-    fn next_transit_ns(&self) -> u64 {
-        self.transit.as_ref().map_or(NEVER, Transit::next_event_ns)
-    }
-
-    #[inline(never)]
-    fn on_transit(&mut self) {
-        let now_ns = self.now_ns;
-        match self.transit.as_mut().and_then(|transit| transit.pop(now_ns)) {
-            Some(News::Arrived(tag)) => {
-                let Command { kind, bytes, .. } = self.commands[tag];
-                self.take_up(tag, kind, bytes);
-            }
-            Some(News::Delivered(tag)) => self.commands.end(tag, now_ns),
-            None => {}
-        }
     }
 
     /// Before this moment no row ends, nothing is after the limit, and the host waits.

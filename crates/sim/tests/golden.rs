@@ -37,12 +37,17 @@ fn small(name: &str, changes: &[(&str, &str)]) -> Life {
     Life { name: name.to_owned(), text: SMALL, scale: scale(4), changes }
 }
 
+/// Whether a drive has more than 480 GB: its life would take minutes.
+fn is_large(text: &str) -> bool {
+    Model::load("built-in", text, &[]).expect("valid").capacity_gb.value > 480
+}
+
 /// Every policy and every optional part of a drive, and the drives that come with ssdlab.
 fn lives() -> Vec<Life> {
     let built_in = sim::model::BUILT_IN.iter().map(|(name, text)| Life {
         name: (*name).to_owned(),
         text,
-        scale: scale(256),
+        scale: scale(if is_large(text) { 2048 } else { 256 }),
         changes: Vec::new(),
     });
     let small = [

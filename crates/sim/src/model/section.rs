@@ -1,8 +1,8 @@
 //! The sections of a model file, each one a file with its keys, their rules and the parameters that they resolve to.
 
+mod background;
 pub(super) mod compression;
 mod controller;
-mod housekeeping;
 mod interface;
 pub(super) mod map;
 mod mapping;
@@ -11,15 +11,14 @@ pub(super) mod parity;
 mod performance_mode;
 mod power;
 mod pslc;
-mod quiet_gc;
 mod read_ahead;
 mod streams;
 mod throttle;
 mod wear_leveling;
 
+pub use background::{BackgroundGcModel, HousekeepingModel, IdleGcModel};
 pub use compression::CompressionModel;
 pub use controller::Controller;
-pub use housekeeping::HousekeepingModel;
 pub use interface::{Interface, InterfaceKind, ReadCacheModel};
 pub use map::{MapCacheModel, MapModel};
 pub use mapping::MappingModel;
@@ -28,7 +27,6 @@ pub use parity::ParityModel;
 pub use performance_mode::PerformanceModeModel;
 pub use power::{PowerModel, RestModel};
 pub use pslc::PslcModel;
-pub use quiet_gc::{BackgroundGcModel, IdleGcModel};
 pub use read_ahead::ReadAheadModel;
 pub use streams::StreamsModel;
 pub use throttle::ThrottleModel;

@@ -1,13 +1,13 @@
 //! The drive at work for sequential readers: fetching pages ahead of them; see [`ReadAhead`].
 
-use super::Device;
+use crate::device::Device;
 use crate::firmware::read_ahead::{ReadAhead, Refill};
 use crate::nand::DieOp;
 use crate::probe::Probe;
 
 impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Whether a page was read ahead or is being so; a command that needs it waits for what is under way.
-    pub(super) fn is_read_ahead(&mut self, tag: u32, logical: u32) -> bool {
+    pub(in crate::device) fn is_read_ahead(&mut self, tag: u32, logical: u32) -> bool {
         let Some(awaited) = self.read_ahead.as_ref().and_then(|ahead| ahead.awaited(logical))
         else {
             return false;
@@ -30,7 +30,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     }
 
     /// The host has read: fetches what its stream will want.
-    pub(super) fn read_on(&mut self, tag: u32) {
+    pub(in crate::device) fn read_on(&mut self, tag: u32) {
         let logical_pages = self.geometry().logical_pages;
         let Some(ahead) = &mut self.read_ahead else { return };
         if let Some(refill) = ahead.follow(&self.commands[tag], logical_pages) {
@@ -58,7 +58,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     }
 
     /// A fetch has come to DRAM.
-    pub(super) fn fetched(&mut self, number: u64) {
+    pub(in crate::device) fn fetched(&mut self, number: u64) {
         if let Some(ahead) = &mut self.read_ahead {
             ahead.end(number);
         }

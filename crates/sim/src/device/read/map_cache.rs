@@ -7,8 +7,8 @@ use std::ops::Range;
 
 use base::OpKind;
 
-use super::Device;
-use super::timers::Timer;
+use crate::device::Device;
+use crate::device::timers::Timer;
 use crate::firmware::map_cache::{Found, MapCache};
 use crate::ftl::StreamId;
 use crate::nand::DieOp;
@@ -23,7 +23,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     /// A command must know where its pages lie: it goes on when all of their entries are there.
     #[inline(never)]
-    pub(super) fn find_pages(&mut self, tag: u32) {
+    pub(in crate::device) fn find_pages(&mut self, tag: u32) {
         let is_in_host = self.look_up_segments(&self.commands[tag].touched(), Some(tag));
         if is_in_host && let Some(cache) = &mut self.map_cache {
             self.commands[tag].reads_pending += 1;
@@ -67,7 +67,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     }
 
     /// A part of what a command must know of the map is there.
-    pub(super) fn have_segment(&mut self, tag: u32) {
+    pub(in crate::device) fn have_segment(&mut self, tag: u32) {
         self.commands[tag].reads_pending -= 1;
         if self.commands[tag].reads_pending == 0 {
             self.have_map(tag);
@@ -92,7 +92,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     }
 
     /// Entries have come from the host's memory.
-    pub(super) fn on_fetch_timer(&mut self) {
+    pub(in crate::device) fn on_fetch_timer(&mut self) {
         let now_ns = self.now_ns;
         while let Some(tag) = self.map_cache.as_mut().and_then(|cache| cache.take_fetched(now_ns)) {
             self.have_segment(tag);
@@ -102,14 +102,14 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     /// Pages of the host have a new place: their entries change.
     #[inline(never)]
-    pub(super) fn change_entries(&mut self, pages: &Range<u32>) {
+    pub(in crate::device) fn change_entries(&mut self, pages: &Range<u32>) {
         self.look_up_segments(pages, None);
         self.write_segments();
     }
 
     /// Writes changed segments that have left the cache, as far as there is room; true where none is left. The host
     /// waits for them, as they wait for what it waits for.
-    pub(super) fn write_segments(&mut self) -> bool {
+    pub(in crate::device) fn write_segments(&mut self) -> bool {
         while self.map_cache.as_ref().is_some_and(MapCache::is_any_leaving) {
             if self.collector.owes_much() || self.room_pages(StreamId::Host) == 0 {
                 return false;
