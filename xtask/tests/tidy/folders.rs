@@ -13,9 +13,6 @@ const TOPS: [&str; 6] = ["crates/", "docs/", "fuzz/", "py/", "web/", "xtask/"];
 /// Names of folders of data, of which nobody reads the list.
 const DATA: [&str; 2] = ["corpus", "snapshots"];
 
-/// Folders that are too full still. None may be added.
-const TOO_FULL_STILL: [&str; 1] = ["crates/load/src/trace/format"];
-
 /// The folders with more files than they may have, each with their number.
 fn too_full<'a>(files: impl Iterator<Item = &'a str>) -> BTreeMap<&'a str, usize> {
     let mut counts = BTreeMap::new();
@@ -34,11 +31,7 @@ fn folders_are_read_at_a_glance() {
     let kept = kept_files();
     let there = kept.iter().filter(|file| root().join(file).exists());
     let full = too_full(there.map(String::as_str));
-    let new: Vec<_> = full.iter().filter(|(folder, _)| !TOO_FULL_STILL.contains(folder)).collect();
-    assert!(new.is_empty(), "at most {FILES_MAX} loose files; sort these by subject: {new:?}");
-    let sorted = TOO_FULL_STILL.iter().filter(|folder| !full.contains_key(*folder));
-    let sorted: Vec<_> = sorted.collect();
-    assert!(sorted.is_empty(), "not too full any more; take out of TOO_FULL_STILL: {sorted:?}");
+    assert!(full.is_empty(), "at most {FILES_MAX} loose files; sort these by subject: {full:?}");
 }
 
 #[test]
