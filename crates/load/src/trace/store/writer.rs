@@ -1,4 +1,4 @@
-//! Records into a trace file, one row group at a time.
+//! Conversion of records to a trace file, one row group at a time.
 
 use std::io::Write;
 use std::sync::Arc;
