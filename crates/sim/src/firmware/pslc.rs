@@ -1,21 +1,26 @@
-//! pSLC cache: host data first goes to blocks with one bit per cell, and is folded into the others later.
+//! pSLC cache: host data first goes to blocks with one bit per cell, and is folded into the others
+//! later.
 //!
-//! Phenomenon: writes are fast until the cache is full, then fall to the rate of the native cells; given rest,
-//! the drive empties the cache and is fast again. Source: Samsung's `TurboWrite` (3 to 12 GB made from three times
-//! as much TLC, drained in 15 to 30 s of idle time, overflow goes straight to TLC: `AnandTech` 7152 and 7173),
-//! `SanDisk`'s nCache (just under 1 GB: indiatechonline; only gathers small writes: `TechReport` 24896).
+//! Phenomenon: writes are fast until the cache is full, then fall to the rate of the native cells;
+//! at rest, the drive empties the cache and is fast again. Source: Samsung's `TurboWrite` (3 to 12
+//! GB made from three times as much TLC, drained in 15 to 30 s of idle time, overflow goes straight
+//! to TLC: `AnandTech` 7152 and 7173), `SanDisk`'s nCache (just under 1 GB: indiatechonline; only
+//! gathers small writes: `TechReport` 24896).
 //!
-//! - Superblocks of the cache: some serve for nothing else, and erased ones may be borrowed while there are
-//!   plenty. Only the first share of their units is written.
-//! - Folding is collection of a cached superblock, oldest first: its valid pages go where garbage collection
-//!   writes, and it is erased once they are programmed. It takes native space as the host does, so it
-//!   begins when pacing would let the host open a superblock, and the moves owed for that space are owed by it.
-//! - A borrowed superblock gives room as any victim does, so garbage collection takes it before all others.
+//! - Superblocks of the cache: some serve no other purpose, and erased ones may be borrowed while
+//!   there are plenty. Only the first share of their units is written.
+//! - Folding is collection of a cached superblock, oldest first: its valid pages go to the streams
+//!   of garbage collection, and it is erased after their programs. It takes native space like the
+//!   host. It therefore begins when pacing would let the host open a superblock, and owes the moves
+//!   for that space.
+//! - A borrowed superblock gives room like any victim, so garbage collection takes it before all
+//!   others.
 //!
-//! Simplifications: a cache that sends writes past itself when it is full is folded at rest only, so that a load
-//! without a pause keeps it full of data that the host has mostly overwritten; folded data shares superblocks
-//! with collected data; a page is folded over the bus (no on-chip copy-back); after a fold the open unit is padded so that the cache can be erased.
-//! Tests: `tests/mechanisms/pslc.rs`, `tests/swarm.rs`, `tests/reference.rs`.
+//! Simplifications: a full cache that passes writes on to native cells is folded at rest only, so
+//! that a load without a pause keeps it full of data that the host has mostly overwritten; folded
+//! data shares superblocks with collected data; a page is folded over the bus (no on-chip
+//! copy-back); after a fold, the open unit is padded so that the cache can be erased. Tests:
+//! `tests/mechanisms/pslc.rs`, `tests/swarm.rs`, `tests/reference.rs`.
 
 use serde::Deserialize;
 
@@ -33,12 +38,12 @@ pub enum WhenFull {
     Fold,
 }
 
-/// How the cache works.
+/// Parameters of the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pslc {
     /// Commands of this size and larger go to the native cells.
     pub only_below_bytes: u64,
-    /// Erased superblocks are borrowed while more than so many are left; none: never.
+    /// Number of erased superblocks above which more are borrowed; `None`: never.
     pub borrow_above: Option<u32>,
     /// Time without a host command after which folding begins.
     pub idle_after_ns: u64,
@@ -46,16 +51,16 @@ pub struct Pslc {
     pub when_full: WhenFull,
 }
 
-/// The cache at work.
+/// The cache with its state.
 #[derive(Clone, Copy, Debug)]
 pub struct PslcCache {
     pslc: Pslc,
-    /// The host has been away for long enough to fold it.
+    /// Whether the host has been away for long enough to fold it.
     is_folding: bool,
 }
 
 impl PslcCache {
-    /// A cache that waits for the host to go away.
+    /// A cache whose host is present.
     #[must_use]
     pub fn new(pslc: Pslc) -> Self {
         Self { pslc, is_folding: false }
@@ -72,7 +77,7 @@ impl PslcCache {
         self.is_folding = is_folding;
     }
 
-    /// The stream for a write of the host now, or `None` if it has to wait for the cache.
+    /// The stream for a host write now, or `None` if it has to wait for the cache.
     #[inline]
     #[must_use]
     pub fn stream_for(&self, len_bytes: u32, ftl: &Ftl) -> Option<StreamId> {
@@ -101,8 +106,8 @@ impl PslcCache {
         self.pslc.when_full == WhenFull::Fold && !self.has_erased(ftl)
     }
 
-    /// Whether a part of the cache should be folded now: a superblock waits, or one is begun, whose units may
-    /// wait for nobody else to want them.
+    /// Whether a part of the cache should be folded now: a superblock waits, or a fold is in
+    /// progress whose units may have no other reason to be filled.
     #[inline]
     #[must_use]
     pub fn wants_fold(&self, ftl: &Ftl, collector: &Collector) -> bool {
@@ -111,8 +116,9 @@ impl PslcCache {
         is_needed && (ftl.cached_superblocks > 0 || is_begun())
     }
 
-    /// The stream whose open unit folded superblocks wait for and nothing else is on its way to fill, or `None`
-    /// if there is no such one. A victim in hand would fill it, if the host could go on without the cache.
+    /// The stream whose open unit folded superblocks wait for and that no pages in flight will
+    /// fill, or `None`. The current victim would fill it, if the host could continue without the
+    /// cache.
     #[must_use]
     pub fn stream_to_pad(
         &self,
