@@ -154,7 +154,7 @@ impl Journal {
         self.covered
     }
 
-    /// Entries before this position are in NAND.
+    /// Position before which all entries are in NAND.
     #[must_use]
     pub fn durable(&self) -> u64 {
         self.durable

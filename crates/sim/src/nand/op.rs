@@ -65,7 +65,7 @@ pub enum DieOp {
         fetch: u64,
         /// Unit over the whole drive.
         unit: u32,
-        /// Pages wanted.
+        /// Number of requested pages.
         pages: u32,
     },
     /// Read a unit to see whether it is sound.
