@@ -29,7 +29,7 @@ pub enum Placement {
     /// one place; else where the system wants them.
     #[default]
     Near,
-    /// Each on a processor of its own, the first where the interrupts arrive.
+    /// Each on a separate processor, the first on that of the interrupts.
     Pinned,
     /// Each on the processor that the system chooses.
     Free,
@@ -60,7 +60,7 @@ impl FromStr for Placement {
     }
 }
 
-/// How many threads drive a target, and where.
+/// Number of threads that drive a target, and their processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Workers {
     /// Threads, 1 to [`WORKERS_MAX`]. A phase whose order matters, or with a lower queue depth, has fewer.

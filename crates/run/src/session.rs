@@ -180,7 +180,7 @@ struct Session {
     workers: Workers,
     /// The processor on which the thread stays while it issues one command at a time.
     home: Option<usize>,
-    /// Phases with random addresses so far; each gets a seed of its own.
+    /// Number of phases with random addresses so far; each gets a separate seed.
     random_phases: u64,
     /// Offset of the target's clock: the end of the phases of an earlier run.
     clock_offset_ns: u64,

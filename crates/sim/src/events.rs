@@ -36,7 +36,7 @@ impl EventTree {
     /// A tree for `sources` sources, none with an event.
     ///
     /// # Panics
-    /// With more than 65,536 sources. A model with so many dies is refused.
+    /// With more than 65,536 sources. A model with more dies is refused.
     #[must_use]
     pub fn new(sources: u32) -> Self {
         assert!(sources <= 1 << SOURCE_BITS, "{sources} sources do not fit a key");

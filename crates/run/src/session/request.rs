@@ -29,7 +29,7 @@ pub struct Request {
     pub library: PathBuf,
     /// The command that repeats the run, for the result.
     pub command: String,
-    /// This request as the user made it, for the result, or `None` if nobody did.
+    /// This request as the user made it, for the result, or `None` without one.
     pub recorded: Option<schema::Request>,
     /// The call of ssdlab that contains the run, for the result.
     pub invocation: Option<Invocation>,

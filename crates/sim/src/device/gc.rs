@@ -191,7 +191,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         true
     }
 
-    /// A superblock becomes the victim in hand.
+    /// Makes a superblock the current victim.
     pub(super) fn collect_from(&mut self, victim: u32) {
         if self.config.has_cold_stream() {
             self.collector.begin_top_up(&self.programs);

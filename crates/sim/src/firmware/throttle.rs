@@ -34,7 +34,7 @@ impl Bucket {
         Self { throttle, full_at_ns: 0 }
     }
 
-    /// When it is full again if so many pages are taken out now.
+    /// Time at which it is full again if this number of pages is taken out now.
     #[inline]
     fn full_after_ns(&self, now_ns: u64, pages: u32) -> u64 {
         self.full_at_ns.max(now_ns) + u64::from(pages) * self.throttle.page_ns

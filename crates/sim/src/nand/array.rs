@@ -1,4 +1,4 @@
-//! How long the array of a die works on an operation, and what has been asked of arrays so far.
+//! Duration of the array's work on an operation, and counts of all operations.
 //!
 //! Most drives have one time for each kind of operation. Where a model has more of them, each has a file of its own:
 //! [`super::pages`], [`page_register`], [`super::fast`], [`super::slc`], [`super::retry`],
