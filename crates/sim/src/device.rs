@@ -7,9 +7,9 @@
 //!               +-- relocate <- die: read <- garbage collection <- pacing
 //! ```
 //!
-//! A write is acknowledged when its last page is in the write buffer; its pages get their place in
-//! the host stream at that moment. All results are a function of the model with its seed and of the
-//! commands with their times: no clock, no threads.
+//! A write is acknowledged when its last page is in the write buffer; its pages get their place in the host stream at
+//! that moment. All results are a function of the model with its seed and of the commands with their times: no clock,
+//! no threads.
 
 mod admission;
 mod by_the_clock;
@@ -72,9 +72,8 @@ const ERRNO_INVALID: i32 = 22;
 
 /// A simulated drive, observed by a probe.
 ///
-/// `OPTIONS`: whether it may have optional features ([`Config::has_options`]). Drives without them
-/// are compiled separately, so that their writes need no checks for them; the results are the same.
-/// [`Drive`](crate::Drive) chooses.
+/// `OPTIONS`: whether it may have optional features ([`Config::has_options`]). Drives without them are compiled
+/// separately, so that their writes need no checks for them; the results are the same. [`Drive`](crate::Drive) chooses.
 #[derive(Debug)]
 pub struct Device<P: Probe = Silent, const OPTIONS: bool = true> {
     config: Config,
@@ -108,8 +107,8 @@ pub struct Device<P: Probe = Silent, const OPTIONS: bool = true> {
     map_log: Option<MapLog>,
     by_dies: Divisor,
     programmed: ProgrammedUnits,
-    /// Running totals; levels are filled in when a row is taken. All but the host's pages are physical
-    /// ones, which are smaller on a drive that compresses and may be larger on others.
+    /// Running totals; levels are filled in when a row is taken. All but the host's pages are physical ones, which are
+    /// smaller on a drive that compresses and may be larger on others.
     totals: TelemetryRow,
     /// Pages of [`PAGE_BYTES`] that were written because the host wrote others of the same page.
     rewritten_pages: u64,
@@ -124,8 +123,8 @@ impl Device {
         Self::with_probe(config, Silent)
     }
 
-    /// A drive with the data of `ftl`, all full units of it in NAND, at time 0: a start in a state
-    /// that was prepared without time.
+    /// A drive with the data of `ftl`, all full units of it in NAND, at time 0: a start in a state that was prepared
+    /// without time.
     #[must_use]
     pub fn with_ftl(config: Config, ftl: Ftl) -> Self {
         Self::assemble(config, ftl, Silent)
@@ -233,8 +232,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         &self.config
     }
 
-    /// Makes the drive new again (secure erase): nothing mapped, every superblock erased, counters
-    /// at zero. The clock continues; no command may be outstanding.
+    /// Makes the drive new again (secure erase): nothing mapped, every superblock erased, counters at zero. The clock
+    /// continues; no command may be outstanding.
     pub fn reset(&mut self)
     where
         P: Default,
@@ -265,8 +264,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         Nanos(self.now_ns)
     }
 
-    /// Sends a command at this moment. Tags are below the queue depth, and no two outstanding
-    /// commands share one.
+    /// Sends a command at this moment. Tags are below the queue depth, and no two outstanding commands share one.
     ///
     /// # Panics
     /// When the tag is not below the queue depth: a bug in the caller.
@@ -359,8 +357,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             || op.kind == OpKind::Flush
     }
 
-    /// Lets time pass until at least `min` commands have ended and moves them to `out`. Fewer end
-    /// only if no more can.
+    /// Lets time pass until at least `min` commands have ended and moves them to `out`. Fewer end only if no more can.
     #[inline]
     pub fn reap(&mut self, min: usize, out: &mut Vec<Completion>) {
         debug_assert!(self.are_queues_sound(), "a command waits that the host has not sent");
@@ -370,8 +367,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.commands.take_ended(out);
     }
 
-    /// Whether the number of commands that wait, for room, programs or the journal, is at most that
-    /// of the outstanding ones.
+    /// Whether the number of commands that wait, for room, programs or the journal, is at most that of the outstanding
+    /// ones.
     fn are_queues_sound(&self) -> bool {
         let held = self.map_log.as_ref().map_or(0, MapLog::held);
         let waiting = self.buffer.waiting() + self.flushes.waiting() + held;
@@ -393,8 +390,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.now_ns = self.now_ns.max(until.0);
     }
 
-    /// The main loop: one event after the other, until this number of commands has ended; false if
-    /// the next event is after `limit_ns` before that.
+    /// The main loop: one event after the other, until this number of commands has ended; false if the next event is
+    /// after `limit_ns` before that.
     #[inline(never)]
     fn advance(&mut self, wanted: usize, limit_ns: u64) -> bool {
         let mut quiet_end_ns = self.quiet_end_ns(limit_ns);
