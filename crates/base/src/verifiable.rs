@@ -7,7 +7,7 @@
 
 use crate::mix::{mix, unmix};
 
-/// Size of a sector, whatever the block size of the device.
+/// Size of a sector, for any block size of the device.
 pub const SECTOR_BYTES: usize = 512;
 
 const GENERATION_STEP: u64 = 0x9e37_79b9_7f4a_7c15;
@@ -31,7 +31,7 @@ pub enum Sector {
     },
     /// Nothing but zeros.
     Zeros,
-    /// None of these: damaged, or written by somebody else.
+    /// None of these: damaged, or written by another program.
     Unknown,
 }
 

@@ -153,7 +153,7 @@ impl BufferPool {
         Ok(pool)
     }
 
-    /// From now on every write holds data of [`base::verifiable`], whatever it asks for; the
+    /// From now on every write has data of [`base::verifiable`], for any requested kind; the
     /// generation counts the write commands from 1.
     pub(crate) fn make_verifiable(&mut self, seed: u64) {
         self.verifiable_seed = Some(seed);

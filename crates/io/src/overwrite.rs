@@ -50,7 +50,7 @@ mod tests {
 
     use super::*;
 
-    /// Wants to stop after having been asked so many times.
+    /// A waiter that stops at the given call.
     struct StopsAfter(Cell<u32>);
 
     impl Waiter for StopsAfter {

@@ -1,4 +1,4 @@
-//! Which block comes next: one order, one file.
+//! Order of blocks: one order, one file.
 
 mod composite;
 pub mod one_pass;
@@ -27,7 +27,7 @@ pub enum Addresses {
 }
 
 impl Addresses {
-    /// The addresses of a checked workload; `seed` decides every random choice.
+    /// The addresses of a checked workload; `seed` determines every random choice.
     #[must_use]
     pub fn new(workload: &Workload, seed: u64) -> Self {
         let random = || Rng::split(seed, "addresses");

@@ -1,11 +1,11 @@
-//! Workloads of many sizes in regions of unequal use, as the SNIA PTS composes them.
+//! Workloads of many sizes in regions of unequal use, as in the SNIA PTS.
 
-/// Sizes of commands and where on the span they go.
+/// Sizes of commands and their regions of the span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Composite {
-    /// Lengths in bytes, ascending, and how many of a hundred commands have each.
+    /// Lengths in bytes, ascending, and percentage of the commands of each.
     pub sizes: &'static [(u32, u32)],
-    /// Regions in LBA order: percent of the span, and how many of a hundred commands go there.
+    /// Regions in LBA order: percentage of the span, and percentage of the commands.
     pub regions: &'static [(u32, u32)],
 }
 
@@ -31,7 +31,7 @@ pub const PTS_COMPOSITE: Composite = Composite {
     regions: REGIONS,
 };
 
-/// The same for targets whose smallest command is 4 KiB: the smaller ones are left out, the others
+/// The same for targets with a smallest command of 4 KiB: smaller ones are omitted, and the others
 /// keep their proportions (their weights add up to 90).
 pub const PTS_COMPOSITE_4K: Composite = Composite {
     sizes: &[(4_096, 67), (8_192, 10), (16_384, 7), (32_768, 3), (65_536, 3)],
@@ -45,7 +45,7 @@ impl Composite {
         self.sizes.iter().map(|(bytes, _)| *bytes).max().unwrap_or(0)
     }
 
-    /// The sizes whose commands a target with such blocks does not take.
+    /// The sizes whose commands a target with such blocks rejects.
     pub fn impossible_bytes(&self, logical_block_bytes: u32) -> impl Iterator<Item = u32> {
         let sizes = self.sizes.iter().map(|(bytes, _)| *bytes);
         sizes.filter(move |bytes| !bytes.is_multiple_of(logical_block_bytes))

@@ -7,15 +7,15 @@ use crate::pacing::Schedule;
 use crate::workload::{Mix, Order, Workload};
 
 /// The commands of one workload, in order. The same workload and seed give the same commands,
-/// whatever the target does.
+/// independent of the target.
 #[derive(Clone, Debug)]
 pub struct Generator {
     workload: Workload,
     addresses: Addresses,
     kinds: Rng,
-    /// When they are due; `None` in a closed loop.
+    /// The due times; `None` in a closed loop.
     schedule: Option<Schedule>,
-    /// What is left of [`Workload::limit_bytes`].
+    /// The rest of [`Workload::limit_bytes`].
     left_bytes: u64,
 }
 
@@ -27,8 +27,8 @@ impl Generator {
         Self::with(workload, seed, schedule)
     }
 
-    /// The same commands in as many parts as there are workers, each with its share of the depth, of the
-    /// rate and of the limit, and with addresses of its own; one part where only one worker keeps the
+    /// The same commands in as many parts as there are workers, each with its own addresses and its
+    /// share of the depth, of the rate and of the limit. One part if only one worker keeps the
     /// meaning of the workload: blocks in LBA order, or a depth of 1.
     #[must_use]
     pub fn shares(workload: &Workload, seed: u64, workers: u32) -> Vec<Self> {
@@ -56,15 +56,15 @@ impl Generator {
         &self.workload
     }
 
-    /// When the next command is due, from the start of the phase; `None` in a closed loop.
+    /// Due time of the next command, from the start of the phase; `None` in a closed loop.
     #[inline]
     #[must_use]
     pub fn due(&self) -> Option<Nanos> {
         self.schedule.as_ref().map(Schedule::due)
     }
 
-    /// Commands not handed out yet that are due before `end`, which counts from the start of the phase; 0
-    /// in a closed loop.
+    /// Number of due commands not yet issued before `end`, which counts from the start of the
+    /// phase; 0 in a closed loop.
     #[must_use]
     pub fn due_before(&self, end: Nanos) -> u64 {
         self.schedule.as_ref().map_or(0, |schedule| schedule.due_before(end))

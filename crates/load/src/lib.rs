@@ -1,8 +1,9 @@
-//! What to issue: workloads as data, and the commands they turn into.
+//! Workloads as data, and their commands.
 //!
-//! Reading order: [`workload`] (the description), [`composite`] (sizes and regions of the PTS), [`address`] (which block
-//! comes next), [`pacing`] (when), [`generator`] (description to commands), [`trace`] (what somebody's system issued,
-//! read, counted, written). Knows nothing of targets and of clocks.
+//! Reading order: [`workload`] (the description), [`composite`] (sizes and regions of the PTS),
+//! [`address`] (order of blocks), [`pacing`] (due times), [`generator`] (description to commands),
+//! [`trace`] (commands of real systems: reading, statistics, writing). It knows nothing of targets
+//! and of clocks.
 
 pub mod address;
 pub mod composite;

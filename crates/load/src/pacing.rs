@@ -1,31 +1,33 @@
-//! When commands are due: as soon as one ends, or by a schedule that no target can slow down.
+//! Due times of commands: at the end of another command, or by a schedule that no target can slow
+//! down.
 //!
-//! A closed loop lets a stalled target decide how few commands feel the stall. A schedule does not:
-//! what was due during the stall was due then, and its latency counts from there.
+//! In a closed loop, a stalled target determines how few commands feel the stall. A schedule does
+//! not depend on it: a command that is due during the stall is due then, and its latency counts
+//! from there.
 
 use std::fmt;
 use std::str::FromStr;
 
 use base::{Nanos, Rng};
 
-/// The highest rate that can be asked for: one command a nanosecond.
+/// The highest rate: one command per nanosecond.
 pub const RATE_IOPS_MAX: u64 = 1_000_000_000;
 
-/// Decides when the next command is issued.
+/// Rule for the issue of the next command.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Pacing {
     /// A new command for each one that ends; written `max`.
     #[default]
     ClosedLoop,
-    /// At equal distances; written `1000`.
+    /// At equal intervals; written `1000`.
     Fixed {
-        /// Commands a second, 1 to [`RATE_IOPS_MAX`].
+        /// Commands per second, 1 to [`RATE_IOPS_MAX`].
         rate_iops: u64,
     },
-    /// At moments that know nothing of each other (a Poisson process), as many users together would;
-    /// written `poisson:1000`.
+    /// At independent random times (a Poisson process), as from many users together; written
+    /// `poisson:1000`.
     Poisson {
-        /// Commands a second in the mean, 1 to [`RATE_IOPS_MAX`].
+        /// Mean number of commands per second, 1 to [`RATE_IOPS_MAX`].
         rate_iops: u64,
     },
 }
@@ -39,7 +41,7 @@ pub enum Pacing {
 pub struct PacingError(String);
 
 impl Pacing {
-    /// Commands a second; `None` in a closed loop.
+    /// Commands per second; `None` in a closed loop.
     #[must_use]
     pub const fn rate_iops(self) -> Option<u64> {
         match self {
@@ -87,16 +89,16 @@ fn rate_iops(text: &str) -> Option<u64> {
 const FRACTION_BITS: u32 = 32;
 const SECOND_Q32: u128 = (Nanos::SECOND.0 as u128) << FRACTION_BITS;
 
-/// The moments at which commands are due, from the start of a phase on, as integers: the same seed
-/// gives the same moments on every machine.
+/// The due times of commands, from the start of a phase on, as integers: the same seed gives the
+/// same times on every machine.
 #[derive(Clone, Debug)]
 pub struct Schedule {
     pacing: Pacing,
     rate_iops: u64,
-    /// Place of the next command among those of all workers, and how many of them there are.
+    /// Index of the next command among those of all workers, and number of workers.
     index: u64,
     workers: u64,
-    /// When the next one is due, in ns times 2^32: rounding must not change the rate.
+    /// Due time of the next one, in ns times 2^32: rounding must not change the rate.
     due_q32: u128,
     gaps: Rng,
 }
@@ -108,9 +110,9 @@ impl Schedule {
         Self::of_worker(pacing, seed, 0, 1)
     }
 
-    /// What one of several workers takes of the schedule of `pacing`: every `workers`-th command of a fixed
-    /// rate, or a process of its own at its share of the rate, which with the others makes a Poisson
-    /// process of the whole rate. `seed` is the worker's own.
+    /// The part of one of several workers in the schedule of `pacing`: every `workers`-th command
+    /// of a fixed rate, or a separate process at its share of the rate; together these form a
+    /// Poisson process of the whole rate. `seed` is that of the worker.
     #[must_use]
     pub fn of_worker(pacing: Pacing, seed: u64, worker: u32, workers: u32) -> Option<Self> {
         let rate_iops = pacing.rate_iops()?;
@@ -124,14 +126,14 @@ impl Schedule {
         Some(schedule)
     }
 
-    /// When the next command is due, from the start of the phase.
+    /// Due time of the next command, from the start of the phase.
     #[inline]
     #[must_use]
     pub fn due(&self) -> Nanos {
         Nanos((self.due_q32 >> FRACTION_BITS) as u64)
     }
 
-    /// Goes on to the command after.
+    /// Advances to the next command.
     #[inline]
     pub fn advance(&mut self) {
         self.index += self.workers;
@@ -154,8 +156,8 @@ impl Schedule {
         u128::from(whole) * mean_q32 + ((u128::from(fraction) * mean_q32) >> u64::BITS)
     }
 
-    /// Commands from the next one on that are due before `end`; in a Poisson process how many are to
-    /// be expected.
+    /// Number of commands, from the next one on, that are due before `end`; the expected number in
+    /// a Poisson process.
     #[must_use]
     pub fn due_before(&self, end: Nanos) -> u64 {
         let left_q32 = (u128::from(end.0) << FRACTION_BITS).saturating_sub(self.due_q32);
@@ -167,10 +169,10 @@ impl Schedule {
 
 /// An exponential variate of mean 1: its whole part, and its fraction in units of 2^-64.
 ///
-/// John von Neumann's method ("Various techniques used in connection with random digits", 1951):
-/// uniform numbers are drawn while they fall; where the run that begins with `first` has odd length,
-/// `first` is the fraction, else the whole part grows by one. Exact, and without a logarithm, whose
-/// last digit depends on the library.
+/// John von Neumann's method ("Various techniques used in connection with random digits", 1951)
+/// draws uniform numbers while they fall. If the run that begins with `first` has odd length,
+/// `first` is the fraction; otherwise the whole part grows by one. The method is exact, and needs
+/// no logarithm, whose last digit depends on the library.
 #[inline]
 fn exponential(rng: &mut Rng) -> (u64, u64) {
     let mut whole = 0;

@@ -1,21 +1,22 @@
-//! The description of a workload: what, how large, where, in which order, how fast.
+//! The description of a workload: operations, sizes, addresses, order, rate.
 
 use base::{Data, OpKind};
 
 use crate::composite::Composite;
 use crate::pacing::Pacing;
 
-/// In which order blocks are used.
+/// Order of the blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Every block once, in LBA order, then the workload ends.
+    /// Every block once, in LBA order; then the workload ends.
     SequentialOnce,
     /// Whole blocks in LBA order, from the start again after the last one, without end.
     Sequential,
     /// Blocks drawn uniformly with repetition, without end.
     Uniform,
-    /// Every block at least once, in an order that leaves a drive as endless uniform writes would; ends by
-    /// itself, after `log_bytes` or a little less. See [`crate::address::one_pass`].
+    /// Every block at least once, in an order that leaves a drive in the state of endless uniform
+    /// writes; ends by itself, after `log_bytes` or a little less. See
+    /// [`crate::address::one_pass`].
     OnePass {
         /// NAND that holds data in steady state, valid or not; more than the span.
         log_bytes: u64,
@@ -25,14 +26,14 @@ pub enum Order {
 }
 
 impl Order {
-    /// True where addresses are drawn.
+    /// Whether addresses are random.
     #[must_use]
     pub const fn is_random(self) -> bool {
         matches!(self, Self::Uniform | Self::Composite(_))
     }
 }
 
-/// Which kinds of commands a workload issues.
+/// Kinds of commands of a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mix {
     /// One kind only.
@@ -50,12 +51,12 @@ pub struct Shares {
     pub flush_percent: u8,
     /// Deallocations, of all commands.
     pub deallocate_percent: u8,
-    /// Reads, of the commands that are left; the others write.
+    /// Reads, of the remaining commands; the others write.
     pub read_percent: u8,
 }
 
 impl Mix {
-    /// True where some commands change what is on the target.
+    /// Whether some commands change the content of the target.
     #[must_use]
     pub const fn writes(self) -> bool {
         match self {
@@ -65,7 +66,7 @@ impl Mix {
         }
     }
 
-    /// True where some commands deallocate.
+    /// Whether some commands deallocate.
     #[must_use]
     pub const fn deallocates(self) -> bool {
         match self {
@@ -75,7 +76,7 @@ impl Mix {
         }
     }
 
-    /// Percent of the commands that move data which are reads.
+    /// Share of reads among the commands that move data, in percent.
     #[must_use]
     pub const fn read_percent(self) -> u8 {
         match self {
@@ -86,7 +87,7 @@ impl Mix {
         }
     }
 
-    /// What is above 100%, if anything: its name and the sum.
+    /// The value above 100%, or `None` if there is none: its name and the sum.
     fn too_much(self) -> Option<(&'static str, u64)> {
         let Shares { flush_percent, deallocate_percent, read_percent } = match self {
             Self::One(_) => return None,
@@ -107,7 +108,7 @@ impl Mix {
 /// A stream of commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Workload {
-    /// What the commands do.
+    /// Kinds of the commands.
     pub mix: Mix,
     /// Content of writes.
     pub data: Data,
@@ -115,21 +116,22 @@ pub struct Workload {
     pub block_bytes: u32,
     /// First byte of the tested span; a multiple of `block_bytes`.
     pub span_offset_bytes: u64,
-    /// Length of the tested span. What is left after the last whole block is used by
-    /// [`Order::SequentialOnce`] as a shorter command, so that the whole span is covered.
+    /// Length of the tested span. [`Order::SequentialOnce`] also covers the rest after the last
+    /// whole block, with a shorter command.
     pub span_bytes: u64,
     /// Order of the blocks.
     pub order: Order,
-    /// Commands kept outstanding; in an open loop the most that may be, the others wait.
+    /// Commands kept outstanding; in an open loop the most that may be outstanding, the others
+    /// wait.
     pub queue_depth: u32,
-    /// When commands are issued.
+    /// Rule for the issue of commands.
     pub pacing: Pacing,
-    /// The workload ends when commands for so many bytes have been issued; `None` where its order
-    /// or a time ends it.
+    /// Bytes of issued commands after which the workload ends; `None` if its order or a time ends
+    /// it.
     pub limit_bytes: Option<u64>,
 }
 
-/// A workload that cannot be issued. Names the value and the rule.
+/// An invalid workload. Names the value and the rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what} is {value}, but {rule}")]
 pub struct WorkloadError {
@@ -176,7 +178,7 @@ impl Workload {
         Self { queue_depth, limit_bytes: self.limit_bytes.map(limit), ..self.clone() }
     }
 
-    /// Bytes after which the workload ends by itself; `None` where it never does.
+    /// Bytes after which the workload ends by itself; `None` if it never does.
     #[must_use]
     pub fn total_bytes(&self) -> Option<u64> {
         let once = match self.order {

@@ -1,5 +1,5 @@
-//! Files of 10 GB that are mostly nothing, read to their end in little memory. A program of its own: it looks at the
-//! memory of its process.
+//! Files of 10 GB that are mostly empty, read to their end in little memory. This is a separate
+//! program, because it measures the memory of its process.
 #![allow(missing_docs, reason = "a test")]
 
 use std::fs::File;
@@ -11,10 +11,10 @@ use load::trace::{ImportOptions, Source, StreamSet, TraceError};
 
 const HUGE_BYTES: u64 = 10 << 30;
 
-/// What is read may take so much, the test program included.
+/// Most memory of the reading process, the test program included.
 const MEMORY_BYTES_MAX: u64 = 128 << 20;
 
-/// `head`, then so many bytes of filler, then `tail`.
+/// `head`, then this number of bytes of filler, then `tail`.
 struct Stuffed {
     head: &'static [u8],
     filler: u8,

@@ -1,4 +1,4 @@
-//! Volumes with addresses of their own: listed, chosen, laid side by side or on top of each other.
+//! Volumes with their own addresses: listed, selected, laid side by side or on top of each other.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -139,7 +139,7 @@ fn processes_share_their_addresses() {
     assert_eq!(info.addresses, Addresses::Shared);
 }
 
-/// A list of volumes that does not hold what the records say is damage, not a crash or a wrong place.
+/// A list of volumes that contradicts the records is damage, not a crash or a wrong place.
 #[test]
 fn a_list_of_volumes_that_is_wrong_is_damage() {
     let dir = tempfile::tempdir().unwrap();

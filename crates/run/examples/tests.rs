@@ -1,4 +1,5 @@
-//! Writes `schema/tests.json` into the checkout whose top is the working directory, or another that is named.
+//! Writes `schema/tests.json` into a checkout: its top is the argument, or else the working
+//! directory.
 
 use std::path::PathBuf;
 use std::{env, fs, io};

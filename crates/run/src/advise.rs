@@ -1,9 +1,10 @@
-//! How much spare area does a drive need for a wanted floor? The search; who asks runs the tests.
+//! The search for the spare area that a drive needs for a floor; the caller runs the tests.
 //!
-//! The share of spare area that a drive needs falls as the floor does, so it is found by bisection over a grid of
-//! spans: the most spare first (where that does not hold, nothing does), then none beyond what the drive has
-//! anyway, then the middle of what is left. Each try is a `consistency` run over that span, preconditioned in one pass
-//! where the NAND is known, else by a fill and two random spans.
+//! The necessary share of spare area falls with the floor, so that bisection over a grid of spans
+//! finds it. The first try has the most spare (if that does not hold the floor, nothing does), the
+//! second none beyond the reserve of the drive, the next the middle of the rest. Each try is a
+//! `consistency` run over that span, preconditioned in one pass if the NAND is known, else by a
+//! fill and two random spans.
 
 use base::{Bytes, Nanos, Ratio};
 use result::schema::{Run, RunStatus};
@@ -17,9 +18,9 @@ use crate::suite::precondition::ONE_PASS;
 /// The performance that the drive must hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Floor {
-    /// At least so many random writes a second, on average over steady state.
+    /// At least this number of random writes per second, on average over steady state.
     MeanIops(u64),
-    /// At least so many in every second of it.
+    /// At least this number in every second of it.
     EverySecondIops(u64),
     /// 99 of 100 commands of steady state end within this time.
     P99(Nanos),
@@ -30,11 +31,11 @@ pub enum Floor {
 pub struct Question {
     /// The performance that the drive must hold.
     pub floor: Floor,
-    /// The most spare area worth trying, as a share of the raw capacity.
+    /// The largest spare area to try, as a share of the raw capacity.
     pub spare_max: Ratio,
     /// Grid of the search, as a share of the raw capacity.
     pub step: Ratio,
-    /// Raw capacity where the target does not tell.
+    /// Raw capacity for a target that does not report it.
     pub raw_capacity: Option<Bytes>,
     /// Measured time of each try; `None`: until a fifth of the span is written at the floor.
     pub measure: Option<Nanos>,
@@ -44,16 +45,16 @@ pub struct Question {
 
 /// Part of the span that is written in the measured time at the floor: 1 / this.
 const MEASURED_PART: u64 = 5;
-/// Random spans written before the measured time where the pass in one go cannot be.
+/// Random spans written before the measured time if a single pass is not possible.
 const SETTLE_SPANS: u64 = 2;
-/// There is one figure a second, and a steady window has ten at least.
+/// There is one figure per second, and a steady window has at least ten.
 const MEASURE_MIN_S: u64 = 10;
 const BLOCK_BYTES: u64 = 4096;
 /// Spans end on this boundary.
 const ALIGNMENT: Bytes = Bytes(128 << 10);
 
 impl Floor {
-    /// The figure of a run that decides, by its name in the metrics.
+    /// The deciding figure of a run, by its name in the metrics.
     #[must_use]
     pub const fn metric(self) -> &'static str {
         match self {
@@ -90,7 +91,7 @@ impl Floor {
         }
     }
 
-    /// The rate that the floor asks for; for a latency by Little's law.
+    /// The rate of the floor; for a latency by Little's law.
     fn rate_iops(self, queue_depth: u32) -> u64 {
         match self {
             Self::MeanIops(iops) | Self::EverySecondIops(iops) => iops,
@@ -106,7 +107,7 @@ impl Floor {
 #[derive(Clone, Debug)]
 pub struct Search {
     question: Question,
-    /// The bytes of which shares are taken.
+    /// Base of the shares, in bytes.
     pub base_bytes: u64,
     /// `raw` or `advertised`.
     pub base: &'static str,
@@ -139,7 +140,7 @@ impl Try {
 pub struct Tried {
     /// The try.
     pub at: Try,
-    /// The figure that decides.
+    /// The deciding figure.
     pub figure: f64,
     /// Whether it holds the floor.
     pub holds: bool,
@@ -150,19 +151,19 @@ pub struct Tried {
 /// The result of the search.
 #[derive(Clone, Debug)]
 pub struct Advice {
-    /// Everything tried, in order.
+    /// All tries, in order.
     pub tried: Vec<Tried>,
-    /// Position of the smallest spare area that holds; `None` where none does.
+    /// Index of the smallest spare area that holds; `None` if none does.
     pub answer: Option<usize>,
-    /// Position of the best figure.
+    /// Index of the best figure.
     pub best: usize,
 }
 
 impl Search {
-    /// The spans worth trying on a target.
+    /// The spans to try on a target.
     ///
     /// # Errors
-    /// [`RunError::Usage`] where the floor, the raw capacity or the grid makes no sense for it.
+    /// [`RunError::Usage`] if the floor, the raw capacity or the grid makes no sense for it.
     pub fn new(question: Question, target: &Identity) -> Result<Self, RunError> {
         let capacity = target.capacity_bytes;
         let raw = question.raw_capacity.map(|bytes| bytes.0).or(target.raw_bytes);
@@ -187,7 +188,7 @@ impl Search {
         Ok(search)
     }
 
-    /// Refuses tries that would take longer than a test may.
+    /// Refuses tries beyond the longest test.
     fn check_length(&self, target: &Identity) -> Result<(), RunError> {
         let (settle_s, measure_s) = self.lengths_s(self.spans_bytes[0]);
         let most_s = LENGTH_MAX.0 / Nanos::SECOND.0;
@@ -205,7 +206,7 @@ impl Search {
         )))
     }
 
-    /// Seconds that a try over this span takes to settle, and to measure.
+    /// Seconds of a try over this span to settle, and to measure.
     fn lengths_s(&self, span_bytes: u64) -> (u64, u64) {
         let rate_iops = self.question.floor.rate_iops(self.question.queue_depth);
         let span_s = span_bytes / BLOCK_BYTES / rate_iops;
@@ -217,7 +218,7 @@ impl Search {
         (settle_s.max(1), measure_s)
     }
 
-    /// The most tries that the search can take.
+    /// The most tries of the search.
     #[must_use]
     pub fn tries_max(&self) -> u32 {
         // Both ends, then a bisection of what lies between them.

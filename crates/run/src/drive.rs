@@ -1,5 +1,5 @@
-//! The main loop: keep the target busy, record what ends. The same code drives a real device in
-//! wall time and a simulated one in virtual time.
+//! The main loop: keep the target busy, record ended commands. The same code drives a real device
+//! in wall time and a simulated one in virtual time.
 
 mod end;
 mod outstanding;
@@ -20,19 +20,19 @@ pub(crate) use outstanding::{Issued, Outstanding};
 pub(crate) use seconds::{Seconds, start_telemetry};
 pub(crate) use wait::wait_until;
 
-/// The part of a wait in which the loop itself watches the clock: none, since a target's clock watches for long enough
-/// while it sleeps.
+/// The last part of a wait, in which the loop itself spins: none, because a target's clock spins
+/// for long enough at the end of its sleep.
 const WATCH: Nanos = Nanos(0);
 
 /// Issues the commands of `generator` until they end, until `deadline` on the target's clock, until
-/// `interrupted`, or until a command fails; then waits for what is outstanding. In a closed loop the
-/// queue is kept full; in an open loop a command is issued when it is due, or as soon after as the
-/// queue has room, and its latency counts from when it was due.
-/// `on_second` is called whenever at least one second has been recorded.
+/// `interrupted`, or until a command fails; then waits for outstanding ones. In a closed loop the
+/// queue is kept full. In an open loop a command is issued when it is due, or as soon as the queue
+/// has room after that, and its latency counts from the due time. `on_second` is called whenever at
+/// least one second has been recorded.
 ///
 /// # Errors
 /// If the target as a whole is lost. The recorded part stays in `recorder`, and outstanding
-/// commands are in its latencies with the time they waited.
+/// commands are in its latencies with their time so far.
 pub fn drive<T: Telemetry>(
     target: &mut T,
     generator: &mut Generator,
@@ -97,16 +97,17 @@ fn keep_busy<T: Telemetry>(
     }
 }
 
-/// The commands outstanding, and the source of the next ones.
+/// The outstanding commands, and the source of the next ones.
 struct Queue<'a> {
     generator: &'a mut Generator,
     /// Start of the schedule of an open loop.
     start: Nanos,
-    /// Whether latencies count from when commands were due: an open loop.
+    /// Whether latencies count from due times: an open loop.
     is_open: bool,
-    /// Each waits since it was due in an open loop; in a closed one since the clock was last looked at before its issue.
+    /// Each waits from its due time in an open loop; in a closed one from the last reading of the
+    /// clock before its issue.
     outstanding: Outstanding<()>,
-    /// The commands that go to the target next.
+    /// The next commands for the target.
     ops: Vec<Op>,
 }
 
@@ -123,20 +124,20 @@ impl<'a> Queue<'a> {
         }
     }
 
-    /// When the next command is due on the target's clock; `None` in a closed loop.
+    /// Due time of the next command on the target's clock; `None` in a closed loop.
     #[inline]
     fn due(&self) -> Option<Nanos> {
         self.generator.due().map(|due| Nanos(self.start.0.saturating_add(due.0)))
     }
 
-    /// As [`Queue::due`]; `None` where the queue is full as well.
+    /// As [`Queue::due`]; also `None` if the queue is full.
     #[inline]
     fn next_due(&self) -> Option<Nanos> {
         self.outstanding.next_tag().and_then(|_| self.due())
     }
 
-    /// Gives every free tag a command, in an open loop as far as they are due by `now`; true where
-    /// the workload has none left.
+    /// Gives every free tag a command, in an open loop only those due by `now`; true if the
+    /// workload has none left.
     #[inline]
     fn fill(&mut self, now: Nanos) -> bool {
         self.ops.clear();
@@ -152,8 +153,8 @@ impl<'a> Queue<'a> {
         false
     }
 
-    /// In an open loop the last commands, those that are due before `end`; the number of those that
-    /// find no room. In a closed loop none.
+    /// In an open loop, adds the last commands, those due before `end`; returns the number of those
+    /// without room. In a closed loop none.
     fn fill_up_to(&mut self, end: Nanos) -> u64 {
         self.ops.clear();
         if self.due().is_some() {

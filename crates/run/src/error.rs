@@ -1,4 +1,4 @@
-//! The errors that can end a run, split by what the user can do about them.
+//! The errors that can end a run, by the remedy of the user.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use load::trace::TraceError;
 use result::store::StoreError;
 use target::IoError;
 
-/// Why a run could not be done, or not to its end.
+/// Reason why a run could not begin, or not end regularly.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
     /// A parameter or a combination of them is wrong. Names the value and the fix.
@@ -17,19 +17,19 @@ pub enum RunError {
     /// The workload does not fit the target.
     #[error("{0}")]
     Workload(#[from] WorkloadError),
-    /// The trace cannot be read, or not any further.
+    /// The trace cannot be read, or not to its end.
     #[error(transparent)]
     Trace(#[from] TraceError),
     /// The target refused, failed or cannot do it.
     #[error(transparent)]
     Target(#[from] IoError),
-    /// A journal of promises is damaged, so that nothing can be said about the drive.
+    /// A journal of promises is damaged, so that it allows no statement about the drive.
     #[error("{0}")]
     Journal(String),
-    /// The result could not be written, before anything was measured.
+    /// The result could not be written, before the measurement.
     #[error("{0}")]
     Store(#[from] StoreError),
-    /// The result could not be written where it was asked for and was saved elsewhere.
+    /// The result could not be written to its place, and was saved elsewhere.
     #[error("{source}; what was measured is kept in {}", rescued.display())]
     Rescued {
         /// The error of the library.
@@ -37,17 +37,17 @@ pub enum RunError {
         /// The run directory that was written instead.
         rescued: PathBuf,
     },
-    /// The result could not be written any more, neither where it was asked for nor elsewhere.
+    /// The result could not be written any more, neither to its place nor elsewhere.
     #[error("{source}, and neither can the directory for temporary files; what was written before is kept in {}", kept.display())]
     NotRescued {
         /// The error of the library.
         source: StoreError,
-        /// The run directory as far as it was written.
+        /// The run directory, as far as it was written.
         kept: PathBuf,
     },
 }
 
-/// A command that failed; `words` are what the drive said of it.
+/// A failed command; `words` are the message of the drive about it.
 pub(crate) fn command_failed(op: &Op, errno: i32, words: Option<String>) -> IoError {
     let (kind, len, offset) = (op.kind.name(), op.len, op.offset);
     let words = words.map(|words| format!(" ({words})")).unwrap_or_default();

@@ -1,23 +1,22 @@
-//! The events that a run reports as it goes: plain data. Progress lines and logs are made from it
-//! elsewhere.
+//! The events of a run: plain data for progress lines and logs.
 
 use base::Nanos;
 
-/// How a phase knows that it is done.
+/// End of a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Length {
     /// After this much time on the target's clock.
     Time(Nanos),
     /// After this many bytes.
     Bytes(u64),
-    /// At its own end, which nobody can tell ahead.
+    /// At its own end, which is unknown before.
     Unknown,
 }
 
-/// Something happened.
+/// An event.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// The run directory exists; nothing has been touched.
+    /// The run directory exists; the target is unchanged.
     Started {
         /// Name of the run directory.
         run_id: String,
@@ -30,12 +29,11 @@ pub enum Event {
         /// Resolved parameters, name and value.
         config: Vec<(String, String)>,
     },
-    /// The run continues one that had ended early.
+    /// The run continues an earlier, incomplete one.
     Resumed {
         /// Name of the earlier run.
         run_id: String,
-        /// The parts of it that are kept, the parts that are done again, and the reason; a
-        /// sentence.
+        /// The parts of it that are kept, the parts that run again, and the reason; a sentence.
         what: String,
     },
     /// A phase begins.
@@ -44,7 +42,7 @@ pub enum Event {
         name: String,
         /// Its work, in words.
         what: String,
-        /// How long it will be.
+        /// Its end.
         length: Length,
     },
     /// A second of a phase has ended on the target's clock.
@@ -69,6 +67,6 @@ pub enum Event {
         /// Length on the target's clock.
         duration: Nanos,
     },
-    /// Something that may make the figures less trustworthy.
+    /// A reason to trust the figures less.
     Warning(String),
 }

@@ -1,7 +1,7 @@
 //! The health of a drive before, during and after a run.
 //!
-//! A look costs a drive time, so that only NVMe drives, which have a queue of their own for it, are
-//! looked at while they are measured; and none while it is left alone, which a look would end.
+//! Reading it costs the drive time. Only NVMe drives, which have a separate queue for it, are read
+//! during a measurement. No drive is read while it rests, because that would wake it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,7 +12,7 @@ use result::schema::{Health, HealthSample, HealthSnapshot};
 use target::health::HealthProbe;
 use target::{IoError, Testable};
 
-/// Looks at a drive from its making until [`Watch::finish`].
+/// Reads the health of a drive from its creation until [`Watch::finish`].
 pub(crate) struct Watch {
     probe: Arc<dyn HealthProbe>,
     before: HealthSnapshot,
@@ -22,11 +22,11 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Takes the first look and begins with the others, but for times when `is_resting`; `None` where the drive tells
-    /// nothing.
+    /// Reads the health once and begins to repeat it, except while `is_resting`; `None` if the
+    /// drive reports none.
     ///
     /// # Errors
-    /// If the drive should tell and does not: the sentence is for the result.
+    /// If the drive should report it and does not: a sentence for the result.
     pub(crate) fn start<T: Testable>(
         target: &T,
         is_resting: Arc<AtomicBool>,
@@ -47,12 +47,13 @@ impl Watch {
         Ok(Some(Self { probe, before: snapshot(&before), stop, looking }))
     }
 
-    /// The health as known so far, so that a later crash still leaves it.
+    /// The health so far, so that a later crash does not lose it.
     pub(crate) fn so_far(&self) -> Health {
         Health { before: Some(self.before.clone()), after: None, samples: Vec::new() }
     }
 
-    /// Takes the last look; gives all of them and what they speak against the figures.
+    /// Reads the health for the last time; returns all samples and the reasons to trust the figures
+    /// less.
     pub(crate) fn finish(self) -> (Health, Vec<String>) {
         let Self { probe, before, stop, looking } = self;
         drop(stop);
@@ -109,7 +110,7 @@ fn snapshot(health: &target::health::Health) -> HealthSnapshot {
     }
 }
 
-/// The events of the drive between two looks that a reader of the figures must know.
+/// The events of the drive between two samples that a reader of the figures must know.
 fn warnings(before: &HealthSnapshot, after: &HealthSnapshot) -> Vec<String> {
     let grown = |of: fn(&HealthSnapshot) -> Option<u64>| {
         let growth = of(after)?.checked_sub(of(before)?)?;

@@ -1,8 +1,8 @@
 //! Several threads on one target, for drives that one core cannot saturate.
 //!
-//! Each thread is a lane: a handle of its own on the target (ring, buffers, tags), a share of the
-//! commands, a recorder of its own, and the same loop ([`crate::drive`]). Nothing is shared while they
-//! run but the clock and the stop button; the recorders become one when all have ended.
+//! Each thread is a lane: a separate handle on the target (ring, buffers, tags), a share of the
+//! commands, a separate recorder, and the same loop ([`crate::drive`]). They share only the clock
+//! and the stop button; the recorders are merged when all have ended.
 
 use std::collections::BTreeMap;
 use std::str::FromStr;
@@ -29,7 +29,7 @@ pub enum Placement {
     /// one place; else where the system wants them.
     #[default]
     Near,
-    /// Each on a processor of its own, the first where the interrupts arrive.
+    /// Each on a separate processor, the first on that of the interrupts.
     Pinned,
     /// Each on the processor that the system chooses.
     Free,
@@ -60,7 +60,7 @@ impl FromStr for Placement {
     }
 }
 
-/// How many threads drive a target, and where.
+/// Number of threads that drive a target, and their processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Workers {
     /// Threads, 1 to [`WORKERS_MAX`]. A phase whose order matters, or with a lower queue depth, has fewer.
@@ -156,7 +156,7 @@ pub fn drive_lanes<T: Testable>(
     together(ends)
 }
 
-/// One thread's part.
+/// The part of one thread.
 struct Lane<T> {
     target: T,
     generator: Generator,
@@ -166,14 +166,14 @@ struct Lane<T> {
     seconds: Sender<Second>,
 }
 
-/// How a lane ended, and what it recorded.
+/// End and record of a lane.
 struct Ended {
     end: Result<End, IoError>,
     recorder: Option<Recorder>,
 }
 
 impl Ended {
-    /// A thread that panicked, which would be a defect here.
+    /// Error of a thread that panicked, which would be a defect here.
     fn lost() -> Self {
         let source = std::io::Error::other("a thread that drove the target panicked");
         let end = Err(IoError::Device { context: "cannot go on".to_owned(), source });
@@ -182,7 +182,7 @@ impl Ended {
 }
 
 impl<T: Testable> Lane<T> {
-    /// Drives until the end; what ends it early ends the others, too.
+    /// Drives until the end; an early end stops the others, too.
     fn run(mut self, stop: &AtomicBool) -> Ended {
         let end = self.cpu.map_or(Ok(()), affinity::pin_to).and_then(|()| self.drive(stop));
         if !matches!(end, Ok(End::Complete)) {
@@ -204,8 +204,8 @@ impl<T: Testable> Lane<T> {
     }
 }
 
-/// Passes the seconds on, each when all lanes have ended it, and the stop button to the lanes; returns
-/// when all lanes have ended.
+/// Passes the seconds on, each when all lanes have ended it, and the stop button to the lanes;
+/// returns when all lanes have ended.
 fn report(
     seconds: &Receiver<Second>,
     lanes: usize,
@@ -237,16 +237,16 @@ fn report(
     }
 }
 
-/// Adds one lane's second to those of the others. The percentile is that of the slowest lane: good
-/// enough to look at; the result has the exact one.
+/// Adds one lane's second to those of the others. The percentile is that of the slowest lane, which
+/// is enough for progress lines; the result has the exact one.
 fn add((sum, bytes_done): &mut Second, row: &SecondRow, bytes: u64) {
     *bytes_done += bytes;
     sum.latency_ns_p99 = sum.latency_ns_p99.max(row.latency_ns_p99);
     sum.add_counts(row);
 }
 
-/// The end of all lanes: the first that lost the target, else a failed command, else one that takes too long, which
-/// stops the others, else the user.
+/// The end of all lanes, by priority: a lost target, a failed command, a lane that takes too long
+/// (which stops the others), the user.
 fn together(ends: Vec<Result<End, IoError>>) -> Result<End, IoError> {
     let ends = ends.into_iter().collect::<Result<Vec<_>, _>>()?;
     let first = |end: End| ends.contains(&end).then_some(end);

@@ -1,12 +1,13 @@
-//! Drives a workload against a target, phase by phase, and turns what happened into a result.
+//! Drives a workload against a target, phase by phase, and produces a result.
 //!
 //! ```text
 //! suite (a test as a list of phases) -> session (purge, drive, record, write) -> run directory
 //!                                          drive: Generator -> Target -> Recorder
 //! ```
 //!
-//! Reading order: [`drive`] (the main loop), [`recorder`] (completions to seconds), [`lanes`] (several threads), [`suite`] (what a test
-//! is), [`session`] (from a request to a run directory), [`event`] (what observers see).
+//! Reading order: [`drive`] (the main loop), [`recorder`] (completions to seconds), [`lanes`]
+//! (several threads), [`suite`] (the tests), [`session`] (from a request to a run directory),
+//! [`event`] (for observers).
 
 pub mod advise;
 pub mod drive;

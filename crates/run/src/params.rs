@@ -16,7 +16,7 @@ use crate::recorder::LENGTH_MAX;
 pub struct Param {
     /// Name, as in `--set name=value`.
     pub name: &'static str,
-    /// Default, as the user would write it.
+    /// Default, in the form of the user.
     pub default: &'static str,
     /// Its effect, with its unit.
     pub help: &'static str,
@@ -31,10 +31,11 @@ pub struct Params {
 }
 
 impl Params {
-    /// Defaults with the settings of the user over them.
+    /// Defaults, replaced by the settings of the user.
     ///
     /// # Errors
-    /// [`RunError::Usage`] for a name that is not declared, with the nearest one, and for one that is set twice.
+    /// [`RunError::Usage`] for an undeclared name, with the nearest one, and for a name that is set
+    /// twice.
     pub fn new(declared: &[Param], settings: &[(String, String)]) -> Result<Self, RunError> {
         let mut set: Vec<&'static str> = Vec::new();
         let mut values: Vec<_> =
@@ -56,7 +57,7 @@ impl Params {
         Ok(Self { values, set })
     }
 
-    /// Whether the user asked for a value, so that no other may stand for it.
+    /// Whether the user set a value, so that no other may replace it.
     #[must_use]
     pub fn is_set(&self, name: &str) -> bool {
         self.set.contains(&name)
@@ -65,7 +66,7 @@ impl Params {
     /// The value of a declared parameter.
     ///
     /// # Errors
-    /// [`RunError::Usage`] where its text is no `T`.
+    /// [`RunError::Usage`] if its text is no `T`.
     pub fn get<T: FromStr>(&self, name: &str) -> Result<T, RunError>
     where
         T::Err: Display + 'static,
@@ -74,16 +75,16 @@ impl Params {
         text.parse().map_err(|error| unusable(name, text, &error))
     }
 
-    /// The text of a declared parameter, as the user wrote it.
+    /// The text of a declared parameter, as the user typed it.
     #[must_use]
     pub fn text(&self, name: &str) -> String {
         self.values.iter().find(|(known, _)| *known == name).map_or("", |(_, v)| v).to_owned()
     }
 
-    /// A length of time from 1 s to 30 days: there is one sample a second.
+    /// A length of time from 1 s to 30 days: there is one sample per second.
     ///
     /// # Errors
-    /// [`RunError::Usage`] where it is none, or outside.
+    /// [`RunError::Usage`] for other text, or a time outside these limits.
     pub fn duration(&self, name: &str) -> Result<Nanos, RunError> {
         let duration: Nanos = self.get(name)?;
         if (Nanos::SECOND..=LENGTH_MAX).contains(&duration) {
@@ -94,16 +95,16 @@ impl Params {
         )))
     }
 
-    /// A length of time in which nothing is done, up to 30 days.
+    /// The length of a pause, up to 30 days.
     ///
     /// # Errors
-    /// [`RunError::Usage`] where it is none, or longer.
+    /// [`RunError::Usage`] for other text, or a longer time.
     pub fn pause(&self, name: &str) -> Result<Nanos, RunError> {
         let pause = self.get(name)?;
         self.pauses(name).map(|_| pause)
     }
 
-    /// Several of them, with commas between.
+    /// Several of them, separated by commas.
     ///
     /// # Errors
     /// As [`Params::pause`] and [`Params::list`].
@@ -121,7 +122,7 @@ impl Params {
     /// The size of a command, 512 B to 32 MiB.
     ///
     /// # Errors
-    /// [`RunError::Usage`] where it is none, or outside.
+    /// [`RunError::Usage`] for other text, or a size outside these limits.
     pub fn block_bytes(&self, name: &str) -> Result<u32, RunError> {
         let Bytes(bytes) = self.get(name)?;
         let valid = u32::try_from(bytes).ok().filter(|bytes| (512..=32 << 20).contains(bytes));
@@ -130,10 +131,10 @@ impl Params {
         })
     }
 
-    /// A number of commands outstanding, at least 1.
+    /// A number of outstanding commands, at least 1.
     ///
     /// # Errors
-    /// [`RunError::Usage`] where it is none.
+    /// [`RunError::Usage`] for other text.
     pub fn queue_depth(&self, name: &str) -> Result<u32, RunError> {
         match self.get(name)? {
             0 => Err(RunError::Usage(format!(
@@ -144,10 +145,10 @@ impl Params {
         }
     }
 
-    /// How often something is done, at least once: nothing would be measured otherwise.
+    /// A number of repetitions, at least 1: otherwise there would be no measurement.
     ///
     /// # Errors
-    /// [`RunError::Usage`] where it is no number above 0.
+    /// [`RunError::Usage`] for text that is no number above 0.
     pub fn count(&self, name: &str) -> Result<u32, RunError> {
         match self.get(name)? {
             0 => Err(RunError::Usage(format!(
@@ -157,11 +158,11 @@ impl Params {
         }
     }
 
-    /// A list of values with commas between them, none of them missing and no two equal: figures go by the value,
-    /// so that the second would replace the first.
+    /// A list of values separated by commas, without gaps and without equal values: figures are
+    /// named after the value, so that the second would replace the first.
     ///
     /// # Errors
-    /// [`RunError::Usage`] where one of them is no `T`, or stands there twice.
+    /// [`RunError::Usage`] if one of them is no `T`, or occurs twice.
     pub fn list<T: FromStr + PartialEq>(&self, name: &str) -> Result<Vec<T>, RunError>
     where
         T::Err: Display + 'static,
@@ -186,7 +187,7 @@ impl Params {
     }
 }
 
-/// The words of the standard library for numbers tell neither what was expected nor an example.
+/// The standard library's messages for numbers contain neither the expectation nor an example.
 fn unusable<E: Display + 'static>(name: &str, text: &str, error: &E) -> RunError {
     let words = error.to_string();
     let error: &dyn Any = error;

@@ -1,7 +1,8 @@
 //! The readings of a meter beside a run, aligned with the run's seconds.
 //!
-//! A thread of its own collects readings; when a phase has ended they become mean and peak power of its rows. Between
-//! two readings power is taken to go in a straight line, so that readings need not come evenly.
+//! A separate thread collects readings; at the end of a phase they become mean and peak power of
+//! its rows. Between two readings power follows a straight line, so that readings need not be
+//! evenly spaced.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,18 +16,18 @@ use target::{Identity, IoError};
 
 use crate::error::RunError;
 
-/// How long a meter may take for its first reading.
+/// Longest wait for the first reading of a meter.
 const FIRST_READING_MAX: Duration = Duration::from_secs(5);
-/// How long the readings of the last moments of a phase are waited for.
+/// Longest wait for the readings of the last moments of a phase.
 const LATE_MAX: Duration = Duration::from_secs(1);
-/// The thread looks at the stop button this often.
+/// Interval at which the thread checks the stop button.
 const PATIENCE: Duration = Duration::from_millis(50);
-/// Readings further apart than this leave a hole between them.
+/// Readings further apart than this leave a gap between them.
 const GAP_MAX_NS: u64 = 3_000_000_000;
-/// Readings kept at most, over an hour at a thousand a second; a meter is not read while there are more.
+/// Most stored readings, over an hour at a thousand per second; with more, the meter is not read.
 const READINGS_MAX: usize = 1 << 22;
 
-/// Makes sure that a meter and this target go together.
+/// Makes sure that a meter and this target fit together.
 ///
 /// # Errors
 /// If the target is simulated: a meter knows nothing of virtual time.
@@ -41,12 +42,12 @@ pub(crate) fn check(meter: Option<&MeterSpec>, identity: &Identity) -> Result<()
     }
 }
 
-/// Reads a meter from its making until [`PowerWatch::finish`].
+/// Reads a meter from its creation until [`PowerWatch::finish`].
 pub(crate) struct PowerWatch {
     shared: Arc<Shared>,
     reading: JoinHandle<Ended>,
     description: String,
-    /// The meter's clock when the target's stood at zero.
+    /// The meter's clock at time zero of the target's.
     origin_ns: u64,
 }
 
@@ -72,7 +73,7 @@ impl PowerWatch {
     /// Opens the meter and waits for its first reading; the target's clock stands at `target_now`.
     ///
     /// # Errors
-    /// If the meter cannot be opened, or says nothing for 5 s.
+    /// If the meter cannot be opened, or gives no reading for 5 s.
     pub(crate) fn start(spec: &MeterSpec, target_now: Nanos) -> Result<Self, IoError> {
         let mut meter = meter::open(spec)?;
         let origin_ns = meter::now_ns().saturating_sub(target_now.0);
@@ -91,8 +92,8 @@ impl PowerWatch {
         &self.description
     }
 
-    /// Puts the power into the rows of a phase that began at `start_ns` of the target's clock, and forgets the
-    /// readings until its end.
+    /// Adds the power to the rows of a phase that began at `start_ns` of the target's clock, and
+    /// drops the readings up to its end.
     pub(crate) fn fill(&self, start_ns: u64, rows: &mut [SecondRow]) {
         let Some(end_ns) = rows.last().map(|row| row.start_ns + row.duration_ns) else { return };
         let start_ns = self.origin_ns + start_ns;
@@ -117,7 +118,7 @@ impl PowerWatch {
         }
     }
 
-    /// Ends the reading; gives what speaks against the figures.
+    /// Ends the reading; returns the reasons to trust the figures less.
     pub(crate) fn finish(self) -> Vec<String> {
         self.shared.is_over.store(true, Ordering::Relaxed);
         let Ok(Ended { faults, failure }) = self.reading.join() else {
@@ -176,7 +177,7 @@ struct Power {
     max_uw: u64,
 }
 
-/// Mean and peak over an interval; `None` where less than half of it lies between readings.
+/// Mean and peak over an interval; `None` if less than half of it lies between readings.
 fn over(readings: &[Reading], from_ns: u64, to_ns: u64) -> Option<Power> {
     let first = readings.partition_point(|reading| reading.at_ns <= from_ns).saturating_sub(1);
     let inside = readings[first..].windows(2).take_while(|pair| pair[0].at_ns < to_ns);

@@ -1,23 +1,25 @@
 //! From completions to rows: counts, histograms, telemetry.
 //!
-//! A completion belongs to the second in which it ended. A completion after the end of a timed phase is in no
-//! rate, since the phase has no second for it; its latency counts into the last second's, since a stall
-//! that outlasts the phase is a stall of the phase. A command without an answer counts with the time that it had waited. In a
-//! linear pass a row is not a second but a zone of the address space: it ends when all its bytes are done.
+//! A completion belongs to the second in which it ended. A completion after the end of a timed
+//! phase is in no rate, because the phase has no second for it. Its latency counts in the last
+//! second, because a stall that outlasts the phase is a stall of the phase. A command without an
+//! answer counts with its time so far. In a linear pass a row is not a second but a zone of the
+//! address space: it ends when all its bytes are done.
 //!
-//! Histograms are what costs memory: hundreds of bins a second, and a replay may take a day. In a phase that ends by
-//! itself neighbouring seconds share one when there are too many bins, so that their memory has a bound.
+//! Histograms need most of the memory: hundreds of bins per second, and a replay may take a day. In
+//! a phase that ends by itself, neighbouring seconds share one when there are too many bins, so
+//! that their memory has a bound.
 
 use base::{Completion, Histogram, Nanos, Op, OpKind, Ratio, Status, TelemetryRow};
 use result::rows::{LatencyRow, PhaseRows, SecondRow};
 
 const SECOND_NS: u64 = Nanos::SECOND.0;
 
-/// Bins in hand beyond which seconds share a histogram: 100 MB, hours of a busy drive.
+/// Number of stored bins beyond which seconds share a histogram: 100 MB, hours of a busy drive.
 const LATENCY_ROWS_MAX: usize = 1 << 22;
 
-/// The longest phase: one row a second for 30 days is what the memory is to hold. Who sets a length asks for no more,
-/// and a phase that ends by itself is stopped there.
+/// The longest phase: the memory holds one row per second for 30 days. No setting of a length
+/// exceeds it, and a phase that ends by itself is stopped there.
 pub const LENGTH_MAX: Nanos = Nanos(30 * 86_400 * SECOND_NS);
 
 /// The places of the zones of a linear pass.
@@ -35,7 +37,7 @@ pub struct Recorder {
     start_ns: u64,
     /// Completions from here on are late.
     end_ns: u64,
-    /// The phase ends by itself, so that to come to `end_ns` is to fail.
+    /// Whether the phase ends by itself, so that reaching `end_ns` is a failure.
     ends_by_itself: bool,
     /// Index of the open row.
     second: u32,
@@ -46,16 +48,16 @@ pub struct Recorder {
     /// Latencies of the open second by kind, in the order of [`OpKind::ALL`].
     latencies: [Histogram; 4],
     latency_ns_max: u64,
-    /// Largest latency of the seconds that have ended.
+    /// Largest latency of the ended seconds.
     within_ns_max: u64,
     /// Kinds and latencies of the commands that ended after the phase.
     late: Vec<(OpKind, u64)>,
     late_ns_max: u64,
     rows: PhaseRows,
-    /// Seconds of one histogram in `rows`, and how many bins may be in hand before it doubles.
+    /// Seconds per histogram in `rows`, and number of stored bins at which it doubles.
     histogram_seconds: u32,
     latency_rows_max: usize,
-    /// Telemetry rows in hand, by second.
+    /// Stored telemetry rows, by second.
     telemetry: Vec<TelemetryRow>,
     /// Commands that ended within the phase.
     pub ios: u64,
@@ -65,7 +67,7 @@ pub struct Recorder {
     pub errors: u64,
     /// Commands that ended after the phase.
     pub ios_after_end: u64,
-    /// Commands that failed, or were outstanding when the target was lost.
+    /// Commands that failed, or were outstanding at the loss of the target.
     pub ios_unanswered: u64,
     /// Commands of an open loop that were due within the phase and found no room in the queue until its
     /// end.
@@ -75,7 +77,7 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Begins at `start`; `length` is `None` where the phase ends by itself.
+    /// Begins at `start`; `length` is `None` if the phase ends by itself.
     #[must_use]
     pub fn new(start: Nanos, length: Option<Nanos>) -> Self {
         Self {
@@ -106,13 +108,13 @@ impl Recorder {
         }
     }
 
-    /// One that begins and ends with this one, for another thread in the same phase.
+    /// A recorder with the same begin and end, for another thread in the same phase.
     #[must_use]
     pub fn another(&self) -> Self {
         Self::new(self.start(), self.deadline().map(|end| Nanos(end.0 - self.start_ns)))
     }
 
-    /// Takes over what the recorders of all threads of the phase hold; the phase ends `now`.
+    /// Merges the recorders of all threads of the phase; the phase ends `now`.
     pub fn join(&mut self, parts: Vec<Self>, now: Nanos) {
         let mut rows = Vec::new();
         for part in parts {
@@ -134,7 +136,7 @@ impl Recorder {
         self.row_start_ns = self.end_ns;
     }
 
-    /// When the phase began.
+    /// Begin of the phase.
     #[must_use]
     pub fn start(&self) -> Nanos {
         Nanos(self.start_ns)
@@ -146,19 +148,19 @@ impl Recorder {
         Self { zones: Some(zones), ..Self::new(start, None) }
     }
 
-    /// When the phase ends; `None` where it does so by itself.
+    /// End of the phase; `None` if it ends by itself.
     #[must_use]
     pub fn deadline(&self) -> Option<Nanos> {
         (!self.ends_by_itself).then_some(Nanos(self.end_ns))
     }
 
-    /// Whether a phase that should end by itself has not, within [`LENGTH_MAX`].
+    /// Whether a phase that should end by itself has exceeded [`LENGTH_MAX`].
     #[must_use]
     pub fn is_overlong(&self, now: Nanos) -> bool {
         self.ends_by_itself && now.0 >= self.end_ns
     }
 
-    /// Rows that have ended.
+    /// Number of ended rows.
     #[must_use]
     pub fn seconds(&self) -> &[SecondRow] {
         &self.rows.seconds
@@ -217,7 +219,7 @@ impl Recorder {
         self.waited(op.kind, Nanos(now.0.saturating_sub(since.0)), now);
     }
 
-    /// Counts the latency of a command that is in no rate; true where `now` lies within the phase.
+    /// Counts the latency of a command that is in no rate; true if `now` lies within the phase.
     fn waited(&mut self, kind: OpKind, latency: Nanos, now: Nanos) -> bool {
         let is_within = now.0 < self.end_ns;
         if is_within {
@@ -231,7 +233,8 @@ impl Recorder {
         is_within
     }
 
-    /// The longest latency of all, or `None` if a command that ended within the phase has it.
+    /// The longest latency of all, or `None` if it belongs to a command that ended within the
+    /// phase.
     #[must_use]
     pub fn longest_is_late(&self) -> Option<Nanos> {
         let within_ns = self.within_ns_max.max(self.latency_ns_max);
@@ -252,7 +255,7 @@ impl Recorder {
         }
     }
 
-    /// Ends the phase at `now` and hands over its rows and its length.
+    /// Ends the phase at `now` and returns its rows and its length.
     #[must_use]
     pub fn finish(mut self, now: Nanos) -> (PhaseRows, Nanos) {
         let end_ns = now.0.min(self.end_ns);
@@ -440,7 +443,8 @@ mod tests {
         assert!(rows.seconds.iter().all(|row| row.latency_ns_max.is_some()));
     }
 
-    /// A drive whose commands take an hour, or a pause of years, must not fill the memory with empty rows.
+    /// A drive whose commands take an hour, or a pause of years, must not fill the memory with
+    /// empty rows.
     #[test]
     fn a_phase_that_does_not_end_has_no_endless_rows() {
         let years = Nanos(10 * 365 * 86_400 * SECOND_NS);

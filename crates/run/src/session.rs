@@ -1,7 +1,7 @@
 //! From a request to a run directory: purge, drive, record, write, phase by phase.
 //!
-//! Whatever ends a run early (the user, the target, the disk), what was measured is written and the
-//! result says how it ended.
+//! After any early end (by the user, the target, the disk), all data so far are written and the
+//! result contains the status.
 
 mod commands;
 mod plan;
@@ -79,7 +79,7 @@ pub fn run<T: Testable>(
     session.finish(control)
 }
 
-/// Makes the run directory, under another name where one of the same second has it.
+/// Creates the run directory, under another name if one of the same second has it.
 fn create_dir(request: &Request, run: &mut Run) -> Result<RunWriter, RunError> {
     const ATTEMPTS: u64 = 100;
     for attempt in 0..ATTEMPTS {
@@ -95,7 +95,7 @@ fn create_dir(request: &Request, run: &mut Run) -> Result<RunWriter, RunError> {
     Err(RunError::Usage("no free name for the run directory".to_owned()))
 }
 
-/// Rows to expect in the result, for the check of free space.
+/// Expected rows of the result, for the check of free space.
 fn rows_expected(steps: &[Step]) -> u64 {
     const SLOW_FILL_BYTES_PER_S: u64 = 50_000_000;
     let seconds = |phase: &PhaseSpec| match phase.length() {
@@ -120,7 +120,7 @@ fn started(run: &Run, plan: &Plan) -> Event {
     }
 }
 
-/// The program and its version, as results carry it.
+/// The program and its version, for results.
 const fn tool_version() -> &'static str {
     concat!("ssdlab ", env!("CARGO_PKG_VERSION"))
 }
@@ -172,7 +172,7 @@ fn target_record(identity: &Identity) -> result::schema::Target {
     }
 }
 
-/// A run under way.
+/// A run in progress.
 struct Session {
     /// The figures, from all measurements so far.
     figures: Computed<Figures>,
@@ -180,25 +180,25 @@ struct Session {
     workers: Workers,
     /// The processor on which the thread stays while it issues one command at a time.
     home: Option<usize>,
-    /// Phases with random addresses so far; each gets a seed of its own.
+    /// Number of phases with random addresses so far; each gets a separate seed.
     random_phases: u64,
-    /// Added to the target's clock: where the phases of an earlier run end.
+    /// Offset of the target's clock: the end of the phases of an earlier run.
     clock_offset_ns: u64,
     run: Run,
     /// The rows of each phase of `run`.
     rows: Vec<PhaseRows>,
     /// The result of replaying a trace, or `None` if none was replayed.
     replay: Option<Meter>,
-    /// Under which conditions the figures hold, as far as the plan says.
+    /// The conditions of the figures, as far as the plan has them.
     conditions: Conditions,
     /// Warnings that do not come from the figures.
     warnings: Vec<String>,
     writer: RunWriter,
     failure: Option<RunError>,
     power: Option<PowerWatch>,
-    /// The target is left alone: nobody may ask it anything.
+    /// Whether the target rests: no code may send it a command.
     is_resting: Arc<AtomicBool>,
-    /// Whether the power-saving settings of link and drive differ from those found.
+    /// Whether the power-saving settings of link and drive differ from the original ones.
     rest_switched: bool,
 }
 
@@ -259,7 +259,7 @@ impl Session {
         self.save()
     }
 
-    /// The phases of a round under names that end in its number, as far as the run goes on.
+    /// The phases of a round under names that end in its number, as long as the run continues.
     fn round<T: Testable>(
         &mut self,
         target: &mut T,
@@ -281,14 +281,14 @@ impl Session {
         Measured { run: &self.run, rows: &self.rows, replay: self.replay.as_ref() }
     }
 
-    /// Puts figures and rows on disk as of now, so that a later crash still leaves them.
+    /// Writes figures and rows to disk, so that a later crash does not lose them.
     fn save(&mut self) -> Result<(), RunError> {
         self.take_figures();
         let written = self.writer.write(&self.run);
         self.or_rescue(written)
     }
 
-    /// Does one phase and keeps what it measured.
+    /// Does one phase and keeps its measurements.
     fn kept_phase<T: Testable>(
         &mut self,
         target: &mut T,
@@ -367,8 +367,8 @@ impl Session {
         (phase, PhaseRows::default())
     }
 
-    /// The first phase with random addresses uses the seed of the run, so that it is the run's alone
-    /// whatever else a test does; the later ones must not repeat its addresses.
+    /// The first phase with random addresses uses the seed of the run, independent of other phases;
+    /// the later ones must not repeat its addresses.
     fn phase_seed(&mut self, workload: &Workload) -> u64 {
         const STRIDE: u64 = 0x9e37_79b9_7f4a_7c15;
         let seed = self.seed.wrapping_add(self.random_phases.wrapping_mul(STRIDE));
@@ -430,7 +430,7 @@ impl Session {
     }
 }
 
-/// A phase of no commands, from `start` to `end`.
+/// A phase without commands, from `start` to `end`.
 fn phase_record(spec: &PhaseSpec, what: String, start: Nanos, end: Nanos) -> Phase {
     Phase {
         name: spec.name.clone(),

@@ -1,4 +1,4 @@
-//! Which part of the LBA space a run uses, and the spare area that leaves.
+//! The used part of the LBA space, and the resulting spare area.
 
 use base::{Bytes, Ratio};
 use result::schema::Span;
@@ -6,13 +6,13 @@ use target::Identity;
 
 use crate::error::RunError;
 
-/// The span that the user asked for.
+/// The requested span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SpanRequest {
     /// The whole LBA space.
     Default,
-    /// Leave this share of the raw NAND (of the advertised capacity where the raw one is unknown)
-    /// to the drive.
+    /// Leaves this share of the raw NAND (of the advertised capacity if the raw one is unknown) to
+    /// the drive.
     Spare(Ratio),
     /// This many bytes from LBA 0.
     Bytes(Bytes),
@@ -25,7 +25,7 @@ impl SpanRequest {
     /// The span on a target.
     ///
     /// # Errors
-    /// [`RunError::Usage`] where the span is larger than the target or empty.
+    /// [`RunError::Usage`] if the span is larger than the target or empty.
     pub fn resolve(self, target: &Identity) -> Result<Span, RunError> {
         let capacity = target.capacity_bytes;
         match self {
@@ -46,7 +46,7 @@ impl SpanRequest {
     }
 }
 
-/// A span of a number of bytes as runs are named after it: `64GiB`, or `146.8GB` where no unit divides it.
+/// A span of a number of bytes, in the names of runs: `64GiB`, or `146.8GB` if no unit divides it.
 fn name_of(bytes: Bytes) -> String {
     const CHARS_MAX: usize = "1023GiB".len();
     let exact = bytes.to_string();

@@ -1,8 +1,9 @@
-//! The tests of the suite: each one a file in `suite/tests/CHAPTER/`, which declares everything about it.
+//! The tests of the suite: each one a file in `suite/tests/CHAPTER/` with all of its declarations.
 //!
-//! A test is data until it runs: [`Definition::procedure`] reads its parameters into the struct of its
-//! settings, and those give the steps, which `plan` prints and [`crate::session`] carries out, and the figures.
-//! A new test is its file; `cargo xtask schema` adds it to the list in `suite/tests/mod.rs`.
+//! A test is data before it runs: [`Definition::procedure`] reads its parameters into the struct of
+//! its settings. These give the steps, which `plan` prints and [`crate::session`] carries out, and
+//! the figures. A new test is its file; `cargo xtask schema` adds it to the list in
+//! `suite/tests/mod.rs`.
 
 mod catalogue;
 pub mod conditions;

@@ -1,4 +1,4 @@
-//! Is the smallest spare area the one that theory gives, and are impossible floors refused?
+//! Is the smallest spare area the one of theory, and are impossible floors refused?
 #![allow(missing_docs, clippy::print_stdout, reason = "a test that shows its figures")]
 
 mod common;
@@ -54,7 +54,7 @@ fn spare_of(waf: f64, drive: &SimTarget) -> f64 {
     1.0 - identity.log_bytes.unwrap() as f64 / alpha / identity.raw_bytes.unwrap() as f64
 }
 
-/// The controller of this drive is what limits it: a host page costs it a command and A - 1 moves.
+/// The controller limits this drive: a host page costs it a command and A - 1 moves.
 fn waf_of(rate_iops: u64, drive: &SimTarget) -> f64 {
     let config = drive.config();
     let page_ns = 1e9 / rate_iops as f64;

@@ -1,4 +1,4 @@
-//! Does a run do what the suite says, and does it keep what it measured however it ends?
+//! Does a run follow the suite, and does it keep its data after any end?
 #![allow(missing_docs, reason = "a test")]
 
 mod common;
@@ -177,7 +177,8 @@ fn the_stop_button_keeps_what_was_measured() {
     assert_eq!(writes(&rows).iter().sum::<u64>(), outcome.run.phases[1].ios);
 }
 
-/// There may be a row for each second, so that a pass whose commands take a month must not go on for years.
+/// There is a row for each second, so that a pass whose commands take a month must not continue for
+/// years.
 #[test]
 fn a_drive_that_takes_a_month_a_command_fails_and_keeps_what_it_did() {
     let library = tempfile::tempdir().unwrap();

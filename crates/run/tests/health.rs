@@ -1,4 +1,4 @@
-//! Does looking at a drive's health leave its commands alone?
+//! Do readings of a drive's health leave its commands alone?
 #![allow(missing_docs, reason = "a test")]
 
 mod common;
@@ -15,11 +15,12 @@ use target::scripted::{Reply, ScriptedTarget};
 
 use common::{request, run_with};
 
-/// A drive that answers the first and the last look at once, and holds the one between until it is let go.
+/// A drive that answers the first and the last reading at once, and delays the one between until
+/// its release.
 #[derive(Debug, Default)]
 struct SlowProbe {
     looks: AtomicU32,
-    /// A look during the run has begun, or has come back.
+    /// A reading during the run has begun, or has ended.
     is_held: AtomicBool,
     has_answered: AtomicBool,
     let_go: Mutex<bool>,
@@ -32,7 +33,7 @@ impl SlowProbe {
         self.news.notify_all();
     }
 
-    /// Waits until a look is under way.
+    /// Waits until a reading is in progress.
     fn wait_for_look(&self) {
         let tries = (0..60_000).find(|_| {
             std::thread::sleep(Duration::from_millis(1));
@@ -68,7 +69,7 @@ impl HealthProbe for SlowProbe {
     }
 }
 
-/// The look begins with the load and comes back after its end: whatever issues commands did not wait for it.
+/// The reading begins with the load and ends after it: no issue of a command waited for it.
 #[test]
 fn a_look_that_takes_long_delays_no_command() {
     let probe = Arc::new(SlowProbe::default());

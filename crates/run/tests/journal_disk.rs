@@ -1,5 +1,5 @@
-//! The journal of promises on a disk that fills up or takes no writes. Needs root, for a file system of its own;
-//! under CI it must not be skipped.
+//! The journal of promises on a disk that fills up or takes no writes. Needs root, for its own file
+//! system; under CI it must not be skipped.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Does a stall that outlasts its step count, whoever issued the command and however the step ended?
+//! Does a stall that outlasts its step count, for every issuer and every end of the step?
 
 mod common;
 
@@ -48,7 +48,8 @@ fn two_seconds() -> Recorder {
     Recorder::new(Nanos(0), Some(Nanos(2 * SECOND_NS)))
 }
 
-/// Checks that the counts are those of what ended in time, and the latencies those of all; the longest latency.
+/// Checks that the counts are those of commands that ended in time, and the latencies those of all;
+/// returns the longest latency.
 fn longest_ns(recorder: Recorder, now: Nanos) -> u64 {
     let all = recorder.ios + recorder.ios_after_end + recorder.ios_unanswered;
     let (ios, bytes) = (recorder.ios, recorder.bytes);

@@ -19,7 +19,7 @@ use target::Target;
 
 use common::simulated;
 
-/// Settings with which a test has all its steps, and a trace that is soon read.
+/// Settings for all steps of a test, and a short trace.
 fn settings(test: Test) -> &'static str {
     match test.name() {
         "trim" => "data=both idle=10m",
@@ -29,7 +29,7 @@ fn settings(test: Test) -> &'static str {
     }
 }
 
-/// A phase that moved something for a second, and ran to its end.
+/// A complete phase of a second with some bytes.
 fn phase(name: &str) -> (Phase, PhaseRows) {
     let bytes = 1 << 20;
     let phase = Phase {
@@ -49,7 +49,7 @@ fn phase(name: &str) -> (Phase, PhaseRows) {
     (phase, PhaseRows { seconds: vec![row], latencies: Vec::new() })
 }
 
-/// The figures of a test after each of its phases has been done once.
+/// The figures of a test after each of its phases has run once.
 fn figures_of(test: Test, site: &Site<'_>, example: &Run) -> Figures {
     let own = common::settings(settings(test)).into_iter();
     let own: Vec<_> = own.map(|(key, value)| (key.to_owned(), value.to_owned())).collect();

@@ -1,4 +1,4 @@
-//! Does an open loop issue commands when they are due, and count their latencies from then?
+//! Does an open loop issue commands at their due times, and count their latencies from then?
 
 mod common;
 
@@ -140,7 +140,7 @@ fn a_target_that_does_not_keep_up_is_told_by_what_found_no_room() {
     assert!(longest.abs_diff(1_810 * MS_NS) <= 1_810 * MS_NS / 100, "{longest}");
 }
 
-/// In real time, however late a busy machine makes it, nothing that was due is lost or done twice.
+/// In real time, no due command is lost or done twice, however late a busy machine is.
 #[test]
 fn every_command_that_was_due_is_accounted_for() {
     for rate_iops in [7, 5_000, 200_000] {
@@ -150,8 +150,8 @@ fn every_command_that_was_due_is_accounted_for() {
     }
 }
 
-/// A whole run at 3,000 a second, as long as the settings name no other rate, on a drive that takes 100 us for
-/// everything.
+/// A whole run at 3,000 commands per second, unless the settings name another rate, on a drive that
+/// takes 100 us for every command.
 fn run_test(test: &str, settings: &[(&str, &str)]) -> Outcome {
     let mut target = ScriptedTarget::new(64 << 20, Reply::after_ns(100_000));
     let library = tempfile::tempdir().unwrap();

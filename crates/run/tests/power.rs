@@ -1,4 +1,4 @@
-//! Does the power test report what the drive draws, and does energy add up?
+//! Does the power test report the power of the drive, and does energy add up?
 #![allow(missing_docs, reason = "a test")]
 
 mod common;

@@ -1,5 +1,5 @@
-//! Does one pass leave a drive where endless random writes do? Valid pages of superblocks and WAF right after it,
-//! against a drive that has converged.
+//! Does one pass leave a drive in the state of endless random writes? Valid pages of superblocks
+//! and WAF right after it, compared with a converged drive.
 #![allow(missing_docs, clippy::print_stdout, reason = "a test that shows its figures")]
 
 mod common;
@@ -44,7 +44,7 @@ impl Drive {
         recorder.bytes
     }
 
-    /// A fill, and random writes of so many spans.
+    /// A fill, and random writes of this number of spans.
     fn converge(&mut self, spans: u64) {
         self.write(Order::SequentialOnce, 128 << 10, None);
         if spans > 0 {
@@ -52,14 +52,14 @@ impl Drive {
         }
     }
 
-    /// The pass; returns what it wrote over the span.
+    /// The pass; returns its writes over the span.
     fn one_pass(&mut self) -> f64 {
         let log_bytes = self.target.identity().log_bytes.unwrap();
         let written = self.write(Order::OnePass { log_bytes }, 4096, None);
         written as f64 / self.span_bytes as f64
     }
 
-    /// WAF over random writes of so many percent of the span.
+    /// WAF over random writes of this percentage of the span.
     fn waf(&mut self, percent: u64) -> f64 {
         let before = self.target.drive().telemetry();
         self.write(Order::Uniform, 4096, Some(self.span_bytes / 100 * percent));
@@ -92,7 +92,8 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// A drive, the share of its LBAs in use, and how far its first tenth of a span may be off the steady WAF.
+/// A drive, the used share of its LBAs, and the permitted distance of its first tenth of a span
+/// from the steady WAF.
 struct Case {
     name: &'static str,
     keys: &'static [(&'static str, &'static str)],
@@ -152,7 +153,7 @@ fn one_pass_leaves_a_drive_where_endless_random_writes_do() {
     }
 }
 
-/// The same figures after the usual fill are nowhere near: the test can tell.
+/// The same figures after the usual fill are far off: the test can distinguish them.
 #[test]
 fn a_fill_alone_does_not() {
     let Case { name, keys, span_percent, .. } = CASES[0];

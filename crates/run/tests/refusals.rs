@@ -20,7 +20,7 @@ fn small_drive() -> ScriptedTarget {
     target
 }
 
-/// Asks for a test and returns why it was refused; nothing may have reached the drive.
+/// Requests a test and returns the reason of the refusal; no command may have reached the drive.
 fn refusal(test: &str, span: SpanRequest, settings: &[(&str, &str)]) -> String {
     let mut target = small_drive();
     let library = tempfile::tempdir().unwrap();

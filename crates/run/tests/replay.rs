@@ -1,4 +1,4 @@
-//! Is a trace replayed as it was recorded: order, depths, times, addresses?
+//! Does a replay follow the recording: order, depths, times, addresses?
 #![allow(missing_docs, reason = "a test")]
 
 mod common;
@@ -29,8 +29,8 @@ fn run_test<T: Testable>(
     run_quietly(target, &request(library, test.parse().unwrap(), settings))
 }
 
-/// What came of replaying these records: the outcome, and every command with the time of its issue. Every command takes
-/// 10 ms, so that what is issued together overlaps.
+/// The replay of these records: the outcome, and every command with the time of its issue. Every
+/// command takes 10 ms, so that simultaneous commands overlap.
 fn replayed(records: &[Record], settings: &[(&str, &str)]) -> (Outcome, Vec<(u64, Op)>) {
     replayed_on(ScriptedTarget::new(CAPACITY, Reply::after_ns(10 * MS)), records, settings)
 }
@@ -95,7 +95,7 @@ fn the_open_form_keeps_times_whatever_the_drive_does() {
     assert!(metric(&outcome, "issue_lateness_ns_max") >= 18.0 * MS as f64);
 }
 
-/// A timer of a busy kernel wakes late; the replay wakes early, and watches the clock from then on.
+/// A timer of a busy kernel wakes late; the replay wakes early, and spins from then on.
 #[test]
 fn a_late_timer_makes_no_command_late() {
     let records: Vec<_> = [0, 1, 2, 100, 101].map(|at| write(at, at * 4096, 1)).to_vec();
@@ -110,8 +110,8 @@ fn a_late_timer_makes_no_command_late() {
     assert!(lateness_ns(900) > 500_000.0, "lateness is told where it cannot be helped");
 }
 
-/// The schedule of a command is its pause after the one before, or the end that makes room for it. An end that it did
-/// not wait for takes nothing off its lateness.
+/// The schedule of a command is its pause after the preceding one, or the end that makes room for
+/// it. An end that it did not wait for subtracts nothing from its lateness.
 #[test]
 fn an_end_that_held_nothing_back_does_not_hide_lateness() {
     // The second is due at 9.9 ms; the first ends at 10 ms, while the processor is away until 10.4 ms.
@@ -327,7 +327,8 @@ fn the_storage_benches_reach_their_depths_and_report_all_figures() {
     }
 }
 
-/// A row a second for years would fill the memory: refused before anything is touched, with the length and the way out.
+/// A row per second for years would fill the memory: refused before any change, with the length and
+/// the way out.
 #[test]
 fn pauses_of_years_are_refused_with_their_length() {
     const DAY_MS: u64 = 86_400_000;

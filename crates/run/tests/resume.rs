@@ -1,4 +1,4 @@
-//! Does a run that is continued end as if it had never been interrupted, and only where it can?
+//! Does a continued run end like an uninterrupted one, and does it continue only where it can?
 #![allow(missing_docs, reason = "a test")]
 
 mod common;
@@ -50,7 +50,7 @@ fn run<T: Testable>(target: &mut T, request: &Request) -> Result<Outcome, RunErr
     run_until(target, request, "")
 }
 
-/// Interrupts a run in a phase; gives what it left, and the request that continues it.
+/// Interrupts a run in a phase; returns the rest of it, and the request that continues it.
 fn interrupted(library: &Path, test: Test, settings: &[(&str, &str)], until: &str) -> Request {
     let first = request(library, test, settings);
     let cut = run_until(&mut drive("1/256"), &first, until).unwrap();

@@ -1,4 +1,4 @@
-//! Do the tests of the suite do what the reference says, and name their figures as scripts expect?
+//! Do the tests of the suite follow their sources, and name their figures as scripts expect?
 #![allow(missing_docs, reason = "a test")]
 
 mod common;
@@ -33,7 +33,7 @@ fn small_drive(keys: &[(&str, &str)]) -> SimTarget {
     simulated(DRIVE, &[&[("scale", "1/256")], keys].concat())
 }
 
-/// Runs on a small simulated drive to a good end, and checks the run directory.
+/// Runs a test on a small simulated drive to its end, and checks the run directory.
 fn on_small_drive(test: &str, settings: &str) -> Outcome {
     let library = tempfile::tempdir().unwrap();
     let outcome = run_test(&mut small_drive(&[]), library.path(), test, settings).unwrap();
@@ -45,7 +45,7 @@ fn on_small_drive(test: &str, settings: &str) -> Outcome {
     outcome
 }
 
-/// Commands between the purges and fills, taken apart by what they are like.
+/// Commands between the purges and fills, by their kinds.
 fn kinds_of(ops: &[Op]) -> Vec<(OpKind, u32, Data)> {
     let mut kinds: Vec<_> = ops.iter().map(|op| (op.kind, op.len, op.data)).collect();
     kinds.dedup();
@@ -152,7 +152,7 @@ fn every_test_runs_on_a_simulated_drive_and_says_something() {
     }
 }
 
-/// One command at a time once used up the fresh spare area and beat two at a time.
+/// One command at a time, which runs first, must not use up the fresh spare area of two at a time.
 #[test]
 fn the_order_of_depths_changes_no_figure() {
     let depths = [1, 2, 4, 32];
@@ -168,7 +168,7 @@ fn the_order_of_depths_changes_no_figure() {
     assert!(rising.is_sorted_by(|a, b| *a < 1.005 * *b), "{rising:?}");
 }
 
-/// Of tests whose steps are compared with each other.
+/// The steps of tests that compare them.
 #[test]
 fn every_step_that_writes_begins_on_a_purged_and_filled_drive() {
     for (test, settings) in [
@@ -275,7 +275,8 @@ fn trim_makes_a_tortured_drive_fast_again() {
     assert_eq!(labels.len(), 3, "{labels:?}");
 }
 
-/// At 1/256 a pass after TRIM of the 840 Pro is 12% slower than a fresh one: scale, not a TRIM that fails.
+/// At 1/256 a pass after TRIM of the 840 Pro is 12% slower than a fresh one: this comes from the
+/// scale, and is no failure of TRIM.
 #[test]
 fn trim_is_right_or_silent_on_simulated_drives_of_any_scale() {
     let pro = "samsung-840-pro-256gb";
@@ -295,7 +296,7 @@ fn trim_is_right_or_silent_on_simulated_drives_of_any_scale() {
     }
 }
 
-/// Every command takes as long as any other: torture leaves no mark, and TRIM has nothing to show.
+/// Every command takes the same time: torture leaves no mark, and TRIM has no effect.
 #[test]
 fn trim_on_a_target_that_torture_does_not_slow_down_cannot_tell() {
     let library = tempfile::tempdir().unwrap();

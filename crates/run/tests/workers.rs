@@ -1,4 +1,4 @@
-//! Do several threads together do what one would, and does their record add up?
+//! Do several threads together equal one, and is their record consistent?
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -30,7 +30,7 @@ fn workload(queue_depth: u32) -> Workload {
     Workload::new(OpKind::Write, Order::Uniform, 4096, queue_depth, SIZE_BYTES)
 }
 
-/// Drives `target` with `workers` threads and checks all sums that must hold whoever did the work.
+/// Drives `target` with `workers` threads and checks all sums that do not depend on their number.
 fn run(
     target: &mut impl Testable,
     workload: &Workload,
@@ -145,8 +145,8 @@ fn a_simulated_drive_is_driven_by_one_thread() {
     assert!(matches!(error, IoError::Unsupported(_)) && error.to_string().contains("--workers"));
 }
 
-/// The last processor that this thread may use, and where it may run during a run on a drive whose interrupts
-/// arrive there; with what the result says of it.
+/// The last processor that this thread may use, and its processors during a run on a drive whose
+/// interrupts arrive there; with the entry of the result.
 fn seen_near_the_interrupts(
     placement: Placement,
     depth: &str,

@@ -251,7 +251,7 @@ impl Trial {
         out.len() as u64
     }
 
-    /// Cuts the power, whatever the drive is doing.
+    /// Cuts the power at any moment of the drive's work.
     #[must_use]
     pub fn power_off(mut self) -> (PoweredOff, Host) {
         self.host.fill_queue(&mut self.device);

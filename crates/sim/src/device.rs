@@ -7,9 +7,9 @@
 //!               +-- relocate <- die: read <- garbage collection <- pacing
 //! ```
 //!
-//! A write is acknowledged when its last page is in the write buffer; its pages get their place in
-//! the host stream at that moment. Everything that happens is a function of the model with its seed
-//! and of the commands with their times: no clock, no threads.
+//! A write is acknowledged when its last page is in the write buffer; its pages get their place in the host stream at
+//! that moment. All results are a function of the model with its seed and of the commands with their times: no clock,
+//! no threads.
 
 mod admission;
 mod by_the_clock;
@@ -70,10 +70,10 @@ use timers::Timers;
 /// The errno of a command outside the drive or not aligned to its logical blocks (EINVAL).
 const ERRNO_INVALID: i32 = 22;
 
-/// A simulated drive, watched by a probe.
+/// A simulated drive, observed by a probe.
 ///
-/// `OPTIONS`: it may have what not every drive has ([`Config::has_options`]). Drives without are compiled apart, so that
-/// nothing on the way of their writes asks for it; what they do is the same. [`Drive`](crate::Drive) chooses.
+/// `OPTIONS`: whether it may have optional features ([`Config::has_options`]). Drives without them are compiled
+/// separately, so that their writes need no checks for them; the results are the same. [`Drive`](crate::Drive) chooses.
 #[derive(Debug)]
 pub struct Device<P: Probe = Silent, const OPTIONS: bool = true> {
     config: Config,
@@ -83,7 +83,7 @@ pub struct Device<P: Probe = Silent, const OPTIONS: bool = true> {
     bucket: Option<Bucket>,
     fast_writes: Option<FastWrites>,
     cache: Option<PslcCache>,
-    /// The way between program and drive, where it takes time.
+    /// The path between program and drive, if it takes time.
     transit: Option<Transit>,
     controller: Processors,
     queues: Option<SubmissionQueues>,
@@ -107,8 +107,8 @@ pub struct Device<P: Probe = Silent, const OPTIONS: bool = true> {
     map_log: Option<MapLog>,
     by_dies: Divisor,
     programmed: ProgrammedUnits,
-    /// Running totals; levels are filled in when a row is taken. All but the host's pages are physical
-    /// ones, which are smaller on a drive that compresses and may be larger on others.
+    /// Running totals; levels are filled in when a row is taken. All but the host's pages are physical ones, which are
+    /// smaller on a drive that compresses and may be larger on others.
     totals: TelemetryRow,
     /// Pages of [`PAGE_BYTES`] that were written because the host wrote others of the same page.
     rewritten_pages: u64,
@@ -123,8 +123,8 @@ impl Device {
         Self::with_probe(config, Silent)
     }
 
-    /// A drive whose data lies as in `ftl`, all full units of it in NAND, at time 0: for starting in a
-    /// state that was prepared without time.
+    /// A drive with the data of `ftl`, all full units of it in NAND, at time 0: a start in a state that was prepared
+    /// without time.
     #[must_use]
     pub fn with_ftl(config: Config, ftl: Ftl) -> Self {
         Self::assemble(config, ftl, Silent)
@@ -132,7 +132,7 @@ impl Device {
 }
 
 impl<P: Probe> Device<P> {
-    /// A fresh drive, watched from its first moment.
+    /// A fresh drive, observed from its first moment.
     #[must_use]
     pub fn with_probe(config: Config, probe: P) -> Self {
         let ftl = Ftl::new(config.geometry);
@@ -141,7 +141,7 @@ impl<P: Probe> Device<P> {
 }
 
 impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
-    /// Maps, counts and streams as they stand.
+    /// Present maps, counts and streams.
     #[must_use]
     pub fn ftl(&self) -> &Ftl {
         &self.ftl
@@ -217,7 +217,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         device
     }
 
-    /// Every complete unit that a stream has passed counts as programmed.
+    /// Counts every complete unit of the streams as programmed.
     fn mark_written_units(&mut self) {
         let Geometry { superblocks, superblock_units, unit_pages, .. } = *self.geometry();
         for superblock in 0..superblocks {
@@ -235,8 +235,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         &self.config
     }
 
-    /// Makes the drive new again (secure erase): nothing mapped, every superblock erased, counters at
-    /// zero. The clock goes on; no command may be outstanding.
+    /// Makes the drive new again (secure erase): nothing mapped, every superblock erased, counters at zero. The clock
+    /// continues; no command may be outstanding.
     pub fn reset(&mut self)
     where
         P: Default,
@@ -267,7 +267,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         Nanos(self.now_ns)
     }
 
-    /// Sends a command at this moment. Tags below the queue depth, none of them in use twice.
+    /// Sends a command at this moment. Tags are below the queue depth, and no two outstanding commands share one.
     ///
     /// # Panics
     /// When the tag is not below the queue depth: a bug in the caller.
@@ -304,7 +304,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
     }
 
-    /// The only command outstanding has just come: it ends the rest of a drive with power states.
+    /// The first outstanding command has come: it ends the rest of a drive with power states.
     #[inline(never)]
     fn host_is_back(&mut self) {
         if self.commands.is_host_missed() {
@@ -316,7 +316,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
     }
 
-    /// The queues of a drive that has several.
+    /// The queues of a drive with several.
     #[inline(always)]
     fn queues(&mut self) -> Option<&mut SubmissionQueues> {
         self.queues.as_mut().filter(|_| OPTIONS)
@@ -328,7 +328,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.decode(tag, kind, bytes);
     }
 
-    /// The controller takes a command up.
+    /// The controller accepts a command.
     #[inline(always)]
     fn decode(&mut self, tag: u32, kind: OpKind, bytes: u32) {
         let length_ns = match kind {
@@ -354,8 +354,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             || op.kind == OpKind::Flush
     }
 
-    /// Lets time pass until at least `min` commands have ended and moves them to `out`. Fewer come only
-    /// where nothing is left that could end.
+    /// Lets time pass until at least `min` commands have ended and moves them to `out`. Fewer end only if no more can.
     #[inline]
     pub fn reap(&mut self, min: usize, out: &mut Vec<Completion>) {
         debug_assert!(self.are_queues_sound(), "a command waits that the host has not sent");
@@ -365,14 +364,15 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.commands.take_ended(out);
     }
 
-    /// Whether no more commands wait, for room, programs or the journal, than the host has sent.
+    /// Whether the number of commands that wait, for room, programs or the journal, is at most that of the outstanding
+    /// ones.
     fn are_queues_sound(&self) -> bool {
         let held = self.map_log.as_ref().map_or(0, MapLog::held);
         let waiting = self.buffer.waiting() + self.flushes.waiting() + held;
         waiting <= self.commands.outstanding() as usize
     }
 
-    /// Lets time pass until `until`, handling what happens on the way.
+    /// Lets time pass until `until`, and handles all events before it.
     pub fn run_until(&mut self, until: Nanos) {
         // Two stretches: as long as commands are outstanding, and the rest, in which the drive may come to rest.
         loop {
@@ -387,8 +387,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.now_ns = self.now_ns.max(until.0);
     }
 
-    /// The main loop: one event after the other, until so many commands have ended; false where the next event is after
-    /// `limit_ns` before that.
+    /// The main loop: one event after the other, until this number of commands has ended; false if the next event is
+    /// after `limit_ns` before that.
     #[inline(never)]
     fn advance(&mut self, wanted: usize, limit_ns: u64) -> bool {
         let mut quiet_end_ns = self.quiet_end_ns(limit_ns);
@@ -439,7 +439,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         limit_ns.saturating_add(1).min(self.recorder.mark_ns())
     }
 
-    /// When something in the drive ends that somebody has begun; [`NEVER`] where nothing goes on in it.
+    /// Time of the next end of an operation in the drive; [`NEVER`] if none is in progress.
     fn next_work_ns(&self) -> u64 {
         let link_ns = self.link.next_event_ns();
         link_ns.min(self.controller.next_event_ns()).min(self.nand.next_event_ns())
@@ -461,7 +461,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
     }
 
-    /// No command is outstanding; the drive rests where nothing else goes on in it.
+    /// No command is outstanding; the drive rests if it has no other work.
     #[inline(never)]
     fn note_rest(&mut self, is_at_rest: bool) {
         if let Some(power) = &mut self.power {

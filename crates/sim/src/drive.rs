@@ -1,4 +1,4 @@
-//! A drive in the form that is compiled for what its model has.
+//! A drive in the form that is compiled for the options of its model.
 
 use base::{Completion, Nanos, Op, TelemetryRow};
 
@@ -11,9 +11,9 @@ use crate::probe::Silent;
 /// A simulated drive, without options or with them; see [`Device`], whose functions these are.
 #[derive(Debug)]
 pub enum Drive {
-    /// It has none, and nothing asks for them.
+    /// A drive without options, whose code does not check for any.
     Plain(Device<Silent, false>),
-    /// It may have any.
+    /// A drive with any options.
     Any(Device),
 }
 
@@ -50,7 +50,7 @@ impl Drive {
         of_either!(self, device => device.config())
     }
 
-    /// Maps, counts and streams as they stand.
+    /// Present maps, counts and streams.
     #[must_use]
     pub fn ftl(&self) -> &Ftl {
         of_either!(self, device => device.ftl())

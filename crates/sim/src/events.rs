@@ -1,8 +1,9 @@
-//! When each die is next done: a tree of minima instead of an event heap.
+//! The next event of each die: a tree of minima instead of an event heap.
 //!
-//! Every die has at most one thing under way, so the future of the drive is one time per die. A
-//! tree of minima gives the earliest in constant time and takes a change in log2(dies) steps without a branch or
-//! an allocation. Ties go to the lower die, so the order never depends on history.
+//! Every die has at most one operation in progress, so the future of the drive is one time per die.
+//! A tree of minima gives the earliest in constant time and takes a change in log2(dies) steps
+//! without a branch or an allocation. Ties go to the lower die, so the order never depends on
+//! history.
 
 /// No event.
 pub const NEVER: u64 = u64::MAX;
@@ -23,8 +24,8 @@ const USUAL_NODES: usize = 128;
 /// count from an epoch that moves along, because 48 bits of nanoseconds last three days.
 #[derive(Clone, Debug)]
 pub struct EventTree {
-    /// The earliest event under each node: the children of node `n` are `2 n` and `2 n + 1`, the root is node 1, the
-    /// sources are the second half.
+    /// The earliest event under each node: the children of node `n` are `2 n` and `2 n + 1`, the
+    /// root is node 1, the sources are the second half.
     earliest: Vec<u64>,
     epoch_ns: u64,
     /// The event at the root: its time and its source, asked for at every event of the drive.
@@ -35,7 +36,7 @@ impl EventTree {
     /// A tree for `sources` sources, none with an event.
     ///
     /// # Panics
-    /// With more than 65,536 sources. A model with so many dies is refused.
+    /// With more than 65,536 sources. A model with more dies is refused.
     #[must_use]
     pub fn new(sources: u32) -> Self {
         assert!(sources <= 1 << SOURCE_BITS, "{sources} sources do not fit a key");
@@ -43,7 +44,7 @@ impl EventTree {
         Self { earliest: vec![NO_EVENT; nodes.max(USUAL_NODES)], epoch_ns: 0, next: (NEVER, 0) }
     }
 
-    /// The earliest event: its time ([`NEVER`] where there is none) and its source.
+    /// Time ([`NEVER`] if there is none) and source of the earliest event.
     #[inline]
     #[must_use]
     pub fn earliest(&self) -> (u64, u32) {
@@ -70,7 +71,7 @@ impl EventTree {
         self.set(source, time_ns);
     }
 
-    /// Takes the next event of `source` back.
+    /// Removes the next event of `source`.
     #[inline]
     pub fn clear(&mut self, source: u32) {
         self.put(source, NO_EVENT);
@@ -101,8 +102,8 @@ impl EventTree {
         self.set_root(root);
     }
 
-    /// Counts from well before the earliest event on, which may be the one at `time_ns`: the present is
-    /// earlier than both, and other sources may still get events between.
+    /// Moves the epoch to well before the earliest event, which may be the one at `time_ns`: the
+    /// present is earlier than both, and other sources may still get events between.
     fn begin_epoch(&mut self, time_ns: u64) {
         let earliest_ns = self.next.0.min(time_ns);
         let step_ns = (earliest_ns - self.epoch_ns).saturating_sub(EPOCH_NS / 2);
@@ -114,8 +115,8 @@ impl EventTree {
     }
 }
 
-/// Sets the key of a source and returns that of the root. Where the number of nodes is known when this is compiled, the
-/// levels are laid out one after the other without a question.
+/// Sets the key of a source and returns that of the root. If the number of nodes is known at
+/// compile time, the levels are unrolled without a branch.
 #[inline(always)]
 fn climb(nodes: &mut [u64], source: u32, mut key: u64) -> u64 {
     let mut node = (nodes.len() / 2 + source as usize) & (nodes.len() - 1);

@@ -1,8 +1,8 @@
 //! Mechanisms of a drive's firmware, each with its state and its rules: one phenomenon, one file.
 //!
-//! They know the maps and the geometry, but neither the drive nor its model: they are
-//! told the time and what else they need, and say what should happen. [`device`](crate::device) asks them and
-//! does it.
+//! They use the maps and the geometry, but neither the drive nor its model: they get the time and
+//! other facts as arguments, and return decisions. [`device`](crate::device) asks them and carries
+//! the decisions out.
 
 pub mod backlog;
 pub mod compression;

@@ -25,8 +25,8 @@ pub mod parity;
 /// Bytes of a logical page on drives that do not say otherwise, and of the pages that telemetry counts.
 pub const PAGE_BYTES: u64 = 4096;
 
-/// Division of page numbers by a constant of the drive, as one multiplication: a superblock need not be
-/// a power of two, and the map divides once for every page it moves.
+/// Division of page numbers by a constant of the drive, as one multiplication: a superblock need
+/// not be a power of two, and the map divides once for every moved page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Divisor {
     /// (2^64 - 1) / divisor, rounded down. With n times it = 2^64 - e and 1 <= e <= n, (d + 1) times it over 2^64 is
@@ -66,7 +66,7 @@ pub struct Geometry {
     pub unit_pages: u32,
     /// Units in a superblock.
     pub superblock_units: u32,
-    /// Units in a parity stripe, the one that holds parity among them; 0: no parity.
+    /// Units in a parity stripe, the parity unit included; 0: no parity.
     pub stripe_units: u32,
     /// Superblocks that the FTL may use.
     pub superblocks: u32,
@@ -74,12 +74,12 @@ pub struct Geometry {
     pub logical_pages: u32,
     /// Pages behind them that hold the map of a drive that does not keep all of it in DRAM; 0: it does.
     pub map_pages: u32,
-    /// Physical pages that a logical page of incompressible data takes: 1, more on a drive that
-    /// compresses.
+    /// Physical pages of a logical page of incompressible data: 1, more on a drive that compresses.
     pub page_granules: u32,
-    /// Superblocks, the last ones, that only ever serve as pSLC cache; see [`crate::firmware::pslc`].
+    /// Number of superblocks, the last ones, that serve only as pSLC cache; see
+    /// [`crate::firmware::pslc`].
     pub cache_superblocks: u32,
-    /// Units of a superblock that are written while it serves as cache; 0: the drive has none.
+    /// Units of a superblock to write while it serves as cache; 0: the drive has none.
     pub cache_units: u32,
 }
 
@@ -99,7 +99,7 @@ impl Geometry {
         *self == plain
     }
 
-    /// Pages in a superblock, parity among them.
+    /// Pages in a superblock, parity included.
     #[must_use]
     pub const fn superblock_pages(&self) -> u32 {
         self.superblock_units * self.unit_pages
@@ -111,7 +111,7 @@ impl Geometry {
         self.data_pages_from(0)
     }
 
-    /// Whether a superblock only ever serves as cache.
+    /// Whether a superblock serves only as cache.
     #[inline]
     #[must_use]
     pub const fn is_cache_only(&self, superblock: u32) -> bool {
@@ -124,14 +124,14 @@ impl Geometry {
         self.logical_pages + self.map_pages
     }
 
-    /// Physical pages the FTL may use, parity among them.
+    /// Physical pages that the FTL may use, parity included.
     #[must_use]
     pub const fn physical_pages(&self) -> u32 {
         self.superblocks * self.superblock_pages()
     }
 
-    /// Most physical pages beyond its own that relocating a unit may take: its first and its last page may
-    /// reach over its borders, and a gap may have to be padded. None without compression.
+    /// Most physical pages beyond its own that relocating a unit may take: its first and its last
+    /// page may extend beyond its borders, and a gap may need padding. None without compression.
     #[must_use]
     pub const fn relocation_slack_pages(&self) -> u32 {
         3 * (self.page_granules - 1)
@@ -182,7 +182,7 @@ impl Geometry {
         (self.unit_bytes() * 1_000_000_000).div_ceil(pages_per_s * PAGE_BYTES)
     }
 
-    /// Bytes of a superblock, parity among them.
+    /// Bytes of a superblock, parity included.
     #[must_use]
     pub const fn superblock_bytes(&self) -> u64 {
         self.superblock_pages() as u64 * self.physical_page_bytes()

@@ -31,27 +31,27 @@ use crate::ring::Ring;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum DeallocateSupport {
-    /// The pages hold no data any more: garbage collection need not move them.
+    /// The pages become empty: garbage collection need not move them.
     #[default]
     Works,
-    /// The drive takes the command and forgets nothing, as firmware with a broken TRIM does.
+    /// The drive accepts the command and forgets nothing, like firmware with a broken TRIM.
     Ignored,
     /// The drive has no such command.
     Absent,
 }
 
-/// A command under way; its index is its tag.
+/// A command in progress; its index is its tag.
 #[derive(Clone, Copy, Debug)]
 pub struct Command {
-    /// The kind of work.
+    /// Kind of the command.
     pub kind: OpKind,
-    /// A write that ends only when its data is safe from a loss of power.
+    /// Whether a write ends only when its data is safe from a loss of power.
     pub fua: bool,
     /// The kind of a write's data, for a drive that compresses.
     pub data: Data,
     /// First logical page.
     pub first_page: u32,
-    /// Pages, those of which it covers a part among them.
+    /// Number of pages, partly covered ones included.
     pub pages: u32,
     /// Bytes that cross the link.
     pub bytes: u32,
@@ -59,11 +59,11 @@ pub struct Command {
     pub head_bytes: u32,
     /// Bytes of its last page behind it.
     pub tail_bytes: u32,
-    /// Pages that had entered the write buffer when it last had to wait.
+    /// Pages that had entered the write buffer at its last wait.
     pub admitted_pages: u32,
-    /// NAND reads still under way.
+    /// NAND reads in progress.
     pub reads_pending: u32,
-    /// When the host sent it.
+    /// Time at which the host sent it.
     pub submitted_ns: u64,
 }
 
@@ -104,7 +104,7 @@ impl Command {
         }
     }
 
-    /// Pages touched.
+    /// Pages that it touches.
     #[inline]
     #[must_use]
     pub fn touched(&self) -> Range<u32> {
@@ -118,12 +118,12 @@ impl Command {
         self.first_page + self.admitted_pages..self.first_page + self.pages
     }
 
-    /// Its pages before this one have entered the write buffer, and it waits.
+    /// Records that its pages before this one have entered the write buffer, and that it waits.
     pub fn set_admitted_before(&mut self, page: u32) {
         self.admitted_pages = page - self.first_page;
     }
 
-    /// It covers each page that it touches.
+    /// Whether it covers each page that it touches.
     #[inline]
     #[must_use]
     pub fn is_whole_pages(&self) -> bool {
@@ -141,14 +141,14 @@ impl Command {
         (pages.end - pages.start) * host_pages - left_out
     }
 
-    /// Pages covered from their first to their last byte.
+    /// Pages that it covers from their first to their last byte.
     #[must_use]
     pub fn covered(&self) -> Range<u32> {
         let Range { start, end } = self.touched();
         start + u32::from(self.head_bytes > 0)..end - u32::from(self.tail_bytes > 0)
     }
 
-    /// Pages of which a part only is touched: the first and the last, where they are such.
+    /// Pages that it covers in part: the first and the last, if they are such.
     #[must_use]
     pub fn partial(&self) -> [Option<u32>; 2] {
         let Range { start, end } = self.touched();
@@ -170,9 +170,9 @@ pub enum ControllerJob {
     Relocate {
         /// The unit.
         unit: u32,
-        /// How many pages were valid when it was read.
+        /// Number of valid pages at the time of the read.
         pages: u32,
-        /// Which, bit 0 first.
+        /// Valid pages, bit 0 first.
         valid: u64,
     },
 }
@@ -183,16 +183,16 @@ impl Default for ControllerJob {
     }
 }
 
-/// A serial server: jobs end in the order in which they came.
+/// A serial server: jobs end in the order of their arrival.
 #[derive(Debug)]
 pub struct Server<T> {
     jobs: Ring<(u64, T)>,
     free_ns: u64,
-    /// Time of all jobs taken, those that wait included.
+    /// Time of all accepted jobs, waiting ones included.
     taken_ns: u64,
-    /// Until then nothing was taken up.
+    /// Time before which the server began no job.
     held_until_ns: u64,
-    /// When the job in service ends: asked for at every event of the drive.
+    /// End of the job in service; the drive reads it at every event.
     next_ns: u64,
 }
 
@@ -213,7 +213,7 @@ impl<T: Copy + Default> Server<T> {
         end_ns
     }
 
-    /// Takes the server for this length without a job to come back to; returns the end.
+    /// Occupies the server for this length without a job to return; returns the end.
     #[inline]
     pub fn reserve(&mut self, now_ns: u64, length_ns: u64) -> u64 {
         self.taken_ns += length_ns;
@@ -221,33 +221,33 @@ impl<T: Copy + Default> Server<T> {
         self.free_ns
     }
 
-    /// When all that it has taken is done.
+    /// End of the last accepted job.
     #[must_use]
     pub fn free_ns(&self) -> u64 {
         self.free_ns
     }
 
-    /// Time spent on jobs until `now_ns`, where every job came at the present of its day: what is queued then lies without
-    /// gaps before the moment at which the server is free.
+    /// Time spent on jobs until `now_ns`, if every job came at its present: the queued jobs then
+    /// lie without gaps before the end of the last one.
     #[must_use]
     pub fn busy_ns(&self, now_ns: u64) -> u64 {
         self.taken_ns - self.free_ns.saturating_sub(now_ns.max(self.held_until_ns))
     }
 
-    /// Takes up nothing before `until_ns`. Only for an idle server: what is queued has its times.
+    /// Begins no job before `until_ns`. Only for an idle server: queued jobs have their times.
     pub fn hold_until(&mut self, until_ns: u64) {
         self.free_ns = self.free_ns.max(until_ns);
         self.held_until_ns = until_ns;
     }
 
-    /// When the job in service ends; [`NEVER`] while idle.
+    /// End of the job in service; [`NEVER`] while idle.
     #[inline]
     #[must_use]
     pub fn next_event_ns(&self) -> u64 {
         self.next_ns
     }
 
-    /// Takes the job in service.
+    /// Removes the job in service.
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
         let (_, job) = self.jobs.pop_front()?;
@@ -256,7 +256,7 @@ impl<T: Copy + Default> Server<T> {
     }
 }
 
-/// Nanoseconds that `len_bytes` take at a rate, rounded up.
+/// Nanoseconds for `len_bytes` at a rate, rounded up.
 #[inline]
 #[must_use]
 pub fn transfer_ns(len_bytes: u64, bytes_per_s: u64) -> u64 {

@@ -5,13 +5,14 @@
 //! Device: controller -> link -> buffer -> ftl (maps, streams, gc, pacing) -> nand (dies, channels)
 //! ```
 //!
-//! Files need each other one way: mechanisms ([`host`], [`firmware`], [`ftl`], [`nand`] and others) own
-//! their parameters and state and know neither model nor drive; a model resolves to their parameters;
-//! the drive tells them the time, asks them and does as they say.
+//! Files depend on each other in one direction. Mechanisms ([`host`], [`firmware`], [`ftl`],
+//! [`nand`] and others) own their parameters and state, and know neither model nor drive. A model
+//! resolves to their parameters. The drive passes them the time, asks them for decisions and
+//! carries the decisions out.
 //!
-//! Reading order: [`geometry`] (where a page is), [`ftl`] (maps and valid counts), [`nand`] (what takes
-//! time), [`firmware`] (what decides), [`device`] (the main loop), [`ftl::pacing`] (why one drive is
-//! even and another is not), [`model`] (drives as data).
+//! Reading order: [`geometry`] (places of pages), [`ftl`] (maps and valid counts), [`nand`]
+//! (times), [`firmware`] (decisions), [`device`] (the main loop), [`ftl::pacing`] (evenness of a
+//! drive), [`model`] (drives as data).
 
 // Counts and indices are u32 by design (a drive has fewer than 2^32 pages, checked when a model is
 // resolved); they are widened to usize to index and to u64 to multiply.

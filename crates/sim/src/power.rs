@@ -1,25 +1,27 @@
 //! Power states and energy.
 //!
-//! Phenomenon: a drive draws more while it works than while it waits, and less again when it sleeps; waking
-//! costs the next command some time. Every NAND operation and every page over a channel costs energy on top
-//! of that. Source: Serial ATA interface power management and device sleep (slumber, `DevSleep`), NVM Express power
-//! state descriptors (entry and exit latency, power); rated and measured powers of drives. Simplifications: the drive
-//! goes to sleep by its own timers, unless the host keeps it awake; while it enters a state it draws the power of the one before, while it leaves
-//! one that of work; a program's or erase's energy is drawn at once when it begins. Test: `tests/device/power.rs`.
+//! Phenomenon: a drive draws more power at work than while it waits, and less again when it sleeps;
+//! waking delays the next command. Every NAND operation and every page over a channel costs energy
+//! on top of that. Source: Serial ATA interface power management and device sleep (slumber,
+//! `DevSleep`), NVM Express power state descriptors (entry and exit latency, power); rated and
+//! measured powers of drives. Simplifications: the drive goes to sleep by its own timers, unless
+//! the host keeps it awake; during entry into a state it draws the power of the preceding one,
+//! during exit that of work; the energy of a program or erase is drawn at once when it begins.
+//! Test: `tests/device/power.rs`.
 //!
 //! ```text
 //! working --> idle --after_ns--> (entry_ns) slumber --after_ns--> (entry_ns) sleep
 //!    ^------- at once -+------------- exit_ns ---+---------------- exit_ns ---+
 //! ```
 //!
-//! No event is needed: where the drive is follows from how long it has had nothing to do.
+//! No event is needed: the state of the drive follows from the length of its idle time.
 
-/// The power that a drive draws; powers in mW, energies in nJ.
+/// The power of a drive; powers in mW, energies in nJ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PowerModel {
-    /// While anything is under way.
+    /// Power at work.
     pub active_mw: u64,
-    /// While nothing is.
+    /// Power without work.
     pub idle_mw: u64,
     /// The first state of rest.
     pub slumber: Option<RestState>,
@@ -35,20 +37,20 @@ pub struct PowerModel {
     pub transfer_nj: u64,
 }
 
-/// A state that a drive enters when it has had nothing to do for a while.
+/// A state that a drive enters after a time without work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RestState {
-    /// Time without work after which it is entered.
+    /// Time without work before entry.
     pub after_ns: u64,
-    /// How long that takes; a command that comes meanwhile waits for its end.
+    /// Duration of entry; a command that comes meanwhile waits for its end.
     pub entry_ns: u64,
-    /// How long the first command waits for the drive to be ready.
+    /// Wait of the first command until the drive is ready.
     pub exit_ns: u64,
-    /// The power drawn in it.
+    /// Power in the state.
     pub power_mw: u64,
 }
 
-/// The operations that the NAND has begun so far.
+/// Number of NAND operations begun so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OperationCounts {
     /// Senses of a unit.
@@ -64,9 +66,9 @@ pub struct OperationCounts {
 /// Time spent in each state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StateTimes {
-    /// Something was under way.
+    /// At work.
     pub active_ns: u64,
-    /// Nothing was; entering slumber counts here.
+    /// Without work; entry into slumber counts here.
     pub idle_ns: u64,
     /// In slumber.
     pub slumber_ns: u64,
@@ -82,14 +84,14 @@ impl StateTimes {
     }
 }
 
-/// The present and past states of power of a drive.
+/// The present and past power states of a drive.
 #[derive(Debug)]
 pub struct Power {
     model: PowerModel,
     is_active: bool,
-    /// False where the host keeps it awake.
+    /// Whether the host lets it rest.
     may_rest: bool,
-    /// Since when it has had something to do, or nothing.
+    /// Time since which it has had work, or none.
     since_ns: u64,
     /// Times until then.
     before: StateTimes,
@@ -103,7 +105,7 @@ impl Power {
         Self { model, is_active: false, may_rest: true, since_ns: now_ns, before }
     }
 
-    /// Notes whether the drive has work from `now_ns` on.
+    /// Records whether the drive has work from `now_ns` on.
     #[inline]
     pub fn note(&mut self, has_work: bool, now_ns: u64) {
         if has_work != self.is_active {
@@ -113,25 +115,26 @@ impl Power {
         }
     }
 
-    /// The drive made new at `now_ns`: no time spent in any state, and what the host allows as before.
+    /// Makes the drive new at `now_ns`: no time spent in any state, and the permission of the host
+    /// as before.
     #[must_use]
     pub fn renewed(&self, now_ns: u64) -> Self {
         Self { may_rest: self.may_rest, ..Self::new(self.model, now_ns) }
     }
 
-    /// Lets the drive rest when it has nothing to do, or keeps it idle. Its timers begin anew.
+    /// Lets the drive rest when idle, or keeps it awake. Its timers start again.
     pub fn allow_rest(&mut self, allowed: bool, now_ns: u64) {
         self.before = self.times(now_ns);
         self.since_ns = now_ns;
         self.may_rest = allowed;
     }
 
-    /// The states of rest that it may enter: slumber and the deeper one.
+    /// The permitted states of rest: slumber and the deeper one.
     fn rests(&self) -> [Option<RestState>; 2] {
         if self.may_rest { [self.model.slumber, self.model.sleep] } else { [None, None] }
     }
 
-    /// How long a command that comes at `now_ns` waits for the drive to be ready.
+    /// Wait of a command that comes at `now_ns` until the drive is ready.
     #[must_use]
     pub fn wake_ns(&self, now_ns: u64) -> u64 {
         if self.is_active {
@@ -170,7 +173,7 @@ impl Power {
         times
     }
 
-    /// Energy drawn until `now_ns`, rounded down.
+    /// Energy until `now_ns`, rounded down.
     #[must_use]
     pub fn energy_nj(&self, now_ns: u64, operations: OperationCounts) -> u64 {
         let (model, times) = (&self.model, self.times(now_ns));

@@ -1,10 +1,11 @@
-//! The one `unsafe` helper of the simulator: asking the cache for a line ahead of time.
+//! The one `unsafe` helper of the simulator: a prefetch of a cache line.
 //!
 //! A map of 480 GB is half a gigabyte, so every random access misses all caches (67 to 97 ns). The
-//! addresses are known tens of I/Os ahead; asking early hides most of that time. The lines are asked for into the
-//! second-level cache: into the first, bookkeeping without time takes a third longer (`docs/benchmarks.md`).
+//! addresses are known tens of I/Os ahead; an early prefetch hides most of that time. It fills the
+//! second-level cache: with the first level, the mapping without time takes a third longer
+//! (`docs/benchmarks.md`).
 
-/// Asks the CPU to load `slice[index]` soon. Out of range or on other CPUs nothing comes of it.
+/// Asks the CPU to load `slice[index]` soon. Out of range, or on other CPUs, it has no effect.
 #[inline]
 #[expect(unsafe_code, reason = "prefetch is an intrinsic without a safe form")]
 pub fn prefetch(slice: &[u32], index: usize) {

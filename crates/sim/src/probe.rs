@@ -1,12 +1,12 @@
-//! Observers of a drive's inner life, for tests and tools. They see everything and change nothing.
+//! Observers inside a drive, for tests and tools. They see everything and change nothing.
 //!
 //! A [`Device`](crate::Device) is compiled for its probe; [`Silent`] costs nothing.
 
 use crate::ftl::StreamId;
 
-/// Told of every change in the order in which it happens.
+/// An observer, called at every change in the order of the changes.
 pub trait Probe {
-    /// A logical page has a new place, which is not programmed yet.
+    /// A logical page has a new place without a program yet.
     fn placed(&mut self, stream: StreamId, logical: u32, physical: u32) {
         let _ = (stream, logical, physical);
     }
@@ -34,12 +34,13 @@ pub trait Probe {
     /// The pages unmapped since the last call are one deallocation.
     fn deallocated(&mut self) {}
 
-    /// A unit of the journal is being written: the entries before a position that no earlier one holds.
+    /// A unit of the journal is being written: the entries before a position that no earlier unit
+    /// contains.
     fn journal(&mut self, unit: u32, covered: u64) {
         let _ = (unit, covered);
     }
 
-    /// A segment of a checkpoint is being written: the map as it is, from a logical page on.
+    /// A segment of a checkpoint is being written: the present map, from a logical page on.
     fn segment(&mut self, unit: u32, first: u32, map: &[u32]) {
         let _ = (unit, first, map);
     }
@@ -59,12 +60,12 @@ pub trait Probe {
         let _ = (superblock, die);
     }
 
-    /// A superblock of the pSLC cache is given up for folding before it is full.
+    /// A superblock of the pSLC cache is closed early for folding.
     fn cache_closed(&mut self, superblock: u32) {
         let _ = superblock;
     }
 
-    /// Garbage collection begins with a superblock.
+    /// Garbage collection begins a superblock.
     fn victim(&mut self, superblock: u32) {
         let _ = superblock;
     }
@@ -75,7 +76,7 @@ pub trait Probe {
     }
 }
 
-/// Hears nothing.
+/// A probe that ignores every call.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Silent;
 

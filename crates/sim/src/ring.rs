@@ -1,12 +1,13 @@
-//! A queue that costs a few instructions: the simulator passes a dozen of them for every host write.
+//! A queue that costs a few instructions: the simulator passes a dozen of them for every host
+//! write.
 //!
-//! `VecDeque` does the same with a capacity of any size, which it pays for with a comparison and a
-//! subtraction at each step. Here the capacity is a power of two and positions only grow.
+//! `VecDeque` has a capacity of any size, and pays for it with a comparison and a subtraction at
+//! each step. Here the capacity is a power of two and positions only grow.
 
-/// First in, first out; grows where it must.
+/// First in, first out; grows on demand.
 #[derive(Clone, Debug, Default)]
 pub struct Ring<T> {
-    /// A power of two long, or empty.
+    /// Its length is a power of two, or 0.
     slots: Vec<T>,
     /// Positions of the first entry and behind the last one; a slot is a position modulo the length.
     head: usize,
@@ -79,7 +80,7 @@ impl<T: Copy + Default> Ring<T> {
         self.tail = self.tail.wrapping_add(1);
     }
 
-    /// Takes the first entry.
+    /// Removes the first entry.
     #[inline]
     pub fn pop_front(&mut self) -> Option<T> {
         let entry = self.front()?;

@@ -1,4 +1,4 @@
-//! Telemetry rows at exact marks of virtual time.
+//! Telemetry rows at exact times of the virtual clock.
 
 use base::TelemetryRow;
 use base::telemetry::ColumnUnit;
@@ -23,10 +23,10 @@ pub fn in_host_pages(totals: TelemetryRow, geometry: &Geometry) -> TelemetryRow 
 /// Cuts running totals into rows, one per interval; the last one may be shorter.
 #[derive(Debug)]
 pub struct Recorder {
-    /// Start of the row under way, and its end.
+    /// Start and end of the present row.
     start_ns: u64,
     next_ns: u64,
-    /// When the series ends.
+    /// End of the series.
     end_ns: u64,
     interval_ns: u64,
     last: TelemetryRow,
@@ -57,7 +57,7 @@ impl Recorder {
         self.last = totals;
     }
 
-    /// Lets the series under way end at `end_ns`, which is not over, and the row that it cuts with it.
+    /// Ends the present series at the future time `end_ns`, and with it the last row.
     pub fn stop_at(&mut self, end_ns: u64) {
         if self.next_ns != NEVER {
             self.end_ns = self.end_ns.min(end_ns);
@@ -72,13 +72,14 @@ impl Recorder {
         self.next_ns <= until_ns
     }
 
-    /// When the row under way ends; [`NEVER`] without a series.
+    /// End of the present row; [`NEVER`] without a series.
     #[must_use]
     pub fn mark_ns(&self) -> u64 {
         self.next_ns
     }
 
-    /// Ends the row that is due; one of no length is left out unless something was counted at that very moment.
+    /// Ends the due row; a row of no length is omitted unless something was counted at that very
+    /// moment.
     pub fn record(&mut self, totals: TelemetryRow) {
         let last = std::mem::replace(&mut self.last, totals);
         if self.next_ns > self.start_ns || totals != last {

@@ -1,10 +1,10 @@
-//! Do fixed seeds give the results of yesterday: in every build, whatever runs beside?
+//! Do fixed seeds give the results of yesterday, in every build and beside any other work?
 //!
-//! Each drive lives a fixed life, all drives at once in threads of their own; a hash covers all of every completion
-//! and of every telemetry row, from the first command of the fill to the last rest. Another one covers random models at queue depths of their own: a few of them change
-//! where all of those drives stay as they were. `fixtures/golden.txt` holds what came out when it was last
-//! meant to change:
-//! a failure prints what the file would have to be. Debug and release builds read the same file.
+//! Each drive gets a fixed workload, all drives at once in separate threads; a hash covers every
+//! completion and every telemetry row, from the first command of the fill to the last rest. Another
+//! hash covers random models at their own queue depths: a change may alter a few of them and none
+//! of those drives. `fixtures/golden.txt` contains the results of the last intended change; a
+//! failure prints the new content of the file. Debug and release builds read the same file.
 #![allow(missing_docs, reason = "a test")]
 
 mod common;
@@ -17,7 +17,7 @@ use common::{MAP_ROOM, MAPPED, SMALL, in_order, op, watched_loop};
 use sim::probe::Silent;
 use sim::{Config, Device, Drive, Model, PAGE_BYTES};
 
-/// Only drives that compress take notice.
+/// Data of about half its size: only drives that compress are affected.
 const HALF: Data = Data::Compressible { physical_percent: 55 };
 
 /// A name, a model, its scale and changes.
@@ -209,7 +209,8 @@ fn add_completion(hash: &mut Fnv, end: &Completion) {
     hash.add([u64::from(end.tag), end.submitted.0, end.done.0, u64::from(errno.cast_unsigned())]);
 }
 
-/// The hash of a drive's life. One without options is compiled apart, which must not be seen.
+/// The hash of a drive's results. A drive without options is compiled separately, with the same
+/// results.
 fn live(life: &Life) -> u64 {
     let model = Model::load(&life.name, life.text, &life.changes).expect("a valid model");
     let config = model.resolve(life.scale).expect("a consistent model");
@@ -223,10 +224,11 @@ fn live(life: &Life) -> u64 {
     }
 }
 
-/// Short against the life of a drive, so that most rows end under load.
+/// Short compared with the whole workload, so that most rows end under load.
 const INTERVAL: Nanos = Nanos(Nanos::SECOND.0 / 100);
 
-/// The hash of a drive that is filled, and then loaded with all kinds of commands and left alone, twice.
+/// The hash of a drive that is filled, and then twice loaded with all kinds of commands and left
+/// idle.
 fn live_on<const OPTIONS: bool>(device: &mut Device<Silent, OPTIONS>) -> u64 {
     let pages = device.config().capacity_bytes() / PAGE_BYTES;
     let depth = device.config().queue_depth;
@@ -258,11 +260,11 @@ fn any_command(rng: &mut Rng, pages: u64, tag: u32) -> Op {
     }
 }
 
-/// Random models to draw; a life takes about a millisecond.
+/// Number of random models; each takes about a millisecond.
 const RANDOM_MODELS: u64 = 2_000;
 
-/// The hash of every completion of a tortured drive, of its totals at every hundredth of them and when it rests, and of
-/// a row for each second.
+/// The hash of every completion of a tortured drive, of its totals at every hundredth completion
+/// and at rest, and of a row for each second.
 fn live_at_random_on<const OPTIONS: bool>(
     device: &mut Device<Silent, OPTIONS>,
     mut rng: Rng,
@@ -289,7 +291,7 @@ fn live_at_random_on<const OPTIONS: bool>(
     hash.into_inner().value()
 }
 
-/// The same for a drive of this model, in both forms where it has no options.
+/// The same for a drive of this model, in both forms if it has no options.
 fn hash_at_random(config: Config, rng: &Rng) -> u64 {
     match Drive::new(config.clone()) {
         Drive::Any(mut device) => live_at_random_on(&mut device, rng.clone()),
@@ -301,7 +303,7 @@ fn hash_at_random(config: Config, rng: &Rng) -> u64 {
     }
 }
 
-/// The hash of the lives of random drives.
+/// The hash of the results of random drives.
 fn live_at_random() -> u64 {
     let mut hash = Fnv::EMPTY;
     for seed in 0..RANDOM_MODELS {

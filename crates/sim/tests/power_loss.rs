@@ -1,5 +1,5 @@
-//! Does a drive keep its word when its power goes? Random tiny drives, random commands, cuts at random moments;
-//! a failure names the seed and the command that repeats this one case.
+//! Does a drive keep its promises when its power fails? Random tiny drives, random commands, cuts
+//! at random moments; a failure names the seed and the command that repeats this one case.
 #![allow(missing_docs, clippy::print_stdout, reason = "a test that shows its figures")]
 
 mod common;
@@ -15,11 +15,11 @@ use common::power::{Fate, Life, Sabotage, live};
 use common::{CACHE, MAP_ROOM, MAPPED, alone, closed_loop, op, secs, small_config};
 
 const CUTS: u64 = 10_000;
-/// Sometimes power goes again before anything has happened.
+/// Sometimes the power fails again at once.
 const USUAL: Fate = Fate { cuts: 25, commands: [0, 10, 100, 400], sabotage: None };
 
-/// Lives of drives until there were so many cuts, or the part of them that the cases have; none of them may
-/// break a promise.
+/// Tests of drives up to this number of cuts, or the selected part of it; no drive may break a
+/// promise.
 fn good_lives(cases: Cases, cuts: u64, fate: Fate) -> Vec<Life> {
     let mut lives = Vec::new();
     let mut seen = 0;
@@ -41,7 +41,7 @@ fn sum(lives: &[Life], figure: impl Fn(&Report) -> u64) -> u64 {
     lives.iter().map(|life| figure(&life.report)).sum()
 }
 
-/// What must have happened more often than a number.
+/// Events that must have happened more often than a number.
 type Least = (&'static str, u64, fn(&Report) -> u64);
 
 #[test]
@@ -139,8 +139,8 @@ fn skewed_writes(device: &mut Device<Contents>, commands: u64, rng: &mut Rng) {
     });
 }
 
-/// Wear and the stream that wrote a superblock stand in NAND: wear leveling and the parting of hot and cold data go on
-/// after a cut where they were.
+/// NAND contains wear and the stream that wrote a superblock: wear leveling and the separation of
+/// hot and cold data continue after a cut.
 #[test]
 fn a_recovered_drive_knows_how_worn_its_superblocks_are_and_who_wrote_them() {
     let cold = [("streams.cold", "survivor"), ("nand.blocks_per_plane", "620")];
@@ -177,8 +177,8 @@ fn a_recovered_drive_knows_how_worn_its_superblocks_are_and_who_wrote_them() {
     }
 }
 
-/// Blocks with one bit per cell stay what they are over a cut: read as fast as before, and folded into cells that are
-/// slow again.
+/// Blocks with one bit per cell stay so over a cut: read as fast as before, and folded into cells
+/// that are slow again.
 #[test]
 fn a_recovered_cache_is_still_read_with_one_bit_per_cell() {
     let mut device = mapped(&[&CACHE[..], &[("nand.blocks_per_plane", "620")]].concat());
@@ -193,7 +193,7 @@ fn a_recovered_cache_is_still_read_with_one_bit_per_cell() {
     assert_eq!(alone(&mut device, &read), 5_000 + 50_000 + 10_000 + 8_000);
 }
 
-/// A program that gives way to a read has begun: its unit holds neither nothing nor its data.
+/// A program that is suspended for a read has begun: its unit is neither empty nor readable.
 #[test]
 fn a_suspended_program_is_torn_like_any_other() {
     let mut device = mapped(&[
@@ -215,8 +215,8 @@ fn a_suspended_program_is_torn_like_any_other() {
     assert_eq!(off.nand().state(unit), UnitState::Torn);
 }
 
-/// A journal unit whose predecessor was torn does not count, and does not come to count when others have taken the
-/// predecessor's place: what it said to be deallocated is there for good.
+/// A journal unit with a torn predecessor does not count, and does not count later when other units
+/// have taken the predecessor's place: the deallocations in it stay undone for good.
 #[test]
 fn a_journal_unit_that_was_passed_over_stays_so() {
     let mut device = mapped(&[]);
@@ -256,8 +256,9 @@ fn a_journal_unit_that_was_passed_over_stays_so() {
     );
 }
 
-/// Reads keep one die from its programs while the others erase superblocks that have been overwritten from end to end:
-/// what was flushed is in NAND at every moment, in its old place or in its new one.
+/// Reads keep one die from its programs while the others erase superblocks that have been
+/// overwritten completely: flushed data is in NAND at every moment, in its old place or in its new
+/// one.
 #[test]
 fn a_victim_is_not_erased_before_what_has_overwritten_it_is_safe() {
     const HOT_PAGES: u64 = 384;
@@ -307,7 +308,7 @@ fn a_victim_is_not_erased_before_what_has_overwritten_it_is_safe() {
     assert!(waiting > 10, "{waiting}");
 }
 
-/// How many of the first lives end with a broken promise.
+/// Number of the first drives that break a promise.
 fn broken_lives(sabotage: Sabotage) -> (u64, String) {
     let mut broken = (0, String::new());
     for seed in 0..400 {

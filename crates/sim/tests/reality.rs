@@ -1,5 +1,6 @@
-//! Do the drive models do what was published about the drives? The figures are in `fixtures/published.csv`: those that
-//! went into a model must come out of it again, and those that did not (`held out`) say how good it is.
+//! Do the drive models reproduce the published figures of the drives? The figures are in
+//! `fixtures/published.csv`. Inputs of a model must come out of it again; the others (`held out`)
+//! show its accuracy.
 #![allow(missing_docs, reason = "a test")]
 
 mod common;
@@ -10,7 +11,7 @@ use sim::{Device, Model, PAGE_BYTES};
 
 const DOCS: &str = include_str!("../../../docs/simulator.md");
 const PUBLISHED: &str = include_str!("fixtures/published.csv");
-/// Superblocks and caches of a quarter: what is measured lies within seconds.
+/// Superblocks and caches of a quarter: the measurements take seconds.
 const SCALE: &str = "1/4";
 const TRANSFER_PAGES: u64 = 32;
 
@@ -42,7 +43,8 @@ fn facts() -> Vec<Fact> {
     PUBLISHED.lines().skip(1).map(fact).collect()
 }
 
-/// Commands a second behind the first quarter of `count`: the buffer of a new drive is full by then.
+/// Commands per second after the first quarter of `count`: the buffer of a new drive is full by
+/// then.
 fn per_second(device: &mut Device, depth: u32, count: u64, mut next: impl FnMut(u32) -> Op) -> f64 {
     closed_loop(device, depth, count / 4, &mut next);
     let begin_ns = device.now().0;
@@ -74,7 +76,7 @@ fn random(device: &mut Device, kind: OpKind, data: Data, span_bytes: u64, depth:
     per_second(device, depth, 100_000, |tag| Op { data, ..op(kind, rng.below(pages), 1, tag) })
 }
 
-/// What a reviewer measures on a new drive, in the unit of the file.
+/// A reviewer's figure of a new drive, in the unit of the file.
 fn simulated(fact: &Fact) -> f64 {
     const SPAN_BYTES: u64 = 1 << 30;
     let mut device = built_in(fact.drive, SCALE, &[]);
@@ -111,7 +113,7 @@ fn simulated(fact: &Fact) -> f64 {
     }
 }
 
-/// Three significant digits, thousands apart.
+/// Three significant digits with thousands separators.
 fn shown(value: f64) -> String {
     let step = 10_f64.powi(value.log10() as i32 - 2).max(1.0);
     let rounded = ((value / step).round() * step) as u64;

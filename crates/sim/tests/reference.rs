@@ -1,10 +1,10 @@
-//! Does the simulator keep its books right? A second FTL, small and slow, follows every operation.
+//! Does the simulator keep its map right? A second FTL, small and slow, follows every operation.
 //!
-//! The reference shares no code with the simulator: maps in `BTreeMap`s, its own streams, free list and
-//! victim choice. It hears of each operation through a probe, works out for itself where the page must
-//! have gone, which superblock had to be the victim and whether an erase was safe, and panics at
-//! the first difference. Random drives, random commands; a failure names the seed, the model and the command that repeats
-//! this one case.
+//! The reference shares no code with the simulator: maps in `BTreeMap`s, its own streams, free list
+//! and victim choice. It gets each operation through a probe, computes the place of the page, the
+//! necessary victim and whether an erase is safe, and panics at the first difference. Random
+//! drives, random commands; a failure names the seed, the model and the command that repeats this
+//! one case.
 #![allow(missing_docs, reason = "a test")]
 
 mod common;
@@ -22,19 +22,19 @@ use common::cases::Cases;
 use common::swarm::{Draft, Watchdog, alive, is_small, torture};
 use common::{alone, op};
 
-/// Drives tried.
+/// Number of tested drives.
 const SEEDS: u64 = 2_000;
 
 /// The second FTL.
 struct Reference {
     config: Config,
-    /// First physical page of each logical page, and how many it takes.
+    /// First physical page of each logical page, and their number.
     map: BTreeMap<u32, (u32, u32)>,
     /// Valid physical pages of each superblock.
     valid: BTreeMap<u32, BTreeSet<u32>>,
     /// Erased superblocks, oldest first.
     free: VecDeque<u32>,
-    /// Erased superblocks that only serve as cache, oldest first.
+    /// Erased superblocks that serve only as cache, oldest first.
     cache_free: VecDeque<u32>,
     /// Superblocks written as cache, oldest first.
     cached: Vec<u32>,
@@ -44,24 +44,24 @@ struct Reference {
     streams: [Option<(u32, u32)>; STREAMS],
     /// Full superblocks in the order in which they were filled.
     closed: Vec<u32>,
-    /// Superblocks being collected, with the new places of what was moved out.
+    /// Superblocks being collected, with the new places of the pages moved out.
     victims: BTreeMap<u32, Vec<u32>>,
-    /// The victim that the page placed last came from.
+    /// The victim of the page placed last.
     moving: Option<u32>,
-    /// Who wrote each superblock since its last erase.
+    /// The writer of each superblock since its last erase.
     writers: BTreeMap<u32, StreamId>,
     /// Superblocks that are victims for the sake of wear or age, as far as can be told.
     young: BTreeSet<u32>,
-    /// When each superblock was filled, and how many were.
+    /// Order in which each superblock was filled, and the number of fills.
     filled_at: BTreeMap<u32, u64>,
     filled: u64,
     programmed: BTreeSet<u32>,
     erases: BTreeMap<u32, u32>,
     programs: u64,
-    /// Where the drive's generator of lots may be, by the lots drawn so far: at one place, unless a victim can
-    /// have two reasons.
+    /// Possible states of the drive's random generator, by the number of draws so far: one state,
+    /// unless a victim can have two reasons.
     lots: BTreeMap<u64, Rng>,
-    /// Victims that the policy must have chosen.
+    /// Number of victims that the policy must have chosen.
     chosen: u64,
     dog: Watchdog,
 }
@@ -93,7 +93,7 @@ impl Reference {
         }
     }
 
-    /// The first superblock that only serves as cache.
+    /// The first superblock that serves only as cache.
     fn first_cache(config: &Config) -> u32 {
         config.geometry.superblocks - config.geometry.cache_superblocks
     }
@@ -106,7 +106,7 @@ impl Reference {
         self.valid.get(&superblock).map_or(0, BTreeSet::len)
     }
 
-    /// Where the next page of a stream must go.
+    /// The necessary place of the next page of a stream.
     fn advance(&mut self, stream: StreamId) -> u32 {
         let pages = self.config.geometry.superblock_pages();
         let is_cache = stream == StreamId::Pslc;
@@ -136,7 +136,7 @@ impl Reference {
         self.filled += 1;
     }
 
-    /// Free space won for the work of winning it, times age (Rosenblum and Ousterhout 1992).
+    /// Free space per cost of gaining it, times age (Rosenblum and Ousterhout 1992).
     fn cost_benefit(&self, superblock: u32) -> f64 {
         let valid = self.valid_count(superblock) as f64;
         let pages = f64::from(self.config.geometry.superblock_data_pages());
@@ -144,7 +144,8 @@ impl Reference {
         if valid > 0.0 { (pages - valid) * age / (2.0 * valid) } else { f64::INFINITY }
     }
 
-    /// Where data of a victim belongs: with the policy, what has moved before is cold; so is what wear sends.
+    /// The stream for data of a victim: with the policy, data that has moved before is cold; so is
+    /// data that moves because of wear.
     fn check_separation(&self, stream: StreamId, from: u32, physical: u32) {
         let writer = self.writers[&from];
         let was_moved = StreamId::MOVED.contains(&writer);
@@ -161,8 +162,8 @@ impl Reference {
         );
     }
 
-    /// True where a page of a superblock belongs to parity: the last unit of the first stripe, the last but
-    /// one of the second, and so on round.
+    /// Whether a page of a superblock belongs to parity: the last unit of the first stripe, the
+    /// last but one of the second, and so on.
     fn is_parity(&self, page: u32) -> bool {
         let geometry = &self.config.geometry;
         let unit = page / geometry.unit_pages;
@@ -170,7 +171,7 @@ impl Reference {
             && (unit + unit / geometry.stripe_units + 1).is_multiple_of(geometry.stripe_units)
     }
 
-    /// Parity needs all the data of its stripe: every page of it has been placed.
+    /// Parity needs all the data of its stripe: checks that every page of it has been placed.
     fn check_stripe(&self, unit: u32) {
         let geometry = &self.config.geometry;
         let (superblock, place) =
@@ -184,7 +185,7 @@ impl Reference {
         assert!(open.is_none_or(|(_, next)| *next >= end), "parity of unit {unit} came too early");
     }
 
-    /// The erased superblock that must come next.
+    /// The necessary next erased superblock.
     fn next_free(&mut self) -> Option<u32> {
         let index = match self.config.allocation {
             Allocation::OldestFirst => 0,
@@ -201,7 +202,7 @@ impl Reference {
         self.erases.get(&superblock).copied().unwrap_or(0)
     }
 
-    /// True where wear alone allows this victim: it is the least worn and too far behind.
+    /// Whether wear alone permits this victim: it is the least worn, and the lead is too large.
     fn is_too_young(&self, superblock: u32) -> bool {
         let Some(spread_max) = self.config.options.spread_max else { return false };
         let others = 0..Self::first_cache(&self.config);
@@ -211,8 +212,8 @@ impl Reference {
         Some(erases) == least && most - erases > spread_max
     }
 
-    /// True where a reorganisation may have chosen this victim: which superblocks were written fast is for
-    /// `performance_mode.rs`.
+    /// Whether a reorganisation may have chosen this victim; `performance_mode.rs` checks which
+    /// superblocks were fast.
     fn is_reorganised(&self, superblock: u32) -> bool {
         self.config.options.performance_mode.is_some() && self.closed.contains(&superblock)
     }
@@ -225,7 +226,8 @@ impl Reference {
         Some(old)
     }
 
-    /// A physical page of a logical one; what garbage collection moved is noted for its victim.
+    /// A physical page of a logical one; a page moved by garbage collection is recorded for its
+    /// victim.
     fn fill(&mut self, from: Option<u32>, physical: u32) {
         if let Some(from) = from {
             let moved = self.victims.get_mut(&from).expect("pages are moved out of victims only");
@@ -235,7 +237,7 @@ impl Reference {
         self.valid.entry(superblock).or_default().insert(physical);
     }
 
-    /// True where the policy may choose this victim now.
+    /// Whether the policy may choose this victim now.
     fn may_choose(&mut self, superblock: u32) -> bool {
         let emptiest = |&superblock: &u32| self.valid_count(superblock);
         let window = self.closed.iter().copied().take(self.config.gc_candidates as usize);
@@ -263,7 +265,7 @@ impl Reference {
         }
     }
 
-    /// True where drawing lots gives this victim. What is known of the generator is brought up to date: where the
+    /// Whether a random draw gives this victim. Updates the known states of the generator: if the
     /// victim may have another reason, nothing may have been drawn for it.
     fn may_draw(&mut self, superblock: u32) -> bool {
         let before = std::mem::take(&mut self.lots);
@@ -286,7 +288,7 @@ impl Reference {
         is_drawn
     }
 
-    /// True where a superblock may be a victim whatever the policy says.
+    /// Whether a superblock may be a victim independent of the policy.
     fn has_other_reason(&self, superblock: u32) -> bool {
         self.is_too_young(superblock)
             || self.is_reorganised(superblock)
@@ -323,8 +325,9 @@ impl Reference {
     }
 }
 
-/// The emptiest of so many full superblocks drawn at random, the first among equals, and the lots that it took; the first
-/// full one where hardly any lot finds one. `fills` has the valid pages of full superblocks.
+/// The emptiest among this number of full superblocks drawn at random, the first among equals, and
+/// the number of draws; the first full one if hardly any draw finds one. `fills` has the valid
+/// pages of full superblocks.
 fn draw(lots: &mut Rng, fills: &[Option<usize>], candidates: u32) -> (u32, u64) {
     let mut found = Vec::new();
     let mut drawn = 0;
@@ -471,7 +474,7 @@ fn trim(device: &mut Device<Reference>, rng: &mut Rng) {
     );
 }
 
-/// A life that the reference follows.
+/// A test that the reference follows.
 fn live(config: Config, rng: &mut Rng) -> Device<Reference> {
     let reference = Reference::new(config.clone());
     let mut device = Device::with_probe(config, reference);

@@ -1,5 +1,6 @@
-//! Can any accepted drive model be broken, and does every refusal say why? Random models over every key of the
-//! format, random commands; a failure names the seed, the model and the command that repeats this one case.
+//! Can any accepted drive model be broken, and does every refusal give the reason? Random models
+//! over every key of the format, random commands; a failure names the seed, the model and the
+//! command that repeats this one case.
 #![allow(missing_docs, clippy::print_stdout, reason = "a test that shows its figures")]
 
 mod common;
@@ -14,14 +15,14 @@ use common::SMALL;
 use common::cases::Cases;
 use common::swarm::{Draft, Watchdog, alive, is_small, keys, torture};
 
-/// Models drawn; a life takes about a millisecond.
+/// Number of drawn models; each takes about a millisecond.
 const SEEDS: u64 = 10_000;
 
-/// What the scale changes before a rule sees it.
+/// Values that the scale changes before a rule checks them.
 const SCALED: [&str; 3] =
     ["nand.blocks_per_plane", "nand.pages_per_block", "nand.reserved_superblocks"];
 
-/// A model of which one in three has values that hardly any drive can have.
+/// A model; one in three has values that hardly any drive can have.
 fn draft(seed: u64) -> (Draft, Rng) {
     let mut rng = Rng::split(seed, "swarm");
     let mut draft = Draft::random(&mut rng, &[]);
@@ -31,7 +32,7 @@ fn draft(seed: u64) -> (Draft, Rng) {
     (draft, rng)
 }
 
-/// A life with commands, pauses and secure erases.
+/// A test with commands, pauses and secure erases.
 fn live(config: Config, rng: &mut Rng) -> Device<Watchdog> {
     let mut device = Device::with_probe(config, Watchdog::default());
     let mut purges = rng.clone();
@@ -71,7 +72,7 @@ fn no_accepted_model_stalls_panics_or_loses_count() {
     assert!(seen, "some phenomenon is hardly tried");
 }
 
-/// A drive that collects garbage for ever: nothing that the host waits for happens.
+/// A drive that collects garbage for ever while its host waits.
 fn hang(dog: &mut Watchdog) {
     loop {
         dog.victim(0);
@@ -110,7 +111,7 @@ fn the_swarm_knows_every_key_of_the_format() {
     assert_eq!(keys(), known.iter().map(String::as_str).collect());
 }
 
-/// The keys, or sections of keys, that the refusal of an unknown one names.
+/// The keys, or sections of keys, in the refusal of an unknown one.
 fn keys_known_beside(key: &str) -> Vec<String> {
     let nonsense = [(key.to_owned(), "1".to_owned())];
     let Err(ModelError::UnknownKey { known, .. }) = Model::load("small", SMALL, &nonsense) else {
@@ -120,7 +121,7 @@ fn keys_known_beside(key: &str) -> Vec<String> {
     words.map(str::to_owned).collect()
 }
 
-/// What is wrong with a refusal: it must name a key, its value and a rule.
+/// The fault of a refusal: it must name a key, its value and a rule.
 fn fault(draft: &Draft, refusal: &ModelError) -> Option<&'static str> {
     match refusal {
         ModelError::Value { key, value, rule, .. } => {

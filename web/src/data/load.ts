@@ -1,4 +1,4 @@
-// From the JSON in the page to runs with typed columns. Nothing here touches the DOM but `reportText`.
+// From the JSON in the page to runs with typed columns. Only `reportText` uses the DOM.
 
 import { bytes } from "./format";
 import type { Report, RunView, Target } from "./schema.gen";
@@ -6,7 +6,7 @@ import { heading, isGraphed } from "./tests";
 
 export const DATA_ELEMENT_ID = "ssdlab-data";
 
-/** Columns of equal length; a value the drive could not give is NaN. An empty column is not measured. */
+/** Columns of equal length; an unknown value is NaN. An empty column was not measured. */
 export interface Columns {
   second: Float64Array;
   iops: Float64Array;
@@ -49,7 +49,7 @@ export interface Library {
   /** Every drive of the report, each once: those above, then those with other tests only. */
   listed: Drive[];
   runs: Run[];
-  /** Runs of tests this page has no graphs for. */
+  /** Runs of tests without graphs on this page. */
   others: Run[];
 }
 
@@ -98,7 +98,7 @@ export function columnsOf(view: RunView): Columns {
 
 const BADGES: Record<string, string> = { simulated: "simulated", file: "file", null: "null target" };
 
-/** What must be said wherever the name of the target stands. */
+/** The badge that accompanies the name of the target everywhere. */
 export function badgeOf(kind: string): string | null {
   return BADGES[kind] ?? null;
 }
@@ -128,14 +128,14 @@ function unique(wanted: string, taken: Set<string>, join: string): string {
   return candidate;
 }
 
-/** What may tell drives of one name apart. */
+/** Properties that may distinguish drives of one name. */
 const MARKS: ((target: Target) => string)[] = [
   ({ serial }) => serial ?? "",
   ({ capacity_bytes }) => bytes(capacity_bytes),
   ({ firmware }) => (firmware ? `firmware ${firmware}` : ""),
 ];
 
-/** Two drives of one name must not read the same: add what differs between them. */
+/** Two drives of one name must read differently: adds their differences. */
 function nameApart(drives: Drive[]): void {
   const byName = new Map<string, Drive[]>();
   for (const drive of drives) {
@@ -191,7 +191,7 @@ class Grouping {
   }
 }
 
-/** `default` first, then by spare area; spans in bytes stay as they came, at the end. */
+/** `default` first, then by spare area; spans in bytes keep their order, at the end. */
 function variantRank(variant: string): number {
   if (variant.startsWith("default")) return -1;
   const share = /^(\d+(?:\.\d+)?)%/.exec(variant);
@@ -223,12 +223,12 @@ export function graphedHeading({ runs }: Library): string {
   return heading(runs[0].view.test);
 }
 
-/** The name with its badge, for places that hold plain text only. */
+/** The name with its badge, for places with plain text only. */
 export function plainName(run: Run): string {
   return run.drive.badge ? `${run.drive.name} (${run.drive.badge})` : run.drive.name;
 }
 
-/** A variant is `default`, a share of spare area, or the size of the span asked for. */
+/** A variant is `default`, a share of spare area, or the size of the requested span. */
 export function spareLabel(variant: string): string {
   if (variant.startsWith("default")) return variant;
   return variant.includes("%") ? `${variant} spare` : `first ${variant}`;

@@ -1,5 +1,4 @@
-//! The common needs of every test here: a scratch directory, the binary, and its answers taken
-//! apart.
+//! The common needs of all tests here: a scratch directory, the binary, and its decoded answers.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -56,14 +55,14 @@ impl Lab {
         without_names_of_tests(&text.replace(&*self.dir.path().to_string_lossy(), "LAB"))
     }
 
-    /// Runs to a good end and gives the run directories.
+    /// Runs a command that must succeed, and returns the run directories.
     pub(crate) fn run(&self, args: &[&str]) -> Vec<PathBuf> {
         let answer = Answer::of(&mut self.consistency(args));
         answer.must_exit_with(0);
         self.run_dirs(&answer.document())
     }
 
-    /// The directories that a document names, wherever the test runs.
+    /// The directories in a document, for any working directory.
     pub(crate) fn run_dirs(&self, document: &Value) -> Vec<PathBuf> {
         let dirs = document["run_dirs"].as_array().expect("`run_dirs` is an array");
         dirs.iter().map(|dir| self.dir.path().join(dir.as_str().expect("a path"))).collect()
@@ -113,13 +112,13 @@ impl Answer {
         assert_eq!(self.code, Some(code), "exit code of {}:\n{}", self.command, self.talk());
     }
 
-    /// Stdout as exactly one JSON document: anything before or after it is an error.
+    /// Stdout as exactly one JSON document: any text before or after it is an error.
     pub(crate) fn document(&self) -> Value {
         serde_json::from_str(&self.stdout)
             .unwrap_or_else(|error| panic!("stdout is not one JSON document: {error}\n{self:#?}"))
     }
 
-    /// The stable word that says why something was refused.
+    /// The stable code of a refusal.
     pub(crate) fn reason(&self) -> String {
         let document = self.document();
         find_key(&document, "reason")
@@ -128,7 +127,7 @@ impl Answer {
             .to_owned()
     }
 
-    /// Everything a person would have seen.
+    /// All output for a person.
     pub(crate) fn talk(&self) -> String {
         format!("{}\n{}", self.stdout, self.stderr)
     }

@@ -7,10 +7,10 @@ use super::source::{kept_files, root};
 /// Files that may lie loose in a folder.
 const FILES_MAX: usize = 15;
 
-/// Where code and pages lie.
+/// Folders of code and pages.
 const TOPS: [&str; 6] = ["crates/", "docs/", "fuzz/", "py/", "web/", "xtask/"];
 
-/// Names of folders of data, of which nobody reads the list.
+/// Names of folders of data, whose lists need no reader.
 const DATA: [&str; 2] = ["corpus", "snapshots"];
 
 /// The folders with more files than they may have, each with their number.

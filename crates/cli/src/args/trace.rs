@@ -14,10 +14,11 @@ use run::Test;
 
 use super::{CommonArgs, DriveArgs, Format, RunArgs};
 
-/// What to do with a trace.
+/// The verbs for traces.
 #[derive(Debug, Subcommand)]
 pub enum TraceCommand {
-    /// Say what is in a trace: counts, sizes, queue depths, sequential share, footprint, idle times
+    /// Print statistics of a trace: counts, sizes, queue depths, sequential share, footprint, idle
+    /// times
     Info(TraceInfoArgs),
     /// Read a trace of another tool into an ssdlab trace
     Import(TraceImportArgs),
@@ -25,43 +26,46 @@ pub enum TraceCommand {
     Convert(TraceConvertArgs),
     /// Make a trace whose statistics equal published ones: heavy-2011, light-2011, destroyer-2013
     Synth(TraceSynthArgs),
-    /// Learn a scenario from a trace, to make work like it: `synth` with the file, longer or scaled
+    /// Learn a scenario from a trace, for similar work: `synth` with the file, longer or scaled
     Model(TraceImportArgs),
-    /// Record what a running system asks of a device, through the kernel's own block tracer (needs root)
+    /// Record the commands of a running system to a device, with the kernel's block tracer (needs
+    /// root)
     Record(TraceRecordArgs),
     /// Replay a trace on targets; the same as `ssdlab run replay TARGET --set trace=TRACE`
     Replay(Box<TraceReplayArgs>),
 }
 
-/// Which trace to read, and how.
+/// The trace and the options for reading it.
 #[derive(Debug, ClapArgs)]
 pub struct TraceInput {
-    /// Trace file of any known format; `-` is standard input; of blktrace's files name one, the others are found.
-    /// Or `synth:SCENARIO[?scale=1/10&seed=1]`
+    /// Trace file of any known format; `-` is standard input; for blktrace, one of its files names
+    /// all. Or `synth:SCENARIO[?scale=1/10&seed=1]`
     #[arg(value_name = "TRACE")]
     pub trace: String,
     /// Format of the trace, or `None` if it is found out
     #[arg(long, value_name = "FORMAT", value_parser = parse::<NamedFormat>, help = help_of_from())]
     pub from: Option<NamedFormat>,
-    /// Take only these streams: processes, disks or volumes, whatever the format tells apart; `trace info` lists them
+    /// Only these streams: processes, disks or volumes, as the format distinguishes them; `trace
+    /// info` lists them
     #[arg(long, value_name = "N,...", value_delimiter = ',', allow_negative_numbers = true, value_parser = super::whole::<u32, 0, { u32::MAX as u64 }>)]
     pub stream: Vec<u32>,
-    /// How disks, volumes and files, which each have addresses of their own, come to lie in one address space:
+    /// Layout of disks, volumes and files with their own addresses in one address space:
     /// `side-by-side`, one behind the other (the default), or `overlay`, all from byte 0
     #[arg(long, value_name = "LAYOUT", default_value = "side-by-side", hide_default_value = true, value_parser = parse::<Layout>)]
     pub streams: Layout,
-    /// The unit of times where a file does not keep to its format: s, ms, us, ns, filetime (ticks of 100 ns since 1601),
-    /// datetime (`2016-02-22 10:00:00.013`, UTC)
+    /// Unit of times, for a file that deviates from its format: s, ms, us, ns, filetime (ticks of
+    /// 100 ns since 1601), datetime (`2016-02-22 10:00:00.013`, UTC)
     #[arg(long, value_name = "UNIT", value_parser = parse::<TimeUnit>)]
     pub time_unit: Option<TimeUnit>,
-    /// Block traces: which event is an I/O, `queue` (before merging, the default) or `issue` (what the device got)
+    /// Block traces: the event that counts as an I/O, `queue` (before merging, the default) or
+    /// `issue` (commands that the device received)
     #[arg(long, value_name = "EVENT", value_parser = parse::<Event>)]
     pub event: Option<Event>,
-    /// fio logs of version 2: what a wait means, `fio` (ms after the start, the default) or `doc` (us after the wait
-    /// before)
+    /// fio logs of version 2: the meaning of a wait, `fio` (ms after the start, the default) or
+    /// `doc` (us after the preceding wait)
     #[arg(long, value_name = "UNIT", value_parser = parse::<WaitUnit>)]
     pub wait_unit: Option<WaitUnit>,
-    /// What stdout carries
+    /// Output on stdout
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }
@@ -78,7 +82,7 @@ fn help_of_from() -> String {
 }
 
 impl TraceInput {
-    /// How the library should read it.
+    /// Options of the library for reading it.
     pub fn options(&self) -> ImportOptions {
         let named = self.from.clone();
         ImportOptions {
@@ -134,13 +138,13 @@ pub struct TraceSynthArgs {
     /// Trace file to write
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
-    /// Part of the whole: all totals times this, e.g. `1/10`
+    /// Scale of all totals, e.g. `1/10`
     #[arg(long, value_name = "SHARE", default_value = "1")]
     pub scale: Ratio,
     /// Seed of every random choice
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = super::whole::<u64, 0, { u64::MAX }>)]
     pub seed: u64,
-    /// What stdout carries
+    /// Output on stdout
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }
@@ -151,16 +155,17 @@ pub struct TraceRecordArgs {
     /// Block device, e.g. `/dev/nvme0n1`
     #[arg(value_name = "DEVICE")]
     pub device: PathBuf,
-    /// How long; without, until interrupted (Ctrl-C), and what was recorded is kept
+    /// Duration; default: until an interrupt (Ctrl-C), which keeps the recording
     #[arg(long, value_name = "TIME")]
     pub duration: Option<Nanos>,
-    /// Trace file to write; on another device, or its own writes are recorded too
+    /// Trace file to write; on another device, or it records its own writes
     #[arg(long, short, value_name = "FILE")]
     pub output: PathBuf,
-    /// Which event is an I/O, `queue` (before merging) or `issue` (what the device got)
+    /// Event that counts as an I/O, `queue` (before merging) or `issue` (commands that the device
+    /// received)
     #[arg(long, value_name = "EVENT", default_value = "queue", value_parser = parse::<Event>)]
     pub event: Event,
-    /// What stdout carries
+    /// Output on stdout
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
 }
@@ -174,7 +179,7 @@ pub struct TraceReplayArgs {
     /// Targets: `sim:NAME[?key=value&...]`, `file:PATH?size=8GiB`, `/dev/...`, `null:`
     #[arg(required = true, value_name = "TARGET")]
     pub targets: Vec<String>,
-    /// Pauses: `real`, `none`, or no longer than `cap:25ms`
+    /// Pauses: `real`, `none`, or a limit such as `cap:25ms`
     #[arg(long, value_name = "POLICY")]
     pub idle: Option<String>,
     /// `closed`: keep recorded queue depths; `open`: keep recorded times
@@ -213,7 +218,7 @@ impl TraceReplayArgs {
 }
 
 impl TraceCommand {
-    /// What stdout carries.
+    /// Output on stdout.
     pub fn format(&self) -> Format {
         match self {
             Self::Info(args) => args.input.format,

@@ -1,8 +1,9 @@
 //! `ssdlab review`: the whole suite on each target, one after the other, and one report.
 //!
-//! Every test begins with a purge of its own, so that their order changes no figure; it is that in which
-//! a reader asks. What a test cannot do on a target is said and the rest goes on. A run directory that
-//! the same command has completed stands for its run where `--resume` is given.
+//! Every test begins with its own purge, so that their order changes no figure; it is the order of
+//! a reader's questions. Tests that a target cannot do are omitted with the reason, and the rest
+//! continues. With `--resume`, a run directory that the same command has completed replaces its
+//! run.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -93,7 +94,7 @@ pub fn run(args: &ReviewArgs) -> anyhow::Result<u8> {
     Ok(if verdict_failed { EXIT_VERDICT } else { code })
 }
 
-/// Everything to do, planned against each target, and what cannot be done there with the reason.
+/// All runs, planned for each target, and the omissions with their reasons.
 fn parts(args: &ReviewArgs, looked: &Looked) -> anyhow::Result<(Vec<Part>, Vec<String>)> {
     let (mut parts, mut left_out) = (Vec::new(), Vec::new());
     for target in looked.targets() {
@@ -141,12 +142,12 @@ fn entries(review: Review) -> impl Iterator<Item = (Test, &'static ReviewEntry)>
     Test::ALL.into_iter().flat_map(of_test).filter(move |(_, entry)| entry.review == review)
 }
 
-/// A test that is left out, as a sentence.
+/// An omitted test, as a sentence.
 fn without(spec: &TargetSpec, test: Test, reason: &str) -> String {
     format!("{spec}: {}: {reason}", test.name())
 }
 
-/// Refuses the null target: the data that it "keeps" says nothing about any drive.
+/// Refuses the null target: its data tells nothing about any drive.
 fn refuse_null(spec: &TargetSpec) -> Result<(), RunError> {
     if !spec.kind().is_harness_only() {
         return Ok(());
@@ -157,7 +158,7 @@ fn refuse_null(spec: &TargetSpec) -> Result<(), RunError> {
     )))
 }
 
-/// A review without a run would be a page without a figure.
+/// Refuses a review without a run: its page would have no figure.
 fn refuse_empty(parts: &[Part], left_out: &[String]) -> Result<(), RunError> {
     if !parts.is_empty() {
         return Ok(());
@@ -175,8 +176,8 @@ fn inputs(args: &ReviewArgs) -> Result<Inputs, IoError> {
     args.targets.iter().try_fold(inputs, add)
 }
 
-/// A test that this form does not hold, or a parameter that its test does not have, must not be left out
-/// silently.
+/// Refuses a test that this form does not contain, or a parameter that its test does not have,
+/// instead of ignoring it.
 fn refuse_unknown(args: &ReviewArgs, review: Review) -> anyhow::Result<()> {
     let asked = args.only.iter().copied().chain(args.settings.iter().map(|setting| setting.0));
     for test in asked {
@@ -205,13 +206,13 @@ fn refuse_unknown(args: &ReviewArgs, review: Review) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The bytes that the purges of a plan write, by the method that was asked for or is the best.
+/// The bytes that the purges of a plan write, by the requested or the best method.
 fn overwritten_bytes(args: &ReviewArgs, described: &Described, plan: &run::session::Plan) -> u64 {
     plan::overwritten_bytes(described, plan::purge_of(described, plan, args.common.purge))
 }
 
-/// The settings without sizes that the target has no room for: a default gives way to a small target, a setting is
-/// refused.
+/// The settings without sizes that the target has no room for: a default adapts to a small target,
+/// a setting is refused.
 fn fitting(settings: &str, room_bytes: u64) -> String {
     let fits = |setting: &&str| {
         let size = setting.split_once('=').and_then(|(_, value)| value.parse::<Bytes>().ok());
@@ -220,7 +221,7 @@ fn fitting(settings: &str, room_bytes: u64) -> String {
     settings.split_whitespace().filter(fits).collect::<Vec<_>>().join(" ")
 }
 
-/// The settings of the user in this test.
+/// The settings of the user for this test.
 fn own_settings(args: &ReviewArgs, test: Test) -> Vec<(String, String)> {
     let own = args.settings.iter().filter(|setting| setting.0 == test);
     own.map(|setting| (setting.1.clone(), setting.2.clone())).collect()
@@ -236,7 +237,7 @@ fn run_args(args: &ReviewArgs, test: Test, settings: &str, meter: Option<MeterSp
     RunArgs::part(test, settings, CommonArgs { meter, ..args.common.clone() }, args.drive.clone())
 }
 
-/// Says on stderr what is to come, before anything is touched.
+/// Prints the runs on stderr before the first change.
 fn announce(args: &ReviewArgs, parts: &[Part], left_out: &[String]) {
     if args.drive.quiet {
         return;
@@ -266,7 +267,7 @@ fn announce(args: &ReviewArgs, parts: &[Part], left_out: &[String]) {
 
 type Carried = (PathBuf, Run, Option<anyhow::Error>);
 
-/// Runs one part, or takes the run that the same request has completed before.
+/// Does one run, or reuses the run that the same request has completed before.
 fn carry_out(
     args: &ReviewArgs,
     part: &Part,
@@ -284,7 +285,7 @@ fn carry_out(
     Ok((outcome.dir, outcome.run, outcome.failure.map(anyhow::Error::from)))
 }
 
-/// The run that the same request has completed before, where `--resume` asks for it.
+/// The run that the same request has completed before, if `--resume` asks for it.
 fn completed(args: &ReviewArgs, part: &Part) -> Option<RunDir> {
     if !args.resume {
         return None;
@@ -298,7 +299,7 @@ fn completed(args: &ReviewArgs, part: &Part) -> Option<RunDir> {
     })
 }
 
-/// Writes the page; a page that cannot be made does not take the runs with it.
+/// Writes the page; if that fails, the runs remain.
 fn write_page(
     args: &ReviewArgs,
     inputs: &Inputs,

@@ -67,10 +67,10 @@ pub struct DeviceReport {
     pub confirmations: Vec<String>,
     /// The reasons why it must not be written to now, the most explanatory first.
     pub in_use: Vec<Refusal>,
-    /// File systems, partition tables and RAID marks, or `None` if nobody looked or reading was not
+    /// File systems, partition tables and RAID marks, or `None` if the caller did not ask or reading was not
     /// permitted.
     pub signatures: Option<Vec<Signature>>,
-    /// Bytes written by the host since the drive was made, or `None` if nobody looked or the drive
+    /// Bytes written by the host since the drive was made, or `None` if the caller did not ask or the drive
     /// does not report them.
     pub host_written_bytes: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! Words of commands that are printed for somebody to type.
+//! Words of commands that are printed for a user to type.
 
 use std::path::Path;
 

@@ -240,7 +240,7 @@ fn is_for_now(error: &std::io::Error) -> bool {
     matches!(error.kind(), WouldBlock | Interrupted)
 }
 
-/// Makes a serial port hand over bytes as they come, at the speed asked for. Anything else is left as it is.
+/// Makes a serial port deliver bytes as they come, at the requested speed. Other files stay unchanged.
 fn prepare_port(file: &File, spec: &StreamSpec) -> Result<(), IoError> {
     let name = spec.path.display();
     let Ok(mut settings) = tcgetattr(file.as_fd()) else {
@@ -283,7 +283,7 @@ mod tests {
         readings.iter().map(|reading| reading.power_uw).collect()
     }
 
-    /// Reads until there are so many readings, for at most 10 s.
+    /// Reads until there is this number of readings, for at most 10 s.
     fn read_until(stream: &mut Stream, count: usize) -> Vec<Reading> {
         let (begun, mut out) = (Instant::now(), Vec::new());
         while out.len() < count && begun.elapsed() < Duration::from_secs(10) {

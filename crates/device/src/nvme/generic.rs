@@ -2,7 +2,7 @@
 //! block layer.
 //!
 //! It is opened only for a block device that the guard has granted and holds: the character device
-//! itself keeps nobody away. ssdlab must do here the work of the block layer: check the format of
+//! itself excludes no other user. ssdlab must do here the work of the block layer: check the format of
 //! the namespace, and limit the length of a command.
 
 use std::fs::File;

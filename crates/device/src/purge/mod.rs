@@ -66,7 +66,7 @@ pub fn file_options(deallocate: bool) -> Vec<PurgeOption> {
 /// Purges with one of the drive's own commands. Blocks until the drive is done.
 ///
 /// # Errors
-/// [`IoError::Device`] if the drive fails; [`IoError::Interrupted`] if it goes on by itself;
+/// [`IoError::Device`] if the drive fails; [`IoError::Interrupted`] if it continues by itself;
 /// [`IoError::Unsupported`] if there is no such command.
 pub fn tell_the_drive(
     method: PurgeMethod,

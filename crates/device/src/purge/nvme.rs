@@ -31,7 +31,7 @@ pub(super) fn options(file: &File, name: &str) -> Vec<PurgeOption> {
     METHODS.map(|method| PurgeOption::new(method, obstacle(method))).to_vec()
 }
 
-/// The reason why a controller with so many namespaces cannot, or must not, be purged with this
+/// The reason why a controller with this number of namespaces cannot, or must not, be purged with this
 /// method.
 fn obstacle(method: PurgeMethod, id: &IdentifyController, namespaces: usize) -> Option<String> {
     let (able, hits_all) = match method {
@@ -90,7 +90,7 @@ fn format(
     told_why_not(waiter, &words, || controller.execute(&command).map(drop))
 }
 
-/// Starts a sanitize and waits for its end; it goes on by itself, even over a loss of power.
+/// Starts a sanitize and waits for its end; it continues by itself, even over a loss of power.
 fn sanitize(
     controller: &Controller<'_>,
     name: &str,

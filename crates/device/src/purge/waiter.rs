@@ -35,7 +35,7 @@ pub(super) mod tests {
 
     use super::*;
 
-    /// Wants to stop after having been asked so many times, and keeps what it hears.
+    /// A waiter that stops at the given call, and keeps all messages.
     #[derive(Default)]
     pub(crate) struct Impatient {
         patience: Cell<u32>,

@@ -1,6 +1,6 @@
 //! The fallback engine: plain `pread` and `pwrite`, where `io_uring` is not allowed.
 //!
-//! One command is in the kernel at a time, whatever the queue depth: submission queues, reaping
+//! One command is in the kernel at a time, at any queue depth: submission queues, reaping
 //! executes in order. Latencies at a depth above 1 therefore contain the wait for the commands
 //! ahead, as on a device that works one command at a time. The engine line in the identity says so.
 
@@ -25,7 +25,7 @@ pub(crate) struct SyncEngine {
 }
 
 impl SyncEngine {
-    /// An engine for so many commands at a time.
+    /// An engine for this number of commands at a time.
     pub(crate) fn new(queue_depth: u32, pool: BufferPool) -> Self {
         Self { pool, queue: VecDeque::with_capacity(queue_depth as usize), queue_depth }
     }

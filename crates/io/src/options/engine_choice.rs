@@ -27,7 +27,7 @@ pub enum EngineChoice {
     Uring(Polling),
     /// `io_uring` with NVMe commands past the block layer, in exactly this way, or none.
     Passthrough(Polling),
-    /// Blocking calls, whatever the kernel can do.
+    /// Blocking calls, on every kernel.
     Sync,
 }
 

@@ -28,7 +28,7 @@ impl CompositeBlocks {
     }
 }
 
-/// Position of an entry, drawn by the weights that stand second.
+/// Index of an entry, drawn by the weights in second place.
 #[inline]
 fn drawn(rng: &mut Rng, weighted: &[(u32, u32)]) -> usize {
     let total: u32 = weighted.iter().map(|(_, weight)| weight).sum();
@@ -42,7 +42,7 @@ fn drawn(rng: &mut Rng, weighted: &[(u32, u32)]) -> usize {
     weighted.len() - 1
 }
 
-/// Regions begin on multiples of the longest command, so that shorter ones are aligned, too.
+/// Regions begin at multiples of the longest command, so that shorter ones are aligned, too.
 fn regions(workload: &Workload, composite: &Composite) -> Vec<(u64, u64)> {
     let grain = u64::from(composite.largest_bytes());
     let boundary = |percent: u32| workload.span_bytes * u64::from(percent) / 100 / grain * grain;

@@ -1,26 +1,28 @@
-//! One pass of writes that leaves a drive as endless uniform random writes would.
+//! One pass of writes that leaves a drive in the state of endless uniform random writes.
 //!
-//! Theory (Robinson 1996, Desnoyers 2014): a log of alpha x U pages that holds U valid ones is written once
-//! round while the host writes alpha / A x U, where A = 1 / (1 - e^(-alpha / A)) is the write
-//! amplification. A page survives n uniform writes with probability e^(-n / U). Hence in steady state the
-//! part of the log that is older than all but the share x of it holds data to the share e^(-y x),
-//! y = alpha / A, and the oldest part is what cleaning takes.
+//! Theory (Robinson 1996, Desnoyers 2014): a log of alpha x U pages with U valid ones is written
+//! once round while the host writes alpha / A x U, where A = 1 / (1 - e^(-alpha / A)) is the write
+//! amplification. A page survives n uniform writes with probability e^(-n / U). Hence in steady
+//! state, the part of the log that is older than all but the share x of it is valid to the share
+//! e^(-y x), y = alpha / A, and cleaning takes the oldest part.
 //!
-//! The pass writes a log of that shape in the order of its age, on a drive that is empty: at the
-//! place x from its end a write is kept with probability e^(-y x), which means that its block will not be
-//! written again; otherwise it goes to a block whose last write is still to come. Nothing need be
-//! cleaned meanwhile, so this costs alpha x U writes instead of several rounds of random ones. Which blocks are where
-//! does not matter to uniform writes, so kept blocks come in the order of a random permutation.
+//! The pass writes a log of that shape in the order of its age, on an empty drive. At the place x
+//! from its end, a write is kept with probability e^(-y x): its block will not be written again.
+//! Otherwise it goes to a block whose last write is still to come. No cleaning is necessary
+//! meanwhile, so this costs alpha x U writes instead of several rounds of random ones. Uniform
+//! writes do not depend on the places of blocks, so kept blocks come in the order of a random
+//! permutation.
 //!
-//! Holds for FIFO cleaning, and for greedy cleaning of superblocks of thousands of pages, which is the same.
+//! Holds for FIFO cleaning, and for greedy cleaning of superblocks of thousands of pages, which is
+//! the same.
 
 use base::{Permutation, Rng};
 
 use crate::workload::Workload;
 
-/// The share of writes that are kept is constant over this share of the pass: e^(-y x) moves by y / 4,096.
+/// The share of kept writes is constant over this share of the pass: e^(-y x) changes by y / 4,096.
 const STEPS: u64 = 1 << 12;
-/// Probabilities are integers out of this.
+/// Denominator of probabilities, which are integers.
 const ONE: u64 = 1 << 32;
 
 /// State of the order.
@@ -35,7 +37,7 @@ pub struct OnePass {
     decay: f64,
     written_blocks: u64,
     kept_blocks: u64,
-    /// Writes until the probability is taken anew.
+    /// Writes until the next change of the probability.
     left_in_step: u64,
     keep_of_one: u64,
 }
@@ -79,8 +81,8 @@ impl OnePass {
         Some((self.offset + block * u64::from(self.block_bytes), self.block_bytes))
     }
 
-    /// Draws the lot; where chance has kept too few, all that is left is kept, so that the pass never gets
-    /// longer than its log.
+    /// Draws at random; if chance has kept too few, all remaining writes are kept, so that the pass
+    /// never becomes longer than its log.
     #[inline]
     fn keeps(&mut self) -> bool {
         let left_blocks = self.permutation.len() - self.kept_blocks;
@@ -96,8 +98,8 @@ impl OnePass {
     }
 }
 
-/// The y of the module's text, from alpha = y / (1 - e^(-y)): e^(-y) is what the oldest part holds, and
-/// alpha / y the write amplification. Zero where there is no spare.
+/// The y of the module's text, from alpha = y / (1 - e^(-y)): e^(-y) is the valid share of the
+/// oldest part, and alpha / y the write amplification. Zero without spare.
 #[must_use]
 pub fn decay(alpha: f64) -> f64 {
     // The right side grows with y, and y < alpha.
@@ -124,7 +126,7 @@ mod tests {
         std::iter::from_fn(next).collect()
     }
 
-    /// True for the writes whose blocks are not written again.
+    /// Whether a write is the last one of its block.
     fn kept(writes: &[u64]) -> Vec<bool> {
         let mut seen = std::collections::BTreeSet::new();
         let mut kept: Vec<bool> = writes.iter().rev().map(|block| seen.insert(*block)).collect();

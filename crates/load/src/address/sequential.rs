@@ -1,4 +1,4 @@
-//! The blocks of the span in LBA order, once or again and again.
+//! The blocks of the span in LBA order, once or repeatedly.
 
 use crate::workload::Workload;
 
@@ -13,7 +13,7 @@ pub struct Sequential {
 }
 
 impl Sequential {
-    /// The whole span, with a shorter last block where one is left.
+    /// The whole span, with a shorter last block for the rest.
     pub(super) fn once(workload: &Workload) -> Self {
         let start = workload.span_offset_bytes;
         let end = start + workload.span_bytes;

@@ -1,9 +1,9 @@
-//! Why a trace could not be read or written.
+//! Errors of reading and writing traces.
 
-/// What went wrong with a trace as a whole; single bad lines are [`super::Problems`].
+/// A fault of a trace as a whole; single bad lines are [`super::Problems`].
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
-    /// The arguments or the content ask for something else than what is there. Names the value and the fix.
+    /// The arguments do not fit the content. Names the value and the fix.
     #[error("{0}")]
     Usage(String),
     /// The file system failed.
@@ -16,12 +16,12 @@ pub enum TraceError {
         /// The failure.
         source: std::io::Error,
     },
-    /// A file that is damaged where a reader cannot go on.
+    /// A file with damage that stops the reader.
     #[error("{what} is damaged: {reason}")]
     Damaged {
         /// File.
         what: String,
-        /// What is wrong with it.
+        /// The damage.
         reason: String,
     },
 }

@@ -1,4 +1,5 @@
-//! From a file of any format to records in order: detect, parse, sort within a window, count what is outstanding.
+//! From a file of any format to records in order: detect, parse, sort within a window, count
+//! outstanding I/Os.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -13,30 +14,31 @@ use super::{
     Addresses, Layout, Origin, Problems, Record, Source, StreamSet, TraceError, TraceInfo,
 };
 
-/// I/Os that may stand in front of an earlier one. Later ones have their time moved up, and are counted.
+/// Window of I/Os that may stand in front of an earlier one. An I/O beyond it gets a later time,
+/// and is counted.
 const WINDOW: usize = 1 << 16;
 
-/// Completions that are kept track of; more than any queue holds.
+/// Most tracked completions; more than any queue has.
 const OUTSTANDING_MAX: usize = 1 << 16;
 
-/// How to read a file.
+/// Options for reading a file.
 #[derive(Clone, Debug, Default)]
 pub struct ImportOptions {
-    /// The format, where it should not be found out.
+    /// The format, or `None` to detect it.
     pub format: Option<Format>,
-    /// What the format leaves open.
+    /// Options of the format.
     pub format_options: FormatOptions,
-    /// The streams to take (processes, disks, volumes).
+    /// The selected streams (processes, disks, volumes).
     pub streams: StreamSet,
-    /// How volumes with addresses of their own come to lie in one address space.
+    /// Layout of volumes with their own addresses in one address space.
     pub layout: Layout,
 }
 
-/// Opens a trace of any format, ssdlab's own included; `-` is the standard input. Streams keep their own addresses:
-/// [`super::open()`] lays them out.
+/// Opens a trace of any format, ssdlab's own included; `-` is the standard input. Streams keep
+/// their own addresses: [`super::open()`] lays them out.
 ///
 /// # Errors
-/// Where the file cannot be read or has no known format.
+/// If the file cannot be read or has no known format.
 pub fn import(path: &Path, options: &ImportOptions) -> Result<Box<dyn Source>, TraceError> {
     let format_options = &options.format_options;
     let input = Input::open(path)?;
@@ -59,7 +61,7 @@ pub fn import(path: &Path, options: &ImportOptions) -> Result<Box<dyn Source>, T
 /// A text format from an open input.
 ///
 /// # Errors
-/// Where the format has no lines.
+/// If the format has no lines.
 pub fn lines(
     format: Format,
     input: BoxedInput,
@@ -72,7 +74,7 @@ pub fn lines(
     Ok(Box::new(LineSource::new(input, what, parser)))
 }
 
-/// The I/Os of the streams that are wanted.
+/// The I/Os of the selected streams.
 pub(super) fn chosen(source: Box<dyn Source>, streams: &StreamSet) -> Box<dyn Source> {
     if streams.is_all() {
         return source;
@@ -87,7 +89,7 @@ pub struct Ordered {
     origin: Origin,
     streams: StreamSet,
     addresses: Addresses,
-    /// The unit of the file's times; `None` if it leaves no choice.
+    /// The unit of the file's times; `None` if there is no choice.
     time_unit: Option<TimeUnit>,
     ios: u64,
     /// I/Os read ahead; those from `next` on are still to come, sorted up to the last refill.
@@ -102,7 +104,7 @@ pub struct Ordered {
 }
 
 impl Ordered {
-    /// Puts the I/Os of `raw` in order, those of `streams`; `source` describes the trace.
+    /// Sorts the I/Os of `raw`, limited to those of `streams`; `source` describes the trace.
     #[must_use]
     pub fn new(raw: Box<dyn RawSource>, source: String, streams: StreamSet) -> Self {
         Self {
@@ -131,8 +133,8 @@ impl Ordered {
         self
     }
 
-    /// Reads until the window is full twice over and sorts it: the first half is then in order against everything
-    /// that stands within a window behind it. Sorting what is in order already costs one pass.
+    /// Reads until the window is full twice over and sorts it: the first half is then in order
+    /// against all I/Os within a window behind it. Sorting I/Os that are in order costs one pass.
     fn refill(&mut self) -> Result<(), TraceError> {
         self.window.drain(..self.next);
         self.next = 0;
@@ -201,7 +203,7 @@ impl Source for Ordered {
     }
 }
 
-/// Counts what is outstanding from times of issue and service.
+/// Counts outstanding I/Os from times of issue and service.
 #[derive(Default)]
 struct Depth {
     ends: BinaryHeap<Reverse<u64>>,

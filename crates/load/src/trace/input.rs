@@ -22,7 +22,7 @@ pub(crate) struct Input {
     pub(crate) path: PathBuf,
     /// Its name in errors.
     pub(crate) what: String,
-    /// The first bytes, [`HEAD_BYTES`] or all that it has.
+    /// The first bytes, [`HEAD_BYTES`] or all of a shorter file.
     pub(crate) head: Vec<u8>,
     /// All bytes, the first ones included.
     pub(crate) whole: BoxedInput,
@@ -58,7 +58,7 @@ fn read_ahead(mut bytes: BoxedInput, what: &str) -> Result<(Vec<u8>, BoxedInput)
     Ok((head, whole))
 }
 
-/// Unpacks gzip, member by member, in constant memory; its errors say what they are about.
+/// Unpacks gzip, member by member, in constant memory; its errors name their subject.
 struct Unpacked(MultiGzDecoder<BoxedInput>);
 
 impl Read for Unpacked {

@@ -1,4 +1,4 @@
-//! Traces: what a system asked of its drive, one record for each I/O.
+//! Traces: the commands of a system to its drive, one record for each I/O.
 //!
 //! ```text
 //! trace files of others -> format (one file a format) -> order -> depth --+
@@ -8,8 +8,9 @@
 //! Source -> stats, store, export, replay
 //! ```
 //!
-//! Everything streams: memory does not grow with the length of a trace. Nothing in a file is trusted: what cannot
-//! be read is counted and reported with its line (see [`Problems`]), never skipped in silence.
+//! Everything streams: memory does not grow with the length of a trace. Nothing in a file is
+//! trusted: unreadable content is counted and reported with its line (see [`Problems`]), never
+//! skipped in silence.
 //!
 //! Reading order: [`record`], [`source`], [`streams`], [`format`], [`store`], [`stats`], [`synth`].
 

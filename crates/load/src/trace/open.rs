@@ -1,4 +1,5 @@
-//! A trace by its name: a file of any format, or `synth:SCENARIO[?scale=1/10&seed=1]`, made while it is read.
+//! A trace by its name: a file of any format, or `synth:SCENARIO[?scale=1/10&seed=1]`, synthesised
+//! during reading.
 
 use std::path::Path;
 
@@ -12,11 +13,11 @@ use super::{Addresses, ImportOptions, Layout, Source, TraceError, import};
 
 const SYNTH: &str = "synth:";
 
-/// Opens a trace by its name, its streams laid out as the options say. A text whose volumes shall lie side by side is
-/// read once before, to know how large they are.
+/// Opens a trace by its name, with the layout of streams in the options. To lay volumes side by
+/// side, it first reads a text for their sizes.
 ///
 /// # Errors
-/// Where there is no such file, format or scenario, or a key is unknown.
+/// If there is no such file, format or scenario, or a key is unknown.
 pub fn open(name: &str, options: &ImportOptions) -> Result<Box<dyn Source>, TraceError> {
     let source = apart(name, options)?;
     let info = source.info();
@@ -67,10 +68,10 @@ fn apart(name: &str, options: &ImportOptions) -> Result<Box<dyn Source>, TraceEr
     Ok(chosen(Box::new(synth(scenario)?), &options.streams))
 }
 
-/// Makes the trace `SCENARIO[?scale=1/10&seed=1]`.
+/// Synthesises the trace `SCENARIO[?scale=1/10&seed=1]`.
 ///
 /// # Errors
-/// Where there is no such scenario, or a key or value cannot be used.
+/// If there is no such scenario, or a key or value is invalid.
 pub fn synth(text: &str) -> Result<Synth, TraceError> {
     let (name, keys) = text.split_once('?').unwrap_or((text, ""));
     let (mut scale, mut seed) = (Ratio::ONE, 1);

@@ -1,4 +1,4 @@
-//! Volumes with addresses of their own in one address space.
+//! Volumes with their own addresses in one address space.
 
 use std::collections::HashMap;
 
@@ -83,7 +83,7 @@ impl Source for Overlaid {
     }
 }
 
-/// A source that can be read only once: if a second volume turns up, its place is unknown.
+/// A source that can be read only once: the place of a second volume is unknown.
 pub(super) struct OneVolume {
     source: Box<dyn Source>,
     first: Option<u32>,

@@ -1,9 +1,9 @@
-//! Check of the times of a trace. A file that counts in another unit than its format says is read
-//! without any bad line, and takes no time at all, or thousands of years.
+//! Check of the times of a trace. A file whose times have another unit than its format has no bad
+//! line, but lasts no time at all, or thousands of years.
 
 use super::format::TimeUnit;
 
-/// The shortest plausible mean time between two I/Os: 10 million I/Os a second, beyond any drive.
+/// The shortest plausible mean time between two I/Os: 10 million I/Os per second, beyond any drive.
 const GAP_NS_MIN: f64 = 100.0;
 
 /// Fewest I/Os needed to judge a mean.
@@ -20,13 +20,13 @@ const FILE_TIME_BEGINS_S: f64 = 11_644_473_600.0;
 /// Dates of traces, in years since 1970.
 const YEARS: std::ops::Range<f64> = 20.0..80.0;
 
-/// Usual mean time between two I/Os; the unit is guessed by it if no date tells.
+/// Usual mean time between two I/Os; it gives the unit if no date does.
 const GAP_NS_USUAL: f64 = 1e6;
 
 /// The times of a trace, as read.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Times {
-    /// The unit that they were read in; `None` if the format leaves no choice.
+    /// The unit in which they were read; `None` if the format leaves no choice.
     pub(super) unit: Option<TimeUnit>,
     /// Its I/Os.
     pub(super) ios: u64,

@@ -1,38 +1,38 @@
-//! What could not be taken as it was: counted, and the first ones kept word for word.
+//! Problems of a reader: counted, and the text of the first ones kept.
 
 use serde::Serialize;
 
-/// Bad lines kept word for word.
+/// Bad lines whose text is kept.
 const KEPT_MAX: usize = 20;
 
 /// Characters kept of a bad line.
 const TEXT_CHARS_MAX: usize = 120;
 
-/// One line, or one place in a binary file, that could not be read.
+/// One unreadable line, or one unreadable place in a binary file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BadLine {
     /// Number of the line from 1; offset of the byte in a binary file.
     pub at: u64,
-    /// What is wrong with it.
+    /// The fault.
     pub reason: String,
-    /// How it begins.
+    /// Its first characters.
     pub text: String,
 }
 
-/// What a reader met on its way.
+/// Problems of one reader.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Problems {
-    /// Lines (binary: places) that could not be read.
+    /// Unreadable lines (binary: places).
     pub bad_lines: u64,
     /// The first of them.
     pub first_bad_lines: Vec<BadLine>,
     /// Lines that carry no I/O by their format: headers, comments, other events, summaries.
     pub other_lines: u64,
-    /// I/Os of other devices or streams than the one asked for (or the first one).
+    /// I/Os of other devices or streams than the selected one (or the first one).
     pub other_devices: u64,
-    /// I/Os so far out of order that their time was moved up to that of the one before.
+    /// I/Os out of order beyond the window, whose time became that of the preceding one.
     pub late_ios: u64,
-    /// I/Os whose content a format cannot express, left out on writing.
+    /// I/Os whose content a format cannot express, omitted on writing.
     pub not_expressible: u64,
     /// A doubt about the times, in a sentence, or `None` if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -40,7 +40,7 @@ pub struct Problems {
 }
 
 impl Problems {
-    /// Counts a line that could not be read.
+    /// Counts an unreadable line.
     pub fn bad(&mut self, at: u64, reason: impl FnOnce() -> String, text: &[u8]) {
         self.bad_lines += 1;
         if self.first_bad_lines.len() < KEPT_MAX {
@@ -50,7 +50,7 @@ impl Problems {
         }
     }
 
-    /// True where everything was taken as it was.
+    /// Whether there was no problem.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let Self { bad_lines, other_devices, late_ios, not_expressible, time_doubt, .. } = self;

@@ -13,45 +13,45 @@ pub struct Record {
     pub offset: u64,
     /// Length in bytes; 0 only for a flush.
     pub len: u32,
-    /// Process, volume or application: whatever the trace tells apart.
+    /// Process, volume or application, as the trace distinguishes them.
     pub stream: u32,
-    /// Commands outstanding at the time of issue, this one included; 0 where unknown.
+    /// Commands outstanding at the time of issue, this one included; 0 if unknown.
     pub queue_depth: u16,
-    /// What to do.
+    /// Kind of the operation.
     pub op: OpKind,
-    /// How it was asked for.
+    /// Properties of the request.
     pub flags: Flags,
-    /// Size of the data after compression in percent (1 to 100); 0 where unknown.
+    /// Size of the data after compression in percent (1 to 100); 0 if unknown.
     pub physical_percent: u8,
 }
 
-/// How an I/O was asked for: a set of bits.
+/// Properties of a request: a set of bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flags(pub u8);
 
 impl Flags {
-    /// Nothing special.
+    /// None.
     pub const NONE: Self = Self(0);
-    /// Somebody waits for it.
+    /// A program waits for it.
     pub const SYNC: Self = Self(1);
     /// Data about data: inodes, journal, directories.
     pub const META: Self = Self(2);
-    /// Read before anybody asked.
+    /// Read ahead of a request.
     pub const READAHEAD: Self = Self(4);
     /// Durable before it is acknowledged (force unit access).
     pub const FUA: Self = Self(8);
-    /// All that was acknowledged before must be durable first. A replay flushes before it.
+    /// All acknowledged writes must be durable first. A replay flushes before it.
     pub const PREFLUSH: Self = Self(16);
-    /// Every bit that has a meaning.
+    /// Every bit with a meaning.
     pub const ALL: Self = Self(31);
 
-    /// True where all bits of `other` are set.
+    /// Whether all bits of `other` are set.
     #[must_use]
     pub const fn contains(self, other: Self) -> bool {
         self.0 & other.0 == other.0
     }
 
-    /// `self` with the bits of `other` where `condition` holds.
+    /// `self` with the bits of `other` if `condition` holds.
     #[must_use]
     pub const fn with(self, other: Self, condition: bool) -> Self {
         if condition { Self(self.0 | other.0) } else { self }
@@ -73,7 +73,7 @@ impl BitOrAssign for Flags {
 }
 
 impl Record {
-    /// A record at a time, with nothing known but what every format knows.
+    /// A record at a time, with only the facts that every format has.
     #[must_use]
     pub const fn new(issue_ns: u64, op: OpKind, offset: u64, len: u32) -> Self {
         Self {
@@ -94,7 +94,7 @@ impl Record {
         self.offset.saturating_add(self.len as u64)
     }
 
-    /// True where data moves: a read or a write.
+    /// Whether data moves: a read or a write.
     #[must_use]
     pub const fn moves_data(&self) -> bool {
         matches!(self.op, OpKind::Read | OpKind::Write)

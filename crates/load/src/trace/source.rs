@@ -1,4 +1,4 @@
-//! Where records come from, whatever it is: a file, an import, a synthesis.
+//! Sources of records: a file, an import, a synthesis.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use super::streams::{Addresses, Volume};
 use super::synth::Published;
 use super::{Problems, Record, TraceError};
 
-/// How a trace came to be.
+/// Origin of a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
@@ -15,12 +15,12 @@ pub enum Origin {
     /// Read from a trace file of another tool.
     #[default]
     Imported,
-    /// Made from a description: never happened on any system.
+    /// Made from a description; no system ever ran it.
     Synthesised,
 }
 
 impl Origin {
-    /// The word used wherever a trace is shown.
+    /// The word in every display of a trace.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -31,32 +31,33 @@ impl Origin {
     }
 }
 
-/// What is known of a trace as a whole. Stored in the trace file.
+/// Description of a trace as a whole, stored in the trace file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TraceInfo {
-    /// How it came to be.
+    /// Its origin.
     pub origin: Origin,
-    /// From what: a file and its format, a device, a scenario and its seed.
+    /// Its source: a file and its format, a device, a scenario and its seed.
     pub source: String,
     /// Names of the streams, by number; may be empty.
     #[serde(default)]
     pub streams: Vec<String>,
-    /// Time of the first record in its own clock, in ns; 0 where that clock starts with the trace.
+    /// Time of the first record on its own clock, in ns; 0 if that clock starts with the trace.
     #[serde(default)]
     pub epoch_ns: u64,
-    /// Which addresses the streams have.
+    /// Relation of the streams to addresses.
     #[serde(default)]
     pub addresses: Addresses,
-    /// Streams that have, or had, addresses of their own; empty where they share them, or are not known yet.
+    /// Streams that have, or had, their own addresses; empty if they share them, or are not known
+    /// yet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub volumes: Vec<Volume>,
-    /// Bytes of the address space that the trace lies in, where it is known.
+    /// Bytes of the address space of the trace, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub span_bytes: Option<u64>,
-    /// What the reader could not take as it was, in sentences.
+    /// Deviations from the source, in sentences.
     #[serde(default)]
     pub warnings: Vec<String>,
-    /// The totals that a synthesised trace was made to equal.
+    /// The target totals of a synthesised trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published: Option<Published>,
 }
@@ -66,13 +67,13 @@ pub trait Source {
     /// The next record; `None` at the end.
     ///
     /// # Errors
-    /// Where the trace cannot be read any further.
+    /// If the rest of the trace cannot be read.
     fn next_record(&mut self) -> Result<Option<Record>, TraceError>;
 
-    /// What the trace is. Names of streams and times may be known only at the end.
+    /// Description of the trace. Names of streams and times may be known only at the end.
     fn info(&self) -> TraceInfo;
 
-    /// What could not be taken as it was, so far.
+    /// The problems so far.
     fn problems(&self) -> Problems {
         Problems::default()
     }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Record, TraceError};
 
-/// Most streams that are told apart.
+/// Most distinct streams.
 pub const STREAMS_MAX: usize = 1 << 16;
 
 /// Volumes that lie side by side begin at multiples of this.
@@ -108,7 +108,7 @@ pub struct Census {
     volumes: Vec<Volume>,
     places: HashMap<u32, usize>,
     last: usize,
-    /// Whether there are more streams than are told apart.
+    /// Whether there are more streams than the limit.
     overflow: bool,
 }
 

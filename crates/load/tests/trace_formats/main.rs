@@ -1,4 +1,4 @@
-//! Trace files of others are read record for record, whatever their content.
+//! Trace files of other tools: each record is read exactly, for any content.
 
 mod packed;
 mod times;
@@ -35,7 +35,7 @@ fn detected(bytes: &[u8]) -> Format {
     detect(&bytes[..bytes.len().min(HEAD_BYTES)], "memory").unwrap()
 }
 
-/// Reads a text whose format must be found out as `format`.
+/// Reads a text that must be recognised as `format`.
 fn read_with(format: &str, text: &str, options: &ImportOptions) -> (Vec<Record>, Problems) {
     let format: Format = format.parse().unwrap();
     assert_eq!(detected(text.as_bytes()), format);
@@ -245,10 +245,10 @@ fn fio_version_3_logs_are_microseconds() {
     assert_eq!(source.info().streams, ["t.dat"]);
 }
 
-/// What one line of blkparse says: time, letters, sector, sectors, process.
+/// Content of one line of blkparse: time, letters, sector, sectors, process.
 type Printed = (u64, String, Option<(u64, u64)>, u32);
 
-/// The events of a kind in blkparse's own words, taken apart independently of the reader.
+/// The events of a kind in the text of blkparse, decoded independently of the reader.
 fn printed(action: &str) -> Vec<Printed> {
     let text = std::fs::read_to_string(fixture("sample.blkparse.txt")).unwrap();
     let mut lines = Vec::new();
@@ -323,7 +323,7 @@ fn writes_that_flush_first_keep_their_data() {
     assert_eq!(with_flush, 2);
 }
 
-/// blkparse left out three completions of this capture (they were logged by another CPU), so depths differ.
+/// blkparse omitted three completions of this capture (another CPU logged them), so depths differ.
 #[test]
 fn binary_and_text_of_a_block_trace_give_the_same_records() {
     let binary = records_of("sample.blktrace.0", Event::Queue);
@@ -334,8 +334,8 @@ fn binary_and_text_of_a_block_trace_give_the_same_records() {
     assert_eq!(binary.last().map(|record| record.queue_depth), Some(1), "all but the last ended");
 }
 
-/// The fixture rewritten as version 8, in the other byte order.
-/// Recorded by docs/traces/record.bt while these 60 I/Os were replayed; what opened the device read ahead.
+/// The fixture rewritten as version 8, in the other byte order. Recorded by docs/traces/record.bt
+/// during the replay of these 60 I/Os; the program that opened the device read ahead.
 #[test]
 fn events_of_bpftrace_are_read_as_those_of_blkparse() {
     let records = records_of("bpftrace.txt", Event::Queue);
@@ -396,7 +396,7 @@ fn version_8_in_the_other_byte_order_gives_the_same_records() {
     assert_eq!(blktrace(&[&v7]), blktrace(&[&v8]));
 }
 
-/// The records of the fixture dealt out to files, as its own CPUs would have written them.
+/// The records of the fixture distributed over files, like those of its own CPUs.
 fn dealt(v7: &[u8], files: usize) -> Vec<Vec<u8>> {
     let mut out = vec![Vec::new(); files];
     let mut rest = v7;
@@ -522,7 +522,7 @@ fn letters_of_old_and_new_kernels_are_read() {
     assert_eq!(sorted(found), sorted(expected.to_vec()));
 }
 
-/// Lines that begin like those of a format and go on somehow.
+/// Lines that begin like those of a format and continue otherwise.
 fn nearly_a_trace() -> impl Strategy<Value = String> {
     let starts = prop::sample::select(vec![
         "fio version 2 iolog\n",

@@ -1,4 +1,4 @@
-//! Files packed with gzip, whatever their format.
+//! Files packed with gzip, in any format.
 
 use base::OpKind;
 use load::trace::store::TraceWriter;

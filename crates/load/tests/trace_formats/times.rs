@@ -1,4 +1,4 @@
-//! Units of time: told, or questioned.
+//! Units of time: given, or doubted.
 
 use load::trace::format::{Format, FormatOptions, TimeUnit};
 use load::trace::import::{Ordered, lines};

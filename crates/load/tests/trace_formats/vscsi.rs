@@ -4,7 +4,7 @@ use base::OpKind;
 
 use super::{detected, imported, io, read};
 
-/// The lines are those of a post about the tool (super-user.org, 2011).
+/// The lines come from a post about the tool (super-user.org, 2011).
 #[test]
 fn vscsi_stats_print_bytes_blocks_and_microseconds() {
     let text = "\

@@ -1,4 +1,4 @@
-//! Run directories as the page wants them: columns, rates, and one merged distribution.
+//! Run directories in the form of the page: columns, rates, and one merged distribution.
 
 use std::collections::BTreeMap;
 
@@ -19,11 +19,11 @@ use crate::stats::power::{watts, watts_max};
 use crate::stats::rates::{full_intervals, iops, mb_per_s, seconds, waf};
 use crate::store::RunDir;
 
-/// The report on these runs, in this order. The graphs show the phase named `load`; a run without
-/// one has empty columns, and its figures and phases all the same.
+/// The report on these runs, in this order. The graphs show the phase named `load`. A run without
+/// one has empty columns, and all its figures and phases.
 ///
 /// # Errors
-/// Where the rows of a run cannot be read, or contradict each other; the message names the file.
+/// If the rows of a run cannot be read, or contradict each other; the message names the file.
 pub fn build(title: &str, runs: &[RunDir]) -> Result<Report, ReportError> {
     runs.iter().try_for_each(RunDir::check)?;
     let mut left_out = Vec::new();
@@ -76,7 +76,7 @@ fn view(dir: &RunDir) -> Result<RunView, ReportError> {
     })
 }
 
-/// The phases that have a row for each zone; of rounds the first, whose passes stand for the others.
+/// The phases with a row for each zone; of rounds the first, whose passes represent the others.
 fn passes(dir: &RunDir) -> Result<Vec<Pass>, ReportError> {
     let mut passes = Vec::new();
     for index in dir.zoned_phases()? {
@@ -101,7 +101,7 @@ fn is_repeat(phase: &str) -> bool {
     round.is_some_and(|round| round > 1)
 }
 
-/// The phases whose power is a figure of the run, those without a reading left out.
+/// The phases whose power is a figure of the run, without those that have no reading.
 fn power(dir: &RunDir) -> Result<Vec<PowerSeries>, ReportError> {
     let mut found = Vec::new();
     let Run { test, phases, metrics, .. } = dir.run();
@@ -131,8 +131,8 @@ fn power_series(phase: &str, rows: &[&SecondRow]) -> PowerSeries {
     }
 }
 
-/// Where a run's configuration lets steady state begin, in seconds: `steady_from_s` as a number, or
-/// `steady_from` as a number or a time with a unit.
+/// The start of steady state by the configuration of a run, in seconds: `steady_from_s` as a
+/// number, or `steady_from` as a number or a time with a unit.
 fn configured_steady_from_s(run: &Run) -> u32 {
     let value = run.config.get("steady_from_s").or_else(|| run.config.get("steady_from"));
     let number = value.and_then(serde_json::Value::as_f64).map(|s| s.max(0.0) as u32);
@@ -142,7 +142,7 @@ fn configured_steady_from_s(run: &Run) -> u32 {
     number.or(time.map(whole_s)).unwrap_or(STEADY_FROM_S)
 }
 
-/// The columns of the graphs. Telemetry columns stay empty where no row has any.
+/// The columns of the graphs. A telemetry column is empty if no row has a value.
 fn series(rows: &[SecondRow], target: &Target) -> Series {
     let rows = full_intervals(rows);
     let mut series = Series::default();
@@ -185,7 +185,8 @@ fn add_busy_shares(series: &mut Series, rows: &[&SecondRow], details: &BTreeMap<
     series.controller_busy_share = shares(CONTROLLER);
 }
 
-/// Rounds to 1 / `steps`: digits that no graph shows would double the size of the page.
+/// Rounds to 1 / `steps`: digits beyond the resolution of a graph would double the size of the
+/// page.
 fn rounded(value: f64, steps: f64) -> f64 {
     (value * steps).round() / steps
 }

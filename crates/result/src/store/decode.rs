@@ -1,5 +1,6 @@
-//! Parquet into rows. Columns are found by name, so files with more columns, or with the columns in
-//! another order, read as well. Nothing in a file is trusted: sizes are bounded, counts compared.
+//! Conversion of Parquet to rows. It finds columns by name, so that it also reads files with more
+//! columns, or with the columns in another order. Nothing in a file is trusted: sizes are bounded,
+//! counts compared.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -22,9 +23,9 @@ use crate::rows::{LatencyRow, SecondRow};
 /// Values decoded at a time.
 const BATCH_ROWS: usize = 1 << 16;
 
-/// More rows than these for each byte of the file are taken for damage: a run-length code of a few bytes can claim
-/// to stand for gigabytes. Times differ from row to row and cannot be packed into less than a byte; bins of a
-/// steady load come back each second, and a copy of 64 bytes takes 3 in Snappy.
+/// More rows than this for each byte of the file count as damage: a run-length code of a few bytes
+/// can claim to represent gigabytes. Times differ from row to row and take at least a byte. Bins of
+/// a steady load repeat each second, and a copy of 64 bytes takes 3 in Snappy.
 pub(super) const SERIES_ROWS_PER_BYTE_MAX: u64 = 1;
 pub(super) const LATENCY_ROWS_PER_BYTE_MAX: u64 = 64;
 
@@ -137,7 +138,7 @@ impl RowFile {
         Ok((group, rows))
     }
 
-    /// Sets every column of the table that the file has; required ones must be there.
+    /// Sets every column of the table that the file has; required ones must exist.
     fn fill<R>(
         &self,
         group: &dyn RowGroupReader,
@@ -173,7 +174,7 @@ impl RowFile {
         self.required(group, name, rows)?.into_iter().map(to_u32).collect()
     }
 
-    /// A column that must be there and have a value in every row.
+    /// A required column with a value in every row.
     fn required(
         &self,
         group: &dyn RowGroupReader,
@@ -187,7 +188,7 @@ impl RowFile {
         values.into_iter().map(|value| value.ok_or_else(missing)).collect()
     }
 
-    /// A column of integers that are not negative; `None` where the file does not have it.
+    /// A column of integers that are not negative; `None` if the file does not have it.
     fn integers(
         &self,
         group: &dyn RowGroupReader,
@@ -244,7 +245,7 @@ impl RowFile {
         column_reader(group, index).map(Some).map_err(|error| damaged(&self.path, &error))
     }
 
-    /// Reads a whole column chunk, in batches so that memory follows what is really there.
+    /// Reads a whole column chunk in batches, so that memory depends on the actual data.
     fn read_chunk<T: DataType>(
         &self,
         mut reader: ColumnReaderImpl<T>,
@@ -286,7 +287,7 @@ impl RowFile {
     }
 }
 
-/// Checks that a column chunk lies within the file; the Parquet reader takes that for granted.
+/// Checks that a column chunk lies within the file; the Parquet reader assumes this.
 fn check_extent(
     path: &Path,
     column: &ColumnChunkMetaData,
@@ -311,8 +312,8 @@ fn too_many_rows(path: &Path, rows: i64, length_bytes: u64) -> StoreError {
     StoreError::Parquet { path: path.to_owned(), reason }
 }
 
-/// Runs `read`, and takes a panic in the Parquet decoder for what it is: a damaged file. Known
-/// causes are checked before; this is for those that are not known.
+/// Runs `read`, and treats a panic in the Parquet decoder as a damaged file. Earlier checks cover
+/// the known causes; this one covers unknown ones.
 pub(super) fn guarded<T>(
     path: &Path,
     read: impl FnOnce() -> Result<T, StoreError>,

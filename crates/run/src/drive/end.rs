@@ -6,16 +6,16 @@ use base::Nanos;
 
 use crate::recorder::Recorder;
 
-/// Why the loop ended.
+/// The reason for the end of the loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// The workload or the time came to its end.
+    /// The workload or the time has ended.
     Complete,
     /// The user stopped it.
     Interrupted,
     /// A command failed; see [`Recorder::first_error`].
     Failed,
-    /// It should have ended by itself and has not; see [`Recorder::is_overlong`].
+    /// It did not end by itself in time; see [`Recorder::is_overlong`].
     Overlong,
 }
 

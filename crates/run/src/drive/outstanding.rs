@@ -1,21 +1,21 @@
-//! Commands outstanding, each with the tag that it holds until it ends.
+//! Outstanding commands, each with its tag until its end.
 
 use base::{Nanos, Op};
 
 use crate::recorder::Recorder;
 
-/// A command outstanding.
+/// An outstanding command.
 #[derive(Clone, Copy)]
 pub(crate) struct Issued<N> {
     /// The command.
     pub(crate) op: Op,
-    /// The moment from which it waits.
+    /// Start of its latency.
     pub(crate) since: Nanos,
     /// A note of its issuer.
     pub(crate) note: N,
 }
 
-/// Tags, and the commands that hold them.
+/// Tags and their commands.
 pub(crate) struct Outstanding<N> {
     free_tags: Vec<u32>,
     /// The holder of each tag, or `None` if it is free.
@@ -31,12 +31,12 @@ impl<N: Copy> Outstanding<N> {
         }
     }
 
-    /// The most commands.
+    /// Largest number of commands.
     pub(crate) fn queue_depth(&self) -> u32 {
         self.holders.len() as u32
     }
 
-    /// Commands outstanding.
+    /// Number of outstanding commands.
     #[inline]
     pub(crate) fn count(&self) -> u32 {
         (self.holders.len() - self.free_tags.len()) as u32
@@ -54,7 +54,7 @@ impl<N: Copy> Outstanding<N> {
         self.free_tags.last().copied()
     }
 
-    /// Takes up a command that holds the [next tag](Self::next_tag).
+    /// Adds a command with the [next tag](Self::next_tag).
     #[inline]
     pub(crate) fn begin(&mut self, command: Issued<N>) {
         debug_assert_eq!(self.next_tag(), Some(command.op.tag), "tags are held in their order");
@@ -62,7 +62,7 @@ impl<N: Copy> Outstanding<N> {
         self.holders[command.op.tag as usize] = Some(command);
     }
 
-    /// The command that held a tag, which is free again, or `None` if none did.
+    /// Removes the command of a tag and frees the tag; `None` if it had none.
     #[inline]
     pub(crate) fn end(&mut self, tag: u32) -> Option<Issued<N>> {
         let holder = &mut self.holders[tag as usize];
@@ -73,7 +73,7 @@ impl<N: Copy> Outstanding<N> {
         holder.take()
     }
 
-    /// Records all of them on a target that is lost.
+    /// Records all of them for a lost target.
     pub(crate) fn give_up(&self, now: Nanos, recorder: &mut Recorder) {
         for Issued { op, since, .. } in self.holders.iter().flatten() {
             recorder.given_up(op, *since, now);

@@ -1,11 +1,12 @@
-//! Seconds of a phase as they pass: telemetry of each, and a word to the observer.
+//! The seconds of a phase: telemetry of each, and a call of the observer.
 
 use base::Nanos;
 use target::capability::Telemetry;
 
 use crate::recorder::Recorder;
 
-/// Has the target tell of every second of the phase, and of what is left of it after the last whole one.
+/// Makes the target report telemetry for every second of the phase, and for the rest after the last
+/// whole one.
 pub(crate) fn start_telemetry<T: Telemetry>(target: &mut T, recorder: &Recorder) {
     target.telemetry_start(Nanos::SECOND);
     if let Some(end) = recorder.deadline() {
@@ -13,7 +14,7 @@ pub(crate) fn start_telemetry<T: Telemetry>(target: &mut T, recorder: &Recorder)
     }
 }
 
-/// The seconds that have passed.
+/// The seconds so far.
 pub(crate) struct Seconds {
     count: usize,
 }
@@ -25,7 +26,7 @@ impl Seconds {
         Self { count: 0 }
     }
 
-    /// Notes that it is `now`; calls `on_second` if at least one more second has been recorded.
+    /// Advances to `now`; calls `on_second` if at least one more second has been recorded.
     #[inline]
     pub(crate) fn passed<T: Telemetry>(
         &mut self,

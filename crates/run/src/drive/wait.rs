@@ -1,10 +1,11 @@
-//! Waits of a loop that keeps a schedule.
+//! Waits of a loop with a schedule.
 
 use base::{Completion, Nanos};
 use target::{IoError, Target};
 
-/// Lets time pass until `due`, or until something ends. With nothing outstanding (`is_idle`) it sleeps, a second at
-/// most so that the stop button is looked at, up to the last part of the wait, `watch`, in which it watches the clock.
+/// Lets time pass until `due`, or until a command ends. With nothing outstanding (`is_idle`) it
+/// sleeps, at most a second so that it can check the stop button, and spins for the last part of
+/// the wait, `watch`.
 ///
 /// # Errors
 /// If the target as a whole is lost.
@@ -34,7 +35,7 @@ mod tests {
 
     const MS_NS: u64 = 1_000_000;
 
-    /// The moments until which a target with nothing outstanding waits.
+    /// The end of each sleep of a target with nothing outstanding.
     fn waits_ms(due_ms: u64, watch_ms: u64, oversleep_ms: u64) -> Vec<u64> {
         let mut target = ScriptedTarget::new(1 << 20, Reply::after_ns(1));
         target.oversleep = Nanos(oversleep_ms * MS_NS);

@@ -1,4 +1,4 @@
-//! The loop of a replay: issue what is due and allowed, wait for an end or for the next time.
+//! The loop of a replay: issue due and permitted commands, wait for an end or for the next time.
 
 use std::sync::atomic::AtomicBool;
 
@@ -11,8 +11,8 @@ use crate::drive::{End, Issued, Outstanding, Seconds, wait_until};
 use crate::error::RunError;
 use crate::recorder::Recorder;
 
-/// The part of a wait in which the loop itself watches the clock: a timer may be late by more than a target's clock
-/// allows for.
+/// The last part of a wait, in which the loop itself spins: a timer may be late by more than a
+/// target's clock allows for.
 const WATCH: Nanos = Nanos(200_000);
 
 /// The observer of a replay, who may stop it.
@@ -27,13 +27,13 @@ pub struct Observer<'a> {
 struct Replay<'a> {
     spec: &'a ReplaySpec,
     head: Option<Command>,
-    /// When the head may be issued at the earliest; `None` where only depth decides.
+    /// Earliest issue of the head; `None` if only depth decides.
     due_ns: Option<u64>,
     /// Planned time of the last command: the clock of the open form.
     plan_ns: u64,
-    /// When the last command was issued.
+    /// Time of the last issue.
     issued_ns: u64,
-    /// When the depth last began to allow the head: the end of the command that made room.
+    /// Time from which the depth permits the head: the end of the command that made room.
     freed_ns: u64,
     /// Each with its stream.
     outstanding: Outstanding<u32>,
@@ -42,7 +42,7 @@ struct Replay<'a> {
 /// Issues all commands of `feed`; ends early when `interrupted`, or when a command fails.
 ///
 /// # Errors
-/// If the target as a whole is lost, or the trace cannot be read any further.
+/// If the target as a whole is lost, or the rest of the trace cannot be read.
 pub fn replay<T: Telemetry>(
     target: &mut T,
     spec: &ReplaySpec,
@@ -104,7 +104,7 @@ impl<'a> Replay<'a> {
         }
     }
 
-    /// Whether the depth allows the head, whatever its time.
+    /// Whether the depth permits the head, at any time.
     fn may_issue(&self) -> bool {
         let Some(head) = &self.head else { return false };
         let recorded = u32::from(head.queue_depth);
@@ -115,7 +115,7 @@ impl<'a> Replay<'a> {
         self.outstanding.count() < limit
     }
 
-    /// Takes the next command and finds its time.
+    /// Takes the next command and computes its time.
     fn advance(&mut self, feed: &mut Feed) -> Result<(), RunError> {
         self.head = feed.next_command()?;
         let Some(head) = &self.head else {
@@ -132,7 +132,7 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    /// Issues every command that is due and allowed.
+    /// Issues every due and permitted command.
     fn issue<T: Telemetry>(
         &mut self,
         target: &mut T,
@@ -157,9 +157,9 @@ impl<'a> Replay<'a> {
         Ok(())
     }
 
-    /// When the head should have been issued: the schedule that lateness is reckoned from. In the closed form it also
-    /// waits for the command whose end makes room, which is no lateness; what else ends meanwhile does not matter. In
-    /// the open form a drive that holds all tags makes it late.
+    /// Scheduled issue of the head, the base of lateness. In the closed form it also waits for the
+    /// command whose end makes room, which is no lateness; other ends do not matter. In the open
+    /// form, a drive that holds all tags makes it late.
     fn ready_ns(&self) -> Option<u64> {
         let due_ns = self.due_ns?;
         Some(match self.spec.form {

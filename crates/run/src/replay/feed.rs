@@ -1,4 +1,4 @@
-//! Records into commands that fit the target: mapped, aligned, split.
+//! Conversion of records to commands that fit the target: mapped, aligned, split.
 
 use base::{Data, Op, OpKind};
 use load::trace::{Flags, Problems, Record, Source, TraceError, TraceInfo};
@@ -6,33 +6,34 @@ use load::trace::{Flags, Problems, Record, Source, TraceError, TraceInfo};
 use super::{Mapping, ReplaySpec};
 use crate::error::RunError;
 
-/// A command and what the trace says about its issue.
+/// A command with the facts of the trace about its issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Command {
     /// The command; its tag is not set.
     pub op: Op,
-    /// Recorded depth, this command included; 0 where unknown.
+    /// Recorded depth, this command included; 0 if unknown.
     pub queue_depth: u16,
-    /// Time since the command before in ns; 0 for the further parts of one record.
+    /// Time since the preceding command in ns; 0 for the further parts of one record.
     pub pause_ns: u64,
     /// Its issuer.
     pub stream: u32,
 }
 
-/// The commands that were changed or omitted on the way.
+/// The changed or omitted commands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
     /// Commands that were widened (deallocations: narrowed) to whole blocks.
     pub aligned_ios: u64,
-    /// Commands that were split.
+    /// Split commands.
     pub split_ios: u64,
     /// Commands outside the span.
     pub outside_ios: u64,
-    /// Commands that have a place on the target.
+    /// Commands with a place on the target.
     pub placed_ios: u64,
-    /// Of these, the ones that share it with other addresses of the trace, which has more of them than the span.
+    /// Commands among them that share their place with other addresses of the trace, which has more
+    /// addresses than the span.
     pub folded_ios: u64,
-    /// Flushes, and deallocations, that were left out by choice or because the target cannot do them.
+    /// Flushes and deallocations that were omitted by choice or because the target cannot do them.
     pub dropped_ios: u64,
 }
 
@@ -42,9 +43,9 @@ pub struct Feed {
     spec: ReplaySpec,
     /// Bytes of the trace's own address space; only a scaled mapping needs them.
     trace_bytes: u64,
-    /// Recorded time of the command before.
+    /// Recorded time of the preceding command.
     last_ns: u64,
-    /// The rest of the record in hand: a flush in front, then so many bytes of its command.
+    /// The rest of the current record: a flush in front, then this number of bytes of its command.
     pending: Vec<Command>,
     changes: Changes,
     depth_unknown: bool,
@@ -54,7 +55,7 @@ impl Feed {
     /// Feeds the records of `source`.
     ///
     /// # Errors
-    /// If a scaled mapping is asked for and the size of the trace's address space is not known.
+    /// If a scaled mapping is requested and the size of the trace's address space is not known.
     pub fn new(source: Box<dyn Source>, spec: &ReplaySpec) -> Result<Self, RunError> {
         let trace_bytes = source.info().span_bytes.unwrap_or(0);
         if spec.mapping == Mapping::Scale && trace_bytes == 0 {
@@ -81,7 +82,7 @@ impl Feed {
         self.source.info()
     }
 
-    /// The parts of it that could not be read.
+    /// The unreadable parts of it.
     #[must_use]
     pub fn problems(&self) -> Problems {
         self.source.problems()
@@ -102,7 +103,7 @@ impl Feed {
     /// The next command, or `None` at the end of the trace.
     ///
     /// # Errors
-    /// If the trace cannot be read any further.
+    /// If the rest of the trace cannot be read.
     pub fn next_command(&mut self) -> Result<Option<Command>, TraceError> {
         while self.pending.is_empty() {
             let Some(record) = self.source.next_record()? else { return Ok(None) };
@@ -132,7 +133,7 @@ impl Feed {
         }
     }
 
-    /// Puts a flush in front of what is pending; the pause is now before it.
+    /// Puts a flush in front of the pending part; the pause is now before it.
     fn flush_first(&mut self, command: Command) {
         if !self.spec.keep_flush {
             self.changes.dropped_ios += 1;
@@ -161,7 +162,7 @@ impl Feed {
         self.pending.extend(parts.into_iter().rev());
     }
 
-    /// Offset and length on the target in whole blocks; `None` where nothing is left.
+    /// Offset and length on the target in whole blocks; `None` if nothing is left.
     fn extent(&mut self, record: &Record) -> Option<(u64, u64)> {
         let block = u64::from(self.spec.block_bytes);
         let span = self.spec.span_bytes / block * block;

@@ -11,7 +11,7 @@ pub struct Total {
     pub ios: u64,
     /// Their bytes.
     pub bytes: u64,
-    /// Their times from issue to completion together.
+    /// Sum of their times from issue to completion.
     pub service_ns: u64,
     /// Time in which at least one of them was outstanding.
     pub busy_ns: u64,
@@ -38,7 +38,7 @@ impl Total {
         self.busy_since_ns = self.busy_since_ns.max(end.done.0);
     }
 
-    /// Decimal megabytes a second of busy time.
+    /// Decimal megabytes per second of busy time.
     #[must_use]
     pub fn mb_per_s(&self) -> Option<f64> {
         (self.busy_ns > 0 && self.ios > 0).then(|| self.bytes as f64 * 1e3 / self.busy_ns as f64)
@@ -91,16 +91,16 @@ impl Totals {
 pub struct Meter {
     /// The whole replay.
     pub totals: Totals,
-    /// Time in which any command at all was outstanding, flushes and deallocations included.
+    /// Time with any command outstanding, flushes and deallocations included.
     pub busy_ns: u64,
     any: Total,
-    /// Parts of the trace that bear one name.
+    /// Parts of the trace with one name.
     pub groups: Vec<(String, Totals)>,
     /// The group of each stream.
     group_of: Vec<usize>,
-    /// How late commands with a time of their own were issued.
+    /// Lateness of commands with a time of their own.
     pub lateness: Histogram,
-    /// The changes on the way from the trace to the target.
+    /// The changes between the trace and the target.
     pub changes: Changes,
     depth_sum: u64,
     depth_1: u64,
@@ -108,7 +108,7 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// Counts a trace with streams of these names; what stands before a `/` names the group.
+    /// A counter for a trace with streams of these names; the part before a `/` names the group.
     #[must_use]
     pub fn new(streams: &[String]) -> Self {
         let mut meter = Self::default();
@@ -124,7 +124,8 @@ impl Meter {
         meter
     }
 
-    /// A command is issued, the `depth`-th outstanding one; `late_ns` after its time where it has one.
+    /// Counts the issue of a command, the `depth`-th outstanding one, `late_ns` after its time if
+    /// it has one.
     #[inline]
     pub fn issued(&mut self, op: &Op, stream: u32, depth: u32, now_ns: u64, late_ns: Option<u64>) {
         self.any.issued(now_ns);
@@ -140,7 +141,7 @@ impl Meter {
         }
     }
 
-    /// A command has ended.
+    /// Counts the end of a command.
     #[inline]
     pub fn ended(&mut self, op: &Op, stream: u32, end: &Completion) {
         let bytes = u64::from(op.len);
@@ -163,7 +164,8 @@ impl Meter {
         (self.issued > 0).then(|| self.depth_sum as f64 / self.issued as f64)
     }
 
-    /// Share of the commands with a place on the target that share it with other addresses of the trace.
+    /// Share of the commands with a place on the target that share it with other addresses of the
+    /// trace.
     #[must_use]
     pub fn folded_share(&self) -> Option<f64> {
         let Changes { placed_ios, folded_ios, .. } = self.changes;

@@ -1,17 +1,20 @@
-//! Replay of a trace: the recorded commands on this target, with their order, depth and (if wanted) their time.
+//! Replay of a trace: the recorded commands on this target, with their order, depth and (if wanted)
+//! their time.
 //!
 //! ```text
 //! trace -> feed (record to commands that fit the target) -> drive (when to issue) -> target -> meter (figures)
 //! ```
 //!
-//! **Closed form** (the default). A trace says when commands were issued, not what each waited for. What it waited for
-//! is approximated by the recorded queue depth: a command recorded at depth d is issued as soon as fewer than d are
-//! outstanding. A command recorded at depth 1 began with an idle drive; it also waits for its recorded pause, counted
-//! from the issue before it and shortened by the idle policy. A drive that is faster than the recorded one ends its
-//! bursts sooner and gets no deeper queues for that. Commands without a known depth wait for their pause alone.
+//! **Closed form** (the default). A trace contains the times of issue, but not the causes of waits.
+//! The recorded queue depth approximates these: a command recorded at depth d is issued as soon as
+//! fewer than d are outstanding. A command recorded at depth 1 began with an idle drive; it also
+//! waits for its recorded pause, counted from the preceding issue and shortened by the idle policy.
+//! A drive that is faster than the recorded one ends its bursts sooner and gets no deeper queues.
+//! Commands without a known depth wait for their pause alone.
 //!
-//! **Open form.** Every command is issued at its recorded time (pauses shortened by the idle policy), whatever the
-//! drive does; only the queue's end holds it back. How late commands were issued is reported.
+//! **Open form.** Every command is issued at its recorded time (pauses shortened by the idle
+//! policy), independent of the drive; only a full queue delays it. The result reports the lateness
+//! of issues.
 
 mod drive;
 mod feed;
@@ -29,19 +32,19 @@ use feed::Command;
 pub use feed::{Changes, Feed};
 pub use meter::{Meter, Total, Totals};
 
-/// The treatment of time in which a trace issued nothing.
+/// The treatment of time without issues in a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Idle {
     /// Pauses as recorded.
     Real,
-    /// Pauses as recorded, but none longer than this.
+    /// Pauses as recorded, limited to this.
     Cap(Nanos),
     /// No pauses.
     None,
 }
 
 impl Idle {
-    /// The rest of a pause.
+    /// The remaining length of a pause.
     #[must_use]
     pub fn pause_ns(self, recorded_ns: u64) -> u64 {
         match self {
@@ -74,7 +77,7 @@ impl FromStr for Idle {
     }
 }
 
-/// The condition that decides when a command is issued.
+/// The condition for the issue of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
     /// The recorded queue depth.
@@ -103,9 +106,9 @@ impl FromStr for Form {
 pub enum Mapping {
     /// At the address modulo the span.
     Wrap,
-    /// At the same part of the span as it was of the trace's own.
+    /// At the same part of the span as of the trace's own address space.
     Scale,
-    /// At the address plus this; what then lies outside the span is left out and counted.
+    /// At the address plus this; commands outside the span are omitted and counted.
     Offset(Bytes),
 }
 
@@ -124,16 +127,16 @@ impl FromStr for Mapping {
     }
 }
 
-/// A replay to be done.
+/// A replay before its start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplaySpec {
     /// Name of the trace: a file of any format, or `synth:SCENARIO[?scale=1/10&seed=1]`.
     pub trace: String,
-    /// Bytes read and written, where the trace tells beforehand.
+    /// Bytes read and written, if the trace tells beforehand.
     pub moved_bytes: Option<(u64, u64)>,
     /// The treatment of pauses.
     pub idle: Idle,
-    /// The condition that decides when a command is issued.
+    /// The condition for the issue of a command.
     pub form: Form,
     /// The place of a recorded address.
     pub mapping: Mapping,
@@ -145,9 +148,9 @@ pub struct ReplaySpec {
     pub transfer_bytes_max: u32,
     /// Offsets and lengths are multiples of this; others are widened (deallocations narrowed).
     pub block_bytes: u32,
-    /// Issue flushes, those in front of writes included.
+    /// Whether to issue flushes, those in front of writes included.
     pub keep_flush: bool,
-    /// Issue deallocations.
+    /// Whether to issue deallocations.
     pub keep_trim: bool,
 }
 
@@ -165,10 +168,10 @@ impl ReplaySpec {
         Feed::new(source, self)
     }
 
-    /// Refuses a trace without a command that would be issued; `feed` is at its start, and moves on.
+    /// Refuses a trace without a command to issue; `feed` is at its start, and advances.
     ///
     /// # Errors
-    /// [`RunError::Usage`] with its name; [`RunError::Trace`] where it cannot be read.
+    /// [`RunError::Usage`] with its name; [`RunError::Trace`] if it cannot be read.
     pub fn check_content(&self, feed: &mut Feed) -> Result<(), RunError> {
         if feed.next_command()?.is_some() {
             return Ok(());
@@ -179,16 +182,17 @@ impl ReplaySpec {
         )))
     }
 
-    /// How long a command waits for its time, from the one before; `None` where only depth decides.
+    /// Wait of a command for its time, from the preceding one; `None` if only depth decides.
     fn wait_ns(&self, command: &Command) -> Option<u64> {
         let waits = self.form == Form::Open || command.queue_depth <= 1;
         waits.then(|| self.idle.pause_ns(command.pause_ns))
     }
 
-    /// Refuses a trace whose pauses alone take longer than a phase may. To know that, it is read once.
+    /// Refuses a trace whose pauses alone exceed the longest phase. This check reads the trace
+    /// once.
     ///
     /// # Errors
-    /// [`RunError::Usage`] with its length; [`RunError::Trace`] where it cannot be read.
+    /// [`RunError::Usage`] with its length; [`RunError::Trace`] if it cannot be read.
     pub fn check_length(&self) -> Result<(), RunError> {
         if !self.idle.is_open_ended() {
             return Ok(());

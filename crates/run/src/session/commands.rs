@@ -1,4 +1,4 @@
-//! Phases that are watched second by second: a workload, a trace, or a rest.
+//! Phases that are recorded second by second: a workload, a trace, or a rest.
 
 use std::sync::atomic::Ordering;
 
@@ -23,7 +23,7 @@ use crate::replay::{Meter, Observer, ReplaySpec, replay};
 use crate::suite::{PhaseSpec, storage_bench};
 
 impl Session {
-    /// Issues a workload, by as many threads as it has parts.
+    /// Issues a workload, with one thread for each of its parts.
     pub(super) fn load<T: Testable>(
         &mut self,
         target: &mut T,
@@ -83,7 +83,7 @@ impl Session {
         self.driven(target, spec, recorder, end)
     }
 
-    /// Leaves the target alone, looking at the stop button once a second.
+    /// Leaves the target alone, and checks the stop button once per second.
     pub(super) fn idle<T: Testable>(
         &mut self,
         target: &mut T,
@@ -109,8 +109,8 @@ impl Session {
         self.driven(target, spec, recorder, Ok(end))
     }
 
-    /// Switches what link and drive may do at rest. The figures of a drive that cannot be switched are missing,
-    /// but no others.
+    /// Switches the permission of link and drive to rest. If that fails, only the figures that need
+    /// it are missing.
     pub(super) fn set_rest<T: Testable>(
         &mut self,
         target: &mut T,
@@ -132,7 +132,8 @@ impl Session {
         (phase, PhaseRows::default())
     }
 
-    /// Puts back what was switched; what cannot be is in the target's journal, for the next start.
+    /// Restores the switched settings; if that fails, the target's journal keeps them for the next
+    /// start.
     pub(super) fn rest_as_found<T: Testable>(&mut self, target: &mut T) {
         if !std::mem::take(&mut self.rest_switched) {
             return;
@@ -143,7 +144,7 @@ impl Session {
         }
     }
 
-    /// The record and the rows of a phase of commands that has come to an end.
+    /// The record and the rows of a completed phase of commands.
     pub(super) fn driven<T: Testable>(
         &mut self,
         target: &mut T,
@@ -178,7 +179,8 @@ impl Session {
         (phase, rows)
     }
 
-    /// Warns where the latencies of a phase rest on commands that its end or a failure caught under way.
+    /// Warns if latencies of a phase come from commands that were outstanding at its end or at a
+    /// failure.
     fn tell_what_was_outstanding(&mut self, phase: &Phase, rows: &PhaseRows) {
         if let Some(longest_ns) = phase.latency_ns_max_after_end.filter(|ns| *ns >= WAIT_NS) {
             self.warn(late_ends(phase, longest_ns));
@@ -211,7 +213,7 @@ fn row_event(row: &SecondRow, bytes_done: u64) -> Event {
     }
 }
 
-/// A phase that should have ended by itself.
+/// Warning: a phase that should have ended by itself.
 fn overlong(spec: &PhaseSpec, phase: &Phase) -> RunError {
     let context = format!(
         "phase `{}` was stopped after 30 days on the target's clock, of which there is a row for each second: it \
@@ -221,7 +223,7 @@ fn overlong(spec: &PhaseSpec, phase: &Phase) -> RunError {
     RunError::Target(IoError::Device { context, source: std::io::ErrorKind::TimedOut.into() })
 }
 
-/// A phase whose slowest command ended after it.
+/// Warning: a phase whose slowest command ended after it.
 fn late_ends(phase: &Phase, longest_ns: u64) -> String {
     format!(
         "phase `{}`: the longest latency, {}, is that of a command that was outstanding at its end; what ended after \
@@ -232,7 +234,7 @@ fn late_ends(phase: &Phase, longest_ns: u64) -> String {
     )
 }
 
-/// A phase with commands that failed, or were under way when the target was lost.
+/// Warning: a phase with commands that failed, or were outstanding at the loss of the target.
 fn unanswered(phase: &Phase, longest_ns: u64) -> String {
     format!(
         "phase `{}`: what had no answer (commands: {}) counts into its latencies with the time that it waited; the \
@@ -243,7 +245,7 @@ fn unanswered(phase: &Phase, longest_ns: u64) -> String {
     )
 }
 
-/// The end of a phase whose target was slower than the rate asked for.
+/// Warning: a phase whose target was slower than the requested rate.
 fn not_kept_up(spec: &PhaseSpec, pacing: Pacing, recorder: &Recorder) -> String {
     let Recorder { ios, ios_not_issued, .. } = recorder;
     format!(

@@ -1,4 +1,4 @@
-//! A test resolved against a target, before anything is touched.
+//! A test resolved against a target, before any change.
 
 use load::{Workload, WorkloadError};
 use target::{Identity, IoError, Limits};
@@ -11,7 +11,7 @@ use crate::suite::{Action, PhaseSpec, Procedure, Site, Step};
 const REPLAYED_BY_ONE: &str =
     "one thread replays a trace, or its order would be lost: --workers and --cpu do nothing there";
 
-/// A test resolved against a target, before anything is touched.
+/// A test resolved against a target, before any change.
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Its parameters.
@@ -28,7 +28,7 @@ impl Plan {
         self.procedure.steps.iter().flat_map(Step::phases)
     }
 
-    /// Whether a phase keeps no more than one command outstanding.
+    /// Whether a phase keeps at most one command outstanding.
     pub(super) fn has_single_commands(&self) -> bool {
         self.phases().any(|phase| match &phase.action {
             Action::Load { workload, .. } => workload.queue_depth == 1,
@@ -50,7 +50,7 @@ impl Plan {
     }
 }
 
-/// Resolves a request against a target without touching it.
+/// Resolves a request against a target without changing it.
 ///
 /// # Errors
 /// If a parameter, the span or a workload does not fit the target.
@@ -127,7 +127,7 @@ fn asked_for(params: &Params, error: &WorkloadError) -> RunError {
     RunError::Usage(format!("{error} (asked for: {})", set.join(" ")))
 }
 
-/// The parameter that asks for this queue depth: a test may have several.
+/// The parameter with this queue depth: a test may have several.
 fn depth_parameter(params: &Params, depth: u32) -> Option<&'static str> {
     let asks =
         |(name, text): &(&str, &str)| name.contains("queue_depth") && text.parse() == Ok(depth);

@@ -1,4 +1,4 @@
-//! The purge of a run: done, watched and recorded.
+//! The purge of a run, with its record.
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +9,7 @@ use super::{Control, Session};
 use crate::event::Event;
 
 impl Session {
-    /// Purges in the best way, or in that which was asked for, and notes which ways there were.
+    /// Purges with the best or the requested method, and records the available ones.
     pub(super) fn purge<T: Testable>(
         &mut self,
         target: &mut T,
@@ -26,7 +26,7 @@ impl Session {
         purged
     }
 
-    /// Says that an overwritten drive is not in its fresh state.
+    /// The warning that an overwritten drive is not in its fresh state.
     pub(super) fn warn_if_overwritten(&mut self) {
         let method = self.run.purge.as_ref().and_then(|purge| purge.method.as_deref());
         if method == Some(PurgeMethod::Overwrite.name()) {
@@ -39,7 +39,7 @@ impl Session {
     }
 }
 
-/// Lets the user stop a purge, and tells why it cannot be stopped.
+/// Lets the user stop a purge, and reports the reason if it cannot be stopped.
 struct StopButton<'a> {
     interrupted: &'a AtomicBool,
     observer: RefCell<&'a mut dyn FnMut(&Event)>,

@@ -14,7 +14,7 @@ use crate::lanes::Workers;
 use crate::span::SpanRequest;
 use crate::suite::Test;
 
-/// The test to run and the place for its result.
+/// The test to run and the place of its result.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// The test.
@@ -29,11 +29,11 @@ pub struct Request {
     pub library: PathBuf,
     /// The command that repeats the run, for the result.
     pub command: String,
-    /// This request as the user made it, for the result, or `None` if nobody did.
+    /// This request as the user made it, for the result, or `None` without one.
     pub recorded: Option<schema::Request>,
-    /// The call of ssdlab that the run is part of, for the result.
+    /// The call of ssdlab that contains the run, for the result.
     pub invocation: Option<Invocation>,
-    /// The run to continue, where it is not to begin anew.
+    /// The run to continue, or `None` for a new one.
     pub resume: Option<RunDir>,
     /// Kernel, CPU, … for the result.
     pub environment: BTreeMap<String, String>,
@@ -48,7 +48,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// The test with its defaults on the whole target, with nothing said about where it comes from.
+    /// The test with its defaults on the whole target, without an origin.
     #[must_use]
     pub fn new(test: Test, library: PathBuf) -> Self {
         Self {
@@ -72,15 +72,15 @@ impl Request {
 
 /// The connections of a run to the outside: the stop button, the event observer, the wall clock.
 pub struct Control<'a> {
-    /// Set to stop the run; what was measured is kept.
+    /// Set to stop the run; the data so far are kept.
     pub interrupted: &'a AtomicBool,
-    /// Hears what happens.
+    /// The observer of events.
     pub observer: &'a mut dyn FnMut(&Event),
     /// Wall clock, ns since the Unix epoch.
     pub unix_ns: fn() -> u64,
 }
 
-/// A run directory and how it ended.
+/// A run directory and its status.
 #[derive(Debug)]
 pub struct Outcome {
     /// The run directory.

@@ -1,10 +1,10 @@
-//! Continuing a run that ended early: the parts of it that still stand, and the step to go on with.
+//! Continuation of a run that ended early: its valid parts, and the next step.
 //!
-//! The figures of a phase depend on the state in which the phases before it left the drive. A run
-//! goes on only where that state is known: before a purge, which makes it anew, or before a phase
-//! that only reads, on a drive that has kept its data, since a read that was cut off has changed
-//! nothing. A phase that wrote when it was cut off is done again from the purge before it. The
-//! earlier run directory is left as it is; the parts that stand are copied.
+//! The figures of a phase depend on the state in which the preceding phases left the drive. A run
+//! continues only where that state is known. One such place is before a purge, which makes the
+//! state new. The other is before a phase that only reads, on a drive that has kept its data,
+//! because an interrupted read has changed nothing. An interrupted phase that writes runs again
+//! from the preceding purge. The earlier run directory stays unchanged; the valid parts are copied.
 
 use result::rows::PhaseRows;
 use result::schema::{HealthSnapshot, Phase, Purge, Resumed, Run, RunStatus, SCHEMA_VERSION};
@@ -16,24 +16,24 @@ use crate::error::RunError;
 use crate::event::Event;
 use crate::suite::{Action, PhaseSpec, Step};
 
-/// The parts taken over from an earlier run; nothing if a run begins by itself.
+/// The parts of an earlier run; empty for a new run.
 #[derive(Default)]
 pub(super) struct Continuation {
-    /// The step to go on with.
+    /// The next step.
     pub(super) step: usize,
-    /// The phases that stand, with their rows.
+    /// The valid phases, with their rows.
     kept: Vec<(Phase, PhaseRows)>,
-    /// Phases with random addresses among them.
+    /// Number of phases with random addresses among them.
     random_phases: u64,
     purge: Option<Purge>,
     health_before: Option<HealthSnapshot>,
     resumed: Option<Resumed>,
-    /// The parts that are kept, and the reason why no more are.
+    /// The kept parts, and the reason for their limit.
     what: String,
 }
 
 impl Continuation {
-    /// Finds out what stands of the run that the request wants to continue.
+    /// Finds the valid parts of the run to continue.
     ///
     /// # Errors
     /// If it is another test, another target or another version of ssdlab, or cannot be read.
@@ -64,12 +64,12 @@ impl Continuation {
     }
 }
 
-/// Makes sure that the run that a request wants to continue can be continued on this target, before
-/// anything is done. A request that continues none always can.
+/// Makes sure that the run of a request can be continued on this target, before any change. A
+/// request without such a run always passes.
 ///
 /// # Errors
-/// [`IoError::Refused`] where it is another target or the run goes on still; [`RunError::Usage`] where it is
-/// another test or another version of ssdlab.
+/// [`IoError::Refused`] if it is another target or the run is still in progress;
+/// [`RunError::Usage`] if it is another test or another version of ssdlab.
 pub fn check_continuation(
     request: &Request,
     plan: &Plan,
@@ -82,7 +82,7 @@ pub fn check_continuation(
 }
 
 impl Session {
-    /// Takes what stands of an earlier run for its own.
+    /// Copies the valid parts of an earlier run.
     pub(super) fn take_over(
         &mut self,
         earlier: Continuation,
@@ -117,22 +117,22 @@ impl Session {
     }
 }
 
-/// The point at which a run goes on.
+/// The point at which a run continues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Point {
-    /// The step to go on with.
+    /// The next step.
     step: usize,
     /// Phases of the earlier run before it.
     phases: usize,
-    /// Of these, the phases with random addresses.
+    /// Number of phases with random addresses among them.
     random_phases: u64,
     /// Phases of the earlier run that ran to their end.
     ended: usize,
 }
 
 impl Point {
-    /// The last point of the steps that `recorded` has reached and from which the figures come out as
-    /// if nothing had happened.
+    /// The last point of the steps that `recorded` has reached and from which the figures equal
+    /// those of an uninterrupted run.
     fn find(steps: &[Step], recorded: &[Phase], keeps_data: bool) -> Self {
         let (mut here, mut purge) = (Self::default(), Self::default());
         for step in steps {
@@ -155,7 +155,7 @@ impl Point {
         here
     }
 
-    /// The parts that are kept, the parts that are done again, and the reason, as a sentence.
+    /// The kept parts, the parts that run again, and the reason, as a sentence.
     fn what(self, steps: &[Step], recorded: &[Phase]) -> String {
         let names = |phases: &[Phase]| {
             let names: Vec<_> = phases.iter().map(|phase| phase.name.as_str()).collect();
@@ -180,13 +180,13 @@ impl Point {
     }
 }
 
-/// Whether the step makes the state of the target itself.
+/// Whether the step sets the state of the target itself.
 fn starts_anew(step: &Step) -> bool {
     step.phases().first().is_some_and(|phase| matches!(phase.action, Action::Purge))
 }
 
-/// Whether the step leaves the data as it is. Leaving the drive alone is a treatment: after a pause
-/// of unknown length, it cannot be done again.
+/// Whether the step leaves the data unchanged. A rest of the drive is a treatment: after a pause of
+/// unknown length, it cannot be repeated.
 fn only_reads(step: &Step) -> bool {
     let reads = |phase: &PhaseSpec| match &phase.action {
         Action::Load { workload, .. } => !workload.mix.writes(),
@@ -199,7 +199,7 @@ fn only_reads(step: &Step) -> bool {
     step.phases().iter().all(reads)
 }
 
-/// Whether a phase of this name is one of the step.
+/// Whether a phase of this name belongs to the step.
 fn owns(step: &Step, name: &str) -> bool {
     match step {
         Step::Phase(phase) => phase.name == name,
@@ -213,9 +213,9 @@ fn owns(step: &Step, name: &str) -> bool {
     }
 }
 
-/// Whether a step of which `ended` phases are recorded was over when `next` was. Rounds and chosen
-/// phases are, if something else came after them. State that does not outlive the process never is:
-/// the counts of a replay, which are not in its rows, and the settings that the host has switched.
+/// Whether a step with `ended` recorded phases was complete before `next`. Rounds and chosen phases
+/// are, if something else came after them. State that ends with the process never is: the counts of
+/// a replay, which are not in its rows, and the settings that the host has switched.
 fn is_over(step: &Step, ended: usize, next: Option<&Phase>) -> bool {
     match step {
         Step::Phase(phase) => {
@@ -227,7 +227,7 @@ fn is_over(step: &Step, ended: usize, next: Option<&Phase>) -> bool {
     }
 }
 
-/// How many of the first `ended` phases of a step took random addresses.
+/// Number of phases with random addresses among the first `ended` ones of a step.
 fn random_phases(step: &Step, ended: usize) -> u64 {
     let phases = step.phases().iter().cycle().take(ended);
     let is_random = |phase: &&PhaseSpec| match &phase.action {
@@ -271,7 +271,7 @@ fn refuse_other_request(run: &Run, request: &Request, plan: &Plan) -> Result<(),
     )))
 }
 
-/// A block device may have got another name since; a simulated drive is what its name and values say.
+/// A block device may have another name since then; name and values define a simulated drive.
 fn refuse_other_target(run: &Run, identity: &Identity) -> Result<(), RunError> {
     let (then, now) = (&run.target, target_record(identity));
     let or_none = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());

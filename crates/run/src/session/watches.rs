@@ -1,4 +1,4 @@
-//! The watches on the drive beside the commands: its health and its power.
+//! The watches beside the commands: health and power of the drive.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::health::Watch;
 use crate::power::PowerWatch;
 
 impl Session {
-    /// Begins to look at the drive, where it tells how it is.
+    /// Begins to read the health, if the drive reports it.
     pub(super) fn watch_health<T: Testable>(&mut self, target: &T) -> Option<Watch> {
         let watch = Watch::start(target, Arc::clone(&self.is_resting)).unwrap_or_else(|warning| {
             self.warn(warning);
@@ -21,7 +21,7 @@ impl Session {
         watch
     }
 
-    /// Takes the last look, and what all of them say against the figures.
+    /// Reads the health for the last time; returns the reasons to trust the figures less.
     pub(super) fn end_watches(&mut self, health: Option<Watch>) {
         let power = self.power.take().map(PowerWatch::finish).unwrap_or_default();
         power.into_iter().for_each(|warning| self.warn(warning));
@@ -32,7 +32,7 @@ impl Session {
         }
     }
 
-    /// The health of the drive; what an earlier run saw before its first phase stays.
+    /// The health of the drive; the first sample of an earlier run stays.
     fn keep_health(&mut self, health: Option<Health>) {
         let Some(mut health) = health else { return };
         for sample in &mut health.samples {

@@ -1,8 +1,8 @@
-//! Under which conditions a test's figures hold: what every table says beside what it says of its own.
+//! The conditions of a test's figures, for every table that does not state them itself.
 //!
-//! Taken from the steps themselves, so that no test can forget one: span, outstanding commands, kind of
-//! data and idle time of the phases that measure; purge method and "simulated" from the run. A test adds
-//! what its steps do not tell.
+//! They come from the steps themselves, so that no test can forget one: span, outstanding commands,
+//! kind of data and idle time of the measured phases; purge method and "simulated" from the run. A
+//! test adds the conditions that its steps do not contain.
 
 use std::collections::BTreeSet;
 
@@ -13,10 +13,11 @@ use result::schema::Run;
 use super::{Action, Conditions, PhaseSpec, Procedure, Step, steps};
 use crate::replay::{Form, ReplaySpec};
 
-/// Beginnings of the names of phases that only prepare: their depth and data are no one's figures.
+/// Beginnings of the names of preparing phases: their depth and data belong to no figure.
 const PREPARATIONS: [&str; 4] = ["purge", "fill", "prepare", "precondition"];
 
-/// Labels that the specification of SNIA has other words for: a table with its word needs no second one.
+/// Labels for which the SNIA specification has other words: a table with its word needs no second
+/// one.
 const SYNONYMS: [(&str, &str); 2] = [("QD", "outstanding commands"), ("span", "active range")];
 
 /// The conditions known before the start.
@@ -62,7 +63,7 @@ pub fn planned(procedure: &Procedure) -> Conditions {
     of_steps.chain(procedure.conditions.clone()).collect()
 }
 
-/// The conditions that a table tells itself, and the common conditions that it does not tell.
+/// The conditions in a table, and the common conditions that it lacks.
 #[must_use]
 pub fn of_table(own: &Conditions, common: &Conditions) -> Conditions {
     let is_told = |label: &str| {
@@ -93,7 +94,7 @@ fn prepares(phase: &PhaseSpec) -> bool {
     PREPARATIONS.iter().any(|name| phase.name.starts_with(name))
 }
 
-/// The depth, to sort by, and what it means.
+/// The depth, for sorting, and its meaning.
 fn depth(workload: &Workload) -> (u32, String) {
     let Workload { queue_depth, pacing, .. } = workload;
     let most = if *pacing == Pacing::ClosedLoop { "" } else { "at most " };

@@ -1,4 +1,4 @@
-//! The declarations of a test: everything that makes it listed, planned, reviewed and drawn.
+//! The declarations of a test: its entries in list, plan, review and charts.
 
 use serde::Serialize;
 
@@ -16,7 +16,7 @@ pub struct Definition {
     pub heading: &'static str,
     /// The question it answers, in one sentence.
     pub question: &'static str,
-    /// The part of the suite that it belongs to.
+    /// Its part of the suite.
     pub chapter: Chapter,
     /// Its place within the chapter.
     pub place: u8,
@@ -34,21 +34,21 @@ pub struct Definition {
     pub procedure: fn(&Params, &Site<'_>) -> Result<Procedure, RunError>,
 }
 
-/// A part of the suite. Lists and pages have the parts in this order.
+/// A part of the suite, in the order of lists and pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[repr(u8)]
 pub enum Chapter {
-    /// The pace that a full drive keeps.
+    /// The pace of a full drive.
     #[serde(rename = "Steady state")]
     SteadyState,
     /// Rates of single kinds of transfers.
     Speed,
     /// Time that commands take, alone and among others.
     Response,
-    /// Writes that go on for long.
+    /// Long writes.
     #[serde(rename = "Sustained writes")]
     Sustained,
-    /// Power and the work done for it.
+    /// Power, and its ratio to the work.
     Energy,
     /// Replays of recorded work.
     #[serde(rename = "Storage bench")]
@@ -76,7 +76,7 @@ pub struct ReviewEntry {
     pub review: Review,
     /// Its settings, `key=value` with spaces between.
     pub settings: &'static str,
-    /// The share of spare area, or `None` if the span is that of the review.
+    /// The share of spare area, or `None` for the span of the review.
     pub spare: Option<&'static str>,
 }
 
@@ -97,17 +97,18 @@ impl ReviewEntry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Chart {
-    /// Graphs of every second of the phase `load`, with everything that a reader can switch there.
+    /// Graphs of every second of the phase `load`, with all switches for a reader.
     Seconds,
-    /// A table as curves, a line a column, the runs of all drives on the same axes.
+    /// A table as curves, one line per column, the runs of all drives on the same axes.
     Curves {
         /// Name of the table.
         table: &'static str,
-        /// Units of the columns that get a plot, one for each unit.
+        /// Units of the columns with a plot, one for each unit.
         units: &'static [&'static str],
-        /// Whether the rows stand on a logarithmic axis: each has about twice the value of the one before.
+        /// Whether the axis of the rows is logarithmic: each row has about twice the value of the
+        /// one before.
         log_rows: bool,
     },
-    /// Bars of the power that a drive draws in each state.
+    /// Bars of the power of a drive in each state.
     PowerBars,
 }

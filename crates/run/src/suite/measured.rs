@@ -7,7 +7,7 @@ use result::stats::latency::Latencies;
 
 use crate::replay::Meter;
 
-/// Everything measured so far.
+/// All measurements so far.
 #[derive(Clone, Copy, Debug)]
 pub struct Measured<'a> {
     /// The run with its phases.
@@ -28,12 +28,12 @@ pub struct Part<'a> {
 }
 
 impl<'a> Measured<'a> {
-    /// All phases in order, those that ended early included.
+    /// All phases in order, incomplete ones included.
     pub fn parts(&self) -> impl DoubleEndedIterator<Item = Part<'a>> + use<'a> {
         self.run.phases.iter().zip(self.rows).map(|(phase, rows)| Part { phase, rows })
     }
 
-    /// The last phase of this name, whether it ended early or not.
+    /// The last phase of this name, complete or not.
     #[must_use]
     pub fn part(&self, name: &str) -> Option<Part<'a>> {
         self.parts().rfind(|part| part.phase.name == name)

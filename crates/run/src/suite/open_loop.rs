@@ -1,24 +1,24 @@
 //! A rate instead of a queue that is kept full.
 //!
-//! An open loop answers what a demand feels: how late is what was due? Tests that ask how much a drive does at
-//! most, or at which depth, have no answer to that; a rate would only hide theirs.
+//! An open loop shows the effect on a demand: the lateness of due commands. Tests that search for
+//! the most a drive does, or for a depth, have no answer to that; a rate would only hide theirs.
 
 use load::Pacing;
 
 use crate::params::Param;
 
-/// Commands a second, in tests that take a rate.
+/// Commands per second, in tests that accept a rate.
 pub const RATE: Param = Param {
     name: "rate",
     default: "max",
     help: "commands a second: max (a new one for each that ends), 1000, or poisson:1000",
 };
 
-/// The reason of tests that ask how much a drive does at most.
+/// The reason of tests that search for a maximum.
 pub(crate) const QUEUE_FULL: &str =
     "its figures are the most that a drive does with its queue full";
 
-/// The pace of a run, as its sentences have it: `QD 1`, or `1000 a second`.
+/// The pace of a run in sentences: `QD 1`, or `1000 a second`.
 pub(crate) fn pace_in_words(pacing: Pacing, queue_depth: u32) -> String {
     match pacing {
         Pacing::ClosedLoop => format!("QD {queue_depth}"),

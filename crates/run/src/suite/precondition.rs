@@ -1,8 +1,8 @@
-//! How a test brings a drive into the state that it measures.
+//! The state of a drive before a measurement.
 //!
-//! `fill` writes every LBA once in order: the drive is full, but its spare blocks are unused, and it
-//! takes several drive writes until cleaning is in steady state. `one-pass` leaves it there at once
-//! ([`load::address::one_pass`]), for the price of about one drive write, where the size of the NAND is known.
+//! `fill` writes every LBA once in order: the drive is full, but its spare blocks are unused, and
+//! cleaning needs several drive writes to reach steady state. `one-pass` reaches it at once
+//! ([`load::address::one_pass`]), for about one drive write, if the size of the NAND is known.
 
 use base::{Bytes, OpKind};
 use load::address::one_pass;
@@ -13,7 +13,7 @@ use super::{Notes, PhaseSpec, Site, steps};
 use crate::error::RunError;
 use crate::params::{Param, Params};
 
-/// The word for the pass in one go.
+/// The word for the single pass.
 pub const ONE_PASS: &str = "one-pass";
 /// The parameter that gives the pass the size of the NAND.
 pub const RAW_CAPACITY: Param = Param {
@@ -22,12 +22,12 @@ pub const RAW_CAPACITY: Param = Param {
     help: "NAND of the drive, for precondition=one-pass; auto: as the drive model says",
 };
 
-/// A pass in one go over the span and what it rests on.
+/// A single pass over the span, and its basis.
 #[derive(Clone, Debug)]
 pub struct OnePass {
     /// The pass.
     pub phase: PhaseSpec,
-    /// NAND that it takes the drive to have for data, valid or overwritten.
+    /// The assumed NAND of the drive for data, valid or overwritten.
     pub log_bytes: u64,
 }
 
@@ -69,16 +69,17 @@ impl OnePass {
     }
 }
 
-/// The size of the NAND that the user names, if any.
+/// The size of the NAND from the user, if any.
 ///
 /// # Errors
-/// [`RunError::Usage`] where it is no size; asked also where no pass needs it.
+/// [`RunError::Usage`] for other text; checked also for tests without a pass.
 pub fn raw_capacity(params: &Params) -> Result<Option<Bytes>, RunError> {
     let name = RAW_CAPACITY.name;
     if params.text(name) == RAW_CAPACITY.default { Ok(None) } else { params.get(name).map(Some) }
 }
 
-/// NAND that holds data in steady state: as asked, else as the target says, raw where it knows no better.
+/// NAND that holds data in steady state: as requested, else as the target reports, raw if it
+/// reports nothing better.
 fn log_bytes(params: &Params, identity: &Identity) -> Result<u64, RunError> {
     let name = RAW_CAPACITY.name;
     if let Some(asked) = raw_capacity(params)? {

@@ -1,4 +1,4 @@
-//! A test as data: its steps, what each of them does, and what comes out.
+//! A test as data: its steps, their actions, and its figures.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,31 +14,31 @@ use crate::event::Length;
 use crate::recorder::Zones;
 use crate::replay::ReplaySpec;
 
-/// The settings of a run by name, as `run.json` holds them.
+/// The settings of a run by name, as in `run.json`.
 pub type Config = BTreeMap<String, serde_json::Value>;
 
 /// Conditions of figures, label to value.
 pub type Conditions = BTreeMap<String, String>;
 
-/// The facts that a reader of the result must know, e.g. steps that a target cannot do.
+/// Facts for a reader of the result, e.g. steps that a target cannot do.
 pub type Notes = Vec<String>;
 
 /// A test resolved against its parameters and a site.
 #[derive(Clone, Debug)]
 pub struct Procedure {
-    /// The settings as they go into `run.json`.
+    /// The settings in the form of `run.json`.
     pub config: Config,
-    /// The conditions of its figures that the steps do not tell.
+    /// The conditions of its figures that the steps do not contain.
     pub conditions: Conditions,
     /// The steps, in order.
     pub steps: Vec<Step>,
-    /// The facts about it that a reader must know.
+    /// Facts about it for a reader.
     pub notes: Notes,
     /// Its figures, from all measurements so far.
     pub figures: Computed<Figures>,
 }
 
-/// A value that follows from what was measured so far.
+/// A value that depends on the measurements so far.
 pub struct Computed<T>(Arc<dyn Fn(&Measured<'_>) -> T + Send + Sync>);
 
 impl<T> Computed<T> {
@@ -47,7 +47,7 @@ impl<T> Computed<T> {
         Self(Arc::new(function))
     }
 
-    /// The value as of now.
+    /// The present value.
     #[must_use]
     pub fn of(&self, measured: &Measured<'_>) -> T {
         (self.0)(measured)
@@ -69,9 +69,9 @@ impl<T> fmt::Debug for Computed<T> {
 /// A part of a procedure.
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// Something done once.
+    /// A phase that is done once.
     Phase(PhaseSpec),
-    /// Phases done again and again until the test has what it wants.
+    /// Phases that repeat until the test has enough.
     Rounds {
         /// Most rounds.
         rounds_max: u32,
@@ -80,13 +80,13 @@ pub enum Step {
         /// Whether the step ends, asked after each round.
         settled: Computed<bool>,
     },
-    /// Some of these phases, in order: which ones depends on what was measured before.
+    /// Some of these phases, in order; earlier measurements select them.
     Chosen {
-        /// All that may be done.
+        /// All possible phases.
         phases: Vec<PhaseSpec>,
-        /// Most of them that will be.
+        /// Largest number of them that are done.
         phases_max: u32,
-        /// The names of the phases to do, asked before each phase.
+        /// The names of the next phases, asked before each phase.
         wanted: Computed<Vec<String>>,
     },
 }
@@ -101,7 +101,7 @@ impl Step {
         }
     }
 
-    /// How often each of its phases is done at most.
+    /// Largest number of times that each of its phases is done.
     #[must_use]
     pub const fn rounds_max(&self) -> u32 {
         match self {
@@ -110,7 +110,7 @@ impl Step {
         }
     }
 
-    /// How many of its phases are done at most, where that is not all of them.
+    /// Largest number of its phases that are done, or `None` for all of them.
     #[must_use]
     pub const fn phases_max(&self) -> Option<u32> {
         match self {
@@ -120,7 +120,7 @@ impl Step {
     }
 }
 
-/// One thing to do.
+/// A phase of a procedure.
 #[derive(Clone, Debug)]
 pub struct PhaseSpec {
     /// Name in the result.
@@ -136,16 +136,16 @@ pub struct PhaseSpec {
 pub enum Action {
     /// Bring the target to its fresh state.
     Purge,
-    /// Tell the target that a range holds no data.
+    /// Deallocate a range.
     Deallocate {
         /// First byte.
         offset_bytes: u64,
         /// Length.
         len_bytes: u64,
     },
-    /// Leave the target alone, and note each second what it does.
+    /// Leave the target alone, and record its state each second.
     Idle(Nanos),
-    /// Switch what link and drive may do while there is nothing to do; where that fails, the run goes on.
+    /// Switch the permission of link and drive to rest; after a failure, the run continues.
     SetRest(Rest),
     /// Issue the commands of a trace.
     Replay(ReplaySpec),
@@ -153,15 +153,15 @@ pub enum Action {
     Load {
         /// The commands to issue.
         workload: Workload,
-        /// How long; `None` until the workload ends.
+        /// Length; `None` until the workload ends.
         duration: Option<Nanos>,
-        /// A row for each of these zones instead of one for each second.
+        /// The zones with one row each, instead of one row per second.
         zones: Option<Zones>,
     },
 }
 
 impl PhaseSpec {
-    /// How the phase knows that it is done.
+    /// End of the phase.
     #[must_use]
     pub fn length(&self) -> Length {
         match &self.action {
@@ -192,9 +192,9 @@ impl PhaseSpec {
 /// Figures and sentences of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Figures {
-    /// Figures by name; `None` where unknown.
+    /// Figures by name; `None` if unknown.
     pub metrics: BTreeMap<String, Option<f64>>,
-    /// The facts about single figures that a reader must know.
+    /// Marks of single figures.
     pub marks: Vec<Mark>,
     /// Figures in rows and columns.
     pub tables: Vec<Table>,
@@ -202,6 +202,6 @@ pub struct Figures {
     pub verdict: Option<Verdict>,
     /// Sentences.
     pub findings: Vec<Finding>,
-    /// The reasons why the figures may be less trustworthy.
+    /// Reasons to trust the figures less.
     pub warnings: Vec<String>,
 }

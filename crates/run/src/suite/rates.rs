@@ -1,4 +1,4 @@
-//! Rates of named steps: as metrics, and as a table with one row a step.
+//! Rates of named steps: as metrics, and as a table with one row per step.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use result::stats::mixture::{Mixture, Rate};
 
 use super::{Figures, Measured, Part};
 
-/// A step of a test, as its metrics and people call it.
+/// A step of a test, with its names in metrics and for people.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Named {
     /// Name of the phase, and of the step in metrics.
@@ -19,8 +19,8 @@ pub(crate) struct Named {
     pub(crate) label: &'static str,
 }
 
-/// `<test>.<step>.mb_per_s` and `.iops`, marked where they mix two regimes; null for a step that has not run to
-/// its end.
+/// `<test>.<step>.mb_per_s` and `.iops`, marked if they mix two regimes; null for an incomplete
+/// step.
 pub(crate) fn add_rates(figures: &mut Figures, name: &str, part: Option<Part<'_>>) {
     let rates = [
         ("mb_per_s", Rate::MbPerS, part.and_then(|part| part.mb_per_s())),
@@ -34,8 +34,8 @@ pub(crate) fn add_rates(figures: &mut Figures, name: &str, part: Option<Part<'_>
     }
 }
 
-/// `<test>.<step>.latency_ns_mean`, the percentiles and the largest, with what must be known of them; null for a
-/// step that has not run to its end.
+/// `<test>.<step>.latency_ns_mean`, the percentiles and the largest, with their marks; null for an
+/// incomplete step.
 pub(crate) fn add_latencies(figures: &mut Figures, name: &str, part: Option<Part<'_>>) {
     let latencies = part.map(|part| part.latencies()).unwrap_or_default();
     latencies.add_to(&mut figures.metrics, &mut figures.marks, &format!("{name}.latency_ns"), "");
@@ -100,7 +100,7 @@ pub(crate) fn finding(measured: &Measured<'_>, metric: &str, predicate: &str) ->
     Finding { text: format!("{} {predicate}.", subject(measured.run)), metric: metric.to_owned() }
 }
 
-/// A rate in decimal megabytes per second, as sentences carry it.
+/// A rate in decimal megabytes per second, for sentences.
 pub(crate) fn mb_per_s(rate: f64) -> String {
     if rate < 10.0 { format!("{rate:.1} MB/s") } else { format!("{rate:.0} MB/s") }
 }

@@ -6,18 +6,19 @@ use super::site::Site;
 use crate::error::RunError;
 use crate::params::Params;
 
-/// The settings of a test: its parameters, read once for a site. Steps and figures follow from them.
+/// The settings of a test: its parameters, read once for a site. Steps and figures follow from
+/// them.
 pub(crate) trait TestSettings: Sized + Send + Sync + 'static {
     /// Reads the parameters.
     ///
     /// # Errors
-    /// [`RunError::Usage`] for a value that cannot be used here.
+    /// [`RunError::Usage`] for a value that is impossible here.
     fn read(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<Self, RunError>;
 
-    /// The settings as `run.json` holds them. No figure is computed from that.
+    /// The settings in the form of `run.json`. No figure is computed from that.
     fn config(&self) -> Config;
 
-    /// The conditions of the figures that the steps do not tell.
+    /// The conditions of the figures that the steps do not contain.
     fn conditions(&self) -> Conditions {
         Conditions::new()
     }

@@ -1,4 +1,4 @@
-//! The place where a test is to run, and the parts of its settings that depend on it.
+//! The place of a test, and the settings that depend on it.
 
 use base::Bytes;
 use target::{Identity, Limits};
@@ -8,10 +8,10 @@ use super::steps;
 use crate::error::RunError;
 use crate::params::Params;
 
-/// The place where a test is to run.
+/// The place of a test.
 #[derive(Clone, Copy, Debug)]
 pub struct Site<'a> {
-    /// Bytes it may use, from LBA 0.
+    /// Available bytes, from LBA 0.
     pub span_bytes: u64,
     /// The target's identity.
     pub identity: &'a Identity,
@@ -22,11 +22,11 @@ pub struct Site<'a> {
 }
 
 impl Site<'_> {
-    /// The first bytes of the span, as many as the parameter says. A default that is too large for the span
-    /// becomes all of it, with a note that says so.
+    /// The first bytes of the span, as many as the parameter says. A default that is too large
+    /// becomes the whole span, with a note.
     ///
     /// # Errors
-    /// [`RunError::Usage`] where the user asked for more than the span: nothing else may be measured instead.
+    /// [`RunError::Usage`] if the user asked for more than the span: nothing else may replace it.
     pub fn region(&self, params: &Params, name: &str, notes: &mut Notes) -> Result<u64, RunError> {
         let asked: Bytes = params.get(name)?;
         if asked.0 == 0 {
@@ -53,10 +53,10 @@ impl Site<'_> {
         Ok(self.span_bytes)
     }
 
-    /// Of depths that the parameter names, those that the target takes; for the rest of a default there is a note.
+    /// The depths of the parameter that the target supports; a note names the rest of a default.
     ///
     /// # Errors
-    /// [`RunError::Usage`] where the user asked for a deeper queue than the target has.
+    /// [`RunError::Usage`] if the user asked for a deeper queue than the target has.
     pub fn depths(
         &self,
         params: &Params,
@@ -87,20 +87,21 @@ impl Site<'_> {
         steps::fill(name, span_bytes, self.fill_depth())
     }
 
-    /// A step after a purge and a fill of the first `span_bytes`: steps whose figures are compared begin alike,
-    /// whatever the steps before them wrote.
+    /// A step after a purge and a fill of the first `span_bytes`: steps with compared figures begin
+    /// alike, after any earlier writes.
     #[must_use]
     pub fn from_filled(&self, span_bytes: u64, step: PhaseSpec) -> [PhaseSpec; 3] {
         [steps::purge(), self.fill("prepare", span_bytes), step]
     }
 
-    /// Commands that a fill keeps outstanding: nobody measures it, so it may be as fast as the target takes.
+    /// Outstanding commands of a fill: no figure depends on it, so it is as deep as the target
+    /// supports.
     #[must_use]
     pub fn fill_depth(&self) -> u32 {
         steps::FILL_QUEUE_DEPTH.min(self.limits.queue_depth_max)
     }
 
-    /// Says that commands of this size are too small for the target.
+    /// The note that commands of this size are too small for the target.
     #[must_use]
     pub fn too_small(&self, block_bytes: u32) -> String {
         let block = Bytes(block_bytes.into());

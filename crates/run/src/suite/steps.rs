@@ -1,4 +1,4 @@
-//! The words that tests are written in: purge, fill, load, pass, pause.
+//! The vocabulary of tests: purge, fill, load, pass, pause.
 
 use base::{Bytes, Data, Nanos, OpKind};
 use load::{Composite, Mix, Order, Pacing, Shares, Workload};
@@ -12,12 +12,12 @@ use crate::recorder::Zones;
 
 /// Size of the commands of fills and linear passes.
 pub const LINEAR_BLOCK_BYTES: u32 = 128 << 10;
-/// Commands that a fill keeps outstanding: nobody measures it, so it may be fast.
+/// Outstanding commands of a fill: no figure depends on it, so it may be fast.
 pub const FILL_QUEUE_DEPTH: u32 = 32;
-/// The data to write, in tests that ask for nothing else; read by [`data`].
+/// The default kind of data; read by [`data`].
 pub const DATA: Param =
     Param { name: "data", default: "incompressible", help: "or repeating, or e.g. 46%" };
-/// A kind of data, with the text that asked for it.
+/// A kind of data, with its text.
 pub(crate) struct AskedData {
     /// The text, as results hold it.
     pub(crate) text: String,
@@ -56,7 +56,7 @@ pub fn idle(name: &str, duration: Nanos) -> PhaseSpec {
     PhaseSpec { name: name.to_owned(), what, action: Action::Idle(duration) }
 }
 
-/// Switches what link and drive may do while there is nothing to do.
+/// Switches the permission of link and drive to rest.
 #[must_use]
 pub fn set_rest(name: &str, rest: Rest) -> PhaseSpec {
     let what = match rest {
@@ -87,7 +87,7 @@ pub fn fill(name: &str, span_bytes: u64, depth: u32) -> PhaseSpec {
     to_its_end(name, Workload::new(OpKind::Write, order, block, depth, span_bytes))
 }
 
-/// A workload to its end with a row for each of `zones` zones of what it covers.
+/// A workload to its end, with a row for each of `zones` zones of its span.
 #[must_use]
 pub fn by_zone(name: &str, workload: Workload, zones: u64) -> PhaseSpec {
     let total_bytes = workload.total_bytes().unwrap_or(workload.span_bytes);
@@ -97,8 +97,8 @@ pub fn by_zone(name: &str, workload: Workload, zones: u64) -> PhaseSpec {
     load(name, workload, None, Some(zones))
 }
 
-/// A pass over the first `span_bytes` as HD Tach makes it: 128 KiB, QD 1, LBA order, one row for each
-/// 1/500.
+/// A pass over the first `span_bytes` in the manner of HD Tach: 128 KiB, QD 1, LBA order, one row
+/// for each 1/500.
 #[must_use]
 pub fn linear_pass(name: &str, kind: OpKind, data: Data, span_bytes: u64) -> PhaseSpec {
     let workload = Workload::new(kind, Order::SequentialOnce, LINEAR_BLOCK_BYTES, 1, span_bytes);
@@ -115,7 +115,7 @@ fn load(
     PhaseSpec { name: name.to_owned(), what, action: Action::Load { workload, duration, zones } }
 }
 
-/// The work of a workload, with everything that decides its figures.
+/// The description of a workload, with all parameters that affect its figures.
 fn in_words(workload: &Workload, duration: Option<Nanos>) -> String {
     let longest = Bytes(u64::from(workload.block_bytes));
     let block = match workload.order {
@@ -165,7 +165,7 @@ fn in_words(workload: &Workload, duration: Option<Nanos>) -> String {
     format!("{block} {order} {kind} within {span}, {pace}{data}{limit}")
 }
 
-/// The size of a span, decimal as drives are sold: it stands beside what is written, in the same unit.
+/// The size of a span in decimal units, like the amount of writes beside it.
 pub(crate) fn size(bytes: u64) -> String {
     Bytes(bytes).rounded()
 }
@@ -175,18 +175,18 @@ pub(crate) fn config<const N: usize>(entries: [(&str, Value); N]) -> Config {
     entries.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
-/// A time in whole seconds, as configurations hold it.
+/// A time in whole seconds, for configurations.
 pub(crate) const fn seconds(duration: Nanos) -> u64 {
     duration.0 / Nanos::SECOND.0
 }
 
-/// Steps that are done once, one after the other.
+/// Steps that run once, one after the other.
 pub(crate) fn once(phases: impl IntoIterator<Item = PhaseSpec>) -> Vec<Step> {
     phases.into_iter().map(Step::Phase).collect()
 }
 
-/// The kind of data that a parameter asks for: `incompressible`, `repeating`, or its size after
-/// compression such as `46%`.
+/// The kind of data in a parameter: `incompressible`, `repeating`, or its size after compression
+/// such as `46%`.
 pub(crate) fn data(params: &Params, name: &str) -> Result<AskedData, RunError> {
     let text = params.text(name);
     let kind = parse_data(name, &text)?;

@@ -1,12 +1,13 @@
-//! Storage bench: real work, replayed. `heavy` and `light` of 2011, `destroyer` of 2013 (suite reference,
-//! sections 6 and 7), and `replay` for any trace: what they share.
+//! Storage bench: real work, replayed. The common parts of `heavy` and `light` (AnandTech Storage
+//! Bench 2011), `destroyer` (AnandTech Storage Bench 2013), and `replay` for any trace.
 //!
-//! The original traces were never published; these are synthesised to equal their published statistics, and
-//! every result says so. Method: purge; fill the span, so that every read finds data; replay in the closed
-//! form ([`crate::replay`]). Reported as the reviews did: average data rate over busy time (2011), average
-//! service time (2013), each for all, reads and writes; further percentiles, the depth that was reached,
-//! lateness, and a table of the scenario's groups. Drives that clean up when idle rank differently with other
-//! pauses, so the idle policy is part of every result.
+//! The original traces were never published; these are synthesised to equal their published
+//! statistics, and every result says so. Method: purge; fill the span, so that every read finds
+//! data; replay in the closed form ([`crate::replay`]). The figures are those of the reviews:
+//! average data rate over busy time (2011), average service time (2013), each for all, reads and
+//! writes; further percentiles, the depth of the replay, lateness, and a table of the scenario's
+//! groups. The idle policy is a part of every result, because it changes the rank of drives that
+//! clean up when idle.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +25,7 @@ use crate::error::RunError;
 use crate::params::{Param, Params};
 use crate::replay::{Form, Idle, Mapping, Meter, ReplaySpec, Total};
 
-/// The reason why no trace takes a rate.
+/// The reason why no trace accepts a rate.
 pub(crate) const OWN_TIMES: &str = "the trace has times of its own, which `--set form=open` keeps";
 /// Name of the measured phase.
 const REPLAY: &str = "replay";
@@ -70,18 +71,18 @@ pub(crate) const fn params(trace: &'static str) -> [Param; 11] {
     ]
 }
 
-/// A replay, and what is done before it.
+/// A replay, and the steps before it.
 pub(crate) struct Settings {
     spec: ReplaySpec,
-    /// How the trace came to be, and from what.
+    /// Origin and source of the trace.
     origin: (Origin, String),
-    /// Part of the totals of a synthesised trace, as asked for.
+    /// Requested part of the totals of a synthesised trace.
     part: String,
-    /// Idle policy, as asked for.
+    /// Requested idle policy.
     idle: String,
-    /// Form of the replay, as asked for.
+    /// Requested form of the replay.
     form: String,
-    /// Place of the addresses, as asked for.
+    /// Requested mapping of the addresses.
     mapping: String,
     purge: bool,
     fill: bool,
@@ -176,7 +177,7 @@ impl Settings {
     }
 }
 
-/// Opens the trace, so that a wrong name is told before anything is touched.
+/// Opens the trace, so that a wrong name is an error before any change.
 fn opened(mut spec: ReplaySpec) -> Result<(ReplaySpec, TraceInfo), RunError> {
     let mut feed = spec.feed()?;
     let info = feed.info();
@@ -186,8 +187,8 @@ fn opened(mut spec: ReplaySpec) -> Result<(ReplaySpec, TraceInfo), RunError> {
     Ok((spec, info))
 }
 
-/// That the trace reaches further than the replay may, and what becomes of it; `None` if it does not, or it is not
-/// known before its end.
+/// The warning that the trace extends beyond the span of the replay, with the treatment; `None` if
+/// it does not, or its size is unknown before its end.
 fn folding(spec: &ReplaySpec, trace_bytes: Option<u64>) -> Option<String> {
     let trace_bytes = trace_bytes.filter(|&bytes| bytes > spec.span_bytes)?;
     let how = folded_how(spec)?;
@@ -198,7 +199,7 @@ fn folding(spec: &ReplaySpec, trace_bytes: Option<u64>) -> Option<String> {
     ))
 }
 
-/// The treatment of addresses that the span has no room for, or `None` if they are omitted.
+/// The treatment of addresses beyond the span, or `None` if they are omitted.
 fn folded_how(spec: &ReplaySpec) -> Option<&'static str> {
     match spec.mapping {
         Mapping::Wrap => Some(
@@ -231,7 +232,7 @@ fn spec(params: &Params, site: &Site<'_>) -> Result<ReplaySpec, RunError> {
     })
 }
 
-/// Most commands outstanding; only the default gives way to a target that takes fewer.
+/// Most outstanding commands; only the default adapts to a target with a lower limit.
 fn queue_depth_max(params: &Params, site: &Site<'_>) -> Result<u32, RunError> {
     let (name, most) = ("queue_depth_max", site.limits.queue_depth_max);
     let depth = params.queue_depth(name)?;
@@ -245,7 +246,7 @@ fn queue_depth_max(params: &Params, site: &Site<'_>) -> Result<u32, RunError> {
     Ok(depth.min(most))
 }
 
-/// The longest command, in whole blocks; only the default gives way to a target that takes shorter ones.
+/// The longest command, in whole blocks; only the default adapts to a target with a lower limit.
 fn transfer_max(params: &Params, site: &Site<'_>) -> Result<u32, RunError> {
     let (name, limits) = ("transfer_max", site.limits);
     let (transfer, block) = (params.block_bytes(name)?, limits.logical_block_bytes);
@@ -260,7 +261,7 @@ fn transfer_max(params: &Params, site: &Site<'_>) -> Result<u32, RunError> {
     Ok((transfer.min(limits.transfer_bytes_max) / block * block).max(block))
 }
 
-/// The name of the trace, with the part of it that is wanted.
+/// The name of the trace, with the requested part of it.
 fn trace_name(params: &Params) -> Result<String, RunError> {
     let trace = params.text("trace");
     if trace.is_empty() {
@@ -304,7 +305,7 @@ fn metrics(part: Part<'_>, meter: &Meter) -> Figures {
     Figures { metrics, marks, ..Figures::default() }
 }
 
-/// That the trace did not fit, where it did not.
+/// The warning that the trace did not fit, if it did not.
 fn folded(meter: &Meter) -> Option<Finding> {
     let share = meter.folded_share().filter(|&share| share > 0.0)?;
     let text = format!(
@@ -321,7 +322,7 @@ fn column(name: &str, unit: &str) -> TableColumn {
     TableColumn { name: name.to_owned(), unit: unit.to_owned() }
 }
 
-/// The same in a table, a row for each kind of command.
+/// The same in a table, one row for each kind of command.
 fn kinds(part: Part<'_>, meter: &Meter) -> Table {
     let row = |label: &str, total: &Total, latencies: &Latencies| {
         let busy_s = (total.ios > 0).then_some(total.busy_ns as f64 / 1e9);

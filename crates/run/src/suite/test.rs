@@ -18,7 +18,7 @@ pub struct Test(&'static Definition);
 impl Test {
     /// Every test, in the order of the suite.
     pub const ALL: [Self; DEFINITIONS.len()] = in_order(&DEFINITIONS);
-    /// Random writes on a full drive: the search for spare area runs it again and again.
+    /// Random writes on a full drive, which the search for spare area repeats.
     pub const CONSISTENCY: Self = Self(&consistency::DEFINITION);
     /// The commands of any trace.
     pub const REPLAY: Self = Self(&replay::DEFINITION);
@@ -117,12 +117,12 @@ const fn in_order<const N: usize>(definitions: &[&'static Definition; N]) -> [Te
     tests
 }
 
-/// Smaller for a test that comes before another.
+/// Sort key of a test: smaller for an earlier one.
 const fn rank(Test(definition): Test) -> u16 {
     u16::from_be_bytes([definition.chapter as u8, definition.place])
 }
 
-/// The names of the tests that take a rate, in words.
+/// The names of the tests that accept a rate, in words.
 fn with_a_rate() -> String {
     let open = Test::ALL.into_iter().filter(|test| test.0.closed_loop.is_none());
     let names: Vec<_> = open.map(Test::name).collect();

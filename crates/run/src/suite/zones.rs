@@ -11,7 +11,7 @@ use super::{Figures, Measured, Part, rates};
 /// The rates of a pass in the zones of a device, in decimal megabytes per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Pass {
-    /// Bytes over time: what the whole pass takes.
+    /// Bytes over time: the rate of the whole pass.
     pub(crate) mean: f64,
     /// The slowest zone.
     pub(crate) min: f64,
@@ -22,12 +22,12 @@ pub(crate) struct Pass {
 }
 
 impl Pass {
-    /// The figures of a phase that ran to its end.
+    /// The figures of a complete phase.
     pub(crate) fn of(measured: &Measured<'_>, phase: &str) -> Option<Self> {
         Self::of_part(&measured.complete(phase)?)
     }
 
-    /// The figures of a pass; `None` where it measured nothing.
+    /// The figures of a pass; `None` without measurements.
     pub(crate) fn of_part(part: &Part<'_>) -> Option<Self> {
         let zones = part.row_mb_per_s();
         let Summary { min, max, .. } = Summary::of(&zones)?;

@@ -1,4 +1,4 @@
-//! Reads everything back and compares it with what was promised.
+//! Reads all blocks back and compares them with the promises.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::promises::Promises;
 use super::{Ended, all};
 use crate::error::RunError;
 
-/// Damaged blocks that are told one by one; all are counted.
+/// Damaged blocks in the report; all are counted.
 const TOLD_MAX: usize = 20;
 
 /// The content of a block, compared with the promise.
@@ -20,19 +20,20 @@ const TOLD_MAX: usize = 20;
 pub enum Finding {
     /// The promised version.
     Kept,
-    /// A later version that was never promised: it was under way when the power went.
+    /// A later version that was never promised: it was in progress at the power cut.
     Newer,
-    /// Parts of several later versions, none of them promised; allowed, but not every drive does it.
+    /// Parts of several later versions, none of them promised; permitted, but not every drive does
+    /// it.
     TornUnpromised,
     /// An older version of the block.
     Stale,
     /// Nothing of this run at all.
     Lost,
-    /// Parts of several versions, of which one is older than promised or none at all.
+    /// Parts of several versions, of which one is older than promised or unknown.
     Torn,
-    /// Data that was written for another address.
+    /// Data for another address.
     Misdirected,
-    /// The drive says that it cannot read it.
+    /// The drive reports that it cannot read the block.
     Unreadable,
 }
 
@@ -59,7 +60,7 @@ impl Finding {
     }
 }
 
-/// A block that does not hold what was promised.
+/// A block without its promised content.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Broken {
     /// Its place.
@@ -68,35 +69,35 @@ pub struct Broken {
     pub finding: Finding,
     /// The generation promised.
     pub promised: u64,
-    /// The sectors as they are; none where they cannot be read.
+    /// The actual sectors; none if they cannot be read.
     pub found: Vec<Sector>,
 }
 
 /// The result of the check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Blocks by what they hold.
+    /// Number of blocks by content.
     pub counts: BTreeMap<Finding, u64>,
     /// The first broken ones.
     pub broken: Vec<Broken>,
-    /// Broken blocks with data of another run: where that came later, the drive is not to blame.
+    /// Broken blocks with data of another run: if that came later, the drive is not to blame.
     pub other_run_blocks: u64,
 }
 
 impl Report {
-    /// Blocks that do not hold what was promised.
+    /// Number of blocks without their promised content.
     #[must_use]
     pub fn broken_blocks(&self) -> u64 {
         self.counts.iter().filter(|(finding, _)| finding.is_broken()).map(|(_, count)| count).sum()
     }
 }
 
-/// Reads every block that was promised and judges it.
+/// Reads every promised block and judges it.
 ///
 /// # Errors
-/// If the target cannot hold the blocks, is gone, fails in other ways than by saying that a block
-/// cannot be read, or says so of every one: a target that answers nothing at all has not broken its
-/// promises, but itself.
+/// If the target cannot contain the blocks, is gone, or fails in other ways than by unreadable
+/// blocks; also if every block is unreadable: a target without any answer is broken itself, rather
+/// than its promises.
 pub fn check(
     target: &mut (impl Guarded + ReadBack + Diagnose),
     promises: &Promises,

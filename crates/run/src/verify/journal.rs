@@ -1,8 +1,8 @@
-//! The journal that is being written: one line for the run, then one for each batch that was flushed.
+//! The journal during the writes: one line for the run, then one for each flushed batch.
 //!
-//! A line is synced before the next batch begins, so that after a power cut the journal promises no more than
-//! the drive did. Each begins with a checksum of everything up to its end: a journal that was damaged must not
-//! accuse a drive. [`Promises`](super::promises::Promises) reads it.
+//! A line is synced before the next batch begins, so that after a power cut the journal promises no
+//! more than the drive did. Each line begins with a checksum of everything up to its end, because a
+//! damaged journal must not accuse a drive. [`Promises`](super::promises::Promises) reads it.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, ErrorKind, Write};
@@ -17,10 +17,10 @@ use crate::error::RunError;
 /// The first word of every journal, with its version.
 pub(super) const FORMAT: &str = "ssdlab-verify-2";
 
-/// The facts needed to read back the data of a run.
+/// The facts for reading back the data of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header {
-    /// Serial (or path) of the target, to notice another one.
+    /// Serial (or path) of the target, to detect another one.
     pub serial: String,
     /// World-wide name of a drive that has one: the namespaces of a drive share its serial.
     pub wwid: Option<String>,
@@ -30,13 +30,13 @@ pub struct Header {
     pub layout: Layout,
 }
 
-/// The checksum of a journal as far as it has been written or read. Each line's is taken over all that stands
-/// before it, too, so that lines cannot be lost, doubled or exchanged unnoticed.
+/// The checksum of a journal up to the present line. The checksum of each line also covers all
+/// earlier lines, so that lost, doubled or exchanged lines are detected.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Checksum(crc32fast::Hasher);
 
 impl Checksum {
-    /// Takes in a whole line.
+    /// Adds a whole line.
     pub(super) fn add(&mut self, line: &[u8]) {
         self.0.update(line);
     }
@@ -58,12 +58,12 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Begins a journal. One that is there already is left alone: it may be all that knows what a
-    /// drive promised. One that cannot be begun is removed again.
+    /// Begins a journal. An existing one stays: it may be the only record of a drive's promises. If
+    /// the begin fails, the new file is removed again.
     ///
     /// # Errors
-    /// [`RunError::Usage`] with the path where there can be no such file; [`IoError::Device`] where its file
-    /// system fails.
+    /// [`RunError::Usage`] with the path if there can be no such file; [`IoError::Device`] if its
+    /// file system fails.
     pub fn create(path: &Path, header: &Header) -> Result<Self, RunError> {
         let file = File::create_new(path).map_err(|error| match error.kind() {
             ErrorKind::AlreadyExists => RunError::Usage(format!(
@@ -84,7 +84,7 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Whether a process that is alive writes this journal: it holds a lock, which goes with it however it ends.
+    /// Whether a living process writes this journal: it holds a lock, which ends with it.
     #[must_use]
     pub fn is_being_written(path: &Path) -> bool {
         let file = File::open(path);
@@ -103,10 +103,10 @@ impl Journal {
         dir.and_then(|dir| dir.sync_all()).map_err(|error| failed(&self.path, error))
     }
 
-    /// Notes the blocks of a flushed batch, each with its generation, and syncs.
+    /// Records the blocks of a flushed batch, each with its generation, and syncs.
     ///
     /// # Errors
-    /// [`IoError::Device`] with the path where the file cannot be written.
+    /// [`IoError::Device`] with the path if the file cannot be written.
     pub fn flushed(&mut self, batch: &[(u64, u64)]) -> Result<(), RunError> {
         self.append(&json!(batch))
     }
@@ -120,7 +120,8 @@ impl Journal {
     }
 }
 
-/// Why a journal cannot be opened: another path helps, unless the file system itself fails.
+/// The error of a journal that cannot be opened: another path helps, unless the file system itself
+/// fails.
 pub(super) fn unusable(path: &Path, error: io::Error) -> RunError {
     use ErrorKind::{InvalidFilename, InvalidInput, IsADirectory, NotADirectory, NotFound};
     match error.kind() {

@@ -1,9 +1,9 @@
-//! Does a drive keep what it has acknowledged?
+//! A test of the promises of a drive: does acknowledged data survive?
 //!
-//! [`writer`] writes blocks that tell what they are, in batches that end with a flush, and notes each batch
-//! in a [`journal`] on another drive once the flush is acknowledged. [`check`] reads everything back, at
-//! once or after a power cut, and compares: each block must hold the last version that was promised, or
-//! a later one. What it does not hold, it lost.
+//! [`writer`] writes blocks that identify themselves, in batches that end with a flush, and records
+//! each batch in a [`journal`] on another drive once the flush is acknowledged. [`check`] reads all
+//! blocks back, at once or after a power cut, and compares them: each block must contain the last
+//! promised version, or a later one. Other content is a loss.
 
 pub mod check;
 pub mod journal;
@@ -29,7 +29,7 @@ impl Layout {
     /// Whole blocks in the span.
     ///
     /// # Errors
-    /// [`RunError::Usage`] where the target cannot take such blocks, or there is no room for two.
+    /// [`RunError::Usage`] if the target cannot have such blocks, or there is no room for two.
     pub fn new(span_bytes: u64, block_bytes: u64, limits: &Limits) -> Result<Self, RunError> {
         let (least, most) = (limits.logical_block_bytes, limits.transfer_bytes_max);
         let block_bytes = u32::try_from(block_bytes)
@@ -57,10 +57,10 @@ impl Layout {
         self.span_bytes / self.block_bytes as u64
     }
 
-    /// Makes sure that a target can hold the blocks of a journal.
+    /// Makes sure that a target can contain the blocks of a journal.
     ///
     /// # Errors
-    /// [`IoError::Refused`] with both sizes: another drive, or one that is no longer what it was.
+    /// [`IoError::Refused`] with both sizes: another drive, or one that has changed.
     pub fn require_held_by(&self, target: &impl Target) -> Result<(), IoError> {
         let (found, limits) = (target.identity(), target.limits());
         let refused = |code, wrote: String, now: String| {
@@ -97,7 +97,8 @@ impl Layout {
     }
 }
 
-/// Submits one command for each block, tags in order, and waits for all of them; how each ended.
+/// Submits one command for each block, tags in order, and waits for all of them; returns their
+/// outcomes.
 fn all(
     target: &mut impl Target,
     layout: &Layout,
@@ -119,14 +120,14 @@ fn all(
     Ok(by_tag)
 }
 
-/// A command and how it ended.
+/// A command and its outcome.
 struct Ended {
     op: Op,
     status: Status,
 }
 
 impl Ended {
-    /// The error of a command that failed.
+    /// The error of a failed command.
     fn require_ok(&self, target: &impl Diagnose) -> Result<(), RunError> {
         match self.status {
             Status::Failed { errno } => {

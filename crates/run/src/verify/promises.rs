@@ -1,6 +1,5 @@
-//! The promises of a journal. A last line without its end is from a cut and does not count;
-//! everything else that is not as it was written makes the journal worthless, and nothing is said
-//! about the drive.
+//! The promises of a journal. A last line without its end is incomplete and does not count. Any
+//! other change makes the journal worthless, so that it allows no statement about the drive.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -20,26 +19,27 @@ const FORMATS: &str = "ssdlab-verify-";
 const FORMAT_1: &str = "ssdlab-verify-1";
 /// Eight digits and a space.
 const CHECKSUM_BYTES: usize = 9;
-/// A first line is shorter than this, whatever the name of the target.
+/// A first line is shorter than this, for any name of the target.
 const HEADER_BYTES_MAX: u64 = 1 << 16;
 
-/// A journal that was read.
+/// A journal, read back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Promises {
-    /// How the run was made.
+    /// Parameters of the run.
     pub header: Header,
-    /// The last generation promised, by block.
+    /// The last promised generation, by block.
     pub durable: BTreeMap<u64, u64>,
-    /// False for a journal of the first version, in which damage may look like a promise.
+    /// Whether it has checksums; false for a journal of the first version, in which damage may look
+    /// like a promise.
     pub has_checksums: bool,
 }
 
-/// Why a journal cannot be believed.
+/// Reason to distrust a journal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Flaw {
-    /// It is something else.
+    /// It is another file.
     Foreign(String),
-    /// It is not what was written.
+    /// It differs from the written one.
     Damaged { line: usize, at_byte: usize, is_last: bool },
 }
 
@@ -47,7 +47,7 @@ impl Promises {
     /// Reads the journal at `path`.
     ///
     /// # Errors
-    /// [`RunError::Usage`] where it cannot be read or is not a journal, [`RunError::Journal`] where it is
+    /// [`RunError::Usage`] if it cannot be read or is not a journal, [`RunError::Journal`] if it is
     /// damaged.
     pub fn read(path: &Path) -> Result<Self, RunError> {
         let bytes = bytes_of(path).map_err(|error| unusable(path, error))?;
@@ -94,7 +94,7 @@ impl Promises {
         Ok(promises)
     }
 
-    /// Takes in all lines after the first.
+    /// Adds all lines after the first.
     fn take_batches(&mut self, bytes: &[u8]) -> Result<(), Flaw> {
         let (mut checksum, mut at_byte) = (Checksum::default(), 0);
         for (line, text) in (1..).zip(bytes.split_inclusive(|byte| *byte == b'\n')) {
@@ -113,7 +113,7 @@ impl Promises {
         Ok(())
     }
 
-    /// The blocks of one line with their generations, where it is what was written.
+    /// The blocks of one line with their generations, if it is intact.
     fn batch(&self, checksum: &Checksum, text: &[u8]) -> Option<Vec<(u64, u64)>> {
         let json = if self.has_checksums { json_of(checksum, text)? } else { text };
         let batch: Vec<(u64, u64)> = serde_json::from_slice(json).ok()?;
@@ -122,7 +122,8 @@ impl Promises {
     }
 }
 
-/// The content of the file; only the beginning of one that cannot be a journal, such as a whole drive.
+/// The content of the file; only the beginning of one that cannot be a journal, such as a whole
+/// drive.
 fn bytes_of(path: &Path) -> io::Result<Vec<u8>> {
     let (mut file, mut bytes) = (File::open(path)?, Vec::new());
     file.by_ref().take(HEADER_BYTES_MAX).read_to_end(&mut bytes)?;
@@ -138,7 +139,7 @@ fn json_of<'a>(before: &Checksum, line: &'a [u8]) -> Option<&'a [u8]> {
     (before.before(json).as_bytes() == sum).then_some(json)
 }
 
-/// Whether an unfinished line begins with a whole one. Its end was then not cut off, but changed.
+/// Whether an unfinished line begins with a whole one: its end was then changed, and not cut off.
 fn is_whole(before: &Checksum, line: &[u8]) -> bool {
     let Some(json) = line.get(CHECKSUM_BYTES..) else { return false };
     let mut values = Deserializer::from_slice(json).into_iter::<IgnoredAny>();
@@ -223,7 +224,8 @@ mod tests {
         assert_eq!(first, Promises { header, has_checksums: false, ..read });
     }
 
-    /// As `docs/verify.md` describes it; written down, so that it cannot change unnoticed.
+    /// The example of `docs/formats/journal.md`, written out, so that the format cannot change
+    /// unnoticed.
     #[test]
     fn the_bytes_are_those_of_the_description() {
         let bytes = journal(&example(), &[&[(3, 1), (5, 2)]]);

@@ -1,4 +1,4 @@
-//! A file stands in for a drive; what a bad drive would do to it is done behind its back.
+//! A file stands in for a drive; the test itself does the damage of a bad drive.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -18,13 +18,13 @@ const BLOCK: usize = 4096;
 const LAYOUT: Layout = Layout { span_bytes: 4 << 20, block_bytes: BLOCK as u32 };
 const SEED: u64 = 11;
 
-/// For writing, or for looking only.
+/// Options for writing, or for reading only.
 fn open(path: &Path, write: bool) -> RealTarget {
     let options = OpenOptions { write, verifiable: write, seed: SEED, ..OpenOptions::default() };
     open_file(path, Some(LAYOUT.span_bytes), true, &options).unwrap()
 }
 
-/// Writes so many blocks to a file and gives its image and the promises.
+/// Writes this number of blocks to a file; returns its image and the promises.
 fn written(dir: &Path, writes: u64) -> Promises {
     let (image, journal) = (dir.join("image"), dir.join("journal"));
     let header = Header { serial: "file".to_owned(), wwid: None, seed: SEED, layout: LAYOUT };
@@ -114,7 +114,8 @@ fn a_drive_that_forgot_the_last_batches_lost_just_those() {
     assert!(lost > 0 && stale > 0, "{:?}", report.counts);
 }
 
-/// A file that was cut short fails as a drive with medium errors does, but it is no longer the file of the journal.
+/// A truncated file fails like a drive with medium errors, but it is no longer the file of the
+/// journal.
 #[test]
 fn a_target_that_changes_while_it_is_read_is_not_judged() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Writes batches of random blocks, flushes, notes, until it is told to stop.
+//! Writes batches of random blocks, flushes and records them, until it is stopped.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,35 +10,35 @@ use super::journal::Journal;
 use super::{Layout, all};
 use crate::error::RunError;
 
-/// Writes between two flushes. Many, so that the drive's cache has something to lose.
+/// Writes between two flushes. Many, so that the drive's cache has data to lose.
 const BATCH_BLOCKS: usize = 1024;
 
 /// The numbers of writes and flushes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Written {
-    /// Writes that were acknowledged.
+    /// Acknowledged writes.
     pub writes: u64,
-    /// Flushes that were acknowledged and noted.
+    /// Acknowledged and recorded flushes.
     pub flushes: u64,
 }
 
-/// When to stop.
+/// Conditions to stop.
 #[derive(Clone, Copy, Debug)]
 pub struct Stop<'a> {
     /// After this time on the target's clock.
     pub duration: Nanos,
     /// After this many writes.
     pub writes_max: u64,
-    /// When the user says so.
+    /// At the user's request.
     pub interrupted: &'a AtomicBool,
 }
 
-/// Writes to a target that was opened with `OpenOptions::verifiable`, and fresh: generations count its
+/// Writes to a fresh target that was opened with `OpenOptions::verifiable`: generations count its
 /// write commands from 1.
 ///
 /// # Errors
-/// If the target fails or is no longer the one that was opened, or the journal cannot be written.
-/// The notes made until then stand.
+/// If the target fails or is no longer the opened one, or the journal cannot be written. The
+/// records made until then remain.
 pub fn write(
     target: &mut (impl Guarded + Flush + Diagnose),
     layout: &Layout,
@@ -71,7 +71,7 @@ pub fn write(
     Ok(written)
 }
 
-/// So many blocks, no two equal: of two writes to a block at the same time either may win.
+/// This number of different blocks: of two simultaneous writes to a block, either may win.
 fn batch(rng: &mut Rng, blocks: u64, wanted: usize) -> Vec<u64> {
     let wanted = wanted.min(usize::try_from(blocks / 2).unwrap_or(usize::MAX).max(1));
     let (mut seen, mut chosen) = (BTreeSet::new(), Vec::with_capacity(wanted));

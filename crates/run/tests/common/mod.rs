@@ -1,4 +1,4 @@
-//! What the tests of whole runs share: a request, a run under a calendar that stands still, a figure of it.
+//! The common needs of tests of whole runs: a request, a run with a fixed calendar, a figure of it.
 
 #![allow(dead_code, reason = "every test binary uses its own part")]
 
@@ -27,7 +27,7 @@ pub(crate) fn run_quietly<T: Testable>(
     run_with(target, request, |_, _| ())
 }
 
-/// Runs while somebody listens, who may press the stop button.
+/// Runs with an observer, who may press the stop button.
 pub(crate) fn run_with<T: Testable>(
     target: &mut T,
     request: &Request,

@@ -1,4 +1,4 @@
-//! From the link into the write buffer: which pages may enter, and where they get their place.
+//! From the link into the write buffer: the pages that may enter, and their places.
 
 use std::hint::cold_path;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use crate::ftl::StreamId;
 use crate::probe::Probe;
 
 impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
-    /// The data of a write is there.
+    /// The data of a write has arrived.
     #[inline(always)]
     pub(super) fn arrive(&mut self, tag: u32) {
         if self.buffer.is_awaited() {
@@ -26,7 +26,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
     }
 
-    /// Lets waiting writes in and garbage collection work, as far as both can go now.
+    /// Admits waiting writes and runs garbage collection, as far as both are possible now.
     #[inline]
     pub(super) fn pump(&mut self) {
         if OPTIONS {
@@ -55,14 +55,15 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
     }
 
-    /// [`Device::admit`] for writes that had to wait, compiled apart from that for those that need not.
+    /// [`Device::admit`] for writes that had to wait, compiled separately from that for other
+    /// writes.
     #[inline(never)]
     fn admit_waiting(&mut self, tag: u32) -> bool {
         self.admit(tag)
     }
 
-    /// Moves pages of a write into the buffer until it is full or the host has to wait; true where all of them are in
-    /// it, which ends the write.
+    /// Moves pages of a write into the buffer until it is full or the host has to wait; true if all
+    /// pages are in it, which ends the write.
     #[inline(always)]
     fn admit(&mut self, tag: u32) -> bool {
         let mut left = self.commands[tag].not_admitted();
@@ -91,7 +92,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
     }
 
-    /// The stream that a command goes to, and how many of its pages have room there, or `None` if the host
+    /// The stream of a command, and the number of its pages with room there, or `None` if the host
     /// has to wait.
     #[inline(always)]
     fn room_for(&mut self, tag: u32) -> Option<(StreamId, u32)> {
@@ -146,7 +147,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         (room_pages > 0).then_some((stream, room_pages))
     }
 
-    /// Whether the cap lets one more host page in; if not, the clock will say when.
+    /// Whether the cap admits one more host page; if not, a timer is set for that time.
     fn bucket_has_page(&mut self) -> bool {
         let Some(bucket) = &self.bucket else { return true };
         let opens_ns = bucket.opens_ns(self.now_ns);
@@ -242,7 +243,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     }
 }
 
-/// The next pages of those that are left of a write, as many as there is room for.
+/// The next pages of the rest of a write, as many as have room.
 #[inline]
 fn take_pages(left: &mut Range<u32>, room_pages: u32) -> Range<u32> {
     let first = left.start;

@@ -29,7 +29,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.begin_housekeeping();
     }
 
-    /// The first look at the clock of a new drive, and the next one after the host came back.
+    /// Sets the timers of a new drive, and after the host came back.
     #[inline(never)]
     pub(super) fn wait_for_idle(&mut self) {
         self.commands.miss_host(false);
@@ -48,7 +48,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
     }
 
-    /// Whether the host has been away until `away_ns`; if not, the timer looks again at that moment.
+    /// Whether the host has been away until `away_ns`; if not, the timer fires again at that
+    /// moment.
     fn is_host_away(&mut self, timer: Timer, away_ns: u64) -> bool {
         if away_ns > self.now_ns {
             self.timers.set(timer, away_ns);
@@ -58,7 +59,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         true
     }
 
-    /// The clock says that the host may have been away for long enough, or that the next unit may move.
+    /// Handles the timer of idle collection: the host may have been away for long enough, or the
+    /// next unit may move.
     fn on_idle_timer(&mut self) {
         let Some(idle) = self.config.options.idle_gc else { return };
         let Some(away_ns) = self.commands.away_ns(idle.after_ns) else {
@@ -75,7 +77,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
     }
 
-    /// The clock says that the host may have been away for long enough to fold the cache.
+    /// Handles the timer of folding: the host may have been away for long enough.
     fn on_fold_timer(&mut self) {
         let Some(cache) = self.cache else { return };
         let away_ns = self.commands.away_ns(cache.idle_after_ns());
@@ -93,7 +95,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.collect();
     }
 
-    /// The clock says that the next unit may be reorganised.
+    /// Handles the timer of the reorganisation: the next unit may move.
     fn on_reorganise_timer(&mut self) {
         let unit_pages = self.geometry().unit_pages;
         let (Some(mode), Some(fast)) = (&mut self.fast_writes, self.nand.fast()) else { return };

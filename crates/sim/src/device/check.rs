@@ -74,8 +74,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.check_totals()
     }
 
-    /// Conservation: programs = host + GC + padding + parity + map + folds - saved, less what still waits in open units
-    /// and queues.
+    /// Conservation: programs = host + GC + padding + parity + map + folds - saved, minus the pages
+    /// in open units and queues.
     fn check_totals(&self) -> Result<(), String> {
         let totals = self.physical_totals();
         let geometry = &self.ftl.geometry;

@@ -1,4 +1,4 @@
-//! The drive at work on pages of different sizes: placing and reading what was compressed.
+//! The drive with pages of different sizes: placing and reading compressed pages.
 
 use super::Device;
 use crate::firmware::read_ahead::Run;
@@ -7,7 +7,7 @@ use crate::ftl::{NO_PAGE, StreamId};
 use crate::probe::Probe;
 
 impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
-    /// Gives a logical page of so many granules its place. There is room for the largest page.
+    /// Places a logical page of this number of granules. There is room for the largest page.
     pub(super) fn place_granules(&mut self, id: StreamId, logical: u32, granules: u32) {
         self.ftl.begin_page(id, logical, granules);
         for granule in 0..granules {
@@ -21,8 +21,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
     }
 
-    /// Moves the pages of which a unit of a victim holds granules and notes when they are durable. A page that
-    /// reaches over the end of the unit moves as a whole.
+    /// Moves the pages with granules in a unit of a victim, and records the mark at which they are
+    /// durable. A page that extends beyond the unit moves as a whole.
     #[cold]
     #[inline(never)]
     pub(super) fn move_granules(&mut self, unit: u32, valid: u64, wanted: StreamId, victim: usize) {
@@ -42,8 +42,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
     }
 
-    /// Pads the unit in hand where a page may not reach over its end: before parity and at the end
-    /// of a superblock.
+    /// Pads the open unit if a page may not extend beyond its end: before parity and at the end of
+    /// a superblock.
     pub(super) fn close_short_run(&mut self, id: StreamId) {
         if !self.ftl.stream_has_room(id) || self.ftl.fits_page(id) {
             return;
@@ -53,7 +53,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
     }
 
-    /// The granules of a page that must be read from NAND: none where it is unmapped or in DRAM.
+    /// The granules of a page to read from NAND: none if it is unmapped or in DRAM.
     pub(super) fn runs_in_nand(&mut self, logical: u32) -> [Option<Run>; 2] {
         let first = self.ftl.l2p[logical as usize];
         if first == NO_PAGE {

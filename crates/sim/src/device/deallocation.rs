@@ -1,9 +1,10 @@
-//! Deallocation (TRIM): what the host no longer needs is not moved any more.
+//! Deallocation (TRIM): pages that the host no longer needs are not moved any more.
 //!
-//! Phenomenon: the map forgets the pages that a command covers, and the valid counts of their superblocks fall at
-//! once. Source: ATA DATA SET MANAGEMENT, NVMe Dataset Management. Simplification: it costs one command, whatever its
-//! length; pages of which it covers a part stay. Drives may ignore it or have no such command, see
-//! [`DeallocateSupport`]. Tests: `tests/formulas/theory_workloads.rs`, `tests/device/timing.rs`, `tests/formulas/shape.rs`.
+//! Phenomenon: the map forgets the pages of a command, and the valid counts of their superblocks
+//! fall at once. Source: ATA DATA SET MANAGEMENT, NVMe Dataset Management. Simplification: it costs
+//! one command, whatever its length; partly covered pages stay. Drives may ignore it or have no
+//! such command, see [`DeallocateSupport`]. Tests: `tests/formulas/theory_workloads.rs`,
+//! `tests/device/timing.rs`, `tests/formulas/shape.rs`.
 
 use super::Device;
 use crate::host::DeallocateSupport;
@@ -30,7 +31,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
     }
 
-    /// The controller takes up a deallocation; it waits where the journal is full and could not take it.
+    /// The controller accepts a deallocation; it waits while the journal is too full for it.
     pub(super) fn on_deallocation(&mut self, tag: u32) {
         match &mut self.map_log {
             Some(log) if log.is_stuck() => log.hold(tag),

@@ -1,4 +1,4 @@
-//! The drive at work on its pSLC cache: opening it, folding it; see [`PslcCache`].
+//! The drive with its pSLC cache: opening and folding; see [`PslcCache`].
 //!
 //! [`PslcCache`]: crate::firmware::pslc::PslcCache
 
@@ -7,7 +7,7 @@ use crate::ftl::StreamId;
 use crate::probe::Probe;
 
 impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
-    /// Opens the next superblock of the cache; false where there is none.
+    /// Opens the next superblock of the cache; false if there is none.
     pub(super) fn open_cache(&mut self) -> bool {
         let Some(cache) = &self.cache else { return false };
         let may_borrow = cache.may_borrow(&self.ftl);
@@ -18,7 +18,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         opened
     }
 
-    /// Whether a part of the cache should be folded now, and may be.
+    /// Whether the drive should and may fold a part of the cache now.
     #[inline]
     pub(super) fn wants_fold(&mut self) -> bool {
         let Some(cache) = &self.cache else { return false };
@@ -26,7 +26,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             && self.pacing.host_may_open(self.ftl.free.len() as u32)
     }
 
-    /// The cached superblock to take as the next victim, or `None` if none should be one.
+    /// The cached superblock for the next victim, or `None` if there should be none.
     pub(super) fn fold_victim(&mut self) -> Option<u32> {
         if self.cache.is_none() || self.ftl.cached_superblocks == 0 {
             return None;
@@ -40,8 +40,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.ftl.oldest_cached(true)
     }
 
-    /// Whether a superblock's pages fit beside those on their way without touching what garbage collection
-    /// needs to give room: once begun, a fold goes on to its end.
+    /// Whether the pages of a superblock fit beside those in flight, without the room that garbage
+    /// collection needs: once begun, a fold continues to its end.
     fn has_room_to_fold(&self, superblock: u32) -> bool {
         let geometry = self.geometry();
         let slack_pages = geometry.cache_units * geometry.relocation_slack_pages();
@@ -52,7 +52,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         room_pages >= u64::from(self.collector.in_flight_pages() + pages)
     }
 
-    /// Pages of a victim of the cache have moved: they were folded, and the native space they take has its price.
+    /// Records that pages of a cached victim were folded; they pay for the native space that they
+    /// take.
     pub(super) fn folded(&mut self, pages: u64) {
         self.totals.gc_moved_pages -= pages;
         self.totals.folded_pages += pages;
@@ -60,7 +61,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.collector.owe(self.pacing.owed_pages(level, pages as u32));
     }
 
-    /// Pads the open unit that folded superblocks wait for where nothing else is on its way to fill it.
+    /// Pads the open unit that folded superblocks wait for, if no pages in flight will fill it.
     #[cold]
     #[inline(never)]
     pub(super) fn end_fold(&mut self) {

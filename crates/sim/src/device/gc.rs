@@ -1,4 +1,4 @@
-//! The drive at work on its garbage: when it may collect, what it reads, where pages go, what is erased.
+//! The drive with its garbage: the times of collection, its reads, the places of pages, its erases.
 
 use super::Device;
 use crate::ftl::pacing::Level;
@@ -6,13 +6,15 @@ use crate::ftl::{STREAMS, StreamId};
 use crate::nand::DieOp;
 use crate::probe::Probe;
 
-/// How many units ahead of the scan the map lines of their pages are asked for: more than steady pacing reads at once.
+/// Distance in units at which the map lines of pages are prefetched: more than steady pacing reads
+/// at once.
 const OWNED_AHEAD_UNITS: u32 = 12;
-/// How many units ahead of it the owners of the pages are asked for, which tell those lines.
+/// Distance beyond it at which the owners of the pages, which determine those lines, are
+/// prefetched.
 const OWNERS_AHEAD_UNITS: u32 = 24;
 
 impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
-    /// How full the drive is, for the pacing policy.
+    /// Fill level of the drive, for the pacing policy.
     #[inline]
     pub(super) fn level(&self) -> Level {
         let superblock_pages = self.geometry().superblock_data_pages();
@@ -25,13 +27,13 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         Level { writable_pages, superblock_pages, victim_valid_pages }
     }
 
-    /// Erased superblocks that a stream of data can take.
+    /// Erased superblocks available to a stream of data.
     #[inline]
     pub(super) fn free_superblocks(&self) -> u32 {
         self.ftl.free.len() as u32
     }
 
-    /// Pages left in the superblocks that garbage collection writes.
+    /// Remaining pages in the superblocks that garbage collection writes.
     #[inline]
     pub(super) fn moved_room_pages(&self) -> u64 {
         let room = |stream| u64::from(self.ftl.stream_room_pages(stream));
@@ -39,7 +41,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             + if OPTIONS && self.config.has_cold_stream() { room(StreamId::Cold) } else { 0 }
     }
 
-    /// Whether garbage collection has something to do and may do it now.
+    /// Whether garbage collection has work and may do it now.
     #[inline(always)]
     pub(super) fn may_collect(&mut self) -> bool {
         let Some(in_flight_pages) = self.collector.in_flight_with_unit() else { return false };
@@ -47,7 +49,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             && self.has_room_for(in_flight_pages)
     }
 
-    /// Whether pacing or somebody else asks for collection although nothing is owed.
+    /// Whether pacing or another mechanism requests collection although nothing is owed.
     #[inline]
     fn must_collect(&mut self) -> bool {
         // A fold that has to wait for room asks pacing for it, so it comes first.
@@ -59,7 +61,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             || OPTIONS && (self.may_collect_quietly() || self.wants_reorganisation())
     }
 
-    /// Whether collection may use this moment although nobody asks for it.
+    /// Whether collection may use this moment without a request.
     #[inline]
     fn may_collect_quietly(&self) -> bool {
         let is_gap = || self.commands.outstanding() == 0;
@@ -71,7 +73,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
                 .is_some_and(|gc| is_gap() && gc.wants(self.level()))
     }
 
-    /// A command has ended that lets nothing else in: it may have been the last one for now.
+    /// Handles the end of a command after which no write enters: it may have been the last one for
+    /// now.
     #[inline]
     pub(super) fn use_gap(&mut self) {
         if self.config.options.background_gc.is_some() {
@@ -79,14 +82,14 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
     }
 
-    /// Whether pages in flight will find a place. They are never more than a superblock takes.
+    /// Whether pages in flight will find a place. They are never more than a superblock holds.
     #[inline]
     fn has_room_for(&self, in_flight_pages: u32) -> bool {
         !self.ftl.free.is_empty() || self.moved_room_pages() >= u64::from(in_flight_pages)
     }
 
-    /// Reads units of victims while pacing asks for it; true where there was one to look at, or where the host is
-    /// let off what it owes because there is none.
+    /// Reads units of victims as long as pacing requests it; true if there was a unit, or if the
+    /// debt of the host is cancelled because there is none.
     #[inline(always)]
     pub(super) fn collect(&mut self) -> bool {
         let asked_pages = self.asked_pages();
@@ -97,7 +100,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         any || self.asked_pages() < asked_pages
     }
 
-    /// Reads at least one unit, where there is a victim for it.
+    /// Reads at least one unit, if there is a victim.
     #[inline(never)]
     fn collect_units(&mut self) -> bool {
         let mut any = false;
@@ -150,9 +153,9 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.nand.enqueue(die, DieOp::GcRead { unit, pages, valid }, self.now_ns);
     }
 
-    /// The victim of the drive's policy, or `None` if the erases on their way give all the room that pacing can
-    /// want. Without that limit a drive of which most was deallocated would queue the erase of all
-    /// of it at once, and the host would wait for seconds.
+    /// The victim of the drive's policy, or `None` if the erases in progress give all the room that
+    /// pacing can want. Without this limit, a mostly deallocated drive would queue the erase of
+    /// everything at once, and the host would wait for seconds.
     fn victim_for_room(&mut self) -> Option<u32> {
         let level = self.level();
         let enough = u64::from(self.config.free_high) + STREAMS as u64;
@@ -170,7 +173,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         free_superblocks >= 2 && !self.pacing.must_collect(free_superblocks)
     }
 
-    /// Chooses the next victim; false where none would give room.
+    /// Chooses the next victim; false if none would give room.
     fn begin_victim(&mut self) -> bool {
         let worn = self.wear_leveling.victim(&self.ftl);
         let other = worn.or_else(|| self.victim_to_reorganise());
@@ -193,7 +196,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         true
     }
 
-    /// A superblock becomes the victim in hand.
+    /// Makes a superblock the current victim.
     pub(super) fn collect_from(&mut self, victim: u32) {
         if self.config.has_cold_stream() {
             self.collector.begin_top_up(&self.programs);
@@ -208,8 +211,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.ftl.written_by[victim as usize] = StreamId::Cold;
     }
 
-    /// Gives the pages of a unit that are still valid their new place: the host may have written some
-    /// since it was read.
+    /// Places the pages of a unit that are still valid: the host may have overwritten some since
+    /// the read.
     pub(super) fn relocate(&mut self, unit: u32, pages: u32, valid: u64) {
         let superblock = self.ftl.superblock_of(unit * self.geometry().unit_pages);
         let stream = if OPTIONS && self.config.has_cold_stream() {
@@ -243,7 +246,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
     }
 
-    /// Moves pages of a unit and notes when they are durable.
+    /// Moves pages of a unit and records the mark at which they are durable.
     #[inline]
     fn move_pages(&mut self, unit: u32, valid: u64, wanted: StreamId, victim: usize) {
         let mut pages = valid;
@@ -278,15 +281,15 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
     }
 
-    /// As [`Ftl::valid_mask`], compiled apart from where that is asked for each unit.
+    /// As [`Ftl::valid_mask`], compiled separately from its use for each unit.
     #[cold]
     #[inline(never)]
     fn valid_pages_of(&self, unit: u32) -> u64 {
         self.ftl.valid_mask(unit)
     }
 
-    /// The stream that pages go to: the wanted one, unless fully placed victims wait for the open unit of
-    /// another, which a few pages complete, or there is no erased superblock left to open for it.
+    /// The stream for pages: the wanted one, unless fully placed victims wait for the open unit of
+    /// another, which a few pages complete, or there is no erased superblock to open for it.
     #[cold]
     #[inline(never)]
     pub(super) fn stream_with_room(&mut self, wanted: StreamId) -> StreamId {

@@ -1,6 +1,7 @@
-//! The drive at work on its map: when journal and checkpoints are written and what waits for them.
+//! The drive with its map: the writes of journal and checkpoints, and the operations that wait for
+//! them.
 //!
-//! Drives without `[mapping]` come here to find that there is nothing to do, once a unit at most.
+//! Drives without `[mapping]` return at once, at most once per unit.
 
 use super::Device;
 use crate::ftl::StreamId;
@@ -10,14 +11,14 @@ use crate::nand::DieOp;
 use crate::probe::Probe;
 
 impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
-    /// Journal and checkpoints, where the drive has them.
+    /// Journal and checkpoints, if the drive has them.
     #[must_use]
     pub fn map_log(&self) -> Option<&MapLog> {
         self.map_log.as_ref()
     }
 
-    /// A unit of data is in NAND: its entries join the journal, and what waits for it goes on; `rose` where
-    /// all earlier programs of its stream have ended too.
+    /// A unit of data is in NAND: its entries join the journal, and operations that waited for it
+    /// continue; `rose` tells whether all earlier programs of its stream have ended too.
     pub(super) fn journal_unit(&mut self, rose: bool) {
         let unit_pages = u64::from(self.geometry().unit_pages);
         if let Some(log) = &mut self.map_log {
@@ -29,7 +30,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.advance_map_log();
     }
 
-    /// A deallocation joins the journal, which alone knows of it.
+    /// A deallocation joins the journal, its only record.
     pub(super) fn journal_deallocation(&mut self) {
         if let Some(log) = &mut self.map_log {
             log.journal.append_deallocation();
@@ -38,7 +39,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.advance_map_log();
     }
 
-    /// Asks for everything in the journal and returns where it ends.
+    /// Requests the write of all journal entries; returns the position behind them.
     pub(super) fn want_journal(&mut self) -> u64 {
         let Some(log) = &mut self.map_log else { return 0 };
         let end = log.journal.end();
@@ -47,7 +48,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         end
     }
 
-    /// Asks for the deallocations in the journal and returns where the last one ends.
+    /// Requests the write of the deallocations in the journal; returns the position behind the last
+    /// one.
     pub(super) fn want_deallocations(&mut self) -> u64 {
         let Some(log) = &mut self.map_log else { return 0 };
         let end = log.journal.deallocated();
@@ -62,7 +64,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.map_log.as_ref().map_or(0, |log| log.journal.durable())
     }
 
-    /// Writes what is due of journal and checkpoint.
+    /// Writes the due units of journal and checkpoint.
     pub(super) fn advance_map_log(&mut self) {
         if self.map_log.is_none() {
             return;
@@ -103,7 +105,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.program_map(unit, MapWrite::Segment);
     }
 
-    /// Ends a checkpoint whose segments are written, once the data that they point to is in NAND.
+    /// Ends a checkpoint with all segments written, once the data that they point to is in NAND.
     fn commit_checkpoint(&mut self) {
         let Some(log) = &self.map_log else { return };
         if log.checkpoints.is_copied() {
@@ -122,7 +124,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
     }
 
-    /// Sees to it that all pages placed so far will be in NAND, and returns when they are.
+    /// Makes sure that all pages placed so far will reach NAND, and returns their mark.
     fn settle(&mut self) -> Mark {
         let mut mark = self.settle_host();
         self.collector.await_open_units();
@@ -139,8 +141,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.programs.mark(&StreamId::BUFFERED)
     }
 
-    /// Completes the open units of moved pages that somebody waits for. Pages on their way there count on
-    /// the room, so it is given up only when there are none.
+    /// Completes the open units of moved pages that an erase waits for. Pages in flight to them
+    /// need their room, so padding takes it only if there are none.
     pub(super) fn complete_awaited_units(&mut self) {
         if self.collector.in_flight_pages() == 0 {
             self.complete_open_units(&StreamId::MOVED);
@@ -148,10 +150,10 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
     }
 
-    /// On a drive with a journal: where that stands, for the victims that wait for it. Before a victim is
-    /// erased, the programs of what has overwritten its pages must have ended, if no capacitor protects them,
-    /// and no map on NAND may point into it. It does not wait for the host or other victims to fill the
-    /// units that hold its pages.
+    /// On a drive with a journal: records its position for waiting victims. Two conditions precede
+    /// the erase of a victim: without capacitors, the programs that overwrote its pages have ended;
+    /// and no map on NAND points into it. The erase does not wait for the host or other victims to
+    /// fill the units with its pages.
     pub(super) fn journal_of_victims(&mut self) -> Option<u64> {
         self.map_log.as_ref()?;
         if self.collector.is_any_unsettled() {

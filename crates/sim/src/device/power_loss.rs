@@ -1,4 +1,4 @@
-//! The drive in the moments around a loss of power.
+//! The drive around a loss of power.
 
 use super::Device;
 use crate::ftl::{Ftl, StreamId, SuperblockState};
@@ -8,7 +8,7 @@ use crate::nand::DieOp;
 use crate::probe::Probe;
 
 impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
-    /// A drive at the end of its recovery, with what that found.
+    /// A drive at the end of its recovery, with the findings of the recovery.
     pub(crate) fn recovered(config: Config, ftl: Ftl, probe: P, log: MapLog, now_ns: u64) -> Self {
         let mut device = Self::assemble(config, ftl, probe);
         device.map_log = Some(log);
@@ -21,8 +21,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         device
     }
 
-    /// Erases what holds nothing, once the journal no longer points there, and superblocks of the journal
-    /// that are of no use.
+    /// Erases empty superblocks, once the journal no longer points there, and unused superblocks of
+    /// the journal.
     pub(crate) fn erase_leftovers(&mut self, journal: &[u32]) {
         let dies = self.geometry().dies;
         for &index in journal {
@@ -52,12 +52,13 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         (self.config, self.now_ns, self.probe)
     }
 
-    /// The operations under way in the dies, each with its die.
+    /// The operations in progress, each with its die.
     pub(crate) fn nand_under_way(&self) -> impl Iterator<Item = (u32, DieOp)> + '_ {
         self.nand.under_way()
     }
 
-    /// Lives on capacitors: programs what the buffer holds, then what only the journal knows.
+    /// Runs on capacitors: programs the content of the buffer, then the changes that only the
+    /// journal contains.
     pub(crate) fn hold_up(&mut self) {
         self.nand.keep_promises_only();
         self.complete_open_units(&StreamId::ALL);
@@ -68,7 +69,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.drain();
     }
 
-    /// Lets the dies come to rest; nobody starts anything new.
+    /// Lets the dies finish; no new operation begins.
     fn drain(&mut self) {
         while let Some((die, op)) = self.next_end() {
             match op {
@@ -94,7 +95,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
     }
 
-    /// The next operation of any die that ends, with the die, or `None` if all are at rest.
+    /// The next ending operation of any die, with the die, or `None` if all are idle.
     fn next_end(&mut self) -> Option<(u32, DieOp)> {
         loop {
             let next_ns = self.nand.next_event_ns();

@@ -1,4 +1,5 @@
-//! Units on their way into NAND: how they are completed, and what goes on when they have been programmed.
+//! Units on their way into NAND: their completion, and the operations that continue after their
+//! programs.
 
 use super::Device;
 use crate::ftl::StreamId;
@@ -6,7 +7,7 @@ use crate::nand::DieOp;
 use crate::probe::Probe;
 
 impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
-    /// Fills the open units of these streams with nothing, so that they are programmed.
+    /// Pads the open units of these streams, so that they are programmed.
     pub(super) fn complete_open_units(&mut self, streams: &[StreamId]) {
         for &stream in streams {
             while !self.ftl.is_unit_complete(stream) {
@@ -34,7 +35,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
     }
 
-    /// Programs a full unit, and the parity of its stripe where it was the last one of that.
+    /// Programs a full unit, and the parity of its stripe if it was the last unit of that.
     #[inline]
     pub(super) fn program(&mut self, unit: u32, stream: StreamId) {
         let sequence = self.programs.issue(stream);
@@ -47,7 +48,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
     }
 
-    /// A unit holds what was programmed into it.
+    /// Records that a unit holds data.
     #[inline]
     pub(super) fn in_nand(&mut self, unit: u32) {
         self.programmed.insert(unit);
@@ -58,7 +59,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.totals.programmed_pages += u64::from(self.geometry().unit_pages);
     }
 
-    /// A program of data has ended; true where all earlier ones of its stream have.
+    /// A program of data has ended; true if all earlier ones of its stream have.
     #[inline(always)]
     fn programmed(&mut self, unit: u32, stream: StreamId, sequence: u64) -> bool {
         self.in_nand(unit);
@@ -79,7 +80,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.pump();
     }
 
-    /// A unit of moved pages is in NAND. It gives no room to anyone; the erase that may follow does.
+    /// A unit of moved pages is in NAND. It makes no room by itself; the erase that may follow
+    /// does.
     pub(super) fn moved_programmed(&mut self, unit: u32, stream: StreamId, sequence: u64) {
         if self.programmed(unit, stream, sequence) {
             self.erase_durable_victims();
@@ -98,7 +100,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.finish_flushes();
     }
 
-    /// Ends the flushes whose programs and journal are in NAND.
+    /// Ends the flushes whose programs and journal entries are in NAND.
     pub(super) fn finish_flushes(&mut self) {
         let journal_durable = self.journal_durable();
         while let Some(tag) = self.flushes.pop_ended(&self.programs, journal_durable) {

@@ -21,7 +21,7 @@ use crate::nand::DieOp;
 use crate::probe::Probe;
 
 impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
-    /// The unit that must be read for a page; `None` where it is unmapped or in DRAM.
+    /// The unit to read for a page; `None` if the page is unmapped or in DRAM.
     #[inline]
     pub(super) fn unit_in_nand(&mut self, logical: u32) -> Option<u32> {
         let physical = self.ftl.l2p[logical as usize];
@@ -33,7 +33,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         (!is_cached).then_some(unit)
     }
 
-    /// Reads from NAND what is neither unmapped nor in DRAM, one operation per unit.
+    /// Reads the pages that are neither unmapped nor in DRAM from NAND, one operation per unit.
     pub(super) fn read(&mut self, tag: u32) {
         if self.geometry().page_granules > 1 {
             self.read_granules(tag);
@@ -79,7 +79,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
     }
 
-    /// Reads the pages of which a write covers a part.
+    /// Reads the pages that a write covers in part.
     #[cold]
     pub(super) fn read_before_write(&mut self, tag: u32) {
         for logical in self.commands[tag].partial().into_iter().flatten() {
@@ -111,7 +111,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
     }
 
-    /// All that a command needs from NAND is there.
+    /// All NAND reads of a command have ended.
     pub(super) fn have_read(&mut self, tag: u32) {
         if self.commands[tag].kind == OpKind::Write {
             return self.arrive(tag);
@@ -126,7 +126,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.read_cache.iter().flat_map(ReadCache::pages).chain(ahead)
     }
 
-    /// Keeps what was read, as far as it is still what the host would read.
+    /// Caches the pages that were read, unless the host has overwritten them meanwhile.
     #[inline]
     fn cache(&mut self, tag: u32) {
         if self.read_cache.is_none() {
@@ -144,7 +144,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
     }
 
-    /// Forgets what a write has made old.
+    /// Drops the pages that a write has made obsolete.
     #[cold]
     #[inline(never)]
     pub(super) fn uncache(&mut self, tag: u32) {

@@ -1,4 +1,4 @@
-//! The readings of a drive about itself: totals, series, power.
+//! The readings of a drive: totals, series, power.
 
 use base::{Nanos, TelemetryRow};
 
@@ -42,7 +42,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.recorder.start(self.now_ns, interval.0, totals);
     }
 
-    /// Lets the series under way end at `time`, now or later: the row that this cuts is a shorter one.
+    /// Ends the present series at `time`, now or later; the last row may be shorter.
     pub fn telemetry_stop_at(&mut self, time: Nanos) {
         self.recorder.stop_at(time.0.max(self.now_ns));
         self.record_until(self.now_ns);
@@ -53,14 +53,14 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.recorder.take(out);
     }
 
-    /// Time in each power state so far; `None` where the model has none.
+    /// Time in each power state so far; `None` if the model has none.
     #[must_use]
     pub fn power_times(&self) -> Option<StateTimes> {
         self.power.as_ref().map(|power| power.times(self.now_ns))
     }
 
-    /// Lets the drive rest when it has nothing to do, as it does from the start, or keeps it awake. A drive
-    /// that rests wakes at once: what waking costs is felt by commands only.
+    /// Lets the drive rest when idle, which is the default, or keeps it awake. A resting drive
+    /// wakes at once: only commands pay for waking.
     pub fn allow_rest(&mut self, allowed: bool) {
         if let Some(power) = &mut self.power {
             power.allow_rest(allowed, self.now_ns);

@@ -1,20 +1,19 @@
-//! The work that the drive does by the clock and not because something ended: one due time for each
-//! reason.
+//! Work that the drive does after a time and not after an event: one due time for each reason.
 //!
-//! A drive that does nothing by the clock pays one comparison an event.
+//! A drive without such work pays one comparison per event.
 
 use crate::events::NEVER;
 
-/// A reason to look at the clock.
+/// A reason for a timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Timer {
-    /// Idle garbage collection begins or goes on.
+    /// Idle garbage collection begins or continues.
     IdleGc,
     /// The pSLC cache is folded while the host is away.
     Fold,
-    /// The cap on host writes lets a page in again.
+    /// The cap on host writes admits a page again.
     Throttle,
-    /// The next unit of fast data may be put in order.
+    /// The next unit of fast data may move.
     Reorganise,
     /// Entries of the map come from the host's memory.
     MapFetch,
@@ -34,7 +33,7 @@ const TIMERS: [Timer; 7] = [
     Timer::Refresh,
 ];
 
-/// When each timer is due.
+/// Due time of each timer.
 #[derive(Clone, Debug)]
 pub(super) struct Timers {
     due_ns: [u64; TIMERS.len()],
@@ -48,7 +47,7 @@ impl Default for Timers {
 }
 
 impl Timers {
-    /// When the next timer is due; [`NEVER`] where none is.
+    /// Due time of the next timer; [`NEVER`] if none is set.
     #[inline]
     pub(super) fn next_ns(&self) -> u64 {
         self.next_ns
@@ -65,7 +64,7 @@ impl Timers {
         self.due_ns[timer as usize] < NEVER
     }
 
-    /// Takes the timer that is due next and stops it.
+    /// Stops the timer that is due next, and returns it.
     pub(super) fn take(&mut self) -> Option<Timer> {
         let due = |timer: &Timer| self.due_ns[*timer as usize] == self.next_ns;
         let timer = TIMERS.into_iter().find(due).filter(|_| self.next_ns < NEVER)?;

@@ -1,11 +1,12 @@
-//! How much of a page is left after compression.
+//! Size of a page after compression.
 //!
-//! Phenomenon: a compressing controller writes less than the host did: WAF below 1 is possible, and what data
-//! does not need is spare. Source: `SandForce` controllers (25 GB of an installation became 11 GB of NAND
-//! writes, AnandTech 2899; all that is not needed serves as spare, AnandTech 3690). Simplification: the size
-//! follows [`Data`] alone, never the bytes; what a page leaves of its last granule goes to the next
-//! one, so that sizes vary by a granule and the mean is exact; a page takes one granule at least; compressing
-//! takes no time. No deduplication. Tests: `tests/mechanisms/compression.rs`, `tests/reference.rs`.
+//! Phenomenon: a compressing controller writes less than the host: WAF below 1 is possible, and
+//! room that the data does not need is spare. Source: `SandForce` controllers (25 GB of an
+//! installation became 11 GB of NAND writes, AnandTech 2899; all unneeded room serves as spare,
+//! AnandTech 3690). Simplification: the size follows [`Data`] alone, never the bytes. The rest of a
+//! page's last granule goes to the next page, so that sizes vary by a granule and the mean is
+//! exact. A page takes at least one granule. Compressing takes no time. No deduplication. Tests:
+//! `tests/mechanisms/compression.rs`, `tests/reference.rs`.
 
 use base::Data;
 
@@ -21,13 +22,13 @@ pub struct Compressor {
 }
 
 impl Compressor {
-    /// A compressor for pages of so many granules; 1 is a drive that does not compress.
+    /// A compressor for pages of this number of granules; 1 is a drive that does not compress.
     #[must_use]
     pub fn new(page_granules: u32) -> Self {
         Self { page_granules, granule_bytes: PAGE_BYTES as u32 / page_granules, carry_bytes: 0 }
     }
 
-    /// Granules that the next page takes.
+    /// Granules of the next page.
     #[inline]
     pub fn granules(&mut self, data: Data) -> u32 {
         let percent = match data {

@@ -1,44 +1,46 @@
-//! Flush and forced unit access: what was acknowledged is in NAND before the command ends.
+//! Flush and forced unit access: acknowledged data is in NAND before the command ends.
 //!
-//! Phenomenon: what lies in the write buffer is lost with the power; a flush, and a write with FUA, end when it no
-//! longer does. Source: ATA FLUSH CACHE and WRITE FPDMA QUEUED with FUA, NVMe Flush and FUA. Simplification: the open
-//! unit is completed with padding, and all that its streams have issued is waited for. Tests: `tests/device/timing.rs`,
+//! Phenomenon: a loss of power destroys the content of the write buffer; a flush, and a write with
+//! FUA, end when their data has left it. Source: ATA FLUSH CACHE and WRITE FPDMA QUEUED with FUA,
+//! NVMe Flush and FUA. Simplification: padding completes the open unit, and the command waits for
+//! all programs that its streams have issued. Tests: `tests/device/timing.rs`,
 //! `tests/power_loss.rs`.
 
 use std::collections::VecDeque;
 
 use crate::ftl::durability::{Mark, StreamPrograms};
 
-/// A flush or a forced write that waits.
+/// A waiting flush or forced write.
 #[derive(Clone, Copy, Debug)]
 struct Flush {
     tag: u32,
-    /// Programs that must have ended.
+    /// Programs that must end first.
     programs: Mark,
-    /// Entries that must be in the journal.
+    /// Position before which the journal must be durable.
     journal: u64,
 }
 
-/// Flushes and forced writes that wait, oldest first.
+/// Waiting flushes and forced writes, oldest first.
 #[derive(Debug)]
 pub struct Flushes {
     waiting: VecDeque<Flush>,
 }
 
 impl Flushes {
-    /// None yet, with room for one a command.
+    /// An empty queue with room for one entry per command.
     #[must_use]
     pub fn new(queue_depth: usize) -> Self {
         Self { waiting: VecDeque::with_capacity(queue_depth) }
     }
 
-    /// How many wait.
+    /// Number of waiting commands.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.waiting.len()
     }
 
-    /// A command waits for these programs and for the journal's entries before a position.
+    /// Adds a command that waits for these programs and for the journal's entries before a
+    /// position.
     pub fn push(&mut self, tag: u32, programs: Mark, journal: u64) {
         debug_assert!(
             self.waiting.back().is_none_or(|last| last.journal <= journal),
@@ -47,7 +49,8 @@ impl Flushes {
         self.waiting.push_back(Flush { tag, programs, journal });
     }
 
-    /// Takes the oldest one, or `None` if that has to wait longer; `journal_durable` entries are in NAND.
+    /// Removes the oldest one, or returns `None` if that has to wait longer; `journal_durable`
+    /// entries are in NAND.
     #[inline]
     pub fn pop_ended(&mut self, programs: &StreamPrograms, journal_durable: u64) -> Option<u32> {
         let front = self.waiting.front()?;

@@ -1,12 +1,14 @@
-//! "Performance mode": fast writes into a drive that is not half full, and what has to be put in order afterwards.
+//! "Performance mode": fast writes into a drive that is less than half full, and the reorganisation
+//! of the data afterwards.
 //!
-//! Phenomenon: a drive writes fast until half of its LBAs hold data, then is slow for minutes while it
-//! reorganises, then is nearly as fast as before. Source: OCZ Vertex 4 with firmware 1.4 (Tom's Hardware 3235,
-//! 3245), read there as writing only the fast lower pages of each cell; OCZ itself spoke only of collection
-//! tuned for half-empty drives. Data in lower pages alone takes twice the room. So the drive may hold up to
-//! a share (one half) of the LBA space that normal data leaves; then it moves all fast data to normal
-//! superblocks, as real reads, programs and erases, at a given rate beside the host, and may write fast
-//! again into what is left, until that is less than [`ROOM_SHARE_MIN`] of the drive.
+//! Phenomenon: a drive writes fast until half of its LBAs hold data, then is slow for minutes while
+//! it reorganises, then is nearly as fast as before. Source: OCZ Vertex 4 with firmware 1.4 (Tom's
+//! Hardware 3235, 3245). The source interprets this as writing only the fast lower pages of each
+//! cell; OCZ itself spoke only of collection tuned for half-empty drives. Data in lower pages alone
+//! takes twice the room. The drive may therefore hold fast data up to a share (one half) of the LBA
+//! space that normal data leaves. Then it moves all fast data to normal superblocks, as real reads,
+//! programs and erases, at a given rate beside the host. It may write fast again into the remaining
+//! space, until that is less than [`ROOM_SHARE_MIN`] of the drive.
 //!
 //! A share of that rate, all of it unless the model says less, goes before the host's writes: they wait where it is
 //! behind, so that the host is as slow as the rate makes it. The rest takes its turn behind them: two units a die are
@@ -21,13 +23,13 @@ use crate::firmware::backlog::Backlog;
 use crate::ftl::{Ftl, StreamId, SuperblockState};
 use crate::nand::fast::FastSuperblocks;
 
-/// Less than one in so many LBAs is not worth a performance mode (assumed).
+/// The mode needs at least one in this number of LBAs (assumed).
 const ROOM_SHARE_MIN: u64 = 16;
 
 /// The mode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PerformanceMode {
-    /// Program time while it lasts.
+    /// Program time in the mode.
     pub program_ns: u64,
     /// Share of the LBA space not held by normal data that fast data may hold, in percent.
     pub fill_percent: u32,
@@ -37,18 +39,19 @@ pub struct PerformanceMode {
     pub priority_percent: u32,
 }
 
-/// How the superblock that the host stream has opened is to be written.
+/// Kind of writing for the superblock that the host stream has opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Opened {
     /// Fast.
     Fast,
-    /// As usual.
+    /// Normal.
     Normal,
-    /// As usual, while fast data is put in order.
+    /// Normal, during the reorganisation of fast data.
     Reorganise,
 }
 
-/// The mode at work: fast writes as long as there is room for them, then their reorganisation.
+/// The mode with its state: fast writes as long as there is room for them, then their
+/// reorganisation.
 #[derive(Clone, Copy, Debug)]
 pub struct FastWrites {
     mode: PerformanceMode,
@@ -134,8 +137,8 @@ impl FastWrites {
         }
     }
 
-    /// Nothing is left to reorganise but what the host still fills, which comes to its turn with the next
-    /// superblock that it opens.
+    /// All fast data has moved, except the superblock that the host still fills; that follows when
+    /// the host opens the next one.
     pub fn settle(&mut self, ftl: &Ftl, fast: &FastSuperblocks) {
         debug_assert!(oldest_fast(ftl, fast).is_none(), "fast data waits to be put in order");
         self.forgive();
@@ -145,7 +148,7 @@ impl FastWrites {
     }
 }
 
-/// Valid pages in superblocks written fast, and in all others.
+/// Valid pages in fast superblocks, and in all others.
 fn fast_and_normal_pages(ftl: &Ftl, fast: &FastSuperblocks) -> (u64, u64) {
     let (mut fast_pages, mut normal_pages) = (0, 0);
     for (superblock, &pages) in (0..).zip(&ftl.valid_pages) {
@@ -155,7 +158,7 @@ fn fast_and_normal_pages(ftl: &Ftl, fast: &FastSuperblocks) -> (u64, u64) {
     (fast_pages, normal_pages)
 }
 
-/// The superblock to reorganise next, or `None` if no closed one was written fast.
+/// The superblock to reorganise next, or `None` if no closed one is fast.
 #[must_use]
 pub fn oldest_fast(ftl: &Ftl, fast: &FastSuperblocks) -> Option<u32> {
     let is_closed = |superblock: &u32| ftl.states[*superblock as usize] == SuperblockState::Closed;

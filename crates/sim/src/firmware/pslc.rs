@@ -1,9 +1,11 @@
-//! pSLC cache: host data first goes to blocks with one bit per cell, and is folded into the others later.
+//! pSLC cache: host data first goes to blocks with one bit per cell, and is folded into the others
+//! later.
 //!
-//! Phenomenon: writes are fast until the cache is full, then fall to the rate of the native cells; given rest,
-//! the drive empties the cache and is fast again. Source: Samsung's `TurboWrite` (3 to 12 GB made from three times
-//! as much TLC, drained in 15 to 30 s of idle time, overflow goes straight to TLC: `AnandTech` 7152 and 7173),
-//! `SanDisk`'s nCache (just under 1 GB: indiatechonline; only gathers small writes: `TechReport` 24896).
+//! Phenomenon: writes are fast until the cache is full, then fall to the rate of the native cells;
+//! at rest, the drive empties the cache and is fast again. Source: Samsung's `TurboWrite` (3 to 12
+//! GB made from three times as much TLC, drained in 15 to 30 s of idle time, overflow goes straight
+//! to TLC: `AnandTech` 7152 and 7173), `SanDisk`'s nCache (just under 1 GB: indiatechonline; only
+//! gathers small writes: `TechReport` 24896).
 //!
 //! - Superblocks of the cache: some serve for nothing else, and erased ones may be borrowed while there are
 //!   plenty. Only the first share of their units is written.
@@ -37,12 +39,12 @@ pub enum WhenFull {
     Fold,
 }
 
-/// How the cache works.
+/// Parameters of the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pslc {
     /// Commands of this size and larger go to the native cells.
     pub only_below_bytes: u64,
-    /// Erased superblocks are borrowed while more than so many are left; none: never.
+    /// Number of erased superblocks above which more are borrowed; `None`: never.
     pub borrow_above: Option<u32>,
     /// Time without a host command after which folding begins.
     pub idle_after_ns: u64,
@@ -52,11 +54,11 @@ pub struct Pslc {
     pub busy_fold_percent: u32,
 }
 
-/// The cache at work.
+/// The cache with its state.
 #[derive(Clone, Copy, Debug)]
 pub struct PslcCache {
     pslc: Pslc,
-    /// The host has been away for long enough to fold it.
+    /// Whether the host has been away for long enough to fold it.
     is_folding: bool,
     /// Folds that are due in return for the host's writes.
     backlog: Backlog,
@@ -137,8 +139,8 @@ impl PslcCache {
         self.pslc.when_full == WhenFull::Fold && !self.has_erased(ftl)
     }
 
-    /// Whether a part of the cache should be folded now: a superblock waits, or one is begun, whose units may
-    /// wait for nobody else to want them.
+    /// Whether a part of the cache should be folded now: a superblock waits, or a fold is in
+    /// progress whose units may have no other reason to be filled.
     #[inline]
     #[must_use]
     pub fn wants_fold(&self, ftl: &Ftl, collector: &Collector) -> bool {
@@ -152,8 +154,9 @@ impl PslcCache {
         ftl.cached_superblocks > 0 || is_begun()
     }
 
-    /// The stream whose open unit folded superblocks wait for and nothing else is on its way to fill, or `None`
-    /// if there is no such one. A victim in hand would fill it, if the host could go on without the cache.
+    /// The stream whose open unit folded superblocks wait for and that no pages in flight will
+    /// fill, or `None`. The current victim would fill it, if the host could continue without the
+    /// cache.
     #[must_use]
     pub fn stream_to_pad(
         &self,

@@ -1,10 +1,11 @@
-//! DRAM that keeps what was read.
+//! DRAM that caches pages after a read.
 //!
-//! Phenomenon: a page read again soon comes from DRAM, without NAND. Source: client controllers of the time
-//! do it where their DRAM is not full of map; FEMU models the like. Off unless a model asks for it.
-//! Simplifications: sets of eight pages, least recently used first out of its set; filled when a read ends,
-//! never ahead of the host; an overwritten page leaves the cache when its write is in the buffer, from where it is
-//! read then. Tests: `tests/device/host.rs`, `Device::check`.
+//! Phenomenon: a page that was read recently comes from DRAM, without NAND. Source: client
+//! controllers of the time do this with DRAM that the map leaves free; FEMU models the same. Off
+//! unless a model asks for it. Simplifications: sets of eight pages, least recently used first out
+//! of its set; filled at the end of a read, never ahead of the host; an overwritten page leaves the
+//! cache when its write is in the buffer, which then serves reads. Tests: `tests/device/host.rs`,
+//! `Device::check`.
 
 use crate::ftl::NO_PAGE;
 
@@ -19,7 +20,7 @@ pub struct ReadCache {
 }
 
 impl ReadCache {
-    /// Room for `pages` pages, rounded down to whole sets; `None` where that is nothing.
+    /// Room for `pages` pages, rounded down to whole sets; `None` if that is nothing.
     #[must_use]
     pub fn new(pages: u32) -> Option<Self> {
         let sets = pages as usize / WAYS;
@@ -33,7 +34,7 @@ impl ReadCache {
         &mut self.sets[index as usize]
     }
 
-    /// Whether the page is there; if so, it is the most recently used one from now on.
+    /// Whether the page is cached; if so, it becomes the most recently used one.
     pub fn hit(&mut self, logical: u32) -> bool {
         let set = self.set(logical);
         let Some(way) = set.iter().position(|&page| page == logical) else { return false };
@@ -41,7 +42,7 @@ impl ReadCache {
         true
     }
 
-    /// Puts a page in, in the place of the least recently used one of its set.
+    /// Adds a page in place of the least recently used one of its set.
     pub fn insert(&mut self, logical: u32) {
         if !self.hit(logical) {
             let set = self.set(logical);
@@ -59,7 +60,7 @@ impl ReadCache {
         }
     }
 
-    /// Every page that is there.
+    /// Every cached page.
     pub fn pages(&self) -> impl Iterator<Item = u32> {
         self.sets.iter().flatten().copied().filter(|&page| page != NO_PAGE)
     }

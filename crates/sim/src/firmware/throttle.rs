@@ -1,14 +1,15 @@
 //! A firmware cap on sustained host writes: a token bucket before the write buffer.
 //!
-//! Phenomenon: a drive that takes a volume at full speed and then a fixed rate, whatever its NAND could do,
-//! until it has had rest. Source: the long slow-down of SandForce drives after torture, which a reviewer put
-//! down to lifetime throttling (SweClockers): a theory, no vendor said so; caps on sustained writes are
-//! also how warranty classes are kept apart. Simplification: no temperature and no wear in it; the
-//! bucket fills at the capped rate, also while the host writes. Test: `tests/mechanisms/throttle.rs`.
+//! Phenomenon: a drive accepts a volume at full speed and then a fixed rate, whatever its NAND
+//! could do, until it has rested. Source: the long slow-down of SandForce drives after torture,
+//! which a reviewer attributed to lifetime throttling (SweClockers): a theory without confirmation
+//! from a vendor. Caps on sustained writes also separate warranty classes. Simplification: no
+//! temperature and no wear; the bucket fills at the capped rate, also while the host writes. Test:
+//! `tests/mechanisms/throttle.rs`.
 //!
-//! Kept as one time (the generic cell rate algorithm, ITU-T I.371): each page moves the moment at which the
-//! bucket is full again by the time that a page takes at the capped rate; a page may enter while that
-//! moment is no further away than the time in which an empty bucket fills.
+//! The state is one time (the generic cell rate algorithm, ITU-T I.371): each page delays the
+//! moment at which the bucket is full again by the time of a page at the capped rate. A page may
+//! enter while that moment is no further away than the time in which an empty bucket fills.
 
 /// The cap.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +20,7 @@ pub struct Throttle {
     pub burst_ns: u64,
 }
 
-/// The cap at work.
+/// The cap with its state.
 #[derive(Clone, Copy, Debug)]
 pub struct Bucket {
     throttle: Throttle,
@@ -33,13 +34,13 @@ impl Bucket {
         Self { throttle, full_at_ns: 0 }
     }
 
-    /// When it is full again if so many pages are taken out now.
+    /// Time at which it is full again if this number of pages is taken out now.
     #[inline]
     fn full_after_ns(&self, now_ns: u64, pages: u32) -> u64 {
         self.full_at_ns.max(now_ns) + u64::from(pages) * self.throttle.page_ns
     }
 
-    /// The moment from which on a page may enter, which may have passed.
+    /// Time from which a page may enter; it may be in the past.
     #[inline]
     #[must_use]
     pub fn opens_ns(&self, now_ns: u64) -> u64 {

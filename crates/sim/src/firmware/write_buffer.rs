@@ -1,47 +1,48 @@
 //! The write buffer: pages on their way to NAND, and the writes that wait for room among them.
 //!
-//! Phenomenon: a write ends when its data is in the buffer; a full buffer makes the next ones wait for a program
-//! (back-pressure). Source: all drives of the class have DRAM or SRAM for it. Simplification: a page overwritten in
-//! the buffer is programmed all the same. Test: `tests/device/timing.rs`.
+//! Phenomenon: a write ends when its data is in the buffer; a full buffer makes the next ones wait
+//! for a program (back-pressure). Source: all drives of the class have DRAM or SRAM for it.
+//! Simplification: a page overwritten in the buffer is programmed all the same. Test:
+//! `tests/device/timing.rs`.
 
 use crate::ring::Ring;
 
-/// Room for data, and those who wait for it.
+/// Room for data, and the queue of waiting writes.
 #[derive(Debug)]
 pub struct WriteBuffer {
     limit_pages: u32,
     pages: u32,
-    /// Tags of writes whose data has arrived.
+    /// Tags of waiting writes whose data has arrived.
     waiting: Ring<u32>,
 }
 
 impl WriteBuffer {
-    /// A buffer of so many pages, `pages` of which hold data, for as many writes as the queue is deep.
+    /// A buffer of this size, `pages` of which hold data, for as many writes as the queue is deep.
     #[must_use]
     pub fn new(limit_pages: u32, pages: u32, queue_depth: usize) -> Self {
         Self { limit_pages, pages, waiting: Ring::with_capacity(queue_depth) }
     }
 
-    /// Pages that it holds, padding among them.
+    /// Pages in the buffer, padding included.
     #[must_use]
     pub fn pages(&self) -> u32 {
         self.pages
     }
 
-    /// Pages that have room. Padding may have taken more than there was.
+    /// Free pages. Padding may have taken more than there were.
     #[inline]
     #[must_use]
     pub fn room_pages(&self) -> u32 {
         self.limit_pages.saturating_sub(self.pages)
     }
 
-    /// Pages have come in.
+    /// Adds pages.
     #[inline]
     pub fn add(&mut self, pages: u32) {
         self.pages += pages;
     }
 
-    /// Pages have been programmed.
+    /// Removes programmed pages.
     #[inline]
     pub fn remove(&mut self, pages: u32) {
         debug_assert!(
@@ -59,26 +60,26 @@ impl WriteBuffer {
         !self.waiting.is_empty()
     }
 
-    /// How many writes wait for room.
+    /// Number of writes that wait for room.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.waiting.len()
     }
 
-    /// A write waits behind all others.
+    /// Adds a write behind all others.
     #[inline]
     pub fn wait(&mut self, tag: u32) {
         self.waiting.push_back(tag);
     }
 
-    /// The write whose turn is next, or `None` if none waits.
+    /// The first waiting write, or `None` if none waits.
     #[inline]
     #[must_use]
     pub fn next(&self) -> Option<u32> {
         self.waiting.front()
     }
 
-    /// The write whose turn it was has all its pages in the buffer.
+    /// Removes the first waiting write: all its pages are in the buffer.
     #[inline]
     pub fn admitted(&mut self) {
         self.waiting.pop_front();

@@ -3,14 +3,14 @@
 use super::{Ftl, StreamId, SuperblockState};
 
 impl Ftl {
-    /// Pages of a superblock that are written while it serves as cache, parity among them.
+    /// Pages of a superblock to write while it serves as cache, parity included.
     #[must_use]
     pub fn cache_pages(&self) -> u32 {
         self.geometry.cache_units * self.geometry.unit_pages
     }
 
-    /// Gives the cache's stream an erased superblock: one that serves for nothing else, or else the oldest
-    /// erased one where `may_borrow`. False where there is none.
+    /// Gives the cache's stream an erased superblock: a dedicated one, or else the oldest erased
+    /// one if `may_borrow`. False if there is none.
     pub fn open_cache(&mut self, may_borrow: bool) -> bool {
         let own = self.cache_free.pop_front();
         let Some(superblock) = own.or_else(|| if may_borrow { self.take_free() } else { None })
@@ -23,8 +23,8 @@ impl Ftl {
         true
     }
 
-    /// Ends the superblock that the cache's stream writes, so that it can be folded, and names it; none where
-    /// nothing has been written. The stream stands between two units.
+    /// Ends the superblock of the cache's stream, so that it can be folded, and returns it; `None`
+    /// if it is empty. The stream stands between two units.
     pub fn close_cache(&mut self) -> Option<u32> {
         let stream = *self.stream(StreamId::Pslc);
         if !self.stream_has_room(StreamId::Pslc) || stream.next_page == 0 {
@@ -34,8 +34,8 @@ impl Ftl {
         Some(stream.superblock)
     }
 
-    /// The superblock that has waited longest for folding; with `borrowed` only of those that the cache does
-    /// not own.
+    /// The superblock that has waited longest for folding; with `borrowed` only among borrowed
+    /// ones.
     #[must_use]
     pub fn oldest_cached(&self, borrowed: bool) -> Option<u32> {
         let is_candidate = |&superblock: &u32| {
@@ -46,7 +46,7 @@ impl Ftl {
         (0..self.geometry.superblocks).filter(is_candidate).min_by_key(age)
     }
 
-    /// A closed or cached superblock becomes a victim.
+    /// Makes a closed or cached superblock a victim.
     pub fn become_victim(&mut self, superblock: u32) {
         let state = &mut self.states[superblock as usize];
         self.cached_superblocks -= u32::from(*state == SuperblockState::Cached);

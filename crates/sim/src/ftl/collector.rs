@@ -1,7 +1,7 @@
 //! The life of victims: scanned unit by unit, relocated, made durable, erased.
 //!
-//! A victim is erased only when every page moved out of it has been programmed elsewhere, so that
-//! a power cut at any moment leaves one good copy.
+//! A victim is erased only after the programs of all pages moved out of it, so that a power cut at
+//! any moment leaves one good copy.
 
 use std::collections::VecDeque;
 
@@ -16,15 +16,17 @@ const UNITS_PER_DIE: u32 = 2;
 #[derive(Clone, Copy, Debug)]
 struct Victim {
     superblock: u32,
-    /// Next unit to look at, within the superblock.
+    /// Next unit to scan, within the superblock.
     next_unit: u32,
     /// Units read or being read whose pages are not yet placed.
     units_in_flight: u32,
-    /// Behind the programs of the pages moved out of it so far.
+    /// Mark behind the programs of the pages moved out of it so far.
     durable_at: Mark,
-    /// On drives with a journal: `durable_at` counts what has overwritten its pages too.
+    /// On drives with a journal: whether `durable_at` also covers the programs that overwrote its
+    /// pages.
     is_settled: bool,
-    /// On drives with a journal: entries that it must hold before the erase, set once all pages are durable.
+    /// On drives with a journal: position that must be durable before the erase, set once all pages
+    /// are durable.
     journal_at: Option<u64>,
 }
 
@@ -38,14 +40,14 @@ impl Victim {
     }
 }
 
-/// An erase under way.
+/// An erase in progress.
 #[derive(Clone, Copy, Debug)]
 struct Erasing {
     superblock: u32,
     dies_left: u32,
 }
 
-/// Garbage collection's work in hand.
+/// The present work of garbage collection.
 #[derive(Debug)]
 pub struct Collector {
     superblock_units: u32,
@@ -57,7 +59,7 @@ pub struct Collector {
     in_flight_pages_max: u32,
     /// Oldest first; only the last may still be scanned.
     victims: Vec<Victim>,
-    /// All pages of one of them have their new place: asked with every unit, so it is not looked for.
+    /// Whether all pages of one of them are placed: queried with every unit, so it is stored.
     is_any_placed: bool,
     erasing: VecDeque<Erasing>,
     owed_pages: u64,
@@ -98,7 +100,7 @@ impl Collector {
         }
     }
 
-    /// Valid pages the pacing policy wants moved.
+    /// Valid pages that the pacing policy wants moved.
     #[inline]
     #[must_use]
     pub fn owed_pages(&self) -> u64 {
@@ -119,13 +121,13 @@ impl Collector {
         self.owed_pages > u64::from(self.in_flight_pages_max)
     }
 
-    /// The pacing policy wants more pages moved.
+    /// Adds pages to the debt.
     #[inline]
     pub fn owe(&mut self, pages: u64) {
         self.owed_pages += pages;
     }
 
-    /// No victim would give room, so that nothing is owed.
+    /// Cancels the debt: no victim would give room.
     pub fn forgive(&mut self) {
         self.owed_pages = 0;
     }
@@ -137,7 +139,7 @@ impl Collector {
         self.in_flight_pages
     }
 
-    /// Pages in flight if one more unit is read, or `None` if those were too many.
+    /// Pages in flight with one more unit, or `None` if those were too many.
     #[inline]
     #[must_use]
     pub fn in_flight_with_unit(&self) -> Option<u32> {
@@ -145,38 +147,38 @@ impl Collector {
         (pages <= self.in_flight_pages_max).then_some(pages)
     }
 
-    /// Valid pages of the newest victim that was chosen to make room, at that moment.
+    /// Valid pages of the newest victim chosen to make room, at the time of the choice.
     #[inline]
     #[must_use]
     pub fn victim_valid_pages(&self) -> u32 {
         self.victim_valid_pages
     }
 
-    /// A victim was chosen to make room.
+    /// Records the choice of a victim to make room.
     pub fn note_victim(&mut self, valid_pages: u32) {
         self.victim_valid_pages = valid_pages;
     }
 
-    /// Pages of victims already looked at, whose room comes back with the erase.
+    /// Scanned pages of victims, whose room returns with the erase.
     #[inline]
     #[must_use]
     pub fn reclaimed_pages(&self) -> u64 {
         self.reclaimed_pages
     }
 
-    /// Pages of a victim were looked at, and their room will come back.
+    /// Adds scanned pages of a victim, whose room will return.
     #[inline]
     pub fn reclaim(&mut self, pages: u64) {
         self.reclaimed_pages += pages;
     }
 
-    /// The room of pages has come back with their erase.
+    /// Removes pages whose room has returned with their erase.
     pub fn give_back(&mut self, pages: u64) {
         debug_assert!(pages <= self.reclaimed_pages, "more room comes back than was reclaimed");
         self.reclaimed_pages -= pages;
     }
 
-    /// Whether pages may move that nobody waits for.
+    /// Whether pages may move without pressure from the host.
     #[inline]
     #[must_use]
     pub fn may_move_unasked(&self) -> bool {
@@ -184,7 +186,8 @@ impl Collector {
             && (self.unasked_of.is_none() || self.victim_in_hand() == self.unasked_of)
     }
 
-    /// Lets a unit's worth of pages move that nobody waits for; what was not used does not add up.
+    /// Permits the move of one unit without pressure from the host; unused permission does not add
+    /// up.
     pub fn allow_unit(&mut self, unit_pages: u32) {
         let unit_pages = i64::from(unit_pages);
         self.unasked_pages = (self.unasked_pages + unit_pages).min(unit_pages);
@@ -197,12 +200,12 @@ impl Collector {
         self.unasked_of = Some(victim);
     }
 
-    /// Lets no more pages move that nobody waits for.
+    /// Withdraws the permission to move pages without pressure from the host.
     pub fn allow_none(&mut self) {
         self.unasked_pages = 0;
     }
 
-    /// The next unit to look at, as (superblock, unit within it); `None` where a new victim is needed.
+    /// The next unit to scan, as (superblock, unit within it); `None` if a new victim is needed.
     #[inline]
     pub fn next_unit(&mut self) -> Option<(u32, u32)> {
         let superblock_units = self.superblock_units;
@@ -214,20 +217,20 @@ impl Collector {
         Some((victim.superblock, victim.next_unit - 1))
     }
 
-    /// Whether the newest victim has units left to look at.
+    /// Whether the newest victim has units left to scan.
     #[must_use]
     pub fn has_unit(&self) -> bool {
         self.victim_in_hand().is_some()
     }
 
-    /// The newest victim, where it has units left to look at.
+    /// The newest victim, if it has units left to scan.
     #[must_use]
     pub fn victim_in_hand(&self) -> Option<u32> {
         let victim = self.victims.last().filter(|victim| victim.next_unit < self.superblock_units);
         victim.map(|victim| victim.superblock)
     }
 
-    /// Begins with a superblock.
+    /// Begins a superblock.
     pub fn begin(&mut self, superblock: u32) {
         self.victims.push(Victim {
             superblock,
@@ -239,8 +242,8 @@ impl Collector {
         });
     }
 
-    /// So many valid pages of a unit of the newest victim are being read; they pay off what is owed where they
-    /// give room for it (`pays`).
+    /// Records the read of this number of valid pages of the newest victim; they reduce the debt if
+    /// they give room for it (`pays`).
     #[inline]
     pub fn unit_issued(&mut self, pages: u32, pays: bool) {
         self.in_flight_pages += pages + self.slack_pages;
@@ -255,7 +258,7 @@ impl Collector {
         }
     }
 
-    /// The place of a victim among the others, until the next one is taken away.
+    /// Index of a victim, valid until the next removal.
     #[inline]
     #[must_use]
     pub fn place_of(&self, superblock: u32) -> usize {
@@ -263,7 +266,8 @@ impl Collector {
         victims.position(|victim| victim.superblock == superblock).unwrap_or(usize::MAX)
     }
 
-    /// Pages of a victim have gone to a stream; they are durable behind so many of its programs.
+    /// Records that pages of a victim have gone to a stream; they are durable after this number of
+    /// its programs.
     #[inline]
     pub fn moved(&mut self, place: usize, stream: StreamId, programs: u64) {
         if let Some(victim) = self.victims.get_mut(place) {
@@ -271,7 +275,7 @@ impl Collector {
         }
     }
 
-    /// The pages of a unit of a victim have been placed, as many as were read.
+    /// Records that all pages of a unit of a victim are placed.
     #[inline]
     pub fn unit_placed(&mut self, place: usize, pages: u32) {
         let pages = pages + self.slack_pages;
@@ -283,27 +287,27 @@ impl Collector {
         }
     }
 
-    /// The unit of the newest victim that was looked at holds nothing that has to be placed.
+    /// Records that the last scanned unit of the newest victim has no pages to place.
     pub fn unit_is_empty(&mut self) {
         let is_placed = |victim: &Victim| victim.is_placed(self.superblock_units);
         self.is_any_placed |= self.victims.last().is_some_and(is_placed);
     }
 
-    /// Whether all pages of a victim have their new place.
+    /// Whether all pages of a victim are placed.
     #[inline]
     #[must_use]
     pub fn is_any_placed(&self) -> bool {
         self.is_any_placed
     }
 
-    /// Whether a fully placed victim has not been told what else it must wait for.
+    /// Whether a fully placed victim does not know its further conditions yet.
     #[must_use]
     pub fn is_any_unsettled(&self) -> bool {
         let units = self.superblock_units;
         self.victims.iter().any(|victim| !victim.is_settled && victim.is_placed(units))
     }
 
-    /// Tells the fully placed victims what they must wait for beside the pages moved.
+    /// Sets the further conditions of the fully placed victims.
     pub fn settle(&mut self, overwritten_at: Mark) {
         let units = self.superblock_units;
         let is_new = |victim: &&mut Victim| !victim.is_settled && victim.is_placed(units);
@@ -313,20 +317,20 @@ impl Collector {
         }
     }
 
-    /// Whether a settled victim is durable and nobody has asked the journal for it.
+    /// Whether a settled victim is durable and still lacks its journal position.
     #[must_use]
     pub fn is_any_unjournalled(&self, programs: &StreamPrograms) -> bool {
         self.victims.iter().any(|victim| victim.is_unjournalled(programs))
     }
 
-    /// Tells the victims that are durable which entries the journal must hold.
+    /// Sets the journal position of the durable victims.
     pub fn journal(&mut self, programs: &StreamPrograms, journal_at: u64) {
         for victim in self.victims.iter_mut().filter(|victim| victim.is_unjournalled(programs)) {
             victim.journal_at = Some(journal_at);
         }
     }
 
-    /// Takes a superblock that holds nothing, to be erased once the journal holds these entries.
+    /// Adds an empty superblock, to be erased once the journal contains these entries.
     pub fn adopt_empty(&mut self, superblock: u32, journal_at: u64) {
         let victim = Victim {
             superblock,
@@ -340,8 +344,8 @@ impl Collector {
         self.is_any_placed = true;
     }
 
-    /// Takes a victim that is fully placed and whose pages are all durable, and on a drive with a journal
-    /// in the entries before `journal`; it is counted as being erased on `dies`.
+    /// Removes a victim that is fully placed and durable, on a drive with a journal also in the
+    /// entries before `journal`; it counts as being erased on `dies`.
     pub fn take_erasable(
         &mut self,
         programs: &StreamPrograms,
@@ -361,14 +365,16 @@ impl Collector {
         Some(victim.superblock)
     }
 
-    /// The stream whose open unit gets the next pages moved, whatever they are, or `None` if each goes to its own.
+    /// The stream whose open unit gets the next moved pages of any kind, or `None` if each goes to
+    /// its own.
     #[inline]
     #[must_use]
     pub fn top_up(&self) -> Option<StreamId> {
         self.top_up
     }
 
-    /// The next pages go to the open unit that a fully placed victim waits for, if there is one.
+    /// Directs the next pages to the open unit that a fully placed victim waits for, if there is
+    /// one.
     pub fn begin_top_up(&mut self, programs: &StreamPrograms) {
         self.top_up = self.stuck_stream_of(programs, |_| true);
     }
@@ -379,26 +385,26 @@ impl Collector {
         self.top_up = None;
     }
 
-    /// Whether somebody waits for the open units of moved pages.
+    /// Whether an erase waits for the open units of moved pages.
     #[inline]
     #[must_use]
     pub fn are_open_units_awaited(&self) -> bool {
         self.are_open_units_awaited
     }
 
-    /// Somebody waits for the open units of moved pages.
+    /// Records that an erase waits for the open units of moved pages.
     pub fn await_open_units(&mut self) {
         self.are_open_units_awaited = true;
     }
 
-    /// The open units of moved pages have been completed.
+    /// Records that the open units of moved pages are complete.
     pub fn open_units_completed(&mut self) {
         self.top_up = None;
         self.are_open_units_awaited = false;
     }
 
-    /// The stream that one of some fully placed victims waits for, because its last pages stand in a unit that is
-    /// not full.
+    /// The stream that some fully placed victim waits for, because its last pages are in a unit
+    /// that is not full.
     #[must_use]
     pub fn stuck_stream_of(
         &self,

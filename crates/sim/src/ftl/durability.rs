@@ -1,8 +1,8 @@
-//! Up to where a stream's programs have reached the NAND.
+//! The low-water mark of the programs of a stream.
 //!
-//! Programs of one stream end out of order (dies differ in what else they do). A flush, and the erase of
-//! a superblock whose data was moved, must wait until everything up to a point is in NAND: this
-//! keeps the low-water mark.
+//! Programs of one stream end out of order, because dies differ in their other work. A flush, and
+//! the erase of a superblock with moved data, must wait until everything up to a point is in NAND:
+//! the low-water mark is that point.
 
 use crate::ftl::{STREAMS, StreamId};
 use crate::ring::Ring;
@@ -22,19 +22,19 @@ impl Durability {
         self.issued() - 1
     }
 
-    /// Programs issued so far.
+    /// Number of programs issued so far.
     #[must_use]
     pub fn issued(&self) -> u64 {
         self.low_water + self.ended.len() as u64
     }
 
-    /// Every program below this number has ended.
+    /// The low-water mark: every program below this number has ended.
     #[must_use]
     pub fn low_water(&self) -> u64 {
         self.low_water
     }
 
-    /// Marks a program as ended; true where the low-water mark rose.
+    /// Marks a program as ended; true if the low-water mark rose.
     pub fn end(&mut self, sequence: u64) -> bool {
         if let Some(ended) = self.ended.get_mut((sequence - self.low_water) as usize) {
             *ended = true;
@@ -56,7 +56,7 @@ pub struct Mark {
 }
 
 impl Mark {
-    /// Moves the point behind so many programs of a stream as well.
+    /// Moves the point behind this number of programs of a stream as well.
     #[inline]
     pub fn reach(&mut self, stream: StreamId, programs: u64) {
         let mine = &mut self.programs[stream as usize];
@@ -85,13 +85,13 @@ impl StreamPrograms {
         self.streams[stream as usize].issue()
     }
 
-    /// Marks a program as ended; true where the stream's low-water mark rose.
+    /// Marks a program as ended; true if the stream's low-water mark rose.
     #[inline]
     pub fn end(&mut self, stream: StreamId, sequence: u64) -> bool {
         self.streams[stream as usize].end(sequence)
     }
 
-    /// Behind all that these streams have issued.
+    /// Point behind all programs that these streams have issued.
     #[must_use]
     pub fn mark(&self, streams: &[StreamId]) -> Mark {
         let mut mark = Mark::default();
@@ -101,14 +101,14 @@ impl StreamPrograms {
         mark
     }
 
-    /// Programs of a stream up to the page that it took last, in a unit that is open or was just issued.
+    /// Number of programs of a stream up to its latest page, in an open unit or one just issued.
     #[inline]
     #[must_use]
     pub fn behind_last(&self, stream: StreamId, is_open: bool) -> u64 {
         self.streams[stream as usize].issued() + u64::from(is_open)
     }
 
-    /// A stream that has not issued all programs before the mark: its open unit is waited for.
+    /// A stream that has not issued all programs before the mark: its open unit delays the mark.
     #[must_use]
     pub fn not_issued(&self, mark: Mark) -> Option<StreamId> {
         let is_open = |&stream: &StreamId| {

@@ -1,8 +1,8 @@
 //! Pages of different sizes: the map of a drive that compresses.
 //!
-//! A logical page takes some granules (physical pages) in a row; `l2p` names the first, `p2l` names the
-//! logical page in each of them. They may reach over into the next unit, never over parity or the end of
-//! the superblock.
+//! A logical page takes some consecutive granules (physical pages); `l2p` names the first, `p2l`
+//! names the logical page in each of them. They may extend into the next unit, never over parity or
+//! the end of the superblock.
 
 use super::{Ftl, NO_PAGE, StreamId};
 
@@ -25,7 +25,7 @@ impl Ftl {
                 && !self.geometry.is_parity(next_unit / self.geometry.unit_pages)
     }
 
-    /// Says that a logical page will lie at a stream's frontier: forgets its old place. As many calls of
+    /// Begins a logical page at a stream's frontier: forgets its old place. As many calls of
     /// [`Ftl::append`] must follow at once.
     #[inline]
     pub fn begin_page(&mut self, id: StreamId, logical: u32, granules: u32) {
@@ -45,7 +45,7 @@ impl Ftl {
         physical
     }
 
-    /// Whether a physical page lies within the place of the logical page that was last written there.
+    /// Whether a physical page belongs to the present place of its last logical page.
     #[inline]
     pub(super) fn is_within(&self, physical: u32, logical: u32) -> bool {
         let first = self.l2p[logical as usize];

@@ -29,8 +29,8 @@ use wear::Allocation;
 pub const NO_PAGE: u32 = u32::MAX;
 /// No superblock.
 pub const NO_SUPERBLOCK: u32 = u32::MAX;
-/// How many pages ahead of a stream the line is asked for that their owners will be written to: a write to a line
-/// that is not there holds up all that are behind it.
+/// Distance in pages at which a stream prefetches the line for the owners of its pages: a write to
+/// a missing line delays all that follow.
 const FRONTIER_AHEAD_PAGES: usize = 32;
 
 /// The writer of a stream: data of different age goes to different superblocks. Four bytes, so that
@@ -42,7 +42,8 @@ pub enum StreamId {
     Host,
     /// Valid data moved by garbage collection.
     Gc,
-    /// Moved data that is thought to stay as it is, where the drive keeps it apart; see [`cold`].
+    /// Moved data that the drive expects to stay unchanged, if it separates such data; see
+    /// [`cold`].
     Cold,
     /// Data from the host that goes to the pSLC cache first; see [`crate::firmware::pslc`].
     Pslc,
@@ -69,7 +70,7 @@ pub enum SuperblockState {
     Open,
     /// Full; garbage collection may choose it.
     Closed,
-    /// Written as pSLC cache to its end; waits to be folded.
+    /// A full superblock of the pSLC cache; waits for folding.
     Cached,
     /// Being collected or erased.
     Victim,
@@ -82,9 +83,9 @@ pub struct Stream {
     pub superblock: u32,
     /// Next page within it.
     pub next_page: u32,
-    /// Pages that data can still take in it.
+    /// Remaining pages for data in it.
     pub room_pages: u32,
-    /// Pages still missing in the unit being filled; the whole unit at its beginning.
+    /// Remaining pages of the open unit; the whole unit at its beginning.
     pub unit_room_pages: u32,
 }
 
@@ -95,7 +96,7 @@ pub struct Ftl {
     pub geometry: Geometry,
     /// Logical to physical page, the pages of the map behind those of the host.
     pub l2p: Vec<u32>,
-    /// Physical to logical page, as last written; see the module text for validity.
+    /// Physical to logical page, as last written; the module text defines validity.
     pub p2l: Vec<u32>,
     /// Granules of each logical page; empty where every page is one.
     sizes: Vec<u8>,
@@ -107,17 +108,17 @@ pub struct Ftl {
     pub written_by: Vec<StreamId>,
     /// Erases of each superblock.
     pub erase_counts: Vec<u32>,
-    /// When each superblock was closed: its number in the order of all closings.
+    /// Age of each superblock: its number in the order of all closings.
     pub closed_at: Vec<u64>,
     /// Closings so far.
     pub closed_total: u64,
-    /// Which erased superblock comes next.
+    /// Rule for the next erased superblock.
     pub allocation: Allocation,
     /// Erased superblocks, oldest first.
     pub free: VecDeque<u32>,
-    /// Erased superblocks that only ever serve as cache, oldest first.
+    /// Erased superblocks that serve only as cache, oldest first.
     pub cache_free: VecDeque<u32>,
-    /// Superblocks that wait to be folded.
+    /// Superblocks that wait for folding.
     pub cached_superblocks: u32,
     streams: [Stream; STREAMS],
     superblock_pages: u32,
@@ -162,7 +163,7 @@ impl Ftl {
         }
     }
 
-    /// Whether nothing has been written or erased yet.
+    /// Whether the drive is unused: nothing has been written or erased yet.
     #[must_use]
     pub fn is_new(&self) -> bool {
         self.free.len() + self.cache_free.len() == self.states.len()
@@ -190,7 +191,7 @@ impl Ftl {
         &self.streams[id as usize]
     }
 
-    /// Whether a stream stands between two units: the last page placed completed one.
+    /// Whether a stream stands between two units: its last page completed one.
     #[inline]
     #[must_use]
     pub fn is_unit_complete(&self, id: StreamId) -> bool {
@@ -225,7 +226,7 @@ impl Ftl {
         }
     }
 
-    /// Gives a stream an erased superblock; false where there is none.
+    /// Gives a stream an erased superblock; false if there is none.
     ///
     /// # Panics
     /// When the stream still has an open superblock: a bug in the caller.
@@ -236,7 +237,7 @@ impl Ftl {
         true
     }
 
-    /// The erased superblock whose turn it is.
+    /// The next erased superblock.
     fn take_free(&mut self) -> Option<u32> {
         let index = self.allocation.choose(&self.free, &self.erase_counts)?;
         self.free.remove(index)
@@ -267,10 +268,10 @@ impl Ftl {
         physical
     }
 
-    /// Moves pages of `unit` that `pages` names (bit 0 for the first) and that are still valid to a
-    /// stream's frontier, until its unit is complete or none is left; takes what it has looked at off
-    /// `pages`. `moved` is told each logical page with its new physical page. The caller has made sure
-    /// that there is room.
+    /// Moves the pages of `unit` that `pages` names (bit 0 for the first) and that are still valid
+    /// to a stream's frontier, until its unit is complete or none is left; removes the examined
+    /// pages from `pages`. `moved` gets each logical page with its new physical page. The caller
+    /// has made sure that there is room.
     #[inline]
     pub fn move_pages(
         &mut self,
@@ -307,7 +308,7 @@ impl Ftl {
         count
     }
 
-    /// Fills one page of a stream with nothing, to complete a unit.
+    /// Pads one page of a stream, to complete a unit.
     pub fn pad(&mut self, id: StreamId) -> u32 {
         let physical = self.frontier(id);
         self.p2l[physical as usize] = NO_PAGE;
@@ -315,7 +316,7 @@ impl Ftl {
         physical
     }
 
-    /// The physical page that a stream writes next, where it has room.
+    /// The next physical page of a stream that has room.
     #[inline]
     #[must_use]
     pub fn frontier(&self, id: StreamId) -> u32 {
@@ -323,7 +324,7 @@ impl Ftl {
         stream.superblock * self.superblock_pages + stream.next_page
     }
 
-    /// Moves a frontier on by pages of one unit; a full superblock is closed.
+    /// Advances a frontier by pages of one unit; closes a full superblock.
     #[inline]
     fn advance(&mut self, id: StreamId, pages: u32) {
         let stream = &mut self.streams[id as usize];
@@ -355,7 +356,7 @@ impl Ftl {
         self.closed_total += 1;
     }
 
-    /// Forgets a logical page; true where it was mapped.
+    /// Forgets a logical page; true if it was mapped.
     #[inline]
     pub fn unmap(&mut self, logical: u32) -> bool {
         let old = std::mem::replace(&mut self.l2p[logical as usize], NO_PAGE);
@@ -367,7 +368,7 @@ impl Ftl {
         true
     }
 
-    /// The logical page that a physical page holds, where it is valid.
+    /// The logical page of a physical page, if it is valid.
     #[inline]
     #[must_use]
     pub fn owner(&self, physical: u32) -> Option<u32> {
@@ -380,14 +381,14 @@ impl Ftl {
         valid.then_some(logical)
     }
 
-    /// Whether a logical page of one granule lies here; [`NO_PAGE`] lies nowhere, because it is not
+    /// Whether a logical page of one granule lies here. [`NO_PAGE`] lies nowhere, because it is not
     /// in the map.
     #[inline]
     fn lies_at(&self, logical: u32, physical: u32) -> bool {
         self.l2p.get(logical as usize) == Some(&physical)
     }
 
-    /// Which pages of a unit are valid, bit 0 for its first page.
+    /// The valid pages of a unit, bit 0 for its first page.
     #[inline(always)]
     #[must_use]
     pub fn valid_mask(&self, unit: u32) -> u64 {
@@ -410,7 +411,7 @@ impl Ftl {
         mask | self.valid_bits(rest, first + bit) << bit
     }
 
-    /// The same for pages in a row that these logical pages own.
+    /// The same for consecutive pages with these owners.
     #[inline(always)]
     fn valid_bits(&self, owners: &[u32], first: u32) -> u64 {
         let mut mask = 0;
@@ -427,7 +428,8 @@ impl Ftl {
         pages.rev().fold(0, |mask, page| mask << 1 | u64::from(self.owner(page).is_some()))
     }
 
-    /// Asks for the map lines of what a unit's pages hold, where it exists: [`Ftl::valid_mask`] will need them.
+    /// Prefetches the map lines of the pages of a unit, if it exists: [`Ftl::valid_mask`] will need
+    /// them.
     #[inline]
     pub fn prefetch_owned(&self, unit: u32) {
         let unit_pages = self.geometry.unit_pages as usize;
@@ -438,13 +440,13 @@ impl Ftl {
         }
     }
 
-    /// Asks for the owners of a unit's pages, which [`Ftl::prefetch_owned`] will read.
+    /// Prefetches the owners of the pages of a unit, which [`Ftl::prefetch_owned`] will read.
     #[inline]
     pub fn prefetch_owners(&self, unit: u32) {
         prefetch(&self.p2l, unit as usize * self.geometry.unit_pages as usize);
     }
 
-    /// Asks for the map line of a logical page that will be written soon.
+    /// Prefetches the map line of a logical page before its write.
     #[inline]
     pub fn prefetch_logical(&self, logical: u32) {
         prefetch(&self.l2p, logical as usize);
@@ -462,7 +464,7 @@ impl Ftl {
         self.list_erased(superblock);
     }
 
-    /// An erased superblock is the last one to be used next.
+    /// Adds an erased superblock at the end of the free list.
     fn list_erased(&mut self, superblock: u32) {
         if self.geometry.is_cache_only(superblock) {
             self.cache_free.push_back(superblock);

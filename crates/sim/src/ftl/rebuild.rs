@@ -1,9 +1,9 @@
-//! The bookkeeping of a drive whose map was found in NAND.
+//! The mapping of a drive after a recovery from NAND.
 
 use super::{Ftl, NO_PAGE, StreamId, SuperblockState};
 use crate::geometry::Geometry;
 
-/// The facts found about a superblock.
+/// The facts about a superblock.
 #[derive(Clone, Copy, Debug)]
 pub struct FoundSuperblock {
     /// Nothing has been written since its last erase.
@@ -17,9 +17,9 @@ pub struct FoundSuperblock {
 }
 
 impl Ftl {
-    /// A drive whose LBA pages lie as in `map` and take as many physical pages as `size` says of the first one.
-    /// Written superblocks are closed or wait to be folded, those without a valid page are victims to be erased;
-    /// no stream is open.
+    /// A drive whose LBA pages lie as in `map`; `size` gives the number of physical pages of each
+    /// from its first one. Written superblocks are closed or wait for folding, those without a
+    /// valid page are victims to erase; no stream is open.
     #[must_use]
     pub fn rebuilt(
         geometry: Geometry,

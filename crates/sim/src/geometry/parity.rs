@@ -1,14 +1,14 @@
-//! Parity stripes over dies (RAIN, RAISE): where parity lies and what it costs.
+//! Parity stripes over dies (RAIN, RAISE): the places of parity and its cost.
 //!
-//! Phenomenon: one unit in every stripe holds the parity of the others, so that the drive survives the
-//! loss of a die's block. The spare shrinks by that share, and every `stripe_units - 1` units of data
-//! cost one more program. Source: `SandForce` RAISE gives up one die of the drive (AnandTech 4346). Assumed:
-//! parity moves one place to the left from stripe
-//! to stripe, as in RAID 5, so that no die is spared by reads. Simplification: the parity of an open
-//! stripe is held beside the write buffer, costs no transfer until it is programmed, and is never read.
-//! Tests: `tests/mechanisms/parity.rs`, `tests/reference.rs`.
+//! Phenomenon: one unit in every stripe contains the parity of the others, so that the drive
+//! survives the loss of a block of a die. The spare shrinks by that share, and every `stripe_units
+//! - 1` units of data cost one more program. Source: `SandForce` RAISE gives up one die of the
+//! drive (AnandTech 4346). Assumed: parity moves one place to the left from stripe to stripe, as in
+//! RAID 5, so that reads load all dies. Simplification: the parity of an open stripe is kept beside
+//! the write buffer, costs no transfer before its program, and is never read. Tests:
+//! `tests/mechanisms/parity.rs`, `tests/reference.rs`.
 //!
-//! Everything here is a function of the geometry: placement asks once a unit.
+//! Everything here is a function of the geometry: placement asks once per unit.
 
 use crate::geometry::Geometry;
 
@@ -18,15 +18,15 @@ impl Geometry {
         self.stripe_units - 1 - stripe % self.stripe_units
     }
 
-    /// Whether a unit, counted within its superblock, holds parity.
+    /// Whether a unit, counted within its superblock, contains parity.
     #[must_use]
     pub const fn is_parity(&self, unit: u32) -> bool {
         self.stripe_units > 0
             && unit % self.stripe_units == self.parity_place(unit / self.stripe_units)
     }
 
-    /// The parity unit to program after a unit of data, both over the whole drive: that of its stripe,
-    /// where the unit was the last one that the stripe waited for.
+    /// The parity unit to program after a unit of data, both over the whole drive: that of its
+    /// stripe, if the unit completes the data of the stripe.
     #[must_use]
     pub const fn parity_after(&self, unit: u32) -> Option<u32> {
         if self.stripe_units == 0 {
@@ -39,8 +39,8 @@ impl Geometry {
         if unit - first == last_place { Some(first + place) } else { None }
     }
 
-    /// The next page that can hold data from a page at the border of two units on; both count within
-    /// a superblock.
+    /// The next page that can hold data, from a page at the border of two units on; both count
+    /// within a superblock.
     #[inline]
     #[must_use]
     pub const fn skip_parity(&self, mut page: u32) -> u32 {
@@ -52,7 +52,7 @@ impl Geometry {
         page
     }
 
-    /// Pages from here to the end of a superblock that can hold data; `page` counts within it.
+    /// Remaining pages of a superblock that can hold data; `page` counts within it.
     #[must_use]
     pub const fn data_pages_from(&self, page: u32) -> u32 {
         self.superblock_pages() - page - self.parity_units_from(page) * self.unit_pages

@@ -1,15 +1,16 @@
 //! Interrupt coalescing: the drive reports several ends at once.
 //!
-//! Phenomenon: an NVMe drive may hold its interrupt back until so many completions are posted or the oldest has waited
-//! so long. Source: NVM Express base specification, feature 08h (aggregation threshold and time). Simplification: one
-//! counter for all queues; the host looks at no completion before the interrupt. Test: `tests/latency.rs`.
+//! Phenomenon: an NVMe drive may delay its interrupt until a number of completions are posted or
+//! the oldest has waited for a time. Source: NVM Express base specification, feature 08h
+//! (aggregation threshold and time). Simplification: one counter for all queues; the host reads no
+//! completion before the interrupt. Test: `tests/latency.rs`.
 
-/// When an interrupt is raised.
+/// Rule for interrupts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Coalescing {
-    /// Completions that raise it.
+    /// Number of completions that raise one.
     pub threshold: u32,
-    /// The longest that the first of them waits.
+    /// Longest wait of the first of them.
     pub time_ns: u64,
 }
 
@@ -18,17 +19,18 @@ pub struct Coalescing {
 pub(super) struct Pending {
     rule: Coalescing,
     tags: Vec<u32>,
-    /// Interrupts raised so far: tells the time of an earlier one from that of this one.
+    /// Number of interrupts so far: identifies the interrupt of a timer.
     raised: u32,
 }
 
 /// The effect of one more completion.
 pub(super) enum Posted {
-    /// It waits, and so do those before it.
+    /// It waits with earlier ones.
     Waits,
-    /// It is the first that waits: unless others raise the interrupt earlier, it is raised after this time.
+    /// It is the first to wait: the interrupt comes after this time, unless other completions raise
+    /// it earlier.
     First {
-        /// From now.
+        /// Delay from now.
         after_ns: u64,
         /// Number of the interrupt.
         interrupt: u32,
@@ -52,12 +54,12 @@ impl Pending {
         }
     }
 
-    /// Whether the time of this interrupt is still the one to raise it.
+    /// Whether this interrupt is still to be raised by its timer.
     pub(super) fn is_awaited(&self, interrupt: u32) -> bool {
         interrupt == self.raised
     }
 
-    /// Raises the interrupt for all that wait.
+    /// Raises the interrupt for all waiting completions.
     pub(super) fn raise(&mut self) -> Vec<u32> {
         self.raised = self.raised.wrapping_add(1);
         std::mem::take(&mut self.tags)

@@ -1,4 +1,4 @@
-//! The commands of a drive: those under way, those that have ended, and the time since there are none.
+//! The commands of a drive: outstanding ones, ended ones, and the time since the last one.
 
 use std::ops::{Index, IndexMut};
 
@@ -17,7 +17,7 @@ pub struct Commands {
 }
 
 impl Commands {
-    /// None yet, and tags for as many as the queue is deep.
+    /// No commands, with tags for the depth of the queue.
     #[must_use]
     pub fn new(queue_depth: usize) -> Self {
         Self {
@@ -29,7 +29,7 @@ impl Commands {
         }
     }
 
-    /// Takes a command; true where it is the only one outstanding.
+    /// Adds a command; true if it is the only outstanding one.
     ///
     /// # Panics
     /// When the tag is not below the queue depth.
@@ -40,7 +40,7 @@ impl Commands {
         self.outstanding == 1
     }
 
-    /// A command has ended well.
+    /// Ends a command with success.
     #[inline]
     pub fn end(&mut self, tag: u32, now_ns: u64) {
         debug_assert!(self.outstanding > 0, "command {tag} ends, and none is outstanding");
@@ -52,7 +52,7 @@ impl Commands {
         self.ended.push(Completion { tag, status: Status::Ok, submitted, done });
     }
 
-    /// A command is not taken; it ends at once with this errno.
+    /// Rejects a command; it ends at once with this errno.
     #[cold]
     pub fn refuse(&mut self, tag: u32, errno: i32, now_ns: u64) {
         let now = Nanos(now_ns);
@@ -60,14 +60,14 @@ impl Commands {
         self.ended.push(Completion { tag, status, submitted: now, done: now });
     }
 
-    /// Commands sent and not yet ended.
+    /// Number of outstanding commands.
     #[inline]
     #[must_use]
     pub fn outstanding(&self) -> u32 {
         self.outstanding
     }
 
-    /// Commands that have ended and that nobody has taken yet.
+    /// Number of ended commands that the host has not taken yet.
     #[inline]
     #[must_use]
     pub fn ended(&self) -> usize {
@@ -84,18 +84,19 @@ impl Commands {
         }
     }
 
-    /// When the host will have been away for so long, or `None` while a command is outstanding.
+    /// Time at which the host will have been away for this long, or `None` while a command is
+    /// outstanding.
     #[must_use]
     pub fn away_ns(&self, after_ns: u64) -> Option<u64> {
         (self.outstanding == 0).then(|| self.last_end_ns.saturating_add(after_ns))
     }
 
-    /// Notes whether somebody wants to know when the host comes back.
+    /// Records whether the drive watches for the return of the host.
     pub fn miss_host(&mut self, is_missed: bool) {
         self.is_host_missed = is_missed;
     }
 
-    /// Whether somebody wants to know when the host comes back.
+    /// Whether the drive watches for the return of the host.
     #[must_use]
     pub fn is_host_missed(&self) -> bool {
         self.is_host_missed

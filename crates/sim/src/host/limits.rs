@@ -1,8 +1,8 @@
-//! The integers of the interface that the simulator runs on.
+//! The integers of the simulated interface.
 
 use super::DeallocateSupport;
 
-/// The interface that the simulator runs on.
+/// The simulated interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InterfaceLimits {
     /// The treatment of deallocate commands.
@@ -11,13 +11,13 @@ pub struct InterfaceLimits {
     pub link_bytes_per_s: u64,
     /// Payload rate of data to the drive, bytes per second.
     pub link_write_bytes_per_s: u64,
-    /// Data crosses in both directions at once.
+    /// Whether data crosses in both directions at once.
     pub full_duplex: bool,
-    /// Commands that the drive takes at a time, in all queues together.
+    /// Most outstanding commands of the drive, in all queues together.
     pub commands: u32,
     /// Submission queues.
     pub queues: u32,
-    /// Commands fetched from a queue in its turn.
+    /// Commands per turn of a queue.
     pub arbitration_burst: u32,
     /// Smallest unit that the host can address.
     pub logical_block_bytes: u64,

@@ -1,11 +1,12 @@
 //! The link between host and drive.
 //!
-//! Phenomenon: data crosses at the link's payload rate. A SATA link carries data in one direction at a
-//! time; PCIe has lanes of its own for each, so reads and writes do not wait for each other. Data to a SATA drive
-//! is slower: the drive asks for each frame of it. Source: Serial ATA (half duplex by protocol, DMA Activate before a
-//! data frame of at most 8 KiB), PCI Express base specification. Simplifications: a command's data crosses in
-//! one piece and in the order in which it becomes ready; commands, status frames and completion entries
-//! cost nothing of their own but what the payload rates hold of them. Tests: `tests/device/host.rs`, `tests/device/timing.rs`.
+//! Phenomenon: data crosses at the link's payload rate. A SATA link carries data in one direction
+//! at a time; PCIe has a lane for each, so reads and writes do not wait for each other. Data to a
+//! SATA drive is slower: the drive requests each frame of it. Source: Serial ATA (half duplex by
+//! protocol, DMA Activate before a data frame of at most 8 KiB), PCI Express base specification.
+//! Simplifications: the data of a command crosses in one piece and in the order in which it becomes
+//! ready; commands, status frames and completion entries cost nothing beyond their share of the
+//! payload rates. Tests: `tests/device/host.rs`, `tests/device/timing.rs`.
 
 use base::OpKind;
 
@@ -13,21 +14,22 @@ use super::limits::InterfaceLimits;
 use super::{Server, transfer_ns};
 use crate::events::NEVER;
 
-/// One link, shared by both directions or with a lane for each.
+/// One link, with one lane for both directions or one for each.
 #[derive(Debug)]
 pub struct Link {
     /// Payload rates of data to the host and to the drive.
     bytes_per_s: [u64; 2],
-    /// The lane of data to the drive, and that of data to the host, which a half-duplex link does not use.
+    /// The lanes of data to the drive and to the host; a half-duplex link uses only the first.
     lanes: [Server<u32>; 2],
-    /// The lane of data to the host.
+    /// Index of the lane of data to the host.
     read_lane: usize,
-    /// Commands whose data will cross in the lane of writes, but nobody knows yet when they come to it:
-    /// reads that wait for NAND on a half-duplex link, and writes in the controller.
+    /// Commands whose data will use the lane of writes at an unknown time: reads that wait for NAND
+    /// on a half-duplex link, and writes in the controller.
     expected: u32,
-    /// Bytes of the last transfer in each direction and their time, to divide only where the size changes.
+    /// Bytes of the last transfer in each direction and their time, so that only a change of size
+    /// needs a division.
     last_transfer: [(u32, u64); 2],
-    /// When the next transfer ends: asked for at every event of the drive.
+    /// End of the next transfer; the drive reads it at every event.
     next_ns: u64,
 }
 
@@ -54,26 +56,26 @@ impl Link {
         }
     }
 
-    /// A command is on its way to the link.
+    /// Announces a command that will use the link.
     #[inline]
     pub fn expect(&mut self, kind: OpKind) {
         self.expected += u32::from(self.shares_lane_of_writes(kind));
     }
 
-    /// An expected command has come to the link.
+    /// An announced command has reached the link.
     #[inline]
     pub fn arrive(&mut self, kind: OpKind) {
         self.expected -= u32::from(self.shares_lane_of_writes(kind));
     }
 
-    /// Whether a command may come to the lane of writes before one that is sent now.
+    /// Whether another command may reach the lane of writes before one sent now.
     #[inline]
     #[must_use]
     pub fn is_expecting(&self) -> bool {
         self.expected > 0
     }
 
-    /// Queues the data of a command that comes to the link at `from_ns`.
+    /// Queues the data of a command that reaches the link at `from_ns`.
     #[inline]
     pub fn push(&mut self, from_ns: u64, kind: OpKind, bytes: u32, tag: u32) {
         let direction = usize::from(kind != OpKind::Read);
@@ -87,14 +89,15 @@ impl Link {
         self.next_ns = self.next_ns.min(end_ns);
     }
 
-    /// When the next transfer ends; [`NEVER`] while idle.
+    /// End of the next transfer; [`NEVER`] while idle.
     #[inline]
     #[must_use]
     pub fn next_event_ns(&self) -> u64 {
         self.next_ns
     }
 
-    /// Takes the command whose transfer ends next; at the same time that to the drive goes first.
+    /// Removes the command whose transfer ends next; of two at the same time, the one to the drive
+    /// goes first.
     #[inline]
     pub fn pop(&mut self) -> Option<u32> {
         let [to_drive, to_host] = &mut self.lanes;

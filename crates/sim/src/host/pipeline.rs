@@ -1,30 +1,30 @@
 //! The controller's pipeline: latency beside occupancy.
 //!
-//! Phenomenon: a command spends more time in hardware and firmware than it keeps any part of them busy, so that one
-//! command at a time is far slower than the rated rate. Source: rated latency at QD 1 against rated IOPS at QD 32
-//! (Intel S4600: 52 us a buffered write, 65,000 IOPS). Simplification: the whole latency passes after the command's
-//! work and before its end is reported; the spread is even, from nothing to its largest value. Test:
-//! `tests/latency.rs`.
+//! Phenomenon: a command spends more time in hardware and firmware than it keeps any part of them
+//! busy, so that one command at a time is far slower than the rated rate. Source: rated latency at
+//! QD 1 against rated IOPS at QD 32 (Intel S4600: 52 us for a buffered write, 65,000 IOPS).
+//! Simplification: the whole latency passes after the work of the command and before the report of
+//! its end; the spread is uniform, from nothing to its largest value. Test: `tests/latency.rs`.
 
 use base::{OpKind, Rng};
 
-/// Time that commands spend in the controller without keeping it busy.
+/// Time of commands in the controller without occupying it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PipelineLatency {
     /// Of a read.
     pub read_ns: u64,
     /// Of any other command.
     pub write_ns: u64,
-    /// The most that is added to a command's latency; each draws its own.
+    /// Largest addition to the latency of a command, drawn at random for each.
     pub spread_ns: u64,
 }
 
 impl PipelineLatency {
-    /// A controller whose commands take as long as they keep it busy.
+    /// A controller whose commands take no time beyond their work.
     pub const NONE: Self = Self { read_ns: 0, write_ns: 0, spread_ns: 0 };
 }
 
-/// A pipeline with its lots.
+/// A pipeline with its random generator.
 #[derive(Debug)]
 pub(super) struct Pipeline {
     latency: PipelineLatency,

@@ -1,12 +1,12 @@
 //! The controller's processors.
 //!
-//! Phenomenon: a controller has several cores, and commands and relocated pages take the first that is free. Source:
-//! MDX of the 840 Pro (three cores), SF-2281 (one); SMART. Simplifications: every core does every job; jobs wait in one
-//! line. Tests: `tests/latency.rs`, `tests/timing.rs`.
+//! Phenomenon: a controller has several cores, and each command or relocated page takes the first
+//! free one. Source: MDX of the 840 Pro (three cores), SF-2281 (one); SMART. Simplifications: every
+//! core does every job; jobs wait in one line. Tests: `tests/latency.rs`, `tests/timing.rs`.
 
 use super::{ControllerJob, Server};
 
-/// One processor, or several that share a line of jobs.
+/// One processor, or several with a common line of jobs.
 #[derive(Debug, Default)]
 pub struct Processors {
     first: Server<ControllerJob>,
@@ -14,14 +14,14 @@ pub struct Processors {
 }
 
 impl Processors {
-    /// So many idle processors, at least one.
+    /// This number of idle processors, at least one.
     #[must_use]
     pub fn new(processors: u32) -> Self {
         let others = (1..processors).map(|_| Server::default()).collect();
         Self { first: Server::default(), others }
     }
 
-    /// Whether jobs end in the order in which they come, whatever their lengths.
+    /// Whether jobs end in the order of their arrival, for all lengths.
     #[inline]
     #[must_use]
     pub fn are_in_order(&self) -> bool {
@@ -46,14 +46,14 @@ impl Processors {
         }
     }
 
-    /// Takes the only processor for this length without a job to come back to; returns the end.
+    /// Occupies the only processor for this length without a job to return; returns the end.
     #[inline]
     pub fn reserve(&mut self, now_ns: u64, length_ns: u64) -> u64 {
         debug_assert!(self.are_in_order(), "nobody knows which of several processors is meant");
         self.first.reserve(now_ns, length_ns)
     }
 
-    /// When the next job ends; [`NEVER`](crate::events::NEVER) while all are idle.
+    /// End of the next job; [`NEVER`](crate::events::NEVER) while all are idle.
     #[inline]
     #[must_use]
     pub fn next_event_ns(&self) -> u64 {
@@ -63,7 +63,7 @@ impl Processors {
         self.all().map(Server::next_event_ns).fold(u64::MAX, u64::min)
     }
 
-    /// Takes the job that ends next.
+    /// Removes the job that ends next.
     #[inline]
     pub fn pop(&mut self) -> Option<ControllerJob> {
         if self.others.is_empty() {

@@ -1,13 +1,15 @@
 //! NVMe submission queues and their arbitration.
 //!
-//! Phenomenon: each queue pair has commands of its own, and the controller fetches from them in turn, a
-//! burst at a time, so that a queue with one command does not wait behind another's hundred. Source: NVM Express
-//! base specification, round robin arbitration and Arbitration Burst. Simplifications: a command's queue is its
-//! tag modulo the number of queues (as a driver spreads its processors); the controller fetches a command when it has
-//! decoded the one before; all queues have the same weight; a completion is posted to its queue's
-//! pair at once, without coalescing of interrupts. Test: `tests/device/host.rs`.
+//! Phenomenon: each queue pair has its own commands, and the controller fetches from them in turn,
+//! a burst at a time, so that a queue with one command does not wait behind a hundred of another.
+//! Source: NVM Express base specification, round robin arbitration and Arbitration Burst.
+//! Simplifications: the queue of a command is its tag modulo the number of queues (as a driver
+//! distributes its processors); the controller fetches a command after decoding the preceding one;
+//! all queues have the same weight; a completion is posted to the pair of its queue at once,
+//! without coalescing of interrupts. Test: `tests/device/host.rs`.
 //!
-//! A drive with one queue has no need of this: its controller takes commands as they come.
+//! A drive with one queue does not need this: its controller takes commands in the order of their
+//! arrival.
 
 use std::collections::VecDeque;
 
@@ -15,18 +17,18 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 pub struct SubmissionQueues {
     queues: Vec<VecDeque<u32>>,
-    /// The queue whose turn it is.
+    /// The queue in turn.
     turn: usize,
     /// The rest of its burst.
     burst_left: u32,
     burst: u32,
-    /// A command has been fetched and is not decoded yet.
+    /// Whether a fetched command is not decoded yet.
     is_fetching: bool,
 }
 
 impl SubmissionQueues {
-    /// `queues` empty queues with `entries` in all of them, served `burst` commands at a time; `None` where one
-    /// queue leaves nothing to choose.
+    /// `queues` empty queues with `entries` in all of them, served `burst` commands at a time;
+    /// `None` for one queue, which needs no arbitration.
     #[must_use]
     pub fn new(queues: u32, entries: u32, burst: u32) -> Option<Self> {
         let queue = || VecDeque::with_capacity((entries / queues) as usize);

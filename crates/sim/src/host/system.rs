@@ -17,7 +17,7 @@ pub struct HostSystem {
     pub port_ns: u64,
     /// Time from the report of the drive to the program: interrupt, driver, wake-up.
     pub complete_ns: u64,
-    /// Most commands in the operating system, those in the drive included.
+    /// Most outstanding commands in the operating system, those in the drive included.
     pub queue_depth: u32,
 }
 

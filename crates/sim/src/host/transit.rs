@@ -5,8 +5,8 @@
 //! drive -> controller's pipeline -> interrupt -> program
 //! ```
 //!
-//! Each stage has a file of its own: [`system`](super::system), [`pipeline`](super::pipeline),
-//! [`coalescing`](super::coalescing). A drive that has none of them has no such way.
+//! Each stage has its own file: [`system`](super::system), [`pipeline`](super::pipeline),
+//! [`coalescing`](super::coalescing). A drive without any of them has no such path.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
@@ -18,10 +18,10 @@ use super::pipeline::{Pipeline, PipelineLatency};
 use super::system::{HostSystem, Way};
 use crate::events::NEVER;
 
-/// The stages that a drive has; a default way has none.
+/// The stages of a drive; a default path has none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stages {
-    /// The host, or `None` if commands come from nowhere.
+    /// The host, or `None` if commands reach the drive at once.
     pub host: Option<HostSystem>,
     /// The controller's pipeline, or `None` if it adds no time.
     pub pipeline: Option<PipelineLatency>,
@@ -38,12 +38,12 @@ enum Stage {
     Delivered(u32),
 }
 
-/// The news of a moment.
+/// An event of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum News {
-    /// A command has come to the drive.
+    /// A command has reached the drive.
     Arrived(u32),
-    /// The program learns that a command has ended.
+    /// The program receives the end of a command.
     Delivered(u32),
 }
 
@@ -55,16 +55,16 @@ pub struct Transit {
     pending: Option<Pending>,
     /// Free places in the drive's queue.
     places: u32,
-    /// Commands without a place, each with the time from which it could be sent.
+    /// Commands without a place, each with the earliest time to send it.
     kept_back: VecDeque<(u32, u64)>,
-    /// Ends of stages; at the same time the one that was set first comes first.
+    /// Ends of stages; of two at the same time, the one that was set first comes first.
     events: BinaryHeap<Reverse<(u64, u64, Stage)>>,
     events_set: u64,
     next_ns: u64,
 }
 
 impl Transit {
-    /// The way to an idle drive that takes `places` commands; `None` where it has no stages.
+    /// The path to an idle drive that takes `places` commands; `None` if it has no stages.
     #[must_use]
     pub fn new(stages: Stages, places: u32, seed: u64) -> Option<Self> {
         (stages != Stages::default()).then(|| Self {
@@ -79,7 +79,7 @@ impl Transit {
         })
     }
 
-    /// When the next stage ends; [`NEVER`] where nothing is under way.
+    /// End of the next stage; [`NEVER`] if no command is on the path.
     #[inline]
     #[must_use]
     pub fn next_event_ns(&self) -> u64 {
@@ -113,7 +113,7 @@ impl Transit {
         self.set(posted_ns, Stage::Posted(tag));
     }
 
-    /// Takes the stage that ends next, at `now_ns`; `None` where that concerns neither drive nor program.
+    /// Ends the next stage, at `now_ns`; `None` if neither drive nor program gets an event.
     pub fn pop(&mut self, now_ns: u64) -> Option<News> {
         let Reverse((_, _, stage)) = self.events.pop()?;
         self.next_ns = self.events.peek().map_or(NEVER, |Reverse((time_ns, ..))| *time_ns);

@@ -4,14 +4,14 @@ use super::MappingShape;
 use crate::ftl::durability::Mark;
 use crate::geometry::Geometry;
 
-/// A checkpoint being written.
+/// A checkpoint in progress.
 #[derive(Debug, Default)]
 struct Work {
     next_segment: u32,
     segments_under_way: u32,
     /// Segments that may be written before the journal grows further.
     allowed: u32,
-    /// Superblocks of the journal that it makes superfluous.
+    /// Superblocks of the journal that it supersedes.
     superseded: Vec<u32>,
     /// The basis of the copies, set with the last one: programs of data, and entries of the
     /// journal.
@@ -44,8 +44,8 @@ impl Checkpoints {
         }
     }
 
-    /// Begins a checkpoint where none is under way and the journal's full superblocks ask for one; returns
-    /// the superblocks of the map to erase for it.
+    /// Begins a checkpoint if none is in progress and enough superblocks of the journal are full;
+    /// returns the superblocks of the map to erase for it.
     pub fn begin(&mut self, full: &[u32]) -> Option<std::ops::Range<u32>> {
         let limit = (self.shape.journal_superblocks / 2).max(1);
         if self.work.is_some() || (full.len() as u32) < limit {
@@ -90,21 +90,22 @@ impl Checkpoints {
         }
     }
 
-    /// Whether the last segment has been copied and nobody has said yet what the copies rest on.
+    /// Whether the last segment has been copied and the basis of the copies is not set yet.
     #[must_use]
     pub fn is_copied(&self) -> bool {
         let all = self.shape.segments;
         self.work.as_ref().is_some_and(|work| work.next_segment == all && work.rests_on.is_none())
     }
 
-    /// The copies rest on these programs of data and on the entries of the journal before a position.
+    /// Sets the basis of the copies: these programs of data, and the entries of the journal before
+    /// a position.
     pub fn rest_on(&mut self, programs: Mark, position: u64) {
         if let Some(work) = &mut self.work {
             work.rests_on = Some((programs, position));
         }
     }
 
-    /// The unit of the map that commits the checkpoint, once all it rests on is there.
+    /// The unit of the map that commits the checkpoint, once all of its basis is durable.
     pub fn take_commit(&mut self, is_there: impl Fn(Mark, u64) -> bool) -> Option<u32> {
         let unit = self.first_superblock() * self.superblock_units + self.shape.segments;
         let work = self.work.as_mut()?;

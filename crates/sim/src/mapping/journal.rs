@@ -1,4 +1,4 @@
-//! The journal: positions count entries since power on, so that anybody can wait for one.
+//! The journal: positions count entries since power on, so that operations can wait for one.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use super::MappingShape;
 use crate::ftl::durability::Durability;
 use crate::geometry::Geometry;
 
-/// Units that only a loss of power may use: with capacitors the last deallocations must find room.
+/// Units reserved for a loss of power: with capacitors, the last deallocations need room.
 const RESERVE_UNITS: u32 = 2;
 
 /// The superblocks of the journal, by their numbers within it.
@@ -15,16 +15,16 @@ pub struct Ring {
     pub(super) superblock_units: u32,
     /// Ready for writing, in the order of use.
     pub erased: VecDeque<u32>,
-    /// The one being written, and its next unit.
+    /// The open one, and its next unit.
     pub open: Option<(u32, u32)>,
     /// Written to the end.
     pub full: Vec<u32>,
-    /// Being erased, with the dies still at it.
+    /// In erase, with the number of remaining dies.
     erasing: Vec<(u32, u32)>,
 }
 
 impl Ring {
-    /// No superblocks yet, of so many units each.
+    /// No superblocks yet; each has this number of units.
     #[must_use]
     pub fn new(superblock_units: u32) -> Self {
         Self { superblock_units, ..Self::default() }
@@ -49,13 +49,13 @@ impl Ring {
         Some((superblock, unit))
     }
 
-    /// A superblock is being erased on so many dies.
+    /// Begins the erase of a superblock on this number of dies.
     pub fn erase(&mut self, superblock: u32, dies: u32) {
         self.full.retain(|&full| full != superblock);
         self.erasing.push((superblock, dies));
     }
 
-    /// A die has erased its blocks of a superblock; true when it was the last.
+    /// A die has erased its blocks of a superblock; true if it was the last.
     pub fn die_erased(&mut self, superblock: u32) -> bool {
         let Some(index) = self.erasing.iter().position(|(erasing, _)| *erasing == superblock)
         else {
@@ -80,27 +80,28 @@ pub struct JournalUnit {
     pub unit: u32,
     /// Its place in the order of journal programs.
     pub sequence: u64,
-    /// It holds the entries before this position that no earlier unit holds.
+    /// End of its entries: it contains the entries before this position that no earlier unit
+    /// contains.
     pub covered: u64,
 }
 
-/// Entries, where they stand, and the units they go to.
+/// Entries, their positions and their units.
 #[derive(Debug)]
 pub struct Journal {
     unit_entries: u64,
     superblocks: u32,
-    /// Entries so far.
+    /// Number of entries so far.
     appended: u64,
     /// Entries before this position have been given to a unit.
     covered: u64,
-    /// Entries before this position are in NAND.
+    /// Position before which all entries are in NAND.
     durable: u64,
-    /// Somebody waits for the entries before this position.
+    /// Position that an operation waits for: the entries before it.
     wanted: u64,
-    /// Behind the last deallocation.
+    /// Position behind the last deallocation.
     deallocated: u64,
     programs: Durability,
-    /// Positions that units under way will make durable, oldest first.
+    /// Positions that units in progress will make durable, oldest first.
     under_way: VecDeque<u64>,
     pub(super) ring: Ring,
 }
@@ -129,37 +130,37 @@ impl Journal {
         self.appended += entries;
     }
 
-    /// Adds the entry of a deallocation, which only the journal knows of.
+    /// Adds the entry of a deallocation, its only record.
     pub fn append_deallocation(&mut self) {
         self.appended += 1;
         self.deallocated = self.appended;
     }
 
-    /// Behind all entries so far.
+    /// Position behind all entries so far.
     #[must_use]
     pub fn end(&self) -> u64 {
         self.appended
     }
 
-    /// Behind the last deallocation.
+    /// Position behind the last deallocation.
     #[must_use]
     pub fn deallocated(&self) -> u64 {
         self.deallocated
     }
 
-    /// Behind the last entry given to a unit.
+    /// Position behind the last entry given to a unit.
     #[must_use]
     pub fn covered(&self) -> u64 {
         self.covered
     }
 
-    /// Entries before this position are in NAND.
+    /// Position before which all entries are in NAND.
     #[must_use]
     pub fn durable(&self) -> u64 {
         self.durable
     }
 
-    /// Asks for the entries before a position.
+    /// Requests the write of the entries before a position.
     pub fn want(&mut self, position: u64) {
         self.wanted = self.wanted.max(position);
     }
@@ -183,8 +184,8 @@ impl Journal {
         if self.is_due() && self.has_room() { self.next_unit() } else { None }
     }
 
-    /// The unit to write at a loss of power: all that has room, and from the reserve what only the
-    /// journal knows.
+    /// The unit to write at a loss of power: all entries that have room, and in the reserve those
+    /// that are the only record.
     pub fn take_last_unit(&mut self) -> Option<JournalUnit> {
         let only_here = self.covered < self.deallocated;
         let pending = self.covered < self.appended;
@@ -199,7 +200,7 @@ impl Journal {
         Some(JournalUnit { superblock, unit, sequence, covered: self.covered })
     }
 
-    /// A journal unit is in NAND; true where more entries are durable now.
+    /// A journal unit is in NAND; true if more entries are durable now.
     pub fn ended(&mut self, sequence: u64) -> bool {
         let before = self.programs.low_water();
         if !self.programs.end(sequence) {

@@ -1,21 +1,23 @@
-//! The map on NAND: a journal of its changes, and checkpoints that let the journal be cut short.
+//! The map on NAND: a journal of its changes, and checkpoints that shorten the journal.
 //!
-//! Phenomenon: the map lives in DRAM, so a drive must write down how it changes, and that costs programs and
-//! die time like any data. Sources: every page says in its spare area which LBA it holds and when it was
-//! written, a mapping journal holds the same in compact form, and sequence numbers order both (pblk, SPDK FTL:
-//! P2L maps and sequence ids); checkpoints are written segment by segment while the drive works and the
-//! journal goes on (fuzzy dumps: Hagmann 1986), in two areas in turn, so that the last complete one is never
-//! overwritten (ping-pong: Salem and Garcia-Molina 1987). Sizes are those of the model.
+//! Phenomenon: the map is in DRAM, so a drive must record its changes, and that costs programs and
+//! die time like any data. Sources: every page contains its LBA and the order of its write in the
+//! spare area; a mapping journal contains the same in compact form; and sequence numbers order both
+//! (pblk, SPDK FTL: P2L maps and sequence ids). Checkpoints are written segment by segment, beside
+//! the work of the drive and the journal (fuzzy dumps: Hagmann 1986), in two areas in turn, so that
+//! the last complete one is never overwritten (ping-pong: Salem and Garcia-Molina 1987). Sizes are
+//! those of the model.
 //!
-//! - [`Journal`]: the entries of a unit of data, one for each physical page, are appended when the unit is in
-//!   NAND, a deallocation when it is executed. A journal unit is programmed when its worth of entries has gathered; earlier for a flush
-//!   after a deallocation, and before a victim is erased.
-//! - [`Checkpoints`]: when half of the journal's superblocks are full, every segment of the map is
-//!   copied and programmed, then a commit unit once all data that the copies point to is in NAND. The journal
-//!   superblocks that were full at the beginning are erased.
+//! - [`Journal`]: the entries of a unit of data, one for each physical page, are appended when the
+//!   unit is in NAND, a deallocation when it is executed. A journal unit is programmed when it is
+//!   full; earlier for a flush after a deallocation, and before a victim is erased.
+//! - [`Checkpoints`]: when half of the superblocks of the journal are full, every segment of the
+//!   map is copied and programmed, then a commit unit once all data that the copies point to is in
+//!   NAND. The journal superblocks that were full at the beginning are erased.
 //!
-//! Both live in reserved superblocks behind those of the FTL. Simplifications: the superblocks of the
-//! map wear apart from the others; headers are free; an entry has one size. Tests: `tests/mechanisms/mapping.rs`, `tests/power_loss.rs`.
+//! Both use reserved superblocks behind those of the FTL. Simplifications: the superblocks of the
+//! map wear apart from the others; headers are free; an entry has one size. Tests:
+//! `tests/mechanisms/mapping.rs`, `tests/power_loss.rs`.
 
 mod checkpoint;
 mod journal;
@@ -30,7 +32,7 @@ use crate::ftl::durability::Mark;
 
 use crate::geometry::Geometry;
 
-/// Sizes of journal and checkpoints; counts of the drive they belong to.
+/// Sizes of journal and checkpoints, in units and pages of their drive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MappingShape {
     /// Entries in a journal unit.
@@ -67,7 +69,7 @@ impl MappingShape {
         }
     }
 
-    /// Superblocks for all of it.
+    /// Number of superblocks for journal and checkpoints.
     #[must_use]
     pub const fn superblocks(&self) -> u32 {
         self.journal_superblocks + 2 * self.area_superblocks
@@ -77,7 +79,7 @@ impl MappingShape {
 /// The content of a unit of the map.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MapWrite {
-    /// Journal entries; the unit's place in the order of journal programs.
+    /// Journal entries; place of the unit in the order of journal programs.
     Journal {
         /// Its number since power on.
         sequence: u64,
@@ -116,8 +118,8 @@ impl MapLog {
         }
     }
 
-    /// Journal and checkpoints after power on: what is left of the journal's superblocks, the
-    /// checkpoint area to use next, and entries that were found and must be written again.
+    /// Journal and checkpoints after power on: the remaining superblocks of the journal, the
+    /// checkpoint area to use next, and recovered entries that must be written again.
     #[must_use]
     pub fn recovered(
         geometry: &Geometry,
@@ -139,37 +141,38 @@ impl MapLog {
         self.first_superblock + index
     }
 
-    /// The journal's superblock behind a superblock of the drive; none where it holds checkpoints.
+    /// The journal's superblock at a superblock of the drive; `None` if it holds checkpoints.
     #[must_use]
     fn journal_index(&self, superblock: u32) -> Option<u32> {
         let index = superblock.checked_sub(self.first_superblock)?;
         (index < self.shape.journal_superblocks).then_some(index)
     }
 
-    /// Whether the journal has no room but its reserve: a checkpoint is urgent, and no deallocation may
-    /// be taken, or power could go before the journal holds it.
+    /// Whether the journal has no room except its reserve: a checkpoint is urgent. The drive must
+    /// not accept a deallocation then, or power could fail before the journal contains it.
     #[must_use]
     pub fn is_stuck(&self) -> bool {
         !self.journal.has_room()
     }
 
-    /// A deallocation waits until the journal has room.
+    /// Adds a deallocation that waits until the journal has room.
     pub fn hold(&mut self, tag: u32) {
         self.held.push_back(tag);
     }
 
-    /// Deallocations that wait.
+    /// Number of waiting deallocations.
     #[must_use]
     pub fn held(&self) -> usize {
         self.held.len()
     }
 
-    /// Takes the oldest deallocation that waits, or `None` if there is none or no room for it.
+    /// Removes the oldest waiting deallocation, or returns `None` if there is none or no room for
+    /// it.
     pub fn take_held(&mut self) -> Option<u32> {
         if self.is_stuck() { None } else { self.held.pop_front() }
     }
 
-    /// Begins a checkpoint where one is due; returns the superblocks of the drive to erase for it.
+    /// Begins a due checkpoint; returns the superblocks of the drive to erase for it.
     pub fn begin_checkpoint(&mut self) -> Option<Range<u32>> {
         let area = self.checkpoints.begin(&self.journal.ring.full)?;
         Some(self.superblock(area.start)..self.superblock(area.end))
@@ -182,7 +185,7 @@ impl MapLog {
         Some((self.first_unit() + unit, segment))
     }
 
-    /// The unit of the drive that commits the checkpoint, once all it rests on is there.
+    /// The unit of the drive that commits the checkpoint, once all of its basis is durable.
     pub fn take_commit(&mut self, is_there: impl Fn(Mark, u64) -> bool) -> Option<u32> {
         Some(self.first_unit() + self.checkpoints.take_commit(is_there)?)
     }
@@ -200,13 +203,13 @@ impl MapLog {
         superseded.into_iter().map(|index| self.superblock(index)).collect()
     }
 
-    /// A superblock of the journal is being erased; returns its number over the whole drive.
+    /// Begins the erase of a superblock of the journal; returns its number over the whole drive.
     pub fn erase_journal(&mut self, index: u32, dies: u32) -> u32 {
         self.journal.ring.erase(index, dies);
         self.superblock(index)
     }
 
-    /// A die has erased its blocks of a superblock of the drive; true where the journal has more room.
+    /// A die has erased its blocks of a superblock of the drive; true if the journal has more room.
     pub fn die_erased(&mut self, superblock: u32) -> bool {
         let journal = self.journal_index(superblock);
         journal.is_some_and(|index| self.journal.ring.die_erased(index))

@@ -1,8 +1,8 @@
-//! The checks that every section of a model is put through.
+//! The checks of every section of a model.
 
 use super::{Model, ModelError};
 
-/// The longest time that any single value may give.
+/// The longest time of a single value.
 pub(super) const HOUR_NS: u64 = 3_600_000_000_000;
 
 /// Collects the checks of one model.

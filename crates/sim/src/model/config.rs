@@ -1,4 +1,4 @@
-//! From a model to the integers the simulator runs on, with every rule checked once.
+//! From a model to the integers of the simulation, with every rule checked once.
 
 use base::Ratio;
 
@@ -24,20 +24,20 @@ use crate::mapping::MappingShape;
 use crate::nand::{NandFeatures, NandTiming};
 use crate::power::PowerModel;
 
-/// The configuration that the simulator runs on: integers, checked against each other.
+/// The configuration of the simulation: integers, checked against each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Config {
     /// Shape.
     pub geometry: Geometry,
     /// NAND times.
     pub nand: NandTiming,
-    /// All NAND, with what the FTL may not use.
+    /// All NAND, including the part that the FTL may not use.
     pub raw_bytes: u64,
-    /// How the host reaches the drive.
+    /// Path between host and drive.
     pub interface: InterfaceLimits,
-    /// Commands at a time, in all queues together.
+    /// Most outstanding commands, in all queues together.
     pub queue_depth: u32,
-    /// Power states and energy, where they are modelled.
+    /// Power states and energy, or `None` without a model of them.
     pub power: Option<PowerModel>,
     /// Controller time of a read.
     pub read_command_ns: u64,
@@ -47,30 +47,30 @@ pub struct Config {
     pub relocate_ns: u64,
     /// Size of the write buffer.
     pub buffer_pages: u32,
-    /// A flush costs nothing.
+    /// Whether a flush costs nothing.
     pub power_loss_protected: bool,
-    /// Which superblock to collect.
+    /// Rule for the superblock to collect.
     pub gc_policy: VictimPolicy,
-    /// Superblocks looked at by policies that look at some only.
+    /// Superblocks that some policies examine.
     pub gc_candidates: u32,
-    /// When to collect.
+    /// Rule for the time of collection.
     pub pacing: PacingKind,
     /// Erased superblocks below which the host waits.
     pub free_low: u32,
     /// Superblocks of writable space at which collection starts or stops.
     pub free_high: u32,
-    /// Which erased superblock comes next.
+    /// Rule for the next erased superblock.
     pub allocation: Allocation,
-    /// The features that not every drive has.
+    /// The optional features.
     pub options: Options,
-    /// Seed of whatever the drive draws lots for.
+    /// Seed of all random choices of the drive.
     pub seed: u64,
 }
 
-/// The features that not every drive has, beside states of power; a default drive has none of them.
+/// The optional features apart from power states; a default drive has none of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// The NAND's behaviour beyond reading, programming and erasing in fixed times.
+    /// Behaviour of the NAND beyond reads, programs and erases in fixed times.
     pub nand_features: NandFeatures,
     /// Pages of the read cache; 0: none.
     pub read_cache_pages: u32,
@@ -80,7 +80,7 @@ pub struct Options {
     pub background_gc: Option<BackgroundGc>,
     /// Collection while the host is away, or `None` if the drive does not do that.
     pub idle_gc: Option<IdleGc>,
-    /// How data for the cold stream is recognised, or `None` if there is no such stream.
+    /// Criterion of cold data for the cold stream, or `None` if there is no such stream.
     pub cold: Option<ColdPolicy>,
     /// The part of the map at hand, or `None` if all of it is.
     pub map_cache: Option<MapCacheShape>,
@@ -88,13 +88,14 @@ pub struct Options {
     pub mapping: Option<MappingShape>,
     /// The cap on sustained host writes, or `None` if there is none.
     pub throttle: Option<Throttle>,
-    /// Fast writes into a drive that is not half full, or `None` if there are none.
+    /// Fast writes into a drive that is less than half full, or `None` if there are none.
     pub performance_mode: Option<PerformanceMode>,
     /// Time from one patrolled unit to the next, or `None` if there is no patrol.
     pub patrol_interval_ns: Option<u64>,
     /// When data is old and how fast it moves, or `None` if it stays.
     pub refresh: Option<RefreshPlan>,
-    /// Erases that the most worn superblock may be ahead of one whose data stays, or `None` if that has no bound.
+    /// Largest lead in erases of the most worn superblock over one whose data stays, or `None` if
+    /// there is no limit.
     pub spread_max: Option<u32>,
     /// A cache of blocks with one bit per cell, or `None` if there is none.
     pub pslc: Option<Pslc>,
@@ -105,8 +106,8 @@ pub struct Options {
 }
 
 impl Config {
-    /// Whether the drive has what a default drive has not: then commands, pages and operations are asked for that at
-    /// every step.
+    /// Whether the drive has an optional feature: commands, pages and operations then need checks
+    /// at every step.
     #[must_use]
     pub fn has_options(&self) -> bool {
         self.options != Options::default() || self.interface.queues > 1 || !self.geometry.is_plain()
@@ -149,7 +150,7 @@ impl Config {
 }
 
 /// LBAs of a drive sold as `capacity_gb`: IDEMA LBA1-03, 512-byte sectors, from 50 GB on; smaller
-/// ones are taken as decimal.
+/// ones count as decimal.
 fn capacity_bytes(capacity_gb: u64) -> Option<u64> {
     if capacity_gb < 50 {
         return capacity_gb.checked_mul(1_000_000_000);
@@ -159,7 +160,7 @@ fn capacity_bytes(capacity_gb: u64) -> Option<u64> {
 }
 
 impl Check<'_> {
-    /// Every single value within limits under which no later arithmetic can overflow.
+    /// Checks every single value against limits under which no later arithmetic can overflow.
     fn ranges(&self) -> Result<(), ModelError> {
         const TB_PER_S: u64 = 1_000_000_000_000;
         let Model { interface, controller, nand, buffer, gc, capacity_gb, .. } = self.model;
@@ -216,7 +217,7 @@ impl Check<'_> {
         Ok(pages as u32)
     }
 
-    /// Spare space must hold the open superblocks, the free level and a victim with something to gain.
+    /// Spare space must contain the open superblocks, the free level and a victim that gives room.
     fn spare(&self, geometry: &Geometry) -> Result<(), ModelError> {
         let spare = geometry.spare_superblocks();
         let cold_stream = self.model.streams.is_some() || self.model.wear_leveling.is_some();
@@ -234,8 +235,8 @@ impl Check<'_> {
     }
 }
 
-/// Shortens superblocks (pages per block) so that counts of superblocks and every share stay as
-/// they are; what whole pages cannot express is taken from the number of blocks.
+/// Shortens superblocks (pages per block), so that counts of superblocks and all shares stay; if
+/// whole pages cannot express the scale, the number of blocks falls.
 fn scaled_shape(model: &Model, scale: Ratio) -> (u32, u32) {
     let pages = model.nand.pages_per_block.value;
     let blocks = model.nand.blocks_per_plane.value;
@@ -327,7 +328,7 @@ fn options(check: &Check<'_>, scale: Ratio, geometry: &Geometry) -> Result<Optio
     })
 }
 
-/// Resolves a section that the model may leave out.
+/// Resolves an optional section of the model.
 fn optional<M, C>(
     section: &Option<M>,
     resolve: impl FnOnce(&M) -> Result<C, ModelError>,

@@ -20,7 +20,7 @@ pub struct HostProfile {
     pub port_ns: Sourced<u64>,
     /// Time from the report of the drive to the program.
     pub complete_ns: Sourced<u64>,
-    /// Most commands in the operating system.
+    /// Most outstanding commands in the operating system.
     pub queue_depth: Sourced<u32>,
 }
 

@@ -1,4 +1,5 @@
-//! The sections of a model file, each one a file with its keys, their rules and the parameters that they resolve to.
+//! The sections of a model file: one file each, with its keys, their rules and the resulting
+//! parameters.
 
 mod background;
 pub(super) mod compression;

@@ -8,8 +8,8 @@ use super::{Model, ModelError};
 const SURENESS: [&str; 7] =
     ["published:", "rated:", "measured:", "derived:", "fitted:", "assumed:", "override:"];
 
-/// Every key that a model may leave out, with a value of its kind: overrides build a section from
-/// nothing. A section that is begun must have all the keys that its type in `model.rs` demands.
+/// Every optional key of a model, with a value of its kind: overrides build a section from nothing.
+/// A section must then have all the keys that its type in `model.rs` demands.
 const OPTIONAL: &str = "
 nand.cache_program = false
 nand.multi_plane = true
@@ -125,7 +125,7 @@ pub(super) fn load(
     })
 }
 
-/// Replaces the `value` of one sourced entry, or adds an entry that the file left out.
+/// Replaces the `value` of one sourced entry, or adds a missing entry.
 fn override_value(name: &str, table: &mut Table, key: &str, text: &str) -> Result<(), ModelError> {
     let optional: Table = toml::from_str(OPTIONAL).unwrap_or_default();
     let pattern = entry_of(table, key).and_then(|entry| entry.get("value"));
@@ -148,7 +148,7 @@ fn override_value(name: &str, table: &mut Table, key: &str, text: &str) -> Resul
     Ok(())
 }
 
-/// The names that a key may have been meant for: the values of its section, or the sections.
+/// Suggestions for a key: the values of its section, or the sections.
 fn known_beside(key: &str, table: &Table) -> String {
     let mut known = ["host", "scale", "seed"].map(str::to_owned).to_vec();
     list_keys(table, "", &mut known);
@@ -184,7 +184,7 @@ fn entry_of<'a>(table: &'a Table, key: &str) -> Option<&'a Table> {
     value_of(table, key)?.as_table().filter(|entry| is_sourced(entry))
 }
 
-/// Puts a sourced entry under a dotted name and makes the sections on the way.
+/// Adds a sourced entry under a dotted name, and creates the sections on the way.
 fn insert(table: &mut Table, key: &str, value: Value) {
     let Some((section, rest)) = key.split_once('.') else {
         let from = Value::String("override: command line".to_owned());
@@ -234,7 +234,7 @@ fn list_keys(table: &Table, prefix: &str, keys: &mut Vec<String>) {
     }
 }
 
-/// Every `from` must begin with how sure the value is.
+/// Every `from` must begin with the certainty of the value.
 pub(super) fn check_provenance(name: &str, table: &Table, prefix: &str) -> Result<(), ModelError> {
     for (key, value) in table {
         let Value::Table(inner) = value else { continue };

@@ -1,4 +1,4 @@
-//! How long the array of a die works on an operation, and what has been asked of arrays so far.
+//! Duration of the array's work on an operation, and counts of all operations.
 //!
 //! Most drives have one time for each kind of operation. Where a model has more of them, each has a file of its own:
 //! [`super::pages`], [`page_register`], [`super::fast`], [`super::slc`], [`super::retry`],
@@ -57,7 +57,7 @@ impl Arrays {
         }
     }
 
-    /// Superblocks programmed fast; none where the drive has no mode for that.
+    /// Superblocks programmed fast; `None` if the drive has no mode for that.
     pub(super) fn fast(&self) -> Option<&FastSuperblocks> {
         self.fast.as_ref()
     }
@@ -66,7 +66,7 @@ impl Arrays {
         self.fast.as_mut()
     }
 
-    /// From now on some superblocks are programmed fast.
+    /// Enables fast programs of some superblocks.
     pub(super) fn set_fast(&mut self, superblocks: FastSuperblocks) {
         self.fast = Some(superblocks);
     }
@@ -77,7 +77,7 @@ impl Arrays {
         }
     }
 
-    /// Counts an operation that begins and says how long the array will work on it.
+    /// Counts an operation that begins, and returns the duration of the array's work.
     #[inline]
     pub(super) fn begin_ns<const OPTIONS: bool>(&mut self, die: u32, job: Job, now_ns: u64) -> u64 {
         if OPTIONS {
@@ -158,7 +158,7 @@ impl Arrays {
         }
     }
 
-    /// The times of an operation on a superblock with one bit per cell; none for others.
+    /// The times of an operation on a superblock with one bit per cell; `None` for others.
     fn slc_timing(&self, job: Job) -> Option<SlcTiming> {
         let slc = self.slc.as_ref()?;
         let superblock =
@@ -166,7 +166,7 @@ impl Arrays {
         slc.timing(superblock)
     }
 
-    /// An operation has ended: what wear and retention must know.
+    /// Records the end of an operation for wear and retention.
     pub(super) fn note_end(&mut self, job: Job, now_ns: u64) {
         let Some(retry) = &mut self.retry else { return };
         if job.is_program() && !job.is_map() {

@@ -1,17 +1,18 @@
-//! The channels: each moves the data of one die at a time, in the order in which transfers become ready.
+//! The channels: each moves the data of one die at a time, in the order in which transfers become
+//! ready.
 //!
-//! The data of a program is ready at once, that of a read when the array has sensed it. A transfer is claimed when its
-//! operation begins, so that its end is known from then on and the moment between needs no event; a claim that is ready
-//! before others, although it comes after them, puts those off.
+//! The data of a program is ready at once, that of a read after the sense of the array. A transfer
+//! is claimed when its operation begins, so that its end is known from then on and the moment of
+//! readiness needs no event. A claim that is ready before earlier claims delays those.
 
 use crate::geometry::Geometry;
 
-/// A transfer that is to come.
+/// A future transfer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Claim {
     ready_ns: u64,
     length_ns: u64,
-    /// Until when the channel is taken by those before it.
+    /// End of the earlier transfers of the channel.
     free_ns: u64,
 }
 
@@ -24,9 +25,9 @@ impl Claim {
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Channel {
-    /// Until when it is taken.
+    /// End of its last transfer.
     free_ns: u64,
-    /// When the last of its transfers is ready.
+    /// Time at which its last transfer is ready.
     last_ready_ns: u64,
 }
 
@@ -35,9 +36,9 @@ struct Channel {
 pub(super) struct Channels {
     transfer_ns: u64,
     channels: Vec<Channel>,
-    /// The last claim that each die has kept; consecutive dies are on different channels.
+    /// The last claim of each die; consecutive dies are on different channels.
     claims: Vec<Claim>,
-    /// Dies that are put off; empty in between.
+    /// Delayed dies; empty between calls.
     later: Vec<u32>,
     /// Transfers since the start, counted when they are claimed.
     pub(super) transfers: u64,
@@ -55,7 +56,7 @@ impl Channels {
         }
     }
 
-    /// Time of transfers since the start, summed, counted when they are claimed.
+    /// Time of transfers since the start, summed, counted at the time of their claim.
     pub(super) fn busy_ns(&self) -> u64 {
         self.transfers * self.transfer_ns
     }
@@ -83,13 +84,14 @@ impl Channels {
         claim
     }
 
-    /// Keeps the claim of a die that is ready only later, so that others can put it off.
+    /// Records the claim of a die that is ready only later, so that others can delay it.
     #[inline]
     pub(super) fn keep(&mut self, die: u32, claim: Claim) {
         self.claims[die as usize] = claim;
     }
 
-    /// Puts those off that are ready later than a new claim; returns until when those before it take the channel.
+    /// Delays the claims that are ready later than a new one; returns the end of the claims before
+    /// it.
     #[cold]
     #[inline(never)]
     fn overtake(

@@ -1,6 +1,6 @@
-//! Superblocks that are programmed fast: only what a "performance mode" needs to know of the array.
+//! Superblocks with fast programs, for the "performance mode".
 
-/// Which superblocks are programmed fast, and how fast.
+/// The superblocks with fast programs, and their program time.
 #[derive(Debug)]
 pub struct FastSuperblocks {
     program_ns: u64,
@@ -9,7 +9,7 @@ pub struct FastSuperblocks {
 }
 
 impl FastSuperblocks {
-    /// None of so many yet.
+    /// None of this number of superblocks.
     #[must_use]
     pub fn new(program_ns: u64, superblocks: u32) -> Self {
         Self { program_ns, is_fast: vec![false; superblocks as usize], count: 0 }
@@ -21,20 +21,20 @@ impl FastSuperblocks {
         self.count
     }
 
-    /// Whether a superblock is one of them; superblocks of the map never are.
+    /// Whether a superblock is fast; superblocks of the map never are.
     #[inline]
     #[must_use]
     pub fn contains(&self, superblock: u32) -> bool {
         self.is_fast.get(superblock as usize).is_some_and(|&is_fast| is_fast)
     }
 
-    /// An erased superblock will be programmed fast.
+    /// Makes an erased superblock fast.
     pub fn insert(&mut self, superblock: u32) {
         self.count += u32::from(!self.contains(superblock));
         self.is_fast[superblock as usize] = true;
     }
 
-    /// A superblock has been erased.
+    /// Records the erase of a superblock.
     pub fn erased(&mut self, superblock: u32) {
         self.count -= u32::from(self.contains(superblock));
         if let Some(is_fast) = self.is_fast.get_mut(superblock as usize) {
@@ -42,7 +42,7 @@ impl FastSuperblocks {
         }
     }
 
-    /// Program time of a superblock's units, where it differs from the usual.
+    /// Program time of a superblock's units, or `None` for the usual one.
     #[inline]
     #[must_use]
     pub fn program_ns(&self, superblock: u32) -> Option<u64> {

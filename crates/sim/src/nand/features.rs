@@ -31,7 +31,7 @@ pub struct NandFeatures {
     pub cache_program: bool,
     /// A unit is not sensed again while the register of its die holds it.
     pub page_register: bool,
-    /// Worn and old pages are sensed more than once.
+    /// Repeated senses of worn and old pages.
     pub retry: Option<ErrorGrowth>,
     /// Planes that sense one after the other for collection, or `None` if they sense together.
     pub moves_by_plane: Option<MovesByPlane>,

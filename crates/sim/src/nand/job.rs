@@ -1,7 +1,8 @@
-//! An operation as it waits in a die's queue: two words instead of an enum with fields.
+//! An operation in a die's queue: two words instead of an enum with fields.
 //!
-//! Operations travel from queue to die to device, once for every program and read. What is written field by
-//! field and copied as a whole makes the processor wait for its own stores; two words stay in registers.
+//! Operations travel from queue to die to device, once for every program and read. If code writes a
+//! value field by field and copies it as a whole, the processor waits for its own stores; two words
+//! stay in registers.
 
 use super::op::DieOp;
 use crate::ftl::StreamId;
@@ -29,7 +30,7 @@ mod kind {
 /// One operation on one die.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Job {
-    /// From bit 0 its place (32 bits), the pages that cross the channel (16 bits), its kind.
+    /// From bit 0: place (32 bits), number of pages that cross the channel (16 bits), kind.
     head: u64,
     /// Sequence of a program, valid pages of a read for collection, tag of a host read, number of a read ahead.
     detail: u64,
@@ -86,13 +87,13 @@ impl Job {
         u32::from((self.head >> PAGES_SHIFT) as u16)
     }
 
-    /// Data goes into the array.
+    /// Whether data goes into the array.
     #[inline]
     pub(super) fn is_program(self) -> bool {
         (kind::HOST_PROGRAM..=kind::COMMIT).contains(&self.kind())
     }
 
-    /// Data comes out of the array.
+    /// Whether data comes out of the array.
     #[inline]
     pub(super) fn is_read(self) -> bool {
         self.kind() >= kind::GC_READ
@@ -124,17 +125,17 @@ impl Job {
         self.kind() == kind::ERASE
     }
 
-    /// It writes the drive's own tables.
+    /// Whether it writes the drive's own tables.
     pub(super) fn is_map(self) -> bool {
         (kind::JOURNAL..=kind::COMMIT).contains(&self.kind())
     }
 
-    /// A drive on capacitors still programs it: data and journal.
+    /// Whether a drive on capacitors still programs it: data and journal.
     pub(super) fn is_promised(self) -> bool {
         (kind::HOST_PROGRAM..=kind::JOURNAL).contains(&self.kind())
     }
 
-    /// A host read may interrupt it.
+    /// Whether a host read may interrupt it.
     pub(super) fn is_suspendable(self) -> bool {
         self.is_program() || self.is_erase()
     }

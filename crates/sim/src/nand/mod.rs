@@ -44,17 +44,17 @@ pub use features::{NandFeatures, NandTiming, SuspendLimits};
 pub use op::DieOp;
 
 /// First size of a die's queue. Small on purpose: a ring walks through all of its memory, and a
-/// large one would fall out of the cache between two visits. It grows where it must.
+/// large one would leave the cache between two visits. It grows on demand.
 const QUEUE_OPS: usize = 8;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 enum Phase {
-    /// Nothing is under way.
+    /// No operation in progress.
     Rest,
-    /// The array works; the transfer, before that of a program and after that of a read, is included.
+    /// The array works; the transfer, before it for a program and after it for a read, is included.
     Array,
-    /// A program or erase gives way to reads.
+    /// A program or erase is suspended for reads.
     Suspending,
 }
 
@@ -79,7 +79,8 @@ pub struct Nand<const OPTIONS: bool = true> {
     channels: Channels,
     events: EventTree,
     overlap: Option<Overlap>,
-    /// Time dies were busy since the start, summed, counted when an operation starts and when a read has to wait longer.
+    /// Busy time of dies since the start, summed, counted when an operation starts and when a read
+    /// has to wait longer.
     pub die_busy_ns: u64,
 }
 
@@ -115,23 +116,23 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
         }
     }
 
-    /// From now on a superblock that holds nothing is written with one bit per cell, or no longer.
+    /// Sets whether an empty superblock is written with one bit per cell from now on.
     pub fn set_slc(&mut self, superblock: u32, is_slc: bool) {
         self.arrays.set_slc(superblock, is_slc);
     }
 
-    /// Superblocks programmed fast; none where the drive has no mode for that.
+    /// Superblocks programmed fast; `None` if the drive has no mode for that.
     #[must_use]
     pub fn fast(&self) -> Option<&FastSuperblocks> {
         self.arrays.fast()
     }
 
-    /// The same to change them.
+    /// The same, mutable.
     pub fn fast_mut(&mut self) -> Option<&mut FastSuperblocks> {
         self.arrays.fast_mut()
     }
 
-    /// From now on some superblocks are programmed fast.
+    /// Enables fast programs of some superblocks.
     pub fn set_fast(&mut self, superblocks: FastSuperblocks) {
         self.arrays.set_fast(superblocks);
     }
@@ -142,20 +143,20 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
         OperationCounts { transfers: self.channels.transfers, ..self.arrays.operations }
     }
 
-    /// Time channels were transferring since the start, summed.
+    /// Time of transfers since the start, summed over all channels.
     #[must_use]
     pub fn channel_busy_ns(&self) -> u64 {
         self.channels.busy_ns()
     }
 
-    /// When the next die has something to say; [`crate::events::NEVER`] where none will.
+    /// Time of the next event of any die; [`crate::events::NEVER`] if there is none.
     #[inline]
     #[must_use]
     pub fn next_event_ns(&self) -> u64 {
         self.events.earliest().0
     }
 
-    /// Gives a die an operation, which waits its turn.
+    /// Adds an operation to the queue of a die.
     #[inline(always)]
     pub fn enqueue(&mut self, die: u32, op: DieOp, now_ns: u64) {
         let job = Job::new(op, self.unit_pages);
@@ -205,7 +206,8 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
         is_over.then(|| (die, DieOp::from(job)))
     }
 
-    /// An operation is over on a drive whose dies may do two things at once or age; false where it only gives way.
+    /// Ends an operation on a drive whose dies may overlap operations or age; false if it was only
+    /// suspended.
     fn end_with_options(&mut self, die: u32, job: Job, now_ns: u64) -> bool {
         if self.dies[die as usize].phase == Phase::Suspending {
             self.suspended(die, now_ns);
@@ -220,7 +222,7 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
         true
     }
 
-    /// Takes the next operation from the queues of a die that has nothing under way and one register.
+    /// Begins the next operation from the queues of an idle die with one register.
     #[inline]
     fn start_next(&mut self, die: u32, now_ns: u64) {
         match self.next_job(die) {
@@ -238,8 +240,8 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
         host_read.or_else(|| ahead(&mut self.ahead)).or_else(|| state.others.pop_front())
     }
 
-    /// Begins with an operation on a die that has nothing under way; a program's data is in the register at `loaded_ns`,
-    /// or has to cross the channel first. Returns when the array begins and ends.
+    /// Begins an operation on an idle die. The data of a program is in the register at `loaded_ns`,
+    /// or has to cross the channel first. Returns the begin and the end of the array's work.
     #[inline(always)]
     fn begin(&mut self, die: u32, job: Job, now_ns: u64, loaded_ns: Option<u64>) -> (u64, u64) {
         let array_start_ns = match loaded_ns {

@@ -1,7 +1,7 @@
 //! Reads for collection, plane by plane.
 //!
 //! Phenomenon: planes sense together only where their addresses agree, which the valid pages of a victim do not; each
-//! plane then costs a tR of its own. Source: ONFI multi-plane read restrictions; the settled rate of a Micron 7450 at four
+//! plane then costs a separate tR. Source: ONFI multi-plane read restrictions; the settled rate of a Micron 7450 at four
 //! spans, by which a moved page takes half as much of a die's time as a programmed one (SSD-iq). Simplification: each
 //! plane with a valid page of the unit is sensed once; a page that lies on several planes is sensed by them together;
 //! reads of the host sense all planes of a unit together. Test: `tests/device/nand.rs`.

@@ -10,7 +10,7 @@ pub enum DieOp {
     Program {
         /// Unit over the whole drive.
         unit: u32,
-        /// Whose data it is.
+        /// Its stream.
         stream: StreamId,
         /// Place in the stream's order of programs.
         sequence: u64,
@@ -31,9 +31,9 @@ pub enum DieOp {
     GcRead {
         /// Unit over the whole drive.
         unit: u32,
-        /// How many of its pages are valid.
+        /// Number of valid pages.
         pages: u32,
-        /// Which, bit 0 first.
+        /// Valid pages, bit 0 first.
         valid: u64,
     },
     /// Read pages of one unit for the host, or parts of them.
@@ -65,7 +65,7 @@ pub enum DieOp {
         fetch: u64,
         /// Unit over the whole drive.
         unit: u32,
-        /// Pages wanted.
+        /// Number of requested pages.
         pages: u32,
     },
     /// Read a unit to see whether it is sound.

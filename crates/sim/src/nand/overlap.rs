@@ -1,24 +1,24 @@
 //! Two things at once on one die: suspended operations and cache programs.
 //!
-//! Suspend. Phenomenon: a host read that finds its die programming or erasing does not wait for
-//! milliseconds: the operation is suspended, the reads that wait are served, and the operation goes on. Source:
-//! ONFI and Toggle datasheets have the commands; Wu and He, "Reducing SSD read latency via NAND flash program
-//! and erase suspension" (FAST 2012). A batch of reads (those that wait when it begins) counts as one
-//! suspension, and an operation suffers at most so many, so that writes cannot starve. Simplifications: only
-//! the array's work can be suspended, not the transfer before it; what was done until then is not lost; reads
-//! of garbage collection wait.
+//! Suspend. Phenomenon: a host read on a die that programs or erases does not wait for
+//! milliseconds: the die suspends the operation, serves the waiting reads, and continues the
+//! operation. Source: ONFI and Toggle datasheets have the commands; Wu and He, "Reducing SSD read
+//! latency via NAND flash program and erase suspension" (FAST 2012). A batch of reads (those that
+//! wait when it begins) counts as one suspension. Each operation has a limit of suspensions, so
+//! that writes cannot starve. Simplifications: only the array's work can be suspended, not the
+//! transfer before it; the work done until then is not lost; reads of garbage collection wait.
 //!
-//! Cache program. Phenomenon: a die has a second register, so the data of the next program crosses the
-//! channel while the array works on this one. Source: ONFI `PROGRAM PAGE CACHE`. Simplification: reads in
-//! between leave the second register alone.
+//! Cache program. Phenomenon: a die has a second register, so the data of the next program crosses
+//! the channel during the array's work on this one. Source: ONFI `PROGRAM PAGE CACHE`.
+//! Simplification: reads in between do not disturb the second register.
 //!
-//! Tests: `tests/device/nand.rs`. A drive without either never comes here.
+//! Tests: `tests/device/nand.rs`. A drive without either never runs this code.
 
 use super::features::SuspendLimits;
 use super::job::Job;
 use super::{Nand, Phase};
 
-/// An operation that waits for reads.
+/// A suspended operation.
 #[derive(Clone, Copy, Debug)]
 struct Suspended {
     job: Job,
@@ -30,18 +30,18 @@ struct Suspended {
 /// The state of a die beside its operation.
 #[derive(Clone, Copy, Debug, Default)]
 struct Side {
-    /// When the array's part of the current operation began or begins.
+    /// Begin of the array's part of the current operation, past or future.
     array_start_ns: u64,
-    /// When the current operation ends.
+    /// End of the current operation.
     end_ns: u64,
-    /// Batches of reads the current operation has let pass.
+    /// Batches of reads so far during the current operation.
     suspensions: u32,
     suspended: Option<Suspended>,
-    /// The next program in the queue has its data in the second register from this time on.
+    /// Time from which the data of the next program in the queue is in the second register.
     loaded_ns: Option<u64>,
 }
 
-/// The side of every die.
+/// The overlaps of all dies.
 #[derive(Debug)]
 pub(super) struct Overlap {
     suspend: Option<SuspendLimits>,
@@ -50,7 +50,7 @@ pub(super) struct Overlap {
 }
 
 impl Overlap {
-    /// `None` where a drive does neither.
+    /// The overlaps of a drive; `None` for a drive without both features.
     pub(super) fn new(
         dies: u32,
         suspend: Option<SuspendLimits>,
@@ -71,14 +71,15 @@ impl Overlap {
         self.dies[die as usize].suspended.map(|suspended| suspended.job)
     }
 
-    /// No read is left in any batch.
+    /// Whether no read is left in any batch.
     pub(super) fn drop_reads(&mut self) {
         for suspended in self.dies.iter_mut().filter_map(|side| side.suspended.as_mut()) {
             suspended.reads_left = 0;
         }
     }
 
-    /// The next read of the batch begins, or of the next batch where the operation can wait for one.
+    /// Counts the begin of the next read of the batch, or of the next batch if the operation can
+    /// wait for one.
     fn takes_read(&mut self, die: u32, waiting: usize) -> bool {
         let side = &mut self.dies[die as usize];
         let (Some(limits), Some(suspended)) = (self.suspend, &mut side.suspended) else {
@@ -95,7 +96,8 @@ impl Overlap {
 }
 
 impl<const OPTIONS: bool> Nand<OPTIONS> {
-    /// Something has joined the queue of a die: it may begin, or be worth an interruption or a transfer.
+    /// Handles an addition to the queue of a die: it may begin, or justify a suspension or a
+    /// transfer.
     pub(super) fn overlap_queued(&mut self, die: u32, now_ns: u64) {
         if self.dies[die as usize].phase == Phase::Rest {
             return self.start_next_overlapped(die, now_ns);
@@ -104,7 +106,7 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
         self.load_next(die, now_ns);
     }
 
-    /// Takes up the next work of a die that has nothing under way.
+    /// Begins the next work of an idle die.
     pub(super) fn start_next_overlapped(&mut self, die: u32, now_ns: u64) {
         let Some(overlap) = &mut self.overlap else { return };
         let host_reads = &mut self.dies[die as usize].host_reads;
@@ -128,7 +130,8 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
         self.load_next(die, now_ns);
     }
 
-    /// Asks the die to suspend what it does, where that is allowed and would end later by itself.
+    /// Suspends the operation of the die, if that is permitted and the operation would end later by
+    /// itself.
     fn suspend_for_reads(&mut self, die: u32, now_ns: u64) {
         let state = &mut self.dies[die as usize];
         let Some(overlap) = &mut self.overlap else { return };
@@ -151,7 +154,7 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
         self.events.set(die, cut_ns + limits.suspend_ns);
     }
 
-    /// The die can read now: the batch is what waits.
+    /// The die can read now: the batch consists of the waiting reads.
     pub(super) fn suspended(&mut self, die: u32, now_ns: u64) {
         let waiting = self.dies[die as usize].host_reads.len();
         if let Some(overlap) = &mut self.overlap
@@ -179,7 +182,7 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
         self.load_next(die, now_ns);
     }
 
-    /// Moves the data of the next program into the second register, where a program is under way and
+    /// Moves the data of the next program into the second register, if a program is in progress and
     /// another follows it.
     fn load_next(&mut self, die: u32, now_ns: u64) {
         let Some(overlap) = &self.overlap else { return };

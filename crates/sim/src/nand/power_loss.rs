@@ -3,8 +3,7 @@
 use super::{DieOp, Nand, Phase};
 
 impl<const OPTIONS: bool> Nand<OPTIONS> {
-    /// The work under way in each die, with the die: its operation, and the one that waits for it
-    /// to go on.
+    /// The operations in progress in each die, with the die: the current one, and a suspended one.
     pub fn under_way(&self) -> impl Iterator<Item = (u32, DieOp)> + '_ {
         (0..).zip(&self.dies).flat_map(|(die, state)| {
             let current = (state.phase != Phase::Rest).then_some(state.current);
@@ -13,8 +12,8 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
         })
     }
 
-    /// Forgets what waits, but for what a drive on capacitors still programs: data and journal. Parts of
-    /// checkpoints may stand behind an erase.
+    /// Drops the waiting operations, except those that a drive on capacitors still programs: data
+    /// and journal. Parts of checkpoints may wait behind an erase.
     pub fn keep_promises_only(&mut self) {
         for die in &mut self.dies {
             while die.host_reads.pop_front().is_some() {}

@@ -1,21 +1,21 @@
-//! Units that hold data in NAND: those programmed since their last erase.
+//! Units with data in NAND: those programmed since their last erase.
 
 use std::ops::Range;
 
-/// One bit a unit.
+/// One bit per unit.
 #[derive(Clone, Debug)]
 pub struct ProgrammedUnits {
     bits: Vec<u64>,
 }
 
 impl ProgrammedUnits {
-    /// None of so many.
+    /// None of this number of units.
     #[must_use]
     pub fn new(units: u32) -> Self {
         Self { bits: vec![0; (units as usize).div_ceil(64)] }
     }
 
-    /// A unit has been programmed.
+    /// Records the program of a unit.
     #[inline]
     pub fn insert(&mut self, unit: u32) {
         self.bits[unit as usize / 64] |= 1 << (unit % 64);
@@ -39,7 +39,7 @@ impl ProgrammedUnits {
         Some(64 * word as u32 + bits.trailing_zeros())
     }
 
-    /// Units are being erased.
+    /// Records the erase of units.
     pub fn remove(&mut self, units: Range<u32>) {
         for unit in units {
             self.bits[unit as usize / 64] &= !(1 << (unit % 64));

@@ -1,21 +1,22 @@
 //! Read retry: worn and old pages are sensed more than once.
 //!
-//! Phenomenon: the raw bit error rate of a page grows with the program/erase cycles of its block and with
-//! the time since it was programmed, the faster the more worn it is. Where it exceeds what the error
-//! correction repairs, the controller senses again with shifted reference voltages. Source: Cai et al., "Data
-//! retention in MLC NAND flash memory" (HPCA 2015) and "Flash correct-and-refresh" (ICCD 2012): growth with
-//! cycles and with age; steps of latency with wear as in FEMU. Simplifications: linear in cycles, in age and in
-//! their product; each further sense repairs as much again as the first; a page is as old as the latest
-//! program into its superblock; a sense costs tR and no transfer of its own. Test: `tests/device/nand.rs`.
+//! Phenomenon: the raw bit error rate of a page grows with the program/erase cycles of its block
+//! and with its age since programming, faster on worn blocks. If it exceeds the capacity of the
+//! error correction, the controller senses again with shifted reference voltages. Source: Cai et
+//! al., "Data retention in MLC NAND flash memory" (HPCA 2015) and "Flash correct-and-refresh" (ICCD
+//! 2012): growth with cycles and with age; steps of latency with wear as in FEMU. Simplifications:
+//! linear in cycles, in age and in their product; each further sense corrects as much again as the
+//! first; a page is as old as the latest program into its superblock; a sense costs tR and no
+//! transfer of its own. Test: `tests/device/nand.rs`.
 
 use crate::geometry::Geometry;
 
 const HOUR_NS: u64 = 3_600_000_000_000;
 
-/// How errors grow and how many are repaired; rates in wrong bits per 10^9.
+/// Growth and correction of errors; rates in wrong bits per 10^9.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ErrorGrowth {
-    /// Cycles that every block had when the drive's life began here.
+    /// Cycles of every block at the start of the simulation.
     pub initial_cycles: u32,
     /// Error rate of a fresh page in an unworn block.
     pub fresh_ppb: u64,
@@ -25,14 +26,14 @@ pub struct ErrorGrowth {
     pub per_day_ppb: u64,
     /// The addition to that for 1,000 cycles.
     pub per_day_per_kilocycle_ppb: u64,
-    /// Error rate that one sense copes with.
+    /// Error rate that one sense corrects.
     pub corrected_ppb: u64,
     /// Most further senses.
     pub retries_max: u32,
 }
 
 impl ErrorGrowth {
-    /// Times that a page must be sensed.
+    /// Number of senses of a page.
     #[must_use]
     pub fn senses(&self, cycles: u32, age_ns: u64) -> u64 {
         let cycles = u64::from(cycles);
@@ -54,7 +55,7 @@ pub(super) struct Retry {
     dies: u32,
     /// Erases of each superblock, counted on every die.
     die_erases: Vec<u64>,
-    /// When something was last programmed into each superblock.
+    /// Time of the last program into each superblock.
     programmed_ns: Vec<u64>,
 }
 

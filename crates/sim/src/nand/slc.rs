@@ -1,8 +1,9 @@
-//! Blocks that are written with one bit per cell.
+//! Blocks written with one bit per cell.
 //!
-//! Phenomenon: with one bit per cell a page is programmed and read in a fraction of the time. Source: the
-//! pSLC caches of the drives of 2012 and 2013 (see [`crate::firmware::pslc`]). Simplification: a block keeps its mode from
-//! its first program to its erase; wear is that of its other mode. Test: `tests/mechanisms/pslc.rs`.
+//! Phenomenon: with one bit per cell, programs and reads of a page take a fraction of the time.
+//! Source: the pSLC caches of the drives of 2012 and 2013 (see [`crate::firmware::pslc`]).
+//! Simplification: a block keeps its mode from its first program to its erase; wear is that of its
+//! other mode. Test: `tests/mechanisms/pslc.rs`.
 
 /// Times of a block with one bit per cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,7 +16,7 @@ pub struct SlcTiming {
     pub erase_ns: u64,
 }
 
-/// Which superblocks hold one bit per cell.
+/// The superblocks with one bit per cell.
 #[derive(Clone, Debug)]
 pub(super) struct SlcMode {
     timing: SlcTiming,
@@ -31,7 +32,7 @@ impl SlcMode {
         self.is_slc[superblock as usize] = is_slc;
     }
 
-    /// The times of a superblock with one bit per cell; none for the others.
+    /// The times of a superblock with one bit per cell; `None` for the others.
     #[inline]
     pub(super) fn timing(&self, superblock: u32) -> Option<SlcTiming> {
         let is_slc = self.is_slc.get(superblock as usize).is_some_and(|&is_slc| is_slc);

@@ -1,7 +1,7 @@
-//! The content of NAND, page by page, beside the facts that a drive only knows in its DRAM.
+//! The content of NAND, page by page, beside the facts that a drive knows only in its DRAM.
 //!
-//! A probe builds both from what the device tells it. [`Contents::into_nand`] throws the DRAM away, so that
-//! nothing of it can reach a recovery.
+//! A probe builds both from the reports of the device. [`Contents::into_nand`] drops the DRAM, so
+//! that none of it can reach a recovery.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -16,7 +16,7 @@ use crate::probe::Probe;
 struct Group {
     /// Position in the journal behind the last of them.
     end: u64,
-    /// The superblock of their unit; none for a deallocation.
+    /// The superblock of their unit; `None` for a deallocation.
     superblock: Option<u32>,
     records: Vec<JournalRecord>,
 }
@@ -40,19 +40,19 @@ pub(super) struct Dram {
     groups: VecDeque<Group>,
     appended: u64,
     unmapped: Vec<JournalRecord>,
-    /// Superblocks with units that no journal unit covers, and how many.
+    /// Superblocks with units that no journal unit covers, and the number of such units.
     pub(super) unsettled: BTreeMap<u32, u32>,
     /// Units of the map on their way to NAND.
     writing: BTreeMap<u32, MapUnit>,
     issued: VecDeque<Issued>,
-    /// The last journal unit that is in NAND with all before it.
+    /// The last journal unit that is in NAND with all earlier ones.
     pub(super) durable: (u64, Anchor),
-    /// The last journal unit given out, and the number of the next.
+    /// The last issued journal unit, and the number of the next.
     pub(super) journal_last: u64,
     pub(super) journal_next: u64,
     /// Number of the last checkpoint begun.
     pub(super) checkpoint: u64,
-    /// The unit, within its superblock, that the cache's stream wrote last.
+    /// The last written unit of the cache's stream, within its superblock.
     cache_unit: u32,
 }
 
@@ -68,7 +68,7 @@ impl Dram {
         self.groups.push_back(Group { end: self.appended, superblock, records });
     }
 
-    /// Entries of the journal so far.
+    /// Number of journal entries so far.
     pub(super) fn appended(&self) -> u64 {
         self.appended
     }
@@ -78,7 +78,7 @@ impl Dram {
         self.sequence - 1
     }
 
-    /// Takes the records before a position.
+    /// Removes the records before a position.
     fn take_records(&mut self, covered: u64) -> Vec<JournalRecord> {
         let mut records = Vec::new();
         while self.groups.front().is_some_and(|group| group.end <= covered) {
@@ -114,7 +114,7 @@ pub struct Contents {
 }
 
 impl Contents {
-    /// A new drive: everything erased.
+    /// A new drive: every block erased.
     #[must_use]
     pub fn new(geometry: Geometry, shape: MappingShape) -> Self {
         let dram = Dram {
@@ -129,13 +129,13 @@ impl Contents {
         Self { geometry: nand.geometry, nand, dram }
     }
 
-    /// The content that a loss of power leaves.
+    /// The content that remains after a loss of power.
     pub(super) fn into_nand(self) -> NandContents {
         self.nand
     }
 
-    /// The version of a logical page that a read returns now, whether it is in NAND yet or not; none where the
-    /// page holds nothing. Versions are numbers that grow with every write of the host.
+    /// The version of a logical page that a read returns now, in NAND or not; `None` if the page is
+    /// empty. Versions are numbers that grow with every write of the host.
     #[must_use]
     pub fn version(&self, logical: u32) -> Option<u64> {
         let physical = self.dram.current[logical as usize];

@@ -1,15 +1,17 @@
-//! Sudden loss of power, and what the drive makes of it when power returns.
+//! Sudden loss of power, and the recovery of the drive.
 //!
-//! Phenomenon: what is in NAND stays, a program or an erase under way leaves its unit or blocks unreadable,
-//! and DRAM is lost. Capacitors keep a drive alive until its buffer and the deallocations in its journal are
-//! programmed. At power on the map is rebuilt from NAND alone (see [`recovery`]), which takes as long as the
-//! reads that it needs. Sources: LBA and sequence number in every page's spare area and the search of what
-//! the journal does not cover, as in pblk and SPDK FTL. Simplifications: a torn unit is recognised without
-//! fail; the lower page that shares cells with a torn upper page survives; the processor's part of
-//! a recovery costs nothing; wear counts survive. Tests: `tests/power_loss.rs`. What is promised: `docs/power-loss.md`.
+//! Phenomenon: the content of NAND stays, a program or an erase in progress leaves its unit or
+//! blocks unreadable, and DRAM is lost. Capacitors keep a drive alive until its buffer and the
+//! deallocations in its journal are programmed. At power on, the drive rebuilds its map from NAND
+//! alone (see [`recovery`]), which takes the time of the necessary reads. Sources: LBA and sequence
+//! number in the spare area of every page, and the search of the space that the journal does not
+//! cover, as in pblk and SPDK FTL. Simplifications: a torn unit is always recognised; the lower
+//! page that shares cells with a torn upper page survives; the processor's part of a recovery costs
+//! nothing; wear counts survive. Tests: `tests/power_loss.rs`. Promises: `docs/power-loss.md`.
 //!
-//! Only a drive built as [`Device<Contents>`] can lose its power; others pay nothing for it. The host that does it
-//! to a drive again and again, and the oracle that holds the drive to its promises, are the crate `sim-trial`.
+//! Only a drive built as [`Device<Contents>`] can lose its power; others pay nothing for it. The
+//! crate `sim-trial` contains the host that cuts the power again and again, and the oracle that
+//! checks the promises.
 
 mod contents;
 mod nand;
@@ -37,14 +39,14 @@ pub struct PoweredOff {
 }
 
 impl Device<Contents> {
-    /// A fresh drive that can lose its power; none where its model has no `[mapping]`.
+    /// A fresh drive that can lose its power; `None` if its model has no `[mapping]`.
     #[must_use]
     pub fn with_contents(config: Config) -> Option<Self> {
         let contents = Contents::new(config.geometry, config.options.mapping?);
         Some(Self::with_probe(config, contents))
     }
 
-    /// Takes the power away at this moment. Commands outstanding are never answered.
+    /// Cuts the power at this moment. Outstanding commands are never answered.
     #[must_use]
     pub fn power_cut(mut self) -> PoweredOff {
         let cut_ns = self.now().0;
@@ -63,7 +65,7 @@ impl Device<Contents> {
 }
 
 impl PoweredOff {
-    /// Leaves the remains of an operation when power goes.
+    /// Leaves the remains of an operation at the cut.
     fn tear(&mut self, die: u32, op: DieOp) {
         match op {
             DieOp::Program { unit, .. } | DieOp::Parity { unit } | DieOp::Map { unit, .. } => {
@@ -83,19 +85,19 @@ impl PoweredOff {
         }
     }
 
-    /// Programs that were under way.
+    /// Number of programs in progress.
     #[must_use]
     pub fn torn_programs(&self) -> u64 {
         self.torn_programs
     }
 
-    /// Erases of one die's blocks that were under way.
+    /// Number of erases of one die's blocks in progress.
     #[must_use]
     pub fn torn_erases(&self) -> u64 {
         self.torn_erases
     }
 
-    /// How long capacitors kept the drive alive.
+    /// Time that the capacitors kept the drive alive.
     #[must_use]
     pub fn held_up_ns(&self) -> u64 {
         self.held_up_ns
@@ -113,13 +115,13 @@ impl PoweredOff {
         &self.nand
     }
 
-    /// The content of NAND, to damage it.
+    /// The content of NAND, mutable, to damage it.
     pub fn nand_mut(&mut self) -> &mut NandContents {
         &mut self.nand
     }
 
-    /// Gives the drive its power back: it rebuilds its map and is ready when that is done. Its clock goes on
-    /// from the loss; the time without power does not count. Telemetry begins anew.
+    /// Restores the power: the drive rebuilds its map and is then ready. Its clock continues from
+    /// the loss; the time without power does not count. Telemetry begins again.
     #[must_use]
     pub fn power_on(self) -> (Device<Contents>, Recovery) {
         let Self { config, nand, off_ns, .. } = self;

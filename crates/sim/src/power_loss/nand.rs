@@ -6,7 +6,7 @@ use crate::ftl::{NO_PAGE, StreamId};
 use crate::geometry::Geometry;
 use crate::mapping::MappingShape;
 
-/// The facts about a page's data in its spare area.
+/// The content of a page's spare area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spare {
     /// The LBA page, or [`NO_PAGE`] for padding.
@@ -17,9 +17,9 @@ pub struct Spare {
     pub version: u64,
     /// The stream that wrote it.
     pub stream: StreamId,
-    /// Which physical page of the LBA page it is, from 0; on drives that compress there are several.
+    /// Index among the physical pages of the LBA page, from 0; drives that compress have several.
     pub part: u8,
-    /// Physical pages of the LBA page; known from the first one.
+    /// Number of physical pages of the LBA page; known from the first one.
     pub parts: u8,
 }
 
@@ -28,7 +28,7 @@ pub struct Spare {
 pub enum UnitState {
     /// Erased.
     Blank,
-    /// Unreadable: power went while it was being programmed or erased.
+    /// Unreadable: power failed during its program or erase.
     Torn,
     /// Readable.
     Written,
@@ -41,21 +41,21 @@ pub struct JournalRecord {
     pub logical: u32,
     /// Number of the change.
     pub sequence: u64,
-    /// Its place since then, or [`NO_PAGE`].
+    /// Its place after the change, or [`NO_PAGE`].
     pub physical: u32,
 }
 
 impl JournalRecord {
-    /// The change that put an LBA page at a physical page.
+    /// The change that mapped an LBA page to a physical page.
     pub(super) fn of((physical, spare): (u32, Spare)) -> Self {
         Self { logical: spare.logical, sequence: spare.sequence, physical }
     }
 }
 
-/// From where the journal must be completed by looking at data.
+/// The point from which a search of the data must complete the journal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Anchor {
-    /// Number of the next map change when the journal unit was made.
+    /// Number of the next map change at the time of the journal unit.
     pub sequence: u64,
     /// Superblocks that were open then, or had units that no journal unit covers.
     pub unsettled: Vec<u32>,
@@ -68,11 +68,11 @@ pub enum MapUnit {
     Journal {
         /// Its number; numbers grow, with gaps after a loss of power.
         number: u64,
-        /// The number before it: a unit counts only if that one does.
+        /// Number of the preceding unit: a unit counts only if that one does.
         previous: u64,
         /// Map changes.
         records: Vec<JournalRecord>,
-        /// The part of the data that it does not cover.
+        /// Its anchor: the part of the data that it does not cover.
         anchor: Anchor,
     },
     /// A part of the map.
@@ -81,7 +81,7 @@ pub enum MapUnit {
         checkpoint: u64,
         /// First LBA page.
         first: u32,
-        /// Number of the next map change when it was copied.
+        /// Number of the next map change at the time of the copy.
         sequence: u64,
         /// Places of the LBA pages from there on.
         map: Vec<u32>,
@@ -90,7 +90,7 @@ pub enum MapUnit {
     Commit {
         /// Its number.
         checkpoint: u64,
-        /// The last journal unit that was safe then with all before it.
+        /// The last journal unit that was safe then with all earlier ones.
         journal: u64,
         /// The part of the data that this journal unit does not cover.
         anchor: Anchor,
@@ -104,7 +104,7 @@ pub struct NandContents {
     pub(super) shape: MappingShape,
     /// States of all units: those of the FTL, then those of the map.
     pub(super) units: Vec<UnitState>,
-    /// Spare areas of the FTL's pages; those of units that are not written mean nothing.
+    /// Spare areas of the FTL's pages; meaningless for units that are not written.
     pub(super) spares: Vec<Spare>,
     pub(super) map_units: BTreeMap<u32, MapUnit>,
     pub(super) erase_counts: Vec<u32>,
@@ -126,8 +126,7 @@ impl NandContents {
         }
     }
 
-    /// The facts in the spare area of a page, or `None` if the page cannot be read or holds
-    /// nothing.
+    /// The spare area of a page, or `None` if the page cannot be read or is empty.
     #[must_use]
     pub fn read(&self, physical: u32) -> Option<Spare> {
         let unit = physical / self.geometry.unit_pages;
@@ -136,7 +135,8 @@ impl NandContents {
         spare.filter(|spare| is_written && spare.logical != NO_PAGE)
     }
 
-    /// The same for the LBA page that begins at a physical page; none where a part of it cannot be read.
+    /// The same for the LBA page that begins at a physical page; `None` if a part of it cannot be
+    /// read.
     #[must_use]
     pub fn read_whole(&self, physical: u32) -> Option<Spare> {
         let first = self.read(physical).filter(|spare| spare.part == 0)?;
@@ -147,27 +147,27 @@ impl NandContents {
         (1..first.parts).all(is_there).then_some(first)
     }
 
-    /// The physical pages of a unit of data that can be read, with their spares.
+    /// The readable physical pages of a unit of data, with their spares.
     pub(super) fn pages_of(&self, unit: u32) -> impl Iterator<Item = (u32, Spare)> + '_ {
         let first = unit * self.geometry.unit_pages;
         (first..first + self.geometry.unit_pages)
             .filter_map(|physical| Some((physical, self.read(physical)?)))
     }
 
-    /// The LBA pages that begin in a unit of data and can be read, with the spares of their first parts.
+    /// The readable LBA pages that begin in a unit of data, with the spares of their first parts.
     pub(super) fn whole_pages_of(&self, unit: u32) -> impl Iterator<Item = (u32, Spare)> + '_ {
         let first = unit * self.geometry.unit_pages;
         (first..first + self.geometry.unit_pages)
             .filter_map(|physical| Some((physical, self.read_whole(physical)?)))
     }
 
-    /// The map changes that made the pages that begin in a unit of data.
+    /// The map changes behind the pages that begin in a unit of data.
     pub(super) fn records_of(&self, unit: u32) -> Vec<JournalRecord> {
         self.whole_pages_of(unit).map(JournalRecord::of).collect()
     }
 
-    /// The map changes that a unit of data has completed: those of the pages that begin in it, and of one that
-    /// began in the unit before and is whole now.
+    /// The map changes that a unit of data has completed: those of the pages that begin in it, and
+    /// of one that began in the preceding unit and is complete now.
     pub(super) fn records_completed_by(&self, unit: u32) -> Vec<JournalRecord> {
         let first = unit * self.geometry.unit_pages;
         let reaches_over = self.read(first).map_or(0, |spare| u32::from(spare.part));
@@ -195,7 +195,7 @@ impl NandContents {
         self.map_units.remove(&unit);
     }
 
-    /// Puts the blocks of one die in a superblock into a state in which they hold nothing.
+    /// Sets the blocks of one die in a superblock to a state without data.
     pub fn set_block(&mut self, superblock: u32, die: u32, state: UnitState) {
         for unit in self.units_of(superblock) {
             if self.geometry.die_of_unit(unit) == die {
@@ -205,7 +205,7 @@ impl NandContents {
         }
     }
 
-    /// Spare areas of all pages, to damage them.
+    /// Spare areas of all pages, mutable, to damage them.
     pub fn spares_mut(&mut self) -> &mut [Spare] {
         &mut self.spares
     }
@@ -216,7 +216,7 @@ impl NandContents {
         &self.map_units
     }
 
-    /// The same, to damage it.
+    /// The same, mutable, to damage it.
     pub fn map_units_mut(&mut self) -> impl Iterator<Item = &mut MapUnit> {
         self.map_units.values_mut()
     }

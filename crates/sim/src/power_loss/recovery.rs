@@ -1,14 +1,17 @@
-//! How a drive finds its map again, from NAND alone.
+//! Recovery of the map from NAND alone.
 //!
-//! 1. Read all units of the map: the last committed checkpoint, and the journal units that count: each
-//!    names the one before it, so that the chain ends where a unit was lost.
-//! 2. Read the first unit of every die in every superblock: what is blank, and what was begun after the
-//!    last journal unit that counts (its *anchor* has the number of the next map change).
-//! 3. Read those superblocks, and those that were open or not yet covered at the anchor, to the end.
-//! 4. Of all that is known of an LBA the change with the highest number holds; the segments of a checkpoint
-//!    stand for all changes before they were copied.
-//! 5. Superblocks without a valid page are to be erased. Where there are none and no blank one either,
-//!    collection would have no room: one that holds nothing but copies is given up for the originals.
+//! 1. Read all units of the map: the last committed checkpoint, and the journal units that count.
+//!    Each names its predecessor, so that the chain ends where a unit was lost.
+//! 2. Read the first unit of every die in every superblock, to find blank superblocks, and those
+//!    begun after the last journal unit that counts (its *anchor* has the number of the next map
+//!    change).
+//! 3. Read those superblocks, and those that were open or not yet covered at the anchor, to the
+//!    end.
+//! 4. For each LBA, the change with the highest number counts; the segments of a checkpoint
+//!    represent all changes before their copy.
+//! 5. Mark superblocks without a valid page for erase. If there are none and no blank one either,
+//!    collection would have no room: then a superblock that holds only copies is given up for the
+//!    originals.
 //!
 //! Changes found outside the journal join it again.
 
@@ -26,7 +29,7 @@ use crate::nand::{DieOp, Nand};
 /// The work of a recovery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recovery {
-    /// From power on until the drive was ready.
+    /// Time from power on until the drive was ready.
     pub duration_ns: u64,
     /// Units read: of the map, first units of dies, and units of superblocks searched.
     pub units_read: u64,
@@ -36,7 +39,7 @@ pub struct Recovery {
     pub superblocks_searched: u64,
     /// Pages found in them.
     pub pages_found: u64,
-    /// A superblock of copies was given up to make room.
+    /// Whether a superblock of copies was given up to make room.
     pub gave_up_copies: bool,
 }
 
@@ -51,7 +54,7 @@ pub(super) struct Found {
     pub(super) report: Recovery,
 }
 
-/// A journal unit as it was read.
+/// A journal unit, read back.
 struct JournalUnit<'a> {
     unit: u32,
     number: u64,
@@ -60,14 +63,14 @@ struct JournalUnit<'a> {
     anchor: &'a Anchor,
 }
 
-/// The journal units that count, and where they end.
+/// The journal units that count, and their end.
 struct Chain {
     members: BTreeSet<u64>,
     last: u64,
     anchor: Anchor,
 }
 
-/// The newest that is known of every LBA page.
+/// The newest known change of every LBA page.
 struct Newest {
     changes: Vec<(u64, u32)>,
     next_sequence: u64,
@@ -87,7 +90,7 @@ impl Newest {
     }
 }
 
-/// Reads NAND and keeps account of it.
+/// Reads NAND and counts the reads.
 struct Reader<'a> {
     nand: &'a NandContents,
     dies: Nand,
@@ -168,7 +171,7 @@ fn read_map_units(reader: &mut Reader<'_>) {
     reader.read_whole(written);
 }
 
-/// The unit, the number and what else the last commit says.
+/// The last commit: its unit, its number and its content.
 fn last_commit(nand: &NandContents) -> Option<(u32, u64, u64, &Anchor)> {
     let commits = nand.map_units.iter().filter_map(|(&unit, content)| match content {
         MapUnit::Commit { checkpoint, journal, anchor } => {
@@ -190,7 +193,7 @@ fn last_checkpoint(nand: &NandContents) -> u64 {
     numbers.max().unwrap_or(0)
 }
 
-/// All journal units that can be read, by number.
+/// All readable journal units, by number.
 fn journal_units(nand: &NandContents) -> Vec<JournalUnit<'_>> {
     let journal = nand.map_units.iter().filter_map(|(&unit, content)| match content {
         MapUnit::Journal { number, previous, records, anchor } => {
@@ -203,7 +206,7 @@ fn journal_units(nand: &NandContents) -> Vec<JournalUnit<'_>> {
     units
 }
 
-/// Follows the names of predecessors from the unit that the commit names, forwards and backwards.
+/// Follows the chain of predecessors from the unit that the commit names, forwards and backwards.
 fn chain(journal: &[JournalUnit<'_>], commit: Option<(u32, u64, u64, &Anchor)>) -> Chain {
     let (start, anchor) =
         commit.map_or((0, Anchor::default()), |(_, _, journal, anchor)| (journal, anchor.clone()));
@@ -263,7 +266,7 @@ fn look_at(nand: &NandContents, superblock: u32) -> FoundSuperblock {
     }
 }
 
-/// Superblocks that may hold what no journal unit covers.
+/// Superblocks that may contain data that no journal unit covers.
 fn superblocks_to_search(nand: &NandContents, anchor: &Anchor) -> Vec<u32> {
     let is_new = |&superblock: &u32| {
         let mut pages = first_units(nand, superblock).flat_map(|unit| nand.pages_of(unit));
@@ -274,7 +277,7 @@ fn superblocks_to_search(nand: &NandContents, anchor: &Anchor) -> Vec<u32> {
     all.into_iter().collect()
 }
 
-/// Learns from every readable unit of these superblocks; their entries join the journal.
+/// Reads every readable unit of these superblocks; their entries join the journal.
 fn search(
     reader: &mut Reader<'_>,
     superblocks: &[u32],
@@ -304,7 +307,7 @@ fn superblock_of(nand: &NandContents, physical: u32) -> u32 {
     physical / nand.geometry.superblock_pages()
 }
 
-/// Whether a superblock that collection can write to is blank or holds nothing valid.
+/// Whether a superblock that collection can write to is blank or has no valid page.
 fn has_room(nand: &NandContents, superblocks: &[FoundSuperblock], map: &[u32]) -> bool {
     let mapped = map.iter().filter(|physical| **physical != NO_PAGE);
     let used: BTreeSet<u32> = mapped.map(|&physical| superblock_of(nand, physical)).collect();
@@ -313,8 +316,9 @@ fn has_room(nand: &NandContents, superblocks: &[FoundSuperblock], map: &[u32]) -
     others.any(|(index, superblock)| superblock.is_blank || !used.contains(&index))
 }
 
-/// Points the map at the originals of the copies in one superblock that holds nothing else. Collection's
-/// last superblock is such a one where no erased one is left: no victim of it has been erased.
+/// Points the map at the originals of the copies in one superblock that holds nothing else. If no
+/// erased superblock is left, the last one of collection is such a superblock: none of its victims
+/// has been erased.
 fn give_up_copies(
     reader: &mut Reader<'_>,
     superblocks: &[FoundSuperblock],
@@ -357,7 +361,7 @@ fn give_up_copies(
     }
 }
 
-/// The journal's superblocks as they go on: those that count are kept, the last one is written on.
+/// The future superblocks of the journal: those that count stay, and the last one continues.
 fn ring(nand: &NandContents, journal: &[JournalUnit<'_>], chain: &Chain) -> (Ring, Vec<u32>) {
     let units = nand.geometry.superblock_units;
     let first_superblock = nand.geometry.superblocks;
@@ -382,7 +386,7 @@ fn ring(nand: &NandContents, journal: &[JournalUnit<'_>], chain: &Chain) -> (Rin
     (ring, leftover)
 }
 
-/// Which of the two checkpoint areas a unit of the map lies in.
+/// The checkpoint area, 0 or 1, that contains a unit of the map.
 fn area_of(nand: &NandContents, unit: u32) -> u32 {
     let superblock = unit / nand.geometry.superblock_units - nand.geometry.superblocks;
     (superblock - nand.shape.journal_superblocks) / nand.shape.area_superblocks

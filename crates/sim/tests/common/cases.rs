@@ -1,8 +1,8 @@
-//! How many cases a test of random ones tries, and which.
+//! The selection of cases for tests with random ones.
 //!
-//! A plain call tries a tenth: seeds that nobody has tried before where [`FIRST_VARIABLE`] names the first
-//! one, as `cargo xtask test` does, else always the same. With [`FULL_VARIABLE`] all are tried, always the
-//! same. With [`ONE_VARIABLE`] just the one that a failure has named.
+//! A plain call tries a tenth. If [`FIRST_VARIABLE`] names the first seed, as `cargo xtask test`
+//! does, these are new seeds; otherwise always the same. With [`FULL_VARIABLE`] the test tries all,
+//! always the same. With [`ONE_VARIABLE`] it tries only the one that a failure has named.
 
 use std::ops::Range;
 
@@ -12,22 +12,22 @@ const ONE_VARIABLE: &str = "SSDLAB_TEST_SEED";
 const FIRST_VARIABLE: &str = "SSDLAB_TEST_FIRST_SEED";
 /// `1` for all seeds.
 const FULL_VARIABLE: &str = "SSDLAB_TEST_FULL";
-/// A plain call tries one case of so many.
+/// A plain call tries one case in this number.
 const SHARE: u64 = 10;
 
-/// Which cases are tried.
+/// The selected cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cases {
     /// All, from seed 0 on.
     All,
-    /// A tenth as many, from this seed on.
+    /// A tenth of them, from this seed on.
     Tenth(u64),
-    /// One, of which nobody expects that it has everything in it.
+    /// One, which need not contain every event.
     One(u64),
 }
 
 impl Cases {
-    /// As the environment says.
+    /// The selection by the environment.
     pub fn chosen() -> Self {
         let number = |name: &str| {
             let text = std::env::var(name).ok()?;
@@ -42,7 +42,7 @@ impl Cases {
         Self::Tenth(number(FIRST_VARIABLE).unwrap_or(0))
     }
 
-    /// The seeds of a test that has so many in all.
+    /// The selected seeds of a test with this number of seeds.
     pub fn seeds(self, all: u64) -> Range<u64> {
         match self {
             Self::All => 0..all,
@@ -51,7 +51,7 @@ impl Cases {
         }
     }
 
-    /// The part of a number of cases that is tried.
+    /// The selected part of a number of cases.
     pub fn part(self, of_all: u64) -> u64 {
         match self {
             Self::All => of_all,
@@ -60,8 +60,8 @@ impl Cases {
         }
     }
 
-    /// How often something must have happened where all cases see it so often. A few lives can account
-    /// for most of a sum, so that a tenth of them must only see it at all.
+    /// Least number of events, if all cases together need this many. A few cases can cause most of
+    /// a sum, so that a tenth of them needs only one event.
     pub fn least(self, in_all: u64) -> u64 {
         if self == Self::All { in_all } else { in_all / 1_000 }
     }

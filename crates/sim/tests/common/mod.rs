@@ -1,4 +1,4 @@
-//! What the simulator's tests share: a small drive to change, a closed loop, the formulas.
+//! The common needs of the simulator's tests: a small drive to change, a closed loop, the formulas.
 #![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
 
 pub mod cases;
@@ -40,8 +40,8 @@ gc.free_low = { value = 3, from = "assumed: test" }
 gc.free_high = { value = 12, from = "assumed: test" }
 "#;
 
-/// A map on NAND for the small drive, which has to have room for it.
-/// Entries of 64 bytes: 256 in a unit of 16 KiB. Map entries of 16 bytes: 1,024 pages in a segment.
+/// A map on NAND for the small drive, which needs room for it. Entries of 64 bytes: 256 in a unit
+/// of 16 KiB. Map entries of 16 bytes: 1,024 pages in a segment.
 pub const MAPPED: [(&str, &str); 4] = [
     ("mapping.entry_bytes", "64"),
     ("mapping.map_entry_bytes", "16"),
@@ -52,7 +52,7 @@ pub const MAPPED: [(&str, &str); 4] = [
 /// Blocks for the small drive and its map.
 pub const MAP_ROOM: [(&str, &str); 1] = [("nand.blocks_per_plane", "578")];
 
-/// A pSLC cache of its own for the small drive: eight superblocks.
+/// A dedicated pSLC cache for the small drive: eight superblocks.
 pub const CACHE: [(&str, &str); 8] = [
     ("pslc.bytes", "8388608"),
     ("pslc.borrows", "false"),
@@ -99,7 +99,8 @@ pub fn alone<P: Probe>(device: &mut Device<P>, op: &Op) -> u64 {
     out[0].latency().0
 }
 
-/// Keeps `queue_depth` commands outstanding until `count` have ended; returns the last that ended together.
+/// Keeps `queue_depth` commands outstanding until `count` have ended; returns the last ones that
+/// ended together.
 pub fn closed_loop<P: Probe, const OPTIONS: bool>(
     device: &mut Device<P, OPTIONS>,
     queue_depth: u32,
@@ -109,7 +110,7 @@ pub fn closed_loop<P: Probe, const OPTIONS: bool>(
     watched_loop(device, queue_depth, count, next, |_, _| ())
 }
 
-/// The same, and shows every completion to `watch` before the command that follows it is issued.
+/// The same, and passes every completion to `watch` before the next command.
 pub fn watched_loop<P: Probe, const OPTIONS: bool>(
     device: &mut Device<P, OPTIONS>,
     queue_depth: u32,
@@ -161,7 +162,7 @@ pub fn random_writes(device: &mut Device, pages: u64, count: u64, rng: &mut Rng)
     closed_loop(device, 32, count, |tag| op(OpKind::Write, rng.below(pages), 1, tag));
 }
 
-/// How uneven values are: standard deviation over mean.
+/// Unevenness of values: standard deviation over mean.
 pub fn spread(values: &[f64]) -> f64 {
     let mean = values.iter().sum::<f64>() / values.len() as f64;
     let variance =

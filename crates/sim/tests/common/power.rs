@@ -1,4 +1,4 @@
-//! Random drives that lose their power, and ways to damage them meanwhile.
+//! Random drives that lose their power, and damage to them meanwhile.
 
 use base::Rng;
 use sim::power_loss::{Contents, PoweredOff};
@@ -7,8 +7,8 @@ use sim_trial::{Report, Trial};
 
 use super::swarm::{Draft, alive, is_small};
 
-/// What may be done to NAND while the power is off, to see whether the oracle notices. It is told of the
-/// superblocks whose erase was still to come.
+/// Damage to NAND while the power is off, to test the oracle. It gets the superblocks whose erase
+/// was still to come.
 pub type Sabotage = fn(&mut PoweredOff, emptied: &[u32]);
 
 /// Superblocks whose pages have been moved but which are not erased yet.
@@ -21,24 +21,25 @@ fn emptied(device: &Device<Contents>) -> Vec<u32> {
     (0..ftl.geometry.superblocks).filter(is_emptied).collect()
 }
 
-/// How hard a life is.
+/// Severity of a test.
 #[derive(Clone, Copy, Debug)]
 pub struct Fate {
     pub cuts: u64,
-    /// Commands between two cuts, one of these.
+    /// Numbers of commands between two cuts; one of these.
     pub commands: [u64; 4],
-    /// Happens at every cut.
+    /// Damage at every cut.
     pub sabotage: Option<Sabotage>,
 }
 
-/// The life of one drive.
+/// The test of one drive.
 pub struct Life {
     pub seed: u64,
     pub has_capacitors: bool,
     pub report: Report,
 }
 
-/// The life of one tiny random drive up to its first broken promise; none where the seed gives no drive.
+/// The test of one tiny random drive up to its first broken promise; `None` if the seed gives no
+/// drive.
 pub fn live(seed: u64, fate: Fate) -> Option<Life> {
     let mut rng = Rng::split(seed, "power loss");
     let draft = Draft::random(&mut rng, &["mapping"]);

@@ -1,8 +1,8 @@
 //! Random drives under random commands.
 //!
-//! A drive model is drawn key by key, as the text of a file, at a scale that leaves a few hundred LBA pages: a
-//! life with everything in it takes a millisecond. Most values go together, some are extremes that contradict
-//! the rest.
+//! A drive model is drawn key by key, as the text of a file, at a scale with a few hundred LBA
+//! pages: a complete test takes a millisecond. Most values fit together, some are extremes that
+//! contradict the rest.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -16,15 +16,15 @@ use sim::{Config, Device, Model, ModelError, PAGE_BYTES, Probe};
 use super::cases::how_to_repeat;
 use super::{op, watched_loop};
 
-/// How often [`torture`] stops for a look.
+/// Commands between two checks of [`torture`].
 const LOOKS: u64 = 8;
-/// Larger drives are not tried: an extreme may ask for as much NAND as there is.
+/// Larger drives are not tried: an extreme may demand a huge NAND.
 const PHYSICAL_PAGES_MAX: u64 = 200_000;
 
-/// A value of a model and what it may be set to.
+/// A value of a model with its possible settings.
 pub type Choice = (&'static str, &'static [&'static str]);
 
-/// What every model has.
+/// The values of every model.
 const REQUIRED: &[Choice] = &[
     ("capacity_gb", &["1"]),
     ("interface.link_bytes_per_s", &["1_000_000", "512_000_000"]),
@@ -54,8 +54,8 @@ const REQUIRED: &[Choice] = &[
     ("gc.free_high", &["1", "2", "3", "6"]),
 ];
 
-/// What a model may leave out, by sections that go together: switched on as a whole, or not at all. A key with
-/// `?` may be left out by itself.
+/// The optional values of a model, by sections that go together: present as a whole, or not at all.
+/// A key with `?` is optional by itself.
 const SECTIONS: &[&[Choice]] = &[
     &[("compression.granule_bytes", &["512", "1024", "2048"])],
     &[
@@ -203,7 +203,7 @@ const SECTIONS: &[&[Choice]] = &[
     ],
 ];
 
-/// Borders of the rules and of the integers behind them.
+/// Limits of the rules and of the integers behind them.
 const EXTREMES: &[&str] = &[
     "-1",
     "0",
@@ -227,11 +227,11 @@ fn pick<T: Copy>(rng: &mut Rng, values: &[T]) -> T {
     values[rng.below(values.len() as u64) as usize]
 }
 
-/// A drive model before anybody has looked whether it can be.
+/// A drive model before any check of its rules.
 #[derive(Clone, Debug)]
 pub struct Draft {
     pub values: BTreeMap<&'static str, String>,
-    /// Keys that were given an extreme or taken away.
+    /// Keys that got an extreme or were removed.
     pub spoiled: Vec<&'static str>,
     scale_divisor: u64,
 }
@@ -282,8 +282,8 @@ impl Draft {
         }
     }
 
-    /// Makes what was drawn go together, mostly: blocks for the capacity, spare space from too tight to plenty,
-    /// stripes that divide the dies, targets above what collection keeps anyway.
+    /// Makes most drawn values fit together: blocks for the capacity, spare space from too tight to
+    /// plenty, stripes that divide the dies, targets above the level that collection keeps anyway.
     fn fit(&mut self, rng: &mut Rng) {
         for (section, others) in
             [("mapping.", "map_cache."), ("compression.", "map_cache."), ("compression.", "map.")]
@@ -324,7 +324,7 @@ impl Draft {
         }
     }
 
-    /// Puts a few extremes in, or takes keys away.
+    /// Inserts a few extremes, or removes keys.
     pub fn spoil(&mut self, rng: &mut Rng) {
         for _ in 0..1 + rng.below(2) {
             let keys: Vec<&'static str> = self.values.keys().copied().collect();
@@ -351,7 +351,7 @@ impl Draft {
         text
     }
 
-    /// The drive, if it can be.
+    /// The drive, if the model is accepted.
     pub fn resolve(&self) -> Result<Config, ModelError> {
         let scale = Ratio::new(1, self.scale_divisor).unwrap_or(Ratio::ONE);
         let model = Model::load("swarm", &self.text(), &[])?;
@@ -367,12 +367,12 @@ pub fn keys() -> BTreeSet<&'static str> {
     sections.flatten().map(|(key, _)| key.trim_end_matches('?')).collect()
 }
 
-/// True where a drive is small enough to be tried.
+/// Whether a drive is small enough for a test.
 pub fn is_small(config: &Config) -> bool {
     u64::from(config.geometry.physical_pages()) <= PHYSICAL_PAGES_MAX
 }
 
-/// Lets a drive live; if that ends in a panic, says which drive it was and how to see it again.
+/// Tests a drive; after a panic, prints the drive and the command that repeats the case.
 pub fn alive<T>(test: &str, seed: u64, draft: &Draft, life: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(life)).unwrap_or_else(|cause| {
         let words = cause.downcast_ref::<String>().map(String::as_str);
@@ -386,11 +386,12 @@ pub fn alive<T>(test: &str, seed: u64, draft: &Draft, life: impl FnOnce() -> T) 
     })
 }
 
-/// What a drive may do without a page from its host before it is taken to be stuck: the largest that is tried can be
-/// collected and erased ten times meanwhile.
+/// Most operations of a drive without a page from its host; a drive with more counts as stuck. The
+/// largest tested drive can be collected and erased ten times meanwhile.
 const EVENTS_WITHOUT_PROGRESS_MAX: u64 = 20 * PHYSICAL_PAGES_MAX;
 
-/// Stops a drive that keeps itself busy for ever: it moves, programs and erases, and its host waits.
+/// Stops a drive that keeps itself busy for ever: it moves, programs and erases while its host
+/// waits.
 #[derive(Debug, Default)]
 pub struct Watchdog {
     events_since_progress: u64,
@@ -451,8 +452,9 @@ pub fn random_data(rng: &mut Rng) -> Data {
     }
 }
 
-/// Commands of all kinds over a random part of the drive; overwrites it a few times, with pauses in which it may
-/// rest, collect and fold. `look` is called now and then, when no command is under way.
+/// Commands of all kinds over a random part of the drive; overwrites it a few times, with pauses in
+/// which it may rest, collect and fold. `look` is called now and then, while no command is
+/// outstanding.
 pub fn torture<P: Probe, const OPTIONS: bool>(
     device: &mut Device<P, OPTIONS>,
     rng: &mut Rng,
@@ -461,7 +463,7 @@ pub fn torture<P: Probe, const OPTIONS: bool>(
     watched_torture(device, rng, |_, _| (), look);
 }
 
-/// The same, and shows every completion to `watch`.
+/// The same, and passes every completion to `watch`.
 pub fn watched_torture<P: Probe, const OPTIONS: bool>(
     device: &mut Device<P, OPTIONS>,
     rng: &mut Rng,

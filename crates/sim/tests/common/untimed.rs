@@ -1,6 +1,6 @@
-//! The bookkeeping of a drive without time: one host stream, one GC stream, a victim whenever fewer than
-//! three superblocks are free. What the drive keeps erased is no spare, so it comes on top of the physical
-//! pages that alpha counts.
+//! The mapping of a drive without time: one host stream, one GC stream, a victim whenever fewer
+//! than three superblocks are free. Erased superblocks are no spare, so they come on top of the
+//! physical pages that alpha counts.
 
 use base::Rng;
 use sim::Geometry;
@@ -9,8 +9,8 @@ use sim::ftl::{Ftl, StreamId, SuperblockState};
 
 /// Over-provisioning of the reference table: (physical - logical) / logical.
 pub const OVER_PROVISIONING: [f64; 6] = [0.07, 0.127, 0.15, 0.25, 0.28, 0.50];
-/// Superblocks that hold nothing when a victim is chosen: two free ones, and on average half of the
-/// one that garbage collection writes to; the host's is full then.
+/// Empty superblocks at the choice of a victim: two free ones, and on average half of the one that
+/// garbage collection writes to; the host's is full then.
 const KEPT_SUPERBLOCKS: f64 = 2.5;
 
 /// An untimed drive.
@@ -22,14 +22,14 @@ pub struct Untimed {
     pub moved_pages: u64,
     pub free_sum: u64,
     pub free_samples: u64,
-    /// Pages from here on are cold and have a stream of their own, by order from above.
+    /// First of the cold pages, which have their own stream, by order from above.
     pub first_cold: u32,
-    /// Superblocks that cold data may hold: FIFO within each pool instead of the policy.
+    /// Largest number of superblocks with cold data: FIFO within each pool instead of the policy.
     pub cold_superblocks: Option<usize>,
 }
 
 impl Untimed {
-    /// A drive that holds nothing yet: about `logical` pages in superblocks of `b` pages with this effective alpha.
+    /// An empty drive: about `logical` pages in superblocks of `b` pages with this effective alpha.
     pub fn empty(policy: VictimPolicy, candidates: u32, alpha: f64, b: u32, logical: u32) -> Self {
         let superblocks = (f64::from(logical) * alpha / f64::from(b) + KEPT_SUPERBLOCKS).round();
         // Whole superblocks do not meet alpha exactly; the number of logical pages does.
@@ -71,7 +71,7 @@ impl Untimed {
         drive
     }
 
-    /// Writes a page, after cleaning where that is due.
+    /// Writes a page, after cleaning if it is due.
     pub fn write(&mut self, logical: u32) {
         let is_cold = logical >= self.first_cold;
         let stream = if is_cold { StreamId::Cold } else { StreamId::Host };
@@ -113,7 +113,7 @@ impl Untimed {
         victim.expect("there is something to gain")
     }
 
-    /// The oldest closed superblock of the cold pool where that holds more than its quota, else of the other.
+    /// The oldest closed superblock of the cold pool if that exceeds its quota, else of the other.
     fn oldest_of_the_pool_above(&self, cold_superblocks: usize) -> Option<u32> {
         let ftl = &self.ftl;
         let is_cold = |superblock: u32| ftl.written_by[superblock as usize] == StreamId::Cold;
@@ -126,13 +126,14 @@ impl Untimed {
             .min_by_key(|&superblock| ftl.closed_at[superblock as usize])
     }
 
-    /// Writes a page drawn from the first `pages`.
+    /// Writes a random page among the first `pages`.
     pub fn write_below(&mut self, pages: u32) {
         let logical = self.rng.below(u64::from(pages)) as u32;
         self.write(logical);
     }
 
-    /// Writes to the hot `data_percent` of the pages with a chance of `writes_percent`, else to the rest.
+    /// Writes to the hot `data_percent` of the pages with a chance of `writes_percent`, else to the
+    /// rest.
     pub fn write_hot_or_cold(&mut self, data_percent: u64, writes_percent: u64) {
         let pages = u64::from(self.ftl.geometry.logical_pages);
         let hot_pages = pages * data_percent / 100;
@@ -145,7 +146,7 @@ impl Untimed {
         self.write(logical as u32);
     }
 
-    /// Pages written to NAND per page written by the host while `step` is done so many times.
+    /// Pages written to NAND per page written by the host during this number of `step`s.
     pub fn waf_during(&mut self, steps: u64, mut step: impl FnMut(&mut Self)) -> f64 {
         let (host_pages, moved_pages) = (self.host_pages, self.moved_pages);
         for _ in 0..steps {

@@ -1,5 +1,5 @@
-//! The host's side: links, queues, sectors smaller than a page, the read cache. Latencies of the small
-//! drive against the sum of its parts, as in `timing.rs`.
+//! The host's side: links, queues, sectors smaller than a page, the read cache. Latencies of the
+//! small drive compared with the sum of its parts, as in `timing.rs`.
 
 use base::{Completion, Op, OpKind};
 use sim::Device;
@@ -61,7 +61,7 @@ fn sata_carries_one_direction_at_a_time_and_nvme_both() {
     assert_eq!(together(&mut small(&[NVME]), &both), [read, write]);
 }
 
-/// No data arrives before its last bit: what is left of a nanosecond counts as a whole one.
+/// No data arrives before its last bit: a fraction of a nanosecond counts as a whole one.
 #[test]
 fn a_transfer_takes_its_last_nanosecond_as_a_whole() {
     // 4,096 bytes at 300 MB/s are 13,653.3 ns, at 409.6 MB/s over the channel 10,000 ns.
@@ -176,7 +176,7 @@ fn the_read_cache_forgets_what_is_overwritten_or_deallocated() {
     device.check().unwrap();
 }
 
-/// A write of several pages makes all of them old, wherever in the command they stand.
+/// A write of several pages makes all of them obsolete, at any place in the command.
 #[test]
 fn the_read_cache_forgets_every_page_of_an_overwrite() {
     let mut device = small(&[("read_cache.bytes", "1048576")]);
@@ -195,8 +195,8 @@ fn the_read_cache_forgets_every_page_of_an_overwrite() {
     }
 }
 
-/// What a read brings from NAND may have been overwritten meanwhile, and what it finds in the write buffer is in DRAM
-/// anyway: neither belongs into the cache.
+/// Two kinds of pages must not enter the cache: those overwritten during the read, and those in the
+/// write buffer, which are in DRAM anyway.
 #[test]
 fn the_read_cache_takes_nothing_that_is_still_to_be_programmed() {
     let mut device = small(&[("read_cache.bytes", "1048576")]);
@@ -220,8 +220,8 @@ fn the_read_cache_takes_nothing_that_is_still_to_be_programmed() {
     device.check().unwrap();
 }
 
-/// A page in the write buffer is read from there, also where its unit lies in a superblock that was full once and has
-/// been erased.
+/// A page in the write buffer is read from there, also if its unit lies in a superblock that was
+/// full and has been erased.
 #[test]
 fn the_buffer_is_read_in_superblocks_that_were_in_use_before() {
     let mut device = small(&[]);

@@ -1,5 +1,6 @@
-//! Does a command take the sum of its stages, and does depth hide what keeps nothing busy? The small drive as in
-//! `timing`: command 5,000 (read) or 6,000 ns, link 8,000 ns a page, channel 10,000 ns a page, tR 50,000.
+//! Does a command take the sum of its stages, and does depth hide the time that occupies nothing?
+//! The small drive as in `timing`: command 5,000 (read) or 6,000 ns, link 8,000 ns per page,
+//! channel 10,000 ns per page, tR 50,000.
 
 use base::{Nanos, OpKind, Ratio, Rng};
 use sim::Device;
@@ -21,7 +22,7 @@ fn behind(host: HostSystem, changes: &[(&str, &str)]) -> Device {
     device
 }
 
-/// Commands that end in a second of reads of pages in NAND, `queue_depth` of them outstanding.
+/// Commands per second of reads of pages in NAND, `queue_depth` of them outstanding.
 fn reads_per_s(device: &mut Device, queue_depth: u32, count: u64) -> f64 {
     let begin = device.now().0;
     let mut rng = Rng::new(7);

@@ -1,4 +1,4 @@
-//! Does the drive as a whole take the time, keep the books and refuse the models that it should?
+//! Times, accounts and refusals of the drive as a whole.
 #![allow(missing_docs, reason = "tests")]
 
 #[path = "../common/mod.rs"]

@@ -1,4 +1,4 @@
-//! Are bad drive models refused in words that help?
+//! Are bad drive models refused with helpful messages?
 
 use base::Ratio;
 use sim::{Model, model};

@@ -1,5 +1,5 @@
-//! What a drive model can add to the plain NAND: does each take the time that its text says? Latencies of
-//! the small drive against the sum of its parts, as in `timing.rs`.
+//! The optional features of the NAND: does each take the time in its description? Latencies of the
+//! small drive compared with the sum of its parts, as in `timing.rs`.
 
 use base::{Nanos, OpKind, Rng};
 use sim::Device;
@@ -15,7 +15,7 @@ const PROGRAM: u64 = 600_000;
 
 const DAY: u64 = 24 * 3_600 * Nanos::SECOND.0;
 
-/// What programs of single units take in turn: a page, then a flush that completes its unit and waits.
+/// Program times of single units in turn: a page, then a flush that completes its unit and waits.
 fn program_times(device: &mut Device, count: u64) -> Vec<u64> {
     let before_program = WRITE_COMMAND + 4 * CHANNEL_PAGE;
     let mut time = |page| {
@@ -163,7 +163,7 @@ const SUSPEND: [(&str, &str); 3] = [
     ("nand.suspend.per_operation_max", "2"),
 ];
 
-/// A drive with page 0 in NAND on die 0, and a program under way there for 100,000 ns.
+/// A drive with page 0 in NAND on die 0, and a program in progress there for 100,000 ns.
 fn busy_die(changes: &[(&str, &str)]) -> Device {
     let mut device = small(changes);
     alone(&mut device, &op(OpKind::Write, 0, 16, 0));
@@ -205,8 +205,8 @@ fn a_program_that_ends_soon_is_not_suspended() {
     }
 }
 
-/// A drive of one die has the program in hand and two more in its queue when a read comes, which waits for the first
-/// and goes before the others, whether the die has one register or two.
+/// A drive of one die has a program in progress and two more in its queue. A read waits for the
+/// first and goes before the others, with one register or two.
 #[test]
 fn a_host_read_goes_before_the_programs_that_wait_for_its_die() {
     let one_die =
@@ -228,8 +228,8 @@ fn a_host_read_goes_before_the_programs_that_wait_for_its_die() {
     }
 }
 
-/// Only the array's work gives way: a read that comes while the data of the program crosses the channel, or while the
-/// program is being taken up again, waits for the end of that first.
+/// Only the array's work can be suspended: a read that comes while the data of the program crosses
+/// the channel, or during the resumption of the program, waits for the end of that first.
 #[test]
 fn a_suspension_begins_with_the_work_of_the_array() {
     let mut device = small(&SUSPEND);
@@ -249,7 +249,7 @@ fn a_suspension_begins_with_the_work_of_the_array() {
     assert_eq!(device.now().0 - start, program, "nothing done is lost, nothing is done twice");
 }
 
-/// Giving way and taking up again occupy the die as the operations themselves do.
+/// Suspension and resumption occupy the die like the operations themselves.
 #[test]
 fn a_suspension_costs_the_die_its_time() {
     let mut device = busy_die(&SUSPEND);
@@ -262,8 +262,9 @@ fn a_suspension_costs_the_die_its_time() {
     assert_eq!(device.telemetry().die_busy_ns, programs_ns + bus_wait_ns + read_ns);
 }
 
-/// The data of a read crosses the channel when the array has sensed it: a program that begins on another die of the
-/// channel before that moves its data first, one that begins after it moves it later.
+/// The data of a read crosses the channel after the sense of the array: a program that begins on
+/// another die of the channel before that moves its data first, one that begins after it moves it
+/// later.
 #[test]
 fn a_page_that_is_still_sensed_does_not_keep_the_channel() {
     const READ_AFTER: u64 = 20_000;
@@ -426,7 +427,8 @@ fn old_and_worn_pages_are_sensed_again() {
     assert_eq!(days(30, "3000"), (3, 2), "5,500");
 }
 
-/// Every erase of a superblock is a cycle: a page is sensed as often as its own superblock is worn.
+/// Every erase of a superblock is a cycle: the senses of a page depend on the wear of its own
+/// superblock.
 #[test]
 fn a_page_is_sensed_as_often_as_its_superblock_was_erased() {
     // Each cycle adds what one sense copes with; eleven senses are all.

@@ -1,5 +1,5 @@
-//! Power: are states and operations paid for to the nanojoule, and does waking cost what it should? The
-//! small drive of `timing.rs` with the powers below.
+//! Power: is the energy of states and operations right to the nanojoule, and does waking have its
+//! price? The small drive of `timing.rs` with the powers below.
 
 use base::{Nanos, OpKind, Rng};
 use sim::Device;
@@ -214,7 +214,8 @@ fn a_new_life_begins_with_no_energy_drawn() {
     assert_eq!((times.idle_ns, times.slumber_ns), (102 * MS, 898 * MS));
 }
 
-/// A page that is sensed again costs its senses, a page with one bit per cell one: the latency tells how many there were.
+/// A page that is sensed again costs all its senses, a page with one bit per cell one: the latency
+/// shows their number.
 #[test]
 fn every_sense_draws_its_energy() {
     let retry = [

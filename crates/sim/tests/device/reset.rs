@@ -1,4 +1,4 @@
-//! Is a drive new after a secure erase, whatever it was before?
+//! Is a drive new after a secure erase, in any earlier state?
 
 use base::OpKind;
 use sim::Device;
@@ -6,7 +6,7 @@ use sim::ftl::{Ftl, StreamId};
 
 use crate::common::{CACHE, alone, fill, op, small};
 
-/// What a read costs that needs no NAND: command and link.
+/// Cost of a read without NAND: command and link.
 const UNMAPPED_READ_NS: u64 = 5_000 + 8_000;
 
 fn assert_new(device: &mut Device) {

@@ -1,4 +1,5 @@
-//! Do the telemetry rows keep true books? Every column against the others, on drives that write for every reason.
+//! Are the telemetry rows consistent? Every column compared with the others, on drives that write
+//! for every reason.
 
 use base::telemetry::ColumnKind;
 use base::{Data, Nanos, Op, OpKind, Rng, TelemetryRow};
@@ -6,12 +7,12 @@ use sim::Device;
 
 use crate::common::{CACHE, MAPPED, closed_loop, op, random_writes, small};
 
-/// Rows are of this length, and so is the end of every life.
+/// Length of a row, and of the last row of every test.
 const INTERVAL_NS: u64 = Nanos::SECOND.0 / 10;
 const PARITY: [(&str, &str); 1] = [("parity.stripe_units", "4")];
 const COMPRESSION: [(&str, &str); 1] = [("compression.granule_bytes", "512")];
 
-/// The small drive with these sections, and room for what they take.
+/// The small drive with these sections, and room for them.
 fn drive(sections: &[&[(&str, &str)]]) -> Device {
     small(&[&[("nand.blocks_per_plane", "900")], sections.concat().as_slice()].concat())
 }
@@ -74,8 +75,8 @@ fn rows_add_up_to_the_totals_in_every_column() {
     }
 }
 
-/// Pages programmed are those that came from somewhere, less those that are still in DRAM: the host's in the buffer, and
-/// those of an open unit of moved ones.
+/// The programmed pages are the sum of all sources, minus the pages in DRAM: the host's in the
+/// buffer, and those of an open unit of moved pages.
 #[test]
 fn every_programmed_page_has_its_reason() {
     for (name, mut device) in drives() {
@@ -96,8 +97,9 @@ fn every_programmed_page_has_its_reason() {
     }
 }
 
-/// The controller works as long as its model says on each command and on each valid page that it has read, of which the
-/// host overwrites a few on their way. What waits for it counts when its turn has come: no row is fuller than it is long.
+/// The controller works for the time of its model on each command and on each valid page that it
+/// has read, of which the host overwrites a few on their way. Waiting work counts when its turn has
+/// come: no row contains more time than its length.
 #[test]
 fn the_controller_is_busy_with_commands_and_moved_pages() {
     let mut device = small(&[("controller.relocate_ns", "100_000")]);
@@ -146,7 +148,7 @@ fn a_drive_that_ignores_deallocation_ignores_it_from_every_side() {
     assert!(device.ftl().l2p[..4].iter().all(|&physical| physical != sim::ftl::NO_PAGE));
 }
 
-/// A series tells what happened since it was begun, whatever the drive has done before, and a new one forgets the last.
+/// A series covers the time since its begin, and none of the work before; a new one replaces it.
 #[test]
 fn a_series_begins_when_it_is_started() {
     let mut device = drive(&[&PARITY, &MAPPED]);
@@ -167,7 +169,7 @@ fn a_series_begins_when_it_is_started() {
     assert_eq!(sum(&rows), totals.since(&before));
 }
 
-/// The last row is as long as the rest of the series, and nothing is told of what comes after it.
+/// The last row covers the rest of the series, and no row covers the time after it.
 #[test]
 fn a_series_that_is_stopped_tells_of_all_that_was_before() {
     for (rest_ns, stopped_before) in [(INTERVAL_NS / 3, true), (INTERVAL_NS / 3, false), (0, false)]

@@ -1,6 +1,6 @@
-//! Is one command right to the nanosecond? Unloaded latencies of the small drive against the sum
-//! of its parts: command 5,000 (read) or 6,000 ns, link 8,000 ns a page, channel 10,000 ns a
-//! page, tR 50,000, tPROG 600,000.
+//! Is one command right to the nanosecond? Unloaded latencies of the small drive compared with the
+//! sum of its parts: command 5,000 (read) or 6,000 ns, link 8,000 ns per page, channel 10,000 ns
+//! per page, tR 50,000, tPROG 600,000.
 
 use base::{Op, OpKind};
 
@@ -74,8 +74,8 @@ fn dies_on_one_channel_wait_for_the_bus() {
     assert_eq!(alone(&mut device, &op(OpKind::Read, 0, 12, 0)), three);
 }
 
-/// A die is taken from the moment an operation begins, over its wait for the bus, to the end of its transfer; the bus
-/// itself only while data moves.
+/// A die is busy from the begin of an operation, over its wait for the bus, to the end of its
+/// transfer; the bus itself only while data moves.
 #[test]
 fn a_die_is_busy_until_its_data_has_left_it() {
     let mut device = small(&[]);

@@ -1,4 +1,4 @@
-//! Does the drive do what a formula says of it?
+//! Does the drive agree with the formulas for it?
 #![allow(missing_docs, clippy::print_stdout, reason = "tests that show their figures")]
 
 #[path = "../common/mod.rs"]

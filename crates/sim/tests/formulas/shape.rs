@@ -1,5 +1,5 @@
-//! Is the shape right? Write amplification, pacing and throughput against formulas.
-//! Theory and sources: `docs/simulator.md`.
+//! Is the shape right? Write amplification, pacing and throughput compared with formulas. Theory
+//! and sources: `docs/simulator.md`.
 
 use base::{Completion, Nanos, OpKind, Rng, TelemetryRow};
 use sim::Device;
@@ -30,8 +30,8 @@ fn waf(rows: &[TelemetryRow]) -> f64 {
     sum(|row| row.programmed_pages) / sum(|row| row.host_pages)
 }
 
-/// Physical over logical pages, with what the drive keeps erased taken off: free superblocks, and
-/// on average half of each of the two open ones.
+/// Physical over logical pages, without erased superblocks: free ones, and on average half of each
+/// of the two open ones.
 fn alpha_effective(device: &Device, rows: &[TelemetryRow]) -> f64 {
     let free = rows.iter().map(|row| row.free_superblocks as f64).sum::<f64>() / rows.len() as f64;
     let geometry = &device.config().geometry;
@@ -64,8 +64,8 @@ fn waf_of_the_even_drive_is_that_of_greedy_theory_too() {
     assert!((measured / theory - 1.0).abs() < 0.03, "{measured} against {theory}");
 }
 
-/// What a drive is thought to hold in steady state is what it holds: the model's word is what a preconditioning pass
-/// goes by.
+/// The predicted content of a drive in steady state equals the actual one; a preconditioning pass
+/// uses the prediction of the model.
 #[test]
 fn the_log_of_a_drive_is_as_long_as_its_pacing_says() {
     for (pacing, free_high) in [("watermark", "12"), ("proportional", "12"), ("token", "12")] {
@@ -166,8 +166,8 @@ fn sequential_writes_reach_the_slowest_of_link_channel_and_die() {
     }
 }
 
-/// All of it is garbage, but it is erased a few superblocks at a time: no write waits for the erase of the
-/// whole drive, which takes superblocks x tBERS.
+/// All of it is garbage, but the drive erases a few superblocks at a time: no write waits for the
+/// erase of the whole drive, which takes superblocks x tBERS.
 #[test]
 fn a_trimmed_drive_is_erased_as_it_is_written() {
     for name in ["samsung-840-pro-256gb", "sandisk-extreme-ii-480gb"] {

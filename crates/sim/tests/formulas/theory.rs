@@ -1,6 +1,7 @@
-//! Is write amplification that of theory, for every victim policy at every over-provisioning?
+//! Does write amplification equal that of theory, for every victim policy at every
+//! over-provisioning?
 //!
-//! Uniform random writes to the bookkeeping alone (`common::untimed`). Formulas and their sources:
+//! Uniform random writes to the mapping alone (`common::untimed`). Formulas and their sources:
 //! `docs/simulator.md`.
 
 use sim::ftl::gc::VictimPolicy;

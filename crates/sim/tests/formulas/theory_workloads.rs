@@ -1,5 +1,6 @@
-//! Is write amplification that of theory where not all pages are alike: hot and cold data, deallocated
-//! pages, pages never written? The bookkeeping alone (`common::untimed`), within 1% of each formula.
+//! Does write amplification equal that of theory for pages that differ: hot and cold data,
+//! deallocated pages, pages never written? The mapping alone (`common::untimed`), within 1% of each
+//! formula.
 
 use sim::ftl::gc::VictimPolicy;
 
@@ -44,9 +45,9 @@ fn hot_and_cold_data_in_one_log() {
     }
 }
 
-/// Pools of their own, FIFO in each (Desnoyers 2014): A = sum of p A_fifo(alpha_g), with the spare space shared
-/// out so that the sum of s alpha_g is alpha. The best share: A is convex in it, hence thirds.
-/// Returns the least A with alpha_hot and alpha_cold.
+/// Separate pools, FIFO in each (Desnoyers 2014): A = sum of p A_fifo(alpha_g), with the spare
+/// space divided so that the sum of s alpha_g is alpha. The best share: A is convex in it, hence
+/// thirds. Returns the least A with alpha_hot and alpha_cold.
 fn waf_apart(alpha: f64, data: f64, writes: f64) -> (f64, f64, f64) {
     let cold_of = |hot: f64| (alpha - data * hot) / (1.0 - data);
     let waf = |hot: f64| writes * waf_fifo(hot) + (1.0 - writes) * waf_fifo(cold_of(hot));
@@ -96,8 +97,8 @@ fn the_formulas_give_the_published_values() {
     }
 }
 
-/// Of all requests the share q deallocates a mapped page drawn at random, the rest writes any page. The share
-/// s in use is steady where as many pages get mapped as unmapped, (1 - q)(1 - s) = q, so that
+/// Of all requests the share q deallocates a random mapped page, the rest writes any page. The
+/// share s in use is steady when as many pages get mapped as unmapped, (1 - q)(1 - s) = q, so that
 /// s = (1 - 2q) / (1 - q), and A is that of alpha / s (Frankie, Hughes and Kreutz-Delgado 2012).
 #[test]
 fn deallocated_pages_are_spare() {
@@ -132,7 +133,8 @@ fn write_or_deallocate(drive: &mut Untimed, percent: u64) {
     }
 }
 
-/// Pages never written need no room: where the share x of the LBAs is ever written, A is that of alpha / x.
+/// Pages never written need no room: if only the share x of the LBAs is ever written, A is that of
+/// alpha / x.
 #[test]
 fn pages_never_written_are_spare() {
     for op in [0.07, 0.15, 0.28] {

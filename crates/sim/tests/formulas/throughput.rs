@@ -1,5 +1,5 @@
-//! Does throughput follow from the parts? Sequential rates against the slowest stage, random reads against
-//! queue depth, random writes in steady state against the bookkeeping of a die's time.
+//! Does throughput follow from the parts? Sequential rates compared with the slowest stage, random
+//! reads with queue depth, random writes in steady state with the balance of a die's time.
 
 use std::collections::BTreeMap;
 
@@ -61,8 +61,8 @@ fn sequential_reads_reach_the_slowest_of_command_link_channel_and_die() {
     }
 }
 
-/// A full drive of four dies whose pages lie on dies as chance has it, and whose reads take a second on
-/// the die and next to nothing elsewhere.
+/// A full drive of four dies whose pages lie on random dies, and whose reads take a second on the
+/// die and next to nothing elsewhere.
 fn dies_only() -> Device {
     let changes = [
         ("controller.read_command_ns", "0"),
@@ -77,10 +77,10 @@ fn dies_only() -> Device {
     device
 }
 
-/// Requests on each die, most first: all that matters, as dies are alike.
+/// Requests on each die, largest first: the order does not matter, because all dies are alike.
 type Occupancy = Vec<u32>;
 
-/// Every way in which `count` requests can fall on the dies of `occupancy`, with its probability.
+/// Every distribution of `count` requests over the dies of `occupancy`, with its probability.
 fn throws(occupancy: &Occupancy, count: u32) -> BTreeMap<Occupancy, f64> {
     let mut ways = BTreeMap::from([(occupancy.clone(), 1.0)]);
     for _ in 0..count {
@@ -98,9 +98,9 @@ fn throws(occupancy: &Occupancy, count: u32) -> BTreeMap<Occupancy, f64> {
     ways
 }
 
-/// Mean number of busy dies under `queue_depth` reads of uniformly random dies, each of which takes a
-/// round: in every round each busy die ends one request, and as many new ones fall on random dies. The
-/// stationary distribution of that Markov chain, by iteration.
+/// Mean number of busy dies under `queue_depth` reads of uniformly random dies, each of which takes
+/// a round: in every round each busy die ends one request, and as many new ones arrive at random
+/// dies. The stationary distribution of that Markov chain, by iteration.
 fn busy_dies(dies: usize, queue_depth: u32) -> f64 {
     let busy = |occupancy: &Occupancy| occupancy.iter().filter(|&&count| count > 0).count();
     let mut chances = throws(&vec![0; dies], queue_depth);
@@ -163,12 +163,12 @@ fn random_reads_stay_below_their_asymptotes_and_reach_them() {
     }
 }
 
-/// What random writes came to in steady state.
+/// Figures of random writes in steady state.
 struct Steady {
     iops: f64,
     waf: f64,
     free_superblocks_mean: f64,
-    /// Of the IOPS of single seconds: standard deviation over mean.
+    /// Spread of the IOPS of single seconds: standard deviation over mean.
     spread: f64,
 }
 
@@ -244,8 +244,9 @@ fn random_writes_in_steady_state_follow_the_books() {
     }
 }
 
-/// Lazy cleaning that keeps as much erased on average as eager cleaning moves as many pages and follows the same books, but is
-/// far less even: the host stands still while the drive cleans from its lower level to its upper one.
+/// Lazy cleaning that keeps as much erased on average as eager cleaning moves as many pages and has
+/// the same balance, but is far less even: the host stands still while the drive cleans from its
+/// lower level to its upper one.
 #[test]
 fn lazy_cleaning_moves_as_many_pages_as_eager_cleaning_and_is_less_even() {
     let fast_channel = ("nand.channel_bytes_per_s", "4_096_000_000");

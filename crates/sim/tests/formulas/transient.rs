@@ -1,15 +1,18 @@
-//! How a drive falls after a sequential fill: when collection begins, how hard it begins, how it rings.
+//! The fall of a drive after a sequential fill: the begin of collection, its first WAF, its
+//! ringing.
 //!
-//! The bookkeeping alone (`common::untimed`) under uniform random writes. The fill leaves every superblock
-//! equally old, so that the first victims hold what n random writes have left of them, the share
-//! e^(-n / U), and n is what used up the spare: OP x U. Hence the first WAF, 1 / (1 - e^-OP). The log
-//! then comes round with the period of its turn, and each turn rings less.
+//! The mapping alone (`common::untimed`) under uniform random writes. After the fill every
+//! superblock is equally old. The first victims hold the data that n random writes have left of
+//! them, the share e^(-n / U), with n the number of writes that used up the spare: OP x U. Hence
+//! the first WAF, 1 / (1 - e^-OP). The log then rings with the period of its turn, and each turn
+//! rings less.
 
 use sim::ftl::gc::VictimPolicy;
 
 use crate::common::untimed::{OVER_PROVISIONING, Untimed};
 
-/// FIFO, for the mean victim: the emptiest one holds less, by some standard deviations of a binomial.
+/// FIFO, for the mean victim: the emptiest one holds less, by some standard deviations of a
+/// binomial.
 #[test]
 fn collection_begins_at_the_end_of_the_spare_and_at_its_hardest() {
     const BLOCK_PAGES: u32 = 1024;
@@ -55,7 +58,7 @@ fn reference() -> Vec<Bucket> {
         .collect()
 }
 
-/// To the end of the first turn of the log and a bit; by then it rings by less than 2%.
+/// Length of the first turn of the log and a bit; after it the ringing is below 2%.
 const BUCKETS: usize = 15;
 
 #[test]

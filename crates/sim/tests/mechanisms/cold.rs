@@ -1,5 +1,4 @@
-//! Does a stream of its own for cold data save work where data is hot and cold, and cost none where it
-//! is not?
+//! Does a stream for cold data save work with hot and cold data, and cost nothing otherwise?
 
 use std::collections::BTreeMap;
 
@@ -11,7 +10,7 @@ use crate::common::{closed_loop, op, small_config};
 
 const COLD: (&str, &str) = ("streams.cold", "survivor");
 
-/// Who wrote each physical page, and how many pages went from which stream to which.
+/// The writer of each physical page, and the number of pages from each stream to each.
 #[derive(Default)]
 struct Moves {
     written_by: BTreeMap<u32, StreamId>,

@@ -1,4 +1,4 @@
-//! Does a compressing drive write and wait as little as its data allows?
+//! Does a compressing drive write and wait as little as its data permits?
 
 use base::{Data, Nanos, Op, OpKind, Rng};
 use sim::Device;
@@ -31,8 +31,8 @@ fn random_writes(device: &mut Device, count: u64, rng: &mut Rng, mut data: impl 
 }
 
 /// NAND writes over host writes in steady state, and the alpha of the drive: physical over logical
-/// bytes with what it keeps erased taken off, and half of each of the two open superblocks and of the
-/// victim in hand.
+/// bytes without erased superblocks, and without half of each of the two open superblocks and of
+/// the current victim.
 fn waf(changes: &[(&str, &str)], mut data: impl FnMut() -> Data) -> (f64, f64) {
     let mut device = small(changes);
     let pages = u64::from(device.config().geometry.logical_pages);

@@ -1,4 +1,4 @@
-//! Does each mechanism of the firmware do what is known of it?
+//! Does each mechanism of the firmware have its known effects?
 #![allow(missing_docs, clippy::print_stdout, reason = "tests that show their figures")]
 
 #[path = "../common/mod.rs"]

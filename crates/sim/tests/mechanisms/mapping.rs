@@ -1,5 +1,5 @@
-//! What does the map cost on NAND? Journal and checkpoints of the small drive (units of 4 pages, superblocks
-//! of 128 units) against sums that a reader can follow.
+//! The cost of the map on NAND. Journal and checkpoints of the small drive (units of 4 pages,
+//! superblocks of 128 units) compared with sums that a reader can follow.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -53,7 +53,7 @@ fn checkpoints_cost_a_map_for_every_half_journal() {
     device.check().unwrap();
 }
 
-/// Counts what goes to the map, and what is erased.
+/// Counts the programs of the map, and the erases.
 #[derive(Default)]
 struct Counts {
     journal: u64,
@@ -86,8 +86,8 @@ impl Probe for Counts {
     }
 }
 
-/// Every unit of journal, segment of a checkpoint and commit is one program and counted once; every block that gives
-/// its room back, of data or of the map, is one erase.
+/// Every unit of journal, segment of a checkpoint and commit is one program and counted once; every
+/// block that gives its room back, of data or of the map, is one erase.
 #[test]
 fn the_books_of_the_map_agree_with_what_the_dies_have_done() {
     let config = mapped(&[]).config().clone();
@@ -187,13 +187,13 @@ fn deallocations_wait_for_a_full_journal_and_none_is_lost() {
     device.check().unwrap();
 }
 
-/// How a checkpoint goes on beside the journal.
+/// Progress of a checkpoint beside the journal.
 #[derive(Default)]
 struct Pace {
-    /// Units of journal since the checkpoint began, and the most of all checkpoints.
+    /// Units of journal since the begin of the checkpoint, and the most of all checkpoints.
     journal: u64,
     journal_max: u64,
-    /// Segments that are being programmed, and the most at one time.
+    /// Segments in program, and the most at one time.
     under_way: BTreeSet<u32>,
     under_way_max: usize,
     commits: u64,
@@ -222,8 +222,9 @@ impl Probe for Pace {
     }
 }
 
-/// A checkpoint is spread over the growth of the journal, so that no burst of it holds up the host, and ends within one
-/// superblock of the journal; where that is full, at most one segment a die is under way.
+/// A checkpoint is spread over the growth of the journal, so that no burst of it delays the host,
+/// and ends within one superblock of the journal; when that is full, at most one segment per die is
+/// in progress.
 #[test]
 fn a_checkpoint_keeps_pace_with_the_journal() {
     let mut device = Device::with_probe(mapped(&[]).config().clone(), Pace::default());

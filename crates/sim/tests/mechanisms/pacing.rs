@@ -1,4 +1,5 @@
-//! Does each pacing policy ask what its text says? Formulas of the three questions, without a drive around them.
+//! Does each pacing policy demand the work in its description? Formulas of the three questions,
+//! without a drive around them.
 
 use sim::ftl::pacing::{Level, Pacing, PacingKind};
 
@@ -14,14 +15,14 @@ fn level(writable_pages: u64, victim_valid_pages: u32) -> Level {
     Level { writable_pages, superblock_pages: SUPERBLOCK_PAGES, victim_valid_pages }
 }
 
-/// Pages owed in all for so many units of four pages at one level.
+/// Sum of owed pages for this number of units of four pages at one level.
 fn owed(kind: PacingKind, level: Level, units: u64) -> u64 {
     let mut policy = policy(kind);
     (0..units).map(|_| policy.owed_pages(level, 4)).sum()
 }
 
-/// A straight line from none at `free_high` to 32 pages a page at `free_low`, and not beyond; a fraction counts as a
-/// page once a unit.
+/// A straight line from none at `free_high` to 32 pages per page at `free_low`, and not beyond; a
+/// fraction counts as a page once per unit.
 #[test]
 fn in_proportion_means_a_straight_line_between_the_levels() {
     let at = |superblocks: u64, pages: u64| {
@@ -35,8 +36,9 @@ fn in_proportion_means_a_straight_line_between_the_levels() {
     assert_eq!([at(10, 511), at(10, 481), at(10, 480), at(10, 479)], [1, 1, 1, 2]);
 }
 
-/// A victim with v of S pages valid gives S - v pages for v moves: v / (S - v) a page, a quarter more below the middle
-/// of the levels and a quarter less above, none from `free_high` on. Fractions add up.
+/// A victim with v of S pages valid gives S - v pages for v moves: v / (S - v) per page, a quarter
+/// more below the middle of the levels and a quarter less above, none from `free_high` on.
+/// Fractions add up.
 #[test]
 fn the_token_has_the_price_of_the_victim_in_hand() {
     let (middle, high) = (7 * 512, 11 * 512);
@@ -52,7 +54,7 @@ fn the_token_has_the_price_of_the_victim_in_hand() {
     }
 }
 
-/// Those that pay as they go stop the host at `free_low` and collect there whatever is owed.
+/// Policies with continuous payment stop the host at `free_low` and collect there without a debt.
 #[test]
 fn the_host_waits_at_the_low_level() {
     for kind in [PacingKind::Proportional, PacingKind::Token] {
@@ -64,7 +66,8 @@ fn the_host_waits_at_the_low_level() {
     }
 }
 
-/// The lazy one does nothing down to `free_low`, and then lets nobody in until there are `free_high`.
+/// The lazy policy does nothing down to `free_low`, and then stops the host until there are
+/// `free_high`.
 #[test]
 fn a_watermark_stops_the_world_from_the_low_level_up_to_the_high_one() {
     let mut policy = policy(PacingKind::Watermark);

@@ -1,11 +1,11 @@
-//! Does parity cost what it must? Space and programs of striped drives against theory.
+//! Does parity have its cost? Space and programs of striped drives compared with theory.
 
 use base::{Nanos, OpKind, Rng};
 
 use crate::common::{alone, fill, op, random_writes, small, waf_greedy};
 
-/// Physical over logical pages that data can use, with the mean of what the drive keeps erased and half
-/// of each of the two open superblocks and of the victim in hand taken off; parity is no spare.
+/// Physical over logical pages that data can use, without the mean of erased superblocks, and
+/// without half of each of the two open superblocks and of the current victim; parity is no spare.
 fn alpha(device: &sim::Device, free: f64) -> f64 {
     let geometry = &device.config().geometry;
     let superblocks = f64::from(geometry.superblocks) - free - 1.5;
@@ -76,8 +76,8 @@ fn parity_takes_its_time_on_a_die_and_its_channel() {
     assert!((ratio * 3.0 / 4.0 - 1.0).abs() < 0.01, "{ratio}");
 }
 
-/// Parity holds no data, so its room is no room that collection has won: pacing that thought so would let the host run
-/// into the level at which it has to wait.
+/// Parity holds no data, so collection does not gain its room: otherwise pacing would let the host
+/// run into the level at which it has to wait.
 #[test]
 fn parity_does_not_disturb_the_pacing() {
     let mut device = small(&[("parity.stripe_units", "4"), ("nand.blocks_per_plane", "760")]);

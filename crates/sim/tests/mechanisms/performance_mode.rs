@@ -29,7 +29,7 @@ fn write(device: &mut Device, page: u64, end: u64) -> f64 {
     ((end - page) / 32 * 32 * PAGE_BYTES) as f64 * 1e9 / (device.now().0 - start) as f64
 }
 
-/// What the dies can take with this tPROG.
+/// Rate of the dies with this tPROG.
 fn rate(device: &Device, program_ns: u64) -> f64 {
     let geometry = device.config().geometry;
     let unit_ns = u64::from(geometry.unit_pages) * device.config().nand.page_transfer_ns;
@@ -198,8 +198,8 @@ fn an_emptied_drive_is_fast_again() {
     assert!((rate_again / fast - 1.0).abs() < 0.02);
 }
 
-/// Fast data may take half of what normal data leaves: half of the drive first, then a quarter, and nothing where less
-/// than a sixteenth is left.
+/// Fast data may take half of the space without normal data: half of the drive first, then a
+/// quarter, and nothing if less than a sixteenth is left.
 #[test]
 fn what_has_been_put_in_order_leaves_half_as_much_for_the_next_time() {
     let mut device = small(&MODE);

@@ -1,6 +1,6 @@
-//! Is the pSLC cache as fast as its cells, as large as it says, and empty when it should be?
-//! The small drive: 4 dies, units of 16 KiB, 560 superblocks of 32 rows, link 512 MB/s, channel 10,000 ns a page,
-//! tPROG 600,000 ns; the cache programs in 200,000 ns.
+//! Does the pSLC cache have the speed of its cells and its nominal size, and is it empty when it
+//! should be? The small drive: 4 dies, units of 16 KiB, 560 superblocks of 32 rows, link 512 MB/s,
+//! channel 10,000 ns per page, tPROG 600,000 ns; the cache programs in 200,000 ns.
 
 use base::{Nanos, OpKind, Rng};
 use sim::{Config, Device};
@@ -33,7 +33,7 @@ fn write(device: &mut Device, page: u64, bytes: u64) -> f64 {
     bytes as f64 * 1e9 / (device.now().0 - start) as f64
 }
 
-/// What four dies program in a second.
+/// Programs of four dies per second.
 fn rate(program_ns: f64) -> f64 {
     DIES * UNIT_BYTES * 1e9 / (TRANSFER_NS + program_ns)
 }
@@ -230,8 +230,8 @@ fn an_empty_drive_lends_its_space_to_the_cache_and_takes_it_back() {
     device.check().unwrap();
 }
 
-/// Five pages are a unit and a page: their superblock is not kept until later folds fill the unit that the fifth has
-/// gone to.
+/// Five pages are a unit and a page: their superblock does not wait until later folds fill the unit
+/// of the fifth page.
 #[test]
 fn a_fold_completes_its_last_unit_so_that_the_cache_can_be_erased() {
     let mut device = with_cache(&[]);
@@ -242,7 +242,7 @@ fn a_fold_completes_its_last_unit_so_that_the_cache_can_be_erased() {
     assert_eq!(totals.padding_pages, 3 + 3, "in the cache and in native cells");
 }
 
-/// What has waited longest is folded first.
+/// The superblock that has waited longest is folded first.
 #[test]
 fn the_cache_is_folded_in_the_order_in_which_it_was_written() {
     let mut device = with_cache(&[]);
@@ -262,8 +262,8 @@ fn the_cache_is_folded_in_the_order_in_which_it_was_written() {
     }
 }
 
-/// Superblocks are borrowed while more are erased than collection works towards (`gc.free_high` = 12): the next page
-/// goes to native cells.
+/// The cache borrows superblocks while more are erased than the target of collection
+/// (`gc.free_high` = 12): the next page goes to native cells.
 #[test]
 fn the_cache_leaves_collection_what_it_works_towards() {
     let mut device = with_cache(&[("pslc.borrows", "true"), ("pslc.bytes", "0")]);
@@ -280,8 +280,8 @@ fn the_cache_leaves_collection_what_it_works_towards() {
     );
 }
 
-/// Folded pages take native space as the host's do, so they pay for its collection as evenly: the drive never comes to
-/// the level at which everybody has to wait.
+/// Folded pages take native space like the host's, so they pay for its collection as evenly: the
+/// drive never reaches the level at which everything waits.
 #[test]
 fn folds_pay_for_the_space_that_they_take() {
     let mut device = with_cache(&[("pslc.when_full", "fold")]);
@@ -298,8 +298,8 @@ fn folds_pay_for_the_space_that_they_take() {
     assert!(least > 3, "{least} superblocks erased, `gc.free_low` is 3");
 }
 
-/// A superblock that has served as cache is given back with its erase: what is written there next fills native cells
-/// and is read as such.
+/// A superblock of the cache returns with its erase: the next data in it fills native cells and is
+/// read as such.
 #[test]
 fn a_borrowed_superblock_is_native_again_after_its_erase() {
     let borrows =

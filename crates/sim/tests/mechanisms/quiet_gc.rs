@@ -1,5 +1,5 @@
-//! Collection that nobody asked for: does idle time bring a tortured drive back, and does cleaning in
-//! the gaps spare a busy host its stalls?
+//! Collection without a request: does idle time restore a tortured drive, and does cleaning in the
+//! gaps spare a busy host its stalls?
 
 use base::{Nanos, OpKind, Rng};
 use sim::Device;
@@ -35,7 +35,7 @@ fn rest(device: &mut Device, time: Nanos) {
     device.run_until(Nanos(device.now().0 + time.0));
 }
 
-/// Host pages that fit before a page has to be moved for them.
+/// Host pages that fit before a page has to move for them.
 fn burst_pages(device: &mut Device, rng: &mut Rng) -> u64 {
     let pages = u64::from(device.config().geometry.logical_pages);
     // The host is back; what idle collection has in hand is moved yet.
@@ -99,8 +99,8 @@ fn idle_collection_stops_when_the_host_returns_and_waits_again() {
     assert!(moved(&device) - before > PAGES_PER_S * 2, "it begins again");
 }
 
-/// Superblocks that are nearly full would give little room for their wear: idle collection takes those that are worth
-/// it and no others, although its target is not reached.
+/// Nearly full superblocks would give little room for their wear: idle collection takes only those
+/// with enough to gain, although its target is not reached.
 #[test]
 fn idle_collection_leaves_nearly_full_superblocks_alone() {
     let percent_max = ("idle_gc.valid_percent_max", "60");
@@ -142,7 +142,8 @@ fn idle_collection_ends_at_its_target_and_a_year_costs_nothing() {
     device.check().unwrap();
 }
 
-/// Random page writes, one each `interval`, whether or not the drive keeps up; the longest latency.
+/// Random page writes, one per `interval`, whether or not the drive keeps up; returns the longest
+/// latency.
 fn open_loop(device: &mut Device, interval: Nanos, count: u64, rng: &mut Rng) -> u64 {
     let pages = u64::from(device.config().geometry.logical_pages);
     let mut free: Vec<u32> = (0..device.config().queue_depth).collect();
@@ -210,7 +211,8 @@ fn a_constant_queue_has_no_gaps() {
     assert!(lazy.abs_diff(background) * 100 < lazy, "{lazy} pages moved, {background}");
 }
 
-/// Without a gap a drive with background collection is one without, to the nanosecond and page by page.
+/// Without a gap, a drive with background collection equals one without, to the nanosecond and page
+/// by page.
 #[test]
 fn background_collection_waits_for_a_gap() {
     let run = |changes: &[(&str, &str)]| {

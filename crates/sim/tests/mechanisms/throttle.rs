@@ -1,4 +1,5 @@
-//! Does a capped drive take its volume at full speed, then the capped rate, and earn it back by rest?
+//! Does a capped drive accept its volume at full speed, then the capped rate, and regain the volume
+//! at rest?
 
 use base::{Nanos, OpKind};
 use sim::{Device, PAGE_BYTES};
@@ -10,7 +11,7 @@ const RATE: u64 = 10_000_000;
 const CAP: [(&str, &str); 2] =
     [("throttle.burst_bytes", "419430400"), ("throttle.bytes_per_s", "10_000_000")];
 
-/// Writes `bytes` in order, from where the last call ended; the rate in bytes per second.
+/// Writes `bytes` in order, from the end of the last call; returns the rate in bytes per second.
 fn write(device: &mut Device, page: &mut u64, bytes: u64) -> f64 {
     let (start, before) = (device.now().0, device.telemetry().host_pages);
     let pages = u64::from(device.config().geometry.logical_pages) / 32 * 32;
@@ -60,7 +61,7 @@ fn reads_are_not_capped() {
     assert!(rate > 10.0 * RATE as f64, "{rate} B/s");
 }
 
-/// The bucket holds a burst and no more: what a longer rest would give is lost.
+/// The bucket holds a burst and no more: a longer rest gives nothing further.
 #[test]
 fn a_long_rest_gives_one_burst() {
     let mut device = small(&CAP);

@@ -1,4 +1,5 @@
-//! Does wear leveling keep erase counts together where part of the data never changes, and at what cost?
+//! Does wear leveling keep erase counts together when part of the data never changes, and at what
+//! cost?
 
 use base::{OpKind, Ratio, Rng};
 use sim::Device;
@@ -17,8 +18,8 @@ fn erases(device: &Device) -> (u32, u32) {
     (counts.iter().copied().max().unwrap_or(0), counts.iter().copied().min().unwrap_or(0))
 }
 
-/// A filled drive of which only a quarter is ever written again, at random, `turns` times over: the spread of
-/// erase counts after each turn, and the WAF over all.
+/// A filled drive of which only a quarter is ever written again, at random, `turns` times over: the
+/// spread of erase counts after each turn, and the WAF over all.
 fn live(changes: &[(&str, &str)], turns: usize) -> (Vec<u32>, f64) {
     let scale = Ratio::new(1, 8).expect("a ratio");
     let mut device = Device::new(small_config(scale, changes));
@@ -78,8 +79,8 @@ fn uniform_wear_costs_nothing() {
     assert!((leveled / plain - 1.0).abs() < 0.02);
 }
 
-/// A cache wears faster than the rest because it is programmed for everything that others hold for long: that is no
-/// reason to move data which nobody writes.
+/// A cache wears faster than the rest because it is programmed for all data that the others hold
+/// for long: that is no reason to move data that no host writes.
 #[test]
 fn a_worn_cache_makes_nobody_move_cold_data() {
     let small_cache = [("pslc.bytes", "2097152"), ("pslc.only_below_bytes", "65_536")];

@@ -1,4 +1,4 @@
-// Tables as curves: one line a column, all runs of a test on the same axes.
+// Tables as curves: one line per column, all runs of a test on the same axes.
 
 import type { Run } from "../../data/load";
 import { plainName, spareLabel } from "../../data/load";
@@ -11,13 +11,13 @@ import { drawing, svg, textWidth } from "./svg";
 import { cellText } from "./tables";
 
 const HEIGHT = 250;
-/** A single line that says "level" needs less. */
+/** A single label "level" needs less. */
 const HEIGHT_LEVEL = 180;
 const TOP = 10;
 const RIGHT = 14;
 const BOTTOM = 44;
 const LEFT = 58;
-/** Between two labels of the x axis. */
+/** Distance between two labels of the x axis. */
 const GAP = 12;
 /** More points than these are drawn without dots. */
 const DOTTED_MAX = 40;
@@ -31,7 +31,7 @@ export interface Curve {
   dashed: boolean;
 }
 
-/** A stretch of the x axis with its level: the steady rounds. */
+/** A part of the x axis with its level: the steady rounds. */
 export interface Level {
   from: number;
   to: number;
@@ -40,7 +40,7 @@ export interface Level {
 
 export interface CurvePlot {
   title: string;
-  /** With the name of the run, where the title is without. */
+  /** The title with the name of the run. */
   label?: string;
   unit: string;
   rowName: string;
@@ -53,13 +53,13 @@ export interface CurvePlot {
 
 const SIZES: Record<string, number> = { B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 };
 
-/** The number in a label: `4KiB`, `32`, `65%`; null where it has none. */
+/** The number in a label: `4KiB`, `32`, `65%`; null if it has none. */
 export function labelNumber(label: string): number | null {
   const parts = /^(\d+(?:\.\d+)?)\s*(B|KiB|MiB|GiB|%)?$/.exec(label);
   return parts ? Number(parts[1]) * (SIZES[parts[2] ?? ""] ?? 1) : null;
 }
 
-/** Places of the labels along the axis, 0 to 1: by their numbers where they have some, else evenly. */
+/** Places of the labels along the axis, 0 to 1: by their numbers if they have some, else evenly. */
 export function places(isLog: boolean, labels: readonly string[]): number[] {
   const numbers = labels.map(labelNumber);
   const evenly = labels.map((_, at) => (labels.length > 1 ? at / (labels.length - 1) : 0.5));
@@ -76,7 +76,7 @@ interface YAxis {
   place: (value: number) => number;
 }
 
-/** Rates from zero; latencies over decades, since they span some. */
+/** Rates from zero; latencies over decades, because they span several. */
 export function yAxis(values: readonly number[], unit: string): YAxis {
   const most = Math.max(...values, 0);
   const positive = values.filter((value) => value > 0);
@@ -106,7 +106,7 @@ function path(points: readonly ([number, number] | null)[]): string {
     .join("");
 }
 
-/** As many labels as have room, the first ones first. */
+/** The labels with enough room, the first ones first. */
 function xLabels(
   labels: readonly string[],
   x: (at: number) => number,
@@ -116,7 +116,7 @@ function xLabels(
   let free = 0;
   return labels.flatMap((label, at) => {
     const half = textWidth(label) / 2;
-    // At the edge a label ends there, however wide its letters are.
+    // A label at the edge ends there, for any width of its letters.
     const atEdge = x(at) + half > width;
     const left = atEdge ? width - 2 * half : Math.max(0, x(at) - half);
     if (left < free) return [];
@@ -159,7 +159,7 @@ function draw(plot: CurvePlot, width: number, height: number): SVGElement[] {
   return drawn;
 }
 
-/** The window of steady state: its mean, and 10% to either side, where its values may lie. */
+/** The window of steady state: its mean, and the permitted 10% to either side. */
 function levelMarks(level: Level, x: (at: number) => number, y: (value: number) => number): SVGElement[] {
   const [from, to] = [x(level.from), x(level.to)];
   const [high, low] = [y(level.mean * 1.1), y(level.mean * 0.9)];
@@ -202,7 +202,7 @@ export function curveGraph(name: string, plot: CurvePlot): HTMLElement {
   );
 }
 
-/** Colours are for runs where there are several, else for columns. */
+/** Colours distinguish runs if there are several, else columns. */
 const COLORS = 6;
 
 function linesOf(runs: readonly Run[], name: string, unit: string): Curve[] {
@@ -226,7 +226,7 @@ export function curveGraphs(curves: Curves, runs: readonly Run[]): HTMLElement[]
   return having.length === 0 ? [] : curves.units.flatMap((unit) => plotsOf(having, curves, unit));
 }
 
-/** Without the rows at either end that nobody could measure: an axis need not go there. */
+/** Without unmeasured rows at either end: the axis need not cover them. */
 function measuredOnly(plot: CurvePlot): CurvePlot {
   const known = plot.labels.map((_, at) => plot.curves.some(({ values }) => (values[at] ?? null) !== null));
   const [from, to] = [known.indexOf(true), known.lastIndexOf(true) + 1];
@@ -255,7 +255,7 @@ function plotsOf(runs: readonly Run[], drawn: Curves, unit: string): HTMLElement
   });
 }
 
-/** The rounds of a PTS test until they were steady. */
+/** The rounds of a PTS test up to steady state. */
 export function convergence(run: Run): HTMLElement[] {
   const rounds = run.view.tables.filter(({ name }) => name.startsWith("rounds"));
   return rounds

@@ -84,7 +84,7 @@ impl<C: Commands> std::fmt::Debug for UringEngine<C> {
 /// The buffers that were handed in, and the reason why there is no ring.
 pub(crate) type Refused = Box<(BufferPool, String)>;
 
-/// Memory that the kernel is told of once instead of with each command.
+/// Memory that is registered once with the kernel instead of passed with each command.
 #[derive(Debug)]
 pub(super) enum Registration {
     /// The whole arena: in regions of one size, and each of these in pieces of another.
@@ -126,7 +126,7 @@ impl UringEngine<FileCommands> {
 }
 
 impl<C: Commands> UringEngine<C> {
-    /// A ring of so many entries on `fd`; `commands` is told whether the arena is registered.
+    /// A ring of this number of entries on `fd`; `commands` learns whether the arena is registered.
     fn on(
         fd: RawFd,
         entries: u32,

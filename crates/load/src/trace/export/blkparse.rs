@@ -1,5 +1,6 @@
-//! Text like that of blkparse: one queue event an I/O, on the device 0,0 and CPU 0, the stream as process id.
-//! Offsets and lengths are told in sectors of 512 bytes; what is not a multiple of that has no words here.
+//! Text like that of blkparse: one queue event per I/O, on the device 0,0 and CPU 0, the stream as
+//! process id. Offsets and lengths are in sectors of 512 bytes; I/Os that are not multiples of that
+//! have no form here.
 
 use std::io::Write;
 

@@ -1,4 +1,4 @@
-//! Records into the formats of others: one file a format.
+//! Records into the formats of other tools: one file per format.
 
 mod blkparse;
 mod iolog;
@@ -9,14 +9,14 @@ use std::str::FromStr;
 
 use super::{Record, Source, TraceError};
 
-/// A format that can be written, besides ssdlab's own.
+/// A format for writing, besides ssdlab's own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExportFormat {
     /// fio's I/O log, version 3.
     Iolog,
     /// MSR Cambridge CSV.
     Msr,
-    /// Text like that of blkparse, one queue event an I/O.
+    /// Text like that of blkparse, one queue event per I/O.
     Blkparse,
 }
 
@@ -24,7 +24,7 @@ impl ExportFormat {
     /// Every format.
     pub const ALL: [Self; 3] = [Self::Iolog, Self::Msr, Self::Blkparse];
 
-    /// Whether its streams have addresses of their own, as the disks of MSR do.
+    /// Whether its streams have their own addresses, like the disks of MSR.
     #[must_use]
     pub const fn has_volumes(self) -> bool {
         matches!(self, Self::Msr)
@@ -54,27 +54,27 @@ impl FromStr for ExportFormat {
 
 /// Lines of a format.
 trait RecordFormat {
-    /// What stands before the first record.
+    /// Text before the first record.
     fn begin(&mut self, out: &mut dyn Write) -> std::io::Result<()>;
-    /// Writes a record; false where the format has no words for it.
+    /// Writes a record; false if the format cannot express it.
     fn record(&mut self, record: &Record, out: &mut dyn Write) -> std::io::Result<bool>;
-    /// What stands after the last record.
+    /// Text after the last record.
     fn end(&mut self, out: &mut dyn Write) -> std::io::Result<()>;
 }
 
-/// What was written.
+/// Counts of an export.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Exported {
     /// I/Os written.
     pub ios: u64,
-    /// I/Os that the format has no words for.
+    /// I/Os that the format cannot express.
     pub not_expressible: u64,
 }
 
 /// Writes a whole trace; `what` names the output in errors.
 ///
 /// # Errors
-/// Where the trace cannot be read or the output not be written.
+/// If the trace cannot be read or the output cannot be written.
 pub fn export(
     source: &mut dyn Source,
     format: ExportFormat,

@@ -1,6 +1,7 @@
-//! MSR Cambridge CSV. It has reads and writes only, and a response time, which a trace of requests does not know:
-//! it is written as 0. Times are absolute, as the trace has them: one whose clock began with it begins in 1970. Disks
-//! have addresses of their own, so volumes become disks; streams that share addresses are one disk.
+//! MSR Cambridge CSV. It has reads and writes only, and a response time, which a trace of requests
+//! does not know: it is written as 0. Times are absolute, as in the trace: a trace whose clock
+//! began with it begins in 1970. Disks have their own addresses, so volumes become disks; streams
+//! that share addresses are one disk.
 
 use std::io::Write;
 

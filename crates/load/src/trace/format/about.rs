@@ -1,4 +1,4 @@
-//! All that is to be known about a format, declared by its own file.
+//! The description of a format, declared by its own file.
 
 use super::csv::CsvSpec;
 use super::options::FormatOptions;
@@ -11,17 +11,17 @@ use crate::trace::{Addresses, Source, TraceError};
 pub(crate) struct About {
     /// The word on the command line.
     pub(crate) name: &'static str,
-    /// The unit in which it counts times by its definition, or `None` if a file says itself or leaves no other.
+    /// The unit of its times by definition, or `None` if the file states it or there is no other.
     pub(crate) time_unit: Option<TimeUnit>,
-    /// The addresses of its streams: those of disks, volumes and files are their own.
+    /// Relation of its streams to addresses: disks, volumes and files have their own.
     pub(crate) addresses: Addresses,
-    /// Whether it holds events of the Linux block layer, one of which is the I/O by choice.
+    /// Whether it has events of the Linux block layer, one kind of which counts as the I/O.
     pub(crate) has_events: bool,
-    /// Whether it holds waits, whose unit is a choice.
+    /// Whether it has waits, whose unit is a choice.
     pub(crate) has_waits: bool,
-    /// The signs by which its files are found out.
+    /// The signs of its files for detection.
     pub(crate) signs: Signs,
-    /// The way from a file to its I/Os.
+    /// The conversion of a file to I/Os.
     pub(crate) reader: Reader,
 }
 
@@ -31,20 +31,20 @@ pub(crate) enum Signs {
     Magic(fn(&[u8]) -> bool),
     /// Binary records that agree with each other; packed bytes may look like them.
     Records(fn(&[u8]) -> bool),
-    /// More lines that its parser reads than those of any other format, if this holds as well.
+    /// More lines that its parser reads than any other parser, if this condition holds as well.
     Lines(fn(&[u8]) -> bool),
     /// Nothing: the user names the format.
     Nothing,
 }
 
-/// A source of I/Os, and the name of what it reads.
+/// A source of I/Os, and the name of its input.
 pub(crate) type NamedSource = (Box<dyn RawSource>, String);
 
-/// The way from a file to its I/Os.
+/// The conversion of a file to I/Os.
 pub(crate) enum Reader {
     /// A parser of lines, with the unit of their times.
     Lines(fn(&FormatOptions, TimeUnit) -> Box<dyn LineFormat>),
-    /// A parser of lines whose columns the user tells.
+    /// A parser of lines whose columns the user names.
     Columns(fn(CsvSpec) -> Box<dyn LineFormat>),
     /// A reader of binary I/Os.
     Raw(fn(Input, &FormatOptions) -> Result<NamedSource, TraceError>),
@@ -53,7 +53,7 @@ pub(crate) enum Reader {
 }
 
 impl About {
-    /// A format that leaves no choice, whose streams share their addresses.
+    /// A format without choices, whose streams share their addresses.
     pub(crate) const fn new(name: &'static str, signs: Signs, reader: Reader) -> Self {
         Self {
             name,
@@ -66,7 +66,7 @@ impl About {
         }
     }
 
-    /// The same of lines.
+    /// The same for a text format.
     pub(crate) const fn of_lines(
         name: &'static str,
         parser: fn(&FormatOptions, TimeUnit) -> Box<dyn LineFormat>,

@@ -1,17 +1,17 @@
-//! The format of a file, found out by its content alone.
+//! The format of a file, by its content alone.
 
 use super::about::{About, Signs};
 use super::{Format, FormatOptions, Parsed, names};
 use crate::trace::TraceError;
 use crate::trace::input::HEAD_BYTES;
 
-/// Lines that are tried.
+/// Lines that detection tries.
 const LINES_MAX: usize = 200;
 
 /// Finds the format of a file that begins with `head`; `what` names it in errors.
 ///
 /// # Errors
-/// [`TraceError::Usage`] where no format fits, or more than one.
+/// [`TraceError::Usage`] if no format fits, or more than one.
 pub fn detect(head: &[u8], what: &str) -> Result<Format, TraceError> {
     let has_magic = |about: &About| matches!(about.signs, Signs::Magic(is) if is(head));
     let has_records = |about: &About| matches!(about.signs, Signs::Records(are) if are(head));
@@ -55,7 +55,7 @@ fn unknown(what: &str) -> TraceError {
     ))
 }
 
-/// Says how to unpack what was packed by another tool than gzip.
+/// The command that unpacks a file packed by another tool than gzip.
 fn packed(head: &[u8], what: &str) -> Result<(), TraceError> {
     let kinds: [(&[u8], &str); 3] =
         [(&[0x28, 0xb5, 0x2f, 0xfd], "zstdcat"), (b"BZh", "bzcat"), (b"\xfd7zXZ", "xzcat")];
@@ -67,7 +67,8 @@ fn packed(head: &[u8], what: &str) -> Result<(), TraceError> {
     )))
 }
 
-/// Lines at the start of a file that read as I/Os of a format; a line that does not fit takes one off.
+/// Number of lines at the start of a file that read as I/Os of a format; a line that does not fit
+/// subtracts one.
 fn score(format: Format, head: &[u8]) -> usize {
     if !matches!(format.0.signs, Signs::Lines(may_be) if may_be(head)) {
         return 0;

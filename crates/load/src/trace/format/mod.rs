@@ -1,8 +1,9 @@
-//! Trace files of others: one file a format, found out by their content.
+//! Trace files of other tools: one file per format, recognised by content.
 //!
-//! Its file declares all that is to be known about a format (`about.rs`): name, unit of time, addresses, choices, signs
-//! and reader. A new format is a file in `tools/` or `sets/` and an entry in the list there. Most formats are a
-//! [`LineFormat`]: one line in, one I/O (or nothing, or a fault) out.
+//! The file of a format declares its description (`about.rs`): name, unit of time, addresses,
+//! choices, signs and reader. A new format is a file in `tools/` or `sets/` and an entry in the
+//! list there. Most formats are a [`LineFormat`]: one line in, one I/O (or nothing, or a fault)
+//! out.
 
 mod about;
 mod csv;
@@ -61,32 +62,32 @@ impl Format {
         self.0.name
     }
 
-    /// Whether its columns must be told ([`CsvSpec`]).
+    /// Whether the user must name its columns ([`CsvSpec`]).
     #[must_use]
     pub fn needs_columns(self) -> bool {
         matches!(self.0.reader, Reader::Columns(_))
     }
 
-    /// The unit in which the times of a file are read, or `None` if it leaves no choice.
+    /// The unit for the times of a file, or `None` if there is no choice.
     pub(super) fn time_unit(self, options: &FormatOptions) -> Option<TimeUnit> {
         let told = options.csv.as_ref().map(CsvSpec::time_unit);
         options.time_unit.or(told).or(self.0.time_unit)
     }
 
-    /// The addresses of its streams.
+    /// Relation of its streams to addresses.
     pub(super) fn addresses(self, options: &FormatOptions) -> Addresses {
         options.csv.as_ref().map_or(self.0.addresses, CsvSpec::addresses)
     }
 
-    /// The way from a file to its I/Os.
+    /// The conversion of a file to I/Os.
     pub(super) fn reader(self) -> &'static Reader {
         &self.0.reader
     }
 
-    /// Refuses a choice that this format does not leave; `what` names the trace.
+    /// Refuses an option that this format does not have; `what` names the trace.
     ///
     /// # Errors
-    /// [`TraceError::Usage`] with the formats that leave it.
+    /// [`TraceError::Usage`] with the formats that have it.
     pub fn check(self, options: &FormatOptions, what: &str) -> Result<(), TraceError> {
         let FormatOptions { event, wait_unit, time_unit, .. } = options;
         let leaves_event = |about: &About| about.has_events;
@@ -121,7 +122,8 @@ impl Format {
         )))
     }
 
-    /// The parser of a text format, or `None` if the format is binary, or its columns are not told.
+    /// The parser of a text format, or `None` if the format is binary, or the user named no
+    /// columns.
     #[must_use]
     pub fn lines(self, options: &FormatOptions) -> Option<Box<dyn LineFormat>> {
         match self.0.reader {
@@ -150,7 +152,7 @@ fn names() -> String {
     Format::all().map(Format::name).collect::<Vec<_>>().join(", ")
 }
 
-/// A format as the command line names it: its name, or `csv:...`.
+/// A format in the form of the command line: its name, or `csv:...`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedFormat {
     /// The format.

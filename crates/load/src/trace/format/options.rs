@@ -1,4 +1,4 @@
-//! The choices that formats leave to the reader of a file.
+//! The options of formats for the reader of a file.
 
 use std::str::FromStr;
 
@@ -6,14 +6,14 @@ use super::csv::CsvSpec;
 use super::parts::time::TimeUnit;
 use crate::trace::TraceError;
 
-/// The choices that some formats leave to the reader; `None` is the default.
+/// Options of some formats; `None` is the default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FormatOptions {
     /// The meaning of a `wait` of fio's version 2.
     pub wait_unit: Option<WaitUnit>,
-    /// The event of a block trace that is an I/O.
+    /// The event of a block trace that counts as an I/O.
     pub event: Option<Event>,
-    /// The unit of times, where a file does not keep to its format.
+    /// The unit of times, for a file that deviates from its format.
     pub time_unit: Option<TimeUnit>,
     /// The columns of a CSV file.
     pub csv: Option<CsvSpec>,
@@ -22,10 +22,10 @@ pub struct FormatOptions {
 /// The meaning of a `wait` of fio's version 2.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WaitUnit {
-    /// As fio does it: not before this many ms after the start.
+    /// By the code of fio: not before this number of ms after the start.
     #[default]
     Fio,
-    /// As fio's manual says: this many us after the wait before.
+    /// By the manual of fio: this number of us after the preceding wait.
     Doc,
 }
 
@@ -43,13 +43,13 @@ impl FromStr for WaitUnit {
     }
 }
 
-/// The event of a block trace that is an I/O.
+/// The event of a block trace that counts as an I/O.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Event {
-    /// `Q`: a program or file system asked for it; before merging.
+    /// `Q`: a program or file system requested it; before merging.
     #[default]
     Queue,
-    /// `D`: the device got it; after merging.
+    /// `D`: the device received it; after merging.
     Issue,
 }
 

@@ -1,14 +1,14 @@
-//! I/Os as a format gives them, and what gives them.
+//! I/Os in the order of a file, and their sources.
 
 use super::parts::fields::Fault;
 use crate::trace::{Problems, Record, TraceError};
 
-/// An I/O as a format gives it: its time on the clock of the file, its place not yet in order.
+/// An I/O from a format: its time on the clock of the file, not yet in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Raw {
     /// The I/O; `issue_ns` is on the file's own clock.
     pub record: Record,
-    /// Time to its completion in ns where the file tells.
+    /// Time to its completion in ns, or `None` if the file does not tell.
     pub service_ns: Option<u64>,
 }
 
@@ -18,43 +18,43 @@ impl From<Record> for Raw {
     }
 }
 
-/// A line that was understood.
+/// A valid line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Parsed {
     /// An I/O.
     Io(Raw),
-    /// Something that is no I/O by the format: a header, a comment, another event.
+    /// A line without an I/O by the format: a header, a comment, another event.
     Other,
-    /// An I/O of another device than the one that is read.
+    /// An I/O of another device than the selected one.
     OtherDevice,
 }
 
-/// A format of one line an I/O.
+/// A format with one line per I/O.
 pub trait LineFormat {
-    /// Understands one line (without its end).
+    /// Parses one line (without its end).
     ///
     /// # Errors
-    /// [`Fault`] names the field and what was expected there.
+    /// [`Fault`] names the field and the expected content.
     fn parse(&mut self, line: &[u8]) -> Result<Parsed, Fault>;
 
-    /// Names of the streams met so far, where the file has names.
+    /// Names of the streams so far, if the file has names.
     fn stream_names(&self) -> Vec<String> {
         Vec::new()
     }
 }
 
-/// I/Os as a file gives them.
+/// I/Os in the order of the file.
 pub trait RawSource {
     /// The next I/O; `None` at the end.
     ///
     /// # Errors
-    /// Where the file cannot be read any further.
+    /// If the rest of the file cannot be read.
     fn next_raw(&mut self) -> Result<Option<Raw>, TraceError>;
 
-    /// What could not be taken as it was, so far.
+    /// The problems so far.
     fn problems(&self) -> Problems;
 
-    /// Names of the streams met so far, where the file has names.
+    /// Names of the streams so far, if the file has names.
     fn stream_names(&self) -> Vec<String> {
         Vec::new()
     }

@@ -5,10 +5,10 @@ use serde::Serialize;
 use super::share;
 use crate::trace::Record;
 
-/// Deeper queues are counted here.
+/// Largest separate depth; deeper queues count here.
 const DEPTH_MAX: usize = 1024;
 
-/// Rows of the table: first and last depth, as the reviews of 2011 print them.
+/// Rows of the table: first and last depth, as in the reviews of 2011.
 pub const DEPTH_BINS: [(u16, u16); 8] =
     [(1, 1), (2, 2), (3, 3), (4, 5), (6, 10), (11, 20), (21, 32), (33, u16::MAX)];
 

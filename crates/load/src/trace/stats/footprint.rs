@@ -12,32 +12,33 @@ pub(super) const PAGE_BYTES: u64 = 4096;
 /// Pages in one bit map (128 MiB of addresses).
 const CHUNK_PAGES: u64 = 1 << 15;
 
-/// Bit maps that are kept: 256 MiB of memory, 8 TiB of addresses where they lie together.
+/// Largest number of bit maps: 256 MiB of memory, 8 TiB of addresses if they are contiguous.
 const CHUNKS_MAX: usize = 1 << 16;
 
-/// Distinct data that was touched.
+/// Amount of distinct data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Footprint {
     /// Bytes in distinct pages of 4 KiB.
     pub bytes: u64,
     /// Bytes that were written at least once.
     pub written_bytes: u64,
-    /// False where addresses lie too far apart to be counted all: the figures are then lower bounds.
+    /// Whether the figures are exact; false if addresses lie too far apart: the figures are then
+    /// lower bounds.
     pub exact: bool,
 }
 
-/// Bit maps of so many pages each, and no more of them than that.
+/// Bit maps with this number of pages each, up to this number of maps.
 #[derive(Default)]
 pub(super) struct Bits<const CHUNK_PAGES: u64, const CHUNKS_MAX: usize> {
     /// By address space and place in it.
     chunks: BTreeMap<(u32, u64), Box<[u64]>>,
     pages: u64,
-    /// Whether there was no room for some.
+    /// Whether some had no room.
     pub(super) overflow: bool,
 }
 
 impl<const CHUNK_PAGES: u64, const CHUNKS_MAX: usize> Bits<CHUNK_PAGES, CHUNKS_MAX> {
-    /// Marks the pages of a record in an address space; returns how many are new.
+    /// Marks the pages of a record in an address space; returns the number of new ones.
     pub(super) fn add(&mut self, space: u32, record: &Record) -> u64 {
         if record.len == 0 {
             return 0;
@@ -61,7 +62,7 @@ impl<const CHUNK_PAGES: u64, const CHUNKS_MAX: usize> Bits<CHUNK_PAGES, CHUNKS_M
     }
 }
 
-/// Sets the bits `first..=last` and returns how many were not set.
+/// Sets the bits `first..=last` and returns the number that were not set.
 fn set(bits: &mut [u64], first: u64, last: u64) -> u64 {
     let mut new = 0;
     for word in first / 64..=last / 64 {

@@ -1,12 +1,12 @@
-//! Reads and writes over time, in slices of equal length. A slice starts at a second; when there are too many, two
-//! become one.
+//! Reads and writes over time, in slices of equal length. A slice starts at a second; if there are
+//! too many, pairs of slices merge.
 
 use base::OpKind;
 use serde::Serialize;
 
 use crate::trace::Record;
 
-/// Slices that are kept.
+/// Largest number of slices.
 const SLICES_MAX: usize = 240;
 
 const FIRST_SLICE_NS: u64 = 1_000_000_000;

@@ -1,5 +1,6 @@
-//! What is in a trace: counts, sizes, depths, sequential share, footprint, reuse, idle times, mix over time. One file
-//! a question; all of them stream, in memory that does not grow with the trace.
+//! Statistics of a trace: counts, sizes, depths, sequential share, footprint, reuse, idle times,
+//! mix over time. One file per question; all of them stream, in memory that does not grow with the
+//! trace.
 
 mod depth;
 mod footprint;
@@ -33,7 +34,7 @@ pub struct KindTotal {
     pub bytes: u64,
 }
 
-/// Everything that is counted, while it is counted.
+/// All statistics during counting.
 #[derive(Default)]
 pub struct TraceStats {
     kinds: [KindTotal; 4],
@@ -51,7 +52,7 @@ pub struct TraceStats {
     streams: streams::StreamCounter,
 }
 
-/// What is in a trace.
+/// Statistics of a trace.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
     /// I/Os of all kinds.
@@ -60,7 +61,7 @@ pub struct Summary {
     pub reads: KindTotal,
     /// Writes.
     pub writes: KindTotal,
-    /// Flushes that carry no data.
+    /// Flushes without data.
     pub flushes: u64,
     /// Deallocations.
     pub deallocates: KindTotal,
@@ -72,15 +73,16 @@ pub struct Summary {
     pub end_bytes: u64,
     /// Share of reads and writes that begin and end on a multiple of 4,096.
     pub aligned_share: f64,
-    /// Share of reads and writes that begin where one of the [`SEQUENTIAL_WINDOW`] reads and writes before ended.
+    /// Share of reads and writes that begin at the end of one of the [`SEQUENTIAL_WINDOW`]
+    /// preceding reads and writes.
     pub sequential_share: f64,
     /// Reads and writes by size.
     pub sizes: Vec<SizeRow>,
-    /// Commands outstanding at issue, the new one included; `None` where the trace does not know.
+    /// Commands outstanding at issue, the new one included; `None` if the trace does not know.
     pub queue_depth: Option<DepthTable>,
-    /// Distinct data touched.
+    /// Amount of distinct data.
     pub footprint: Footprint,
-    /// How far back the same data was used before; `None` where nothing came again.
+    /// Distances to the previous use of the same data; `None` if no data was used twice.
     pub reuse: Option<Reuse>,
     /// Times between issues.
     pub pauses: Pauses,

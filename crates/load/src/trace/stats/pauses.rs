@@ -25,7 +25,7 @@ pub struct PauseBin {
     pub length: &'static str,
     /// Pauses.
     pub count: u64,
-    /// Their time together.
+    /// Sum of their lengths.
     pub total_ns: u64,
 }
 
@@ -42,7 +42,8 @@ pub struct Pauses {
     pub burst_ios_mean: f64,
     /// I/Os of the longest burst.
     pub burst_ios_max: u64,
-    /// Time from issue to issue with every pause capped at 25 ms: what a replay with `cap:25ms` waits for at most.
+    /// Time from issue to issue with every pause capped at 25 ms: the longest wait of a replay with
+    /// `cap:25ms`.
     pub capped_ns: u64,
 }
 

@@ -1,9 +1,10 @@
-//! Reuse distances: how much other data was touched between two uses of the same page. They say how large a cache
-//! would have to be.
+//! Reuse distances: the amount of other data between two uses of the same page. They show the
+//! necessary size of a cache.
 //!
-//! Exact distances need memory for every page; this samples pages by a hash of their number and keeps at most a
-//! fixed number of them, lowering its rate when there are more (SHARDS, fixed size; Waldspurger and others, FAST
-//! 2015). Distances among the sampled pages are then scaled by the rate; the error is about 1% of the axis.
+//! Exact distances need memory for every page; this module samples pages by a hash of their number
+//! and keeps at most a fixed number of them, lowering its rate when there are more (SHARDS, fixed
+//! size; Waldspurger and others, FAST 2015). The distances among the sampled pages are then scaled
+//! by the rate; the error is about 1% of the axis.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -13,13 +14,13 @@ use crate::trace::Record;
 
 const PAGE_BITS: u32 = 12;
 
-/// Pages that are followed.
+/// Number of sampled pages.
 const SAMPLES_MAX: usize = 8192;
 
-/// The hash of a page is compared against a threshold out of this.
+/// Denominator of the threshold for the hash of a page.
 const HASH_RANGE: u64 = 1 << 24;
 
-/// An I/O of more pages is sampled at its first ones; a hostile length cannot cost more.
+/// An I/O of more pages is sampled at its first ones, so that a hostile length cannot cost more.
 const PAGES_MAX: u64 = 1024;
 
 /// Bins of the histogram: powers of two of bytes.
@@ -28,7 +29,7 @@ const BINS: usize = 64;
 /// Reuse distances.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Reuse {
-    /// Share of page uses whose page was never used before.
+    /// Share of page uses without an earlier use of the page.
     pub first_use_share: f64,
     /// Bytes of other data between two uses: quartiles and the 90th percentile, as upper bounds in powers of two.
     pub distance_bytes_p25: u64,
@@ -43,9 +44,9 @@ pub struct Reuse {
 pub(super) struct ReuseSampler {
     threshold: u64,
     clock: u64,
-    /// Last use of each followed page.
+    /// Last use of each sampled page.
     last_use: HashMap<u64, u64>,
-    /// Followed pages by hash, so that those of the highest hash go first.
+    /// Sampled pages by hash, so that those of the highest hash go first.
     by_hash: BTreeSet<(u64, u64)>,
     /// Rank of uses: a Fenwick tree over the clock.
     uses: Fenwick,
@@ -122,7 +123,7 @@ impl ReuseSampler {
         }
     }
 
-    /// Numbers the last uses anew from zero, in their order.
+    /// Renumbers the last uses from zero, in their order.
     fn compact(&mut self) {
         let order: BTreeMap<u64, u64> = self.last_use.iter().map(|(&p, &t)| (t, p)).collect();
         self.uses = Fenwick::default();
@@ -174,7 +175,7 @@ impl Default for Fenwick {
 }
 
 impl Fenwick {
-    /// Positions; several times the samples, so that numbering anew is rare.
+    /// Number of positions; several times the samples, so that renumbering is rare.
     const SLOTS: u64 = 1 << 17;
 
     fn add(&mut self, position: u64, amount: i32) {

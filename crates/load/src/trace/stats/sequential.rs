@@ -1,9 +1,10 @@
-//! The sequential share. An I/O is sequential where it begins at the byte at which one of the reads and writes before
-//! it ended; several are remembered, since a few programs that each go on in order are sequential work for a drive.
+//! The sequential share. An I/O is sequential if it begins at the end of one of the preceding reads
+//! and writes. The module remembers several, because a few programs that each proceed in order are
+//! sequential work for a drive.
 
 use crate::trace::Record;
 
-/// Reads and writes that are remembered: the queue of a SATA drive.
+/// Remembered reads and writes: the queue of a SATA drive.
 pub const WINDOW: usize = 32;
 
 pub(super) struct Sequential {

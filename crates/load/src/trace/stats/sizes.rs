@@ -1,4 +1,4 @@
-//! Reads and writes by size: the powers of two that reviews print, and what lies between them.
+//! Reads and writes by size: the powers of two of the reviews, and the ranges between them.
 
 use serde::Serialize;
 

@@ -26,9 +26,9 @@ pub struct StreamRow {
 pub struct Streams {
     /// Each, by its number.
     pub rows: Vec<StreamRow>,
-    /// Whether every footprint is exact; else those of some are lower bounds.
+    /// Whether every footprint is exact; otherwise those of some are lower bounds.
     pub exact: bool,
-    /// Commands of streams beyond the 65,536 that are told apart.
+    /// Commands of streams beyond the 65,536 distinct ones.
     pub other_ios: u64,
 }
 

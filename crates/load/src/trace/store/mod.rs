@@ -1,5 +1,5 @@
-//! ssdlab's own trace file: columns in Parquet, row group by row group. Every byte of the layout is described in
-//! `docs/formats/trace.md`.
+//! ssdlab's own trace file: columns in Parquet, row group by row group. `docs/formats/trace.md`
+//! describes every byte of the layout.
 
 mod reader;
 mod strict;
@@ -13,10 +13,11 @@ pub use writer::TraceWriter;
 use super::{Flags, Record};
 use base::OpKind;
 
-/// Version of the layout; readers refuse a larger one. Version 1 had no volumes with addresses of their own.
+/// Version of the layout; readers refuse a later one. Version 1 had no volumes with their own
+/// addresses.
 pub const TRACE_VERSION: u32 = 2;
 
-/// Records in one row group: what a writer and a reader hold at once (10 MiB).
+/// Records in one row group: the memory of a writer and a reader (10 MiB).
 const GROUP_ROWS: usize = 1 << 18;
 
 /// Key of the description in the metadata of the file.
@@ -25,7 +26,7 @@ const INFO_KEY: &str = "ssdlab.trace";
 /// Marks the first bytes of every Parquet file.
 pub(super) const MAGIC: &[u8; 4] = b"PAR1";
 
-/// One column: its name, whether it holds 64 bits, and how it is taken from a record and put back.
+/// One column: its name, whether it has 64 bits, and its conversion from and to a record.
 struct Column {
     name: &'static str,
     wide: bool,
@@ -33,7 +34,7 @@ struct Column {
     set: fn(&mut Record, i64) -> bool,
 }
 
-/// Puts a value into a field where it fits.
+/// Sets a field to a value that fits.
 fn put<T: TryFrom<i64>>(field: &mut T, value: i64) -> bool {
     T::try_from(value).is_ok_and(|value| {
         *field = value;
@@ -52,7 +53,8 @@ const fn column(
 
 /// The columns in the order of the file.
 ///
-/// Times and offsets stop at 2^63 - 1 (the importer sees to that): Parquet's integers have a sign.
+/// Times and offsets stop at 2^63 - 1 (the importer enforces this), because Parquet's integers have
+/// a sign.
 const COLUMNS: [Column; 8] = [
     column("issue_ns", true, |r| r.issue_ns.cast_signed(), |r, v| put(&mut r.issue_ns, v)),
     column(

@@ -1,4 +1,5 @@
-//! A trace file into records. Columns are found by name; nothing in the file is trusted.
+//! Conversion of a trace file to records. Columns are found by name; nothing in the file is
+//! trusted.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -17,8 +18,9 @@ use crate::trace::{Record, Source, TraceError, TraceInfo};
 /// Records decoded at a time.
 const BATCH_ROWS: usize = 1 << 13;
 
-/// More records than this for each byte of the file are taken for damage. Eight columns of differences that are all
-/// the same take a sixth of a byte a record, so no honest file comes near; a few bytes of run lengths can claim billions.
+/// More records than this for each byte of the file count as damage. Eight columns of equal
+/// differences take a sixth of a byte per record, so no honest file comes near; a few bytes of run
+/// lengths can claim billions.
 const RECORDS_PER_BYTE_MAX: u64 = 16;
 
 /// Reads a trace file.
@@ -40,7 +42,7 @@ impl<R: ChunkReader + 'static> TraceReader<R> {
     /// Opens a trace file; `what` names it in errors.
     ///
     /// # Errors
-    /// Where it is no trace file, or one of a later version.
+    /// If it is no trace file, or one of a later version.
     pub fn new(input: R, what: &str) -> Result<Self, TraceError> {
         let length_bytes = input.len();
         let file = guarded(what, || {
@@ -77,7 +79,7 @@ impl<R: ChunkReader + 'static> TraceReader<R> {
         })
     }
 
-    /// Records in the file, as it says itself.
+    /// Number of records by the file's own statement.
     #[must_use]
     pub fn records(&self) -> u64 {
         self.records
@@ -216,7 +218,7 @@ fn description<R: ChunkReader + 'static>(
     Ok(header.info)
 }
 
-/// Checks what the Parquet reader takes for granted: place, size and kind of a column chunk.
+/// Checks the assumptions of the Parquet reader: place, size and kind of a column chunk.
 fn check_chunk(
     what: &str,
     column: &ColumnChunkMetaData,
@@ -240,7 +242,7 @@ fn check_chunk(
     if fits { Ok(()) } else { Err(wrong(what, format!("column `{path}` lies outside the file"))) }
 }
 
-/// Runs `read`, and takes a panic in the Parquet decoder for what it is: a damaged file.
+/// Runs `read`, and treats a panic in the Parquet decoder as a damaged file.
 fn guarded<T>(what: &str, read: impl FnOnce() -> Result<T, TraceError>) -> Result<T, TraceError> {
     catch_unwind(AssertUnwindSafe(read))
         .unwrap_or_else(|_| Err(wrong(what, "the decoder gave up on its content".to_owned())))

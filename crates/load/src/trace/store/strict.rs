@@ -1,7 +1,8 @@
-//! A file whose end is an error. The Parquet reader takes what its page headers claim on trust: at the end of the file
-//! it goes on asking for what a damaged header promised, up to billions of times. Nothing it asks for in a whole file
-//! lies beyond the end, so asking is damage. And so is a single piece (an index, a column of a row group) that would
-//! fill the memory: in a huge file it could.
+//! A file whose end is an error. The Parquet reader trusts the claims of its page headers: at the
+//! end of the file it continues to request the data of a damaged header, up to billions of times.
+//! Its requests in an intact file never lie beyond the end, so such a request is damage. A single
+//! piece (an index, a column of a row group) that would fill the memory is damage, too: a huge file
+//! could contain one.
 
 use std::io::{ErrorKind, Read};
 
@@ -9,7 +10,7 @@ use bytes::Bytes;
 use parquet::errors::{ParquetError, Result as ParquetResult};
 use parquet::file::reader::{ChunkReader, Length};
 
-/// Larger pieces than this are taken for damage; an honest index has a few KiB for each row group.
+/// Larger pieces than this count as damage; an honest index has a few KiB for each row group.
 pub(super) const PIECE_BYTES_MAX: u32 = 256 << 20;
 
 /// A file that is read up to its end and not beyond, in pieces that fit into memory.

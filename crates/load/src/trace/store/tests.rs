@@ -82,8 +82,8 @@ fn a_parquet_file_of_others_is_no_trace() {
     assert!(error.contains("no ssdlab trace"), "{error}");
 }
 
-/// Found by fuzzing: a page header that claims a list of two billion entries. The Parquet reader would go on asking for
-/// them at the end of the file.
+/// Found by fuzzing: a page header that claims a list of two billion entries. The Parquet reader
+/// would continue to request them at the end of the file.
 #[test]
 fn a_header_that_promises_more_than_the_file_has_is_damage() {
     let bytes = include_bytes!("../../../tests/fixtures/endless-page-header.parquet");

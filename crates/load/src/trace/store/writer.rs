@@ -1,4 +1,4 @@
-//! Records into a trace file, one row group at a time.
+//! Conversion of records to a trace file, one row group at a time.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ impl<W: Write + Send> TraceWriter<W> {
     /// Begins a trace; `what` names the file in errors.
     ///
     /// # Errors
-    /// Where the first bytes cannot be written.
+    /// If the first bytes cannot be written.
     pub fn new(out: W, what: &str) -> Result<Self, TraceError> {
         let file = schema()
             .and_then(|schema| SerializedFileWriter::new(out, schema, properties()))
@@ -52,7 +52,7 @@ impl<W: Write + Send> TraceWriter<W> {
     /// Appends a record.
     ///
     /// # Errors
-    /// Where a full row group cannot be written.
+    /// If a full row group cannot be written.
     pub fn push(&mut self, record: &Record) -> Result<(), TraceError> {
         self.rows.push(*record);
         self.records += 1;

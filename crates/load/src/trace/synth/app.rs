@@ -9,15 +9,15 @@ use crate::trace::Record;
 const PAGE_BYTES: u64 = 4096;
 const SECTOR_BYTES: u64 = 512;
 
-/// Share of the jumps that go to the hot part.
+/// Share of the jumps to the hot part.
 const HOT_JUMPS: (u64, u64) = (4, 5);
 
-/// A program at work.
+/// A program with its state.
 pub(super) struct App {
     plan: AppPlan,
     left: u64,
     jumps_left: u64,
-    /// The run under way: its cell, where it goes on, and how many I/Os it still has.
+    /// The present run: its cell, its next place, and its remaining I/Os.
     cell: usize,
     next_offset: u64,
     run_left: u64,
@@ -30,17 +30,17 @@ impl App {
         Self { plan, left, jumps_left, cell: 0, next_offset: 0, run_left: 0 }
     }
 
-    /// I/Os that it still has.
+    /// Remaining I/Os.
     pub(super) fn left(&self) -> u64 {
         self.left
     }
 
-    /// True in the middle of a run.
+    /// Whether a run is in progress.
     pub(super) fn in_run(&self) -> bool {
         self.run_left > 0
     }
 
-    /// Its next I/O, without time and depth; `None` where it has none left.
+    /// Its next I/O, without time and depth; `None` if none is left.
     pub(super) fn next_record(&mut self, rng: &mut Rng) -> Option<Record> {
         if self.run_left == 0 {
             self.begin_run(rng)?;
@@ -77,7 +77,7 @@ impl App {
         Some(())
     }
 
-    /// Where a run of so many bytes begins.
+    /// Start of a run of this number of bytes.
     fn place(&self, bytes: u64, rng: &mut Rng) -> u64 {
         let AppPlan { first_page, pages, hot_pages, unaligned_ppm, .. } = self.plan;
         let hot = rng.chance(HOT_JUMPS.0, HOT_JUMPS.1);
@@ -92,7 +92,8 @@ impl App {
     }
 }
 
-/// I/Os that follow the first one of a run: even around what is left for each run; the last one takes all.
+/// Number of I/Os after the first one of a run: uniform around the mean of the remaining runs; the
+/// last run takes all.
 fn run_length(cell: &Cell, rng: &mut Rng) -> u64 {
     if cell.jumps == 1 {
         return cell.sequential;

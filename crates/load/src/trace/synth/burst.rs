@@ -1,12 +1,13 @@
-//! Queue depths in bursts: a burst climbs from depth 1 one command at a time, stays at its peak for a while, and ends.
+//! Queue depths in bursts: a burst climbs from depth 1 one command at a time, stays at its peak for
+//! a while, and ends.
 //!
-//! A command at depth d is issued while d - 1 are outstanding. Since the next one is never more than one deeper, a
-//! replay that keeps the recorded depths can reach every one of them on any drive, and the depths of the trace are
-//! those of the replay.
+//! A command at depth d is issued while d - 1 are outstanding. No depth exceeds the preceding one
+//! by more than one. A replay that keeps the recorded depths can therefore reach every one of them
+//! on any drive, and the depths of the trace are those of the replay.
 
 use base::Rng;
 
-/// Depths still to be dealt out.
+/// Depths still to be distributed.
 pub(super) struct Bursts {
     /// I/Os on the way up, by depth.
     climb: Vec<u64>,

@@ -1,4 +1,4 @@
-//! From shares that a person wrote down to counts that agree with the published totals.
+//! From shares in a description to counts that agree with the published totals.
 
 use base::OpKind;
 
@@ -11,9 +11,9 @@ use crate::trace::stats::{DEPTH_BINS, SIZE_BINS, size_bin};
 pub(super) struct Cell {
     pub(super) op: OpKind,
     pub(super) len: u32,
-    /// I/Os that go somewhere else than where the last one ended; each begins a run.
+    /// I/Os that jump; each begins a run.
     pub(super) jumps: u64,
-    /// I/Os that go on where the last one ended.
+    /// I/Os that continue at the end of the preceding one.
     pub(super) sequential: u64,
 }
 
@@ -84,7 +84,7 @@ fn members(guesses: &[Guess], is: impl Fn(&Guess) -> bool) -> Vec<usize> {
     (0..guesses.len()).filter(|&index| is(&guesses[index])).collect()
 }
 
-/// Sizes first, then numbers, then bytes: what comes last is met best.
+/// Sizes first, then numbers, then bytes: the last one agrees best.
 fn constraints(guesses: &[Guess], published: &Published) -> Vec<Constraint> {
     let all = (published.reads + published.writes) as f64;
     let mut constraints = Vec::new();
@@ -112,8 +112,8 @@ fn constraints(guesses: &[Guess], published: &Published) -> Vec<Constraint> {
     constraints
 }
 
-/// How many I/Os of each kind go on where the one before ended: the shares of the programs, all shifted alike on the
-/// scale of odds until the total fits.
+/// Number of I/Os of each kind that continue at the end of the preceding one: the shares of the
+/// programs, all shifted equally on the scale of odds until the total fits.
 fn sequential(guesses: &[Guess], counts: &[u64], share: Option<f64>) -> Result<Vec<u64>, String> {
     let odds = |guess: &Guess| {
         let share = guess.sequential.clamp(0.001, 0.999);

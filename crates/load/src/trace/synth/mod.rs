@@ -1,12 +1,13 @@
-//! Traces that never happened: made from a description so that their statistics equal published ones.
+//! Synthetic traces: made from a description so that their statistics equal published ones.
 //!
 //! ```text
 //! scenario (TOML) -> calibrate (counts of every kind of I/O, made to agree with the totals) -> plan -> Synth: records
 //! ```
 //!
-//! The plan is a set of decks: so many reads of 128 KiB that go on where the last one ended, so many I/Os at queue
-//! depth 3. Cards are drawn without putting them back, so the totals come out exactly, whatever the seed; the seed
-//! decides order, places and pauses. Memory does not depend on the length of the trace.
+//! The plan is a set of decks: a number of reads of 128 KiB that continue at the end of the
+//! preceding one, a number of I/Os at queue depth 3. Cards are drawn without replacement, so the
+//! totals are exact for any seed; the seed determines order, places and pauses. Memory does not
+//! depend on the length of the trace.
 
 mod app;
 mod burst;
@@ -27,18 +28,18 @@ use plan::{PhasePlan, Plan};
 
 pub use scenario::{AppSpec, PhaseSpec, Published, Scenario, built_in};
 
-/// How many of the commands within a burst come from the second program.
+/// Share of the commands within a burst from the second program.
 const COMPANION: (u64, u64) = (1, 4);
 
-/// Times within a burst come from a drive of the time: so long for a command, and so many bytes a second. They only
-/// matter for a replay with recorded times.
+/// Times within a burst come from a drive of the time: this time per command, and this number of
+/// bytes per second. They only matter for a replay with recorded times.
 const COMMAND_NS: u64 = 40_000;
 const BYTES_PER_US: u64 = 300;
 
-/// Commands that such a drive works on at a time.
+/// Parallel commands of such a drive.
 const PARALLEL: u64 = 8;
 
-/// A trace being made.
+/// A trace during synthesis.
 pub struct Synth {
     info: TraceInfo,
     phases: std::vec::IntoIter<PhasePlan>,
@@ -49,21 +50,21 @@ pub struct Synth {
     records: u64,
 }
 
-/// A phase under way.
+/// The present phase.
 struct Phase {
     apps: Vec<App>,
     bursts: Bursts,
     pause_ns: u64,
     rng: Rng,
-    /// The program at work and the one that works beside it.
+    /// The main program and the one beside it.
     active: [usize; 2],
 }
 
 impl Synth {
-    /// Makes the trace of a scenario, with all totals times `scale`.
+    /// Synthesises the trace of a scenario, with all totals times `scale`.
     ///
     /// # Errors
-    /// Where the scenario is contradictory: names the figure that cannot be reached.
+    /// If the scenario is contradictory: names the unreachable figure.
     pub fn new(scenario: &Scenario, scale: Ratio, seed: u64) -> Result<Self, TraceError> {
         let plan = Plan::new(scenario, scale)?;
         let scaled = if scale == Ratio::ONE { String::new() } else { format!(", scale {scale}") };
@@ -80,7 +81,7 @@ impl Synth {
         Ok(Self { info, phases, phase: None, seed, phase_number: 0, now_ns: 0, records })
     }
 
-    /// I/Os that the whole trace has.
+    /// Number of I/Os of the whole trace.
     #[must_use]
     pub fn records(&self) -> u64 {
         self.records
@@ -123,7 +124,7 @@ impl Phase {
     }
 }
 
-/// A program by the number of I/Os that it has left.
+/// A program, drawn by the number of its remaining I/Os.
 fn pick(apps: &[App], rng: &mut Rng) -> usize {
     let all: u64 = apps.iter().map(App::left).sum();
     if all == 0 {
@@ -138,7 +139,7 @@ fn pick(apps: &[App], rng: &mut Rng) -> usize {
     found.unwrap_or(0)
 }
 
-/// A pause around `mean_ns`, evenly spread over six doublings: many short ones, a few long ones.
+/// A pause around `mean_ns`, uniform over six doublings: many short ones, a few long ones.
 fn pause(mean_ns: u64, rng: &mut Rng) -> u64 {
     // The mean of 2^u with u even in 0..6 is 63 / (6 ln 2), 15.15.
     let low_ns = mean_ns * 100 / 1515;

@@ -1,8 +1,9 @@
-//! A scenario learned from a trace: so that work like it can be made, longer or scaled, without its addresses.
+//! A scenario learned from a trace, for similar work, longer or scaled, without its addresses.
 //!
-//! One phase; one program for each stream (process, disk, volume), those beyond the first [`STREAMS_MAX`] together as
-//! one. Kept: counts, bytes, sizes of each program, its mix, sequential share and region, the table and the mean of
-//! queue depths, the mean pause. Not kept: order over time, hot spots within a region, compressibility.
+//! It has one phase, and one program for each stream (process, disk, volume); those beyond the
+//! first [`STREAMS_MAX`] form one program. Kept: counts, bytes, sizes of each program, its mix,
+//! sequential share and region, the table and the mean of queue depths, the mean pause. Not kept:
+//! order over time, hot spots within a region, compressibility.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +13,10 @@ use super::scenario::{AppSpec, PhaseSpec, Published, Scenario};
 use crate::trace::stats::{SEQUENTIAL_WINDOW, TraceStats};
 use crate::trace::{Record, TraceError, TraceInfo};
 
-/// Programs that are told apart.
+/// Most distinct programs.
 pub const STREAMS_MAX: usize = 16;
 
-/// Sizes of a program that are told apart; others are taken for the power of two below them.
+/// Most distinct sizes of a program; others count as the power of two below them.
 const SIZES_MAX: usize = 48;
 
 /// A pause of this length ends a burst.
@@ -89,7 +90,7 @@ impl Program {
 }
 
 impl Learner {
-    /// Counts a record; only reads and writes teach anything.
+    /// Counts a record; only reads and writes contribute.
     pub fn add(&mut self, record: &Record) {
         if !record.moves_data() {
             return;
@@ -110,7 +111,7 @@ impl Learner {
     /// The scenario; `info` is that of the trace at its end.
     ///
     /// # Errors
-    /// Where there was no read and no write.
+    /// If there was no read and no write.
     pub fn scenario(&self, name: &str, info: &TraceInfo) -> Result<Scenario, TraceError> {
         let summary = self.stats.summary();
         let ios = summary.reads.ios + summary.writes.ios;
@@ -149,7 +150,7 @@ impl Learner {
         })
     }
 
-    /// Bytes as the scenario will make them: in its sizes.
+    /// Bytes in the sizes of the scenario.
     fn bytes(&self, kind: usize) -> u64 {
         let programs = self.programs.values().chain([&self.others]);
         let sizes = programs.flat_map(|program| &program.sizes[kind]);

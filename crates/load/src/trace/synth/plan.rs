@@ -1,4 +1,4 @@
-//! The decks that a trace is drawn from: plain numbers.
+//! The decks of a trace: plain numbers.
 
 use base::Ratio;
 
@@ -11,12 +11,12 @@ use crate::trace::TraceError;
 pub(super) struct AppPlan {
     pub(super) stream: u32,
     pub(super) cells: Vec<Cell>,
-    /// First page of 4 KiB and number of pages that it works in.
+    /// First page of 4 KiB and number of pages of its region.
     pub(super) first_page: u64,
     pub(super) pages: u64,
-    /// Pages at the start of its region that take four fifths of the jumps.
+    /// Pages at the start of its region that receive four fifths of the jumps.
     pub(super) hot_pages: u64,
-    /// Jumps in a million that land beside a multiple of 4 KiB.
+    /// Jumps per million that land beside a multiple of 4 KiB.
     pub(super) unaligned_ppm: u64,
     pub(super) physical_percent: u8,
 }
@@ -37,9 +37,9 @@ pub(super) struct PhasePlan {
 #[derive(Clone, Debug)]
 pub(super) struct Plan {
     pub(super) phases: Vec<PhasePlan>,
-    /// Addresses that it lies in.
+    /// Size of its address space.
     pub(super) span_bytes: u64,
-    /// The totals that it was made for.
+    /// Its target totals.
     pub(super) published: Published,
 }
 

@@ -1,25 +1,28 @@
-//! Weights that agree with totals: iterative proportional fitting (Deming and Stephan 1940), with an exponential
-//! tilt where a sum of values is wanted (Darroch and Ratcliff 1972). Of all weights that agree, it finds those nearest
-//! to the first guess in relative entropy, so the character of the programs is kept where the totals leave room.
+//! Weights that agree with totals: iterative proportional fitting (Deming and Stephan 1940), with
+//! an exponential tilt for a given sum of values (Darroch and Ratcliff 1972). Of all weights that
+//! agree, it finds those nearest to the first guess in relative entropy, so that the programs keep
+//! their character as far as the totals permit.
 
-/// Rounds before it is given up.
+/// Largest number of rounds.
 const ROUNDS_MAX: usize = 5000;
 
 /// Relative error at which a total counts as reached.
 const PRECISION: f64 = 1e-9;
 
-/// Relative error at which the totals contradict each other, or the first guess has nothing that could reach them.
+/// Relative error from which the totals contradict each other, or the first guess cannot reach
+/// them.
 const TOLERANCE: f64 = 1e-3;
 
 /// One total that the weights must agree with.
 pub(super) struct Constraint {
     /// Its name, for errors.
     pub(super) name: String,
-    /// The weights that it is about.
+    /// Its members among the weights.
     pub(super) members: Vec<usize>,
-    /// What the members sum up to.
+    /// The sum of the members.
     pub(super) target: f64,
-    /// Values of the members: then the sum of value times weight is meant, with the sum of weights left as it is.
+    /// Values of the members: the target is then the sum of value times weight, and the sum of
+    /// weights stays.
     pub(super) values: Option<Vec<f64>>,
 }
 
@@ -28,7 +31,7 @@ impl Constraint {
         self.members.iter().map(|&member| weights[member]).sum()
     }
 
-    /// How far off, relative to the target.
+    /// Relative distance from the target.
     fn error(&self, weights: &[f64]) -> f64 {
         let sum = match &self.values {
             None => self.sum(weights),

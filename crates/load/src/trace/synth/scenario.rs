@@ -1,4 +1,4 @@
-//! The description of work: phases, programs that run side by side in them, and the totals that must come out.
+//! The description of work: phases, programs that run side by side in them, and the target totals.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -20,31 +20,31 @@ const BUILT_IN: [(&str, &str); 3] = [
 /// The longest scenario file that is read.
 const FILE_BYTES_MAX: u64 = 16 << 20;
 
-/// Names of the scenarios that ship with ssdlab.
+/// Names of the scenarios in ssdlab.
 pub fn built_in() -> impl Iterator<Item = &'static str> {
     BUILT_IN.iter().map(|(name, _)| *name)
 }
 
-/// Work described.
+/// A description of work.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
     /// Its name.
     pub name: String,
-    /// Where the totals come from, and what is ours.
+    /// Source of the totals, and own assumptions.
     pub source: String,
-    /// Addresses that the work lies in, e.g. `80GB`.
+    /// Size of the address space, e.g. `80GB`.
     pub span: String,
     /// The deepest queue.
     pub queue_depth_max: u16,
-    /// What must come out.
+    /// Target totals.
     pub published: Published,
     /// Phases, one after the other.
     #[serde(rename = "phase")]
     pub phases: Vec<PhaseSpec>,
 }
 
-/// Totals that a synthesised trace is made to equal.
+/// Target totals of a synthesised trace.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Published {
@@ -77,13 +77,14 @@ pub struct Published {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PhaseSpec {
-    /// What is done, e.g. `gaming`. Phases of the same name form one group in a replay's figures.
+    /// Name of the work, e.g. `gaming`. Phases of the same name form one group in a replay's
+    /// figures.
     pub name: String,
     /// Part of all I/Os, relative to the other phases.
     pub weight: f64,
-    /// Depth that queues tend to.
+    /// Typical queue depth.
     pub queue_depth: f64,
-    /// I/Os of a burst once it is as deep as it gets, on average.
+    /// Mean number of I/Os of a burst at its peak.
     pub burst_ios: f64,
     /// Mean pause between bursts, e.g. `2s`.
     pub pause: String,
@@ -102,21 +103,21 @@ pub struct AppSpec {
     pub weight: f64,
     /// Share of reads among its I/Os.
     pub read_share: f64,
-    /// Sizes of its reads and how often they are, e.g. `{ 4KiB = 60, 128KiB = 40 }`.
+    /// Sizes of its reads and their frequencies, e.g. `{ 4KiB = 60, 128KiB = 40 }`.
     pub read_sizes: BTreeMap<String, f64>,
     /// Sizes of its writes.
     pub write_sizes: BTreeMap<String, f64>,
-    /// Share of I/Os that go on where the one before ended.
+    /// Share of I/Os that continue at the end of the preceding one.
     pub sequential: f64,
-    /// Part of the span that it works in: begin and end as shares.
+    /// Its part of the span: begin and end as shares.
     pub region: [f64; 2],
-    /// Share of its region that takes four fifths of its jumps.
+    /// Share of its region that receives four fifths of its jumps.
     #[serde(default = "everything")]
     pub hot: f64,
     /// Share of its jumps that land beside a multiple of 4 KiB.
     #[serde(default)]
     pub unaligned: f64,
-    /// Size of what it writes after compression, in percent.
+    /// Size of its written data after compression, in percent.
     #[serde(default = "incompressible")]
     pub physical_percent: u8,
 }
@@ -130,10 +131,10 @@ fn incompressible() -> u8 {
 }
 
 impl Scenario {
-    /// A scenario that ships with ssdlab, or a TOML file.
+    /// A scenario in ssdlab, or a TOML file.
     ///
     /// # Errors
-    /// Where there is none of that name, or it breaks a rule.
+    /// If there is none of that name, or it breaks a rule.
     pub fn load(name: &str) -> Result<Self, TraceError> {
         if let Some((_, text)) = BUILT_IN.iter().find(|(known, _)| *known == name) {
             return Self::parse(name, text);
@@ -148,10 +149,10 @@ impl Scenario {
         Self::parse(name, &text)
     }
 
-    /// Reads a scenario from TOML; `name` stands for it in errors.
+    /// Reads a scenario from TOML; `name` names it in errors.
     ///
     /// # Errors
-    /// Where the text is no scenario, or a value breaks a rule.
+    /// If the text is no scenario, or a value breaks a rule.
     pub fn parse(name: &str, text: &str) -> Result<Self, TraceError> {
         let usage = |reason: &str| TraceError::Usage(format!("scenario {name}: {reason}"));
         let scenario: Self = toml::from_str(text)
@@ -163,7 +164,7 @@ impl Scenario {
     /// The text that [`Scenario::parse`] reads.
     ///
     /// # Errors
-    /// Where a value has no form in TOML.
+    /// If a value has no form in TOML.
     pub fn to_toml(&self) -> Result<String, TraceError> {
         toml::to_string(self).map_err(|error| TraceError::Usage(error.to_string()))
     }
@@ -218,7 +219,7 @@ fn within(name: &str, value: f64, low: f64, high: f64) -> Result<(), String> {
     Err(format!("{name} = {value}, expected {low} to {high}"))
 }
 
-/// A weight: nothing is as good as absent, so it must be more than that.
+/// A weight above zero: a zero would equal an absent one.
 fn weight(name: &str, value: f64) -> Result<(), String> {
     within(name, value, 1e-6, 1e9)
 }

@@ -21,7 +21,7 @@ fn near(name: &str, found: f64, wanted: f64, tolerance: f64) {
     assert!((found - wanted).abs() <= tolerance, "{name}: {found}, expected {wanted}");
 }
 
-/// Everything that was published of a trace, to the tolerances that were set for it.
+/// All published figures of a trace, within their tolerances.
 fn equals_what_was_published(scenario: &str, mean_depth_tolerance: f64) -> Summary {
     let published = Scenario::load(scenario).unwrap().published;
     let summary = summary(scenario, Ratio::ONE, 1);
@@ -88,7 +88,7 @@ fn a_fiftieth_of_the_destroyer_has_its_means() {
     near("mean depth", summary.queue_depth.unwrap().mean, 5.5, 0.03 * 5.5);
 }
 
-/// A replay can keep the recorded depths only where none is more than one deeper than the one before.
+/// A replay can keep the recorded depths only if none exceeds the preceding one by more than one.
 #[test]
 fn depths_climb_one_by_one() {
     let scenario = Scenario::load("heavy-2011").unwrap();
@@ -114,7 +114,7 @@ fn a_seed_decides_order_and_place_but_no_total() {
     assert_eq!(bytes(&first), bytes(&other));
 }
 
-/// What is made from a learned scenario has the figures of the trace that it was learned from.
+/// A trace from a learned scenario has the figures of the original trace.
 #[test]
 fn a_learned_scenario_makes_work_like_the_trace() {
     let scale = Ratio::new(1, 40).unwrap();

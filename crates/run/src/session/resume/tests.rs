@@ -1,4 +1,4 @@
-//! From where does a run go on, whatever it was doing when it ended?
+//! The point at which a run continues, for every state at its end.
 
 use base::{Data, Nanos, OpKind};
 use device::host::clock::MonotonicClock;
@@ -43,7 +43,7 @@ fn recorded(names: &str) -> Vec<Phase> {
     names.split_whitespace().map(phase).collect()
 }
 
-/// The step and the number of phases kept; an exclamation mark stands behind a phase that was cut off.
+/// The step and the number of kept phases; an exclamation mark follows an interrupted phase.
 fn point(names: &str, keeps_data: bool) -> (usize, usize) {
     let Point { step, phases, .. } = Point::find(&procedure(), &recorded(names), keeps_data);
     (step, phases)

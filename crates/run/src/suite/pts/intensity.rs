@@ -1,16 +1,16 @@
-//! Demand variation: one kind of access at every number of outstanding commands. Shared by
-//! the demand intensity and the composite workload.
+//! Demand variation: one kind of access at every number of outstanding commands. Shared by the
+//! demand intensity and the composite workload.
 //!
 //! Method (PTS 2.0, sections "DIRTH" and "CBW"): purge; writes at the most commands until the first
-//! minute of each half hour is steady; rounds of five minutes of writes and then the mix at every point
-//! from the most commands to one, a minute each, until the deepest point is steady; then at three
-//! points, *min* (one command), *max* (most IOPS with a mean response below 5 ms) and *mid* (nearest to
-//! the middle between their IOPS, below 5 ms as well), an hour of writes and ten minutes of the mix,
-//! whose response times are reported.
-//! Ours: the specification varies threads and queue depth from 1 to 32 each; here one thread keeps
-//! their product outstanding, so that each product is measured once and stands in every cell it belongs
-//! to. Points beyond what a target takes at a time are reported as not supported. Where minutes are
-//! shortened, the span is written once in LBA order and once at random beforehand.
+//! minute of each half hour is steady; rounds of five minutes of writes and then the mix at every
+//! point from the most commands to one, a minute each, until the deepest point is steady; then at
+//! three points, *min* (one command), *max* (most IOPS with a mean response below 5 ms) and *mid*
+//! (nearest to the middle between their IOPS, below 5 ms as well), an hour of writes and ten
+//! minutes of the mix, whose response times are reported. Differences: the specification varies
+//! threads and queue depth from 1 to 32 each; here one thread keeps their product outstanding, so
+//! that each product is measured once and appears in every cell with that product. Points beyond
+//! the limit of a target are reported as not supported. If minutes are shortened, the span is first
+//! written once in LBA order and once at random.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,7 +32,7 @@ use crate::suite::{
 
 /// Threads, and queue depths of each.
 const COUNTS: [u32; 7] = [1, 2, 4, 6, 8, 16, 32];
-/// Parameters of both tests: lengths before they are shortened.
+/// Parameters of both tests: full lengths.
 pub(crate) const ROUND: Param = Param {
     name: "saturation",
     default: "30m",
@@ -52,7 +52,7 @@ pub(crate) const CHARTS: [Chart; 2] = [
     Chart::Curves { table: "outstanding", units: &["IOPS", "ns"], log_rows: true },
     Chart::Curves { table: "histogram", units: &["%"], log_rows: false },
 ];
-/// The points of interest have a shorter mean response.
+/// Limit of the mean response at the points of interest.
 const RESPONSE_NS_MAX: f64 = 5e6;
 
 const SATURATE: &str = "saturate";
@@ -71,7 +71,7 @@ const QUANTILES: [(&str, &str, u64, u64); 5] = [
     ("p99999", "99.999%", 99_999, 100_000),
 ];
 
-/// The access that is varied.
+/// The varied access.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Access {
     pub(crate) order: Order,
@@ -80,7 +80,7 @@ pub(crate) struct Access {
     pub(crate) read_percent: u8,
 }
 
-/// Every product of threads and depth that a target takes, the largest first.
+/// Every product of threads and depth that a target supports, the largest first.
 fn products(queue_depth_max: u32) -> Vec<u32> {
     let all = COUNTS.iter().flat_map(|threads| COUNTS.map(|depth| threads * depth));
     let possible: BTreeSet<u32> = all.filter(|product| *product <= queue_depth_max).collect();
@@ -245,7 +245,7 @@ impl Variation {
         figures
     }
 
-    /// The common conditions, with what is varied and the kind of access.
+    /// The common conditions, with the variation and the kind of access.
     fn conditions(&self, measured: &Measured<'_>) -> Conditions {
         let Access { order, block_bytes, read_percent } = self.access;
         let block = Bytes(block_bytes.into());
@@ -270,7 +270,7 @@ fn saturation(measured: &Measured<'_>) -> Vec<f64> {
     of_rounds(measured, SATURATE, |part| part.iops())
 }
 
-/// IOPS with so many commands outstanding, in every round so far.
+/// IOPS with this number of outstanding commands, in every round so far.
 fn iops_at(measured: &Measured<'_>, outstanding: u32) -> Vec<f64> {
     of_rounds(measured, &oio_name(outstanding), |part| part.iops())
 }
@@ -299,7 +299,7 @@ fn variation(measured: &Measured<'_>, deepest: u32, outstanding: &[u32]) -> BTre
     outstanding.iter().map(|&oio| (oio, point(oio))).collect()
 }
 
-/// Outstanding commands of the points *min*, *mid* and *max*, as far as there are such.
+/// Outstanding commands of the points *min*, *mid* and *max*, as far as these exist.
 fn chosen(variation: &BTreeMap<u32, Point>) -> [Option<u32>; 3] {
     let swift = |point: &Point| point.latency_ns_mean.is_some_and(|ns| ns < RESPONSE_NS_MAX);
     let candidates: Vec<(u32, f64)> = variation
@@ -392,13 +392,13 @@ fn add_points(figures: &mut Figures, measured: &Measured<'_>, title: &str, point
     figures.tables.push(histogram_table(points.1));
 }
 
-/// A percentile that the specification demands and that too few commands carry.
+/// A percentile that the specification demands although there are too few commands.
 fn demanded(metric: &str, commands: u64) -> Mark {
     let mark = latency::too_few(metric, commands);
     Mark { text: format!("{}, given because the SNIA PTS demands it", mark.text), ..mark }
 }
 
-/// Share of the commands in each class of response time, 1, 2 and 5 to the decade.
+/// Share of the commands in each class of response time, 1, 2 and 5 per decade.
 fn histogram_table(parts: [Option<Part<'_>>; 3]) -> Table {
     let columns = POINTS.map(|(name, _)| (name, "%"));
     let title = "Response time histogram";

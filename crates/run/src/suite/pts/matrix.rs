@@ -1,4 +1,4 @@
-//! Rounds over a matrix of cells, each a size and a share of reads, and tables of it.
+//! Rounds over a matrix of cells, each a size and a share of reads, and their tables.
 
 use base::{Nanos, OpKind};
 use load::{Mix, Order, Workload};
@@ -43,8 +43,8 @@ pub(crate) fn cells(read_percents: &[u8], blocks: &[u32]) -> Vec<Cell> {
     read_percents.iter().flat_map(of_mix).collect()
 }
 
-/// The beginning of the specification, then rounds over the cells until they have settled. A cell smaller than
-/// the blocks of the target is left out.
+/// The beginning of the specification, then rounds over the cells until they settle. Cells smaller
+/// than the blocks of the target are omitted.
 pub(crate) fn steps_of(
     common: &Common,
     (cells, order): (&[Cell], Order),
@@ -78,7 +78,7 @@ fn cell_phase(
     steps::for_time(&cell.name(), Workload { mix: cell.mix(), ..workload }, step)
 }
 
-/// A matrix of values: one row a size, one column a share of reads.
+/// A matrix of values: one row per size, one column per share of reads.
 pub(crate) fn table(
     (name, title, unit): (&str, &str, &str),
     cells: &[Cell],

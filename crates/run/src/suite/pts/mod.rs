@@ -1,10 +1,11 @@
-//! The tests of the SNIA Solid State Storage Performance Test Specification (PTS), and what they share.
+//! The common parts of the tests of the SNIA Solid State Storage Performance Test Specification
+//! (PTS).
 //!
-//! Order of every test: purge; workload-independent precondition (the span written twice in LBA order,
-//! 128 KiB); the test's own rounds, which are its workload-dependent precondition, until the tracked
-//! figure is steady over five rounds (25 at most); figures from those five. A step lasts a minute. On
-//! simulated drives steps are shortened to 1/60 by default, which every result says, and a random pass
-//! of the span comes before them; `--set shorten=1` gives full length.
+//! Order of every test: purge; workload-independent precondition (the span written twice in LBA
+//! order, 128 KiB); the test's own rounds, which are its workload-dependent precondition, until the
+//! tracked figure is steady over five rounds (25 at most); figures from those five. A step lasts a
+//! minute. On simulated drives, steps are 1/60 of that by default, which every result states, and a
+//! random pass of the span precedes them; `--set shorten=1` gives full length.
 
 pub(crate) mod intensity;
 pub(crate) mod matrix;
@@ -17,7 +18,7 @@ use super::{Conditions, Config, Measured, Notes, PhaseSpec, Site, Step, steps};
 use crate::error::RunError;
 use crate::params::{Param, Params};
 
-/// How often a simulated drive's minute is divided where nobody says otherwise.
+/// Default divisor of a minute on simulated drives.
 pub(crate) const SIMULATED_SHORTEN: u64 = 60;
 const STEP: Nanos = Nanos(60 * Nanos::SECOND.0);
 
@@ -37,10 +38,10 @@ pub(crate) const QUEUE_DEPTH: Param =
 /// The reason why no test of the specification takes a rate.
 pub(crate) const DEPTHS: &str = "the SNIA PTS says how many commands are outstanding";
 
-/// Nothing changes in a drive after so many passes.
+/// A drive does not change any more after this number of passes.
 const PRECONDITION_MAX: u32 = 100;
 
-/// The settings that the tests of the specification share, and that each of their tables states.
+/// The common settings of the tests of the specification, which each of their tables states.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Common {
     /// Length of a step.
@@ -87,7 +88,7 @@ impl Common {
         Ok(Self { step, shorten, precondition: u32::from(shorten > 1), queue_depth })
     }
 
-    /// The settings as `run.json` holds them.
+    /// The settings in the form of `run.json`.
     pub(crate) fn config(&self) -> Config {
         steps::config([
             ("step_ns", self.step.0.into()),
@@ -97,9 +98,10 @@ impl Common {
         ])
     }
 
-    /// Purge and workload-independent precondition. Where `random_follows` and minutes have become seconds,
-    /// the rounds are too short to use up the spare blocks themselves, so that an all too even beginning
-    /// would pass for steady state: one random pass of the span then comes before them (ours).
+    /// Purge and workload-independent precondition. If `random_follows` and minutes have become
+    /// seconds, the rounds are too short to use up the spare blocks themselves, so that a very even
+    /// beginning would pass for steady state. A random pass of the span then precedes them (an
+    /// addition to the specification).
     pub(crate) fn beginning(&self, site: &Site<'_>, random_follows: bool) -> Vec<Step> {
         let mut phases = vec![steps::purge()];
         let pass = |time| site.fill(&format!("precondition_{time}"), site.span_bytes);
@@ -110,7 +112,7 @@ impl Common {
         steps::once(phases)
     }
 
-    /// The conditions that every table of the specification must carry.
+    /// The necessary conditions of every table of the specification.
     pub(crate) fn conditions(&self, measured: &Measured<'_>) -> Conditions {
         let run = measured.run;
         let purge = run.purge.as_ref().and_then(|purge| purge.method.clone());
@@ -143,8 +145,7 @@ impl Common {
     }
 }
 
-/// How long a step is, and by how much that is shortened: on simulated drives by `simulated` unless the
-/// user says otherwise.
+/// Length of a step, and its divisor: on simulated drives `simulated` unless the user sets another.
 fn step_length(params: &Params, site: &Site<'_>, simulated: u64) -> Result<(Nanos, u64), RunError> {
     let text = params.text("shorten");
     let shorten = match text.as_str() {
@@ -160,7 +161,7 @@ fn step_length(params: &Params, site: &Site<'_>, simulated: u64) -> Result<(Nano
     Ok((Nanos(STEP.0 / shorten), shorten))
 }
 
-/// Says that the steps are shorter than the specification wants.
+/// The note that the steps are shorter than in the specification.
 fn shortened(shorten: u64) -> Option<String> {
     (shorten > 1).then(|| {
         format!(
@@ -169,7 +170,7 @@ fn shortened(shorten: u64) -> Option<String> {
     })
 }
 
-/// As many bytes as the span holds, written 4 KiB at random.
+/// As many bytes as the span has, written 4 KiB at random.
 fn random_pass(site: &Site<'_>) -> PhaseSpec {
     let depth = site.fill_depth();
     let workload = Workload::new(OpKind::Write, Order::Uniform, 4096, depth, site.span_bytes);

@@ -1,4 +1,4 @@
-//! The figure that is tracked over the rounds of a test until it is steady.
+//! The figure that a test tracks over its rounds until it is steady.
 
 use result::schema::{Finding, Table, TableRow};
 use result::stats::steady::{PTS_ROUNDS_MAX, Window, pts_steady};
@@ -18,7 +18,7 @@ pub(crate) fn of_rounds(
     parts.filter_map(value).collect()
 }
 
-/// The window that the figures rest on: the steady one, or the last rounds where there is none.
+/// The window of the figures: the steady one, or the last rounds if there is none.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rounds {
     pub(crate) steady: Option<Window>,
@@ -56,9 +56,10 @@ pub(crate) fn until_steady(
     Computed::new(move |measured| Rounds::of(&tracked(measured)).steady.is_some())
 }
 
-/// The figure that is tracked, in every round so far.
+/// The tracked figure, in every round so far.
 pub(crate) struct Tracked<'a> {
-    /// Stage of a test that has several; its metrics are `<test>.<stage>.rounds` and so on. Empty without stages.
+    /// Stage of a test with several; its metrics are `<test>.<stage>.rounds` and so on. Empty
+    /// without stages.
     pub(crate) stage: &'a str,
     /// The figure in words.
     pub(crate) words: &'a str,

@@ -1,8 +1,10 @@
-//! Survivor: what has been moved once and is still valid when its superblock is collected again is cold.
+//! Survivor: data is cold if it was moved once and is still valid at the next collection of its
+//! superblock.
 //!
-//! Source: dynamic data clustering (Chiang, Lee and Chang 1999): a page that is moved goes one region
-//! colder, a page that is written goes back to the hottest. Here with three regions: host, GC, cold.
-//! It needs no memory per page, for a superblock knows which stream wrote it. Test: `tests/mechanisms/cold.rs`.
+//! Source: dynamic data clustering (Chiang, Lee and Chang 1999): a moved page goes one region
+//! colder, a written page goes back to the hottest. Here there are three regions: host, GC, cold.
+//! It needs no memory per page, because a superblock knows the stream that wrote it. Test:
+//! `tests/mechanisms/cold.rs`.
 
 use crate::ftl::{Ftl, StreamId};
 

@@ -1,7 +1,8 @@
-//! Cost-benefit: the most free space for the work of reading and writing it, times age.
+//! Cost-benefit: the most free space per cost of reading and writing, times age.
 //!
-//! Source: Rosenblum and Ousterhout 1992 (log-structured file systems), (1 - u) x age / 2u with u the share of
-//! valid pages. Age is counted in superblocks closed since. Test: `tests/formulas/theory.rs`.
+//! Source: Rosenblum and Ousterhout 1992 (log-structured file systems), (1 - u) x age / 2u with u
+//! the share of valid pages. The age is the number of superblocks closed since. Test:
+//! `tests/formulas/theory.rs`.
 
 use std::cmp::Reverse;
 

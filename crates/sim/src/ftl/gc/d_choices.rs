@@ -8,7 +8,7 @@ use base::Rng;
 use super::closed;
 use crate::ftl::{Ftl, SuperblockState};
 
-/// So many draws in vain mean that hardly any superblock is closed: look at all of them.
+/// After this number of failed draws, hardly any superblock is closed: examine all of them.
 const DRAWS_PER_CANDIDATE: u32 = 16;
 
 pub(super) fn select(ftl: &Ftl, candidates: u32, rng: &mut Rng) -> Option<u32> {

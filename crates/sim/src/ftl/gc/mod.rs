@@ -1,9 +1,9 @@
-//! Which superblock to collect: one policy, one file.
+//! The choice of the superblock to collect: one policy, one file.
 //!
-//! Contract: [`VictimSelector::select`] is called when garbage collection starts on a new superblock. A
-//! policy sees the maps and names a closed superblock, or none where there is none. It must be
-//! deterministic; a policy that draws lots gets its own generator. A new policy is a file
-//! beside this one, a variant of [`VictimPolicy`] and an arm in `select`.
+//! Contract: [`VictimSelector::select`] is called when garbage collection starts on a new
+//! superblock. A policy sees the maps and names a closed superblock, or none if there is none. It
+//! must be deterministic; a policy that draws at random gets its own generator. A new policy is a
+//! file beside this one, a variant of [`VictimPolicy`] and an arm in `select`.
 
 mod cost_benefit;
 mod d_choices;
@@ -16,7 +16,7 @@ use serde::Deserialize;
 
 use super::{Ftl, SuperblockState};
 
-/// How a victim is chosen.
+/// Rule for the choice of a victim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum VictimPolicy {
@@ -24,11 +24,12 @@ pub enum VictimPolicy {
     Greedy,
     /// The oldest.
     Fifo,
-    /// The fewest valid pages among some drawn at random; one candidate is random choice.
+    /// The fewest valid pages among some superblocks drawn at random; one candidate is random
+    /// choice.
     DChoices,
     /// The fewest valid pages among the oldest.
     WindowedGreedy,
-    /// The most gain for the work, times age.
+    /// The most gain for the cost, times age.
     CostBenefit,
 }
 
@@ -46,7 +47,7 @@ impl VictimPolicy {
     }
 }
 
-/// A policy with what it needs to choose.
+/// A policy with its state.
 #[derive(Clone, Debug)]
 pub struct VictimSelector {
     policy: VictimPolicy,
@@ -55,7 +56,7 @@ pub struct VictimSelector {
 }
 
 impl VictimSelector {
-    /// The policy; `candidates` superblocks are looked at by those that look at some only.
+    /// The policy; some policies examine only `candidates` superblocks.
     #[must_use]
     pub fn new(policy: VictimPolicy, candidates: u32, seed: u64) -> Self {
         Self { policy, candidates, rng: Rng::split(seed, "victims") }
@@ -67,8 +68,8 @@ impl VictimSelector {
         greedy::select(ftl).map(|superblock| ftl.valid_pages[superblock as usize])
     }
 
-    /// The superblock to collect next; none where no closed superblock would give room.
-    /// A policy that does not look at valid counts may well name a full one: that costs, but ends.
+    /// The superblock to collect next; `None` if no closed superblock would give room. A policy
+    /// that ignores valid counts may choose a full one: that costs, but ends.
     #[must_use]
     pub fn select(&mut self, ftl: &Ftl) -> Option<u32> {
         let emptiest = greedy::select(ftl)?;

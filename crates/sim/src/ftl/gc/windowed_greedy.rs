@@ -1,7 +1,7 @@
 //! Windowed greedy: the fewest valid pages among the superblocks closed longest ago.
 //!
-//! Source: Hu et al. 2009, Iliadis 2010: between FIFO (a window of one) and greedy (a window of all). No
-//! closed form. Simplification: the window is found by a scan. Test: `tests/formulas/theory.rs`.
+//! Source: Hu et al. 2009, Iliadis 2010: between FIFO (a window of one) and greedy (a window of
+//! all). No closed form. Simplification: a scan finds the window. Test: `tests/formulas/theory.rs`.
 
 use super::closed;
 use crate::ftl::Ftl;

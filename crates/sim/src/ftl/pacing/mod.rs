@@ -1,11 +1,11 @@
-//! When to collect garbage, and what the host pays for it: one policy, one file.
+//! The times of garbage collection, and its price for the host: one policy, one file.
 //!
-//! The same work (WAF) spread differently over time is what tells an even drive from an uneven one.
-//! Contract: the device asks three questions, in this order, and never more often than once a unit:
-//! [`Pacing::owed_pages`] after each host unit (how many valid pages must move in return),
-//! [`Pacing::must_collect`] (collect although nothing is owed), [`Pacing::host_may_open`] (may the host
-//! stream take an erased superblock). A policy sees only [`Level`] for the first, and for the others, which are
-//! asked far more often, the number of erased superblocks.
+//! The distribution of the same work (WAF) over time makes a drive even or uneven. Contract: the
+//! device asks three questions, in this order, and never more often than once a unit:
+//! [`Pacing::owed_pages`] after each host unit (number of valid pages that must move in return),
+//! [`Pacing::must_collect`] (collect although nothing is owed), [`Pacing::host_may_open`] (whether
+//! the host stream may take an erased superblock). A policy sees only [`Level`] for the first, and
+//! for the others, which are asked far more often, the number of erased superblocks.
 
 mod proportional;
 mod token;
@@ -17,15 +17,15 @@ pub use proportional::Proportional;
 pub use token::Token;
 pub use watermark::Watermark;
 
-/// How full the drive is.
+/// Fill level of the drive.
 #[derive(Clone, Copy, Debug)]
 pub struct Level {
-    /// Writable pages: erased, left in open superblocks, or in the part of the victim already
-    /// collected. Changes by single pages, so that a policy on it is smooth.
+    /// Writable pages: erased, left in open superblocks, or in the collected part of the victim.
+    /// Changes by single pages, so that a policy on it is smooth.
     pub writable_pages: u64,
     /// Pages in a superblock.
     pub superblock_pages: u32,
-    /// Valid pages of the newest victim when it was chosen.
+    /// Valid pages of the newest victim at the time of its choice.
     pub victim_valid_pages: u32,
 }
 
@@ -37,7 +37,7 @@ pub enum PacingKind {
     Watermark,
     /// Collect a little for every host write, more as free space shrinks.
     Proportional,
-    /// Collect for every host write what the victim in hand costs.
+    /// Collect for every host write the cost of the current victim.
     Token,
 }
 
@@ -52,8 +52,8 @@ impl PacingKind {
         }
     }
 
-    /// Writable pages that the policy keeps in steady state, on average over host writes: space that holds no
-    /// data, valid or not. Follows from each policy's text.
+    /// Writable pages that the policy keeps in steady state, on average over host writes: space
+    /// without data, valid or not. Follows from the text of each policy.
     #[must_use]
     pub fn steady_pages(self, free_low: u32, free_high: u32, superblock_pages: u32) -> u64 {
         let (low, high) = (u64::from(free_low), u64::from(free_high));
@@ -99,7 +99,7 @@ impl Pacing {
         }
     }
 
-    /// Whether garbage must be collected whatever is owed.
+    /// Whether garbage must be collected although nothing is owed.
     #[inline]
     pub fn must_collect(&mut self, free_superblocks: u32) -> bool {
         match self {

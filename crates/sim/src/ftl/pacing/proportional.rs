@@ -12,7 +12,7 @@ use super::Level;
 /// Pages owed per host page at `free_low`; above the worst need after a sequential fill at 3% spare.
 const OWED_PAGES_MAX: u64 = 32;
 
-/// Pages owed where nobody knows the WAF: that of common spare areas is between 2 and 8.
+/// Pages owed for an unknown WAF: with common spare areas it is between 2 and 8.
 const OWED_PAGES_USUAL: u64 = 3;
 
 /// The level at which the line gives [`OWED_PAGES_USUAL`], in superblocks as a fraction.

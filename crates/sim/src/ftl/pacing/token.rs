@@ -1,19 +1,20 @@
-//! Token: the victim in hand sets the pace.
+//! Token: the current victim sets the pace.
 //!
-//! Phenomenon: a firmware that lets the host write exactly what cleaning gives back never runs out of space and
-//! never stalls. Source: the idea of MQSim-E: a victim with v valid of S pages gives S - v pages for v
-//! moves, so each host page pays v / (S - v). Simplification: below the middle of the two levels the price
-//! rises by a quarter, above it falls by a quarter, or the level would drift. At `free_low` the host
-//! waits. Test: `tests/formulas/shape.rs::every_pacing_moves_the_same_pages_and_they_differ_in_evenness`.
+//! Phenomenon: a firmware that lets the host write exactly the space that cleaning gives back never
+//! runs out of space and never stalls. Source: the idea of MQSim-E: a victim with v valid of S
+//! pages gives S - v pages for v moves, so each host page pays v / (S - v). Simplification: below
+//! the middle of the two levels the price rises by a quarter, above it falls by a quarter;
+//! otherwise the level would drift. At `free_low` the host waits. Test:
+//! `tests/formulas/shape.rs::every_pacing_moves_the_same_pages_and_they_differ_in_evenness`.
 
 use super::Level;
 
-/// The policy with the fraction of a page not yet paid.
+/// The policy with the unpaid fraction of a page.
 #[derive(Clone, Debug)]
 pub struct Token {
     free_low: u32,
     free_high: u32,
-    /// Owed and not yet asked for, in 1 / `UNITS` pages.
+    /// Owed and not yet requested, in 1 / `UNITS` pages.
     rest: u64,
 }
 

@@ -1,4 +1,4 @@
-//! Dynamic wear leveling: the erased superblock that a stream gets.
+//! Dynamic wear leveling: the choice of an erased superblock for a stream.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::least_worn;
 
-/// Which erased superblock comes next.
+/// Rule for the next erased superblock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Allocation {
@@ -18,8 +18,8 @@ pub enum Allocation {
 }
 
 impl Allocation {
-    /// Its place in the list of erased superblocks, or `None` where that is empty. `erase_counts` are those
-    /// of all superblocks.
+    /// Its place in the list of erased superblocks, or `None` if that is empty. `erase_counts` are
+    /// those of all superblocks.
     #[inline]
     pub(crate) fn choose(self, free: &VecDeque<u32>, erase_counts: &[u32]) -> Option<usize> {
         match self {

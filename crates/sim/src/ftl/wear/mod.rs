@@ -1,8 +1,8 @@
-//! Wear leveling: which erased superblock a stream gets (dynamic), and when data is moved for no other
-//! reason than wear (static): one policy, one file.
+//! Wear leveling: the choice of an erased superblock for a stream (dynamic), and moves of data
+//! because of wear alone (static): one policy, one file.
 //!
-//! Contract: [`Allocation`] is asked once for each superblock that a stream opens, [`WearLeveling::victim`] once for
-//! each victim. Both look at erase counts of superblocks only.
+//! Contract: [`Allocation`] is asked once for each superblock that a stream opens,
+//! [`WearLeveling::victim`] once for each victim. Both use only the erase counts of superblocks.
 
 mod allocation;
 mod least_worn;
@@ -12,26 +12,27 @@ use super::{Ftl, SuperblockState};
 
 pub use allocation::Allocation;
 
-/// Victims for the sake of room for each one for the sake of wear, at least: what bounds its cost.
+/// Least number of victims for room for each one for wear: this bounds the cost.
 const VICTIMS_BETWEEN: u32 = 4;
 
-/// Static wear leveling with what it has to remember.
+/// Static wear leveling with its state.
 #[derive(Clone, Debug)]
 pub struct WearLeveling {
-    /// Erases that the most worn superblock may be ahead of one that holds data; none: as many as it likes.
+    /// Largest lead in erases of the most worn superblock over one that holds data; `None`: no
+    /// limit.
     spread_max: Option<u32>,
-    /// Other victims since the last one for the sake of wear.
+    /// Other victims since the last one for wear.
     victims_since: u32,
 }
 
 impl WearLeveling {
-    /// A spread of erase counts to keep to; none for no static wear leveling.
+    /// A limit for the spread of erase counts; `None` for no static wear leveling.
     #[must_use]
     pub fn new(spread_max: Option<u32>) -> Self {
         Self { spread_max, victims_since: 0 }
     }
 
-    /// The superblock that must be collected for the sake of wear, where it is time for one.
+    /// The superblock to collect because of wear, if one is due.
     #[must_use]
     pub fn victim(&mut self, ftl: &Ftl) -> Option<u32> {
         let spread_max = self.spread_max?;

@@ -1,10 +1,11 @@
-//! Spread: data that nobody overwrites leaves the least worn superblock when the most worn one is too far ahead.
+//! Spread: when the lead of the most worn superblock is too large, data that no host overwrites
+//! leaves the least worn one.
 //!
-//! Source: static wear leveling (Chang, Hsieh and Kuo 2007). The cold data goes to the cold stream, into a
-//! superblock that hot data has worn, and stays there; the young one takes hot data. (Written to the
-//! GC stream it would mix with hot data and double the work of the test below.) Cost: up to a
-//! superblock of moved pages that give no room, counted as GC pages, at most once in five
-//! victims. Test: `tests/mechanisms/wear.rs`.
+//! Source: static wear leveling (Chang, Hsieh and Kuo 2007). The cold data goes to the cold stream,
+//! into a superblock worn by hot data, and stays there; the young superblock takes hot data. (In
+//! the GC stream it would mix with hot data and double the work of the test below.) Cost: up to a
+//! superblock of moved pages that give no room, counted as GC pages, at most once in five victims.
+//! Test: `tests/mechanisms/wear.rs`.
 
 use super::SuperblockState;
 use crate::ftl::Ftl;

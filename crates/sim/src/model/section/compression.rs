@@ -10,7 +10,7 @@ use crate::model::{ModelError, Sourced};
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CompressionModel {
-    /// Compressed pages are stored in whole granules of this size: 512, 1024 or 2048.
+    /// Size of a granule: 512, 1024 or 2048. Compressed pages take whole granules.
     pub granule_bytes: Sourced<u32>,
 }
 
@@ -24,7 +24,7 @@ pub(in crate::model) fn page_granules(check: &Check<'_>) -> Result<u32, ModelErr
     check.fail("compression.granule_bytes", bytes, "it must be 512, 1024 or 2048")
 }
 
-/// Pages of different sizes leave gaps, which may take a small share of a superblock only.
+/// Pages of different sizes leave gaps, which may take only a small share of a superblock.
 pub(in crate::model) fn superblock_holds_gaps(
     check: &Check<'_>,
     geometry: &Geometry,

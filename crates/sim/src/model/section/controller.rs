@@ -1,4 +1,4 @@
-//! `[controller]`: what commands and moved pages cost.
+//! `[controller]`: the costs of commands and moved pages.
 
 use serde::Deserialize;
 
@@ -19,13 +19,13 @@ pub struct Controller {
     pub write_command_ns: Sourced<u64>,
     /// Processor time to move one valid page during garbage collection.
     pub relocate_ns: Sourced<u64>,
-    /// Processors that share this work; absent: 1.
+    /// Number of processors; absent: 1.
     pub processors: Option<Sourced<u32>>,
-    /// Time of a read in the controller's pipeline, in which it keeps nothing busy; absent: none.
+    /// Time of a read in the controller's pipeline without occupying it; absent: none.
     pub read_latency_ns: Option<Sourced<u64>>,
     /// The same of any other command; absent: none.
     pub write_latency_ns: Option<Sourced<u64>>,
-    /// Most that is added to these, drawn at random for each command; absent: nothing.
+    /// Largest addition to these, drawn at random for each command; absent: none.
     pub latency_spread_ns: Option<Sourced<u64>>,
 }
 
@@ -37,7 +37,7 @@ impl Controller {
         Ok(processors)
     }
 
-    /// The latency of its pipeline; `None` where it adds no time.
+    /// The latency of its pipeline; `None` if it adds no time.
     pub(in crate::model) fn pipeline(
         &self,
         check: &Check<'_>,

@@ -1,4 +1,4 @@
-//! `[interface]` and `[read_cache]`: how the host reaches the drive, and DRAM for what it reads.
+//! `[interface]` and `[read_cache]`: the path between host and drive, and DRAM for reads.
 
 use serde::Deserialize;
 
@@ -10,31 +10,31 @@ use crate::host::limits::InterfaceLimits;
 use crate::model::check::{Check, HOUR_NS};
 use crate::model::{ModelError, Sourced};
 
-/// Commands that SATA's native command queueing can name.
+/// Most commands of SATA's native command queueing.
 const NCQ_COMMANDS: u64 = 32;
 
-/// Entries that an NVMe queue, and all queues of a model together, may have.
+/// Most entries of an NVMe queue, and of all queues of a model together.
 const ENTRIES_MAX: u64 = 65_536;
 
-/// How the host reaches the drive.
+/// Path between host and drive.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Interface {
     /// Protocol and link; absent: SATA.
     pub kind: Option<Sourced<InterfaceKind>>,
-    /// Payload rate of the link, bytes per second; of NVMe in each direction.
+    /// Payload rate of the link, bytes per second; for NVMe in each direction.
     pub link_bytes_per_s: Sourced<u64>,
     /// Payload rate of data to the drive; absent: that of the link.
     pub link_write_bytes_per_s: Option<Sourced<u64>>,
-    /// Commands the drive takes at a time; of NVMe in each queue.
+    /// Most outstanding commands; for NVMe in each queue.
     pub queue_depth: Sourced<u32>,
     /// NVMe submission queues; absent: 1.
     pub queues: Option<Sourced<u32>>,
-    /// Completions that raise an interrupt; absent: each one does.
+    /// Number of completions that raise an interrupt; absent: each one does.
     pub coalesced_commands: Option<Sourced<u32>>,
-    /// The longest that a completion waits for others; goes with `coalesced_commands`.
+    /// Longest wait of a completion for others; goes with `coalesced_commands`.
     pub coalesced_ns: Option<Sourced<u64>>,
-    /// Commands fetched from a queue before it is the next one's turn; absent: 1.
+    /// Commands per turn of a queue; absent: 1.
     pub arbitration_burst: Option<Sourced<u32>>,
     /// The treatment of TRIM; absent: it works.
     pub deallocate: Option<Sourced<DeallocateSupport>>,
@@ -52,7 +52,7 @@ pub enum InterfaceKind {
     Nvme,
 }
 
-/// DRAM that keeps what was read.
+/// DRAM that caches reads.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReadCacheModel {
@@ -65,7 +65,7 @@ fn value(optional: Option<&Sourced<u32>>, absent: u32) -> u32 {
 }
 
 impl Interface {
-    /// Commands in all queues together.
+    /// Most outstanding commands in all queues together.
     pub(in crate::model) fn entries(&self) -> u32 {
         self.queue_depth.value * value(self.queues.as_ref(), 1)
     }
@@ -104,7 +104,7 @@ impl Interface {
         })
     }
 
-    /// When an interrupt is raised; `None` where each completion raises one.
+    /// Rule for interrupts; `None` if each completion raises one.
     pub(in crate::model) fn coalescing(
         &self,
         check: &Check<'_>,

@@ -8,14 +8,14 @@ use crate::mapping::MappingShape;
 use crate::model::check::Check;
 use crate::model::{ModelError, Sourced};
 
-/// Units of the journal beside its open superblock that no drive works without.
+/// Units of the journal beside its open superblock that every drive needs.
 const JOURNAL_UNITS_MIN: u64 = 8;
 
-/// Program units that the collection of one victim may give up: one each in the streams of host, cache,
-/// collected and cold data.
+/// Most program units that the collection of one victim may pad: one each in the streams of host,
+/// cache, collected and cold data.
 const PADDED_UNITS_MAX: u64 = STREAMS as u64;
 
-/// The records that the drive writes about its map.
+/// The records of a drive about its map.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MappingModel {
@@ -27,8 +27,8 @@ pub struct MappingModel {
     pub journal_superblocks: Sourced<u32>,
 }
 
-/// Every victim may complete an open unit of each stream with padding, so that its erase need not wait. A victim
-/// must on average give more than that, or collection would never end.
+/// To keep its erase from waiting, every victim may complete an open unit of each stream with
+/// padding. A victim must on average give more than that, or collection would never end.
 fn check_padding(check: &Check<'_>, geometry: &Geometry) -> Result<(), ModelError> {
     let spare_units = geometry.spare_superblocks() * u64::from(geometry.superblock_units);
     let needed = PADDED_UNITS_MAX * u64::from(geometry.superblocks);
@@ -45,7 +45,7 @@ fn check_padding(check: &Check<'_>, geometry: &Geometry) -> Result<(), ModelErro
 }
 
 impl MappingModel {
-    /// `reserved` superblocks are left beside those of the FTL.
+    /// Sizes for a drive with `reserved` superblocks beside those of the FTL.
     pub(in crate::model) fn resolve(
         &self,
         check: &Check<'_>,

@@ -9,12 +9,12 @@ use crate::model::{ModelError, Sourced};
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ParityModel {
-    /// Units in a stripe, the parity unit among them; divides the number of dies.
+    /// Units in a stripe, the parity unit included; divides the number of dies.
     pub stripe_units: Sourced<u32>,
 }
 
-/// Units in a parity stripe, 0 where there is none. A stripe lies on dies of its own, or the loss of
-/// one could take two of its units.
+/// Units in a parity stripe, 0 if there is none. Each unit of a stripe is on another die; otherwise
+/// the loss of one die could take two of its units.
 pub(in crate::model) fn stripe_units(check: &Check<'_>, dies: u32) -> Result<u32, ModelError> {
     let Some(parity) = &check.model.parity else { return Ok(0) };
     let units = parity.stripe_units.value;

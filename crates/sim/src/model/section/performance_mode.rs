@@ -1,4 +1,4 @@
-//! `[performance_mode]`: fast writes into a drive that is not half full.
+//! `[performance_mode]`: fast writes into a drive that is less than half full.
 
 use serde::Deserialize;
 
@@ -7,15 +7,15 @@ use crate::geometry::Geometry;
 use crate::model::check::Check;
 use crate::model::{ModelError, Sourced};
 
-/// Fast writes into a drive that is not half full.
+/// Fast writes into a drive that is less than half full.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PerformanceModeModel {
-    /// tPROG while the mode lasts.
+    /// tPROG in the mode.
     pub program_ns: Sourced<u64>,
-    /// Share of the LBA space not held by normal data that fast data may hold, in percent.
+    /// Share of the LBA space without normal data that fast data may hold, in percent.
     pub fill_percent: Sourced<u32>,
-    /// Pages of 4 KiB that are put in order per second once that is reached.
+    /// Rate of the reorganisation after that, in pages of 4 KiB per second.
     pub reorganise_pages_per_s: Sourced<u64>,
     /// Share of that rate that goes before the host's writes, in percent, or `None` if all of it does.
     pub reorganise_priority_percent: Option<Sourced<u32>>,

@@ -6,13 +6,13 @@ use crate::model::check::{Check, HOUR_NS};
 use crate::model::{ModelError, Sourced};
 use crate::power;
 
-/// The power that a drive draws.
+/// The power of a drive.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PowerModel {
-    /// While anything is under way, mW, without the energy of NAND operations.
+    /// Power at work, mW, without the energy of NAND operations.
     pub active_mw: Sourced<u64>,
-    /// While nothing is, mW.
+    /// Power without work, mW.
     pub idle_mw: Sourced<u64>,
     /// One sense of one unit, nJ.
     pub read_nj: Sourced<u64>,
@@ -32,18 +32,18 @@ pub struct PowerModel {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RestModel {
-    /// Time without work after which it is entered.
+    /// Time without work before entry.
     pub after_ns: Sourced<u64>,
-    /// How long entering takes.
+    /// Duration of entry.
     pub entry_ns: Sourced<u64>,
-    /// How long the first command waits.
+    /// Wait of the first command.
     pub exit_ns: Sourced<u64>,
     /// Power, mW.
     pub power_mw: Sourced<u64>,
 }
 
 impl PowerModel {
-    /// The power of a drive whose blocks have been shortened from `block_pages` to `scaled_pages`.
+    /// The power of a drive with blocks shortened from `block_pages` to `scaled_pages`.
     pub(in crate::model) fn resolve(
         &self,
         check: &Check<'_>,

@@ -13,11 +13,11 @@ use crate::nand::slc::SlcTiming;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PslcModel {
-    /// Bytes that the blocks hold which serve for nothing else.
+    /// Bytes of the dedicated blocks.
     pub bytes: Sourced<u64>,
-    /// Whether erased blocks are borrowed for the cache while there are plenty.
+    /// Whether the cache borrows erased blocks while there are plenty.
     pub borrows: Sourced<bool>,
-    /// Bits of a cell otherwise: a block holds this part of its pages while it serves as cache.
+    /// Bits of a native cell: a block holds this fraction of its pages while it serves as cache.
     pub bits_per_cell: Sourced<u32>,
     /// tR with one bit per cell.
     pub read_ns: Sourced<u64>,
@@ -25,23 +25,24 @@ pub struct PslcModel {
     pub program_ns: Sourced<u64>,
     /// tBERS with one bit per cell.
     pub erase_ns: Sourced<u64>,
-    /// Time without a host command after which the cache is folded.
+    /// Time without a host command before the cache is folded.
     pub idle_after_ns: Sourced<u64>,
     /// The behaviour of a write when the cache is full.
     pub when_full: Sourced<WhenFull>,
-    /// Commands of this size and larger go past the cache; absent: none does.
+    /// Size from which commands go past the cache; absent: none does.
     pub only_below_bytes: Option<Sourced<u64>>,
     /// Pages folded in return for a hundred that the host writes, or `None` if a busy host keeps the cache as it is.
     pub busy_fold_percent: Option<Sourced<u32>>,
 }
 
 impl PslcModel {
-    /// Gives a geometry of `blocks` superblocks of `block_pages` rows the cache: superblocks of its own at the end, and
-    /// the units that are written of one. `kept` is the share of the drive that the scale leaves.
+    /// Gives a geometry of `blocks` superblocks of `block_pages` rows the cache: its own
+    /// superblocks at the end, and the number of units to write in one. `kept` is the share of the
+    /// drive that the scale leaves.
     ///
-    /// A scaled block may be too short to divide as the whole one does, so that its cache takes more superblocks, or
-    /// fewer, for its bytes. The native superblocks stay as many as they are at full size: with them stays the spare
-    /// space.
+    /// A scaled block may be too short to divide like the whole one, so that its cache needs more
+    /// superblocks, or fewer, for its bytes. The number of native superblocks stays that of full
+    /// size, and with it the spare space.
     pub(in crate::model) fn shape(
         &self,
         check: &Check<'_>,
@@ -85,12 +86,13 @@ impl PslcModel {
         Ok(())
     }
 
-    /// Rows that are written of a block of so many; one where the block is too short to divide.
+    /// Number of rows to write in a block of this length; one if the block is too short to divide.
     fn rows(&self, block_pages: u32) -> u32 {
         (block_pages / self.bits_per_cell.value).max(1)
     }
 
-    /// Times of a superblock in this mode; `block_pages` shortens the erase as that of the others.
+    /// Times of a superblock in this mode; `block_pages` shortens its erase like that of the
+    /// others.
     pub(in crate::model) fn timing(
         &self,
         check: &Check<'_>,

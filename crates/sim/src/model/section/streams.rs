@@ -1,4 +1,4 @@
-//! `[streams]`: which data is kept apart from which.
+//! `[streams]`: the separation of data.
 
 use serde::Deserialize;
 
@@ -9,6 +9,6 @@ use crate::model::Sourced;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StreamsModel {
-    /// How data for the cold stream is recognised.
+    /// Criterion of cold data for the cold stream.
     pub cold: Sourced<ColdPolicy>,
 }

@@ -13,14 +13,15 @@ use crate::model::{ModelError, Sourced};
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ThrottleModel {
-    /// Written at full speed by a drive that has rested.
+    /// Volume that a rested drive writes at full speed.
     pub burst_bytes: Sourced<u64>,
-    /// Rate from then on, and at which the allowance comes back.
+    /// Rate after that, and rate at which the allowance returns.
     pub bytes_per_s: Sourced<u64>,
 }
 
 impl ThrottleModel {
-    /// A smaller drive takes a smaller volume at full speed, so that its curve has the same shape.
+    /// A smaller drive accepts a smaller volume at full speed, so that its curve has the same
+    /// shape.
     pub(in crate::model) fn resolve(
         &self,
         check: &Check<'_>,

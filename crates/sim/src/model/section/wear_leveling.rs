@@ -1,16 +1,16 @@
-//! `[wear_leveling]`: how erases are spread over superblocks.
+//! `[wear_leveling]`: the distribution of erases over superblocks.
 
 use serde::Deserialize;
 
 use crate::ftl::wear::Allocation;
 use crate::model::Sourced;
 
-/// How erases are spread over superblocks.
+/// Distribution of erases over superblocks.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct WearLevelingModel {
-    /// Which erased superblock a stream gets.
+    /// Rule for the next erased superblock of a stream.
     pub allocation: Sourced<Allocation>,
-    /// Erases that the most worn superblock may be ahead of one whose data stays; 0: as many as it likes.
+    /// Largest lead in erases of the most worn superblock over one whose data stays; 0: no limit.
     pub spread_max: Sourced<u32>,
 }

@@ -1,4 +1,4 @@
-//! Any file of one line an I/O whose columns are told on the command line ([`CsvSpec`]).
+//! Any file with one line per I/O; the command line names its columns ([`CsvSpec`]).
 
 mod spec;
 #[cfg(test)]
@@ -18,10 +18,10 @@ use spec::Place;
 pub(super) static FORMAT: About =
     About::new("csv", Signs::Nothing, Reader::Columns(|spec| Box::new(Csv::new(spec))));
 
-/// Columns of a line that are looked at; one beyond is missing.
+/// Columns of a line that the reader examines; one beyond is missing.
 const COLUMNS_MAX: usize = 1024;
 
-/// The number of each column, known once the header was read.
+/// The number of each column, known after the header.
 #[derive(Clone, Copy)]
 struct Columns {
     time: usize,
@@ -33,7 +33,7 @@ struct Columns {
 }
 
 impl Columns {
-    /// Finds the columns that are told by name in `header`.
+    /// Finds the named columns in `header`.
     fn find(spec: &CsvSpec, header: &[&[u8]]) -> Result<Self, Fault> {
         let find = |place: &Place| match place {
             Place::Number(number) => Ok(*number),

@@ -1,4 +1,4 @@
-//! The meaning of the columns of a CSV file, as told on the command line.
+//! The meaning of the columns of a CSV file, from the command line.
 //!
 //! ```text
 //! csv:ENTRY,ENTRY,...
@@ -7,8 +7,8 @@
 //!        | volume[=names] | process[=names]
 //! ```
 //!
-//! The entries stand in the order of the columns, `-` for one that is not wanted; `@3` (counted from 1) or `@lba` (by
-//! the name in the first line) puts one elsewhere.
+//! The entries have the order of the columns, `-` skips one; `@3` (counted from 1) or `@lba` (by
+//! the name in the first line) selects another column.
 
 use std::str::FromStr;
 
@@ -18,7 +18,7 @@ use crate::trace::TraceError;
 use crate::trace::format::parts::time::TimeUnit;
 use crate::trace::streams::Addresses;
 
-/// How the command line begins that describes a CSV file.
+/// Start of the argument that describes a CSV file.
 pub(in crate::trace::format) const PREFIX: &str = "csv:";
 
 /// The place of a column.
@@ -44,13 +44,13 @@ pub(super) struct Timed {
     pub(super) unit: TimeUnit,
 }
 
-/// The column that tells streams apart.
+/// The column that distinguishes streams.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Streamed {
     pub(super) place: Place,
-    /// Whether it holds words instead of numbers.
+    /// Whether it contains words instead of numbers.
     pub(super) names: bool,
-    /// Whether each stream has addresses of its own.
+    /// Whether each stream has its own addresses.
     pub(super) addresses: Addresses,
 }
 
@@ -59,7 +59,7 @@ pub(super) struct Streamed {
 pub struct CsvSpec {
     pub(super) time: Timed,
     pub(super) op: Place,
-    /// The words of the column `op` and what they mean; lower case.
+    /// The words of the column `op` and their meanings; lower case.
     pub(super) words: Vec<(String, OpKind)>,
     pub(super) offset: Sized,
     pub(super) length: Sized,
@@ -69,7 +69,7 @@ pub struct CsvSpec {
     pub(super) header: bool,
 }
 
-/// Words that need no telling.
+/// Words with a default meaning.
 const WORDS: [(&str, OpKind); 16] = [
     ("r", OpKind::Read),
     ("rd", OpKind::Read),
@@ -89,7 +89,7 @@ const WORDS: [(&str, OpKind); 16] = [
     ("deallocate", OpKind::Deallocate),
 ];
 
-/// A CSV file as it is told, entry by entry.
+/// A CSV file during the parse, entry by entry.
 #[derive(Default)]
 struct Draft {
     time: Option<Timed>,
@@ -173,7 +173,7 @@ fn stream(
     }
 }
 
-/// Puts a value where none is yet.
+/// Sets a value that is not set yet.
 fn put<T>(slot: &mut Option<T>, entry: &str, value: T) -> Result<(), TraceError> {
     match slot.replace(value) {
         None => Ok(()),
@@ -182,7 +182,7 @@ fn put<T>(slot: &mut Option<T>, entry: &str, value: T) -> Result<(), TraceError>
 }
 
 impl Draft {
-    /// Takes an entry; `column` is the number of the column that it stands for where it does not say.
+    /// Adds an entry; `column` is the number of its column unless it names another.
     fn take(&mut self, entry: &str, column: &mut usize) -> Result<(), TraceError> {
         let (told, at) = entry.split_once('@').map_or((entry, None), |(told, at)| (told, Some(at)));
         let (key, value) = told.split_once('=').unwrap_or((told, ""));
@@ -274,7 +274,7 @@ impl CsvSpec {
         self.time.unit
     }
 
-    /// Which addresses its streams have.
+    /// Relation of its streams to addresses.
     pub(in crate::trace) fn addresses(&self) -> Addresses {
         self.stream.as_ref().map_or(Addresses::Shared, |stream| stream.addresses)
     }

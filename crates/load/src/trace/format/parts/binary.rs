@@ -26,7 +26,7 @@ impl BinaryInput {
         self.at
     }
 
-    /// Fills `bytes` as far as the file goes; returns how far.
+    /// Fills `bytes` up to the end of the file; returns the number of bytes read.
     pub(crate) fn read(&mut self, bytes: &mut [u8]) -> Result<usize, TraceError> {
         let mut done = 0;
         while done < bytes.len() {
@@ -41,12 +41,12 @@ impl BinaryInput {
         Ok(done)
     }
 
-    /// Bytes that come next; none at the end of the file only.
+    /// The next bytes; empty only at the end of the file.
     pub(crate) fn ahead(&mut self) -> Result<&[u8], TraceError> {
         self.input.fill_buf().map_err(TraceError::read(&self.what))
     }
 
-    /// Passes over this many of the bytes [`Self::ahead`].
+    /// Skips this number of the bytes [`Self::ahead`].
     pub(crate) fn consume(&mut self, bytes: usize) {
         self.input.consume(bytes);
         self.at += bytes as u64;

@@ -7,7 +7,7 @@ use base::OpKind;
 
 use crate::trace::Record;
 
-/// A field that could not be read.
+/// An unreadable field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     what: &'static str,
@@ -15,7 +15,7 @@ pub struct Fault {
     found: Vec<u8>,
 }
 
-/// Bytes of a field that a fault keeps.
+/// Bytes of a field in a fault.
 const FOUND_BYTES_MAX: usize = 40;
 
 impl Fault {
@@ -58,7 +58,8 @@ pub(crate) fn number_u32(text: &[u8], what: &'static str) -> Result<u32, Fault> 
     u32::try_from(number(text, what)?).map_err(|_| Fault::new(what, "a number below 2^32", text))
 }
 
-/// A number such as `12.5`, times 10^`digits`; digits beyond are cut off. With 9, seconds become ns.
+/// A number such as `12.5`, times 10^`digits`; further digits are cut off. With 9, seconds become
+/// ns.
 pub(crate) fn scaled(text: &[u8], digits: u32, what: &'static str) -> Result<u64, Fault> {
     let fault = || Fault::new(what, "a number", text);
     let (mut value, mut point, mut decimals, mut any) = (0_u64, false, 0_u32, false);
@@ -107,7 +108,7 @@ pub(crate) fn io(
     Ok(Record::new(issue_ns, op, offset, len))
 }
 
-/// The fields of a line between separators, blanks around them taken off.
+/// The fields of a line between separators, without blanks around them.
 pub(crate) struct Fields<'a> {
     rest: Option<&'a [u8]>,
     separator: u8,

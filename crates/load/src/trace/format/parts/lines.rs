@@ -6,7 +6,7 @@ use crate::trace::format::raw::{LineFormat, Parsed, Raw, RawSource};
 use crate::trace::input::BoxedInput;
 use crate::trace::{Problems, TraceError};
 
-/// Longer lines are counted as bad and passed over; no format has such.
+/// Longer lines count as bad and are skipped; no format has such lines.
 const LINE_BYTES_MAX: usize = 1 << 16;
 
 /// I/Os of a text format.

@@ -1,4 +1,4 @@
-//! Parts that formats share: input, lines and fields, names and units.
+//! The common parts of formats: input, lines and fields, names and units.
 
 pub(crate) mod binary;
 pub(crate) mod fields;

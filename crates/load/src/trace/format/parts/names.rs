@@ -2,15 +2,15 @@
 
 use std::collections::HashMap;
 
-/// Names that are told apart; all beyond share the number of the last.
+/// Most distinct names; all further ones share the number of the last.
 const NAMES_MAX: usize = 1 << 16;
 
-/// Names, numbered in the order in which they are met.
+/// Names, numbered in the order of their first appearance.
 #[derive(Default)]
 pub(crate) struct Names {
     numbers: HashMap<Vec<u8>, u32>,
     names: Vec<String>,
-    /// The name met last: the most likely one.
+    /// The last name: the most likely next one.
     last: (Vec<u8>, u32),
 }
 

@@ -8,7 +8,7 @@ use crate::trace::TraceError;
 /// From 1601-01-01, where Windows file time begins, to 1970-01-01.
 pub(in crate::trace) const UNIX_EPOCH_TICKS: u64 = 116_444_736_000_000_000;
 
-/// The unit in which a file counts its times.
+/// The unit of the times of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeUnit {
     /// Seconds, decimals allowed.
@@ -21,7 +21,8 @@ pub enum TimeUnit {
     Nanoseconds,
     /// Windows file time: ticks of 100 ns since 1601-01-01.
     FileTime,
-    /// Date and time of the day in UTC: `2016-02-22 10:00:00.013118`, with `T` in between and `Z` behind if wanted.
+    /// Date and time of the day in UTC: `2016-02-22 10:00:00.013118`, optionally with `T` in
+    /// between and `Z` behind.
     DateTime,
 }
 
@@ -49,7 +50,7 @@ impl TimeUnit {
         }
     }
 
-    /// Nanoseconds in one; `None` of dates, which are no count.
+    /// Nanoseconds in one; `None` for dates, which are no count.
     #[must_use]
     pub const fn unit_ns(self) -> Option<u64> {
         match self {
@@ -62,7 +63,8 @@ impl TimeUnit {
         }
     }
 
-    /// A point in time in ns: since 1970 where the file says so, else since the start of its own clock.
+    /// A point in time in ns: since 1970 if the file has a date, else since the start of its own
+    /// clock.
     pub(crate) fn point_ns(self, text: &[u8], what: &'static str) -> Result<u64, Fault> {
         match self {
             Self::FileTime => {
@@ -110,7 +112,7 @@ impl FromStr for TimeUnit {
     }
 }
 
-/// `YYYY-MM-DD HH:MM:SS[.decimals]` as ns since 1970; `None` where it is none, or before.
+/// `YYYY-MM-DD HH:MM:SS[.decimals]` as ns since 1970; `None` for other text, or an earlier time.
 fn date_time_ns(text: &[u8]) -> Option<u64> {
     let text = text.strip_suffix(b"Z").unwrap_or(text);
     let (date, time) = text.split_at_checked(10)?;
@@ -130,7 +132,7 @@ fn date_time_ns(text: &[u8]) -> Option<u64> {
     (minutes * 60).checked_mul(1_000_000_000)?.checked_add(second_ns).filter(|_| ended)
 }
 
-/// Days of the Gregorian calendar; `None` of a day that does not exist, or lies before 1970.
+/// Days of the Gregorian calendar; `None` for a day that does not exist, or lies before 1970.
 fn days_since_1970(year: u64, month: u64, day: u64) -> Option<u64> {
     let leap = |year: u64| {
         year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))

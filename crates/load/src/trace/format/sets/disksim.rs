@@ -1,7 +1,7 @@
-//! `DiskSim`'s ASCII traces and their kin `MQSim`: `time devno blkno bcount flags`.
+//! `DiskSim`'s ASCII traces and their relative `MQSim`: `time devno blkno bcount flags`.
 //!
-//! Blocks of 512 bytes; bit 0 of the flags is set for a read. `DiskSim` counts time in ms with decimals, `MQSim` in
-//! whole ns (its default unit).
+//! Blocks of 512 bytes; bit 0 of the flags is set for a read. `DiskSim` counts time in ms with
+//! decimals, `MQSim` in whole ns (its default unit).
 
 use base::OpKind;
 

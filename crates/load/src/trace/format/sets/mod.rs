@@ -1,4 +1,4 @@
-//! Formats of public sets of traces, and of the simulators and hypervisors that they come from.
+//! Formats of public sets of traces, and of their simulators and hypervisors.
 
 mod alibaba;
 mod disksim;

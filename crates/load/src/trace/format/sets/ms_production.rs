@@ -30,7 +30,7 @@ pub(super) static FORMAT: About = About {
 
 const US_NS: u64 = 1000;
 
-/// Where the fields of a type of event stand in a line; the name of the event is field 0.
+/// Places of the fields in a line of one type of event; the name of the event is field 0.
 #[derive(Clone, Copy)]
 struct Layout {
     time: usize,
@@ -57,7 +57,7 @@ impl Default for MsProduction {
 }
 
 impl Layout {
-    /// The places of the columns that a line of the header names.
+    /// The places of the columns in a line of the header.
     fn named(&self, line: &[u8]) -> Result<Self, Fault> {
         let find = |name: &'static str| {
             let place = separated(line, b',').position(|field| field == name.as_bytes());

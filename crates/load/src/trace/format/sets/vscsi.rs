@@ -32,7 +32,7 @@ fn open(input: Input, _: &FormatOptions) -> Result<NamedSource, TraceError> {
 pub(super) enum Command {
     /// An operation on data.
     Op(OpKind),
-    /// Nothing that a trace has: an inquiry, a test, a deallocation whose ranges are not recorded.
+    /// No operation of a trace: an inquiry, a test, a deallocation without recorded ranges.
     Other,
 }
 
@@ -64,11 +64,11 @@ const LAYOUTS: [Layout; 2] = [
     Layout { bytes: 32, version: 1, command: 12, length: 4, lbn: 16, time: 24, response: None },
 ];
 
-/// Records that must agree before a file is taken for one of this form.
+/// Records that must agree for a file to count as this form.
 const AGREEING_RECORDS: usize = 16;
 
 impl Layout {
-    /// The layout of a file that begins so; `None` where it is no such file.
+    /// The layout of a file with this start; `None` for any other file.
     fn of(head: &[u8]) -> Option<Self> {
         LAYOUTS.into_iter().find(|layout| {
             let mut records = head.chunks_exact(layout.bytes).take(AGREEING_RECORDS);
@@ -76,12 +76,12 @@ impl Layout {
         })
     }
 
-    /// Whether these bytes are a record of this version, as it says itself.
+    /// Whether these bytes are a record of this version, by their own statement.
     fn is_record(self, bytes: &[u8]) -> bool {
         bytes[self.command + 3] == self.version
     }
 
-    /// The command of a record; `None` of one that no trace has.
+    /// The command of a record; `None` for one without a place in a trace.
     fn raw(self, bytes: &[u8]) -> Result<Option<Raw>, String> {
         let number = |at: usize, len: usize| {
             bytes[at..at + len].iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
@@ -105,7 +105,7 @@ impl Layout {
     }
 }
 
-/// Whether a file begins as those of vscsiStats do.
+/// Whether a file begins like those of vscsiStats.
 fn is_vscsi(head: &[u8]) -> bool {
     Layout::of(head).is_some()
 }
@@ -113,16 +113,17 @@ fn is_vscsi(head: &[u8]) -> bool {
 /// The commands of a binary file of vscsiStats.
 pub struct VscsiSource {
     input: BinaryInput,
-    /// `None` until the first record is there, and where the file has none.
+    /// `None` before the first record, and for a file without records.
     layout: Option<Layout>,
     problems: Problems,
 }
 
 impl VscsiSource {
-    /// Reads a file of either version, found out from `head`, its first bytes; `what` names it in errors.
+    /// Reads a file of either version, recognised by `head`, its first bytes; `what` names it in
+    /// errors.
     ///
     /// # Errors
-    /// [`TraceError::Usage`] where it begins with no record of either.
+    /// [`TraceError::Usage`] if it begins with a record of neither.
     pub fn new(input: BoxedInput, head: &[u8], what: &str) -> Result<Self, TraceError> {
         let layout = Layout::of(head);
         if layout.is_none() && !head.is_empty() {

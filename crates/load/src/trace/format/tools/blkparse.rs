@@ -1,10 +1,10 @@
-//! Text output of blkparse in its default form:
-//! `MAJ,MIN CPU SEQUENCE SECONDS.NS PID ACTION RWBS SECTOR + SECTORS [COMMAND]`.
+//! Text output of blkparse in its default form: `MAJ,MIN CPU SEQUENCE SECONDS.NS PID ACTION RWBS
+//! SECTOR + SECTORS [COMMAND]`.
 //!
-//! RWBS is, in this order: `F` preflush; `D` discard, `W` write, `R` read or `N` nothing; `F` force unit access;
-//! `A` read-ahead; `S` sync; `M` metadata. Kernels before 2.6.37 have barriers instead of flushes: `B`, after `A` and
-//! before `S` (`WBS`). A write that is a barrier flushes first and is durable when it ends. The summary at the end
-//! is passed over.
+//! RWBS is, in this order: `F` preflush; `D` discard, `W` write, `R` read or `N` nothing; `F` force
+//! unit access; `A` read-ahead; `S` sync; `M` metadata. Kernels before 2.6.37 have barriers instead
+//! of flushes: `B`, after `A` and before `S` (`WBS`). A barrier write flushes first and is durable
+//! at its end. The reader skips the summary at the end.
 
 use base::OpKind;
 

@@ -1,8 +1,10 @@
-//! blktrace's binary stream, version 7 (48 bytes a record) and 8 (64 bytes), of either byte order.
+//! blktrace's binary stream, version 7 (48 bytes per record) and 8 (64 bytes), of either byte
+//! order.
 //!
-//! One file a CPU, each in its own order of time; [`BlktraceSource`] merges them. The layout is that of the kernel's
-//! `blktrace_api.h` (version 8: `struct blk_io_trace2`, 2025). A place that is no record is passed over up to the next
-//! one that is, and counted with its offset in the file.
+//! There is one file per CPU, each in its own order of time; [`BlktraceSource`] merges them. The
+//! layout is that of the kernel's `blktrace_api.h` (version 8: `struct blk_io_trace2`, 2025). The
+//! reader skips bytes that are no record up to the next record, and counts such a place with its
+//! offset in the file.
 
 use std::path::{Path, PathBuf};
 
@@ -32,7 +34,8 @@ fn open(input: Input, options: &FormatOptions) -> Result<NamedSource, TraceError
     Ok((Box::new(source), what))
 }
 
-/// The files of all CPUs where `path` is that of one: `sda.blktrace.0` brings `sda.blktrace.1` and so on, packed or not.
+/// The files of all CPUs if `path` is that of one: `sda.blktrace.0` includes `sda.blktrace.1` and
+/// so on, packed or not.
 fn siblings(path: &Path) -> Result<Vec<(String, BoxedInput)>, TraceError> {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let unpacked = |name: &str| name.strip_suffix(".gz").unwrap_or(name).to_owned();
@@ -73,10 +76,10 @@ const CATEGORY_DISCARD: u64 = 1 << 13;
 const CATEGORY_DRIVER: u64 = 1 << 14;
 const CATEGORY_FUA: u64 = 1 << 15;
 
-/// The low byte of the action; the bit above tells of a cgroup id in the payload.
+/// The low byte of the action; the bit above it marks a cgroup id in the payload.
 const ACTION_MASK: u64 = 0xff;
 
-/// Whether a file begins as blktrace's do.
+/// Whether a file begins like those of blktrace.
 fn is_blktrace(head: &[u8]) -> bool {
     head.first_chunk().is_some_and(|magic| Layout::of(*magic).is_some())
 }
@@ -187,7 +190,7 @@ struct Cpu {
 }
 
 impl Cpu {
-    /// Finds the next magic number; `None` at the end. One gap is one problem, however long.
+    /// Finds the next magic number; `None` at the end. One gap is one problem, of any length.
     fn magic(&mut self) -> Result<Option<(Layout, [u8; 4])>, TraceError> {
         let mut magic = [0; 4];
         let start = self.input.at();
@@ -266,10 +269,10 @@ pub struct BlktraceSource {
 }
 
 impl BlktraceSource {
-    /// Reads these files (name and content), one a CPU.
+    /// Reads these files (name and content), one per CPU.
     ///
     /// # Errors
-    /// Where the first record of a file cannot be read.
+    /// If the first record of a file cannot be read.
     pub fn new(files: Vec<(String, BoxedInput)>, event: Event) -> Result<Self, TraceError> {
         let mut cpus = Vec::new();
         for (what, input) in files {

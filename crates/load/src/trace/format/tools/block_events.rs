@@ -1,8 +1,9 @@
-//! Events of the Linux block layer, from blktrace's binary and blkparse's text, into I/Os.
+//! Conversion of events of the Linux block layer, from blktrace's binary and blkparse's text, to
+//! I/Os.
 //!
-//! One event is the I/O (by choice the moment it is queued, or the moment it is issued to the device), completions
-//! tell how many were outstanding. A write with a preflush and data is one write with [`Flags::PREFLUSH`]; fio takes
-//! it for a flush and loses its data.
+//! One event is the I/O (by choice the moment of queueing, or the moment of issue to the device),
+//! and completions give the number of outstanding I/Os. A write with a preflush and data is one
+//! write with [`Flags::PREFLUSH`]; fio treats it as a flush and loses its data.
 
 use base::OpKind;
 
@@ -10,7 +11,7 @@ use crate::trace::format::options::Event;
 use crate::trace::format::raw::Parsed;
 use crate::trace::{Flags, Record};
 
-/// What happened.
+/// Kind of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
     Queue,
@@ -19,12 +20,12 @@ pub(super) enum Action {
     Other,
 }
 
-/// What was asked for, as letters or bits say.
+/// The requested operation, by letters or bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Asked {
-    /// An operation on data, or a flush without any.
+    /// An operation on data, or a flush without data.
     Op(OpKind),
-    /// Nothing that touches data: a notification, a pass-through command.
+    /// No access to data: a notification, a pass-through command.
     Nothing,
 }
 
@@ -41,15 +42,15 @@ pub(super) struct BlockEvent {
     pub(super) device: u32,
 }
 
-/// I/Os outstanding that are kept track of; with more, the oldest are taken for lost.
+/// Most tracked outstanding I/Os; beyond this number, the oldest count as lost.
 const OUTSTANDING_MAX: usize = 4096;
 
-/// Turns events into I/Os and counts what is outstanding.
+/// Converts events to I/Os and counts outstanding ones.
 pub(super) struct BlockEvents {
     event: Event,
-    /// The device of the first I/O; others are left out, or a stacked device would count twice.
+    /// The device of the first I/O; others are omitted, because a stacked device would count twice.
     device: Option<u32>,
-    /// Byte ranges under way; a flush without data has an empty one.
+    /// Byte ranges in progress; a flush without data has an empty one.
     outstanding: Vec<(u64, u64)>,
 }
 
@@ -102,10 +103,10 @@ impl BlockEvents {
         record
     }
 
-    /// Takes out everything that the completed range covers: merged I/Os complete as one.
+    /// Removes every I/O that the completed range covers: merged I/Os complete as one.
     ///
-    /// A flush reaches the device as a command of its own (`D FN`, `C FN`); what was queued as a write without data
-    /// completes as one.
+    /// A flush reaches the device as a separate command (`D FN`, `C FN`); a queued write without
+    /// data completes as one.
     fn completed(&mut self, event: &BlockEvent) {
         let end = event.offset.saturating_add(u64::from(event.bytes));
         if event.bytes == 0 {

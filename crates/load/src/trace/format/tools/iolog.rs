@@ -1,10 +1,10 @@
 //! fio's I/O log, version 2 and 3.
 //!
-//! Version 2: `file action [offset length]` with `read`, `write`, `trim`, `sync`, `datasync`, `wait`, and
-//! `add`, `open`, `close` without numbers. It has no times but waits. Version 3 puts a time in front of every line:
-//! us since the start (fio 3.42 writes and reads it so; its manual does not say). Version 2's `wait N` means by the
-//! manual "N us after the wait before"; fio itself takes it for "not before N ms after the start"
-//! ([`WaitUnit`]).
+//! Version 2 has `file action [offset length]` with `read`, `write`, `trim`, `sync`, `datasync`,
+//! `wait`, and `add`, `open`, `close` without numbers. It has waits instead of times. Version 3
+//! puts a time in front of every line: us since the start (fio 3.42 writes and reads it so; its
+//! manual does not say). By the manual, `wait N` of version 2 means "N us after the wait before";
+//! fio itself treats it as "not before N ms after the start" ([`WaitUnit`]).
 
 use base::OpKind;
 

@@ -1,4 +1,4 @@
-//! Formats of the tools that record and repeat I/O: ssdlab itself, fio, blktrace.
+//! Formats of tools that record and repeat I/O: ssdlab itself, fio, blktrace.
 
 mod blkparse;
 mod blktrace;

@@ -1,14 +1,15 @@
-//! Power: what does the drive draw asleep, awake and at work?
+//! Power: the power of a drive asleep, awake and at work.
 //!
-//! Method, after the reviews: purge; the span of the random writes is filled; after `settle` link and drive
-//! may rest and `rest` is measured (slumber: link power management by host and drive, or the deepest power state),
-//! then they are kept awake and `rest` is measured again (idle); then 128 KiB sequential writes at QD 1 over the
-//! whole span and 4 KiB random writes at QD 32 for `time` each. Lengths and order are ours.
+//! Method, after the reviews of AnandTech (2011 to 2014): purge; fill of the span of the random
+//! writes; after `settle`, link and drive may rest and `rest` is measured (slumber: link power
+//! management by host and drive, or the deepest power state); then they are kept awake and `rest`
+//! is measured again (idle); then 128 KiB sequential writes at QD 1 over the whole span and 4 KiB
+//! random writes at QD 32 for `time` each. Lengths and order are not from the reviews.
 //!
-//! How to read it: 500 to 1,000 mW of slumber are what hurts a notebook; idle matters where link power management
-//! is off, as in most desktops. Energy per GB compares drives of different speed: a drive that draws more may still
-//! need less for the same work. Peaks are single readings of the meter; those of a
-//! simulated drive are whole seconds.
+//! Interpretation: a slumber of 500 to 1,000 mW hurts a notebook. Idle matters if link power
+//! management is off, as in most desktops. Energy per GB compares drives of different speed: a
+//! drive with more power may still need less energy for the same work. Peaks are single readings of
+//! the meter; those of a simulated drive are whole seconds.
 
 use base::{Nanos, OpKind};
 use load::{Order, Workload};
@@ -48,10 +49,10 @@ pub(crate) const DEFINITION: Definition = Definition {
     procedure: Procedure::of::<Settings>,
 };
 
-/// From here on slumber is felt on a notebook's battery, by the rule of the reviews.
+/// From here on, a notebook's battery feels slumber, by the rule of the reviews.
 const HURTS_W: f64 = 0.5;
 
-/// The measured states: the phase, the phase that makes it possible, and words.
+/// The measured states: the phase, the phase before it that enables it, and words.
 const STATES: [(&str, Option<&str>, &str); 4] = [
     ("slumber", Some("allow_rest"), "slumber"),
     ("idle", None, "idle"),
@@ -133,7 +134,7 @@ fn no_meter(site: &Site<'_>) -> IoError {
     })
 }
 
-/// The state of being idle, with what link and drive might do meanwhile, where that could be switched.
+/// The idle state, with the permissions of link and drive if these could be switched.
 fn idle_words(measured: &Measured<'_>) -> &'static str {
     let is_done = |phase| measured.complete(phase).is_some();
     match (is_done("keep_awake"), is_done("allow_rest")) {
@@ -143,7 +144,7 @@ fn idle_words(measured: &Measured<'_>) -> &'static str {
     }
 }
 
-/// One state with what was drawn in it.
+/// One state with its power.
 struct State<'a> {
     phase: &'static str,
     label: &'static str,
@@ -152,7 +153,7 @@ struct State<'a> {
 }
 
 impl State<'_> {
-    /// Joules for a gigabyte moved.
+    /// Joules per gigabyte.
     fn j_per_gb(&self) -> Option<f64> {
         let rate = self.part?.mb_per_s().filter(|rate| *rate > 0.0)?;
         Some(self.drawn?.mean_w * 1e3 / rate)
@@ -256,7 +257,7 @@ fn slumber_words(mean_w: f64) -> String {
     format!("draws {} in slumber, {rule}", watts(mean_w))
 }
 
-/// A power as sentences carry it.
+/// A power, for sentences.
 fn watts(power_w: f64) -> String {
     if power_w < 1.0 { format!("{:.0} mW", power_w * 1e3) } else { format!("{power_w:.2} W") }
 }

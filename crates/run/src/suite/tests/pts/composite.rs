@@ -1,10 +1,10 @@
 //! PTS composite block size workload: the sizes and places of a server's day, mixed into one.
 //!
-//! Method (PTS 2.0, section "CBW"): 40% reads, twelve sizes from 0.5 to 64 KiB with 4 KiB at 67%, half
-//! of the commands within the first 5% of the span, 30% within the next 15%, the rest beyond; order of
-//! steps as in [`crate::suite::pts::intensity`]. Ours: on targets with 4 KiB blocks the seven smaller sizes (a tenth
-//! of the commands) are left out. How to read it: as [`super::demand`]; the hot 5% show what a drive
-//! makes of skew.
+//! Method (PTS 2.0, section "CBW"): 40% reads, twelve sizes from 0.5 to 64 KiB with 4 KiB at 67%,
+//! half of the commands within the first 5% of the span, 30% within the next 15%, the rest beyond;
+//! order of steps as in [`crate::suite::pts::intensity`]. Difference: on targets with 4 KiB blocks,
+//! the seven smaller sizes (a tenth of the commands) are omitted. Interpretation: as for
+//! [`super::demand`]; the hot 5% show the effect of skew.
 
 use base::Bytes;
 use load::composite::{PTS_COMPOSITE, PTS_COMPOSITE_4K};
@@ -66,7 +66,7 @@ impl TestSettings for Settings {
     }
 }
 
-/// The sizes and places that the target can take.
+/// The sizes and places that the target supports.
 fn composite(site: &Site<'_>, notes: &mut Notes) -> Composite {
     let block_bytes = site.limits.logical_block_bytes;
     if block_bytes <= SMALL_LOGICAL_BLOCK_BYTES {

@@ -1,11 +1,12 @@
-//! PTS cross-stimulus recovery: how long does a drive carry what another kind of work left behind?
+//! PTS cross-stimulus recovery: the time for which another kind of work affects a drive.
 //!
-//! Method (PTS 2.0, section "XSR"): purge; 1,024 KiB sequential writes for eight hours; 8 KiB random
-//! writes for six hours; sequential writes for eight hours again; one point a minute of rate, average
-//! and longest latency; no preconditioning beside that. Ours: on simulated drives hours and minutes are
-//! a tenth by default, and then the span is written once in LBA order beforehand, since a tenth of
-//! eight hours does not level it. How to read it: how far the second sequential group begins below the
-//! level of the first, and after which time it is back at nine tenths of that.
+//! Method (PTS 2.0, section "XSR"): purge; 1,024 KiB sequential writes for eight hours; 8 KiB
+//! random writes for six hours; sequential writes for eight hours again; one point per minute of
+//! rate, average and longest latency; no other preconditioning. Differences: on simulated drives,
+//! hours and minutes are a tenth by default; the span is then written once in LBA order beforehand,
+//! because a tenth of eight hours does not level it. Interpretation: the distance of the second
+//! sequential group from the level of the first at its begin, and the time after which it is back
+//! at nine tenths of that.
 
 use base::{Histogram, Nanos, OpKind};
 use load::{Order, Workload};
@@ -45,7 +46,7 @@ pub(crate) const DEFINITION: Definition = Definition {
 
 const SIMULATED_SHORTEN: u64 = 10;
 
-/// A stretch of one kind of work: phase, words, size of its commands, order, length before it is shortened.
+/// A part with one kind of work: phase, words, size of its commands, order, full length.
 type Group = (&'static str, &'static str, u32, Order, fn(&Settings) -> Nanos);
 const GROUPS: [Group; 3] = [
     ("sequential", "sequential", 1 << 20, Order::Sequential, |settings| settings.sequential),
@@ -53,7 +54,7 @@ const GROUPS: [Group; 3] = [
     ("recovery", "sequential again", 1 << 20, Order::Sequential, |settings| settings.sequential),
 ];
 
-/// The last points of a group that make its level.
+/// The last points of a group, which define its level.
 const LEVEL_POINTS: usize = 5;
 /// A group that is back at this share of a level has recovered.
 const RECOVERED_SHARE: f64 = 0.9;
@@ -111,17 +112,17 @@ impl TestSettings for Settings {
     }
 }
 
-/// The figures reported of each minute.
+/// The reported figures of each minute.
 #[derive(Clone, Copy, Debug)]
 struct Point {
-    /// From the start of the group to the end of the minute.
+    /// Time from the start of the group to the end of the minute.
     end: Nanos,
     mb_per_s: f64,
     latency_ns_mean: Option<f64>,
     latency_ns_max: Option<f64>,
 }
 
-/// The minutes of a group; one that is cut off at the end is none.
+/// The minutes of a group; an incomplete one at the end does not count.
 fn points(part: Part<'_>, step: Nanos) -> Vec<Point> {
     let seconds_each = (step.0 / Nanos::SECOND.0).max(1) as usize;
     let rows = part.rows.seconds.chunks_exact(seconds_each);
@@ -153,7 +154,7 @@ fn level(points: &[Point]) -> Option<f64> {
     (!last.is_empty()).then(|| last.iter().map(|p| p.mb_per_s).sum::<f64>() / last.len() as f64)
 }
 
-/// One row a minute.
+/// One row per minute.
 fn all_points(groups: &[Vec<Point>; 3]) -> Table {
     let columns = [("rate", "MB/s"), ("average latency", "ns"), ("longest", "ns")];
     let mut table = rates::table("steps", "PTS cross-stimulus recovery", "time", &columns);
@@ -167,7 +168,7 @@ fn all_points(groups: &[Vec<Point>; 3]) -> Table {
     table
 }
 
-/// One row a group: where it begins, where it ends.
+/// One row per group, with its begin and its end.
 fn summary(groups: &[Vec<Point>; 3]) -> Table {
     let columns = [("first step", "MB/s"), ("level at the end", "MB/s"), ("longest", "ns")];
     let title = "PTS cross-stimulus recovery: the three groups";

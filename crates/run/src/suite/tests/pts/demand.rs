@@ -1,10 +1,11 @@
-//! PTS demand intensity and response time histogram: what does the drive give, and how soon, at every
-//! number of outstanding commands?
+//! PTS demand intensity and response time histogram: rate and response at every number of
+//! outstanding commands.
 //!
-//! Method (PTS 2.0, section "DIRTH"): order of steps as in [`crate::suite::pts::intensity`]. The access pattern is
-//! the operator's choice; 8 KiB random with 65% reads unless set, as in a database. How to read it: IOPS
-//! rise with the outstanding commands while the response stays level, then the response rises alone; the
-//! three points say what is to be had at either end and in between, with the rare responses.
+//! Method (PTS 2.0, section "DIRTH"): order of steps as in [`crate::suite::pts::intensity`]. The
+//! operator chooses the access pattern; the default is 8 KiB random with 65% reads, as in a
+//! database. Interpretation: IOPS rise with the outstanding commands while the response stays
+//! level, then the response rises alone. The three points show both ends and the middle, with the
+//! rare responses.
 
 use load::Order;
 

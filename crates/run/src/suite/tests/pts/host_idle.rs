@@ -1,9 +1,9 @@
-//! PTS host idle recovery: what does a drive make of pauses?
+//! PTS host idle recovery: the effect of pauses on a drive.
 //!
-//! Method (suite reference, section 9): precondition and 4 KiB random writes until steady; then, for pauses
-//! of 5, 10, 15, 25 and 50 s, cycles of 5 s of writing and one pause. Ours: twelve cycles for each length,
-//! and pauses are never shortened. How to read it: bursts after longer pauses that are faster than
-//! the steady rate show a drive that cleans up while it is left alone.
+//! Method (SNIA PTS, host idle recovery): precondition and 4 KiB random writes until steady; then,
+//! for pauses of 5, 10, 15, 25 and 50 s, cycles of 5 s of writing and one pause. Differences:
+//! twelve cycles for each length, and pauses are never shortened. Interpretation: if bursts after
+//! longer pauses are faster than the steady rate, the drive cleans up while it is idle.
 
 use base::{Nanos, OpKind};
 use load::{Order, Workload};

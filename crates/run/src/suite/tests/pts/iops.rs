@@ -1,9 +1,10 @@
 //! PTS IOPS: random commands of eight sizes in seven mixes.
 //!
-//! Method (suite reference, section 9): rounds of 56 steps of one minute, mixes from all reads to all
-//! writes, in each the sizes from 1,024 KiB down to 0.5 KiB; tracked is 4 KiB all writes. How to read
-//! it: a table of means over the five steady rounds; along a row the price of writes, along a column that of
-//! larger commands. Sizes below the logical block are reported as not supported.
+//! Method (SNIA PTS, IOPS): rounds of 56 steps of one minute, mixes from all reads to all writes,
+//! in each the sizes from 1,024 KiB down to 0.5 KiB; the tracked figure is 4 KiB all writes.
+//! Interpretation: in the table of means over the five steady rounds, a row shows the price of
+//! writes, a column that of larger commands. Sizes below the logical block are reported as not
+//! supported.
 
 use load::Order;
 
@@ -40,7 +41,7 @@ fn cells() -> Vec<Cell> {
     matrix::cells(&READ_PERCENTS, &BLOCKS)
 }
 
-/// The settings of the specification: nothing else may be chosen.
+/// The settings of the specification, which leaves no choice.
 struct Settings(Common);
 
 impl TestSettings for Settings {

@@ -1,8 +1,8 @@
 //! PTS latency: one command at a time.
 //!
-//! Method (suite reference, section 9): rounds of nine steps of one minute, 8, 4 and 0.5 KiB random at
-//! QD 1 in the mixes 100/0, 65/35 and 0/100; tracked is the mean latency of 4 KiB all writes. How to
-//! read it: the mean over the five steady rounds, and the largest latency seen in them.
+//! Method (SNIA PTS, latency): rounds of nine steps of one minute, 8, 4 and 0.5 KiB random at QD 1
+//! in the mixes 100/0, 65/35 and 0/100; the tracked figure is the mean latency of 4 KiB all writes.
+//! Interpretation: the mean over the five steady rounds, and the largest latency in them.
 
 use load::Order;
 
@@ -39,7 +39,7 @@ fn cells() -> Vec<Cell> {
     matrix::cells(&READ_PERCENTS, &BLOCKS)
 }
 
-/// The settings of the specification: nothing else may be chosen.
+/// The settings of the specification, which leaves no choice.
 struct Settings(Common);
 
 impl TestSettings for Settings {

@@ -1,8 +1,8 @@
 //! PTS throughput: large sequential commands.
 //!
-//! Method (suite reference, section 9): rounds of one minute of sequential reads and one of sequential
-//! writes, 1,024 KiB, over the whole span; tracked are the writes. How to read it: means over the
-//! five steady rounds.
+//! Method (SNIA PTS, throughput): rounds of one minute of sequential reads and one of sequential
+//! writes, 1,024 KiB, over the whole span; the tracked figure is the rate of writes.
+//! Interpretation: means over the five steady rounds.
 
 use load::Order;
 
@@ -35,7 +35,7 @@ const BLOCK_BYTES: u32 = 1 << 20;
 const TRACKED: Cell = Cell { read_percent: 0, block_bytes: BLOCK_BYTES };
 const CELLS: [Cell; 2] = [Cell { read_percent: 100, block_bytes: BLOCK_BYTES }, TRACKED];
 
-/// The settings of the specification: nothing else may be chosen.
+/// The settings of the specification, which leaves no choice.
 struct Settings(Common);
 
 impl TestSettings for Settings {

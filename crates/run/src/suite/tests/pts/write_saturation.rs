@@ -1,10 +1,10 @@
 //! PTS write saturation: random writes from the purged state on.
 //!
-//! Method (suite reference, section 9): purge, then 4 KiB random writes in steps of one minute until four
-//! times the span has been written, six hours have passed, or the rate is steady. Steady state counts
-//! (ours) once the span has been written twice, since the fast beginning is level, too. Nothing
-//! is shortened here: the test ends by bytes. How to read it: one point for each minute; the fall, and the
-//! level where it ends.
+//! Method (SNIA PTS, write saturation): purge, then 4 KiB random writes in steps of one minute
+//! until four times the span has been written, six hours have passed, or the rate is steady.
+//! Differences: steady state counts only after two writes of the span, because the fast beginning
+//! is level, too; steps are never shortened, because the test ends by bytes. Interpretation: one
+//! point for each minute; the fall, and the final level.
 
 use base::{Nanos, OpKind};
 use load::{Order, Workload};
@@ -42,15 +42,15 @@ pub(crate) const DEFINITION: Definition = Definition {
 };
 
 const STEP: &str = "load";
-/// Spans written before steady state counts.
+/// Writes of the span before steady state counts.
 const SPAN_WRITES_MIN: u64 = 2;
 
 /// Length, number and end of the steps.
 struct Settings {
-    /// The common settings; minutes are never shortened, and nothing comes before them.
+    /// The common settings; minutes are never shortened, and there is no precondition.
     common: Common,
     steps_max: u32,
-    /// The test ends when the span is written so often.
+    /// Writes of the span at which the test ends.
     span_writes: u64,
 }
 
@@ -119,7 +119,7 @@ impl TestSettings for Settings {
 }
 
 impl Settings {
-    /// One row a step.
+    /// One row per step.
     fn table(&self, measured: &Measured<'_>, iops: &[f64]) -> Table {
         let columns = [("4 KiB random writes", "IOPS"), ("written so far", "bytes")];
         let mut table = rates::table("steps", "PTS write saturation", "step", &columns);
@@ -139,7 +139,7 @@ fn written_bytes(measured: &Measured<'_>) -> u64 {
     measured.run.phases.iter().map(|phase| phase.bytes).sum()
 }
 
-/// Whether the span has been written so often.
+/// Whether the span has been written this number of times.
 fn is_written(measured: &Measured<'_>, span_writes: u64) -> bool {
     written_bytes(measured) >= span_writes.saturating_mul(measured.run.span.span_bytes)
 }

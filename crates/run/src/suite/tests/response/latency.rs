@@ -1,10 +1,10 @@
-//! Latency of one command at a time: what does a waiting person wait for?
+//! Latency of one command at a time: the wait of a person.
 //!
-//! Method (ours): 4 KiB random reads, then random writes, then sequential writes of 4 KiB, at QD 1 within 8
-//! GiB, 60 s each, each on a purged drive on which they were written sequentially. How to read it: with one
-//! command outstanding IOPS are only the inverse of the mean latency; the percentiles show what the mean
-//! hides. With a rate (`--set rate=1000`) commands do not wait for the one before, and latencies count from
-//! when each was due.
+//! Method: 4 KiB random reads, then random writes, then sequential writes of 4 KiB, at QD 1 within
+//! 8 GiB, 60 s each. Each step begins on a purged drive after a sequential write of the 8 GiB.
+//! Interpretation: with one command outstanding, IOPS are only the inverse of the mean latency; the
+//! percentiles show the rest of the distribution. With a rate (`--set rate=1000`), commands do not
+//! wait for the preceding one, and latencies count from their due times.
 
 use base::{Nanos, OpKind};
 use load::{Order, Pacing, Workload};
@@ -50,7 +50,7 @@ const STEPS: [(&str, OpKind, Order, &str); 3] = [
     ("sequential_write", OpKind::Write, Order::Sequential, "sequential write"),
 ];
 
-/// The most commands outstanding where a rate is asked for and no depth: what SATA has.
+/// Default of the most outstanding commands with a rate: the limit of SATA.
 const PACED_QUEUE_DEPTH: u32 = 32;
 
 /// The figures of the table, by the end of their metric's name.
@@ -121,8 +121,8 @@ impl TestSettings for Settings {
     }
 }
 
-/// One command at a time, unless another depth is asked for. A schedule does not wait for the one before, so that it
-/// may have several outstanding.
+/// One command at a time, unless another depth is set. A schedule does not wait for the preceding
+/// command, so that it may have several outstanding.
 fn queue_depth(params: &Params, site: &Site<'_>, pacing: Pacing) -> Result<u32, RunError> {
     if pacing == Pacing::ClosedLoop || params.is_set("queue_depth") {
         return params.queue_depth("queue_depth");
@@ -130,7 +130,8 @@ fn queue_depth(params: &Params, site: &Site<'_>, pacing: Pacing) -> Result<u32, 
     Ok(PACED_QUEUE_DEPTH.min(site.limits.queue_depth_max))
 }
 
-/// The mean, the rarest percentile that there are commands for, and the slowest command; `None` if none ended.
+/// The mean, the rarest percentile with enough commands, and the slowest command; `None` if none
+/// ended.
 fn sentence(label: &str, pace: &str, latencies: &Latencies) -> Option<String> {
     let (mean, max) = (latencies.mean_ns()?, latencies.max_ns()?);
     let known = |percentile: &Percentile| {

@@ -1,10 +1,10 @@
-//! Reads and writes at the same time: what do writes do to reads?
+//! Reads and writes at the same time: the effect of writes on reads.
 //!
-//! Method (ours, after later suites): 4 KiB random commands at QD 32 within 16 GiB, with 100% reads, 90% and
-//! so on down to 0%, 30 s each, each on a purged drive on which the 16 GiB were written sequentially. How to
-//! read it: on a bathtub curve (high at both ends, low between) reads wait behind programs and erases of the
-//! writes. With a rate (`--set rate=1000`) IOPS are those asked for as long as the drive keeps up, and the
-//! percentiles say what the demand feels.
+//! Method (after later suites): 4 KiB random commands at QD 32 within 16 GiB, with 100% reads, 90%
+//! and so on down to 0%, 30 s each. Each step begins on a purged drive after a sequential write of
+//! the 16 GiB. Interpretation: on a bathtub curve (high at both ends, low between), reads wait for
+//! programs and erases of the writes. With a rate (`--set rate=1000`), IOPS equal the rate as long
+//! as the drive keeps up, and the percentiles show the effect on the demand.
 
 use base::{Nanos, OpKind};
 use load::{Mix, Order, Pacing, Shares, Workload};
@@ -147,7 +147,7 @@ impl TestSettings for Settings {
 }
 
 impl Settings {
-    /// Reads and writes, with trims and flushes among them where they are wanted.
+    /// Reads and writes, optionally with deallocations and flushes among them.
     const fn mix(&self, read_percent: u8) -> Mix {
         let (deallocate_percent, flush_percent) = (self.trim_percent, self.flush_percent);
         if deallocate_percent == 0 && flush_percent == 0 {

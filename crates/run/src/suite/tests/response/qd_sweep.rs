@@ -1,10 +1,11 @@
-//! Queue depth: how much does the drive gain from more commands at a time, and what does it cost?
+//! Queue depth: the gain from more commands at a time, and its cost.
 //!
-//! Method (ours; readers asked for more than QD 32): 4 KiB random reads, then writes, within 8 GiB that
-//! were written sequentially, at QD 1, 2, 4 … 256; reads for 10 s each. Writes change the drive: at each depth they
-//! begin on a purged and filled drive and move as many bytes as at any other, so that no depth has more of the fresh
-//! spare area than another. How to read it: IOPS rise while dies are idle and flatten when all are busy; from there
-//! on only the latency rises. Depths above what a target takes at a time are reported as not supported.
+//! Method: 4 KiB random reads, then writes, within 8 GiB after a sequential write, at QD 1, 2, 4 …
+//! 256; reads for 10 s each. Writes change the drive: at each depth they begin on a purged and
+//! filled drive and move the same number of bytes, so that no depth has more of the fresh spare
+//! area than another. Interpretation: IOPS rise while dies are idle and flatten when all are busy;
+//! from there on only the latency rises. Depths above the limit of a target are reported as not
+//! supported.
 
 use base::{Nanos, OpKind};
 use load::{Order, Workload};
@@ -59,9 +60,9 @@ struct Settings {
     write_bytes: u64,
     random_span_bytes: u64,
     block_bytes: u32,
-    /// The depths as asked for.
+    /// The requested depths.
     queue_depths: Vec<u32>,
-    /// Of these the depths that the target takes.
+    /// Those that the target supports.
     possible_depths: Vec<u32>,
     data: steps::AskedData,
 }
@@ -146,7 +147,8 @@ fn row(figures: &mut Figures, measured: &Measured<'_>, depth: u32) -> TableRow {
     TableRow { label: depth.to_string(), values: iops.chain(latency).collect() }
 }
 
-/// The smallest depth with nine tenths of the most IOPS, in a sentence, or `None` if nothing was done.
+/// The smallest depth with nine tenths of the most IOPS, in a sentence, or `None` without
+/// measurements.
 fn enough(measured: &Measured<'_>, table: &Table, column: usize, verb: &str) -> Option<Finding> {
     let mut values = table.rows.iter().filter_map(|row| Some((&row.label, row.values[column]?)));
     let best = values.clone().map(|(_, iops)| iops).fold(0.0, f64::max);

@@ -1,12 +1,13 @@
-//! The four corners: random and sequential, reads and writes, at the depths that desktops have.
+//! The four corners: random and sequential, reads and writes, at the depths of desktops.
 //!
-//! Method (suite reference, section 3): 4 KiB random commands within 8 GiB at QD 3 for three minutes, writes
-//! once with random and once with repeating data, and both again at QD 32; then 128 KiB sequential commands
-//! at QD 1 over the whole span for one minute. Ours: random reads at QD 32; a purge and a sequential fill of
-//! the 8 GiB before the random reads and before each step of random writes; a purge before the sequential
-//! write, and a fill of the whole span before the sequential read, so that no step reads what was never
-//! written. How to read it: MB/s over the entire time of a step. A desktop is served by 50 MB/s of random
-//! writes; a large gap between the two kinds of data means a compressing controller.
+//! Method (Iometer, as in the reviews of AnandTech): 4 KiB random commands within 8 GiB at QD 3 for
+//! three minutes, writes once with random and once with repeating data, and both again at QD 32;
+//! then 128 KiB sequential commands at QD 1 over the whole span for one minute. Additions: random
+//! reads at QD 32; a purge and a sequential fill of the 8 GiB before the random reads and before
+//! each step of random writes; a purge before the sequential write, and a fill of the whole span
+//! before the sequential read, so that no step reads unwritten data. Interpretation: MB/s over the
+//! entire time of a step. 50 MB/s of random writes serve a desktop; a large difference between the
+//! two kinds of data indicates a compressing controller.
 
 use base::{Data, Nanos, OpKind};
 use load::{Order, Workload};
@@ -66,7 +67,7 @@ const STEPS: [Named; 8] = [
     Named { phase: "sequential_read", label: "128 KiB sequential read" },
 ];
 
-/// The rate that a desktop needs, by the rule of thumb of the reviews.
+/// The rate that serves a desktop, by the rule of thumb of the reviews.
 const DESKTOP_MB_PER_S: f64 = 50.0;
 
 /// Lengths, depths and the span of the random steps.

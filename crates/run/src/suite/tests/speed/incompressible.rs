@@ -1,12 +1,13 @@
-//! Incompressible transfers, AS-SSD style: what is left when the controller cannot compress.
+//! Incompressible transfers in the manner of AS-SSD: rates without the help of compression.
 //!
-//! Method (suite reference, section 4): 1 GiB written and read sequentially in 16 MiB units; 4 KiB random
-//! reads and writes at QD 1 and with 64 outstanding; access time as the mean latency of 4 KiB reads at QD 1
-//! over the whole span and of 512 B writes within 1 GiB. Ours: a unit of 16 MiB is sixteen commands of 1 MiB,
-//! as a block layer would split it; where a target takes fewer than 64 commands, its own limit; 30 s for each
-//! random step; a purge first, a purge and a fill of the 1 GiB before each step of random writes, and a fill
-//! of the whole span before the access time of reads. How to read it: compare with `corners`, whose repeating
-//! data may look better on a compressing controller.
+//! Method (AS-SSD): 1 GiB written and read sequentially in 16 MiB units; 4 KiB random reads and
+//! writes at QD 1 and with 64 outstanding; access time as the mean latency of 4 KiB reads at QD 1
+//! over the whole span and of 512 B writes within 1 GiB. Differences: a unit of 16 MiB is sixteen
+//! commands of 1 MiB, as a block layer would split it; a target below 64 commands uses its own
+//! limit; 30 s for each random step; a purge first, a purge and a fill of the 1 GiB before each
+//! step of random writes, and a fill of the whole span before the access time of reads.
+//! Interpretation: compare with `corners`, whose repeating data may be faster on a compressing
+//! controller.
 
 use std::collections::BTreeMap;
 
@@ -137,7 +138,7 @@ impl TestSettings for Settings {
     }
 }
 
-/// Depth of the deep steps; only the default gives way to a target that takes fewer commands.
+/// Depth of the deep steps; only the default adapts to a target with a lower limit.
 fn deep_queue_depth(params: &Params, site: &Site<'_>, notes: &mut Notes) -> Result<u32, RunError> {
     let name = "deep_queue_depth";
     let asked = params.queue_depth(name)?;

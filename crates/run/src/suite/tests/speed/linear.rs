@@ -1,8 +1,8 @@
-//! A linear pass, HD Tach style: is the drive equally fast everywhere?
+//! A linear pass in the manner of HD Tach: evenness over the address space.
 //!
-//! Method (suite reference, section 2, ours after HD Tach): the whole span is written and then read in
-//! LBA order, 128 KiB, QD 1, one point for each 1/500. How to read it: a level line is a fast drive; a
-//! step is the end of a cache or of a fast mode, a comb is garbage collection.
+//! Method (after HD Tach): the whole span is written and then read in LBA order, 128 KiB, QD 1, one
+//! point for each 1/500. Interpretation: a level line is a fast drive; a step is the end of a cache
+//! or of a fast mode, a comb is garbage collection.
 
 use base::OpKind;
 

@@ -1,11 +1,11 @@
-//! Transfer sizes, ATTO style: how large must a transfer be for full speed?
+//! Transfer sizes in the manner of ATTO: the size that reaches full speed.
 //!
-//! Method (suite reference, section 5): powers of two from 0.5 KiB to 8 MiB, sequential, QD 4, within 256
-//! MiB, written and then read once for each size, on a purged drive on which they were written before;
-//! repeating data unless `data` says otherwise. The length is ours: each size moves the whole 256 MiB once.
-//! How to read it: two curves that rise with the size and flatten at the speed of the link; the knee shows
-//! the cost of a command. Sizes below the logical block or above the longest command of a target are reported
-//! as not supported.
+//! Method (ATTO): powers of two from 0.5 KiB to 8 MiB, sequential, QD 4, within 256 MiB, written
+//! and then read once for each size, on a purged drive after a write of the same range; repeating
+//! data unless `data` says otherwise. Difference: each size moves the whole 256 MiB once.
+//! Interpretation: two curves that rise with the size and flatten at the speed of the link; the
+//! knee shows the cost of a command. Sizes below the logical block or above the longest command of
+//! a target are reported as not supported.
 
 use base::{Bytes, OpKind};
 use load::{Order, Workload};

@@ -1,13 +1,13 @@
-//! Performance consistency: does the drive keep its pace once it must clean up after itself?
+//! Performance consistency: the pace of a drive that must clean up after itself.
 //!
-//! Method (suite reference, section 1): purge; fill the whole tested span sequentially, so that every LBA
-//! holds data (or precondition it in one pass, see [`crate::suite::precondition`]); then 4 KB random writes
-//! over the span at QD 32 for 2,000 s, one sample a second. How to read it: a fast start while spare blocks
-//! last, a fall when every write needs cleaning first, then a band whose height is the steady state and whose
-//! thickness is the inconsistency. The one-hour form of 2015 is `--set duration=3600s --set
-//! steady_from=3200s`. With a rate (`--set rate=1000`) the load is an open loop: the graph then shows whether
-//! the drive keeps up with a demand, and latencies count from when a command was due, so that a stall is felt
-//! by all that should have come meanwhile.
+//! Method (AnandTech 2012 to 2015): purge; a sequential fill of the whole tested span, so that
+//! every LBA holds data (or a precondition in one pass, see [`crate::suite::precondition`]); then 4
+//! KiB random writes over the span at QD 32 for 2,000 s, one sample per second. Interpretation: a
+//! fast start while spare blocks last, a fall when every write needs cleaning first, then a band.
+//! Its height is the steady state, and its thickness the inconsistency. The one-hour form of 2015
+//! is `--set duration=3600s --set steady_from=3200s`. With a rate (`--set rate=1000`) the load is
+//! an open loop: the graph then shows whether the drive keeps up with a demand. Latencies count
+//! from the due time of a command, so that all commands that are due during a stall feel it.
 
 use base::{Nanos, OpKind};
 use load::{Order, Pacing, Workload};
@@ -70,7 +70,7 @@ pub(crate) const DEFINITION: Definition = Definition {
     procedure: Procedure::of::<Settings>,
 };
 
-/// The load, and what is done before it.
+/// The load, and the steps before it.
 struct Settings {
     duration: Nanos,
     steady_from: Nanos,
@@ -81,7 +81,7 @@ struct Settings {
     data: steps::AskedData,
     purge: bool,
     fill: bool,
-    /// The pass that stands for the fill, or `None` if there is none.
+    /// The pass that replaces the fill, or `None` if there is none.
     one_pass: Option<OnePass>,
 }
 
@@ -166,7 +166,7 @@ impl TestSettings for Settings {
     }
 }
 
-/// The length of the load, and the time in it from which steady state is measured.
+/// The length of the load, and the start of the measured steady state in it.
 fn times(params: &Params) -> Result<(Nanos, Nanos), RunError> {
     let duration = params.duration("duration")?;
     let steady_from: Nanos = params.get("steady_from")?;
@@ -179,7 +179,7 @@ fn times(params: &Params) -> Result<(Nanos, Nanos), RunError> {
     Ok((duration, steady_from))
 }
 
-/// The pass into steady state, where it is wanted.
+/// The pass into steady state, if it is requested.
 fn one_pass(
     params: &Params,
     site: &Site<'_>,

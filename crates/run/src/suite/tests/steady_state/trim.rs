@@ -1,15 +1,17 @@
 //! TRIM validation: does TRIM make a tortured drive fast again?
 //!
-//! Method (suite reference, section 2): linear write passes over the whole span, each after the same torture
-//! (4 KiB random writes over every LBA, QD 32, 60 minutes). Between torture and pass comes a purge (the fresh pass),
-//! nothing, or one TRIM of the whole span; nothing else differs, so that heat, credits of a virtual disk and the
-//! like act on all passes alike. Ours: these three in rounds, with a fresh pass at both ends of each, until the
-//! passes tell the mark of torture from their own noise ([`compared`]); a last pass after torture and idle time
-//! without TRIM; all of it once more with repeating data where the controller compresses (or with `data=both`).
+//! Method (AnandTech 2009 to 2014, with passes after HD Tach): linear write passes over the whole
+//! span, each after the same torture (4 KiB random writes over every LBA, QD 32, 60 minutes).
+//! Between torture and pass comes a purge (the fresh pass), nothing, or one TRIM of the whole span.
+//! Nothing else differs, so that heat, credits of a virtual disk and the like affect all passes
+//! alike. Differences: these three passes repeat in rounds, with a fresh pass at both ends of each,
+//! until the mark of torture is distinguishable from noise ([`compared`]); a last pass follows
+//! torture and idle time without TRIM; and all of it repeats with repeating data if the controller
+//! compresses (or with `data=both`).
 //!
-//! How to read it: the pass after TRIM must return to the fresh one (mean within 10%, no zone below half of the same
-//! zone when fresh). Where torture leaves no mark, or noise hides it, that kind of data cannot tell; TRIM works where
-//! one kind shows it and no kind denies it.
+//! Interpretation: the pass after TRIM must return to the fresh one (mean within 10%, no zone below
+//! half of the same zone when fresh). If torture leaves no mark, or noise hides it, that kind of
+//! data cannot tell; TRIM works if one kind shows it and no kind denies it.
 
 mod compared;
 
@@ -69,7 +71,7 @@ const PASSES: [(&str, &str); 4] = [
     ("after_idle", "after torture and idle time"),
 ];
 
-/// A kind of data to write: the test is done once with each kind that is asked for.
+/// A kind of data: the test runs once with each requested kind.
 struct Kind {
     /// Beginning of the phases' names.
     prefix: &'static str,
@@ -84,16 +86,16 @@ const KINDS: [Kind; 2] = [
 
 /// Most rounds on a target that other programs may disturb.
 const ROUNDS_MAX: u32 = 6;
-/// Zones are compared in groups of at least this length: on a small target a zone takes milliseconds,
-/// and a single collection would pass for a slow zone.
+/// Zones are compared in groups of at least this length: on a small target a zone takes
+/// milliseconds, and a single collection would pass for a slow zone.
 const GROUP_BYTES_MIN: u64 = 64 << 20;
 
-/// The treatment before each pass, and how often it is repeated.
+/// The treatment before each pass, and its number of repetitions.
 struct Settings {
     torture: Nanos,
     idle: Nanos,
     queue_depth: u32,
-    /// The kinds in one word, as results hold them.
+    /// The kinds in one word, for results.
     data: String,
     kinds: &'static [Kind],
     rounds_max: u32,
@@ -163,7 +165,7 @@ impl Settings {
     }
 }
 
-/// Most rounds, as asked for.
+/// Requested number of rounds.
 fn rounds_max(params: &Params, site: &Site<'_>) -> Result<u32, RunError> {
     match params.text("rounds").as_str() {
         "auto" if site.is_simulated() => Ok(1),
@@ -172,7 +174,7 @@ fn rounds_max(params: &Params, site: &Site<'_>) -> Result<u32, RunError> {
     }
 }
 
-/// The kinds asked for. A controller that compresses does not recover alike from both.
+/// The requested kinds. A controller that compresses does not recover equally from both.
 fn data(params: &Params, site: &Site<'_>) -> String {
     match params.text("data").as_str() {
         "auto" if site.limits.compresses => "both".to_owned(),
@@ -192,7 +194,7 @@ fn kinds(text: &str) -> Result<&'static [Kind], RunError> {
     }
 }
 
-/// Whether more rounds would tell no more.
+/// Whether more rounds would not change the answer.
 fn is_settled(measured: &Measured<'_>, prefix: &str) -> bool {
     compared(measured, prefix).is_some_and(|compared| compared.answer().is_settled())
 }
@@ -236,13 +238,13 @@ fn figures(measured: &Measured<'_>) -> Figures {
     figures
 }
 
-/// Whether this is the pass of this name, in whatever round.
+/// Whether this is the pass of this name, in any round.
 fn is_of(part: &Part<'_>, prefix: &str, end: &str) -> bool {
     let rest = part.phase.name.strip_prefix(prefix).and_then(|name| name.strip_prefix(end));
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(".r"))
 }
 
-/// The passes of this name that ran to their end, in order.
+/// The complete passes of this name, in order.
 fn parts<'a>(measured: &Measured<'a>, prefix: &str, end: &str) -> Vec<Part<'a>> {
     measured.parts().filter(|part| part.phase.complete && is_of(part, prefix, end)).collect()
 }
@@ -278,8 +280,8 @@ fn compared(measured: &Measured<'_>, prefix: &str) -> Option<Compared> {
     Compared::of(&passes, (worst_zone, has_slow_zone), is_simulated)
 }
 
-/// The smallest share that a zone has after TRIM of the same zone when fresh, both as medians over the
-/// passes; and whether a zone is slow in all passes after TRIM beside all fresh ones.
+/// The smallest ratio of a zone after TRIM to the same zone when fresh, both as medians over the
+/// passes; and whether a zone is slow in all passes after TRIM relative to all fresh ones.
 fn zone_shares(fresh: &[Vec<f64>], after_trim: &[Vec<f64>]) -> Option<(f64, bool)> {
     let zones = fresh.iter().chain(after_trim).map(Vec::len).min()?;
     let column = |passes: &[Vec<f64>], zone: usize| -> Vec<f64> {
@@ -295,7 +297,7 @@ fn zone_shares(fresh: &[Vec<f64>], after_trim: &[Vec<f64>]) -> Option<(f64, bool
     Some((smallest((0.5, 0.5))?, fastest_beside_slowest < compared::ZONE_SHARE_MIN))
 }
 
-/// Rates of groups of zones; what is left at the end joins the last group.
+/// Rates of groups of zones; the rest at the end joins the last group.
 fn grouped(rows: &[SecondRow]) -> Vec<f64> {
     let mut groups: Vec<(u64, u64)> = Vec::new();
     for row in rows {

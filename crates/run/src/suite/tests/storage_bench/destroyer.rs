@@ -1,4 +1,4 @@
-//! Storage Bench 2013, the Destroyer: 2.4 TB of work of six kinds. Method and how to read it:
+//! Storage Bench 2013, the Destroyer: 2.4 TB of work of six kinds. Method and interpretation:
 //! [`crate::suite::storage_bench`].
 
 use crate::params::Param;

@@ -1,4 +1,5 @@
-//! Storage Bench 2011, Heavy: a demanding user. Method and how to read it: [`crate::suite::storage_bench`].
+//! Storage Bench 2011, Heavy: a demanding user. Method and interpretation:
+//! [`crate::suite::storage_bench`].
 
 use crate::params::Param;
 use crate::suite::storage_bench::{self, Settings};

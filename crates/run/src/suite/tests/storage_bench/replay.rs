@@ -1,4 +1,4 @@
-//! Any trace. Method and how to read it: [`crate::suite::storage_bench`].
+//! Any trace. Method and interpretation: [`crate::suite::storage_bench`].
 
 use crate::params::Param;
 use crate::suite::storage_bench::{self, Settings};

@@ -1,9 +1,10 @@
-//! A full-drive write: how long does the drive keep its speed, and is the second pass as fast as the
-//! first?
+//! A full-drive write: the time for which a drive keeps its speed, and the speed of the second
+//! pass.
 //!
-//! Method (ours): purge; the whole span is written in LBA order, 128 KiB, QD 32, and then once more
-//! over the data of the first pass; one point for each 1/500. How to read it: a fall in the first pass is the
-//! end of a cache; a second pass below the first is the price of cleaning up behind sequential data.
+//! Method: purge; the whole span is written in LBA order, 128 KiB, QD 32, and then once more over
+//! the data of the first pass; one point for each 1/500. Interpretation: a fall in the first pass
+//! is the end of a cache; a second pass below the first is the price of cleaning up behind
+//! sequential data.
 
 use base::OpKind;
 use load::{Order, Workload};

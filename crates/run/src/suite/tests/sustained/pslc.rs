@@ -1,10 +1,10 @@
-//! The fast cache: how much can be written before the drive slows down, and how much of that is back
-//! after a pause?
+//! The fast cache: its size, and the part that a pause restores.
 //!
-//! Method (ours): purge; `write_bytes` written sequentially, 128 KiB, QD 32, one point for each 1/500; then pauses
-//! of growing length, each followed by `burst_bytes` more. The size of the cache is what was written
-//! before the first significant fall (change-point detection). How to read it: no fall means no cache, or
-//! one larger than `write_bytes`; what a burst writes fast is what the pause has brought back.
+//! Method: purge; `write_bytes` written sequentially, 128 KiB, QD 32, one point for each 1/500;
+//! then pauses of growing length, each followed by `burst_bytes` more. The size of the cache is the
+//! amount written before the first significant fall (change-point detection). Interpretation: no
+//! fall means no cache, or one larger than `write_bytes`; the fast part of a burst is the part that
+//! the pause has restored.
 
 use base::{Nanos, OpKind};
 use load::{Order, Workload};
@@ -41,7 +41,7 @@ pub(crate) const DEFINITION: Definition = Definition {
     procedure: Procedure::of::<Settings>,
 };
 
-/// Zones of a burst: fewer bytes, so that each zone still takes a while.
+/// Zones of a burst: it has fewer bytes, so that each zone still takes a while.
 const BURST_ZONES: u64 = 200;
 
 /// Volumes of the writes and lengths of the pauses.
@@ -99,7 +99,7 @@ impl TestSettings for Settings {
 }
 
 impl Settings {
-    /// The phases that write, each with the treatment before it in words.
+    /// The phases that write, each with a description of the treatment before it.
     fn writes(&self) -> Vec<(String, String)> {
         let bursts = (1_u64..).zip(&self.pauses).map(|(number, pause)| {
             (burst_name(number), format!("a pause of {} s", steps::seconds(*pause)))
@@ -131,9 +131,9 @@ fn row(figures: &mut Figures, measured: &Measured<'_>, phase: &str, label: Strin
     TableRow { label, values }
 }
 
-/// The bytes and rates of a phase before and after it slowed down.
+/// The bytes and rates of a phase before and after its fall.
 struct Fast {
-    /// Bytes until the fall; `None` where there was none.
+    /// Bytes until the fall; `None` if there was none.
     bytes: Option<f64>,
     /// Mean rate until then, in MB/s.
     before: f64,

@@ -1,4 +1,4 @@
-//! `[background_gc]` and `[idle_gc]`: collection where the host leaves time for it.
+//! `[background_gc]` and `[idle_gc]`: collection without pressure from the host.
 
 use serde::Deserialize;
 
@@ -11,7 +11,7 @@ use crate::model::{ModelError, Sourced};
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BackgroundGcModel {
-    /// Superblocks of writable space at which it has done enough.
+    /// Superblocks of writable space at which it stops.
     pub free_target: Sourced<u32>,
 }
 
@@ -19,17 +19,17 @@ pub struct BackgroundGcModel {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct IdleGcModel {
-    /// Time without a host command after which it begins.
+    /// Time without a host command before it begins.
     pub after_ns: Sourced<u64>,
-    /// Superblocks of writable space at which it has done enough.
+    /// Superblocks of writable space at which it stops.
     pub free_target: Sourced<u32>,
-    /// Valid pages of 4 KiB that it moves per second at most.
+    /// Largest rate of moves, in valid pages of 4 KiB per second.
     pub pages_per_s: Sourced<u64>,
-    /// Superblocks with a larger share of valid pages are left alone: they would give little.
+    /// Largest share of valid pages in a victim: fuller superblocks would give little.
     pub valid_percent_max: Sourced<u32>,
 }
 
-/// A target must lie above what the host's own collection keeps and within the spare space.
+/// A target must lie above the level of the host's own collection and within the spare space.
 fn free_target(
     check: &Check<'_>,
     key: &str,

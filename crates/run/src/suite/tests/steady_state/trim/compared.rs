@@ -1,37 +1,39 @@
 //! The evidence in the passes of the TRIM test, beside their noise.
 //!
-//! Each round has a tortured pass and one after TRIM between two fresh ones. Both are divided by the fresh rate at
-//! their place, on a line (of logarithms) between the fresh passes around them, so that a drift of the target or its
-//! host cancels. Over the rounds each ratio has a mean and, from its spread, a range that holds with 99.9% confidence
-//! on either side (Student's t). A claim needs ranges, not means: torture has left a mark where the whole range of the
-//! tortured ratio is below 95%; TRIM has brought back more, or less, than half of what torture took where the
-//! whole range of the ratio after TRIM lies above, or below, the middle between tortured and fresh.
+//! Each round has a tortured pass and one after TRIM between two fresh ones. Both are divided by
+//! the fresh rate at their place, on a line (of logarithms) between the fresh passes around them,
+//! so that a drift of the target or its host cancels. Over the rounds each ratio has a mean and,
+//! from its spread, a range with 99.9% confidence on either side (Student's t). A claim needs
+//! ranges, not means. Torture has left a mark if the whole range of the tortured ratio is below
+//! 95%. TRIM has restored more, or less, than half of the loss if the whole range of the ratio
+//! after TRIM lies above, or below, the middle between tortured and fresh.
 //!
-//! Ranges of few values trust that noise is not in two steps (a load that starts and stops); four rounds at least make
-//! it improbable that such a load hits all tortured passes and no fresh one. On a simulated drive nothing acts from
-//! outside: one round is enough there, and its range is three times what its fresh passes differ by.
+//! Ranges of few values assume that noise is not in two steps (a load that starts and stops); at
+//! least four rounds make it improbable that such a load affects all tortured passes and no fresh
+//! one. A simulated drive has no outside disturbance: one round is enough there, and its range is
+//! three times the difference of its fresh passes.
 
 use result::schema::{Verdict, VerdictOutcome};
 use result::stats::findings::percent;
 use result::stats::summary::Summary;
 
-/// The mean of the pass after TRIM must reach this share of the fresh one's.
+/// The mean of the pass after TRIM must reach this share of the fresh mean.
 const MEAN_SHARE_MIN: f64 = 0.9;
 /// And every zone this share of the same zone when fresh.
 pub(super) const ZONE_SHARE_MIN: f64 = 0.5;
 /// Above this share of the fresh mean the tortured pass shows no mark of torture.
 const MARK_SHARE_MAX: f64 = 0.95;
-/// Fewer rounds than these tell nothing where other programs may disturb the target.
+/// Fewer rounds than these are no evidence if other programs may disturb the target.
 const ROUNDS_MIN: usize = 4;
 /// Half the range on a simulated drive, in differences between its fresh passes.
 const SIMULATED_FACTOR: f64 = 3.0;
-/// Ends of ranges above this share only say that the noise is huge.
+/// Ends of ranges above this share only show that the noise is huge.
 const WORDS_MAX: f64 = 10.0;
-/// Quantiles of Student's t at 99.9% for 3, 4 ... 9 degrees of freedom; the last stands for more.
+/// Quantiles of Student's t at 99.9% for 3, 4 ... 9 degrees of freedom; the last applies to more.
 const T_999: [f64; 7] = [10.215, 7.173, 5.893, 5.208, 4.785, 4.501, 4.297];
 
-/// Mean rates of the passes with one kind of data, in the order in which they were done. Between every two fresh
-/// ones come a tortured one and one after TRIM.
+/// Mean rates of the passes with one kind of data, in their order. Between every two fresh ones
+/// come a tortured one and one after TRIM.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Passes {
     pub(super) fresh: Vec<f64>,
@@ -40,7 +42,8 @@ pub(super) struct Passes {
 }
 
 impl Passes {
-    /// Logarithms of the tortured and of the trimmed rate over the fresh one, for each round that is complete.
+    /// Logarithms of the tortured and of the trimmed rate over the fresh one, for each complete
+    /// round.
     fn log_shares(&self) -> Vec<(f64, f64)> {
         let rates = self.fresh.windows(2).zip(&self.tortured).zip(&self.after_trim);
         let log_shares = rates.map(|((fresh, tortured), after_trim)| {
@@ -52,13 +55,14 @@ impl Passes {
     }
 }
 
-/// How far the fastest of these rates is above the slowest, as a share of that; `None` for fewer than two.
+/// Distance of the fastest of these rates from the slowest, as a share of that; `None` for fewer
+/// than two.
 pub(super) fn spread(rates: &[f64]) -> Option<f64> {
     let Summary { min, max, .. } = Summary::of(rates)?;
     (rates.len() > 1 && min > 0.0).then(|| max / min - 1.0)
 }
 
-/// A share and the range in which it lies.
+/// A share and its range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Estimate {
     mean: f64,
@@ -71,12 +75,12 @@ impl Estimate {
         Self { mean: mean.exp(), low: (mean - half_range).exp(), high: (mean + half_range).exp() }
     }
 
-    /// Whether words tell it apart from its mean.
+    /// Whether its text differs from that of its mean.
     fn has_range(self) -> bool {
         self.high.is_finite() && percent(self.low) != percent(self.high)
     }
 
-    /// `25% (24% to 26%)`, without the range where it is unknown or too small to be seen.
+    /// `25% (24% to 26%)`, without the range if it is unknown or too small to show.
     fn words(self) -> String {
         let [mean, low, high] = [self.mean, self.low, self.high].map(percent);
         match self.high {
@@ -98,28 +102,29 @@ pub(super) struct Compared {
     after_trim: Estimate,
     /// Passes after TRIM over the middle between tortured and fresh ones.
     over_middle: Estimate,
-    /// How far the fastest fresh pass is above the slowest.
+    /// Distance of the fastest fresh pass from the slowest.
     fresh_spread: f64,
     /// The worst zone after TRIM over the same zone when fresh.
     worst_zone: f64,
-    /// Whether a zone was below [`ZONE_SHARE_MIN`] in every pass after TRIM beside every fresh one.
+    /// Whether a zone was below [`ZONE_SHARE_MIN`] in every pass after TRIM relative to every fresh
+    /// one.
     has_slow_zone: bool,
 }
 
 /// The answer of one kind of data alone about TRIM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// It brings the drive back.
+    /// It restores the drive.
     Works,
-    /// It brings back less than half of what torture took, or leaves a zone slow.
+    /// It restores less than half of the loss, or leaves a zone slow.
     DoesNotWork,
-    /// Nothing, after so few rounds.
+    /// No answer: too few rounds.
     TooFewRounds,
-    /// Nothing: torture has not slowed the target down.
+    /// No answer: torture has not slowed the target down.
     NoMark,
-    /// Nothing: noise hides it.
+    /// No answer: noise hides it.
     Noise,
-    /// Neither: more than half of what torture took comes back, but not all.
+    /// Neither: it restores more than half of the loss, but not all.
     InPart,
 }
 
@@ -257,7 +262,8 @@ impl Compared {
     }
 }
 
-/// How far the mean of these values may be from the truth, with 99.9% confidence on either side.
+/// Possible distance of the mean of these values from the truth, with 99.9% confidence on either
+/// side.
 fn half_range(values: &[f64]) -> f64 {
     let count = values.len();
     let stddev = Summary::of(values).and_then(|summary| summary.stddev);
@@ -266,8 +272,8 @@ fn half_range(values: &[f64]) -> f64 {
     quantile * stddev / (count as f64).sqrt()
 }
 
-/// The decision over all kinds of data: one that fails is a failure; else one that passes is enough, since
-/// the other only could not tell. `None` where no kind has a complete round.
+/// The decision over all kinds of data. A failure of one is a failure; otherwise one that passes is
+/// enough, because the other only could not tell. `None` if no kind has a complete round.
 pub(super) fn verdict(found: &[(&str, Compared)]) -> Option<Verdict> {
     let answers = || found.iter().map(|(_, compared)| compared.answer());
     let first = |outcome| answers().find(|answer| answer.outcome() == outcome);

@@ -1,4 +1,4 @@
-//! Answers from passes that are made up: a drive's rates times noise of a known kind.
+//! Answers from simulated passes: a drive's rates times noise of a known kind.
 
 use base::Rng;
 
@@ -13,7 +13,7 @@ struct Rates {
 }
 
 const NO_MARK: Rates = Rates { fresh: 500.0, tortured: 500.0, after_trim: 500.0 };
-/// A file: blocks that are allocated already are written faster.
+/// A file: writes to allocated blocks are faster.
 const FASTER_WHEN_WRITTEN: Rates = Rates { fresh: 300.0, tortured: 600.0, after_trim: 300.0 };
 const WORKS: Rates = Rates { fresh: 500.0, tortured: 200.0, after_trim: 490.0 };
 const IGNORED: Rates = Rates { fresh: 500.0, tortured: 200.0, after_trim: 200.0 };
@@ -62,7 +62,7 @@ fn compared(passes: &Passes) -> Compared {
     Compared::of(passes, (0.9, false), false).unwrap()
 }
 
-/// A run: rounds until they tell, at most `rounds_max`.
+/// A run: rounds until they give an answer, at most `rounds_max`.
 fn run(rates: Rates, noise: Noise, seed: u64, rounds_max: usize) -> Compared {
     let (mut rng, mut state) = (Rng::new(seed), 0.0);
     let mut pass = |rate: f64| rate * noise(&mut rng, &mut state);
@@ -80,7 +80,7 @@ fn run(rates: Rates, noise: Noise, seed: u64, rounds_max: usize) -> Compared {
 
 const TRIALS: u64 = 4_000;
 
-/// How many of the trials end with this outcome.
+/// Number of trials with this outcome.
 fn count(rates: Rates, noise: Noise, outcome: VerdictOutcome) -> usize {
     let outcomes = (0..TRIALS).map(|seed| run(rates, noise, seed, 6).answer().outcome());
     outcomes.filter(|found| *found == outcome).count()
@@ -124,7 +124,7 @@ fn little_noise_lets_the_test_tell() {
     assert!(count(IGNORED, tenth, VerdictOutcome::Fail) as u64 > TRIALS / 2);
 }
 
-/// The answer where nothing varies.
+/// The answer without any variation.
 fn answer(tortured: f64, after_trim: f64, zones: (f64, bool)) -> Answer {
     let passes = Passes {
         fresh: vec![1.0; 5],
