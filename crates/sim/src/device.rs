@@ -21,7 +21,6 @@ mod gc;
 mod housekeeping;
 mod mapping;
 mod power_loss;
-mod priority;
 mod program;
 mod read;
 mod readings;

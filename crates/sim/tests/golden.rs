@@ -321,7 +321,7 @@ fn a_drive_compiled_apart_lives_the_same_life() {
     let mut plain_models = 0;
     for seed in RANDOM_MODELS.. {
         let mut rng = Rng::split(seed, "golden models");
-        let draft = Draft::random(&mut rng, &[]);
+        let draft = Draft::plain(&mut rng);
         let config = draft.resolve().ok().filter(is_small).filter(|config| !config.has_options());
         let Some(config) = config else { continue };
         hash_at_random(config, &rng);

@@ -1,5 +1,7 @@
 //! The drive with its garbage: the times of collection, its reads, the places of pages, its erases.
 
+mod priority;
+
 use super::Device;
 use crate::ftl::pacing::Level;
 use crate::ftl::{STREAMS, StreamId};

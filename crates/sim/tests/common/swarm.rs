@@ -203,6 +203,10 @@ const SECTIONS: &[&[Choice]] = &[
     ],
 ];
 
+/// Sections that leave a drive plain.
+const PLAIN: &[&str] =
+    &["power.", "interface.link_write", "interface.logical", "interface.deallocate"];
+
 /// Limits of the rules and of the integers behind them.
 const EXTREMES: &[&str] = &[
     "-1",
@@ -239,10 +243,21 @@ pub struct Draft {
 impl Draft {
     /// A model with every section of `always`, and others at random.
     pub fn random(rng: &mut Rng, always: &[&str]) -> Self {
+        Self::of(rng, SECTIONS, always)
+    }
+
+    /// A model without sections, except those that a plain drive may have.
+    pub fn plain(rng: &mut Rng) -> Self {
+        let may_have = |key: &str| PLAIN.iter().any(|prefix| key.starts_with(prefix));
+        let sections = SECTIONS.iter().filter(|section| may_have(section[0].0));
+        Self::of(rng, &sections.copied().collect::<Vec<_>>(), &[])
+    }
+
+    fn of(rng: &mut Rng, sections: &[&[Choice]], always: &[&str]) -> Self {
         let scale_divisor = pick(rng, &[512, 1024, 1024, 2048, 4096]);
         let mut draft = Self { values: BTreeMap::new(), spoiled: Vec::new(), scale_divisor };
         REQUIRED.iter().for_each(|choice| draft.set(rng, choice));
-        for section in SECTIONS {
+        for section in sections {
             let is_wanted = always.iter().any(|prefix| section[0].0.starts_with(prefix));
             if is_wanted || rng.chance(1, 4) {
                 section.iter().for_each(|choice| draft.set(rng, choice));

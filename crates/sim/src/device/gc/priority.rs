@@ -1,6 +1,6 @@
 //! Work of the firmware that goes before the host's writes: the host waits where that is late.
 
-use super::Device;
+use crate::device::Device;
 use crate::firmware::performance_mode::{FastWrites, oldest_fast};
 use crate::firmware::pslc::PslcCache;
 use crate::probe::Probe;
@@ -8,7 +8,7 @@ use crate::probe::Probe;
 impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Pages of such work that are late.
     #[inline]
-    pub(super) fn late_pages(&self) -> u64 {
+    pub(in crate::device) fn late_pages(&self) -> u64 {
         let reorganisation_pages = self.fast_writes.as_ref().map_or(0, FastWrites::late_pages);
         reorganisation_pages + self.cache.as_ref().map_or(0, PslcCache::late_pages)
     }
@@ -16,7 +16,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Whether more is late than can be under way, so that the host has to wait. Nobody waits for work that
     /// cannot go on now.
     #[inline]
-    pub(super) fn is_host_held_back(&mut self) -> bool {
+    pub(in crate::device) fn is_host_held_back(&mut self) -> bool {
         let late_pages = self.late_pages();
         late_pages > u64::from(self.collector.in_flight_pages_max())
             && (self.wants_reorganisation() || self.wants_fold())
@@ -24,7 +24,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     /// A unit of the host's data is full: some of the cache is folded in return.
     #[inline]
-    pub(super) fn note_host_unit(&mut self) {
+    pub(in crate::device) fn note_host_unit(&mut self) {
         let unit_pages = self.geometry().unit_pages;
         if let Some(cache) = &mut self.cache {
             cache.note_written(unit_pages, &self.ftl, &self.collector);
@@ -33,12 +33,12 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     /// Whether the clock asks for fast data to move, and room is not what the drive needs first.
     #[inline]
-    pub(super) fn wants_reorganisation(&mut self) -> bool {
+    pub(in crate::device) fn wants_reorganisation(&mut self) -> bool {
         self.fast_writes.as_ref().is_some_and(FastWrites::is_asked) && self.has_room_to_tidy()
     }
 
     /// The superblock to reorganise next, or `None` if none should or may move.
-    pub(super) fn victim_to_reorganise(&mut self) -> Option<u32> {
+    pub(in crate::device) fn victim_to_reorganise(&mut self) -> Option<u32> {
         if !self.wants_reorganisation() {
             return None;
         }
@@ -51,7 +51,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     /// Pages of a unit are being read, of which such work may be part.
     #[inline]
-    pub(super) fn note_moving(&mut self, superblock: u32, pages: u32) {
+    pub(in crate::device) fn note_moving(&mut self, superblock: u32, pages: u32) {
         let is_fast = || self.nand.fast().is_some_and(|fast| fast.contains(superblock));
         if let Some(mode) = &mut self.fast_writes
             && is_fast()
@@ -66,7 +66,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     }
 
     /// Nothing can be moved, so that nothing is owed or late.
-    pub(super) fn forgive(&mut self) {
+    pub(in crate::device) fn forgive(&mut self) {
         self.collector.forgive();
         if let Some(mode) = &mut self.fast_writes {
             mode.forgive();
