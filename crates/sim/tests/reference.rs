@@ -508,7 +508,9 @@ fn a_second_implementation_agrees_operation_by_operation() {
     if cases.is_repetition() {
         return;
     }
-    assert!(chosen.len() == 5 && chosen.values().all(|&victims| victims > cases.least(1_000)));
+    // A tenth of the cases may hold no victim of one policy or another.
+    let policies = chosen.values().filter(|&&victims| victims > cases.least(1_000)).count();
+    assert!(policies >= if cases == Cases::All { 5 } else { 3 }, "{chosen:?}");
     let tried =
         drives > cases.least(50) && moved > cases.least(100_000) && erased > cases.least(1_000);
     assert!(tried, "too tame to mean anything");
