@@ -7,6 +7,8 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use common::{add_phase, load_rows, phase, run_named, without_checksums};
+use parquet::file::reader::FileReader;
+use parquet::file::serialized_reader::SerializedFileReader;
 use result::rows::PhaseRows;
 use result::schema::{Run, RunStatus};
 use result::store::{LATENCY_FILE, RUN_FILE, RunDir, RunWriter, SERIES_FILE, StoreError};
@@ -236,6 +238,41 @@ fn files_ahead_of_run_json_are_no_damage() {
     assert_eq!(content(&path), before);
     fs::write(path.join(LATENCY_FILE), &old_latency).unwrap();
     assert_eq!(content(&path), before);
+}
+
+/// The page reads no rows of a phase that `run.json` does not have, so damage in them is nobody's.
+#[test]
+fn damage_beyond_the_phases_of_run_json_stops_no_page() {
+    let library = tempfile::tempdir().unwrap();
+    let mut run = run_named("r");
+    let mut writer = RunWriter::create(library.path(), &run).unwrap();
+    add_phase(&mut writer, &mut run, "load", &load_rows(3, 2));
+    let path = writer.path().to_owned();
+    let old_run = fs::read_to_string(path.join(RUN_FILE)).unwrap();
+    let mut zones = load_rows(5, 2);
+    for row in &mut zones.seconds {
+        row.offset_bytes = Some(u64::from(row.second) << 20);
+    }
+    add_phase(&mut writer, &mut run, "fresh", &zones);
+    damage_column(&path.join(SERIES_FILE), 1, "offset_bytes");
+    let unsealed_run =
+        |text: &str| fs::write(path.join(RUN_FILE), without_checksums(text)).unwrap();
+    unsealed_run(&serde_json::to_string(&run).unwrap().replacen('{', "{\"checksums\":null,", 1));
+    assert!(RunDir::open(&path).unwrap().check().is_err());
+    unsealed_run(&old_run);
+    let dir = RunDir::open(&path).unwrap();
+    dir.check().unwrap();
+    result::report::build("title", &[dir]).unwrap();
+}
+
+/// Overwrites one column of a row group.
+fn damage_column(path: &Path, group: usize, name: &str) {
+    let reader = SerializedFileReader::new(File::open(path).unwrap()).unwrap();
+    let columns = reader.metadata().row_group(group).columns();
+    let column = columns.iter().find(|column| column.column_path().string() == name).unwrap();
+    let (start, length) = column.byte_range();
+    let file = File::options().write(true).open(path).unwrap();
+    file.write_all_at(&vec![0xff; length as usize], start).unwrap();
 }
 
 /// Figures add these columns in 64 bits.

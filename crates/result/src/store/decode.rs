@@ -76,16 +76,24 @@ impl RowFile {
         })
     }
 
-    /// The phases with a row for each zone, and not for each second: their rows have a place.
-    pub(super) fn zoned_phases(&self) -> Result<BTreeSet<usize>, StoreError> {
+    /// The phases below `phases` with a row for each zone, and not for each second: their rows have
+    /// a place. Row groups without a row of these phases, which nothing else reads, are skipped.
+    pub(super) fn zoned_phases(&self, phases: usize) -> Result<BTreeSet<usize>, StoreError> {
         let mut zoned = BTreeSet::new();
         for index in 0..self.reader.num_row_groups() {
             let (group, rows) = self.group(index)?;
-            let phases = self.required(group.as_ref(), "phase_index", rows)?;
+            let found = self.required(group.as_ref(), "phase_index", rows)?;
+            let known: Vec<Option<usize>> = found
+                .into_iter()
+                .map(|phase| usize::try_from(phase).ok().filter(|phase| *phase < phases))
+                .collect();
+            if known.iter().all(Option::is_none) {
+                continue;
+            }
             let places = self.integers(group.as_ref(), "offset_bytes", rows)?.unwrap_or_default();
-            let has_place = |(phase, place): (u64, Option<u64>)| place.map(|_| phase);
-            let found = phases.into_iter().zip(places).filter_map(has_place);
-            zoned.extend(found.filter_map(|phase| usize::try_from(phase).ok()));
+            zoned.extend(
+                known.into_iter().zip(places).filter_map(|(phase, place)| place.and(phase)),
+            );
         }
         Ok(zoned)
     }

@@ -113,10 +113,11 @@ impl RunDir {
     /// # Errors
     /// If the Parquet file is missing or damaged.
     pub fn zoned_phases(&self) -> Result<BTreeSet<usize>, StoreError> {
-        if self.run.phases.is_empty() {
+        let phases = self.run.phases.len();
+        if phases == 0 {
             return Ok(BTreeSet::new());
         }
-        self.read(SERIES_FILE, RowFile::zoned_phases)
+        self.read(SERIES_FILE, |file| file.zoned_phases(phases))
     }
 
     fn read<T>(
