@@ -84,7 +84,7 @@ pub struct Device<P: Probe = Silent, const OPTIONS: bool = true> {
     cache: Option<PslcCache>,
     /// The path between program and drive, if it takes time.
     transit: Option<Transit>,
-    controller: Processors,
+    controller: Processors<OPTIONS>,
     queues: Option<SubmissionQueues>,
     link: Link,
     read_cache: Option<ReadCache>,
@@ -334,7 +334,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             OpKind::Read => self.config.read_command_ns,
             OpKind::Write | OpKind::Flush | OpKind::Deallocate => self.config.write_command_ns,
         };
-        let is_in_order = self.queues().is_none() && (!OPTIONS || self.controller.are_in_order());
+        let is_in_order = self.queues().is_none() && self.controller.are_in_order();
         if kind == OpKind::Write && is_in_order && !self.link.is_expecting() {
             // Both servers are first come first served and nobody can come between, so the end of
             // the transfer is known already: one event less.

@@ -6,17 +6,19 @@
 
 use super::{ControllerJob, Server};
 
-/// One processor, or several with a common line of jobs.
+/// One processor, or several with a common line of jobs. Without `OPTIONS` there is one, and the
+/// others are compiled out.
 #[derive(Debug, Default)]
-pub struct Processors {
+pub struct Processors<const OPTIONS: bool = true> {
     first: Server<ControllerJob>,
     others: Vec<Server<ControllerJob>>,
 }
 
-impl Processors {
-    /// This number of idle processors, at least one.
+impl<const OPTIONS: bool> Processors<OPTIONS> {
+    /// This number of idle processors, at least one; one without `OPTIONS`.
     #[must_use]
     pub fn new(processors: u32) -> Self {
+        debug_assert!(OPTIONS || processors == 1, "several processors are an option");
         let others = (1..processors).map(|_| Server::default()).collect();
         Self { first: Server::default(), others }
     }
@@ -25,7 +27,7 @@ impl Processors {
     #[inline]
     #[must_use]
     pub fn are_in_order(&self) -> bool {
-        self.others.is_empty()
+        !OPTIONS || self.others.is_empty()
     }
 
     fn all(&self) -> impl Iterator<Item = &Server<ControllerJob>> {
@@ -39,7 +41,7 @@ impl Processors {
     /// Queues a job of this length.
     #[inline]
     pub fn push(&mut self, now_ns: u64, length_ns: u64, job: ControllerJob) {
-        if self.others.is_empty() {
+        if self.are_in_order() {
             self.first.push(now_ns, length_ns, job);
         } else if let Some(free) = self.all_mut().min_by_key(|server| server.free_ns()) {
             free.push(now_ns, length_ns, job);
@@ -57,7 +59,7 @@ impl Processors {
     #[inline]
     #[must_use]
     pub fn next_event_ns(&self) -> u64 {
-        if self.others.is_empty() {
+        if self.are_in_order() {
             return self.first.next_event_ns();
         }
         self.all().map(Server::next_event_ns).fold(u64::MAX, u64::min)
@@ -66,7 +68,7 @@ impl Processors {
     /// Removes the job that ends next.
     #[inline]
     pub fn pop(&mut self) -> Option<ControllerJob> {
-        if self.others.is_empty() {
+        if self.are_in_order() {
             return self.first.pop();
         }
         self.all_mut().min_by_key(|server| server.next_event_ns())?.pop()
