@@ -37,22 +37,15 @@ pub struct SimTarget {
 
 /// The text of a drive model: a built-in name or the path of a TOML file.
 fn model_text(name: &str) -> Result<String, IoError> {
-    if let Some(text) = sim::model::built_in(name) {
-        return Ok(text.to_owned());
-    }
-    if let Some(path) = toml_path(name) {
-        return small_file::read(path).map_err(|error| {
-            let name = shortened(name);
-            IoError::Usage(format!("drive model `{name}` cannot be read: {error}"))
-        });
-    }
-    let known: Vec<_> = sim::model::BUILT_IN.iter().map(|(name, _)| *name).collect();
-    Err(IoError::Usage(format!(
-        "there is no drive model `{}`; known are {} (see `ssdlab list`), or give the path of a \
-         model file: sim:./my-drive.toml",
-        shortened(name),
-        known.join(", ")
-    )))
+    text_of("drive model", name, sim::model::built_in(name), || {
+        let known: Vec<_> = sim::model::BUILT_IN.iter().map(|(name, _)| *name).collect();
+        format!(
+            "there is no drive model `{}`; known are {} (see `ssdlab list`), or give the path of a \
+             model file: sim:./my-drive.toml",
+            shortened(name),
+            known.join(", ")
+        )
+    })
 }
 
 /// A host profile by its built-in name or the path of a TOML file; `None` for no host.
@@ -60,23 +53,33 @@ fn host_profile(name: &str) -> Result<Option<HostProfile>, IoError> {
     if name == NO_HOST {
         return Ok(None);
     }
-    let text = match (sim::model::built_in_host(name), toml_path(name)) {
-        (Some(text), _) => text.to_owned(),
-        (None, Some(path)) => small_file::read(path).map_err(|error| {
-            let name = shortened(name);
-            IoError::Usage(format!("host profile `{name}` cannot be read: {error}"))
-        })?,
-        (None, None) => {
-            let known: Vec<_> = sim::model::HOSTS.iter().map(|(name, _)| *name).collect();
-            return Err(IoError::Usage(format!(
-                "`host={}` names no host profile; known are {NO_HOST}, {}, or give the path of a profile: \
-                 host=./my-host.toml",
-                shortened(name),
-                known.join(", ")
-            )));
-        }
-    };
+    let text = text_of("host profile", name, sim::model::built_in_host(name), || {
+        let known: Vec<_> = sim::model::HOSTS.iter().map(|(name, _)| *name).collect();
+        format!(
+            "`host={}` names no host profile; known are {NO_HOST}, {}, or give the path of a profile: \
+             host=./my-host.toml",
+            shortened(name),
+            known.join(", ")
+        )
+    })?;
     HostProfile::load(name, &text).map(Some).map_err(|error| IoError::Usage(error.to_string()))
+}
+
+/// The built-in text of this name, or the content of the TOML file at this path. `thing` names it in
+/// errors.
+fn text_of(
+    thing: &str,
+    name: &str,
+    built_in: Option<&str>,
+    unknown: impl FnOnce() -> String,
+) -> Result<String, IoError> {
+    match (built_in, toml_path(name)) {
+        (Some(text), _) => Ok(text.to_owned()),
+        (None, Some(path)) => small_file::read(path).map_err(|error| {
+            IoError::Usage(format!("{thing} `{}` cannot be read: {error}", shortened(name)))
+        }),
+        (None, None) => Err(IoError::Usage(unknown())),
+    }
 }
 
 /// Takes a key that is no value of the model out of the list; the last one counts.
