@@ -9,6 +9,7 @@
 
 pub(crate) mod intensity;
 pub(crate) mod matrix;
+pub(crate) mod rate_matrix;
 pub(crate) mod rounds;
 
 use base::{Nanos, OpKind};

@@ -11,11 +11,11 @@ use load::Order;
 use crate::error::RunError;
 use crate::params::Params;
 use crate::suite::pts::matrix::{self, Cell};
-use crate::suite::pts::rounds::{Rounds, Tracked, of_rounds, until_steady};
+use crate::suite::pts::rate_matrix::RateMatrix;
 use crate::suite::pts::{self, Common};
 use crate::suite::{
-    Chapter, Config, Definition, Figures, Measured, Notes, Part, Procedure, ReviewEntry, Site,
-    Step, TestSettings,
+    Chapter, Config, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
+    TestSettings,
 };
 
 /// The test.
@@ -35,11 +35,17 @@ pub(crate) const DEFINITION: Definition = Definition {
 
 const READ_PERCENTS: [u8; 7] = [100, 95, 65, 50, 35, 5, 0];
 const BLOCKS: [u32; 8] = [1 << 20, 128 << 10, 64 << 10, 32 << 10, 16 << 10, 8 << 10, 4 << 10, 512];
-const TRACKED: Cell = Cell { read_percent: 0, block_bytes: 4096 };
 
-fn cells() -> Vec<Cell> {
-    matrix::cells(&READ_PERCENTS, &BLOCKS)
-}
+static MATRIX: RateMatrix = RateMatrix {
+    test: DEFINITION.name,
+    cells: || matrix::cells(&READ_PERCENTS, &BLOCKS),
+    order: Order::Uniform,
+    tracked: Cell { read_percent: 0, block_bytes: 4096 },
+    tracked_words: "4 KiB random writes",
+    table: ("iops", "PTS IOPS (read/write mix)"),
+    rate: |part| part.iops(),
+    unit: "IOPS",
+};
 
 /// The settings of the specification, which leaves no choice.
 struct Settings(Common);
@@ -55,34 +61,10 @@ impl TestSettings for Settings {
     }
 
     fn steps(&self, site: &Site<'_>, notes: &mut Notes) -> Vec<Step> {
-        let settled = until_steady(tracked);
-        matrix::steps_of(&self.0, (&cells(), Order::Uniform), settled, site, notes)
+        MATRIX.steps(&self.0, site, notes)
     }
 
     fn figures(&self, measured: &Measured<'_>) -> Figures {
-        let mut figures = Figures::default();
-        let tracked = tracked(measured);
-        let rounds = Rounds::of(&tracked);
-        let cells = cells();
-        let mean = |cell: Cell, value: fn(&Part<'_>) -> Option<f64>| {
-            rounds.mean(&of_rounds(measured, &cell.name(), |part| value(&part)))
-        };
-        for &cell in &cells {
-            let name = format!("pts-iops.{}", cell.name());
-            figures.metrics.insert(format!("{name}.iops"), mean(cell, |part| part.iops()));
-            figures.metrics.insert(format!("{name}.mb_per_s"), mean(cell, |part| part.mb_per_s()));
-        }
-        let conditions = self.0.conditions(measured);
-        let words = ("iops", "PTS IOPS (read/write mix)", "IOPS");
-        let value = |cell| mean(cell, |part| part.iops());
-        figures.tables.push(matrix::table(words, &cells, &conditions, value));
-        let (words, unit) = ("4 KiB random writes", "IOPS");
-        let tracked = Tracked { stage: "", words, unit, values: &tracked };
-        tracked.add_to(&mut figures, measured, &conditions);
-        figures
+        MATRIX.figures(&self.0, measured)
     }
-}
-
-fn tracked(measured: &Measured<'_>) -> Vec<f64> {
-    of_rounds(measured, &TRACKED.name(), |part| part.iops())
 }

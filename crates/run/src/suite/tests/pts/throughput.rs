@@ -9,11 +9,11 @@ use load::Order;
 use crate::error::RunError;
 use crate::params::Params;
 use crate::suite::pts::matrix::{self, Cell};
-use crate::suite::pts::rounds::{Rounds, Tracked, of_rounds, until_steady};
+use crate::suite::pts::rate_matrix::RateMatrix;
 use crate::suite::pts::{self, Common};
 use crate::suite::{
-    Chapter, Config, Definition, Figures, Measured, Notes, Part, Procedure, ReviewEntry, Site,
-    Step, TestSettings,
+    Chapter, Config, Definition, Figures, Measured, Notes, Procedure, ReviewEntry, Site, Step,
+    TestSettings,
 };
 
 /// The test.
@@ -32,8 +32,17 @@ pub(crate) const DEFINITION: Definition = Definition {
 };
 
 const BLOCK_BYTES: u32 = 1 << 20;
-const TRACKED: Cell = Cell { read_percent: 0, block_bytes: BLOCK_BYTES };
-const CELLS: [Cell; 2] = [Cell { read_percent: 100, block_bytes: BLOCK_BYTES }, TRACKED];
+
+static MATRIX: RateMatrix = RateMatrix {
+    test: DEFINITION.name,
+    cells: || matrix::cells(&[100, 0], &[BLOCK_BYTES]),
+    order: Order::Sequential,
+    tracked: Cell { read_percent: 0, block_bytes: BLOCK_BYTES },
+    tracked_words: "1 MiB sequential writes",
+    table: ("throughput", "PTS throughput (read/write)"),
+    rate: |part| part.mb_per_s(),
+    unit: "MB/s",
+};
 
 /// The settings of the specification, which leaves no choice.
 struct Settings(Common);
@@ -49,33 +58,10 @@ impl TestSettings for Settings {
     }
 
     fn steps(&self, site: &Site<'_>, notes: &mut Notes) -> Vec<Step> {
-        let settled = until_steady(tracked);
-        matrix::steps_of(&self.0, (&CELLS, Order::Sequential), settled, site, notes)
+        MATRIX.steps(&self.0, site, notes)
     }
 
     fn figures(&self, measured: &Measured<'_>) -> Figures {
-        let mut figures = Figures::default();
-        let tracked = tracked(measured);
-        let rounds = Rounds::of(&tracked);
-        let mean = |cell: Cell, value: fn(&Part<'_>) -> Option<f64>| {
-            rounds.mean(&of_rounds(measured, &cell.name(), |part| value(&part)))
-        };
-        for cell in CELLS {
-            let name = format!("pts-throughput.{}", cell.name());
-            figures.metrics.insert(format!("{name}.iops"), mean(cell, |part| part.iops()));
-            figures.metrics.insert(format!("{name}.mb_per_s"), mean(cell, |part| part.mb_per_s()));
-        }
-        let conditions = self.0.conditions(measured);
-        let words = ("throughput", "PTS throughput (read/write)", "MB/s");
-        let value = |cell| mean(cell, |part| part.mb_per_s());
-        figures.tables.push(matrix::table(words, &CELLS, &conditions, value));
-        let (words, unit) = ("1 MiB sequential writes", "MB/s");
-        let tracked = Tracked { stage: "", words, unit, values: &tracked };
-        tracked.add_to(&mut figures, measured, &conditions);
-        figures
+        MATRIX.figures(&self.0, measured)
     }
-}
-
-fn tracked(measured: &Measured<'_>) -> Vec<f64> {
-    of_rounds(measured, &TRACKED.name(), |part| part.mb_per_s())
 }
