@@ -239,7 +239,7 @@ impl Ready {
         let created = open::hold(&self.spec, options)?;
         let target = created.open(options)?;
         if self.spec.keeps_new_file() {
-            // What stays is the next run's, too; other files are made anew for each.
+            // The next run keeps this file, too; other files are made anew for each.
             let _ = self.held.set(created);
         }
         Ok(target)

@@ -101,7 +101,7 @@ impl Listener {
         listened.extend((!is_ignored(SIGHUP)).then_some(SIGHUP));
         let is_ending = Arc::new(AtomicBool::new(false));
         for &signal in &listened {
-            // Where the end itself hangs, one signal more is the end all the same.
+            // If the end itself hangs, one signal more ends the program.
             let code = EXIT_INTERRUPTED.into();
             flag::register_conditional_shutdown(signal, code, Arc::clone(&is_ending))?;
         }

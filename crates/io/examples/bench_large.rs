@@ -20,7 +20,7 @@ const QUEUE_DEPTH: u32 = 128;
 /// Commands of a turn.
 const TURN_WRITES: u64 = 1_000_000;
 const TURNS: usize = 10;
-/// How many pages ahead the map is asked for.
+/// Number of pages for which the map is prefetched.
 const AHEAD: u32 = 64;
 
 /// Capacity, dies on each of 16 channels (of 1 Tbit with four planes), bytes of a mapping unit.

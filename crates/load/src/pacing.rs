@@ -237,7 +237,7 @@ mod tests {
     #[test]
     fn poisson_gaps_are_exponential_at_every_rate() {
         const GAPS: usize = 100_000;
-        // What 99% of true samples stay below (Kolmogorov's limit distribution).
+        // The bound of 99% of true samples (Kolmogorov's limit distribution).
         let critical = 1.628 / (GAPS as f64).sqrt();
         for (seed, rate_iops) in [(1, 10), (2, 1_000), (3, 100_000), (4, 600_000), (5, 1_000_000)] {
             let due: Vec<_> = moments(Pacing::Poisson { rate_iops }, seed).take(GAPS + 1).collect();

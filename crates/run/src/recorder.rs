@@ -260,7 +260,7 @@ impl Recorder {
     pub fn finish(mut self, now: Nanos) -> (PhaseRows, Nanos) {
         let end_ns = now.0.min(self.end_ns);
         self.passed(Nanos(end_ns));
-        // What ended at the very last moment opened a row of no length; one ns keeps it countable.
+        // A command that ended at the very last moment opened a row of no length; one ns keeps it countable.
         let is_homeless = self.rows.seconds.is_empty() && !self.late.is_empty();
         let holds_ends = self.latencies.iter().any(|kind| kind.count() > 0) || is_homeless;
         if holds_ends || (self.zones.is_none() && end_ns > self.row_start_ns) {

@@ -95,7 +95,7 @@ fn the_series_adds_up_to_time_in_states_and_energy_of_operations() {
         + operations.erases * model.erase_nj
         + operations.transfers * model.transfer_nj;
     let (series, sum) = (series_nj as f64, (states_nj + operations_nj) as f64);
-    // What is outstanding at the end of a timed phase ends after it, in no row.
+    // Commands outstanding at the end of a timed phase end after it, in no row.
     assert!(
         (series / sum - 1.0).abs() < 1e-4,
         "series {series} nJ, states and operations {sum} nJ"

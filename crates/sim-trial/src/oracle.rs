@@ -346,7 +346,7 @@ mod tests {
         let old = [(0, Found::Version(9)), (1, Found::Version(1))];
         assert_eq!(findings(&mut rewritten(false), &old), []);
         assert_eq!(findings(&mut rewritten(true), &old), [(1, Finding::Stale)]);
-        // What has been given up stays away.
+        // Contents that were given up stay away.
         let mut oracle = rewritten(false);
         findings(&mut oracle, &[]);
         assert_eq!(findings(&mut oracle, &[(0, Found::Version(9))]), [(0, Finding::Returned)]);

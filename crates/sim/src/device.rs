@@ -357,7 +357,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     #[inline]
     pub fn reap(&mut self, min: usize, out: &mut Vec<Completion>) {
         debug_assert!(self.are_queues_sound(), "a command waits that the host has not sent");
-        // What is outstanding only ever becomes a completion here.
+        // An outstanding command becomes a completion here only.
         let wanted = min.min(self.commands.ended() + self.commands.outstanding() as usize);
         self.advance(wanted, NEVER - 1);
         self.commands.take_ended(out);

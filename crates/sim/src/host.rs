@@ -130,7 +130,7 @@ impl Command {
         self.head_bytes | self.tail_bytes == 0
     }
 
-    /// How many pages of [`PAGE_BYTES`] it touches within some of its pages, each of which has `host_pages`.
+    /// Number of pages of [`PAGE_BYTES`] that it touches within some of its pages, each of which has `host_pages`.
     #[inline]
     #[must_use]
     pub fn host_pages_of(&self, pages: &Range<u32>, host_pages: u32) -> u32 {

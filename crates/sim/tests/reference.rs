@@ -433,7 +433,7 @@ impl Probe for Reference {
             let unit = physical / unit_pages;
             assert!(self.programmed.contains(&unit), "{superblock} went before its data was safe");
         }
-        // What other victims had moved in here has moved on, and is safe where it is now.
+        // Pages that other victims had moved in here have moved on, and are safe there.
         let pages = self.config.geometry.superblock_pages();
         for others in self.victims.values_mut() {
             others.retain(|physical| physical / pages != superblock);

@@ -13,6 +13,9 @@ const LINES_MAX: usize = 600;
 const LEFTOVERS: &[&str] =
     &[concat!("FIX", "ME"), concat!("TO", "DO"), concat!("XX", "X"), concat!("db", "g!")];
 
+/// Clauses in the place of a noun; a question ends with its mark.
+const CLAUSES: &[&str] = &["What ", "Who ", "Where ", "How ", "Which "];
+
 /// Only a program prints; a library returns its messages to its caller.
 const PRINTING: &[&str] = &["println!", "eprintln!", "print!", "eprint!"];
 
@@ -104,6 +107,22 @@ fn files_are_short() {
         .map(|(lines, file)| format!("{file} has {lines} lines"))
         .collect();
     must_be_empty(&format!("split what has more than {LINES_MAX} lines"), &long);
+}
+
+#[test]
+fn comments_begin_with_the_name_of_a_thing() {
+    let mut clauses = Vec::new();
+    for file in rust_files() {
+        for (index, line) in read(&file).lines().enumerate() {
+            let Some(comment) = line.trim().strip_prefix("//") else { continue };
+            let words = comment.trim_start_matches(['/', '!']).trim();
+            let is_clause = CLAUSES.iter().any(|clause| words.starts_with(clause));
+            if is_clause && !words.ends_with('?') {
+                clauses.push(format!("{file}:{}: {}", index + 1, line.trim()));
+            }
+        }
+    }
+    must_be_empty("name the thing: no clause in place of a noun", &clauses);
 }
 
 #[test]

@@ -230,7 +230,7 @@ fn own_settings(args: &ReviewArgs, test: Test) -> Vec<(String, String)> {
 fn run_args(args: &ReviewArgs, test: Test, settings: &str, meter: Option<MeterSpec>) -> RunArgs {
     let setting = |text: &str| text.split_once('=').map(|(k, v)| (k.to_owned(), v.to_owned()));
     let own = own_settings(args, test);
-    // What the user sets takes the place of what the review would.
+    // Values of the user replace those of the review.
     let is_free = |(name, _): &(String, String)| own.iter().all(|(taken, _)| taken != name);
     let settings = settings.split_whitespace().filter_map(setting).filter(is_free);
     let settings = settings.chain(own.iter().cloned()).collect();

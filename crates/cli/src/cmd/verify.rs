@@ -417,7 +417,7 @@ mod tests {
         assert_eq!(code, 4, "{message}");
         let line = whole[..digit].iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
         assert!(message.contains(&format!("from byte {line} on")), "{message}");
-        // What the message advises.
+        // The advice of the message.
         fs::write(&journal, &whole[..line]).unwrap();
         assert_eq!(verify(&check), (EXIT_DONE, String::new()));
     }

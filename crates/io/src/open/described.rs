@@ -45,7 +45,7 @@ impl Described {
 
     /// Adds every objection to opening it with these options; `first` is the error of a rehearsal.
     pub(super) fn object(&mut self, first: Option<IoError>, options: &OpenOptions) {
-        // Who only reads may share the device.
+        // Readers may share the device.
         let mut in_use = std::mem::take(&mut self.obstacles);
         let is_first = |other: &IoError| {
             first.as_ref().is_some_and(|first| first.to_string() == other.to_string())

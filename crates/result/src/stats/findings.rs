@@ -113,7 +113,7 @@ fn fall(rows: &PhaseRows, figures: &Consistency) -> Predicate {
     let fall_s = figures.metric("fall_start_s")?;
     let before = regimes.iter().take_while(|regime| regime.values.start < start);
     let from = before.map(|regime| regime.level).fold(0.0, f64::max);
-    // Where it lands for good, if it does; right after a fall many drives dip below that.
+    // Its final level, if it has one; right after a fall many drives dip below that.
     let settled = figures.shape.steady_start.filter(|&steady| steady >= start);
     let to = match settled {
         Some(steady) => figures.shape.level_from(steady)?,

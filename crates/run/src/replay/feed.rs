@@ -184,7 +184,7 @@ impl Feed {
             Mapping::Offset(_) => false,
         };
         let offset = match self.spec.mapping {
-            // What would run over the end is moved down, so that it stays one command.
+            // A command that would cross the end is moved down, so that it stays one command.
             Mapping::Wrap => (start % span).min(span - len),
             Mapping::Scale => {
                 let scaled = u128::from(start) * u128::from(span) / u128::from(self.trace_bytes);

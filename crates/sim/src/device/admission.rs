@@ -48,7 +48,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
                 }
                 self.buffer.admitted();
             }
-            // What the host owed may have been all that it waited for.
+            // It may have waited for nothing but the debt of the host.
             if !self.collect() || !self.buffer.is_awaited() {
                 return;
             }
@@ -104,7 +104,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         (room_pages > 0).then_some((StreamId::Host, room_pages))
     }
 
-    /// How many pages have room in the buffer and a place in a stream, as far as the end of its unit, where there is
+    /// Number of pages with room in the buffer and a place in a stream, as far as the end of its unit, where there is
     /// more to decide; none where the host has to wait.
     #[inline]
     pub(super) fn room_pages(&mut self, stream: StreamId) -> u32 {
@@ -234,7 +234,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             self.note_host_unit();
         }
         if OPTIONS && stream == StreamId::Pslc {
-            // What the cache holds is paid for when it is folded.
+            // The content of the cache is paid for when it is folded.
             return;
         }
         let level = self.level();

@@ -134,7 +134,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// the next unit. If it cannot, the next try is at the first interval at which something can
     /// have changed.
     fn move_unit_by_the_clock(&mut self, timer: Timer, interval_ns: u64) {
-        // Where nothing can move only the host can help, and it sets the timer again.
+        // If nothing can move only the host can help, and it sets the timer again.
         let due_ns = self.moved_by_the_clock(interval_ns).unwrap_or(NEVER);
         self.timers.set(timer, due_ns);
     }

@@ -13,7 +13,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.transit.as_mut().filter(|_| OPTIONS)
     }
 
-    /// When a command comes to the drive or to its program.
+    /// Time at which a command comes to the drive or to its program.
     #[inline]
     pub(super) fn next_transit_ns(&self) -> u64 {
         self.transit.as_ref().map_or(NEVER, Transit::next_event_ns)

@@ -39,7 +39,7 @@ pub enum Found {
     Nand,
 }
 
-/// What lookups have found so far.
+/// Counts of hits and misses so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lookups {
     /// Found in DRAM.
@@ -123,7 +123,7 @@ impl MapCache {
         })
     }
 
-    /// What lookups have found so far.
+    /// Counts of hits and misses so far.
     #[must_use]
     pub fn lookups(&self) -> Lookups {
         self.lookups
@@ -179,7 +179,7 @@ impl MapCache {
         self.fetches.push_back((now_ns + self.shape.host_latency_ns, tag));
     }
 
-    /// When the next entries come from the host's memory, or `None` if nobody waits for any.
+    /// Arrival of the next entries from the host's memory, or `None` if nobody waits for any.
     #[must_use]
     pub fn next_fetch_ns(&self) -> Option<u64> {
         self.fetches.front().map(|(fetched_ns, _)| fetched_ns)

@@ -56,9 +56,9 @@ pub enum Opened {
 pub struct FastWrites {
     mode: PerformanceMode,
     is_reorganising: bool,
-    /// What goes before the host's writes and is late.
+    /// Late moves that precede the host's writes.
     backlog: Backlog,
-    /// What may move behind them; less than none where a unit held more than that.
+    /// Moves that may follow them; negative after a unit that held more.
     allowed_pages: i64,
     /// Up to here what is due has been counted.
     counted_ns: u64,

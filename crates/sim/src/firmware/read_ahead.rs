@@ -57,7 +57,7 @@ const NOT_FETCHED: u64 = u64::MAX;
 /// A reader in LBA order.
 #[derive(Clone, Debug)]
 struct Stream {
-    /// Where its next read begins.
+    /// The start of its next read.
     end_bytes: u64,
     /// Its last read, counted over all reads.
     last_read: u64,
@@ -262,7 +262,7 @@ mod tests {
         ReadAhead::new(ReadAheadPlan { streams, window_pages: 8 })
     }
 
-    /// What is fetched after a read, all of it in unit 5.
+    /// Pages fetched after a read, all of unit 5.
     fn refill(ahead: &mut ReadAhead, page: u64) -> Option<Range<u32>> {
         let refill = ahead.follow(&read(page, 1), 100)?;
         let first_fetch = ahead.next_fetch();

@@ -10,7 +10,7 @@
 
 use crate::ftl::{Ftl, SuperblockState};
 
-/// When data is old, and how fast it moves.
+/// The age from which data is old, and the rate at which it moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RefreshPlan {
     /// Time after which a superblock is written anew.
@@ -23,7 +23,7 @@ pub struct RefreshPlan {
 #[derive(Clone, Debug)]
 pub struct Refresh {
     plan: RefreshPlan,
-    /// When something was last programmed into each superblock.
+    /// Time of the last program in each superblock.
     written_ns: Vec<u64>,
 }
 
@@ -34,7 +34,7 @@ impl Refresh {
         Self { plan, written_ns: vec![now_ns; superblocks as usize] }
     }
 
-    /// When data is old, and how fast it moves.
+    /// The age from which data is old, and the rate at which it moves.
     #[must_use]
     pub fn plan(&self) -> RefreshPlan {
         self.plan

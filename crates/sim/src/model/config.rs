@@ -92,7 +92,7 @@ pub struct Options {
     pub performance_mode: Option<PerformanceMode>,
     /// Time from one patrolled unit to the next, or `None` if there is no patrol.
     pub patrol_interval_ns: Option<u64>,
-    /// When data is old and how fast it moves, or `None` if it stays.
+    /// Age and rate of refresh, or `None` if data stays.
     pub refresh: Option<RefreshPlan>,
     /// Largest lead in erases of the most worn superblock over one whose data stays, or `None` if
     /// there is no limit.

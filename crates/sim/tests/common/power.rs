@@ -42,7 +42,7 @@ pub struct Life {
 /// drive.
 pub fn live(seed: u64, fate: Fate) -> Option<Life> {
     let mut rng = Rng::split(seed, "power loss");
-    // What a part of the drives has would hardly happen in a tenth of the cases.
+    // A tenth of the cases would hardly hold a mechanism that few drives have.
     let draft = match seed % 4 {
         0 => Draft::random(&mut rng, &["mapping", "pslc"]),
         1 => Draft::random(&mut rng, &["mapping", "compression"]),

@@ -201,7 +201,7 @@ fn a_trimmed_drive_is_fast_again() {
     let _ = rows_in_steady_state(&mut device, pages / 4, 1);
     device.deallocate(0, pages);
     let before = device.telemetry();
-    // What garbage collection had in hand is moved yet; after that all that is collected is empty.
+    // Garbage collection still moves the pages that it had begun with; after that all that is collected is empty.
     random_writes(&mut device, pages, pages / 4, &mut Rng::new(2));
     let moved = device.telemetry().gc_moved_pages - before.gc_moved_pages;
     assert!(moved < u64::from(device.config().geometry.superblock_pages()), "{moved} pages moved");

@@ -25,7 +25,7 @@ fn collection_begins_at_the_end_of_the_spare_and_at_its_hardest() {
             writes += 1;
         }
         let onset = writes as f64 / f64::from(pages);
-        // What the victims of the first host superblocks cost: a victim with v of b pages valid gives
+        // Cost of the victims of the first host superblocks: a victim with v of b pages valid gives
         // b - v for v moves, a WAF of b / (b - v). The state hardly changes meanwhile.
         drive.waf_during(8 * u64::from(BLOCK_PAGES), |drive| drive.write_below(pages));
         let victims: u32 = drive.ftl.erase_counts.iter().sum();

@@ -35,7 +35,7 @@ fn pages(device: &Device) -> u64 {
     u64::from(device.config().geometry.logical_pages)
 }
 
-/// What a load has added to the books.
+/// The entries of a load in the books.
 struct Books {
     lookups: Lookups,
     metadata_pages: u64,

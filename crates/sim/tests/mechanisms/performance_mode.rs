@@ -132,7 +132,7 @@ fn reorganisation_keeps_its_rate_beside_a_busy_host_who_has_what_is_left() {
     }
 }
 
-/// What has no priority waits behind the programs of a full write buffer: here it comes to some 2,600 pages/s.
+/// Moves without priority wait behind the programs of a full write buffer: here some 2,600 pages/s remain.
 #[test]
 fn only_its_share_goes_before_the_host() {
     let put_in_order = |asked, priority_percent| {

@@ -54,7 +54,7 @@ fn a_tortured_drive_recovers_in_proportion_to_its_idle_time() {
     let mut bursts = Vec::new();
     for idle_s in [0, 5, 10, 20] {
         let (mut device, mut rng) = tortured(&[&IDLE, &ROOM]);
-        // What the last writes left to do ends first.
+        // Work left by the last writes ends first.
         rest(&mut device, secs(1));
         let before = moved(&device);
         rest(&mut device, secs(AFTER_S - 1 + idle_s));

@@ -33,7 +33,7 @@ fn full_speed_for_the_burst_then_the_cap_then_the_burst_again_after_rest() {
     let burst = write(&mut device, &mut page, BURST_BYTES);
     println!("full speed {full_speed:.0} B/s, burst {burst:.0} B/s");
     assert_eq!(burst, full_speed, "the cap is not felt");
-    // What the bucket gained during the burst, time x rate, and while that was written, and so on.
+    // The bucket gained time x rate during the burst, again while that was written, and so on.
     let gained = (device.now().0 as f64 / 1e9 * RATE as f64) as u64;
     write(&mut device, &mut page, 2 * gained);
     let capped = write(&mut device, &mut page, 20 << 20);
@@ -71,7 +71,7 @@ fn a_long_rest_gives_one_burst() {
     device.run_until(Nanos(device.now().0 + 10 * full_ns));
     let start = device.now().0;
     write(&mut device, &mut page, BURST_BYTES);
-    // What the bucket gained during the burst, and while that was written, and so on.
+    // The bucket gained during the burst, again while that was written, and so on.
     let gained = ((device.now().0 - start) as f64 / 1e9 * RATE as f64) as u64;
     write(&mut device, &mut page, 2 * gained);
     let capped = write(&mut device, &mut page, 20 << 20);

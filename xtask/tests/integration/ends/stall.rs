@@ -104,8 +104,8 @@ fn stalled_run(lab: &Lab, device: &LoopDevice, throttle: &Throttle) -> ([f64; 2]
     answer.must_exit_with(0);
     let metrics = &answer.document()["runs"][0]["metrics"];
     let reported_s = metrics["latency_ns_p99"].as_f64().expect("a percentile") / 1e9;
-    // What was due first waited longest. Of 10,000 commands a hundred wait longer than the 99th percentile, and they
-    // were due within the first 0.1 s.
+    // The command that was due first waited longest. Of 10,000 commands a hundred wait longer than
+    // the 99th percentile, and they were due within the first 0.1 s.
     (stall.map(|stall| stall.as_secs_f64() - 0.1), reported_s)
 }
 

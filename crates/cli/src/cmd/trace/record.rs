@@ -21,7 +21,7 @@ pub fn run(args: &TraceRecordArgs) -> anyhow::Result<u8> {
     // The tracer's settings are put back, however impatient somebody is.
     let stop = stop::patient_button()?;
     let duration = args.duration.map(|duration| Duration::from_nanos(duration.0));
-    // What an earlier recording left behind would be taken for what was found.
+    // Remains of an earlier recording would be taken for findings.
     restore::before_a_run();
     let mut file = OutputFile::create(&args.output, &Inputs::default())?;
     let tracer = BlockTracer::start(&args.device, duration, stop)?;

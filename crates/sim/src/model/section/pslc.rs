@@ -124,7 +124,7 @@ impl PslcModel {
         }
         Ok(Pslc {
             only_below_bytes,
-            // What collection works towards stays erased.
+            // The goal of collection stays erased.
             borrow_above: self.borrows.value.then_some(check.model.gc.free_high.value + 1),
             idle_after_ns: self.idle_after_ns.value,
             when_full: self.when_full.value,

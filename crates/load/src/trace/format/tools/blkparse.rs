@@ -63,7 +63,7 @@ fn rwbs(text: &[u8]) -> Result<(Asked, Flags), Fault> {
     let mut flags = Flags::NONE.with(Flags::PREFLUSH, preflush);
     for letter in rest {
         flags |= match letter {
-            // What came before must be durable first, and so must this before what comes after.
+            // Earlier commands must be durable first, and this one before later commands.
             b'B' if asked == Asked::Op(OpKind::Write) => Flags::PREFLUSH | Flags::FUA,
             b'F' => Flags::FUA,
             b'A' => Flags::READAHEAD,

@@ -34,7 +34,7 @@ impl HousekeepingModel {
         Ok(Some(interval.value))
     }
 
-    /// When data is old and how fast it moves, or `None` if it stays.
+    /// Age and rate of refresh, or `None` if data stays.
     pub(in crate::model) fn refresh(
         &self,
         check: &Check<'_>,
