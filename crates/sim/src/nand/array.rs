@@ -1,10 +1,11 @@
 //! Duration of the array's work on an operation, and counts of all operations.
 //!
 //! Most drives have one time for each kind of operation. Where a model has more of them, each has a file of its own:
-//! [`super::pages`], [`page_register`], [`super::fast`], [`super::slc`], [`super::retry`],
+//! [`super::pages`], [`page_register`], [`planes`], [`super::fast`], [`super::slc`], [`super::retry`],
 //! [`spread`]. Drives without options are not asked for them.
 
 mod page_register;
+mod planes;
 pub mod spread;
 
 use super::fast::FastSuperblocks;
@@ -16,7 +17,9 @@ use super::retry::Retry;
 use super::slc::{SlcMode, SlcTiming};
 use crate::geometry::Geometry;
 use crate::power::OperationCounts;
+use crate::ring::Ring;
 use page_register::PageRegisters;
+use planes::IndependentPlanes;
 use spread::Spread;
 
 /// Times of the arrays of all dies.
@@ -26,6 +29,7 @@ pub(super) struct Arrays {
     superblock_units: u32,
     pages: Option<PageTimes>,
     registers: Option<PageRegisters>,
+    planes: Option<IndependentPlanes>,
     fast: Option<FastSuperblocks>,
     retry: Option<Retry>,
     moves_by_plane: Option<MovesByPlane>,
@@ -48,6 +52,9 @@ impl Arrays {
             superblock_units: geometry.superblock_units,
             pages: features.pages.clone(),
             registers: features.page_register.then(|| PageRegisters::new(geometry.dies)),
+            planes: features
+                .independent_planes
+                .map(|plane_pages| IndependentPlanes::new(plane_pages, geometry.dies)),
             fast: None,
             slc: features.slc.map(|timing| SlcMode::new(timing, geometry.superblocks)),
             retry,
@@ -99,6 +106,11 @@ impl Arrays {
         if self.is_in_register(die, job) {
             return 0;
         }
+        if let Some(planes) = &mut self.planes
+            && let Some(end_ns) = planes.begin(die, job)
+        {
+            return end_ns.saturating_sub(now_ns);
+        }
         let slc = self.slc_timing(job);
         if job.is_program() {
             self.operations.programs += 1;
@@ -110,7 +122,14 @@ impl Arrays {
             let mean_ns = slc.map_or(self.timing.erase_ns, |slc| slc.erase_ns);
             let spread = self.spread.as_ref();
             spread.map_or(mean_ns, |spread| spread.erase_ns(die, job.place(), mean_ns))
-        } else if let Some(slc) = slc {
+        } else {
+            self.sense_ns(job, now_ns)
+        }
+    }
+
+    /// Counts a read that begins, and returns the duration of its senses.
+    fn sense_ns(&mut self, job: Job, now_ns: u64) -> u64 {
+        if let Some(slc) = self.slc_timing(job) {
             self.operations.reads += 1;
             slc.read_ns
         } else {
@@ -119,6 +138,34 @@ impl Arrays {
             self.operations.reads += senses;
             let planes = self.moves_by_plane.map_or(1, |planes| planes.senses(job));
             self.read_ns(job.place()) * senses * planes
+        }
+    }
+
+    /// Lets the planes sense that the operation in progress leaves free: those of waiting reads of
+    /// the host, the first in the queue first. A read of several planes ends the search, since it
+    /// takes the registers of all of them.
+    pub(super) fn sense_beside(&mut self, die: u32, waiting: &Ring<Job>, now_ns: u64) {
+        if self.planes.is_none() {
+            return;
+        }
+        for job in (0..waiting.len()).map_while(|index| waiting.get(index)) {
+            if job.only_page().is_none() {
+                return;
+            }
+            let may_sense = |planes: &IndependentPlanes| planes.may_sense(die, job);
+            if self.planes.as_ref().is_some_and(may_sense) {
+                let end_ns = now_ns + self.sense_ns(job, now_ns);
+                if let Some(planes) = &mut self.planes {
+                    planes.sense(die, job, end_ns);
+                }
+            }
+        }
+    }
+
+    /// Drops the data in all registers, when the power goes.
+    pub(super) fn forget_reads(&mut self) {
+        if let Some(planes) = &mut self.planes {
+            planes.forget_all();
         }
     }
 
@@ -147,6 +194,9 @@ impl Arrays {
     pub(super) fn resume(&mut self, die: u32) {
         if let Some(registers) = &mut self.registers {
             registers.clear(die);
+        }
+        if let Some(planes) = &mut self.planes {
+            planes.forget(die);
         }
     }
 

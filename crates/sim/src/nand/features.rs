@@ -35,6 +35,9 @@ pub struct NandFeatures {
     pub retry: Option<ErrorGrowth>,
     /// Planes that sense one after the other for collection, or `None` if they sense together.
     pub moves_by_plane: Option<MovesByPlane>,
+    /// Pages of a unit on one plane, if planes sense for the host whatever the others do; `None` if
+    /// they sense together.
+    pub independent_planes: Option<u32>,
     /// Superblocks with one bit per cell.
     pub slc: Option<SlcTiming>,
     /// Blocks and layers take times of their own.
