@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use crate::metrics::{Better, Metric, catalogue};
+use crate::metrics::{Better, Metric, Scaling, catalogue};
 use crate::report::Report;
 use crate::schema::RunFile;
 
@@ -39,6 +39,10 @@ unit and the better direction, if there is one. `run.json` holds the values unde
 `metrics`, in these units; `null` means unknown. The names are stable.
 [The run directory](formats/run-directory.md#metrics) has the rules of their computation.
 
+A simulated drive below full size (`scale=`) keeps some figures of the whole drive. An entry names
+the figures that it does not keep, or keeps only in a step without cleaning or in steady state.
+`marks` in `run.json` marks those that a run has lost.
+
 In a name, `<word>` stands for any text without a dot: `<test>.<step>.iops` covers
 `corners.random_read.iops`.
 ";
@@ -62,7 +66,13 @@ fn list_item(metric: &Metric) -> String {
         Better::Higher => ", higher is better",
         Better::Lower => ", lower is better",
     });
-    wrapped(&format!("- `{name}`: *{label}* ({unit}{better}). {explanation}"))
+    let scaling = match metric.scaling {
+        Scaling::Kept => "",
+        Scaling::KeptWhenSteady => "; below full size only without cleaning or in steady state",
+        Scaling::KeptWithoutCleaning => "; below full size only without cleaning",
+        Scaling::Lost => "; not below full size",
+    };
+    wrapped(&format!("- `{name}`: *{label}* ({unit}{better}{scaling}). {explanation}"))
 }
 
 /// An item of a list, in lines of at most 100 columns if its words permit that.

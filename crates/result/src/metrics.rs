@@ -12,7 +12,7 @@ mod whole_run;
 
 use std::sync::LazyLock;
 
-pub use metric::{Better, Metric, Unit};
+pub use metric::{Better, Metric, Scaling, Unit};
 
 /// All rows: chapters in reading order, in each the metrics in reading order. A family stands below
 /// the single metrics that match its pattern.

@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use base::Ratio;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -223,6 +224,13 @@ impl Target {
     pub fn is_simulated(&self) -> bool {
         self.kind == "simulated"
     }
+
+    /// Size of a simulated drive as a share of its model, or `None` for the whole of it and for
+    /// other targets.
+    #[must_use]
+    pub fn scale(&self) -> Option<Ratio> {
+        self.details.get("scale")?.parse().ok()
+    }
 }
 
 /// The used part of the LBA space.
@@ -399,6 +407,8 @@ pub enum MarkKind {
     LateEnd,
     /// The pace changed its level within the range of the figure.
     TwoRegimes,
+    /// The simulated drive is below full size, and the figure depends on the size.
+    Scaled,
 }
 
 /// The verdict of a test with a yes-or-no question.

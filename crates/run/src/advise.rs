@@ -317,6 +317,13 @@ fn check(question: &Question, raw: Option<u64>, target: &Identity) -> Result<(),
     ) {
         return usage("a floor of 0 says nothing; ask for more than that".to_owned());
     }
+    if let (Some(scale), false) = (target.scale(), matches!(question.floor, Floor::MeanIops(_))) {
+        return usage(format!(
+            "{} at scale {scale} does not keep what the whole drive does in its slowest moments: ask for a mean \
+             (--floor), or take the drive without scale=",
+            target.name
+        ));
+    }
     if question.step.is_zero() || question.queue_depth == 0 {
         return usage("--step and --queue-depth must be more than 0".to_owned());
     }

@@ -29,5 +29,5 @@ pub use procedure::{
     Action, Computed, Conditions, Config, Figures, Notes, PhaseSpec, Procedure, Step,
 };
 pub(crate) use settings::TestSettings;
-pub use site::Site;
+pub use site::{Site, in_proportion};
 pub use test::Test;

@@ -32,6 +32,13 @@ fn small_drive() -> SimTarget {
     simulated(DRIVE, &[("scale", "1/1024")])
 }
 
+/// The same as if it were a whole one: a drive below full size refuses floors of rare cases.
+fn taken_as_whole() -> Identity {
+    let mut identity = small_drive().identity();
+    identity.details.remove(Identity::SCALE);
+    identity
+}
+
 fn measure(at: &Try, library: &Path) -> Result<Run, RunError> {
     let settings = at.settings.clone();
     let request = Request { settings, span: at.span(), ..request(library, Test::CONSISTENCY, &[]) };
@@ -40,7 +47,7 @@ fn measure(at: &Try, library: &Path) -> Result<Run, RunError> {
 
 fn ask(question: Question) -> Advice {
     let library = tempfile::tempdir().unwrap();
-    let search = Search::new(question, &small_drive().identity()).unwrap();
+    let search = Search::new(question, &taken_as_whole()).unwrap();
     let advice = search.answer(|at| measure(at, library.path())).unwrap();
     assert!(advice.tried.len() <= search.tries_max() as usize, "{}", advice.tried.len());
     advice
@@ -124,6 +131,11 @@ fn questions_without_sense_are_refused_with_the_reason() {
     let refused = |question| Search::new(question, &identity(1 << 30)).unwrap_err().to_string();
     let good = question(Floor::MeanIops(1_000));
     assert!(refused(question(Floor::MeanIops(0))).contains("a floor of 0"));
+    for floor in [Floor::EverySecondIops(1_000), Floor::P99(Nanos(5_000_000))] {
+        let error =
+            Search::new(question(floor), &small_drive().identity()).unwrap_err().to_string();
+        assert!(error.contains("at scale 1/1024") && error.contains("without scale="), "{error}");
+    }
     let small = Question { raw_capacity: Some(Bytes(1 << 29)), ..good.clone() };
     assert!(refused(small).contains("--raw-capacity 536.9 MB is less"));
     let narrow = Question { spare_max: "0.5%".parse().unwrap(), ..good };
@@ -134,7 +146,7 @@ fn questions_without_sense_are_refused_with_the_reason() {
 #[test]
 fn a_floor_of_rare_cases_takes_commands_enough() {
     let floor = question(Floor::P99(Nanos(5_000_000)));
-    let search = Search::new(floor, &small_drive().identity()).unwrap();
+    let search = Search::new(floor, &taken_as_whole()).unwrap();
     let library = tempfile::tempdir().unwrap();
     let refused = search.answer(|_| {
         let settings = [("duration", "12s"), ("steady_from", "1s"), ("fill", "false")];

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 
 use base::{Nanos, OpKind, TelemetryRow};
 use result::rows::PhaseRows;
-use result::schema::RunStatus;
+use result::schema::{MarkKind, Run, RunStatus};
 use result::store::RunDir;
 use run::{Event, Outcome, Request, RunError, SpanRequest, Test};
 use target::IoError;
@@ -62,6 +62,39 @@ fn a_simulated_drive_gives_one_row_a_second_and_sums_that_agree() {
 
     assert_eq!(load_rows(&run(1)).seconds, rows.seconds, "the same seed gives the same run");
     assert_ne!(load_rows(&run(2)).seconds, rows.seconds, "another seed gives another");
+}
+
+/// A run below full size marks the figures that depend on the size, and no other run does.
+#[test]
+fn a_drive_below_full_size_says_what_it_does_not_keep() {
+    let library = tempfile::tempdir().unwrap();
+    let run = |keys: &[(&str, &str)]| {
+        let mut target = simulated("samsung-840-pro-256gb", keys);
+        let request = request(library.path(), &[("duration", "30s"), ("fill", "false")]);
+        run_quietly(&mut target, &request).unwrap().run
+    };
+    let scaled = |run: &Run| -> Vec<String> {
+        let marks = run.marks.iter().filter(|mark| mark.kind == MarkKind::Scaled);
+        marks.map(|mark| mark.metric.clone()).collect()
+    };
+    let small = run(&[("scale", "1/32")]);
+    assert_eq!(small.target.details["scale"], "1/32");
+    for name in ["iops_steady_cv", "iops_mean", "notice_waits", "latency_ns_max"] {
+        assert!(
+            small.metrics[name].is_some() && scaled(&small).contains(&name.to_owned()),
+            "{name}"
+        );
+    }
+    for name in ["iops_steady_mean", "waf_steady", "latency_steady_ns_mean"] {
+        assert!(!scaled(&small).contains(&name.to_owned()), "{name}");
+    }
+    let last = &small.findings.last().unwrap().text;
+    assert!(last.contains("1/32 of its full size"), "{:#?}", small.findings);
+    let is_notice =
+        |run: &Run| run.findings.iter().any(|it| it.text.starts_with("Would I notice?"));
+    let whole = run(&[]);
+    assert_eq!((scaled(&whole), whole.target.details.get("scale")), (Vec::new(), None));
+    assert_eq!((is_notice(&whole), is_notice(&small)), (true, false));
 }
 
 /// A fill ends in the midst of a second, and so may a load.

@@ -33,6 +33,19 @@ fn small_drive(keys: &[(&str, &str)]) -> SimTarget {
     simulated(DRIVE, &[&[("scale", "1/256")], keys].concat())
 }
 
+/// The values of a model of 2 GB like that: a drive of full size, which keeps sentences about times.
+const OF_2_GB: [(&str, &str); 4] = [
+    ("capacity_gb", "2"),
+    ("nand.pages_per_block", "1"),
+    ("nand.blocks_per_plane", "1092"),
+    ("nand.erase_ns", "19531"),
+];
+
+/// A simulated drive of 2 GB with more keys.
+fn drive_of_2_gb(keys: &[(&str, &str)]) -> SimTarget {
+    simulated(DRIVE, &[&OF_2_GB, keys].concat())
+}
+
 /// Runs a test on a small simulated drive to its end, and checks the run directory.
 fn on_small_drive(test: &str, settings: &str) -> Outcome {
     let library = tempfile::tempdir().unwrap();
@@ -421,7 +434,7 @@ fn idle_recovery_is_seen_on_a_drive_that_cleans_when_idle_and_on_no_other() {
     let settings = "precondition=1 cycles=3 burst=1s";
     let run = |keys: &[(&str, &str)]| {
         let library = tempfile::tempdir().unwrap();
-        run_test(&mut small_drive(keys), library.path(), "pts-hir", settings).unwrap()
+        run_test(&mut drive_of_2_gb(keys), library.path(), "pts-hir", settings).unwrap()
     };
     let share =
         |run: &Outcome| metric(run, "pts-hir.wait50.iops") / metric(run, "pts-hir.steady.iops");
@@ -495,7 +508,9 @@ fn the_composite_leaves_out_what_a_4_kib_drive_cannot_do_and_says_so() {
 
 #[test]
 fn sequential_writes_recover_after_random_ones() {
-    let outcome = on_small_drive("pts-xsr", "shorten=60 sequential=30m random=30m");
+    let library = tempfile::tempdir().unwrap();
+    let settings = "shorten=60 sequential=30m random=30m";
+    let outcome = run_test(&mut drive_of_2_gb(&[]), library.path(), "pts-xsr", settings).unwrap();
     let table = outcome.run.tables.iter().find(|table| table.name == "steps").unwrap();
     assert_eq!(table.rows.len(), 3 * 30, "one row a minute");
     let rate = |name: &str| metric(&outcome, &format!("pts-xsr.{name}"));

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use base::Ratio;
+
 use crate::spec::TargetKind;
 
 /// All that is known about the identity of a target.
@@ -27,4 +29,16 @@ pub struct Identity {
     pub engine: String,
     /// Other facts (controller, NAND, scheduler, link), label to value.
     pub details: BTreeMap<String, String>,
+}
+
+impl Identity {
+    /// Label of the size of a simulated drive, a share of its model; absent at full size.
+    pub const SCALE: &str = "scale";
+
+    /// Size of a simulated drive as a share of its model, or `None` for the whole of it and for
+    /// other targets.
+    #[must_use]
+    pub fn scale(&self) -> Option<Ratio> {
+        self.details.get(Self::SCALE)?.parse().ok()
+    }
 }

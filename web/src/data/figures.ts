@@ -91,6 +91,11 @@ export function marksOf(run: Run, name: string): string[] {
   return run.view.marks.filter(({ metric }) => metric === name).map(({ text }) => text);
 }
 
+/** Whether a figure of a simulated drive below full size holds for the whole drive. */
+function holds(run: Run, name: string): boolean {
+  return !run.view.marks.some(({ metric, kind }) => metric === name && kind === "scaled");
+}
+
 const FIRST_MINUTE = "iops_peak_mean_first_60s";
 
 /** Seconds in the mean of the first minute: a run may have ended before. */
@@ -129,19 +134,24 @@ export function bestRuns(figure: Figure, classes: readonly (readonly Run[])[]): 
   return new Set(
     classes.flatMap(likeLoads).flatMap((runs) => {
       const best = bestValue(figure, runs);
-      return best === null ? [] : complete(runs).filter((run) => metricOf(run, figure.name) === best);
+      return best === null
+        ? []
+        : comparable(figure, runs).filter((run) => metricOf(run, figure.name) === best);
     }),
   );
 }
 
-function complete(runs: readonly Run[]): Run[] {
-  return runs.filter((run) => run.view.status === "complete");
+function comparable(figure: Figure, runs: readonly Run[]): Run[] {
+  return runs.filter((run) => run.view.status === "complete" && holds(run, figure.name));
 }
 
-/** An incomplete run is no winner, and a best needs at least one that is worse. */
+/**
+ * An incomplete run is no winner, nor a small drive by a figure that depends on the size; and a best needs at least
+ * one that is worse.
+ */
 export function bestValue(figure: Figure, runs: readonly Run[]): number | null {
   if (!figure.better) return null;
-  const values = complete(runs)
+  const values = comparable(figure, runs)
     .map((run) => metricOf(run, figure.name))
     .filter((value) => value !== null);
   if (new Set(values).size < 2) return null;
@@ -221,15 +231,20 @@ export function differingConfig(runs: readonly Run[], classes: readonly (readonl
   });
 }
 
+/** The value of a figure, if it holds for the whole drive. */
+function heldOf(run: Run, name: string): number | null {
+  return holds(run, name) ? metricOf(run, name) : null;
+}
+
 /** The whole run in one sentence, for readers who cannot see the graph. */
 export function summary(run: Run): string {
   const { second, iops: rate } = run.columns;
   if (second.length === 0) return "Nothing was measured.";
   const last = second[second.length - 1] + 1;
   const mean = metricOf(run, "iops_steady_mean");
-  const first = metricOf(run, FIRST_MINUTE);
+  const first = heldOf(run, FIRST_MINUTE);
   const early = firstSeconds(run);
-  const fall = metricOf(run, "fall_start_s");
+  const fall = heldOf(run, "fall_start_s");
   const parts = [
     `${plainName(run)}, ${run.variant}: ${separated(rate.length)} points over ${seconds(last)}.`,
   ];
@@ -250,6 +265,8 @@ export function steadySummary(run: Run): string {
     "seconds_below_half_mean_share",
   ].map((metric) => metricOf(run, metric));
   if (mean === null || min === null || max === null) return `${name}: no steady state was measured.`;
+  if (!holds(run, "iops_steady_cv"))
+    return `${name}: mean ${iops(mean)} IOPS. Evenness ${marksOf(run, "iops_steady_cv").join("; ")}.`;
   const parts = [`${name}: between ${iops(min)} and ${iops(max)} IOPS, mean ${iops(mean)}.`];
   if (cv !== null) parts.push(`Coefficient of variation ${percent(cv)}.`);
   if (below !== null && below > 0) parts.push(`${percent(below)} of seconds fall below half the mean.`);
@@ -263,6 +280,7 @@ export function latencySummary(run: Run): string {
   const curve = exceedance(run.view.latency_bins);
   const name = `${plainName(run)}, ${run.variant}`;
   if (curve.commands === 0) return `${name}: no latency distribution was recorded.`;
+  if (!holds(run, "latency_ns_max")) return `${name}: latency ${marksOf(run, "latency_ns_max").join("; ")}.`;
   const felt = shareAbove(curve, FELT_NS);
   const longest = metricOf(run, "latency_ns_max");
   const parts = [

@@ -6,6 +6,7 @@ export const METRICS = [
     "label": "Steady state, mean",
     "unit": "iops",
     "better": "higher",
+    "scaling": "kept",
     "explanation": "Commands completed per second, averaged over the steady-state part of the run: the pace the drive keeps for good.",
     "chapter": "Throughput",
     "in_summary": true
@@ -15,6 +16,7 @@ export const METRICS = [
     "label": "Steady state, slowest second",
     "unit": "iops",
     "better": "higher",
+    "scaling": "lost",
     "explanation": "The worst single second of the steady-state part. Zero means that for a whole second no command completed.",
     "chapter": "Throughput",
     "in_summary": true
@@ -24,6 +26,7 @@ export const METRICS = [
     "label": "Steady state, fastest second",
     "unit": "iops",
     "better": null,
+    "scaling": "lost",
     "explanation": "The best single second of the steady-state part. A high value is good only if the slowest second is near it.",
     "chapter": "Throughput",
     "in_summary": true
@@ -33,6 +36,7 @@ export const METRICS = [
     "label": "First minute, mean",
     "unit": "iops",
     "better": "higher",
+    "scaling": "lost",
     "explanation": "The pace of a fresh drive, while it still has erased blocks. Light use mostly sees this one.",
     "chapter": "Throughput",
     "in_summary": true
@@ -42,6 +46,7 @@ export const METRICS = [
     "label": "Whole load, mean",
     "unit": "iops",
     "better": "higher",
+    "scaling": "lost",
     "explanation": "All commands of the load divided by its length: the fresh minutes, the fall and the steady state together. It depends on the length of the run, so compare only runs of one length.",
     "chapter": "Throughput",
     "in_summary": true
@@ -51,6 +56,7 @@ export const METRICS = [
     "label": "Waits of 0.1 s or longer",
     "unit": "count",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "Commands of the whole load that took so long that a person would feel it. The good value is 0.",
     "chapter": "Evenness",
     "in_summary": false
@@ -60,6 +66,7 @@ export const METRICS = [
     "label": "Time in those waits",
     "unit": "s",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "Sum of the latencies of all commands that took 0.1 s or longer, from the lower edges of their histogram bins. Commands that wait side by side count each.",
     "chapter": "Evenness",
     "in_summary": false
@@ -69,6 +76,7 @@ export const METRICS = [
     "label": "Seconds below 50 MB/s",
     "unit": "share",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "Share of all seconds that moved less than 50 MB/s. By the rule of thumb of the reviews of the time, 50 MB/s of random writes serve a desktop. Unknown if the test sets the rate.",
     "chapter": "Evenness",
     "in_summary": false
@@ -78,6 +86,7 @@ export const METRICS = [
     "label": "Steady coefficient of variation",
     "unit": "share",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "Standard deviation divided by the mean, over the steady-state part: the typical distance of a second from the mean, as a share of it. Comparable between fast and slow drives.",
     "chapter": "Evenness",
     "in_summary": true
@@ -87,6 +96,7 @@ export const METRICS = [
     "label": "Steady standard deviation",
     "unit": "iops",
     "better": null,
+    "scaling": "lost",
     "explanation": "Sample standard deviation of the seconds of the steady-state part, in IOPS. Faster drives have larger ones; compare the coefficient of variation instead.",
     "chapter": "Evenness",
     "in_summary": true
@@ -96,6 +106,7 @@ export const METRICS = [
     "label": "Seconds below half the mean",
     "unit": "share",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "Share of steady-state seconds in which the drive did less than half of its own mean: how often it stumbles.",
     "chapter": "Evenness",
     "in_summary": true
@@ -105,6 +116,7 @@ export const METRICS = [
     "label": "Last 400 s, standard deviation",
     "unit": "iops",
     "better": null,
+    "scaling": "lost",
     "explanation": "Standard deviation over the last 400 seconds of the run, one of the two consistency numbers that reviews used from 2015 on. Unknown in shorter runs.",
     "chapter": "Evenness",
     "in_summary": true
@@ -114,6 +126,7 @@ export const METRICS = [
     "label": "Last 400 s, mean over deviation",
     "unit": "ratio",
     "better": "higher",
+    "scaling": "lost",
     "explanation": "Mean divided by standard deviation over the last 400 seconds, the other of the two numbers: larger is more even. Unknown in shorter runs.",
     "chapter": "Evenness",
     "in_summary": true
@@ -123,6 +136,7 @@ export const METRICS = [
     "label": "Steady latency, mean",
     "unit": "ns",
     "better": "lower",
+    "scaling": "kept",
     "explanation": "Sum of all latencies divided by their number. At a fixed queue depth it mirrors the IOPS.",
     "chapter": "Latency, steady state",
     "in_summary": true
@@ -132,6 +146,7 @@ export const METRICS = [
     "label": "Steady latency, median (p50)",
     "unit": "ns",
     "better": "lower",
+    "scaling": "kept",
     "explanation": "Half of all commands took no longer than this. At a fixed queue depth it mostly mirrors the IOPS.",
     "chapter": "Latency, steady state",
     "in_summary": false
@@ -141,6 +156,7 @@ export const METRICS = [
     "label": "Steady latency, p99",
     "unit": "ns",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "99 of 100 commands took no longer than this; one in a hundred did.",
     "chapter": "Latency, steady state",
     "in_summary": false
@@ -150,6 +166,7 @@ export const METRICS = [
     "label": "Steady latency, p99.9",
     "unit": "ns",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "One command in 1,000 took longer than this.",
     "chapter": "Latency, steady state",
     "in_summary": false
@@ -159,6 +176,7 @@ export const METRICS = [
     "label": "Steady latency, p99.99",
     "unit": "ns",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "One command in 10,000 took longer than this. A busy drive reaches it many times a minute.",
     "chapter": "Latency, steady state",
     "in_summary": false
@@ -168,6 +186,7 @@ export const METRICS = [
     "label": "Steady latency, longest",
     "unit": "ns",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "The slowest single command. From about 0.1 s on a person can feel it as a hitch.",
     "chapter": "Latency, steady state",
     "in_summary": false
@@ -177,6 +196,7 @@ export const METRICS = [
     "label": "Latency, mean",
     "unit": "ns",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "Sum of all latencies divided by their number. At a fixed queue depth it mirrors the IOPS.",
     "chapter": "Latency, whole run",
     "in_summary": true
@@ -186,6 +206,7 @@ export const METRICS = [
     "label": "Latency, median (p50)",
     "unit": "ns",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "Half of all commands took no longer than this. At a fixed queue depth it mostly mirrors the IOPS.",
     "chapter": "Latency, whole run",
     "in_summary": true
@@ -195,6 +216,7 @@ export const METRICS = [
     "label": "Latency, p99",
     "unit": "ns",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "99 of 100 commands took no longer than this; one in a hundred did.",
     "chapter": "Latency, whole run",
     "in_summary": true
@@ -204,6 +226,7 @@ export const METRICS = [
     "label": "Latency, p99.9",
     "unit": "ns",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "One command in 1,000 took longer than this.",
     "chapter": "Latency, whole run",
     "in_summary": true
@@ -213,6 +236,7 @@ export const METRICS = [
     "label": "Latency, p99.99",
     "unit": "ns",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "One command in 10,000 took longer than this. A busy drive reaches it many times a minute.",
     "chapter": "Latency, whole run",
     "in_summary": true
@@ -222,6 +246,7 @@ export const METRICS = [
     "label": "Latency, longest",
     "unit": "ns",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "The slowest single command. From about 0.1 s on a person can feel it as a hitch.",
     "chapter": "Latency, whole run",
     "in_summary": true
@@ -231,6 +256,7 @@ export const METRICS = [
     "label": "Latency, mean, reads",
     "unit": "ns",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "Sum of all latencies divided by their number. At a fixed queue depth it mirrors the IOPS.",
     "chapter": "Latency, whole run",
     "in_summary": false
@@ -240,6 +266,7 @@ export const METRICS = [
     "label": "Latency, median (p50), reads",
     "unit": "ns",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "Half of all commands took no longer than this. At a fixed queue depth it mostly mirrors the IOPS.",
     "chapter": "Latency, whole run",
     "in_summary": false
@@ -249,6 +276,7 @@ export const METRICS = [
     "label": "Latency, p99, reads",
     "unit": "ns",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "99 of 100 commands took no longer than this; one in a hundred did.",
     "chapter": "Latency, whole run",
     "in_summary": true
@@ -258,6 +286,7 @@ export const METRICS = [
     "label": "Latency, p99.9, reads",
     "unit": "ns",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "One command in 1,000 took longer than this.",
     "chapter": "Latency, whole run",
     "in_summary": false
@@ -267,6 +296,7 @@ export const METRICS = [
     "label": "Latency, p99.99, reads",
     "unit": "ns",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "One command in 10,000 took longer than this. A busy drive reaches it many times a minute.",
     "chapter": "Latency, whole run",
     "in_summary": false
@@ -276,6 +306,7 @@ export const METRICS = [
     "label": "Latency, longest, reads",
     "unit": "ns",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "The slowest single command. From about 0.1 s on a person can feel it as a hitch.",
     "chapter": "Latency, whole run",
     "in_summary": false
@@ -285,6 +316,7 @@ export const METRICS = [
     "label": "Latency, mean, writes",
     "unit": "ns",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "Sum of all latencies divided by their number. At a fixed queue depth it mirrors the IOPS.",
     "chapter": "Latency, whole run",
     "in_summary": false
@@ -294,6 +326,7 @@ export const METRICS = [
     "label": "Latency, median (p50), writes",
     "unit": "ns",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "Half of all commands took no longer than this. At a fixed queue depth it mostly mirrors the IOPS.",
     "chapter": "Latency, whole run",
     "in_summary": false
@@ -303,6 +336,7 @@ export const METRICS = [
     "label": "Latency, p99, writes",
     "unit": "ns",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "99 of 100 commands took no longer than this; one in a hundred did.",
     "chapter": "Latency, whole run",
     "in_summary": true
@@ -312,6 +346,7 @@ export const METRICS = [
     "label": "Latency, p99.9, writes",
     "unit": "ns",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "One command in 1,000 took longer than this.",
     "chapter": "Latency, whole run",
     "in_summary": false
@@ -321,6 +356,7 @@ export const METRICS = [
     "label": "Latency, p99.99, writes",
     "unit": "ns",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "One command in 10,000 took longer than this. A busy drive reaches it many times a minute.",
     "chapter": "Latency, whole run",
     "in_summary": false
@@ -330,6 +366,7 @@ export const METRICS = [
     "label": "Latency, longest, writes",
     "unit": "ns",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "The slowest single command. From about 0.1 s on a person can feel it as a hitch.",
     "chapter": "Latency, whole run",
     "in_summary": false
@@ -339,6 +376,7 @@ export const METRICS = [
     "label": "The fall begins",
     "unit": "s",
     "better": "higher",
+    "scaling": "lost",
     "explanation": "Seconds of full load until the pace first breaks: how long the erased blocks last. Later is better; a larger spare area moves it. Unknown if the pace never breaks.",
     "chapter": "When",
     "in_summary": true
@@ -348,6 +386,7 @@ export const METRICS = [
     "label": "Steady state is reached",
     "unit": "s",
     "better": null,
+    "scaling": "lost",
     "explanation": "From here on the pace no longer drifts; 0 if it never did, unknown if it never settles. Found by change-point detection, so it may differ from the second at which the steady-state graphs begin.",
     "chapter": "When",
     "in_summary": true
@@ -357,6 +396,7 @@ export const METRICS = [
     "label": "Average data rate",
     "unit": "mb_per_s",
     "better": "higher",
+    "scaling": "lost",
     "explanation": "Bytes moved divided by busy time: the pauses of the person at the keyboard do not count.",
     "chapter": "Replay",
     "in_summary": true
@@ -366,6 +406,7 @@ export const METRICS = [
     "label": "Average data rate, reads",
     "unit": "mb_per_s",
     "better": "higher",
+    "scaling": "lost",
     "explanation": "Bytes moved divided by busy time: the pauses of the person at the keyboard do not count.",
     "chapter": "Replay",
     "in_summary": true
@@ -375,6 +416,7 @@ export const METRICS = [
     "label": "Average data rate, writes",
     "unit": "mb_per_s",
     "better": "higher",
+    "scaling": "lost",
     "explanation": "Bytes moved divided by busy time: the pauses of the person at the keyboard do not count.",
     "chapter": "Replay",
     "in_summary": true
@@ -384,6 +426,7 @@ export const METRICS = [
     "label": "Busy time",
     "unit": "s",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "Time with at least one command outstanding: how long the drive kept somebody waiting.",
     "chapter": "Replay",
     "in_summary": true
@@ -393,6 +436,7 @@ export const METRICS = [
     "label": "Busy time, reads",
     "unit": "s",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "Time with at least one command outstanding: how long the drive kept somebody waiting.",
     "chapter": "Replay",
     "in_summary": true
@@ -402,6 +446,7 @@ export const METRICS = [
     "label": "Busy time, writes",
     "unit": "s",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "Time with at least one command outstanding: how long the drive kept somebody waiting.",
     "chapter": "Replay",
     "in_summary": true
@@ -411,6 +456,7 @@ export const METRICS = [
     "label": "Average service time",
     "unit": "us",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "Mean time from issue to completion. Commands that wait in a queue weigh heavily.",
     "chapter": "Replay",
     "in_summary": true
@@ -420,6 +466,7 @@ export const METRICS = [
     "label": "Average service time, reads",
     "unit": "us",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "Mean time from issue to completion. Commands that wait in a queue weigh heavily.",
     "chapter": "Replay",
     "in_summary": true
@@ -429,6 +476,7 @@ export const METRICS = [
     "label": "Average service time, writes",
     "unit": "us",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "Mean time from issue to completion. Commands that wait in a queue weigh heavily.",
     "chapter": "Replay",
     "in_summary": true
@@ -438,6 +486,7 @@ export const METRICS = [
     "label": "Queue depth, mean",
     "unit": "ratio",
     "better": null,
+    "scaling": "lost",
     "explanation": "Commands outstanding at issue, the new one included.",
     "chapter": "Replay",
     "in_summary": true
@@ -447,6 +496,7 @@ export const METRICS = [
     "label": "Issued to an idle drive",
     "unit": "share",
     "better": null,
+    "scaling": "lost",
     "explanation": "Share of commands that were the only one outstanding.",
     "chapter": "Replay",
     "in_summary": true
@@ -456,6 +506,7 @@ export const METRICS = [
     "label": "On addresses of other data",
     "unit": "share",
     "better": "lower",
+    "scaling": "kept",
     "explanation": "Share of commands whose recorded address had no room on the target, so that they fell on addresses of other data. Above 0 the trace was too large for the target.",
     "chapter": "Replay",
     "in_summary": true
@@ -465,6 +516,7 @@ export const METRICS = [
     "label": "Lateness of issue, mean",
     "unit": "ns",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "Mean time by which commands that have a time of their own were issued after it.",
     "chapter": "Replay",
     "in_summary": false
@@ -474,6 +526,7 @@ export const METRICS = [
     "label": "Lateness of issue, median (p50)",
     "unit": "ns",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "Half of the commands that have a time of their own were issued no later than this after it.",
     "chapter": "Replay",
     "in_summary": false
@@ -483,6 +536,7 @@ export const METRICS = [
     "label": "Lateness of issue, p99",
     "unit": "ns",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "99 of 100 commands that have a time of their own were issued no later than this after it: how faithful the replay was.",
     "chapter": "Replay",
     "in_summary": true
@@ -492,6 +546,7 @@ export const METRICS = [
     "label": "Lateness of issue, p99.9",
     "unit": "ns",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "One in 1,000 commands that have a time of their own was issued later than this after it.",
     "chapter": "Replay",
     "in_summary": false
@@ -501,6 +556,7 @@ export const METRICS = [
     "label": "Lateness of issue, p99.99",
     "unit": "ns",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "One in 10,000 commands that have a time of their own was issued later than this after it.",
     "chapter": "Replay",
     "in_summary": false
@@ -510,6 +566,7 @@ export const METRICS = [
     "label": "Lateness of issue, longest",
     "unit": "ns",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "The largest time by which a command with a time of its own was issued after it.",
     "chapter": "Replay",
     "in_summary": true
@@ -519,6 +576,7 @@ export const METRICS = [
     "label": "Write amplification, steady state",
     "unit": "ratio",
     "better": "lower",
+    "scaling": "kept",
     "explanation": "Pages programmed into NAND for each page the host wrote. 1 is ideal without compression; 4 means that the drive makes three of four writes to clean up after itself, and that it wears out four times as fast. Simulated drives only.",
     "chapter": "Inside the drive",
     "in_summary": true
@@ -528,6 +586,7 @@ export const METRICS = [
     "label": "Controller busy, steady state",
     "unit": "share",
     "better": null,
+    "scaling": "kept",
     "explanation": "Share of the time in which the controller worked on commands and on pages that are moved. At 100% the controller limits the drive. Simulated drives only.",
     "chapter": "Inside the drive",
     "in_summary": true
@@ -537,6 +596,7 @@ export const METRICS = [
     "label": "Channels busy, steady state",
     "unit": "share",
     "better": null,
+    "scaling": "kept",
     "explanation": "Mean share of the channels that carried data between controller and dies. Simulated drives only.",
     "chapter": "Inside the drive",
     "in_summary": true
@@ -546,15 +606,57 @@ export const METRICS = [
     "label": "Dies busy, steady state",
     "unit": "share",
     "better": null,
+    "scaling": "kept",
     "explanation": "Mean share of the NAND dies that read, programmed or erased. At 100% the dies limit the drive. Simulated drives only.",
     "chapter": "Inside the drive",
     "in_summary": true
+  },
+  {
+    "name": "pts-hir.steady.iops",
+    "label": "IOPS, steady state",
+    "unit": "iops",
+    "better": "higher",
+    "scaling": "kept",
+    "explanation": "Mean over the steady window, without pauses.",
+    "chapter": "By test and step",
+    "in_summary": false
+  },
+  {
+    "name": "pts-hir.<step>.iops",
+    "label": "IOPS after a pause",
+    "unit": "iops",
+    "better": "higher",
+    "scaling": "lost",
+    "explanation": "Mean of the bursts after a pause of this length.",
+    "chapter": "By test and step",
+    "in_summary": false
+  },
+  {
+    "name": "pts-write-saturation.first.iops",
+    "label": "IOPS of the first step",
+    "unit": "iops",
+    "better": "higher",
+    "scaling": "lost",
+    "explanation": "Commands completed in the first step divided by its length.",
+    "chapter": "By test and step",
+    "in_summary": false
+  },
+  {
+    "name": "pts-write-saturation.steady.iops",
+    "label": "IOPS, steady state",
+    "unit": "iops",
+    "better": "higher",
+    "scaling": "kept",
+    "explanation": "Mean over the steady window. Unknown without a steady state.",
+    "chapter": "By test and step",
+    "in_summary": false
   },
   {
     "name": "<test>.<step>.iops",
     "label": "IOPS",
     "unit": "iops",
     "better": "higher",
+    "scaling": "kept_when_steady",
     "explanation": "Commands completed in the step divided by its length.",
     "chapter": "By test and step",
     "in_summary": false
@@ -564,6 +666,7 @@ export const METRICS = [
     "label": "Data rate",
     "unit": "mb_per_s",
     "better": "higher",
+    "scaling": "kept_when_steady",
     "explanation": "Bytes moved in the step divided by its length; of `pts-xsr`, the mean of the last five steps of the group.",
     "chapter": "By test and step",
     "in_summary": false
@@ -573,6 +676,7 @@ export const METRICS = [
     "label": "Data rate of the slowest zone",
     "unit": "mb_per_s",
     "better": "higher",
+    "scaling": "kept_without_cleaning",
     "explanation": "Rate of the slowest zone in a pass over the address space.",
     "chapter": "By test and step",
     "in_summary": false
@@ -582,6 +686,7 @@ export const METRICS = [
     "label": "Data rate, 5th percentile of the zones",
     "unit": "mb_per_s",
     "better": "higher",
+    "scaling": "kept_without_cleaning",
     "explanation": "5% of the zones of the pass are slower than this.",
     "chapter": "By test and step",
     "in_summary": false
@@ -591,6 +696,7 @@ export const METRICS = [
     "label": "Data rate of the fastest zone",
     "unit": "mb_per_s",
     "better": null,
+    "scaling": "kept_without_cleaning",
     "explanation": "Rate of the fastest zone in a pass over the address space.",
     "chapter": "By test and step",
     "in_summary": false
@@ -600,6 +706,7 @@ export const METRICS = [
     "label": "Written fast",
     "unit": "bytes",
     "better": "higher",
+    "scaling": "lost",
     "explanation": "Bytes written before the rate first falls: what the fast cache holds. Unknown without a fall.",
     "chapter": "By test and step",
     "in_summary": false
@@ -609,6 +716,7 @@ export const METRICS = [
     "label": "Data rate before the fall",
     "unit": "mb_per_s",
     "better": "higher",
+    "scaling": "kept",
     "explanation": "Mean rate until the rate first falls.",
     "chapter": "By test and step",
     "in_summary": false
@@ -618,6 +726,7 @@ export const METRICS = [
     "label": "Data rate after the fall",
     "unit": "mb_per_s",
     "better": "higher",
+    "scaling": "kept",
     "explanation": "Mean rate from the fall on. Unknown without a fall.",
     "chapter": "By test and step",
     "in_summary": false
@@ -627,6 +736,7 @@ export const METRICS = [
     "label": "Power, mean",
     "unit": "w",
     "better": "lower",
+    "scaling": "kept_when_steady",
     "explanation": "Mean power over the state.",
     "chapter": "By test and step",
     "in_summary": false
@@ -636,6 +746,7 @@ export const METRICS = [
     "label": "Power, peak",
     "unit": "w",
     "better": "lower",
+    "scaling": "kept_without_cleaning",
     "explanation": "Highest single reading of the meter; of a simulated drive the highest whole second.",
     "chapter": "By test and step",
     "in_summary": false
@@ -645,6 +756,7 @@ export const METRICS = [
     "label": "Energy for each GB",
     "unit": "j_per_gb",
     "better": "lower",
+    "scaling": "kept_when_steady",
     "explanation": "Energy for 10^9 bytes written. It compares drives of different speed.",
     "chapter": "By test and step",
     "in_summary": false
@@ -654,6 +766,7 @@ export const METRICS = [
     "label": "Data rate of the first step",
     "unit": "mb_per_s",
     "better": "higher",
+    "scaling": "lost",
     "explanation": "Rate in the first step of the group.",
     "chapter": "By test and step",
     "in_summary": false
@@ -663,6 +776,7 @@ export const METRICS = [
     "label": "Recovery",
     "unit": "s",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "Time from the return to sequential writes until they reach nine tenths of their first level. Unknown if they never do.",
     "chapter": "By test and step",
     "in_summary": false
@@ -672,6 +786,7 @@ export const METRICS = [
     "label": "Written in all",
     "unit": "bytes",
     "better": null,
+    "scaling": "lost",
     "explanation": "Bytes written until the test ended.",
     "chapter": "By test and step",
     "in_summary": false
@@ -681,6 +796,7 @@ export const METRICS = [
     "label": "Length",
     "unit": "min",
     "better": null,
+    "scaling": "lost",
     "explanation": "Steps of the test; each is one minute unless they are shortened.",
     "chapter": "By test and step",
     "in_summary": false
@@ -690,6 +806,7 @@ export const METRICS = [
     "label": "Commands outstanding",
     "unit": "count",
     "better": null,
+    "scaling": "kept",
     "explanation": "Commands outstanding at this point of the demand variation.",
     "chapter": "By test and step",
     "in_summary": false
@@ -699,6 +816,7 @@ export const METRICS = [
     "label": "Steady state, mean",
     "unit": "mb_per_s",
     "better": "higher",
+    "scaling": "kept",
     "explanation": "Mean of the tracked rate over the steady window. Unknown without a steady state.",
     "chapter": "By test and step",
     "in_summary": false
@@ -708,6 +826,7 @@ export const METRICS = [
     "label": "Steady state, mean",
     "unit": "ns",
     "better": "lower",
+    "scaling": "kept",
     "explanation": "Mean of the tracked latency over the steady window. Unknown without a steady state.",
     "chapter": "By test and step",
     "in_summary": false
@@ -717,6 +836,7 @@ export const METRICS = [
     "label": "Latency, p99.999",
     "unit": "ns",
     "better": "lower",
+    "scaling": "kept_without_cleaning",
     "explanation": "One command in 100,000 took longer than this.",
     "chapter": "By test and step",
     "in_summary": false
@@ -726,6 +846,7 @@ export const METRICS = [
     "label": "Latency, mean",
     "unit": "ns",
     "better": "lower",
+    "scaling": "kept_when_steady",
     "explanation": "Sum of all latencies divided by their number. At a fixed queue depth it mirrors the IOPS.",
     "chapter": "By test and step",
     "in_summary": false
@@ -735,6 +856,7 @@ export const METRICS = [
     "label": "Latency, median (p50)",
     "unit": "ns",
     "better": "lower",
+    "scaling": "kept_when_steady",
     "explanation": "Half of all commands took no longer than this. At a fixed queue depth it mostly mirrors the IOPS.",
     "chapter": "By test and step",
     "in_summary": false
@@ -744,6 +866,7 @@ export const METRICS = [
     "label": "Latency, p99",
     "unit": "ns",
     "better": "lower",
+    "scaling": "kept_without_cleaning",
     "explanation": "99 of 100 commands took no longer than this; one in a hundred did.",
     "chapter": "By test and step",
     "in_summary": false
@@ -753,6 +876,7 @@ export const METRICS = [
     "label": "Latency, p99.9",
     "unit": "ns",
     "better": "lower",
+    "scaling": "kept_without_cleaning",
     "explanation": "One command in 1,000 took longer than this.",
     "chapter": "By test and step",
     "in_summary": false
@@ -762,6 +886,7 @@ export const METRICS = [
     "label": "Latency, p99.99",
     "unit": "ns",
     "better": "lower",
+    "scaling": "kept_without_cleaning",
     "explanation": "One command in 10,000 took longer than this. A busy drive reaches it many times a minute.",
     "chapter": "By test and step",
     "in_summary": false
@@ -771,6 +896,7 @@ export const METRICS = [
     "label": "Latency, longest",
     "unit": "ns",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "The slowest single command. From about 0.1 s on a person can feel it as a hitch.",
     "chapter": "By test and step",
     "in_summary": false
@@ -780,6 +906,7 @@ export const METRICS = [
     "label": "Latency, mean, reads",
     "unit": "ns",
     "better": "lower",
+    "scaling": "kept_when_steady",
     "explanation": "Sum of all latencies divided by their number. At a fixed queue depth it mirrors the IOPS.",
     "chapter": "By test and step",
     "in_summary": false
@@ -789,6 +916,7 @@ export const METRICS = [
     "label": "Latency, median (p50), reads",
     "unit": "ns",
     "better": "lower",
+    "scaling": "kept_when_steady",
     "explanation": "Half of all commands took no longer than this. At a fixed queue depth it mostly mirrors the IOPS.",
     "chapter": "By test and step",
     "in_summary": false
@@ -798,6 +926,7 @@ export const METRICS = [
     "label": "Latency, p99, reads",
     "unit": "ns",
     "better": "lower",
+    "scaling": "kept_without_cleaning",
     "explanation": "99 of 100 commands took no longer than this; one in a hundred did.",
     "chapter": "By test and step",
     "in_summary": false
@@ -807,6 +936,7 @@ export const METRICS = [
     "label": "Latency, p99.9, reads",
     "unit": "ns",
     "better": "lower",
+    "scaling": "kept_without_cleaning",
     "explanation": "One command in 1,000 took longer than this.",
     "chapter": "By test and step",
     "in_summary": false
@@ -816,6 +946,7 @@ export const METRICS = [
     "label": "Latency, p99.99, reads",
     "unit": "ns",
     "better": "lower",
+    "scaling": "kept_without_cleaning",
     "explanation": "One command in 10,000 took longer than this. A busy drive reaches it many times a minute.",
     "chapter": "By test and step",
     "in_summary": false
@@ -825,6 +956,7 @@ export const METRICS = [
     "label": "Latency, longest, reads",
     "unit": "ns",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "The slowest single command. From about 0.1 s on a person can feel it as a hitch.",
     "chapter": "By test and step",
     "in_summary": false
@@ -834,6 +966,7 @@ export const METRICS = [
     "label": "Latency, mean, writes",
     "unit": "ns",
     "better": "lower",
+    "scaling": "kept_when_steady",
     "explanation": "Sum of all latencies divided by their number. At a fixed queue depth it mirrors the IOPS.",
     "chapter": "By test and step",
     "in_summary": false
@@ -843,6 +976,7 @@ export const METRICS = [
     "label": "Latency, median (p50), writes",
     "unit": "ns",
     "better": "lower",
+    "scaling": "kept_when_steady",
     "explanation": "Half of all commands took no longer than this. At a fixed queue depth it mostly mirrors the IOPS.",
     "chapter": "By test and step",
     "in_summary": false
@@ -852,6 +986,7 @@ export const METRICS = [
     "label": "Latency, p99, writes",
     "unit": "ns",
     "better": "lower",
+    "scaling": "kept_without_cleaning",
     "explanation": "99 of 100 commands took no longer than this; one in a hundred did.",
     "chapter": "By test and step",
     "in_summary": false
@@ -861,6 +996,7 @@ export const METRICS = [
     "label": "Latency, p99.9, writes",
     "unit": "ns",
     "better": "lower",
+    "scaling": "kept_without_cleaning",
     "explanation": "One command in 1,000 took longer than this.",
     "chapter": "By test and step",
     "in_summary": false
@@ -870,6 +1006,7 @@ export const METRICS = [
     "label": "Latency, p99.99, writes",
     "unit": "ns",
     "better": "lower",
+    "scaling": "kept_without_cleaning",
     "explanation": "One command in 10,000 took longer than this. A busy drive reaches it many times a minute.",
     "chapter": "By test and step",
     "in_summary": false
@@ -879,6 +1016,7 @@ export const METRICS = [
     "label": "Latency, longest, writes",
     "unit": "ns",
     "better": "lower",
+    "scaling": "lost",
     "explanation": "The slowest single command. From about 0.1 s on a person can feel it as a hitch.",
     "chapter": "By test and step",
     "in_summary": false
@@ -888,6 +1026,7 @@ export const METRICS = [
     "label": "Speed after torture",
     "unit": "share",
     "better": null,
+    "scaling": "kept",
     "explanation": "Rate of the pass after torture divided by that of the fresh passes around it, mean over the rounds.",
     "chapter": "By test and step",
     "in_summary": false
@@ -897,6 +1036,7 @@ export const METRICS = [
     "label": "Speed after torture, upper end",
     "unit": "share",
     "better": null,
+    "scaling": "kept",
     "explanation": "Upper end of the range of that share. Torture left a mark if even this end is below 95%. Unknown without a range.",
     "chapter": "By test and step",
     "in_summary": false
@@ -906,6 +1046,7 @@ export const METRICS = [
     "label": "Speed after TRIM",
     "unit": "share",
     "better": "higher",
+    "scaling": "kept",
     "explanation": "Rate of the pass after torture and TRIM divided by that of the fresh passes around it, mean over the rounds.",
     "chapter": "By test and step",
     "in_summary": false
@@ -915,6 +1056,7 @@ export const METRICS = [
     "label": "Speed after TRIM, lower end",
     "unit": "share",
     "better": "higher",
+    "scaling": "kept",
     "explanation": "Lower end of the range of that share. Unknown without a range.",
     "chapter": "By test and step",
     "in_summary": false
@@ -924,6 +1066,7 @@ export const METRICS = [
     "label": "Speed after TRIM, worst zone",
     "unit": "share",
     "better": "higher",
+    "scaling": "lost",
     "explanation": "Rate of the worst zone after TRIM divided by that of the same zone when fresh.",
     "chapter": "By test and step",
     "in_summary": false
@@ -933,6 +1076,7 @@ export const METRICS = [
     "label": "Speed after idle time",
     "unit": "share",
     "better": "higher",
+    "scaling": "lost",
     "explanation": "Rate of the pass after torture and idle time divided by the mean of the fresh passes.",
     "chapter": "By test and step",
     "in_summary": false
@@ -942,6 +1086,7 @@ export const METRICS = [
     "label": "Spread of the fresh passes",
     "unit": "share",
     "better": "lower",
+    "scaling": "kept",
     "explanation": "Distance of the fastest fresh pass from the slowest, divided by the slowest: the noise of the target and its host.",
     "chapter": "By test and step",
     "in_summary": false
@@ -951,6 +1096,7 @@ export const METRICS = [
     "label": "Rounds",
     "unit": "count",
     "better": null,
+    "scaling": "lost",
     "explanation": "Rounds that were run to their end.",
     "chapter": "By test and step",
     "in_summary": false
@@ -960,6 +1106,7 @@ export const METRICS = [
     "label": "Speed after torture, repeating data",
     "unit": "share",
     "better": null,
+    "scaling": "kept",
     "explanation": "Rate of the pass after torture divided by that of the fresh passes around it, mean over the rounds.",
     "chapter": "By test and step",
     "in_summary": false
@@ -969,6 +1116,7 @@ export const METRICS = [
     "label": "Speed after torture, upper end, repeating data",
     "unit": "share",
     "better": null,
+    "scaling": "kept",
     "explanation": "Upper end of the range of that share. Torture left a mark if even this end is below 95%. Unknown without a range.",
     "chapter": "By test and step",
     "in_summary": false
@@ -978,6 +1126,7 @@ export const METRICS = [
     "label": "Speed after TRIM, repeating data",
     "unit": "share",
     "better": "higher",
+    "scaling": "kept",
     "explanation": "Rate of the pass after torture and TRIM divided by that of the fresh passes around it, mean over the rounds.",
     "chapter": "By test and step",
     "in_summary": false
@@ -987,6 +1136,7 @@ export const METRICS = [
     "label": "Speed after TRIM, lower end, repeating data",
     "unit": "share",
     "better": "higher",
+    "scaling": "kept",
     "explanation": "Lower end of the range of that share. Unknown without a range.",
     "chapter": "By test and step",
     "in_summary": false
@@ -996,6 +1146,7 @@ export const METRICS = [
     "label": "Speed after TRIM, worst zone, repeating data",
     "unit": "share",
     "better": "higher",
+    "scaling": "lost",
     "explanation": "Rate of the worst zone after TRIM divided by that of the same zone when fresh.",
     "chapter": "By test and step",
     "in_summary": false
@@ -1005,6 +1156,7 @@ export const METRICS = [
     "label": "Speed after idle time, repeating data",
     "unit": "share",
     "better": "higher",
+    "scaling": "lost",
     "explanation": "Rate of the pass after torture and idle time divided by the mean of the fresh passes.",
     "chapter": "By test and step",
     "in_summary": false
@@ -1014,6 +1166,7 @@ export const METRICS = [
     "label": "Spread of the fresh passes, repeating data",
     "unit": "share",
     "better": "lower",
+    "scaling": "kept",
     "explanation": "Distance of the fastest fresh pass from the slowest, divided by the slowest: the noise of the target and its host.",
     "chapter": "By test and step",
     "in_summary": false
@@ -1023,6 +1176,7 @@ export const METRICS = [
     "label": "Rounds, repeating data",
     "unit": "count",
     "better": null,
+    "scaling": "lost",
     "explanation": "Rounds that were run to their end.",
     "chapter": "By test and step",
     "in_summary": false
@@ -1032,6 +1186,7 @@ export const METRICS = [
     "label": "Rounds",
     "unit": "count",
     "better": null,
+    "scaling": "lost",
     "explanation": "Rounds that were run.",
     "chapter": "By test and step",
     "in_summary": false
@@ -1041,6 +1196,7 @@ export const METRICS = [
     "label": "Steady state, first round",
     "unit": "count",
     "better": null,
+    "scaling": "lost",
     "explanation": "First round of the steady window. Unknown without a steady state.",
     "chapter": "By test and step",
     "in_summary": false
@@ -1050,6 +1206,7 @@ export const METRICS = [
     "label": "Steady state, mean",
     "unit": "iops",
     "better": "higher",
+    "scaling": "kept",
     "explanation": "Mean of the tracked figure over the steady window. Unknown without a steady state.",
     "chapter": "By test and step",
     "in_summary": false
@@ -1059,6 +1216,7 @@ export const METRICS = [
     "label": "Steady state, range",
     "unit": "share",
     "better": null,
+    "scaling": "lost",
     "explanation": "Largest minus smallest value of the steady window, divided by its mean; at most 20% by the specification.",
     "chapter": "By test and step",
     "in_summary": false
@@ -1068,6 +1226,7 @@ export const METRICS = [
     "label": "Steady state, trend",
     "unit": "share",
     "better": null,
+    "scaling": "lost",
     "explanation": "Excursion of the regression line over the steady window, divided by its mean; at most 10% by the specification.",
     "chapter": "By test and step",
     "in_summary": false
@@ -1077,6 +1236,7 @@ export const METRICS = [
     "label": "Rounds",
     "unit": "count",
     "better": null,
+    "scaling": "lost",
     "explanation": "Rounds that were run.",
     "chapter": "By test and step",
     "in_summary": false
@@ -1086,6 +1246,7 @@ export const METRICS = [
     "label": "Steady state, first round",
     "unit": "count",
     "better": null,
+    "scaling": "lost",
     "explanation": "First round of the steady window. Unknown without a steady state.",
     "chapter": "By test and step",
     "in_summary": false
@@ -1095,6 +1256,7 @@ export const METRICS = [
     "label": "Steady state, mean",
     "unit": "iops",
     "better": "higher",
+    "scaling": "kept",
     "explanation": "Mean of the tracked figure over the steady window. Unknown without a steady state.",
     "chapter": "By test and step",
     "in_summary": false
@@ -1104,6 +1266,7 @@ export const METRICS = [
     "label": "Steady state, range",
     "unit": "share",
     "better": null,
+    "scaling": "lost",
     "explanation": "Largest minus smallest value of the steady window, divided by its mean; at most 20% by the specification.",
     "chapter": "By test and step",
     "in_summary": false
@@ -1113,6 +1276,7 @@ export const METRICS = [
     "label": "Steady state, trend",
     "unit": "share",
     "better": null,
+    "scaling": "lost",
     "explanation": "Excursion of the regression line over the steady window, divided by its mean; at most 10% by the specification.",
     "chapter": "By test and step",
     "in_summary": false

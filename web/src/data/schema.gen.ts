@@ -222,7 +222,7 @@ export interface Mark {
   /**
    * The subject of the warning.
    */
-  kind: "too-few-commands" | "at-least" | "late-end" | "two-regimes";
+  kind: "too-few-commands" | "at-least" | "late-end" | "two-regimes" | "scaled";
   /**
    * For a mean that mixes two regimes: the means of the first and of the second, in the unit of
    * the metric. Missing for other metrics.

@@ -25,6 +25,7 @@ const WORDS: Record<string, string> = {
   interface: "Interface",
   channels: "Channels",
   dies: "Dies",
+  scale: "Scale, share of full size",
   superblocks: "Superblocks",
   superblock_bytes: "Superblock size",
   buffer_bytes: "Write buffer",

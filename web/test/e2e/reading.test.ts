@@ -203,6 +203,25 @@ describe("names", () => {
     await page.context().close();
   });
 
+  test("a drive below full size has its reservation in tiles, table and sentences", async () => {
+    const text = "at scale 1/32: not that of the whole drive";
+    const lost = ["iops_steady_min", "iops_steady_cv", "latency_steady_ns_p999", "latency_ns_max"];
+    const marks = lost.map((metric) => ({ metric, kind: "scaled" as const, text }));
+    const [first, second] = fixtureReport().runs;
+    const target = { ...first.target, details: { ...first.target.details, scale: "1/32" } };
+    const page = await lab.page(reportOf([{ ...first, target, marks }, second]));
+    expect(await page.locator(".tile .mark").allInnerTexts()).toEqual(lost.map(() => text));
+    for (const metric of lost) {
+      const cells = page.locator(`[data-figure="${metric}"] td`);
+      expect(await cells.first().locator(".mark-sign").getAttribute("title")).toBe(text);
+      expect(await cells.nth(1).locator(".mark-sign").count()).toBe(0);
+      expect(await cells.first().getAttribute("class")).not.toBe("best");
+    }
+    expect(await page.locator('[data-figure="iops_steady_mean"] .mark-sign').count()).toBe(0);
+    expect(await page.locator(".method").first().textContent()).toContain("Scale, share of full size1/32");
+    await page.context().close();
+  });
+
   test("figures say what part of the run they are of", async () => {
     const compared = fixtureReport().runs.slice(0, 2);
     const page = await lab.page(fixtureReport());

@@ -44,6 +44,27 @@ describe("marks", () => {
     expect(figures.marksOf(marked, "iops_steady_min")).toEqual([]);
     expect(figures.marksOf(even, "iops_steady_mean")).toEqual([]);
   });
+
+  test("a small drive wins no comparison and says nothing of what depends on the size", () => {
+    const text = "at scale 1/32: not that of the whole drive";
+    const lost = ["iops_steady_cv", "latency_ns_max", "fall_start_s", "iops_peak_mean_first_60s"];
+    const marks = lost.map((metric) => ({ metric, kind: "scaled" as const, text }));
+    const view = runOf(SHAPES[0], 1);
+    const small = { ...view, run_id: "small", marks, metrics: { ...view.metrics, iops_steady_cv: 0.0001 } };
+    const worse = { ...view, run_id: "worse", metrics: { ...view.metrics, iops_steady_cv: 0.9 } };
+    const { runs } = libraryOf(reportOf([view, small, worse]));
+    const best = (name: string) =>
+      [...figures.bestRuns(figures.figureOf(name), [runs])].map((run) => run.view.run_id);
+    expect(best("iops_steady_cv")).toEqual([view.run_id]);
+    const scaled = runs.find((run) => run.view.run_id === "small");
+    if (!scaled) throw new Error("the small drive is missing");
+    expect(figures.steadySummary(scaled)).toMatch(/: mean [\d,]+ IOPS\. Evenness at scale 1\/32: not that/);
+    expect(figures.latencySummary(scaled)).toMatch(
+      /: latency at scale 1\/32: not that of the whole drive\.$/,
+    );
+    expect(figures.summary(scaled)).not.toMatch(/fall|First/);
+    expect(figures.summary(runs[0])).toMatch(/First/);
+  });
 });
 
 describe("loading", () => {

@@ -218,12 +218,15 @@ fn print_answer(search: &Search, described: &Described, answer: &Tried) {
         figure(search, answer.figure)
     );
     let rate = |name| metric(name).map_or_else(|| "-".to_owned(), count);
-    data!(
-        "  there: mean {} IOPS, slowest second {}, p99 {}",
-        rate("iops_steady_mean"),
-        rate("iops_steady_min"),
-        metric("latency_steady_ns_p99").map_or_else(|| "-".to_owned(), latency)
-    );
+    let slowest = match identity.scale() {
+        Some(scale) => format!("slowest second and p99 unknown at scale {scale}"),
+        None => format!(
+            "slowest second {}, p99 {}",
+            rate("iops_steady_min"),
+            metric("latency_steady_ns_p99").map_or_else(|| "-".to_owned(), latency)
+        ),
+    };
+    data!("  there: mean {} IOPS, {slowest}", rate("iops_steady_mean"));
     let span_bytes = answer.at.span_bytes;
     if span_bytes == identity.capacity_bytes {
         data!("  Nothing need be set up: the drive keeps that much anyway.");

@@ -8,15 +8,15 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use ::target::IoError;
 use ::target::TargetSpec;
+use ::target::{Identity, IoError};
 use base::{Bytes, Nanos};
 use device::meter::MeterSpec;
 use io::open::Described;
 use result::report::{Page, Report, build};
 use result::schema::{self, Run, RunStatus, VerdictOutcome};
 use result::store::{self, RunDir};
-use run::suite::{Review, ReviewEntry};
+use run::suite::{Review, ReviewEntry, in_proportion};
 use run::{RunError, SpanRequest, Test};
 
 use crate::args::{CommonArgs, Format, ReviewArgs, RunArgs, TestSetting};
@@ -118,8 +118,8 @@ fn parts(args: &ReviewArgs, looked: &Looked) -> anyhow::Result<(Vec<Part>, Vec<S
             let spare = |share: &str| share.parse().map(SpanRequest::Spare);
             let span = entry.spare.map_or(Ok(whole), spare)?;
             let meter = args.common.meter.clone().filter(|_| !spec.kind().is_simulated());
-            let room_bytes = described.identity.capacity_bytes;
-            let run_args = run_args(args, test, &fitting(entry.settings, room_bytes), meter);
+            let settings = fitting(entry.settings, &described.identity);
+            let run_args = run_args(args, test, &settings, meter);
             let request = plan::request(&run_args.test, span);
             match run::session::plan(&request, &described.identity, &described.limits) {
                 Ok(planned) => {
@@ -211,14 +211,16 @@ fn overwritten_bytes(args: &ReviewArgs, described: &Described, plan: &run::sessi
     plan::overwritten_bytes(described, plan::purge_of(described, plan, args.common.purge))
 }
 
-/// The settings without sizes that the target has no room for: a default adapts to a small target,
-/// a setting is refused.
-fn fitting(settings: &str, room_bytes: u64) -> String {
-    let fits = |setting: &&str| {
-        let size = setting.split_once('=').and_then(|(_, value)| value.parse::<Bytes>().ok());
-        size.is_none_or(|size| size.0 <= room_bytes)
+/// The settings with sizes in proportion to a simulated drive, and without sizes that the target has
+/// no room for: a default adapts to a small target, a setting is refused.
+fn fitting(settings: &str, identity: &Identity) -> String {
+    let fitted = |setting: &str| {
+        let (name, value) = setting.split_once('=')?;
+        let Ok(size) = value.parse::<Bytes>() else { return Some(setting.to_owned()) };
+        let size = in_proportion(size, identity);
+        (size.0 <= identity.capacity_bytes).then(|| format!("{name}={size}"))
     };
-    settings.split_whitespace().filter(fits).collect::<Vec<_>>().join(" ")
+    settings.split_whitespace().filter_map(fitted).collect::<Vec<_>>().join(" ")
 }
 
 /// The settings of the user for this test.

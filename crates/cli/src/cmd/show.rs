@@ -98,6 +98,7 @@ fn print_marks(marks: &[Mark]) {
         (MarkKind::AtLeast, "Latencies that were cut short:"),
         (MarkKind::LateEnd, "The slowest command outlasted its phase:"),
         (MarkKind::TwoRegimes, "Figures over two regimes:"),
+        (MarkKind::Scaled, "Figures that depend on the size of the drive:"),
     ] {
         let mut by_text: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for mark in others.iter().filter(|mark| mark.kind == kind) {

@@ -104,6 +104,7 @@ fn take<T: FromStr>(
 struct Description {
     model: Model,
     host: Option<HostProfile>,
+    scale: Ratio,
 }
 
 /// The drive `name` with its overrides, and the configuration that results.
@@ -121,7 +122,7 @@ fn resolve(name: &str, keys: &[(String, String)]) -> Result<(Description, Config
     let host = host.or_else(|| model.host.as_ref().map(|host| host.value.clone()));
     let host = host_profile(host.as_deref().unwrap_or(NO_HOST))?;
     let config = config.behind(host.as_ref().map(HostProfile::system));
-    Ok((Description { model, host }, config))
+    Ok((Description { model, host, scale }, config))
 }
 
 /// The resolved model, for uses of a simulated drive other than commands.
@@ -207,7 +208,8 @@ fn identity(spec: &str, name: String, description: &Description, config: &Config
 }
 
 /// Parts as the model names them, and what the simulator made of its figures.
-fn details(Description { model, host }: &Description, config: &Config) -> BTreeMap<String, String> {
+fn details(description: &Description, config: &Config) -> BTreeMap<String, String> {
+    let Description { model, host, scale } = description;
     let geometry = &config.geometry;
     let parts = model.parts.iter();
     let mut details: BTreeMap<String, String> = parts
@@ -231,6 +233,9 @@ fn details(Description { model, host }: &Description, config: &Config) -> BTreeM
         ("sim.gc_free_high", config.free_high.to_string()),
     ] {
         details.insert(label.to_owned(), value);
+    }
+    if !scale.complement().is_zero() {
+        details.insert(Identity::SCALE.to_owned(), scale.to_string());
     }
     details
 }

@@ -2,15 +2,49 @@
 
 use super::metric::Better::{Higher, Lower};
 use super::metric::Row;
+use super::metric::Scaling::{Kept, KeptWhenSteady, KeptWithoutCleaning, Lost};
 use super::metric::Unit::{Bytes, Count, Iops, JPerGb, MbPerS, Min, Ns, S, Share, W};
 
 /// Figures of single steps and of tests with their own figures.
-pub(super) const STEPS: [Row; 19] = [
+pub(super) const STEPS: [Row; 23] = [
+    (
+        "pts-hir.steady.iops",
+        "IOPS, steady state",
+        Iops,
+        Some(Higher),
+        Kept,
+        "Mean over the steady window, without pauses.",
+    ),
+    (
+        "pts-hir.<step>.iops",
+        "IOPS after a pause",
+        Iops,
+        Some(Higher),
+        Lost,
+        "Mean of the bursts after a pause of this length.",
+    ),
+    (
+        "pts-write-saturation.first.iops",
+        "IOPS of the first step",
+        Iops,
+        Some(Higher),
+        Lost,
+        "Commands completed in the first step divided by its length.",
+    ),
+    (
+        "pts-write-saturation.steady.iops",
+        "IOPS, steady state",
+        Iops,
+        Some(Higher),
+        Kept,
+        "Mean over the steady window. Unknown without a steady state.",
+    ),
     (
         "<test>.<step>.iops",
         "IOPS",
         Iops,
         Some(Higher),
+        KeptWhenSteady,
         "Commands completed in the step divided by its length.",
     ),
     (
@@ -18,6 +52,7 @@ pub(super) const STEPS: [Row; 19] = [
         "Data rate",
         MbPerS,
         Some(Higher),
+        KeptWhenSteady,
         "Bytes moved in the step divided by its length; of `pts-xsr`, the mean of the last five \
          steps of the group.",
     ),
@@ -26,6 +61,7 @@ pub(super) const STEPS: [Row; 19] = [
         "Data rate of the slowest zone",
         MbPerS,
         Some(Higher),
+        KeptWithoutCleaning,
         "Rate of the slowest zone in a pass over the address space.",
     ),
     (
@@ -33,6 +69,7 @@ pub(super) const STEPS: [Row; 19] = [
         "Data rate, 5th percentile of the zones",
         MbPerS,
         Some(Higher),
+        KeptWithoutCleaning,
         "5% of the zones of the pass are slower than this.",
     ),
     (
@@ -40,6 +77,7 @@ pub(super) const STEPS: [Row; 19] = [
         "Data rate of the fastest zone",
         MbPerS,
         None,
+        KeptWithoutCleaning,
         "Rate of the fastest zone in a pass over the address space.",
     ),
     (
@@ -47,6 +85,7 @@ pub(super) const STEPS: [Row; 19] = [
         "Written fast",
         Bytes,
         Some(Higher),
+        Lost,
         "Bytes written before the rate first falls: what the fast cache holds. Unknown without a \
          fall.",
     ),
@@ -55,6 +94,7 @@ pub(super) const STEPS: [Row; 19] = [
         "Data rate before the fall",
         MbPerS,
         Some(Higher),
+        Kept,
         "Mean rate until the rate first falls.",
     ),
     (
@@ -62,14 +102,23 @@ pub(super) const STEPS: [Row; 19] = [
         "Data rate after the fall",
         MbPerS,
         Some(Higher),
+        Kept,
         "Mean rate from the fall on. Unknown without a fall.",
     ),
-    ("power.<step>.power_w_mean", "Power, mean", W, Some(Lower), "Mean power over the state."),
+    (
+        "power.<step>.power_w_mean",
+        "Power, mean",
+        W,
+        Some(Lower),
+        KeptWhenSteady,
+        "Mean power over the state.",
+    ),
     (
         "power.<step>.power_w_max",
         "Power, peak",
         W,
         Some(Lower),
+        KeptWithoutCleaning,
         "Highest single reading of the meter; of a simulated drive the highest whole second.",
     ),
     (
@@ -77,6 +126,7 @@ pub(super) const STEPS: [Row; 19] = [
         "Energy for each GB",
         JPerGb,
         Some(Lower),
+        KeptWhenSteady,
         "Energy for 10^9 bytes written. It compares drives of different speed.",
     ),
     (
@@ -84,6 +134,7 @@ pub(super) const STEPS: [Row; 19] = [
         "Data rate of the first step",
         MbPerS,
         Some(Higher),
+        Lost,
         "Rate in the first step of the group.",
     ),
     (
@@ -91,6 +142,7 @@ pub(super) const STEPS: [Row; 19] = [
         "Recovery",
         S,
         Some(Lower),
+        Lost,
         "Time from the return to sequential writes until they reach nine tenths of their first \
          level. Unknown if they never do.",
     ),
@@ -99,6 +151,7 @@ pub(super) const STEPS: [Row; 19] = [
         "Written in all",
         Bytes,
         None,
+        Lost,
         "Bytes written until the test ended.",
     ),
     (
@@ -106,6 +159,7 @@ pub(super) const STEPS: [Row; 19] = [
         "Length",
         Min,
         None,
+        Lost,
         "Steps of the test; each is one minute unless they are shortened.",
     ),
     (
@@ -113,6 +167,7 @@ pub(super) const STEPS: [Row; 19] = [
         "Commands outstanding",
         Count,
         None,
+        Kept,
         "Commands outstanding at this point of the demand variation.",
     ),
     (
@@ -120,6 +175,7 @@ pub(super) const STEPS: [Row; 19] = [
         "Steady state, mean",
         MbPerS,
         Some(Higher),
+        Kept,
         "Mean of the tracked rate over the steady window. Unknown without a steady state.",
     ),
     (
@@ -127,6 +183,7 @@ pub(super) const STEPS: [Row; 19] = [
         "Steady state, mean",
         Ns,
         Some(Lower),
+        Kept,
         "Mean of the tracked latency over the steady window. Unknown without a steady state.",
     ),
     (
@@ -134,18 +191,20 @@ pub(super) const STEPS: [Row; 19] = [
         "Latency, p99.999",
         Ns,
         Some(Lower),
+        KeptWithoutCleaning,
         "One command in 100,000 took longer than this.",
     ),
 ];
 
 /// Convergence of a PTS test or of one of its stages; the ends of the names.
 pub(super) const CONVERGENCE: [Row; 5] = [
-    ("rounds", "Rounds", Count, None, "Rounds that were run."),
+    ("rounds", "Rounds", Count, None, Lost, "Rounds that were run."),
     (
         "steady_from_round",
         "Steady state, first round",
         Count,
         None,
+        Lost,
         "First round of the steady window. Unknown without a steady state.",
     ),
     (
@@ -153,6 +212,7 @@ pub(super) const CONVERGENCE: [Row; 5] = [
         "Steady state, mean",
         Iops,
         Some(Higher),
+        Kept,
         "Mean of the tracked figure over the steady window. Unknown without a steady state.",
     ),
     (
@@ -160,6 +220,7 @@ pub(super) const CONVERGENCE: [Row; 5] = [
         "Steady state, range",
         Share,
         None,
+        Lost,
         "Largest minus smallest value of the steady window, divided by its mean; at most 20% by \
          the specification.",
     ),
@@ -168,6 +229,7 @@ pub(super) const CONVERGENCE: [Row; 5] = [
         "Steady state, trend",
         Share,
         None,
+        Lost,
         "Excursion of the regression line over the steady window, divided by its mean; at most \
          10% by the specification.",
     ),
@@ -180,6 +242,7 @@ pub(super) const TRIM: [Row; 8] = [
         "Speed after torture",
         Share,
         None,
+        Kept,
         "Rate of the pass after torture divided by that of the fresh passes around it, mean over the \
          rounds.",
     ),
@@ -188,6 +251,7 @@ pub(super) const TRIM: [Row; 8] = [
         "Speed after torture, upper end",
         Share,
         None,
+        Kept,
         "Upper end of the range of that share. Torture left a mark if even this end is below 95%. \
          Unknown without a range.",
     ),
@@ -196,6 +260,7 @@ pub(super) const TRIM: [Row; 8] = [
         "Speed after TRIM",
         Share,
         Some(Higher),
+        Kept,
         "Rate of the pass after torture and TRIM divided by that of the fresh passes around it, mean \
          over the rounds.",
     ),
@@ -204,6 +269,7 @@ pub(super) const TRIM: [Row; 8] = [
         "Speed after TRIM, lower end",
         Share,
         Some(Higher),
+        Kept,
         "Lower end of the range of that share. Unknown without a range.",
     ),
     (
@@ -211,6 +277,7 @@ pub(super) const TRIM: [Row; 8] = [
         "Speed after TRIM, worst zone",
         Share,
         Some(Higher),
+        Lost,
         "Rate of the worst zone after TRIM divided by that of the same zone when fresh.",
     ),
     (
@@ -218,6 +285,7 @@ pub(super) const TRIM: [Row; 8] = [
         "Speed after idle time",
         Share,
         Some(Higher),
+        Lost,
         "Rate of the pass after torture and idle time divided by the mean of the fresh passes.",
     ),
     (
@@ -225,8 +293,9 @@ pub(super) const TRIM: [Row; 8] = [
         "Spread of the fresh passes",
         Share,
         Some(Lower),
+        Kept,
         "Distance of the fastest fresh pass from the slowest, divided by the slowest: the noise of the \
          target and its host.",
     ),
-    ("rounds", "Rounds", Count, None, "Rounds that were run to their end."),
+    ("rounds", "Rounds", Count, None, Lost, "Rounds that were run to their end."),
 ];

@@ -63,8 +63,27 @@ pub enum Better {
     Lower,
 }
 
-/// Name, label, unit, better, explanation.
-pub(super) type Row = (&'static str, &'static str, Unit, Option<Better>, &'static str);
+/// Validity of a figure of a simulated drive below full size (`scale=`) for the drive at full size.
+///
+/// Shares, rates and write amplification of a small drive are those of the large one. Its blocks
+/// are shorter, so that a pause for cleaning is shorter and comes sooner; its spare area is used up
+/// sooner.
+#[derive(Clone, Copy, Debug, Serialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub enum Scaling {
+    /// Valid.
+    Kept,
+    /// Valid unless the drive was fresh at the start of the step and cleaned up during it: the
+    /// figure then mixes both in a share that depends on the size.
+    KeptWhenSteady,
+    /// Valid unless the drive cleaned up during the step.
+    KeptWithoutCleaning,
+    /// Not valid.
+    Lost,
+}
+
+/// Name, label, unit, better, scaling, explanation.
+pub(super) type Row = (&'static str, &'static str, Unit, Option<Better>, Scaling, &'static str);
 
 /// One row of the catalogue: a metric, or a family of metrics that differ in a part of their names.
 #[derive(Clone, Debug, Serialize, PartialEq, Eq)]
@@ -78,6 +97,8 @@ pub struct Metric {
     pub unit: Unit,
     /// The better direction, or `None` if neither is better by itself.
     pub better: Option<Better>,
+    /// Validity of the figure of a drive below full size.
+    pub scaling: Scaling,
     /// Meaning of the figure, and its computation.
     pub explanation: &'static str,
     /// Heading above the figure.

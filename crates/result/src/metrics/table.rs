@@ -1,7 +1,7 @@
 //! The complete catalogue: chapters in reading order.
 
 use super::by_step::{CONVERGENCE, STEPS, TRIM};
-use super::metric::{Metric, Row};
+use super::metric::{Metric, Row, Scaling};
 use super::whole_run::{
     EVENNESS, INSIDE, LATENCIES, LATENESS, REPLAY, REPLAY_BY_KIND, THROUGHPUT, WHEN,
 };
@@ -14,11 +14,10 @@ const BY_STEP: &str = "By test and step";
 
 /// All rows in reading order.
 pub(super) fn rows() -> Vec<Metric> {
-    let steady = ("latency_steady_ns_", "");
     let chapters = [
         plain("Throughput", &THROUGHPUT),
         evenness(),
-        latencies("Latency, steady state", steady, ("Steady latency", ""), |end| end == "mean"),
+        steady_latencies(),
         whole_run(),
         plain("When", &WHEN),
         replay(),
@@ -34,12 +33,25 @@ fn evenness() -> Vec<Metric> {
     rows.map(|row| Metric { in_summary: !row.name.starts_with("notice_"), ..row }).collect()
 }
 
+/// The drive always cleans up in steady state.
+fn steady_latencies() -> Vec<Metric> {
+    let (chapter, names) = ("Latency, steady state", ("latency_steady_ns_", ""));
+    let rows = latencies(chapter, names, ("Steady latency", ""), |end| end == "mean").into_iter();
+    let scaling = |scaling| match scaling {
+        Scaling::KeptWhenSteady => Scaling::Kept,
+        _ => Scaling::Lost,
+    };
+    rows.map(|row| Metric { scaling: scaling(row.scaling), ..row }).collect()
+}
+
+/// A whole run contains a share of fresh seconds that depends on the size of the drive.
 fn whole_run() -> Vec<Metric> {
     let of_kind = |(end, words): (&'static str, &'static str)| {
         let in_summary = if end.is_empty() { |_: &str| true } else { |end: &str| end == "p99" };
         latencies("Latency, whole run", ("latency_ns_", end), ("Latency", words), in_summary)
     };
-    ALL_AND_KINDS.into_iter().flat_map(of_kind).collect()
+    let rows = ALL_AND_KINDS.into_iter().flat_map(of_kind);
+    rows.map(|row| Metric { scaling: Scaling::Lost, ..row }).collect()
 }
 
 fn replay() -> Vec<Metric> {
@@ -94,7 +106,7 @@ fn named(chapter: &'static str, rows: &[Row], names: (&str, &str), label_end: &s
 /// A row with text around its name and after its label.
 fn metric(
     chapter: &'static str,
-    &(name, label, unit, better, explanation): &Row,
+    &(name, label, unit, better, scaling, explanation): &Row,
     (before, after): (&str, &str),
     label_end: &str,
 ) -> Metric {
@@ -103,6 +115,7 @@ fn metric(
         label: format!("{label}{label_end}"),
         unit,
         better,
+        scaling,
         explanation,
         chapter,
         in_summary: true,

@@ -2,6 +2,7 @@
 
 use super::metric::Better::{Higher, Lower};
 use super::metric::Row;
+use super::metric::Scaling::{Kept, KeptWhenSteady, KeptWithoutCleaning, Lost};
 use super::metric::Unit::{Count, Iops, MbPerS, Ns, Ratio, S, Share, Us};
 
 pub(super) const THROUGHPUT: [Row; 5] = [
@@ -10,6 +11,7 @@ pub(super) const THROUGHPUT: [Row; 5] = [
         "Steady state, mean",
         Iops,
         Some(Higher),
+        Kept,
         "Commands completed per second, averaged over the steady-state part of the run: the pace \
          the drive keeps for good.",
     ),
@@ -18,6 +20,7 @@ pub(super) const THROUGHPUT: [Row; 5] = [
         "Steady state, slowest second",
         Iops,
         Some(Higher),
+        Lost,
         "The worst single second of the steady-state part. Zero means that for a whole second no \
          command completed.",
     ),
@@ -26,6 +29,7 @@ pub(super) const THROUGHPUT: [Row; 5] = [
         "Steady state, fastest second",
         Iops,
         None,
+        Lost,
         "The best single second of the steady-state part. A high value is good only if the \
          slowest second is near it.",
     ),
@@ -34,6 +38,7 @@ pub(super) const THROUGHPUT: [Row; 5] = [
         "First minute, mean",
         Iops,
         Some(Higher),
+        Lost,
         "The pace of a fresh drive, while it still has erased blocks. Light use mostly sees this \
          one.",
     ),
@@ -42,6 +47,7 @@ pub(super) const THROUGHPUT: [Row; 5] = [
         "Whole load, mean",
         Iops,
         Some(Higher),
+        Lost,
         "All commands of the load divided by its length: the fresh minutes, the fall and the \
          steady state together. It depends on the length of the run, so compare only runs of one \
          length.",
@@ -54,6 +60,7 @@ pub(super) const EVENNESS: [Row; 8] = [
         "Waits of 0.1 s or longer",
         Count,
         Some(Lower),
+        Lost,
         "Commands of the whole load that took so long that a person would feel it. The good value \
          is 0.",
     ),
@@ -62,6 +69,7 @@ pub(super) const EVENNESS: [Row; 8] = [
         "Time in those waits",
         S,
         Some(Lower),
+        Lost,
         "Sum of the latencies of all commands that took 0.1 s or longer, from the lower edges of \
          their histogram bins. Commands that wait side by side count each.",
     ),
@@ -70,6 +78,7 @@ pub(super) const EVENNESS: [Row; 8] = [
         "Seconds below 50 MB/s",
         Share,
         Some(Lower),
+        Lost,
         "Share of all seconds that moved less than 50 MB/s. By the rule of thumb of the reviews \
          of the time, 50 MB/s of random writes serve a desktop. Unknown if the test sets the \
          rate.",
@@ -79,6 +88,7 @@ pub(super) const EVENNESS: [Row; 8] = [
         "Steady coefficient of variation",
         Share,
         Some(Lower),
+        Lost,
         "Standard deviation divided by the mean, over the steady-state part: the typical distance \
          of a second from the mean, as a share of it. Comparable between fast and slow drives.",
     ),
@@ -87,6 +97,7 @@ pub(super) const EVENNESS: [Row; 8] = [
         "Steady standard deviation",
         Iops,
         None,
+        Lost,
         "Sample standard deviation of the seconds of the steady-state part, in IOPS. Faster \
          drives have larger ones; compare the coefficient of variation instead.",
     ),
@@ -95,6 +106,7 @@ pub(super) const EVENNESS: [Row; 8] = [
         "Seconds below half the mean",
         Share,
         Some(Lower),
+        Lost,
         "Share of steady-state seconds in which the drive did less than half of its own mean: how \
          often it stumbles.",
     ),
@@ -103,6 +115,7 @@ pub(super) const EVENNESS: [Row; 8] = [
         "Last 400 s, standard deviation",
         Iops,
         None,
+        Lost,
         "Standard deviation over the last 400 seconds of the run, one of the two consistency \
          numbers that reviews used from 2015 on. Unknown in shorter runs.",
     ),
@@ -111,6 +124,7 @@ pub(super) const EVENNESS: [Row; 8] = [
         "Last 400 s, mean over deviation",
         Ratio,
         Some(Higher),
+        Lost,
         "Mean divided by standard deviation over the last 400 seconds, the other of the two \
          numbers: larger is more even. Unknown in shorter runs.",
     ),
@@ -122,6 +136,7 @@ pub(super) const WHEN: [Row; 2] = [
         "The fall begins",
         S,
         Some(Higher),
+        Lost,
         "Seconds of full load until the pace first breaks: how long the erased blocks last. Later \
          is better; a larger spare area moves it. Unknown if the pace never breaks.",
     ),
@@ -130,6 +145,7 @@ pub(super) const WHEN: [Row; 2] = [
         "Steady state is reached",
         S,
         None,
+        Lost,
         "From here on the pace no longer drifts; 0 if it never did, unknown if it never settles. \
          Found by change-point detection, so it may differ from the second at which the \
          steady-state graphs begin.",
@@ -143,6 +159,7 @@ pub(super) const REPLAY_BY_KIND: [Row; 3] = [
         "Average data rate",
         MbPerS,
         Some(Higher),
+        Lost,
         "Bytes moved divided by busy time: the pauses of the person at the keyboard do not count.",
     ),
     (
@@ -150,6 +167,7 @@ pub(super) const REPLAY_BY_KIND: [Row; 3] = [
         "Busy time",
         S,
         Some(Lower),
+        Lost,
         "Time with at least one command outstanding: how long the drive kept somebody waiting.",
     ),
     (
@@ -157,6 +175,7 @@ pub(super) const REPLAY_BY_KIND: [Row; 3] = [
         "Average service time",
         Us,
         Some(Lower),
+        Lost,
         "Mean time from issue to completion. Commands that wait in a queue weigh heavily.",
     ),
 ];
@@ -167,6 +186,7 @@ pub(super) const REPLAY: [Row; 3] = [
         "Queue depth, mean",
         Ratio,
         None,
+        Lost,
         "Commands outstanding at issue, the new one included.",
     ),
     (
@@ -174,6 +194,7 @@ pub(super) const REPLAY: [Row; 3] = [
         "Issued to an idle drive",
         Share,
         None,
+        Lost,
         "Share of commands that were the only one outstanding.",
     ),
     (
@@ -181,6 +202,7 @@ pub(super) const REPLAY: [Row; 3] = [
         "On addresses of other data",
         Share,
         Some(Lower),
+        Kept,
         "Share of commands whose recorded address had no room on the target, so that they fell on \
          addresses of other data. Above 0 the trace was too large for the target.",
     ),
@@ -193,6 +215,7 @@ pub(super) const LATENESS: [Row; 6] = [
         "Lateness of issue, mean",
         Ns,
         Some(Lower),
+        Lost,
         "Mean time by which commands that have a time of their own were issued after it.",
     ),
     (
@@ -200,6 +223,7 @@ pub(super) const LATENESS: [Row; 6] = [
         "Lateness of issue, median (p50)",
         Ns,
         Some(Lower),
+        Lost,
         "Half of the commands that have a time of their own were issued no later than this after \
          it.",
     ),
@@ -208,6 +232,7 @@ pub(super) const LATENESS: [Row; 6] = [
         "Lateness of issue, p99",
         Ns,
         Some(Lower),
+        Lost,
         "99 of 100 commands that have a time of their own were issued no later than this after \
          it: how faithful the replay was.",
     ),
@@ -216,6 +241,7 @@ pub(super) const LATENESS: [Row; 6] = [
         "Lateness of issue, p99.9",
         Ns,
         Some(Lower),
+        Lost,
         "One in 1,000 commands that have a time of their own was issued later than this after it.",
     ),
     (
@@ -223,6 +249,7 @@ pub(super) const LATENESS: [Row; 6] = [
         "Lateness of issue, p99.99",
         Ns,
         Some(Lower),
+        Lost,
         "One in 10,000 commands that have a time of their own was issued later than this after it.",
     ),
     (
@@ -230,6 +257,7 @@ pub(super) const LATENESS: [Row; 6] = [
         "Lateness of issue, longest",
         Ns,
         Some(Lower),
+        Lost,
         "The largest time by which a command with a time of its own was issued after it.",
     ),
 ];
@@ -240,6 +268,7 @@ pub(super) const INSIDE: [Row; 4] = [
         "Write amplification, steady state",
         Ratio,
         Some(Lower),
+        Kept,
         "Pages programmed into NAND for each page the host wrote. 1 is ideal without compression; \
          4 means that the drive makes three of four writes to clean up after itself, and that it \
          wears out four times as fast. Simulated drives only.",
@@ -249,6 +278,7 @@ pub(super) const INSIDE: [Row; 4] = [
         "Controller busy, steady state",
         Share,
         None,
+        Kept,
         "Share of the time in which the controller worked on commands and on pages that are \
          moved. At 100% the controller limits the drive. Simulated drives only.",
     ),
@@ -257,6 +287,7 @@ pub(super) const INSIDE: [Row; 4] = [
         "Channels busy, steady state",
         Share,
         None,
+        Kept,
         "Mean share of the channels that carried data between controller and dies. Simulated \
          drives only.",
     ),
@@ -265,6 +296,7 @@ pub(super) const INSIDE: [Row; 4] = [
         "Dies busy, steady state",
         Share,
         None,
+        Kept,
         "Mean share of the NAND dies that read, programmed or erased. At 100% the dies limit the \
          drive. Simulated drives only.",
     ),
@@ -277,6 +309,7 @@ pub(super) const LATENCIES: [Row; 6] = [
         "mean",
         Ns,
         Some(Lower),
+        KeptWhenSteady,
         "Sum of all latencies divided by their number. At a fixed queue depth it mirrors the IOPS.",
     ),
     (
@@ -284,6 +317,7 @@ pub(super) const LATENCIES: [Row; 6] = [
         "median (p50)",
         Ns,
         Some(Lower),
+        KeptWhenSteady,
         "Half of all commands took no longer than this. At a fixed queue depth it mostly mirrors \
          the IOPS.",
     ),
@@ -292,14 +326,23 @@ pub(super) const LATENCIES: [Row; 6] = [
         "p99",
         Ns,
         Some(Lower),
+        KeptWithoutCleaning,
         "99 of 100 commands took no longer than this; one in a hundred did.",
     ),
-    ("p999", "p99.9", Ns, Some(Lower), "One command in 1,000 took longer than this."),
+    (
+        "p999",
+        "p99.9",
+        Ns,
+        Some(Lower),
+        KeptWithoutCleaning,
+        "One command in 1,000 took longer than this.",
+    ),
     (
         "p9999",
         "p99.99",
         Ns,
         Some(Lower),
+        KeptWithoutCleaning,
         "One command in 10,000 took longer than this. A busy drive reaches it many times a minute.",
     ),
     (
@@ -307,6 +350,7 @@ pub(super) const LATENCIES: [Row; 6] = [
         "longest",
         Ns,
         Some(Lower),
+        Lost,
         "The slowest single command. From about 0.1 s on a person can feel it as a hitch.",
     ),
 ];

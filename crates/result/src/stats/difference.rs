@@ -44,8 +44,12 @@ struct Felt {
 }
 
 impl Felt {
-    /// The effects, or `None` for an incomplete run, or a test that does not count waits.
+    /// The effects, or `None` for an incomplete run, a test that does not count waits, or a simulated drive below
+    /// full size, whose waits are not those of the whole drive.
     fn of(run: &Run) -> Option<Self> {
+        if run.target.scale().is_some() {
+            return None;
+        }
         let metric = |name: &str| run.metrics.get(name).copied().flatten();
         let load = run.phases.iter().find(|phase| phase.name == "load")?;
         let minutes = load.duration_ns as f64 / 60e9;

@@ -24,7 +24,7 @@ const CAUSE_REACH_SHARE: f64 = 0.05;
 pub fn consistency(run: &Run, rows: &PhaseRows, figures: &Consistency) -> Vec<Finding> {
     let subject = subject(run);
     let sentences = [
-        steady_level(rows, figures),
+        steady_level(run, rows, figures),
         slow_seconds(figures),
         fall(rows, figures),
         settling(rows, figures),
@@ -68,18 +68,16 @@ pub(super) fn used_part(span: &Span) -> Option<String> {
     }
 }
 
-fn steady_level(rows: &PhaseRows, figures: &Consistency) -> Predicate {
-    let mean = figures.metric("iops_steady_mean")?;
+/// The mean, and the range of most seconds on a drive of full size.
+fn steady_level(run: &Run, rows: &PhaseRows, figures: &Consistency) -> Predicate {
+    let mean = count(figures.metric("iops_steady_mean")?);
+    let from = count(f64::from(figures.steady_from_s));
     let steady = steady_iops(rows, figures.steady_from_s);
     let (low, high) = (quantile(&steady, 0.05)?, quantile(&steady, 0.95)?);
-    let text = format!(
-        "holds {} IOPS on average from {} s on, and 9 of 10 seconds stay between {} and {} IOPS",
-        count(mean),
-        count(f64::from(figures.steady_from_s)),
-        count(low),
-        count(high)
-    );
-    Some(("iops_steady_mean", text))
+    let range =
+        format!(", and 9 of 10 seconds stay between {} and {} IOPS", count(low), count(high));
+    let range = if run.target.scale().is_none() { range } else { String::new() };
+    Some(("iops_steady_mean", format!("holds {mean} IOPS on average from {from} s on{range}")))
 }
 
 fn slow_seconds(figures: &Consistency) -> Predicate {

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use base::Data;
 use load::{Pacing, Workload};
 use result::schema::Run;
+use result::stats::scale;
 
 use super::{Action, Conditions, PhaseSpec, Procedure, Step, steps};
 use crate::replay::{Form, ReplaySpec};
@@ -84,6 +85,8 @@ pub fn of_run(planned: &Conditions, run: &Run) -> Conditions {
     let mut conditions = planned.clone();
     conditions.insert("purge".to_owned(), purge);
     conditions.insert("simulated".to_owned(), simulated.to_owned());
+    let scale = scale::condition(&run.target).map(|scale| ("scale".to_owned(), scale));
+    conditions.extend(scale);
     if let Some(state) = run.target.details.get("write_cache") {
         conditions.insert("write cache".to_owned(), state.clone());
     }

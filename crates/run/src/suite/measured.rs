@@ -4,6 +4,7 @@ use base::OpKind;
 use result::rows::PhaseRows;
 use result::schema::{Phase, Run};
 use result::stats::latency::Latencies;
+use result::stats::scale::Scaled;
 
 use crate::replay::Meter;
 
@@ -43,6 +44,18 @@ impl<'a> Measured<'a> {
     #[must_use]
     pub fn complete(&self, name: &str) -> Option<Part<'a>> {
         self.part(name).filter(|part| part.phase.complete)
+    }
+
+    /// The run as one of a drive below full size, or `None` if the target has full size.
+    #[must_use]
+    pub fn scaled(&self) -> Option<Scaled<'a>> {
+        Scaled::of(self.run, self.rows)
+    }
+
+    /// Whether a figure holds for the drive at full size.
+    #[must_use]
+    pub fn holds(&self, metric: &str) -> bool {
+        self.scaled().is_none_or(|scaled| scaled.keeps(metric))
     }
 }
 

@@ -205,3 +205,16 @@ pub struct Figures {
     /// Reasons to trust the figures less.
     pub warnings: Vec<String>,
 }
+
+impl Figures {
+    /// The same for a drive below full size: figures that do not hold at full size are marked, and
+    /// sentences about them make room for the reason.
+    #[must_use]
+    pub fn with_scale(mut self, measured: &Measured<'_>) -> Self {
+        if let Some(scaled) = measured.scaled() {
+            self.marks.extend(scaled.marks(&self.metrics));
+            self.findings = scaled.findings(self.findings, &self.metrics);
+        }
+        self
+    }
+}

@@ -8,6 +8,20 @@ use super::steps;
 use crate::error::RunError;
 use crate::params::Params;
 
+/// Regions below full size have whole commands of the longest kind that a test uses.
+const REGION_STEP: Bytes = Bytes(8 << 20);
+/// The shortest region below full size: a row of the longest commands, 500 zones of 128 KiB, or a random span in
+/// which few commands meet.
+const REGION_MIN: Bytes = Bytes(64 << 20);
+
+/// A size for a drive of full size, on this target: in proportion to the size of a simulated drive.
+#[must_use]
+pub fn in_proportion(bytes: Bytes, identity: &Identity) -> Bytes {
+    let Some(scale) = identity.scale() else { return bytes };
+    let scaled = Bytes(scale.of(bytes.0)).align_down(REGION_STEP);
+    scaled.max(REGION_MIN).min(bytes)
+}
+
 /// The place of a test.
 #[derive(Clone, Copy, Debug)]
 pub struct Site<'a> {
@@ -22,8 +36,8 @@ pub struct Site<'a> {
 }
 
 impl Site<'_> {
-    /// The first bytes of the span, as many as the parameter says. A default that is too large
-    /// becomes the whole span, with a note.
+    /// The first bytes of the span, as many as the parameter says. A default is in proportion to the
+    /// size of a simulated drive; one that is too large becomes the whole span, with a note.
     ///
     /// # Errors
     /// [`RunError::Usage`] if the user asked for more than the span: nothing else may replace it.
@@ -35,6 +49,7 @@ impl Site<'_> {
                 params.text(name)
             )));
         }
+        let asked = if params.is_set(name) { asked } else { in_proportion(asked, self.identity) };
         if asked.0 <= self.span_bytes {
             return Ok(asked.0);
         }
@@ -113,5 +128,37 @@ impl Site<'_> {
     #[must_use]
     pub fn is_simulated(&self) -> bool {
         self.identity.kind.is_simulated()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use target::TargetKind;
+
+    #[test]
+    fn a_region_is_in_proportion_to_the_drive_and_holds_what_a_test_needs() {
+        let of = |scale: Option<&str>, asked: u64| {
+            let scale = scale.map(|scale| (Identity::SCALE.to_owned(), scale.to_owned()));
+            let identity = Identity {
+                kind: TargetKind::Simulated,
+                name: String::new(),
+                spec: String::new(),
+                serial: None,
+                firmware: None,
+                capacity_bytes: 1 << 40,
+                raw_bytes: None,
+                log_bytes: None,
+                engine: String::new(),
+                details: scale.into_iter().collect(),
+            };
+            in_proportion(Bytes(asked), &identity).0
+        };
+        let (gib, mib) = (1 << 30, 1 << 20);
+        assert_eq!(of(None, 8 * gib), 8 * gib);
+        assert_eq!(of(Some("1/32"), 8 * gib), 256 * mib);
+        assert_eq!(of(Some("1/30"), 8 * gib), 272 * mib, "whole commands of 8 MiB");
+        assert_eq!(of(Some("1/1024"), 8 * gib), 64 * mib, "not less than a test needs");
+        assert_eq!(of(Some("1/32"), 5 * mib), 5 * mib, "not more than asked for");
     }
 }

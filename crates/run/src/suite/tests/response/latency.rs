@@ -110,7 +110,9 @@ impl TestSettings for Settings {
                 figures.metrics.get(&format!("{metric}.latency_ns_{end}")).copied().flatten()
             };
             let values = COLUMNS.map(value);
-            if let Some(text) = part.and_then(|part| sentence(label, &pace, &part.latencies())) {
+            let holds = measured.holds(&format!("{metric}.latency_ns_max"));
+            let text = part.and_then(|part| sentence(label, &pace, &part.latencies(), holds));
+            if let Some(text) = text {
                 let finding = rates::finding(measured, &format!("{metric}.latency_ns_mean"), &text);
                 figures.findings.push(finding);
             }
@@ -131,14 +133,19 @@ fn queue_depth(params: &Params, site: &Site<'_>, pacing: Pacing) -> Result<u32, 
 }
 
 /// The mean, the rarest percentile with enough commands, and the slowest command; `None` if none
-/// ended.
-fn sentence(label: &str, pace: &str, latencies: &Latencies) -> Option<String> {
+/// ended. Without `rare` cases, only mean and median.
+fn sentence(label: &str, pace: &str, latencies: &Latencies, rare: bool) -> Option<String> {
     let (mean, max) = (latencies.mean_ns()?, latencies.max_ns()?);
     let known = |percentile: &Percentile| {
         let ns = latencies.percentile_ns(percentile.share())?;
         Some(format!("in {} {}, ", findings::time(ns), percentile.cases))
     };
     let median = known(&PERCENTILES[0]).unwrap_or_default();
+    if !rare {
+        let text =
+            format!("answers a {label} at {pace} in {} on average, {median}", findings::time(mean));
+        return Some(text.trim_end_matches(", ").to_owned());
+    }
     let rarest = PERCENTILES[1..].iter().rev().find_map(known).unwrap_or_default();
     let [.., last] = PERCENTILES;
     let is_complete = latencies.percentile_ns(last.share()).is_some();
@@ -160,7 +167,8 @@ mod tests {
     fn sentence_of(commands: u64) -> String {
         let mut histogram = Histogram::new();
         histogram.record_bin(100_000, commands);
-        sentence("random read", "QD 1", &Latencies::of_histogram(histogram)).unwrap_or_default()
+        let latencies = Latencies::of_histogram(histogram);
+        sentence("random read", "QD 1", &latencies, true).unwrap_or_default()
     }
 
     #[test]

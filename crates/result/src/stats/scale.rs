@@ -1,0 +1,133 @@
+//! Figures of a simulated drive below full size (`scale=`): do they hold at full size?
+//!
+//! The [catalogue](crate::metrics) answers that for every metric. For two kinds of figures the
+//! answer depends on the step: did the drive clean up during it, and was it fresh before? A figure
+//! that does not hold keeps its value and gets a mark. A sentence about it makes room for one that
+//! names the reason.
+
+use base::{Ratio, TelemetryRow};
+
+use crate::metrics::{Scaling, find};
+use crate::rows::PhaseRows;
+use crate::schema::{Finding, Mark, MarkKind, Metrics, Phase, Run, Target};
+
+/// Beginnings of the names of phases that bring a drive into steady state.
+const SETTLING: [&str; 2] = ["precondition", "saturate"];
+/// Beginning of the names of phases that make a drive fresh.
+const PURGE: &str = "purge";
+
+/// A run on a drive below full size.
+#[derive(Clone, Copy, Debug)]
+pub struct Scaled<'a> {
+    scale: Ratio,
+    phases: &'a [Phase],
+    /// The rows of each phase.
+    rows: &'a [PhaseRows],
+}
+
+impl<'a> Scaled<'a> {
+    /// The run with the rows of its phases, or `None` if its target has full size.
+    #[must_use]
+    pub fn of(run: &'a Run, rows: &'a [PhaseRows]) -> Option<Self> {
+        run.target.scale().map(|scale| Self { scale, phases: &run.phases, rows })
+    }
+
+    /// Whether the figure holds at full size.
+    #[must_use]
+    pub fn keeps(&self, metric: &str) -> bool {
+        let mut phases = self.phases_of(metric).into_iter();
+        match find(metric).map_or(Scaling::Lost, |row| row.scaling) {
+            Scaling::Kept => true,
+            Scaling::KeptWhenSteady => !phases.any(|phase| self.is_unsettled(phase)),
+            Scaling::KeptWithoutCleaning => {
+                !phases.any(|phase| self.has(phase, |row| row.erased_superblocks + moved(row)))
+            }
+            Scaling::Lost => false,
+        }
+    }
+
+    /// The marks of the known figures that do not hold.
+    #[must_use]
+    pub fn marks(&self, metrics: &Metrics) -> Vec<Mark> {
+        let known = metrics.iter().filter(|(_, value)| value.is_some());
+        let lost = known.filter(|(metric, _)| !self.keeps(metric));
+        let text = format!("at scale {}: not that of the whole drive", self.scale);
+        let mark = |(metric, _): (&String, _)| Mark {
+            metric: metric.clone(),
+            kind: MarkKind::Scaled,
+            text: text.clone(),
+            levels: None,
+        };
+        lost.map(mark).collect()
+    }
+
+    /// The sentences about figures that hold, and one in place of the others. A sentence about a
+    /// figure without a value stays: the drive at full size has none either.
+    #[must_use]
+    pub fn findings(&self, findings: Vec<Finding>, metrics: &Metrics) -> Vec<Finding> {
+        let is_known = |metric: &str| metrics.get(metric).is_some_and(Option::is_some);
+        let (lost, mut kept): (Vec<_>, Vec<_>) = findings
+            .into_iter()
+            .partition(|finding| is_known(&finding.metric) && !self.keeps(&finding.metric));
+        let reason = |Finding { metric, .. }| Finding { text: self.reason(), metric };
+        kept.extend(lost.into_iter().next().map(reason));
+        kept
+    }
+
+    /// The reason for missing sentences.
+    fn reason(&self) -> String {
+        format!(
+            "The simulated drive has {} of its full size and keeps only rates, shares and write \
+             amplification in steady state: its evenness, rare latencies, times until a change and \
+             amounts are not those of the whole drive, so nothing is said about them.",
+            self.scale
+        )
+    }
+
+    /// Indices of the phases behind `<test>.<step>.<figure>`: those of the step in every round, or
+    /// all if no phase has its name.
+    fn phases_of(&self, metric: &str) -> Vec<usize> {
+        let step = metric.split('.').nth(1).unwrap_or_default();
+        let is_of = |phase: &Phase| {
+            let rest = phase.name.strip_prefix(step);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(".r"))
+        };
+        let all = 0..self.phases.len();
+        let own: Vec<_> = all.clone().filter(|&phase| is_of(&self.phases[phase])).collect();
+        if own.is_empty() { all.collect() } else { own }
+    }
+
+    /// Whether a phase began on a drive that was not in steady state, and cleaning began during it.
+    /// A pass by zones is in proportion to the size.
+    fn is_unsettled(&self, phase: usize) -> bool {
+        let is_a =
+            |names: &[&str], phase: &&Phase| names.iter().any(|name| phase.name.starts_with(name));
+        let since_purge =
+            self.phases[..phase].iter().rev().take_while(|phase| !is_a(&[PURGE], phase));
+        let is_settled = since_purge.into_iter().any(|phase| is_a(&SETTLING, &phase));
+        let rows = self.rows.get(phase).map_or(&[][..], |rows| &rows.seconds);
+        let is_pass = rows.iter().any(|row| row.offset_bytes.is_some());
+        !is_settled && !is_pass && self.has(phase, moved)
+    }
+
+    /// Whether any row of a phase counts something.
+    fn has(&self, phase: usize, count: impl Fn(&TelemetryRow) -> u64) -> bool {
+        let rows = self.rows.get(phase).map_or(&[][..], |rows| &rows.seconds);
+        rows.iter().filter_map(|row| row.telemetry.as_ref()).any(|row| count(row) > 0)
+    }
+}
+
+/// The scale as a condition of figures in a table, or `None` for a target of full size.
+#[must_use]
+pub fn condition(target: &Target) -> Option<String> {
+    let scale = target.scale()?;
+    Some(format!(
+        "{scale}: evenness, rare latencies, times until a change and amounts are not those of the \
+         whole drive"
+    ))
+}
+
+/// Pages that the drive moved by itself.
+fn moved(row: &TelemetryRow) -> u64 {
+    row.gc_moved_pages + row.folded_pages
+}
