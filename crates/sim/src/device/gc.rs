@@ -95,11 +95,18 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     #[inline(always)]
     pub(super) fn collect(&mut self) -> bool {
         let asked_pages = self.asked_pages();
+        let any = self.collect_any();
+        any || self.asked_pages() < asked_pages
+    }
+
+    /// Reads units of victims as long as pacing requests it; true if there was one.
+    #[inline(always)]
+    pub(super) fn collect_any(&mut self) -> bool {
         let any = self.may_collect() && self.collect_units();
         if OPTIONS && self.cache.is_some() {
             self.end_fold();
         }
-        any || self.asked_pages() < asked_pages
+        any
     }
 
     /// Reads at least one unit, if there is a victim.

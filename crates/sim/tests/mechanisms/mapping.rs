@@ -306,3 +306,31 @@ fn the_host_gets_the_room_of_victims_that_wait_for_a_slow_journal() {
         assert!(totals.gc_moved_pages > 0 && programmed < 8 * totals.host_pages);
     }
 }
+
+/// A program takes an hour, and the reorganisation may move a page each nanosecond: the drive must not look at the
+/// clock each time while it waits.
+#[test]
+fn a_fast_reorganisation_waits_for_a_slow_journal_without_a_look_each_nanosecond() {
+    let config = slow_journal(
+        512,
+        &[
+            ("gc.pacing", "token"),
+            ("gc.policy", "fifo"),
+            ("gc.free_high", "5"),
+            ("nand.dies_per_channel", "2"),
+            ("nand.page_bytes", "8192"),
+            ("nand.pages_per_block", "4096"),
+            ("nand.blocks_per_plane", "178"),
+            ("wear_leveling.allocation", "oldest-first"),
+            ("wear_leveling.spread_max", "8"),
+            ("nand.program_ns", "3_600_000_000_000"),
+            ("performance_mode.program_ns", "1"),
+            ("performance_mode.fill_percent", "50"),
+            ("performance_mode.reorganise_pages_per_s", "1_000_000_000"),
+            ("performance_mode.reorganise_priority_percent", "1"),
+        ],
+    );
+    let mut device = Device::with_probe(config, Watchdog::default());
+    overwrite(&mut device);
+    assert!(device.telemetry().gc_moved_pages > 0);
+}
