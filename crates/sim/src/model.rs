@@ -162,6 +162,10 @@ pub struct GcModel {
     pub free_low: Sourced<u32>,
     /// Superblocks of writable space at which collection starts or stops.
     pub free_high: Sourced<u32>,
+    /// Owed data that moves as one burst; absent: it moves at once.
+    pub quantum_bytes: Option<Sourced<u64>>,
+    /// Share of cleaning in a burst; absent: all.
+    pub duty_percent: Option<Sourced<u32>>,
 }
 
 /// The drive models in ssdlab: name and text.

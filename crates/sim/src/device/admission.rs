@@ -126,10 +126,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
         let page_granules = self.geometry().page_granules;
         let buffer_room_pages = self.buffer.room_pages();
-        if buffer_room_pages < page_granules
-            || self.collector.owes_much()
-            || self.is_host_held_back()
-            || !self.bucket_has_page()
+        if buffer_room_pages < page_granules || self.is_host_held_back() || !self.bucket_has_page()
         {
             return None;
         }
@@ -239,7 +236,9 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
         let level = self.level();
         let unit_pages = self.geometry().unit_pages;
-        self.collector.owe(self.pacing.owed_pages(level, unit_pages));
+        let owed_pages = self.pacing.owed_pages(level, unit_pages);
+        let due_pages = if OPTIONS { self.due_pages(owed_pages) } else { owed_pages };
+        self.collector.owe(due_pages);
     }
 }
 

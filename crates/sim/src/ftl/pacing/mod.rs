@@ -8,12 +8,14 @@
 //! for the others, which are asked far more often, the number of erased superblocks.
 
 mod proportional;
+mod quantum;
 mod token;
 mod watermark;
 
 use serde::Deserialize;
 
 pub use proportional::Proportional;
+pub use quantum::{Bursts, Quantum};
 pub use token::Token;
 pub use watermark::Watermark;
 
