@@ -80,6 +80,7 @@ pub struct Device<P: Probe = Silent, const OPTIONS: bool = true> {
     commands: Commands,
     timers: Timers,
     bucket: Option<Bucket>,
+    write_rate: Option<Bucket>,
     fast_writes: Option<FastWrites>,
     cache: Option<PslcCache>,
     /// The path between program and drive, if it takes time.
@@ -164,6 +165,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             commands: Commands::new(queue_depth),
             timers: Timers::default(),
             bucket: config.options.throttle.map(Bucket::new),
+            write_rate: config.options.write_rate.map(Bucket::new),
             fast_writes: config
                 .options
                 .performance_mode

@@ -82,6 +82,8 @@ pub struct Options {
     pub idle_gc: Option<IdleGc>,
     /// Size and sharpness of the bursts of collection, or `None` if it moves what is owed at once.
     pub quantum: Option<Quantum>,
+    /// The limit of the host's writes under `rate` pacing, or `None` under others.
+    pub write_rate: Option<Throttle>,
     /// Criterion of cold data for the cold stream, or `None` if there is no such stream.
     pub cold: Option<ColdPolicy>,
     /// The part of the map at hand, or `None` if all of it is.
@@ -312,6 +314,7 @@ fn options(check: &Check<'_>, scale: Ratio, geometry: &Geometry) -> Result<Optio
         background_gc: optional(&model.background_gc, |gc| gc.resolve(check, geometry))?,
         idle_gc: optional(&model.idle_gc, |gc| gc.resolve(check, geometry))?,
         quantum: model.gc.quantum(check, scale, geometry)?,
+        write_rate: model.gc.write_rate(check)?,
         cold: model.streams.as_ref().map(|streams| streams.cold.value),
         map_cache: optional(&model.map_cache, |cache| cache.resolve(check, scale, geometry))?,
         mapping: optional(&model.mapping, |map| map.resolve(check, geometry, reserved))?,

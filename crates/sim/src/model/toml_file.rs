@@ -41,6 +41,7 @@ controller.read_latency_ns = 0
 controller.write_latency_ns = 0
 gc.duty_percent = 0
 gc.quantum_bytes = 0
+gc.rate_iops = 0
 housekeeping.patrol_interval_ns = 0
 housekeeping.refresh_after_ns = 0
 housekeeping.refresh_pages_per_s = 0
