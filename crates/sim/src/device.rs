@@ -46,7 +46,7 @@ use crate::firmware::write_buffer::WriteBuffer;
 use crate::ftl::collector::Collector;
 use crate::ftl::durability::StreamPrograms;
 use crate::ftl::gc::VictimSelector;
-use crate::ftl::pacing::Pacing;
+use crate::ftl::pacing::{Bursts, Pacing};
 use crate::ftl::wear::WearLeveling;
 use crate::ftl::{Ftl, StreamId};
 use crate::geometry::{Divisor, Geometry, PAGE_BYTES};
@@ -80,6 +80,7 @@ pub struct Device<P: Probe = Silent, const OPTIONS: bool = true> {
     commands: Commands,
     timers: Timers,
     bucket: Option<Bucket>,
+    write_rate: Option<Bucket>,
     fast_writes: Option<FastWrites>,
     cache: Option<PslcCache>,
     /// The path between program and drive, if it takes time.
@@ -99,6 +100,7 @@ pub struct Device<P: Probe = Silent, const OPTIONS: bool = true> {
     nand: Nand<OPTIONS>,
     ftl: Ftl,
     pacing: Pacing,
+    bursts: Option<Bursts>,
     victims: VictimSelector,
     wear_leveling: WearLeveling,
     collector: Collector,
@@ -163,6 +165,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             commands: Commands::new(queue_depth),
             timers: Timers::default(),
             bucket: config.options.throttle.map(Bucket::new),
+            write_rate: config.options.write_rate.map(Bucket::new),
             fast_writes: config
                 .options
                 .performance_mode
@@ -193,6 +196,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             ),
             ftl,
             pacing: Pacing::new(config.pacing, config.free_low, config.free_high),
+            bursts: config.options.quantum.map(Bursts::new),
             wear_leveling: WearLeveling::new(config.options.spread_max),
             victims: VictimSelector::new(config.gc_policy, config.gc_candidates, config.seed),
             collector: Collector::new(&config.geometry),

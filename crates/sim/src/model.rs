@@ -162,6 +162,12 @@ pub struct GcModel {
     pub free_low: Sourced<u32>,
     /// Superblocks of writable space at which collection starts or stops.
     pub free_high: Sourced<u32>,
+    /// Most host writes of 4 KiB in a second under `rate` pacing; absent under others.
+    pub rate_iops: Option<Sourced<u64>>,
+    /// Owed data that moves as one burst; absent: it moves at once.
+    pub quantum_bytes: Option<Sourced<u64>>,
+    /// Share of cleaning in a burst; absent: all.
+    pub duty_percent: Option<Sourced<u32>>,
 }
 
 /// The drive models in ssdlab: name and text.

@@ -54,6 +54,8 @@ fn lives() -> Vec<Life> {
         small("watermark", &[("gc.pacing", "watermark")]),
         small("proportional", &[("gc.pacing", "proportional")]),
         small("token", &[("gc.pacing", "token")]),
+        small("rate", &[("gc.pacing", "rate"), ("gc.rate_iops", "3000")]),
+        small("bursts", &[("gc.quantum_bytes", "4_000_000"), ("gc.duty_percent", "80")]),
         small("fifo", &[("gc.policy", "fifo")]),
         small("d-choices", &[("gc.policy", "d-choices")]),
         small("windowed-greedy", &[("gc.policy", "windowed-greedy")]),

@@ -7,6 +7,7 @@ use base::Data;
 
 use super::Device;
 use super::timers::Timer;
+use crate::firmware::throttle::Bucket;
 use crate::ftl::StreamId;
 use crate::probe::Probe;
 
@@ -74,8 +75,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             };
             let pages = take_pages(&mut left, room_pages);
             let host_pages = self.count_written(tag, &pages);
-            if OPTIONS && let Some(bucket) = &mut self.bucket {
-                bucket.take(self.now_ns, host_pages);
+            if OPTIONS {
+                self.take_from_buckets(host_pages);
             }
             if OPTIONS && self.geometry().page_granules > 1 {
                 self.place_compressed(stream, pages.start, self.commands[tag].data);
@@ -127,9 +128,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         let page_granules = self.geometry().page_granules;
         let buffer_room_pages = self.buffer.room_pages();
         if buffer_room_pages < page_granules
-            || self.collector.owes_much()
             || self.is_host_held_back()
-            || !self.bucket_has_page()
+            || !self.have_buckets_page()
         {
             return None;
         }
@@ -142,19 +142,40 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             None => StreamId::Host,
         };
         let room_pages = self.room_pages(stream);
-        let one_by_one = page_granules > 1 || self.bucket.is_some();
+        let one_by_one = page_granules > 1 || self.bucket.is_some() || self.write_rate.is_some();
         let room_pages = if one_by_one { room_pages.min(1) } else { room_pages };
         (room_pages > 0).then_some((stream, room_pages))
     }
 
-    /// Whether the cap admits one more host page; if not, a timer is set for that time.
-    fn bucket_has_page(&mut self) -> bool {
-        let Some(bucket) = &self.bucket else { return true };
-        let opens_ns = bucket.opens_ns(self.now_ns);
-        if opens_ns > self.now_ns {
+    /// Whether the cap and the rate of a drive admit one more host page; if not, a timer is set for that time.
+    fn have_buckets_page(&mut self) -> bool {
+        let now_ns = self.now_ns;
+        let opens_ns = |bucket: &Bucket| bucket.opens_ns(now_ns);
+        let cap_ns = self.bucket.as_ref().map_or(0, opens_ns);
+        let rate_ns = self.write_rate_now().as_deref().map_or(0, opens_ns);
+        let opens_ns = cap_ns.max(rate_ns);
+        if opens_ns > now_ns {
             self.timers.set(Timer::Throttle, opens_ns);
         }
-        opens_ns <= self.now_ns
+        opens_ns <= now_ns
+    }
+
+    /// The rate that the drive keeps, `None` while collection costs it nothing.
+    fn write_rate_now(&mut self) -> Option<&mut Bucket> {
+        let is_kept = self.collector.victim_valid_pages() > 0;
+        self.write_rate.as_mut().filter(|_| is_kept)
+    }
+
+    /// Counts host pages that enter the buffer.
+    #[inline]
+    fn take_from_buckets(&mut self, host_pages: u32) {
+        let now_ns = self.now_ns;
+        if let Some(bucket) = &mut self.bucket {
+            bucket.take(now_ns, host_pages);
+        }
+        if let Some(bucket) = self.write_rate_now() {
+            bucket.take(now_ns, host_pages);
+        }
     }
 
     #[cold]
@@ -239,7 +260,9 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
         let level = self.level();
         let unit_pages = self.geometry().unit_pages;
-        self.collector.owe(self.pacing.owed_pages(level, unit_pages));
+        let owed_pages = self.pacing.owed_pages(level, unit_pages);
+        let due_pages = if OPTIONS { self.due_pages(owed_pages) } else { owed_pages };
+        self.collector.owe(due_pages);
     }
 }
 

@@ -95,11 +95,18 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     #[inline(always)]
     pub(super) fn collect(&mut self) -> bool {
         let asked_pages = self.asked_pages();
+        let any = self.collect_any();
+        any || self.asked_pages() < asked_pages
+    }
+
+    /// Reads units of victims as long as pacing requests it; true if there was one.
+    #[inline(always)]
+    pub(super) fn collect_any(&mut self) -> bool {
         let any = self.may_collect() && self.collect_units();
         if OPTIONS && self.cache.is_some() {
             self.end_fold();
         }
-        any || self.asked_pages() < asked_pages
+        any
     }
 
     /// Reads at least one unit, if there is a victim.
@@ -155,7 +162,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.nand.enqueue(die, DieOp::GcRead { unit, pages, valid }, self.now_ns);
     }
 
-    /// The victim of the drive's policy, or `None` if the erases in progress give all the room that
+    /// The victim of the drive's policy, or `None` if the erases to come give all the room that
     /// pacing can want. Without this limit, a mostly deallocated drive would queue the erase of
     /// everything at once, and the host would wait for seconds.
     fn victim_for_room(&mut self) -> Option<u32> {
@@ -163,10 +170,24 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         let enough = u64::from(self.config.free_high) + STREAMS as u64;
         let is_coming = level.writable_pages >= enough * u64::from(level.superblock_pages);
         // An erase under way comes back for more when it ends.
-        if is_coming && self.collector.is_erasing() && !self.may_collect_quietly() {
+        let is_enough = is_coming && self.collector.is_erasing();
+        if (is_enough || self.is_journal_late()) && !self.may_collect_quietly() {
             return None;
         }
         self.victims.select(&self.ftl)
+    }
+
+    /// Whether victims that wait for the journal give back all the room that pacing can want. Collection while they
+    /// wait fills what they give with full superblocks, whose entries delay the journal further: where the journal
+    /// is slower than collection, the host would never get any of it. Their erases need no further collection.
+    fn is_journal_late(&self) -> bool {
+        let superblock_pages = u64::from(self.geometry().superblock_data_pages());
+        let reclaimed_pages = self.collector.reclaimed_pages();
+        let erased_pages = u64::from(self.free_superblocks()) * superblock_pages;
+        let wanted_pages = u64::from(self.config.free_high) * superblock_pages;
+        self.map_log.is_some()
+            && reclaimed_pages > 0
+            && erased_pages + reclaimed_pages >= wanted_pages
     }
 
     /// Whether a superblock may move for another reason than room: it may need one before it gives one back.

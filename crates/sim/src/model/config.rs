@@ -14,7 +14,7 @@ use crate::firmware::refresh::RefreshPlan;
 use crate::firmware::throttle::Throttle;
 use crate::ftl::cold::ColdPolicy;
 use crate::ftl::gc::VictimPolicy;
-use crate::ftl::pacing::PacingKind;
+use crate::ftl::pacing::{PacingKind, Quantum};
 use crate::ftl::wear::Allocation;
 use crate::geometry::{Geometry, PAGE_BYTES};
 use crate::host::limits::InterfaceLimits;
@@ -80,6 +80,10 @@ pub struct Options {
     pub background_gc: Option<BackgroundGc>,
     /// Collection while the host is away, or `None` if the drive does not do that.
     pub idle_gc: Option<IdleGc>,
+    /// Size and sharpness of the bursts of collection, or `None` if it moves what is owed at once.
+    pub quantum: Option<Quantum>,
+    /// The limit of the host's writes under `rate` pacing, or `None` under others.
+    pub write_rate: Option<Throttle>,
     /// Criterion of cold data for the cold stream, or `None` if there is no such stream.
     pub cold: Option<ColdPolicy>,
     /// The part of the map at hand, or `None` if all of it is.
@@ -309,6 +313,8 @@ fn options(check: &Check<'_>, scale: Ratio, geometry: &Geometry) -> Result<Optio
         read_ahead: optional(&model.read_ahead, |ahead| ahead.resolve(check))?,
         background_gc: optional(&model.background_gc, |gc| gc.resolve(check, geometry))?,
         idle_gc: optional(&model.idle_gc, |gc| gc.resolve(check, geometry))?,
+        quantum: model.gc.quantum(check, scale, geometry)?,
+        write_rate: model.gc.write_rate(check)?,
         cold: model.streams.as_ref().map(|streams| streams.cold.value),
         map_cache: optional(&model.map_cache, |cache| cache.resolve(check, scale, geometry))?,
         mapping: optional(&model.mapping, |map| map.resolve(check, geometry, reserved))?,

@@ -57,6 +57,14 @@ const REQUIRED: &[Choice] = &[
 /// The optional values of a model, by sections that go together: present as a whole, or not at all.
 /// A key with `?` is optional by itself.
 const SECTIONS: &[&[Choice]] = &[
+    &[
+        ("gc.quantum_bytes", &["4096", "100_000", "10_000_000", "1_000_000_000"]),
+        ("gc.duty_percent?", &["1", "50", "99", "100"]),
+    ],
+    &[
+        ("gc.pacing", &["rate", "rate", "rate", "token"]),
+        ("gc.rate_iops", &["1", "1000", "20_000", "1_000_000_000"]),
+    ],
     &[("compression.granule_bytes", &["512", "1024", "2048"])],
     &[
         ("pslc.bytes", &["0", "1", "50_000_000", "100_000_000"]),

@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod evenness;
 mod shape;
 mod theory;
 mod theory_workloads;

@@ -68,8 +68,12 @@ fn waf_of_the_even_drive_is_that_of_greedy_theory_too() {
 /// uses the prediction of the model.
 #[test]
 fn the_log_of_a_drive_is_as_long_as_its_pacing_says() {
-    for (pacing, free_high) in [("watermark", "12"), ("proportional", "12"), ("token", "12")] {
-        let changes = [("gc.pacing", pacing), ("gc.free_high", free_high)];
+    let rate = ("gc.rate_iops", "5_000");
+    for (pacing, rate) in
+        [("watermark", None), ("proportional", None), ("token", None), ("rate", Some(rate))]
+    {
+        let changes: Vec<_> =
+            [("gc.pacing", pacing), ("gc.free_high", "12")].into_iter().chain(rate).collect();
         let mut device = built_in("sandisk-extreme-ii-480gb", "1/256", &changes);
         let pages = logical_pages(&device);
         let rows = rows_in_steady_state(&mut device, pages, pages);

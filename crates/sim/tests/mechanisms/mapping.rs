@@ -3,10 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use base::{OpKind, Rng};
-use sim::{Device, Probe};
+use base::{OpKind, Ratio, Rng};
+use sim::{Config, Device, Probe};
 
-use crate::common::{MAP_ROOM, MAPPED, alone, closed_loop, fill, op, random_writes, secs, small};
+use crate::common::swarm::Watchdog;
+use crate::common::{
+    MAP_ROOM, MAPPED, alone, closed_loop, fill, op, random_writes, secs, small, small_config,
+};
 
 /// See `MAPPED`.
 const UNIT_ENTRIES: u64 = 256;
@@ -247,4 +250,87 @@ fn a_checkpoint_keeps_pace_with_the_journal() {
     let Pace { under_way_max, commits, .. } = device.probe();
     println!("full journal: {commits} checkpoints, {under_way_max} segments at once");
     assert!(*commits > 2 && *under_way_max == dies, "{under_way_max} segments at once");
+}
+
+/// A drive of one die whose journal is slower than collection: a granule of data has an entry of twice its size,
+/// and every eighth unit of the journal brings a checkpoint.
+const SLOW_JOURNAL: [(&str, &str); 17] = [
+    ("buffer.write_bytes", "65_536"),
+    ("compression.granule_bytes", "512"),
+    ("gc.free_high", "6"),
+    ("interface.queue_depth", "1"),
+    ("mapping.entry_bytes", "1024"),
+    ("mapping.journal_superblocks", "3"),
+    ("mapping.map_entry_bytes", "1024"),
+    ("nand.blocks_per_plane", "176"),
+    ("nand.channels", "1"),
+    ("nand.dies_per_channel", "1"),
+    ("nand.erase_ns", "1"),
+    ("nand.page_bytes", "16_384"),
+    ("nand.pages_per_block", "8192"),
+    ("nand.planes", "1"),
+    ("nand.reserved_superblocks", "150"),
+    ("streams.cold", "survivor"),
+    ("controller.relocate_ns", "0"),
+];
+
+fn slow_journal(scale: u64, changes: &[(&str, &str)]) -> Config {
+    let scale = Ratio::new(1, scale).unwrap();
+    small_config(scale, &[&SLOW_JOURNAL, changes].concat())
+}
+
+/// Fills a drive and writes all of it anew three times, page by page.
+fn overwrite(device: &mut Device<Watchdog>) {
+    let pages = u64::from(device.config().geometry.logical_pages);
+    let mut rng = Rng::new(5);
+    let mut page = 0;
+    closed_loop(device, 1, 4 * pages, |tag| {
+        page += 1;
+        let random = rng.below(pages);
+        op(OpKind::Write, if page <= pages { page - 1 } else { random }, 1, tag)
+    });
+    device.check().unwrap();
+}
+
+/// While victims wait for the journal, collection moved all other data in turn: it filled what each erase gave, and
+/// the host got nothing.
+#[test]
+fn the_host_gets_the_room_of_victims_that_wait_for_a_slow_journal() {
+    for policy in ["greedy", "fifo", "d-choices", "windowed-greedy", "cost-benefit"] {
+        let config = slow_journal(1024, &[("gc.policy", policy)]);
+        let mut device = Device::with_probe(config, Watchdog::default());
+        overwrite(&mut device);
+        let totals = device.telemetry();
+        let programmed = totals.programmed_pages - totals.metadata_pages;
+        println!("{policy}: {programmed} pages for {} of the host", totals.host_pages);
+        assert!(totals.gc_moved_pages > 0 && programmed < 8 * totals.host_pages);
+    }
+}
+
+/// A program takes an hour, and the reorganisation may move a page each nanosecond: the drive must not look at the
+/// clock each time while it waits.
+#[test]
+fn a_fast_reorganisation_waits_for_a_slow_journal_without_a_look_each_nanosecond() {
+    let config = slow_journal(
+        512,
+        &[
+            ("gc.pacing", "token"),
+            ("gc.policy", "fifo"),
+            ("gc.free_high", "5"),
+            ("nand.dies_per_channel", "2"),
+            ("nand.page_bytes", "8192"),
+            ("nand.pages_per_block", "4096"),
+            ("nand.blocks_per_plane", "178"),
+            ("wear_leveling.allocation", "oldest-first"),
+            ("wear_leveling.spread_max", "8"),
+            ("nand.program_ns", "3_600_000_000_000"),
+            ("performance_mode.program_ns", "1"),
+            ("performance_mode.fill_percent", "50"),
+            ("performance_mode.reorganise_pages_per_s", "1_000_000_000"),
+            ("performance_mode.reorganise_priority_percent", "1"),
+        ],
+    );
+    let mut device = Device::with_probe(config, Watchdog::default());
+    overwrite(&mut device);
+    assert!(device.telemetry().gc_moved_pages > 0);
 }

@@ -54,13 +54,16 @@ fn the_token_has_the_price_of_the_victim_in_hand() {
     }
 }
 
-/// Policies with continuous payment stop the host at `free_low` and collect there without a debt.
+/// Policies with continuous payment stop the host at `free_low` and collect there without a debt; the rate collects
+/// without one up to `free_high`.
 #[test]
 fn the_host_waits_at_the_low_level() {
-    for kind in [PacingKind::Proportional, PacingKind::Token] {
+    for kind in [PacingKind::Proportional, PacingKind::Token, PacingKind::Rate] {
         let mut policy = policy(kind);
         for free in 0..20 {
-            assert_eq!(policy.must_collect(free), free <= FREE_LOW, "{kind:?}, {free}");
+            let is_ahead = kind == PacingKind::Rate && free < FREE_HIGH;
+            let must_collect = free <= FREE_LOW || is_ahead;
+            assert_eq!(policy.must_collect(free), must_collect, "{kind:?}, {free}");
             assert_eq!(policy.host_may_open(free), free > FREE_LOW, "{kind:?}, {free}");
         }
     }

@@ -13,19 +13,42 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         reorganisation_pages + self.cache.as_ref().map_or(0, PslcCache::late_pages)
     }
 
-    /// Whether more is late than can be under way, so that the host has to wait. Nobody waits for work that
-    /// cannot go on now.
+    /// Whether the host has to wait, for collection or because more other work is late than can be under way. Nobody
+    /// waits for work that cannot go on now.
     #[inline]
     pub(in crate::device) fn is_host_held_back(&mut self) -> bool {
+        let is_held_back = match &self.bursts {
+            Some(bursts) => self.is_burst() && !bursts.admits(),
+            None => self.collector.owes_much(),
+        };
+        if is_held_back {
+            return true;
+        }
         let late_pages = self.late_pages();
         late_pages > u64::from(self.collector.in_flight_pages_max())
             && (self.wants_reorganisation() || self.wants_fold())
     }
 
-    /// A unit of the host's data is full: some of the cache is folded in return.
+    /// Whether owed pages are being moved.
+    #[inline]
+    fn is_burst(&self) -> bool {
+        self.collector.owed_pages() > 0
+    }
+
+    /// The owed pages to move now: on a drive that cleans in bursts they are saved up for the next one.
+    #[inline]
+    pub(in crate::device) fn due_pages(&mut self, owed_pages: u64) -> u64 {
+        self.bursts.as_mut().map_or(owed_pages, |bursts| bursts.owe(owed_pages))
+    }
+
+    /// A unit of the host's data is full: it counts in a burst, and some of the cache is folded in return.
     #[inline]
     pub(in crate::device) fn note_host_unit(&mut self) {
         let unit_pages = self.geometry().unit_pages;
+        let is_burst = self.is_burst();
+        if let Some(bursts) = self.bursts.as_mut().filter(|_| is_burst) {
+            bursts.written(unit_pages);
+        }
         if let Some(cache) = &mut self.cache {
             cache.note_written(unit_pages, &self.ftl, &self.collector);
         }
@@ -52,6 +75,9 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Pages of a unit are being read, of which such work may be part.
     #[inline]
     pub(in crate::device) fn note_moving(&mut self, superblock: u32, pages: u32) {
+        if let Some(bursts) = &mut self.bursts {
+            bursts.moving(pages);
+        }
         let is_fast = || self.nand.fast().is_some_and(|fast| fast.contains(superblock));
         if let Some(mode) = &mut self.fast_writes
             && is_fast()

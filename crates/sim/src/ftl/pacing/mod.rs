@@ -8,12 +8,16 @@
 //! for the others, which are asked far more often, the number of erased superblocks.
 
 mod proportional;
+mod quantum;
+mod rate;
 mod token;
 mod watermark;
 
 use serde::Deserialize;
 
 pub use proportional::Proportional;
+pub use quantum::{Bursts, Quantum};
+pub use rate::Rate;
 pub use token::Token;
 pub use watermark::Watermark;
 
@@ -39,6 +43,8 @@ pub enum PacingKind {
     Proportional,
     /// Collect for every host write the cost of the current victim.
     Token,
+    /// Collect ahead of host writes, which have a constant rate.
+    Rate,
 }
 
 impl PacingKind {
@@ -49,6 +55,7 @@ impl PacingKind {
             Self::Watermark => "watermark",
             Self::Proportional => "proportional",
             Self::Token => "token",
+            Self::Rate => "rate",
         }
     }
 
@@ -62,6 +69,7 @@ impl PacingKind {
             Self::Watermark => (low + high + 2, 2),
             Self::Proportional => proportional::steady_superblocks(low, high),
             Self::Token => (low + high, 2),
+            Self::Rate => (rate::steady_half_superblocks(high), 2),
         };
         numerator * u64::from(superblock_pages) / denominator
     }
@@ -76,6 +84,8 @@ pub enum Pacing {
     Proportional(Proportional),
     /// See [`Token`].
     Token(Token),
+    /// See [`Rate`].
+    Rate(Rate),
 }
 
 impl Pacing {
@@ -86,6 +96,7 @@ impl Pacing {
             PacingKind::Watermark => Self::Watermark(Watermark::new(free_low, free_high)),
             PacingKind::Proportional => Self::Proportional(Proportional::new(free_low, free_high)),
             PacingKind::Token => Self::Token(Token::new(free_low, free_high)),
+            PacingKind::Rate => Self::Rate(Rate::new(free_low, free_high)),
         }
     }
 
@@ -93,7 +104,7 @@ impl Pacing {
     #[inline]
     pub fn owed_pages(&mut self, level: Level, host_pages: u32) -> u64 {
         match self {
-            Self::Watermark(_) => 0,
+            Self::Watermark(_) | Self::Rate(_) => 0,
             Self::Proportional(policy) => policy.owed_pages(level, host_pages),
             Self::Token(policy) => policy.owed_pages(level, host_pages),
         }
@@ -106,6 +117,7 @@ impl Pacing {
             Self::Watermark(policy) => policy.must_collect(free_superblocks),
             Self::Proportional(policy) => policy.must_collect(free_superblocks),
             Self::Token(policy) => policy.must_collect(free_superblocks),
+            Self::Rate(policy) => policy.must_collect(free_superblocks),
         }
     }
 
@@ -116,6 +128,7 @@ impl Pacing {
             Self::Watermark(policy) => policy.host_may_open(free_superblocks),
             Self::Proportional(policy) => policy.host_may_open(free_superblocks),
             Self::Token(policy) => policy.host_may_open(free_superblocks),
+            Self::Rate(policy) => policy.host_may_open(free_superblocks),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Sections for work that no command asks for.
 
 mod housekeeping;
+mod quantum;
 mod quiet_gc;
 
 pub use housekeeping::HousekeepingModel;

@@ -1,0 +1,101 @@
+//! Do size of cleaning's bursts and rate of the host's writes set the evenness of a drive, and nothing else?
+
+use base::{Nanos, Rng};
+use sim::Device;
+
+use crate::common::{fill, random_writes, small, spread};
+
+/// A drive with spare for large quanta: 4 dies that program 4 pages in 640 us, so 24,000 pages a second or so.
+const ROOMY: [(&str, &str); 3] =
+    [("nand.blocks_per_plane", "640"), ("gc.free_high", "60"), ("gc.pacing", "proportional")];
+
+/// Steady state over some seconds.
+struct Steady {
+    waf: f64,
+    iops: f64,
+    most_iops: f64,
+    /// Of writes per second.
+    cv: f64,
+}
+
+fn steady(changes: &[(&str, &str)]) -> Steady {
+    let mut device: Device = small(&[&ROOMY[..], changes].concat());
+    let pages = u64::from(device.config().geometry.logical_pages);
+    let mut rng = Rng::split(1, "addresses");
+    fill(&mut device, pages);
+    random_writes(&mut device, pages, 2 * pages, &mut rng);
+    device.telemetry_start(Nanos::SECOND);
+    random_writes(&mut device, pages, 3 * pages, &mut rng);
+    let mut rows = Vec::new();
+    device.telemetry_take(&mut rows);
+    device.check().unwrap();
+    let iops: Vec<f64> = rows.iter().map(|row| row.host_pages as f64).collect();
+    let programmed: u64 = rows.iter().map(|row| row.programmed_pages).sum();
+    let total = iops.iter().sum::<f64>();
+    Steady {
+        waf: programmed as f64 / total,
+        iops: total / iops.len() as f64,
+        most_iops: iops.iter().fold(0.0, |most: f64, &iops| most.max(iops)),
+        cv: spread(&iops),
+    }
+}
+
+#[test]
+fn larger_quanta_make_a_drive_uneven_at_the_same_work() {
+    let plain = steady(&[]);
+    println!("without: {:.0} IOPS, WAF {:.3}, cv {:.4}", plain.iops, plain.waf, plain.cv);
+    let sizes = ["16_384", "1_000_000", "8_000_000", "24_000_000", "64_000_000"];
+    let drives = sizes.map(|bytes| steady(&[("gc.quantum_bytes", bytes)]));
+    for (bytes, drive) in sizes.iter().zip(&drives) {
+        println!("{bytes}: WAF {:.3}, cv {:.4}", drive.waf, drive.cv);
+        assert!((drive.waf / plain.waf - 1.0).abs() < 0.01, "{bytes}: WAF {}", drive.waf);
+    }
+    let [first, .., last] = &drives;
+    assert!(first.cv < 0.01 && last.cv > 0.2, "from {} to {}", first.cv, last.cv);
+    assert!(drives.windows(2).all(|pair| pair[1].cv > pair[0].cv));
+}
+
+#[test]
+fn the_host_has_its_share_of_a_burst_and_the_drive_is_more_even_for_it() {
+    let duties = ["100", "90", "80"];
+    let drives =
+        duties.map(|duty| steady(&[("gc.quantum_bytes", "64_000_000"), ("gc.duty_percent", duty)]));
+    for (duty, drive) in duties.iter().zip(&drives) {
+        println!("{duty}%: WAF {:.3}, cv {:.4}", drive.waf, drive.cv);
+        assert!((drive.waf / drives[0].waf - 1.0).abs() < 0.01, "{duty}: WAF {}", drive.waf);
+    }
+    assert!(drives.windows(2).all(|pair| pair[1].cv < pair[0].cv));
+}
+
+/// The rate is held to the page wherever collection costs something, and cleaning runs ahead of it.
+#[test]
+fn a_rate_below_what_the_drive_can_do_is_held_without_variation() {
+    let plain = steady(&[]);
+    for (rate, iops) in [("2_000", 2_000.0), ("5_000", 5_000.0), ("6_000", 6_000.0)] {
+        let drive =
+            steady(&[("gc.pacing", "rate"), ("gc.rate_iops", rate), ("gc.free_high", "56")]);
+        println!(
+            "{rate}: {:.1} IOPS at most {}, WAF {:.3}, cv {:.4}",
+            drive.iops, drive.most_iops, drive.waf, drive.cv
+        );
+        assert!((drive.iops / iops - 1.0).abs() < 0.001 && drive.most_iops <= iops + 1.0);
+        assert!(drive.cv < 0.001, "{rate}: cv {}", drive.cv);
+        assert!((drive.waf / plain.waf - 1.0).abs() < 0.01, "{rate}: WAF {}", drive.waf);
+    }
+}
+
+/// Nothing limits a drive whose cleaning moves nothing: a new one, or one written in order.
+#[test]
+fn a_rate_does_not_limit_a_drive_without_valid_data_in_its_victims() {
+    let rate = [("gc.pacing", "rate"), ("gc.rate_iops", "100")];
+    let time = |changes: &[(&str, &str)]| {
+        let mut device = small(changes);
+        let pages = u64::from(device.config().geometry.logical_pages);
+        fill(&mut device, pages);
+        fill(&mut device, pages);
+        device.now().0 as f64
+    };
+    let (limited, free) = (time(&rate), time(&[]));
+    println!("{limited} ns with the rate, {free} ns without");
+    assert!((limited / free - 1.0).abs() < 0.02);
+}
