@@ -20,7 +20,7 @@ mod folding;
 mod gc;
 mod housekeeping;
 mod mapping;
-mod power_loss;
+mod power;
 mod program;
 mod read;
 mod readings;
@@ -404,7 +404,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
                 cold_path();
                 // While commands are outstanding the drive has work: noted when the first of them came.
                 if self.commands.outstanding() == 0 {
-                    self.note_rest(self.next_work_ns() == NEVER);
+                    self.note_work(self.next_work_ns() != NEVER);
                 }
                 if next_ns > limit_ns {
                     return false;
@@ -457,14 +457,6 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         while self.recorder.is_due(until_ns) {
             let totals = self.telemetry_at(self.recorder.mark_ns());
             self.recorder.record(totals);
-        }
-    }
-
-    /// No command is outstanding; the drive rests if it has no other work.
-    #[inline(never)]
-    fn note_rest(&mut self, is_at_rest: bool) {
-        if let Some(power) = &mut self.power {
-            power.note(!is_at_rest, self.now_ns);
         }
     }
 

@@ -59,14 +59,6 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.power.as_ref().map(|power| power.times(self.now_ns))
     }
 
-    /// Lets the drive rest when idle, which is the default, or keeps it awake. A resting drive
-    /// wakes at once: only commands pay for waking.
-    pub fn allow_rest(&mut self, allowed: bool) {
-        if let Some(power) = &mut self.power {
-            power.allow_rest(allowed, self.now_ns);
-        }
-    }
-
     /// The operations that the NAND has begun since the drive was new.
     #[must_use]
     pub fn operations(&self) -> OperationCounts {

@@ -1,18 +1,18 @@
 //! Duration of the array's work on an operation, and counts of all operations.
 //!
 //! Most drives have one time for each kind of operation. Where a model has more of them, each has a file of its own:
-//! [`super::pages`], [`page_register`], [`super::fast`], [`super::slc`], [`super::retry`],
+//! [`super::pages`], [`page_register`], [`super::fast`], [`super::slc`], [`super::aging`],
 //! [`spread`]. Drives without options are not asked for them.
 
 mod page_register;
 pub mod spread;
 
+use super::aging::retry::Retry;
 use super::fast::FastSuperblocks;
 use super::features::{NandFeatures, NandTiming};
 use super::job::Job;
 use super::moves::MovesByPlane;
 use super::pages::PageTimes;
-use super::retry::Retry;
 use super::slc::{SlcMode, SlcTiming};
 use crate::geometry::Geometry;
 use crate::power::OperationCounts;

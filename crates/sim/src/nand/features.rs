@@ -1,9 +1,9 @@
 //! Times and features of the NAND of a drive model.
 
+use super::aging::retry::ErrorGrowth;
 use super::array::spread::SpreadPercent;
 use super::moves::MovesByPlane;
 use super::pages::PageTimes;
-use super::retry::ErrorGrowth;
 use super::slc::SlcTiming;
 
 /// Times of the NAND and its bus.

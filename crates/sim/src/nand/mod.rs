@@ -6,13 +6,14 @@
 //! timing, see `docs/simulator.md`. Simplification: the command and address cycles are part of the times.
 //! Times of arrays are in [`array`], the bus in [`channels`].
 //! The features that a drive model can add have files of their own: [`pages`] (lower and upper
-//! pages), [`array::page_register`], [`overlap`] (suspend, cache program), [`retry`] (wear and retention),
+//! pages), [`array::page_register`], [`overlap`] (suspend, cache program), [`aging`] (wear and retention),
 //! [`spread`] (blocks and layers). Tests:
 //! `tests/device/timing.rs` (one operation at one nanosecond), `tests/device/nand.rs`, `tests/formulas/shape.rs`.
 //!
 //! Order: host reads go first, reads ahead of the host second, everything else waits its turn on the die. A channel
 //! serves in the order in which transfers become ready.
 
+pub mod aging;
 mod ahead;
 mod array;
 mod channels;
@@ -25,7 +26,6 @@ mod overlap;
 pub mod pages;
 mod power_loss;
 pub mod programmed;
-pub mod retry;
 pub mod slc;
 
 use crate::events::EventTree;

@@ -49,7 +49,7 @@ impl ErrorGrowth {
 
 /// Wear and age of every superblock.
 #[derive(Debug)]
-pub(super) struct Retry {
+pub(in crate::nand) struct Retry {
     model: ErrorGrowth,
     superblock_units: u32,
     dies: u32,
@@ -60,7 +60,7 @@ pub(super) struct Retry {
 }
 
 impl Retry {
-    pub(super) fn new(geometry: &Geometry, model: ErrorGrowth) -> Self {
+    pub(in crate::nand) fn new(geometry: &Geometry, model: ErrorGrowth) -> Self {
         let superblocks = geometry.superblocks as usize;
         Self {
             model,
@@ -71,18 +71,18 @@ impl Retry {
         }
     }
 
-    pub(super) fn programmed(&mut self, unit: u32, now_ns: u64) {
+    pub(in crate::nand) fn programmed(&mut self, unit: u32, now_ns: u64) {
         self.programmed_ns[(unit / self.superblock_units) as usize] = now_ns;
     }
 
-    pub(super) fn erased(&mut self, superblock: u32) {
+    pub(in crate::nand) fn erased(&mut self, superblock: u32) {
         // Superblocks of the map lie behind those that are followed.
         if let Some(erases) = self.die_erases.get_mut(superblock as usize) {
             *erases += 1;
         }
     }
 
-    pub(super) fn senses(&self, unit: u32, now_ns: u64) -> u64 {
+    pub(in crate::nand) fn senses(&self, unit: u32, now_ns: u64) -> u64 {
         let superblock = (unit / self.superblock_units) as usize;
         // Those of the map are read at power on only, and taken for fresh.
         let die_erases = self.die_erases.get(superblock).copied().unwrap_or(0);

@@ -1,6 +1,6 @@
 //! The drive around a loss of power.
 
-use super::Device;
+use crate::device::Device;
 use crate::ftl::{Ftl, StreamId, SuperblockState};
 use crate::mapping::MapLog;
 use crate::model::Config;

@@ -1,0 +1,24 @@
+//! The drive and its supply: begin and end of rest, and time without power.
+
+mod loss;
+
+use super::Device;
+use crate::probe::Probe;
+
+impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
+    /// Records whether the drive has work from now on.
+    #[inline(never)]
+    pub(super) fn note_work(&mut self, has_work: bool) {
+        if let Some(power) = &mut self.power {
+            power.note(has_work, self.now_ns);
+        }
+    }
+
+    /// Lets the drive rest when idle, which is the default, or keeps it awake. A resting drive
+    /// wakes at once: only commands pay for waking.
+    pub fn allow_rest(&mut self, allowed: bool) {
+        if let Some(power) = &mut self.power {
+            power.allow_rest(allowed, self.now_ns);
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Wear and age of blocks and of the data in them.
+
+pub mod retry;
