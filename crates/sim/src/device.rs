@@ -530,6 +530,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             DieOp::Patrol { .. } => self.patrolled(),
             DieOp::Erase { superblock } => self.die_erased(die, superblock),
         }
+        self.reclaim_read_superblocks();
     }
 
     #[inline]

@@ -99,6 +99,8 @@ pub struct Model {
     pub controller: Controller,
     /// NAND array.
     pub nand: NandModel,
+    /// Past of the drive; absent: it is new.
+    pub age: Option<AgeModel>,
     /// Write buffer.
     pub buffer: Buffer,
     /// DRAM that caches reads; absent: none.

@@ -101,7 +101,7 @@ fn lives() -> Vec<Life> {
             ],
         ),
     ];
-    built_in.chain(small).chain(parts()).chain(reads()).collect()
+    built_in.chain(small).chain(parts()).chain(reads()).chain(conditions()).collect()
 }
 
 /// Parts below and above the translation layer: its map, NAND and the host's side.
@@ -198,6 +198,29 @@ fn reads() -> Vec<Life> {
             ],
         ),
     ]
+}
+
+/// The past of a drive.
+fn conditions() -> [Life; 1] {
+    [small(
+        "aged",
+        &[
+            ("age.cycles", "2_000"),
+            ("age.retention_days", "90"),
+            ("age.read_count", "20"),
+            ("nand.retry.initial_cycles", "0"),
+            ("nand.retry.fresh_ppb", "1_000"),
+            ("nand.retry.per_kilocycle_ppb", "500"),
+            ("nand.retry.per_day_ppb", "10"),
+            ("nand.retry.per_day_per_kilocycle_ppb", "30"),
+            ("nand.retry.per_kiloread_ppb", "50_000"),
+            ("nand.retry.reclaim_reads", "100"),
+            ("nand.retry.corrected_ppb", "2_000"),
+            ("nand.retry.retries_max", "4"),
+            ("nand.wear.program_less_per_kilocycle_permille", "50"),
+            ("nand.wear.erase_more_per_kilocycle_permille", "300"),
+        ],
+    )]
 }
 
 /// All of a completion.

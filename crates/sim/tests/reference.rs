@@ -218,6 +218,17 @@ impl Reference {
         self.config.options.performance_mode.is_some() && self.closed.contains(&superblock)
     }
 
+    /// True where blocks that were read too often are moved: which those are is for `device/aging.rs`.
+    fn reclaims(&self) -> bool {
+        let retry = self.config.options.nand_features.retry;
+        retry.is_some_and(|retry| retry.reclaim_reads.is_some())
+    }
+
+    /// True where a reclaim may have chosen this victim.
+    fn is_reclaimed(&self, superblock: u32) -> bool {
+        self.reclaims() && self.closed.contains(&superblock)
+    }
+
     fn forget(&mut self, logical: u32) -> Option<u32> {
         let (old, size) = self.map.remove(&logical)?;
         let superblock = self.superblock_of(old);
@@ -254,10 +265,11 @@ impl Reference {
                 // The drive compares whole millionths.
                 self.closed.contains(&superblock) && self.cost_benefit(superblock) >= best - 2e-6
             }
-            // Any full superblock may have been reorganised or refreshed instead, so nothing is known of the lots.
+            // Any full superblock may have been moved for another reason, so nothing is known of the lots.
             VictimPolicy::DChoices
                 if self.config.options.performance_mode.is_some()
-                    || self.config.options.refresh.is_some() =>
+                    || self.config.options.refresh.is_some()
+                    || self.reclaims() =>
             {
                 self.closed.contains(&superblock)
             }
@@ -293,6 +305,7 @@ impl Reference {
         self.is_too_young(superblock)
             || self.is_reorganised(superblock)
             || self.is_refreshed(superblock)
+            || self.is_reclaimed(superblock)
     }
 
     /// True where a superblock may be a victim because it is old. Time is not followed here; `housekeeping.rs` checks it.

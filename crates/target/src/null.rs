@@ -4,7 +4,9 @@
 
 use base::{Completion, Nanos, Op, OpKind, Status};
 
-use crate::capability::{Deallocate, Diagnose, Flush, Guarded, Lanes, Purge, Sleep, Telemetry};
+use crate::capability::{
+    Age, Deallocate, Diagnose, Flush, Guarded, Lanes, Purge, Sleep, Telemetry,
+};
 use crate::clock::Clock;
 use crate::contract::Target;
 use crate::error::IoError;
@@ -124,6 +126,8 @@ impl<C: Clock> Flush for NullTarget<C> {
 }
 
 impl<C: Clock> Sleep for NullTarget<C> {}
+
+impl<C: Clock> Age for NullTarget<C> {}
 
 impl<C: Clock> Diagnose for NullTarget<C> {}
 

@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use base::{Completion, Nanos, Op, Status};
 
-use crate::capability::{Deallocate, Diagnose, Flush, Guarded, Lanes, Purge, Sleep, Telemetry};
+use crate::capability::{
+    Age, Deallocate, Diagnose, Flush, Guarded, Lanes, Purge, Sleep, Telemetry,
+};
 use crate::contract::Target;
 use crate::error::IoError;
 use crate::health::HealthProbe;
@@ -251,6 +253,8 @@ impl Flush for ScriptedTarget {
 }
 
 impl Sleep for ScriptedTarget {}
+
+impl Age for ScriptedTarget {}
 
 impl Diagnose for ScriptedTarget {
     fn health_probe(&self) -> Option<Arc<dyn HealthProbe>> {

@@ -4,7 +4,7 @@ mod priority;
 
 use super::Device;
 use crate::ftl::pacing::Level;
-use crate::ftl::{STREAMS, StreamId};
+use crate::ftl::{STREAMS, StreamId, SuperblockState};
 use crate::nand::DieOp;
 use crate::probe::Probe;
 
@@ -55,7 +55,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     #[inline]
     fn must_collect(&mut self) -> bool {
         // A fold that has to wait for room asks pacing for it, so it comes first.
-        if OPTIONS && self.wants_fold() {
+        if OPTIONS && (self.wants_fold() || self.wants_reclaim()) {
             return true;
         }
         let free_superblocks = self.free_superblocks();
@@ -175,10 +175,38 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         free_superblocks >= 2 && !self.pacing.must_collect(free_superblocks)
     }
 
+    /// The superblock to move next because of its reads, or `None` if there is none or the drive needs room first.
+    fn victim_to_reclaim(&mut self) -> Option<u32> {
+        let is_closed = |&&due: &&u32| self.ftl.states[due as usize] == SuperblockState::Closed;
+        let due = self.nand.due_for_reclaim().iter().find(is_closed).copied()?;
+        self.has_room_to_tidy().then_some(due)
+    }
+
+    /// Whether a superblock with too many reads moves, or can move.
+    #[inline]
+    fn wants_reclaim(&mut self) -> bool {
+        let due = self.nand.due_for_reclaim();
+        if due.is_empty() {
+            return false;
+        }
+        let is_begun = self.collector.victim_in_hand().is_some_and(|victim| due.contains(&victim));
+        is_begun || self.victim_to_reclaim().is_some()
+    }
+
+    /// Handles the end of an operation that may have been a read: moves superblocks with too many reads.
+    #[inline]
+    pub(super) fn reclaim_read_superblocks(&mut self) {
+        if OPTIONS && !self.nand.due_for_reclaim().is_empty() {
+            self.pump();
+        }
+    }
+
     /// Chooses the next victim; false if none would give room.
     fn begin_victim(&mut self) -> bool {
         let worn = self.wear_leveling.victim(&self.ftl);
-        let other = worn.or_else(|| self.victim_to_reorganise());
+        let other = worn
+            .or_else(|| self.victim_to_reorganise())
+            .or_else(|| if OPTIONS { self.victim_to_reclaim() } else { None });
         if OPTIONS && other.is_none() && !self.may_collect() {
             // Only a reorganisation has asked, and it has nothing left to move.
             return false;

@@ -1,6 +1,7 @@
 //! The drive and its supply: begin and end of rest, and time without power.
 
 mod loss;
+mod off;
 
 use super::Device;
 use crate::probe::Probe;

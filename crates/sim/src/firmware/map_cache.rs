@@ -153,6 +153,17 @@ impl MapCache {
         found
     }
 
+    /// Lets all segments leave, those of the host's memory first.
+    pub fn empty(&mut self) {
+        for end in [self.host.end, self.dram.end] {
+            while self.segments[end as usize].newer != end {
+                let oldest = self.segments[end as usize].newer;
+                self.take(oldest);
+                self.leave(oldest);
+            }
+        }
+    }
+
     /// The next changed segment to write, or `None` if none has left.
     pub fn take_leaving(&mut self) -> Option<u32> {
         self.forget_found();

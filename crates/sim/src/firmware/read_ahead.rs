@@ -232,6 +232,11 @@ impl ReadAhead {
         }
     }
 
+    /// Forgets all streams and what was read ahead of them; no command may wait for it.
+    pub fn forget_all(&mut self) {
+        self.streams.fill(Stream::new(u64::MAX, 0));
+    }
+
     /// Every page that was read ahead or is being so.
     pub fn pages(&self) -> impl Iterator<Item = u32> {
         self.streams.iter().flat_map(|stream| {

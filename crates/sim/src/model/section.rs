@@ -23,7 +23,7 @@ pub use controller::Controller;
 pub use interface::{Interface, InterfaceKind, ReadCacheModel};
 pub use map::{MapCacheModel, MapModel};
 pub use mapping::MappingModel;
-pub use nand::{NandModel, PagesModel, RetryModel, SpreadModel, SuspendModel};
+pub use nand::{AgeModel, NandModel, PagesModel, RetryModel, SpreadModel, SuspendModel, WearModel};
 pub use parity::ParityModel;
 pub use performance_mode::PerformanceModeModel;
 pub use power::{PowerModel, RestModel};

@@ -7,7 +7,7 @@
 mod page_register;
 pub mod spread;
 
-use super::aging::retry::Retry;
+use super::aging::Aging;
 use super::fast::FastSuperblocks;
 use super::features::{NandFeatures, NandTiming};
 use super::job::Job;
@@ -27,8 +27,8 @@ pub(super) struct Arrays {
     pages: Option<PageTimes>,
     registers: Option<PageRegisters>,
     fast: Option<FastSuperblocks>,
-    retry: Option<Retry>,
     moves_by_plane: Option<MovesByPlane>,
+    aging: Option<Aging>,
     slc: Option<SlcMode>,
     spread: Option<Spread>,
     /// The operations begun since the start.
@@ -42,7 +42,6 @@ impl Arrays {
         features: &NandFeatures,
         seed: u64,
     ) -> Self {
-        let retry = features.retry.map(|model| Retry::new(geometry, model));
         Self {
             timing,
             superblock_units: geometry.superblock_units,
@@ -50,9 +49,9 @@ impl Arrays {
             registers: features.page_register.then(|| PageRegisters::new(geometry.dies)),
             fast: None,
             slc: features.slc.map(|timing| SlcMode::new(timing, geometry.superblocks)),
-            retry,
             moves_by_plane: features.moves_by_plane,
             spread: features.spread.map(|percent| Spread::new(percent, geometry, seed)),
+            aging: Aging::new(geometry, features),
             operations: OperationCounts::default(),
         }
     }
@@ -99,31 +98,35 @@ impl Arrays {
         if self.is_in_register(die, job) {
             return 0;
         }
-        let slc = self.slc_timing(job);
         if job.is_program() {
             self.operations.programs += 1;
-            let mean_ns = slc.map_or_else(|| self.program_ns(job.place()), |slc| slc.program_ns);
-            let spread = self.spread.as_ref();
-            spread.map_or(mean_ns, |spread| spread.program_ns(job.place(), mean_ns))
+            self.program_ns(job)
         } else if job.is_erase() {
             self.operations.erases += 1;
-            let mean_ns = slc.map_or(self.timing.erase_ns, |slc| slc.erase_ns);
-            let spread = self.spread.as_ref();
-            spread.map_or(mean_ns, |spread| spread.erase_ns(die, job.place(), mean_ns))
-        } else if let Some(slc) = slc {
-            self.operations.reads += 1;
-            slc.read_ns
+            self.erase_ns(die, job)
         } else {
-            let retry = self.retry.as_ref();
-            let senses = retry.map_or(1, |retry| retry.senses(job.place(), now_ns));
+            let (read_ns, senses) = match self.slc_timing(job) {
+                Some(slc) => (slc.read_ns, 1),
+                None => (self.sense_ns(job), self.senses(job, now_ns)),
+            };
             self.operations.reads += senses;
-            let planes = self.moves_by_plane.map_or(1, |planes| planes.senses(job));
-            self.read_ns(job.place()) * senses * planes
+            read_ns * senses
         }
     }
 
-    /// The time to program a unit with all its bits per cell, before any spread.
-    fn program_ns(&self, unit: u32) -> u64 {
+    /// Time of a program, by the wear and place of its block.
+    fn program_ns(&self, job: Job) -> u64 {
+        let unit = job.place();
+        let slc = self.slc_timing(job);
+        let new_ns = slc.map_or_else(|| self.mean_program_ns(unit), |slc| slc.program_ns);
+        let superblock = unit / self.superblock_units;
+        let aging = self.aging.as_ref();
+        let worn_ns = aging.map_or(new_ns, |aging| aging.program_ns(superblock, new_ns));
+        self.spread.as_ref().map_or(worn_ns, |spread| spread.program_ns(unit, worn_ns))
+    }
+
+    /// The time to program a unit of an unworn block with all its bits per cell, before any spread.
+    fn mean_program_ns(&self, unit: u32) -> u64 {
         let fast = self.fast.as_ref();
         let fast_ns = fast.and_then(|fast| fast.program_ns(unit / self.superblock_units));
         match (fast_ns, &self.pages) {
@@ -131,6 +134,15 @@ impl Arrays {
             (None, Some(pages)) => pages.of_unit(unit % self.superblock_units).program_ns,
             (None, None) => self.timing.program_ns,
         }
+    }
+
+    /// Time of an erase, by the wear and place of its blocks.
+    fn erase_ns(&self, die: u32, job: Job) -> u64 {
+        let superblock = job.place();
+        let new_ns = self.slc_timing(job).map_or(self.timing.erase_ns, |slc| slc.erase_ns);
+        let aging = self.aging.as_ref();
+        let worn_ns = aging.map_or(new_ns, |aging| aging.erase_ns(superblock, new_ns));
+        self.spread.as_ref().map_or(worn_ns, |spread| spread.erase_ns(die, superblock, worn_ns))
     }
 
     /// Whether an operation reads what the register of its die holds; if not, it takes the register.
@@ -148,6 +160,17 @@ impl Arrays {
         if let Some(registers) = &mut self.registers {
             registers.clear(die);
         }
+    }
+
+    /// Number of senses of a read; counts them.
+    fn senses(&mut self, job: Job, now_ns: u64) -> u64 {
+        self.aging.as_mut().map_or(1, |aging| aging.senses(job, now_ns))
+    }
+
+    /// Time of one sense of all planes of a unit, together or in turn.
+    fn sense_ns(&self, job: Job) -> u64 {
+        let planes = self.moves_by_plane.map_or(1, |planes| planes.senses(job));
+        self.read_ns(job.place()) * planes
     }
 
     /// The time of one sense of a unit.
@@ -168,11 +191,24 @@ impl Arrays {
 
     /// Records the end of an operation for wear and retention.
     pub(super) fn note_end(&mut self, job: Job, now_ns: u64) {
-        let Some(retry) = &mut self.retry else { return };
-        if job.is_program() && !job.is_map() {
-            retry.programmed(job.place(), now_ns);
-        } else if job.is_erase() {
-            retry.erased(job.place());
+        if let Some(aging) = &mut self.aging {
+            aging.note_end(job, now_ns);
+        }
+    }
+
+    /// Blocks and their data, or `None` if they do not age.
+    #[inline]
+    pub(super) fn aging(&self) -> Option<&Aging> {
+        self.aging.as_ref()
+    }
+
+    /// Lets time pass without power: data grows older, and registers lose their content.
+    pub(super) fn pass_unpowered(&mut self, off_ns: u64) {
+        if let Some(aging) = &mut self.aging {
+            aging.pass(off_ns);
+        }
+        if let Some(registers) = &mut self.registers {
+            registers.clear_all();
         }
     }
 }

@@ -135,6 +135,11 @@ impl Job {
         (kind::HOST_PROGRAM..=kind::JOURNAL).contains(&self.kind())
     }
 
+    /// Whether it is a read of the patrol.
+    pub(super) fn is_patrol(self) -> bool {
+        self.kind() == kind::PATROL
+    }
+
     /// Whether a host read may interrupt it.
     pub(super) fn is_suspendable(self) -> bool {
         self.is_program() || self.is_erase()

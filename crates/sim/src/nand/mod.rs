@@ -32,6 +32,7 @@ use crate::events::EventTree;
 use crate::geometry::Geometry;
 use crate::power::OperationCounts;
 use crate::ring::Ring;
+use aging::Aging;
 use ahead::AheadQueues;
 use array::Arrays;
 use channels::{Channels, Claim};
@@ -135,6 +136,18 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
     /// Enables fast programs of some superblocks.
     pub fn set_fast(&mut self, superblocks: FastSuperblocks) {
         self.arrays.set_fast(superblocks);
+    }
+
+    /// Lets time pass without power: data grows older, and registers lose their content.
+    pub fn pass_unpowered(&mut self, off_ns: u64) {
+        self.arrays.pass_unpowered(off_ns);
+    }
+
+    /// Superblocks that must move because of their reads.
+    #[inline]
+    #[must_use]
+    pub fn due_for_reclaim(&self) -> &[u32] {
+        self.arrays.aging().map_or(&[], Aging::due)
     }
 
     /// The operations begun since the start.

@@ -122,9 +122,20 @@ const SECTIONS: &[&[Choice]] = &[
         ("nand.retry.per_kilocycle_ppb", &["0", "1000", "100_000_000"]),
         ("nand.retry.per_day_ppb", &["0", "1_000_000_000"]),
         ("nand.retry.per_day_per_kilocycle_ppb", &["0", "1000"]),
+        ("nand.retry.per_kiloread_ppb?", &["0", "1000", "1_000_000_000"]),
+        ("nand.retry.reclaim_reads?", &["1", "20", "500"]),
         ("nand.retry.corrected_ppb", &["1", "2000"]),
         ("nand.retry.retries_max", &["1", "10"]),
+        ("age.cycles?", &["0", "3000"]),
+        ("age.retention_days?", &["1", "36500"]),
     ],
+    &[
+        ("nand.wear.program_less_per_kilocycle_permille", &["0", "100", "1000"]),
+        ("nand.wear.erase_more_per_kilocycle_permille", &["0", "300", "10_000"]),
+        ("age.cycles?", &["1", "3000"]),
+    ],
+    // Where `nand.retry` counts reads.
+    &[("age.read_count", &["1", "19", "1_000_000"])],
     &[
         ("interface.kind", &["nvme", "nvme", "sata"]),
         ("interface.queues?", &["1", "2", "7"]),
@@ -332,6 +343,12 @@ impl Draft {
         blocks += self.number("nand.reserved_superblocks");
         self.values.insert("nand.blocks_per_plane", blocks.to_string());
         self.values.insert("nand.pages_per_block", (rows * self.scale_divisor).to_string());
+        let counts_reads = ["nand.retry.per_kiloread_ppb", "nand.retry.reclaim_reads"]
+            .iter()
+            .any(|&key| self.values.contains_key(key));
+        if !counts_reads {
+            self.values.remove("age.read_count");
+        }
         for key in ["background_gc.free_target", "idle_gc.free_target"] {
             if self.values.contains_key(key) {
                 self.values.insert(key, (self.number(key) + free_high).to_string());

@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod aging;
 mod host;
 mod latency;
 mod models;

@@ -105,6 +105,20 @@ fn refusals_name_the_key_the_value_and_the_rule() {
 }
 
 #[test]
+fn keys_are_refused_where_they_would_have_no_effect() {
+    for (changes, words) in [
+        (vec![("age.cycles", "5")], vec!["`age.cycles` is 5", "nand.retry and nand.wear"]),
+        (vec![("age.retention_days", "5")], vec!["`age.retention_days` is 5", "nand.retry"]),
+        (vec![("age.read_count", "5")], vec!["`age.read_count` is 5", "per_kiloread_ppb"]),
+    ] {
+        let message = refusal(SMALL, &changes);
+        for word in words {
+            assert!(message.contains(word), "{changes:?}: {message}");
+        }
+    }
+}
+
+#[test]
 fn files_must_be_complete_known_and_say_where_values_come_from() {
     let message = refusal(&SMALL.replace("nand.read_ns", "nand.reed_ns"), &[]);
     assert!(message.contains("reed_ns"), "{message}");

@@ -1,5 +1,5 @@
 //! `[nand]`: the array, and what a model adds to it: planes one by one, kinds of pages, suspend, cache
-//! program, page register, spread; read retry has a file of its own.
+//! program, page register, spread; the rest has files of its own.
 
 mod aging;
 
@@ -15,7 +15,7 @@ use crate::nand::pages::{KindTimes, PageTimes, mean};
 use crate::nand::spread::SpreadPercent;
 use crate::nand::{NandFeatures, NandTiming};
 
-pub use aging::RetryModel;
+pub use aging::{AgeModel, RetryModel, WearModel};
 
 /// The NAND array.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -59,6 +59,8 @@ pub struct NandModel {
     pub retry: Option<RetryModel>,
     /// Blocks and layers take times of their own; absent: all take the same.
     pub spread: Option<SpreadModel>,
+    /// Programs and erases of worn blocks take other times; absent: they take those of new ones.
+    pub wear: Option<WearModel>,
 }
 
 /// Times by the kind of page, see [`crate::nand::pages`]; `nand.program_ns` and `nand.read_ns` are their means.
@@ -170,6 +172,8 @@ impl Check<'_> {
             page_register: nand.page_register.as_ref().is_some_and(|on| on.value),
             retry: nand.retry.as_ref().map(|retry| self.error_growth(retry)).transpose()?,
             moves_by_plane: self.moves_by_plane(geometry.unit_pages),
+            wear: nand.wear.as_ref().map(|wear| self.wear_drift(wear)).transpose()?,
+            past: self.past()?,
             slc: None,
             spread: nand
                 .spread
