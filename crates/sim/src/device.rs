@@ -62,6 +62,7 @@ use crate::nand::fast::FastSuperblocks;
 use crate::nand::programmed::ProgrammedUnits;
 use crate::nand::{DieOp, Nand};
 use crate::power::Power;
+use crate::power::thermal::Thermal;
 use crate::probe::{Probe, Silent};
 use crate::telemetry::Recorder;
 use timers::Timers;
@@ -93,6 +94,7 @@ pub struct Device<P: Probe = Silent, const OPTIONS: bool = true> {
     patrol: Option<Patrol>,
     refresh: Option<Refresh>,
     power: Option<Power>,
+    thermal: Option<Thermal>,
     buffer: WriteBuffer,
     flushes: Flushes,
     compressor: Compressor,
@@ -182,6 +184,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             patrol: None,
             refresh: None,
             power: config.power.map(|model| Power::new(model, 0)),
+            thermal: config.options.thermal.map(Thermal::new),
             buffer: WriteBuffer::new(config.buffer_pages, open_pages, queue_depth),
             flushes: Flushes::new(queue_depth),
             compressor: Compressor::new(config.geometry.page_granules),
@@ -235,7 +238,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     }
 
     /// Makes the drive new again (secure erase): nothing mapped, every superblock erased, counters at zero. The clock
-    /// continues; no command may be outstanding.
+    /// continues, and the drive stays as warm as it is; no command may be outstanding.
     pub fn reset(&mut self)
     where
         P: Default,
@@ -244,6 +247,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             return;
         }
         let now_ns = self.now_ns;
+        let thermal = self.thermal_at(now_ns).map(Thermal::renewed);
         let power = self.power.as_ref().map(|power| power.renewed(now_ns));
         // The old maps go first: two drives of full size would need twice the memory.
         self.ftl = Ftl::new(Geometry {
@@ -257,6 +261,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         *self = Self::assemble(self.config.clone(), ftl, P::default());
         self.now_ns = now_ns;
         self.power = power;
+        self.thermal = thermal;
+        self.look_at_temperature();
         self.start_clock();
     }
 
@@ -309,9 +315,9 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         if self.commands.is_host_missed() {
             self.wait_for_idle();
         }
-        if let Some(power) = &mut self.power {
+        if let Some(power) = &self.power {
             self.controller.hold_until(self.now_ns + power.wake_ns(self.now_ns));
-            power.note(true, self.now_ns);
+            self.note_work(true);
         }
     }
 

@@ -109,6 +109,8 @@ pub struct Model {
     pub read_ahead: Option<ReadAheadModel>,
     /// Power states and energy; absent: no energy is counted.
     pub power: Option<PowerModel>,
+    /// Temperature and its limits; absent: no temperature is computed.
+    pub thermal: Option<ThermalModel>,
     /// Garbage collection.
     pub gc: GcModel,
     /// Collection in the gaps of a busy host.

@@ -19,6 +19,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         let energy_nj = |power: &Power| power.energy_nj(time_ns, self.nand.operations());
         TelemetryRow {
             energy_nj: self.power.as_ref().map_or(0, energy_nj),
+            temperature_mk: self.thermal_at(time_ns).map_or(0, |now| now.temperature_mk()),
             controller_busy_ns: self.controller.busy_ns(time_ns),
             ..telemetry::in_host_pages(self.physical_totals(), self.geometry())
         }

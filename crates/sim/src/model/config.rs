@@ -23,6 +23,7 @@ use crate::host::transit::Stages;
 use crate::mapping::MappingShape;
 use crate::nand::{NandFeatures, NandTiming};
 use crate::power::PowerModel;
+use crate::power::thermal::ThermalModel;
 
 /// The configuration of the simulation: integers, checked against each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,6 +89,8 @@ pub struct Options {
     pub mapping: Option<MappingShape>,
     /// The cap on sustained host writes, or `None` if there is none.
     pub throttle: Option<Throttle>,
+    /// Thermal properties and limits, or `None` if no temperature is computed.
+    pub thermal: Option<ThermalModel>,
     /// Fast writes into a drive that is less than half full, or `None` if there are none.
     pub performance_mode: Option<PerformanceMode>,
     /// Time from one patrolled unit to the next, or `None` if there is no patrol.
@@ -313,6 +316,7 @@ fn options(check: &Check<'_>, scale: Ratio, geometry: &Geometry) -> Result<Optio
         map_cache: optional(&model.map_cache, |cache| cache.resolve(check, scale, geometry))?,
         mapping: optional(&model.mapping, |map| map.resolve(check, geometry, reserved))?,
         throttle: optional(&model.throttle, |cap| cap.resolve(check, scale))?,
+        thermal: optional(&model.thermal, |thermal| thermal.resolve(check, scale))?,
         performance_mode: optional(&model.performance_mode, |mode| mode.resolve(check, geometry))?,
         patrol_interval_ns: optional(&model.housekeeping, |keep| keep.patrol_interval_ns(check))?
             .flatten(),

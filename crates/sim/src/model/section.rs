@@ -26,7 +26,7 @@ pub use mapping::MappingModel;
 pub use nand::{AgeModel, NandModel, PagesModel, RetryModel, SpreadModel, SuspendModel, WearModel};
 pub use parity::ParityModel;
 pub use performance_mode::PerformanceModeModel;
-pub use power::{PowerModel, RestModel};
+pub use power::{PowerModel, RestModel, ThermalModel, ThermalStepModel};
 pub use pslc::PslcModel;
 pub use read_ahead::ReadAheadModel;
 pub use streams::StreamsModel;

@@ -199,6 +199,22 @@ const SECTIONS: &[&[Choice]] = &[
         ("power.sleep.power_mw", &["1"]),
     ],
     &[("nand.moves_by_plane", &["true", "false"])],
+    &[
+        ("thermal.ambient_c", &["0", "25"]),
+        ("thermal.resistance_mk_per_w", &["1000", "25_000"]),
+        ("thermal.capacity_mj_per_k", &["1", "40_000", "15_000_000"]),
+    ],
+    // Parts of the section above.
+    &[
+        ("thermal.light.threshold_c", &["26", "30"]),
+        ("thermal.light.hysteresis_c", &["0", "3"]),
+        ("thermal.light.bytes_per_s", &["10_000_000", "100_000_000"]),
+    ],
+    &[
+        ("thermal.heavy.threshold_c", &["31", "60"]),
+        ("thermal.heavy.hysteresis_c", &["1", "20"]),
+        ("thermal.heavy.bytes_per_s", &["1_000_000", "10_000_000"]),
+    ],
     &[("nand.cache_program", &["true", "false"])],
     &[("nand.multi_plane", &["true", "false"])],
     &[
@@ -343,6 +359,12 @@ impl Draft {
         blocks += self.number("nand.reserved_superblocks");
         self.values.insert("nand.blocks_per_plane", blocks.to_string());
         self.values.insert("nand.pages_per_block", (rows * self.scale_divisor).to_string());
+        let is_warm = ["power.active_mw", "thermal.ambient_c"]
+            .iter()
+            .all(|&key| self.values.contains_key(key));
+        if !is_warm {
+            self.values.retain(|key, _| !key.starts_with("thermal."));
+        }
         let counts_reads = ["nand.retry.per_kiloread_ppb", "nand.retry.reclaim_reads"]
             .iter()
             .any(|&key| self.values.contains_key(key));

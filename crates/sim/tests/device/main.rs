@@ -13,4 +13,5 @@ mod power;
 mod read_ahead;
 mod reset;
 mod telemetry;
+mod thermal;
 mod timing;

@@ -110,6 +110,14 @@ fn keys_are_refused_where_they_would_have_no_effect() {
         (vec![("age.cycles", "5")], vec!["`age.cycles` is 5", "nand.retry and nand.wear"]),
         (vec![("age.retention_days", "5")], vec!["`age.retention_days` is 5", "nand.retry"]),
         (vec![("age.read_count", "5")], vec!["`age.read_count` is 5", "per_kiloread_ppb"]),
+        (
+            vec![
+                ("thermal.ambient_c", "30"),
+                ("thermal.resistance_mk_per_w", "25000"),
+                ("thermal.capacity_mj_per_k", "15000"),
+            ],
+            vec!["`thermal.ambient_c` is 30", "no [power]"],
+        ),
     ] {
         let message = refusal(SMALL, &changes);
         for word in words {

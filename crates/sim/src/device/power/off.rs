@@ -14,13 +14,15 @@ use crate::probe::Probe;
 impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Lets days pass without power, after an orderly shutdown; no command may be outstanding. The shutdown takes time:
     /// it programs the content of the buffer and the changed segments of the map. Without power, the clock of the drive
-    /// stands. Afterwards the caches are empty, and data in NAND is older.
+    /// stands. Afterwards the caches are empty, the drive has the temperature of its surroundings, and data in NAND is
+    /// older.
     pub fn age(&mut self, days: u32) {
         self.empty_caches();
         self.write_all_segments();
         self.complete_open_units(&StreamId::BUFFERED);
         let programs = self.programs.mark(&StreamId::BUFFERED);
         while !self.programs.reached(programs) && self.work_on() {}
+        self.cool_down();
         self.nand.pass_unpowered(u64::from(days).saturating_mul(DAY_NS));
     }
 
