@@ -287,6 +287,9 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         if OPTIONS && self.config.geometry.page_granules > 1 {
             command.data = op.data;
         }
+        if OPTIONS {
+            command.placement = op.placement;
+        }
         if self.commands.send(op.tag, command) {
             self.host_is_back();
         }
@@ -518,10 +521,12 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     fn on_nand(&mut self) {
         let Some((die, op)) = self.nand.on_event(self.now_ns) else { return };
         match op {
-            DieOp::Program { unit, stream, sequence } => match stream {
-                StreamId::Host | StreamId::Pslc => self.buffer_programmed(unit, stream, sequence),
-                StreamId::Gc | StreamId::Cold => self.moved_programmed(unit, stream, sequence),
-            },
+            DieOp::Program { unit, stream, sequence } if stream.is_moved() => {
+                self.moved_programmed(unit, stream, sequence);
+            }
+            DieOp::Program { unit, stream, sequence } => {
+                self.buffer_programmed(unit, stream, sequence);
+            }
             DieOp::Parity { unit } => self.in_nand(unit),
             DieOp::Map { unit, write } => self.map_programmed(unit, write),
             DieOp::GcRead { unit, pages, valid } => {

@@ -27,6 +27,7 @@ pub use section::*;
 
 use crate::ftl::gc::VictimPolicy;
 use crate::ftl::pacing::PacingKind;
+use crate::ftl::placement::Isolation;
 
 /// Reason for the refusal of a model. Names the key, the value and the rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -160,6 +161,8 @@ pub struct GcModel {
     pub policy: Sourced<VictimPolicy>,
     /// Superblocks that some policies examine (d-choices, windowed-greedy).
     pub candidates: Sourced<u32>,
+    /// Whether moved data of one placement handle may mix with that of others; absent: `initial`, it may.
+    pub handle_isolation: Option<Sourced<Isolation>>,
     /// Rule for the time.
     pub pacing: Sourced<PacingKind>,
     /// Number of erased superblocks below which the host waits.

@@ -200,8 +200,8 @@ fn reads() -> Vec<Life> {
     ]
 }
 
-/// Age and heat.
-fn conditions() -> [Life; 2] {
+/// Age, heat and placement handles.
+fn conditions() -> [Life; 3] {
     [
         small(
             "aged",
@@ -240,6 +240,14 @@ fn conditions() -> [Life; 2] {
                 ("thermal.heavy.threshold_c", "50"),
                 ("thermal.heavy.hysteresis_c", "10"),
                 ("thermal.heavy.bytes_per_s", "2_000_000"),
+            ],
+        ),
+        small(
+            "placement",
+            &[
+                ("interface.kind", "nvme"),
+                ("interface.placement_handles", "3"),
+                ("gc.handle_isolation", "persistent"),
             ],
         ),
     ]
@@ -312,7 +320,10 @@ fn any_command(rng: &mut Rng, pages: u64, tag: u32) -> Op {
         0 => op(OpKind::Flush, 0, 0, tag),
         1 => op(OpKind::Deallocate, rng.below(pages - 4), 4, tag),
         2..12 => op(OpKind::Read, rng.below(pages - 8), 8, tag),
-        _ => Op { data: HALF, ..op(OpKind::Write, rng.below(pages), 1, tag) },
+        _ => {
+            let page = rng.below(pages);
+            Op { data: HALF, placement: (page % 4) as u8, ..op(OpKind::Write, page, 1, tag) }
+        }
     }
 }
 

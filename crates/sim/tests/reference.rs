@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use base::{OpKind, Rng};
 use sim::ftl::gc::VictimPolicy;
+use sim::ftl::placement::{Isolation, Placement};
 use sim::ftl::wear::Allocation;
 use sim::ftl::{STREAMS, StreamId};
 use sim::host::DeallocateSupport;
@@ -151,7 +152,11 @@ impl Reference {
         let was_moved = StreamId::MOVED.contains(&writer);
         let is_cold =
             if self.config.options.cold.is_some() { was_moved } else { writer == StreamId::Cold };
-        let wanted = if is_cold { StreamId::Cold } else { StreamId::Gc };
+        let wanted = match self.config.options.placement {
+            Some(Placement { isolation: Isolation::Persistent, .. }) => same_handle(writer),
+            _ if is_cold => StreamId::Cold,
+            _ => StreamId::Gc,
+        };
         let is_young = stream == StreamId::Cold && self.young.contains(&from);
         // An open unit that others wait for is filled with anything, and without erased superblocks there is no choice.
         let completes_unit = !physical.is_multiple_of(self.config.geometry.unit_pages);
@@ -336,6 +341,12 @@ impl Reference {
         assert!(ftl.free.iter().eq(&self.free), "free superblocks");
         assert!(ftl.cache_free.iter().eq(&self.cache_free), "free cache");
     }
+}
+
+/// The stream to which data of a handle moves where handles stay apart.
+fn same_handle(writer: StreamId) -> StreamId {
+    let pairs = StreamId::HOSTS.into_iter().zip(StreamId::COLLECTED);
+    pairs.into_iter().find(|&(host, _)| host == writer).map_or(writer, |(_, collected)| collected)
 }
 
 /// The emptiest among this number of full superblocks drawn at random, the first among equals, and

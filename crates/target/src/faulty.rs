@@ -230,6 +230,7 @@ mod tests {
             kind: OpKind::Read,
             data: Data::Incompressible,
             fua: false,
+            placement: 0,
             len: 4096,
             tag,
             offset: 0,

@@ -24,6 +24,7 @@ const LIMITS: Limits = Limits {
     rest: false,
     energy: false,
     compresses: false,
+    placement_handles: 1,
 };
 
 /// A target with nothing behind it.
@@ -169,6 +170,7 @@ mod tests {
             kind: OpKind::Read,
             data: Data::Incompressible,
             fua: false,
+            placement: 0,
             len: 4096,
             tag,
             offset,

@@ -94,6 +94,7 @@ impl ScriptedTarget {
             rest: false,
             energy: false,
             compresses: false,
+            placement_handles: 1,
         };
         Self {
             capacity_bytes,
@@ -274,6 +275,7 @@ mod tests {
             kind: OpKind::Write,
             data: Data::Incompressible,
             fua: false,
+            placement: 0,
             len: 4096,
             tag,
             offset: 0,

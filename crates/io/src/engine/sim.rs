@@ -181,6 +181,7 @@ fn limits(config: &Config) -> Limits {
         rest: config.power.is_some_and(|power| power.slumber.or(power.sleep).is_some()),
         energy: config.power.is_some(),
         compresses: config.geometry.page_granules > 1,
+        placement_handles: config.options.placement.map_or(1, |placement| placement.handles),
     }
 }
 
@@ -343,6 +344,7 @@ impl Flush for SimTarget {
             kind: base::OpKind::Flush,
             data: base::Data::Incompressible,
             fua: false,
+            placement: 0,
             len: 0,
             tag: 0,
             offset: 0,
@@ -504,7 +506,8 @@ mod tests {
             target.age(days).expect("its data ages");
             let before = target.drive().operations().reads;
             let data = base::Data::Incompressible;
-            let read = |kind| Op { kind, data, fua: false, len: 4096, tag: 0, offset: 0 };
+            let read =
+                |kind| Op { kind, data, fua: false, placement: 0, len: 4096, tag: 0, offset: 0 };
             if days == 0 {
                 target.submit(&[read(base::OpKind::Write)]);
                 target.reap(1, &mut Vec::new()).expect("it ends");

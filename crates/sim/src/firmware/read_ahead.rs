@@ -257,7 +257,7 @@ mod tests {
         let (offset, len) = (page * PAGE_BYTES, (pages * PAGE_BYTES) as u32);
         let data = Data::Incompressible;
         Command::new(
-            &Op { kind: OpKind::Read, data, fua: false, len, tag: 0, offset },
+            &Op { kind: OpKind::Read, data, fua: false, placement: 0, len, tag: 0, offset },
             PAGE_BYTES.ilog2(),
             0,
         )

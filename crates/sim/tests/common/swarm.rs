@@ -146,6 +146,11 @@ const SECTIONS: &[&[Choice]] = &[
         ("interface.coalesced_commands", &["1", "4", "256"]),
         ("interface.coalesced_ns", &["0", "100_000", "5_000_000"]),
     ],
+    &[
+        ("interface.kind", &["nvme"]),
+        ("interface.placement_handles", &["2", "3", "8"]),
+        ("gc.handle_isolation?", &["initial", "persistent"]),
+    ],
     &[("controller.processors", &["1", "2", "5"])],
     &[
         ("controller.read_latency_ns?", &["0", "40_000"]),
@@ -342,6 +347,21 @@ impl Draft {
         if has_journal && rows * dies < 8 {
             rows = 8_u64.div_ceil(dies);
         }
+        let conflicts = [
+            "pslc.",
+            "performance_mode.",
+            "streams.",
+            "wear_leveling.",
+            "compression.",
+            "map_cache.",
+            "housekeeping.refresh",
+        ];
+        let has_conflict =
+            self.values.keys().any(|key| conflicts.iter().any(|section| key.starts_with(section)));
+        if has_conflict {
+            self.values.remove("interface.placement_handles");
+            self.values.remove("gc.handle_isolation");
+        }
         let units = rows * dies;
         let unit_bytes = self.number("nand.planes") * self.number("nand.page_bytes");
         let parity_units = units.checked_div(self.number("parity.stripe_units")).unwrap_or(0);
@@ -356,6 +376,7 @@ impl Draft {
         self.values.insert("gc.free_high", free_high.to_string());
         blocks +=
             free_high + pick(rng, &[3, 4, 4, 5, 12]) + blocks * pick(rng, &[0, 0, 10, 20]) / 100;
+        blocks += 3 * self.number("interface.placement_handles");
         blocks += self.number("nand.reserved_superblocks");
         self.values.insert("nand.blocks_per_plane", blocks.to_string());
         self.values.insert("nand.pages_per_block", (rows * self.scale_divisor).to_string());
@@ -542,6 +563,8 @@ pub fn watched_torture<P: Probe, const OPTIONS: bool>(
                 n if n < trims + reads + flushes => op(OpKind::Flush, 0, 0, tag),
                 n => Op {
                     data: random_data(&mut state),
+                    // Handles by address, and one that no drive has.
+                    placement: (page % 9) as u8,
                     fua: n >= 100 - forced,
                     ..op(OpKind::Write, page, length, tag)
                 },

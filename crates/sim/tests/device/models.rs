@@ -118,6 +118,19 @@ fn keys_are_refused_where_they_would_have_no_effect() {
             ],
             vec!["`thermal.ambient_c` is 30", "no [power]"],
         ),
+        (
+            vec![("interface.placement_handles", "2")],
+            vec!["`interface.placement_handles` is 2", "nvme"],
+        ),
+        (
+            vec![
+                ("interface.kind", "nvme"),
+                ("interface.placement_handles", "8"),
+                ("streams.cold", "survivor"),
+            ],
+            vec!["`interface.placement_handles` is 8", "together with [streams]"],
+        ),
+        (vec![("gc.handle_isolation", "initial")], vec!["handle_isolation` is initial", "above 1"]),
     ] {
         let message = refusal(SMALL, &changes);
         for word in words {
