@@ -143,10 +143,12 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Moves what is allowed; returns when to move the next unit, or `None` if nothing could move and nothing goes on
     /// that could change that.
     pub(super) fn moved_by_the_clock(&mut self, interval_ns: u64) -> Option<u64> {
-        let intervals = if self.collect() {
-            if self.buffer.is_awaited() {
-                self.pump();
-            }
+        let asked_pages = self.asked_pages();
+        let any = self.collect_any();
+        if (any || self.asked_pages() < asked_pages) && self.buffer.is_awaited() {
+            self.pump();
+        }
+        let intervals = if any {
             1
         } else {
             let work_ns = self.next_work_ns();

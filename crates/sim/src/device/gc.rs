@@ -100,11 +100,17 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     #[inline(always)]
     pub(super) fn collect(&mut self) -> bool {
         let asked_pages = self.asked_pages();
+        self.collect_any() || self.asked_pages() < asked_pages
+    }
+
+    /// The same; true only if there was a unit.
+    #[inline(always)]
+    pub(super) fn collect_any(&mut self) -> bool {
         let any = self.may_collect() && self.collect_units();
         if OPTIONS && self.cache.is_some() {
             self.end_fold();
         }
-        any || self.asked_pages() < asked_pages
+        any
     }
 
     /// Reads at least one unit, if there is a victim.
@@ -132,7 +138,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     /// Pages that have to move before the host goes on, whoever asks for them.
     #[inline]
-    fn asked_pages(&self) -> u64 {
+    pub(super) fn asked_pages(&self) -> u64 {
         let late_pages = if OPTIONS { self.late_pages() } else { 0 };
         self.collector.owed_pages() + late_pages
     }
