@@ -48,7 +48,7 @@ pub(crate) enum Lane {
     First,
     /// Steps that need cargo's lock.
     Cargo,
-    /// Steps of npm and pip.
+    /// Steps of npm and pip, and the emulated machine, which keeps one core busy.
     Side,
     /// Steps that measure time or need the memory: they run alone.
     Alone,
@@ -231,6 +231,16 @@ pub(crate) const STEPS: &[Step] = &[
         ..STEP
     },
     Step {
+        name: "qemu",
+        what: "does it work on NVMe and SATA drives, slow, failing and unplugged ones? (emulated)",
+        lane: Lane::Side,
+        after: &["release", "kernel"],
+        not_before: Some("golden"),
+        needs: EMULATOR,
+        run: emulated,
+        ..STEP
+    },
+    Step {
         name: "integration",
         what: "does the binary keep its contract: output, seeds, exit codes, messages?",
         lane: Lane::Alone,
@@ -249,15 +259,6 @@ pub(crate) const STEPS: &[Step] = &[
         after: &["release"],
         needs: &[Need::Root, Need::LoopDevices, Need::Program("mkfs.ext4")],
         run: |workspace, log| integration(workspace, log, DEVICES),
-        ..STEP
-    },
-    Step {
-        name: "qemu",
-        what: "does it work on NVMe and SATA drives, slow, failing and unplugged ones? (emulated)",
-        lane: Lane::Alone,
-        after: &["release", "kernel"],
-        needs: EMULATOR,
-        run: emulated,
         ..STEP
     },
     Step {

@@ -160,8 +160,17 @@ impl Schedule {
     /// a Poisson process.
     #[must_use]
     pub fn due_before(&self, end: Nanos) -> u64 {
-        let left_q32 = (u128::from(end.0) << FRACTION_BITS).saturating_sub(self.due_q32);
-        let all = (left_q32 * u128::from(self.rate_iops)).div_ceil(SECOND_Q32);
+        let rate_iops = u128::from(self.rate_iops);
+        let all = match self.pacing {
+            Pacing::Poisson { .. } => {
+                let left_q32 = (u128::from(end.0) << FRACTION_BITS).saturating_sub(self.due_q32);
+                (left_q32 * rate_iops).div_ceil(SECOND_Q32)
+            }
+            // From the index: a rounded due time would count a command that is due at `end`.
+            _ => (u128::from(end.0) * rate_iops)
+                .div_ceil(Nanos::SECOND.0.into())
+                .saturating_sub(self.index.into()),
+        };
         let commands = all.div_ceil(u128::from(self.workers));
         u64::try_from(commands).unwrap_or(u64::MAX)
     }
@@ -215,9 +224,13 @@ mod tests {
             for (index, due) in (0..).zip(moments(pacing, 1)).take(1_000) {
                 assert_eq!(due, index * second / rate_iops, "{rate_iops}");
             }
-            let schedule = Schedule::new(pacing, 1).unwrap();
-            assert_eq!(schedule.due_before(Nanos(10 * second)), 10 * rate_iops);
+            let mut schedule = Schedule::new(pacing, 1).unwrap();
             assert_eq!(schedule.due_before(Nanos(0)), 0);
+            for passed in 0..100.min(rate_iops) {
+                let left = 10 * rate_iops - passed;
+                assert_eq!(schedule.due_before(Nanos(10 * second)), left, "{rate_iops}");
+                schedule.advance();
+            }
         }
     }
 

@@ -186,6 +186,7 @@ fn reads() -> Vec<Life> {
             "page-register",
             &[("nand.page_register", "true"), ("interface.logical_block_bytes", "512")],
         ),
+        small("independent-planes", &[("nand.independent_planes", "true")]),
         small(
             "page-reads",
             &[

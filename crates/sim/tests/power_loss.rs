@@ -75,7 +75,9 @@ fn ten_thousand_cuts_lose_nothing_that_was_promised() {
     for (name, least, figure) in figures {
         let seen = sum(&exposed, figure);
         println!("{seen} {name}");
-        assert!(seen > least, "{name}: it hardly happened");
+        // Few drives erase much, and a tenth of the cases may hold none of them.
+        let may_miss = name == "erases torn" && cases != Cases::All;
+        assert!(seen > least || may_miss, "{name}: it hardly happened");
     }
 }
 

@@ -80,7 +80,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
                 last = match last {
                     Some((same, before)) if same == unit => Some((unit, before + pages)),
                     Some(other) => {
-                        self.read_unit(tag, other);
+                        self.read_unit(tag, other, None);
                         Some((unit, pages))
                     }
                     None => Some((unit, pages)),
@@ -88,7 +88,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             }
         }
         if let Some(last) = last {
-            self.read_unit(tag, last);
+            self.read_unit(tag, last, None);
         }
     }
 }

@@ -50,6 +50,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     fn read_pages(&mut self, tag: u32) {
         let mut run: Option<(u32, u32)> = None;
+        let mut page = None;
         for logical in self.commands[tag].touched() {
             if OPTIONS && self.is_read_ahead(tag, logical) {
                 continue;
@@ -57,17 +58,30 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             let Some(unit) = self.unit_in_nand(logical) else { continue };
             let transfers = self.transfers_of(tag, logical);
             run = match run {
-                Some((same, before)) if same == unit => Some((unit, before + transfers)),
-                Some(other) => {
-                    self.read_unit(tag, other);
+                Some((same, before)) if same == unit => {
+                    page = None;
+                    Some((unit, before + transfers))
+                }
+                other => {
+                    if let Some(other) = other {
+                        self.read_unit(tag, other, page);
+                    }
+                    page = self.page_of_unit(logical);
                     Some((unit, transfers))
                 }
-                None => Some((unit, transfers)),
             };
         }
         if let Some(last) = run {
-            self.read_unit(tag, last);
+            self.read_unit(tag, last, page);
         }
+    }
+
+    /// The place of a page in its unit, on a drive whose planes are independent; `None` on others.
+    #[inline]
+    fn page_of_unit(&self, logical: u32) -> Option<u16> {
+        let is_wanted = OPTIONS && self.config.options.nand_features.independent_planes.is_some();
+        let physical = self.ftl.l2p[logical as usize];
+        is_wanted.then(|| (physical % self.geometry().unit_pages) as u16)
     }
 
     /// Transfers over the channel that a read needs of one of its pages.
@@ -87,7 +101,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
                 continue;
             }
             for (unit, pages) in self.runs_in_nand(logical).into_iter().flatten() {
-                self.read_unit(tag, (unit, pages * self.host_pages()));
+                self.read_unit(tag, (unit, pages * self.host_pages()), None);
             }
         }
         if self.commands[tag].reads_pending == 0 {
@@ -95,11 +109,12 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
     }
 
-    /// Reads a part of a unit for a command: so many transfers over the channel.
-    pub(super) fn read_unit(&mut self, tag: u32, (unit, transfers): (u32, u32)) {
+    /// Reads a part of a unit for a command: so many transfers over the channel, of one page or of
+    /// several.
+    pub(super) fn read_unit(&mut self, tag: u32, (unit, transfers): (u32, u32), page: Option<u16>) {
         self.commands[tag].reads_pending += 1;
         let die = self.die_of_unit(unit);
-        self.nand.enqueue(die, DieOp::HostRead { tag, unit, transfers }, self.now_ns);
+        self.nand.enqueue(die, DieOp::HostRead { tag, unit, transfers, page }, self.now_ns);
     }
 
     /// A read that a command waits for has ended.

@@ -18,6 +18,7 @@ nand.pages.program_lower_ns = 0
 nand.pages.program_middle_ns = 0
 nand.pages.program_upper_ns = 0
 nand.moves_by_plane = false
+nand.independent_planes = false
 nand.pages.read_lower_ns = 0
 nand.pages.read_middle_ns = 0
 nand.pages.read_upper_ns = 0

@@ -1,10 +1,11 @@
 //! Duration of the array's work on an operation, and counts of all operations.
 //!
 //! Most drives have one time for each kind of operation. Where a model has more of them, each has a file of its own:
-//! [`super::pages`], [`page_register`], [`super::fast`], [`super::slc`], [`super::aging`],
+//! [`super::pages`], [`page_register`], [`planes`], [`super::fast`], [`super::slc`], [`super::aging`],
 //! [`spread`]. Drives without options are not asked for them.
 
 mod page_register;
+mod planes;
 pub mod spread;
 
 use super::aging::Aging;
@@ -16,7 +17,9 @@ use super::pages::PageTimes;
 use super::slc::{SlcMode, SlcTiming};
 use crate::geometry::Geometry;
 use crate::power::OperationCounts;
+use crate::ring::Ring;
 use page_register::PageRegisters;
+use planes::IndependentPlanes;
 use spread::Spread;
 
 /// Times of the arrays of all dies.
@@ -26,6 +29,7 @@ pub(super) struct Arrays {
     superblock_units: u32,
     pages: Option<PageTimes>,
     registers: Option<PageRegisters>,
+    planes: Option<IndependentPlanes>,
     fast: Option<FastSuperblocks>,
     moves_by_plane: Option<MovesByPlane>,
     aging: Option<Aging>,
@@ -47,6 +51,9 @@ impl Arrays {
             superblock_units: geometry.superblock_units,
             pages: features.pages.clone(),
             registers: features.page_register.then(|| PageRegisters::new(geometry.dies)),
+            planes: features
+                .independent_planes
+                .map(|plane_pages| IndependentPlanes::new(plane_pages, geometry.dies)),
             fast: None,
             slc: features.slc.map(|timing| SlcMode::new(timing, geometry.superblocks)),
             moves_by_plane: features.moves_by_plane,
@@ -98,6 +105,11 @@ impl Arrays {
         if self.is_in_register(die, job) {
             return 0;
         }
+        if let Some(planes) = &mut self.planes
+            && let Some(end_ns) = planes.begin(die, job)
+        {
+            return end_ns.saturating_sub(now_ns);
+        }
         if job.is_program() {
             self.operations.programs += 1;
             self.program_ns(job)
@@ -105,12 +117,45 @@ impl Arrays {
             self.operations.erases += 1;
             self.erase_ns(die, job)
         } else {
-            let (read_ns, senses) = match self.slc_timing(job) {
-                Some(slc) => (slc.read_ns, 1),
-                None => (self.sense_ns(job), self.senses(job, now_ns)),
-            };
-            self.operations.reads += senses;
-            read_ns * senses
+            self.senses_ns(job, now_ns)
+        }
+    }
+
+    /// Counts a read that begins, and returns the duration of its senses.
+    fn senses_ns(&mut self, job: Job, now_ns: u64) -> u64 {
+        let (read_ns, senses) = match self.slc_timing(job) {
+            Some(slc) => (slc.read_ns, 1),
+            None => (self.sense_ns(job), self.senses(job, now_ns)),
+        };
+        self.operations.reads += senses;
+        read_ns * senses
+    }
+
+    /// Lets the planes sense that the operation in progress leaves free: those of waiting reads of
+    /// the host, the first in the queue first. A read of several planes ends the search, since it
+    /// takes the registers of all of them.
+    pub(super) fn sense_beside(&mut self, die: u32, waiting: &Ring<Job>, now_ns: u64) {
+        if self.planes.is_none() {
+            return;
+        }
+        for job in (0..waiting.len()).map_while(|index| waiting.get(index)) {
+            if job.only_page().is_none() {
+                return;
+            }
+            let may_sense = |planes: &IndependentPlanes| planes.may_sense(die, job);
+            if self.planes.as_ref().is_some_and(may_sense) {
+                let end_ns = now_ns + self.senses_ns(job, now_ns);
+                if let Some(planes) = &mut self.planes {
+                    planes.sense(die, job, end_ns);
+                }
+            }
+        }
+    }
+
+    /// Drops the data in all registers, when the power goes.
+    pub(super) fn forget_reads(&mut self) {
+        if let Some(planes) = &mut self.planes {
+            planes.forget_all();
         }
     }
 
@@ -159,6 +204,9 @@ impl Arrays {
     pub(super) fn resume(&mut self, die: u32) {
         if let Some(registers) = &mut self.registers {
             registers.clear(die);
+        }
+        if let Some(planes) = &mut self.planes {
+            planes.forget(die);
         }
     }
 
@@ -210,5 +258,6 @@ impl Arrays {
         if let Some(registers) = &mut self.registers {
             registers.clear_all();
         }
+        self.forget_reads();
     }
 }

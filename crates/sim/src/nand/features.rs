@@ -42,6 +42,9 @@ pub struct NandFeatures {
     pub wear: Option<WearDrift>,
     /// The past of blocks and data.
     pub past: Past,
+    /// Pages of a unit on one plane, if planes sense for the host whatever the others do; `None` if
+    /// they sense together.
+    pub independent_planes: Option<u32>,
     /// Superblocks with one bit per cell.
     pub slc: Option<SlcTiming>,
     /// Blocks and layers take times of their own.

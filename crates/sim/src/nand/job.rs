@@ -31,12 +31,14 @@ mod kind {
 pub(super) struct Job {
     /// From bit 0: place (32 bits), number of pages that cross the channel (16 bits), kind.
     head: u64,
-    /// Sequence of a program, valid pages of a read for collection, tag of a host read, number of a read ahead.
+    /// Sequence of a program, valid pages of a read for collection, number of a read ahead; of a host read the tag and,
+    /// from bit 32, the number of its only page plus 1.
     detail: u64,
 }
 
 const PAGES_SHIFT: u32 = 32;
 const KIND_SHIFT: u32 = 48;
+const PAGE_SHIFT: u32 = 32;
 
 impl Job {
     /// An operation of a die whose programs take `unit_pages`.
@@ -53,8 +55,9 @@ impl Job {
                 MapWrite::Commit => (kind::COMMIT, unit, unit_pages, 0),
             },
             DieOp::GcRead { unit, pages, valid } => (kind::GC_READ, unit, pages, valid),
-            DieOp::HostRead { tag, unit, transfers } => {
-                (kind::HOST_READ, unit, transfers, u64::from(tag))
+            DieOp::HostRead { tag, unit, transfers, page } => {
+                let page = page.map_or(0, |page| u64::from(page) + 1);
+                (kind::HOST_READ, unit, transfers, page << PAGE_SHIFT | u64::from(tag))
             }
             DieOp::MapRead { tag, unit, transfers } => {
                 (kind::MAP_READ, unit, transfers, u64::from(tag))
@@ -109,6 +112,12 @@ impl Job {
         (self.kind() == kind::GC_READ).then_some(self.detail)
     }
 
+    /// The page of its unit that a host read wants, or `None` if there are several.
+    pub(super) fn only_page(self) -> Option<u32> {
+        let page = (self.detail >> PAGE_SHIFT) as u32;
+        if self.kind() == kind::HOST_READ { page.checked_sub(1) } else { None }
+    }
+
     #[inline]
     pub(super) fn is_read_ahead(self) -> bool {
         self.kind() == kind::READ_AHEAD
@@ -160,7 +169,10 @@ impl From<Job> for DieOp {
             kind::SEGMENT => map(MapWrite::Segment),
             kind::COMMIT => map(MapWrite::Commit),
             kind::GC_READ => Self::GcRead { unit, pages: job.pages(), valid: detail },
-            kind::HOST_READ => Self::HostRead { tag: detail as u32, unit, transfers: job.pages() },
+            kind::HOST_READ => {
+                let page = job.only_page().map(|page| page as u16);
+                Self::HostRead { tag: detail as u32, unit, transfers: job.pages(), page }
+            }
             kind::MAP_READ => Self::MapRead { tag: detail as u32, unit, transfers: job.pages() },
             kind::MAP_LOAD => Self::MapLoad { unit },
             kind::READ_AHEAD => Self::ReadAhead { fetch: detail, unit, pages: job.pages() },
@@ -188,7 +200,9 @@ mod tests {
         let erase = DieOp::Erase { superblock: u32::MAX };
         let reads = [
             (DieOp::GcRead { unit: u32::MAX, pages: 3, valid: 0b1011 }, 3),
-            (DieOp::HostRead { tag: 31, unit: 5, transfers: 8 }, 8),
+            (DieOp::HostRead { tag: 31, unit: 5, transfers: 8, page: None }, 8),
+            (DieOp::HostRead { tag: 31, unit: 5, transfers: 1, page: Some(0) }, 1),
+            (DieOp::HostRead { tag: u32::MAX, unit: 5, transfers: 1, page: Some(511) }, 1),
             (DieOp::MapRead { tag: 31, unit: 5, transfers: 4 }, 4),
             (DieOp::MapLoad { unit: 7 }, 1),
             (DieOp::ReadAhead { fetch: 1 << 40, unit: 5, pages: 8 }, 8),

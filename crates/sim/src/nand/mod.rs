@@ -191,8 +191,11 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
         } else {
             state.others.push_back(job);
         }
-        if OPTIONS && self.overlap.is_some() {
-            self.overlap_queued(die, now_ns);
+        if OPTIONS {
+            if self.overlap.is_some() {
+                self.overlap_queued(die, now_ns);
+            }
+            self.arrays.sense_beside(die, &self.dies[die as usize].host_reads, now_ns);
         }
     }
 
@@ -274,6 +277,9 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
         state.phase = Phase::Array;
         self.die_busy_ns += end_ns - now_ns;
         self.events.set(die, end_ns);
+        if OPTIONS {
+            self.arrays.sense_beside(die, &self.dies[die as usize].host_reads, now_ns);
+        }
         (array_start_ns, end_ns)
     }
 

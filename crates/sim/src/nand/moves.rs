@@ -4,7 +4,7 @@
 //! plane then costs a separate tR. Source: ONFI multi-plane read restrictions; the settled rate of a Micron 7450 at four
 //! spans, by which a moved page takes half as much of a die's time as a programmed one (SSD-iq). Simplification: each
 //! plane with a valid page of the unit is sensed once; a page that lies on several planes is sensed by them together;
-//! reads of the host sense all planes of a unit together. Test: `tests/device/nand.rs`.
+//! reads of the host sense all planes of a unit together, unless planes are independent. Test: `tests/device/nand.rs`.
 
 use super::job::Job;
 
@@ -41,7 +41,7 @@ mod tests {
         assert_eq!(moved(0b1000_0000_0000_0001), 2);
         assert_eq!(moved(0b0100_0001_0001_1000), 4);
         assert_eq!(moved(0xFFFF), 4);
-        let host = DieOp::HostRead { tag: 0, unit: 0, transfers: 16 };
+        let host = DieOp::HostRead { tag: 0, unit: 0, transfers: 16, page: None };
         assert_eq!(planes.senses(Job::new(host, 16)), 1);
         let wide = MovesByPlane { plane_pages: 64 };
         let last = DieOp::GcRead { unit: 0, pages: 2, valid: 3 << 62 };

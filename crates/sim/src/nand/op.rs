@@ -44,6 +44,8 @@ pub enum DieOp {
         unit: u32,
         /// Transfers over the channel: pages wanted, or pieces of 4 KiB of larger ones.
         transfers: u32,
+        /// The page of the unit, or `None` if there are several.
+        page: Option<u16>,
     },
     /// Read a page of the map that a command waits for.
     MapRead {

@@ -25,6 +25,7 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
             }
         }
         self.ahead.clear();
+        self.arrays.forget_reads();
         if let Some(overlap) = &mut self.overlap {
             overlap.drop_reads();
         }

@@ -109,7 +109,11 @@ impl Reader<'_> {
     fn read(&mut self, units: impl Iterator<Item = u32>, transfers: u32) {
         for unit in units {
             let die = self.nand.geometry.die_of_unit(unit);
-            self.dies.enqueue(die, DieOp::HostRead { tag: 0, unit, transfers }, self.now_ns);
+            self.dies.enqueue(
+                die,
+                DieOp::HostRead { tag: 0, unit, transfers, page: None },
+                self.now_ns,
+            );
             self.units_read += 1;
         }
         loop {

@@ -228,6 +228,7 @@ const SECTIONS: &[&[Choice]] = &[
         ("nand.spread.layer_percent", &["0", "10", "90"]),
     ],
     &[("nand.page_register", &["true", "false"])],
+    &[("nand.independent_planes", &["true", "false"])],
     &[("housekeeping.patrol_interval_ns", &["100_000_000", "10_000_000_000"])],
     &[
         ("housekeeping.refresh_after_ns", &["1_000_000_000_000", "86_400_000_000_000"]),
@@ -332,9 +333,12 @@ impl Draft {
     /// Makes most drawn values fit together: blocks for the capacity, spare space from too tight to
     /// plenty, stripes that divide the dies, targets above the level that collection keeps anyway.
     fn fit(&mut self, rng: &mut Rng) {
-        for (section, others) in
-            [("mapping.", "map_cache."), ("compression.", "map_cache."), ("compression.", "map.")]
-        {
+        for (section, others) in [
+            ("mapping.", "map_cache."),
+            ("compression.", "map_cache."),
+            ("compression.", "map."),
+            ("nand.independent_planes", "nand.page_register"),
+        ] {
             self.part(rng, section, others);
         }
         self.fit_map_unit(rng);

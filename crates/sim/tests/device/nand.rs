@@ -120,6 +120,76 @@ fn a_program_that_goes_on_after_reads_takes_the_register_back() {
     assert_eq!(senses_ns(&mut device, &[1, 2]), [READ, 0]);
 }
 
+/// The times at which reads of single pages of die 0 end that are submitted together, after the
+/// command, the first sense and the first transfer.
+fn ends_ns(device: &mut Device, pages: &[u64]) -> Vec<u64> {
+    let (start_ns, mut ended) = (device.now().0, Vec::new());
+    for (tag, &page) in (0..).zip(pages) {
+        device.submit(&op(OpKind::Read, page, 1, tag));
+    }
+    while ended.len() < pages.len() {
+        device.reap(1, &mut ended);
+    }
+    ended.sort_by_key(|end| end.tag);
+    let first_ns = start_ns + READ_COMMAND + READ + CHANNEL_PAGE + LINK_PAGE;
+    ended.iter().map(|end| end.done.0 - first_ns).collect()
+}
+
+#[test]
+fn an_independent_plane_senses_while_another_does() {
+    // Units of two planes of two pages; pages 0 to 3 and 16 to 19 are on die 0. The second command
+    // is decoded 5 us after the first, so that its sense ends 5 us later, and its data crosses the
+    // channel after that of the first.
+    let ends_ns = |changes: &[(&str, &str)], pages: &[u64]| {
+        let mut device = busy_die(changes);
+        device.run_until(secs(2));
+        ends_ns(&mut device, pages)
+    };
+    let independent = [("nand.independent_planes", "true")];
+    let next = CHANNEL_PAGE;
+    assert_eq!(ends_ns(&independent, &[0, 2]), [0, next]);
+    assert_eq!(ends_ns(&[], &[0, 2]), [0, READ + next]);
+    // The same plane has one sense at a time, and the third read overtakes no other.
+    assert_eq!(ends_ns(&independent, &[0, 1]), [0, READ + next]);
+    assert_eq!(ends_ns(&independent, &[0, 1, 18]), [0, READ + next, READ + 2 * next]);
+    // The fourth begins when the plane of the second is free: at the end of its transfer.
+    assert_eq!(ends_ns(&independent, &[0, 2, 16, 18]), [0, next, READ + next, READ + 2 * next]);
+    // Several pages of a unit take all planes.
+    let mut device = busy_die(&independent);
+    device.run_until(secs(2));
+    device.submit(&op(OpKind::Read, 0, 3, 0));
+    device.submit(&op(OpKind::Read, 16, 1, 1));
+    let mut ended = Vec::new();
+    while ended.len() < 2 {
+        device.reap(1, &mut ended);
+    }
+    let last_ns = secs(2).0 + READ_COMMAND + 2 * READ + 4 * CHANNEL_PAGE + LINK_PAGE;
+    assert_eq!(ended[1].done.0, last_ns);
+}
+
+/// Each of the reads is sensed once, whatever is done beside it, also where programs are suspended.
+#[test]
+fn independent_planes_sense_every_page_once() {
+    let changes = [SUSPEND.as_slice(), &[("nand.independent_planes", "true")]].concat();
+    let mut rng = Rng::new(5);
+    let mut sensed = |changes: &[(&str, &str)]| {
+        let mut device = small(changes);
+        fill(&mut device, 4_096);
+        device.run_until(secs(10));
+        let before = device.operations();
+        let read = |tag| op(OpKind::Read, rng.below(4_096), 1, tag);
+        closed_loop(&mut device, 32, 10_000, read);
+        let (operations, took_ns) = (device.operations(), device.now().0 - secs(10).0);
+        (operations.reads - before.reads, took_ns)
+    };
+    let (reads, side_by_side_ns) = sensed(&changes);
+    let (reads_in_turn, in_turn_ns) = sensed(&SUSPEND);
+    assert_eq!((reads, reads_in_turn), (10_000, 10_000));
+    // Two planes: up to twice the rate, less for pairs of reads of the same plane.
+    let gain = in_turn_ns as f64 / side_by_side_ns as f64;
+    assert!((1.3..2.0).contains(&gain), "{gain}");
+}
+
 #[test]
 fn planes_one_after_the_other_take_their_times_one_after_the_other() {
     // Ten pages: five units of one plane, two of them on die 0.

@@ -51,6 +51,8 @@ pub struct NandModel {
     pub cache_program: Option<Sourced<bool>>,
     /// The register of a die serves further reads of the same pages; absent: it does not.
     pub page_register: Option<Sourced<bool>>,
+    /// Whether the planes of a die sense for the host whatever the others do; absent: they sense together.
+    pub independent_planes: Option<Sourced<bool>>,
     /// Times of lower and upper pages; absent: all take `program_ns` and `read_ns`.
     pub pages: Option<PagesModel>,
     /// Suspension of programs and erases for host reads; absent: reads wait.
@@ -174,6 +176,7 @@ impl Check<'_> {
             moves_by_plane: self.moves_by_plane(geometry.unit_pages),
             wear: nand.wear.as_ref().map(|wear| self.wear_drift(wear)).transpose()?,
             past: self.past()?,
+            independent_planes: self.independent_planes(geometry.unit_pages)?,
             slc: None,
             spread: nand
                 .spread
@@ -190,6 +193,21 @@ impl Check<'_> {
         let (planes, _) = nand.plane_groups();
         (is_wanted && planes > 1)
             .then(|| MovesByPlane { plane_pages: (unit_pages / planes).max(1) })
+    }
+
+    /// Pages of a unit on one plane, if planes are independent.
+    fn independent_planes(&self, unit_pages: u32) -> Result<Option<u32>, ModelError> {
+        let nand = &self.model.nand;
+        let is_on = |key: &Option<Sourced<bool>>| key.as_ref().is_some_and(|on| on.value);
+        if !is_on(&nand.independent_planes) {
+            return Ok(None);
+        }
+        if is_on(&nand.page_register) {
+            let rule = "it must be absent or false with nand.page_register, which serves all planes of a die at once";
+            return self.fail("nand.independent_planes", "true", rule);
+        }
+        let (planes, _) = nand.plane_groups();
+        Ok((planes > 1).then(|| (unit_pages / planes).max(1)))
     }
 
     fn page_times(
