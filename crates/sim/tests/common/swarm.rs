@@ -134,7 +134,7 @@ const SECTIONS: &[&[Choice]] = &[
         ("nand.wear.erase_more_per_kilocycle_permille", &["0", "300", "10_000"]),
         ("age.cycles?", &["1", "3000"]),
     ],
-    // Where `nand.retry` counts reads.
+    // Needs `nand.retry` with counts of reads.
     &[("age.read_count", &["1", "19", "1_000_000"])],
     &[
         ("interface.kind", &["nvme", "nvme", "sata"]),

@@ -37,7 +37,7 @@ fn write_safely(device: &mut Device, page: u64, pages: u64) {
     alone(device, &op(OpKind::Flush, 0, 0, 0));
 }
 
-/// How often a page was sensed for one read.
+/// Number of senses of a page for one read.
 fn senses(device: &mut Device, page: u64) -> u64 {
     let latency = alone(device, &op(OpKind::Read, page, 1, 0));
     assert_eq!((latency - READ_REST) % READ, 0);
