@@ -315,7 +315,7 @@ fn a_victim_is_not_erased_before_what_has_overwritten_it_is_safe() {
 /// Number of the first drives that break a promise.
 fn broken_lives(sabotage: Sabotage) -> (u64, String) {
     let mut broken = (0, String::new());
-    for seed in 0..400 {
+    for seed in 0..800 {
         let life = live(seed, Fate { cuts: 8, sabotage: Some(sabotage), ..USUAL });
         if let Some(life) = life.filter(|life| !life.report.is_kept()) {
             let Report { broken: pages, faults, .. } = life.report;
