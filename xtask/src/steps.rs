@@ -238,7 +238,6 @@ pub(crate) const STEPS: &[Step] = &[
         not_before: Some("golden"),
         needs: EMULATOR,
         run: emulated,
-        ..STEP
     },
     Step {
         name: "integration",

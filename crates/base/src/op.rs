@@ -62,6 +62,9 @@ pub struct Op {
     /// Whether the access is forced (forced unit access): a write ends only when its data would
     /// survive a loss of power. The other kinds ignore it.
     pub fua: bool,
+    /// Placement handle of a write (NVMe flexible data placement): a target with handles keeps the data of each
+    /// apart. 0 is the default; a target takes a handle that it does not have for 0.
+    pub placement: u8,
     /// Length in bytes, a multiple of the target's logical block size.
     pub len: u32,
     /// Chosen by the caller and returned in the [`Completion`]. At any moment no two outstanding
@@ -101,5 +104,15 @@ impl Completion {
     #[must_use]
     pub fn latency(&self) -> Nanos {
         Nanos(self.done.0.saturating_sub(self.submitted.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_takes_three_words() {
+        assert_eq!(size_of::<Op>(), 24);
     }
 }

@@ -23,6 +23,8 @@ pub enum ColumnUnit {
     Nanoseconds,
     /// Nanojoules.
     Nanojoules,
+    /// Thousandths of a kelvin above absolute zero.
+    Millikelvin,
 }
 
 impl ColumnUnit {
@@ -34,6 +36,7 @@ impl ColumnUnit {
             Self::Superblocks => "superblocks",
             Self::Nanoseconds => "ns",
             Self::Nanojoules => "nJ",
+            Self::Millikelvin => "mK",
         }
     }
 }
@@ -110,6 +113,8 @@ telemetry_columns! {
     controller_busy_ns: Counter, Nanoseconds;
     /// Energy taken from the supply.
     energy_nj: Counter, Nanojoules;
+    /// Temperature of the drive; 0 if the model has none.
+    temperature_mk: Level, Millikelvin;
 }
 
 impl TelemetryRow {
@@ -152,7 +157,7 @@ mod tests {
         }
         let levels = TelemetryRow::COLUMNS.iter().filter(|c| c.kind == ColumnKind::Level);
         let levels: Vec<_> = levels.map(|column| column.name).collect();
-        assert_eq!(levels, ["free_superblocks", "buffer_pages", "pslc_pages"]);
+        assert_eq!(levels, ["free_superblocks", "buffer_pages", "pslc_pages", "temperature_mk"]);
     }
 
     #[test]

@@ -94,6 +94,7 @@ fn turn(drive: &mut Drive, len: u32, rng: &mut Rng) -> f64 {
         kind: OpKind::Write,
         data: Data::Incompressible,
         fua: false,
+        placement: 0,
         len,
         tag,
         offset: rng.below(places) * u64::from(len),

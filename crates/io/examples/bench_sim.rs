@@ -79,6 +79,7 @@ fn write(page: u64, pages: u64, tag: u32) -> Op {
         kind: OpKind::Write,
         data: Data::Incompressible,
         fua: false,
+        placement: 0,
         len: (pages * PAGE_BYTES) as u32,
         tag,
         offset: page * PAGE_BYTES,

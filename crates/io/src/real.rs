@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use base::{Completion, Nanos, Op};
 use target::capability::{
-    Deallocate, Diagnose, Flush, Guarded, Lanes, Purge, ReadBack, Sleep, Telemetry,
+    Age, Deallocate, Diagnose, Flush, Guarded, Lanes, Purge, ReadBack, Sleep, Telemetry,
 };
 use target::health::HealthProbe;
 use target::{
@@ -215,6 +215,8 @@ impl Flush for RealTarget {
         self.medium.flush()
     }
 }
+
+impl Age for RealTarget {}
 
 impl Sleep for RealTarget {
     fn set_rest(&mut self, rest: Rest) -> Result<String, IoError> {

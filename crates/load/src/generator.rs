@@ -78,14 +78,14 @@ impl Generator {
         }
         let (kind, data) = (self.next_kind(), self.workload.data);
         if kind == OpKind::Flush {
-            return Some(Op { kind, data, fua: false, len: 0, tag, offset: 0 });
+            return Some(Op { kind, data, fua: false, placement: 0, len: 0, tag, offset: 0 });
         }
         let (offset, len) = self.addresses.next_block()?;
         self.left_bytes = self.left_bytes.saturating_sub(u64::from(len));
         if let Some(schedule) = &mut self.schedule {
             schedule.advance();
         }
-        Some(Op { kind, data, fua: false, len, tag, offset })
+        Some(Op { kind, data, fua: false, placement: 0, len, tag, offset })
     }
 
     #[inline]

@@ -351,7 +351,15 @@ mod tests {
     use base::Data;
 
     fn op(kind: OpKind) -> Op {
-        Op { kind, data: Data::Incompressible, fua: false, len: 4096, tag: 0, offset: 0 }
+        Op {
+            kind,
+            data: Data::Incompressible,
+            fua: false,
+            placement: 0,
+            len: 4096,
+            tag: 0,
+            offset: 0,
+        }
     }
 
     fn end(submitted: u64, done: u64) -> Completion {

@@ -335,7 +335,9 @@ impl Host {
         }
         let fua = kind < flushes + deallocations + forced;
         let data = random_data(&mut self.rng);
-        let write = Op { fua, data, ..self.op(OpKind::Write, first, length, tag) };
+        // Handles by address, and one that no drive has.
+        let placement = (first % 9) as u8;
+        let write = Op { fua, data, placement, ..self.op(OpKind::Write, first, length, tag) };
         self.cut(write)
     }
 
@@ -343,7 +345,7 @@ impl Host {
     fn op(&self, kind: OpKind, page: u32, pages: u32, tag: u32) -> Op {
         let len = pages * self.page_bytes;
         let offset = u64::from(page) * u64::from(self.page_bytes);
-        Op { kind, data: Data::Incompressible, fua: false, len, tag, offset }
+        Op { kind, data: Data::Incompressible, fua: false, placement: 0, len, tag, offset }
     }
 
     /// A command that touches the same pages, without a part of the first and of the last where they are large.

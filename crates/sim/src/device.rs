@@ -20,7 +20,7 @@ mod folding;
 mod gc;
 mod housekeeping;
 mod mapping;
-mod power_loss;
+mod power;
 mod program;
 mod read;
 mod readings;
@@ -62,6 +62,7 @@ use crate::nand::fast::FastSuperblocks;
 use crate::nand::programmed::ProgrammedUnits;
 use crate::nand::{DieOp, Nand};
 use crate::power::Power;
+use crate::power::thermal::Thermal;
 use crate::probe::{Probe, Silent};
 use crate::telemetry::Recorder;
 use timers::Timers;
@@ -94,6 +95,7 @@ pub struct Device<P: Probe = Silent, const OPTIONS: bool = true> {
     patrol: Option<Patrol>,
     refresh: Option<Refresh>,
     power: Option<Power>,
+    thermal: Option<Thermal>,
     buffer: WriteBuffer,
     flushes: Flushes,
     compressor: Compressor,
@@ -185,6 +187,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             patrol: None,
             refresh: None,
             power: config.power.map(|model| Power::new(model, 0)),
+            thermal: config.options.thermal.map(Thermal::new),
             buffer: WriteBuffer::new(config.buffer_pages, open_pages, queue_depth),
             flushes: Flushes::new(queue_depth),
             compressor: Compressor::new(config.geometry.page_granules),
@@ -239,7 +242,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     }
 
     /// Makes the drive new again (secure erase): nothing mapped, every superblock erased, counters at zero. The clock
-    /// continues; no command may be outstanding.
+    /// continues, and the drive stays as warm as it is; no command may be outstanding.
     pub fn reset(&mut self)
     where
         P: Default,
@@ -248,6 +251,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             return;
         }
         let now_ns = self.now_ns;
+        let thermal = self.thermal_at(now_ns).map(Thermal::renewed);
         let power = self.power.as_ref().map(|power| power.renewed(now_ns));
         // The old maps go first: two drives of full size would need twice the memory.
         self.ftl = Ftl::new(Geometry {
@@ -261,6 +265,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         *self = Self::assemble(self.config.clone(), ftl, P::default());
         self.now_ns = now_ns;
         self.power = power;
+        self.thermal = thermal;
+        self.look_at_temperature();
         self.start_clock();
     }
 
@@ -284,6 +290,9 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         let mut command = Command::new(op, self.page_bits(), now_ns);
         if OPTIONS && self.config.geometry.page_granules > 1 {
             command.data = op.data;
+        }
+        if OPTIONS {
+            command.placement = op.placement;
         }
         if self.commands.send(op.tag, command) {
             self.host_is_back();
@@ -313,9 +322,9 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         if self.commands.is_host_missed() {
             self.wait_for_idle();
         }
-        if let Some(power) = &mut self.power {
+        if let Some(power) = &self.power {
             self.controller.hold_until(self.now_ns + power.wake_ns(self.now_ns));
-            power.note(true, self.now_ns);
+            self.note_work(true);
         }
     }
 
@@ -408,7 +417,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
                 cold_path();
                 // While commands are outstanding the drive has work: noted when the first of them came.
                 if self.commands.outstanding() == 0 {
-                    self.note_rest(self.next_work_ns() == NEVER);
+                    self.note_work(self.next_work_ns() != NEVER);
                 }
                 if next_ns > limit_ns {
                     return false;
@@ -464,14 +473,6 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         }
     }
 
-    /// No command is outstanding; the drive rests if it has no other work.
-    #[inline(never)]
-    fn note_rest(&mut self, is_at_rest: bool) {
-        if let Some(power) = &mut self.power {
-            power.note(!is_at_rest, self.now_ns);
-        }
-    }
-
     fn on_link(&mut self) {
         let Some(tag) = self.link.pop() else { return };
         let command = &self.commands[tag];
@@ -524,10 +525,12 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     fn on_nand(&mut self) {
         let Some((die, op)) = self.nand.on_event(self.now_ns) else { return };
         match op {
-            DieOp::Program { unit, stream, sequence } => match stream {
-                StreamId::Host | StreamId::Pslc => self.buffer_programmed(unit, stream, sequence),
-                StreamId::Gc | StreamId::Cold => self.moved_programmed(unit, stream, sequence),
-            },
+            DieOp::Program { unit, stream, sequence } if stream.is_moved() => {
+                self.moved_programmed(unit, stream, sequence);
+            }
+            DieOp::Program { unit, stream, sequence } => {
+                self.buffer_programmed(unit, stream, sequence);
+            }
             DieOp::Parity { unit } => self.in_nand(unit),
             DieOp::Map { unit, write } => self.map_programmed(unit, write),
             DieOp::GcRead { unit, pages, valid } => {
@@ -542,6 +545,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             DieOp::Patrol { .. } => self.patrolled(),
             DieOp::Erase { superblock } => self.die_erased(die, superblock),
         }
+        self.reclaim_read_superblocks();
     }
 
     #[inline]

@@ -90,6 +90,11 @@ impl Drive {
         of_either!(self, device => device.deallocate(first, end));
     }
 
+    /// As [`Device::age`].
+    pub fn age(&mut self, days: u32) {
+        of_either!(self, device => device.age(days));
+    }
+
     /// As [`Device::allow_rest`].
     pub fn allow_rest(&mut self, allowed: bool) {
         of_either!(self, device => device.allow_rest(allowed));

@@ -49,6 +49,8 @@ pub struct Command {
     pub fua: bool,
     /// The kind of a write's data, for a drive that compresses.
     pub data: Data,
+    /// The placement handle of a write, for a drive that has several.
+    pub placement: u8,
     /// First logical page.
     pub first_page: u32,
     /// Number of pages, partly covered ones included.
@@ -73,6 +75,7 @@ impl Command {
         kind: OpKind::Flush,
         fua: false,
         data: Data::Incompressible,
+        placement: 0,
         first_page: 0,
         pages: 0,
         bytes: 0,

@@ -27,6 +27,7 @@ pub use section::*;
 
 use crate::ftl::gc::VictimPolicy;
 use crate::ftl::pacing::PacingKind;
+use crate::ftl::placement::Isolation;
 
 /// Reason for the refusal of a model. Names the key, the value and the rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -99,6 +100,8 @@ pub struct Model {
     pub controller: Controller,
     /// NAND array.
     pub nand: NandModel,
+    /// Past of the drive; absent: it is new.
+    pub age: Option<AgeModel>,
     /// Write buffer.
     pub buffer: Buffer,
     /// DRAM that caches reads; absent: none.
@@ -107,6 +110,8 @@ pub struct Model {
     pub read_ahead: Option<ReadAheadModel>,
     /// Power states and energy; absent: no energy is counted.
     pub power: Option<PowerModel>,
+    /// Temperature and its limits; absent: no temperature is computed.
+    pub thermal: Option<ThermalModel>,
     /// Garbage collection.
     pub gc: GcModel,
     /// Collection in the gaps of a busy host.
@@ -156,6 +161,8 @@ pub struct GcModel {
     pub policy: Sourced<VictimPolicy>,
     /// Superblocks that some policies examine (d-choices, windowed-greedy).
     pub candidates: Sourced<u32>,
+    /// Whether moved data of one placement handle may mix with that of others; absent: `initial`, it may.
+    pub handle_isolation: Option<Sourced<Isolation>>,
     /// Rule for the time.
     pub pacing: Sourced<PacingKind>,
     /// Number of erased superblocks below which the host waits.

@@ -16,6 +16,8 @@
 //!
 //! No event is needed: the state of the drive follows from the length of its idle time.
 
+pub mod thermal;
+
 /// The power of a drive; powers in mW, energies in nJ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PowerModel {
@@ -113,6 +115,21 @@ impl Power {
             self.since_ns = now_ns;
             self.is_active = has_work;
         }
+    }
+
+    /// Whether the drive has work.
+    #[must_use]
+    pub fn is_active(&self) -> bool {
+        self.is_active
+    }
+
+    /// The next moment after `after_ns` at which the drive enters a state of rest, or `None` if only work changes its
+    /// power. `after_ns` is not before the latest begin or end of work.
+    #[must_use]
+    pub fn next_change_ns(&self, after_ns: u64) -> Option<u64> {
+        let begun_ns = |state: RestState| self.since_ns + state.after_ns + state.entry_ns;
+        let changes = self.rests().into_iter().flatten().map(begun_ns);
+        changes.filter(|&change_ns| change_ns > after_ns && !self.is_active).min()
     }
 
     /// Makes the drive new at `now_ns`: no time spent in any state, and the permission of the host

@@ -11,7 +11,7 @@ mod common;
 
 use std::cell::RefCell;
 
-use base::{Completion, Data, Fnv, Nanos, Op, OpKind, Ratio, Rng, Status};
+use base::{Completion, Data, Fnv, Nanos, Op, OpKind, Ratio, Rng, Status, TelemetryRow};
 use common::swarm::{Draft, is_small, watched_torture};
 use common::{MAP_ROOM, MAPPED, SMALL, in_order, op, watched_loop};
 use sim::probe::Silent;
@@ -103,7 +103,7 @@ fn lives() -> Vec<Life> {
             ],
         ),
     ];
-    built_in.chain(small).chain(parts()).chain(reads()).collect()
+    built_in.chain(small).chain(parts()).chain(reads()).chain(conditions()).collect()
 }
 
 /// Parts below and above the translation layer: its map, NAND and the host's side.
@@ -203,6 +203,59 @@ fn reads() -> Vec<Life> {
     ]
 }
 
+/// Age, heat and placement handles.
+fn conditions() -> [Life; 3] {
+    [
+        small(
+            "aged",
+            &[
+                ("age.cycles", "2_000"),
+                ("age.retention_days", "90"),
+                ("age.read_count", "20"),
+                ("nand.retry.initial_cycles", "0"),
+                ("nand.retry.fresh_ppb", "1_000"),
+                ("nand.retry.per_kilocycle_ppb", "500"),
+                ("nand.retry.per_day_ppb", "10"),
+                ("nand.retry.per_day_per_kilocycle_ppb", "30"),
+                ("nand.retry.per_kiloread_ppb", "50_000"),
+                ("nand.retry.reclaim_reads", "100"),
+                ("nand.retry.corrected_ppb", "2_000"),
+                ("nand.retry.retries_max", "4"),
+                ("nand.wear.program_less_per_kilocycle_permille", "50"),
+                ("nand.wear.erase_more_per_kilocycle_permille", "300"),
+            ],
+        ),
+        small(
+            "thermal",
+            &[
+                ("power.active_mw", "2_000"),
+                ("power.idle_mw", "500"),
+                ("power.read_nj", "5_000"),
+                ("power.program_nj", "70_000"),
+                ("power.erase_nj", "300_000"),
+                ("power.transfer_nj", "33"),
+                ("thermal.ambient_c", "30"),
+                ("thermal.resistance_mk_per_w", "25_000"),
+                ("thermal.capacity_mj_per_k", "20"),
+                ("thermal.light.threshold_c", "45"),
+                ("thermal.light.hysteresis_c", "2"),
+                ("thermal.light.bytes_per_s", "40_000_000"),
+                ("thermal.heavy.threshold_c", "50"),
+                ("thermal.heavy.hysteresis_c", "10"),
+                ("thermal.heavy.bytes_per_s", "2_000_000"),
+            ],
+        ),
+        small(
+            "placement",
+            &[
+                ("interface.kind", "nvme"),
+                ("interface.placement_handles", "3"),
+                ("gc.handle_isolation", "persistent"),
+            ],
+        ),
+    ]
+}
+
 /// All of a completion.
 fn add_completion(hash: &mut Fnv, end: &Completion) {
     let errno = match end.status {
@@ -210,6 +263,17 @@ fn add_completion(hash: &mut Fnv, end: &Completion) {
         Status::Failed { errno } => errno,
     };
     hash.add([u64::from(end.tag), end.submitted.0, end.done.0, u64::from(errno.cast_unsigned())]);
+}
+
+/// Number of columns of telemetry when the first hashes were recorded.
+const FIRST_COLUMNS: usize = 16;
+
+/// All of a telemetry row. Columns beyond the first count where they are not 0, so that the hashes of drives without
+/// them stay.
+fn add_row(hash: &mut Fnv, row: &TelemetryRow) {
+    hash.add(row.values().take(FIRST_COLUMNS));
+    let later = (0_u64..).zip(row.values()).skip(FIRST_COLUMNS);
+    hash.add(later.filter(|&(_, value)| value != 0).flat_map(|(column, value)| [column, value]));
 }
 
 /// The hash of a drive's results. A drive without options is compiled separately, with the same
@@ -249,8 +313,8 @@ fn live_on<const OPTIONS: bool>(device: &mut Device<Silent, OPTIONS>) -> u64 {
     }
     let mut rows = Vec::new();
     device.telemetry_take(&mut rows);
-    rows.iter().for_each(|row| hash.add(row.values()));
-    hash.add(device.telemetry().values());
+    rows.iter().for_each(|row| add_row(&mut hash, row));
+    add_row(&mut hash, &device.telemetry());
     hash.value()
 }
 
@@ -259,7 +323,10 @@ fn any_command(rng: &mut Rng, pages: u64, tag: u32) -> Op {
         0 => op(OpKind::Flush, 0, 0, tag),
         1 => op(OpKind::Deallocate, rng.below(pages - 4), 4, tag),
         2..12 => op(OpKind::Read, rng.below(pages - 8), 8, tag),
-        _ => Op { data: HALF, ..op(OpKind::Write, rng.below(pages), 1, tag) },
+        _ => {
+            let page = rng.below(pages);
+            Op { data: HALF, placement: (page % 4) as u8, ..op(OpKind::Write, page, 1, tag) }
+        }
     }
 }
 
@@ -279,7 +346,7 @@ fn live_at_random_on<const OPTIONS: bool>(
         add_completion(&mut hash, end);
         ended += 1;
         if ended.is_multiple_of(100) {
-            hash.add(device.telemetry().values());
+            add_row(&mut hash, &device.telemetry());
         }
     };
     device.telemetry_start(Nanos::SECOND);
@@ -287,9 +354,9 @@ fn live_at_random_on<const OPTIONS: bool>(
     watched_torture(device, &mut rng, watch, |device| {
         let mut hash = hash.borrow_mut();
         hash.add([device.now().0]);
-        hash.add(device.telemetry().values());
+        add_row(&mut hash, &device.telemetry());
         device.telemetry_take(&mut rows);
-        rows.drain(..).for_each(|row| hash.add(row.values()));
+        rows.drain(..).for_each(|row| add_row(&mut hash, &row));
     });
     hash.into_inner().value()
 }

@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use base::{OpKind, Rng};
 use sim::ftl::gc::VictimPolicy;
+use sim::ftl::placement::{Isolation, Placement};
 use sim::ftl::wear::Allocation;
 use sim::ftl::{STREAMS, StreamId};
 use sim::host::DeallocateSupport;
@@ -152,7 +153,11 @@ impl Reference {
         let was_moved = StreamId::MOVED.contains(&writer);
         let is_cold =
             if self.config.options.cold.is_some() { was_moved } else { writer == StreamId::Cold };
-        let wanted = if is_cold { StreamId::Cold } else { StreamId::Gc };
+        let wanted = match self.config.options.placement {
+            Some(Placement { isolation: Isolation::Persistent, .. }) => same_handle(writer),
+            _ if is_cold => StreamId::Cold,
+            _ => StreamId::Gc,
+        };
         let is_young = stream == StreamId::Cold && self.young.contains(&from);
         // An open unit that others wait for is filled with anything, and without erased superblocks there is no choice.
         let completes_unit = !physical.is_multiple_of(self.config.geometry.unit_pages);
@@ -219,6 +224,17 @@ impl Reference {
         self.config.options.performance_mode.is_some() && self.closed.contains(&superblock)
     }
 
+    /// True where blocks that were read too often are moved: which those are is for `device/aging.rs`.
+    fn reclaims(&self) -> bool {
+        let retry = self.config.options.nand_features.retry;
+        retry.is_some_and(|retry| retry.reclaim_reads.is_some())
+    }
+
+    /// True where a reclaim may have chosen this victim.
+    fn is_reclaimed(&self, superblock: u32) -> bool {
+        self.reclaims() && self.closed.contains(&superblock)
+    }
+
     fn forget(&mut self, logical: u32) -> Option<u32> {
         let (old, size) = self.map.remove(&logical)?;
         let superblock = self.superblock_of(old);
@@ -255,10 +271,11 @@ impl Reference {
                 // The drive compares whole millionths.
                 self.closed.contains(&superblock) && self.cost_benefit(superblock) >= best - 2e-6
             }
-            // Any full superblock may have been reorganised or refreshed instead, so nothing is known of the lots.
+            // Any full superblock may have been moved for another reason, so nothing is known of the lots.
             VictimPolicy::DChoices
                 if self.config.options.performance_mode.is_some()
-                    || self.config.options.refresh.is_some() =>
+                    || self.config.options.refresh.is_some()
+                    || self.reclaims() =>
             {
                 self.closed.contains(&superblock)
             }
@@ -294,6 +311,7 @@ impl Reference {
         self.is_too_young(superblock)
             || self.is_reorganised(superblock)
             || self.is_refreshed(superblock)
+            || self.is_reclaimed(superblock)
     }
 
     /// True where a superblock may be a victim because it is old. Time is not followed here; `housekeeping.rs` checks it.
@@ -324,6 +342,12 @@ impl Reference {
         assert!(ftl.free.iter().eq(&self.free), "free superblocks");
         assert!(ftl.cache_free.iter().eq(&self.cache_free), "free cache");
     }
+}
+
+/// The stream to which data of a handle moves where handles stay apart.
+fn same_handle(writer: StreamId) -> StreamId {
+    let pairs = StreamId::HOSTS.into_iter().zip(StreamId::COLLECTED);
+    pairs.into_iter().find(|&(host, _)| host == writer).map_or(writer, |(_, collected)| collected)
 }
 
 /// The emptiest among this number of full superblocks drawn at random, the first among equals, and

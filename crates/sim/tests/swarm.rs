@@ -32,7 +32,7 @@ fn draft(seed: u64) -> (Draft, Rng) {
     (draft, rng)
 }
 
-/// A test with commands, pauses and secure erases.
+/// A life with commands, pauses, secure erases and days without power.
 fn live(config: Config, rng: &mut Rng) -> Device<Watchdog> {
     let mut device = Device::with_probe(config, Watchdog::default());
     let mut purges = rng.clone();
@@ -40,6 +40,9 @@ fn live(config: Config, rng: &mut Rng) -> Device<Watchdog> {
         device.check().unwrap_or_else(|broken| panic!("{broken}"));
         if purges.chance(1, 16) {
             device.reset();
+        }
+        if purges.chance(1, 16) {
+            device.age(purges.below(1_000) as u32);
         }
     });
     device

@@ -98,6 +98,19 @@ pub trait Sleep: Target {
     }
 }
 
+/// A target for which time can pass without power.
+pub trait Age: Target {
+    /// Lets days pass without power, after an orderly shutdown: the data grows older. No command may
+    /// be outstanding.
+    ///
+    /// # Errors
+    /// [`IoError::Unsupported`] if the target lives in real time, or if its data does not age.
+    fn age(&mut self, _days: u32) -> Result<(), IoError> {
+        let name = self.identity().name;
+        Err(IoError::Unsupported(format!("{name} lives in real time and cannot be aged")))
+    }
+}
+
 /// A target that can report its health and describe a failure in words.
 pub trait Diagnose: Target {
     /// The drive's own words for the first command that failed, or `None` if there is only the
@@ -134,11 +147,11 @@ pub trait ReadBack: Target {
 
 /// All capabilities that a test of the suite may use.
 pub trait Testable:
-    Lanes + Guarded + Purge + Deallocate + Flush + Sleep + Diagnose + Telemetry
+    Lanes + Guarded + Purge + Deallocate + Flush + Sleep + Age + Diagnose + Telemetry
 {
 }
 
 impl<T> Testable for T where
-    T: Lanes + Guarded + Purge + Deallocate + Flush + Sleep + Diagnose + Telemetry
+    T: Lanes + Guarded + Purge + Deallocate + Flush + Sleep + Age + Diagnose + Telemetry
 {
 }

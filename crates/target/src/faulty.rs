@@ -9,7 +9,9 @@ use std::io;
 
 use base::{Completion, Nanos, Op, Status, TelemetryRow};
 
-use crate::capability::{Deallocate, Diagnose, Flush, Guarded, Lanes, Purge, Sleep, Telemetry};
+use crate::capability::{
+    Age, Deallocate, Diagnose, Flush, Guarded, Lanes, Purge, Sleep, Telemetry,
+};
 use crate::contract::Target;
 use crate::error::IoError;
 use crate::identity::Identity;
@@ -197,6 +199,8 @@ impl<T: Flush> Flush for FaultyTarget<T> {
 
 impl<T: Sleep> Sleep for FaultyTarget<T> {}
 
+impl<T: Age> Age for FaultyTarget<T> {}
+
 impl<T: Diagnose> Diagnose for FaultyTarget<T> {}
 
 impl<T: Telemetry> Telemetry for FaultyTarget<T> {
@@ -226,6 +230,7 @@ mod tests {
             kind: OpKind::Read,
             data: Data::Incompressible,
             fua: false,
+            placement: 0,
             len: 4096,
             tag,
             offset: 0,

@@ -21,6 +21,8 @@ pub struct Limits {
     pub energy: bool,
     /// Whether the controller is known to compress the data it stores.
     pub compresses: bool,
+    /// Placement handles that a write may name; 1 if the target does not keep data apart.
+    pub placement_handles: u32,
 }
 
 /// Keeps a range inside the target.

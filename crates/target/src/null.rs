@@ -4,7 +4,9 @@
 
 use base::{Completion, Nanos, Op, OpKind, Status};
 
-use crate::capability::{Deallocate, Diagnose, Flush, Guarded, Lanes, Purge, Sleep, Telemetry};
+use crate::capability::{
+    Age, Deallocate, Diagnose, Flush, Guarded, Lanes, Purge, Sleep, Telemetry,
+};
 use crate::clock::Clock;
 use crate::contract::Target;
 use crate::error::IoError;
@@ -22,6 +24,7 @@ const LIMITS: Limits = Limits {
     rest: false,
     energy: false,
     compresses: false,
+    placement_handles: 1,
 };
 
 /// A target with nothing behind it.
@@ -125,6 +128,8 @@ impl<C: Clock> Flush for NullTarget<C> {
 
 impl<C: Clock> Sleep for NullTarget<C> {}
 
+impl<C: Clock> Age for NullTarget<C> {}
+
 impl<C: Clock> Diagnose for NullTarget<C> {}
 
 impl<C: Clock> Telemetry for NullTarget<C> {}
@@ -165,6 +170,7 @@ mod tests {
             kind: OpKind::Read,
             data: Data::Incompressible,
             fua: false,
+            placement: 0,
             len: 4096,
             tag,
             offset,

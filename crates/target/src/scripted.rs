@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use base::{Completion, Nanos, Op, Status};
 
-use crate::capability::{Deallocate, Diagnose, Flush, Guarded, Lanes, Purge, Sleep, Telemetry};
+use crate::capability::{
+    Age, Deallocate, Diagnose, Flush, Guarded, Lanes, Purge, Sleep, Telemetry,
+};
 use crate::contract::Target;
 use crate::error::IoError;
 use crate::health::HealthProbe;
@@ -92,6 +94,7 @@ impl ScriptedTarget {
             rest: false,
             energy: false,
             compresses: false,
+            placement_handles: 1,
         };
         Self {
             capacity_bytes,
@@ -252,6 +255,8 @@ impl Flush for ScriptedTarget {
 
 impl Sleep for ScriptedTarget {}
 
+impl Age for ScriptedTarget {}
+
 impl Diagnose for ScriptedTarget {
     fn health_probe(&self) -> Option<Arc<dyn HealthProbe>> {
         self.health.clone()
@@ -270,6 +275,7 @@ mod tests {
             kind: OpKind::Write,
             data: Data::Incompressible,
             fua: false,
+            placement: 0,
             len: 4096,
             tag,
             offset: 0,

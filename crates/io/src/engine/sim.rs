@@ -14,7 +14,9 @@ use sim::model::{HostProfile, NO_HOST};
 use sim::{Config, Drive, Model};
 use target::IoError;
 use target::Waiter;
-use target::capability::{Deallocate, Diagnose, Flush, Guarded, Lanes, Purge, Sleep, Telemetry};
+use target::capability::{
+    Age, Deallocate, Diagnose, Flush, Guarded, Lanes, Purge, Sleep, Telemetry,
+};
 use target::spec::toml_path;
 use target::{Identity, TargetKind};
 use target::{Limits, PurgeMethod, Rest, Target};
@@ -153,6 +155,7 @@ fn needed_bytes(config: &Config) -> u64 {
         + u64::from(geometry.physical_pages()) * PAGE_NUMBER_BYTES
         + u64::from(config.options.read_cache_pages) * PAGE_NUMBER_BYTES
         + config.options.read_ahead.map_or(0, ReadAheadPlan::memory_bytes)
+        + config.options.nand_features.memory_bytes(geometry)
 }
 
 /// Identity and limits of a simulated drive, without building it.
@@ -179,6 +182,7 @@ fn limits(config: &Config) -> Limits {
         rest: config.power.is_some_and(|power| power.slumber.or(power.sleep).is_some()),
         energy: config.power.is_some(),
         compresses: config.geometry.page_granules > 1,
+        placement_handles: config.options.placement.map_or(1, |placement| placement.handles),
     }
 }
 
@@ -345,6 +349,7 @@ impl Flush for SimTarget {
             kind: base::OpKind::Flush,
             data: base::Data::Incompressible,
             fua: false,
+            placement: 0,
             len: 0,
             tag: 0,
             offset: 0,
@@ -360,6 +365,19 @@ impl Sleep for SimTarget {
         self.drive.allow_rest(allowed);
         let words = if allowed { "rests by its own timers" } else { "is kept awake" };
         Ok(format!("the simulated drive {words}"))
+    }
+}
+
+impl Age for SimTarget {
+    fn age(&mut self, days: u32) -> Result<(), IoError> {
+        if self.config().options.nand_features.retry.is_none() {
+            return Err(IoError::Unsupported(format!(
+                "data on the simulated drive `{}` does not age; a model with [nand.retry] has data that does",
+                self.description.model.name
+            )));
+        }
+        self.drive.age(days);
+        Ok(())
     }
 }
 
@@ -468,6 +486,43 @@ mod tests {
         }
         let refusal = large("30720", "16", "4096").expect_err("too many pages").to_string();
         assert!(refusal.contains("a larger map.unit_bytes makes fewer"), "{refusal}");
+    }
+
+    #[test]
+    fn days_pass_for_drives_whose_data_ages() {
+        let open = |keys: &[(&str, &str)]| {
+            let scale = [("scale", "1/256")];
+            let keys = scale.iter().chain(keys);
+            let keys: Vec<_> = keys.map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+            SimTarget::open("sim:", "samsung-840-pro-256gb", &keys).expect("a valid model")
+        };
+        let slip = open(&[]).age(30).expect_err("it has no [nand.retry]").to_string();
+        assert!(slip.contains("does not age"), "{slip}");
+        let mut target = open(&[
+            ("nand.retry.initial_cycles", "0"),
+            ("nand.retry.fresh_ppb", "0"),
+            ("nand.retry.per_kilocycle_ppb", "0"),
+            ("nand.retry.per_day_ppb", "100"),
+            ("nand.retry.per_day_per_kilocycle_ppb", "0"),
+            ("nand.retry.corrected_ppb", "1000"),
+            ("nand.retry.retries_max", "9"),
+        ]);
+        let mut senses_after = |days| {
+            target.age(days).expect("its data ages");
+            let before = target.drive().operations().reads;
+            let data = base::Data::Incompressible;
+            let read =
+                |kind| Op { kind, data, fua: false, placement: 0, len: 4096, tag: 0, offset: 0 };
+            if days == 0 {
+                target.submit(&[read(base::OpKind::Write)]);
+                target.reap(1, &mut Vec::new()).expect("it ends");
+                target.flush().expect("it ends");
+            }
+            target.submit(&[read(base::OpKind::Read)]);
+            target.reap(1, &mut Vec::new()).expect("it ends");
+            target.drive().operations().reads - before
+        };
+        assert_eq!([0, 15, 30].map(&mut senses_after), [1, 2, 5], "100 a day, 1,000 a sense");
     }
 
     #[test]

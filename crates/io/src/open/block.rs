@@ -128,6 +128,7 @@ fn limits(report: &DeviceReport, options: &OpenOptions) -> Limits {
         rest: false,
         energy: false,
         compresses: false,
+        placement_handles: 1,
     }
 }
 

@@ -113,5 +113,6 @@ pub(super) fn engine_limits() -> Limits {
         rest: false,
         energy: false,
         compresses: false,
+        placement_handles: 1,
     }
 }

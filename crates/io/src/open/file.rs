@@ -472,6 +472,7 @@ fn medium(
         rest: false,
         energy: false,
         compresses: false,
+        placement_handles: 1,
     };
     let system = System::live();
     let on = opened.file.metadata().ok().map(|found| DeviceNumber::from_raw(found.dev()));

@@ -19,7 +19,7 @@ pub fn writing(queue_depth: u32) -> OpenOptions {
 }
 
 pub fn op(kind: OpKind, tag: u32, offset: u64, len: u32) -> Op {
-    Op { kind, data: Data::Incompressible, fua: false, len, tag, offset }
+    Op { kind, data: Data::Incompressible, fua: false, placement: 0, len, tag, offset }
 }
 
 /// Submits `ops` (fewer than the queue depth) and waits for all of them.

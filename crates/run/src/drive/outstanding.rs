@@ -91,6 +91,7 @@ mod tests {
             kind: OpKind::Read,
             data: Data::Incompressible,
             fua: false,
+            placement: 0,
             len: 1,
             tag,
             offset: 0,

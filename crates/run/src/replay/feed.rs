@@ -215,6 +215,7 @@ fn op(record: &Record) -> Op {
         kind: record.op,
         data,
         fua: record.flags.contains(Flags::FUA),
+        placement: 0,
         len: record.len,
         tag: 0,
         offset: record.offset,

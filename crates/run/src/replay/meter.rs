@@ -185,7 +185,15 @@ mod tests {
     use base::{Data, Nanos, Status};
 
     fn op(kind: OpKind) -> Op {
-        Op { kind, data: Data::Incompressible, fua: false, len: 1000, tag: 0, offset: 0 }
+        Op {
+            kind,
+            data: Data::Incompressible,
+            fua: false,
+            placement: 0,
+            len: 1000,
+            tag: 0,
+            offset: 0,
+        }
     }
 
     fn end(submitted: u64, done: u64) -> Completion {

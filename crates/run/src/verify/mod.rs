@@ -93,7 +93,15 @@ impl Layout {
 
     fn op(&self, kind: OpKind, block: u64, tag: u32) -> Op {
         let offset = self.offset_bytes(block);
-        Op { kind, data: Data::Incompressible, fua: false, len: self.block_bytes, tag, offset }
+        Op {
+            kind,
+            data: Data::Incompressible,
+            fua: false,
+            placement: 0,
+            len: self.block_bytes,
+            tag,
+            offset,
+        }
     }
 }
 

@@ -118,8 +118,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         buffer_room_pages.min(self.ftl.stream(stream).unit_room_pages)
     }
 
-    /// The same where the drive may compress, have a cache, a cap on writes, a part of its map only or work that goes
-    /// before them.
+    /// The same where the drive may compress, have a cache, placement handles, a cap on writes, a part of its map only
+    /// or work that goes before them.
     #[inline(never)]
     fn chosen_room(&mut self, tag: u32) -> Option<(StreamId, u32)> {
         if !self.write_segments() {
@@ -139,12 +139,18 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         let bytes = self.commands[tag].bytes;
         let stream = match &self.cache {
             Some(cache) => cache.stream_for(bytes, &self.ftl)?,
-            None => StreamId::Host,
+            None => self.stream_of_write(tag),
         };
         let room_pages = self.room_pages(stream);
         let one_by_one = page_granules > 1 || self.bucket.is_some() || self.write_rate.is_some();
         let room_pages = if one_by_one { room_pages.min(1) } else { room_pages };
         (room_pages > 0).then_some((stream, room_pages))
+    }
+
+    /// The stream of a write's placement handle.
+    fn stream_of_write(&self, tag: u32) -> StreamId {
+        let placement = self.config.options.placement;
+        placement.map_or(StreamId::Host, |all| all.stream_of_write(self.commands[tag].placement))
     }
 
     /// Whether the cap and the rate of a drive admit one more host page; if not, a timer is set for that time.

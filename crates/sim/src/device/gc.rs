@@ -4,7 +4,7 @@ mod priority;
 
 use super::Device;
 use crate::ftl::pacing::Level;
-use crate::ftl::{STREAMS, StreamId};
+use crate::ftl::{StreamId, SuperblockState};
 use crate::nand::DieOp;
 use crate::probe::Probe;
 
@@ -14,6 +14,8 @@ const OWNED_AHEAD_UNITS: u32 = 12;
 /// Distance beyond it at which the owners of the pages, which determine those lines, are
 /// prefetched.
 const OWNERS_AHEAD_UNITS: u32 = 24;
+/// Open superblocks of a drive with one placement handle: host, moved, cold and cached data.
+const OPEN_SUPERBLOCKS: u32 = 4;
 
 impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Fill level of the drive, for the pacing policy.
@@ -39,8 +41,11 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     #[inline]
     pub(super) fn moved_room_pages(&self) -> u64 {
         let room = |stream| u64::from(self.ftl.stream_room_pages(stream));
-        room(StreamId::Gc)
-            + if OPTIONS && self.config.has_cold_stream() { room(StreamId::Cold) } else { 0 }
+        if OPTIONS && self.config.has_several_moved_streams() {
+            StreamId::MOVED.into_iter().map(room).sum()
+        } else {
+            room(StreamId::Gc)
+        }
     }
 
     /// Whether garbage collection has work and may do it now.
@@ -55,7 +60,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     #[inline]
     fn must_collect(&mut self) -> bool {
         // A fold that has to wait for room asks pacing for it, so it comes first.
-        if OPTIONS && self.wants_fold() {
+        if OPTIONS && (self.wants_fold() || self.wants_reclaim()) {
             return true;
         }
         let free_superblocks = self.free_superblocks();
@@ -167,7 +172,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// everything at once, and the host would wait for seconds.
     fn victim_for_room(&mut self) -> Option<u32> {
         let level = self.level();
-        let enough = u64::from(self.config.free_high) + STREAMS as u64;
+        let open = OPEN_SUPERBLOCKS + self.config.more_open_superblocks();
+        let enough = u64::from(self.config.free_high + open);
         let is_coming = level.writable_pages >= enough * u64::from(level.superblock_pages);
         // An erase under way comes back for more when it ends.
         let is_enough = is_coming && self.collector.is_erasing();
@@ -196,10 +202,47 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         free_superblocks >= 2 && !self.pacing.must_collect(free_superblocks)
     }
 
+    /// The superblock to move next because of its reads, or `None` if there is none or the drive needs room first.
+    fn victim_to_reclaim(&mut self) -> Option<u32> {
+        let is_closed = |&&due: &&u32| self.ftl.states[due as usize] == SuperblockState::Closed;
+        let due = self.nand.due_for_reclaim().iter().find(is_closed).copied()?;
+        self.has_room_to_tidy().then_some(due)
+    }
+
+    /// Whether a superblock with too many reads moves, or can move.
+    #[inline]
+    fn wants_reclaim(&mut self) -> bool {
+        let due = self.nand.due_for_reclaim();
+        if due.is_empty() {
+            return false;
+        }
+        let is_begun = self.collector.victim_in_hand().is_some_and(|victim| due.contains(&victim));
+        is_begun || self.victim_to_reclaim().is_some()
+    }
+
+    /// Handles the end of an operation that may have been a read: moves superblocks with too many reads.
+    #[inline]
+    pub(super) fn reclaim_read_superblocks(&mut self) {
+        if OPTIONS && !self.nand.due_for_reclaim().is_empty() {
+            self.pump();
+        }
+    }
+
+    /// Whether moved pages may complete the open unit of another stream, for an erase that waits for it. This mixes
+    /// data of two placement handles for as long as it stays valid: the last resort for room.
+    fn may_mix_moved(&self) -> bool {
+        let is_short = self.free_superblocks() <= self.config.free_low;
+        let placement = self.config.options.placement;
+        let must_mix = placement.is_some_and(|all| all.must_mix(self.collector.waiting()));
+        self.config.has_cold_stream() || must_mix || placement.is_some() && is_short
+    }
+
     /// Chooses the next victim; false if none would give room.
     fn begin_victim(&mut self) -> bool {
         let worn = self.wear_leveling.victim(&self.ftl);
-        let other = worn.or_else(|| self.victim_to_reorganise());
+        let other = worn
+            .or_else(|| self.victim_to_reorganise())
+            .or_else(|| if OPTIONS { self.victim_to_reclaim() } else { None });
         if OPTIONS && other.is_none() && !self.may_collect() {
             // Only a reorganisation has asked, and it has nothing left to move.
             return false;
@@ -221,7 +264,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     /// Makes a superblock the current victim.
     pub(super) fn collect_from(&mut self, victim: u32) {
-        if self.config.has_cold_stream() {
+        if self.may_mix_moved() {
             self.collector.begin_top_up(&self.programs);
         }
         self.probe.victim(victim);
@@ -238,7 +281,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// the read.
     pub(super) fn relocate(&mut self, unit: u32, pages: u32, valid: u64) {
         let superblock = self.ftl.superblock_of(unit * self.geometry().unit_pages);
-        let stream = if OPTIONS && self.config.has_cold_stream() {
+        let stream = if OPTIONS && self.config.has_several_moved_streams() {
             self.stream_of_move(superblock)
         } else {
             StreamId::Gc
@@ -262,6 +305,9 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     }
 
     fn stream_of_move(&self, superblock: u32) -> StreamId {
+        if let Some(placement) = self.config.options.placement {
+            return placement.stream_of_move(&self.ftl, superblock);
+        }
         match self.config.options.cold {
             Some(policy) => policy.stream_of_move(&self.ftl, superblock),
             None if self.ftl.written_by[superblock as usize] == StreamId::Cold => StreamId::Cold,

@@ -19,6 +19,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         let energy_nj = |power: &Power| power.energy_nj(time_ns, self.nand.operations());
         TelemetryRow {
             energy_nj: self.power.as_ref().map_or(0, energy_nj),
+            temperature_mk: self.thermal_at(time_ns).map_or(0, |now| now.temperature_mk()),
             controller_busy_ns: self.controller.busy_ns(time_ns),
             ..telemetry::in_host_pages(self.physical_totals(), self.geometry())
         }
@@ -57,14 +58,6 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     #[must_use]
     pub fn power_times(&self) -> Option<StateTimes> {
         self.power.as_ref().map(|power| power.times(self.now_ns))
-    }
-
-    /// Lets the drive rest when idle, which is the default, or keeps it awake. A resting drive
-    /// wakes at once: only commands pay for waking.
-    pub fn allow_rest(&mut self, allowed: bool) {
-        if let Some(power) = &mut self.power {
-            power.allow_rest(allowed, self.now_ns);
-        }
     }
 
     /// The operations that the NAND has begun since the drive was new.

@@ -21,9 +21,11 @@ pub(super) enum Timer {
     Patrol,
     /// The next pages of old data are written anew.
     Refresh,
+    /// Firmware reads the temperature.
+    Heat,
 }
 
-const TIMERS: [Timer; 7] = [
+const TIMERS: [Timer; 8] = [
     Timer::IdleGc,
     Timer::Fold,
     Timer::Throttle,
@@ -31,6 +33,7 @@ const TIMERS: [Timer; 7] = [
     Timer::MapFetch,
     Timer::Patrol,
     Timer::Refresh,
+    Timer::Heat,
 ];
 
 /// Due time of each timer.

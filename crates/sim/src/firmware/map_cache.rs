@@ -153,24 +153,42 @@ impl MapCache {
         found
     }
 
-    /// The next changed segment to write, or `None` if none has left.
-    pub fn take_leaving(&mut self) -> Option<u32> {
-        while let Some(number) = self.leaving.pop_front() {
-            let segment = &mut self.segments[number as usize];
-            segment.is_queued = false;
-            // Another command may have found it before it was written.
-            if segment.place == Place::Leaving {
-                (segment.place, segment.is_changed) = (Place::Nand, false);
-                return Some(number);
+    /// Lets all segments leave, those of the host's memory first.
+    pub fn empty(&mut self) {
+        for end in [self.host.end, self.dram.end] {
+            while self.segments[end as usize].newer != end {
+                let oldest = self.segments[end as usize].newer;
+                self.take(oldest);
+                self.leave(oldest);
             }
         }
-        None
     }
 
-    /// Whether changed segments may have to be written.
+    /// The next changed segment to write, or `None` if none has left.
+    pub fn take_leaving(&mut self) -> Option<u32> {
+        self.forget_found();
+        let number = self.leaving.pop_front()?;
+        let segment = &mut self.segments[number as usize];
+        (segment.place, segment.is_changed, segment.is_queued) = (Place::Nand, false, false);
+        Some(number)
+    }
+
+    /// Removes from the head of the queue segments that another command has found before they were written.
+    fn forget_found(&mut self) {
+        while let Some(number) = self.leaving.front() {
+            let segment = &mut self.segments[number as usize];
+            if segment.place == Place::Leaving {
+                break;
+            }
+            segment.is_queued = false;
+            self.leaving.pop_front();
+        }
+    }
+
+    /// Whether changed segments must be written.
     #[inline]
-    #[must_use]
-    pub fn is_any_leaving(&self) -> bool {
+    pub fn is_any_leaving(&mut self) -> bool {
+        self.forget_found();
         !self.leaving.is_empty()
     }
 
@@ -296,7 +314,7 @@ mod tests {
         cache.look_up(2, false);
         // Found again before it was written, it still has to be when it leaves for good.
         assert_eq!(cache.look_up(1, false), Dram);
-        assert!(cache.is_any_leaving() && cache.take_leaving().is_none());
+        assert!(!cache.is_any_leaving() && cache.take_leaving().is_none());
         cache.look_up(3, true);
         cache.look_up(4, true);
         assert_eq!([cache.take_leaving(), cache.take_leaving()], [Some(1), Some(3)]);

@@ -232,6 +232,11 @@ impl ReadAhead {
         }
     }
 
+    /// Forgets all streams and what was read ahead of them; no command may wait for it.
+    pub fn forget_all(&mut self) {
+        self.streams.fill(Stream::new(u64::MAX, 0));
+    }
+
     /// Every page that was read ahead or is being so.
     pub fn pages(&self) -> impl Iterator<Item = u32> {
         self.streams.iter().flat_map(|stream| {
@@ -252,7 +257,7 @@ mod tests {
         let (offset, len) = (page * PAGE_BYTES, (pages * PAGE_BYTES) as u32);
         let data = Data::Incompressible;
         Command::new(
-            &Op { kind: OpKind::Read, data, fua: false, len, tag: 0, offset },
+            &Op { kind: OpKind::Read, data, fua: false, placement: 0, len, tag: 0, offset },
             PAGE_BYTES.ilog2(),
             0,
         )

@@ -300,6 +300,12 @@ impl Collector {
         self.is_any_placed
     }
 
+    /// Number of fully placed victims that wait for their erase.
+    #[must_use]
+    pub fn waiting(&self) -> usize {
+        self.victims.iter().filter(|victim| victim.is_placed(self.superblock_units)).count()
+    }
+
     /// Whether a fully placed victim does not know its further conditions yet.
     #[must_use]
     pub fn is_any_unsettled(&self) -> bool {

@@ -15,6 +15,7 @@ pub mod durability;
 pub mod gc;
 mod granules;
 pub mod pacing;
+pub mod placement;
 pub mod rebuild;
 pub mod wear;
 
@@ -47,19 +48,117 @@ pub enum StreamId {
     Cold,
     /// Data from the host that goes to the pSLC cache first; see [`crate::firmware::pslc`].
     Pslc,
+    /// Data from the host with placement handle 1; see [`placement`].
+    Host1,
+    /// Data from the host with placement handle 2; see [`placement`].
+    Host2,
+    /// Data from the host with placement handle 3; see [`placement`].
+    Host3,
+    /// Data from the host with placement handle 4; see [`placement`].
+    Host4,
+    /// Data from the host with placement handle 5; see [`placement`].
+    Host5,
+    /// Data from the host with placement handle 6; see [`placement`].
+    Host6,
+    /// Data from the host with placement handle 7; see [`placement`].
+    Host7,
+    /// Moved data of placement handle 1, if the drive keeps it apart.
+    Gc1,
+    /// Moved data of placement handle 2, if the drive keeps it apart.
+    Gc2,
+    /// Moved data of placement handle 3, if the drive keeps it apart.
+    Gc3,
+    /// Moved data of placement handle 4, if the drive keeps it apart.
+    Gc4,
+    /// Moved data of placement handle 5, if the drive keeps it apart.
+    Gc5,
+    /// Moved data of placement handle 6, if the drive keeps it apart.
+    Gc6,
+    /// Moved data of placement handle 7, if the drive keeps it apart.
+    Gc7,
 }
 
 impl StreamId {
     /// All streams.
-    pub const ALL: [Self; STREAMS] = [Self::Host, Self::Gc, Self::Cold, Self::Pslc];
+    pub const ALL: [Self; STREAMS] = [
+        Self::Host,
+        Self::Gc,
+        Self::Cold,
+        Self::Pslc,
+        Self::Host1,
+        Self::Host2,
+        Self::Host3,
+        Self::Host4,
+        Self::Host5,
+        Self::Host6,
+        Self::Host7,
+        Self::Gc1,
+        Self::Gc2,
+        Self::Gc3,
+        Self::Gc4,
+        Self::Gc5,
+        Self::Gc6,
+        Self::Gc7,
+    ];
     /// The streams that take data from the write buffer.
-    pub const BUFFERED: [Self; 2] = [Self::Host, Self::Pslc];
+    pub const BUFFERED: [Self; 9] = [
+        Self::Host,
+        Self::Pslc,
+        Self::Host1,
+        Self::Host2,
+        Self::Host3,
+        Self::Host4,
+        Self::Host5,
+        Self::Host6,
+        Self::Host7,
+    ];
     /// The streams that garbage collection writes.
-    pub const MOVED: [Self; 2] = [Self::Gc, Self::Cold];
+    pub const MOVED: [Self; 9] = [
+        Self::Gc,
+        Self::Cold,
+        Self::Gc1,
+        Self::Gc2,
+        Self::Gc3,
+        Self::Gc4,
+        Self::Gc5,
+        Self::Gc6,
+        Self::Gc7,
+    ];
+    /// The streams of the host by placement handle.
+    pub const HOSTS: [Self; 8] = [
+        Self::Host,
+        Self::Host1,
+        Self::Host2,
+        Self::Host3,
+        Self::Host4,
+        Self::Host5,
+        Self::Host6,
+        Self::Host7,
+    ];
+    /// The streams of moved data by placement handle, if the drive keeps it apart.
+    pub const COLLECTED: [Self; 8] =
+        [Self::Gc, Self::Gc1, Self::Gc2, Self::Gc3, Self::Gc4, Self::Gc5, Self::Gc6, Self::Gc7];
+
+    /// A bit for each stream that garbage collection writes.
+    const MOVED_BITS: u32 = {
+        let (mut bits, mut index) = (0, 0);
+        while index < Self::MOVED.len() {
+            bits |= 1 << Self::MOVED[index] as u32;
+            index += 1;
+        }
+        bits
+    };
+
+    /// Whether garbage collection writes the stream; if not, its data comes from the write buffer.
+    #[inline]
+    #[must_use]
+    pub fn is_moved(self) -> bool {
+        Self::MOVED_BITS >> self as u32 & 1 == 1
+    }
 }
 
 /// Number of streams.
-pub const STREAMS: usize = 4;
+pub const STREAMS: usize = 18;
 
 /// Life of a superblock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

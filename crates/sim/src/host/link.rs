@@ -17,6 +17,8 @@ use crate::events::NEVER;
 /// One link, with one lane for both directions or one for each.
 #[derive(Debug)]
 pub struct Link {
+    /// Payload rates of data to the host and to the drive without a limit.
+    full_bytes_per_s: [u64; 2],
     /// Payload rates of data to the host and to the drive.
     bytes_per_s: [u64; 2],
     /// The lanes of data to the drive and to the host; a half-duplex link uses only the first.
@@ -37,14 +39,23 @@ impl Link {
     /// An idle link with the payload rates of these limits.
     #[must_use]
     pub fn new(limits: &InterfaceLimits) -> Self {
+        let bytes_per_s = [limits.link_bytes_per_s, limits.link_write_bytes_per_s];
         Self {
-            bytes_per_s: [limits.link_bytes_per_s, limits.link_write_bytes_per_s],
+            full_bytes_per_s: bytes_per_s,
+            bytes_per_s,
             lanes: [Server::default(), Server::default()],
             read_lane: usize::from(limits.full_duplex),
             expected: 0,
             last_transfer: [(0, 0); 2],
             next_ns: NEVER,
         }
+    }
+
+    /// Limits the rate of later transfers; without a limit the link has its own rates.
+    pub fn limit(&mut self, bytes_per_s: Option<u64>) {
+        let limit = bytes_per_s.unwrap_or(u64::MAX);
+        self.bytes_per_s = self.full_bytes_per_s.map(|full| full.min(limit));
+        self.last_transfer = [(0, 0); 2];
     }
 
     #[inline]

@@ -15,6 +15,7 @@ use crate::firmware::throttle::Throttle;
 use crate::ftl::cold::ColdPolicy;
 use crate::ftl::gc::VictimPolicy;
 use crate::ftl::pacing::{PacingKind, Quantum};
+use crate::ftl::placement::{Isolation, Placement};
 use crate::ftl::wear::Allocation;
 use crate::geometry::{Geometry, PAGE_BYTES};
 use crate::host::limits::InterfaceLimits;
@@ -23,6 +24,7 @@ use crate::host::transit::Stages;
 use crate::mapping::MappingShape;
 use crate::nand::{NandFeatures, NandTiming};
 use crate::power::PowerModel;
+use crate::power::thermal::ThermalModel;
 
 /// The configuration of the simulation: integers, checked against each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,10 +90,14 @@ pub struct Options {
     pub cold: Option<ColdPolicy>,
     /// The part of the map at hand, or `None` if all of it is.
     pub map_cache: Option<MapCacheShape>,
+    /// Placement handles, or `None` if all data of the host goes to one stream.
+    pub placement: Option<Placement>,
     /// Journal and checkpoints of the map, or `None` if the drive does not write them.
     pub mapping: Option<MappingShape>,
     /// The cap on sustained host writes, or `None` if there is none.
     pub throttle: Option<Throttle>,
+    /// Thermal properties and limits, or `None` if no temperature is computed.
+    pub thermal: Option<ThermalModel>,
     /// Fast writes into a drive that is less than half full, or `None` if there are none.
     pub performance_mode: Option<PerformanceMode>,
     /// Time from one patrolled unit to the next, or `None` if there is no patrol.
@@ -133,6 +139,19 @@ impl Config {
         self.options.cold.is_some() || self.options.spread_max.is_some()
     }
 
+    /// Whether moved data goes to several streams.
+    #[inline]
+    #[must_use]
+    pub fn has_several_moved_streams(&self) -> bool {
+        let is_persistent = |placement: Placement| placement.isolation == Isolation::Persistent;
+        self.has_cold_stream() || self.options.placement.is_some_and(is_persistent)
+    }
+
+    /// Number of open superblocks for placement handles, beyond those of a drive without.
+    pub(crate) fn more_open_superblocks(&self) -> u32 {
+        self.options.placement.map_or(0, Placement::more_open_superblocks)
+    }
+
     /// Size of the LBA space.
     #[must_use]
     pub fn capacity_bytes(&self) -> u64 {
@@ -148,7 +167,8 @@ impl Config {
         let superblocks = geometry.superblocks - geometry.cache_superblocks;
         let pages = u64::from(superblocks) * u64::from(superblock_pages);
         let kept_free = self.pacing.steady_pages(self.free_low, self.free_high, superblock_pages);
-        let not_of_host = kept_free + u64::from(geometry.map_pages);
+        let half_open = u64::from(self.more_open_superblocks()) * u64::from(superblock_pages) / 2;
+        let not_of_host = kept_free + u64::from(geometry.map_pages) + half_open;
         pages.saturating_sub(not_of_host) * geometry.physical_page_bytes()
     }
 }
@@ -225,7 +245,8 @@ impl Check<'_> {
     fn spare(&self, geometry: &Geometry) -> Result<(), ModelError> {
         let spare = geometry.spare_superblocks();
         let cold_stream = self.model.streams.is_some() || self.model.wear_leveling.is_some();
-        let beyond = if cold_stream { 5 } else { 4 };
+        let placement = self.placement()?.map_or(0, Placement::more_spare_superblocks);
+        let beyond = u64::from(placement) + if cold_stream { 5 } else { 4 };
         let wanted = u64::from(self.model.gc.free_high.value) + beyond;
         if spare >= wanted {
             return Ok(());
@@ -261,11 +282,14 @@ pub(super) fn resolve(model: &Model, scale: Ratio) -> Result<Config, ModelError>
     let Model { interface, controller, nand, buffer, gc, .. } = model;
     let buffer_pages = (buffer.write_bytes.value / geometry.physical_page_bytes())
         .min(u64::from(u32::MAX / 2)) as u32;
-    // Two streams may each have filled a unit up to its last page, and the next one must still get in.
-    let units_pages = 2 * geometry.unit_pages;
+    // Two streams, or that of each handle, may have filled a unit up to its last page, and the next one must get in.
+    let placement = check.placement()?;
+    let streams = placement.map_or(2, |placement| placement.handles);
+    let units_pages = streams * geometry.unit_pages;
     if buffer_pages < units_pages + 2 * (geometry.page_granules - 1) {
         let rule = format!(
-            "it must hold two program units, {} bytes, and on a drive that compresses a page more for each",
+            "it must hold {} program units, {} bytes, and on a drive that compresses a page more for each",
+            if streams == 2 { "two".to_owned() } else { streams.to_string() },
             u64::from(units_pages) * geometry.physical_page_bytes()
         );
         return check.fail("buffer.write_bytes", buffer.write_bytes.value, &rule);
@@ -317,8 +341,10 @@ fn options(check: &Check<'_>, scale: Ratio, geometry: &Geometry) -> Result<Optio
         write_rate: model.gc.write_rate(check)?,
         cold: model.streams.as_ref().map(|streams| streams.cold.value),
         map_cache: optional(&model.map_cache, |cache| cache.resolve(check, scale, geometry))?,
+        placement: check.placement()?,
         mapping: optional(&model.mapping, |map| map.resolve(check, geometry, reserved))?,
         throttle: optional(&model.throttle, |cap| cap.resolve(check, scale))?,
+        thermal: optional(&model.thermal, |thermal| thermal.resolve(check, scale))?,
         performance_mode: optional(&model.performance_mode, |mode| mode.resolve(check, geometry))?,
         patrol_interval_ns: optional(&model.housekeeping, |keep| keep.patrol_interval_ns(check))?
             .flatten(),

@@ -1,19 +1,19 @@
 //! Duration of the array's work on an operation, and counts of all operations.
 //!
 //! Most drives have one time for each kind of operation. Where a model has more of them, each has a file of its own:
-//! [`super::pages`], [`page_register`], [`planes`], [`super::fast`], [`super::slc`], [`super::retry`],
+//! [`super::pages`], [`page_register`], [`planes`], [`super::fast`], [`super::slc`], [`super::aging`],
 //! [`spread`]. Drives without options are not asked for them.
 
 mod page_register;
 mod planes;
 pub mod spread;
 
+use super::aging::Aging;
 use super::fast::FastSuperblocks;
 use super::features::{NandFeatures, NandTiming};
 use super::job::Job;
 use super::moves::MovesByPlane;
 use super::pages::PageTimes;
-use super::retry::Retry;
 use super::slc::{SlcMode, SlcTiming};
 use crate::geometry::Geometry;
 use crate::power::OperationCounts;
@@ -31,8 +31,8 @@ pub(super) struct Arrays {
     registers: Option<PageRegisters>,
     planes: Option<IndependentPlanes>,
     fast: Option<FastSuperblocks>,
-    retry: Option<Retry>,
     moves_by_plane: Option<MovesByPlane>,
+    aging: Option<Aging>,
     slc: Option<SlcMode>,
     spread: Option<Spread>,
     /// The operations begun since the start.
@@ -46,7 +46,6 @@ impl Arrays {
         features: &NandFeatures,
         seed: u64,
     ) -> Self {
-        let retry = features.retry.map(|model| Retry::new(geometry, model));
         Self {
             timing,
             superblock_units: geometry.superblock_units,
@@ -57,9 +56,9 @@ impl Arrays {
                 .map(|plane_pages| IndependentPlanes::new(plane_pages, geometry.dies)),
             fast: None,
             slc: features.slc.map(|timing| SlcMode::new(timing, geometry.superblocks)),
-            retry,
             moves_by_plane: features.moves_by_plane,
             spread: features.spread.map(|percent| Spread::new(percent, geometry, seed)),
+            aging: Aging::new(geometry, features),
             operations: OperationCounts::default(),
         }
     }
@@ -111,34 +110,25 @@ impl Arrays {
         {
             return end_ns.saturating_sub(now_ns);
         }
-        let slc = self.slc_timing(job);
         if job.is_program() {
             self.operations.programs += 1;
-            let mean_ns = slc.map_or_else(|| self.program_ns(job.place()), |slc| slc.program_ns);
-            let spread = self.spread.as_ref();
-            spread.map_or(mean_ns, |spread| spread.program_ns(job.place(), mean_ns))
+            self.program_ns(job)
         } else if job.is_erase() {
             self.operations.erases += 1;
-            let mean_ns = slc.map_or(self.timing.erase_ns, |slc| slc.erase_ns);
-            let spread = self.spread.as_ref();
-            spread.map_or(mean_ns, |spread| spread.erase_ns(die, job.place(), mean_ns))
+            self.erase_ns(die, job)
         } else {
-            self.sense_ns(job, now_ns)
+            self.senses_ns(job, now_ns)
         }
     }
 
     /// Counts a read that begins, and returns the duration of its senses.
-    fn sense_ns(&mut self, job: Job, now_ns: u64) -> u64 {
-        if let Some(slc) = self.slc_timing(job) {
-            self.operations.reads += 1;
-            slc.read_ns
-        } else {
-            let retry = self.retry.as_ref();
-            let senses = retry.map_or(1, |retry| retry.senses(job.place(), now_ns));
-            self.operations.reads += senses;
-            let planes = self.moves_by_plane.map_or(1, |planes| planes.senses(job));
-            self.read_ns(job.place()) * senses * planes
-        }
+    fn senses_ns(&mut self, job: Job, now_ns: u64) -> u64 {
+        let (read_ns, senses) = match self.slc_timing(job) {
+            Some(slc) => (slc.read_ns, 1),
+            None => (self.sense_ns(job), self.senses(job, now_ns)),
+        };
+        self.operations.reads += senses;
+        read_ns * senses
     }
 
     /// Lets the planes sense that the operation in progress leaves free: those of waiting reads of
@@ -154,7 +144,7 @@ impl Arrays {
             }
             let may_sense = |planes: &IndependentPlanes| planes.may_sense(die, job);
             if self.planes.as_ref().is_some_and(may_sense) {
-                let end_ns = now_ns + self.sense_ns(job, now_ns);
+                let end_ns = now_ns + self.senses_ns(job, now_ns);
                 if let Some(planes) = &mut self.planes {
                     planes.sense(die, job, end_ns);
                 }
@@ -169,8 +159,19 @@ impl Arrays {
         }
     }
 
-    /// The time to program a unit with all its bits per cell, before any spread.
-    fn program_ns(&self, unit: u32) -> u64 {
+    /// Time of a program, by the wear and place of its block.
+    fn program_ns(&self, job: Job) -> u64 {
+        let unit = job.place();
+        let slc = self.slc_timing(job);
+        let new_ns = slc.map_or_else(|| self.mean_program_ns(unit), |slc| slc.program_ns);
+        let superblock = unit / self.superblock_units;
+        let aging = self.aging.as_ref();
+        let worn_ns = aging.map_or(new_ns, |aging| aging.program_ns(superblock, new_ns));
+        self.spread.as_ref().map_or(worn_ns, |spread| spread.program_ns(unit, worn_ns))
+    }
+
+    /// The time to program a unit of an unworn block with all its bits per cell, before any spread.
+    fn mean_program_ns(&self, unit: u32) -> u64 {
         let fast = self.fast.as_ref();
         let fast_ns = fast.and_then(|fast| fast.program_ns(unit / self.superblock_units));
         match (fast_ns, &self.pages) {
@@ -178,6 +179,15 @@ impl Arrays {
             (None, Some(pages)) => pages.of_unit(unit % self.superblock_units).program_ns,
             (None, None) => self.timing.program_ns,
         }
+    }
+
+    /// Time of an erase, by the wear and place of its blocks.
+    fn erase_ns(&self, die: u32, job: Job) -> u64 {
+        let superblock = job.place();
+        let new_ns = self.slc_timing(job).map_or(self.timing.erase_ns, |slc| slc.erase_ns);
+        let aging = self.aging.as_ref();
+        let worn_ns = aging.map_or(new_ns, |aging| aging.erase_ns(superblock, new_ns));
+        self.spread.as_ref().map_or(worn_ns, |spread| spread.erase_ns(die, superblock, worn_ns))
     }
 
     /// Whether an operation reads what the register of its die holds; if not, it takes the register.
@@ -200,6 +210,17 @@ impl Arrays {
         }
     }
 
+    /// Number of senses of a read; counts them.
+    fn senses(&mut self, job: Job, now_ns: u64) -> u64 {
+        self.aging.as_mut().map_or(1, |aging| aging.senses(job, now_ns))
+    }
+
+    /// Time of one sense of all planes of a unit, together or in turn.
+    fn sense_ns(&self, job: Job) -> u64 {
+        let planes = self.moves_by_plane.map_or(1, |planes| planes.senses(job));
+        self.read_ns(job.place()) * planes
+    }
+
     /// The time of one sense of a unit.
     fn read_ns(&self, unit: u32) -> u64 {
         match &self.pages {
@@ -218,11 +239,25 @@ impl Arrays {
 
     /// Records the end of an operation for wear and retention.
     pub(super) fn note_end(&mut self, job: Job, now_ns: u64) {
-        let Some(retry) = &mut self.retry else { return };
-        if job.is_program() && !job.is_map() {
-            retry.programmed(job.place(), now_ns);
-        } else if job.is_erase() {
-            retry.erased(job.place());
+        if let Some(aging) = &mut self.aging {
+            aging.note_end(job, now_ns);
         }
+    }
+
+    /// Blocks and their data, or `None` if they do not age.
+    #[inline]
+    pub(super) fn aging(&self) -> Option<&Aging> {
+        self.aging.as_ref()
+    }
+
+    /// Lets time pass without power: data grows older, and registers lose their content.
+    pub(super) fn pass_unpowered(&mut self, off_ns: u64) {
+        if let Some(aging) = &mut self.aging {
+            aging.pass(off_ns);
+        }
+        if let Some(registers) = &mut self.registers {
+            registers.clear_all();
+        }
+        self.forget_reads();
     }
 }

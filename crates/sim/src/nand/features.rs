@@ -1,10 +1,13 @@
 //! Times and features of the NAND of a drive model.
 
+use super::aging::past::Past;
+use super::aging::retry::ErrorGrowth;
+use super::aging::wear::WearDrift;
 use super::array::spread::SpreadPercent;
 use super::moves::MovesByPlane;
 use super::pages::PageTimes;
-use super::retry::ErrorGrowth;
 use super::slc::SlcTiming;
+use crate::geometry::Geometry;
 
 /// Times of the NAND and its bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +38,10 @@ pub struct NandFeatures {
     pub retry: Option<ErrorGrowth>,
     /// Planes that sense one after the other for collection, or `None` if they sense together.
     pub moves_by_plane: Option<MovesByPlane>,
+    /// Times of programs and erases of worn blocks, or `None` if they stay the same.
+    pub wear: Option<WearDrift>,
+    /// The past of blocks and data.
+    pub past: Past,
     /// Pages of a unit on one plane, if planes sense for the host whatever the others do; `None` if
     /// they sense together.
     pub independent_planes: Option<u32>,
@@ -42,6 +49,19 @@ pub struct NandFeatures {
     pub slc: Option<SlcTiming>,
     /// Blocks and layers take times of their own.
     pub spread: Option<SpreadPercent>,
+}
+
+impl NandFeatures {
+    /// Size of what grows with superblocks and dies in memory.
+    #[must_use]
+    pub fn memory_bytes(&self, geometry: &Geometry) -> u64 {
+        let blocks = u64::from(geometry.superblocks) * u64::from(geometry.dies);
+        if self.retry.is_some_and(|retry| retry.counts_reads()) {
+            blocks * size_of::<u32>() as u64
+        } else {
+            0
+        }
+    }
 }
 
 /// Rule for the suspension of an operation for host reads.

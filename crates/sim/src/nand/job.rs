@@ -8,23 +8,22 @@ use super::op::DieOp;
 use crate::ftl::StreamId;
 use crate::mapping::MapWrite;
 
-/// The kinds of die job: programs between the erase and the reads.
+/// The kinds of die job: programs between the erase and the reads, those of data by their streams.
 mod kind {
+    use crate::ftl::STREAMS;
+
     pub(super) const ERASE: u64 = 0;
-    pub(super) const HOST_PROGRAM: u64 = 1;
-    pub(super) const GC_PROGRAM: u64 = 2;
-    pub(super) const COLD_PROGRAM: u64 = 3;
-    pub(super) const PSLC_PROGRAM: u64 = 4;
-    pub(super) const PARITY: u64 = 5;
-    pub(super) const JOURNAL: u64 = 6;
-    pub(super) const SEGMENT: u64 = 7;
-    pub(super) const COMMIT: u64 = 8;
-    pub(super) const GC_READ: u64 = 9;
-    pub(super) const MAP_LOAD: u64 = 10;
-    pub(super) const READ_AHEAD: u64 = 11;
-    pub(super) const PATROL: u64 = 12;
-    pub(super) const HOST_READ: u64 = 13;
-    pub(super) const MAP_READ: u64 = 14;
+    pub(super) const PROGRAM: u64 = 1;
+    pub(super) const PARITY: u64 = PROGRAM + STREAMS as u64;
+    pub(super) const JOURNAL: u64 = PARITY + 1;
+    pub(super) const SEGMENT: u64 = PARITY + 2;
+    pub(super) const COMMIT: u64 = PARITY + 3;
+    pub(super) const GC_READ: u64 = PARITY + 4;
+    pub(super) const MAP_LOAD: u64 = PARITY + 5;
+    pub(super) const READ_AHEAD: u64 = PARITY + 6;
+    pub(super) const PATROL: u64 = PARITY + 7;
+    pub(super) const HOST_READ: u64 = PARITY + 8;
+    pub(super) const MAP_READ: u64 = PARITY + 9;
 }
 
 /// One operation on one die.
@@ -47,7 +46,7 @@ impl Job {
     pub(super) fn new(op: DieOp, unit_pages: u32) -> Self {
         let (kind, place, pages, detail) = match op {
             DieOp::Program { unit, stream, sequence } => {
-                (kind::HOST_PROGRAM + stream as u64, unit, unit_pages, sequence)
+                (kind::PROGRAM + stream as u64, unit, unit_pages, sequence)
             }
             DieOp::Parity { unit } => (kind::PARITY, unit, unit_pages, 0),
             DieOp::Map { unit, write } => match write {
@@ -93,7 +92,7 @@ impl Job {
     /// Whether data goes into the array.
     #[inline]
     pub(super) fn is_program(self) -> bool {
-        (kind::HOST_PROGRAM..=kind::COMMIT).contains(&self.kind())
+        (kind::PROGRAM..=kind::COMMIT).contains(&self.kind())
     }
 
     /// Whether data comes out of the array.
@@ -141,7 +140,12 @@ impl Job {
 
     /// Whether a drive on capacitors still programs it: data and journal.
     pub(super) fn is_promised(self) -> bool {
-        (kind::HOST_PROGRAM..=kind::JOURNAL).contains(&self.kind())
+        (kind::PROGRAM..=kind::JOURNAL).contains(&self.kind())
+    }
+
+    /// Whether it is a read of the patrol.
+    pub(super) fn is_patrol(self) -> bool {
+        self.kind() == kind::PATROL
     }
 
     /// Whether a host read may interrupt it.
@@ -154,13 +158,12 @@ impl From<Job> for DieOp {
     #[inline]
     fn from(job: Job) -> Self {
         let (unit, detail) = (job.place(), job.detail);
-        let program = |stream| Self::Program { unit, stream, sequence: detail };
         let map = |write| Self::Map { unit, write };
         match job.kind() {
-            kind::HOST_PROGRAM => program(StreamId::Host),
-            kind::GC_PROGRAM => program(StreamId::Gc),
-            kind::COLD_PROGRAM => program(StreamId::Cold),
-            kind::PSLC_PROGRAM => program(StreamId::Pslc),
+            kind @ kind::PROGRAM..kind::PARITY => {
+                let stream = StreamId::ALL[(kind - kind::PROGRAM) as usize];
+                Self::Program { unit, stream, sequence: detail }
+            }
             kind::PARITY => Self::Parity { unit },
             kind::JOURNAL => map(MapWrite::Journal { sequence: detail }),
             kind::SEGMENT => map(MapWrite::Segment),
@@ -187,16 +190,13 @@ mod tests {
     fn every_operation_survives_the_queue() {
         let program = |stream| DieOp::Program { unit: 7, stream, sequence: 1 << 40 };
         let map = |write| DieOp::Map { unit: 9, write };
-        let programs = [
-            program(StreamId::Host),
-            program(StreamId::Gc),
-            program(StreamId::Cold),
-            program(StreamId::Pslc),
+        let others = [
             DieOp::Parity { unit: 3 },
             map(MapWrite::Journal { sequence: u64::MAX }),
             map(MapWrite::Segment),
             map(MapWrite::Commit),
         ];
+        let programs: Vec<_> = StreamId::ALL.map(program).into_iter().chain(others).collect();
         let erase = DieOp::Erase { superblock: u32::MAX };
         let reads = [
             (DieOp::GcRead { unit: u32::MAX, pages: 3, valid: 0b1011 }, 3),

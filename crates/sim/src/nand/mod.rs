@@ -6,13 +6,14 @@
 //! timing, see `docs/simulator.md`. Simplification: the command and address cycles are part of the times.
 //! Times of arrays are in [`array`], the bus in [`channels`].
 //! The features that a drive model can add have files of their own: [`pages`] (lower and upper
-//! pages), [`array::page_register`], [`overlap`] (suspend, cache program), [`retry`] (wear and retention),
+//! pages), [`array::page_register`], [`overlap`] (suspend, cache program), [`aging`] (wear and retention),
 //! [`spread`] (blocks and layers). Tests:
 //! `tests/device/timing.rs` (one operation at one nanosecond), `tests/device/nand.rs`, `tests/formulas/shape.rs`.
 //!
 //! Order: host reads go first, reads ahead of the host second, everything else waits its turn on the die. A channel
 //! serves in the order in which transfers become ready.
 
+pub mod aging;
 mod ahead;
 mod array;
 mod channels;
@@ -25,13 +26,13 @@ mod overlap;
 pub mod pages;
 mod power_loss;
 pub mod programmed;
-pub mod retry;
 pub mod slc;
 
 use crate::events::EventTree;
 use crate::geometry::Geometry;
 use crate::power::OperationCounts;
 use crate::ring::Ring;
+use aging::Aging;
 use ahead::AheadQueues;
 use array::Arrays;
 use channels::{Channels, Claim};
@@ -135,6 +136,18 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
     /// Enables fast programs of some superblocks.
     pub fn set_fast(&mut self, superblocks: FastSuperblocks) {
         self.arrays.set_fast(superblocks);
+    }
+
+    /// Lets time pass without power: data grows older, and registers lose their content.
+    pub fn pass_unpowered(&mut self, off_ns: u64) {
+        self.arrays.pass_unpowered(off_ns);
+    }
+
+    /// Superblocks that must move because of their reads.
+    #[inline]
+    #[must_use]
+    pub fn due_for_reclaim(&self) -> &[u32] {
+        self.arrays.aging().map_or(&[], Aging::due)
     }
 
     /// The operations begun since the start.

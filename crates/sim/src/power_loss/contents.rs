@@ -181,10 +181,8 @@ impl Probe for Contents {
     fn placed(&mut self, stream: StreamId, logical: u32, physical: u32) {
         let sequence = self.dram.next_sequence();
         let old = self.dram.current[logical as usize];
-        let version = match stream {
-            StreamId::Host | StreamId::Pslc => sequence,
-            StreamId::Gc | StreamId::Cold => self.nand.spares[old as usize].version,
-        };
+        let version =
+            if stream.is_moved() { self.nand.spares[old as usize].version } else { sequence };
         self.write(physical, Spare { logical, sequence, version, stream, part: 0, parts: 1 });
         self.dram.current[logical as usize] = physical;
     }

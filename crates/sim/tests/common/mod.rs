@@ -87,7 +87,15 @@ pub fn built_in(name: &str, scale: &str, changes: &[(&str, &str)]) -> Device {
 /// A command of whole pages.
 pub fn op(kind: OpKind, page: u64, pages: u64, tag: u32) -> Op {
     let len = (pages * PAGE_BYTES) as u32;
-    Op { kind, data: Data::Incompressible, fua: false, len, tag, offset: page * PAGE_BYTES }
+    Op {
+        kind,
+        data: Data::Incompressible,
+        fua: false,
+        placement: 0,
+        len,
+        tag,
+        offset: page * PAGE_BYTES,
+    }
 }
 
 /// Runs one command alone and returns its latency.

@@ -130,9 +130,20 @@ const SECTIONS: &[&[Choice]] = &[
         ("nand.retry.per_kilocycle_ppb", &["0", "1000", "100_000_000"]),
         ("nand.retry.per_day_ppb", &["0", "1_000_000_000"]),
         ("nand.retry.per_day_per_kilocycle_ppb", &["0", "1000"]),
+        ("nand.retry.per_kiloread_ppb?", &["0", "1000", "1_000_000_000"]),
+        ("nand.retry.reclaim_reads?", &["1", "20", "500"]),
         ("nand.retry.corrected_ppb", &["1", "2000"]),
         ("nand.retry.retries_max", &["1", "10"]),
+        ("age.cycles?", &["0", "3000"]),
+        ("age.retention_days?", &["1", "36500"]),
     ],
+    &[
+        ("nand.wear.program_less_per_kilocycle_permille", &["0", "100", "1000"]),
+        ("nand.wear.erase_more_per_kilocycle_permille", &["0", "300", "10_000"]),
+        ("age.cycles?", &["1", "3000"]),
+    ],
+    // Needs `nand.retry` with counts of reads.
+    &[("age.read_count", &["1", "19", "1_000_000"])],
     &[
         ("interface.kind", &["nvme", "nvme", "sata"]),
         ("interface.queues?", &["1", "2", "7"]),
@@ -142,6 +153,11 @@ const SECTIONS: &[&[Choice]] = &[
         ("interface.kind", &["nvme"]),
         ("interface.coalesced_commands", &["1", "4", "256"]),
         ("interface.coalesced_ns", &["0", "100_000", "5_000_000"]),
+    ],
+    &[
+        ("interface.kind", &["nvme"]),
+        ("interface.placement_handles", &["2", "3", "8"]),
+        ("gc.handle_isolation?", &["initial", "persistent"]),
     ],
     &[("controller.processors", &["1", "2", "5"])],
     &[
@@ -196,6 +212,22 @@ const SECTIONS: &[&[Choice]] = &[
         ("power.sleep.power_mw", &["1"]),
     ],
     &[("nand.moves_by_plane", &["true", "false"])],
+    &[
+        ("thermal.ambient_c", &["0", "25"]),
+        ("thermal.resistance_mk_per_w", &["1000", "25_000"]),
+        ("thermal.capacity_mj_per_k", &["1", "40_000", "15_000_000"]),
+    ],
+    // Parts of the section above.
+    &[
+        ("thermal.light.threshold_c", &["26", "30"]),
+        ("thermal.light.hysteresis_c", &["0", "3"]),
+        ("thermal.light.bytes_per_s", &["10_000_000", "100_000_000"]),
+    ],
+    &[
+        ("thermal.heavy.threshold_c", &["31", "60"]),
+        ("thermal.heavy.hysteresis_c", &["1", "20"]),
+        ("thermal.heavy.bytes_per_s", &["1_000_000", "10_000_000"]),
+    ],
     &[("nand.cache_program", &["true", "false"])],
     &[("nand.multi_plane", &["true", "false"])],
     &[
@@ -327,6 +359,21 @@ impl Draft {
         if has_journal && rows * dies < 8 {
             rows = 8_u64.div_ceil(dies);
         }
+        let conflicts = [
+            "pslc.",
+            "performance_mode.",
+            "streams.",
+            "wear_leveling.",
+            "compression.",
+            "map_cache.",
+            "housekeeping.refresh",
+        ];
+        let has_conflict =
+            self.values.keys().any(|key| conflicts.iter().any(|section| key.starts_with(section)));
+        if has_conflict {
+            self.values.remove("interface.placement_handles");
+            self.values.remove("gc.handle_isolation");
+        }
         let units = rows * dies;
         let unit_bytes = self.number("nand.planes") * self.number("nand.page_bytes");
         let parity_units = units.checked_div(self.number("parity.stripe_units")).unwrap_or(0);
@@ -341,9 +388,22 @@ impl Draft {
         self.values.insert("gc.free_high", free_high.to_string());
         blocks +=
             free_high + pick(rng, &[3, 4, 4, 5, 12]) + blocks * pick(rng, &[0, 0, 10, 20]) / 100;
+        blocks += 3 * self.number("interface.placement_handles");
         blocks += self.number("nand.reserved_superblocks");
         self.values.insert("nand.blocks_per_plane", blocks.to_string());
         self.values.insert("nand.pages_per_block", (rows * self.scale_divisor).to_string());
+        let is_warm = ["power.active_mw", "thermal.ambient_c"]
+            .iter()
+            .all(|&key| self.values.contains_key(key));
+        if !is_warm {
+            self.values.retain(|key, _| !key.starts_with("thermal."));
+        }
+        let counts_reads = ["nand.retry.per_kiloread_ppb", "nand.retry.reclaim_reads"]
+            .iter()
+            .any(|&key| self.values.contains_key(key));
+        if !counts_reads {
+            self.values.remove("age.read_count");
+        }
         for key in ["background_gc.free_target", "idle_gc.free_target"] {
             if self.values.contains_key(key) {
                 self.values.insert(key, (self.number(key) + free_high).to_string());
@@ -515,6 +575,8 @@ pub fn watched_torture<P: Probe, const OPTIONS: bool>(
                 n if n < trims + reads + flushes => op(OpKind::Flush, 0, 0, tag),
                 n => Op {
                     data: random_data(&mut state),
+                    // Handles by address, and one that no drive has.
+                    placement: (page % 9) as u8,
                     fua: n >= 100 - forced,
                     ..op(OpKind::Write, page, length, tag)
                 },

@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod aging;
 mod host;
 mod latency;
 mod models;
@@ -12,4 +13,5 @@ mod power;
 mod read_ahead;
 mod reset;
 mod telemetry;
+mod thermal;
 mod timing;

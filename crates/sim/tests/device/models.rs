@@ -105,6 +105,41 @@ fn refusals_name_the_key_the_value_and_the_rule() {
 }
 
 #[test]
+fn keys_are_refused_where_they_would_have_no_effect() {
+    for (changes, words) in [
+        (vec![("age.cycles", "5")], vec!["`age.cycles` is 5", "nand.retry and nand.wear"]),
+        (vec![("age.retention_days", "5")], vec!["`age.retention_days` is 5", "nand.retry"]),
+        (vec![("age.read_count", "5")], vec!["`age.read_count` is 5", "per_kiloread_ppb"]),
+        (
+            vec![
+                ("thermal.ambient_c", "30"),
+                ("thermal.resistance_mk_per_w", "25000"),
+                ("thermal.capacity_mj_per_k", "15000"),
+            ],
+            vec!["`thermal.ambient_c` is 30", "no [power]"],
+        ),
+        (
+            vec![("interface.placement_handles", "2")],
+            vec!["`interface.placement_handles` is 2", "nvme"],
+        ),
+        (
+            vec![
+                ("interface.kind", "nvme"),
+                ("interface.placement_handles", "8"),
+                ("streams.cold", "survivor"),
+            ],
+            vec!["`interface.placement_handles` is 8", "together with [streams]"],
+        ),
+        (vec![("gc.handle_isolation", "initial")], vec!["handle_isolation` is initial", "above 1"]),
+    ] {
+        let message = refusal(SMALL, &changes);
+        for word in words {
+            assert!(message.contains(word), "{changes:?}: {message}");
+        }
+    }
+}
+
+#[test]
 fn files_must_be_complete_known_and_say_where_values_come_from() {
     let message = refusal(&SMALL.replace("nand.read_ns", "nand.reed_ns"), &[]);
     assert!(message.contains("reed_ns"), "{message}");

@@ -91,7 +91,8 @@ fn uniform_data_is_none_the_worse() {
 fn what_survives_twice_is_cold() {
     let (_, device) = live(&[COLD], 90);
     let counts = &device.probe().counts;
-    let [host, gc, cold, _] = StreamId::ALL.map(|stream| stream as u32);
+    let [host, gc, cold] =
+        [StreamId::Host, StreamId::Gc, StreamId::Cold].map(|stream| stream as u32);
     println!("moves from and to: {counts:?}");
     let count = |from, to| counts.get(&(from, to)).copied().unwrap_or(0);
     for (from, to, elsewhere) in [(host, gc, cold), (gc, cold, gc), (cold, cold, gc)] {

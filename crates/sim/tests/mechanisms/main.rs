@@ -13,6 +13,7 @@ mod mapping;
 mod pacing;
 mod parity;
 mod performance_mode;
+mod placement;
 mod pslc;
 mod quiet_gc;
 mod throttle;

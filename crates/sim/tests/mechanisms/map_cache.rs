@@ -215,3 +215,27 @@ fn a_hot_set_is_found_as_often_as_ches_approximation_says() {
         assert_close("found", shares(&device, &before)[0], formula);
     }
 }
+
+/// Three segments are changed and one is only read; a shutdown writes the three and no more.
+#[test]
+fn days_without_power_leave_the_map_in_nand_and_none_of_it_in_the_caches() {
+    let mut device = cached(2, 4, &[]);
+    fill(&mut device, 8 * SEGMENT);
+    device.age(1);
+    let before = books(&device);
+    for (kind, segment) in
+        [(OpKind::Write, 0), (OpKind::Write, 1), (OpKind::Write, 2), (OpKind::Read, 3)]
+    {
+        alone(&mut device, &op(kind, segment * SEGMENT, 1, 0));
+    }
+    device.age(1);
+    assert_eq!(books(&device).metadata_pages - before.metadata_pages, 3);
+    device.check().unwrap();
+    let before = books(&device);
+    for segment in 0..4 {
+        alone(&mut device, &op(OpKind::Read, segment * SEGMENT, 1, 0));
+    }
+    assert_eq!(shares(&device, &before), [0.0, 0.0, 1.0]);
+    device.age(1);
+    assert_eq!(books(&device).metadata_pages, before.metadata_pages, "nothing has changed");
+}

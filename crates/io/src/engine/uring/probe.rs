@@ -44,7 +44,15 @@ impl Probe {
         pool: &mut BufferPool,
     ) -> Result<(), String> {
         let kind = OpKind::Read;
-        let read = Op { kind, data: Data::Incompressible, fua: false, len, tag: 0, offset: 0 };
+        let read = Op {
+            kind,
+            data: Data::Incompressible,
+            fua: false,
+            placement: 0,
+            len,
+            tag: 0,
+            offset: 0,
+        };
         match self.answer(&read, commands, pool) {
             Ok(result) if result == commands.expected(&read) => Ok(()),
             Ok(result) => Err(commands.failure(result).to_string()),

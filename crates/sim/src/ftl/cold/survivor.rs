@@ -10,8 +10,5 @@ use crate::ftl::{Ftl, StreamId};
 
 #[inline]
 pub(super) fn stream_of_move(ftl: &Ftl, superblock: u32) -> StreamId {
-    match ftl.written_by[superblock as usize] {
-        StreamId::Host | StreamId::Pslc => StreamId::Gc,
-        StreamId::Gc | StreamId::Cold => StreamId::Cold,
-    }
+    if ftl.written_by[superblock as usize].is_moved() { StreamId::Cold } else { StreamId::Gc }
 }

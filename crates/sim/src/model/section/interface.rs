@@ -1,5 +1,7 @@
 //! `[interface]` and `[read_cache]`: the path between host and drive, and DRAM for reads.
 
+mod placement;
+
 use serde::Deserialize;
 
 use crate::firmware::read_cache::WAYS;
@@ -36,6 +38,8 @@ pub struct Interface {
     pub coalesced_ns: Option<Sourced<u64>>,
     /// Commands per turn of a queue; absent: 1.
     pub arbitration_burst: Option<Sourced<u32>>,
+    /// Placement handles that a write may name; absent: 1.
+    pub placement_handles: Option<Sourced<u32>>,
     /// The treatment of TRIM; absent: it works.
     pub deallocate: Option<Sourced<DeallocateSupport>>,
     /// Smallest unit that the host can address, bytes; absent: 4,096.

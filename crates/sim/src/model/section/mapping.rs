@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::ftl::STREAMS;
+use crate::ftl::placement::Placement;
 use crate::geometry::Geometry;
 use crate::mapping::MappingShape;
 use crate::model::check::Check;
@@ -11,9 +11,9 @@ use crate::model::{ModelError, Sourced};
 /// Units of the journal beside its open superblock that every drive needs.
 const JOURNAL_UNITS_MIN: u64 = 8;
 
-/// Most program units that the collection of one victim may pad: one each in the streams of host,
-/// cache, collected and cold data.
-const PADDED_UNITS_MAX: u64 = STREAMS as u64;
+/// Most program units that the collection of one victim may pad on a drive without placement handles: one each in the
+/// streams of host, cache, collected and cold data.
+const PADDED_UNITS: u64 = 4;
 
 /// The records of a drive about its map.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -31,13 +31,15 @@ pub struct MappingModel {
 /// padding. A victim must on average give more than that, or collection would never end.
 fn check_padding(check: &Check<'_>, geometry: &Geometry) -> Result<(), ModelError> {
     let spare_units = geometry.spare_superblocks() * u64::from(geometry.superblock_units);
-    let needed = PADDED_UNITS_MAX * u64::from(geometry.superblocks);
+    let of_handles = check.placement()?.map_or(0, Placement::more_open_superblocks);
+    let padded_units = PADDED_UNITS + u64::from(of_handles);
+    let needed = padded_units * u64::from(geometry.superblocks);
     if spare_units > needed {
         return Ok(());
     }
     let rule = format!(
         "{spare_units} program units of spare space are left, and a drive with [mapping] needs more than \
-         {PADDED_UNITS_MAX} for each of its {} superblocks; lower it, enlarge nand.pages_per_block, or take a \
+         {padded_units} for each of its {} superblocks; lower it, enlarge nand.pages_per_block, or take a \
          larger scale",
         geometry.superblocks
     );

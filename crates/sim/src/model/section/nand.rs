@@ -1,5 +1,7 @@
 //! `[nand]`: the array, and what a model adds to it: planes one by one, kinds of pages, suspend, cache
-//! program, page register, retry, spread.
+//! program, page register, spread; the rest has files of its own.
+
+mod aging;
 
 use serde::Deserialize;
 
@@ -10,9 +12,10 @@ use crate::model::{ModelError, Sourced};
 use crate::nand::SuspendLimits;
 use crate::nand::moves::MovesByPlane;
 use crate::nand::pages::{KindTimes, PageTimes, mean};
-use crate::nand::retry::ErrorGrowth;
 use crate::nand::spread::SpreadPercent;
 use crate::nand::{NandFeatures, NandTiming};
+
+pub use aging::{AgeModel, RetryModel, WearModel};
 
 /// The NAND array.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -58,6 +61,8 @@ pub struct NandModel {
     pub retry: Option<RetryModel>,
     /// Blocks and layers take times of their own; absent: all take the same.
     pub spread: Option<SpreadModel>,
+    /// Programs and erases of worn blocks take other times; absent: they take those of new ones.
+    pub wear: Option<WearModel>,
 }
 
 /// Times by the kind of page, see [`crate::nand::pages`]; `nand.program_ns` and `nand.read_ns` are their means.
@@ -112,26 +117,6 @@ pub struct SuspendModel {
     pub per_operation_max: Sourced<u32>,
 }
 
-/// Wear, retention and read retry, see [`crate::nand::retry`]; rates in wrong bits per 10^9.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RetryModel {
-    /// Initial cycles of every block.
-    pub initial_cycles: Sourced<u32>,
-    /// Error rate of a fresh page in an unworn block.
-    pub fresh_ppb: Sourced<u64>,
-    /// The addition for 1,000 cycles.
-    pub per_kilocycle_ppb: Sourced<u64>,
-    /// The addition for a day in an unworn block.
-    pub per_day_ppb: Sourced<u64>,
-    /// The addition to that for 1,000 cycles.
-    pub per_day_per_kilocycle_ppb: Sourced<u64>,
-    /// Error rate that one sense corrects.
-    pub corrected_ppb: Sourced<u64>,
-    /// Most further senses.
-    pub retries_max: Sourced<u32>,
-}
-
 /// Spread of times over blocks and layers, see [`crate::nand::spread`]; in percent of the mean to either side.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -143,9 +128,6 @@ pub struct SpreadModel {
     /// Programs, from the first pages of a block to its last.
     pub layer_percent: Sourced<u32>,
 }
-
-/// All bits wrong.
-const ALL_PPB: u64 = 1_000_000_000;
 
 /// Widest spread.
 const SPREAD_PERCENT_MAX: u64 = 90;
@@ -192,6 +174,8 @@ impl Check<'_> {
             page_register: nand.page_register.as_ref().is_some_and(|on| on.value),
             retry: nand.retry.as_ref().map(|retry| self.error_growth(retry)).transpose()?,
             moves_by_plane: self.moves_by_plane(geometry.unit_pages),
+            wear: nand.wear.as_ref().map(|wear| self.wear_drift(wear)).transpose()?,
+            past: self.past()?,
             independent_planes: self.independent_planes(geometry.unit_pages)?,
             slc: None,
             spread: nand
@@ -308,39 +292,6 @@ impl Check<'_> {
             erase,
             layer: percent("nand.spread.layer_percent", layer_percent)?,
             row_units,
-        })
-    }
-
-    fn error_growth(&self, retry: &RetryModel) -> Result<ErrorGrowth, ModelError> {
-        for (key, value, min, max) in [
-            ("nand.retry.initial_cycles", retry.initial_cycles.value.into(), 0, 1_000_000),
-            ("nand.retry.fresh_ppb", retry.fresh_ppb.value, 0, ALL_PPB),
-            ("nand.retry.per_kilocycle_ppb", retry.per_kilocycle_ppb.value, 0, ALL_PPB),
-            ("nand.retry.per_day_ppb", retry.per_day_ppb.value, 0, ALL_PPB),
-            (
-                "nand.retry.per_day_per_kilocycle_ppb",
-                retry.per_day_per_kilocycle_ppb.value,
-                0,
-                ALL_PPB,
-            ),
-            ("nand.retry.corrected_ppb", retry.corrected_ppb.value, 1, ALL_PPB),
-            ("nand.retry.retries_max", retry.retries_max.value.into(), 1, 1000),
-        ] {
-            self.within(key, value, min, max)?;
-        }
-        let senses = 1 + u64::from(retry.retries_max.value);
-        if self.longest_read_ns().saturating_mul(senses) > HOUR_NS {
-            let rule = "with every retry, a read of nand.read_ns and of each kind of page must end within an hour";
-            return self.fail("nand.retry.retries_max", retry.retries_max.value, rule);
-        }
-        Ok(ErrorGrowth {
-            initial_cycles: retry.initial_cycles.value,
-            fresh_ppb: retry.fresh_ppb.value,
-            per_kilocycle_ppb: retry.per_kilocycle_ppb.value,
-            per_day_ppb: retry.per_day_ppb.value,
-            per_day_per_kilocycle_ppb: retry.per_day_per_kilocycle_ppb.value,
-            corrected_ppb: retry.corrected_ppb.value,
-            retries_max: retry.retries_max.value,
         })
     }
 }

@@ -1,10 +1,14 @@
 //! `[power]`: power states and energy per operation.
 
+mod thermal;
+
 use serde::Deserialize;
 
 use crate::model::check::{Check, HOUR_NS};
 use crate::model::{ModelError, Sourced};
 use crate::power;
+
+pub use thermal::{ThermalModel, ThermalStepModel};
 
 /// The power of a drive.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]

@@ -27,6 +27,11 @@ impl PageRegisters {
         std::mem::replace(&mut self.units[die as usize], unit) == unit
     }
 
+    /// The power was off.
+    pub(super) fn clear_all(&mut self) {
+        self.units.fill(NOTHING);
+    }
+
     /// A die programs or erases.
     pub(super) fn clear(&mut self, die: u32) {
         self.units[die as usize] = NOTHING;

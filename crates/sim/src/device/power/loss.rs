@@ -1,6 +1,7 @@
 //! The drive around a loss of power.
 
-use super::Device;
+use crate::device::Device;
+use crate::events::NEVER;
 use crate::ftl::{Ftl, StreamId, SuperblockState};
 use crate::mapping::MapLog;
 use crate::model::Config;
@@ -99,7 +100,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     fn next_end(&mut self) -> Option<(u32, DieOp)> {
         loop {
             let next_ns = self.nand.next_event_ns();
-            if next_ns == crate::events::NEVER {
+            if next_ns == NEVER {
                 return None;
             }
             self.now_ns = next_ns;

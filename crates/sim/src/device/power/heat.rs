@@ -1,0 +1,50 @@
+//! The drive gets warm and cools; see [`Thermal`].
+
+use crate::device::Device;
+use crate::device::timers::Timer;
+use crate::events::NEVER;
+use crate::power::thermal::Thermal;
+use crate::probe::Probe;
+
+impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
+    /// The temperature at a moment from the last event to the next, or `None` if the model has none.
+    pub(in crate::device) fn thermal_at(&self, time_ns: u64) -> Option<Thermal> {
+        let (thermal, power) = (self.thermal?, self.power.as_ref()?);
+        Some(thermal.after(time_ns, power, self.nand.operations()))
+    }
+
+    /// Firmware reads the temperature and sets the rate of the link.
+    pub(in crate::device) fn look_at_temperature(&mut self) {
+        let Some(mut thermal) = self.thermal_at(self.now_ns) else { return };
+        self.link.limit(thermal.look());
+        self.thermal = Some(thermal);
+    }
+
+    /// Lets the drive take the temperature of its surroundings, after days without power.
+    pub(super) fn cool_down(&mut self) {
+        self.look_at_temperature();
+        self.thermal = self.thermal.map(Thermal::cooled);
+        self.look_at_temperature();
+    }
+
+    /// Handles the timer of the temperature.
+    pub(in crate::device) fn on_heat_timer(&mut self) {
+        self.look_at_temperature();
+        // Without any other event the drive has come to a standstill; this timer must not hide that.
+        let goes_on = self.next_work_ns() != NEVER
+            || self.next_transit_ns() != NEVER
+            || self.timers.next_ns() != NEVER;
+        if goes_on && self.power.as_ref().is_some_and(|power| power.is_active()) {
+            self.keep_looking();
+        }
+    }
+
+    /// Sets the timer of the temperature, if it is not set.
+    pub(super) fn keep_looking(&mut self) {
+        if let Some(thermal) = &self.thermal
+            && !self.timers.is_set(Timer::Heat)
+        {
+            self.timers.set(Timer::Heat, self.now_ns.saturating_add(thermal.look_ns()));
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! The drive during days without power.
+
+use base::Nanos;
+
+use crate::device::Device;
+use crate::events::NEVER;
+use crate::firmware::map_cache::MapCache;
+use crate::firmware::read_ahead::ReadAhead;
+use crate::firmware::read_cache::ReadCache;
+use crate::ftl::StreamId;
+use crate::nand::aging::past::DAY_NS;
+use crate::probe::Probe;
+
+impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
+    /// Lets days pass without power, after an orderly shutdown; no command may be outstanding. The shutdown takes time:
+    /// it programs the content of the buffer and the changed segments of the map. Without power, the clock of the drive
+    /// stands. Afterwards the caches are empty, the drive has the temperature of its surroundings, and data in NAND is
+    /// older.
+    pub fn age(&mut self, days: u32) {
+        self.empty_caches();
+        self.write_all_segments();
+        self.complete_open_units(&StreamId::BUFFERED);
+        let programs = self.programs.mark(&StreamId::BUFFERED);
+        while !self.programs.reached(programs) && self.work_on() {}
+        self.cool_down();
+        self.nand.pass_unpowered(u64::from(days).saturating_mul(DAY_NS));
+    }
+
+    /// Forgets what was read, and lets every changed segment of the map leave its cache.
+    fn empty_caches(&mut self) {
+        self.read_cache = ReadCache::new(self.config.options.read_cache_pages);
+        self.read_ahead.as_mut().map(ReadAhead::forget_all);
+        self.map_cache.as_mut().map(MapCache::empty);
+    }
+
+    /// Writes the changed segments of the map, as soon as there is room for each.
+    fn write_all_segments(&mut self) {
+        while !self.write_segments() && self.work_on() {}
+    }
+
+    /// Runs up to the next end of an operation; false if none is in progress.
+    fn work_on(&mut self) -> bool {
+        let next_ns = self.next_work_ns();
+        if next_ns == NEVER {
+            return false;
+        }
+        self.run_until(Nanos(next_ns));
+        true
+    }
+}

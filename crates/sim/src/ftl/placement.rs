@@ -1,0 +1,95 @@
+//! Placement handles: the host names data that belongs together.
+//!
+//! Phenomenon: a drive with flexible data placement writes the data of each handle into separate superblocks. Data of
+//! one lifetime then becomes invalid together. Garbage collection mixes the handles again (initially isolated), or
+//! keeps them apart too (persistently isolated). Source: NVM Express, flexible data placement; measured drives have
+//! eight handles and are initially isolated (WARP, FAST 2026). Simplifications: one reclaim group; a reclaim unit is a
+//! superblock; an unknown handle counts as the first; if erased superblocks are short, moved pages complete an open
+//! unit of another handle for which erases wait. Test: `tests/mechanisms/placement.rs`.
+
+use serde::Deserialize;
+
+use super::{Ftl, StreamId};
+
+/// Most handles of a drive.
+pub const HANDLES_MAX: u32 = StreamId::HOSTS.len() as u32;
+
+/// The extent to which garbage collection keeps handles apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Isolation {
+    /// Moved data of all handles goes to one superblock.
+    Initial,
+    /// Moved data stays with its handle.
+    Persistent,
+}
+
+impl Isolation {
+    /// The word used in drive models.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Initial => "initial",
+            Self::Persistent => "persistent",
+        }
+    }
+}
+
+/// The handles of a drive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placement {
+    /// Number of handles, at least two.
+    pub handles: u32,
+    /// The extent to which garbage collection keeps them apart.
+    pub isolation: Isolation,
+}
+
+impl Placement {
+    /// The stream for a write with a handle.
+    #[must_use]
+    pub fn stream_of_write(self, handle: u8) -> StreamId {
+        let known = Some(handle).filter(|&handle| u32::from(handle) < self.handles);
+        StreamId::HOSTS[usize::from(known.unwrap_or(0))]
+    }
+
+    /// The stream for data that moves out of a superblock.
+    #[must_use]
+    pub fn stream_of_move(self, ftl: &Ftl, superblock: u32) -> StreamId {
+        let from = ftl.written_by[superblock as usize];
+        let is_of_handle = |&handle: &usize| {
+            from == StreamId::HOSTS[handle] || from == StreamId::COLLECTED[handle]
+        };
+        let handle = match self.isolation {
+            Isolation::Initial => None,
+            Isolation::Persistent => (0..StreamId::HOSTS.len()).find(is_of_handle),
+        };
+        StreamId::COLLECTED[handle.unwrap_or(0)]
+    }
+
+    /// Number of open superblocks beyond those of a drive without handles.
+    #[must_use]
+    pub fn more_open_superblocks(self) -> u32 {
+        let streams = match self.isolation {
+            Isolation::Initial => 1,
+            Isolation::Persistent => 2,
+        };
+        streams * (self.handles - 1)
+    }
+
+    /// Number of spare superblocks that the handles need: open ones and, if moved data stays apart, ones whose erase
+    /// waits for full units.
+    #[must_use]
+    pub fn more_spare_superblocks(self) -> u32 {
+        let waiting = match self.isolation {
+            Isolation::Initial => 0,
+            Isolation::Persistent => self.handles,
+        };
+        self.more_open_superblocks() + waiting
+    }
+
+    /// Whether pages of one handle must complete units of another, given the number of superblocks that wait for it.
+    #[must_use]
+    pub fn must_mix(self, waiting_superblocks: usize) -> bool {
+        self.isolation == Isolation::Persistent && waiting_superblocks > self.handles as usize
+    }
+}

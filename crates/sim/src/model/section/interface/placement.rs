@@ -1,0 +1,49 @@
+//! `interface.placement_handles` and `gc.handle_isolation`: data that the host keeps apart.
+
+use crate::ftl::placement::{HANDLES_MAX, Isolation, Placement};
+use crate::model::ModelError;
+use crate::model::check::Check;
+
+use super::InterfaceKind;
+
+impl Check<'_> {
+    /// The placement handles, or `None` if all data of the host goes to one stream.
+    pub(in crate::model) fn placement(&self) -> Result<Option<Placement>, ModelError> {
+        const KEY: &str = "interface.placement_handles";
+        let model = self.model;
+        let handles = super::value(model.interface.placement_handles.as_ref(), 1);
+        self.within(KEY, handles.into(), 1, HANDLES_MAX.into())?;
+        let isolation = model.gc.handle_isolation.as_ref().map(|isolation| isolation.value);
+        if handles == 1 {
+            return match isolation {
+                Some(isolation) => {
+                    let rule = "it needs interface.placement_handles above 1";
+                    self.fail("gc.handle_isolation", isolation.name(), rule)
+                }
+                None => Ok(None),
+            };
+        }
+        if model.interface.kind() == InterfaceKind::Sata {
+            let rule = "SATA has no placement handles; interface.kind = \"nvme\" has";
+            return self.fail(KEY, handles, rule);
+        }
+        let housekeeping = model.housekeeping.as_ref();
+        let refreshes = housekeeping.is_some_and(|keys| keys.refresh_after_ns.is_some());
+        for (section, is_there) in [
+            ("[pslc]", model.pslc.is_some()),
+            ("[performance_mode]", model.performance_mode.is_some()),
+            ("[streams]", model.streams.is_some()),
+            ("[wear_leveling]", model.wear_leveling.is_some()),
+            ("[compression]", model.compression.is_some()),
+            ("[map_cache]", model.map_cache.is_some()),
+            ("housekeeping.refresh_after_ns", refreshes),
+        ] {
+            if is_there {
+                let rule = format!("handles do not go together with {section}");
+                return self.fail(KEY, handles, &rule);
+            }
+        }
+        let isolation = isolation.unwrap_or(Isolation::Initial);
+        Ok(Some(Placement { handles, isolation }))
+    }
+}

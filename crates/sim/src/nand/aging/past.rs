@@ -1,0 +1,15 @@
+//! The past of a drive that is not new at the start of the simulation.
+
+/// Nanoseconds of a day.
+pub const DAY_NS: u64 = 24 * 3_600_000_000_000;
+
+/// The past of all blocks and of the first data of the host.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Past {
+    /// Initial cycles of every block.
+    pub cycles: u32,
+    /// Time without power between the data that is written first and the first read of the host from native cells.
+    pub retention_ns: u64,
+    /// Reads in that time of every block that holds data.
+    pub reads: u32,
+}
