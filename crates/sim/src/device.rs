@@ -32,6 +32,7 @@ use std::hint::cold_path;
 use base::{Completion, Nanos, Op, OpKind, TelemetryRow};
 
 use crate::events::NEVER;
+use crate::firmware::caps::throttle::Bucket;
 use crate::firmware::compression::Compressor;
 use crate::firmware::flush::Flushes;
 use crate::firmware::map_cache::MapCache;
@@ -41,7 +42,6 @@ use crate::firmware::pslc::PslcCache;
 use crate::firmware::read_ahead::ReadAhead;
 use crate::firmware::read_cache::ReadCache;
 use crate::firmware::refresh::Refresh;
-use crate::firmware::throttle::Bucket;
 use crate::firmware::write_buffer::WriteBuffer;
 use crate::ftl::collector::Collector;
 use crate::ftl::durability::StreamPrograms;

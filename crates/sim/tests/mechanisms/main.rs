@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod caps;
 mod cold;
 mod compression;
 mod housekeeping;
@@ -15,5 +16,4 @@ mod parity;
 mod performance_mode;
 mod pslc;
 mod quiet_gc;
-mod throttle;
 mod wear;

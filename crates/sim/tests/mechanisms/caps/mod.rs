@@ -1,0 +1,3 @@
+//! Limits of the firmware on what it accepts from the host.
+
+mod throttle;
