@@ -16,4 +16,5 @@ pub mod quiet_gc;
 pub mod read_ahead;
 pub mod read_cache;
 pub mod refresh;
+pub mod sequences;
 pub mod write_buffer;

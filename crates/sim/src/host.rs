@@ -111,6 +111,13 @@ impl Command {
         self.first_page..self.first_page + self.pages
     }
 
+    /// The bytes of the LBA space between its ends, on a drive of pages of this size.
+    #[must_use]
+    pub fn span_bytes(&self, page_bytes: u64) -> Range<u64> {
+        let begin = u64::from(self.first_page) * page_bytes + u64::from(self.head_bytes);
+        begin..begin + u64::from(self.bytes)
+    }
+
     /// Pages that have not entered the write buffer.
     #[inline]
     #[must_use]
