@@ -33,6 +33,7 @@ use base::{Completion, Nanos, Op, OpKind, TelemetryRow};
 
 use crate::events::NEVER;
 use crate::firmware::caps::throttle::Bucket;
+use crate::firmware::caps::write_caps::WriteCaps;
 use crate::firmware::compression::Compressor;
 use crate::firmware::flush::Flushes;
 use crate::firmware::map_cache::MapCache;
@@ -80,6 +81,7 @@ pub struct Device<P: Probe = Silent, const OPTIONS: bool = true> {
     commands: Commands,
     timers: Timers,
     bucket: Option<Bucket>,
+    write_caps: Option<WriteCaps>,
     fast_writes: Option<FastWrites>,
     cache: Option<PslcCache>,
     /// The path between program and drive, if it takes time.
@@ -163,6 +165,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             commands: Commands::new(queue_depth),
             timers: Timers::default(),
             bucket: config.options.throttle.map(Bucket::new),
+            write_caps: config.options.write_caps.map(|plan| WriteCaps::new(plan, queue_depth)),
             fast_writes: config
                 .options
                 .performance_mode
@@ -330,6 +333,9 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// The controller accepts a command.
     #[inline(always)]
     fn decode(&mut self, tag: u32, kind: OpKind, bytes: u32) {
+        if OPTIONS {
+            self.note_order(tag, kind);
+        }
         let length_ns = match kind {
             OpKind::Read => self.config.read_command_ns,
             OpKind::Write | OpKind::Flush | OpKind::Deallocate => self.config.write_command_ns,

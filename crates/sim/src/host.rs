@@ -47,6 +47,8 @@ pub struct Command {
     pub kind: OpKind,
     /// Whether a write ends only when its data is safe from a loss of power.
     pub fua: bool,
+    /// Whether a write continues no stream, on a drive that tells.
+    pub is_random: bool,
     /// The kind of a write's data, for a drive that compresses.
     pub data: Data,
     /// First logical page.
@@ -72,6 +74,7 @@ impl Command {
     pub const NONE: Self = Self {
         kind: OpKind::Flush,
         fua: false,
+        is_random: false,
         data: Data::Incompressible,
         first_page: 0,
         pages: 0,

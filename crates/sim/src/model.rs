@@ -123,6 +123,8 @@ pub struct Model {
     pub mapping: Option<MappingModel>,
     /// A cap on sustained host writes; absent: none.
     pub throttle: Option<ThrottleModel>,
+    /// Caps on random or sequential writes; absent: none.
+    pub write_caps: Option<WriteCapsModel>,
     /// Fast writes into a drive that is less than half full; absent: none.
     pub performance_mode: Option<PerformanceModeModel>,
     /// Distribution of erases; absent: the superblock erased first comes first, and cold data

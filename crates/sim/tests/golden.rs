@@ -65,6 +65,14 @@ fn lives() -> Vec<Life> {
             &[("throttle.burst_bytes", "1_000_000"), ("throttle.bytes_per_s", "5_000_000")],
         ),
         small(
+            "write-caps",
+            &[
+                ("write_caps.random_iops", "10_000"),
+                ("write_caps.random_burst_commands", "50_000"),
+                ("write_caps.sequential_bytes_per_s", "50_000_000"),
+            ],
+        ),
+        small(
             "wear-leveling",
             &[("wear_leveling.allocation", "least-worn"), ("wear_leveling.spread_max", "2")],
         ),

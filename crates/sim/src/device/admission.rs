@@ -1,6 +1,7 @@
 //! From the link into the write buffer: the pages that may enter, and their places.
 
-use std::hint::cold_path;
+mod caps;
+
 use std::ops::Range;
 
 use base::Data;
@@ -191,12 +192,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         if OPTIONS && (self.read_cache.is_some() || self.read_ahead.is_some()) {
             self.uncache(tag);
         }
-        if self.commands[tag].fua {
-            cold_path();
-            self.flush(tag);
-        } else {
-            self.complete(tag);
-        }
+        self.acknowledge(tag);
     }
 
     /// Places pages that fit into the open unit of a stream.

@@ -13,6 +13,8 @@ pub(super) enum Timer {
     Fold,
     /// The cap on host writes admits a page again.
     Throttle,
+    /// A cap lets the acknowledgement of a write go.
+    Acknowledge,
     /// The next unit of fast data may move.
     Reorganise,
     /// Entries of the map come from the host's memory.
@@ -23,10 +25,11 @@ pub(super) enum Timer {
     Refresh,
 }
 
-const TIMERS: [Timer; 7] = [
+const TIMERS: [Timer; 8] = [
     Timer::IdleGc,
     Timer::Fold,
     Timer::Throttle,
+    Timer::Acknowledge,
     Timer::Reorganise,
     Timer::MapFetch,
     Timer::Patrol,

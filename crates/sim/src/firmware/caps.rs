@@ -1,3 +1,4 @@
 //! Limits of the firmware on what it accepts from the host, whatever the drive could do.
 
 pub mod throttle;
+pub mod write_caps;

@@ -6,6 +6,7 @@ use super::check::{Check, HOUR_NS};
 use super::section::{compression, map, parity};
 use super::{Model, ModelError};
 use crate::firmware::caps::throttle::Throttle;
+use crate::firmware::caps::write_caps::CapsPlan;
 use crate::firmware::map_cache::MapCacheShape;
 use crate::firmware::performance_mode::PerformanceMode;
 use crate::firmware::pslc::Pslc;
@@ -88,6 +89,8 @@ pub struct Options {
     pub mapping: Option<MappingShape>,
     /// The cap on sustained host writes, or `None` if there is none.
     pub throttle: Option<Throttle>,
+    /// Caps on random or sequential writes, or `None` if there are none.
+    pub write_caps: Option<CapsPlan>,
     /// Fast writes into a drive that is less than half full, or `None` if there are none.
     pub performance_mode: Option<PerformanceMode>,
     /// Time from one patrolled unit to the next, or `None` if there is no patrol.
@@ -313,6 +316,7 @@ fn options(check: &Check<'_>, scale: Ratio, geometry: &Geometry) -> Result<Optio
         map_cache: optional(&model.map_cache, |cache| cache.resolve(check, scale, geometry))?,
         mapping: optional(&model.mapping, |map| map.resolve(check, geometry, reserved))?,
         throttle: optional(&model.throttle, |cap| cap.resolve(check, scale))?,
+        write_caps: optional(&model.write_caps, |caps| caps.resolve(check, scale))?,
         performance_mode: optional(&model.performance_mode, |mode| mode.resolve(check, geometry))?,
         patrol_interval_ns: optional(&model.housekeeping, |keep| keep.patrol_interval_ns(check))?
             .flatten(),

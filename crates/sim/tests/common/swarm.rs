@@ -86,6 +86,13 @@ const SECTIONS: &[&[Choice]] = &[
         ("throttle.burst_bytes", &["4096", "1_000_000"]),
         ("throttle.bytes_per_s", &["4096", "1_000_000", "100_000_000"]),
     ],
+    &[
+        ("write_caps.streams?", &["1", "2", "64"]),
+        ("write_caps.random_iops", &["1", "1_000", "10_000_000"]),
+        ("write_caps.random_burst_commands?", &["1", "100_000", "1_000_000_000"]),
+        ("write_caps.sequential_bytes_per_s?", &["1_000_000", "100_000_000"]),
+    ],
+    &[("write_caps.sequential_bytes_per_s", &["1_000_000", "10_000_000", "1_000_000_000"])],
     // Beyond gc.free_high.
     &[("background_gc.free_target", &["0", "1", "2", "7"])],
     &[

@@ -1,0 +1,64 @@
+//! The drive with caps on kinds of writes: acknowledgements that wait; see [`WriteCaps`].
+
+use std::hint::cold_path;
+
+use base::OpKind;
+
+use crate::device::Device;
+use crate::device::timers::Timer;
+use crate::firmware::caps::write_caps::WriteCaps;
+use crate::probe::Probe;
+
+impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
+    /// The controller takes a command up: writes are told apart by the order in which it does.
+    #[inline]
+    pub(in crate::device) fn note_order(&mut self, tag: u32, kind: OpKind) {
+        let page_bytes = self.geometry().page_bytes.into();
+        if let Some(caps) = &mut self.write_caps
+            && kind == OpKind::Write
+        {
+            self.commands[tag].is_random = caps.is_random(&self.commands[tag], page_bytes);
+        }
+    }
+
+    /// All data of a write is in the buffer: acknowledges it, at once unless a cap holds it back.
+    #[inline]
+    pub(in crate::device) fn acknowledge(&mut self, tag: u32) {
+        if OPTIONS
+            && let Some(caps) = &mut self.write_caps
+            && caps.hold(tag, &self.commands[tag], self.now_ns)
+        {
+            return self.await_acknowledgement();
+        }
+        self.pass(tag);
+    }
+
+    /// A write ends, or as much of it as its kind demands is on its way to NAND.
+    #[inline]
+    fn pass(&mut self, tag: u32) {
+        if self.commands[tag].fua {
+            cold_path();
+            self.flush(tag);
+        } else {
+            self.complete(tag);
+        }
+    }
+
+    /// Looks at the clock when the next acknowledgement may go.
+    fn await_acknowledgement(&mut self) {
+        let next_ns = self.write_caps.as_ref().and_then(WriteCaps::next_ns);
+        if let Some(next_ns) = next_ns {
+            self.timers.set(Timer::Acknowledge, next_ns);
+        }
+    }
+
+    /// The caps let acknowledgements go.
+    pub(in crate::device) fn on_acknowledge_timer(&mut self) {
+        let now_ns = self.now_ns;
+        while let Some(tag) = self.write_caps.as_mut().and_then(|caps| caps.take_due(now_ns)) {
+            self.pass(tag);
+        }
+        self.await_acknowledgement();
+        self.use_gap();
+    }
+}
