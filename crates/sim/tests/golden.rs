@@ -13,7 +13,7 @@ use std::cell::RefCell;
 
 use base::{Completion, Data, Fnv, Nanos, Op, OpKind, Ratio, Rng, Status};
 use common::swarm::{Draft, is_small, watched_torture};
-use common::{MAP_ROOM, MAPPED, SMALL, in_order, op, watched_loop};
+use common::{CACHE, MAP_ROOM, MAPPED, SMALL, in_order, op, watched_loop};
 use sim::probe::Silent;
 use sim::{Config, Device, Drive, Model, PAGE_BYTES};
 
@@ -109,7 +109,7 @@ fn lives() -> Vec<Life> {
             ],
         ),
     ];
-    built_in.chain(small).chain(parts()).chain(reads()).collect()
+    built_in.chain(small).chain(parts()).chain(reads()).chain(modes()).collect()
 }
 
 /// Parts below and above the translation layer: its map, NAND and the host's side.
@@ -206,6 +206,16 @@ fn reads() -> Vec<Life> {
             ],
         ),
     ]
+}
+
+/// Modes and states of firmware.
+fn modes() -> Vec<Life> {
+    let bounded = [
+        ("pslc.borrows", "true"),
+        ("pslc.borrowed_bytes_max", "16_777_216"),
+        ("nand.blocks_per_plane", "590"),
+    ];
+    vec![small("pslc-bounded", &[&CACHE[..], &bounded].concat())]
 }
 
 /// All of a completion.

@@ -8,7 +8,7 @@
 //! gathers small writes: `TechReport` 24896).
 //!
 //! - Superblocks of the cache: some serve for nothing else, and erased ones may be borrowed while there are
-//!   plenty. Only the first share of their units is written.
+//!   plenty, up to a limit. Only the first share of their units is written.
 //! - Folding is collection of a cached superblock, oldest first: its valid pages go where garbage collection
 //!   writes, and it is erased once they are programmed. It takes native space as the host does, so it
 //!   begins when pacing would let the host open a superblock, and the moves owed for that space are owed by it.
@@ -46,6 +46,8 @@ pub struct Pslc {
     pub only_below_bytes: u64,
     /// Number of erased superblocks above which more are borrowed; `None`: never.
     pub borrow_above: Option<u32>,
+    /// Most superblocks borrowed at a time, or `None` if there is no limit.
+    pub borrowed_superblocks_max: Option<u32>,
     /// Time without a host command after which folding begins.
     pub idle_after_ns: u64,
     /// The behaviour of a write when there is no room.
@@ -131,7 +133,9 @@ impl PslcCache {
     /// Whether an erased superblock of the native cells may serve as cache.
     #[must_use]
     pub fn may_borrow(&self, ftl: &Ftl) -> bool {
+        let max = self.pslc.borrowed_superblocks_max;
         self.pslc.borrow_above.is_some_and(|min| ftl.free.len() as u64 > u64::from(min))
+            && max.is_none_or(|max| ftl.borrowed_superblocks < max)
     }
 
     /// Whether the host waits for room in the cache, or will with its next write.
@@ -189,6 +193,7 @@ mod tests {
             Pslc {
                 only_below_bytes: 8192,
                 borrow_above: None,
+                borrowed_superblocks_max: None,
                 idle_after_ns: 1,
                 when_full,
                 busy_fold_percent: 25,

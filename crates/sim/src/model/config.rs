@@ -322,7 +322,7 @@ fn options(check: &Check<'_>, scale: Ratio, geometry: &Geometry) -> Result<Optio
             .flatten(),
         refresh: optional(&model.housekeeping, |keep| keep.refresh(check, geometry))?.flatten(),
         spread_max: wear.map(|wear| wear.spread_max.value).filter(|&spread| spread > 0),
-        pslc: optional(&model.pslc, |pslc| pslc.resolve(check))?,
+        pslc: optional(&model.pslc, |pslc| pslc.resolve(check, scale, geometry))?,
         stages: Stages {
             host: None,
             pipeline: model.controller.pipeline(check)?,

@@ -82,6 +82,7 @@ power.slumber.exit_ns = 0
 power.slumber.power_mw = 0
 power.transfer_nj = 0
 pslc.bits_per_cell = 0
+pslc.borrowed_bytes_max = 0
 pslc.borrows = false
 pslc.busy_fold_percent = 0
 pslc.bytes = 0

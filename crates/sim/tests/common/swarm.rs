@@ -61,6 +61,7 @@ const SECTIONS: &[&[Choice]] = &[
     &[
         ("pslc.bytes", &["0", "1", "50_000_000", "100_000_000"]),
         ("pslc.borrows", &["true", "false"]),
+        ("pslc.borrowed_bytes_max?", &["1", "20_000_000", "300_000_000"]),
         ("pslc.bits_per_cell", &["2", "3", "4"]),
         ("pslc.read_ns", &["20_000"]),
         ("pslc.program_ns", &["200_000"]),
@@ -313,6 +314,9 @@ impl Draft {
             self.part(rng, section, others);
         }
         self.fit_map_unit(rng);
+        if self.values.get("pslc.borrows").is_some_and(|borrows| borrows == "false") {
+            self.part(rng, "pslc.", "pslc.borrowed_bytes_max");
+        }
         let mut rows = self.number("nand.pages_per_block");
         let dies = self.number("nand.channels") * self.number("nand.dies_per_channel");
         if !dies.is_multiple_of(self.number("parity.stripe_units").max(1)) {
