@@ -155,23 +155,28 @@ impl MapCache {
 
     /// The next changed segment to write, or `None` if none has left.
     pub fn take_leaving(&mut self) -> Option<u32> {
-        while let Some(number) = self.leaving.pop_front() {
-            let segment = &mut self.segments[number as usize];
-            segment.is_queued = false;
-            // Another command may have found it before it was written.
-            if segment.place == Place::Leaving {
-                (segment.place, segment.is_changed) = (Place::Nand, false);
-                return Some(number);
-            }
+        if !self.is_any_leaving() {
+            return None;
         }
-        None
+        let number = self.leaving.pop_front()?;
+        let segment = &mut self.segments[number as usize];
+        (segment.place, segment.is_changed, segment.is_queued) = (Place::Nand, false, false);
+        Some(number)
     }
 
-    /// Whether changed segments may have to be written.
+    /// Whether changed segments have to be written.
     #[inline]
-    #[must_use]
-    pub fn is_any_leaving(&self) -> bool {
-        !self.leaving.is_empty()
+    pub fn is_any_leaving(&mut self) -> bool {
+        while let Some(number) = self.leaving.front() {
+            let segment = &mut self.segments[number as usize];
+            if segment.place == Place::Leaving {
+                return true;
+            }
+            // Another command has found it before it was written.
+            segment.is_queued = false;
+            self.leaving.pop_front();
+        }
+        false
     }
 
     /// A command waits for entries from the host's memory.
@@ -296,7 +301,7 @@ mod tests {
         cache.look_up(2, false);
         // Found again before it was written, it still has to be when it leaves for good.
         assert_eq!(cache.look_up(1, false), Dram);
-        assert!(cache.is_any_leaving() && cache.take_leaving().is_none());
+        assert!(!cache.is_any_leaving() && cache.take_leaving().is_none());
         cache.look_up(3, true);
         cache.look_up(4, true);
         assert_eq!([cache.take_leaving(), cache.take_leaving()], [Some(1), Some(3)]);

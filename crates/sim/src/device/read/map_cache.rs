@@ -110,7 +110,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Writes changed segments that have left the cache, as far as there is room; true where none is left. The host
     /// waits for them, as they wait for what it waits for.
     pub(in crate::device) fn write_segments(&mut self) -> bool {
-        while self.map_cache.as_ref().is_some_and(MapCache::is_any_leaving) {
+        while self.map_cache.as_mut().is_some_and(MapCache::is_any_leaving) {
             if self.collector.owes_much() || self.room_pages(StreamId::Host) == 0 {
                 return false;
             }
