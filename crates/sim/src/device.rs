@@ -32,6 +32,7 @@ use std::hint::cold_path;
 use base::{Completion, Nanos, Op, OpKind, TelemetryRow};
 
 use crate::events::NEVER;
+use crate::firmware::caps::cleaning_states::CleaningStates;
 use crate::firmware::caps::throttle::Bucket;
 use crate::firmware::caps::write_caps::WriteCaps;
 use crate::firmware::compression::Compressor;
@@ -82,6 +83,7 @@ pub struct Device<P: Probe = Silent, const OPTIONS: bool = true> {
     timers: Timers,
     bucket: Option<Bucket>,
     write_caps: Option<WriteCaps>,
+    cleaning: Option<CleaningStates>,
     fast_writes: Option<FastWrites>,
     cache: Option<PslcCache>,
     /// The path between program and drive, if it takes time.
@@ -166,6 +168,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             timers: Timers::default(),
             bucket: config.options.throttle.map(Bucket::new),
             write_caps: config.options.write_caps.map(|plan| WriteCaps::new(plan, queue_depth)),
+            cleaning: config.options.cleaning_states.map(CleaningStates::new),
             fast_writes: config
                 .options
                 .performance_mode

@@ -125,6 +125,8 @@ pub struct Model {
     pub throttle: Option<ThrottleModel>,
     /// Caps on random or sequential writes; absent: none.
     pub write_caps: Option<WriteCapsModel>,
+    /// Rates of random writes that depend on the reserve of erased superblocks; absent: none.
+    pub cleaning_states: Option<CleaningStatesModel>,
     /// Fast writes into a drive that is less than half full; absent: none.
     pub performance_mode: Option<PerformanceModeModel>,
     /// Distribution of erases; absent: the superblock erased first comes first, and cold data

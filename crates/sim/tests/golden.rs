@@ -215,7 +215,19 @@ fn modes() -> Vec<Life> {
         ("pslc.borrowed_bytes_max", "16_777_216"),
         ("nand.blocks_per_plane", "590"),
     ];
-    vec![small("pslc-bounded", &[&CACHE[..], &bounded].concat())]
+    let states = [
+        ("pslc.borrows", "true"),
+        ("cleaning_states.starved_free", "14"),
+        ("cleaning_states.balance_free", "20"),
+        ("cleaning_states.reserve_free", "60"),
+        ("cleaning_states.starved_random_iops", "2_500"),
+        ("cleaning_states.balance_random_iops", "8_000"),
+        ("nand.blocks_per_plane", "620"),
+    ];
+    vec![
+        small("pslc-bounded", &[&CACHE[..], &bounded].concat()),
+        small("cleaning-states", &[&CACHE[..], &states].concat()),
+    ]
 }
 
 /// All of a completion.

@@ -94,6 +94,9 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// debt of the host is cancelled because there is none.
     #[inline(always)]
     pub(super) fn collect(&mut self) -> bool {
+        if OPTIONS {
+            self.note_free();
+        }
         let asked_pages = self.asked_pages();
         let any = self.may_collect() && self.collect_units();
         if OPTIONS && self.cache.is_some() {

@@ -1,4 +1,5 @@
 //! Limits of the firmware on what it accepts from the host, whatever the drive could do.
 
+pub mod cleaning_states;
 pub mod throttle;
 pub mod write_caps;

@@ -62,6 +62,8 @@ pub struct PslcCache {
     pslc: Pslc,
     /// Whether the host has been away for long enough to fold it.
     is_folding: bool,
+    /// Whether the drive runs short of erased superblocks.
+    is_hurried: bool,
     /// Folds that are due in return for the host's writes.
     backlog: Backlog,
 }
@@ -70,7 +72,7 @@ impl PslcCache {
     /// A cache of superblocks of so many pages that waits for the host to go away.
     #[must_use]
     pub fn new(pslc: Pslc, cache_pages: u32) -> Self {
-        Self { pslc, is_folding: false, backlog: Backlog::new(cache_pages) }
+        Self { pslc, is_folding: false, is_hurried: false, backlog: Backlog::new(cache_pages) }
     }
 
     /// Time without a host command after which folding begins.
@@ -82,6 +84,12 @@ impl PslcCache {
     /// The host is away, or is back.
     pub fn set_folding(&mut self, is_folding: bool) {
         self.is_folding = is_folding;
+    }
+
+    /// The drive runs short of erased superblocks, or does no longer.
+    #[inline]
+    pub fn set_hurried(&mut self, is_hurried: bool) {
+        self.is_hurried = is_hurried;
     }
 
     /// The host has written pages.
@@ -148,7 +156,8 @@ impl PslcCache {
     #[inline]
     #[must_use]
     pub fn wants_fold(&self, ftl: &Ftl, collector: &Collector) -> bool {
-        let is_needed = self.is_folding || self.late_pages() > 0 || self.is_awaited(ftl);
+        let is_needed =
+            self.is_folding || self.is_hurried || self.late_pages() > 0 || self.is_awaited(ftl);
         is_needed && self.has_fold(ftl, collector)
     }
 

@@ -3,8 +3,9 @@
 use base::Ratio;
 
 use super::check::{Check, HOUR_NS};
-use super::section::{compression, map, parity};
+use super::section::{caps, compression, map, parity};
 use super::{Model, ModelError};
+use crate::firmware::caps::cleaning_states::CleaningPlan;
 use crate::firmware::caps::throttle::Throttle;
 use crate::firmware::caps::write_caps::CapsPlan;
 use crate::firmware::map_cache::MapCacheShape;
@@ -91,6 +92,8 @@ pub struct Options {
     pub throttle: Option<Throttle>,
     /// Caps on random or sequential writes, or `None` if there are none.
     pub write_caps: Option<CapsPlan>,
+    /// Rates of random writes that depend on the reserve of erased superblocks, or `None` if there are none.
+    pub cleaning_states: Option<CleaningPlan>,
     /// Fast writes into a drive that is less than half full, or `None` if there are none.
     pub performance_mode: Option<PerformanceMode>,
     /// Time from one patrolled unit to the next, or `None` if there is no patrol.
@@ -316,7 +319,9 @@ fn options(check: &Check<'_>, scale: Ratio, geometry: &Geometry) -> Result<Optio
         map_cache: optional(&model.map_cache, |cache| cache.resolve(check, scale, geometry))?,
         mapping: optional(&model.mapping, |map| map.resolve(check, geometry, reserved))?,
         throttle: optional(&model.throttle, |cap| cap.resolve(check, scale))?,
-        write_caps: optional(&model.write_caps, |caps| caps.resolve(check, scale))?,
+        write_caps: optional(&model.write_caps, |caps| caps.resolve(check, scale))?
+            .or_else(|| caps::write_caps::without_section(check)),
+        cleaning_states: optional(&model.cleaning_states, |states| states.resolve(check))?,
         performance_mode: optional(&model.performance_mode, |mode| mode.resolve(check, geometry))?,
         patrol_interval_ns: optional(&model.housekeeping, |keep| keep.patrol_interval_ns(check))?
             .flatten(),

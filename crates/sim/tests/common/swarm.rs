@@ -89,11 +89,19 @@ const SECTIONS: &[&[Choice]] = &[
     ],
     &[
         ("write_caps.streams?", &["1", "2", "64"]),
-        ("write_caps.random_iops", &["1", "1_000", "10_000_000"]),
+        ("write_caps.random_iops", &["100", "10_000", "10_000_000"]),
         ("write_caps.random_burst_commands?", &["1", "100_000", "1_000_000_000"]),
         ("write_caps.sequential_bytes_per_s?", &["1_000_000", "100_000_000"]),
     ],
     &[("write_caps.sequential_bytes_per_s", &["1_000_000", "10_000_000", "1_000_000_000"])],
+    // Each beyond the one before, the first beyond gc.free_low.
+    &[
+        ("cleaning_states.starved_free", &["0", "1", "4"]),
+        ("cleaning_states.balance_free", &["1", "3"]),
+        ("cleaning_states.reserve_free", &["1", "2", "20"]),
+        ("cleaning_states.starved_random_iops", &["100", "5_000", "10_000_000"]),
+        ("cleaning_states.balance_random_iops", &["1_000", "20_000"]),
+    ],
     // Beyond gc.free_high.
     &[("background_gc.free_target", &["0", "1", "2", "7"])],
     &[
@@ -343,6 +351,15 @@ impl Draft {
         blocks += self.number("nand.reserved_superblocks");
         self.values.insert("nand.blocks_per_plane", blocks.to_string());
         self.values.insert("nand.pages_per_block", (rows * self.scale_divisor).to_string());
+        let mut free = self.number("gc.free_low");
+        for key in ["starved_free", "balance_free", "reserve_free"]
+            .map(|key| format!("cleaning_states.{key}"))
+        {
+            free += self.number(&key);
+            if let Some(value) = self.values.get_mut(key.as_str()) {
+                *value = free.to_string();
+            }
+        }
         for key in ["background_gc.free_target", "idle_gc.free_target"] {
             if self.values.contains_key(key) {
                 self.values.insert(key, (self.number(key) + free_high).to_string());

@@ -6,6 +6,7 @@ use base::OpKind;
 
 use crate::device::Device;
 use crate::device::timers::Timer;
+use crate::firmware::caps::cleaning_states::CleaningStates;
 use crate::firmware::caps::write_caps::WriteCaps;
 use crate::probe::Probe;
 
@@ -24,13 +25,29 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// All data of a write is in the buffer: acknowledges it, at once unless a cap holds it back.
     #[inline]
     pub(in crate::device) fn acknowledge(&mut self, tag: u32) {
-        if OPTIONS
-            && let Some(caps) = &mut self.write_caps
-            && caps.hold(tag, &self.commands[tag], self.now_ns)
-        {
+        if OPTIONS && self.is_held(tag) {
             return self.await_acknowledgement();
         }
         self.pass(tag);
+    }
+
+    /// Whether a cap holds the acknowledgement of a write back.
+    #[inline]
+    fn is_held(&mut self, tag: u32) -> bool {
+        let Some(caps) = &mut self.write_caps else { return false };
+        let state_ns = self.cleaning.as_ref().map_or(0, CleaningStates::random_command_ns);
+        caps.hold(tag, &self.commands[tag], self.now_ns, state_ns)
+    }
+
+    /// The number of erased superblocks may have changed: a drive that runs short of them folds its cache.
+    #[inline]
+    pub(in crate::device) fn note_free(&mut self) {
+        let free = self.free_superblocks();
+        let Some(states) = &mut self.cleaning else { return };
+        states.note(free);
+        if let Some(cache) = &mut self.cache {
+            cache.set_hurried(states.hurries_folds());
+        }
     }
 
     /// A write ends, or as much of it as its kind demands is on its way to NAND.

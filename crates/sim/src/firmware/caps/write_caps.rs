@@ -81,10 +81,11 @@ impl WriteCaps {
         matches!(self.sequences.follow(&write.span_bytes(page_bytes)), Followed::Begins(_))
     }
 
-    /// All data of a write is in the drive; true if its acknowledgement has to wait.
-    pub fn hold(&mut self, tag: u32, write: &Command, now_ns: u64) -> bool {
+    /// All data of a write is in the drive; true if its acknowledgement has to wait. The state of the drive may demand
+    /// a longer time of a random write than its cap.
+    pub fn hold(&mut self, tag: u32, write: &Command, now_ns: u64, state_ns: u64) -> bool {
         if write.is_random {
-            return self.random.hold(tag, now_ns, self.plan.random_command_ns);
+            return self.random.hold(tag, now_ns, self.plan.random_command_ns.max(state_ns));
         }
         let rate = self.plan.sequential_bytes_per_s;
         let command_ns = rate.map_or(0, |rate| transfer_ns(write.bytes.into(), rate));

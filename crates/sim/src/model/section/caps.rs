@@ -1,7 +1,9 @@
 //! Sections for limits on what the drive accepts from the host.
 
+mod cleaning_states;
 mod throttle;
-mod write_caps;
+pub(in crate::model) mod write_caps;
 
+pub use cleaning_states::CleaningStatesModel;
 pub use throttle::ThrottleModel;
 pub use write_caps::WriteCapsModel;

@@ -152,12 +152,18 @@ impl PslcModel {
         }
         Ok(Pslc {
             only_below_bytes,
-            // What collection works towards stays erased.
-            borrow_above: self.borrows.value.then_some(check.model.gc.free_high.value + 1),
+            borrow_above: self.borrows.value.then_some(kept_free(check) + 1),
             borrowed_superblocks_max: self.borrowed_superblocks_max(check, scale, geometry)?,
             idle_after_ns: self.idle_after_ns.value,
             when_full: self.when_full.value,
             busy_fold_percent,
         })
     }
+}
+
+/// Erased superblocks that are not lent: those that collection and the states of cleaning work towards.
+fn kept_free(check: &Check<'_>) -> u32 {
+    let states = check.model.cleaning_states.as_ref();
+    let reserve_free = states.map_or(0, |states| states.reserve_free.value);
+    check.model.gc.free_high.value.max(reserve_free)
 }

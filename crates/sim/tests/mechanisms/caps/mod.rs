@@ -1,4 +1,5 @@
 //! Limits of the firmware on what it accepts from the host.
 
+mod cleaning_states;
 mod throttle;
 mod write_caps;

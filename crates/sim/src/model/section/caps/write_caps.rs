@@ -49,9 +49,10 @@ impl WriteCapsModel {
             let rule = "it goes with write_caps.random_iops";
             return check.fail("write_caps.random_burst_commands", burst_commands, rule);
         }
-        if random_command_ns == 0 && sequential_bytes_per_s.is_none() {
-            let rule =
-                "a cap goes with it: write_caps.random_iops or write_caps.sequential_bytes_per_s";
+        let is_needed = check.model.cleaning_states.is_some();
+        if random_command_ns == 0 && sequential_bytes_per_s.is_none() && !is_needed {
+            let rule = "a cap goes with it: write_caps.random_iops, \
+                        write_caps.sequential_bytes_per_s or [cleaning_states]";
             return check.fail("write_caps.streams", streams, rule);
         }
         Ok(CapsPlan {
@@ -63,8 +64,24 @@ impl WriteCapsModel {
     }
 
     fn random_command_ns(&self, check: &Check<'_>) -> Result<u64, ModelError> {
-        let Some(iops) = self.random_iops.as_ref().map(|iops| iops.value) else { return Ok(0) };
-        check.within("write_caps.random_iops", iops, 1, RANDOM_IOPS_MAX)?;
-        Ok(1_000_000_000_u64.div_ceil(iops))
+        let iops = self.random_iops.as_ref();
+        iops.map_or(Ok(0), |iops| command_ns(check, "write_caps.random_iops", iops.value))
     }
+}
+
+/// Time of a random write at a rate.
+pub(super) fn command_ns(check: &Check<'_>, key: &str, iops: u64) -> Result<u64, ModelError> {
+    check.within(key, iops, 1, RANDOM_IOPS_MAX)?;
+    Ok(1_000_000_000_u64.div_ceil(iops))
+}
+
+/// The caps of a drive that only tells random writes from others, if it has to.
+pub(in crate::model) fn without_section(check: &Check<'_>) -> Option<CapsPlan> {
+    let none = CapsPlan {
+        streams: STREAMS_USUAL,
+        random_command_ns: 0,
+        random_burst_ns: 0,
+        sequential_bytes_per_s: None,
+    };
+    check.model.cleaning_states.as_ref().map(|_| none)
 }
