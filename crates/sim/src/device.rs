@@ -34,6 +34,7 @@ use base::{Completion, Nanos, Op, OpKind, TelemetryRow};
 use crate::events::NEVER;
 use crate::firmware::caps::cleaning_states::CleaningStates;
 use crate::firmware::caps::throttle::Bucket;
+use crate::firmware::caps::wear_budget::WearBudget;
 use crate::firmware::caps::write_caps::WriteCaps;
 use crate::firmware::compression::Compressor;
 use crate::firmware::flush::Flushes;
@@ -82,6 +83,7 @@ pub struct Device<P: Probe = Silent, const OPTIONS: bool = true> {
     commands: Commands,
     timers: Timers,
     bucket: Option<Bucket>,
+    wear_budget: Option<WearBudget>,
     write_caps: Option<WriteCaps>,
     cleaning: Option<CleaningStates>,
     fast_writes: Option<FastWrites>,
@@ -167,6 +169,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             commands: Commands::new(queue_depth),
             timers: Timers::default(),
             bucket: config.options.throttle.map(Bucket::new),
+            wear_budget: config.options.wear_budget.map(WearBudget::new),
             write_caps: config.options.write_caps.map(|plan| WriteCaps::new(plan, queue_depth)),
             cleaning: config.options.cleaning_states.map(CleaningStates::new),
             fast_writes: config

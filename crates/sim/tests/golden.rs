@@ -227,6 +227,14 @@ fn modes() -> Vec<Life> {
     vec![
         small("pslc-bounded", &[&CACHE[..], &bounded].concat()),
         small("cleaning-states", &[&CACHE[..], &states].concat()),
+        small(
+            "wear-budget",
+            &[
+                ("wear_budget.burst_bytes", "1_000_000_000"),
+                ("wear_budget.bytes_per_s", "20_000_000"),
+                ("compression.granule_bytes", "1024"),
+            ],
+        ),
     ]
 }
 

@@ -131,6 +131,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             || self.collector.owes_much()
             || self.is_host_held_back()
             || !self.bucket_has_page()
+            || !self.budget_is_open()
         {
             return None;
         }

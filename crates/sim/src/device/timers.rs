@@ -11,7 +11,7 @@ pub(super) enum Timer {
     IdleGc,
     /// The pSLC cache is folded while the host is away.
     Fold,
-    /// The cap on host writes admits a page again.
+    /// The cap on host writes or the budget of programs admits a page again.
     Throttle,
     /// A cap lets the acknowledgement of a write go.
     Acknowledge,

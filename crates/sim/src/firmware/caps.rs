@@ -2,4 +2,5 @@
 
 pub mod cleaning_states;
 pub mod throttle;
+pub mod wear_budget;
 pub mod write_caps;

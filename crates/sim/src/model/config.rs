@@ -7,6 +7,7 @@ use super::section::{caps, compression, map, parity};
 use super::{Model, ModelError};
 use crate::firmware::caps::cleaning_states::CleaningPlan;
 use crate::firmware::caps::throttle::Throttle;
+use crate::firmware::caps::wear_budget::WearPlan;
 use crate::firmware::caps::write_caps::CapsPlan;
 use crate::firmware::map_cache::MapCacheShape;
 use crate::firmware::performance_mode::PerformanceMode;
@@ -90,6 +91,8 @@ pub struct Options {
     pub mapping: Option<MappingShape>,
     /// The cap on sustained host writes, or `None` if there is none.
     pub throttle: Option<Throttle>,
+    /// The budget of NAND programs, or `None` if there is none.
+    pub wear_budget: Option<WearPlan>,
     /// Caps on random or sequential writes, or `None` if there are none.
     pub write_caps: Option<CapsPlan>,
     /// Rates of random writes that depend on the reserve of erased superblocks, or `None` if there are none.
@@ -319,6 +322,7 @@ fn options(check: &Check<'_>, scale: Ratio, geometry: &Geometry) -> Result<Optio
         map_cache: optional(&model.map_cache, |cache| cache.resolve(check, scale, geometry))?,
         mapping: optional(&model.mapping, |map| map.resolve(check, geometry, reserved))?,
         throttle: optional(&model.throttle, |cap| cap.resolve(check, scale))?,
+        wear_budget: optional(&model.wear_budget, |budget| budget.resolve(check, scale, geometry))?,
         write_caps: optional(&model.write_caps, |caps| caps.resolve(check, scale))?
             .or_else(|| caps::write_caps::without_section(check)),
         cleaning_states: optional(&model.cleaning_states, |states| states.resolve(check))?,

@@ -18,7 +18,7 @@ mod streams;
 mod wear_leveling;
 
 pub use background::{BackgroundGcModel, HousekeepingModel, IdleGcModel};
-pub use caps::{CleaningStatesModel, ThrottleModel, WriteCapsModel};
+pub use caps::{CleaningStatesModel, ThrottleModel, WearBudgetModel, WriteCapsModel};
 pub use compression::CompressionModel;
 pub use controller::Controller;
 pub use interface::{Interface, InterfaceKind, ReadCacheModel};

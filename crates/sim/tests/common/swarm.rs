@@ -88,6 +88,10 @@ const SECTIONS: &[&[Choice]] = &[
         ("throttle.bytes_per_s", &["4096", "1_000_000", "100_000_000"]),
     ],
     &[
+        ("wear_budget.burst_bytes", &["1", "1_000_000_000", "1_000_000_000_000"]),
+        ("wear_budget.bytes_per_s", &["1_000_000", "100_000_000"]),
+    ],
+    &[
         ("write_caps.streams?", &["1", "2", "64"]),
         ("write_caps.random_iops", &["100", "10_000", "10_000_000"]),
         ("write_caps.random_burst_commands?", &["1", "100_000", "1_000_000_000"]),

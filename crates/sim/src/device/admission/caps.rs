@@ -39,6 +39,24 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         caps.hold(tag, &self.commands[tag], self.now_ns, state_ns)
     }
 
+    /// A unit is in NAND, which takes from the budget of a drive that has one.
+    #[inline]
+    pub(in crate::device) fn spend_program(&mut self) {
+        if OPTIONS && let Some(budget) = &mut self.wear_budget {
+            budget.spend(self.now_ns);
+        }
+    }
+
+    /// Whether the budget of programs lets a host write enter; if not, a timer is set for that time.
+    pub(in crate::device) fn budget_is_open(&mut self) -> bool {
+        let now_ns = self.now_ns;
+        let opens_ns = self.wear_budget.as_mut().and_then(|budget| budget.wait_until(now_ns));
+        if let Some(opens_ns) = opens_ns {
+            self.timers.set(Timer::Throttle, opens_ns);
+        }
+        opens_ns.is_none()
+    }
+
     /// The number of erased superblocks may have changed: a drive that runs short of them folds its cache.
     #[inline]
     pub(in crate::device) fn note_free(&mut self) {

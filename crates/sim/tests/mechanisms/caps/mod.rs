@@ -2,4 +2,5 @@
 
 mod cleaning_states;
 mod throttle;
+mod wear_budget;
 mod write_caps;
