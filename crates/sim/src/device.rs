@@ -32,6 +32,7 @@ use std::hint::cold_path;
 use base::{Completion, Nanos, Op, OpKind, TelemetryRow};
 
 use crate::events::NEVER;
+use crate::firmware::caps::{Bucket, CleaningStates, WearBudget, WriteCaps};
 use crate::firmware::compression::Compressor;
 use crate::firmware::flush::Flushes;
 use crate::firmware::map_cache::MapCache;
@@ -41,7 +42,6 @@ use crate::firmware::pslc::PslcCache;
 use crate::firmware::read_ahead::ReadAhead;
 use crate::firmware::read_cache::ReadCache;
 use crate::firmware::refresh::Refresh;
-use crate::firmware::throttle::Bucket;
 use crate::firmware::write_buffer::WriteBuffer;
 use crate::ftl::collector::Collector;
 use crate::ftl::durability::StreamPrograms;
@@ -82,6 +82,9 @@ pub struct Device<P: Probe = Silent, const OPTIONS: bool = true> {
     timers: Timers,
     bucket: Option<Bucket>,
     write_rate: Option<Bucket>,
+    wear_budget: Option<WearBudget>,
+    write_caps: Option<WriteCaps>,
+    cleaning: Option<CleaningStates>,
     fast_writes: Option<FastWrites>,
     cache: Option<PslcCache>,
     /// The path between program and drive, if it takes time.
@@ -168,6 +171,9 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             timers: Timers::default(),
             bucket: config.options.throttle.map(Bucket::new),
             write_rate: config.options.write_rate.map(Bucket::new),
+            wear_budget: config.options.wear_budget.map(WearBudget::new),
+            write_caps: config.options.write_caps.map(|plan| WriteCaps::new(plan, queue_depth)),
+            cleaning: config.options.cleaning_states.map(CleaningStates::new),
             fast_writes: config
                 .options
                 .performance_mode
@@ -343,6 +349,9 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// The controller accepts a command.
     #[inline(always)]
     fn decode(&mut self, tag: u32, kind: OpKind, bytes: u32) {
+        if OPTIONS {
+            self.note_order(tag, kind);
+        }
         let length_ns = match kind {
             OpKind::Read => self.config.read_command_ns,
             OpKind::Write | OpKind::Flush | OpKind::Deallocate => self.config.write_command_ns,

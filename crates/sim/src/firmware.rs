@@ -5,6 +5,7 @@
 //! the decisions out.
 
 pub mod backlog;
+pub mod caps;
 pub mod compression;
 pub mod flush;
 pub mod map_cache;
@@ -15,5 +16,5 @@ pub mod quiet_gc;
 pub mod read_ahead;
 pub mod read_cache;
 pub mod refresh;
-pub mod throttle;
+pub mod sequences;
 pub mod write_buffer;

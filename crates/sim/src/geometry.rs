@@ -111,6 +111,12 @@ impl Geometry {
         self.data_pages_from(0)
     }
 
+    /// Pages for data in a superblock while it serves as cache.
+    #[must_use]
+    pub const fn cache_data_pages(&self) -> u32 {
+        self.superblock_data_pages() - self.data_pages_from(self.cache_units * self.unit_pages)
+    }
+
     /// Whether a superblock serves only as cache.
     #[inline]
     #[must_use]

@@ -47,6 +47,8 @@ pub struct Command {
     pub kind: OpKind,
     /// Whether a write ends only when its data is safe from a loss of power.
     pub fua: bool,
+    /// Whether a write continues no stream, on a drive that tells.
+    pub is_random: bool,
     /// The kind of a write's data, for a drive that compresses.
     pub data: Data,
     /// The placement handle of a write, for a drive that has several.
@@ -74,6 +76,7 @@ impl Command {
     pub const NONE: Self = Self {
         kind: OpKind::Flush,
         fua: false,
+        is_random: false,
         data: Data::Incompressible,
         placement: 0,
         first_page: 0,
@@ -112,6 +115,13 @@ impl Command {
     #[must_use]
     pub fn touched(&self) -> Range<u32> {
         self.first_page..self.first_page + self.pages
+    }
+
+    /// The bytes of the LBA space between its ends, on a drive of pages of this size.
+    #[must_use]
+    pub fn span_bytes(&self, page_bytes: u64) -> Range<u64> {
+        let begin = u64::from(self.first_page) * page_bytes + u64::from(self.head_bytes);
+        begin..begin + u64::from(self.bytes)
     }
 
     /// Pages that have not entered the write buffer.

@@ -128,6 +128,12 @@ pub struct Model {
     pub mapping: Option<MappingModel>,
     /// A cap on sustained host writes; absent: none.
     pub throttle: Option<ThrottleModel>,
+    /// A budget of NAND programs; absent: the drive is never slowed down for its wear.
+    pub wear_budget: Option<WearBudgetModel>,
+    /// Caps on random or sequential writes; absent: none.
+    pub write_caps: Option<WriteCapsModel>,
+    /// Rates of random writes that depend on the reserve of erased superblocks; absent: none.
+    pub cleaning_states: Option<CleaningStatesModel>,
     /// Fast writes into a drive that is less than half full; absent: none.
     pub performance_mode: Option<PerformanceModeModel>,
     /// Distribution of erases; absent: the superblock erased first comes first, and cold data

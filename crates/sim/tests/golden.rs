@@ -13,7 +13,7 @@ use std::cell::RefCell;
 
 use base::{Completion, Data, Fnv, Nanos, Op, OpKind, Ratio, Rng, Status, TelemetryRow};
 use common::swarm::{Draft, is_small, watched_torture};
-use common::{MAP_ROOM, MAPPED, SMALL, in_order, op, watched_loop};
+use common::{CACHE, MAP_ROOM, MAPPED, SMALL, in_order, op, watched_loop};
 use sim::probe::Silent;
 use sim::{Config, Device, Drive, Model, PAGE_BYTES};
 
@@ -67,6 +67,14 @@ fn lives() -> Vec<Life> {
             &[("throttle.burst_bytes", "1_000_000"), ("throttle.bytes_per_s", "5_000_000")],
         ),
         small(
+            "write-caps",
+            &[
+                ("write_caps.random_iops", "10_000"),
+                ("write_caps.random_burst_commands", "50_000"),
+                ("write_caps.sequential_bytes_per_s", "50_000_000"),
+            ],
+        ),
+        small(
             "wear-leveling",
             &[("wear_leveling.allocation", "least-worn"), ("wear_leveling.spread_max", "2")],
         ),
@@ -103,7 +111,8 @@ fn lives() -> Vec<Life> {
             ],
         ),
     ];
-    built_in.chain(small).chain(parts()).chain(reads()).chain(conditions()).collect()
+    let states = conditions().into_iter().chain(modes());
+    built_in.chain(small).chain(parts()).chain(reads()).chain(states).collect()
 }
 
 /// Parts below and above the translation layer: its map, NAND and the host's side.
@@ -251,6 +260,36 @@ fn conditions() -> [Life; 3] {
                 ("interface.kind", "nvme"),
                 ("interface.placement_handles", "3"),
                 ("gc.handle_isolation", "persistent"),
+            ],
+        ),
+    ]
+}
+
+/// Modes and states of firmware.
+fn modes() -> Vec<Life> {
+    let bounded = [
+        ("pslc.borrows", "true"),
+        ("pslc.borrowed_bytes_max", "16_777_216"),
+        ("nand.blocks_per_plane", "590"),
+    ];
+    let states = [
+        ("pslc.borrows", "true"),
+        ("cleaning_states.starved_free", "14"),
+        ("cleaning_states.balance_free", "20"),
+        ("cleaning_states.reserve_free", "60"),
+        ("cleaning_states.starved_random_iops", "2_500"),
+        ("cleaning_states.balance_random_iops", "8_000"),
+        ("nand.blocks_per_plane", "620"),
+    ];
+    vec![
+        small("pslc-bounded", &[&CACHE[..], &bounded].concat()),
+        small("cleaning-states", &[&CACHE[..], &states].concat()),
+        small(
+            "wear-budget",
+            &[
+                ("wear_budget.burst_bytes", "1_000_000_000"),
+                ("wear_budget.bytes_per_s", "20_000_000"),
+                ("compression.granule_bytes", "1024"),
             ],
         ),
     ]

@@ -126,11 +126,20 @@ impl Reference {
         let is_full = after >= end;
         self.streams[stream as usize] = (!is_full).then_some((superblock, after));
         self.writers.insert(superblock, stream);
+        assert!(self.is_within_limit(), "the cache borrows more than it may");
         if is_full {
             if is_cache { &mut self.cached } else { &mut self.closed }.push(superblock);
             self.note_filled(superblock);
         }
         superblock * pages + next
+    }
+
+    /// Whether the cache borrows no more superblocks than it may.
+    fn is_within_limit(&self) -> bool {
+        let max = self.config.options.pslc.and_then(|pslc| pslc.borrowed_superblocks_max);
+        let native = self.writers.range(..Self::first_cache(&self.config));
+        let borrowed = native.filter(|(_, writer)| **writer == StreamId::Pslc);
+        max.is_none_or(|max| borrowed.count() <= max as usize)
     }
 
     fn note_filled(&mut self, superblock: u32) {

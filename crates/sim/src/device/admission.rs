@@ -1,13 +1,14 @@
 //! From the link into the write buffer: the pages that may enter, and their places.
 
-use std::hint::cold_path;
+mod caps;
+
 use std::ops::Range;
 
 use base::Data;
 
 use super::Device;
 use super::timers::Timer;
-use crate::firmware::throttle::Bucket;
+use crate::firmware::caps::throttle::Bucket;
 use crate::ftl::StreamId;
 use crate::probe::Probe;
 
@@ -130,6 +131,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         if buffer_room_pages < page_granules
             || self.is_host_held_back()
             || !self.have_buckets_page()
+            || !self.budget_is_open()
         {
             return None;
         }
@@ -218,12 +220,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         if OPTIONS && (self.read_cache.is_some() || self.read_ahead.is_some()) {
             self.uncache(tag);
         }
-        if self.commands[tag].fua {
-            cold_path();
-            self.flush(tag);
-        } else {
-            self.complete(tag);
-        }
+        self.acknowledge(tag);
     }
 
     /// Places pages that fit into the open unit of a stream.

@@ -15,6 +15,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             Some(Timer::IdleGc) => self.on_idle_timer(),
             Some(Timer::Fold) => self.on_fold_timer(),
             Some(Timer::Throttle) => self.pump(),
+            Some(Timer::Acknowledge) => self.on_acknowledge_timer(),
             Some(Timer::Reorganise) => self.on_reorganise_timer(),
             Some(Timer::MapFetch) => self.on_fetch_timer(),
             Some(Timer::Patrol) => self.on_patrol_timer(),

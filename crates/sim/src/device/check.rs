@@ -37,6 +37,11 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
                 ftl.cached_superblocks
             ));
         }
+        let borrowed = (0..ftl.geometry.superblocks).filter(|&s| ftl.is_borrowed(s)).count();
+        if borrowed != ftl.borrowed_superblocks as usize {
+            let counted = ftl.borrowed_superblocks;
+            return Err(format!("{borrowed} superblocks are borrowed, {counted} counted"));
+        }
         for &superblock in ftl.free.iter().chain(&ftl.cache_free) {
             if ftl.states[superblock as usize] != SuperblockState::Free {
                 return Err(format!("superblock {superblock} is in the free list but not free"));

@@ -99,6 +99,9 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// debt of the host is cancelled because there is none.
     #[inline(always)]
     pub(super) fn collect(&mut self) -> bool {
+        if OPTIONS {
+            self.note_free();
+        }
         let asked_pages = self.asked_pages();
         let any = self.collect_any();
         any || self.asked_pages() < asked_pages

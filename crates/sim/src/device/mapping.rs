@@ -185,6 +185,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// A unit of journal or checkpoint is in NAND.
     pub(super) fn map_programmed(&mut self, unit: u32, write: MapWrite) {
         self.totals.programmed_pages += u64::from(self.geometry().unit_pages);
+        self.spend_program();
         self.probe.map_programmed(unit);
         let Some(log) = &mut self.map_log else { return };
         match write {

@@ -55,6 +55,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         if OPTIONS && let Some(refresh) = &mut self.refresh {
             refresh.written(unit / self.config.geometry.superblock_units, self.now_ns);
         }
+        self.spend_program();
         self.probe.programmed(unit);
         self.totals.programmed_pages += u64::from(self.geometry().unit_pages);
     }

@@ -11,8 +11,10 @@ pub(super) enum Timer {
     IdleGc,
     /// The pSLC cache is folded while the host is away.
     Fold,
-    /// The cap on host writes admits a page again.
+    /// The cap on host writes or the budget of programs admits a page again.
     Throttle,
+    /// A cap lets the acknowledgement of a write go.
+    Acknowledge,
     /// The next unit of fast data may move.
     Reorganise,
     /// Entries of the map come from the host's memory.
@@ -25,10 +27,11 @@ pub(super) enum Timer {
     Heat,
 }
 
-const TIMERS: [Timer; 8] = [
+const TIMERS: [Timer; 9] = [
     Timer::IdleGc,
     Timer::Fold,
     Timer::Throttle,
+    Timer::Acknowledge,
     Timer::Reorganise,
     Timer::MapFetch,
     Timer::Patrol,

@@ -8,7 +8,7 @@
 //! gathers small writes: `TechReport` 24896).
 //!
 //! - Superblocks of the cache: some serve for nothing else, and erased ones may be borrowed while there are
-//!   plenty. Only the first share of their units is written.
+//!   plenty, up to a limit. Only the first share of their units is written.
 //! - Folding is collection of a cached superblock, oldest first: its valid pages go where garbage collection
 //!   writes, and it is erased once they are programmed. It takes native space as the host does, so it
 //!   begins when pacing would let the host open a superblock, and the moves owed for that space are owed by it.
@@ -46,6 +46,8 @@ pub struct Pslc {
     pub only_below_bytes: u64,
     /// Number of erased superblocks above which more are borrowed; `None`: never.
     pub borrow_above: Option<u32>,
+    /// Most superblocks borrowed at a time, or `None` if there is no limit.
+    pub borrowed_superblocks_max: Option<u32>,
     /// Time without a host command after which folding begins.
     pub idle_after_ns: u64,
     /// The behaviour of a write when there is no room.
@@ -60,6 +62,8 @@ pub struct PslcCache {
     pslc: Pslc,
     /// Whether the host has been away for long enough to fold it.
     is_folding: bool,
+    /// Whether the drive runs short of erased superblocks.
+    is_hurried: bool,
     /// Folds that are due in return for the host's writes.
     backlog: Backlog,
 }
@@ -68,7 +72,7 @@ impl PslcCache {
     /// A cache of superblocks of so many pages that waits for the host to go away.
     #[must_use]
     pub fn new(pslc: Pslc, cache_pages: u32) -> Self {
-        Self { pslc, is_folding: false, backlog: Backlog::new(cache_pages) }
+        Self { pslc, is_folding: false, is_hurried: false, backlog: Backlog::new(cache_pages) }
     }
 
     /// Time without a host command after which folding begins.
@@ -80,6 +84,12 @@ impl PslcCache {
     /// The host is away, or is back.
     pub fn set_folding(&mut self, is_folding: bool) {
         self.is_folding = is_folding;
+    }
+
+    /// The drive runs short of erased superblocks, or does no longer.
+    #[inline]
+    pub fn set_hurried(&mut self, is_hurried: bool) {
+        self.is_hurried = is_hurried;
     }
 
     /// The host has written pages.
@@ -131,7 +141,9 @@ impl PslcCache {
     /// Whether an erased superblock of the native cells may serve as cache.
     #[must_use]
     pub fn may_borrow(&self, ftl: &Ftl) -> bool {
+        let max = self.pslc.borrowed_superblocks_max;
         self.pslc.borrow_above.is_some_and(|min| ftl.free.len() as u64 > u64::from(min))
+            && max.is_none_or(|max| ftl.borrowed_superblocks < max)
     }
 
     /// Whether the host waits for room in the cache, or will with its next write.
@@ -144,7 +156,8 @@ impl PslcCache {
     #[inline]
     #[must_use]
     pub fn wants_fold(&self, ftl: &Ftl, collector: &Collector) -> bool {
-        let is_needed = self.is_folding || self.late_pages() > 0 || self.is_awaited(ftl);
+        let is_needed =
+            self.is_folding || self.is_hurried || self.late_pages() > 0 || self.is_awaited(ftl);
         is_needed && self.has_fold(ftl, collector)
     }
 
@@ -189,6 +202,7 @@ mod tests {
             Pslc {
                 only_below_bytes: 8192,
                 borrow_above: None,
+                borrowed_superblocks_max: None,
                 idle_after_ns: 1,
                 when_full,
                 busy_fold_percent: 25,

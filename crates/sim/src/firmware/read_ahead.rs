@@ -13,6 +13,7 @@
 
 use std::ops::Range;
 
+use crate::firmware::sequences::{Followed, Sequences};
 use crate::ftl::NO_PAGE;
 use crate::geometry::PAGE_BYTES;
 use crate::host::Command;
@@ -55,12 +56,8 @@ pub struct Fetch {
 const NOT_FETCHED: u64 = u64::MAX;
 
 /// A reader in LBA order.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Stream {
-    /// The start of its next read.
-    end_bytes: u64,
-    /// Its last read, counted over all reads.
-    last_read: u64,
     /// The first page that has a fetch.
     first_page: u32,
     /// The last fetch that each page needs.
@@ -68,10 +65,6 @@ struct Stream {
 }
 
 impl Stream {
-    fn new(end_bytes: u64, last_read: u64) -> Self {
-        Self { end_bytes, last_read, first_page: 0, fetches: Ring::default() }
-    }
-
     fn end_page(&self) -> u32 {
         self.first_page + self.fetches.len() as u32
     }
@@ -96,8 +89,8 @@ impl Stream {
 #[derive(Debug)]
 pub struct ReadAhead {
     plan: ReadAheadPlan,
+    sequences: Sequences,
     streams: Vec<Stream>,
-    reads: u64,
     /// From the oldest that is under way on.
     fetches: Ring<Fetch>,
     first_fetch: u64,
@@ -119,8 +112,8 @@ impl ReadAhead {
     pub fn new(plan: ReadAheadPlan) -> Self {
         Self {
             plan,
-            streams: vec![Stream::new(u64::MAX, 0); plan.streams as usize],
-            reads: 0,
+            sequences: Sequences::new(plan.streams),
+            streams: vec![Stream::default(); plan.streams as usize],
             fetches: Ring::default(),
             first_fetch: 0,
             waiting: Vec::new(),
@@ -130,19 +123,16 @@ impl ReadAhead {
     /// A read has been taken up by a drive of so many pages: what to fetch now, or `None` if it continues no stream,
     /// enough has been read ahead, or the buffer may not take what is under way and more.
     pub fn follow(&mut self, read: &Command, logical_pages: u32) -> Option<Refill> {
-        let begin_bytes = u64::from(read.first_page) * PAGE_BYTES + u64::from(read.head_bytes);
-        let end_bytes = begin_bytes + u64::from(read.bytes);
-        self.reads += 1;
-        let continued = self.streams.iter().position(|stream| stream.end_bytes == begin_bytes);
-        let Some(index) = continued else {
-            let oldest = self.streams.iter_mut().min_by_key(|stream| stream.last_read)?;
-            *oldest = Stream::new(end_bytes, self.reads);
-            return None;
+        let bytes = read.span_bytes(PAGE_BYTES);
+        let index = match self.sequences.follow(&bytes) {
+            Followed::Continues(index) => index,
+            Followed::Begins(index) => {
+                self.streams[index] = Stream::default();
+                return None;
+            }
         };
         let stream = &mut self.streams[index];
-        stream.end_bytes = end_bytes;
-        stream.last_read = self.reads;
-        stream.pass((end_bytes / PAGE_BYTES) as u32);
+        stream.pass((bytes.end / PAGE_BYTES) as u32);
         let end = (stream.first_page.saturating_add(self.plan.window_pages)).min(logical_pages);
         let pages = stream.end_page()..end;
         let window_pages = self.plan.window_pages as usize;
@@ -234,7 +224,8 @@ impl ReadAhead {
 
     /// Forgets all streams and what was read ahead of them; no command may wait for it.
     pub fn forget_all(&mut self) {
-        self.streams.fill(Stream::new(u64::MAX, 0));
+        self.sequences = Sequences::new(self.plan.streams);
+        self.streams.fill(Stream::default());
     }
 
     /// Every page that was read ahead or is being so.

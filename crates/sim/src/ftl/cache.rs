@@ -17,9 +17,8 @@ impl Ftl {
         else {
             return false;
         };
-        let beyond_pages = self.geometry.data_pages_from(self.cache_pages());
-        let room_pages = self.geometry.superblock_data_pages() - beyond_pages;
-        self.begin_superblock(StreamId::Pslc, superblock, room_pages);
+        self.borrowed_superblocks += u32::from(!self.geometry.is_cache_only(superblock));
+        self.begin_superblock(StreamId::Pslc, superblock, self.geometry.cache_data_pages());
         true
     }
 
@@ -58,6 +57,14 @@ impl Ftl {
     #[must_use]
     pub fn is_cache(&self, superblock: u32) -> bool {
         self.written_by[superblock as usize] == StreamId::Pslc
+    }
+
+    /// Whether a superblock of the native cells serves as cache, or did and is not erased yet.
+    #[must_use]
+    pub fn is_borrowed(&self, superblock: u32) -> bool {
+        self.is_cache(superblock)
+            && !self.geometry.is_cache_only(superblock)
+            && self.states[superblock as usize] != SuperblockState::Free
     }
 
     /// Valid pages in the cache.

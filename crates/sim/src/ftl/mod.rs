@@ -219,6 +219,8 @@ pub struct Ftl {
     pub cache_free: VecDeque<u32>,
     /// Superblocks that wait for folding.
     pub cached_superblocks: u32,
+    /// Superblocks of the native cells that serve as cache, or did and are not erased yet.
+    pub borrowed_superblocks: u32,
     streams: [Stream; STREAMS],
     superblock_pages: u32,
     by_superblock: Divisor,
@@ -249,6 +251,7 @@ impl Ftl {
             cache_free: (geometry.superblocks - geometry.cache_superblocks..geometry.superblocks)
                 .collect(),
             cached_superblocks: 0,
+            borrowed_superblocks: 0,
             streams: [Stream {
                 superblock: NO_SUPERBLOCK,
                 next_page: 0,
@@ -558,6 +561,7 @@ impl Ftl {
     pub fn erased(&mut self, superblock: u32) {
         let index = superblock as usize;
         assert_eq!(self.valid_pages[index], 0, "superblock {superblock} was erased with data");
+        self.borrowed_superblocks -= u32::from(self.is_borrowed(superblock));
         self.states[index] = SuperblockState::Free;
         self.erase_counts[index] += 1;
         self.list_erased(superblock);

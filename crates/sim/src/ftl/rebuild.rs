@@ -46,6 +46,7 @@ impl Ftl {
             };
             let is_cached = ftl.states[index] == SuperblockState::Cached;
             ftl.cached_superblocks += u32::from(is_cached);
+            ftl.borrowed_superblocks += u32::from(ftl.is_borrowed(index as u32));
             if superblock.is_blank {
                 ftl.list_erased(index as u32);
             } else {

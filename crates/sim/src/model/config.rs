@@ -3,15 +3,18 @@
 use base::Ratio;
 
 use super::check::{Check, HOUR_NS};
-use super::section::{compression, map, parity};
+use super::section::{caps, compression, map, parity};
 use super::{Model, ModelError};
+use crate::firmware::caps::cleaning_states::CleaningPlan;
+use crate::firmware::caps::throttle::Throttle;
+use crate::firmware::caps::wear_budget::WearPlan;
+use crate::firmware::caps::write_caps::CapsPlan;
 use crate::firmware::map_cache::MapCacheShape;
 use crate::firmware::performance_mode::PerformanceMode;
 use crate::firmware::pslc::Pslc;
 use crate::firmware::quiet_gc::{BackgroundGc, IdleGc};
 use crate::firmware::read_ahead::ReadAheadPlan;
 use crate::firmware::refresh::RefreshPlan;
-use crate::firmware::throttle::Throttle;
 use crate::ftl::cold::ColdPolicy;
 use crate::ftl::gc::VictimPolicy;
 use crate::ftl::pacing::{PacingKind, Quantum};
@@ -98,6 +101,12 @@ pub struct Options {
     pub throttle: Option<Throttle>,
     /// Thermal properties and limits, or `None` if no temperature is computed.
     pub thermal: Option<ThermalModel>,
+    /// The budget of NAND programs, or `None` if there is none.
+    pub wear_budget: Option<WearPlan>,
+    /// Caps on random or sequential writes, or `None` if there are none.
+    pub write_caps: Option<CapsPlan>,
+    /// Rates of random writes that depend on the reserve of erased superblocks, or `None` if there are none.
+    pub cleaning_states: Option<CleaningPlan>,
     /// Fast writes into a drive that is less than half full, or `None` if there are none.
     pub performance_mode: Option<PerformanceMode>,
     /// Time from one patrolled unit to the next, or `None` if there is no patrol.
@@ -345,12 +354,16 @@ fn options(check: &Check<'_>, scale: Ratio, geometry: &Geometry) -> Result<Optio
         mapping: optional(&model.mapping, |map| map.resolve(check, geometry, reserved))?,
         throttle: optional(&model.throttle, |cap| cap.resolve(check, scale))?,
         thermal: optional(&model.thermal, |thermal| thermal.resolve(check, scale))?,
+        wear_budget: optional(&model.wear_budget, |budget| budget.resolve(check, scale, geometry))?,
+        write_caps: optional(&model.write_caps, |caps| caps.resolve(check, scale))?
+            .or_else(|| caps::write_caps::without_section(check)),
+        cleaning_states: optional(&model.cleaning_states, |states| states.resolve(check))?,
         performance_mode: optional(&model.performance_mode, |mode| mode.resolve(check, geometry))?,
         patrol_interval_ns: optional(&model.housekeeping, |keep| keep.patrol_interval_ns(check))?
             .flatten(),
         refresh: optional(&model.housekeeping, |keep| keep.refresh(check, geometry))?.flatten(),
         spread_max: wear.map(|wear| wear.spread_max.value).filter(|&spread| spread > 0),
-        pslc: optional(&model.pslc, |pslc| pslc.resolve(check))?,
+        pslc: optional(&model.pslc, |pslc| pslc.resolve(check, scale, geometry))?,
         stages: Stages {
             host: None,
             pipeline: model.controller.pipeline(check)?,

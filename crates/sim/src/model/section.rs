@@ -2,6 +2,7 @@
 //! parameters.
 
 mod background;
+pub(super) mod caps;
 pub(super) mod compression;
 mod controller;
 mod interface;
@@ -14,10 +15,10 @@ mod power;
 mod pslc;
 mod read_ahead;
 mod streams;
-mod throttle;
 mod wear_leveling;
 
 pub use background::{BackgroundGcModel, HousekeepingModel, IdleGcModel};
+pub use caps::{CleaningStatesModel, ThrottleModel, WearBudgetModel, WriteCapsModel};
 pub use compression::CompressionModel;
 pub use controller::Controller;
 pub use interface::{Interface, InterfaceKind, ReadCacheModel};
@@ -30,5 +31,4 @@ pub use power::{PowerModel, RestModel, ThermalModel, ThermalStepModel};
 pub use pslc::PslcModel;
 pub use read_ahead::ReadAheadModel;
 pub use streams::StreamsModel;
-pub use throttle::ThrottleModel;
 pub use wear_leveling::WearLevelingModel;

@@ -43,11 +43,14 @@ pub struct Life {
 pub fn live(seed: u64, fate: Fate) -> Option<Life> {
     let mut rng = Rng::split(seed, "power loss");
     // A tenth of the cases would hardly hold a mechanism that few drives have.
-    let draft = match seed % 4 {
+    let mut draft = match seed % 4 {
         0 => Draft::random(&mut rng, &["mapping", "pslc"]),
         1 => Draft::random(&mut rng, &["mapping", "compression"]),
         _ => Draft::random(&mut rng, &["mapping"]),
     };
+    if seed % 4 == 2 {
+        draft.values.insert("nand.erase_ns", "100_000_000".to_owned());
+    }
     let config = draft.resolve().ok().filter(is_small)?;
     let has_capacitors = config.power_loss_protected;
     let report = alive("power_loss", seed, &draft, || suffer(config, rng, fate))?;

@@ -4,6 +4,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod caps;
 mod cold;
 mod compression;
 mod housekeeping;
@@ -16,5 +17,4 @@ mod performance_mode;
 mod placement;
 mod pslc;
 mod quiet_gc;
-mod throttle;
 mod wear;

@@ -280,6 +280,50 @@ fn the_cache_leaves_collection_what_it_works_towards() {
     );
 }
 
+/// The drive is empty, and could lend half of itself.
+#[test]
+fn the_cache_borrows_no_more_than_its_limit_and_again_when_that_is_folded() {
+    let lent = 24 * CACHE_SUPERBLOCK_BYTES;
+    let limit = lent.to_string();
+    let mut device = with_cache(&[("pslc.borrows", "true"), ("pslc.borrowed_bytes_max", &limit)]);
+    for _ in 0..2 {
+        write(&mut device, 0, 3 * (CACHE_BYTES + lent));
+        assert_eq!(device.telemetry().pslc_pages * 4096, CACHE_BYTES + lent);
+        device.check().unwrap();
+        rest(&mut device, 10_000_000_000);
+        assert_eq!(device.telemetry().pslc_pages, 0);
+    }
+    // Collection beside it takes what is borrowed first, and gives it back.
+    let pages = u64::from(device.config().geometry.logical_pages);
+    let mut rng = Rng::new(1);
+    for _ in 0..40 {
+        random_writes(&mut device, pages, pages / 10, &mut rng);
+        assert!(device.ftl().borrowed_superblocks <= 24);
+        device.check().unwrap();
+    }
+}
+
+/// The limit is a share of the drive, whose blocks become shorter.
+#[test]
+fn the_limit_of_borrowing_scales() {
+    let borrowed = |scale: &str| {
+        let changes = [
+            ("pslc.borrows", "true"),
+            ("pslc.bytes", "0"),
+            ("pslc.borrowed_bytes_max", "20_000_000_000"),
+        ];
+        let mut device = built_in("samsung-840-evo-250gb", scale, &changes);
+        let capacity = device.config().capacity_bytes();
+        write(&mut device, 0, capacity / 4 / 131_072 * 131_072);
+        device.telemetry().pslc_pages as f64 * 4096.0 / capacity as f64
+    };
+    for scale in ["1/16", "1/64", "1/256"] {
+        let (share, want) = (borrowed(scale), 20e9 / 250.059e9);
+        println!("{scale}: {share:.4} of the drive is lent, {want:.4} asked");
+        assert!((share / want - 1.0).abs() < 0.02, "{scale}: {share}, not {want}");
+    }
+}
+
 /// Folded pages take native space like the host's, so they pay for its collection as evenly: the
 /// drive never reaches the level at which everything waits.
 #[test]

@@ -28,7 +28,8 @@ impl PerformanceModeModel {
         geometry: &Geometry,
     ) -> Result<PerformanceMode, ModelError> {
         if check.model.pslc.is_some() {
-            let rule = "a drive has either this or a pSLC cache, [pslc]";
+            let rule = "it would fill the erased superblocks that a pSLC cache, [pslc], folds into, and no drive is \
+                        known to have both";
             return check.fail("performance_mode.program_ns", self.program_ns.value, rule);
         }
         let normal_ns = check.model.nand.program_ns.value;

@@ -17,6 +17,8 @@ pub struct PslcModel {
     pub bytes: Sourced<u64>,
     /// Whether the cache borrows erased blocks while there are plenty.
     pub borrows: Sourced<bool>,
+    /// Most data in borrowed blocks, or `None` if only the erased blocks limit it.
+    pub borrowed_bytes_max: Option<Sourced<u64>>,
     /// Bits of a native cell: a block holds this fraction of its pages while it serves as cache.
     pub bits_per_cell: Sourced<u32>,
     /// tR with one bit per cell.
@@ -112,7 +114,33 @@ impl PslcModel {
         Ok(SlcTiming { read_ns: self.read_ns.value, program_ns: self.program_ns.value, erase_ns })
     }
 
-    pub(in crate::model) fn resolve(&self, check: &Check<'_>) -> Result<Pslc, ModelError> {
+    /// Most superblocks to borrow; a part of one counts as a whole one.
+    fn borrowed_superblocks_max(
+        &self,
+        check: &Check<'_>,
+        scale: Ratio,
+        geometry: &Geometry,
+    ) -> Result<Option<u32>, ModelError> {
+        let Some(bytes) = self.borrowed_bytes_max.as_ref().map(|bytes| bytes.value) else {
+            return Ok(None);
+        };
+        check.within("pslc.borrowed_bytes_max", bytes, 1, 1 << 43)?;
+        if !self.borrows.value {
+            let rule = "it goes with a cache that borrows, pslc.borrows";
+            return check.fail("pslc.borrowed_bytes_max", bytes, rule);
+        }
+        let superblock_bytes =
+            u64::from(geometry.cache_data_pages()) * geometry.physical_page_bytes();
+        let superblocks = scale.of(bytes).div_ceil(superblock_bytes).max(1);
+        Ok(Some(superblocks.min(geometry.superblocks.into()) as u32))
+    }
+
+    pub(in crate::model) fn resolve(
+        &self,
+        check: &Check<'_>,
+        scale: Ratio,
+        geometry: &Geometry,
+    ) -> Result<Pslc, ModelError> {
         check.within("pslc.idle_after_ns", self.idle_after_ns.value, 1_000_000, HOUR_NS)?;
         let only_below_bytes = self.only_below_bytes.as_ref().map_or(u64::MAX, |limit| limit.value);
         check.within("pslc.only_below_bytes", only_below_bytes, 1, u64::MAX)?;
@@ -125,10 +153,18 @@ impl PslcModel {
         Ok(Pslc {
             only_below_bytes,
             // The goal of collection stays erased.
-            borrow_above: self.borrows.value.then_some(check.model.gc.free_high.value + 1),
+            borrow_above: self.borrows.value.then_some(kept_free(check) + 1),
+            borrowed_superblocks_max: self.borrowed_superblocks_max(check, scale, geometry)?,
             idle_after_ns: self.idle_after_ns.value,
             when_full: self.when_full.value,
             busy_fold_percent,
         })
     }
+}
+
+/// Erased superblocks that are not lent: those that collection and the states of cleaning work towards.
+fn kept_free(check: &Check<'_>) -> u32 {
+    let states = check.model.cleaning_states.as_ref();
+    let reserve_free = states.map_or(0, |states| states.reserve_free.value);
+    check.model.gc.free_high.value.max(reserve_free)
 }

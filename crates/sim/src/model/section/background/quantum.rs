@@ -2,7 +2,7 @@
 
 use base::Ratio;
 
-use crate::firmware::throttle::Throttle;
+use crate::firmware::caps::throttle::Throttle;
 use crate::ftl::pacing::{PacingKind, Quantum};
 use crate::geometry::{Geometry, PAGE_BYTES};
 use crate::model::check::Check;

@@ -5,7 +5,7 @@
 //! which a reviewer attributed to lifetime throttling (SweClockers): a theory without confirmation
 //! from a vendor. Caps on sustained writes also separate warranty classes. Simplification: no
 //! temperature and no wear; the bucket fills at the capped rate, also while the host writes. Test:
-//! `tests/mechanisms/throttle.rs`.
+//! `tests/mechanisms/caps/throttle.rs`.
 //!
 //! The state is one time (the generic cell rate algorithm, ITU-T I.371): each page delays the
 //! moment at which the bucket is full again by the time of a page at the capped rate. A page may

@@ -3,7 +3,7 @@
 use base::Ratio;
 use serde::Deserialize;
 
-use crate::firmware::throttle::Throttle;
+use crate::firmware::caps::throttle::Throttle;
 use crate::geometry::PAGE_BYTES;
 use crate::host::transfer_ns;
 use crate::model::check::{Check, HOUR_NS};

@@ -1,0 +1,99 @@
+//! The drive with caps on kinds of writes: acknowledgements that wait; see [`WriteCaps`].
+
+use std::hint::cold_path;
+
+use base::OpKind;
+
+use crate::device::Device;
+use crate::device::timers::Timer;
+use crate::firmware::caps::cleaning_states::CleaningStates;
+use crate::firmware::caps::write_caps::WriteCaps;
+use crate::probe::Probe;
+
+impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
+    /// The controller takes a command up: writes are told apart by the order in which it does.
+    #[inline]
+    pub(in crate::device) fn note_order(&mut self, tag: u32, kind: OpKind) {
+        let page_bytes = self.geometry().page_bytes.into();
+        if let Some(caps) = &mut self.write_caps
+            && kind == OpKind::Write
+        {
+            self.commands[tag].is_random = caps.is_random(&self.commands[tag], page_bytes);
+        }
+    }
+
+    /// All data of a write is in the buffer: acknowledges it, at once unless a cap holds it back.
+    #[inline]
+    pub(in crate::device) fn acknowledge(&mut self, tag: u32) {
+        if OPTIONS && self.is_held(tag) {
+            return self.await_acknowledgement();
+        }
+        self.pass(tag);
+    }
+
+    /// Whether a cap holds the acknowledgement of a write back.
+    #[inline]
+    fn is_held(&mut self, tag: u32) -> bool {
+        let Some(caps) = &mut self.write_caps else { return false };
+        let state_ns = self.cleaning.as_ref().map_or(0, CleaningStates::random_command_ns);
+        caps.hold(tag, &self.commands[tag], self.now_ns, state_ns)
+    }
+
+    /// A unit is in NAND, which takes from the budget of a drive that has one.
+    #[inline]
+    pub(in crate::device) fn spend_program(&mut self) {
+        if OPTIONS && let Some(budget) = &mut self.wear_budget {
+            budget.spend(self.now_ns);
+        }
+    }
+
+    /// Whether the budget of programs lets a host write enter; if not, a timer is set for that time.
+    pub(in crate::device) fn budget_is_open(&mut self) -> bool {
+        let now_ns = self.now_ns;
+        let opens_ns = self.wear_budget.as_mut().and_then(|budget| budget.wait_until(now_ns));
+        if let Some(opens_ns) = opens_ns {
+            self.timers.set(Timer::Throttle, opens_ns);
+        }
+        opens_ns.is_none()
+    }
+
+    /// The number of erased superblocks may have changed: a drive that runs short of them folds its cache.
+    #[inline]
+    pub(in crate::device) fn note_free(&mut self) {
+        let free = self.free_superblocks();
+        let Some(states) = &mut self.cleaning else { return };
+        states.note(free);
+        if let Some(cache) = &mut self.cache {
+            cache.set_hurried(states.hurries_folds());
+        }
+    }
+
+    /// A write ends, or as much of it as its kind demands is on its way to NAND.
+    #[inline]
+    fn pass(&mut self, tag: u32) {
+        if self.commands[tag].fua {
+            cold_path();
+            self.flush(tag);
+        } else {
+            self.complete(tag);
+        }
+    }
+
+    /// Looks at the clock when the next acknowledgement may go.
+    fn await_acknowledgement(&mut self) {
+        let next_ns = self.write_caps.as_ref().and_then(WriteCaps::next_ns);
+        if let Some(next_ns) = next_ns {
+            self.timers.set(Timer::Acknowledge, next_ns);
+        }
+    }
+
+    /// The caps let acknowledgements go.
+    pub(in crate::device) fn on_acknowledge_timer(&mut self) {
+        let now_ns = self.now_ns;
+        while let Some(tag) = self.write_caps.as_mut().and_then(|caps| caps.take_due(now_ns)) {
+            self.pass(tag);
+        }
+        self.await_acknowledgement();
+        self.use_gap();
+    }
+}

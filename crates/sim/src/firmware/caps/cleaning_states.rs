@@ -1,0 +1,118 @@
+//! States of cleaning: how freely random writes are admitted depends on the reserve of erased superblocks.
+//!
+//! Phenomenon: under random writes a drive begins slowly, becomes several times as fast for minutes, and falls to its
+//! first rate again. Source: a `SanDisk` Extreme Pro 960 GB behind a sequential fill: some 10,000 IOPS, then above
+//! 50,000 until about 800 s, then 10,000; smaller capacities fall earlier (`AnandTech` 8170). That states of cleaning
+//! explain it is an interpretation: the fill leaves data in pSLC that takes the room of the reserve; starved, the drive
+//! admits little and folds; with its reserve back it writes into that at full speed; when it is used up, cleaning has
+//! no cheap room left. So three states follow the number of erased superblocks, with hysteresis: *starved* up to
+//! `starved_free`, *balance* from `balance_free` on, *reserve* from `reserve_free` on until `balance_free` again. In the
+//! first two, random writes have rates of their own, and folding the pSLC cache does not wait for a rest.
+//!
+//! Simplifications: sequential writes are as fast as the drive can; collection keeps its own pacing in every state; a
+//! state has one rate, whatever the level within it. Test: `tests/mechanisms/caps/cleaning_states.rs`.
+
+/// Levels and rates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CleaningPlan {
+    /// Erased superblocks up to which the drive is starved.
+    pub starved_free: u32,
+    /// Erased superblocks with which it is in balance, from below and from above.
+    pub balance_free: u32,
+    /// Erased superblocks from which on it has its reserve.
+    pub reserve_free: u32,
+    /// Time of a random write while it is starved.
+    pub starved_command_ns: u64,
+    /// Time of a random write in balance.
+    pub balance_command_ns: u64,
+}
+
+/// A state of cleaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CleaningState {
+    /// Hardly anything is erased.
+    Starved,
+    /// The reserve comes back, or begins to run out.
+    Balance,
+    /// Random writes need not wait for cleaning.
+    Reserve,
+}
+
+/// The present state of cleaning.
+#[derive(Clone, Copy, Debug)]
+pub struct CleaningStates {
+    plan: CleaningPlan,
+    state: CleaningState,
+}
+
+impl CleaningStates {
+    /// The state of a drive with its reserve.
+    #[must_use]
+    pub fn new(plan: CleaningPlan) -> Self {
+        Self { plan, state: CleaningState::Reserve }
+    }
+
+    /// So many superblocks are erased now.
+    #[inline]
+    pub fn note(&mut self, free: u32) {
+        use CleaningState::{Balance, Reserve, Starved};
+        let CleaningPlan { starved_free, balance_free, reserve_free, .. } = self.plan;
+        self.state = match self.state {
+            _ if free <= starved_free => Starved,
+            _ if free >= reserve_free => Reserve,
+            Reserve if free <= balance_free => Balance,
+            Starved if free >= balance_free => Balance,
+            state => state,
+        };
+    }
+
+    /// The state.
+    #[must_use]
+    pub fn state(&self) -> CleaningState {
+        self.state
+    }
+
+    /// Time that a random write takes at the rate of the state; 0: it has none.
+    #[must_use]
+    pub fn random_command_ns(&self) -> u64 {
+        match self.state {
+            CleaningState::Starved => self.plan.starved_command_ns,
+            CleaningState::Balance => self.plan.balance_command_ns,
+            CleaningState::Reserve => 0,
+        }
+    }
+
+    /// Whether the cache is to be folded although the host is busy.
+    #[inline]
+    #[must_use]
+    pub fn hurries_folds(&self) -> bool {
+        self.state != CleaningState::Reserve
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use CleaningState::{Balance, Reserve, Starved};
+
+    #[test]
+    fn states_follow_the_level_with_hysteresis() {
+        let mut states = CleaningStates::new(CleaningPlan {
+            starved_free: 10,
+            balance_free: 20,
+            reserve_free: 30,
+            starved_command_ns: 9,
+            balance_command_ns: 3,
+        });
+        let mut walk = |levels: &[u32]| {
+            let step = |&free: &u32| {
+                states.note(free);
+                states.state()
+            };
+            levels.iter().map(step).collect::<Vec<_>>()
+        };
+        assert_eq!(walk(&[40, 21, 20, 29, 11]), [Reserve, Reserve, Balance, Balance, Balance]);
+        assert_eq!(walk(&[10, 19, 20, 11, 29]), [Starved, Starved, Balance, Balance, Balance]);
+        assert_eq!(walk(&[30, 5, 31]), [Reserve, Starved, Reserve]);
+    }
+}
