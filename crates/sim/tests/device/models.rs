@@ -235,3 +235,25 @@ fn caches_and_compression_that_cannot_be_are_refused() {
     let message = refusal(SMALL, &[("pslc.bytes", "1_000_000")]);
     assert!(message.contains("missing field") && message.contains("pslc"), "{message}");
 }
+
+#[test]
+fn bursts_and_rates_that_contradict_the_pacing_are_refused() {
+    for (changes, words) in [
+        (vec![("gc.duty_percent", "50")], vec!["`gc.duty_percent` is 50", "gc.quantum_bytes"]),
+        (
+            vec![("gc.quantum_bytes", "4096"), ("gc.duty_percent", "0")],
+            vec!["`gc.duty_percent` is 0", "between 1 and 100"],
+        ),
+        (
+            vec![("gc.quantum_bytes", "4096"), ("gc.pacing", "watermark")],
+            vec!["`gc.quantum_bytes` is 4096", "watermark"],
+        ),
+        (vec![("gc.pacing", "rate")], vec!["`gc.pacing` is rate", "gc.rate_iops"]),
+        (vec![("gc.rate_iops", "5000")], vec!["`gc.rate_iops` is 5000", "not rate"]),
+    ] {
+        let refusal = refusal(SMALL, &changes);
+        for word in words {
+            assert!(refusal.contains(word), "{word} is missing in {refusal}");
+        }
+    }
+}
