@@ -168,6 +168,7 @@ const SECTIONS: &[&[Choice]] = &[
     &[
         ("map_cache.bytes", &["65_536", "8_388_608", "100_000_000", "1_000_000_000"]),
         ("map_cache.entry_bytes", &["4", "64", "256", "1024"]),
+        ("map_cache.in_pslc?", &["true", "false"]),
     ],
     &[
         ("map_cache.bytes", &["65_536", "8_388_608"]),
@@ -326,6 +327,9 @@ impl Draft {
             self.part(rng, section, others);
         }
         self.fit_map_unit(rng);
+        if !self.values.contains_key("pslc.bytes") {
+            self.part(rng, "map_cache.", "map_cache.in_pslc");
+        }
         if self.values.get("pslc.borrows").is_some_and(|borrows| borrows == "false") {
             self.part(rng, "pslc.", "pslc.borrowed_bytes_max");
         }
