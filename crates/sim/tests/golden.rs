@@ -283,6 +283,19 @@ fn modes() -> Vec<Life> {
     ];
     vec![
         small("pslc-bounded", &[&CACHE[..], &bounded].concat()),
+        small(
+            "map-in-pslc",
+            &[
+                &CACHE[..],
+                &[
+                    ("map_cache.bytes", "16_384"),
+                    ("map_cache.entry_bytes", "64"),
+                    ("map_cache.in_pslc", "true"),
+                    ("nand.blocks_per_plane", "620"),
+                ],
+            ]
+            .concat(),
+        ),
         small("cleaning-states", &[&CACHE[..], &states].concat()),
         small(
             "wear-budget",

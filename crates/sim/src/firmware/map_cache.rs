@@ -2,7 +2,9 @@
 //!
 //! Phenomenon: the map lies in NAND as segments of a page each; what DRAM holds of it is looked up there, another
 //! segment is read first, and one that was changed is written when it has to leave. A host memory buffer is a second
-//! level, behind the bus. So locality decides about speed, and random writes cost more than their own pages. Source:
+//! level, behind the bus. So locality decides about speed, and random writes cost more than their own pages. A drive
+//! may write its map to the pSLC cache, where programs are faster and most segments are written again before they are
+//! folded: `SanDisk`'s nCache also holds the mapping table (`AnandTech` 7006). Source:
 //! DFTL (Gupta, Kim and Urgaonkar 2009), NVMe host memory buffer, FMMU (a map cache that misses costs up to 57%).
 //! Simplifications: least recently used leaves first, from DRAM to the buffer and from there to NAND; the places of
 //! the segments are always known; a segment is there from the moment at which its read begins; writes do not wait for
@@ -26,6 +28,8 @@ pub struct MapCacheShape {
     pub host_segments: u32,
     /// Time for a look into the host's memory.
     pub host_latency_ns: u64,
+    /// Whether segments are written to the pSLC cache while that has room.
+    pub in_pslc: bool,
 }
 
 /// The place in which a segment was found.
@@ -127,6 +131,12 @@ impl MapCache {
     #[must_use]
     pub fn lookups(&self) -> Lookups {
         self.lookups
+    }
+
+    /// Whether segments are written to the pSLC cache while that has room.
+    #[must_use]
+    pub fn is_in_pslc(&self) -> bool {
+        self.shape.in_pslc
     }
 
     /// The segments with the entries of some pages.
@@ -289,8 +299,13 @@ mod tests {
     use Found::{Dram, Host, Nand};
 
     fn cache(dram_segments: u32, host_segments: u32) -> MapCache {
-        let shape =
-            MapCacheShape { segment_pages: 4, dram_segments, host_segments, host_latency_ns: 0 };
+        let shape = MapCacheShape {
+            segment_pages: 4,
+            dram_segments,
+            host_segments,
+            host_latency_ns: 0,
+            in_pslc: false,
+        };
         MapCache::new(Some(shape), 10).unwrap()
     }
 

@@ -127,11 +127,17 @@ impl PslcCache {
         if u64::from(len_bytes) >= self.pslc.only_below_bytes {
             return Some(StreamId::Host);
         }
-        if ftl.stream_has_room(StreamId::Pslc) || self.has_erased(ftl) {
+        if self.has_room(ftl) {
             return Some(StreamId::Pslc);
         }
         let waits = self.pslc.when_full == WhenFull::Fold && ftl.geometry.cache_superblocks > 0;
         (!waits).then_some(StreamId::Host)
+    }
+
+    /// Whether the cache takes a page more.
+    #[must_use]
+    pub fn has_room(&self, ftl: &Ftl) -> bool {
+        ftl.stream_has_room(StreamId::Pslc) || self.has_erased(ftl)
     }
 
     fn has_erased(&self, ftl: &Ftl) -> bool {

@@ -77,6 +77,7 @@ map_cache.bytes = 0
 map_cache.entry_bytes = 0
 map_cache.hmb_bytes = 0
 map_cache.hmb_latency_ns = 0
+map_cache.in_pslc = false
 mapping.entry_bytes = 0
 mapping.journal_superblocks = 0
 mapping.map_entry_bytes = 0

@@ -107,6 +107,9 @@ impl Draft {
             self.part(rng, section, others);
         }
         self.fit_map_unit(rng);
+        if !self.values.contains_key("pslc.bytes") {
+            self.part(rng, "map_cache.", "map_cache.in_pslc");
+        }
         if self.values.get("pslc.borrows").is_some_and(|borrows| borrows == "false") {
             self.part(rng, "pslc.", "pslc.borrowed_bytes_max");
         }

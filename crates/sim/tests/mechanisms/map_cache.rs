@@ -3,8 +3,9 @@
 use base::{OpKind, Rng};
 use sim::Device;
 use sim::firmware::map_cache::Lookups;
+use sim::ftl::NO_PAGE;
 
-use crate::common::{alone, closed_loop, fill, op, secs, small};
+use crate::common::{CACHE, alone, closed_loop, fill, op, secs, small};
 
 const READ_COMMAND: u64 = 5_000;
 const WRITE_COMMAND: u64 = 6_000;
@@ -238,4 +239,68 @@ fn days_without_power_leave_the_map_in_nand_and_none_of_it_in_the_caches() {
     assert_eq!(shares(&device, &before), [0.0, 0.0, 1.0]);
     device.age(1);
     assert_eq!(books(&device).metadata_pages, before.metadata_pages, "nothing has changed");
+}
+
+/// The map in a cache of 64 superblocks, 16,384 pages, that data goes past. The write buffer is small, so that it hides
+/// nothing.
+fn with_pslc(in_pslc: &str) -> Device {
+    let own = [
+        ("pslc.bytes", "67108864"),
+        ("pslc.only_below_bytes", "1"),
+        ("map_cache.in_pslc", in_pslc),
+        ("buffer.write_bytes", "131072"),
+        ("nand.blocks_per_plane", "760"),
+    ];
+    cached(16, 0, &[&CACHE[..], &own].concat())
+}
+
+/// Per unit of four pages a native program takes 640,000 ns with its transfer, one in the cache 240,000; a segment is
+/// read in 60,000 or 30,000 ns; four dies share the work.
+#[test]
+fn a_map_in_pslc_costs_programs_and_reads_of_its_cells() {
+    for (in_pslc, program_ns, read_ns) in
+        [("false", 640_000.0, 60_000.0), ("true", 240_000.0, 30_000.0)]
+    {
+        let mut device = with_pslc(in_pslc);
+        let pages = pages(&device);
+        let mut rng = Rng::new(1);
+        load(&mut device, 12_000, 0, &mut rng, |rng| rng.below(pages));
+        let (time_ns, totals) = (device.now().0 as f64, device.telemetry());
+        let map_pages = totals.metadata_pages as f64;
+        let reads = device.operations().reads as f64;
+        let die_ns = 12_000.0 * 640_000.0 / 4.0 + map_pages * program_ns / 4.0 + reads * read_ns;
+        println!(
+            "in pSLC {in_pslc}: {map_pages} map pages, {reads} reads, {time_ns} ns, dies {}",
+            die_ns / 4.0
+        );
+        assert!((time_ns / (die_ns / 4.0) - 1.0).abs() < 0.02, "{time_ns}");
+        let ftl = device.ftl();
+        let is_cached = |&page: &u32| ftl.is_cache(page / ftl.geometry.superblock_pages());
+        let (data, map) = ftl.l2p.split_at(pages as usize);
+        let cached = |part: &[u32]| {
+            part.iter().filter(|&&page| page < NO_PAGE).filter(|p| is_cached(p)).count()
+        };
+        let written = map.iter().filter(|&&page| page < NO_PAGE).count();
+        assert_eq!(cached(data), 0);
+        assert_eq!(cached(map), if in_pslc == "true" { written } else { 0 });
+        assert_eq!(totals.pslc_pages, cached(map) as u64);
+        device.check().unwrap();
+    }
+}
+
+/// Behind a full cache the map goes on to the native cells, and comes back to the cache when that is folded.
+#[test]
+fn a_map_goes_past_a_full_cache() {
+    let mut device = with_pslc("true");
+    let pages = pages(&device);
+    let mut rng = Rng::new(1);
+    for _ in 0..2 {
+        load(&mut device, 40_000, 0, &mut rng, |rng| rng.below(pages));
+        device.check().unwrap();
+        let cached = device.telemetry().pslc_pages;
+        assert!(cached > 0 && cached < u64::from(device.config().geometry.map_pages), "{cached}");
+        device.run_until(secs(device.now().0 / 1_000_000_000 + 20));
+        assert_eq!(device.telemetry().pslc_pages, 0, "a rest folds it");
+    }
+    assert!(device.telemetry().folded_pages > 0);
 }

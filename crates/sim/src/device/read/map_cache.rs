@@ -1,7 +1,7 @@
 //! The drive at work on the map that it does not hold: what is read and written of it, and who waits.
 //!
 //! The segments of the map are pages behind those of the host: they are placed, moved and found like data, in the
-//! host's stream. See [`MapCache`].
+//! host's stream or in the pSLC cache. See [`MapCache`].
 
 use std::ops::Range;
 
@@ -111,18 +111,28 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// waits for them, as they wait for what it waits for.
     pub(in crate::device) fn write_segments(&mut self) -> bool {
         while self.map_cache.as_mut().is_some_and(MapCache::is_any_leaving) {
-            if self.collector.owes_much() || self.room_pages(StreamId::Host) == 0 {
+            let stream = self.segment_stream();
+            if self.collector.owes_much() || self.room_pages(stream) == 0 {
                 return false;
             }
             let Some(segment) = self.map_cache.as_mut().and_then(MapCache::take_leaving) else {
                 break;
             };
             let logical = self.geometry().logical_pages + segment;
-            let physical = self.ftl.place(StreamId::Host, logical);
-            self.probe.placed(StreamId::Host, logical, physical);
+            let physical = self.ftl.place(stream, logical);
+            self.probe.placed(stream, logical, physical);
             self.totals.metadata_pages += 1;
-            self.buffered(StreamId::Host, physical, 1);
+            self.buffered(stream, physical, 1);
         }
         true
+    }
+
+    /// The stream for the next segment: that of the host, unless the map is written to the cache and it has room.
+    fn segment_stream(&self) -> StreamId {
+        let is_in_pslc = self.map_cache.as_ref().is_some_and(MapCache::is_in_pslc);
+        match &self.cache {
+            Some(cache) if is_in_pslc && cache.has_room(&self.ftl) => StreamId::Pslc,
+            _ => StreamId::Host,
+        }
     }
 }

@@ -50,6 +50,8 @@ pub struct MapCacheModel {
     pub hmb_bytes: Option<Sourced<u64>>,
     /// Time for a look into the memory of the host; goes with `hmb_bytes`.
     pub hmb_latency_ns: Option<Sourced<u64>>,
+    /// Whether the map is written to the pSLC cache while that has room; absent: it is not.
+    pub in_pslc: Option<Sourced<bool>>,
 }
 
 /// Pages that the map of so many pages takes in NAND.
@@ -84,6 +86,11 @@ impl MapCacheModel {
                 return check.fail("map_cache.bytes", bytes, &rule);
             }
         }
+        let in_pslc = self.in_pslc.as_ref().is_some_and(|in_pslc| in_pslc.value);
+        if in_pslc && check.model.pslc.is_none() {
+            let rule = "it goes with a pSLC cache, [pslc]";
+            return check.fail("map_cache.in_pslc", in_pslc, rule);
+        }
         let segments = |bytes| (scale.of(bytes) / page_bytes).min(geometry.map_pages.into()) as u32;
         let (hmb_bytes, host_latency_ns) = self.host_memory(check, page_bytes)?;
         Ok(MapCacheShape {
@@ -91,6 +98,7 @@ impl MapCacheModel {
             dram_segments: segments(bytes).max(1),
             host_segments: segments(hmb_bytes),
             host_latency_ns,
+            in_pslc,
         })
     }
 

@@ -171,6 +171,7 @@ pub(super) const SECTIONS: &[&[Choice]] = &[
     &[
         ("map_cache.bytes", &["65_536", "8_388_608", "100_000_000", "1_000_000_000"]),
         ("map_cache.entry_bytes", &["4", "64", "256", "1024"]),
+        ("map_cache.in_pslc?", &["true", "false"]),
     ],
     &[
         ("map_cache.bytes", &["65_536", "8_388_608"]),
