@@ -9,6 +9,8 @@
 //!   and the smallest of the drives once more. All run in one process and in turns, so that other
 //!   work of the machine affects all of them. Figures are medians of the turns, shares the medians
 //!   of their ratios. The floor itself prepares the steady state, without time.
+//! - `mechanisms`: the smallest of those drives with all mechanisms that go together and leave its
+//!   write amplification as it is, behind a host: filled, overwritten twice, then timed.
 #![expect(clippy::print_stdout, reason = "a program of its own")]
 
 use std::collections::VecDeque;
@@ -18,6 +20,7 @@ use base::{Completion, Data, Fnv, Nanos, Op, OpKind, Ratio, Rng};
 use sim::ftl::gc::{VictimPolicy, VictimSelector};
 use sim::ftl::{Ftl, StreamId, SuperblockState};
 use sim::geometry::{Divisor, Geometry};
+use sim::model::{HostProfile, built_in_host};
 use sim::prefetch::prefetch;
 use sim::probe::Silent;
 use sim::{Config, Device, Drive, Model, PAGE_BYTES};
@@ -171,12 +174,19 @@ fn memory_bytes() -> (u64, u64) {
 /// The Extreme II with longer or shorter superblocks and no reserve: 14.5% over-provisioning exactly
 /// as 480 GB on 512 GiB.
 fn sized_config(gib: u64) -> Config {
+    changed_config(gib, &[])
+}
+
+/// The same with more keys.
+fn changed_config(gib: u64, more: &[(&str, &str)]) -> Config {
     let changes = [
         ("nand.pages_per_block", (gib / 2).to_string()),
         ("capacity_gb", (gib * 15 / 16).to_string()),
         ("nand.reserved_superblocks", "0".to_owned()),
     ];
-    let changes = changes.map(|(key, value)| (key.to_owned(), value));
+    let more = more.iter().map(|(key, value)| (*key, (*value).to_owned()));
+    let changes = changes.into_iter().chain(more);
+    let changes: Vec<_> = changes.map(|(key, value)| (key.to_owned(), value)).collect();
     let text = sim::model::built_in("sandisk-extreme-ii-480gb").expect("built in");
     let model = Model::load("sized", text, &changes).expect("valid");
     model.resolve(Ratio::ONE).expect("consistent")
@@ -464,6 +474,70 @@ fn steady_jsons(sizes_gib: &[u64], turns: u64) -> Vec<String> {
     sizes_gib.iter().map(|&gib| steady_json(gib, turns, &mut smallest)).collect()
 }
 
+/// Keys of the mechanisms. The map cache holds the whole map, so that it costs time and no WAF.
+const MECHANISMS: [(&str, &str); 38] = [
+    ("controller.processors", "1"),
+    ("controller.read_latency_ns", "40000"),
+    ("controller.write_latency_ns", "60000"),
+    ("controller.latency_spread_ns", "20000"),
+    ("interface.kind", "nvme"),
+    ("interface.queues", "4"),
+    ("interface.coalesced_commands", "4"),
+    ("interface.coalesced_ns", "100000"),
+    ("nand.pages.program_lower_ns", "920000"),
+    ("nand.pages.program_upper_ns", "2000000"),
+    ("nand.suspend.suspend_ns", "20000"),
+    ("nand.suspend.resume_ns", "30000"),
+    ("nand.suspend.per_operation_max", "3"),
+    ("nand.retry.initial_cycles", "3000"),
+    ("nand.retry.fresh_ppb", "1000"),
+    ("nand.retry.per_kilocycle_ppb", "1000"),
+    ("nand.retry.per_day_ppb", "1000"),
+    ("nand.retry.per_day_per_kilocycle_ppb", "1000"),
+    ("nand.retry.corrected_ppb", "2000"),
+    ("nand.retry.retries_max", "10"),
+    ("nand.moves_by_plane", "true"),
+    ("nand.cache_program", "true"),
+    ("nand.page_register", "true"),
+    ("nand.spread.program_percent", "10"),
+    ("nand.spread.erase_percent", "10"),
+    ("nand.spread.layer_percent", "10"),
+    ("read_cache.bytes", "16777216"),
+    ("read_ahead.streams", "8"),
+    ("read_ahead.window_bytes", "65536"),
+    ("read_ahead.buffer_bytes", "524288"),
+    ("map_cache.bytes", "1000000000"),
+    ("map_cache.entry_bytes", "4"),
+    ("wear_leveling.allocation", "least-worn"),
+    ("wear_leveling.spread_max", "8"),
+    ("background_gc.free_target", "13"),
+    ("housekeeping.patrol_interval_ns", "10000000000"),
+    ("housekeeping.refresh_after_ns", "86400000000000"),
+    ("housekeeping.refresh_pages_per_s", "1000"),
+];
+
+/// The cost of a host write on a drive with all mechanisms, in steady state.
+fn mechanisms_json(gib: u64, turns: usize) -> String {
+    let (name, none) = ("nvme-2024", || panic!("built in"));
+    let host = HostProfile::load(name, built_in_host(name).unwrap_or_else(none)).expect("valid");
+    let config = changed_config(gib, &MECHANISMS).behind(Some(host.system()));
+    let pages = u64::from(config.geometry.logical_pages);
+    let Drive::Any(mut device) = Drive::new(config) else { panic!("a drive with options") };
+    fill(&mut device, &mut Fnv::EMPTY.clone());
+    let mut rng = Rng::split(2, "addresses");
+    write_at_random(&mut device, 2 * pages, &mut rng);
+    let mut timed = Turns::default();
+    for _ in 0..turns {
+        timed.take(|| write_at_random(&mut device, TURN_WRITES, &mut rng).programmed_pages);
+    }
+    format!(
+        "{{\"raw_gib\": {gib}, \"timed_ns\": {:.1}, \"timed_host_pages_per_s\": {:.0}, \"waf_timed\": {:.3}}}",
+        timed.ns(),
+        1e9 / timed.ns(),
+        timed.waf()
+    )
+}
+
 /// The consistency test on a new drive: filled once, then loaded for this time.
 fn consistency_json(name: &str, config: Config, seconds: u64) -> String {
     let (filled, loaded, hash) = match Drive::new(config) {
@@ -495,9 +569,10 @@ fn main() {
         consistency_json(&name, config, seconds)
     });
     let steady = if quick { steady_jsons(&[16], 3) } else { steady_jsons(&[64, 512, 1024], 30) };
+    let mechanisms = if quick { mechanisms_json(16, 3) } else { mechanisms_json(64, 30) };
     println!(
         "{{\"bench\": \"sim\", \"quick\": {quick}, \"drives\": [{}], \"capacities\": [{}], \"steady\": [{}], \
-         \"memory_bytes_peak\": {}}}",
+         \"mechanisms\": {mechanisms}, \"memory_bytes_peak\": {}}}",
         drives.join(", "),
         capacities.join(", "),
         steady.join(", "),
