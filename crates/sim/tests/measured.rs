@@ -16,7 +16,7 @@ use sim::{Device, Model, PAGE_BYTES};
 
 const DOCS: &str = include_str!("../../../docs/simulator/measured.md");
 const MEASURED: &str = include_str!("fixtures/measured.csv");
-const SCALE: &str = "1/128";
+const SCALE_DIVISOR: u64 = 128;
 /// Outstanding commands in the writes of SSD-iq: four threads of 128.
 const WRITE_DEPTH: u32 = 512;
 
@@ -64,7 +64,7 @@ fn new_drive(drive: &str) -> Device {
     let host = model.host.as_ref().expect("a host").value.clone();
     let text = built_in_host(&host).expect("built in");
     let host = HostProfile::load(&host, text).expect("sound").system();
-    let config = model.resolve(SCALE.parse().expect("a ratio")).expect("consistent");
+    let config = model.resolve(Ratio::new(1, SCALE_DIVISOR).expect("a ratio")).expect("consistent");
     Device::new(config.behind(Some(host)))
 }
 
@@ -99,8 +99,8 @@ fn random(fact: &Fact, kind: OpKind) -> f64 {
     per_second(&mut device, (kind, fact.number() as u32, pages), 1_000, 20_000)
 }
 
-/// WAF and MB/s of random writes within a span after a fill of it, over the last fifth of four overwrites.
-fn settled(fact: &Fact) -> (f64, f64) {
+/// A drive of which the span is filled, and the pages of the span.
+fn filled(fact: &Fact) -> (Device, u64) {
     let mut device = new_drive(fact.drive);
     let pages = u64::from(device.config().geometry.logical_pages);
     let whole = model(fact.drive).resolve(Ratio::ONE).expect("consistent");
@@ -108,6 +108,12 @@ fn settled(fact: &Fact) -> (f64, f64) {
     let span = pages * fact.number() / (whole.capacity_bytes() >> 30);
     let span = span.min(pages) / 32 * 32;
     fill(&mut device, span);
+    (device, span)
+}
+
+/// WAF and MB/s of random writes within a span after a fill of it, over the last fifth of four overwrites.
+fn settled(fact: &Fact) -> (f64, f64) {
+    let (mut device, span) = filled(fact);
     let writes = (OpKind::Write, WRITE_DEPTH, span);
     let (most, last) = (span / 5 * 16, span / 5 * 4);
     per_second(&mut device, writes, 1, most);
@@ -119,11 +125,32 @@ fn settled(fact: &Fact) -> (f64, f64) {
     (waf, rate * PAGE_BYTES as f64 / 1e6)
 }
 
+/// Overwrites of a span after a fill of it until the mean of a minute falls below 0.9 of that of the first minute, in
+/// steps of 10 s. Times are in proportion to the scale.
+fn onset(fact: &Fact) -> f64 {
+    let (mut device, span) = filled(fact);
+    let step_ns = 10_000_000_000 / SCALE_DIVISOR;
+    let (start_ns, mut steps) = (device.now().0, Vec::new());
+    let mut rng = Rng::new(1);
+    let mut next = |tag| op(OpKind::Write, rng.below(span), 1, tag);
+    common::watched_loop(&mut device, WRITE_DEPTH, 3 * span, &mut next, |device, _| {
+        let step = ((device.now().0 - start_ns) / step_ns) as usize;
+        steps.resize(steps.len().max(step + 1), 0_u64);
+        steps[step] += 1;
+    });
+    let minute = |steps: &[u64]| steps.iter().sum::<u64>();
+    let first = minute(&steps[..6]);
+    let slow = steps.windows(6).position(|steps| minute(steps) * 10 < first * 9);
+    let slow = slow.expect("cleaning begins");
+    minute(&steps[..slow + 6]) as f64 / span as f64
+}
+
 fn simulated(fact: &Fact) -> f64 {
     match fact.quantity {
         "random read" => random(fact, OpKind::Read),
         "random write" => random(fact, OpKind::Write),
         "WAF" => settled(fact).0,
+        "onset of cleaning" => onset(fact),
         "settled write" => settled(fact).1,
         other => panic!("nobody knows how to measure the {other}"),
     }
