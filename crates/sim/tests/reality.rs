@@ -34,7 +34,7 @@ fn facts() -> Vec<Fact> {
         else {
             panic!("{line}: eight fields")
         };
-        assert!(["input", "held out"].contains(&usage), "{line}");
+        assert!(["input", "fitted", "held out"].contains(&usage), "{line}");
         assert!(["rated", "measured"].contains(&in_print_as), "{line}");
         let number = |text: &str| text.parse().expect(line);
         let (value, within_percent) = (number(value), number(within_percent));
