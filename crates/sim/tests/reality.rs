@@ -7,6 +7,7 @@ mod common;
 
 use base::{Data, Op, OpKind, Rng};
 use common::{built_in, closed_loop, op};
+use sim::model::{HostProfile, built_in_host};
 use sim::{Device, Model, PAGE_BYTES};
 
 const DOCS: &str = include_str!("../../../docs/simulator.md");
@@ -80,6 +81,12 @@ fn random(device: &mut Device, kind: OpKind, data: Data, span_bytes: u64, depth:
 fn simulated(fact: &Fact) -> f64 {
     const SPAN_BYTES: u64 = 1 << 30;
     let mut device = built_in(fact.drive, SCALE, &[]);
+    if fact.quantity.ends_with("through a file") {
+        let name = "sata-2012-file";
+        let text = built_in_host(name).expect("built in");
+        let host = HostProfile::load(name, text).expect("sound").system();
+        device = Device::new(device.config().clone().behind(Some(host)));
+    }
     // Four workers of 32 for NVMe, as its vendors rate it.
     let depth = device.config().queue_depth.min(128);
     let new = &mut device;
@@ -95,7 +102,7 @@ fn simulated(fact: &Fact) -> f64 {
         "random write of compressible data" => {
             random(new, write, Data::Repeating, SPAN_BYTES, depth)
         }
-        "random write one at a time" => random(new, write, noise, SPAN_BYTES, 1),
+        "random write one at a time through a file" => random(new, write, noise, SPAN_BYTES, 1),
         other => {
             sequential(new, write, noise, SPAN_BYTES);
             match other {
@@ -106,7 +113,9 @@ fn simulated(fact: &Fact) -> f64 {
                 }
                 "sequential read" => sequential(new, read, noise, SPAN_BYTES),
                 "random read" => random(new, read, noise, SPAN_BYTES, depth),
-                "random read one at a time" => random(new, read, noise, SPAN_BYTES, 1),
+                "random read one at a time through a file" => {
+                    random(new, read, noise, SPAN_BYTES, 1)
+                }
                 _ => panic!("nobody knows how to measure the {other}"),
             }
         }

@@ -28,8 +28,9 @@ pub struct HostProfile {
 pub const NO_HOST: &str = "none";
 
 /// The host profiles in ssdlab: name and text.
-pub const HOSTS: [(&str, &str); 3] = [
+pub const HOSTS: [(&str, &str); 4] = [
     ("sata-2012", include_str!("../../../../hosts/sata-2012.toml")),
+    ("sata-2012-file", include_str!("../../../../hosts/sata-2012-file.toml")),
     ("sata-hba-2020", include_str!("../../../../hosts/sata-hba-2020.toml")),
     ("nvme-2024", include_str!("../../../../hosts/nvme-2024.toml")),
 ];
