@@ -4,8 +4,7 @@ use base::Nanos;
 
 use super::Device;
 use super::timers::Timer;
-use crate::firmware::patrol::Patrol;
-use crate::firmware::refresh::Refresh;
+use crate::firmware::housekeeping::{Patrol, Refresh};
 use crate::geometry::Geometry;
 use crate::nand::DieOp;
 use crate::probe::Probe;

@@ -155,6 +155,12 @@ impl Draft {
         blocks += self.number("nand.reserved_superblocks");
         self.values.insert("nand.blocks_per_plane", blocks.to_string());
         self.values.insert("nand.pages_per_block", (rows * self.scale_divisor).to_string());
+        self.fit_conditions();
+        self.fit_levels(free_high);
+    }
+
+    /// Temperature needs power, and a number of reads needs what counts them.
+    fn fit_conditions(&mut self) {
         let is_warm = ["power.active_mw", "thermal.ambient_c"]
             .iter()
             .all(|&key| self.values.contains_key(key));
@@ -167,6 +173,10 @@ impl Draft {
         if !counts_reads {
             self.values.remove("age.read_count");
         }
+    }
+
+    /// Levels of erased superblocks in their order, and targets above the level of collection.
+    fn fit_levels(&mut self, free_high: u64) {
         let mut free = self.number("gc.free_low");
         for key in ["starved_free", "balance_free", "reserve_free"]
             .map(|key| format!("cleaning_states.{key}"))

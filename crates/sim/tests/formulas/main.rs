@@ -6,6 +6,7 @@ mod common;
 
 mod evenness;
 mod shape;
+mod texture;
 mod theory;
 mod theory_workloads;
 mod throughput;

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::firmware::refresh::RefreshPlan;
+use crate::firmware::housekeeping::RefreshPlan;
 use crate::geometry::Geometry;
 use crate::model::check::{Check, HOUR_NS};
 use crate::model::{ModelError, Sourced};
@@ -15,9 +15,9 @@ const CENTURY_NS: u64 = 100 * 365 * 24 * HOUR_NS;
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HousekeepingModel {
-    /// Time from one patrolled unit to the next, see [`crate::firmware::patrol`]; absent: no patrol.
+    /// Time from one patrolled unit to the next, see [`crate::firmware::housekeeping::patrol`]; absent: no patrol.
     pub patrol_interval_ns: Option<Sourced<u64>>,
-    /// Time after which data is written anew, see [`crate::firmware::refresh`]; absent: never.
+    /// Time after which data is written anew, see [`crate::firmware::housekeeping::refresh`]; absent: never.
     pub refresh_after_ns: Option<Sourced<u64>>,
     /// Valid pages of 4 KiB that refresh moves per second at most; goes with `refresh_after_ns`.
     pub refresh_pages_per_s: Option<Sourced<u64>>,

@@ -1,0 +1,7 @@
+//! Work of the firmware for its own sake, by the clock, whether the host is there or not.
+
+pub mod patrol;
+pub mod refresh;
+
+pub use patrol::Patrol;
+pub use refresh::{Refresh, RefreshPlan};
