@@ -4,6 +4,7 @@
 //! [`op`], [`rng`], [`permute`], [`histogram`].
 
 pub mod bytes;
+pub mod facts;
 pub mod fnv;
 pub mod histogram;
 pub mod mix;
@@ -15,6 +16,7 @@ pub mod text;
 pub mod units;
 pub mod verifiable;
 
+pub use facts::Facts;
 pub use fnv::Fnv;
 pub use histogram::Histogram;
 pub use op::{Completion, Data, Op, OpKind, Status};

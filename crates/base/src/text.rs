@@ -1,4 +1,4 @@
-//! Values for messages: enough to recognise a value, but never all of a hostile one.
+//! Values for people: numbers with separators, and enough of a value to recognise it, but never all of a hostile one.
 
 /// Longest value that a message repeats whole, in characters.
 const VALUE_CHARS_MAX: usize = 80;
@@ -19,6 +19,19 @@ pub fn shortened(value: &str) -> String {
 pub fn shortened_words(message: &str) -> String {
     let line = |line: &str| shortened_line(&line.split(' ').map(shortened).collect::<Vec<_>>());
     message.split('\n').map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// Digits with thousands separators: `12,345`.
+#[must_use]
+pub fn grouped(digits: &str) -> String {
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 fn shortened_line(words: &[String]) -> String {

@@ -57,7 +57,11 @@ impl Inputs {
 
     /// The files and devices of a target.
     pub fn target(self, spec: &TargetSpec) -> Self {
-        spec.inputs().into_iter().fold(self, |inputs, (path, what)| inputs.with(path, what))
+        let parents = spec.model().map(|(name, _)| io::engine::sim::extended_files(name));
+        let parents = parents.into_iter().flatten();
+        let inputs =
+            parents.fold(self, |all, path| all.with(&path, "is a drive model that is read"));
+        spec.inputs().into_iter().fold(inputs, |inputs, (path, what)| inputs.with(path, what))
     }
 
     /// The file of a trace, or all files of one of blktrace's, or its scenario.
@@ -167,6 +171,17 @@ mod tests {
             assert!(is_refused(&inputs, &at(name)), "{name}");
         }
         assert!(!is_refused(&inputs, &at("other")) && !is_refused(&inputs, &at("new")));
+    }
+
+    #[test]
+    fn a_model_that_another_one_extends_is_an_input() {
+        let dir = tempfile::tempdir().unwrap();
+        let at = |name: &str| dir.path().join(name);
+        fs::write(at("child.toml"), "extends = 'parent.toml'").unwrap();
+        fs::write(at("parent.toml"), "extends = 'samsung-840-pro-256gb'").unwrap();
+        let spec = format!("sim:{}", at("child.toml").display()).parse().unwrap();
+        let inputs = Inputs::default().target(&spec);
+        assert!(is_refused(&inputs, &at("child.toml")) && is_refused(&inputs, &at("parent.toml")));
     }
 
     #[test]

@@ -7,21 +7,25 @@
 //!
 //! `from` begins with the certainty of the value: `published`, `rated`, `measured`, `derived`,
 //! `fitted` or `assumed`.
-//! Loading goes text -> [`Model`] (as written, unknown keys are errors) -> overrides and scale ->
-//! [`Config`] (integers, checked). An accepted model can neither panic nor deadlock.
+//! A file that `extends` another one has the values of that one, less those that it gives itself and those that it
+//! lists in `without`.
+//!
+//! Loading goes text -> table with the values of all parents -> overrides -> [`Model`] (unknown keys are errors) ->
+//! scale -> [`Config`] (integers, checked). An accepted model can neither panic nor deadlock.
 
 mod check;
 mod config;
+mod extends;
 mod host_profile;
 mod section;
 mod toml_file;
 
-use std::collections::BTreeMap;
-
-use base::Ratio;
+use base::{Facts, Ratio};
 use serde::Deserialize;
 
+pub use base::facts::Sourced;
 pub use config::{Config, Options};
+pub use extends::Beside;
 pub use host_profile::{HOSTS, HostProfile, NO_HOST, built_in_host};
 pub use section::*;
 
@@ -72,14 +76,17 @@ pub enum ModelError {
     },
 }
 
-/// A value with its provenance.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Sourced<T> {
-    /// The value.
-    pub value: T,
+/// A value of a model as text, with its origin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ModelValue {
+    /// Dotted name of the value.
+    pub key: String,
+    /// The value, with its conditions or its date if it has any.
+    pub value: String,
     /// Certainty and source of the value.
     pub from: String,
+    /// The model that gives the value, or `None` if it is the model itself.
+    pub inherited_from: Option<String>,
 }
 
 /// A drive as its file describes it.
@@ -90,8 +97,9 @@ pub struct Model {
     pub name: String,
     /// User capacity in decimal GB, as sold; the IDEMA rule gives the LBAs.
     pub capacity_gb: Sourced<u64>,
-    /// The parts inside, for the report.
-    pub parts: BTreeMap<String, Sourced<String>>,
+    /// The published facts, for lists and reports.
+    #[serde(default)]
+    pub facts: Facts,
     /// Default host of measurements; absent: none.
     pub host: Option<Sourced<String>>,
     /// Path between host and drive.
@@ -183,20 +191,8 @@ pub struct GcModel {
     pub duty_percent: Option<Sourced<u32>>,
 }
 
-/// The drive models in ssdlab: name and text.
-pub const BUILT_IN: [(&str, &str); 11] = [
-    ("intel-ssd-730-480gb", include_str!("../../../drives/intel-ssd-730-480gb.toml")),
-    ("intel-ssd-750-400gb", include_str!("../../../drives/intel-ssd-750-400gb.toml")),
-    ("kingston-dc500m-480gb", include_str!("../../../drives/kingston-dc500m-480gb.toml")),
-    ("micron-7450-max-800gb", include_str!("../../../drives/micron-7450-max-800gb.toml")),
-    ("micron-7450-pro-960gb", include_str!("../../../drives/micron-7450-pro-960gb.toml")),
-    ("ocz-vertex-3-240gb", include_str!("../../../drives/ocz-vertex-3-240gb.toml")),
-    ("samsung-840-evo-250gb", include_str!("../../../drives/samsung-840-evo-250gb.toml")),
-    ("samsung-840-pro-256gb", include_str!("../../../drives/samsung-840-pro-256gb.toml")),
-    ("samsung-860-pro-512gb", include_str!("../../../drives/samsung-860-pro-512gb.toml")),
-    ("sandisk-extreme-ii-480gb", include_str!("../../../drives/sandisk-extreme-ii-480gb.toml")),
-    ("solidigm-d7-p5520-1920gb", include_str!("../../../drives/solidigm-d7-p5520-1920gb.toml")),
-];
+/// The drive models in ssdlab, which are the files in `drives/`: name and text, in the order of the names.
+pub const BUILT_IN: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/drives.rs"));
 
 /// The text of a built-in model.
 #[must_use]
@@ -205,7 +201,8 @@ pub fn built_in(name: &str) -> Option<&'static str> {
 }
 
 impl Model {
-    /// Reads a model and applies overrides (`("gc.free_low", "4")`), in order. `name` is for messages.
+    /// Reads a model that extends a built-in one or none, and applies overrides (`("gc.free_low", "4")`), in
+    /// order. `name` is for messages.
     ///
     /// # Errors
     /// [`ModelError`] with the key, the value and the rule.
@@ -214,7 +211,37 @@ impl Model {
         text: &str,
         overrides: &[(String, String)],
     ) -> Result<Self, ModelError> {
-        toml_file::load(name, text, overrides)
+        Self::load_beside(name, text, overrides, &no_file)
+    }
+
+    /// Reads a model that may extend a file beside it, which `beside` reads.
+    ///
+    /// # Errors
+    /// As [`Model::load`].
+    pub fn load_beside(
+        name: &str,
+        text: &str,
+        overrides: &[(String, String)],
+        beside: Beside<'_>,
+    ) -> Result<Self, ModelError> {
+        toml_file::load(name, extends::resolve(name, text, beside)?.table, overrides)
+    }
+
+    /// All values of a model that may extend a file beside it, in the order of their names.
+    ///
+    /// # Errors
+    /// As [`Model::load`].
+    pub fn values(
+        name: &str,
+        text: &str,
+        beside: Beside<'_>,
+    ) -> Result<Vec<ModelValue>, ModelError> {
+        let mut resolved = extends::resolve(name, text, beside)?;
+        let mut values = toml_file::values(&resolved.table);
+        for value in &mut values {
+            value.inherited_from = resolved.origins.remove(&value.key);
+        }
+        Ok(values)
     }
 
     /// The integers of the simulation, for a drive of `scale` times the size.
@@ -224,4 +251,9 @@ impl Model {
     pub fn resolve(&self, scale: Ratio) -> Result<Config, ModelError> {
         config::resolve(self, scale)
     }
+}
+
+/// No files beside a model.
+fn no_file(_: &str) -> Result<String, String> {
+    Err("a built-in model extends built-in ones".to_owned())
 }

@@ -13,7 +13,7 @@ use std::cell::RefCell;
 
 use base::{Completion, Data, Fnv, Nanos, Op, OpKind, Ratio, Rng, Status, TelemetryRow};
 use common::swarm::{Draft, is_small, watched_torture};
-use common::{CACHE, MAP_ROOM, MAPPED, SMALL, in_order, op, watched_loop};
+use common::{CACHE, CLOSE_MODELS, MAP_ROOM, MAPPED, SMALL, in_order, op, watched_loop};
 use sim::probe::Silent;
 use sim::{Config, Device, Drive, Model, PAGE_BYTES};
 
@@ -42,14 +42,17 @@ fn is_large(text: &str) -> bool {
     Model::load("built-in", text, &[]).expect("valid").capacity_gb.value > 480
 }
 
-/// Every policy and every optional part of a drive, and the drives that come with ssdlab.
+/// The built-in drives.
+fn built_in() -> impl Iterator<Item = Life> {
+    CLOSE_MODELS.iter().map(|name| {
+        let text = sim::model::built_in(name).expect("built in");
+        let scale = scale(if is_large(text) { 2048 } else { 256 });
+        Life { name: (*name).to_owned(), text, scale, changes: Vec::new() }
+    })
+}
+
+/// Every policy and every optional part of a drive, and the drives that the tests know closely.
 fn lives() -> Vec<Life> {
-    let built_in = sim::model::BUILT_IN.iter().map(|(name, text)| Life {
-        name: (*name).to_owned(),
-        text,
-        scale: scale(if is_large(text) { 2048 } else { 256 }),
-        changes: Vec::new(),
-    });
     let small = [
         small("watermark", &[("gc.pacing", "watermark")]),
         small("proportional", &[("gc.pacing", "proportional")]),
@@ -112,7 +115,7 @@ fn lives() -> Vec<Life> {
         ),
     ];
     let states = conditions().into_iter().chain(modes());
-    built_in.chain(small).chain(parts()).chain(reads()).chain(states).collect()
+    built_in().chain(small).chain(parts()).chain(reads()).chain(states).collect()
 }
 
 /// Parts below and above the translation layer: its map, NAND and the host's side.

@@ -1,5 +1,6 @@
 //! Numbers and tables for a terminal.
 
+use base::text::grouped;
 use base::{Bytes, Nanos};
 use result::metrics::Unit;
 use result::stats::words::percent;
@@ -8,14 +9,7 @@ use super::out::data;
 
 /// A count with thousands separators: `12,345`.
 pub fn count(value: f64) -> String {
-    let digits = format!("{:.0}", value.abs());
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
+    let text = grouped(&format!("{:.0}", value.abs()));
     if value <= -0.5 { format!("-{text}") } else { text }
 }
 

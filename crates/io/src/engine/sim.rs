@@ -1,11 +1,13 @@
 //! A simulated drive as a target, in virtual time: submitting costs nothing, reaping runs the drive
 //! until enough commands have ended.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use base::text::shortened;
-use base::{Completion, Nanos, Op, Ratio, TelemetryRow};
+use base::{Completion, Facts, Nanos, Op, Ratio, TelemetryRow};
 use device::host::{memory, small_file};
 use sim::firmware::map_cache::MapCache;
 use sim::firmware::read_ahead::ReadAheadPlan;
@@ -48,6 +50,27 @@ fn model_text(name: &str) -> Result<String, IoError> {
             known.join(", ")
         )
     })
+}
+
+/// The text of a model file in the folder of another one. An error is a reason in words.
+///
+/// # Errors
+/// The reason against reading the file.
+pub fn beside(model: &Path, file: &str) -> Result<String, String> {
+    small_file::read(&model.with_file_name(file)).map_err(|error| error.to_string())
+}
+
+/// The files beside a model file that it extends, one after the other; none for a model that cannot be read.
+#[must_use]
+pub fn extended_files(name: &str) -> Vec<PathBuf> {
+    let (files, model) = (RefCell::new(Vec::new()), Path::new(name));
+    let read = |file: &str| {
+        files.borrow_mut().push(model.with_file_name(file));
+        beside(model, file)
+    };
+    // A fault is for those who use the model.
+    let _faulty = model_text(name).ok().and_then(|text| Model::values(name, &text, &read).err());
+    files.into_inner()
 }
 
 /// A host profile by its built-in name or the path of a TOML file; `None` for no host.
@@ -118,7 +141,8 @@ fn resolve(name: &str, keys: &[(String, String)]) -> Result<(Description, Config
         take(&mut overrides, "scale", "a share from 0 to 1 such as 1/64")?.unwrap_or(Ratio::ONE);
     let seed = take(&mut overrides, "seed", "a whole number such as 7")?.unwrap_or(0);
     let host: Option<String> = take(&mut overrides, "host", "the name of a host profile")?;
-    let model = Model::load(name, &text, &overrides).map_err(|error| usage(&error))?;
+    let model = Model::load_beside(name, &text, &overrides, &|file| beside(Path::new(name), file))
+        .map_err(|error| usage(&error))?;
     let mut config = model.resolve(scale).map_err(|error| usage(&error))?;
     config.seed = seed;
     let host = host.or_else(|| model.host.as_ref().map(|host| host.value.clone()));
@@ -211,14 +235,17 @@ fn identity(spec: &str, name: String, description: &Description, config: &Config
     }
 }
 
-/// Parts as the model names them, and what the simulator made of its figures.
+/// The facts of the model, label to value and source.
+fn facts(facts: &Facts) -> BTreeMap<String, String> {
+    let known = facts.known();
+    known.map(|fact| (fact.key.to_owned(), format!("{} ({})", fact.text(), fact.from))).collect()
+}
+
+/// The facts of the model, and what the simulator made of its figures.
 fn details(description: &Description, config: &Config) -> BTreeMap<String, String> {
     let Description { model, host, scale } = description;
     let geometry = &config.geometry;
-    let parts = model.parts.iter();
-    let mut details: BTreeMap<String, String> = parts
-        .map(|(part, value)| (part.clone(), format!("{} ({})", value.value, value.from)))
-        .collect();
+    let mut details = facts(&model.facts);
     let buffer_bytes = u64::from(config.buffer_pages) * geometry.physical_page_bytes();
     let superblock_bytes = geometry.superblock_bytes();
     let write_cache =

@@ -1,12 +1,13 @@
-//! Reading a model file: TOML, provenance, overrides by dotted name.
+//! From the table of a model to its types: provenance, overrides by dotted name.
 
+use base::facts::{CERTAINTIES, has_certainty};
 use base::text::{shortened, shortened_words};
 use toml::{Table, Value};
 
-use super::{Model, ModelError};
+use super::{Model, ModelError, ModelValue};
 
-const SURENESS: [&str; 7] =
-    ["published:", "rated:", "measured:", "derived:", "fitted:", "assumed:", "override:"];
+/// Beginning of the source of an override.
+const OVERRIDE: &str = "override:";
 
 /// Every optional key of a model, with a value of its kind: overrides build a section from nothing.
 /// A section must then have all the keys that its type in `model.rs` demands.
@@ -138,25 +139,40 @@ wear_leveling.allocation = ''
 wear_leveling.spread_max = 0
 ";
 
+/// Reads a complete table with overrides.
 pub(super) fn load(
     name: &str,
-    text: &str,
+    mut table: Table,
     overrides: &[(String, String)],
 ) -> Result<Model, ModelError> {
-    let parse_error = |message: String| ModelError::Parse {
-        name: shortened(name),
-        message: shortened_words(message.trim_end()),
-    };
-    let mut table: Table = toml::from_str(text).map_err(|error| parse_error(error.to_string()))?;
-    // Typed once as written, so that a message shows the line in the file; overrides come after.
-    toml::from_str::<Model>(text).map_err(|error| parse_error(error.to_string()))?;
     for (key, value) in overrides {
         override_value(name, &mut table, key, value)?;
     }
     check_provenance(name, &table, "")?;
-    Value::Table(table).try_into().map_err(|error: toml::de::Error| {
-        // Its second line says in which section.
-        parse_error(format!("after overrides: {}", error.to_string().trim().replace('\n', " ")))
+    let model = typed(&table)
+        .map_err(|message| parse_error(name, &format!("after overrides: {message}")))?;
+    check_price(name, &model)?;
+    Ok(model)
+}
+
+/// The model in a complete table, or the fault in one line.
+pub(super) fn typed(table: &Table) -> Result<Model, String> {
+    // Its second line says in which section.
+    let in_one_line = |error: toml::de::Error| error.to_string().trim().replace('\n', " ");
+    Value::Table(table.clone()).try_into().map_err(in_one_line)
+}
+
+pub(super) fn parse_error(name: &str, message: &str) -> ModelError {
+    ModelError::Parse { name: shortened(name), message: shortened_words(message.trim_end()) }
+}
+
+fn check_price(name: &str, model: &Model) -> Result<(), ModelError> {
+    let Some(price) = &model.facts.price else { return Ok(()) };
+    price.check().map_err(|fault| ModelError::Value {
+        name: name.to_owned(),
+        key: format!("facts.{}", fault.key),
+        value: fault.value,
+        rule: fault.rule,
     })
 }
 
@@ -222,7 +238,7 @@ fn entry_of<'a>(table: &'a Table, key: &str) -> Option<&'a Table> {
 /// Adds a sourced entry under a dotted name, and creates the sections on the way.
 fn insert(table: &mut Table, key: &str, value: Value) {
     let Some((section, rest)) = key.split_once('.') else {
-        let from = Value::String("override: command line".to_owned());
+        let from = Value::String(format!("{OVERRIDE} command line"));
         let entry = Table::from_iter([("value".to_owned(), value), ("from".to_owned(), from)]);
         table.insert(key.to_owned(), Value::Table(entry));
         return;
@@ -251,12 +267,13 @@ fn like(pattern: &Value, text: &str) -> Option<Value> {
     }
 }
 
-fn is_sourced(table: &Table) -> bool {
-    table.contains_key("value") && table.contains_key("from")
+/// Whether a table is a value with its source, and no section.
+pub(super) fn is_sourced(table: &Table) -> bool {
+    table.contains_key("from")
 }
 
 /// Dotted names of all sourced values.
-fn list_keys(table: &Table, prefix: &str, keys: &mut Vec<String>) {
+pub(super) fn list_keys(table: &Table, prefix: &str, keys: &mut Vec<String>) {
     for (key, value) in table {
         if let Value::Table(inner) = value {
             let path = format!("{prefix}{key}");
@@ -279,14 +296,38 @@ pub(super) fn check_provenance(name: &str, table: &Table, prefix: &str) -> Resul
             continue;
         }
         let from = inner.get("from").and_then(Value::as_str).unwrap_or_default();
-        if !SURENESS.iter().any(|word| from.starts_with(word)) {
+        if !has_certainty(from) && !from.starts_with(OVERRIDE) {
             return Err(ModelError::Value {
                 name: name.to_owned(),
                 key: format!("{path}.from"),
                 value: format!("`{}`", shortened(from)),
-                rule: format!("it must begin with one of {}", SURENESS[..6].join(" ")),
+                rule: format!("it must begin with one of {}", CERTAINTIES.join(" ")),
             });
         }
     }
     Ok(())
+}
+
+/// All sourced values of a table in the order of their names.
+pub(super) fn values(table: &Table) -> Vec<ModelValue> {
+    let mut keys = Vec::new();
+    list_keys(table, "", &mut keys);
+    let value = |key: String| {
+        let entry = entry_of(table, &key)?;
+        let from = plain(entry.get("from")?);
+        Some(ModelValue { key, value: entry_text(entry), from, inherited_from: None })
+    };
+    keys.into_iter().filter_map(value).collect()
+}
+
+/// The value of an entry, and all that it says beside value and source.
+fn entry_text(entry: &Table) -> String {
+    let value = entry.get("value").map(plain);
+    let others = entry.iter().filter(|(key, _)| !["value", "from"].contains(&key.as_str()));
+    let others = others.map(|(key, value)| format!("{key} {}", plain(value)));
+    value.into_iter().chain(others).collect::<Vec<_>>().join(", ")
+}
+
+fn plain(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

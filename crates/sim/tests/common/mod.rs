@@ -14,7 +14,6 @@ use sim::{Config, Device, Model, PAGE_BYTES, Probe};
 pub const SMALL: &str = r#"
 name = "small test drive"
 capacity_gb = { value = 1, from = "assumed: test" }
-parts = {}
 interface.link_bytes_per_s = { value = 512_000_000, from = "assumed: test" }
 interface.queue_depth = { value = 32, from = "assumed: test" }
 controller.read_command_ns = { value = 5_000, from = "assumed: test" }
@@ -39,6 +38,21 @@ gc.pacing = { value = "proportional", from = "assumed: test" }
 gc.free_low = { value = 3, from = "assumed: test" }
 gc.free_high = { value = 12, from = "assumed: test" }
 "#;
+
+/// The built-in models that the long tests examine, one of each kind. `device/models.rs` does a little with every model.
+pub const CLOSE_MODELS: [&str; 11] = [
+    "intel-ssd-730-480gb",
+    "intel-ssd-750-400gb",
+    "kingston-dc500m-480gb",
+    "micron-7450-max-800gb",
+    "micron-7450-pro-960gb",
+    "ocz-vertex-3-240gb",
+    "samsung-840-evo-250gb",
+    "samsung-840-pro-256gb",
+    "samsung-860-pro-512gb",
+    "sandisk-extreme-ii-480gb",
+    "solidigm-d7-p5520-1920gb",
+];
 
 /// A map on NAND for the small drive, which needs room for it. Entries of 64 bytes: 256 in a unit
 /// of 16 KiB. Map entries of 16 bytes: 1,024 pages in a segment.

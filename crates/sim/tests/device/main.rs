@@ -5,6 +5,7 @@
 mod common;
 
 mod aging;
+mod extends;
 mod host;
 mod latency;
 mod models;

@@ -1,9 +1,9 @@
 //! Are bad drive models refused with helpful messages?
 
-use base::Ratio;
-use sim::{Model, model};
+use base::{OpKind, Ratio, Rng};
+use sim::{Device, Model, PAGE_BYTES, model};
 
-use crate::common::SMALL;
+use crate::common::{SMALL, alone, closed_loop, in_order, op};
 
 fn refusal(text: &str, changes: &[(&str, &str)]) -> String {
     let changes: Vec<_> = changes.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
@@ -23,6 +23,32 @@ fn built_in_models_are_valid_at_every_scale() {
             let spare = |c: &sim::Config| 1.0 - c.capacity_bytes() as f64 / c.raw_bytes as f64;
             assert!((spare(&config) - spare(&full)).abs() < 0.001, "{name} at {scale}");
         }
+    }
+}
+
+/// A drive of the model with about a gigabyte.
+fn smallest(name: &str) -> Device {
+    let model = Model::load(name, model::built_in(name).unwrap(), &[]).unwrap();
+    let share = Ratio::new(1, model.capacity_gb.value.next_power_of_two().max(64)).unwrap();
+    Device::new(model.resolve(share).unwrap_or_else(|error| panic!("{error}")))
+}
+
+#[test]
+fn every_built_in_model_is_filled_and_loaded_with_balanced_books() {
+    for (name, _) in model::BUILT_IN {
+        let mut device = smallest(name);
+        let (pages, depth) =
+            (device.config().capacity_bytes() / PAGE_BYTES, device.config().queue_depth);
+        closed_loop(&mut device, depth, pages.div_ceil(32), in_order(pages));
+        let mut rng = Rng::new(1);
+        closed_loop(&mut device, depth, 20_000, |tag| {
+            let kind = if rng.chance(1, 8) { OpKind::Read } else { OpKind::Write };
+            op(kind, rng.below(pages), 1, tag)
+        });
+        device.check().unwrap_or_else(|broken| panic!("{name}: {broken}"));
+        alone(&mut device, &op(OpKind::Flush, 0, 0, 0));
+        device.check().unwrap_or_else(|broken| panic!("{name} after a flush: {broken}"));
+        assert!(device.telemetry().host_pages > pages, "{name}");
     }
 }
 
