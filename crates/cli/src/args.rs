@@ -148,6 +148,10 @@ pub struct DriveArgs {
     pub erase_signatures: bool,
     #[command(flatten)]
     pub engine: EngineArgs,
+    /// Published facts of a real drive for its result (see docs/formats/drive-model.md); also read
+    /// from DIR/facts/*.toml of the library
+    #[arg(long, value_name = "FILE")]
+    pub facts: Vec<PathBuf>,
     /// No progress and no messages
     #[arg(long)]
     pub quiet: bool,

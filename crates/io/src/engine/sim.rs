@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use base::text::shortened;
-use base::{Completion, Facts, Nanos, Op, Ratio, TelemetryRow};
+use base::{Completion, Nanos, Op, Ratio, TelemetryRow};
 use device::host::{memory, small_file};
 use sim::firmware::map_cache::MapCache;
 use sim::firmware::read_ahead::ReadAheadPlan;
@@ -226,26 +226,21 @@ fn identity(spec: &str, name: String, description: &Description, config: &Config
         name,
         spec: spec.to_owned(),
         serial: None,
-        firmware: None,
+        firmware: description.model.facts.firmware.as_ref().map(|firmware| firmware.value.clone()),
         capacity_bytes: config.capacity_bytes(),
         raw_bytes: Some(config.raw_bytes),
         log_bytes: Some(config.log_bytes()),
         engine: "simulator, virtual time".to_owned(),
+        facts: description.model.facts.clone(),
         details: details(description, config),
     }
 }
 
-/// The facts of the model, label to value and source.
-fn facts(facts: &Facts) -> BTreeMap<String, String> {
-    let known = facts.known();
-    known.map(|fact| (fact.key.to_owned(), format!("{} ({})", fact.text(), fact.from))).collect()
-}
-
-/// The facts of the model, and what the simulator made of its figures.
+/// The host, and what the simulator made of the figures of the model.
 fn details(description: &Description, config: &Config) -> BTreeMap<String, String> {
-    let Description { model, host, scale } = description;
+    let Description { host, scale, .. } = description;
     let geometry = &config.geometry;
-    let mut details = facts(&model.facts);
+    let mut details = BTreeMap::new();
     let buffer_bytes = u64::from(config.buffer_pages) * geometry.physical_page_bytes();
     let superblock_bytes = geometry.superblock_bytes();
     let write_cache =
