@@ -42,14 +42,24 @@ pub struct SimTarget {
 /// The text of a drive model: a built-in name or the path of a TOML file.
 fn model_text(name: &str) -> Result<String, IoError> {
     text_of("drive model", name, sim::model::built_in(name), || {
-        let known: Vec<_> = sim::model::BUILT_IN.iter().map(|(name, _)| *name).collect();
+        let near = near(name);
+        let near = if near.is_empty() { String::new() } else { near.join(", ") + " and " };
         format!(
-            "there is no drive model `{}`; known are {} (see `ssdlab list`), or give the path of a \
-             model file: sim:./my-drive.toml",
-            shortened(name),
-            known.join(", ")
+            "there is no drive model `{}`; there are {near}those of `ssdlab list drives`, or give the \
+             path of a model file: sim:./my-drive.toml",
+            shortened(name)
         )
     })
+}
+
+/// The built-in models that share the most words with a name; at most five, none for a name without a word of theirs.
+fn near(name: &str) -> Vec<&'static str> {
+    let words: Vec<&str> = name.split(['-', '_', ' ']).collect();
+    let shared = |model: &str| model.split('-').filter(|word| words.contains(word)).count();
+    let models = sim::model::BUILT_IN.iter().map(|(model, _)| (shared(model), *model));
+    let most = models.clone().map(|(shared, _)| shared).max().unwrap_or(0);
+    let near = models.filter(|(shared, _)| most > 0 && *shared == most).map(|(_, model)| model);
+    near.take(5).collect()
 }
 
 /// The text of a model file in the folder of another one. An error is a reason in words.
@@ -422,6 +432,13 @@ impl Telemetry for SimTarget {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_nearest_models_share_the_most_words() {
+        assert_eq!(near("samsung-840-pro-255gb"), ["samsung-840-pro-256gb"]);
+        assert!(near("samsung").len() > 1);
+        assert!(near("no-such-drive").is_empty());
+    }
 
     #[test]
     fn block_size_and_depth_are_those_of_the_model() {
