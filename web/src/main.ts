@@ -11,6 +11,7 @@ import { consistency } from "./view/graphs/consistency";
 import { latency } from "./view/graphs/latency";
 import { controls } from "./view/page/controls";
 import { damagedPage, emptyPage } from "./view/page/empty";
+import { factsSection } from "./view/page/facts";
 import { header } from "./view/page/header";
 import { pageLinks } from "./view/page/sections";
 import { applyTheme, rememberedTheme, watchPrinting, watchScheme } from "./view/page/theme";
@@ -113,10 +114,11 @@ function graphPage(app: App): HTMLElement[] {
       differences(app),
       ...app.library.runs.map((run) => findingCard(run, (name) => goToFigure(figures, name))),
     ),
+    factsSection(app.library),
     conditionsSection(app),
     ...otherTests(app.library.others),
     section("glossary", "Words and figures", glossary()),
-  ];
+  ].filter((one) => one !== null);
   const aside = h("aside", { class: "side" }, controls(app), pageLinks(sections));
   const main = h("main", { id: "main" }, sections);
   keepTheme(app, graphs, draw);
@@ -144,8 +146,8 @@ function page(report: Report): HTMLElement[] {
 }
 
 /** Without a consistency run there is no choice to make, but there are other results. */
-function otherPage({ others }: Library, report: Report): HTMLElement[] {
-  const sections = otherTests(others);
+function otherPage(library: Library, report: Report): HTMLElement[] {
+  const sections = [...otherTests(library.others), factsSection(library)].filter((one) => one !== null);
   const main = h("main", { id: "main", class: "wide" }, sections, noRuns(report));
   return sections.length > 1 ? [pageLinks(sections), main] : [main];
 }

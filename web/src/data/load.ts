@@ -218,6 +218,11 @@ export function libraryOf(report: Report): Library {
   };
 }
 
+/** All runs of a drive, of every test. */
+export function runsOf({ runs, others }: Library, drive: Drive): Run[] {
+  return [...runs, ...others].filter(({ view }) => identity(view) === identityOf(drive));
+}
+
 /** The heading of the runs that the graphs are for. */
 export function graphedHeading({ runs }: Library): string {
   return heading(runs[0].view.test);

@@ -575,6 +575,19 @@ describe("what must be said", () => {
     await page.context().close();
   });
 
+  test("the drives' facts stand side by side, each with its source", async () => {
+    const page = await lab.page(fixtureReport());
+    const facts = page.locator("#facts");
+    expect(await facts.locator("thead th").count()).toBe(
+      1 + (await page.locator("header .drives tbody tr").count()),
+    );
+    const price = facts.locator("tbody tr", { hasText: "Price per GB" }).locator("td").first();
+    expect(plain(await price.innerText())).toContain("0.917 USD/GB");
+    await price.locator("button").focus();
+    expect(await page.locator("#hint").innerText()).toBe("published: made up");
+    await page.context().close();
+  });
+
   test("a test that decides shows its verdict, its passes and its table", async () => {
     const page = await lab.page(trimRun());
     expect(await page.locator("h2").first().innerText()).toBe("TRIM validation");
