@@ -103,7 +103,8 @@ export function badgeOf(kind: string): string | null {
   return BADGES[kind] ?? null;
 }
 
-function identity(view: RunView): string {
+/** Equal for runs of one drive. */
+export function identity(view: RunView): string {
   const t = view.target;
   return JSON.stringify([t.kind, t.name, t.serial ?? "", t.capacity_bytes, t.firmware ?? ""]);
 }
