@@ -196,6 +196,19 @@ describe("ranked bars", () => {
   });
 });
 
+describe("the events of a run", () => {
+  test("stand in words above the strip, and follow the chosen run", async () => {
+    const page = await lab.page(fixtureReport(), "#drive=fixture-stalling-240&spare=default");
+    const kinds = () =>
+      page.locator(".events li").evaluateAll((all) => all.map((one) => (one as HTMLElement).dataset.event));
+    expect(await kinds()).toEqual(expect.arrayContaining(["fall", "steady"]));
+    expect(await page.locator(".events").innerText()).toContain("240");
+    await page.locator('input[name="drive"][value="fixture-file-on-a-real-disk"]').check();
+    expect(await page.locator(".events").isVisible()).toBe(false);
+    await page.context().close();
+  });
+});
+
 describe("product against product", () => {
   test("every figure of two drives stands side by side, and the address holds the two", async () => {
     const page = await lab.page(many);

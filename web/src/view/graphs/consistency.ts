@@ -157,7 +157,7 @@ function whySection(app: App): {
     { class: "why" },
     h("h3", {}, "Why: inside the drive"),
     silent,
-    strip && [reading, strip.element],
+    strip && [reading, strip.events, strip.element],
   );
   const draw = (shown: readonly Shown[]) => {
     const telling = shown.filter(({ run }) => tells(run.columns.freeSuperblocks));
