@@ -1,4 +1,4 @@
-// What happens within a run, found in its seconds: the annotations of the "why" strip.
+// The events of a run, found in its seconds: the annotations of the "why" strip.
 
 import { metricOf } from "./figures";
 import { seconds, separated } from "./format";

@@ -1,4 +1,4 @@
-// Two drives, figure by figure: who is ahead, by how much, and whether the two runs may be compared at all.
+// Two drives, figure by figure: the one that is ahead, the difference, and whether the two runs may be compared.
 
 import { type Figure, figureOf, holds, metricOf, shown } from "./figures";
 import { HEADLINES, titleOf } from "./headlines";
@@ -25,7 +25,7 @@ export interface PairRow {
 export interface PairTest {
   test: string;
   rows: PairRow[];
-  /** What differs between the conditions of the two runs; empty for equal ones. */
+  /** The differences between the conditions of the two runs; empty for equal ones. */
   unlike: string[];
 }
 

@@ -2,7 +2,7 @@
 
 import { identity, type Library, plainName, type Run } from "./load";
 
-/** How a figure came about; it shapes glyph and bar, so that colour is not all that tells it. */
+/** The origin of figures; it shapes sign and bar, so that colour is not all that tells it. */
 export type Source = "simulated" | "drive" | "file" | "none";
 
 export interface Product {
@@ -37,7 +37,7 @@ export function productsOf({ listed, runs, others }: Library): Product[] {
   });
 }
 
-/** The variants of a product's runs of a test, each with its first run. */
+/** The runs of a product for one test. */
 export function runsOf(product: Product, test: string): Run[] {
   return product.runs.filter(({ view }) => view.test === test);
 }

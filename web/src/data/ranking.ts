@@ -18,7 +18,7 @@ export interface Entry {
   standing: Standing;
   /** From 1; null without a rank. Equal values share one. */
   rank: number | null;
-  /** Why there is no rank, or what must be known of the value; empty if nothing. */
+  /** The reason for a missing rank or value, or a mark of the value; empty if there is none. */
   reason: string;
 }
 
@@ -47,7 +47,7 @@ function conditions(run: Run): [string, unknown][] {
   return [...loadParameters(run), ["spare_area", span.variant], ["host", target.details.host ?? ""]];
 }
 
-/** What differs between the conditions of two runs, in words. */
+/** The differences between the conditions of two runs, in words. */
 export function unlikeIn(a: Run, b: Run): string[] {
   const [left, right] = [new Map(conditions(a)), new Map(conditions(b))];
   const keys = [...new Set([...left.keys(), ...right.keys()])];
@@ -67,7 +67,7 @@ function mostAlike(runs: readonly Run[], variant: string): Run[] {
   return [...groups.values()].sort((a, b) => wanted(b) - wanted(a) || b.length - a.length)[0] ?? [];
 }
 
-/** Why a run has no rank in a figure though it has a value; empty if it has one. */
+/** The reason for which a value has no rank; empty if it has one. */
 function obstacle(run: Run, figure: Figure, sample: Run | undefined): string {
   if (run.view.status !== "complete") return `the run is ${run.view.status}`;
   if (!holds(run, figure.name)) return marksOf(run, figure.name).join("; ");
@@ -78,7 +78,7 @@ function obstacle(run: Run, figure: Figure, sample: Run | undefined): string {
     : `other conditions: ${differing.join(", ")}`;
 }
 
-/** Why a drive has no value: the review omitted the test, the drive cannot do the step, or nobody tried. */
+/** The reason for a missing value: the review omitted the test, the drive cannot do the step, or nobody tried. */
 function absence(product: Product, test: string, run: Run | null, leftOut: readonly string[], name: string) {
   if (!run) {
     const specs = new Set(product.runs.map(({ view }) => view.target.spec));

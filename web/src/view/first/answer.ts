@@ -1,4 +1,4 @@
-// The top of the page: the verdict in words, and what its numbers are.
+// The top of the page: the verdict in words, and the sources of its numbers.
 
 import { type App, ranked, reviewed } from "../../app";
 import type { Product, Source } from "../../data/products";
@@ -55,7 +55,7 @@ function isScaled({ runs }: Product): boolean {
   return runs.some(({ view }) => view.marks.some(({ kind }) => kind === "scaled"));
 }
 
-/** How many drives of each source, beside the verdict and never in a footnote. */
+/** The number of drives of each source, beside the verdict and never in a footnote. */
 function sourcesBox({ products }: App): HTMLElement {
   const sources = (Object.keys(MEANING) as Source[]).filter((source) =>
     products.some((product) => product.source === source),

@@ -37,7 +37,7 @@ function chooser(app: App, side: 0 | 1, label: string): HTMLElement {
   return h("label", {}, label, " ", select);
 }
 
-/** How far the bar of the one ahead goes: a factor of ten fills it. */
+/** Length of the bar of the one ahead, in percent: a factor of ten fills it. */
 function barWidth({ values: [a, b], ahead }: PairRow): number {
   if (ahead === null || a === null || b === null) return 0;
   const [small, large] = [Math.min(a, b), Math.max(a, b)];

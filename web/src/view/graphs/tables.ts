@@ -1,4 +1,4 @@
-// The values of the graphs as tables: what a reader of the page sees as points.
+// The values of the graphs as tables.
 
 import { type App, type Shown, shownRuns } from "../../app";
 import type { ColumnName } from "../../data/load";

@@ -1,4 +1,4 @@
-// What every chart offers: its values as a table, and itself as a picture.
+// The offers of every chart: its values as a table, and itself as a picture.
 
 import { csvField } from "../../data/format";
 import { aside, h, scroller } from "../../dom";

@@ -1,4 +1,4 @@
-// The sign of where a drive's figures come from: a shape, so that it works without colour and on paper.
+// The sign for the origin of a drive's figures: a shape, so that it works without colour and on paper.
 
 import type { Product, Source } from "../../data/products";
 import { aside, h } from "../../dom";

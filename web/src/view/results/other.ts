@@ -62,7 +62,7 @@ function allFigures(title: string, runs: readonly Run[]): HTMLElement {
   return h("details", { class: "all-figures" }, h("summary", {}, "All figures", aside(`: ${title}`)), table);
 }
 
-/** What one run measured, in its own words. */
+/** The results of one run in full. */
 function record(run: Run, own: readonly Run[], toFigure: (name: string) => void): HTMLElement[] {
   const { tables, passes, power, verdict: decided } = run.view;
   const has = tables.length + passes.length + power.length > 0 || decided;
