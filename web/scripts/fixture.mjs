@@ -5,6 +5,9 @@ import { runnerImport } from "vite";
 const SLOT = '<script type="application/json" id="ssdlab-data">null</script>';
 const root = new URL("..", import.meta.url);
 const { module } = await runnerImport(new URL("fixtures/report.ts", root).pathname, { configFile: false });
+const { module: libraries } = await runnerImport(new URL("fixtures/library.ts", root).pathname, {
+  configFile: false,
+});
 const page = await readFile(new URL("dist/index.html", root), "utf8");
 
 const reports = {
@@ -14,6 +17,7 @@ const reports = {
   short: module.shortRun(),
   hour: module.hourRun(),
   other: module.unknownTest(),
+  library: libraries.library(20),
 };
 for (const [name, report] of Object.entries(reports)) {
   const json = JSON.stringify(report).replaceAll("<", "\\u003c");

@@ -1,5 +1,5 @@
-// Writes src/data/schema.gen.ts from the JSON Schema that the Rust types generate, and src/data/metrics.gen.ts
-// and tests.gen.ts from the catalogues of metrics and tests. With `--check` it writes nothing and fails where a committed file is not
+// Writes src/data/schema.gen.ts from the JSON Schema that the Rust types generate, and src/data/metrics.gen.ts,
+// facts.gen.ts and tests.gen.ts from the catalogues of metrics, facts and tests. With `--check` it writes nothing and fails where a committed file is not
 // what it would write.
 import { readFile, writeFile } from "node:fs/promises";
 import { compile } from "json-schema-to-typescript";
@@ -33,6 +33,7 @@ const catalogue = (name) => async (source) =>
 const FILES = [
   ["schema.gen.ts", reportTypes, "report.schema.json"],
   ["metrics.gen.ts", catalogue("METRICS"), "metrics.json"],
+  ["facts.gen.ts", catalogue("FACTS"), "facts.json"],
   ["tests.gen.ts", catalogue("TESTS"), "tests.json"],
 ];
 

@@ -4,10 +4,13 @@ import { type Axes, AxesBook } from "./chart/classes";
 import { CursorHub } from "./chart/cursor";
 import { zoomed } from "./chart/scales";
 import { byVariant, type Drive, type Library, type Run } from "./data/load";
+import { type Product, productsOf } from "./data/products";
+import { type Ranking, rankingOf } from "./data/ranking";
 import { COMPARE_MAX, fromHash, type State, Store } from "./state";
 
 export interface App {
   library: Library;
+  products: Product[];
   book: AxesBook;
   store: Store;
   hub: CursorHub;
@@ -60,6 +63,23 @@ export function firstComparison(library: Library, state: State): string[] {
   return runs.slice(0, COMPARE_MAX).map((run) => run.id);
 }
 
+/** The drive that the page speaks of: the chosen one, or the first. */
+export function reviewed({ products, store }: App): Product | undefined {
+  return products.find(({ key }) => key === store.state.drive) ?? products[0];
+}
+
+/** Number of a drive's colour, from 1 for the chosen one; 0 for one among all others. */
+export function slotOf(app: App, key: string): number {
+  if (reviewed(app)?.key === key) return 1;
+  const marked = app.store.state.marked.filter((one) => one !== reviewed(app)?.key);
+  return marked.includes(key) ? marked.indexOf(key) + 2 : 0;
+}
+
+/** All drives in the order of one figure, at the spare area of the page. */
+export function ranked({ products, library, store }: App, test: string, metric: string): Ranking {
+  return rankingOf(products, test, metric, store.state.variant, library.report.left_out ?? []);
+}
+
 export function variantsOf(library: Library): string[] {
   return [...new Set(library.runs.map((run) => run.variant))].sort(byVariant);
 }
@@ -74,7 +94,8 @@ export function cssColor(property: string): string {
 }
 
 export function appOf(library: Library, hash: string): App {
-  const first = library.drives[0];
+  const products = productsOf(library);
+  const first = library.drives[0] ?? products[0];
   const state: State = {
     view: "single",
     drive: first?.key ?? "",
@@ -83,9 +104,19 @@ export function appOf(library: Library, hash: string): App {
     zoom: null,
     percentile: "p99",
     theme: "auto",
+    marked: [],
+    sort: "",
+    pair: [],
+    at: "",
     ...usable(library, fromHash(hash)),
   };
-  return { library, book: new AxesBook(library.runs), store: new Store(state), hub: new CursorHub() };
+  return {
+    library,
+    products,
+    book: new AxesBook(library.runs),
+    store: new Store(state),
+    hub: new CursorHub(),
+  };
 }
 
 /** A link may come from another report: drop drives and runs that are missing here. */
@@ -99,7 +130,8 @@ export function usable(library: Library, wanted: Partial<State>): Partial<State>
       delete state.view;
     }
   }
-  if (state.drive !== undefined && !library.drives.some((drive) => drive.key === state.drive)) {
+  const drives = library.drives.length > 0 ? library.drives : productsOf(library);
+  if (state.drive !== undefined && !drives.some((drive) => drive.key === state.drive)) {
     delete state.drive;
     delete state.variant;
   }

@@ -3,17 +3,24 @@
 import "./style.css";
 import { type App, appOf, shownRuns, usable } from "./app";
 import type { Graph } from "./chart/graph";
-import { graphedHeading, type Library, libraryOf, parseReport, reportText } from "./data/load";
+import { graphedHeading, libraryOf, parseReport, reportText } from "./data/load";
 import type { Report } from "./data/schema.gen";
 import { h } from "./dom";
 import { choiceChanged, fromHash, type State, toHash } from "./state";
+import { answer } from "./view/first/answer";
+import { drivesSection } from "./view/first/drives";
+import { glance } from "./view/first/glance";
+import { pairSection } from "./view/first/pair";
 import { consistency } from "./view/graphs/consistency";
 import { latency } from "./view/graphs/latency";
 import { controls } from "./view/page/controls";
 import { damagedPage, emptyPage } from "./view/page/empty";
+import { factsSection } from "./view/page/facts";
 import { header } from "./view/page/header";
 import { pageLinks } from "./view/page/sections";
 import { applyTheme, rememberedTheme, watchPrinting, watchScheme } from "./view/page/theme";
+import { goTo, reveal } from "./view/parts/address";
+import { colorProducts, keepColors } from "./view/parts/colors";
 import { otherTests } from "./view/results/other";
 import { conditions } from "./view/text/conditions";
 import { differences } from "./view/text/differences";
@@ -44,8 +51,16 @@ function keepHash(app: App): void {
     if (hash !== location.hash) history.replaceState(null, "", hash);
   });
   window.addEventListener("hashchange", () => {
-    store.set({ zoom: null, ...usable(library, fromHash(location.hash)) });
+    const wanted = fromHash(location.hash);
+    store.set({ zoom: null, ...usable(library, wanted) });
+    if (wanted.at) goTo(app, wanted.at);
   });
+}
+
+/** The section of the link that opened the page. */
+function goToStart({ store }: App): void {
+  const element = document.getElementById(store.state.at);
+  if (element) reveal(element, true);
 }
 
 function keepTheme(app: App, graphs: readonly Graph[], draw: () => void): void {
@@ -62,20 +77,49 @@ function keepTheme(app: App, graphs: readonly Graph[], draw: () => void): void {
   watchPrinting(app.store, graphs, recolor);
 }
 
+/** More runs than these make a part of the page so long that it is folded, or shows the chosen ones only. */
+const MANY_RUNS = 12;
+
+function folded(summary: string, content: HTMLElement): HTMLElement {
+  return h("details", { class: "fold" }, h("summary", {}, summary), content);
+}
+
 function figuresSection(app: App): HTMLElement {
-  const table = figuresTable(graphedHeading(app.library), app.library.runs, app);
-  const element = section("figures", "All figures", table);
+  const { runs } = app.library;
+  const table = figuresTable(graphedHeading(app.library), runs, app);
+  const many = runs.length > MANY_RUNS;
+  const element = section(
+    "figures",
+    "All figures",
+    many ? folded(`Of all ${runs.length} runs`, table) : table,
+  );
   app.store.subscribe(() => markShown(app, element));
   markShown(app, element);
   return element;
 }
 
+/** Of all runs, or of the chosen ones among many. */
+function findingsSection(app: App, figures: HTMLElement): HTMLElement {
+  const holder = h("div");
+  const many = app.library.runs.length > MANY_RUNS;
+  const update = () => {
+    const runs = many ? shownRuns(app).map(({ run }) => run) : app.library.runs;
+    holder.replaceChildren(...runs.map((run) => findingCard(run, (name) => goToFigure(figures, name))));
+  };
+  app.store.subscribe((state, before) => {
+    if (many && choiceChanged(state, before)) update();
+  });
+  update();
+  return section("findings", "What the figures say", differences(app), holder);
+}
+
 function conditionsSection(app: App): HTMLElement {
   const holder = h("div");
+  const isOpen = app.library.runs.length <= MANY_RUNS;
   const update = () => {
     const runs = shownRuns(app);
     holder.replaceChildren(
-      ...runs.map(({ run }) => conditions(run, runs.length === 1, graphedHeading(app.library))),
+      ...runs.map(({ run }) => conditions(run, isOpen && runs.length === 1, graphedHeading(app.library))),
     );
   };
   app.store.subscribe((state, before) => {
@@ -107,20 +151,15 @@ function graphPage(app: App): HTMLElement[] {
   const sections = [
     ...parts.map((part) => part.element),
     figures,
-    section(
-      "findings",
-      "What the figures say",
-      differences(app),
-      ...app.library.runs.map((run) => findingCard(run, (name) => goToFigure(figures, name))),
-    ),
+    findingsSection(app, figures),
+    factsSection(app.library),
     conditionsSection(app),
-    ...otherTests(app.library.others),
-    section("glossary", "Words and figures", glossary()),
-  ];
-  const aside = h("aside", { class: "side" }, controls(app), pageLinks(sections));
+    ...otherTests(app),
+    section("glossary", "Words and figures", folded("Every word and every figure, explained", glossary())),
+  ].filter((one) => one !== null);
+  const aside = h("aside", { class: "side" }, controls(app), pageLinks(app, sections));
   const main = h("main", { id: "main" }, sections);
   keepTheme(app, graphs, draw);
-  keepHash(app);
   requestAnimationFrame(() => {
     for (const graph of graphs) graph.fit();
     draw();
@@ -137,17 +176,29 @@ function page(report: Report): HTMLElement[] {
   const newer =
     report.report_version > REPORT_VERSION &&
     h("p", { class: "notice notice-warn" }, "This report was made by a newer ssdlab than this page knows.");
-  const body = library.runs.length > 0 ? graphPage(app) : otherPage(library, report);
+  const body = library.runs.length > 0 ? graphPage(app) : otherPage(app);
   if (library.runs.length === 0) keepTheme(app, [], () => undefined);
+  keepHash(app);
   const skip = h("button", { type: "button", class: "skip", onclick: skipToMain }, "Skip to the results");
-  return [skip, header(library, app.store), newer || null, ...body].filter((node) => node !== null);
+  const first = [
+    header(library, app.store, answer(app)),
+    newer || null,
+    glance(app, (within) => colorProducts(app, within)),
+    drivesSection(library),
+    pairSection(app),
+  ];
+  requestAnimationFrame(() => {
+    keepColors(app, document);
+    goToStart(app);
+  });
+  return [skip, ...first, ...body].filter((node) => node !== null);
 }
 
 /** Without a consistency run there is no choice to make, but there are other results. */
-function otherPage({ others }: Library, report: Report): HTMLElement[] {
-  const sections = otherTests(others);
-  const main = h("main", { id: "main", class: "wide" }, sections, noRuns(report));
-  return sections.length > 1 ? [pageLinks(sections), main] : [main];
+function otherPage(app: App): HTMLElement[] {
+  const sections = [...otherTests(app), factsSection(app.library)].filter((one) => one !== null);
+  const main = h("main", { id: "main", class: "wide" }, sections, noRuns(app.library.report));
+  return sections.length > 1 ? [pageLinks(app, sections), main] : [main];
 }
 
 function noRuns(report: Report): HTMLElement | null {

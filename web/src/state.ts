@@ -14,10 +14,21 @@ export interface State {
   zoom: [number, number] | null;
   percentile: Percentile;
   theme: Theme;
+  /** Keys of the drives that charts bring forward beside the chosen one, in order of marking. */
+  marked: string[];
+  /** Key of the figure that sorts the table at a glance, with `-` before it for the reverse; empty for none. */
+  sort: string;
+  /** Keys of the two drives that stand side by side; empty for the first two. */
+  pair: string[];
+  /** Id of the section that the reader went to; empty at the top. */
+  at: string;
 }
 
 /** Most colours that everyone can distinguish. */
 export const COMPARE_MAX = 6;
+
+/** Most drives beside the chosen one that have a colour. */
+export const MARKED_MAX = COMPARE_MAX - 1;
 
 type Listener = (state: State, before: State) => void;
 
@@ -50,6 +61,12 @@ export function choiceChanged(state: State, before: State): boolean {
   return fields.some((field) => state[field] !== before[field]);
 }
 
+/** Adds or removes a key of a marked drive; a full list loses its oldest one. */
+export function markToggled(marked: readonly string[], key: string): string[] {
+  if (marked.includes(key)) return marked.filter((one) => one !== key);
+  return [...marked, key].slice(-MARKED_MAX);
+}
+
 /** Adds or removes a run and keeps the colours of the others. */
 export function toggled(compare: readonly (string | null)[], id: string): (string | null)[] {
   const slots = [...compare];
@@ -74,6 +91,11 @@ export function toHash(state: State): string {
   } else {
     parts.push(["drive", encodeURIComponent(state.drive)], ["spare", encodeURIComponent(state.variant)]);
   }
+  const listed = (keys: readonly string[]) => keys.map(encodeURIComponent).join(",");
+  if (state.marked.length > 0) parts.push(["mark", listed(state.marked)]);
+  if (state.sort !== "") parts.push(["sort", encodeURIComponent(state.sort)]);
+  if (state.pair.length === 2) parts.push(["pair", listed(state.pair)]);
+  if (state.at !== "") parts.push(["at", encodeURIComponent(state.at)]);
   if (state.zoom) parts.push(["x", state.zoom.map((x) => Number(x.toFixed(1))).join("-")]);
   return `#${parts.map(([name, value]) => `${name}=${value}`).join("&")}`;
 }
@@ -102,6 +124,13 @@ export function fromHash(hash: string): Partial<State> {
   const spare = fields.get("spare");
   const latency = fields.get("latency");
   const zoom = /^(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$/.exec(fields.get("x") ?? "");
+  const listed = (name: string) => fields.get(name)?.split(",").map(decoded);
+  const [marked, pair] = [listed("mark"), listed("pair")];
+  const [sort, at] = [fields.get("sort"), fields.get("at")];
+  if (marked) state.marked = marked.slice(0, MARKED_MAX);
+  if (pair?.length === 2) state.pair = pair;
+  if (sort !== undefined) state.sort = decoded(sort);
+  if (at !== undefined) state.at = decoded(at);
   if (compare !== undefined) {
     state.view = "compare";
     state.compare = compare

@@ -14,7 +14,7 @@ pub const CERTAINTIES: [&str; 6] =
 /// A value with its provenance.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-#[schemars(rename = "Sourced{T}")]
+#[schemars(rename = "{T}Fact")]
 pub struct Sourced<T> {
     /// The value.
     pub value: T,
@@ -92,7 +92,7 @@ pub struct Fact<'a> {
 }
 
 /// The description of a fact.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize)]
 pub struct FactColumn {
     /// Dotted name of the value.
     pub key: &'static str,
@@ -100,6 +100,7 @@ pub struct FactColumn {
     pub label: &'static str,
     /// Unit of the value; empty if it has none or says it itself.
     pub unit: &'static str,
+    #[serde(skip)]
     get: for<'a> fn(&'a Facts, &Self) -> Option<Fact<'a>>,
 }
 
@@ -133,12 +134,20 @@ impl Shown for u64 {
 
 impl Shown for NandType {
     fn shown(&self) -> FactValue<'_> {
-        FactValue::Text(match self {
+        FactValue::Text(self.name())
+    }
+}
+
+impl NandType {
+    /// The word of the field.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
             Self::Slc => "SLC",
             Self::Mlc => "MLC",
             Self::Tlc => "TLC",
             Self::Qlc => "QLC",
-        })
+        }
     }
 }
 

@@ -84,9 +84,28 @@ pub enum Format {
     Json,
 }
 
+/// One of the lists of `list`, or one simulated drive.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Listed {
+    /// Real devices.
+    Devices,
+    /// Drive models.
+    Drives,
+    /// Hosts of simulated drives.
+    Hosts,
+    /// Tests.
+    Tests,
+    /// The simulated drive of this target string.
+    Drive(String),
+}
+
 /// Arguments of `list`.
 #[derive(Debug, ClapArgs)]
 pub struct ListArgs {
+    /// One list: devices, drives, hosts or tests; or all facts of a simulated drive: sim:NAME.
+    /// Default: all lists
+    #[arg(value_name = "LIST", value_parser = parse_listed)]
+    pub listed: Option<Listed>,
     /// Output on stdout
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
@@ -148,6 +167,10 @@ pub struct DriveArgs {
     pub erase_signatures: bool,
     #[command(flatten)]
     pub engine: EngineArgs,
+    /// Published facts of a real drive for its result (see docs/formats/drive-model.md); also read
+    /// from DIR/facts/*.toml of the library
+    #[arg(long, value_name = "FILE")]
+    pub facts: Vec<PathBuf>,
     /// No progress and no messages
     #[arg(long)]
     pub quiet: bool,
@@ -342,6 +365,17 @@ impl TestArgs {
             (None, spares) => spares.to_vec(),
         }
     }
+}
+
+fn parse_listed(text: &str) -> Result<Listed, String> {
+    Ok(match text {
+        "devices" => Listed::Devices,
+        "drives" => Listed::Drives,
+        "hosts" => Listed::Hosts,
+        "tests" => Listed::Tests,
+        drive if drive.starts_with("sim:") => Listed::Drive(drive.to_owned()),
+        _ => return Err("expected devices, drives, hosts, tests or sim:NAME".to_owned()),
+    })
 }
 
 fn parse_test(text: &str) -> Result<Test, String> {

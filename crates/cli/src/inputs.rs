@@ -55,6 +55,11 @@ impl Inputs {
         page.into_iter().fold(self, |inputs, page| inputs.with(page, "is the page that is read"))
     }
 
+    /// Files with facts of drives.
+    pub fn facts(self, files: &[PathBuf]) -> Self {
+        files.iter().fold(self, |inputs, path| inputs.with(path, "is the facts file that is read"))
+    }
+
     /// The files and devices of a target.
     pub fn target(self, spec: &TargetSpec) -> Self {
         let parents = spec.model().map(|(name, _)| io::engine::sim::extended_files(name));

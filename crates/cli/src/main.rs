@@ -6,6 +6,7 @@
 
 mod args;
 mod cmd;
+mod facts;
 mod failure;
 mod inputs;
 mod output_file;

@@ -6,6 +6,7 @@
 
 mod flags;
 
+use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use ::target::{IoError, PurgeMethod, TargetSpec};
@@ -14,6 +15,7 @@ use io::open::{self, Described, Hold, Opened};
 
 use crate::args::{CommonArgs, DriveArgs, EngineArgs, RunArgs};
 use crate::cmd::restore;
+use crate::facts::FactsFiles;
 use crate::failure::Failure;
 
 /// The requirements of a call for its targets.
@@ -31,6 +33,10 @@ pub struct Wish<'a> {
     pub purge: Option<PurgeMethod>,
     /// The engine and threads, or `None` if the command leaves no choice.
     pub engine: Option<&'a EngineArgs>,
+    /// Files with facts of the targets.
+    pub facts: &'a [PathBuf],
+    /// The library, which may have facts of the targets, too, or `None` if the command records none.
+    pub library: Option<&'a Path>,
 }
 
 impl<'a> Wish<'a> {
@@ -42,7 +48,7 @@ impl<'a> Wish<'a> {
     }
 
     /// Requirements of a command with several runs that write.
-    pub fn of_runs(common: &CommonArgs, drive: &'a DriveArgs) -> Self {
+    pub fn of_runs(common: &'a CommonArgs, drive: &'a DriveArgs) -> Self {
         Self {
             write: true,
             read_only: false,
@@ -50,6 +56,8 @@ impl<'a> Wish<'a> {
             erase_signatures: drive.erase_signatures,
             purge: common.purge,
             engine: Some(&drive.engine),
+            facts: &drive.facts,
+            library: Some(&common.library),
         }
     }
 
@@ -108,7 +116,9 @@ pub fn look(specs: Vec<TargetSpec>, wish: Wish<'_>) -> Result<Looked, IoError> {
     let looked_at = |spec: TargetSpec| {
         open::describe(&spec, &options).map(|described| Candidate { spec, described })
     };
-    let targets = specs.into_iter().map(looked_at).collect::<Result<_, _>>()?;
+    let mut targets: Vec<_> = specs.into_iter().map(looked_at).collect::<Result<_, _>>()?;
+    let identities = targets.iter_mut().map(|target| &mut target.described.identity);
+    FactsFiles::read(wish.facts, wish.library)?.give(identities)?;
     Ok(Looked { options, targets, same, stray })
 }
 
@@ -257,6 +267,8 @@ mod tests {
         erase_signatures: false,
         purge: None,
         engine: None,
+        facts: &[],
+        library: None,
     };
 
     fn failures(texts: &[&str], wish: Wish<'_>) -> Vec<Failure> {

@@ -129,6 +129,7 @@ fn arguments(request: &Request, call: &ResumeArgs) -> anyhow::Result<RunArgs> {
         erase: call.erase.clone(),
         erase_signatures: call.erase_signatures,
         engine: engine(request)?,
+        facts: Vec::new(),
         quiet: call.quiet,
     };
     Ok(RunArgs::part(request.test.parse()?, settings, common, drive))

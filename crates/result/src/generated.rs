@@ -3,6 +3,8 @@
 
 use std::fmt::Write as _;
 
+use base::Facts;
+
 use crate::metrics::{Better, Metric, Scaling, catalogue};
 use crate::report::Report;
 use crate::schema::RunFile;
@@ -15,6 +17,7 @@ pub fn files() -> Vec<(&'static str, String)> {
         ("schema/run.schema.json", schema_text(&schemars::schema_for!(RunFile))),
         ("schema/report.schema.json", schema_text(&schemars::schema_for!(Report))),
         ("schema/metrics.json", metrics_text()),
+        ("schema/facts.json", facts_text()),
         ("docs/metrics.md", metrics_page()),
     ]
 }
@@ -28,6 +31,12 @@ fn schema_text(schema: &schemars::Schema) -> String {
 fn metrics_text() -> String {
     // Only maps with keys that are not text can fail, and a row has none.
     serde_json::to_string_pretty(catalogue()).unwrap_or_default() + "\n"
+}
+
+/// The table of facts, one object for each row.
+fn facts_text() -> String {
+    // As above.
+    serde_json::to_string_pretty(Facts::COLUMNS).unwrap_or_default() + "\n"
 }
 
 const METRICS_HEAD: &str = "\

@@ -5,9 +5,10 @@
 
 use std::collections::BTreeMap;
 
-use base::Ratio;
+use base::{Facts, Ratio};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// Version of `run.json` and of the Parquet columns that this build writes. Since version 2 histograms count
 /// commands that ended after their phase, and those without an answer.
@@ -214,8 +215,22 @@ pub struct Target {
     pub raw_bytes: Option<u64>,
     /// The I/O path and the reason for it.
     pub engine: String,
-    /// Other facts, label to value.
+    /// Published facts about the drive; absent if there are none, and in old files.
+    #[serde(default, skip_serializing_if = "Facts::is_empty", deserialize_with = "known_facts")]
+    pub facts: Facts,
+    /// Other properties, label to value.
     pub details: BTreeMap<String, String>,
+}
+
+/// The facts that this build knows; a later one may have written others.
+fn known_facts<'de, D: Deserializer<'de>>(reader: D) -> Result<Facts, D::Error> {
+    let mut facts = serde_json::Map::deserialize(reader)?;
+    let is_known = |key: &str| Facts::COLUMNS.iter().any(|column| column.key == key);
+    if let Some(serde_json::Value::Object(rated)) = facts.get_mut("rated") {
+        rated.retain(|key, _| is_known(&format!("rated.{key}")));
+    }
+    facts.retain(|key, _| key == "rated" || is_known(key));
+    serde_json::from_value(facts.into()).map_err(D::Error::custom)
 }
 
 impl Target {

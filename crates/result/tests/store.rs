@@ -355,3 +355,17 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn facts_are_kept_and_unknown_ones_of_a_later_build_are_left_out() {
+    let text = r#"{"dram": {"value": "512 MB", "from": "rated: test"}, "colour": {"value": "red"},
+        "rated": {"idle_mw": {"value": 70, "from": "rated: test"}, "hum_db": {"value": 1}}}"#;
+    let mut run = serde_json::to_value(run_named("facts")).unwrap();
+    assert!(run["target"].get("facts").is_none(), "no facts, no member");
+    run["target"]["facts"] = serde_json::from_str(text).unwrap();
+    let run: Run = serde_json::from_value(run).unwrap();
+    let known: Vec<_> = run.target.facts.known().map(|fact| (fact.key, fact.text())).collect();
+    assert_eq!(known, [("dram", "512 MB".to_owned()), ("rated.idle_mw", "70 mW".to_owned())]);
+    let again = serde_json::to_value(&run).unwrap();
+    assert_eq!(again["target"]["facts"]["rated"]["idle_mw"]["value"], 70);
+}

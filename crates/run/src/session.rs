@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use base::Nanos;
+use base::{Facts, Nanos};
 use load::{Generator, Workload};
 use result::rows::PhaseRows;
 use result::run_id::run_id;
@@ -135,7 +135,10 @@ fn new_run(request: &Request, plan: &Plan, identity: &Identity, unix_ns: u64) ->
         status: RunStatus::Running,
         started_unix_ns: unix_ns,
         finished_unix_ns: 0,
-        target: target_record(identity),
+        target: result::schema::Target {
+            facts: facts(request, identity),
+            ..target_record(identity)
+        },
         environment: request.environment.clone(),
         seed: request.seed,
         config: plan.procedure.config.clone(),
@@ -168,8 +171,17 @@ fn target_record(identity: &Identity) -> result::schema::Target {
         capacity_bytes: identity.capacity_bytes,
         raw_bytes: identity.raw_bytes,
         engine: identity.engine,
+        facts: identity.facts,
         details: identity.details,
     }
+}
+
+/// The facts that the target knows, or those of the request, or those of the run to continue.
+fn facts(request: &Request, identity: &Identity) -> Facts {
+    let earlier = request.resume.as_ref().map(|dir| &dir.run().target.facts);
+    let all = [Some(&identity.facts), Some(&request.facts), earlier];
+    let known = all.into_iter().flatten().find(|facts| !facts.is_empty());
+    known.cloned().unwrap_or_default()
 }
 
 /// A run in progress.

@@ -105,6 +105,7 @@ mod tests {
             raw_bytes,
             log_bytes: None,
             engine: String::new(),
+            facts: base::Facts::default(),
             details: std::collections::BTreeMap::new(),
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use base::Ratio;
+use base::{Facts, Ratio};
 
 use crate::spec::TargetKind;
 
@@ -27,13 +27,24 @@ pub struct Identity {
     pub log_bytes: Option<u64>,
     /// The I/O path and why it was chosen, e.g. `io_uring, O_DIRECT, registered buffers`.
     pub engine: String,
-    /// Other facts (controller, NAND, scheduler, link), label to value.
+    /// Published facts; empty for real targets, which do not know them.
+    pub facts: Facts,
+    /// Other properties (scheduler, link, size of a simulated drive's buffer), label to value.
     pub details: BTreeMap<String, String>,
 }
 
 impl Identity {
     /// Label of the size of a simulated drive, a share of its model; absent at full size.
     pub const SCALE: &str = "scale";
+
+    /// Label of the drive's model; absent where the name of the target is its model.
+    pub const MODEL: &str = "model";
+
+    /// The model of the drive, which facts are known of.
+    #[must_use]
+    pub fn model(&self) -> &str {
+        self.details.get(Self::MODEL).unwrap_or(&self.name)
+    }
 
     /// Size of a simulated drive as a share of its model, or `None` for the whole of it and for
     /// other targets.

@@ -63,6 +63,7 @@ impl<C: Clock> Target for NullTarget<C> {
             raw_bytes: None,
             log_bytes: None,
             engine: "null (completes at once, no kernel)".to_owned(),
+            facts: base::Facts::default(),
             details: std::collections::BTreeMap::new(),
         }
     }

@@ -172,6 +172,7 @@ impl Target for ScriptedTarget {
             raw_bytes: None,
             log_bytes: None,
             engine: "scripted replies, virtual time".to_owned(),
+            facts: base::Facts::default(),
             details: BTreeMap::new(),
         }
     }

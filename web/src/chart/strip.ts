@@ -1,8 +1,8 @@
 // The "why" under the whole run: telemetry of the simulated drive, one small graph per quantity.
 
 import { type App, axesNow, color, type Shown } from "../app";
-import { metricOf } from "../data/figures";
-import { percent, separated, shortCount, significant, UNKNOWN, withUnit } from "../data/format";
+import { eventsOf, type RunEvent } from "../data/events";
+import { percent, seconds, separated, shortCount, significant, UNKNOWN, withUnit } from "../data/format";
 import { h } from "../dom";
 import { swatch } from "../view/parts/name";
 import { nearestIndex } from "./axis";
@@ -64,10 +64,9 @@ const QUANTITIES: Quantity[] = [
 
 const ROW_HEIGHT = 74;
 
-/** The line of the graph above continues through the rows, because the events at the fall matter. */
-function fallMarks(shown: readonly Shown[]): Mark[] {
-  const fall = shown.length === 1 ? metricOf(shown[0].run, "fall_start_s") : null;
-  return fall === null ? [] : [{ axis: "x", value: fall, label: "" }];
+/** A line through all rows for each event of a single run; the first row names them. */
+function eventMarks(events: readonly RunEvent[], isNamed: boolean): Mark[] {
+  return events.map(({ second, label }) => ({ axis: "x", value: second, label: isNamed ? label : "" }));
 }
 
 class Row {
@@ -81,6 +80,7 @@ class Row {
   constructor(
     private app: App,
     private quantity: Quantity,
+    private isFirst: boolean,
     private last: boolean,
   ) {
     const id = `graph-why-${quantity.column}`;
@@ -112,7 +112,7 @@ class Row {
     app.hub.subscribe((second) => this.tell(second));
   }
 
-  draw(shown: readonly Shown[]): void {
+  draw(shown: readonly Shown[], events: readonly RunEvent[]): void {
     this.shown = shown;
     // Runs of earlier versions did not count everything. The last row has the axis and stays.
     const { column, tick, top = tick } = this.quantity;
@@ -126,7 +126,7 @@ class Row {
         color: color(slot),
         style: "joined",
       })),
-      marks: fallMarks(shown),
+      marks: eventMarks(events, this.isFirst),
     });
   }
 
@@ -147,19 +147,28 @@ class Row {
   }
 }
 
+function eventItem({ kind, second, text }: RunEvent): HTMLElement {
+  return h("li", { "data-event": kind }, h("b", {}, seconds(Math.round(second))), ` ${text}`);
+}
+
 export class Strip {
   readonly element = h("div", { class: "strip" });
+  /** The events of the run in words, by time. */
+  readonly events = h("ul", { class: "events" });
   readonly graphs: Graph[];
   private rows: Row[];
 
   constructor(app: App) {
-    this.rows = QUANTITIES.map((quantity, k) => new Row(app, quantity, k === QUANTITIES.length - 1));
+    this.rows = QUANTITIES.map((quantity, k) => new Row(app, quantity, k === 0, k === QUANTITIES.length - 1));
     this.graphs = this.rows.map((row) => row.graph);
     this.element.append(...this.rows.map((row) => row.element));
   }
 
   /** Only runs with telemetry, which real drives do not report. */
   draw(shown: readonly Shown[]): void {
-    for (const row of this.rows) row.draw(shown);
+    const events = shown.length === 1 ? eventsOf(shown[0].run) : [];
+    for (const row of this.rows) row.draw(shown, events);
+    this.events.hidden = events.length === 0;
+    this.events.replaceChildren(...events.map(eventItem));
   }
 }

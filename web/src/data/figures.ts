@@ -25,6 +25,8 @@ export interface Figure {
   unit: Unit;
   better: "higher" | "lower" | null;
   explanation: string;
+  /** Label of the row of the catalogue, if the figure is of a test or a step. */
+  rowLabel?: string;
 }
 
 type Metric = (typeof METRICS)[number];
@@ -54,7 +56,7 @@ export function figureOf(name: string): Figure {
   const figure = KNOWN.get(name);
   if (figure) return figure;
   const row = BY_STEP.find((row) => covers(row.name, name));
-  if (row) return { ...row, name, label: name };
+  if (row) return { ...row, name, label: name, rowLabel: row.label };
   return { name, label: name, chapter: OTHER, unit: "count", better: null, explanation: "" };
 }
 
@@ -92,7 +94,7 @@ export function marksOf(run: Run, name: string): string[] {
 }
 
 /** Whether a figure of a simulated drive below full size holds for the whole drive. */
-function holds(run: Run, name: string): boolean {
+export function holds(run: Run, name: string): boolean {
   return !run.view.marks.some(({ metric, kind }) => metric === name && kind === "scaled");
 }
 
@@ -205,14 +207,18 @@ export function shareAbove(curve: Exceedance, ns: number): number {
 const OF_THE_CLASS = ["duration_s", "steady_from_s"];
 const OF_THE_RUN = /^(span|spare|seed|capacity|variant|target)/;
 
+/** The parameters of the load, without those that each run has of its own. */
+export function loadParameters({ view }: Run): [string, unknown][] {
+  return Object.entries(view.config)
+    .filter(([key]) => !OF_THE_RUN.test(key))
+    .sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
 /** Groups of runs with equal parameters: block size, queue depth, rate, data, and preparation of the drive. */
 export function likeLoads(runs: readonly Run[]): Run[][] {
   const groups = new Map<string, Run[]>();
   for (const run of runs) {
-    const parameters = Object.entries(run.view.config)
-      .filter(([key]) => !OF_THE_RUN.test(key) && !OF_THE_CLASS.includes(key))
-      .sort(([a], [b]) => (a < b ? -1 : 1));
-    const load = JSON.stringify(parameters);
+    const load = JSON.stringify(loadParameters(run).filter(([key]) => !OF_THE_CLASS.includes(key)));
     groups.set(load, [...(groups.get(load) ?? []), run]);
   }
   return [...groups.values()];

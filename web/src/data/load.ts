@@ -17,6 +17,8 @@ export interface Columns {
   freeSuperblocks: Float64Array;
   bufferMb: Float64Array;
   gcMoved: Float64Array;
+  /** Valid pages in the fast cache. */
+  pslc: Float64Array;
   dieBusy: Float64Array;
   channelBusy: Float64Array;
   controllerBusy: Float64Array;
@@ -90,6 +92,7 @@ export function columnsOf(view: RunView): Columns {
     freeSuperblocks: column(s.telemetry.free_superblocks),
     bufferMb: column(s.telemetry.buffer_pages, PAGE_BYTES / 1e6),
     gcMoved: column(s.telemetry.gc_moved_pages),
+    pslc: column(s.telemetry.pslc_pages),
     dieBusy: column(s.die_busy_share),
     channelBusy: column(s.channel_busy_share),
     controllerBusy: column(s.controller_busy_share),
@@ -103,7 +106,8 @@ export function badgeOf(kind: string): string | null {
   return BADGES[kind] ?? null;
 }
 
-function identity(view: RunView): string {
+/** Equal for runs of one drive. */
+export function identity(view: RunView): string {
   const t = view.target;
   return JSON.stringify([t.kind, t.name, t.serial ?? "", t.capacity_bytes, t.firmware ?? ""]);
 }
@@ -216,6 +220,11 @@ export function libraryOf(report: Report): Library {
     runs: graphed.sorted(),
     others: rest.sorted(),
   };
+}
+
+/** All runs of a drive, of every test. */
+export function runsOf({ runs, others }: Library, drive: Drive): Run[] {
+  return [...runs, ...others].filter(({ view }) => identity(view) === identityOf(drive));
 }
 
 /** The heading of the runs that the graphs are for. */

@@ -489,7 +489,7 @@ export interface Target {
    */
   capacity_bytes: number;
   /**
-   * Other facts, label to value.
+   * Other properties, label to value.
    */
   details: {
     [k: string]: string;
@@ -498,6 +498,7 @@ export interface Target {
    * The I/O path and the reason for it.
    */
   engine: string;
+  facts?: Facts;
   /**
    * Firmware revision.
    */
@@ -522,6 +523,190 @@ export interface Target {
    * The target string.
    */
   spec: string;
+}
+/**
+ * Published facts about the drive; absent if there are none, and in old files.
+ */
+export interface Facts {
+  /**
+   * Controller.
+   */
+  controller?: StringFact | null;
+  /**
+   * Number of dies in all packages.
+   */
+  dies?: Uint64Fact | null;
+  /**
+   * DRAM, e.g. `512 MB DDR3`.
+   */
+  dram?: StringFact | null;
+  /**
+   * Encryption, e.g. `AES-256, TCG Opal 2.0`.
+   */
+  encryption?: StringFact | null;
+  /**
+   * Host writes that the warranty covers, in TB.
+   */
+  endurance_tb?: Uint64Fact | null;
+  /**
+   * The drives that differ from this one in capacity alone.
+   */
+  family?: StringFact | null;
+  /**
+   * Version of its firmware.
+   */
+  firmware?: StringFact | null;
+  /**
+   * Form factor, e.g. `2.5 in, 7 mm`.
+   */
+  form_factor?: StringFact | null;
+  /**
+   * Interface, e.g. `SATA 6 Gb/s`.
+   */
+  interface?: StringFact | null;
+  /**
+   * Vendor and kind of the NAND.
+   */
+  nand?: StringFact | null;
+  /**
+   * Node or number of layers, e.g. `19 nm`.
+   */
+  nand_node?: StringFact | null;
+  /**
+   * Bits in a cell.
+   */
+  nand_type?: NandTypeFact | null;
+  /**
+   * Number of NAND packages.
+   */
+  packages?: Uint64Fact | null;
+  /**
+   * Price on a date; absent if unknown.
+   */
+  price?: Price | null;
+  rated?: Rated;
+  /**
+   * Date of its release, e.g. `2013-06`.
+   */
+  released?: StringFact | null;
+  /**
+   * Warranty in years.
+   */
+  warranty_years?: Uint64Fact | null;
+}
+/**
+ * A value with its provenance.
+ */
+export interface StringFact {
+  /**
+   * Certainty and source of the value.
+   */
+  from: string;
+  /**
+   * The value.
+   */
+  value: string;
+}
+/**
+ * A value with its provenance.
+ */
+export interface Uint64Fact {
+  /**
+   * Certainty and source of the value.
+   */
+  from: string;
+  /**
+   * The value.
+   */
+  value: number;
+}
+/**
+ * A value with its provenance.
+ */
+export interface NandTypeFact {
+  /**
+   * Certainty and source of the value.
+   */
+  from: string;
+  /**
+   * The value.
+   */
+  value: "SLC" | "MLC" | "TLC" | "QLC";
+}
+/**
+ * A price on a date.
+ */
+export interface Price {
+  /**
+   * Hundredths of the currency.
+   */
+  amount_cents: number;
+  /**
+   * The currency in three letters, e.g. `USD`.
+   */
+  currency: string;
+  /**
+   * Year, month and perhaps day, e.g. `2013-06`.
+   */
+  date: string;
+  /**
+   * Certainty and source of the price.
+   */
+  from: string;
+}
+/**
+ * Figures that the vendor rates the drive at.
+ */
+export interface Rated {
+  /**
+   * Power at work in mW.
+   */
+  active_mw?: RatedFigure | null;
+  /**
+   * Power at rest in mW.
+   */
+  idle_mw?: RatedFigure | null;
+  /**
+   * Random reads of 4 KiB per second.
+   */
+  random_read_iops?: RatedFigure | null;
+  /**
+   * Random writes of 4 KiB per second.
+   */
+  random_write_iops?: RatedFigure | null;
+  /**
+   * Latency of a read in ns.
+   */
+  read_latency_ns?: RatedFigure | null;
+  /**
+   * Sequential reads in MB/s.
+   */
+  sequential_read_mb_per_s?: RatedFigure | null;
+  /**
+   * Sequential writes in MB/s.
+   */
+  sequential_write_mb_per_s?: RatedFigure | null;
+  /**
+   * Latency of a write in ns.
+   */
+  write_latency_ns?: RatedFigure | null;
+}
+/**
+ * A rated figure with its conditions and its provenance.
+ */
+export interface RatedFigure {
+  /**
+   * Conditions of the vendor, e.g. `128 KiB, QD 32`; absent if nobody published them.
+   */
+  conditions?: string | null;
+  /**
+   * Certainty and source of the value.
+   */
+  from: string;
+  /**
+   * The value, in the unit that the key ends with.
+   */
+  value: number;
 }
 /**
  * The verdict of a test with a yes-or-no question.

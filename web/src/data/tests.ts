@@ -23,6 +23,8 @@ interface PowerBars {
 interface Test {
   name: string;
   heading: string;
+  question: string;
+  chapter: string;
   charts: readonly (Seconds | Curves | PowerBars)[];
 }
 
@@ -32,6 +34,12 @@ const NAMES = [...KNOWN.keys()];
 /** In the words of the field; an unknown test keeps its own name. */
 export function heading(test: string): string {
   return KNOWN.get(test)?.heading ?? `Test: ${test}`;
+}
+
+/** The question that the test answers, as a title; an unknown test has only its name. */
+export function question(test: string): string {
+  const text = KNOWN.get(test)?.question;
+  return text ? text[0].toUpperCase() + text.slice(1) : heading(test);
 }
 
 function charts(test: string): Test["charts"] {

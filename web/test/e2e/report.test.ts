@@ -168,7 +168,7 @@ describe("graphs", () => {
 
 describe("runs of different lengths", () => {
   const mixed = mixedLengths();
-  const headings = (page: Page) => page.locator("#consistency .chart h3").allInnerTexts();
+  const headings = (page: Page) => page.locator("#consistency .chart:not(.bars) h3").allInnerTexts();
   const note = async (page: Page) => plain(await page.locator("#axes-note").innerText());
   const idOf = (name: string) => mixed.runs.find((one) => one.target.name === name)?.run_id ?? "";
   const short = idOf("Fixture short file");
@@ -462,7 +462,8 @@ describe("what must be said", () => {
           if (parent?.closest("script")) continue;
           for (const name of wanted.filter((one) => text.includes(one))) {
             const badge = parent?.closest(".drive-name")?.querySelector(".badge-simulated");
-            if (!badge && !text.includes(`${name} (simulated)`)) found.push(text);
+            const sign = parent?.closest(".signed")?.querySelector(".source-simulated");
+            if (!badge && !sign && !text.includes(`${name} (simulated)`)) found.push(text);
           }
         }
         return found;
@@ -487,7 +488,7 @@ describe("what must be said", () => {
     expect(await page.locator("#hint").isVisible()).toBe(false);
     const waf = page.locator('[data-figure="waf_steady"] td').last();
     expect(await waf.textContent()).toContain("not known");
-    expect(await page.locator("#glossary").innerText()).toContain("averaged over the steady-state part");
+    expect(await page.locator("#glossary").textContent()).toContain("averaged over the steady-state part");
     await page.context().close();
   });
 
@@ -553,7 +554,7 @@ describe("what must be said", () => {
 
   test("a test without graphs shows its figures", async () => {
     const page = await lab.page(unknownTest());
-    expect(await page.locator("h2").first().innerText()).toBe("The four corners");
+    expect(await page.locator("main .overline").first().innerText()).toBe("The four corners");
     expect(plain(await page.locator(".figures").innerText())).toContain("498 MB/s");
     expect(await page.locator("canvas").count()).toBe(0);
     await page.context().close();
@@ -561,7 +562,7 @@ describe("what must be said", () => {
 
   test("a page without a consistency run begins with its drives, too", async () => {
     const page = await lab.page(unknownTest());
-    const rows = await page.locator("header .drives tbody tr").allInnerTexts();
+    const rows = await page.locator("#drives tbody tr").allInnerTexts();
     expect(rows.map(plain)).toHaveLength(1);
     expect(plain(rows[0])).toContain("Fixture Even 480");
     expect(plain(rows[0])).toContain("480 GB");
@@ -575,9 +576,24 @@ describe("what must be said", () => {
     await page.context().close();
   });
 
+  test("the drives' facts stand side by side, each with its source", async () => {
+    const page = await lab.page(fixtureReport());
+    const facts = page.locator("#facts");
+    expect(await facts.locator("thead th").count()).toBe(
+      1 + (await page.locator("header .drives tbody tr").count()),
+    );
+    const price = facts.locator("tbody tr", { hasText: "Price per GB" }).locator("td").first();
+    expect(plain(await price.innerText())).toContain("0.917 USD/GB");
+    await price.locator("button").focus();
+    expect(await page.locator("#hint").innerText()).toBe("published: made up");
+    await page.context().close();
+  });
+
   test("a test that decides shows its verdict, its passes and its table", async () => {
     const page = await lab.page(trimRun());
-    expect(await page.locator("h2").first().innerText()).toBe("TRIM validation");
+    expect(await page.locator("main h2").first().innerText()).toBe(
+      "Does TRIM make a tortured drive fast again?",
+    );
     expect(await page.locator("[data-verdict=fail]").innerText()).toContain("No. TRIM does not work");
     expect(await page.locator(".passes polyline").count()).toBe(2);
     expect(await page.locator(".passes-legend").innerText()).toContain("slowest zone 210");
@@ -635,7 +651,7 @@ describe("what must be said", () => {
 
   test("the power test shows bars on one scale, and power beside IOPS", async () => {
     const page = await lab.page(powerRuns());
-    expect(await page.locator("h2").first().innerText()).toBe("Power");
+    expect(await page.locator("main .overline").first().innerText()).toBe("Power");
     const texts = await page.locator('[data-state="slumber"] .power-text').allInnerTexts();
     expect(texts.map(plain)).toEqual(["42 mW, peak 50 mW", "not measured"]);
     const width = (state: string, slot: number) =>
@@ -729,6 +745,7 @@ describe("tables that are too wide", () => {
 
   test("more say so, and a press moves on and back", async () => {
     const page = await lab.page(manyRuns(), "", { reducedMotion: "reduce" });
+    await page.locator("#figures summary").click();
     const there = page.locator("#figures .scroll-there");
     const left = () => page.locator("#figures .scroller").evaluate((e) => e.scrollLeft);
     expect(await there.innerText()).toContain("more to the right");

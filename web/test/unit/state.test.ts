@@ -9,6 +9,10 @@ const STATE: State = {
   zoom: null,
   percentile: "p99",
   theme: "auto",
+  marked: [],
+  sort: "",
+  pair: [],
+  at: "",
 };
 
 test("a single view goes into the hash and comes back", () => {

@@ -10,7 +10,7 @@ use super::{Format, RunArgs};
 const RESUME: &str = "resume";
 
 /// Arguments that define a run; a continued run takes them from its request.
-const SAID_AT_FIRST: [&str; 12] = [
+const SAID_AT_FIRST: [&str; 13] = [
     "test",
     "targets",
     "spare",
@@ -23,6 +23,7 @@ const SAID_AT_FIRST: [&str; 12] = [
     "workers",
     "cpu",
     "engine",
+    "facts",
 ];
 
 /// The two forms of `run`.

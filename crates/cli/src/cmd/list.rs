@@ -1,63 +1,123 @@
-//! `ssdlab list`: real devices, drive models, hosts, tests. It changes nothing.
+//! `ssdlab list`: real devices, drive models with their facts, hosts, tests. It changes nothing.
 
+use ::target::TargetSpec;
+use base::Facts;
 use device::DeviceReport;
 use device::describe::report as discover;
 use device::host::shell::quoted;
 use run::Test;
-use sim::model::{HOSTS, HostProfile};
+use serde_json::{Map, Value, json};
+use sim::model::{BUILT_IN, HOSTS, HostProfile};
 
-use crate::args::{Format, ListArgs};
+use crate::args::{Format, ListArgs, Listed};
 use crate::failure::EXIT_DONE;
 use crate::ui::out::data;
 use crate::ui::table::{self, bytes};
 
+/// Longest text of a fact in the list of all models, in characters.
+const FACT_CHARS_MAX: usize = 40;
+
+/// A simulated drive as lists show it.
+struct SimulatedDrive {
+    target: String,
+    identity: ::target::Identity,
+}
+
+impl SimulatedDrive {
+    fn of(target: &str) -> anyhow::Result<Self> {
+        let spec: TargetSpec = target.parse()?;
+        let (name, settings) = spec.model().unwrap_or_default();
+        let (identity, _) = io::engine::sim::describe(target, name, settings)?;
+        Ok(Self { target: target.to_owned(), identity })
+    }
+
+    fn built_in() -> anyhow::Result<Vec<Self>> {
+        BUILT_IN.iter().map(|(name, _)| Self::of(&format!("sim:{name}"))).collect()
+    }
+
+    fn document(&self) -> Value {
+        let Self { target, identity } = self;
+        json!({
+            "target": target, "name": identity.name, "simulated": true,
+            "firmware": identity.firmware, "capacity_bytes": identity.capacity_bytes,
+            "raw_bytes": identity.raw_bytes, "facts": identity.facts,
+        })
+    }
+
+    fn row(&self) -> Vec<String> {
+        let Facts { nand_type, interface, controller, .. } = &self.identity.facts;
+        let [nand_type, interface, controller] = [
+            nand_type.as_ref().map(|fact| fact.value.name()),
+            interface.as_ref().map(|fact| fact.value.as_str()),
+            controller.as_ref().map(|fact| fact.value.as_str()),
+        ]
+        .map(Option::unwrap_or_default);
+        let (target, capacity) = (&self.target, bytes(self.identity.capacity_bytes));
+        [format!("  {target}"), capacity, nand_type.to_owned(), cut(interface), cut(controller)]
+            .into()
+    }
+}
+
+/// The beginning of a long text.
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(FACT_CHARS_MAX) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", text[..end].trim_end()),
+    }
+}
+
 pub fn run(args: &ListArgs) -> anyhow::Result<u8> {
-    let devices = discover::list();
     match args.format {
-        Format::Json => data!("{}", document(&devices)?),
-        Format::Text => print(&devices)?,
+        Format::Json => data!("{}", document(args.listed.as_ref())?),
+        Format::Text => print(args.listed.as_ref())?,
     }
     Ok(EXIT_DONE)
 }
 
-fn document(devices: &[DeviceReport]) -> anyhow::Result<serde_json::Value> {
-    let devices: Vec<_> = devices
-        .iter()
-        .map(|device| {
-            let reasons: Vec<_> = device.in_use.iter().map(|reason| reason.code).collect();
-            serde_json::json!({
-                "target": device.node, "model": device.model, "serial": device.serial,
-                "firmware": device.firmware, "capacity_bytes": device.capacity_bytes,
-                "logical_block_bytes": device.logical_block_bytes,
-                "physical_block_bytes": device.physical_block_bytes,
-                "rotational": device.rotational, "scheduler": device.scheduler,
-                "deallocate": device.deallocate, "in_use": reasons,
-            })
-        })
-        .collect();
-    let mut models = Vec::new();
-    for (name, _) in sim::model::BUILT_IN {
-        let target = format!("sim:{name}");
-        let (identity, _) = io::engine::sim::describe(&target, name, &[])?;
-        models.push(serde_json::json!({
-            "target": target, "name": identity.name, "simulated": true,
-            "capacity_bytes": identity.capacity_bytes, "raw_bytes": identity.raw_bytes,
-        }));
+/// The wanted lists in one document.
+fn document(listed: Option<&Listed>) -> anyhow::Result<Value> {
+    let wants = |list: &Listed| listed.is_none_or(|listed| listed == list);
+    let mut document = Map::new();
+    if wants(&Listed::Devices) {
+        document.insert("devices".to_owned(), discover::list().iter().map(device).collect());
     }
-    let hosts = hosts()?;
-    let hosts: Vec<_> = hosts
-        .iter()
-        .map(|(host, profile)| serde_json::json!({ "host": host, "name": profile.name }))
-        .collect();
-    let tests = Test::ALL.map(|test| {
-        serde_json::json!({
-            "test": test.name(), "question": test.question(),
-            "parameters": test.params().iter().map(|p| (p.name, p.default)).collect::<Vec<_>>(),
-        })
-    });
-    Ok(serde_json::json!({
-        "devices": devices, "drive_models": models, "hosts": hosts, "tests": tests,
-    }))
+    if let Some(Listed::Drive(target)) = listed {
+        let drive = SimulatedDrive::of(target)?.document();
+        document.insert("drive_models".to_owned(), json!([drive]));
+    }
+    if wants(&Listed::Drives) {
+        let drives = SimulatedDrive::built_in()?;
+        let drives = drives.iter().map(SimulatedDrive::document).collect();
+        document.insert("drive_models".to_owned(), drives);
+    }
+    if wants(&Listed::Hosts) {
+        let host = |(host, profile): (_, HostProfile)| json!({"host": host, "name": profile.name});
+        document.insert("hosts".to_owned(), hosts()?.into_iter().map(host).collect());
+    }
+    if wants(&Listed::Tests) {
+        document.insert("tests".to_owned(), Test::ALL.iter().map(test).collect());
+    }
+    Ok(document.into())
+}
+
+fn device(device: &DeviceReport) -> Value {
+    let reasons: Vec<_> = device.in_use.iter().map(|reason| reason.code).collect();
+    json!({
+        "target": device.node, "model": device.model, "serial": device.serial,
+        "firmware": device.firmware, "capacity_bytes": device.capacity_bytes,
+        "logical_block_bytes": device.logical_block_bytes,
+        "physical_block_bytes": device.physical_block_bytes,
+        "rotational": device.rotational, "scheduler": device.scheduler,
+        "deallocate": device.deallocate, "in_use": reasons,
+    })
+}
+
+fn test(test: &Test) -> Value {
+    let parameters = test.params().iter().map(|param| (param.name, param.default));
+    json!({
+        "test": test.name(), "question": test.question(),
+        "parameters": parameters.collect::<Vec<_>>(),
+    })
 }
 
 /// The host profiles that come with ssdlab, each with its word.
@@ -66,9 +126,29 @@ fn hosts() -> anyhow::Result<Vec<(&'static str, HostProfile)>> {
     HOSTS.into_iter().map(load).collect()
 }
 
-fn print(devices: &[DeviceReport]) -> anyhow::Result<()> {
+fn print(listed: Option<&Listed>) -> anyhow::Result<()> {
+    match listed {
+        None => {
+            print_devices();
+            data!("");
+            print_drives()?;
+            data!("");
+            print_hosts()?;
+            data!("");
+            print_tests();
+        }
+        Some(Listed::Devices) => print_devices(),
+        Some(Listed::Drives) => print_drives()?,
+        Some(Listed::Hosts) => print_hosts()?,
+        Some(Listed::Tests) => print_tests(),
+        Some(Listed::Drive(target)) => print_drive(&SimulatedDrive::of(target)?),
+    }
+    Ok(())
+}
+
+fn print_devices() {
     data!("Devices:");
-    let rows = devices.iter().map(|device| {
+    let rows = discover::list().into_iter().map(|device| {
         let state = match device.in_use.first() {
             Some(reason) => format!("in use: {}", reason.code),
             None => {
@@ -76,26 +156,47 @@ fn print(devices: &[DeviceReport]) -> anyhow::Result<()> {
                 format!("free; --erase {}", quoted(word))
             }
         };
-        let model = device.model.clone().unwrap_or_default();
-        vec![format!("  {}", device.node.display()), bytes(device.capacity_bytes), model, state]
+        let [model, firmware] = [device.model, device.firmware].map(Option::unwrap_or_default);
+        let node = format!("  {}", device.node.display());
+        vec![node, bytes(device.capacity_bytes), model, firmware, state]
     });
     let rows: Vec<_> = rows.collect();
     if rows.is_empty() {
         data!("  none");
     }
     table::print(&rows);
-    data!("\nDrive models (simulated):");
-    let mut rows = Vec::new();
-    for (name, _) in sim::model::BUILT_IN {
-        let target = format!("sim:{name}");
-        let (identity, _) = io::engine::sim::describe(&target, name, &[])?;
-        rows.push(vec![format!("  {target}"), bytes(identity.capacity_bytes), identity.name]);
-    }
-    table::print(&rows);
-    data!("\nHosts (sim:NAME?host=HOST, or none):");
+}
+
+fn print_drives() -> anyhow::Result<()> {
+    data!("Drive models (simulated; all facts of one: ssdlab list sim:NAME):");
+    let drives = SimulatedDrive::built_in()?;
+    table::print(&drives.iter().map(SimulatedDrive::row).collect::<Vec<_>>());
+    Ok(())
+}
+
+/// Every fact of a drive with its source.
+fn print_drive(drive: &SimulatedDrive) {
+    let SimulatedDrive { target, identity } = drive;
+    data!("{} (simulated: {target})", identity.name);
+    let raw = identity.raw_bytes.map(|raw| ("Raw NAND", raw));
+    let sizes = [("Capacity", identity.capacity_bytes)].into_iter().chain(raw);
+    let sizes = sizes.map(|(label, size)| vec![format!("  {label}"), bytes(size)]);
+    let facts = identity.facts.known().map(|fact| {
+        let conditions = fact.conditions.map_or_else(String::new, |words| format!(" ({words})"));
+        vec![format!("  {}", fact.label), fact.text() + &conditions, fact.from.to_owned()]
+    });
+    table::print(&sizes.chain(facts).collect::<Vec<_>>());
+}
+
+fn print_hosts() -> anyhow::Result<()> {
+    data!("Hosts (sim:NAME?host=HOST, or none):");
     let rows = hosts()?.into_iter().map(|(host, profile)| vec![format!("  {host}"), profile.name]);
     table::print(&rows.collect::<Vec<_>>());
-    data!("\nTests:");
+    Ok(())
+}
+
+fn print_tests() {
+    data!("Tests:");
     for test in Test::ALL {
         data!("  {}: {}", test.name(), test.question());
         let rows = test.params().iter().map(|param| {
@@ -103,5 +204,24 @@ fn print(devices: &[DeviceReport]) -> anyhow::Result<()> {
         });
         table::print(&rows.collect::<Vec<_>>());
     }
-    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_list_or_one_drive_is_a_document_of_its_own() {
+        let keys = |listed: Option<&Listed>| -> Vec<String> {
+            document(listed).unwrap().as_object().unwrap().keys().cloned().collect()
+        };
+        assert_eq!(keys(None), ["devices", "drive_models", "hosts", "tests"]);
+        assert_eq!(keys(Some(&Listed::Tests)), ["tests"]);
+        let drives = document(Some(&Listed::Drives)).unwrap();
+        assert_eq!(drives["drive_models"].as_array().unwrap().len(), BUILT_IN.len());
+        let drive = Listed::Drive("sim:samsung-840-pro-256gb?scale=1/64".to_owned());
+        let drive = &document(Some(&drive)).unwrap()["drive_models"][0];
+        assert_eq!(drive["facts"]["nand_type"]["value"], "MLC");
+        assert!(drive["capacity_bytes"].as_u64().unwrap() < 5_000_000_000, "{drive}");
+    }
 }

@@ -172,6 +172,7 @@ fn refuse_empty(parts: &[Part], left_out: &[String]) -> Result<(), RunError> {
 /// The inputs that the page must not replace.
 fn inputs(args: &ReviewArgs) -> Result<Inputs, IoError> {
     let inputs = Inputs::default().library(&args.common.library).page(args.web.as_deref());
+    let inputs = inputs.facts(&args.drive.facts);
     let add = |inputs: Inputs, text: &String| Ok(inputs.target(&text.parse()?));
     args.targets.iter().try_fold(inputs, add)
 }

@@ -213,6 +213,7 @@ pub fn one_of(call: &Call<'_>, job: &Job, origin: &Origin) -> Done {
         invocation: origin.invocation.clone(),
         resume: origin.earlier.clone(),
         environment: device::host::environment::environment(),
+        facts: prepared.described(&job.spec)?.identity.facts.clone(),
         warnings: opened.warnings(),
         left_out: origin.left_out.clone(),
         workers: args.drive.engine.workers(),

@@ -144,6 +144,8 @@ fn prepared(args: &VerifyArgs, spec: &TargetSpec) -> Result<Prepared, IoError> {
         erase_signatures: args.erase_signatures,
         purge: None,
         engine: None,
+        facts: &[],
+        library: None,
     };
     prepare::look(vec![spec.clone()], wish)?.hold()
 }

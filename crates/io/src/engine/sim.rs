@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use base::text::shortened;
-use base::{Completion, Facts, Nanos, Op, Ratio, TelemetryRow};
+use base::{Completion, Nanos, Op, Ratio, TelemetryRow};
 use device::host::{memory, small_file};
 use sim::firmware::map_cache::MapCache;
 use sim::firmware::read_ahead::ReadAheadPlan;
@@ -42,14 +42,24 @@ pub struct SimTarget {
 /// The text of a drive model: a built-in name or the path of a TOML file.
 fn model_text(name: &str) -> Result<String, IoError> {
     text_of("drive model", name, sim::model::built_in(name), || {
-        let known: Vec<_> = sim::model::BUILT_IN.iter().map(|(name, _)| *name).collect();
+        let near = near(name);
+        let near = if near.is_empty() { String::new() } else { near.join(", ") + " and " };
         format!(
-            "there is no drive model `{}`; known are {} (see `ssdlab list`), or give the path of a \
-             model file: sim:./my-drive.toml",
-            shortened(name),
-            known.join(", ")
+            "there is no drive model `{}`; there are {near}those of `ssdlab list drives`, or give the \
+             path of a model file: sim:./my-drive.toml",
+            shortened(name)
         )
     })
+}
+
+/// The built-in models that share the most words with a name; at most five, none for a name without a word of theirs.
+fn near(name: &str) -> Vec<&'static str> {
+    let words: Vec<&str> = name.split(['-', '_', ' ']).collect();
+    let shared = |model: &str| model.split('-').filter(|word| words.contains(word)).count();
+    let models = sim::model::BUILT_IN.iter().map(|(model, _)| (shared(model), *model));
+    let most = models.clone().map(|(shared, _)| shared).max().unwrap_or(0);
+    let near = models.filter(|(shared, _)| most > 0 && *shared == most).map(|(_, model)| model);
+    near.take(5).collect()
 }
 
 /// The text of a model file in the folder of another one. An error is a reason in words.
@@ -226,26 +236,21 @@ fn identity(spec: &str, name: String, description: &Description, config: &Config
         name,
         spec: spec.to_owned(),
         serial: None,
-        firmware: None,
+        firmware: description.model.facts.firmware.as_ref().map(|firmware| firmware.value.clone()),
         capacity_bytes: config.capacity_bytes(),
         raw_bytes: Some(config.raw_bytes),
         log_bytes: Some(config.log_bytes()),
         engine: "simulator, virtual time".to_owned(),
+        facts: description.model.facts.clone(),
         details: details(description, config),
     }
 }
 
-/// The facts of the model, label to value and source.
-fn facts(facts: &Facts) -> BTreeMap<String, String> {
-    let known = facts.known();
-    known.map(|fact| (fact.key.to_owned(), format!("{} ({})", fact.text(), fact.from))).collect()
-}
-
-/// The facts of the model, and what the simulator made of its figures.
+/// The host, and what the simulator made of the figures of the model.
 fn details(description: &Description, config: &Config) -> BTreeMap<String, String> {
-    let Description { model, host, scale } = description;
+    let Description { host, scale, .. } = description;
     let geometry = &config.geometry;
-    let mut details = facts(&model.facts);
+    let mut details = BTreeMap::new();
     let buffer_bytes = u64::from(config.buffer_pages) * geometry.physical_page_bytes();
     let superblock_bytes = geometry.superblock_bytes();
     let write_cache =
@@ -427,6 +432,13 @@ impl Telemetry for SimTarget {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_nearest_models_share_the_most_words() {
+        assert_eq!(near("samsung-840-pro-255gb"), ["samsung-840-pro-256gb"]);
+        assert!(near("samsung").len() > 1);
+        assert!(near("no-such-drive").is_empty());
+    }
 
     #[test]
     fn block_size_and_depth_are_those_of_the_model() {

@@ -52,7 +52,10 @@ impl Unopened for BlockDevice {
             name: device.describe(),
             serial: device.serial.clone(),
             firmware: device.firmware.clone(),
-            details: device.wwid.iter().map(|wwid| ("wwid".to_owned(), wwid.clone())).collect(),
+            details: labelled([
+                ("wwid", device.wwid.clone()),
+                (Identity::MODEL, device.model.clone()),
+            ]),
             ..bare_identity(&self.spec(), device.capacity_bytes)
         };
         let limits = Limits {
@@ -144,21 +147,27 @@ fn identity(report: &DeviceReport, spec: String) -> Identity {
         raw_bytes: None,
         log_bytes: None,
         engine: "O_DIRECT".to_owned(),
+        facts: base::Facts::default(),
         details: details(report, node),
     }
 }
 
 fn details(report: &DeviceReport, node: String) -> BTreeMap<String, String> {
-    [
+    let settings = report.settings.iter().map(|(label, value)| (*label, Some(value.clone())));
+    let known = [
         ("node", Some(node)),
         ("wwid", report.wwid.clone()),
         ("scheduler", report.scheduler.clone()),
         ("rotational", report.rotational.map(|flag| flag.to_string())),
         ("partition_of", report.partition_of.clone()),
-    ]
-    .into_iter()
-    .filter_map(|(label, value)| Some((label, value?)))
-    .chain(report.settings.iter().map(|(label, value)| (*label, value.clone())))
-    .map(|(label, value)| (label.to_owned(), value))
-    .collect()
+    ];
+    labelled(known.into_iter().chain(settings))
+}
+
+/// The known values by their labels.
+fn labelled<'a>(
+    values: impl IntoIterator<Item = (&'a str, Option<String>)>,
+) -> BTreeMap<String, String> {
+    let known = values.into_iter().filter_map(|(label, value)| Some((label.to_owned(), value?)));
+    known.collect()
 }

@@ -98,6 +98,7 @@ pub(super) fn bare_identity(spec: &TargetSpec, capacity_bytes: u64) -> Identity 
         raw_bytes: None,
         log_bytes: None,
         engine: String::new(),
+        facts: base::Facts::default(),
         details: BTreeMap::new(),
     }
 }

@@ -486,6 +486,7 @@ fn medium(
         raw_bytes: None,
         log_bytes: None,
         engine,
+        facts: base::Facts::default(),
         details: on.map_or_else(BTreeMap::new, |on| details(&system, on)),
     };
     Ok(Medium {

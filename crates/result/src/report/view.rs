@@ -206,6 +206,7 @@ mod tests {
             capacity_bytes: 0,
             raw_bytes: None,
             engine: String::new(),
+            facts: base::Facts::default(),
             details: details.iter().map(own).collect(),
         }
     }

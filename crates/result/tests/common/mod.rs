@@ -29,6 +29,7 @@ pub(crate) fn run_named(run_id: &str) -> Run {
             capacity_bytes: 480_000_000_000,
             raw_bytes: Some(549_755_813_888),
             engine: "simulator".to_owned(),
+            facts: base::Facts::default(),
             details: [("sim.dies".to_owned(), "64".to_owned())].into(),
         },
         environment: [("kernel".to_owned(), "Linux 6.12".to_owned())].into(),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
 
+use base::Facts;
 use device::meter::MeterSpec;
 use result::schema::{self, Invocation, Run};
 use result::store::RunDir;
@@ -37,6 +38,8 @@ pub struct Request {
     pub resume: Option<RunDir>,
     /// Kernel, CPU, … for the result.
     pub environment: BTreeMap<String, String>,
+    /// Facts of a real target, which it does not know itself.
+    pub facts: Facts,
     /// Warnings known before the start.
     pub warnings: Vec<String>,
     /// The tests that the review of this run omitted, for the result.
@@ -62,6 +65,7 @@ impl Request {
             invocation: None,
             resume: None,
             environment: BTreeMap::new(),
+            facts: Facts::default(),
             warnings: Vec::new(),
             left_out: Vec::new(),
             meter: None,

@@ -150,6 +150,7 @@ mod tests {
                 raw_bytes: None,
                 log_bytes: None,
                 engine: String::new(),
+                facts: base::Facts::default(),
                 details: scale.into_iter().collect(),
             };
             in_proportion(Bytes(asked), &identity).0

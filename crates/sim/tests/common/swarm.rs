@@ -217,7 +217,7 @@ impl Draft {
 
     /// The model as a file.
     pub fn text(&self) -> String {
-        let mut text = "name = 'swarm'\nparts = {}\n".to_owned();
+        let mut text = "name = 'swarm'\n".to_owned();
         for (key, value) in &self.values {
             let is_word = value.starts_with(|first: char| first.is_ascii_lowercase())
                 && !["true", "false"].contains(&value.as_str());

@@ -3,6 +3,7 @@
 import { type App, zoomShown } from "../../app";
 import type { Graph } from "../../chart/graph";
 import { h } from "../../dom";
+import { type TableData, withTools } from "../parts/chart-tools";
 
 export interface ChartFrame {
   element: HTMLElement;
@@ -15,17 +16,22 @@ export function chartFrame(
   title: string,
   unit: string,
   app: App | null,
+  data: () => TableData,
   ...extra: HTMLElement[]
 ): ChartFrame {
   const heading = h("h3", { id: `${graph.spec.id}-title` }, title);
   const scale = h("span", { class: "quiet chart-unit", id: `${graph.spec.id}-unit` }, unit);
   const caption = h("figcaption", { id: `${graph.spec.id}-summary` });
-  const element = h(
-    "figure",
-    { class: "chart", "aria-labelledby": `${heading.id} ${scale.id}` },
-    h("div", { class: "chart-head" }, heading, scale, extra, app && resetButton(app)),
-    graph.element,
-    caption,
+  const element = withTools(
+    h(
+      "figure",
+      { class: "chart", "aria-labelledby": `${heading.id} ${scale.id}` },
+      h("div", { class: "chart-head" }, heading, scale, extra, app && resetButton(app)),
+      graph.element,
+      caption,
+    ),
+    `${title}, ${unit}`,
+    data,
   );
   const say = (sentences: readonly string[]) => {
     // In a comparison, the legend has the same text for sighted readers.

@@ -9,10 +9,14 @@ import { Strip } from "../../chart/strip";
 import { differingConfig, steadySummary, summary } from "../../data/figures";
 import { seconds, separated, wholePercent } from "../../data/format";
 import { graphedHeading, plainName, type Run } from "../../data/load";
+import { question } from "../../data/tests";
 import { wordOf } from "../../data/words";
 import { h } from "../../dom";
+import { testBars } from "../bars/chapter";
+import { colorProducts } from "../parts/colors";
 import { chartFrame } from "./chart-frame";
 import { runHead } from "./runhead";
+import { iopsTable, steadyTable } from "./tables";
 
 export interface Section {
   element: HTMLElement;
@@ -27,22 +31,27 @@ export function consistency(app: App): Section {
   const steadyLinear = new SteadyRun(app, false);
   const why = whySection(app);
   const axes = axesNote(app);
-  const first = chartFrame(whole.time.graph, "Whole run", "IOPS, log scale", app);
-  const second = chartFrame(steadyLog.time.graph, "Steady state", "IOPS, log scale", app);
-  const third = chartFrame(steadyLinear.time.graph, "Steady state", "IOPS, linear scale", app);
+  const first = chartFrame(whole.time.graph, "Whole run", "IOPS, log scale", app, () => iopsTable(app));
+  const second = chartFrame(steadyLog.time.graph, "Steady state", "IOPS, log scale", app, () =>
+    steadyTable(app),
+  );
+  const third = chartFrame(steadyLinear.time.graph, "Steady state", "IOPS, linear scale", app, () =>
+    steadyTable(app),
+  );
   const reading = h("p", { class: "how-to quiet small" });
   const element = h(
     "section",
-    { id: "consistency", "aria-labelledby": "consistency-title" },
-    h("h2", { id: "consistency-title" }, graphedHeading(app.library)),
+    { id: "consistency", "data-name": graphedHeading(app.library), "aria-labelledby": "consistency-title" },
+    h("p", { class: "overline" }, graphedHeading(app.library)),
+    h("h2", { id: "consistency-title" }, question(app.library.runs[0].view.test)),
+    testBars(app, app.library.runs[0].view.test, (within) => colorProducts(app, within)),
     runHead(app),
     unlikeNotice(app),
     axes.element,
     first.element,
     reading,
     why.element,
-    second.element,
-    third.element,
+    h("div", { class: "charts-pair" }, second.element, third.element),
   );
   const draw = () => {
     const shown = shownRuns(app);
@@ -148,7 +157,7 @@ function whySection(app: App): {
     { class: "why" },
     h("h3", {}, "Why: inside the drive"),
     silent,
-    strip && [reading, strip.element],
+    strip && [reading, strip.events, strip.element],
   );
   const draw = (shown: readonly Shown[]) => {
     const telling = shown.filter(({ run }) => tells(run.columns.freeSuperblocks));

@@ -11,6 +11,7 @@ import { h } from "../../dom";
 import type { Percentile } from "../../state";
 import { chartFrame } from "./chart-frame";
 import type { Section } from "./consistency";
+import { distributionTable, latencyTable } from "./tables";
 
 /** Drawn in this order, so that the median lies on top. */
 const PERCENTILES: [Percentile, string][] = [
@@ -46,14 +47,26 @@ export function latency(app: App): Section {
     yLabel: shortDuration,
   });
   const curve = new ExceedanceGraph(app);
-  const first = chartFrame(overTime.graph, "Every second", "latency, log scale", app, key(app));
-  const second = chartFrame(curve.graph, "How rare is how slow", "share of commands, both axes log", null);
+  const first = chartFrame(
+    overTime.graph,
+    "Every second",
+    "latency, log scale",
+    app,
+    () => latencyTable(app),
+    key(app),
+  );
+  const second = chartFrame(
+    curve.graph,
+    "How rare is how slow",
+    "share of commands, both axes log",
+    null,
+    () => distributionTable(app),
+  );
   const element = h(
     "section",
     { id: "latency", "aria-labelledby": "latency-title" },
     h("h2", { id: "latency-title" }, "Latency"),
-    first.element,
-    second.element,
+    h("div", { class: "charts-pair" }, first.element, second.element),
     h(
       "p",
       { class: "how-to quiet small" },

@@ -1,32 +1,32 @@
 // Links to the sections of the page: beside it if there is room, else folded above it.
 
-import { bringIntoView, h } from "../../dom";
+import type { App } from "../../app";
+import { h } from "../../dom";
+import { goTo } from "../parts/address";
 
 /** As in the style sheet: below this there is one column. */
 const NARROW = "(max-width: 61rem)";
 
-/** The hash contains the view, so links within the page scroll without changing it. */
-function goTo(section: HTMLElement): void {
-  bringIntoView(section);
-  section.tabIndex = -1;
-  section.focus({ preventScroll: true });
+/** The short name of a section; its heading may be a whole question. */
+function nameOf(section: HTMLElement): string {
+  return section.dataset.name ?? section.querySelector("h2")?.textContent ?? "";
 }
 
-function link(section: HTMLElement): HTMLElement {
-  const title = section.querySelector("h2")?.textContent ?? "";
-  return h(
-    "li",
-    {},
-    h("button", { type: "button", class: "page-link", onclick: () => goTo(section) }, title),
-  );
+function link(app: App, section: HTMLElement): HTMLElement {
+  const go = () => goTo(app, section.id);
+  return h("li", {}, h("button", { type: "button", class: "page-link", onclick: go }, nameOf(section)));
 }
 
-export function pageLinks(sections: readonly HTMLElement[]): HTMLElement {
+export function pageLinks(app: App, sections: readonly HTMLElement[]): HTMLElement {
   const list = h(
     "details",
     {},
     h("summary", {}, "Sections"),
-    h("ul", { class: "page-links" }, sections.map(link)),
+    h(
+      "ul",
+      { class: "page-links" },
+      sections.map((section) => link(app, section)),
+    ),
   );
   const narrow = matchMedia(NARROW);
   // With enough room the list is always visible, without a handle to fold it.

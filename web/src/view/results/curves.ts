@@ -5,13 +5,14 @@ import { plainName, spareLabel } from "../../data/load";
 import type { Table } from "../../data/schema.gen";
 import type { Curves } from "../../data/tests";
 import { h } from "../../dom";
+import { type TableData, withTools } from "../parts/chart-tools";
 import { plainRunName } from "../parts/name";
 import { roundTop } from "./passes";
 import { drawing, svg, textWidth } from "./svg";
 import { cellText } from "./tables";
 
 const HEIGHT = 250;
-/** A single label "level" needs less. */
+/** A level, and one of several small plots, need less. */
 const HEIGHT_LEVEL = 180;
 const TOP = 10;
 const RIGHT = 14;
@@ -29,6 +30,8 @@ export interface Curve {
   /** Number of its colour, from 1. */
   color: number;
   dashed: boolean;
+  /** Key of its drive among many, which then gives the colour. */
+  product?: string;
 }
 
 /** A part of the x axis with its level: the steady rounds. */
@@ -145,10 +148,8 @@ function draw(plot: CurvePlot, width: number, height: number): SVGElement[] {
     const points = curve.values.map((value, at): [number, number] | null =>
       value === null ? null : [x(at), y(value)],
     );
-    const stroke = `stroke: var(--run-${curve.color})`;
-    const dashed = curve.dashed ? " dashed" : "";
-    drawn.push(svg("path", { d: path(points), class: `passes-line${dashed}`, style: stroke }));
-    if (labels.length > DOTTED_MAX) continue;
+    drawn.push(lineOf(curve, path(points)));
+    if (labels.length > DOTTED_MAX || curve.product !== undefined) continue;
     points.forEach((point, at) => {
       if (!point) return;
       const text = `${curve.name}, ${labels[at]}: ${cellText(curve.values[at] ?? 0, unit)} ${unit === "ns" ? "" : unit}`;
@@ -157,6 +158,23 @@ function draw(plot: CurvePlot, width: number, height: number): SVGElement[] {
     });
   }
   return drawn;
+}
+
+function lineOf({ product, name, color, dashed }: Curve, d: string): SVGElement {
+  if (product !== undefined) return manyLine(product, name, d);
+  const stroke = `stroke: var(--run-${color})`;
+  return svg("path", { d, class: `passes-line${dashed ? " dashed" : ""}`, style: stroke });
+}
+
+/** A line among many, with a wider one around it for the pointer. */
+function manyLine(product: string, name: string, d: string): SVGElement {
+  return svg(
+    "g",
+    { class: "many-line", "data-product": product },
+    svg("title", {}, name),
+    svg("path", { d, class: "many-reach" }),
+    svg("path", { d, class: "passes-line" }),
+  );
 }
 
 /** The window of steady state: its mean, and the permitted 10% to either side. */
@@ -169,41 +187,63 @@ function levelMarks(level: Level, x: (at: number) => number, y: (value: number) 
   ];
 }
 
-export function curveGraph(name: string, plot: CurvePlot): HTMLElement {
+export function curveGraph(
+  name: string,
+  plot: CurvePlot,
+  recolor: (within: HTMLElement) => void = () => undefined,
+): HTMLElement {
   const key = (curve: Curve) =>
     h(
       "li",
-      {},
+      { "data-product": curve.product },
       h("span", {
         class: curve.dashed ? "curve-key dashed" : "curve-key",
-        style: `border-color: var(--run-${curve.color})`,
+        style: `border-color: ${curve.product === undefined ? `var(--run-${curve.color})` : "var(--slot)"}`,
       }),
       curve.name,
     );
-  const height = plot.level === undefined ? HEIGHT : HEIGHT_LEVEL;
+  const many = plot.curves.some(({ product }) => product !== undefined);
+  const height = plot.level === undefined && !many ? HEIGHT : HEIGHT_LEVEL;
   const scale = plot.unit === "ns" ? "latency, log scale" : plot.unit;
-  return h(
-    "figure",
-    { class: "chart curves", "data-plot": name, "aria-label": plot.label ?? plot.title },
+  const band = "The band lies 10% to either side of the mean of the five rounds that are steady.";
+  return withTools(
     h(
-      "div",
-      { class: "chart-head" },
-      h("h3", {}, plot.title),
-      h("span", { class: "quiet chart-unit" }, `${scale} by ${plot.rowName}`),
-    ),
-    drawing(height, (width) => draw(plot, width, height)),
-    h("ul", { class: "passes-legend" }, plot.curves.map(key)),
-    plot.level &&
+      "figure",
+      { class: "chart curves", "data-plot": name, "aria-label": plot.label ?? plot.title },
       h(
-        "figcaption",
-        { class: "quiet" },
-        "The band lies 10% to either side of the mean of the five rounds that are steady.",
+        "div",
+        { class: "chart-head" },
+        h("h3", {}, plot.title),
+        h("span", { class: "quiet chart-unit" }, `${scale} by ${plot.rowName}`),
       ),
+      drawing(height, (width) => draw(plot, width, height), recolor),
+      h("ul", { class: many ? "passes-legend many-legend" : "passes-legend" }, plot.curves.map(key)),
+      plot.level && h("figcaption", { class: "quiet" }, band),
+    ),
+    plot.label ?? plot.title,
+    () => curveTable(plot),
   );
+}
+
+function curveTable({ rowName, labels, curves, unit }: CurvePlot): TableData {
+  const text = (value: number | null | undefined) => (typeof value === "number" ? String(value) : "");
+  return {
+    heads: [rowName, ...curves.map(({ name }) => (unit === "" ? name : `${name} (${unit})`))],
+    rows: labels.map((label, at) => [label, ...curves.map(({ values }) => text(values[at]))]),
+  };
 }
 
 /** Colours distinguish runs if there are several, else columns. */
 const COLORS = 6;
+
+/** One column of a table, a line for each of many drives. */
+function manyLines(runs: readonly Run[], name: string, at: number, { keyOf }: Many): Curve[] {
+  return runs.map((run) => {
+    const table = run.view.tables.find((one) => one.name === name);
+    const values = table?.rows.map(({ values }) => values[at] ?? null) ?? [];
+    return { name: plainRunName(run), values, color: 1, dashed: false, product: keyOf(run) };
+  });
+}
 
 function linesOf(runs: readonly Run[], name: string, unit: string): Curve[] {
   return runs.flatMap((run, slot) => {
@@ -220,10 +260,19 @@ function linesOf(runs: readonly Run[], name: string, unit: string): Curve[] {
   });
 }
 
-/** A plot for each unit of a table that is curves, all runs together where their rows are the same. */
-export function curveGraphs(curves: Curves, runs: readonly Run[]): HTMLElement[] {
+/** The colours of drives that are too many for one colour each. */
+export interface Many {
+  keyOf: (run: Run) => string;
+  recolor: (within: HTMLElement) => void;
+}
+
+/**
+ * A plot for each unit of a table that is curves, all runs together where their rows are the same. More runs than
+ * colours have a plot for each column.
+ */
+export function curveGraphs(curves: Curves, runs: readonly Run[], many: Many): HTMLElement[] {
   const having = runs.filter(({ view }) => view.tables.some((table) => table.name === curves.table));
-  return having.length === 0 ? [] : curves.units.flatMap((unit) => plotsOf(having, curves, unit));
+  return having.length === 0 ? [] : curves.units.flatMap((unit) => plotsOf(having, curves, unit, many));
 }
 
 /** Without unmeasured rows at either end: the axis need not cover them. */
@@ -234,11 +283,28 @@ function measuredOnly(plot: CurvePlot): CurvePlot {
   return { ...plot, labels: plot.labels.slice(from, to), curves };
 }
 
-function plotsOf(runs: readonly Run[], drawn: Curves, unit: string): HTMLElement[] {
+/** A small plot for each column, with a line for each drive. */
+function manyPlots(runs: readonly Run[], drawn: Curves, unit: string, many: Many): HTMLElement[] {
+  const table = runs[0].view.tables.find((one) => one.name === drawn.table);
+  const columns = table?.columns.map((column, at) => ({ ...column, at })) ?? [];
+  return columns.flatMap(({ name, unit: own, at }) => {
+    const curves = manyLines(runs, drawn.table, at, many);
+    const known = curves.some(({ values }) => values.some((value) => value !== null));
+    if (own !== unit || !table || !known) return [];
+    const title = `${table.title}: ${name}`;
+    const label = `${title}, ${runs.length} drives`;
+    const labels = table.rows.map((row) => row.label);
+    const plot = { title, label, unit, rowName: table.row_name, labels, curves, isLog: drawn.log_rows };
+    return [curveGraph(drawn.table, measuredOnly(plot), many.recolor)];
+  });
+}
+
+function plotsOf(runs: readonly Run[], drawn: Curves, unit: string, many: Many): HTMLElement[] {
   const { table: name, log_rows: isLog } = drawn;
   const tables = runs.map(({ view }) => view.tables.find((table) => table.name === name));
   const labels = (table: Table | undefined) => table?.rows.map(({ label }) => label) ?? [];
   const same = tables.every((table) => labels(table).join() === labels(tables[0]).join());
+  if (same && runs.length > COLORS) return manyPlots(runs, drawn, unit, many);
   const groups = same ? [runs] : runs.map((run) => [run]);
   return groups.flatMap((group) => {
     const table = group[0].view.tables.find((one) => one.name === name);

@@ -1,8 +1,12 @@
 // Runs of the tests beside consistency: verdict, passes, tables, sentences, and all figures.
 
+import type { App } from "../../app";
 import type { Run } from "../../data/load";
-import { curvesOf, hasPowerBars, heading, inOrder } from "../../data/tests";
+import { curvesOf, hasPowerBars, heading, inOrder, question } from "../../data/tests";
 import { aside, h } from "../../dom";
+import { testBars } from "../bars/chapter";
+import { sectionId } from "../parts/address";
+import { colorProducts } from "../parts/colors";
 import { plainRunName, runName } from "../parts/name";
 import { conditions } from "../text/conditions";
 import { figuresTable, goToFigure } from "../text/figures";
@@ -11,6 +15,9 @@ import { convergence, curveGraphs } from "./curves";
 import { passGraph } from "./passes";
 import { powerBars, powerGraph } from "./power";
 import { resultTables } from "./tables";
+
+/** Runs of one test up to this number are open; of more, each is a fold. */
+const OPEN_MAX = 2;
 
 const VERDICTS: Record<string, [string, string]> = {
   pass: ["Yes", "notice notice-good"],
@@ -48,32 +55,94 @@ function measured(run: Run, runs: readonly Run[]): HTMLElement {
   );
 }
 
-/** All figures by name; folded away where tables show them already. */
+/** All figures by name; folded away where tables or bars show them already. */
 function allFigures(title: string, runs: readonly Run[]): HTMLElement {
   const table = figuresTable(title, runs);
-  if (runs.every(({ view }) => view.tables.length === 0)) return table;
+  if (runs.length <= OPEN_MAX && runs.every(({ view }) => view.tables.length === 0)) return table;
   return h("details", { class: "all-figures" }, h("summary", {}, "All figures", aside(`: ${title}`)), table);
 }
 
-export function otherTests(runs: readonly Run[]): HTMLElement[] {
-  return inOrder(runs.map((run) => run.view.test)).map((test) => {
-    const own = runs.filter((run) => run.view.test === test);
-    const id = `test-${test.replace(/[^a-z0-9]+/gi, "-")}`;
-    const title = heading(test);
-    const figures = allFigures(title, own);
-    const toFigure = (name: string) => goToFigure(figures, name);
-    return h(
-      "section",
-      { class: "other-test", "aria-labelledby": id },
-      h("h2", { id }, title),
-      curvesOf(test).flatMap((curves) => curveGraphs(curves, own)),
-      hasPowerBars(test) && powerBars(own),
-      own
-        .filter(({ view }) => view.tables.length + view.passes.length + view.power.length > 0 || view.verdict)
-        .map((run) => measured(run, own)),
-      own.filter(hasSomethingToSay).map((run) => findingCard(run, toFigure)),
-      figures,
-      own.map((run) => conditions(run, false, title)),
+/** The results of one run in full. */
+function record(run: Run, own: readonly Run[], toFigure: (name: string) => void): HTMLElement[] {
+  const { tables, passes, power, verdict: decided } = run.view;
+  const has = tables.length + passes.length + power.length > 0 || decided;
+  return [
+    ...(has ? [measured(run, own)] : []),
+    ...(hasSomethingToSay(run) ? [findingCard(run, toFigure)] : []),
+  ];
+}
+
+/** Built when a reader opens it: the records of 20 drives are thousands of rows. */
+function foldedRecord(run: Run, own: readonly Run[], toFigure: (name: string) => void): HTMLElement {
+  const fold = h("details", { class: "record" }, h("summary", {}, runName(run)));
+  fold.addEventListener(
+    "toggle",
+    () => fold.append(...record(run, own, toFigure), conditions(run, false, heading(run.view.test))),
+    { once: true },
+  );
+  return fold;
+}
+
+function records(own: readonly Run[], toFigure: (name: string) => void, title: string): HTMLElement[] {
+  if (own.length > OPEN_MAX) {
+    const summary = h(
+      "summary",
+      {},
+      `Each of the ${own.length} runs: tables, findings, conditions`,
+      aside(`, ${title}`),
     );
-  });
+    return [
+      h(
+        "details",
+        { class: "records" },
+        summary,
+        own.map((run) => foldedRecord(run, own, toFigure)),
+      ),
+    ];
+  }
+  return [
+    ...own.flatMap((run) => record(run, own, toFigure)),
+    ...own.map((run) => conditions(run, false, title)),
+  ];
+}
+
+/** Most runs of a test that can have a colour each. */
+const COLORED_MAX = 6;
+
+/** Whether a section has so little beside its bars that two stand side by side. */
+function isNarrow(bars: HTMLElement | null): boolean {
+  return bars !== null && bars.querySelectorAll(".bars").length === 1;
+}
+
+function testSection(app: App, test: string): HTMLElement {
+  const own = app.library.others.filter((run) => run.view.test === test);
+  const id = sectionId(test, false);
+  const title = heading(test);
+  const figures = allFigures(title, own);
+  const toFigure = (name: string) => goToFigure(figures, name);
+  const recolor = (within: ParentNode) => colorProducts(app, within);
+  const keyOf = (run: Run) => app.products.find(({ runs }) => runs.includes(run))?.key ?? "";
+  const curves = curvesOf(test).flatMap((drawn) => curveGraphs(drawn, own, { keyOf, recolor }));
+  const many = own.length > COLORED_MAX;
+  const bars = testBars(app, test, recolor, many && curves.length > 0);
+  return h(
+    "section",
+    {
+      class: many && curves.length === 0 && isNarrow(bars) ? "other-test half" : "other-test",
+      id,
+      "data-name": title,
+      "aria-labelledby": `${id}-title`,
+    },
+    h("p", { class: "overline" }, title),
+    h("h2", { id: `${id}-title` }, question(test)),
+    bars,
+    curves.length > 1 ? h("div", { class: "curves-grid" }, curves) : curves,
+    hasPowerBars(test) && !many && powerBars(own),
+    h("div", { class: own.length > OPEN_MAX ? "test-foot" : null }, records(own, toFigure, title), figures),
+  );
+}
+
+export function otherTests(app: App): HTMLElement[] {
+  const tests = inOrder(app.library.others.map((run) => run.view.test));
+  return tests.map((test) => testSection(app, test));
 }

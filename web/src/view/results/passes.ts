@@ -3,6 +3,7 @@
 import { byteStep, significant, withUnit } from "../../data/format";
 import type { Pass } from "../../data/schema.gen";
 import { h } from "../../dom";
+import { type TableData, withTools } from "../parts/chart-tools";
 import { drawing, svg } from "./svg";
 
 const HEIGHT = 220;
@@ -77,7 +78,7 @@ function colorOf(slot: number): number {
 }
 
 export function passGraph(passes: readonly Pass[], title: string, whose: string): HTMLElement {
-  return h(
+  const chart = h(
     "figure",
     { class: "chart passes", "aria-label": `${title}: ${whose}` },
     h(
@@ -100,4 +101,16 @@ export function passGraph(passes: readonly Pass[], title: string, whose: string)
       ),
     ),
   );
+  return withTools(chart, `${title}: ${whose}`, () => passTable(passes));
+}
+
+function passTable(passes: readonly Pass[]): TableData {
+  const offsets = [...new Set(passes.flatMap(({ offset_bytes }) => offset_bytes))].sort((a, b) => a - b);
+  const rates = passes.map(
+    (pass) => new Map(pass.offset_bytes.map((offset, at) => [offset, pass.mb_per_s[at]])),
+  );
+  return {
+    heads: ["Position (bytes)", ...passes.map(({ phase }) => `${passName(phase)} (MB/s)`)],
+    rows: offsets.map((offset) => [String(offset), ...rates.map((one) => String(one.get(offset) ?? ""))]),
+  };
 }

@@ -4,6 +4,7 @@ import { iops as iopsText, watts } from "../../data/format";
 import type { Run } from "../../data/load";
 import type { PowerSeries } from "../../data/schema.gen";
 import { h } from "../../dom";
+import { type TableData, withTools } from "../parts/chart-tools";
 import { plainRunName, runName } from "../parts/name";
 import { passName, roundTop } from "./passes";
 import { drawing, svg, textWidth } from "./svg";
@@ -198,7 +199,7 @@ function draw(series: readonly PowerSeries[], slot: number, width: number): SVGE
 }
 
 export function powerGraph(series: readonly PowerSeries[], slot: number, whose: string): HTMLElement {
-  return h(
+  const chart = h(
     "figure",
     { class: "chart passes power-graph", "aria-label": `Power beside IOPS: ${whose}` },
     h(
@@ -214,6 +215,23 @@ export function powerGraph(series: readonly PowerSeries[], slot: number, whose: 
       series.map((one) => h("li", {}, powerSentence(one))),
     ),
   );
+  return withTools(chart, `Power beside IOPS: ${whose}`, () => powerTable(series));
+}
+
+function powerTable(series: readonly PowerSeries[]): TableData {
+  const text = (value: number | null | undefined) => String(value ?? "");
+  return {
+    heads: ["State", "Second", "Mean power (W)", "Highest power (W)", "IOPS"],
+    rows: series.flatMap((one) =>
+      one.time_s.map((second, at) => [
+        passName(one.phase),
+        String(second),
+        text(one.power_w[at]),
+        text(one.power_w_max[at]),
+        text(one.iops[at]),
+      ]),
+    ),
+  };
 }
 
 /** The sentence in place of the graph of one state. */

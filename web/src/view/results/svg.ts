@@ -24,17 +24,25 @@ export function textWidth(text: string): number {
 const WIDTH = 720;
 const WIDTH_MIN = 260;
 
-/** Redraws when the width changes. The text beside it says the same, so screen readers skip it. */
-export function drawing(height: number, draw: (width: number) => SVGElement[]): HTMLElement {
+/**
+ * Redraws when the width changes, and then calls `drawn`. The text beside it says the same, so screen readers skip
+ * it.
+ */
+export function drawing(
+  height: number,
+  draw: (width: number) => SVGElement[],
+  drawn: (holder: HTMLElement) => void = () => undefined,
+): HTMLElement {
   const holder = document.createElement("div");
   holder.className = "drawing";
-  let drawn = 0;
+  let last = 0;
   const redraw = (wanted: number) => {
     const width = Math.max(WIDTH_MIN, Math.round(wanted));
-    if (width === drawn) return;
-    drawn = width;
+    if (width === last) return;
+    last = width;
     const size = { viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" };
     holder.replaceChildren(svg("svg", size, ...draw(width)));
+    drawn(holder);
   };
   redraw(WIDTH);
   new ResizeObserver(([entry]) => {

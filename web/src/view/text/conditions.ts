@@ -102,7 +102,7 @@ function list(title: string, rows: [string, string][]): HTMLElement | null {
   return h(
     "section",
     {},
-    h("h4", {}, title),
+    h("h3", {}, title),
     h(
       "dl",
       {},

@@ -1,0 +1,159 @@
+// The events of a run, found in its seconds: the annotations of the "why" strip.
+
+import { metricOf } from "./figures";
+import { seconds, separated } from "./format";
+import type { Run } from "./load";
+
+export type EventKind = "fall" | "steady" | "cache-full" | "reorganisation" | "stall";
+
+export interface RunEvent {
+  kind: EventKind;
+  /** First second. */
+  second: number;
+  /** Seconds that it lasts; 0 for a moment. */
+  lasts: number;
+  /** Two or three words beside a line. */
+  label: string;
+  /** The event and its cause in a sentence. */
+  text: string;
+}
+
+/** Below this share of the median second a stretch is slow; below the second one it stalls. */
+const SLOW = 0.5;
+const STALLED = 0.1;
+/** In a reorganisation cleaning goes on at this share of its median or above, while the host waits. */
+const CLEANING = 0.9;
+/** The cache counts as full at this share of its highest level. */
+const FULL = 0.97;
+
+/** The fast cache fills and is not merely in use: it must be this much fuller than at the start. */
+const FILLED_FROM = 0.5;
+
+function median(values: readonly number[]): number {
+  const sorted = values.filter((value) => !Number.isNaN(value)).sort((a, b) => a - b);
+  return sorted.length === 0 ? Number.NaN : sorted[Math.floor(sorted.length / 2)];
+}
+
+interface Stretch {
+  from: number;
+  to: number;
+}
+
+/** Unbroken stretches of rows, from the first to the one after the last. */
+function stretches(length: number, from: number, isIn: (row: number) => boolean): Stretch[] {
+  const found: Stretch[] = [];
+  for (let row = from; row < length; row++) {
+    if (!isIn(row)) continue;
+    const last = found.at(-1);
+    if (last && last.to === row) last.to = row + 1;
+    else found.push({ from: row, to: row + 1 });
+  }
+  return found;
+}
+
+/** The longest one, of equal ones the first; null if there is none. */
+function longest(all: readonly Stretch[]): Stretch | null {
+  return all.reduce<Stretch | null>(
+    (best, one) => (best && best.to - best.from >= one.to - one.from ? best : one),
+    null,
+  );
+}
+
+function moment(kind: EventKind, second: number, label: string, text: string): RunEvent {
+  return { kind, second, lasts: 0, label, text };
+}
+
+function fall(run: Run): RunEvent[] {
+  const second = metricOf(run, "fall_start_s");
+  if (second === null) return [];
+  const text =
+    "The fall. The erased superblocks of the fresh drive are used up; from here on every write waits for cleaning.";
+  return [moment("fall", second, `falls at ${separated(second)} s`, text)];
+}
+
+function steady(run: Run): RunEvent[] {
+  const second = metricOf(run, "steady_start_s");
+  if (second === null) return [];
+  const text =
+    "Steady state. Cleaning moves as much as the writes need, and the pace no longer changes its level.";
+  return [moment("steady", second, `steady at ${separated(second)} s`, text)];
+}
+
+/** The first second at which the fast cache holds all that it ever holds. */
+function cacheFull({ columns: { second, pslc } }: Run): RunEvent[] {
+  const top = pslc.reduce((most, value) => (value > most ? value : most), 0);
+  if (top <= 0 || pslc[0] > FILLED_FROM * top) return [];
+  const row = pslc.findIndex((value) => value >= FULL * top);
+  const text =
+    "The fast cache is full. From here on writes go to slower cells, or wait until the cache is emptied.";
+  return [moment("cache-full", second[row], `cache full at ${separated(Math.round(second[row]))} s`, text)];
+}
+
+/** Rows from the fall on: before it nothing needs cleaning. */
+function firstRow(run: Run): number {
+  const second = metricOf(run, "fall_start_s");
+  const from = second ?? run.view.steady_from_s;
+  const row = run.columns.second.findIndex((value) => value > from);
+  return row < 0 ? run.columns.second.length : row;
+}
+
+interface Slow {
+  all: Stretch[];
+  pace: number;
+  from: number;
+}
+
+/** Stretches far below the pace of the run after its fall. */
+function slowStretches(run: Run): Slow {
+  const { iops } = run.columns;
+  const from = firstRow(run);
+  const pace = median([...iops.subarray(from)]);
+  return { all: stretches(iops.length, from, (row) => iops[row] < SLOW * pace), pace, from };
+}
+
+function isCleaning(run: Run, { from, to }: Stretch, usual: number): boolean {
+  const moved = run.columns.gcMoved.subarray(from, to);
+  return usual > 0 && moved.some((value) => value >= CLEANING * usual);
+}
+
+function lasting(kind: EventKind, run: Run, stretch: Stretch, count: number): RunEvent {
+  const second = run.columns.second[stretch.from];
+  const lasts = stretch.to - stretch.from;
+  const name = kind === "stall" ? "stall" : "reorganisation";
+  const times = count > 1 ? `, the longest of ${separated(count)}` : "";
+  const why =
+    kind === "stall"
+      ? "The host gets hardly a command done."
+      : "The drive cleans on at its usual pace or above, and the host waits for it.";
+  return {
+    kind,
+    second,
+    lasts,
+    label: `${name}, ${seconds(lasts)}`,
+    text: `A ${name} of ${seconds(lasts)}${times}. ${why}`,
+  };
+}
+
+function slowEvents(run: Run): RunEvent[] {
+  const { iops, gcMoved } = run.columns;
+  const { all, pace, from } = slowStretches(run);
+  const usual = median([...gcMoved.subarray(from)]);
+  const cleaning = all.filter((stretch) => isCleaning(run, stretch, usual));
+  const stalls = all.filter(
+    (stretch) =>
+      !cleaning.includes(stretch) &&
+      iops.subarray(stretch.from, stretch.to).some((value) => value < STALLED * pace),
+  );
+  const event = (kind: EventKind, some: readonly Stretch[]) => {
+    const worst = longest(some);
+    return worst ? [lasting(kind, run, worst, some.length)] : [];
+  };
+  return [...event("reorganisation", cleaning), ...event("stall", stalls)];
+}
+
+/** The fall, the steady state, the full cache, and the longest reorganisation and stall, by time. */
+export function eventsOf(run: Run): RunEvent[] {
+  if (run.columns.second.length === 0) return [];
+  const events = [...fall(run), ...steady(run), ...cacheFull(run), ...slowEvents(run)];
+  return events.sort((a, b) => a.second - b.second);
+}

@@ -1,0 +1,43 @@
+// Every drive of the page with all its runs, whatever their test.
+
+import { identity, type Library, plainName, type Run } from "./load";
+
+/** The origin of figures; it shapes sign and bar, so that colour is not all that tells it. */
+export type Source = "simulated" | "drive" | "file" | "none";
+
+export interface Product {
+  /** Stable word for the URL. */
+  key: string;
+  name: string;
+  /** The name with its badge, as plain text. */
+  plain: string;
+  source: Source;
+  runs: Run[];
+}
+
+const SOURCES: Record<string, Source> = { simulated: "simulated", block: "drive", file: "file" };
+
+/** In the order of the report. */
+export function productsOf({ listed, runs, others }: Library): Product[] {
+  const all = [...runs, ...others];
+  const keys = new Set<string>();
+  return listed.map((drive) => {
+    const [first] = drive.runs;
+    const id = identity(first.view);
+    let key = drive.key;
+    for (let n = 2; keys.has(key); n++) key = `${drive.key}-${n}`;
+    keys.add(key);
+    return {
+      key,
+      name: drive.name,
+      plain: plainName(first),
+      source: SOURCES[first.view.target.kind] ?? "none",
+      runs: all.filter((run) => identity(run.view) === id),
+    };
+  });
+}
+
+/** The runs of a product for one test. */
+export function runsOf(product: Product, test: string): Run[] {
+  return product.runs.filter(({ view }) => view.test === test);
+}

@@ -1,0 +1,164 @@
+// All drives in the order of one figure. Only equal conditions are ranked; everything else has a reason in words.
+
+import { type Figure, figureOf, holds, loadParameters, marksOf, metricOf, shown } from "./figures";
+import type { Run } from "./load";
+import { spareLabel } from "./load";
+import { type Product, runsOf } from "./products";
+import { wordOf } from "./words";
+
+/** `unlike` has a value under other conditions than most; `missing` has none. */
+export type Standing = "ranked" | "unlike" | "missing";
+
+export interface Entry {
+  product: Product;
+  run: Run | null;
+  value: number | null;
+  /** The value for people; for a missing one the reason in short. */
+  text: string;
+  standing: Standing;
+  /** From 1; null without a rank. Equal values share one. */
+  rank: number | null;
+  /** The reason for a missing rank or value, or a mark of the value; empty if there is none. */
+  reason: string;
+}
+
+export interface Ranking {
+  test: string;
+  figure: Figure;
+  /** Best first; then the unlike ones, then the missing ones. */
+  entries: Entry[];
+  /** Number of ranked drives. */
+  ranked: number;
+  /** A run under the conditions that are ranked; null if there is none. */
+  sample: Run | null;
+}
+
+/** The run with the wanted spare area, or the first one; a complete run goes before others. */
+export function chosenRun(product: Product, test: string, variant: string): Run | null {
+  const runs = runsOf(product, test);
+  const complete = runs.filter(({ view }) => view.status === "complete");
+  const of = (some: readonly Run[]) => some.find((run) => run.variant === variant);
+  return of(complete) ?? of(runs) ?? complete[0] ?? runs[0] ?? null;
+}
+
+/** Equal for runs whose figures may be ranked: parameters, spare area, and the host of a simulated drive. */
+function conditions(run: Run): [string, unknown][] {
+  const { span, target } = run.view;
+  return [...loadParameters(run), ["spare_area", span.variant], ["host", target.details.host ?? ""]];
+}
+
+/** The differences between the conditions of two runs, in words. */
+export function unlikeIn(a: Run, b: Run): string[] {
+  const [left, right] = [new Map(conditions(a)), new Map(conditions(b))];
+  const keys = [...new Set([...left.keys(), ...right.keys()])];
+  return keys
+    .filter((key) => JSON.stringify(left.get(key)) !== JSON.stringify(right.get(key)))
+    .map((key) => wordOf(key).toLowerCase());
+}
+
+/** Runs under equal conditions: those with the wanted spare area go first, then the largest group. */
+function mostAlike(runs: readonly Run[], variant: string): Run[] {
+  const groups = new Map<string, Run[]>();
+  for (const run of runs) {
+    const key = JSON.stringify(conditions(run));
+    groups.set(key, [...(groups.get(key) ?? []), run]);
+  }
+  const wanted = (group: Run[]) => (group[0].variant === variant ? 1 : 0);
+  return [...groups.values()].sort((a, b) => wanted(b) - wanted(a) || b.length - a.length)[0] ?? [];
+}
+
+/** The reason for which a value has no rank; empty if it has one. */
+function obstacle(run: Run, figure: Figure, sample: Run | undefined): string {
+  if (run.view.status !== "complete") return `the run is ${run.view.status}`;
+  if (!holds(run, figure.name)) return marksOf(run, figure.name).join("; ");
+  const differing = sample ? unlikeIn(run, sample) : [];
+  if (differing.length === 0) return "";
+  return differing.includes("spare area")
+    ? `${spareLabel(run.variant)} area, not that of the others`
+    : `other conditions: ${differing.join(", ")}`;
+}
+
+/** The reason for a missing value: the review omitted the test, the drive cannot do the step, or nobody tried. */
+function absence(product: Product, test: string, run: Run | null, leftOut: readonly string[], name: string) {
+  if (!run) {
+    const specs = new Set(product.runs.map(({ view }) => view.target.spec));
+    const said = leftOut.find((reason) => [...specs].some((spec) => reason.startsWith(`${spec}: ${test}: `)));
+    if (!said) return { text: "no run", reason: "no run" };
+    const [spec] = [...specs].filter((one) => said.startsWith(`${one}: `));
+    return { text: "cannot", reason: said.slice(`${spec}: ${test}: `.length) };
+  }
+  const marks = marksOf(run, name).join("; ");
+  if (marks !== "") return { text: "–", reason: marks };
+  // A step that the target cannot do has its figure without a value, and a warning with the reason.
+  const listed = Object.hasOwn(run.view.metrics, name);
+  const warning = run.view.warnings.join("; ");
+  if (listed && warning !== "") return { text: "cannot", reason: warning };
+  return { text: "–", reason: listed ? "the run has no value" : "this run did not measure it" };
+}
+
+function entryOf(
+  product: Product,
+  run: Run | null,
+  figure: Figure,
+  test: string,
+  sample: Run | undefined,
+  leftOut: readonly string[],
+): Entry {
+  const value = run ? metricOf(run, figure.name) : null;
+  if (!run || value === null) {
+    const { text, reason } = absence(product, test, run, leftOut, figure.name);
+    return { product, run, value: null, text, standing: "missing", rank: null, reason };
+  }
+  const barred = obstacle(run, figure, sample);
+  const standing = barred === "" ? "ranked" : "unlike";
+  const reason = barred || marksOf(run, figure.name).join("; ");
+  return { product, run, value, text: shown(figure, value), standing, rank: null, reason };
+}
+
+const ORDER: Record<Standing, number> = { ranked: 0, unlike: 1, missing: 2 };
+
+function inOrder({ better }: Figure, a: Entry, b: Entry): number {
+  const direction = better === "lower" ? 1 : -1;
+  const byStanding = ORDER[a.standing] - ORDER[b.standing];
+  const byValue = direction * ((a.value ?? 0) - (b.value ?? 0));
+  return byStanding || byValue || a.product.name.localeCompare(b.product.name);
+}
+
+/** One figure of a test, all drives, at the wanted spare area where the test has it. */
+export function rankingOf(
+  products: readonly Product[],
+  test: string,
+  metric: string,
+  variant: string,
+  leftOut: readonly string[],
+): Ranking {
+  const figure = figureOf(metric);
+  const runs = products.map((product) => chosenRun(product, test, variant));
+  const able = runs.filter(
+    (run): run is Run => run !== null && run.view.status === "complete" && metricOf(run, metric) !== null,
+  );
+  const [sample] = mostAlike(able, variant);
+  const entries = products
+    .map((product, at) => entryOf(product, runs[at], figure, test, sample, leftOut))
+    .sort((a, b) => inOrder(figure, a, b));
+  const ranked = entries.filter(({ standing }) => standing === "ranked");
+  if (figure.better) {
+    ranked.forEach((entry, at) => {
+      const before = ranked[at - 1];
+      entry.rank = before && before.text === entry.text ? before.rank : at + 1;
+    });
+  }
+  return { test, figure, entries, ranked: ranked.length, sample: sample ?? null };
+}
+
+/** The figures that at least one run of a test has, in the order of its runs. */
+export function figuresOfTest(products: readonly Product[], test: string): string[] {
+  const names = new Set(
+    products.flatMap((product) =>
+      runsOf(product, test).flatMap(({ view }) =>
+        Object.entries(view.metrics).flatMap(([name, value]) => (value === null ? [] : [name])),
+      ),
+    ),
+  );
+  return [...names];
+}

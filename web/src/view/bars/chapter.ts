@@ -1,0 +1,76 @@
+// The bars of a test: its main figures side by side, and any other figure at the reader's choice.
+
+import { type App, ranked } from "../../app";
+import { figureOf } from "../../data/figures";
+import { HEADLINES, titleOf } from "../../data/headlines";
+import { runsOf } from "../../data/products";
+import { figuresOfTest } from "../../data/ranking";
+import { heading } from "../../data/tests";
+import { h } from "../../dom";
+import { Bars, conditionsLine, picker } from "./figure";
+
+/** Among many drives a test without a headline shows its first figure alone. */
+const MANY_DRIVES = 8;
+
+/** More bars than these at once would be a wall; the others are in the list. */
+const SHOWN_MAX = 4;
+
+/** Units whose figures say how good a drive is, best first, for tests without a headline. */
+const FIRST_UNITS = ["mb_per_s", "iops", "ns", "share", "w", "bytes"];
+
+/** The figures that a test shows first: its headlines, else the first ones of a common unit. */
+export function mainFigures(test: string, names: readonly string[], drives: number): string[] {
+  const headlines = HEADLINES.filter((one) => one.test === test && names.includes(one.metric));
+  if (headlines.length > 0) return headlines.slice(0, SHOWN_MAX).map(({ metric }) => metric);
+  const ordered = names.filter((name) => figureOf(name).better !== null);
+  const unit = FIRST_UNITS.find((one) => ordered.some((name) => figureOf(name).unit === one));
+  return ordered.filter((name) => figureOf(name).unit === unit).slice(0, drives > MANY_DRIVES ? 1 : 2);
+}
+
+/**
+ * Nothing for a test of a single drive: there is nobody to stand beside. Where curves show all drives, only the list
+ * of figures.
+ */
+export function testBars(
+  app: App,
+  test: string,
+  recolor: (within: ParentNode) => void,
+  listOnly = false,
+): HTMLElement | null {
+  const having = app.products.filter((product) => runsOf(product, test).length > 0);
+  const names = figuresOfTest(app.products, test);
+  if (having.length < 2 || names.length === 0) return null;
+  const main = listOnly ? [] : mainFigures(test, names, having.length);
+  const bars = main.map((metric) => new Bars(app, test, metric, recolor));
+  const grid = h(
+    "div",
+    { class: "bars-grid" },
+    bars.map(({ element }) => element),
+  );
+  const others = names.filter((name) => !main.includes(name));
+  const titled = others.map((name): [string, string] => [name, titleOf(test, figureOf(name))]);
+  const line = h("div", {});
+  const say = () =>
+    line.replaceChildren(
+      ...[conditionsLine(ranked(app, test, main[0] ?? names[0]))].filter((one) => one !== null),
+    );
+  let picked: Bars | null = null;
+  const pick = (metric: string) => {
+    picked?.element.remove();
+    picked = metric === "" ? null : new Bars(app, test, metric, recolor);
+    if (picked) grid.append(picked.element);
+  };
+  app.store.subscribe((state, before) => {
+    if (state.variant === before.variant) return;
+    say();
+    for (const one of picked ? [...bars, picked] : bars) one.update();
+  });
+  say();
+  return h(
+    "div",
+    { class: "test-bars" },
+    line,
+    grid,
+    titled.length > 0 && picker(titled, pick, heading(test)),
+  );
+}

@@ -1,0 +1,244 @@
+// One figure of all drives as ranked bars, with its conditions, and in words what has no bar or no rank.
+
+import { type App, ranked } from "../../app";
+import { type Figure, shown } from "../../data/figures";
+import { titleOf } from "../../data/headlines";
+import { spareLabel } from "../../data/load";
+import type { Entry, Ranking } from "../../data/ranking";
+import { wordRows } from "../../data/words";
+import { aside, h } from "../../dom";
+import { chartId } from "../parts/address";
+import { chartTools, type TableData } from "../parts/chart-tools";
+import { sourceShape, sourceWord } from "../parts/source";
+import { drawing, svg } from "../results/svg";
+import { type BarLayout, type BarRow, barLayout } from "./layout";
+
+const UNITS: Record<Figure["unit"], string> = {
+  iops: "IOPS",
+  ns: "time",
+  s: "time",
+  share: "share",
+  ratio: "ratio",
+  mb_per_s: "MB/s",
+  us: "time",
+  min: "minutes",
+  bytes: "bytes",
+  w: "power",
+  j_per_gb: "J/GB",
+  count: "count",
+};
+
+/** Names take this share of the width, within these bounds. */
+const NAME_SHARE = 0.46;
+const NAME_MIN = 130;
+const NAME_MAX = 260;
+const RANK = 18;
+const SIGN = 16;
+/** Letters of 12 px, a high average. */
+const LETTER = 6.9;
+/** Letters at the end of a name that it keeps when it is cut: most often its capacity. */
+const NAME_END = 9;
+
+function nameWidth(width: number): number {
+  return Math.max(NAME_MIN, Math.min(NAME_MAX, width * NAME_SHARE));
+}
+
+/** A long name loses letters in its middle; the whole one is in the title of the row. */
+export function fitted(name: string, width: number): string {
+  const most = Math.max(NAME_END + 2, Math.floor(width / LETTER));
+  if (name.length <= most) return name;
+  return `${name.slice(0, most - NAME_END - 1).trimEnd()}…${name.slice(-NAME_END).trimStart()}`;
+}
+
+/** Room right of the bars for the longest value. */
+function valueWidth({ rows }: BarLayout): number {
+  return (
+    16 + LETTER * Math.max(0, ...rows.map(({ entry }) => entry.text.length + (entry.reason === "" ? 0 : 2)))
+  );
+}
+
+function rowTitle({ product, text, rank, reason }: Entry): string {
+  const place = rank === null ? "" : `, rank ${rank}`;
+  return `${product.plain}: ${text}${place}${reason === "" ? "" : ` (${reason})`}`;
+}
+
+function barOf({ entry, y, length }: BarRow, layout: BarLayout, left: number, room: number): SVGElement[] {
+  const end = left + room * length;
+  const height = layout.row * 0.56;
+  if (layout.isLog) {
+    return [
+      svg("line", { x1: left, x2: left + room, y1: y, y2: y, class: "bar-rail" }),
+      svg("circle", { cx: end, cy: y, r: layout.row * 0.22, class: `bar bar-${entry.product.source}` }),
+    ];
+  }
+  const size = { x: left, y: y - height / 2, width: Math.max(1, end - left), height };
+  return [svg("rect", { ...size, class: `bar bar-${entry.product.source}` })];
+}
+
+function drawRow(row: BarRow, layout: BarLayout, width: number): SVGElement {
+  const { entry, y, length } = row;
+  const left = nameWidth(width);
+  const room = width - left - valueWidth(layout);
+  const { product, rank, standing, text } = entry;
+  const unlike = standing === "unlike";
+  const name = fitted(product.name, left - RANK - SIGN - 8);
+  return svg(
+    "g",
+    { class: unlike ? "bar-row signed unlike" : "bar-row signed", "data-product": product.key },
+    svg("title", {}, rowTitle(entry)),
+    svg("rect", { x: 0, y: y - layout.row / 2, width, height: layout.row, class: "bar-ground" }),
+    svg(
+      "text",
+      { x: RANK - 5, y: y + 4, "text-anchor": "end", class: "bar-rank" },
+      rank === null ? "" : String(rank),
+    ),
+    sourceShape(product.source, RANK + SIGN / 2 - 2, y),
+    svg("text", { x: RANK + SIGN, y: y + 4, class: "bar-name" }, name),
+    ...barOf(row, layout, left, room),
+    svg(
+      "text",
+      { x: left + room * length + 7, y: y + 4, class: "bar-value" },
+      `${text}${unlike ? " †" : ""}`,
+    ),
+  );
+}
+
+function draw(layout: BarLayout, width: number): SVGElement[] {
+  const { divider } = layout;
+  const line = divider !== null && [
+    svg("line", { x1: 0, x2: width, y1: divider, y2: divider, class: "bar-divider" }),
+  ];
+  return [...(line || []), ...layout.rows.map((row) => drawRow(row, layout, width))];
+}
+
+/** Names under each reason, so that ten drives without a run are one line. */
+function byReason(entries: readonly Entry[]): [string, string[]][] {
+  const reasons = new Map<string, string[]>();
+  for (const { product, text, reason } of entries) {
+    const said = text === "cannot" ? `cannot: ${reason}` : reason;
+    reasons.set(said, [...(reasons.get(said) ?? []), product.plain]);
+  }
+  return [...reasons];
+}
+
+function notes({ entries }: Ranking): HTMLElement[] {
+  const unlike = byReason(entries.filter(({ standing }) => standing === "unlike"));
+  const missing = byReason(entries.filter(({ standing }) => standing === "missing"));
+  const line = (mark: string, [reason, names]: [string, string[]]) =>
+    h(
+      "p",
+      { class: "quiet small" },
+      `${mark}${reason[0]?.toUpperCase()}${reason.slice(1)}: ${names.join(", ")}.`,
+    );
+  return [...unlike.map((one) => line("† Not ranked. ", one)), ...missing.map((one) => line("", one))];
+}
+
+/** The conditions of the ranked runs in one line; null if nothing is ranked. */
+function conditionsText({ sample }: Ranking): string | null {
+  if (!sample) return null;
+  const { host } = sample.view.target.details;
+  const rows = wordRows(sample.view.config).map(([label, value]) => `${label.toLowerCase()} ${value}`);
+  const spare = sample.variant.startsWith("default") ? "spare area as sold" : spareLabel(sample.variant);
+  return [spare, ...rows, ...(host ? [`host ${host}`] : [])].join(" · ");
+}
+
+/** The conditions, one line long until a reader opens them. */
+export function conditionsLine(ranking: Ranking): HTMLElement | null {
+  const text = conditionsText(ranking);
+  return text === null ? null : h("p", { class: "quiet small chart-conditions", title: text }, text);
+}
+
+function headUnit({ figure }: Ranking, isLog: boolean): string {
+  const better =
+    figure.better === "higher" ? "more is better" : figure.better === "lower" ? "less is better" : "no order";
+  return [UNITS[figure.unit], ...(isLog ? ["log scale"] : []), better].join(", ");
+}
+
+function tableOf({ entries }: Ranking, title: string): TableData {
+  return {
+    heads: ["Drive", "Rank", "Source", title, "Exact value", "Note"],
+    rows: entries.map(({ rank, product, text, value, reason }) => [
+      product.name,
+      rank === null ? "" : String(rank),
+      sourceWord(product.source),
+      text,
+      value === null ? "" : String(value),
+      reason,
+    ]),
+  };
+}
+
+function sentence({ entries, figure, ranked: count }: Ranking, title: string): string {
+  const [best] = entries;
+  if (!best || best.value === null) return `${title}: no values.`;
+  const of =
+    count > 1 && figure.better
+      ? ` of ${count} ranked drives, best ${best.product.plain} with`
+      : `: ${best.product.plain}`;
+  return `${title}${of} ${shown(figure, best.value)}.`;
+}
+
+/** The bars of one figure; they follow the spare area of the page. */
+export class Bars {
+  readonly element: HTMLElement;
+  private drawn = "";
+
+  constructor(
+    private app: App,
+    readonly test: string,
+    readonly metric: string,
+    private recolor: (within: ParentNode) => void,
+  ) {
+    this.element = h("figure", { class: "chart bars", id: chartId(test, metric) });
+    this.update();
+  }
+
+  update(): void {
+    const ranking = ranked(this.app, this.test, this.metric);
+    const state = JSON.stringify(
+      ranking.entries.map(({ product, text, rank, reason }) => [product.key, text, rank, reason]),
+    );
+    if (state === this.drawn) return;
+    this.drawn = state;
+    const layout = barLayout(ranking);
+    const title = titleOf(this.test, ranking.figure);
+    const text = sentence(ranking, title);
+    const picture = drawing(layout.height, (width) => draw(layout, width), this.recolor);
+    this.element.setAttribute("aria-label", text);
+    this.element.replaceChildren(
+      h(
+        "div",
+        { class: "chart-head" },
+        h("h3", { title: ranking.figure.explanation || null }, title),
+        h("span", { class: "quiet chart-unit" }, headUnit(ranking, layout.isLog)),
+      ),
+      picture,
+      ...notes(ranking),
+      chartTools(this.element, title, () => tableOf(ranking, title)),
+    );
+    this.recolor(this.element);
+  }
+}
+
+/** The same for a figure that the reader picks among all that the test yields. */
+export function picker(
+  names: readonly [string, string][],
+  choose: (metric: string) => void,
+  label: string,
+): HTMLElement {
+  const select = h(
+    "select",
+    {},
+    h("option", { value: "" }, "choose…"),
+    names.map(([metric, title]) => h("option", { value: metric }, title)),
+  );
+  select.addEventListener("change", () => choose(select.value));
+  return h(
+    "label",
+    { class: "figure-picker small" },
+    "Another figure",
+    aside(` of ${label}`),
+    "\u00a0",
+    select,
+  );
+}

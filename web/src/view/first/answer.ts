@@ -1,0 +1,90 @@
+// The top of the page: the verdict in words, and the sources of its numbers.
+
+import { type App, ranked, reviewed } from "../../app";
+import type { Product, Source } from "../../data/products";
+import { isGraphed } from "../../data/tests";
+import { type Part, verdict } from "../../data/verdict";
+import { h } from "../../dom";
+import { choiceChanged } from "../../state";
+import { goToChart } from "../parts/address";
+import { sourceSign } from "../parts/source";
+
+function part(app: App, told: Part): string | HTMLElement {
+  if (typeof told === "string") return told;
+  const { test, metric, text } = told;
+  const go = () => goToChart(app, test, metric, isGraphed(test));
+  return h("button", { type: "button", class: "verdict-link", onclick: go }, text);
+}
+
+function sentences(app: App): HTMLElement[] {
+  const product = reviewed(app);
+  if (!product) return [];
+  return verdict(product, (test, metric) => ranked(app, test, metric)).map((sentence) =>
+    h(
+      "span",
+      { class: "sentence" },
+      sentence.map((one) => part(app, one)),
+      " ",
+    ),
+  );
+}
+
+/** The verdict on the chosen drive; hidden if the runs allow none. */
+function verdictText(app: App): HTMLElement {
+  const element = h("p", { class: "verdict", id: "verdict" });
+  const update = () => {
+    const told = sentences(app);
+    element.hidden = told.length === 0;
+    element.replaceChildren(...told);
+  };
+  app.store.subscribe((state, before) => {
+    if (choiceChanged(state, before)) update();
+  });
+  update();
+  return element;
+}
+
+const MEANING: Record<Source, string> = {
+  simulated: "simulated from published facts",
+  drive: "measured on a drive",
+  file: "measured on a file; the file system and other users of the disk are in the figures",
+  none: "no drive at all: the harness alone",
+};
+
+function isScaled({ runs }: Product): boolean {
+  return runs.some(({ view }) => view.marks.some(({ kind }) => kind === "scaled"));
+}
+
+/** The number of drives of each source, beside the verdict and never in a footnote. */
+function sourcesBox({ products }: App): HTMLElement {
+  const sources = (Object.keys(MEANING) as Source[]).filter((source) =>
+    products.some((product) => product.source === source),
+  );
+  const scaled = products.filter(isScaled).length;
+  return h(
+    "aside",
+    { class: "sources", "aria-labelledby": "sources-title" },
+    h("h2", { id: "sources-title" }, "What these numbers are"),
+    h(
+      "ul",
+      {},
+      sources.map((source) => {
+        const count = products.filter((product) => product.source === source).length;
+        return h(
+          "li",
+          {},
+          sourceSign(source),
+          `${count} ${count === 1 ? "drive" : "drives"} ${MEANING[source]}.`,
+        );
+      }),
+      scaled > 0 &&
+        h("li", {}, `${scaled} below full size: figures that this distorts carry a † and have no rank.`),
+    ),
+  );
+}
+
+/** Nothing for a report without runs. */
+export function answer(app: App): HTMLElement | null {
+  if (app.products.length === 0) return null;
+  return h("div", { class: "answer" }, verdictText(app), sourcesBox(app));
+}

@@ -1,0 +1,90 @@
+// The offers of every chart: its values as a table, and itself as a picture.
+
+import { csvField } from "../../data/format";
+import { aside, h, scroller } from "../../dom";
+import { pictureOf, pngOf, save } from "./picture";
+
+export interface TableData {
+  heads: string[];
+  rows: string[][];
+}
+
+function tableView({ heads, rows }: TableData, title: string): HTMLElement {
+  return scroller(
+    `Values of the chart: ${title}`,
+    h(
+      "table",
+      { class: "chart-table" },
+      h("caption", {}, aside(`Values of the chart: ${title}`)),
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          heads.map((head) => h("th", { scope: "col" }, head)),
+        ),
+      ),
+      h(
+        "tbody",
+        {},
+        rows.map(([first, ...rest]) =>
+          h(
+            "tr",
+            {},
+            h("th", { scope: "row" }, first),
+            rest.map((text) => h("td", {}, text)),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+export function csvOf({ heads, rows }: TableData): string {
+  return [heads, ...rows].map((row) => row.map(csvField).join(",")).join("\n");
+}
+
+/** A name for a file: letters and digits of the title. */
+export function fileName(title: string, end: string): string {
+  return `${
+    title
+      .toLowerCase()
+      .replace(/[^a-z0-9]+/g, "-")
+      .replace(/^-|-$/g, "") || "chart"
+  }.${end}`;
+}
+
+/** The buttons under a chart. The table is built when a reader opens it. */
+export function chartTools(chart: HTMLElement, title: string, data: () => TableData): HTMLElement {
+  const holder = h("div", { class: "chart-table-holder", hidden: true });
+  const button = (label: string, press: () => void) =>
+    h("button", { type: "button", class: "tool-button", onclick: press }, label, aside(` of ${title}`));
+  const table = button("Table", () => {
+    holder.hidden = !holder.hidden;
+    table.setAttribute("aria-expanded", String(!holder.hidden));
+    holder.replaceChildren(...(holder.hidden ? [] : [tableView(data(), title)]));
+  });
+  table.setAttribute("aria-expanded", "false");
+  return h(
+    "div",
+    { class: "chart-tools" },
+    h(
+      "div",
+      { class: "tool-buttons" },
+      table,
+      button("CSV", () => save(fileName(title, "csv"), new Blob([csvOf(data())], { type: "text/csv" }))),
+      button("SVG", () =>
+        save(fileName(title, "svg"), new Blob([pictureOf(chart, title)], { type: "image/svg+xml" })),
+      ),
+      button("PNG", async () => save(fileName(title, "png"), await pngOf(pictureOf(chart, title)))),
+    ),
+    holder,
+  );
+}
+
+/** The chart with its buttons. */
+export function withTools(chart: HTMLElement, title: string, data: () => TableData): HTMLElement {
+  chart.append(chartTools(chart, title, data));
+  return chart;
+}

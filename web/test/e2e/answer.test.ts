@@ -1,0 +1,345 @@
+// The first screen, rankings, two drives side by side, exports, and what all readers need.
+
+import { readFile } from "node:fs/promises";
+import axe from "axe-core";
+import type { Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { library } from "../../fixtures/library";
+import { fixtureReport, powerRuns, reportOf, trimRun } from "../../fixtures/report";
+import { cssColor, Lab } from "./page";
+
+let lab: Lab;
+const many = library(20);
+
+beforeAll(async () => {
+  lab = await Lab.open();
+});
+
+afterEach(() => {
+  expect(lab.complaints.splice(0)).toEqual([]);
+});
+
+afterAll(() => lab.close());
+
+const still = { reducedMotion: "reduce" } as const;
+const focusedId = (page: Page) => page.evaluate(() => document.activeElement?.id);
+const hash = (page: Page) => page.evaluate(() => location.hash);
+
+describe("at a glance", () => {
+  const names = (page: Page) => page.locator(".glance tbody .product-name").allInnerTexts();
+  const column = (page: Page, at: number) =>
+    page
+      .locator(`.glance tbody td:nth-of-type(${at}) .glance-button`)
+      .evaluateAll((all) =>
+        all.map((one) => Number.parseFloat((one.firstChild?.textContent ?? "").replaceAll(",", ""))),
+      );
+
+  test("the first screen has the verdict, its sources and every drive", async () => {
+    const page = await lab.page(many);
+    expect(await page.locator("#verdict .sentence").count()).toBe(5);
+    expect(await page.locator(".sources").innerText()).toContain("19 drives simulated");
+    expect(await page.locator(".sources").innerText()).toContain("1 drive measured on a drive");
+    expect(await names(page)).toEqual([...new Set(many.runs.map(({ target }) => target.name))]);
+    const top = await page.locator(".glance tbody tr").first().boundingBox();
+    expect(top?.y ?? 9_999).toBeLessThan(900);
+    await page.context().close();
+  });
+
+  test("a head sorts by click and by keyboard, both ways, and the address holds it", async () => {
+    const page = await lab.page(many);
+    const before = await names(page);
+    const head = page.locator('[data-sort="consistency.iops_steady_mean"]');
+    await head.click();
+    const down = await column(page, 1);
+    expect(down).toEqual([...down].sort((a, b) => b - a));
+    expect(await page.locator("[aria-sort]").getAttribute("aria-sort")).toBe("descending");
+    await page.keyboard.press("Enter");
+    const up = await column(page, 1);
+    expect(up).toEqual([...up].sort((a, b) => a - b));
+    expect(await hash(page)).toContain("sort=-consistency.iops_steady_mean");
+    await page.keyboard.press("Enter");
+    expect(await names(page)).toEqual(before);
+    const linked = await lab.page(many, "#sort=consistency.iops_steady_mean");
+    expect(await column(linked, 1)).toEqual(down);
+    await page.context().close();
+    await linked.context().close();
+  });
+
+  test("the best five of a column are shaded, best darkest", async () => {
+    const page = await lab.page(many, "#sort=consistency.iops_steady_mean");
+    const ranks = await page
+      .locator(".glance tbody td:nth-of-type(1)")
+      .evaluateAll((cells) => cells.map((cell) => (cell as HTMLElement).dataset.rank ?? ""));
+    expect(ranks).toEqual(["1", "2", "3", "4", "5", ...Array(15).fill("")]);
+    await page.context().close();
+  });
+
+  test("a cell leads to its chart by arrows and Enter, and the link opens there", async () => {
+    const page = await lab.page(many, "", still);
+    await page.locator('.glance-button[tabindex="0"]').focus();
+    for (let press = 0; press < 4; press++) await page.keyboard.press("ArrowRight");
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Enter");
+    expect(await focusedId(page)).toBe("chart-corners-corners-random-read-iops");
+    const address = await hash(page);
+    expect(address).toContain("at=chart-corners-corners-random-read-iops");
+    const linked = await lab.page(many, address, still);
+    await expect.poll(() => focusedId(linked)).toBe("chart-corners-corners-random-read-iops");
+    expect(
+      await linked.evaluate(() => Math.abs(document.activeElement?.getBoundingClientRect().top ?? 999)),
+    ).toBeLessThan(400);
+    await page.context().close();
+    await linked.context().close();
+  });
+
+  test("a figure of the verdict leads to the chart that shows it", async () => {
+    const page = await lab.page(many, "", still);
+    const link = page.locator("#verdict .verdict-link").first();
+    const figure = (await link.innerText()).replace(" IOPS", "");
+    await link.click();
+    expect(await focusedId(page)).toBe("chart-consistency-iops-steady-mean");
+    const values = await page.locator("#chart-consistency-iops-steady-mean .bar-value").allTextContents();
+    expect(values).toContain(figure);
+    await page.context().close();
+  });
+
+  test("an absent value has its reason", async () => {
+    const lacking = {
+      ...many,
+      runs: many.runs.filter((run) => run.test !== "power" || run.target.kind !== "block"),
+    };
+    const spec = many.runs.at(-1)?.target.spec;
+    const page = await lab.page({ ...lacking, left_out: [`${spec}: power: nothing tells what it draws`] });
+    const cell = page.locator(".glance .absent").first();
+    expect(await cell.textContent()).toBe("cannot: nothing tells what it draws");
+    const notes = await page.locator("#chart-power-power-idle-power-w-mean").innerText();
+    expect(notes).toContain("Cannot: nothing tells what it draws: Fixture Library 20 240 GB.");
+    await page.context().close();
+  });
+});
+
+describe("ranked bars", () => {
+  const chart = (page: Page) => page.locator("#chart-consistency-iops-steady-mean");
+
+  test("all drives stand in one chart, best first, with lengths in proportion", async () => {
+    const page = await lab.page(many);
+    const rows = await chart(page)
+      .locator(".bar-row")
+      .evaluateAll((all) =>
+        all.map((row) => ({
+          value: Number((row.querySelector(".bar-value")?.textContent ?? "").replaceAll(",", "")),
+          width: Number(row.querySelector(".bar")?.getAttribute("width")),
+        })),
+      );
+    expect(rows).toHaveLength(20);
+    for (const { value, width } of rows) expect(width / rows[0].width).toBeCloseTo(value / rows[0].value, 2);
+    await page.context().close();
+  });
+
+  test("a press on a name brings the drive forward everywhere, and the address keeps it", async () => {
+    const page = await lab.page(many);
+    await page.locator(".glance .product-button").nth(4).click();
+    const color = await cssColor(page, "--run-2");
+    const key = "fixture-library-05-480-gb";
+    const slots = await page
+      .locator(`[data-product="${key}"]`)
+      .evaluateAll((all) => [...new Set(all.map((one) => (one as HTMLElement).dataset.slot))]);
+    expect(slots).toEqual(["2"]);
+    const fill = await chart(page)
+      .locator(`[data-product="${key}"] .bar`)
+      .evaluate((bar) => getComputedStyle(bar).getPropertyValue("--slot").trim());
+    expect(fill).toBe(color);
+    const linked = await lab.page(many, await hash(page));
+    expect(await linked.locator(`.glance tr[data-product="${key}"]`).getAttribute("data-slot")).toBe("2");
+    await page.context().close();
+    await linked.context().close();
+  });
+
+  test("simulated and real ones differ by shape", async () => {
+    const page = await lab.page(many);
+    expect(await chart(page).locator(".source-simulated").count()).toBe(19);
+    expect(await chart(page).locator("circle.source-drive").count()).toBe(1);
+    expect(await chart(page).locator(".bar-simulated").count()).toBe(19);
+    await page.context().close();
+  });
+
+  test("follow the spare area of the page", async () => {
+    const page = await lab.page(many);
+    const values = () => chart(page).locator(".bar-value").allTextContents();
+    const before = await values();
+    await page.locator('input[name="spare"][value="25%"]').check();
+    const after = await values();
+    expect(after).not.toEqual(before);
+    expect(await page.locator("#consistency .chart-conditions").first().innerText()).toContain("25% spare");
+    await page.context().close();
+  });
+
+  test("any figure of a test is a choice away", async () => {
+    const page = await lab.page(many);
+    const section = page.locator("#test-sweep");
+    expect(await section.locator(".bars").count()).toBe(0);
+    await section.locator("select").selectOption("sweep.read_4KiB.mb_per_s");
+    expect(await section.locator(".bars .bar-row").count()).toBe(20);
+    expect(await section.locator(".bars h3").innerText()).toBe("Read 4KiB: data rate");
+    await page.context().close();
+  });
+
+  test("curves of twenty drives show the chosen ones, and the one under the pointer", async () => {
+    const page = await lab.page(many);
+    const plot = page.locator("#test-sweep [data-plot=sizes]").first();
+    expect(await plot.locator(".many-line").count()).toBe(20);
+    expect(await plot.locator(".many-legend li:visible").count()).toBe(1);
+    const line = plot.locator('[data-product="fixture-library-09-480-gb"]');
+    await line.locator(".many-reach").hover({ force: true });
+    expect(await plot.locator(".many-line:hover").count()).toBe(1);
+    await page.context().close();
+  });
+});
+
+describe("the events of a run", () => {
+  test("stand in words above the strip, and follow the chosen run", async () => {
+    const page = await lab.page(fixtureReport(), "#drive=fixture-stalling-240&spare=default");
+    const kinds = () =>
+      page.locator(".events li").evaluateAll((all) => all.map((one) => (one as HTMLElement).dataset.event));
+    expect(await kinds()).toEqual(expect.arrayContaining(["fall", "steady"]));
+    expect(await page.locator(".events").innerText()).toContain("240");
+    await page.locator('input[name="drive"][value="fixture-file-on-a-real-disk"]').check();
+    expect(await page.locator(".events").isVisible()).toBe(false);
+    await page.context().close();
+  });
+});
+
+describe("product against product", () => {
+  test("every figure of two drives stands side by side, and the address holds the two", async () => {
+    const page = await lab.page(many);
+    await page.locator("#pair summary").click();
+    await page.locator('#pair select[data-side="1"]').selectOption("fixture-library-04-240-gb");
+    expect(await page.locator(".pair thead th").nth(2).innerText()).toContain("Fixture Library 04 240 GB");
+    const few = await page.locator(".pair tr[data-figure]").count();
+    await page.locator("#pair-every").check();
+    expect(await page.locator(".pair tr[data-figure]").count()).toBeGreaterThan(3 * few);
+    expect(await page.locator("#pair .felt li").allInnerTexts()).toHaveLength(3);
+    const linked = await lab.page(many, await hash(page));
+    expect(await linked.locator(".pair thead th").nth(2).innerText()).toContain("Fixture Library 04 240 GB");
+    await page.context().close();
+    await linked.context().close();
+  });
+
+  test("other conditions are said, and nobody is ahead", async () => {
+    const [first, ...rest] = library(2).runs;
+    const report = reportOf([{ ...first, config: { ...first.config, queue_depth: 1 } }, ...rest]);
+    const page = await lab.page(report, "#pair=fixture-library-01-480-gb,fixture-library-02-240-gb");
+    const group = page.locator(".pair tbody").first();
+    expect(await group.innerText()).toContain("Not compared; the two runs differ in: queue depth.");
+    expect(await group.locator(".ahead").count()).toBe(0);
+    await page.context().close();
+  });
+});
+
+describe("exports", () => {
+  async function saved(page: Page, chart: string, label: string): Promise<{ name: string; content: Buffer }> {
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.locator(`${chart} .tool-button`, { hasText: label }).first().click(),
+    ]);
+    return { name: download.suggestedFilename(), content: await readFile(await download.path()) };
+  }
+
+  test("bars are saved as SVG, PNG and CSV with their values", async () => {
+    const page = await lab.page(many);
+    const chart = "#chart-consistency-iops-steady-mean";
+    const value = (await page.locator(`${chart} .bar-value`).first().textContent()) ?? "";
+    const svg = await saved(page, chart, "SVG");
+    expect(svg.name).toBe("steady-pace.svg");
+    expect(svg.content.toString()).toContain(`>${value}</text>`);
+    expect(svg.content.toString()).not.toContain("var(--");
+    const png = await saved(page, chart, "PNG");
+    expect(png.content.subarray(1, 4).toString()).toBe("PNG");
+    expect(png.content.readUInt32BE(16)).toBeGreaterThan(500);
+    const csv = (await saved(page, chart, "CSV")).content.toString();
+    expect(csv.split("\n")).toHaveLength(21);
+    expect(csv).toContain(`"${value}"`);
+    await page.context().close();
+  });
+
+  test("every chart of the page offers its table, and pictures that open", async () => {
+    const runs = [...fixtureReport().runs.slice(0, 2), ...trimRun().runs, ...powerRuns().runs];
+    const page = await lab.page(reportOf(runs), "", { viewport: { width: 1_400, height: 900 } });
+    const charts = page.locator("figure.chart:not(.power)");
+    const count = await charts.count();
+    expect(count).toBeGreaterThan(8);
+    for (let at = 0; at < count; at++) {
+      const chart = charts.nth(at);
+      await chart.locator(".tool-button", { hasText: "Table" }).click();
+      expect(await chart.locator(".chart-table tbody tr").count(), `chart ${at}`).toBeGreaterThan(0);
+      const [download] = await Promise.all([
+        page.waitForEvent("download"),
+        chart.locator(".tool-button", { hasText: "SVG" }).click(),
+      ]);
+      const text = (await readFile(await download.path())).toString();
+      const broken = await page.evaluate(
+        (svg) =>
+          new DOMParser().parseFromString(svg, "image/svg+xml").querySelector("parsererror")?.textContent ??
+          "",
+        text,
+      );
+      expect(broken, `chart ${at}`).toBe("");
+    }
+    await page.context().close();
+  });
+});
+
+describe("a page of twenty drives and the whole suite", () => {
+  const size = (page: Page) =>
+    page.evaluate(() => ({
+      tall: document.documentElement.scrollHeight,
+      wide: document.documentElement.scrollWidth - document.documentElement.clientWidth,
+      table: [...document.querySelectorAll(".scroller")].map((one) => one.scrollWidth - one.clientWidth)[0],
+    }));
+
+  test("is at most 12,000 px tall at 1,400 px, and needs no sideways scrolling at 1,280 px", async () => {
+    const page = await lab.page(many, "", { viewport: { width: 1_400, height: 900 } });
+    expect((await size(page)).tall).toBeLessThanOrEqual(12_000);
+    await page.context().close();
+    const narrower = await lab.page(many, "", { viewport: { width: 1_280, height: 900 } });
+    const { wide, table } = await size(narrower);
+    expect(wide).toBe(0);
+    expect(table).toBeLessThanOrEqual(0);
+    await narrower.context().close();
+  });
+
+  test("fits a phone, and paper", async () => {
+    const page = await lab.page(many, "", { viewport: { width: 390, height: 800 } });
+    expect((await size(page)).wide).toBe(0);
+    await page.emulateMedia({ media: "print" });
+    expect(await page.locator(".tool-buttons:visible, .figure-picker:visible").count()).toBe(0);
+    expect((await page.pdf()).length).toBeGreaterThan(20_000);
+    await page.context().close();
+  });
+});
+
+describe("axe finds no violation", () => {
+  const violations = async (page: Page) => {
+    await page.evaluate(axe.source);
+    const found = await page.evaluate(async () => {
+      const { axe: own } = window as unknown as { axe: { run: () => Promise<axe.AxeResults> } };
+      return (await own.run()).violations;
+    });
+    return found.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map(({ html }) => html.slice(0, 160))}`);
+  };
+
+  test.each(["light", "dark"] as const)("in the %s theme", async (colorScheme) => {
+    const runs = [...fixtureReport().runs, ...trimRun().runs, ...powerRuns().runs];
+    const page = await lab.page(reportOf(runs), "", { colorScheme });
+    await page.locator("#pair summary").click();
+    await page.locator(".tool-button", { hasText: "Table" }).first().click();
+    expect(await violations(page)).toEqual([]);
+    await page.context().close();
+  });
+
+  test.each([390, 1_280])("with twenty drives at %d px", async (width) => {
+    const page = await lab.page(many, "", { viewport: { width, height: 900 } });
+    expect(await violations(page)).toEqual([]);
+    await page.context().close();
+  });
+});
