@@ -76,12 +76,12 @@ impl Ftl {
 
     /// Takes a superblock with room to hand; false if the stream has none in any group.
     pub fn turn_to_room(&mut self, id: StreamId) -> bool {
-        for _ in 1..self.geometry.die_groups {
-            if self.stream_has_room(id) {
-                break;
-            }
+        if self.stream_room_pages(id) == 0 {
+            return false;
+        }
+        while !self.stream_has_room(id) {
             self.turn(id);
         }
-        self.stream_has_room(id)
+        true
     }
 }
