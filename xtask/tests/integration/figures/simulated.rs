@@ -29,6 +29,22 @@ fn json_is_one_document_that_names_the_run() {
 }
 
 #[test]
+fn a_run_records_the_facts_of_its_drive_and_a_real_one_those_of_the_library() {
+    let lab = Lab::new();
+    let (null, facts) = ("null:?size=1GiB", lab.library().join("facts"));
+    std::fs::create_dir_all(&facts).expect("a folder of facts");
+    let text = format!(
+        "match.model = '{null}'\nfacts.released = {{ value = '2026', from = 'assumed: test' }}"
+    );
+    std::fs::write(facts.join("null.toml"), text).expect("a facts file");
+    let time = ["--set", "duration=1s", "--set", "steady_from=0s"];
+    let run = |target| read_run(&lab.run(&[&[target], &time[..]].concat())[0]);
+    let released = &run(null)["target"]["facts"]["released"];
+    assert_eq!((&released["value"], &released["from"]), (&"2026".into(), &"assumed: test".into()));
+    assert_eq!(run(DRIVE)["target"]["facts"]["nand_type"]["value"], "MLC");
+}
+
+#[test]
 fn text_ends_with_the_run_directory() {
     let lab = Lab::new();
     let mut command = lab.command(&["run", "consistency", DRIVE, SHORT[0], SHORT[1]]);
