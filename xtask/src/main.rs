@@ -52,6 +52,8 @@ enum Verb {
     Fuzz(fuzz::FuzzArgs),
     /// Run what was published about drives on their models, and write docs/drives.md; `--help` for more.
     Fingerprints(reality::Args),
+    /// Repeat measurements of real drives on their models, and write docs/validation.md.
+    Validate(reality::Args),
     /// Measure ssdlab itself; JSON on stdout.
     #[command(subcommand)]
     Bench(bench::BenchVerb),
@@ -80,6 +82,7 @@ fn run(verb: Verb) -> Result<bool> {
         Verb::Demo => demo::run(&workspace).map(|()| true),
         Verb::Fuzz(args) => fuzz::run(&workspace, &args).map(|()| true),
         Verb::Fingerprints(args) => reality::run(&workspace, "fingerprints", &args),
+        Verb::Validate(args) => reality::run(&workspace, "validate", &args),
         Verb::Bench(verb) => bench::run(&workspace, &verb).map(|()| true),
     }
 }

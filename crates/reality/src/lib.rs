@@ -16,4 +16,5 @@ pub mod fragility;
 pub mod page;
 pub mod rated;
 pub mod store;
+pub mod validation;
 pub mod verdict;
