@@ -34,6 +34,9 @@ struct Args {
     /// Also change every assumed value by 10%: hundreds of runs for each drive.
     #[arg(long)]
     fragility: bool,
+    /// Run nothing: judge by the runs of earlier calls.
+    #[arg(long, conflicts_with = "fragility")]
+    known: bool,
     /// Directory of the runs.
     #[arg(long, value_name = "DIR", default_value = "target/fingerprints")]
     runs: PathBuf,
@@ -81,6 +84,14 @@ fn run_all(store: &Store, args: &Args, mut cells: Vec<Cell>) -> Runs {
     cells.sort();
     cells.dedup();
     let jobs = args.jobs.or_else(|| thread::available_parallelism().ok().map(NonZero::get));
+    if args.known {
+        let find = |cell: &Cell| match store.find(cell) {
+            Some(run) => Ok(run),
+            None if sim::model::built_in(&cell.drive).is_none() => Err("no model".to_owned()),
+            None => Err("not run".to_owned()),
+        };
+        return cells.into_iter().map(|cell| (cell.clone(), find(&cell))).collect();
+    }
     let (done, all) = (AtomicUsize::new(0), cells.len());
     store.run_all(&cells, jobs.unwrap_or(1), &|cell, run| {
         let count = done.fetch_add(1, Ordering::Relaxed) + 1;
