@@ -1,19 +1,19 @@
 //! Repeats measurements of others on the models and writes `docs/validation.md`, for
 //! `cargo xtask validate`.
-#![allow(clippy::print_stdout, reason = "a developer tool talks")]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a developer tool talks")]
 
 use std::collections::BTreeMap;
-use std::env;
-use std::fs;
 use std::num::NonZero;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::thread;
+use std::{env, fs, thread};
 
 use anyhow::{Context, Result};
 use base::Ratio;
 use clap::Parser;
-use reality::validation::{Fact, facts, predictions, report};
+use reality::store::Store;
+use reality::validation::{Experiment, Fact, Figures, facts, predictions, report};
 
 /// Repeat measurements of real drives on their models.
 #[derive(Parser)]
@@ -24,37 +24,56 @@ struct Args {
     /// Size of the drives, as a share of full size.
     #[arg(long, default_value = "1/64")]
     scale: Ratio,
-    /// Drives at the same time; default: one for each processor.
+    /// Experiments at the same time; default: one for each processor.
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
+    /// Run nothing: use the figures of earlier calls.
+    #[arg(long)]
+    known: bool,
+    /// Directory of the figures.
+    #[arg(long, value_name = "DIR", default_value = "target/validation")]
+    figures: PathBuf,
 }
+
+type Found = BTreeMap<Experiment, Result<Figures, String>>;
 
 fn main() -> Result<()> {
     let args = Args::parse();
     let top = env::current_dir()?;
-    let file = top.join("drives/measured.csv");
-    let text = fs::read_to_string(&file).context("drives/measured.csv")?;
+    let text =
+        fs::read_to_string(top.join("drives/measured.csv")).context("drives/measured.csv")?;
     let mut all = facts(&text)?;
     all.extend(predictions());
     all.retain(|fact| fact.drive.starts_with(&args.only));
-    let rows = simulated(&all, &args);
+    let found = found(&all, &Store::new(args.figures.clone(), &top)?, &args);
+    let row = |fact: Fact| {
+        let figures = found.get(&fact.experiment()).cloned();
+        let figures = figures.unwrap_or_else(|| Err("not run".to_owned()));
+        let simulated = figures.map(|figures| figures.get(&fact.quantity).copied());
+        let simulated = simulated.and_then(|value| value.ok_or_else(|| "unknown".to_owned()));
+        (fact, simulated)
+    };
+    let rows: Vec<report::Row> = all.into_iter().map(row).collect();
+    rows.iter().for_each(|row| println!("{}", report::line(row)));
     if args.only.is_empty() {
         fs::write(top.join("docs/validation.md"), report::page(&rows, args.scale))?;
     }
     Ok(())
 }
 
-/// The figures of the models, in the order of the facts; prints each as it comes.
-fn simulated(facts: &[Fact], args: &Args) -> Vec<report::Row> {
+/// The figures of all experiments, with a line on stderr after each.
+fn found(facts: &[Fact], store: &Store, args: &Args) -> Found {
+    let mut experiments: Vec<_> = facts.iter().map(Fact::experiment).collect();
+    experiments.sort();
+    experiments.dedup();
     let jobs = args.jobs.or_else(|| thread::available_parallelism().ok().map(NonZero::get));
-    let (next, found) = (AtomicUsize::new(0), Mutex::new(BTreeMap::new()));
+    let (next, found) = (AtomicUsize::new(0), Mutex::new(Found::new()));
     let work = || {
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(fact) = facts.get(index) else { break };
-            let row = (fact.clone(), fact.simulated(args.scale));
-            println!("{}", report::line(&row));
-            found.lock().unwrap_or_else(PoisonError::into_inner).insert(index, row);
+        while let Some(experiment) = experiments.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let figures = store.figures(experiment, args.scale, !args.known);
+            eprintln!("{experiment}");
+            let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+            found.insert(experiment.clone(), figures);
         }
     };
     thread::scope(|scope| {
@@ -62,5 +81,5 @@ fn simulated(facts: &[Fact], args: &Args) -> Vec<report::Row> {
             scope.spawn(work);
         }
     });
-    found.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect()
+    found.into_inner().unwrap_or_else(PoisonError::into_inner)
 }

@@ -10,14 +10,15 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use base::Fnv;
+use base::{Fnv, Ratio};
 use result::store::{self, RunDir};
 use toml::{Table, Value};
 
 use crate::cell::Cell;
+use crate::validation::{Experiment, Figures, Quantity};
 
 /// The crates that decide the content of a run.
-const SOURCES: [&str; 8] = [
+const SOURCES: [&str; 9] = [
     "crates/base/src",
     "crates/sim/src",
     "crates/target/src",
@@ -25,6 +26,7 @@ const SOURCES: [&str; 8] = [
     "crates/io/src",
     "crates/result/src",
     "crates/run/src",
+    "crates/reality/src/validation",
     "hosts",
 ];
 
@@ -112,16 +114,52 @@ impl Store {
         runs.into_inner().unwrap_or_default()
     }
 
+    /// The figures of an experiment at a scale, done now if it has not been done and `may_run`.
+    ///
+    /// # Errors
+    /// If there is no model of the drive, it is refused, or the figures cannot be kept.
+    pub fn figures(
+        &self,
+        experiment: &Experiment,
+        scale: Ratio,
+        may_run: bool,
+    ) -> Result<Figures, String> {
+        let what = format!("{experiment}, {scale}");
+        let place = self.dir.join(self.key_of(&experiment.drive, &what).ok_or("no model")?);
+        let kept = fs::read_to_string(&place).ok();
+        if let Some(figures) = kept.and_then(|text| serde_json::from_str::<Vec<_>>(&text).ok()) {
+            return Ok(Quantity::ALL.into_iter().zip(figures).filter_map(known).collect());
+        }
+        if !may_run {
+            return Err("not run".to_owned());
+        }
+        let figures = experiment.run(scale)?;
+        let all = Quantity::ALL.map(|quantity| figures.get(&quantity));
+        let text = serde_json::to_string(&all[..]).map_err(|error| error.to_string())?;
+        let kept = fs::create_dir_all(&self.dir).and_then(|()| fs::write(&place, text));
+        kept.map_err(|error| format!("{}: {error}", place.display()))?;
+        Ok(figures)
+    }
+
     /// The name of the place of a cell, or `None` without a model of its drive.
     fn key(&self, cell: &Cell) -> Option<String> {
+        self.key_of(&cell.drive, &cell.to_string())
+    }
+
+    fn key_of(&self, drive: &str, what: &str) -> Option<String> {
         let mut key = Fnv::EMPTY;
-        add(&mut key, cell.to_string().as_bytes());
-        for text in model_texts(&cell.drive)? {
+        add(&mut key, what.as_bytes());
+        for text in model_texts(drive)? {
             add(&mut key, text.as_bytes());
         }
         key.add([self.program]);
         Some(format!("{:016x}", key.value()))
     }
+}
+
+/// A figure that an experiment gives.
+fn known((quantity, figure): (Quantity, Option<f64>)) -> Option<(Quantity, f64)> {
+    figure.map(|figure| (quantity, figure))
 }
 
 /// The text of a built-in model and those of the models that it extends, or `None` if there is none.

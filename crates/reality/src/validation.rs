@@ -4,12 +4,13 @@
 pub mod procedure;
 pub mod report;
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use base::Ratio;
+use base::{OpKind, Ratio};
 
-use procedure::{Bench, UnderLoad};
+use procedure::{Bench, Settled, UnderLoad};
 
 /// The drives whose measured figures nobody has seen: their simulated figures are predictions.
 pub const WITHHELD: [&str; 4] =
@@ -170,27 +171,74 @@ pub fn predictions() -> Vec<Fact> {
     WITHHELD.into_iter().flat_map(of).collect()
 }
 
-impl Fact {
-    /// The figure of the model at a scale.
+/// A procedure on a drive, which gives one or more figures.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Experiment {
+    /// The drive model.
+    pub drive: String,
+    /// The first of the quantities that it gives.
+    quantity: Quantity,
+    /// The number in its condition.
+    number: Option<u64>,
+}
+
+/// The figures of an experiment.
+pub type Figures = BTreeMap<Quantity, f64>;
+
+impl Experiment {
+    /// The figures of the model at a scale.
     ///
     /// # Errors
     /// If there is no such model, or it is refused.
-    pub fn simulated(&self, scale: Ratio) -> Result<f64, String> {
+    pub fn run(&self, scale: Ratio) -> Result<Figures, String> {
         let mut bench = Bench::new(&self.drive, scale)?;
-        let number = self.numbers().next();
-        let first = number.unwrap_or(0);
-        Ok(match self.quantity {
-            Quantity::RandomRead => bench.random(base::OpKind::Read, first as u32),
-            Quantity::RandomWrite => bench.random(base::OpKind::Write, first as u32),
-            Quantity::Waf => bench.settled(number).waf,
-            Quantity::SettledWrite => bench.settled(number).mb_per_s,
-            Quantity::Onset => bench.onset(number),
-            Quantity::ReadOnly => bench.beside_read_only(first).mb_per_s,
-            Quantity::TwoZones => bench.two_zones(first).mb_per_s,
-            Quantity::ZoneWrite => bench.zone_streams(first).mb_per_s,
-            Quantity::ZoneWaf => bench.zone_streams(first).waf,
-            Quantity::Load(figure) => bench.under_load(first, figure),
-        })
+        let number = self.number.unwrap_or(0);
+        let rate = |settled: Settled| vec![(self.quantity, settled.mb_per_s)];
+        let figures = match self.quantity {
+            Quantity::RandomRead => {
+                vec![(self.quantity, bench.random(OpKind::Read, number as u32))]
+            }
+            Quantity::RandomWrite => {
+                vec![(self.quantity, bench.random(OpKind::Write, number as u32))]
+            }
+            Quantity::Waf | Quantity::SettledWrite => {
+                let Settled { waf, mb_per_s } = bench.settled(self.number);
+                vec![(Quantity::Waf, waf), (Quantity::SettledWrite, mb_per_s)]
+            }
+            Quantity::Onset => vec![(self.quantity, bench.onset(self.number))],
+            Quantity::ReadOnly => rate(bench.beside_read_only(number)),
+            Quantity::TwoZones => rate(bench.two_zones(number)),
+            Quantity::ZoneWrite | Quantity::ZoneWaf => {
+                let Settled { waf, mb_per_s } = bench.zone_streams(number);
+                vec![(Quantity::ZoneWaf, waf), (Quantity::ZoneWrite, mb_per_s)]
+            }
+            Quantity::Load(_) => {
+                let found = bench.under_load(number).into_iter();
+                found.map(|(figure, us)| (Quantity::Load(figure), us)).collect()
+            }
+        };
+        Ok(figures.into_iter().collect())
+    }
+}
+
+impl fmt::Display for Experiment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let number = self.number.map_or("whole drive".to_owned(), |number| number.to_string());
+        write!(f, "{}, {} at {number}", self.drive, self.quantity)
+    }
+}
+
+impl Fact {
+    /// The experiment that gives the figure.
+    #[must_use]
+    pub fn experiment(&self) -> Experiment {
+        let quantity = match self.quantity {
+            Quantity::Waf => Quantity::SettledWrite,
+            Quantity::ZoneWaf => Quantity::ZoneWrite,
+            Quantity::Load(_) => Quantity::Load(UnderLoad::READ_P50),
+            other => other,
+        };
+        Experiment { drive: self.drive.clone(), quantity, number: self.numbers().next() }
     }
 
     /// The numbers of the condition, in order.

@@ -33,6 +33,17 @@ fn the_page_lists_every_claim() {
 }
 
 #[test]
+fn every_drive_has_a_model() {
+    let mut unknown: Vec<_> = fingerprints()
+        .iter()
+        .flat_map(|fingerprint| fingerprint.figures.values().map(|found| found.cell.drive.clone()))
+        .filter(|drive| sim::model::built_in(drive).is_none())
+        .collect();
+    unknown.dedup();
+    assert!(unknown.is_empty(), "{unknown:?}");
+}
+
+#[test]
 fn claims_that_permit_scale_hold_below_full_size() {
     let runs = tempfile::tempdir().unwrap();
     let store = Store::new(runs.path().to_owned(), &top()).unwrap();

@@ -43,6 +43,8 @@ pub struct UnderLoad {
 }
 
 impl UnderLoad {
+    /// All percentiles.
+    pub const ALL: [Self; 4] = [Self::READ_P50, Self::READ_P99, Self::WRITE_P50, Self::WRITE_P99];
     /// Median of the reads.
     pub const READ_P50: Self = Self { is_read: true, percent: 50 };
     /// 99th percentile of the reads.
@@ -150,21 +152,24 @@ impl Bench {
         self.measured(|drive| closed_loop(drive, 1, commands / 5, &mut next, |_| ()))
     }
 
-    /// A percentile in us of a probe of 10,000 commands a second, half reads and half writes, beside a
+    /// Percentiles in us of a probe of 10,000 commands a second, half reads and half writes, beside a
     /// load of 99% writes with exponential gaps, after three overwrites and a pause.
-    pub fn under_load(&mut self, iops: u64, figure: UnderLoad) -> f64 {
+    pub fn under_load(&mut self, iops: u64) -> [(UnderLoad, f64); 4] {
         const PROBE_IOPS: u64 = 10_000;
         let span = self.filled(None);
         self.last_fifth(3 * span, |rng, _| rng.below(span));
         self.rest(60);
         let load = iops.saturating_sub(PROBE_IOPS / 2).max(1);
-        let mut loop_ = OpenLoop::new(&mut self.drive, span);
-        loop_.run(SECOND_NS / PROBE_IOPS, SECOND_NS as f64 / load as f64, 3 * SECOND_NS);
-        loop_.forget();
-        loop_.run(SECOND_NS / PROBE_IOPS, SECOND_NS as f64 / load as f64, 12 * SECOND_NS);
-        let histogram = if figure.is_read { &loop_.reads } else { &loop_.writes };
-        let share = Ratio::new(figure.percent, 100).unwrap_or(Ratio::ONE);
-        histogram.quantile(share).unwrap_or(0) as f64 / 1e3
+        let gaps = (SECOND_NS / PROBE_IOPS, SECOND_NS as f64 / load as f64);
+        let mut open = OpenLoop::new(&mut self.drive, span);
+        open.run(gaps.0, gaps.1, 3 * SECOND_NS);
+        open.forget();
+        open.run(gaps.0, gaps.1, 12 * SECOND_NS);
+        UnderLoad::ALL.map(|figure| {
+            let histogram = if figure.is_read { &open.reads } else { &open.writes };
+            let share = Ratio::new(figure.percent, 100).unwrap_or(Ratio::ONE);
+            (figure, histogram.quantile(share).unwrap_or(0) as f64 / 1e3)
+        })
     }
 
     /// Fills a span of full size, as large a share of this drive, and returns its pages.
