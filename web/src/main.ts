@@ -3,7 +3,7 @@
 import "./style.css";
 import { type App, appOf, shownRuns, usable } from "./app";
 import type { Graph } from "./chart/graph";
-import { graphedHeading, libraryOf, parseReport, reportText } from "./data/load";
+import { graphedHeading, libraryOf, parseReport, reportText, unpacked } from "./data/load";
 import type { Report } from "./data/schema.gen";
 import { h } from "./dom";
 import { choiceChanged, fromHash, type State, toHash } from "./state";
@@ -212,18 +212,18 @@ function skipToMain(): void {
   main.focus();
 }
 
-function readData(): Report | null {
+async function readData(): Promise<Report | null> {
   const text = reportText(document);
   // The text of a long run is large, and nothing needs it after the parse.
   document.getElementById("ssdlab-data")?.replaceChildren();
-  return parseReport(text);
+  return text === "null" ? null : parseReport(await unpacked(text));
 }
 
 async function start(): Promise<void> {
   const root = document.getElementById("app");
   if (!root) return;
   try {
-    let report = readData();
+    let report = await readData();
     if (report === null && import.meta.env.DEV) {
       report = (await import("../fixtures/report")).fixtureReport();
     }
