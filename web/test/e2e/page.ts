@@ -69,7 +69,7 @@ export class Lab {
       if (!/^(file|data|blob):/.test(request.url())) this.complaints.push(`request: ${request.url()}`);
     });
     await page.goto(pathToFileURL(file).href + hash);
-    await page.waitForSelector("h1");
+    await page.waitForSelector("main");
     // Graphs draw in the frame after the first one.
     await page.evaluate(
       () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
