@@ -107,6 +107,18 @@ function records(own: readonly Run[], toFigure: (name: string) => void, title: s
   ];
 }
 
+/** Plots side by side; more of them are in a fold. */
+const PLOTS_MAX = 4;
+
+function curvesGrid(curves: readonly HTMLElement[]): HTMLElement[] {
+  if (curves.length < 2) return [...curves];
+  const grid = (some: readonly HTMLElement[]) => h("div", { class: "curves-grid" }, [...some]);
+  const more = curves.slice(PLOTS_MAX);
+  const summary = h("summary", {}, `${more.length} more curves`);
+  const fold = more.length > 0 ? [h("details", { class: "fold" }, summary, grid(more))] : [];
+  return [grid(curves.slice(0, PLOTS_MAX)), ...fold];
+}
+
 /** Whether a section has so little beside its bars that two stand side by side. */
 function isNarrow(bars: HTMLElement | null): boolean {
   return bars !== null && bars.querySelectorAll(".bars").length === 1;
@@ -135,7 +147,7 @@ function testSection(app: App, test: string): HTMLElement {
     h("p", { class: "overline" }, title),
     h("h2", { id: `${id}-title` }, question(test)),
     bars,
-    curves.length > 1 ? h("div", { class: "curves-grid" }, curves) : curves,
+    curvesGrid(curves),
     hasPowerBars(test) && !many && powerBars(own),
     h(
       "div",
