@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use crate::lab::{Answer, Lab, phase, read_run};
+use crate::lab::{Answer, Lab, page_data, phase, read_run};
 
 const DRIVE: &str = "sim:sandisk-extreme-ii-480gb?scale=1/64";
 const SHORT: [&str; 2] = ["--set", "duration=40s"];
@@ -94,7 +94,7 @@ fn a_report_is_one_file_that_holds_the_run() {
     Answer::of(command.arg(&report)).must_exit_with(0);
     let page = std::fs::read_to_string(report).expect("the report");
     let run_id = dirs[0].file_name().expect("a name").to_string_lossy();
-    assert!(page.contains(&*run_id), "the report does not name {run_id}");
+    assert!(page_data(&page).contains(&*run_id), "the report does not name {run_id}");
     assert!(!page.contains("<title> &"), "the title is in the page without escaping");
 }
 
