@@ -1,8 +1,9 @@
 // Writes dist/fixture-*.html: the built page with sample data, as `ssdlab report` would fill it.
 import { readFile, writeFile } from "node:fs/promises";
+import { deflateSync } from "node:zlib";
 import { runnerImport } from "vite";
 
-const SLOT = '<script type="application/json" id="ssdlab-data">null</script>';
+const SLOT = '<script type="text/plain" id="ssdlab-data">null</script>';
 const root = new URL("..", import.meta.url);
 const { module } = await runnerImport(new URL("fixtures/report.ts", root).pathname, { configFile: false });
 const { module: libraries } = await runnerImport(new URL("fixtures/library.ts", root).pathname, {
@@ -20,11 +21,8 @@ const reports = {
   library: libraries.library(20),
 };
 for (const [name, report] of Object.entries(reports)) {
-  const json = JSON.stringify(report).replaceAll("<", "\\u003c");
+  const packed = deflateSync(JSON.stringify(report)).toString("base64");
   const out = new URL(`dist/fixture-${name}.html`, root);
-  await writeFile(
-    out,
-    page.replace(SLOT, () => SLOT.replace("null", () => json)),
-  );
+  await writeFile(out, page.replace(SLOT, SLOT.replace("null", packed)));
   console.log(out.pathname);
 }

@@ -3,7 +3,7 @@
 import "./style.css";
 import { type App, appOf, shownRuns, usable } from "./app";
 import type { Graph } from "./chart/graph";
-import { graphedHeading, libraryOf, parseReport, reportText } from "./data/load";
+import { graphedHeading, libraryOf, parseReport, reportText, unpacked } from "./data/load";
 import type { Report } from "./data/schema.gen";
 import { h } from "./dom";
 import { choiceChanged, fromHash, type State, toHash } from "./state";
@@ -110,7 +110,8 @@ function findingsSection(app: App, figures: HTMLElement): HTMLElement {
     if (many && choiceChanged(state, before)) update();
   });
   update();
-  return section("findings", "What the figures say", differences(app), holder);
+  const shown = many ? folded("Of the chosen runs", holder) : holder;
+  return section("findings", "What the figures say", differences(app), shown);
 }
 
 function conditionsSection(app: App): HTMLElement {
@@ -167,7 +168,13 @@ function graphPage(app: App): HTMLElement[] {
   return [h("div", { class: "layout" }, aside, main)];
 }
 
-function page(report: Report): HTMLElement[] {
+/** The next frame is on the screen. */
+function painted(): Promise<void> {
+  return new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+}
+
+/** The first screen, and then the rest: graphs of 20 drives take longer than a reader waits for the answer. */
+async function showPage(root: HTMLElement, report: Report): Promise<void> {
   const library = libraryOf(report);
   const app = appOf(library, location.hash);
   app.store.set({ theme: rememberedTheme() });
@@ -176,9 +183,6 @@ function page(report: Report): HTMLElement[] {
   const newer =
     report.report_version > REPORT_VERSION &&
     h("p", { class: "notice notice-warn" }, "This report was made by a newer ssdlab than this page knows.");
-  const body = library.runs.length > 0 ? graphPage(app) : otherPage(app);
-  if (library.runs.length === 0) keepTheme(app, [], () => undefined);
-  keepHash(app);
   const skip = h("button", { type: "button", class: "skip", onclick: skipToMain }, "Skip to the results");
   const first = [
     header(library, app.store, answer(app)),
@@ -187,11 +191,15 @@ function page(report: Report): HTMLElement[] {
     drivesSection(library),
     pairSection(app),
   ];
+  root.replaceChildren(skip, ...first.filter((node) => node !== null));
+  await painted();
+  root.append(...(library.runs.length > 0 ? graphPage(app) : otherPage(app)));
+  if (library.runs.length === 0) keepTheme(app, [], () => undefined);
+  keepHash(app);
   requestAnimationFrame(() => {
     keepColors(app, document);
     goToStart(app);
   });
-  return [skip, ...first, ...body].filter((node) => node !== null);
 }
 
 /** Without a consistency run there is no choice to make, but there are other results. */
@@ -212,22 +220,23 @@ function skipToMain(): void {
   main.focus();
 }
 
-function readData(): Report | null {
+async function readData(): Promise<Report | null> {
   const text = reportText(document);
   // The text of a long run is large, and nothing needs it after the parse.
   document.getElementById("ssdlab-data")?.replaceChildren();
-  return parseReport(text);
+  return text === "null" ? null : parseReport(await unpacked(text));
 }
 
 async function start(): Promise<void> {
   const root = document.getElementById("app");
   if (!root) return;
   try {
-    let report = readData();
+    let report = await readData();
     if (report === null && import.meta.env.DEV) {
       report = (await import("../fixtures/report")).fixtureReport();
     }
-    root.replaceChildren(...(report ? page(report) : [emptyPage()]));
+    if (report) await showPage(root, report);
+    else root.replaceChildren(emptyPage());
   } catch (error) {
     root.replaceChildren(damagedPage(String(error)));
     console.error(error);

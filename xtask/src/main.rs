@@ -10,6 +10,7 @@ mod fuzz;
 mod kernel;
 mod log;
 mod proc;
+mod reality;
 mod schema;
 mod setup;
 mod steps;
@@ -49,6 +50,10 @@ enum Verb {
     Demo,
     /// Try every reader of traces with hostile input, each for a minute.
     Fuzz(fuzz::FuzzArgs),
+    /// Run what was published about drives on their models, and write docs/drives.md; `--help` for more.
+    Fingerprints(reality::Args),
+    /// Repeat measurements of real drives on their models, and write docs/validation.md.
+    Validate(reality::Args),
     /// Measure ssdlab itself; JSON on stdout.
     #[command(subcommand)]
     Bench(bench::BenchVerb),
@@ -76,6 +81,8 @@ fn run(verb: Verb) -> Result<bool> {
         Verb::Dist => dist::run(&workspace).map(|()| true),
         Verb::Demo => demo::run(&workspace).map(|()| true),
         Verb::Fuzz(args) => fuzz::run(&workspace, &args).map(|()| true),
+        Verb::Fingerprints(args) => reality::run(&workspace, "fingerprints", &args),
+        Verb::Validate(args) => reality::run(&workspace, "validate", &args),
         Verb::Bench(verb) => bench::run(&workspace, &verb).map(|()| true),
     }
 }

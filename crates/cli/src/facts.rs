@@ -54,7 +54,8 @@ fn read(path: &Path) -> Result<FactsFile, IoError> {
     let usage = |fault: &dyn std::fmt::Display| {
         IoError::Usage(format!("facts file `{}`: {fault}", path.display()))
     };
-    let text = small_file::read(path).map_err(|error| usage(&error))?;
+    let unread = |error| usage(&format!("it cannot be read: {error}"));
+    let text = small_file::read(path).map_err(unread)?;
     FactsFile::parse(&text).map_err(|fault| usage(&fault))
 }
 

@@ -130,8 +130,6 @@ pub struct Series {
     pub time_s: Vec<f64>,
     /// Completed commands divided by the true interval.
     pub iops: Vec<f64>,
-    /// Bytes per second divided by 10^6 (decimal MB/s).
-    pub mb_per_s: Vec<f64>,
     /// Median latency; null in a second without completions.
     pub latency_ns_p50: Vec<Option<u64>>,
     /// 99th percentile.
@@ -140,8 +138,8 @@ pub struct Series {
     pub latency_ns_max: Vec<Option<u64>>,
     /// Write amplification: programmed pages / host pages; null without host writes. Simulated only.
     pub waf: Vec<Option<f64>>,
-    /// Telemetry by the name of its column, in the units of `series.parquet`; null in a second without
-    /// telemetry. A column that is always 0 is absent. Simulated only.
+    /// Telemetry that the page draws, by the name of its column, in the units of `series.parquet`;
+    /// null in a second without telemetry. A column that is always 0 is absent. Simulated only.
     pub telemetry: BTreeMap<String, Vec<Option<u64>>>,
     /// Mean share of dies busy, 0 to 1; null without telemetry. Simulated only.
     pub die_busy_share: Vec<Option<f64>>,

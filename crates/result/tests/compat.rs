@@ -123,15 +123,14 @@ fn the_report_shows_the_load_phase() {
     let lengths = [
         series.time_s.len(),
         series.iops.len(),
-        series.mb_per_s.len(),
         series.latency_ns_p50.len(),
         series.waf.len(),
         series.telemetry["free_superblocks"].len(),
         series.telemetry["buffer_pages"].len(),
         series.die_busy_share.len(),
     ];
-    assert_eq!(lengths, [120; 8]);
-    assert_eq!((series.iops[0], series.mb_per_s[0]), (700.0, 2.867));
+    assert_eq!(lengths, [120; 7]);
+    assert_eq!(series.iops[0], 700.0);
     assert_eq!((series.waf[0], series.waf[119]), (Some(1.0), Some(5.0)));
     assert_eq!(series.telemetry["buffer_pages"][0], Some(32));
     assert_eq!(series.die_busy_share[0], Some(0.7813));

@@ -147,7 +147,7 @@ pub struct Model {
     /// Distribution of erases; absent: the superblock erased first comes first, and cold data
     /// stays.
     pub wear_leveling: Option<WearLevelingModel>,
-    /// Patrol reads and refresh; absent: none.
+    /// Patrol reads, refresh and map flush; absent: none.
     pub housekeeping: Option<HousekeepingModel>,
     /// Parity over dies; absent: none.
     pub parity: Option<ParityModel>,

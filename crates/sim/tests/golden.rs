@@ -119,9 +119,24 @@ fn lives() -> Vec<Life> {
 }
 
 /// Parts below and above the translation layer: its map, NAND and the host's side.
-fn parts() -> [Life; 7] {
+fn parts() -> [Life; 9] {
     [
         small("mapping", &[MAP_ROOM.as_slice(), &MAPPED].concat()),
+        small(
+            "map-flush",
+            &[
+                ("map_cache.bytes", "1_000_000_000"),
+                ("map_cache.entry_bytes", "64"),
+                ("housekeeping.map_flush_period_ns", "400_000_000"),
+                ("housekeeping.map_flush_bytes_max", "4_000_000"),
+                ("nand.blocks_per_plane", "590"),
+            ],
+        ),
+        small(
+            "journal-flush",
+            &[MAP_ROOM.as_slice(), &MAPPED, &[("housekeeping.map_flush_period_ns", "2_000_000")]]
+                .concat(),
+        ),
         small("map-unit", &[("map.unit_bytes", "8192")]),
         small(
             "map-cache",

@@ -67,6 +67,13 @@ export function reportText(page: Document): string {
   return page.getElementById(DATA_ELEMENT_ID)?.textContent?.trim() || "null";
 }
 
+/** The text of a zlib stream in base64. */
+export async function unpacked(base64: string): Promise<string> {
+  const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+  return new Response(stream).text();
+}
+
 /** A page of telemetry. */
 const PAGE_BYTES = 4096;
 

@@ -387,12 +387,8 @@ export interface Series {
    */
   latency_ns_p99: (number | null)[];
   /**
-   * Bytes per second divided by 10^6 (decimal MB/s).
-   */
-  mb_per_s: number[];
-  /**
-   * Telemetry by the name of its column, in the units of `series.parquet`; null in a second without
-   * telemetry. A column that is always 0 is absent. Simulated only.
+   * Telemetry that the page draws, by the name of its column, in the units of `series.parquet`;
+   * null in a second without telemetry. A column that is always 0 is absent. Simulated only.
    */
   telemetry: {
     [k: string]: (number | null)[];

@@ -196,6 +196,21 @@ describe("ranked bars", () => {
   });
 });
 
+describe("passes", () => {
+  test("of all drives share their axes, a plot for each pass", async () => {
+    const page = await lab.page(many);
+    await page.locator("#test-linear .overlay summary").click();
+    const plots = page.locator("#test-linear .overlay [data-plot]");
+    expect(await plots.evaluateAll((all) => all.map((one) => (one as HTMLElement).dataset.plot))).toEqual([
+      "write",
+      "read",
+    ]);
+    expect(await plots.first().locator(".many-line").count()).toBe(20);
+    expect(await plots.first().locator('[data-slot="1"]').count()).toBeGreaterThan(0);
+    await page.context().close();
+  });
+});
+
 describe("the events of a run", () => {
   test("stand in words above the strip, and follow the chosen run", async () => {
     const page = await lab.page(fixtureReport(), "#drive=fixture-stalling-240&spare=default");

@@ -5,10 +5,11 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { deflateSync } from "node:zlib";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 
 const BUNDLE = new URL("../../dist/index.html", import.meta.url);
-export const SLOT = '<script type="application/json" id="ssdlab-data">null</script>';
+export const SLOT = '<script type="text/plain" id="ssdlab-data">null</script>';
 
 const FLAGS = [
   "--headless",
@@ -48,8 +49,8 @@ export class Lab {
 
   /** Inserts the report into the page like the program, and opens it from disk. */
   async page(report: unknown, hash = "", options: BrowserContextOptions = {}): Promise<Page> {
-    const json = JSON.stringify(report).replaceAll("<", "\\u003c");
-    const html = (await bundle()).replace(SLOT, () => SLOT.replace("null", () => json));
+    const packed = deflateSync(JSON.stringify(report)).toString("base64");
+    const html = (await bundle()).replace(SLOT, SLOT.replace("null", packed));
     return this.raw(html, hash, options);
   }
 
@@ -68,6 +69,7 @@ export class Lab {
       if (!/^(file|data|blob):/.test(request.url())) this.complaints.push(`request: ${request.url()}`);
     });
     await page.goto(pathToFileURL(file).href + hash);
+    await page.waitForSelector("main");
     // Graphs draw in the frame after the first one.
     await page.evaluate(
       () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),

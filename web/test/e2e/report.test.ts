@@ -1,3 +1,4 @@
+import { deflateSync } from "node:zlib";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import {
@@ -66,10 +67,14 @@ describe("the bundle", () => {
     expect(await page.locator("main").innerText()).toContain("ssdlab report RUN...");
   });
 
-  test("with damaged data says so", async () => {
-    const page = await lab.raw((await bundle()).replace(SLOT, SLOT.replace("null", '{"runs": [')));
+  test.each([
+    ["text that is no data", '{"runs": ['],
+    ["data that was cut short", deflateSync(JSON.stringify(report)).subarray(0, 999).toString("base64")],
+  ])("with %s says so", async (_, data) => {
+    const page = await lab.raw((await bundle()).replace(SLOT, SLOT.replace("null", data)));
     expect(await page.locator("h1").innerText()).toContain("cannot be read");
-    expect(lab.complaints.splice(0).join()).toContain("SyntaxError");
+    expect(lab.complaints.splice(0).join()).toContain("Error");
+    await page.context().close();
   });
 
   test("treats names as text", async () => {

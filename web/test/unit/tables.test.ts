@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { labelNumber, places, yAxis } from "../../src/view/results/curves";
+import { byPart } from "../../src/view/results/overlay";
 import { passName, passSentence, placeText, roundTop } from "../../src/view/results/passes";
 import { powerSentence, stateLabels } from "../../src/view/results/power";
 import { cellText } from "../../src/view/results/tables";
@@ -103,4 +104,10 @@ describe("power", () => {
     expect(say([2, null, 3])).toBe("random write: 2.00 W to 3.00 W from second to second.");
     expect(say([null])).toBe("random write: nothing was read.");
   });
+});
+
+test("drives of unlike sizes share an axis: the mean of each part of the address space", () => {
+  const small = { phase: "write", offset_bytes: [0, 10, 20, 30], mb_per_s: [400, 300, 200, 100] };
+  expect(byPart(small, 2)).toEqual([350, 150]);
+  expect(byPart(small, 8)).toEqual([400, null, 300, null, 200, null, 100, null]);
 });

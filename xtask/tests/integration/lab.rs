@@ -3,6 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use flate2::read::ZlibDecoder;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -142,6 +145,14 @@ fn find_key<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
         Value::Array(list) => list.iter().find_map(|inner| find_key(inner, key)),
         _ => None,
     }
+}
+
+/// The data of a page, as the JSON text that a browser reads.
+pub(crate) fn page_data(page: &str) -> String {
+    let (_, data) = page.split_once("id=\"ssdlab-data\">").expect("a place for the data");
+    let (data, _) = data.split_once("</script>").expect("an end of the data");
+    let stream = BASE64.decode(data).expect("base64");
+    std::io::read_to_string(ZlibDecoder::new(&stream[..])).expect("a zlib stream of text")
 }
 
 /// The run.json of a run directory.

@@ -16,6 +16,7 @@ fn allowed(package: &str) -> Option<&'static [&'static str]> {
         "ssdlab-device" => &["ssdlab-target"],
         "ssdlab-io" => &["ssdlab-sim", "ssdlab-target", "ssdlab-device"],
         "ssdlab-run" => &["ssdlab-target", "ssdlab-device", "ssdlab-load", "ssdlab-result"],
+        "ssdlab-reality" => &["ssdlab-sim", "ssdlab-io", "ssdlab-run", "ssdlab-result"],
         "ssdlab-cli" => &[
             "ssdlab-sim",
             "ssdlab-sim-trial",

@@ -20,6 +20,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             Some(Timer::MapFetch) => self.on_fetch_timer(),
             Some(Timer::Patrol) => self.on_patrol_timer(),
             Some(Timer::Refresh) => self.on_refresh_timer(),
+            Some(Timer::MapFlush) => self.on_map_flush_timer(),
             Some(Timer::Heat) => self.on_heat_timer(),
             None => {}
         }

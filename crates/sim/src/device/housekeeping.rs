@@ -1,4 +1,5 @@
-//! The drive at its housekeeping: patrol reads and refresh; see [`Patrol`] and [`Refresh`].
+//! The drive at its housekeeping: patrol reads, refresh and map flush; see [`Patrol`], [`Refresh`] and
+//! [`MapFlush`](crate::firmware::housekeeping::MapFlush).
 
 use base::Nanos;
 
@@ -73,5 +74,26 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     fn refresh_unit(&mut self, victim: u32, interval_ns: u64) -> Option<u64> {
         self.collector.allow_unit_of(victim, self.geometry().unit_pages);
         self.moved_by_the_clock(interval_ns)
+    }
+
+    /// The map has changed: it is flushed at the end of this period.
+    #[inline]
+    pub(super) fn note_map_change(&mut self) {
+        if let Some(flush) = self.config.options.map_flush
+            && !self.timers.is_set(Timer::MapFlush)
+        {
+            self.timers.set(Timer::MapFlush, flush.next_ns(self.now_ns));
+        }
+    }
+
+    /// The clock says that what has changed of the map is to be written.
+    pub(super) fn on_map_flush_timer(&mut self) {
+        let Some(flush) = self.config.options.map_flush else { return };
+        let cache = self.map_cache.as_mut();
+        if cache.is_some_and(|cache| cache.flush(flush.segments_max)) {
+            self.note_map_change();
+        }
+        self.want_journal();
+        self.pump();
     }
 }

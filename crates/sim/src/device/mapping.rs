@@ -24,6 +24,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         if let Some(log) = &mut self.map_log {
             log.journal.append(unit_pages);
         }
+        self.note_map_change();
         if rose {
             self.erase_durable_victims();
         }
@@ -36,6 +37,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             log.journal.append_deallocation();
             self.probe.deallocated();
         }
+        self.note_map_change();
         self.advance_map_log();
     }
 

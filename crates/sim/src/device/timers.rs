@@ -23,11 +23,13 @@ pub(super) enum Timer {
     Patrol,
     /// The next pages of old data are written anew.
     Refresh,
+    /// The changed part of the map is written.
+    MapFlush,
     /// Firmware reads the temperature.
     Heat,
 }
 
-const TIMERS: [Timer; 9] = [
+const TIMERS: [Timer; 10] = [
     Timer::IdleGc,
     Timer::Fold,
     Timer::Throttle,
@@ -36,6 +38,7 @@ const TIMERS: [Timer; 9] = [
     Timer::MapFetch,
     Timer::Patrol,
     Timer::Refresh,
+    Timer::MapFlush,
     Timer::Heat,
 ];
 

@@ -72,6 +72,8 @@ struct Segment {
     is_changed: bool,
     /// It stands in the queue of those to be written.
     is_queued: bool,
+    /// It is to be written although it stays.
+    is_due: bool,
 }
 
 /// Segments in the order of their use: a ring that begins and ends at a segment that does not exist.
@@ -92,8 +94,10 @@ pub struct MapCache {
     segments: Vec<Segment>,
     dram: Level,
     host: Level,
-    /// Changed segments that have left, oldest first.
+    /// Changed segments that have left or are flushed, oldest first.
     leaving: Ring<u32>,
+    /// The segment at which the next flush begins.
+    next_flushed: u32,
     /// Commands whose entries come from the host's memory, each with the moment when they are there.
     fetches: Ring<(u64, u32)>,
     lookups: Lookups,
@@ -114,6 +118,7 @@ impl MapCache {
             place: Place::Nand,
             is_changed: false,
             is_queued: false,
+            is_due: false,
         };
         Some(Self {
             shape,
@@ -122,6 +127,7 @@ impl MapCache {
             dram: level(Place::Dram, segments, shape.dram_segments),
             host: level(Place::Host, segments + 1, shape.host_segments),
             leaving: Ring::with_capacity(segments as usize),
+            next_flushed: 0,
             fetches: Ring::default(),
             lookups: Lookups::default(),
         })
@@ -174,12 +180,35 @@ impl MapCache {
         }
     }
 
-    /// The next changed segment to write, or `None` if none has left.
+    /// Queues changed segments that stay at hand, at most so many, from where the last call ended; true if others may
+    /// have changed too.
+    pub fn flush(&mut self, most: u32) -> bool {
+        let mut flushed = 0;
+        for _ in 0..self.dram.end {
+            if flushed == most {
+                return true;
+            }
+            let number = self.next_flushed;
+            self.next_flushed = (number + 1) % self.dram.end;
+            let segment = &mut self.segments[number as usize];
+            if segment.is_changed && segment.place != Place::Leaving && !segment.is_due {
+                segment.is_due = true;
+                flushed += 1;
+                self.queue(number);
+            }
+        }
+        false
+    }
+
+    /// The next changed segment to write, or `None` if none has left or is flushed.
     pub fn take_leaving(&mut self) -> Option<u32> {
         self.forget_found();
         let number = self.leaving.pop_front()?;
         let segment = &mut self.segments[number as usize];
-        (segment.place, segment.is_changed, segment.is_queued) = (Place::Nand, false, false);
+        if segment.place == Place::Leaving {
+            segment.place = Place::Nand;
+        }
+        (segment.is_changed, segment.is_queued, segment.is_due) = (false, false, false);
         Some(number)
     }
 
@@ -187,7 +216,7 @@ impl MapCache {
     fn forget_found(&mut self) {
         while let Some(number) = self.leaving.front() {
             let segment = &mut self.segments[number as usize];
-            if segment.place == Place::Leaving {
+            if segment.place == Place::Leaving || segment.is_due {
                 break;
             }
             segment.is_queued = false;
@@ -264,6 +293,12 @@ impl MapCache {
             return;
         }
         segment.place = Place::Leaving;
+        self.queue(number);
+    }
+
+    /// A changed segment joins the queue, unless it stands there.
+    fn queue(&mut self, number: u32) {
+        let segment = &mut self.segments[number as usize];
         if !segment.is_queued {
             segment.is_queued = true;
             self.leaving.push_back(number);
@@ -285,7 +320,8 @@ impl MapCache {
                 ));
             }
         }
-        let waiting = |segment: &&Segment| segment.place == Place::Leaving && !segment.is_queued;
+        let is_due = |segment: &Segment| segment.place == Place::Leaving || segment.is_due;
+        let waiting = |segment: &&Segment| is_due(segment) && !segment.is_queued;
         match segments.iter().filter(waiting).count() {
             0 => Ok(()),
             lost => Err(format!("{lost} changed map segments will never be written")),
@@ -334,6 +370,24 @@ mod tests {
         cache.look_up(4, true);
         assert_eq!([cache.take_leaving(), cache.take_leaving()], [Some(1), Some(3)]);
         assert_eq!((cache.take_leaving(), cache.look_up(1, false)), (None, Nand));
+        cache.check().unwrap();
+    }
+
+    #[test]
+    fn what_is_flushed_stays_at_hand_and_is_written_once() {
+        let mut cache = cache(3, 0);
+        for (number, changes) in [(4, true), (1, true), (2, false)] {
+            cache.look_up(number, changes);
+        }
+        assert!(cache.flush(1) && cache.is_any_leaving());
+        // It changes again before it is written, or leaves: one program is enough.
+        assert_eq!(cache.look_up(1, true), Dram);
+        assert_eq!([cache.take_leaving(), cache.take_leaving()], [Some(1), None]);
+        assert!(!cache.flush(10), "there are no more than ten");
+        assert_eq!([6, 7].map(|number| cache.look_up(number, false)), [Nand, Nand]);
+        assert_eq!([cache.take_leaving(), cache.take_leaving()], [Some(4), None]);
+        assert!(!cache.flush(10) && cache.take_leaving().is_none(), "nothing has changed since");
+        assert_eq!(cache.look_up(1, false), Dram);
         cache.check().unwrap();
     }
 

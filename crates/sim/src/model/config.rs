@@ -9,7 +9,7 @@ use crate::firmware::caps::cleaning_states::CleaningPlan;
 use crate::firmware::caps::throttle::Throttle;
 use crate::firmware::caps::wear_budget::WearPlan;
 use crate::firmware::caps::write_caps::CapsPlan;
-use crate::firmware::housekeeping::RefreshPlan;
+use crate::firmware::housekeeping::{MapFlush, RefreshPlan};
 use crate::firmware::map_cache::MapCacheShape;
 use crate::firmware::performance_mode::PerformanceMode;
 use crate::firmware::pslc::Pslc;
@@ -113,6 +113,8 @@ pub struct Options {
     pub patrol_interval_ns: Option<u64>,
     /// Age and rate of refresh, or `None` if data stays.
     pub refresh: Option<RefreshPlan>,
+    /// Period and size of flushes of the map, or `None` if the clock asks for none.
+    pub map_flush: Option<MapFlush>,
     /// Largest lead in erases of the most worn superblock over one whose data stays, or `None` if
     /// there is no limit.
     pub spread_max: Option<u32>,
@@ -365,6 +367,8 @@ fn options(check: &Check<'_>, scale: Ratio, geometry: &Geometry) -> Result<Optio
         patrol_interval_ns: optional(&model.housekeeping, |keep| keep.patrol_interval_ns(check))?
             .flatten(),
         refresh: optional(&model.housekeeping, |keep| keep.refresh(check, geometry))?.flatten(),
+        map_flush: optional(&model.housekeeping, |keep| keep.map_flush(check, scale, geometry))?
+            .flatten(),
         spread_max: wear.map(|wear| wear.spread_max.value).filter(|&spread| spread > 0),
         pslc: optional(&model.pslc, |pslc| pslc.resolve(check, scale, geometry))?,
         stages: Stages {

@@ -167,8 +167,17 @@ impl Draft {
         self.fit_levels(free_high);
     }
 
-    /// Temperature needs power, and a number of reads needs what counts them.
+    /// Temperature needs power, a number of reads needs what counts them, and a flush needs a map to write.
     fn fit_conditions(&mut self) {
+        let has = |key: &str| self.values.contains_key(key);
+        let has_cache = has("map_cache.bytes");
+        let has_flush = has("housekeeping.map_flush_period_ns");
+        if !has_cache && !has("mapping.entry_bytes") {
+            self.values.remove("housekeeping.map_flush_period_ns");
+        }
+        if !has_cache || !has_flush {
+            self.values.remove("housekeeping.map_flush_bytes_max");
+        }
         let is_warm = ["power.active_mw", "thermal.ambient_c"]
             .iter()
             .all(|&key| self.values.contains_key(key));

@@ -66,11 +66,6 @@ export function testBars(
     for (const one of picked ? [...bars, picked] : bars) one.update();
   });
   say();
-  return h(
-    "div",
-    { class: "test-bars" },
-    line,
-    grid,
-    titled.length > 0 && picker(titled, pick, heading(test)),
-  );
+  const choice = titled.length > 0 && picker(titled, pick, heading(test));
+  return h("div", { class: "test-bars" }, h("div", { class: "bars-head" }, line, choice), grid);
 }

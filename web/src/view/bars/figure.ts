@@ -32,6 +32,8 @@ const UNITS: Record<Figure["unit"], string> = {
 const NAME_SHARE = 0.46;
 const NAME_MIN = 130;
 const NAME_MAX = 260;
+/** More names than these after a reason are a number. */
+const NAMES_MAX = 3;
 const RANK = 18;
 const SIGN = 16;
 /** Letters of 12 px, a high average. */
@@ -124,12 +126,15 @@ function byReason(entries: readonly Entry[]): [string, string[]][] {
 function notes({ entries }: Ranking): HTMLElement[] {
   const unlike = byReason(entries.filter(({ standing }) => standing === "unlike"));
   const missing = byReason(entries.filter(({ standing }) => standing === "missing"));
-  const line = (mark: string, [reason, names]: [string, string[]]) =>
-    h(
+  // A drive without a rank has its name in the chart; one without a value has it only here.
+  const line = (mark: string, [reason, names]: [string, string[]]) => {
+    const whose = mark !== "" && names.length > NAMES_MAX ? `${names.length} drives` : names.join(", ");
+    return h(
       "p",
       { class: "quiet small" },
-      `${mark}${reason[0]?.toUpperCase()}${reason.slice(1)}: ${names.join(", ")}.`,
+      `${mark}${reason[0]?.toUpperCase()}${reason.slice(1)}: ${whose}.`,
     );
+  };
   return [...unlike.map((one) => line("† Not ranked. ", one)), ...missing.map((one) => line("", one))];
 }
 

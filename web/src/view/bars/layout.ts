@@ -5,7 +5,7 @@ import type { Entry, Ranking } from "../../data/ranking";
 /** Rows are lower from this number of drives on. */
 const MANY = 12;
 const ROW = 24;
-const ROW_LOW = 17;
+const ROW_LOW = 16;
 /** A log scale takes dots, and is for values that lie this far apart. */
 const LOG_FROM = 20;
 /** Room for the line above the values without a rank. */

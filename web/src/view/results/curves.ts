@@ -234,7 +234,7 @@ function curveTable({ rowName, labels, curves, unit }: CurvePlot): TableData {
 }
 
 /** Colours distinguish runs if there are several, else columns. */
-const COLORS = 6;
+export const COLORS = 6;
 
 /** One column of a table, a line for each of many drives. */
 function manyLines(runs: readonly Run[], name: string, at: number, { keyOf }: Many): Curve[] {

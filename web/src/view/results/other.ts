@@ -11,7 +11,8 @@ import { plainRunName, runName } from "../parts/name";
 import { conditions } from "../text/conditions";
 import { figuresTable, goToFigure } from "../text/figures";
 import { findingCard } from "../text/findings";
-import { convergence, curveGraphs } from "./curves";
+import { COLORS, convergence, curveGraphs } from "./curves";
+import { passOverlay } from "./overlay";
 import { passGraph } from "./passes";
 import { powerBars, powerGraph } from "./power";
 import { resultTables } from "./tables";
@@ -106,8 +107,17 @@ function records(own: readonly Run[], toFigure: (name: string) => void, title: s
   ];
 }
 
-/** Most runs of a test that can have a colour each. */
-const COLORED_MAX = 6;
+/** Plots side by side; more of them are in a fold. */
+const PLOTS_MAX = 4;
+
+function curvesGrid(curves: readonly HTMLElement[]): HTMLElement[] {
+  if (curves.length < 2) return [...curves];
+  const grid = (some: readonly HTMLElement[]) => h("div", { class: "curves-grid" }, [...some]);
+  const more = curves.slice(PLOTS_MAX);
+  const summary = h("summary", {}, `${more.length} more curves`);
+  const fold = more.length > 0 ? [h("details", { class: "fold" }, summary, grid(more))] : [];
+  return [grid(curves.slice(0, PLOTS_MAX)), ...fold];
+}
 
 /** Whether a section has so little beside its bars that two stand side by side. */
 function isNarrow(bars: HTMLElement | null): boolean {
@@ -123,7 +133,8 @@ function testSection(app: App, test: string): HTMLElement {
   const recolor = (within: ParentNode) => colorProducts(app, within);
   const keyOf = (run: Run) => app.products.find(({ runs }) => runs.includes(run))?.key ?? "";
   const curves = curvesOf(test).flatMap((drawn) => curveGraphs(drawn, own, { keyOf, recolor }));
-  const many = own.length > COLORED_MAX;
+  const overlay = passOverlay(own, { keyOf, recolor });
+  const many = own.length > COLORS;
   const bars = testBars(app, test, recolor, many && curves.length > 0);
   return h(
     "section",
@@ -136,9 +147,15 @@ function testSection(app: App, test: string): HTMLElement {
     h("p", { class: "overline" }, title),
     h("h2", { id: `${id}-title` }, question(test)),
     bars,
-    curves.length > 1 ? h("div", { class: "curves-grid" }, curves) : curves,
+    curvesGrid(curves),
     hasPowerBars(test) && !many && powerBars(own),
-    h("div", { class: own.length > OPEN_MAX ? "test-foot" : null }, records(own, toFigure, title), figures),
+    h(
+      "div",
+      { class: own.length > OPEN_MAX ? "test-foot" : null },
+      overlay,
+      records(own, toFigure, title),
+      figures,
+    ),
   );
 }
 

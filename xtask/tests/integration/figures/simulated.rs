@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use crate::lab::{Answer, Lab, phase, read_run};
+use crate::lab::{Answer, Lab, page_data, phase, read_run};
 
 const DRIVE: &str = "sim:sandisk-extreme-ii-480gb?scale=1/64";
 const SHORT: [&str; 2] = ["--set", "duration=40s"];
@@ -26,6 +26,22 @@ fn json_is_one_document_that_names_the_run() {
     assert_eq!(load["duration_ns"], 40_000_000_000_u64);
     assert_eq!(load["errors"], 0);
     assert!(load["ios"].as_u64().is_some_and(|ios| ios > 0), "{load:#}");
+}
+
+#[test]
+fn a_run_records_the_facts_of_its_drive_and_a_real_one_those_of_the_library() {
+    let lab = Lab::new();
+    let (null, facts) = ("null:?size=1GiB", lab.library().join("facts"));
+    std::fs::create_dir_all(&facts).expect("a folder of facts");
+    let text = format!(
+        "match.model = '{null}'\nfacts.released = {{ value = '2026', from = 'assumed: test' }}"
+    );
+    std::fs::write(facts.join("null.toml"), text).expect("a facts file");
+    let time = ["--set", "duration=1s", "--set", "steady_from=0s"];
+    let run = |target| read_run(&lab.run(&[&[target], &time[..]].concat())[0]);
+    let released = &run(null)["target"]["facts"]["released"];
+    assert_eq!((&released["value"], &released["from"]), (&"2026".into(), &"assumed: test".into()));
+    assert_eq!(run(DRIVE)["target"]["facts"]["nand_type"]["value"], "MLC");
 }
 
 #[test]
@@ -78,7 +94,7 @@ fn a_report_is_one_file_that_holds_the_run() {
     Answer::of(command.arg(&report)).must_exit_with(0);
     let page = std::fs::read_to_string(report).expect("the report");
     let run_id = dirs[0].file_name().expect("a name").to_string_lossy();
-    assert!(page.contains(&*run_id), "the report does not name {run_id}");
+    assert!(page_data(&page).contains(&*run_id), "the report does not name {run_id}");
     assert!(!page.contains("<title> &"), "the title is in the page without escaping");
 }
 

@@ -1,6 +1,6 @@
 //! The suite from outside: verdicts as exit codes, and a review that ends in one page.
 
-use crate::lab::{Answer, Lab, phase, read_run};
+use crate::lab::{Answer, Lab, page_data, phase, read_run};
 
 const DRIVE: &str = "sim:samsung-840-pro-256gb?scale=1/256";
 
@@ -41,7 +41,7 @@ fn a_review_is_one_page_and_goes_on_where_it_stopped() {
     };
     let first = review(&[]);
     first.must_exit_with(0);
-    let page = std::fs::read_to_string(lab.path("review.html")).expect("the page");
+    let page = page_data(&std::fs::read_to_string(lab.path("review.html")).expect("the page"));
     let dirs = lab.run_dirs(&first.document());
     let announced = format!("{} runs, about", dirs.len());
     assert!(first.stderr.contains(&announced), "not {announced}:\n{}", first.stderr);

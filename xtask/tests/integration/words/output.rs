@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::lab::{Answer, Lab, read_run};
+use crate::lab::{Answer, Lab, page_data, read_run};
 use crate::loop_device::LoopDevice;
 
 const TARGET: &str = "sim:sandisk-extreme-ii-480gb?scale=1/128";
@@ -221,7 +221,7 @@ fn a_review_says_everywhere_what_it_left_out() {
     let again = ["report", "latest", "--library", "runs", "-o", "again.html"];
     Answer::of(&mut lab.command(&again)).must_exit_with(0);
     for page in ["review.html", "again.html"] {
-        let page = std::fs::read_to_string(lab.path(page)).expect("a page");
+        let page = page_data(&std::fs::read_to_string(lab.path(page)).expect("a page"));
         assert!(page.contains(reason), "the page has no word of it");
     }
 }

@@ -5,7 +5,7 @@ use crate::lab::{Answer, Lab};
 const DRIVE: &str = "sim:sandisk-extreme-ii-480gb?scale=1/64";
 
 /// The arguments, as typed.
-const MISTAKES: [&[&str]; 45] = [
+const MISTAKES: [&[&str]; 50] = [
     &["run", "power", DRIVE, "--meter", "ina219"],
     &["run", "power", DRIVE, "--meter", "hwmon:ina219"],
     &["run", "consistency", "sim:no-such-drive"],
@@ -13,6 +13,11 @@ const MISTAKES: [&[&str]; 45] = [
     &["run", "consistency", DRIVE, "--span", "99TB"],
     &["drives", "check", "missing.toml"],
     &["drives", "check", "broken.toml"],
+    &["drives", "check", "child.toml"],
+    &["list", "models"],
+    &["run", "consistency", "sim:micron-7450-max-801gb"],
+    &["run", "consistency", "null:", "--facts", "missing.toml"],
+    &["run", "consistency", DRIVE, "--facts", "facts.toml"],
     &["run", "consistency", "sim:sandisk-extreme-ii-480gb?capacity_gb=0"],
     &["run", "consistency", "sim:sandisk-extreme-ii-480gb?gc.policy=magic"],
     &["run", "consistency", DRIVE, "--set", "durations=60"],
@@ -61,12 +66,15 @@ const WORK: &str =
 fn mistakes_are_named_with_a_way_out() {
     let lab = Lab::new();
     std::fs::write(lab.path("broken.toml"), "this is = = not TOML").expect("a broken model");
+    std::fs::write(lab.path("child.toml"), "extends = 'gone.toml'").expect("a child");
+    std::fs::write(lab.path("facts.toml"), "match.model = 'A'\nfacts = {}").expect("facts");
     std::fs::write(lab.path("work.csv"), WORK).expect("a trace");
     insta::assert_snapshot!(lab.transcript(MISTAKES));
     let names = lab.path("").read_dir().expect("a directory").map(|entry| entry.expect("one"));
     let mut names: Vec<_> = names.map(|entry| entry.file_name()).collect();
     names.sort();
-    assert_eq!(names, ["broken.toml", "work.csv"], "a mistake left something behind");
+    let given = ["broken.toml", "child.toml", "facts.toml", "work.csv"];
+    assert_eq!(names, given, "a mistake left something behind");
     assert_eq!(std::fs::read_to_string(lab.path("work.csv")).expect("the trace"), WORK);
 }
 

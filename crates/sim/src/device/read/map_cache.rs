@@ -104,10 +104,11 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     #[inline(never)]
     pub(in crate::device) fn change_entries(&mut self, pages: &Range<u32>) {
         self.look_up_segments(pages, None);
+        self.note_map_change();
         self.write_segments();
     }
 
-    /// Writes changed segments that have left the cache, as far as there is room; true where none is left. The host
+    /// Writes changed segments that have left the cache or are flushed, as far as there is room; true where none is left. The host
     /// waits for them, as they wait for what it waits for.
     pub(in crate::device) fn write_segments(&mut self) -> bool {
         while self.map_cache.as_mut().is_some_and(MapCache::is_any_leaving) {

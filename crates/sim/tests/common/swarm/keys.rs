@@ -172,6 +172,8 @@ pub(super) const SECTIONS: &[&[Choice]] = &[
         ("map_cache.bytes", &["65_536", "8_388_608", "100_000_000", "1_000_000_000"]),
         ("map_cache.entry_bytes", &["4", "64", "256", "1024"]),
         ("map_cache.in_pslc?", &["true", "false"]),
+        ("housekeeping.map_flush_period_ns?", &["1_000_000", "10_000_000_000"]),
+        ("housekeeping.map_flush_bytes_max?", &["65_536", "100_000_000"]),
     ],
     &[
         ("map_cache.bytes", &["65_536", "8_388_608"]),
@@ -190,6 +192,7 @@ pub(super) const SECTIONS: &[&[Choice]] = &[
         ("mapping.entry_bytes", &["8", "64", "256", "1024"]),
         ("mapping.map_entry_bytes", &["4", "64", "256", "1024"]),
         ("mapping.journal_superblocks", &["3", "5", "9", "16"]),
+        ("housekeeping.map_flush_period_ns?", &["1_000_000", "100_000_000"]),
     ],
     &[
         ("power.active_mw", &["2000"]),

@@ -1,0 +1,136 @@
+//! Runs the fingerprints of `drives/fingerprints/` and writes `docs/drives.md`, for
+//! `cargo xtask fingerprints`. Fails if a claim does not hold and its file does not say why.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a developer tool talks")]
+
+use std::num::NonZero;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::{env, fs, thread};
+
+use anyhow::{Context, Result};
+use clap::Parser;
+use reality::cell::Cell;
+use reality::claim::{Fingerprint, Theme};
+use reality::fragility;
+use reality::page::{self, Row};
+use reality::rated;
+use reality::store::{Runs, Store};
+use reality::verdict::{Judged, Verdict, judge};
+
+/// Run published claims on the simulated drives.
+#[derive(Parser)]
+struct Args {
+    /// Only fingerprints whose id begins so; the page is not written then.
+    #[arg(long, value_name = "ID")]
+    only: Vec<String>,
+    /// Run the fingerprints that permit it at their smallest scale, and no others; the page is not
+    /// written then.
+    #[arg(long)]
+    scaled: bool,
+    /// Runs at the same time; default: one for each processor.
+    #[arg(long, value_name = "N")]
+    jobs: Option<usize>,
+    /// Also change every assumed value by 10%: hundreds of runs for each drive.
+    #[arg(long)]
+    fragility: bool,
+    /// Run nothing: judge by the runs of earlier calls.
+    #[arg(long, conflicts_with = "fragility")]
+    known: bool,
+    /// Directory of the runs.
+    #[arg(long, value_name = "DIR", default_value = "target/fingerprints")]
+    runs: PathBuf,
+}
+
+fn main() -> Result<ExitCode> {
+    let args = Args::parse();
+    let top = env::current_dir()?;
+    let mut themes = Theme::read_all(&top.join("drives/fingerprints"))?;
+    themes.push(rated::theme());
+    let store = Store::new(args.runs.clone(), &top)?;
+    let is_wanted = |fingerprint: &Fingerprint| {
+        (args.only.is_empty() || args.only.iter().any(|only| fingerprint.id.starts_with(only)))
+            && (!args.scaled || fingerprint.scale.is_some())
+    };
+    let scale = |fingerprint: &Fingerprint| fingerprint.scale.clone().filter(|_| args.scaled);
+    let wanted: Vec<&Fingerprint> =
+        themes.iter().flat_map(|theme| &theme.fingerprints).filter(|one| is_wanted(one)).collect();
+    let cells = wanted.iter().flat_map(|fingerprint| {
+        let scale = scale(fingerprint);
+        fingerprint.measurements(scale.as_deref()).map(|(_, found)| found.cell).collect::<Vec<_>>()
+    });
+    let runs = run_all(&store, &args, cells.collect());
+    let row = |fingerprint| {
+        let judged = judge(fingerprint, scale(fingerprint).as_deref(), &runs);
+        let ends = fragile(&store, &args, fingerprint, &judged);
+        (fingerprint, judged, ends)
+    };
+    let themes: Vec<(&Theme, Vec<Row<'_>>)> = themes
+        .iter()
+        .map(|theme| {
+            let wanted = theme.fingerprints.iter().filter(|one| is_wanted(one));
+            (theme, wanted.map(row).collect())
+        })
+        .collect();
+    if args.only.is_empty() && !args.scaled {
+        fs::write(top.join("docs/drives.md"), page::page(&themes)).context("docs/drives.md")?;
+    }
+    let unexplained: usize = themes.iter().flat_map(|(_, rows)| rows).map(show).sum();
+    Ok(if unexplained == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The runs of these cells, with a line on stderr after each.
+fn run_all(store: &Store, args: &Args, mut cells: Vec<Cell>) -> Runs {
+    cells.sort();
+    cells.dedup();
+    let jobs = args.jobs.or_else(|| thread::available_parallelism().ok().map(NonZero::get));
+    if args.known {
+        let find = |cell: &Cell| match store.find(cell) {
+            Some(run) => Ok(run),
+            None if sim::model::built_in(&cell.drive).is_none() => Err("no model".to_owned()),
+            None => Err("not run".to_owned()),
+        };
+        return cells.into_iter().map(|cell| (cell.clone(), find(&cell))).collect();
+    }
+    let (done, all) = (AtomicUsize::new(0), cells.len());
+    store.run_all(&cells, jobs.unwrap_or(1), &|cell, run| {
+        let count = done.fetch_add(1, Ordering::Relaxed) + 1;
+        let fault = run.as_ref().err().map(|reason| format!(": {reason}")).unwrap_or_default();
+        eprintln!("[{count}/{all}] {cell}{fault}");
+    })
+}
+
+/// The changes that end a claim that holds, from the runs of an earlier call unless this one is asked
+/// to do them.
+fn fragile(
+    store: &Store,
+    args: &Args,
+    fingerprint: &Fingerprint,
+    judged: &Judged,
+) -> Option<Vec<String>> {
+    if judged.verdict != Verdict::Holds || args.scaled {
+        return None;
+    }
+    fragility::examine(fingerprint, &mut |cells| {
+        if args.fragility {
+            return Some(run_all(store, args, cells.to_vec()));
+        }
+        let find = |cell: &Cell| Some((cell.clone(), Ok(store.find(cell)?)));
+        cells.iter().map(find).collect()
+    })
+}
+
+/// Prints a verdict; the number of faults in it.
+fn show((fingerprint, judged, ends): &Row<'_>) -> usize {
+    let Fingerprint { id, claim, missing, .. } = fingerprint;
+    println!("{id}: {}\n  {claim}\n  {}", judged.verdict, page::figures(&judged.values));
+    judged.failed.iter().for_each(|failed| println!("  not {failed}"));
+    ends.iter().flatten().for_each(|change| println!("  fragile: {change}"));
+    let is_failure = judged.verdict == Verdict::DoesNotHold;
+    if is_failure != missing.is_some() && !matches!(judged.verdict, Verdict::NotTested(_)) {
+        let fault = if is_failure { "says no reason" } else { "says a reason for a failure" };
+        println!("  its file {fault}");
+        return 1;
+    }
+    0
+}

@@ -1,0 +1,85 @@
+//! Repeats measurements of others on the models and writes `docs/validation.md`, for
+//! `cargo xtask validate`.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a developer tool talks")]
+
+use std::collections::BTreeMap;
+use std::num::NonZero;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::{env, fs, thread};
+
+use anyhow::{Context, Result};
+use base::Ratio;
+use clap::Parser;
+use reality::store::Store;
+use reality::validation::{Experiment, Fact, Figures, facts, predictions, report};
+
+/// Repeat measurements of real drives on their models.
+#[derive(Parser)]
+struct Args {
+    /// Only drives whose name begins so; the page is not written then.
+    #[arg(long, value_name = "NAME", default_value = "")]
+    only: String,
+    /// Size of the drives, as a share of full size.
+    #[arg(long, default_value = "1/64")]
+    scale: Ratio,
+    /// Experiments at the same time; default: one for each processor.
+    #[arg(long, value_name = "N")]
+    jobs: Option<usize>,
+    /// Run nothing: use the figures of earlier calls.
+    #[arg(long)]
+    known: bool,
+    /// Directory of the figures.
+    #[arg(long, value_name = "DIR", default_value = "target/validation")]
+    figures: PathBuf,
+}
+
+type Found = BTreeMap<Experiment, Result<Figures, String>>;
+
+fn main() -> Result<()> {
+    let args = Args::parse();
+    let top = env::current_dir()?;
+    let text =
+        fs::read_to_string(top.join("drives/measured.csv")).context("drives/measured.csv")?;
+    let mut all = facts(&text)?;
+    all.extend(predictions());
+    all.retain(|fact| fact.drive.starts_with(&args.only));
+    let found = found(&all, &Store::new(args.figures.clone(), &top)?, &args);
+    let row = |fact: Fact| {
+        let figures = found.get(&fact.experiment()).cloned();
+        let figures = figures.unwrap_or_else(|| Err("not run".to_owned()));
+        let simulated = figures.map(|figures| figures.get(&fact.quantity).copied());
+        let simulated = simulated.and_then(|value| value.ok_or_else(|| "unknown".to_owned()));
+        (fact, simulated)
+    };
+    let rows: Vec<report::Row> = all.into_iter().map(row).collect();
+    rows.iter().for_each(|row| println!("{}", report::line(row)));
+    if args.only.is_empty() {
+        fs::write(top.join("docs/validation.md"), report::page(&rows, args.scale))?;
+    }
+    Ok(())
+}
+
+/// The figures of all experiments, with a line on stderr after each.
+fn found(facts: &[Fact], store: &Store, args: &Args) -> Found {
+    let mut experiments: Vec<_> = facts.iter().map(Fact::experiment).collect();
+    experiments.sort();
+    experiments.dedup();
+    let jobs = args.jobs.or_else(|| thread::available_parallelism().ok().map(NonZero::get));
+    let (next, found) = (AtomicUsize::new(0), Mutex::new(Found::new()));
+    let work = || {
+        while let Some(experiment) = experiments.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let figures = store.figures(experiment, args.scale, !args.known);
+            eprintln!("{experiment}");
+            let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+            found.insert(experiment.clone(), figures);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 0..jobs.unwrap_or(1).max(1) {
+            scope.spawn(work);
+        }
+    });
+    found.into_inner().unwrap_or_else(PoisonError::into_inner)
+}

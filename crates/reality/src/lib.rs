@@ -1,0 +1,20 @@
+//! Published claims about drives, beside the simulated drives.
+//!
+//! ```text
+//! drives/fingerprints/*.toml, rated facts -> claim -> cell (a run of a test) -> figures
+//!     -> verdict -> docs/drives.md
+//! ```
+//!
+//! Reading order: [`claim`] (a fingerprint as data), [`figure`] and [`expectation`] (the closed
+//! vocabulary), [`cell`] and [`store`] (runs, each done once), [`verdict`], [`page`].
+
+pub mod cell;
+pub mod claim;
+pub mod expectation;
+pub mod figure;
+pub mod fragility;
+pub mod page;
+pub mod rated;
+pub mod store;
+pub mod validation;
+pub mod verdict;

@@ -1,0 +1,169 @@
+//! The rated figures of drive models (`[facts.rated]`) as fingerprints: each must come out within 10%
+//! under the conditions of its vendor.
+
+use toml::Table;
+
+use crate::cell::Cell;
+use crate::claim::{Fingerprint, Measurement, Theme};
+use crate::figure::Figure;
+use crate::store::model;
+
+/// The rated figures of all drive models.
+#[must_use]
+pub fn theme() -> Theme {
+    let fingerprints = sim::model::BUILT_IN.iter().filter_map(|(drive, _)| of_drive(drive));
+    Theme { heading: "Rated figures, within 10%".to_owned(), fingerprints: fingerprints.collect() }
+}
+
+/// A rated figure: its key among the facts, and its measurement under the usual conditions.
+struct Kind {
+    key: &'static str,
+    words: &'static str,
+    test: &'static str,
+    /// The metric of the test; `{data}` stands for the end of the name of repeating data.
+    metric: &'static str,
+}
+
+const KINDS: [Kind; 4] = [
+    Kind {
+        key: "sequential_read_mb_per_s",
+        words: "MB/s sequential read",
+        test: "sweep",
+        metric: "sweep.read_128KiB.mb_per_s",
+    },
+    Kind {
+        key: "sequential_write_mb_per_s",
+        words: "MB/s sequential write",
+        test: "sweep",
+        metric: "sweep.write_128KiB.mb_per_s",
+    },
+    Kind {
+        key: "random_read_iops",
+        words: "random reads a second",
+        test: "corners",
+        metric: "corners.random_read_deep.iops",
+    },
+    Kind {
+        key: "random_write_iops",
+        words: "random writes a second",
+        test: "corners",
+        metric: "corners.random_write_deep{data}.iops",
+    },
+];
+
+/// Commands outstanding where the vendor does not say a number: the native queue of SATA, and four
+/// workers of that for NVMe.
+const QUEUE_DEPTHS: [(&str, u32); 2] = [("sata", 32), ("nvme", 128)];
+
+/// The fingerprint of a drive, or `None` if its model has no rated figure of these kinds.
+fn of_drive(drive: &str) -> Option<Fingerprint> {
+    let model = model(drive)?;
+    let rated = model.get("facts")?.get("rated")?.as_table()?;
+    let interface = model.get("interface").and_then(|interface| interface.get("kind"));
+    let interface = interface.and_then(|kind| kind.get("value")?.as_str()).unwrap_or("sata");
+    let found: Vec<_> =
+        KINDS.iter().filter_map(|kind| Some((kind, rated.get(kind.key)?.as_table()?))).collect();
+    let words = |(kind, rated): &(&Kind, &Table)| {
+        let conditions = conditions(rated);
+        let brackets = if conditions.is_empty() { "" } else { &format!(" ({conditions})") };
+        Some(format!("{} {}{brackets}", rated.get("value")?.as_integer()?, kind.words))
+    };
+    let claim: Vec<_> = found.iter().filter_map(words).collect();
+    let from = |(_, rated): &(&Kind, &Table)| Some(rated.get("from")?.as_str()?.to_owned());
+    let mut sources: Vec<_> = found.iter().filter_map(from).collect();
+    sources.dedup();
+    let expected = |(kind, rated): &(&Kind, &Table)| {
+        let value = rated.get("value")?.as_integer()? as f64;
+        format!("{} in {:.0}..{:.0}", kind.key, value * 0.9, value * 1.1).parse().ok()
+    };
+    let expectations: Vec<_> = found.iter().filter_map(expected).collect();
+    let measured = |(kind, rated): &(&Kind, &Table)| {
+        (kind.key.to_owned(), measurement(drive, interface, kind, &conditions(rated)))
+    };
+    (!expectations.is_empty()).then(|| Fingerprint {
+        id: format!("rated-{drive}"),
+        claim: format!("{}: {}.", model_name(&model, drive), claim.join(", ")),
+        source: sources.join("; "),
+        figures: found.iter().map(measured).collect(),
+        expectations,
+        share: base::Ratio::ONE,
+        scale: None,
+        missing: None,
+    })
+}
+
+fn model_name(model: &Table, drive: &str) -> String {
+    model.get("name").and_then(|name| name.as_str()).unwrap_or(drive).to_owned()
+}
+
+/// The conditions of a rated figure in words; empty without any.
+fn conditions(rated: &Table) -> String {
+    rated.get("conditions").and_then(|text| text.as_str()).unwrap_or_default().to_owned()
+}
+
+/// The measurement under conditions such as `128 KiB, QD 32, compressible` or `steady state`.
+fn measurement(drive: &str, interface: &str, kind: &Kind, conditions: &str) -> Measurement {
+    let usual = QUEUE_DEPTHS.iter().find(|(name, _)| *name == interface);
+    let depth = queue_depth(conditions).unwrap_or(usual.map_or(32, |(_, depth)| *depth));
+    let compressible = conditions.split(", ").any(|word| word == "compressible");
+    let is_steady = ["steady", "sustained"].iter().any(|word| conditions.contains(word));
+    let (data, end) =
+        if compressible { ("repeating", "_repeating") } else { ("incompressible", "") };
+    let (test, metric, settings) = match kind.test {
+        _ if is_steady && kind.key == "random_write_iops" => {
+            ("consistency", "iops_steady_mean".to_owned(), vec![("queue_depth", depth.to_string())])
+        }
+        "sweep" => {
+            let settings = vec![("queue_depth", depth.to_string()), ("data", data.to_owned())];
+            ("sweep", kind.metric.to_owned(), settings)
+        }
+        _ => {
+            let times = [("time", "10s".to_owned()), ("sequential_time", "1s".to_owned())];
+            let settings = [("deep_queue_depth", depth.to_string())].into_iter().chain(times);
+            ("corners", kind.metric.replace("{data}", end), settings.collect())
+        }
+    };
+    let settings = settings.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
+    let cell = Cell {
+        drive: drive.to_owned(),
+        // Vendors rate a drive with the fastest host they have.
+        values: vec![("host".to_owned(), "none".to_owned())],
+        test: test.to_owned(),
+        settings,
+        spare: None,
+        scale: None,
+    };
+    Measurement { cell, figure: Figure::Metric(metric) }
+}
+
+/// The number in `QD 32`, or `None` if the conditions have none.
+fn queue_depth(conditions: &str) -> Option<u32> {
+    let after = conditions.split_once("QD ")?.1;
+    after.split(|char: char| !char.is_ascii_digit()).next()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_decide_depth_data_and_state() {
+        let of = |kind: usize, conditions| measurement("d", "nvme", &KINDS[kind], conditions);
+        let shown = |measured: &Measurement| measured.cell.to_string();
+        let command = shown(&of(1, "128 KiB, QD 8, compressible"));
+        assert!(command.ends_with("--set queue_depth=8 --set data=repeating"), "{command}");
+        assert!(shown(&of(0, "")).contains("queue_depth=128 --set data=incompressible"));
+        let Measurement { cell, figure } = of(3, "steady state, QD 256");
+        let settings = [("queue_depth".to_owned(), "256".to_owned())];
+        assert_eq!((cell.test.as_str(), &cell.settings[..]), ("consistency", &settings[..]));
+        assert_eq!(figure, Figure::Metric("iops_steady_mean".to_owned()));
+        let Figure::Metric(metric) = of(3, "family, compressible").figure else {
+            panic!("a metric")
+        };
+        assert_eq!(metric, "corners.random_write_deep_repeating.iops");
+        for kind in &KINDS {
+            let metric = kind.metric.replace("{data}", "");
+            assert!(result::metrics::find(&metric).is_some(), "{metric}");
+        }
+    }
+}
