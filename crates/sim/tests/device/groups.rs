@@ -5,7 +5,6 @@ use sim::{Device, Probe};
 
 use crate::common::{alone, closed_loop, op, small, small_config};
 
-
 /// The dies on which each superblock was erased.
 #[derive(Default)]
 struct Erases(Vec<(u32, u32)>);

@@ -26,7 +26,7 @@ fn steady(pacing: &str, groups: &str) -> (f64, f64) {
 }
 
 #[test]
-fn smaller_superblocks_clean_as_well_and_smooth_or_roughen_a_drive() {
+fn smaller_superblocks_keep_waf_and_change_evenness() {
     let of_groups = |pacing| ["1", "2", "4"].map(|groups| steady(pacing, groups));
     let even = of_groups("proportional");
     let uneven = of_groups("watermark");
