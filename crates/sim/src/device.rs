@@ -576,6 +576,9 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// As [`Geometry::die_of_unit`], which divides: the drive waits for this with every operation.
     #[inline]
     fn die_of_unit(&self, unit: u32) -> u32 {
+        if OPTIONS && self.geometry().die_groups > 1 {
+            return self.geometry().die_of_unit(unit);
+        }
         unit - self.by_dies.divide(unit) * self.geometry().dies
     }
 

@@ -1,7 +1,7 @@
 //! The place of a page: superblocks, program units and dies.
 //!
 //! ```text
-//! superblock  one block of every plane of every die       (erased as a whole)
+//! superblock  one block of every plane of every die of its group, mostly all dies   (erased as a whole)
 //! unit        one multi-plane program on one die           (`unit_pages` pages of 4 KiB)
 //! page        the mapping granularity: 4,096 bytes, or more; see below for drives that compress
 //!
@@ -15,12 +15,17 @@
 //! logical page takes as many as its data needs; see [`crate::firmware::compression`]. Everything that counts
 //! physical pages counts granules there.
 //!
+//! On a drive with groups of dies superblock S lies on group S mod G, and its units on the dies of that group; see
+//! [`crate::ftl`].
+//!
 //! With parity one unit in every stripe holds no data; see [`crate::geometry::parity`].
 //!
 //! Consecutive dies sit on different channels, so that a sequential stream loads all channels
 //! first. A physical page number counts pages over superblocks, units and pages within a unit.
 
 pub mod parity;
+
+use std::ops::Range;
 
 /// Bytes of a logical page on drives that do not say otherwise, and of the pages that telemetry counts.
 pub const PAGE_BYTES: u64 = 4096;
@@ -60,6 +65,8 @@ pub struct Geometry {
     pub channels: u32,
     /// Dies on all channels.
     pub dies: u32,
+    /// Groups of neighbouring dies, each with superblocks of its own; 1: superblocks lie on all dies.
+    pub die_groups: u32,
     /// Bytes of a logical page, a power of two from [`PAGE_BYTES`] on.
     pub page_bytes: u32,
     /// Pages in one multi-plane program.
@@ -84,10 +91,11 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// Whether the drive has no parity, compression or cache, its map in DRAM, and pages of the usual size.
+    /// Whether the drive has no groups of dies, parity, compression or cache, its map in DRAM, and pages of the usual size.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         let plain = Self {
+            die_groups: 1,
             page_bytes: PAGE_BYTES as u32,
             stripe_units: 0,
             map_pages: 0,
@@ -194,12 +202,31 @@ impl Geometry {
         self.superblock_pages() as u64 * self.physical_page_bytes()
     }
 
-    /// The die that holds a unit, by the unit's number over the whole drive. A superblock begins on die 0
-    /// and takes whole rows of dies, so this needs no division by superblock.
+    /// Dies of a superblock.
+    #[inline]
+    #[must_use]
+    pub const fn superblock_dies(&self) -> u32 {
+        self.dies / self.die_groups
+    }
+
+    /// The dies of a superblock.
+    #[must_use]
+    pub fn dies_of(&self, superblock: u32) -> Range<u32> {
+        let first = superblock % self.die_groups * self.superblock_dies();
+        first..first + self.superblock_dies()
+    }
+
+    /// The die that holds a unit, by the unit's number over the whole drive. A superblock begins on the first die of
+    /// its group and takes whole rows of that, so a drive without groups needs no division by superblock.
     #[inline]
     #[must_use]
     pub const fn die_of_unit(&self, unit: u32) -> u32 {
-        unit % self.dies
+        if self.die_groups == 1 {
+            return unit % self.dies;
+        }
+        let superblock_dies = self.superblock_dies();
+        let group = unit / self.superblock_units % self.die_groups;
+        group * superblock_dies + unit % superblock_dies
     }
 
     /// The channel of a die.
@@ -217,6 +244,7 @@ impl Geometry {
         Self {
             channels: 1,
             dies: 1,
+            die_groups: 1,
             page_bytes: PAGE_BYTES as u32,
             unit_pages: 4,
             superblock_units: 4,

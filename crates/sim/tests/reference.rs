@@ -44,6 +44,8 @@ struct Reference {
     folding: BTreeSet<u32>,
     /// Open superblock and next page of each stream.
     streams: [Option<(u32, u32)>; STREAMS],
+    /// The same for the other groups of dies, the next one first, and the group at hand.
+    groups: [(VecDeque<Option<(u32, u32)>>, u32); STREAMS],
     /// Full superblocks in the order in which they were filled.
     closed: Vec<u32>,
     /// Superblocks being collected, with the new places of the pages moved out.
@@ -70,6 +72,8 @@ struct Reference {
 
 impl Reference {
     fn new(config: Config) -> Self {
+        let groups =
+            std::array::from_fn(|_| ((1..config.geometry.die_groups).map(|_| None).collect(), 0));
         Self {
             lots: BTreeMap::from([(0, Rng::split(config.seed, "victims"))]),
             chosen: 0,
@@ -82,6 +86,7 @@ impl Reference {
             map: BTreeMap::new(),
             valid: BTreeMap::new(),
             streams: [None; STREAMS],
+            groups,
             closed: Vec::new(),
             victims: BTreeMap::new(),
             moving: None,
@@ -108,15 +113,17 @@ impl Reference {
         self.valid.get(&superblock).map_or(0, BTreeSet::len)
     }
 
-    /// The necessary place of the next page of a stream.
-    fn advance(&mut self, stream: StreamId) -> u32 {
+    /// The necessary place of the next page of a stream, which has gone to `physical`.
+    fn advance(&mut self, stream: StreamId, physical: u32) -> u32 {
         let pages = self.config.geometry.superblock_pages();
         let is_cache = stream == StreamId::Pslc;
         let cache_pages = self.config.geometry.cache_units * self.config.geometry.unit_pages;
         let end = if is_cache { cache_pages } else { pages };
+        self.skip_groups(stream, self.superblock_of(physical));
+        let group = self.groups[stream as usize].1;
         let (superblock, next) = self.streams[stream as usize].unwrap_or_else(|| {
             let own = if is_cache { self.cache_free.pop_front() } else { None };
-            let erased = own.or_else(|| self.next_free());
+            let erased = own.or_else(|| self.next_free(group));
             (erased.expect("a stream opened a superblock that was not free"), 0)
         });
         let mut after = next + 1;
@@ -127,11 +134,43 @@ impl Reference {
         self.streams[stream as usize] = (!is_full).then_some((superblock, after));
         self.writers.insert(superblock, stream);
         assert!(self.is_within_limit(), "the cache borrows more than it may");
+        if after.is_multiple_of(self.config.geometry.unit_pages) {
+            self.turn(stream);
+        }
         if is_full {
             if is_cache { &mut self.cached } else { &mut self.closed }.push(superblock);
             self.note_filled(superblock);
         }
         superblock * pages + next
+    }
+
+    /// The stream goes on in the next group of dies.
+    fn turn(&mut self, stream: StreamId) {
+        let at_hand = &mut self.streams[stream as usize];
+        let (waiting, group) = &mut self.groups[stream as usize];
+        waiting.push_back(at_hand.take());
+        *at_hand = waiting.pop_front().flatten();
+        *group = (*group + 1) % self.config.geometry.die_groups;
+    }
+
+    /// A stream that may not open a superblock goes on in the next group that has one: the host when the drive has few
+    /// left, what is moved when it has none.
+    fn skip_groups(&mut self, stream: StreamId, actual: u32) {
+        let (waiting, _) = &self.groups[stream as usize];
+        let is_open_elsewhere = waiting.iter().flatten().any(|(open, _)| *open == actual);
+        let may_skip = self.free.is_empty() || !StreamId::MOVED.contains(&stream);
+        if !is_open_elsewhere || !may_skip {
+            return;
+        }
+        while self.streams[stream as usize].is_none() {
+            self.turn(stream);
+        }
+    }
+
+    /// Whether a stream has an open superblock in some group.
+    fn is_open(&self, stream: StreamId) -> bool {
+        let waiting = &self.groups[stream as usize].0;
+        self.streams[stream as usize].is_some() || waiting.iter().any(Option::is_some)
     }
 
     /// Whether the cache borrows no more superblocks than it may.
@@ -170,7 +209,7 @@ impl Reference {
         let is_young = stream == StreamId::Cold && self.young.contains(&from);
         // An open unit that others wait for is filled with anything, and without erased superblocks there is no choice.
         let completes_unit = !physical.is_multiple_of(self.config.geometry.unit_pages);
-        let has_no_choice = self.free.is_empty() && self.streams[wanted as usize].is_none();
+        let has_no_choice = self.free.is_empty() && !self.is_open(wanted);
         assert!(
             stream == wanted || is_young || completes_unit || has_no_choice,
             "data of {from}, written by {writer:?}, went to {stream:?}"
@@ -201,16 +240,21 @@ impl Reference {
     }
 
     /// The necessary next erased superblock.
-    fn next_free(&mut self) -> Option<u32> {
-        let index = match self.config.allocation {
-            Allocation::OldestFirst => 0,
+    fn next_free(&mut self, group: u32) -> Option<u32> {
+        let is_of_group = |superblock: &u32| superblock % self.config.geometry.die_groups == group;
+        let of_group: Vec<u32> = self.free.iter().copied().filter(is_of_group).collect();
+        let candidates =
+            if of_group.is_empty() { self.free.iter().copied().collect() } else { of_group };
+        let chosen = match self.config.allocation {
+            Allocation::OldestFirst => *candidates.first()?,
             Allocation::LeastWorn => {
                 let fewest =
-                    self.free.iter().map(|&superblock| self.erases_of(superblock)).min()?;
-                self.free.iter().position(|&superblock| self.erases_of(superblock) == fewest)?
+                    candidates.iter().map(|&superblock| self.erases_of(superblock)).min()?;
+                *candidates.iter().find(|&&superblock| self.erases_of(superblock) == fewest)?
             }
         };
-        self.free.remove(index)
+        self.free.retain(|&superblock| superblock != chosen);
+        Some(chosen)
     }
 
     fn erases_of(&self, superblock: u32) -> u32 {
@@ -378,7 +422,7 @@ fn draw(lots: &mut Rng, fills: &[Option<usize>], candidates: u32) -> (u32, u64) 
 impl Probe for Reference {
     fn placed(&mut self, stream: StreamId, logical: u32, physical: u32) {
         self.dog.placed(stream, logical, physical);
-        assert_eq!(self.advance(stream), physical, "a page went to the wrong place");
+        assert_eq!(self.advance(stream, physical), physical, "a page went to the wrong place");
         let old = self.forget(logical);
         assert!(
             stream != StreamId::Cold || self.config.has_cold_stream(),
@@ -395,7 +439,7 @@ impl Probe for Reference {
     }
 
     fn extended(&mut self, stream: StreamId, logical: u32, physical: u32) {
-        assert_eq!(self.advance(stream), physical, "a page went to the wrong place");
+        assert_eq!(self.advance(stream, physical), physical, "a page went to the wrong place");
         let (first, size) = self.map.get_mut(&logical).expect("it was placed just now");
         assert_eq!(*first + *size, physical, "a page lies in pieces");
         *size += 1;
@@ -404,7 +448,7 @@ impl Probe for Reference {
     }
 
     fn padded(&mut self, stream: StreamId, physical: u32) {
-        assert_eq!(self.advance(stream), physical);
+        assert_eq!(self.advance(stream, physical), physical);
     }
 
     fn map_programmed(&mut self, unit: u32) {
@@ -415,7 +459,9 @@ impl Probe for Reference {
         let geometry = self.config.geometry;
         if superblock >= geometry.superblocks {
             let units = geometry.superblock_units;
-            let mut of_die = (0..units).filter(|unit| unit % geometry.dies == die);
+            let mut of_die = (0..units).filter(|unit| {
+                unit % geometry.superblock_dies() == die % geometry.superblock_dies()
+            });
             let _ = of_die.all(|unit| self.programmed.remove(&(superblock * units + unit)));
         }
     }

@@ -193,8 +193,9 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             return self.open_cache();
         }
         let free_superblocks = self.free_superblocks();
-        let is_open =
-            self.pacing.host_may_open(free_superblocks) && self.ftl.open_superblock(stream);
+        let is_open = self.pacing.host_may_open(free_superblocks)
+            && self.ftl.open_superblock(stream)
+            || OPTIONS && self.ftl.turn_to_room(stream);
         if is_open && self.fast_writes.is_some() {
             self.host_opened();
         }

@@ -98,7 +98,11 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             Some(waiting) if waiting < totals.buffer_pages => {
                 Err(format!("{waiting} pages wait, but the buffer holds {}", totals.buffer_pages))
             }
-            Some(_) if room(StreamId::Host) > u64::from(geometry.superblock_data_pages()) => {
+            Some(_)
+                if room(StreamId::Host)
+                    > u64::from(geometry.die_groups)
+                        * u64::from(geometry.superblock_data_pages()) =>
+            {
                 Err("the host stream has more room than a superblock".to_owned())
             }
             Some(_) => Ok(()),

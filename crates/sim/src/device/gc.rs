@@ -175,7 +175,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// everything at once, and the host would wait for seconds.
     fn victim_for_room(&mut self) -> Option<u32> {
         let level = self.level();
-        let open = OPEN_SUPERBLOCKS + self.config.more_open_superblocks();
+        let of_streams = OPEN_SUPERBLOCKS * self.geometry().die_groups;
+        let open = of_streams + self.config.more_open_superblocks();
         let enough = u64::from(self.config.free_high + open);
         let is_coming = level.writable_pages >= enough * u64::from(level.superblock_pages);
         // An erase under way comes back for more when it ends.
@@ -366,10 +367,13 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     #[inline(never)]
     pub(super) fn stream_with_room(&mut self, wanted: StreamId) -> StreamId {
         let stream = self.collector.top_up().unwrap_or(wanted);
-        if self.ftl.stream_has_room(stream) || self.ftl.open_superblock(stream) {
+        let has_room = self.ftl.stream_has_room(stream)
+            || self.ftl.open_superblock(stream)
+            || self.ftl.turn_to_room(stream);
+        if has_room {
             return stream;
         }
-        let other = StreamId::MOVED.into_iter().find(|&other| self.ftl.stream_has_room(other));
+        let other = StreamId::MOVED.into_iter().find(|&other| self.ftl.turn_to_room(other));
         other.expect("garbage collection ran out of erased superblocks")
     }
 
@@ -383,13 +387,13 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     #[inline(never)]
     fn erase_placed_victims(&mut self) {
-        let (units, dies) = (self.geometry().superblock_units, self.geometry().dies);
+        let (units, dies) = (self.geometry().superblock_units, self.geometry().superblock_dies());
         let journal = self.journal_of_victims();
         let take =
             |device: &mut Self| device.collector.take_erasable(&device.programs, journal, dies);
         while let Some(superblock) = take(self) {
             self.programmed.remove(superblock * units..(superblock + 1) * units);
-            self.erase_on_all_dies(superblock);
+            self.erase_on_its_dies(superblock);
         }
     }
 

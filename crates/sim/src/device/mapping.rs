@@ -90,7 +90,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         let Some(log) = &mut self.map_log else { return };
         if let Some(area) = log.begin_checkpoint() {
             for superblock in area {
-                self.erase_on_all_dies(superblock);
+                self.erase_on_its_dies(superblock);
             }
         }
         while let Some((unit, segment)) = self.map_log.as_mut().and_then(MapLog::take_segment) {
@@ -178,8 +178,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.nand.enqueue(die, DieOp::Map { unit, write }, self.now_ns);
     }
 
-    pub(super) fn erase_on_all_dies(&mut self, superblock: u32) {
-        for die in 0..self.geometry().dies {
+    pub(super) fn erase_on_its_dies(&mut self, superblock: u32) {
+        for die in self.geometry().dies_of(superblock) {
             self.nand.enqueue(die, DieOp::Erase { superblock }, self.now_ns);
         }
     }
@@ -205,10 +205,10 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     }
 
     fn checkpoint_committed(&mut self) {
-        let dies = self.geometry().dies;
+        let dies = self.geometry().superblock_dies();
         let Some(log) = &mut self.map_log else { return };
         for superblock in log.supersede(dies) {
-            self.erase_on_all_dies(superblock);
+            self.erase_on_its_dies(superblock);
         }
     }
 

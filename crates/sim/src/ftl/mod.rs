@@ -14,6 +14,7 @@ pub mod collector;
 pub mod durability;
 pub mod gc;
 mod granules;
+mod groups;
 pub mod pacing;
 pub mod placement;
 pub mod rebuild;
@@ -24,6 +25,7 @@ use std::ops::Range;
 
 use crate::geometry::{Divisor, Geometry};
 use crate::prefetch::prefetch;
+use groups::OpenGroups;
 use wear::Allocation;
 
 /// No page: an unmapped logical page, or a physical page without owner (padding).
@@ -222,6 +224,8 @@ pub struct Ftl {
     /// Superblocks of the native cells that serve as cache, or did and are not erased yet.
     pub borrowed_superblocks: u32,
     streams: [Stream; STREAMS],
+    /// The other open superblocks of a drive with groups of dies, or `None` if it has none.
+    groups: Option<Box<OpenGroups>>,
     superblock_pages: u32,
     by_superblock: Divisor,
     by_unit: Divisor,
@@ -258,6 +262,7 @@ impl Ftl {
                 room_pages: 0,
                 unit_room_pages: geometry.unit_pages,
             }; STREAMS],
+            groups: OpenGroups::new(geometry.die_groups, geometry.unit_pages),
             superblock_pages: geometry.superblock_pages(),
             by_superblock: Divisor::new(geometry.superblock_pages()),
             by_unit: Divisor::new(geometry.unit_pages),
@@ -300,14 +305,15 @@ impl Ftl {
         self.stream(id).unit_room_pages == self.geometry.unit_pages
     }
 
-    /// Pages a stream can still write into its open superblock.
+    /// Pages a stream can still write into its open superblocks.
     #[inline]
     #[must_use]
     pub fn stream_room_pages(&self, id: StreamId) -> u32 {
-        self.stream(id).room_pages
+        let of_others = self.groups.as_ref().map_or(0, |groups| groups.room_pages(id));
+        self.stream(id).room_pages + of_others
     }
 
-    /// Whether a stream can write at least one page more into its open superblock.
+    /// Whether a stream can write at least one page more into the superblock at hand.
     #[inline]
     #[must_use]
     pub fn stream_has_room(&self, id: StreamId) -> bool {
@@ -322,26 +328,34 @@ impl Ftl {
             SuperblockState::Closed | SuperblockState::Victim => self.superblock_pages,
             SuperblockState::Cached => self.cache_pages(),
             SuperblockState::Open => {
-                let open = self.streams.iter().find(|stream| stream.superblock == superblock);
+                let others = self.groups.iter().flat_map(|groups| groups.open());
+                let mut all = self.streams.iter().chain(others);
+                let open = all.find(|stream| stream.superblock == superblock);
                 open.map_or(0, |stream| stream.next_page)
             }
         }
     }
 
-    /// Gives a stream an erased superblock; false if there is none.
+    /// Gives a stream an erased superblock, of the group at hand if it can be; false if there is none.
     ///
     /// # Panics
     /// When the stream still has an open superblock: a bug in the caller.
     pub fn open_superblock(&mut self, id: StreamId) -> bool {
-        assert!(!self.stream_has_room(id), "a stream has one open superblock at a time");
-        let Some(superblock) = self.take_free() else { return false };
+        assert!(!self.stream_has_room(id), "a stream has one open superblock at a time in a group");
+        let group = self.groups.as_ref().map(|groups| groups.group(id));
+        let Some(superblock) = self.take_free(group) else { return false };
         self.begin_superblock(id, superblock, self.geometry.superblock_data_pages());
         true
     }
 
-    /// The next erased superblock.
-    fn take_free(&mut self) -> Option<u32> {
-        let index = self.allocation.choose(&self.free, &self.erase_counts)?;
+    /// The next erased superblock, of this group of dies if it has one.
+    fn take_free(&mut self, group: Option<u32>) -> Option<u32> {
+        let is_of_group = |superblock: u32| {
+            group.is_none_or(|group| superblock % self.geometry.die_groups == group)
+        };
+        let any = || self.allocation.choose(&self.free, &self.erase_counts, |_| true);
+        let index =
+            self.allocation.choose(&self.free, &self.erase_counts, is_of_group).or_else(any)?;
         self.free.remove(index)
     }
 
@@ -440,6 +454,9 @@ impl Ftl {
         stream.next_page = self.geometry.skip_parity(stream.next_page);
         if stream.room_pages == 0 {
             self.close(id);
+        }
+        if self.groups.is_some() {
+            return self.turn(id);
         }
         prefetch(&self.p2l, self.frontier(id) as usize + FRONTIER_AHEAD_PAGES);
     }

@@ -77,6 +77,7 @@ mod tests {
     fn geometry(stripe_units: u32) -> Geometry {
         Geometry {
             dies: stripe_units.max(1),
+            die_groups: 1,
             superblock_units: 12,
             stripe_units,
             superblocks: 3,

@@ -257,7 +257,8 @@ impl Check<'_> {
         let spare = geometry.spare_superblocks();
         let cold_stream = self.model.streams.is_some() || self.model.wear_leveling.is_some();
         let placement = self.placement()?.map_or(0, Placement::more_spare_superblocks);
-        let beyond = u64::from(placement) + if cold_stream { 5 } else { 4 };
+        let beyond =
+            u64::from(placement) + u64::from(geometry.die_groups) * if cold_stream { 5 } else { 4 };
         let wanted = u64::from(self.model.gc.free_high.value) + beyond;
         if spare >= wanted {
             return Ok(());
@@ -309,7 +310,9 @@ pub(super) fn resolve(model: &Model, scale: Ratio) -> Result<Config, ModelError>
     let wear = model.wear_leveling.as_ref();
     Ok(Config {
         nand: nand.timing(&geometry, scaled_pages),
-        raw_bytes: u64::from(scaled_blocks) * geometry.superblock_bytes(),
+        raw_bytes: u64::from(scaled_blocks)
+            * u64::from(geometry.die_groups)
+            * geometry.superblock_bytes(),
         interface: interface.resolve(&check)?,
         queue_depth: interface.entries(),
         power: optional(&model.power, |power| {
@@ -336,7 +339,7 @@ pub(super) fn resolve(model: &Model, scale: Ratio) -> Result<Config, ModelError>
 fn options(check: &Check<'_>, scale: Ratio, geometry: &Geometry) -> Result<Options, ModelError> {
     let model = check.model;
     let (pages, blocks) = scaled_shape(model, scale);
-    let reserved = scaled_reserve(model, blocks);
+    let reserved = scaled_reserve(model, blocks) * geometry.die_groups;
     let read_cache_pages = optional(&model.read_cache, |cache| cache.resolve(check, geometry))?;
     let wear = model.wear_leveling.as_ref();
     Ok(Options {
@@ -391,6 +394,30 @@ fn scaled_reserve(model: &Model, blocks: u32) -> u32 {
     reserved.div_ceil(u64::from(model.nand.blocks_per_plane.value)) as u32
 }
 
+/// Groups of dies, each with superblocks of its own.
+fn die_groups(check: &Check<'_>, dies: u32) -> Result<u32, ModelError> {
+    const KEY: &str = "nand.die_groups";
+    let model = check.model;
+    let groups = model.nand.die_groups.as_ref().map_or(1, |groups| groups.value);
+    if groups == 0 || !dies.is_multiple_of(groups) {
+        return check.fail(KEY, groups, &format!("it must divide the {dies} dies"));
+    }
+    let whole = [
+        ("[parity]", model.parity.is_some()),
+        ("[pslc]", model.pslc.is_some()),
+        ("[compression]", model.compression.is_some()),
+        ("[performance_mode]", model.performance_mode.is_some()),
+        ("interface.placement_handles", check.placement()?.is_some()),
+    ];
+    match whole.into_iter().find(|(_, is_there)| *is_there) {
+        Some((other, _)) if groups > 1 => {
+            let rule = format!("it must be 1 with {other}, which needs superblocks over all dies");
+            check.fail(KEY, groups, &rule)
+        }
+        _ => Ok(groups),
+    }
+}
+
 fn geometry(check: &Check<'_>, scale: Ratio) -> Result<Geometry, ModelError> {
     let model = check.model;
     let nand = &model.nand;
@@ -406,9 +433,13 @@ fn geometry(check: &Check<'_>, scale: Ratio) -> Result<Geometry, ModelError> {
         return check.fail("nand.reserved_superblocks", reserved, &rule);
     }
     let (_, groups) = nand.plane_groups();
-    let superblock_units = u64::from(dies) * u64::from(groups) * u64::from(pages_per_block);
+    let die_groups = die_groups(check, dies)?;
+    let of_all_dies = u64::from(dies) * u64::from(groups) * u64::from(pages_per_block);
+    let superblock_units = of_all_dies / u64::from(die_groups);
     let superblock_pages = superblock_units * u64::from(unit_pages);
-    if superblock_pages * u64::from(blocks - reserved) >= u64::from(u32::MAX) {
+    if superblock_pages * u64::from(die_groups) * u64::from(blocks - reserved)
+        >= u64::from(u32::MAX)
+    {
         let rule = format!(
             "NAND that is not reserved must be less than 2^32 pages of {physical_page_bytes} bytes; a larger \
              map.unit_bytes makes fewer of them"
@@ -424,7 +455,7 @@ fn geometry(check: &Check<'_>, scale: Ratio) -> Result<Geometry, ModelError> {
         .unwrap_or(Ratio::ONE);
     let capacity = capacity_bytes(model.capacity_gb.value);
     let capacity = capacity.map(|bytes| kept.of(bytes) / u64::from(page_bytes));
-    let physical_pages = superblock_pages * u64::from(blocks);
+    let physical_pages = superblock_pages * u64::from(die_groups) * u64::from(blocks);
     let physical_bytes = physical_pages.saturating_mul(physical_page_bytes);
     let countable = 1..u64::from(u32::MAX);
     let fits =
@@ -438,11 +469,12 @@ fn geometry(check: &Check<'_>, scale: Ratio) -> Result<Geometry, ModelError> {
     let mut geometry = Geometry {
         channels: nand.channels.value,
         dies,
+        die_groups,
         page_bytes,
         unit_pages,
         superblock_units: superblock_units as u32,
         stripe_units: parity::stripe_units(check, dies)?,
-        superblocks: blocks - reserved,
+        superblocks: (blocks - reserved) * die_groups,
         logical_pages: logical_pages as u32,
         map_pages: map_pages(logical_pages) as u32,
         page_granules,
@@ -454,8 +486,8 @@ fn geometry(check: &Check<'_>, scale: Ratio) -> Result<Geometry, ModelError> {
     }
     compression::superblock_holds_gaps(check, &geometry)?;
     // Units are numbered beyond those of the data.
-    if superblock_units * (u64::from(geometry.superblocks) + u64::from(reserved)) > u32::MAX.into()
-    {
+    let reserved = u64::from(reserved) * u64::from(die_groups);
+    if superblock_units * (u64::from(geometry.superblocks) + reserved) > u32::MAX.into() {
         let rule = "all NAND together must be less than 2^32 program units";
         return check.fail("nand.blocks_per_plane", blocks, rule);
     }

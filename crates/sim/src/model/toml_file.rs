@@ -13,6 +13,7 @@ const OVERRIDE: &str = "override:";
 /// A section must then have all the keys that its type in `model.rs` demands.
 const OPTIONAL: &str = "
 nand.cache_program = false
+nand.die_groups = 1
 nand.multi_plane = true
 nand.page_register = false
 nand.pages.program_lower_ns = 0

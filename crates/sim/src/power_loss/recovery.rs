@@ -246,9 +246,9 @@ fn start_from_segments(nand: &NandContents, commit: Option<(u32, u64, u64, &Anch
     newest
 }
 
-/// The first unit of every die in a superblock.
+/// The first unit of each of its dies in a superblock.
 fn first_units(nand: &NandContents, superblock: u32) -> impl Iterator<Item = u32> + '_ {
-    nand.units_of(superblock).take(nand.geometry.dies as usize)
+    nand.units_of(superblock).take(nand.geometry.superblock_dies() as usize)
 }
 
 fn read_first_units(reader: &mut Reader<'_>) {

@@ -103,6 +103,11 @@ impl Draft {
             ("compression.", "map_cache."),
             ("compression.", "map."),
             ("nand.independent_planes", "nand.page_register"),
+            ("parity.", "nand.die_groups"),
+            ("pslc.", "nand.die_groups"),
+            ("compression.", "nand.die_groups"),
+            ("performance_mode.", "nand.die_groups"),
+            ("interface.placement_handles", "nand.die_groups"),
         ] {
             self.part(rng, section, others);
         }
@@ -117,6 +122,9 @@ impl Draft {
         let dies = self.number("nand.channels") * self.number("nand.dies_per_channel");
         if !dies.is_multiple_of(self.number("parity.stripe_units").max(1)) {
             self.values.insert("parity.stripe_units", dies.to_string());
+        }
+        if !dies.is_multiple_of(self.number("nand.die_groups").max(1)) && rng.chance(7, 8) {
+            self.values.insert("nand.die_groups", dies.to_string());
         }
         let has_journal = self.values.contains_key("mapping.entry_bytes");
         if has_journal && rows * dies < 8 {

@@ -37,6 +37,7 @@ impl Untimed {
             ((superblocks - KEPT_SUPERBLOCKS) * f64::from(b) / alpha).round() as u32;
         let geometry = Geometry {
             channels: 1,
+            die_groups: 1,
             dies: 1,
             page_bytes: 4096,
             unit_pages: 1,

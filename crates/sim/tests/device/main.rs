@@ -6,6 +6,7 @@ mod common;
 
 mod aging;
 mod extends;
+mod groups;
 mod host;
 mod latency;
 mod models;

@@ -5,6 +5,7 @@
 mod common;
 
 mod evenness;
+mod groups;
 mod shape;
 mod texture;
 mod theory;

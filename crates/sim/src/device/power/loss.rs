@@ -25,11 +25,11 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Erases empty superblocks, once the journal no longer points there, and unused superblocks of
     /// the journal.
     pub(crate) fn erase_leftovers(&mut self, journal: &[u32]) {
-        let dies = self.geometry().dies;
+        let dies = self.geometry().superblock_dies();
         for &index in journal {
             let Some(log) = &mut self.map_log else { return };
             let superblock = log.erase_journal(index, dies);
-            self.erase_on_all_dies(superblock);
+            self.erase_on_its_dies(superblock);
         }
         let is_empty =
             |superblock: &u32| self.ftl.states[*superblock as usize] == SuperblockState::Victim;

@@ -18,13 +18,18 @@ pub enum Allocation {
 }
 
 impl Allocation {
-    /// Its place in the list of erased superblocks, or `None` if that is empty. `erase_counts` are
-    /// those of all superblocks.
+    /// Its place in the list of erased superblocks, or `None` if none there is wanted. `erase_counts`
+    /// are those of all superblocks.
     #[inline]
-    pub(crate) fn choose(self, free: &VecDeque<u32>, erase_counts: &[u32]) -> Option<usize> {
+    pub(crate) fn choose(
+        self,
+        free: &VecDeque<u32>,
+        erase_counts: &[u32],
+        is_wanted: impl Fn(u32) -> bool,
+    ) -> Option<usize> {
         match self {
-            Self::OldestFirst => (!free.is_empty()).then_some(0),
-            Self::LeastWorn => least_worn::choose(free, erase_counts),
+            Self::OldestFirst => free.iter().position(|&superblock| is_wanted(superblock)),
+            Self::LeastWorn => least_worn::choose(free, erase_counts, is_wanted),
         }
     }
 }

@@ -5,7 +5,15 @@
 
 use std::collections::VecDeque;
 
-pub(super) fn choose(free: &VecDeque<u32>, erase_counts: &[u32]) -> Option<usize> {
+pub(super) fn choose(
+    free: &VecDeque<u32>,
+    erase_counts: &[u32],
+    is_wanted: impl Fn(u32) -> bool,
+) -> Option<usize> {
     let erases = |(_, superblock): &(usize, &u32)| erase_counts[**superblock as usize];
-    free.iter().enumerate().min_by_key(erases).map(|(index, _)| index)
+    free.iter()
+        .enumerate()
+        .filter(|(_, superblock)| is_wanted(**superblock))
+        .min_by_key(erases)
+        .map(|(index, _)| index)
 }

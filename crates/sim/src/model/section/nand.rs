@@ -41,7 +41,9 @@ pub struct NandModel {
     pub erase_ns: Sourced<u64>,
     /// Rate of a channel, bytes per second.
     pub channel_bytes_per_s: Sourced<u64>,
-    /// Superblocks without user data: bad blocks, firmware, tables, pSLC.
+    /// Groups of dies, each with superblocks of its own; absent: superblocks lie on all dies.
+    pub die_groups: Option<Sourced<u32>>,
+    /// Blocks of every die without user data: bad blocks, firmware, tables, pSLC.
     pub reserved_superblocks: Sourced<u32>,
     /// Whether the planes of a die program, read and erase together; absent: they do.
     pub multi_plane: Option<Sourced<bool>>,

@@ -12,10 +12,11 @@ use crate::geometry::Geometry;
 /// Reads of every block since its data was written, and the superblocks with too many of them.
 #[derive(Debug)]
 pub(super) struct ReadCounts {
+    /// Dies of a superblock.
     dies: u32,
     /// Reads of a block after which its superblock moves, or `None` if it stays.
     reclaim_reads: Option<u32>,
-    /// By superblock and die.
+    /// By superblock and place of the die in it.
     reads: Vec<u32>,
     /// Superblocks with a block at the limit, in the order in which they reached it.
     due: Vec<u32>,
@@ -23,8 +24,13 @@ pub(super) struct ReadCounts {
 
 impl ReadCounts {
     pub(super) fn new(geometry: &Geometry, reclaim_reads: Option<u32>) -> Self {
-        let blocks = geometry.superblocks as usize * geometry.dies as usize;
-        Self { dies: geometry.dies, reclaim_reads, reads: vec![0; blocks], due: Vec::new() }
+        let blocks = geometry.superblocks as usize * geometry.superblock_dies() as usize;
+        Self {
+            dies: geometry.superblock_dies(),
+            reclaim_reads,
+            reads: vec![0; blocks],
+            due: Vec::new(),
+        }
     }
 
     fn index(&self, superblock: u32, die: u32) -> usize {

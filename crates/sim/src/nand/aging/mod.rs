@@ -53,7 +53,7 @@ impl Aging {
             wear,
             shelf: Some(past),
             superblock_units: geometry.superblock_units,
-            dies: geometry.dies,
+            dies: geometry.superblock_dies(),
             initial_cycles: past.cycles,
             die_erases: vec![0; superblocks],
             programmed_ns: vec![0; superblocks],

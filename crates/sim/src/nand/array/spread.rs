@@ -35,8 +35,7 @@ pub struct SpreadPercent {
 #[derive(Debug)]
 pub(super) struct Spread {
     percent: SpreadPercent,
-    superblock_units: u32,
-    dies: u32,
+    geometry: Geometry,
     key: u64,
 }
 
@@ -49,14 +48,16 @@ enum Draw {
 impl Spread {
     pub(super) fn new(percent: SpreadPercent, geometry: &Geometry, seed: u64) -> Self {
         let key = Rng::split(seed, "blocks").next_u64();
-        Self { percent, superblock_units: geometry.superblock_units, dies: geometry.dies, key }
+        Self { percent, geometry: *geometry, key }
     }
 
     /// Time to program a unit that takes `mean_ns` on average.
     pub(super) fn program_ns(&self, unit: u32, mean_ns: u64) -> u64 {
-        let (die, superblock) = (unit % self.dies, unit / self.superblock_units);
+        let die = self.geometry.die_of_unit(unit);
+        let superblock = unit / self.geometry.superblock_units;
         let block_ppm = self.block_ppm(Draw::Program, self.percent.program, die, superblock);
-        let layer_ppm = self.layer_ppm(unit % self.superblock_units / self.percent.row_units);
+        let layer_ppm =
+            self.layer_ppm(unit % self.geometry.superblock_units / self.percent.row_units);
         (mean_ns * block_ppm / WHOLE_PPM * layer_ppm / WHOLE_PPM).max(1)
     }
 
@@ -75,7 +76,7 @@ impl Spread {
 
     /// The share of a row: all rows together have as many wholes.
     fn layer_ppm(&self, row: u32) -> u64 {
-        let rows = u64::from(self.superblock_units / self.percent.row_units);
+        let rows = u64::from(self.geometry.superblock_units / self.percent.row_units);
         let width_ppm = self.percent.layer * PERCENT_PPM;
         WHOLE_PPM - width_ppm + width_ppm * (2 * u64::from(row) + 1) / rows
     }

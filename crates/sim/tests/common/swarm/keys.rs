@@ -231,6 +231,7 @@ pub(super) const SECTIONS: &[&[Choice]] = &[
         ("thermal.heavy.hysteresis_c", &["1", "20"]),
         ("thermal.heavy.bytes_per_s", &["1_000_000", "10_000_000"]),
     ],
+    &[("nand.die_groups", &["1", "2", "3", "4", "8"])],
     &[("nand.cache_program", &["true", "false"])],
     &[("nand.multi_plane", &["true", "false"])],
     &[
