@@ -12,7 +12,7 @@ import { driveName } from "../parts/name";
 export function factsSection(library: Library): HTMLElement | null {
   const rows = factRows(library);
   if (rows.length === 0) return null;
-  const title = "The drives’ facts";
+  const title = "What is published about these drives?";
   const table = h(
     "table",
     { class: "facts" },
