@@ -585,7 +585,7 @@ describe("what must be said", () => {
     const page = await lab.page(fixtureReport());
     const facts = page.locator("#facts");
     expect(await facts.locator("thead th").count()).toBe(
-      1 + (await page.locator("header .drives tbody tr").count()),
+      1 + (await page.locator(".drives tbody tr").count()),
     );
     const price = facts.locator("tbody tr", { hasText: "Price per GB" }).locator("td").first();
     expect(plain(await price.innerText())).toContain("0.917 USD/GB");

@@ -1,18 +1,21 @@
 // The drives' facts as a table: a row for each fact, a column for each drive.
 
-import { type FactCell, type FactRow, factRows } from "../../data/facts";
 import { UNKNOWN } from "../../data/format";
 import type { Library } from "../../data/load";
 import { aside, h, scroller } from "../../dom";
 import { term } from "../parts/hint";
 import { markSign } from "../parts/mark";
 import { driveName } from "../parts/name";
+import { type FactCell, type FactRow, factRows } from "./fact-rows";
+
+/** A table of more drives is folded. */
+const MANY_DRIVES = 6;
 
 /** The section, or null if nothing is known about any drive. */
 export function factsSection(library: Library): HTMLElement | null {
   const rows = factRows(library);
   if (rows.length === 0) return null;
-  const title = "The drives’ facts";
+  const title = "What is published about these drives?";
   const table = h(
     "table",
     { class: "facts" },
@@ -29,11 +32,14 @@ export function factsSection(library: Library): HTMLElement | null {
     ),
     h("tbody", {}, rows.map(factRow)),
   );
+  const wide = scroller("Facts of each drive", table);
   return h(
     "section",
     { id: "facts", "aria-labelledby": "facts-title" },
     h("h2", { id: "facts-title" }, title),
-    scroller(title, table),
+    library.listed.length > MANY_DRIVES
+      ? h("details", { class: "drives-fold" }, h("summary", {}, `${rows.length} facts`), wide)
+      : wide,
     h(
       "p",
       { class: "quiet small" },

@@ -1,10 +1,10 @@
 // The drives' facts side by side, rated figures beside measured ones.
 
-import { FACTS } from "./facts.gen";
-import { metricOf } from "./figures";
-import { bytes, duration, separated, significant, watts, withUnit } from "./format";
-import { type Drive, type Library, type Run, runsOf } from "./load";
-import type { Facts, Price, Target } from "./schema.gen";
+import { FACTS } from "../../data/facts.gen";
+import { metricOf } from "../../data/figures";
+import { bytes, duration, separated, significant, watts, withUnit } from "../../data/format";
+import { type Drive, type Library, type Run, runsOf } from "../../data/load";
+import type { Facts, Price, Target } from "../../data/schema.gen";
 
 /** A value of a drive in the table. */
 export interface FactCell {

@@ -1,10 +1,10 @@
 // Facts of drives side by side.
 
 import { describe, expect, test } from "vitest";
-import { reportOf, runOf, SHAPES } from "../../fixtures/report";
-import { factRows } from "../../src/data/facts";
-import { libraryOf } from "../../src/data/load";
-import type { RunView } from "../../src/data/schema.gen";
+import { reportOf, runOf, SHAPES } from "../../../fixtures/report";
+import { libraryOf } from "../../../src/data/load";
+import type { RunView } from "../../../src/data/schema.gen";
+import { factRows } from "../../../src/view/page/fact-rows";
 
 const run = runOf({ ...SHAPES[0], kind: "simulated", length: 60 }, 1);
 const bare: RunView = { ...run, target: { ...run.target, name: "Bare", facts: {} } };
