@@ -8,6 +8,9 @@ import { term } from "../parts/hint";
 import { markSign } from "../parts/mark";
 import { driveName } from "../parts/name";
 
+/** Columns of more drives than these are folded. */
+const MANY_DRIVES = 8;
+
 /** The section, or null if nothing is known about any drive. */
 export function factsSection(library: Library): HTMLElement | null {
   const rows = factRows(library);
@@ -29,11 +32,14 @@ export function factsSection(library: Library): HTMLElement | null {
     ),
     h("tbody", {}, rows.map(factRow)),
   );
+  const wide = scroller(`Table of facts: ${title}`, table);
   return h(
     "section",
     { id: "facts", "aria-labelledby": "facts-title" },
     h("h2", { id: "facts-title" }, title),
-    scroller(title, table),
+    library.listed.length > MANY_DRIVES
+      ? h("details", { class: "fold" }, h("summary", {}, `Of all ${library.listed.length} drives`), wide)
+      : wide,
     h(
       "p",
       { class: "quiet small" },
