@@ -126,7 +126,8 @@ pub struct PowerSeries {
 /// array.
 #[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Series {
-    /// Start of the interval, seconds from the start of the phase.
+    /// Start of the interval, seconds from the start of the phase; empty if the intervals begin at
+    /// 0, 1, 2 and so on.
     pub time_s: Vec<f64>,
     /// Completed commands divided by the true interval.
     pub iops: Vec<f64>,

@@ -90,7 +90,7 @@ function column(values: readonly (number | null)[] | undefined, scale = 1): Floa
 export function columnsOf(view: RunView): Columns {
   const s = view.series;
   return {
-    second: column(s.time_s),
+    second: s.time_s.length > 0 ? column(s.time_s) : Float64Array.from(s.iops, (_, second) => second),
     iops: column(s.iops),
     p50: column(s.latency_ns_p50),
     p99: column(s.latency_ns_p99),

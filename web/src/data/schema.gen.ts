@@ -394,7 +394,8 @@ export interface Series {
     [k: string]: (number | null)[];
   };
   /**
-   * Start of the interval, seconds from the start of the phase.
+   * Start of the interval, seconds from the start of the phase; empty if the intervals begin at
+   * 0, 1, 2 and so on.
    */
   time_s: number[];
   /**

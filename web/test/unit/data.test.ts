@@ -88,6 +88,12 @@ describe("loading", () => {
 
   test("no data is null", () => expect(parseReport("null")).toBeNull());
 
+  test("without a column of times the seconds count from 0", () => {
+    const view = runOf({ ...SHAPES[0], length: 3, fallAt: 1, settleAt: 2 }, 1);
+    const { runs } = libraryOf(reportOf([{ ...view, series: { ...view.series, time_s: [] } }]));
+    expect([...runs[0].columns.second]).toEqual([0, 1, 2]);
+  });
+
   test("the same run twice is two runs", () => {
     const view = runOf(SHAPES[0], 1);
     const { runs, drives } = libraryOf(reportOf([view, view]));

@@ -153,11 +153,19 @@ fn series(rows: &[SecondRow], target: &Target) -> Series {
         series.latency_ns_p99.push(row.latency_ns_p99);
         series.latency_ns_max.push(row.latency_ns_max);
     }
+    if is_every_second(&series.time_s) {
+        series.time_s.clear();
+    }
     if rows.iter().any(|row| row.telemetry.is_some()) {
         add_telemetry(&mut series, &rows);
         add_busy_shares(&mut series, &rows, &target.details);
     }
     series
+}
+
+/// Whether the intervals begin at 0, 1, 2 and so on.
+fn is_every_second(time_s: &[f64]) -> bool {
+    time_s.iter().zip(0_u32..).all(|(&time, second)| time == f64::from(second))
 }
 
 /// The telemetry columns that the page draws. All of them would double the size of the page; the run

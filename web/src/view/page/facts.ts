@@ -8,8 +8,8 @@ import { markSign } from "../parts/mark";
 import { driveName } from "../parts/name";
 import { type FactCell, type FactRow, factRows } from "./fact-rows";
 
-/** A table of more drives is folded. */
-const MANY_DRIVES = 6;
+/** Columns of more drives than these are folded. */
+const MANY_DRIVES = 8;
 
 /** The section, or null if nothing is known about any drive. */
 export function factsSection(library: Library): HTMLElement | null {
@@ -32,13 +32,13 @@ export function factsSection(library: Library): HTMLElement | null {
     ),
     h("tbody", {}, rows.map(factRow)),
   );
-  const wide = scroller("Facts of each drive", table);
+  const wide = scroller(`Table of facts: ${title}`, table);
   return h(
     "section",
     { id: "facts", "aria-labelledby": "facts-title" },
     h("h2", { id: "facts-title" }, title),
     library.listed.length > MANY_DRIVES
-      ? h("details", { class: "drives-fold" }, h("summary", {}, `${rows.length} facts`), wide)
+      ? h("details", { class: "fold" }, h("summary", {}, `Of all ${library.listed.length} drives`), wide)
       : wide,
     h(
       "p",
