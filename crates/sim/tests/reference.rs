@@ -134,7 +134,9 @@ impl Reference {
         self.streams[stream as usize] = (!is_full).then_some((superblock, after));
         self.writers.insert(superblock, stream);
         assert!(self.is_within_limit(), "the cache borrows more than it may");
-        if after.is_multiple_of(self.config.geometry.unit_pages) {
+        let geometry = &self.config.geometry;
+        let row_pages = geometry.dies / geometry.die_groups * geometry.unit_pages;
+        if after.is_multiple_of(row_pages) {
             self.turn(stream);
         }
         if is_full {

@@ -3,7 +3,7 @@
 //! Phenomenon: firmware need not erase a block on every die at once. With smaller superblocks the dies of one group
 //! clean while the others serve the host, and a stream writes to all of them. Source: lines of pblk over a subset of
 //! the parallel units (Bjorling et al., FAST 2017); Open-Channel drives give the host that choice. Simplifications:
-//! groups are of one size and hold neighbouring dies; a stream passes to the next group with every program; a group
+//! groups are of one size and hold neighbouring dies; a stream passes to the next group after a program on each die; a group
 //! without an erased superblock takes the oldest of another, so that the groups wear alike; a victim is chosen among
 //! all superblocks. Test: `tests/device/groups.rs`.
 
@@ -57,10 +57,19 @@ impl OpenGroups {
 }
 
 impl Ftl {
-    /// Takes the superblock of the next group to hand, when the program of a unit is complete.
+    /// Goes on in the next group when every die of the one at hand has a unit: in the order of the dies of the drive,
+    /// which loads all channels first.
     #[cold]
     #[inline(never)]
-    pub(super) fn turn(&mut self, id: StreamId) {
+    pub(super) fn end_unit_of_group(&mut self, id: StreamId) {
+        let row_pages = self.geometry.superblock_dies() * self.geometry.unit_pages;
+        if self.stream(id).next_page.is_multiple_of(row_pages) {
+            self.turn(id);
+        }
+    }
+
+    /// Takes the superblock of the next group to hand.
+    fn turn(&mut self, id: StreamId) {
         let groups = self.geometry.die_groups;
         let Some(others) = &mut self.groups else { return };
         let waiting = &mut others.streams[id as usize];

@@ -456,7 +456,7 @@ impl Ftl {
             self.close(id);
         }
         if self.groups.is_some() {
-            return self.turn(id);
+            return self.end_unit_of_group(id);
         }
         prefetch(&self.p2l, self.frontier(id) as usize + FRONTIER_AHEAD_PAGES);
     }

@@ -37,9 +37,15 @@ fn a_stream_writes_on_all_dies_at_once() {
         let mut device = small(&[("nand.die_groups", groups)]);
         let unit_pages = u64::from(device.config().geometry.unit_pages);
         let stripe = unit_pages * u64::from(device.config().geometry.dies);
-        let written = alone(&mut device, &op(OpKind::Write, 0, stripe, 0));
+        // Neighbouring units lie on different channels.
+        let pair = alone(&mut device, &op(OpKind::Write, 0, 2 * unit_pages, 0));
         device.run_until(crate::common::secs(1));
-        [written, alone(&mut device, &op(OpKind::Read, 0, stripe, 0))]
+        let read_pair = alone(&mut device, &op(OpKind::Read, 0, 2 * unit_pages, 0));
+        device.run_until(crate::common::secs(2));
+        let rest =
+            alone(&mut device, &op(OpKind::Write, 2 * unit_pages, stripe - 2 * unit_pages, 0));
+        device.run_until(crate::common::secs(3));
+        [pair, read_pair, rest, alone(&mut device, &op(OpKind::Read, 0, stripe, 0))]
     });
     assert_eq!((halves, singles), (whole, whole), "every die holds one unit");
 }
