@@ -29,8 +29,8 @@ pub struct Fact {
     pub value: Option<f64>,
     /// Its unit; empty for a ratio.
     pub unit: String,
-    /// The difference that a test permits, in percent.
-    pub within_percent: f64,
+    /// The difference that a test permits, in percent, or `None` if no test judges the figure.
+    pub within_percent: Option<f64>,
     /// Its role: `fitted`, `held out` or `not explained`.
     pub role: String,
 }
@@ -131,6 +131,7 @@ impl FromStr for Fact {
             return Err(fail("no such role"));
         }
         let number = |text: &str| text.parse().map_err(|_| fail("no number"));
+        let bound = (!within_percent.is_empty()).then(|| number(within_percent)).transpose()?;
         let quantity = Quantity::ALL.into_iter().find(|known| known.name() == quantity);
         Ok(Self {
             drive: drive.to_owned(),
@@ -138,7 +139,7 @@ impl FromStr for Fact {
             at: at.to_owned(),
             value: Some(number(value)?),
             unit: unit.to_owned(),
-            within_percent: number(within_percent)?,
+            within_percent: bound,
             role: role.to_owned(),
         })
     }
@@ -164,7 +165,7 @@ pub fn predictions() -> Vec<Fact> {
             at: "whole drive".to_owned(),
             value: None,
             unit: unit.to_owned(),
-            within_percent: 0.0,
+            within_percent: None,
             role: "withheld".to_owned(),
         })
     };

@@ -1,7 +1,7 @@
 //! Do the models reproduce measurements of others on the drives? The figures are in
 //! `drives/measured.csv`. Fitted figures must come out of the model again, held out ones show its
 //! accuracy, and figures that are not explained show a missing mechanism: they differ by more than
-//! the bound. Here are the quick ones, at a small scale; `cargo xtask validate` has all of them.
+//! the bound. Here are those with a bound, at a small scale; `cargo xtask validate` has all of them.
 #![allow(missing_docs, reason = "a test")]
 
 use std::collections::BTreeMap;
@@ -9,32 +9,23 @@ use std::path::Path;
 
 use base::Ratio;
 use reality::validation::report::line;
-use reality::validation::{Fact, Quantity, facts};
+use reality::validation::{Fact, facts};
 
 const FACTS: &str = include_str!("../../../drives/measured.csv");
 const SCALE_DIVISOR: u64 = 128;
-
-/// The quantities that take a second each.
-const QUICK: [Quantity; 5] = [
-    Quantity::RandomRead,
-    Quantity::RandomWrite,
-    Quantity::Waf,
-    Quantity::SettledWrite,
-    Quantity::Onset,
-];
 
 #[test]
 fn models_do_what_others_measured() {
     let scale = Ratio::new(1, SCALE_DIVISOR).expect("a ratio");
     let (mut faults, mut known) = (Vec::new(), BTreeMap::new());
-    let is_quick = |fact: &Fact| QUICK.contains(&fact.quantity);
-    for fact in facts(FACTS).expect("sound").into_iter().filter(is_quick) {
+    for fact in facts(FACTS).expect("sound") {
+        let Some(bound) = fact.within_percent else { continue };
         let figures = known.entry(fact.experiment()).or_insert_with_key(|one| one.run(scale));
         let simulated = figures.clone().map(|figures| figures[&fact.quantity]);
         let error = simulated.as_ref().ok().and_then(|value| fact.error_percent(*value));
-        let is_within = error.is_some_and(|error| error.abs() <= fact.within_percent);
+        let is_within = error.is_some_and(|error| error.abs() <= bound);
         if is_within == (fact.role == "not explained") {
-            let (bound, row) = (fact.within_percent, (fact, simulated));
+            let row = (fact, simulated);
             faults.push(format!("{} within {bound}%: {is_within}", line(&row)));
         }
     }
