@@ -102,6 +102,7 @@ impl Draft {
             ("mapping.", "map_cache."),
             ("compression.", "map_cache."),
             ("compression.", "map."),
+            ("compression.", "idle_sort."),
             ("nand.independent_planes", "nand.page_register"),
         ] {
             self.part(rng, section, others);
@@ -130,6 +131,7 @@ impl Draft {
             "compression.",
             "map_cache.",
             "housekeeping.refresh",
+            "idle_sort.",
         ];
         let has_conflict =
             self.values.keys().any(|key| conflicts.iter().any(|section| key.starts_with(section)));
