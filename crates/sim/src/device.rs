@@ -36,6 +36,7 @@ use crate::firmware::caps::{Bucket, CleaningStates, WearBudget, WriteCaps};
 use crate::firmware::compression::Compressor;
 use crate::firmware::flush::Flushes;
 use crate::firmware::housekeeping::{Patrol, Refresh};
+use crate::firmware::idle_sort::Sorter;
 use crate::firmware::map_cache::MapCache;
 use crate::firmware::performance_mode::FastWrites;
 use crate::firmware::pslc::PslcCache;
@@ -96,6 +97,7 @@ pub struct Device<P: Probe = Silent, const OPTIONS: bool = true> {
     read_ahead: Option<ReadAhead>,
     patrol: Option<Patrol>,
     refresh: Option<Refresh>,
+    sorter: Option<Sorter>,
     power: Option<Power>,
     thermal: Option<Thermal>,
     buffer: WriteBuffer,
@@ -191,6 +193,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             read_ahead: config.options.read_ahead.map(ReadAhead::new),
             patrol: None,
             refresh: None,
+            sorter: config.options.idle_sort.map(|plan| Sorter::new(plan, &config.geometry)),
             power: config.power.map(|model| Power::new(model, 0)),
             thermal: config.options.thermal.map(Thermal::new),
             buffer: WriteBuffer::new(config.buffer_pages, open_pages, queue_depth),
@@ -226,18 +229,6 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         device.mark_written_units();
         device.start_clock();
         device
-    }
-
-    /// Counts every complete unit of the streams as programmed.
-    fn mark_written_units(&mut self) {
-        let Geometry { superblocks, superblock_units, unit_pages, .. } = *self.geometry();
-        for superblock in 0..superblocks {
-            let pages = self.ftl.written_pages(superblock);
-            let first = superblock * superblock_units;
-            for unit in first..first + pages / unit_pages {
-                self.programmed.insert(unit);
-            }
-        }
     }
 
     /// The resolved model.
@@ -510,6 +501,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             Some(ControllerJob::Relocate { unit, pages, valid }) => {
                 self.relocate(unit, pages, valid);
             }
+            Some(ControllerJob::Sort) => self.sorted(),
             None => {}
         }
     }
@@ -551,6 +543,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             DieOp::MapLoad { .. } => {}
             DieOp::ReadAhead { fetch, .. } => self.fetched(fetch),
             DieOp::Patrol { .. } => self.patrolled(),
+            DieOp::SortRead { pages, .. } => self.sort_read(pages),
             DieOp::Erase { superblock } => self.die_erased(die, superblock),
         }
         self.reclaim_read_superblocks();

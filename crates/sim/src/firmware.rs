@@ -9,6 +9,7 @@ pub mod caps;
 pub mod compression;
 pub mod flush;
 pub mod housekeeping;
+pub mod idle_sort;
 pub mod map_cache;
 pub mod performance_mode;
 pub mod pslc;

@@ -188,6 +188,8 @@ pub enum ControllerJob {
         /// Valid pages, bit 0 first.
         valid: u64,
     },
+    /// Relocate pages that are rewritten in the order of their LBAs.
+    Sort,
 }
 
 impl Default for ControllerJob {

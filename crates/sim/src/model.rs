@@ -126,6 +126,8 @@ pub struct Model {
     pub background_gc: Option<BackgroundGcModel>,
     /// Collection while the host is away.
     pub idle_gc: Option<IdleGcModel>,
+    /// Rewriting of what lies scattered while the host is away; absent: it stays as it is.
+    pub idle_sort: Option<IdleSortModel>,
     /// A stream for cold data; absent: none.
     pub streams: Option<StreamsModel>,
     /// The map; absent: an entry of it stands for 4 KiB.

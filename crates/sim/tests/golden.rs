@@ -324,6 +324,14 @@ fn modes() -> Vec<Life> {
                 ("compression.granule_bytes", "1024"),
             ],
         ),
+        small(
+            "idle-sort",
+            &[
+                ("idle_sort.after_ns", "10_000_000"),
+                ("idle_sort.pages_per_s", "20_000"),
+                ("idle_sort.stretch_bytes", "262_144"),
+            ],
+        ),
     ]
 }
 

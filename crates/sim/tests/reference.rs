@@ -50,6 +50,8 @@ struct Reference {
     closed: Vec<u32>,
     /// Superblocks being collected, with the new places of the pages moved out.
     victims: BTreeMap<u32, Vec<u32>>,
+    /// Places of the pages that re-sorting has taken from superblocks that are no victims yet.
+    sorted: BTreeMap<u32, Vec<u32>>,
     /// The victim of the page placed last.
     moving: Option<u32>,
     /// The writer of each superblock since its last erase.
@@ -89,6 +91,7 @@ impl Reference {
             groups,
             closed: Vec::new(),
             victims: BTreeMap::new(),
+            sorted: BTreeMap::new(),
             moving: None,
             writers: BTreeMap::new(),
             young: BTreeSet::new(),
@@ -200,6 +203,11 @@ impl Reference {
     /// data that moves because of wear.
     fn check_separation(&self, stream: StreamId, from: u32, physical: u32) {
         let writer = self.writers[&from];
+        if !self.victims.contains_key(&from) {
+            assert!(self.config.options.idle_sort.is_some(), "only victims are collected");
+            assert!(stream == StreamId::Cold && writer != StreamId::Pslc, "{from} is not sorted");
+            return;
+        }
         let was_moved = StreamId::MOVED.contains(&writer);
         let is_cold =
             if self.config.options.cold.is_some() { was_moved } else { writer == StreamId::Cold };
@@ -302,8 +310,10 @@ impl Reference {
     /// victim.
     fn fill(&mut self, from: Option<u32>, physical: u32) {
         if let Some(from) = from {
-            let moved = self.victims.get_mut(&from).expect("pages are moved out of victims only");
-            moved.push(physical);
+            match self.victims.get_mut(&from) {
+                Some(moved) => moved.push(physical),
+                None => self.sorted.entry(from).or_default().push(physical),
+            }
         }
         let superblock = self.superblock_of(physical);
         self.valid.entry(superblock).or_default().insert(physical);
@@ -504,7 +514,8 @@ impl Probe for Reference {
             self.young.insert(superblock);
         }
         self.closed.retain(|&closed| closed != superblock);
-        self.victims.insert(superblock, Vec::new());
+        let sorted = self.sorted.remove(&superblock).unwrap_or_default();
+        self.victims.insert(superblock, sorted);
     }
 
     fn erased(&mut self, superblock: u32) {
@@ -517,7 +528,7 @@ impl Probe for Reference {
         }
         // Pages that other victims had moved in here have moved on, and are safe there.
         let pages = self.config.geometry.superblock_pages();
-        for others in self.victims.values_mut() {
+        for others in self.victims.values_mut().chain(self.sorted.values_mut()) {
             others.retain(|physical| physical / pages != superblock);
         }
         let units = self.config.geometry.superblock_units;

@@ -262,6 +262,12 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             // The content of the cache is paid for when it is folded.
             return;
         }
+        self.owe_for_unit();
+    }
+
+    /// Valid pages have to move in return for a unit that takes new room.
+    #[inline]
+    pub(super) fn owe_for_unit(&mut self) {
         let level = self.level();
         let unit_pages = self.geometry().unit_pages;
         let owed_pages = self.pacing.owed_pages(level, unit_pages);

@@ -13,6 +13,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     pub(super) fn on_timer(&mut self) {
         match self.timers.take() {
             Some(Timer::IdleGc) => self.on_idle_timer(),
+            Some(Timer::IdleSort) => self.on_sort_timer(),
             Some(Timer::Fold) => self.on_fold_timer(),
             Some(Timer::Throttle) => self.pump(),
             Some(Timer::Acknowledge) => self.on_acknowledge_timer(),
@@ -37,6 +38,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     pub(super) fn wait_for_idle(&mut self) {
         self.commands.miss_host(false);
         self.wait_for_fold();
+        self.wait_for_sort();
         if let Some(idle) = self.config.options.idle_gc {
             self.collector.allow_none();
             self.timers.set(Timer::IdleGc, self.now_ns.saturating_add(idle.after_ns));
@@ -53,7 +55,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     /// Whether the host has been away until `away_ns`; if not, the timer fires again at that
     /// moment.
-    fn is_host_away(&mut self, timer: Timer, away_ns: u64) -> bool {
+    pub(super) fn is_host_away(&mut self, timer: Timer, away_ns: u64) -> bool {
         if away_ns > self.now_ns {
             self.timers.set(timer, away_ns);
             return false;

@@ -1,6 +1,7 @@
 //! The drive with its garbage: the times of collection, its reads, the places of pages, its erases.
 
 mod priority;
+mod sorting;
 
 use super::Device;
 use crate::ftl::pacing::Level;
@@ -274,6 +275,9 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.probe.victim(victim);
         self.ftl.become_victim(victim);
         self.collector.begin(victim);
+        if OPTIONS {
+            self.wait_for_sorted(victim);
+        }
     }
 
     /// The pages of a victim go to the cold stream, where there is one.

@@ -3,6 +3,7 @@
 
 use super::Device;
 use crate::ftl::StreamId;
+use crate::geometry::Geometry;
 use crate::nand::DieOp;
 use crate::probe::Probe;
 
@@ -45,6 +46,18 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             self.totals.parity_pages += u64::from(self.geometry().unit_pages);
             let die = self.die_of_unit(parity);
             self.nand.enqueue(die, DieOp::Parity { unit: parity }, self.now_ns);
+        }
+    }
+
+    /// Counts every complete unit of the streams as programmed.
+    pub(super) fn mark_written_units(&mut self) {
+        let Geometry { superblocks, superblock_units, unit_pages, .. } = *self.geometry();
+        for superblock in 0..superblocks {
+            let pages = self.ftl.written_pages(superblock);
+            let first = superblock * superblock_units;
+            for unit in first..first + pages / unit_pages {
+                self.programmed.insert(unit);
+            }
         }
     }
 

@@ -9,6 +9,8 @@ use crate::events::NEVER;
 pub(super) enum Timer {
     /// Idle garbage collection begins or continues.
     IdleGc,
+    /// Data that lies scattered is rewritten while the host is away.
+    IdleSort,
     /// The pSLC cache is folded while the host is away.
     Fold,
     /// The cap on host writes or the budget of programs admits a page again.
@@ -29,8 +31,9 @@ pub(super) enum Timer {
     Heat,
 }
 
-const TIMERS: [Timer; 10] = [
+const TIMERS: [Timer; 11] = [
     Timer::IdleGc,
+    Timer::IdleSort,
     Timer::Fold,
     Timer::Throttle,
     Timer::Acknowledge,

@@ -10,6 +10,7 @@ use crate::firmware::caps::throttle::Throttle;
 use crate::firmware::caps::wear_budget::WearPlan;
 use crate::firmware::caps::write_caps::CapsPlan;
 use crate::firmware::housekeeping::{MapFlush, RefreshPlan};
+use crate::firmware::idle_sort::IdleSort;
 use crate::firmware::map_cache::MapCacheShape;
 use crate::firmware::performance_mode::PerformanceMode;
 use crate::firmware::pslc::Pslc;
@@ -85,6 +86,8 @@ pub struct Options {
     pub background_gc: Option<BackgroundGc>,
     /// Collection while the host is away, or `None` if the drive does not do that.
     pub idle_gc: Option<IdleGc>,
+    /// Rewriting of what lies scattered while the host is away, or `None` if it stays as it is.
+    pub idle_sort: Option<IdleSort>,
     /// Size and sharpness of the bursts of collection, or `None` if it moves what is owed at once.
     pub quantum: Option<Quantum>,
     /// The limit of the host's writes under `rate` pacing, or `None` under others.
@@ -147,7 +150,8 @@ impl Config {
     #[inline]
     #[must_use]
     pub fn has_cold_stream(&self) -> bool {
-        self.options.cold.is_some() || self.options.spread_max.is_some()
+        let options = &self.options;
+        options.cold.is_some() || options.spread_max.is_some() || options.idle_sort.is_some()
     }
 
     /// Whether moved data goes to several streams.
@@ -255,7 +259,8 @@ impl Check<'_> {
     /// Spare space must contain the open superblocks, the free level and a victim that gives room.
     fn spare(&self, geometry: &Geometry) -> Result<(), ModelError> {
         let spare = geometry.spare_superblocks();
-        let cold_stream = self.model.streams.is_some() || self.model.wear_leveling.is_some();
+        let Model { streams, wear_leveling, idle_sort, .. } = self.model;
+        let cold_stream = streams.is_some() || wear_leveling.is_some() || idle_sort.is_some();
         let placement = self.placement()?.map_or(0, Placement::more_spare_superblocks);
         let beyond =
             u64::from(placement) + u64::from(geometry.die_groups) * if cold_stream { 5 } else { 4 };
@@ -351,6 +356,7 @@ fn options(check: &Check<'_>, scale: Ratio, geometry: &Geometry) -> Result<Optio
         read_ahead: optional(&model.read_ahead, |ahead| ahead.resolve(check))?,
         background_gc: optional(&model.background_gc, |gc| gc.resolve(check, geometry))?,
         idle_gc: optional(&model.idle_gc, |gc| gc.resolve(check, geometry))?,
+        idle_sort: optional(&model.idle_sort, |sort| sort.resolve(check, geometry))?,
         quantum: model.gc.quantum(check, scale, geometry)?,
         write_rate: model.gc.write_rate(check)?,
         cold: model.streams.as_ref().map(|streams| streams.cold.value),

@@ -17,7 +17,7 @@ mod read_ahead;
 mod streams;
 mod wear_leveling;
 
-pub use background::{BackgroundGcModel, HousekeepingModel, IdleGcModel};
+pub use background::{BackgroundGcModel, HousekeepingModel, IdleGcModel, IdleSortModel};
 pub use caps::{CleaningStatesModel, ThrottleModel, WearBudgetModel, WriteCapsModel};
 pub use compression::CompressionModel;
 pub use controller::Controller;

@@ -22,8 +22,9 @@ mod kind {
     pub(super) const MAP_LOAD: u64 = PARITY + 5;
     pub(super) const READ_AHEAD: u64 = PARITY + 6;
     pub(super) const PATROL: u64 = PARITY + 7;
-    pub(super) const HOST_READ: u64 = PARITY + 8;
-    pub(super) const MAP_READ: u64 = PARITY + 9;
+    pub(super) const SORT_READ: u64 = PARITY + 8;
+    pub(super) const HOST_READ: u64 = PARITY + 9;
+    pub(super) const MAP_READ: u64 = PARITY + 10;
 }
 
 /// One operation on one die.
@@ -65,6 +66,7 @@ impl Job {
             DieOp::MapLoad { unit } => (kind::MAP_LOAD, unit, 1, 0),
             DieOp::ReadAhead { fetch, unit, pages } => (kind::READ_AHEAD, unit, pages, fetch),
             DieOp::Patrol { unit } => (kind::PATROL, unit, unit_pages, 0),
+            DieOp::SortRead { unit, pages } => (kind::SORT_READ, unit, pages, 0),
             DieOp::Erase { superblock } => (kind::ERASE, superblock, 0, 0),
         };
         let head = kind << KIND_SHIFT | u64::from(pages as u16) << PAGES_SHIFT | u64::from(place);
@@ -177,6 +179,7 @@ impl From<Job> for DieOp {
             kind::MAP_LOAD => Self::MapLoad { unit },
             kind::READ_AHEAD => Self::ReadAhead { fetch: detail, unit, pages: job.pages() },
             kind::PATROL => Self::Patrol { unit },
+            kind::SORT_READ => Self::SortRead { unit, pages: job.pages() },
             _ => Self::Erase { superblock: unit },
         }
     }
@@ -207,6 +210,7 @@ mod tests {
             (DieOp::MapLoad { unit: 7 }, 1),
             (DieOp::ReadAhead { fetch: 1 << 40, unit: 5, pages: 8 }, 8),
             (DieOp::Patrol { unit: 5 }, 16),
+            (DieOp::SortRead { unit: 5, pages: 3 }, 3),
         ];
         let pages = programs.iter().map(|&op| (op, 16)).chain([(erase, 0)]).chain(reads);
         for (op, pages) in pages {

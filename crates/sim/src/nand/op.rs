@@ -75,6 +75,13 @@ pub enum DieOp {
         /// Unit over the whole drive.
         unit: u32,
     },
+    /// Read pages of one unit to rewrite them in the order of their LBAs.
+    SortRead {
+        /// Unit over the whole drive.
+        unit: u32,
+        /// Number of pages.
+        pages: u32,
+    },
     /// Erase this die's blocks of a superblock.
     Erase {
         /// The superblock.

@@ -81,7 +81,8 @@ impl PoweredOff {
             | DieOp::HostRead { .. }
             | DieOp::MapRead { .. }
             | DieOp::ReadAhead { .. }
-            | DieOp::Patrol { .. } => {}
+            | DieOp::Patrol { .. }
+            | DieOp::SortRead { .. } => {}
         }
     }
 

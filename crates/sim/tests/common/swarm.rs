@@ -102,7 +102,9 @@ impl Draft {
             ("mapping.", "map_cache."),
             ("compression.", "map_cache."),
             ("compression.", "map."),
+            ("compression.", "idle_sort."),
             ("nand.independent_planes", "nand.page_register"),
+            ("idle_sort.", "nand.die_groups"),
             ("parity.", "nand.die_groups"),
             ("pslc.", "nand.die_groups"),
             ("compression.", "nand.die_groups"),
@@ -138,6 +140,7 @@ impl Draft {
             "compression.",
             "map_cache.",
             "housekeeping.refresh",
+            "idle_sort.",
         ];
         let has_conflict =
             self.values.keys().any(|key| conflicts.iter().any(|section| key.starts_with(section)));

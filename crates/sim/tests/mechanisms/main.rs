@@ -8,6 +8,7 @@ mod caps;
 mod cold;
 mod compression;
 mod housekeeping;
+mod idle_sort;
 mod map_cache;
 mod map_unit;
 mod mapping;

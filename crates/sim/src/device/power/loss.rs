@@ -91,7 +91,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
                 | DieOp::HostRead { .. }
                 | DieOp::MapRead { .. }
                 | DieOp::ReadAhead { .. }
-                | DieOp::Patrol { .. } => {}
+                | DieOp::Patrol { .. }
+                | DieOp::SortRead { .. } => {}
             }
         }
     }

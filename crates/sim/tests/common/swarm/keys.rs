@@ -102,6 +102,11 @@ pub(super) const SECTIONS: &[&[Choice]] = &[
         ("idle_gc.valid_percent_max", &["1", "50", "99"]),
     ],
     &[
+        ("idle_sort.after_ns", &["1_000_000", "50_000_000"]),
+        ("idle_sort.pages_per_s", &["10", "10_000", "1_000_000_000"]),
+        ("idle_sort.stretch_bytes", &["65_536", "100_000", "16_777_216"]),
+    ],
+    &[
         ("nand.pages.program_lower_ns", &["200_000"]),
         ("nand.pages.program_upper_ns", &["1_000_000"]),
     ],

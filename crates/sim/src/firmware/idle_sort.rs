@@ -1,0 +1,168 @@
+//! Re-sorting: while the host is away, data that lies scattered is rewritten in the order of its LBAs.
+//!
+//! Phenomenon: after random writes, neighbours lie in different units, and a sequential read senses a unit for each
+//! page; reviews see the sequential reads of some drives recover while nobody asks for anything. Source: those reviews;
+//! no vendor says what its firmware does, so the rule is assumed. After a time without the host, the drive goes once
+//! through its LBAs, a stretch at a time. A stretch that takes more than half as many senses again as it must is read
+//! and then programmed in the order of its LBAs, in the stream of cold data, at a rate at most. It takes an erased
+//! superblock only where the host could have one, and pays for the room as the host does, so that a full drive collects
+//! garbage for it: books and WAF count both. When the host comes back, what is read is dropped; what is placed is
+//! programmed. Simplifications: a stretch is read as a whole into DRAM; pages in the pSLC cache and of victims stay;
+//! one round for each absence of the host. Test: `tests/mechanisms/idle_sort.rs`.
+
+use crate::ftl::{Ftl, NO_PAGE, SuperblockState};
+use crate::geometry::Geometry;
+use crate::nand::programmed::ProgrammedUnits;
+
+/// Stretches in order that are passed over at a time.
+const LOOKS: u32 = 64;
+
+/// Times and sizes of re-sorting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IdleSort {
+    /// Time without a host command after which it begins.
+    pub after_ns: u64,
+    /// Time to wait for each unit's worth of pages moved.
+    pub unit_interval_ns: u64,
+    /// Logical pages that are read and rewritten together.
+    pub stretch_pages: u32,
+}
+
+/// A page in NAND: its number for the host, and its place.
+type Stored = (u32, u32);
+
+/// The round of a drive over its LBAs, and the stretch in hand.
+#[derive(Clone, Debug)]
+pub struct Sorter {
+    plan: IdleSort,
+    unit_pages: u32,
+    stretches: u32,
+    /// The stretch to look at next, and the number of those that the round has left.
+    next_stretch: u32,
+    stretches_left: u32,
+    /// Pages of the stretch in hand that can move, by LBA.
+    pages: Vec<Stored>,
+    /// Reads of stretches that have not ended.
+    reads: u32,
+}
+
+impl Sorter {
+    /// No round yet.
+    #[must_use]
+    pub fn new(plan: IdleSort, geometry: &Geometry) -> Self {
+        Self {
+            plan,
+            unit_pages: geometry.unit_pages,
+            stretches: geometry.logical_pages.div_ceil(plan.stretch_pages),
+            next_stretch: 0,
+            stretches_left: 0,
+            pages: Vec::with_capacity(plan.stretch_pages as usize),
+            reads: 0,
+        }
+    }
+
+    /// Time without a host command after which a round begins.
+    #[must_use]
+    pub fn after_ns(&self) -> u64 {
+        self.plan.after_ns
+    }
+
+    /// Time to wait for the stretch in hand, at least that for a unit.
+    #[must_use]
+    pub fn interval_ns(&self) -> u64 {
+        let units = (self.pages.len() as u64).div_ceil(self.unit_pages.into());
+        self.plan.unit_interval_ns.saturating_mul(units.max(1))
+    }
+
+    /// The host is or was there: the stretch in hand stays as it is, and the next absence has a round of its own.
+    pub fn begin_round(&mut self) {
+        self.stretches_left = self.stretches;
+        self.pages.clear();
+    }
+
+    /// Whether the round has come to its end.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.stretches_left == 0
+    }
+
+    /// Whether parts of a stretch are being read.
+    #[must_use]
+    pub fn is_reading(&self) -> bool {
+        self.reads > 0
+    }
+
+    /// Takes the next scattered stretch in hand; false if there is none among the next ones.
+    pub fn find_scattered(&mut self, ftl: &Ftl, programmed: &ProgrammedUnits) -> bool {
+        for _ in 0..LOOKS.min(self.stretches_left) {
+            self.take_in_hand(ftl, programmed);
+            if self.is_scattered() {
+                return true;
+            }
+            self.pass();
+        }
+        false
+    }
+
+    fn take_in_hand(&mut self, ftl: &Ftl, programmed: &ProgrammedUnits) {
+        let first = self.next_stretch * self.plan.stretch_pages;
+        let end = first.saturating_add(self.plan.stretch_pages).min(ftl.geometry.logical_pages);
+        let place = |logical: u32| (logical, ftl.l2p[logical as usize]);
+        let is_in_nand = |&(_, physical): &Stored| {
+            physical != NO_PAGE && programmed.contains(ftl.unit_of(physical))
+        };
+        self.pages.clear();
+        let pages = (first..end).map(place).filter(is_in_nand);
+        self.pages.extend(pages.filter(|&page| can_move(ftl, page)));
+    }
+
+    /// The stretch in hand is done with.
+    pub fn pass(&mut self) {
+        self.pages.clear();
+        self.stretches_left = self.stretches_left.saturating_sub(1);
+        self.next_stretch = (self.next_stretch + 1) % self.stretches;
+    }
+
+    /// The stretch in hand has to wait.
+    pub fn put_back(&mut self) {
+        self.pages.clear();
+    }
+
+    fn is_scattered(&self) -> bool {
+        let least = (self.pages.len() as u32).div_ceil(self.unit_pages);
+        self.parts().count() as u32 > least + (least / 2).max(1)
+    }
+
+    /// The parts of the stretch in hand that one read each takes, as (unit, pages of it).
+    pub fn parts(&self) -> impl Iterator<Item = (u32, u32)> {
+        let unit = |&(_, physical): &Stored| physical / self.unit_pages;
+        let runs = self.pages.chunk_by(move |one, next| unit(one) == unit(next));
+        runs.map(move |run| (unit(&run[0]), run.len() as u32))
+    }
+
+    /// So many parts of the stretch in hand are being read.
+    pub fn reads_begun(&mut self, reads: u32) {
+        self.reads += reads;
+    }
+
+    /// A part of a stretch has been read; true if nothing else is being read.
+    pub fn read_ended(&mut self) -> bool {
+        self.reads -= 1;
+        self.reads == 0
+    }
+
+    /// The pages of the stretch in hand, by LBA.
+    #[must_use]
+    pub fn pages(&self) -> &[Stored] {
+        &self.pages
+    }
+}
+
+/// Whether a page is still at its place, and neither cached nor collected there.
+#[must_use]
+pub fn can_move(ftl: &Ftl, (logical, physical): Stored) -> bool {
+    let superblock = ftl.superblock_of(physical);
+    let is_kept =
+        matches!(ftl.states[superblock as usize], SuperblockState::Open | SuperblockState::Closed);
+    ftl.l2p[logical as usize] == physical && is_kept && !ftl.is_cache(superblock)
+}
