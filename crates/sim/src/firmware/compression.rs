@@ -6,7 +6,7 @@
 //! AnandTech 3690). Simplification: the size follows [`Data`] alone, never the bytes. The rest of a
 //! page's last granule goes to the next page, so that sizes vary by a granule and the mean is
 //! exact. A page takes at least one granule. Compressing takes no time. No deduplication. Tests:
-//! `tests/mechanisms/compression.rs`, `tests/reference.rs`.
+//! `tests/mechanisms/compression.rs`, `tests/reference/`.
 
 use base::Data;
 

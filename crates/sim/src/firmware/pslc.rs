@@ -20,7 +20,7 @@
 //!
 //! Simplifications: the share is the same however full the cache is; folded data shares superblocks
 //! with collected data; a page is folded over the bus (no on-chip copy-back); after a fold the open unit is padded so that the cache can be erased.
-//! Tests: `tests/mechanisms/pslc.rs`, `tests/swarm.rs`, `tests/reference.rs`.
+//! Tests: `tests/mechanisms/pslc.rs`, `tests/swarm.rs`, `tests/reference/`.
 
 use serde::Deserialize;
 

@@ -6,7 +6,7 @@
 //! drive (AnandTech 4346). Assumed: parity moves one place to the left from stripe to stripe, as in
 //! RAID 5, so that reads load all dies. Simplification: the parity of an open stripe is kept beside
 //! the write buffer, costs no transfer before its program, and is never read. Tests:
-//! `tests/mechanisms/parity.rs`, `tests/reference.rs`.
+//! `tests/mechanisms/parity.rs`, `tests/reference/`.
 //!
 //! Everything here is a function of the geometry: placement asks once per unit.
 

@@ -424,6 +424,16 @@ fn die_groups(check: &Check<'_>, dies: u32) -> Result<u32, ModelError> {
     }
 }
 
+/// Superblocks without user data, of `blocks` that lie on all dies.
+fn reserve(check: &Check<'_>, blocks: u32) -> Result<u32, ModelError> {
+    let reserved = scaled_reserve(check.model, blocks);
+    if reserved < blocks {
+        return Ok(reserved);
+    }
+    let rule = format!("there are {blocks} superblocks in all");
+    check.fail("nand.reserved_superblocks", reserved, &rule)
+}
+
 fn geometry(check: &Check<'_>, scale: Ratio) -> Result<Geometry, ModelError> {
     let model = check.model;
     let nand = &model.nand;
@@ -433,11 +443,7 @@ fn geometry(check: &Check<'_>, scale: Ratio) -> Result<Geometry, ModelError> {
     let page_bytes = map::page_bytes(check)?;
     let physical_page_bytes = u64::from(page_bytes / page_granules);
     let unit_pages = check.unit_pages(physical_page_bytes)?;
-    let reserved = scaled_reserve(model, blocks);
-    if reserved >= blocks {
-        let rule = format!("there are {blocks} superblocks in all");
-        return check.fail("nand.reserved_superblocks", reserved, &rule);
-    }
+    let reserved = reserve(check, blocks)?;
     let (_, groups) = nand.plane_groups();
     let die_groups = die_groups(check, dies)?;
     let of_all_dies = u64::from(dies) * u64::from(groups) * u64::from(pages_per_block);

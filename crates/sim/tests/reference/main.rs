@@ -7,7 +7,9 @@
 //! one case.
 #![allow(missing_docs, reason = "a test")]
 
+#[path = "../common/mod.rs"]
 mod common;
+mod groups;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -27,6 +29,9 @@ use common::{alone, op};
 const SEEDS: u64 = 10_000;
 const POLICIES: [&str; 5] = ["greedy", "fifo", "d-choices", "windowed-greedy", "cost-benefit"];
 
+/// An open superblock and its next page.
+type Open = (u32, u32);
+
 /// The second FTL.
 struct Reference {
     config: Config,
@@ -43,9 +48,9 @@ struct Reference {
     /// Those of them that have become victims.
     folding: BTreeSet<u32>,
     /// Open superblock and next page of each stream.
-    streams: [Option<(u32, u32)>; STREAMS],
+    streams: [Option<Open>; STREAMS],
     /// The same for the other groups of dies, the next one first, and the group at hand.
-    groups: [(VecDeque<Option<(u32, u32)>>, u32); STREAMS],
+    groups: [(VecDeque<Option<Open>>, u32); STREAMS],
     /// Full superblocks in the order in which they were filled.
     closed: Vec<u32>,
     /// Superblocks being collected, with the new places of the pages moved out.
@@ -147,35 +152,6 @@ impl Reference {
             self.note_filled(superblock);
         }
         superblock * pages + next
-    }
-
-    /// The stream goes on in the next group of dies.
-    fn turn(&mut self, stream: StreamId) {
-        let at_hand = &mut self.streams[stream as usize];
-        let (waiting, group) = &mut self.groups[stream as usize];
-        waiting.push_back(at_hand.take());
-        *at_hand = waiting.pop_front().flatten();
-        *group = (*group + 1) % self.config.geometry.die_groups;
-    }
-
-    /// A stream that may not open a superblock goes on in the next group that has one: the host when the drive has few
-    /// left, what is moved when it has none.
-    fn skip_groups(&mut self, stream: StreamId, actual: u32) {
-        let (waiting, _) = &self.groups[stream as usize];
-        let is_open_elsewhere = waiting.iter().flatten().any(|(open, _)| *open == actual);
-        let may_skip = self.free.is_empty() || !StreamId::MOVED.contains(&stream);
-        if !is_open_elsewhere || !may_skip {
-            return;
-        }
-        while self.streams[stream as usize].is_none() {
-            self.turn(stream);
-        }
-    }
-
-    /// Whether a stream has an open superblock in some group.
-    fn is_open(&self, stream: StreamId) -> bool {
-        let waiting = &self.groups[stream as usize].0;
-        self.streams[stream as usize].is_some() || waiting.iter().any(Option::is_some)
     }
 
     /// Whether the cache borrows no more superblocks than it may.
