@@ -3,11 +3,12 @@
 
 use std::fmt;
 
+use sim::model::built_in_table;
 use toml::{Table, Value};
 
 use crate::cell::Cell;
 use crate::claim::{Fingerprint, Measurement};
-use crate::store::{Runs, model};
+use crate::store::Runs;
 use crate::verdict::{Verdict, judge, judge_of};
 
 /// A changed value of a drive model.
@@ -99,7 +100,7 @@ fn cells(measurements: &[(&String, Measurement)]) -> Vec<Cell> {
 
 fn changes_of(drive: &str) -> Vec<Change> {
     let mut assumed = Vec::new();
-    collect("", &model(drive).unwrap_or_default(), &mut assumed);
+    collect("", &built_in_table(drive).unwrap_or_default(), &mut assumed);
     let both = assumed.into_iter().flat_map(|(key, value)| {
         let step = (value / 10).max(1);
         [value - step, value + step].map(|value| Change {

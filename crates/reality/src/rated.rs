@@ -1,12 +1,12 @@
 //! The rated figures of drive models (`[facts.rated]`) as fingerprints: each must come out within 10%
 //! under the conditions of its vendor.
 
+use sim::model::built_in_table;
 use toml::Table;
 
 use crate::cell::Cell;
 use crate::claim::{Fingerprint, Measurement, Theme};
 use crate::figure::Figure;
-use crate::store::model;
 
 /// The rated figures of all drive models.
 #[must_use]
@@ -57,7 +57,7 @@ const QUEUE_DEPTHS: [(&str, u32); 2] = [("sata", 32), ("nvme", 128)];
 
 /// The fingerprint of a drive, or `None` if its model has no rated figure of these kinds.
 fn of_drive(drive: &str) -> Option<Fingerprint> {
-    let model = model(drive)?;
+    let model = built_in_table(drive)?;
     let rated = model.get("facts")?.get("rated")?.as_table()?;
     let interface = model.get("interface").and_then(|interface| interface.get("kind"));
     let interface = interface.and_then(|kind| kind.get("value")?.as_str()).unwrap_or("sata");

@@ -1,6 +1,6 @@
 //! Runs of cells, each done once: a later call finds those of an earlier one.
 //!
-//! The place of a run follows from all that decides its content: the command, the text of the drive
+//! The place of a run follows from all that decides its content: the command, the values of the drive
 //! model and the sources of the program. A run appears in its place when it is complete.
 
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use std::thread;
 
 use base::{Fnv, Ratio};
 use result::store::{self, RunDir};
-use toml::{Table, Value};
+use sim::model::built_in_table;
 
 use crate::cell::Cell;
 use crate::validation::{Experiment, Figures, Quantity};
@@ -149,9 +149,7 @@ impl Store {
     fn key_of(&self, drive: &str, what: &str) -> Option<String> {
         let mut key = Fnv::EMPTY;
         add(&mut key, what.as_bytes());
-        for text in model_texts(drive)? {
-            add(&mut key, text.as_bytes());
-        }
+        add(&mut key, built_in_table(drive)?.to_string().as_bytes());
         key.add([self.program]);
         Some(format!("{:016x}", key.value()))
     }
@@ -160,66 +158,6 @@ impl Store {
 /// A figure that an experiment gives.
 fn known((quantity, figure): (Quantity, Option<f64>)) -> Option<(Quantity, f64)> {
     figure.map(|figure| (quantity, figure))
-}
-
-/// The text of a built-in model and those of the models that it extends, or `None` if there is none.
-fn model_texts(drive: &str) -> Option<Vec<&'static str>> {
-    let mut texts = vec![sim::model::built_in(drive)?];
-    while let Some(parent) = texts.last().and_then(|text| parent(text)) {
-        texts.push(sim::model::built_in(&parent)?);
-    }
-    Some(texts)
-}
-
-/// The values of a built-in model with those that it inherits, or `None` if there is none. Rated figures
-/// and the price are never inherited.
-pub(crate) fn model(drive: &str) -> Option<Table> {
-    let mut model = Table::new();
-    // The last text is that of the ancestor.
-    for text in model_texts(drive)?.into_iter().rev() {
-        if let Some(Value::Table(facts)) = model.get_mut("facts") {
-            facts.retain(|key, _| key != "rated" && key != "price");
-        }
-        let heir: Table = toml::from_str(text).ok()?;
-        let without = heir.get("without").and_then(Value::as_array).cloned().unwrap_or_default();
-        without.iter().filter_map(Value::as_str).for_each(|path| remove(&mut model, path));
-        merge(&mut model, heir);
-    }
-    Some(model)
-}
-
-/// Removes the value or table of this dotted name.
-fn remove(model: &mut Table, path: &str) {
-    match path.split_once('.') {
-        None => {
-            model.remove(path);
-        }
-        Some((first, rest)) => {
-            if let Some(Value::Table(inner)) = model.get_mut(first) {
-                remove(inner, rest);
-            }
-        }
-    }
-}
-
-/// Puts the values of a model over those of the model that it extends.
-fn merge(model: &mut Table, heir: Table) {
-    for (key, value) in heir {
-        match (model.get_mut(&key), value) {
-            (Some(Value::Table(old)), Value::Table(new)) if !new.contains_key("value") => {
-                merge(old, new);
-            }
-            (_, value) => {
-                model.insert(key, value);
-            }
-        }
-    }
-}
-
-/// The model that another one extends, or `None` if it extends none.
-fn parent(text: &str) -> Option<String> {
-    let table: Table = toml::from_str(text).ok()?;
-    table.get("extends")?.as_str().map(str::to_owned)
 }
 
 fn add(sum: &mut Fnv, bytes: &[u8]) {
@@ -252,19 +190,6 @@ mod tests {
             spare: None,
             scale: Some("1/1024".to_owned()),
         }
-    }
-
-    #[test]
-    fn an_heir_has_its_own_values_and_those_of_its_parent() {
-        let read = |text: &str| -> Table { toml::from_str(text).unwrap() };
-        let mut model = read("[gc]\nlow = { value = 3 }\nhigh = { value = 9, from = 'x' }\n");
-        merge(&mut model, read("[gc]\nhigh = { value = 7 }\n[nand]\nread_ns = { value = 5 }"));
-        let want =
-            "[gc]\nlow = { value = 3 }\nhigh = { value = 7 }\n[nand]\nread_ns = { value = 5 }";
-        assert_eq!(model, read(want));
-        remove(&mut model, "gc.high");
-        remove(&mut model, "nand");
-        assert_eq!(model, read("[gc]\nlow = { value = 3 }"));
     }
 
     #[test]

@@ -255,6 +255,12 @@ impl Model {
     }
 }
 
+/// The values of a built-in model and of those that it extends, or `None` if there is none of this name.
+#[must_use]
+pub fn built_in_table(name: &str) -> Option<toml::Table> {
+    Some(extends::resolve(name, built_in(name)?, &no_file).ok()?.table)
+}
+
 /// No files beside a model.
 fn no_file(_: &str) -> Result<String, String> {
     Err("a built-in model extends built-in ones".to_owned())
