@@ -142,12 +142,21 @@ fn a_replay_that_is_recorded_shows_the_same_operations() {
     let wanted = operations(&lab, "original.txt", &original);
     assert_eq!(wanted.len(), 300);
     let found = operations(&lab, "recorded.txt", &recorded);
-    // The kernel may hand a write over to a worker of its own, another stream, which a read then overtakes.
+    let in_any_order = |all: &[Operation]| {
+        let mut all = all.to_vec();
+        all.sort();
+        all
+    };
+    assert_eq!(in_any_order(&found), in_any_order(&wanted));
+    // The kernel may hand a write over to a worker of its own: reads overtake it, and at a busy moment the next write.
     for kind in ["R", "W"] {
         let of_kind =
             |all: &[Operation]| all.iter().filter(|o| o.0 == kind).cloned().collect::<Vec<_>>();
-        assert_eq!(of_kind(&found), of_kind(&wanted), "in the order of issue");
+        let (found, wanted) = (of_kind(&found), of_kind(&wanted));
+        let is_near = |(place, one): (usize, &Operation)| {
+            wanted[place.saturating_sub(1)..wanted.len().min(place + 2)].contains(one)
+        };
+        assert!(found.iter().enumerate().all(is_near), "in the order of issue: {found:?}");
     }
-    assert_eq!(found.len(), wanted.len());
     assert_eq!(selected_tracer(), "nop", "the tracer is put back");
 }
