@@ -2,6 +2,8 @@
 
 /// Longest value that a message repeats whole, in characters.
 const VALUE_CHARS_MAX: usize = 80;
+/// Width of text in Markdown files.
+const COLUMNS: usize = 100;
 /// Longest line that a message repeats from another library.
 const LINE_CHARS_MAX: usize = 400;
 
@@ -34,6 +36,28 @@ pub fn grouped(digits: &str) -> String {
     text
 }
 
+/// An item of a Markdown list behind its mark (`- `), in lines of at most 100 columns if its words permit that.
+#[must_use]
+pub fn list_item(mark: &str, text: &str) -> String {
+    let indent = " ".repeat(mark.len());
+    let mut lines = mark.to_owned();
+    let mut column = mark.len();
+    for (index, word) in text.split_whitespace().enumerate() {
+        let width = word.chars().count();
+        if index > 0 && column + 1 + width > COLUMNS {
+            lines.push('\n');
+            lines.push_str(&indent);
+            column = indent.len();
+        } else if index > 0 {
+            lines.push(' ');
+            column += 1;
+        }
+        lines.push_str(word);
+        column += width;
+    }
+    lines + "\n"
+}
+
 fn shortened_line(words: &[String]) -> String {
     let line = words.join(" ");
     let chars: Vec<char> = line.chars().collect();
@@ -64,5 +88,20 @@ mod tests {
         let words = shortened_words(&format!("unknown `{}`, expected b", "a ".repeat(100_000)));
         assert!(words.starts_with("unknown `a a ") && words.ends_with(", expected b"), "{words}");
         assert_eq!(words.chars().count(), LINE_CHARS_MAX + 3);
+    }
+
+    #[test]
+    fn an_item_wraps_within_its_indent() {
+        let word = "x".repeat(60);
+        let item = |text: &str| list_item("- ", text);
+        assert_eq!(item(&format!("{word} a {word} b")), format!("- {word} a\n  {word} b\n"));
+        let exact = format!("{} {}", "x".repeat(47), "y".repeat(50));
+        assert_eq!(item(&exact), format!("- {exact}\n"));
+        assert_eq!(item(&format!("{exact} z")), format!("- {exact}\n  z\n"));
+        let text = list_item("  - ", &"word ".repeat(40));
+        let lines: Vec<_> = text.lines().collect();
+        assert_eq!(lines.len(), 3);
+        assert!(lines.iter().all(|line| line.chars().count() <= COLUMNS));
+        assert!(lines[0].starts_with("  - word") && lines[1].starts_with("    word"));
     }
 }

@@ -538,21 +538,6 @@ fn mechanisms_json(gib: u64, turns: usize) -> String {
     )
 }
 
-/// Models of each kind of drive.
-const MODELS: [&str; 11] = [
-    "intel-ssd-730-480gb",
-    "intel-ssd-750-400gb",
-    "kingston-dc500m-480gb",
-    "micron-7450-max-800gb",
-    "micron-7450-pro-960gb",
-    "ocz-vertex-3-240gb",
-    "samsung-840-evo-250gb",
-    "samsung-840-pro-256gb",
-    "samsung-860-pro-512gb",
-    "sandisk-extreme-ii-480gb",
-    "solidigm-d7-p5520-1920gb",
-];
-
 /// The consistency test on a new drive: filled once, then loaded for this time.
 fn consistency_json(name: &str, config: Config, seconds: u64) -> String {
     let (filled, loaded, hash) = match Drive::new(config) {
@@ -570,7 +555,7 @@ fn consistency_json(name: &str, config: Config, seconds: u64) -> String {
 fn main() {
     let quick = std::env::args().any(|arg| arg == "--quick");
     let (scale, seconds) = if quick { (Ratio::new(1, 16), 125) } else { (Ratio::new(1, 1), 2000) };
-    let built_in = MODELS.iter().map(|name| {
+    let built_in = sim::model::ONE_OF_EACH_KIND.iter().map(|name| {
         let text = sim::model::built_in(name).expect("built in");
         let model =
             Model::load(name, text, &[]).and_then(|m| m.resolve(scale.unwrap_or(Ratio::ONE)));

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use base::text::{grouped, list_item};
+
 use crate::claim::{Fingerprint, Theme};
 use crate::expectation::Values;
 use crate::verdict::{Judged, Verdict};
@@ -9,8 +11,6 @@ use crate::verdict::{Judged, Verdict};
 /// A fingerprint, its verdict, and the changes of assumed values that end it, or `None` if nobody has
 /// tried them all.
 pub type Row<'a> = (&'a Fingerprint, Judged, Option<Vec<String>>);
-
-const COLUMNS: usize = 100;
 
 const HEAD: &str = "\
 # Drives: published claims and simulated drives
@@ -50,20 +50,23 @@ pub fn page(themes: &[(&Theme, Vec<Row<'_>>)]) -> String {
 #[must_use]
 pub fn claim_lines(fingerprint: &Fingerprint) -> String {
     let Fingerprint { id, claim, source, .. } = fingerprint;
-    wrapped("- ", &format!("`{id}`: {claim} ({source})"))
+    list_item("- ", &format!("`{id}`: {claim} ({source})"))
 }
 
 fn entry((fingerprint, judged, fragile): &Row<'_>) -> String {
     let expected: Vec<_> =
         fingerprint.expectations.iter().map(|expected| format!("`{expected}`")).collect();
     let mut text = claim_lines(fingerprint);
-    text.push_str(&wrapped("  - ", &format!("expected: {}", expected.join(", "))));
+    text.push_str(&list_item("  - ", &format!("expected: {}", expected.join(", "))));
     if !judged.values.is_empty() {
-        text.push_str(&wrapped("  - ", &format!("simulated: {}", figures(&judged.values))));
+        text.push_str(&list_item("  - ", &format!("simulated: {}", figures(&judged.values))));
     }
-    text.push_str(&wrapped("  - ", &format!("**{}**{}", judged.verdict, remark(judged, fragile))));
+    text.push_str(&list_item(
+        "  - ",
+        &format!("**{}**{}", judged.verdict, remark(judged, fragile)),
+    ));
     if let Some(missing) = &fingerprint.missing {
-        text.push_str(&wrapped("  - ", &format!("why: {missing}")));
+        text.push_str(&list_item("  - ", &format!("why: {missing}")));
     }
     text
 }
@@ -97,35 +100,7 @@ fn rounded(value: f64) -> String {
     }
     let step = 10_f64.powi(value.abs().log10().floor() as i32 - 2);
     let text = format!("{:.0}", (value / step).round() * step);
-    let mut grouped = String::new();
-    for (place, digit) in text.chars().enumerate() {
-        if place > 0 && (text.len() - place).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
-    }
-    grouped
-}
-
-/// A point of a list, wrapped.
-fn wrapped(mark: &str, text: &str) -> String {
-    let indent = " ".repeat(mark.len());
-    let mut lines = mark.to_owned();
-    let mut width = mark.len();
-    for (index, word) in text.split_whitespace().enumerate() {
-        let length = word.chars().count();
-        if index > 0 && width + 1 + length > COLUMNS {
-            lines.push('\n');
-            lines.push_str(&indent);
-            width = indent.len();
-        } else if index > 0 {
-            lines.push(' ');
-            width += 1;
-        }
-        lines.push_str(word);
-        width += length;
-    }
-    lines + "\n"
+    grouped(&text)
 }
 
 #[cfg(test)]
@@ -147,14 +122,5 @@ mod tests {
             let shown = rounded(value);
             assert!(shown == text || value == 0.0 && shown.starts_with('0'), "{value}: {shown}");
         }
-    }
-
-    #[test]
-    fn points_are_wrapped_and_indented() {
-        let text = wrapped("- ", &"word ".repeat(40));
-        let lines: Vec<_> = text.lines().collect();
-        assert_eq!(lines.len(), 3);
-        assert!(lines.iter().all(|line| line.chars().count() <= COLUMNS));
-        assert!(lines[0].starts_with("- word") && lines[1].starts_with("  word"));
     }
 }

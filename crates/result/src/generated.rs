@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 
 use base::Facts;
+use base::text::list_item;
 
 use crate::metrics::{Better, Metric, Scaling, catalogue};
 use crate::report::Report;
@@ -63,12 +64,12 @@ fn metrics_page() -> String {
         let heading = chapter[0].chapter;
         // Writing to a string cannot fail.
         let _ = write!(page, "\n## {heading}\n\n");
-        page.extend(chapter.iter().map(list_item));
+        page.extend(chapter.iter().map(metric_item));
     }
     page
 }
 
-fn list_item(metric: &Metric) -> String {
+fn metric_item(metric: &Metric) -> String {
     let Metric { name, label, explanation, .. } = metric;
     let unit = metric.unit.symbol();
     let better = metric.better.map_or("", |better| match better {
@@ -81,43 +82,13 @@ fn list_item(metric: &Metric) -> String {
         Scaling::KeptWithoutCleaning => "; below full size only without cleaning",
         Scaling::Lost => "; not below full size",
     };
-    wrapped(&format!("- `{name}`: *{label}* ({unit}{better}{scaling}). {explanation}"))
-}
-
-/// An item of a list, in lines of at most 100 columns if its words permit that.
-fn wrapped(item: &str) -> String {
-    const COLUMNS: usize = 100;
-    let mut lines = String::new();
-    let mut column = 0;
-    for word in item.split(' ') {
-        let width = word.chars().count();
-        if column > 0 && column + 1 + width > COLUMNS {
-            lines.push_str("\n ");
-            column = 1;
-        }
-        if column > 0 {
-            lines.push(' ');
-            column += 1;
-        }
-        lines.push_str(word);
-        column += width;
-    }
-    lines + "\n"
+    list_item("- ", &format!("`{name}`: *{label}* ({unit}{better}{scaling}). {explanation}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::path::Path;
-
-    #[test]
-    fn an_item_wraps_within_its_indent() {
-        let word = "x".repeat(60);
-        assert_eq!(wrapped(&format!("- {word} a {word} b")), format!("- {word} a\n  {word} b\n"));
-        let exact = format!("- {} {}", "x".repeat(47), "y".repeat(50));
-        assert_eq!(wrapped(&exact), format!("{exact}\n"));
-        assert_eq!(wrapped(&format!("{exact} z")), format!("{exact}\n  z\n"));
-    }
 
     #[test]
     fn committed_files_are_those_of_the_types_and_tables() {

@@ -196,6 +196,21 @@ pub struct GcModel {
 /// The drive models in ssdlab, which are the files in `drives/`: name and text, in the order of the names.
 pub const BUILT_IN: &[(&str, &str)] = include!(concat!(env!("OUT_DIR"), "/drives.rs"));
 
+/// Built-in models for tests and measurements that take long, one of each kind.
+pub const ONE_OF_EACH_KIND: [&str; 11] = [
+    "intel-ssd-730-480gb",
+    "intel-ssd-750-400gb",
+    "kingston-dc500m-480gb",
+    "micron-7450-max-800gb",
+    "micron-7450-pro-960gb",
+    "ocz-vertex-3-240gb",
+    "samsung-840-evo-250gb",
+    "samsung-840-pro-256gb",
+    "samsung-860-pro-512gb",
+    "sandisk-extreme-ii-480gb",
+    "solidigm-d7-p5520-1920gb",
+];
+
 /// The text of a built-in model.
 #[must_use]
 pub fn built_in(name: &str) -> Option<&'static str> {

@@ -13,7 +13,7 @@ use std::cell::RefCell;
 
 use base::{Completion, Data, Fnv, Nanos, Op, OpKind, Ratio, Rng, Status, TelemetryRow};
 use common::swarm::{Draft, is_small, watched_torture};
-use common::{CACHE, CLOSE_MODELS, MAP_ROOM, MAPPED, SMALL, in_order, op, watched_loop};
+use common::{CACHE, MAP_ROOM, MAPPED, SMALL, in_order, op, watched_loop};
 use sim::probe::Silent;
 use sim::{Config, Device, Drive, Model, PAGE_BYTES};
 
@@ -44,7 +44,7 @@ fn is_large(text: &str) -> bool {
 
 /// The built-in drives.
 fn built_in() -> impl Iterator<Item = Life> {
-    CLOSE_MODELS.iter().map(|name| {
+    sim::model::ONE_OF_EACH_KIND.iter().map(|name| {
         let text = sim::model::built_in(name).expect("built in");
         let scale = scale(if is_large(text) { 2048 } else { 256 });
         Life { name: (*name).to_owned(), text, scale, changes: Vec::new() }

@@ -6,7 +6,7 @@
 mod common;
 
 use base::{Data, Op, OpKind, Rng};
-use common::{CLOSE_MODELS, built_in, closed_loop, op};
+use common::{built_in, closed_loop, op};
 use sim::model::{HostProfile, built_in_host};
 use sim::{Device, Model, PAGE_BYTES};
 
@@ -147,7 +147,11 @@ fn line(fact: &Fact, simulated: f64) -> String {
 #[test]
 fn models_do_what_is_in_print_and_the_docs_say_how_well() {
     let facts = facts();
-    assert!(CLOSE_MODELS.iter().all(|name| facts.iter().any(|fact| fact.drive == *name)));
+    assert!(
+        sim::model::ONE_OF_EACH_KIND
+            .iter()
+            .all(|name| facts.iter().any(|fact| fact.drive == *name))
+    );
     let mut faults = Vec::new();
     for fact in &facts {
         let simulated = simulated(fact);

@@ -6,7 +6,7 @@ pub mod power;
 pub mod swarm;
 pub mod untimed;
 
-use base::{Completion, Data, Nanos, Op, OpKind, Ratio, Rng};
+use base::{Completion, Data, Nanos, Op, OpKind, Ratio, Rng, TelemetryRow};
 use sim::probe::Silent;
 use sim::{Config, Device, Model, PAGE_BYTES, Probe};
 
@@ -38,21 +38,6 @@ gc.pacing = { value = "proportional", from = "assumed: test" }
 gc.free_low = { value = 3, from = "assumed: test" }
 gc.free_high = { value = 12, from = "assumed: test" }
 "#;
-
-/// The built-in models that the long tests examine, one of each kind. `device/models.rs` does a little with every model.
-pub const CLOSE_MODELS: [&str; 11] = [
-    "intel-ssd-730-480gb",
-    "intel-ssd-750-400gb",
-    "kingston-dc500m-480gb",
-    "micron-7450-max-800gb",
-    "micron-7450-pro-960gb",
-    "ocz-vertex-3-240gb",
-    "samsung-840-evo-250gb",
-    "samsung-840-pro-256gb",
-    "samsung-860-pro-512gb",
-    "sandisk-extreme-ii-480gb",
-    "solidigm-d7-p5520-1920gb",
-];
 
 /// A map on NAND for the small drive, which needs room for it. Entries of 64 bytes: 256 in a unit
 /// of 16 KiB. Map entries of 16 bytes: 1,024 pages in a segment.
@@ -182,6 +167,28 @@ pub fn in_order(pages: u64) -> impl FnMut(u32) -> Op {
 /// Random page writes over the first `pages` pages.
 pub fn random_writes(device: &mut Device, pages: u64, count: u64, rng: &mut Rng) {
     closed_loop(device, 32, count, |tag| op(OpKind::Write, rng.below(pages), 1, tag));
+}
+
+/// Rows of the telemetry of a filled drive in steady state, one for each interval: three overwrites after two.
+pub fn steady_rows(device: &mut Device, interval: Nanos) -> Vec<TelemetryRow> {
+    let pages = u64::from(device.config().geometry.logical_pages);
+    let mut rng = Rng::split(1, "addresses");
+    fill(device, pages);
+    random_writes(device, pages, 2 * pages, &mut rng);
+    device.telemetry_start(interval);
+    random_writes(device, pages, 3 * pages, &mut rng);
+    let mut rows = Vec::new();
+    device.telemetry_take(&mut rows);
+    device.check().unwrap();
+    rows
+}
+
+/// Host writes of each row, and the WAF of all.
+pub fn writes_and_waf(rows: &[TelemetryRow]) -> (Vec<f64>, f64) {
+    let written: Vec<f64> = rows.iter().map(|row| row.host_pages as f64).collect();
+    let programmed: u64 = rows.iter().map(|row| row.programmed_pages).sum();
+    let waf = programmed as f64 / written.iter().sum::<f64>();
+    (written, waf)
 }
 
 /// Unevenness of values: standard deviation over mean.

@@ -1,9 +1,9 @@
 //! Do size of cleaning's bursts and rate of the host's writes set the evenness of a drive, and nothing else?
 
-use base::{Nanos, Rng};
+use base::Nanos;
 use sim::Device;
 
-use crate::common::{fill, random_writes, small, spread};
+use crate::common::{fill, small, spread, steady_rows, writes_and_waf};
 
 /// A drive with spare for large quanta: 4 dies that program 4 pages in 640 us, so 24,000 pages a second or so.
 const ROOMY: [(&str, &str); 3] =
@@ -20,21 +20,10 @@ struct Steady {
 
 fn steady(changes: &[(&str, &str)]) -> Steady {
     let mut device: Device = small(&[&ROOMY[..], changes].concat());
-    let pages = u64::from(device.config().geometry.logical_pages);
-    let mut rng = Rng::split(1, "addresses");
-    fill(&mut device, pages);
-    random_writes(&mut device, pages, 2 * pages, &mut rng);
-    device.telemetry_start(Nanos::SECOND);
-    random_writes(&mut device, pages, 3 * pages, &mut rng);
-    let mut rows = Vec::new();
-    device.telemetry_take(&mut rows);
-    device.check().unwrap();
-    let iops: Vec<f64> = rows.iter().map(|row| row.host_pages as f64).collect();
-    let programmed: u64 = rows.iter().map(|row| row.programmed_pages).sum();
-    let total = iops.iter().sum::<f64>();
+    let (iops, waf) = writes_and_waf(&steady_rows(&mut device, Nanos::SECOND));
     Steady {
-        waf: programmed as f64 / total,
-        iops: total / iops.len() as f64,
+        waf,
+        iops: iops.iter().sum::<f64>() / iops.len() as f64,
         most_iops: iops.iter().fold(0.0, |most: f64, &iops| most.max(iops)),
         cv: spread(&iops),
     }

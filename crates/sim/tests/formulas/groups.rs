@@ -1,8 +1,8 @@
 //! Do superblocks over a part of the dies keep WAF, and do they set the evenness of a drive?
 
-use base::{Nanos, Rng};
+use base::Nanos;
 
-use crate::common::{fill, random_writes, small, spread};
+use crate::common::{small, spread, steady_rows, writes_and_waf};
 
 /// WAF, and variation of writes per tenth of a second, in steady state.
 fn steady(pacing: &str, groups: &str) -> (f64, f64) {
@@ -11,18 +11,9 @@ fn steady(pacing: &str, groups: &str) -> (f64, f64) {
         ("nand.die_groups", groups),
         ("gc.pacing", pacing),
     ]);
-    let pages = u64::from(device.config().geometry.logical_pages);
-    let mut rng = Rng::split(1, "addresses");
-    fill(&mut device, pages);
-    random_writes(&mut device, pages, 2 * pages, &mut rng);
-    device.telemetry_start(Nanos(Nanos::SECOND.0 / 10));
-    random_writes(&mut device, pages, 3 * pages, &mut rng);
-    let mut rows = Vec::new();
-    device.telemetry_take(&mut rows);
-    device.check().unwrap();
-    let written: Vec<f64> = rows.iter().map(|row| row.host_pages as f64).collect();
-    let programmed: u64 = rows.iter().map(|row| row.programmed_pages).sum();
-    (programmed as f64 / written.iter().sum::<f64>(), spread(&written))
+    let rows = steady_rows(&mut device, Nanos(Nanos::SECOND.0 / 10));
+    let (written, waf) = writes_and_waf(&rows);
+    (waf, spread(&written))
 }
 
 #[test]

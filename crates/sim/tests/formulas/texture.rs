@@ -5,7 +5,7 @@
 
 use base::{Nanos, OpKind, Rng};
 
-use crate::common::{fill, op, random_writes, small, spread, watched_loop};
+use crate::common::{fill, op, random_writes, small, spread, watched_loop, writes_and_waf};
 
 const DOCS: &str = include_str!("../../../../docs/simulator/mechanisms.md");
 
@@ -70,16 +70,14 @@ fn texture(changes: &'static [(&'static str, &'static str)]) -> Texture {
     let mut rows = Vec::new();
     device.telemetry_take(&mut rows);
     device.check().unwrap();
-    let iops: Vec<f64> = rows.iter().map(|row| row.host_pages as f64).collect();
-    let programmed: u64 = rows.iter().map(|row| row.programmed_pages).sum();
-    let total = iops.iter().sum::<f64>();
+    let (iops, waf) = writes_and_waf(&rows);
     latencies.sort_unstable();
     let ms = |index: usize| latencies[index] as f64 / 1e6;
     Texture {
         changes,
-        iops: total / iops.len() as f64,
+        iops: iops.iter().sum::<f64>() / iops.len() as f64,
         least_iops: iops.iter().copied().fold(f64::INFINITY, f64::min),
-        waf: programmed as f64 / total,
+        waf,
         cv: spread(&iops),
         p99_ms: ms(latencies.len() * 99 / 100),
         longest_ms: ms(latencies.len() - 1),

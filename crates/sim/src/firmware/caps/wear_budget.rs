@@ -28,9 +28,9 @@ pub struct WearPlan {
 #[derive(Clone, Copy, Debug)]
 pub struct WearBudget {
     plan: WearPlan,
-    /// When it will be full.
+    /// Time at which it is full.
     full_at_ns: u64,
-    /// When the host write that waits may enter.
+    /// Time at which the host write that waits may enter.
     opens_ns: Option<u64>,
 }
 
