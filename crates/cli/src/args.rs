@@ -186,6 +186,17 @@ pub struct RunArgs {
     /// Promise that nothing is written: a test that writes is refused
     #[arg(long, conflicts_with = "erase")]
     pub read_only: bool,
+    #[command(flatten)]
+    pub jobs: JobsArg,
+}
+
+/// The number of simulated drives at a time.
+#[derive(Clone, Copy, Debug, Default, ClapArgs)]
+pub struct JobsArg {
+    /// Simulated drives at a time, within the available memory; default: one for each processor. It
+    /// changes no result. Real targets run one after the other
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = whole::<u32, 1, 4096>)]
+    pub jobs: Option<u32>,
 }
 
 impl RunArgs {
@@ -198,7 +209,7 @@ impl RunArgs {
     ) -> Self {
         let (targets, spare, span) = (Vec::new(), Vec::new(), None);
         let test = TestArgs { test, targets, spare, span, settings, common };
-        Self { test, drive, read_only: false }
+        Self { test, drive, read_only: false, jobs: JobsArg::default() }
     }
 }
 
@@ -256,12 +267,6 @@ pub struct ReviewArgs {
     /// The tests of the SNIA PTS instead
     #[arg(long)]
     pub pts: bool,
-    /// Only these of its tests, e.g. `trim,corners`
-    #[arg(long, value_name = "TEST", value_delimiter = ',', value_parser = parse_test)]
-    pub only: Vec<Test>,
-    /// Set a parameter of one of its tests, e.g. `trim.torture=5m`
-    #[arg(long = "set", value_name = "TEST.KEY=VALUE", value_parser = parse_test_setting)]
-    pub settings: Vec<TestSetting>,
     /// Reuse runs that the same request has completed in this library
     #[arg(long)]
     pub resume: bool,
@@ -275,9 +280,24 @@ pub struct ReviewArgs {
     #[arg(long, value_name = "FILE")]
     pub web: Option<PathBuf>,
     #[command(flatten)]
+    pub suite: SuiteArgs,
+}
+
+/// Arguments of every command that carries out the suite.
+#[derive(Clone, Debug, ClapArgs)]
+pub struct SuiteArgs {
+    /// Only these of its tests, e.g. `trim,corners`
+    #[arg(long, value_name = "TEST", value_delimiter = ',', value_parser = parse_test)]
+    pub only: Vec<Test>,
+    /// Set a parameter of one of its tests, e.g. `trim.torture=5m`
+    #[arg(long = "set", value_name = "TEST.KEY=VALUE", value_parser = parse_test_setting)]
+    pub settings: Vec<TestSetting>,
+    #[command(flatten)]
     pub common: CommonArgs,
     #[command(flatten)]
     pub drive: DriveArgs,
+    #[command(flatten)]
+    pub jobs: JobsArg,
 }
 
 /// Arguments of `show`.
@@ -342,7 +362,7 @@ impl Args {
         match &self.command {
             Command::List(args) => args.format,
             Command::Run(command) => command.format(),
-            Command::Review(args) => args.common.format,
+            Command::Review(args) => args.suite.common.format,
             Command::Plan(args) => args.test.common.format,
             Command::Show(args) => args.format,
             Command::Report(args) => args.format,

@@ -10,6 +10,8 @@ mod facts;
 mod failure;
 mod inputs;
 mod output_file;
+mod parts;
+mod pool;
 mod prepare;
 mod request;
 mod stop;

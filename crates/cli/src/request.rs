@@ -132,7 +132,8 @@ fn arguments(request: &Request, call: &ResumeArgs) -> anyhow::Result<RunArgs> {
         facts: Vec::new(),
         quiet: call.quiet,
     };
-    Ok(RunArgs::part(request.test.parse()?, settings, common, drive))
+    let args = RunArgs::part(request.test.parse()?, settings, common, drive);
+    Ok(RunArgs { jobs: call.jobs, ..args })
 }
 
 fn engine(request: &Request) -> anyhow::Result<EngineArgs> {
@@ -150,7 +151,7 @@ mod tests {
 
     use super::*;
     use crate::args::resume::RunCommand;
-    use crate::args::{Args, Command, Format};
+    use crate::args::{Args, Command, Format, JobsArg};
     use crate::prepare;
 
     fn call() -> ResumeArgs {
@@ -161,6 +162,7 @@ mod tests {
             library: "library".into(),
             quiet: false,
             format: Format::Text,
+            jobs: JobsArg::default(),
         }
     }
 

@@ -37,6 +37,9 @@ impl Identity {
     /// Label of the size of a simulated drive, a share of its model; absent at full size.
     pub const SCALE: &str = "scale";
 
+    /// Label of the checksum over all values of a simulated drive; absent for other targets.
+    pub const CHECKSUM: &str = "sim.checksum";
+
     /// Label of the drive's model; absent where the name of the target is its model.
     pub const MODEL: &str = "model";
 

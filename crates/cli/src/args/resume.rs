@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 
-use super::{Format, RunArgs};
+use super::{Format, JobsArg, RunArgs};
 
 /// Id and name of the option that separates the two forms.
 const RESUME: &str = "resume";
@@ -50,6 +50,8 @@ pub struct ResumeArgs {
     pub quiet: bool,
     /// Output on stdout.
     pub format: Format,
+    /// Simulated drives at a time.
+    pub jobs: JobsArg,
 }
 
 impl RunCommand {
@@ -96,6 +98,7 @@ impl FromArgMatches for RunCommand {
             library: matches.get_one("library").cloned().unwrap_or_default(),
             quiet: matches.get_flag("quiet"),
             format: matches.get_one("format").copied().unwrap_or_default(),
+            jobs: JobsArg { jobs: matches.get_one("jobs").copied() },
         }))
     }
 

@@ -53,7 +53,7 @@ pub fn run(args: &SpareArgs) -> anyhow::Result<u8> {
     let progress = Progress::new(args.drive.quiet);
     let advice = search.answer(|at| -> anyhow::Result<Run> {
         let args = &run_args(args, at);
-        let job = Job::new(spec.clone(), at.span(), &plan_try(args, at, described)?);
+        let job = Job::new(spec.clone(), at.span(), &plan_try(args, at, described)?, described);
         let (interrupted, progress) = (&interrupted, &progress);
         let outcome = one(&Call { args, prepared: &prepared, interrupted, progress }, &job)?;
         outcome.failure.map_or(Ok(outcome.run), |failure| Err(failure.into()))

@@ -68,7 +68,7 @@ impl Recorded {
             run::Request { resume: origin.earlier.clone(), ..plan::request(&said.test, *span) };
         let plan = run::session::plan(&request, &described.identity, &described.limits)?;
         run::session::check_continuation(&request, &plan, &described.identity)?;
-        Ok(Task::Open(Job::new(spec.clone(), *span, &plan), Box::new(origin)))
+        Ok(Task::Open(Job::new(spec.clone(), *span, &plan, described), Box::new(origin)))
     }
 }
 

@@ -1,17 +1,13 @@
 //! `ssdlab run`: one run for each target and each span.
-//!
-//! Real targets run one after the other, since they would disturb each other; simulated ones run in
-//! parallel, since nothing disturbs virtual time.
 
 use std::path::PathBuf;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use ::target::TargetSpec;
 use ::target::Testable;
 use io::OpenOptions;
-use io::open::Visitor;
+use io::open::{Described, Visitor};
 use result::schema::{self, Invocation, VerdictOutcome};
 use result::store::RunDir;
 use run::session::Plan;
@@ -20,6 +16,7 @@ use run::{Control, Event, Outcome, Request, RunError, SpanRequest};
 use crate::args::{Format, RunArgs};
 use crate::cmd::{plan, show};
 use crate::failure::{EXIT_DONE, EXIT_INTERRUPTED, EXIT_IO, EXIT_VERDICT, Failure};
+use crate::pool::{self, Demand};
 use crate::prepare::{self, Looked, Prepared, Wish};
 use crate::request;
 use crate::stop;
@@ -37,13 +34,26 @@ pub struct Job {
     queue_depth: u32,
     /// The longest command of the test.
     transfer_bytes_max: u32,
+    /// Its demands beside other runs.
+    demand: Demand,
 }
 
 impl Job {
     /// A job for a plan, with the queue depth and command length of the plan.
-    pub fn new(spec: TargetSpec, span: SpanRequest, plan: &Plan) -> Self {
+    pub fn new(spec: TargetSpec, span: SpanRequest, plan: &Plan, described: &Described) -> Self {
         let (queue_depth, transfer_bytes_max) = plan.needs();
-        Self { spec, span, queue_depth, transfer_bytes_max }
+        let demand = Demand {
+            is_simulated: spec.kind().is_simulated(),
+            memory_bytes: described.memory_bytes,
+            length: plan::total_cost(plan, 0).time.unwrap_or_default().0,
+            batch: 0,
+        };
+        Self { spec, span, queue_depth, transfer_bytes_max, demand }
+    }
+
+    /// Its demands beside other runs.
+    pub fn demand(&self) -> Demand {
+        self.demand
     }
 }
 
@@ -93,16 +103,20 @@ pub fn carry_out(args: &RunArgs, tasks: &[Task], prepared: &Prepared) -> anyhow:
     let mut done: Vec<Option<Done>> = tasks.iter().map(complete).collect();
     let open = tasks.iter().enumerate().filter_map(|(index, task)| match task {
         Task::Complete(_) => None,
-        Task::Open(job, origin) => Some((index, job, &**origin)),
+        Task::Open(job, origin) => Some((job.demand, (index, job, &**origin))),
     });
-    let (simulated, real): (Vec<_>, Vec<_>) =
-        open.partition(|(_, job, _)| job.spec.kind().is_simulated());
-    for (index, job, origin) in real {
-        if !interrupted.load(Ordering::Relaxed) {
-            done[index] = Some(one_of(&call, job, origin));
-        }
+    let open: Vec<_> = open.collect();
+    let limits = pool::Limits::new(args.jobs.jobs);
+    let tally = progress.tally(&open.iter().map(|(demand, _)| *demand).collect::<Vec<_>>());
+    let outcomes = pool::carry_out(&open, limits, &interrupted, |(_, job, origin)| {
+        let outcome = one_of(&call, job, origin);
+        tally.ended(&job.demand);
+        outcome
+    });
+    for ((_, (index, ..)), outcome) in open.iter().zip(outcomes) {
+        done[*index] = outcome;
     }
-    side_by_side(&call, &simulated, &mut done);
+    drop(tally);
     progress.finish();
     report(args, done, interrupted.load(Ordering::Relaxed))
 }
@@ -110,8 +124,7 @@ pub fn carry_out(args: &RunArgs, tasks: &[Task], prepared: &Prepared) -> anyhow:
 /// The completed run.
 fn complete(task: &Task) -> Option<Done> {
     let Task::Complete(earlier) = task else { return None };
-    let (dir, run) = (earlier.path().to_owned(), earlier.run().clone());
-    Some(Ok(Outcome { dir, run, failure: None }))
+    Some(Ok(Outcome::of(earlier)))
 }
 
 /// Every target with every span, planned before the first one starts.
@@ -121,7 +134,7 @@ fn jobs(args: &RunArgs, looked: &Looked) -> Result<Vec<Job>, RunError> {
         for span in args.test.spans() {
             let (request, described) = (plan::request(&args.test, span), &target.described);
             let plan = run::session::plan(&request, &described.identity, &described.limits)?;
-            jobs.push(Job::new(target.spec.clone(), span, &plan));
+            jobs.push(Job::new(target.spec.clone(), span, &plan, described));
         }
     }
     Ok(jobs)
@@ -137,46 +150,6 @@ pub struct Call<'a> {
     pub interrupted: &'a AtomicBool,
     /// Their progress lines.
     pub progress: &'a Progress,
-}
-
-/// Jobs with their places in `done`.
-fn side_by_side(call: &Call<'_>, open: &[(usize, &Job, &Origin)], done: &mut [Option<Done>]) {
-    let described = open.iter().flat_map(|(_, job, _)| call.prepared.described(&job.spec));
-    let needed_bytes = described.map(|described| described.memory_bytes).collect();
-    let fitting = fitting(needed_bytes, device::host::memory::available_bytes());
-    let workers = std::thread::available_parallelism().map_or(1, usize::from).min(fitting);
-    let waiting = Mutex::new(open.iter());
-    let results = Mutex::new(done);
-    std::thread::scope(|scope| {
-        for _ in 0..workers {
-            scope.spawn(|| {
-                while let Some(&(index, job, origin)) = next(&waiting) {
-                    if call.interrupted.load(Ordering::Relaxed) {
-                        return;
-                    }
-                    let outcome = one_of(call, job, origin);
-                    if let Ok(mut results) = results.lock() {
-                        results[index] = Some(outcome);
-                    }
-                }
-            });
-        }
-    });
-}
-
-fn next<T>(waiting: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
-    waiting.lock().ok().and_then(|mut waiting| waiting.next())
-}
-
-/// Number of simulated drives that fit into the memory together; the check before guarantees one.
-fn fitting(mut needed_bytes: Vec<u64>, available_bytes: Option<u64>) -> usize {
-    needed_bytes.sort_unstable_by_key(|&bytes| std::cmp::Reverse(bytes));
-    let available_bytes = available_bytes.unwrap_or(u64::MAX);
-    let together = needed_bytes.iter().scan(0_u64, |sum, &bytes| {
-        *sum = sum.saturating_add(bytes);
-        Some(*sum)
-    });
-    together.take_while(|&sum| sum <= available_bytes).count().max(1)
 }
 
 fn unix_ns() -> u64 {
@@ -219,7 +192,7 @@ pub fn one_of(call: &Call<'_>, job: &Job, origin: &Origin) -> Done {
         workers: args.drive.engine.workers(),
         ..plan::request(&args.test, job.span)
     };
-    let line = progress.line();
+    let line = progress.line(args.test.test.name());
     let mut observer = |event: &Event| line.event(event);
     let control = Control { interrupted, observer: &mut observer, unix_ns };
     Ok(opened.visit(RunTest { request: &request, control })?)
@@ -312,19 +285,5 @@ pub fn exit_code(failures: &[Failure], interrupted: bool) -> u8 {
         Some(_) => EXIT_IO,
         None if interrupted => EXIT_INTERRUPTED,
         None => EXIT_DONE,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn as_many_drives_run_side_by_side_as_fit_into_the_memory() {
-        let needed = || vec![1, 5, 3];
-        for (available, expected) in [(4, 1), (5, 1), (8, 2), (9, 3), (100, 3)] {
-            assert_eq!(fitting(needed(), Some(available)), expected, "{available}");
-        }
-        assert_eq!(fitting(needed(), None), 3);
     }
 }

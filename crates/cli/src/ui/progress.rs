@@ -2,6 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::io::IsTerminal;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use base::Nanos;
@@ -11,6 +12,7 @@ use run::event::Length;
 
 use super::out::{talk, visible};
 use super::table::{count, seconds};
+use crate::pool::Demand;
 
 /// Least time between lines without a terminal.
 const PLAIN_EVERY: Duration = Duration::from_secs(10);
@@ -21,10 +23,55 @@ pub struct Progress {
     quiet: bool,
 }
 
+/// The line about all runs of a call.
+pub struct Tally<'a> {
+    progress: &'a Progress,
+    bar: Option<ProgressBar>,
+    runs: usize,
+    /// The length of all runs, or `None` if they do not share a clock.
+    length: Option<u64>,
+    started: Instant,
+    /// Number and length of the runs that have ended.
+    ended: Mutex<(usize, u64)>,
+}
+
+impl Tally<'_> {
+    /// Counts a run that has ended.
+    pub fn ended(&self, demand: &Demand) {
+        let (runs, length) = {
+            let mut ended = self.ended.lock().unwrap_or_else(PoisonError::into_inner);
+            *ended = (ended.0 + 1, ended.1.saturating_add(demand.length));
+            *ended
+        };
+        if runs >= self.runs {
+            return;
+        }
+        let left = self.length.map_or_else(String::new, |whole| {
+            let share = (whole.saturating_sub(length)) as f64 / length.max(1) as f64;
+            let left = self.started.elapsed().as_secs_f64() * share;
+            format!(", about {} left", seconds(Nanos((left * 1e9) as u64)))
+        });
+        let text = format!("{runs} of {} runs done{left}", self.runs);
+        match &self.bar {
+            Some(bar) => bar.set_message(text),
+            None => self.progress.say(&text),
+        }
+    }
+}
+
+impl Drop for Tally<'_> {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
 /// The line of one run.
 pub struct Line<'a> {
     progress: &'a Progress,
     bar: Option<ProgressBar>,
+    test: &'static str,
     name: RefCell<String>,
     phase: RefCell<String>,
     length: Cell<Length>,
@@ -39,8 +86,8 @@ impl Progress {
         Self { bars: live.then(MultiProgress::new), quiet }
     }
 
-    /// A line for a run.
-    pub fn line(&self) -> Line<'_> {
+    /// A line for a run of a test.
+    pub fn line(&self, test: &'static str) -> Line<'_> {
         let bar = self.bars.as_ref().map(|bars| {
             let style = ProgressStyle::with_template("{prefix} {bar:24} {msg}");
             let bar = bars.add(ProgressBar::new(1000));
@@ -49,12 +96,26 @@ impl Progress {
         Line {
             progress: self,
             bar,
+            test,
             name: RefCell::default(),
             phase: RefCell::default(),
             length: Cell::new(Length::Unknown),
             started: Cell::new(Instant::now()),
             last_plain: Cell::new(Instant::now()),
         }
+    }
+
+    /// A line below the others that counts the runs of a call.
+    pub fn tally(&self, demands: &[Demand]) -> Tally<'_> {
+        let bar = self.bars.as_ref().filter(|_| demands.len() > 1).map(|bars| {
+            let style = ProgressStyle::with_template("{msg}");
+            let bar = bars.add(ProgressBar::new_spinner());
+            bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
+        });
+        let is_virtual = demands.iter().all(|demand| demand.is_simulated);
+        let length = demands.iter().map(|demand| demand.length).fold(0, u64::saturating_add);
+        let (runs, started, ended) = (demands.len(), Instant::now(), Mutex::default());
+        Tally { progress: self, bar, runs, length: is_virtual.then_some(length), started, ended }
     }
 
     /// Removes the live lines.
@@ -80,7 +141,7 @@ impl Line<'_> {
     pub fn event(&self, event: &Event) {
         match event {
             Event::Started { run_id, target, variant, seed, config } => {
-                *self.name.borrow_mut() = format!("{target} [{variant}]");
+                *self.name.borrow_mut() = format!("{} {target} [{variant}]", self.test);
                 let config: Vec<_> = config.iter().map(|(k, v)| format!("{k}={v}")).collect();
                 self.progress.say(&format!("{run_id}: seed {seed}, {}", config.join(" ")));
             }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use base::text::shortened;
-use base::{Completion, Nanos, Op, Ratio, TelemetryRow};
+use base::{Completion, Nanos, Op, Ratio, Rng, TelemetryRow};
 use device::host::{memory, small_file};
 use sim::firmware::map_cache::MapCache;
 use sim::firmware::read_ahead::ReadAheadPlan;
@@ -246,6 +246,11 @@ fn identity(spec: &str, name: String, description: &Description, config: &Config
     }
 }
 
+/// Tells two drives apart that have one name: a model file may have changed since an earlier run.
+fn checksum(config: &Config) -> String {
+    format!("{:016x}", Rng::split(0, &format!("{config:?}")).next_u64())
+}
+
 /// The host, and what the simulator made of the figures of the model.
 fn details(description: &Description, config: &Config) -> BTreeMap<String, String> {
     let Description { host, scale, .. } = description;
@@ -267,6 +272,7 @@ fn details(description: &Description, config: &Config) -> BTreeMap<String, Strin
         ("sim.gc_pacing", config.pacing.name().to_owned()),
         ("sim.gc_free_low", config.free_low.to_string()),
         ("sim.gc_free_high", config.free_high.to_string()),
+        (Identity::CHECKSUM, checksum(config)),
     ] {
         details.insert(label.to_owned(), value);
     }

@@ -94,3 +94,11 @@ pub struct Outcome {
     /// The error of the target, or `None` if it did not fail.
     pub failure: Option<RunError>,
 }
+
+impl Outcome {
+    /// The outcome of a run that an earlier call has ended.
+    #[must_use]
+    pub fn of(dir: &RunDir) -> Self {
+        Self { dir: dir.path().to_owned(), run: dir.run().clone(), failure: None }
+    }
+}

@@ -1,0 +1,278 @@
+//! The runs of a suite on its targets, planned before the first one starts: for `review` and
+//! `library build`.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use ::target::{Identity, TargetSpec};
+use base::Bytes;
+use device::meter::MeterSpec;
+use io::open::Described;
+use result::schema::{self, Run, RunStatus};
+use result::store::{self, RunDir};
+use run::suite::{Review, ReviewEntry, in_proportion};
+use run::{Outcome, RunError, SpanRequest, Test};
+
+use crate::args::{CommonArgs, RunArgs, SuiteArgs, TestSetting};
+use crate::cmd::plan::{self, Cost};
+use crate::cmd::run::{Call, Done, Job, Origin, one_of};
+use crate::pool::{self, Limits};
+use crate::prepare::{self, Looked, Prepared};
+use crate::request;
+use crate::ui::progress::Progress;
+
+/// Span of a quick review.
+const QUICK_SPAN: Bytes = Bytes(4 << 30);
+
+/// One run of a suite.
+pub struct Part {
+    /// Its arguments.
+    pub args: RunArgs,
+    /// Its target and span.
+    pub job: Job,
+    /// Its cost.
+    pub cost: Cost,
+    /// Size of its target.
+    pub capacity_bytes: u64,
+    /// Checksum of the model of a simulated drive, or `None` for a real target.
+    model: Option<String>,
+}
+
+impl Part {
+    /// Its request.
+    pub fn request(&self) -> schema::Request {
+        request::of(&self.args, &self.job.spec, self.job.span)
+    }
+
+    /// Does the run; `left_out` are the omissions of its suite.
+    fn carry_out(&self, around: &Surroundings<'_>, left_out: &[String]) -> Done {
+        let Surroundings { prepared, interrupted, progress, .. } = *around;
+        let call = Call { args: &self.args, prepared, interrupted, progress };
+        let origin = Origin { left_out: left_out.to_owned(), ..Origin::of(self.request()) };
+        one_of(&call, &self.job, &origin)
+    }
+}
+
+/// The common surroundings of all parts.
+#[derive(Clone, Copy)]
+pub struct Surroundings<'a> {
+    /// Their targets.
+    pub prepared: &'a Prepared,
+    /// The stop button.
+    pub interrupted: &'a AtomicBool,
+    /// Their progress lines.
+    pub progress: &'a Progress,
+    /// Their limits together.
+    pub limits: Limits,
+}
+
+/// Does every part that is not complete; `None` for those that did not begin.
+pub fn carry_out(
+    parts: &[Part],
+    completed: &Completed,
+    left_out: &[String],
+    around: Surroundings<'_>,
+) -> Vec<Option<Done>> {
+    let reused = |part| completed.of(part).map(|dir| Ok(Outcome::of(dir)));
+    let mut done: Vec<Option<Done>> = parts.iter().map(reused).collect();
+    let open = parts.iter().enumerate().filter(|(index, _)| done[*index].is_none());
+    let open: Vec<_> = open.map(|(index, part)| (part.job.demand(), (index, part))).collect();
+    let tally = around.progress.tally(&open.iter().map(|(demand, _)| *demand).collect::<Vec<_>>());
+    let outcomes = pool::carry_out(&open, around.limits, around.interrupted, |(_, part)| {
+        let outcome = part.carry_out(&around, left_out);
+        tally.ended(&part.job.demand());
+        outcome
+    });
+    for ((_, (index, _)), outcome) in open.iter().zip(outcomes) {
+        done[*index] = outcome;
+    }
+    done
+}
+
+/// All runs in the order of targets and suite, and the omissions with their reasons. `form` selects
+/// the form of the suite for a target.
+///
+/// # Errors
+/// [`RunError::Usage`] for a test or a parameter that the form does not have.
+pub fn parts(
+    args: &SuiteArgs,
+    form: impl Fn(&TargetSpec) -> Review,
+    looked: &Looked,
+) -> anyhow::Result<(Vec<Part>, Vec<String>)> {
+    let (mut parts, mut left_out) = (Vec::new(), Vec::new());
+    for target in looked.targets() {
+        let prepare::Candidate { spec, described } = target;
+        let review = form(spec);
+        refuse_unknown(args, review)?;
+        let wanted = |(test, _): &(Test, _)| args.only.is_empty() || args.only.contains(test);
+        for (test, entry) in entries(review).filter(wanted) {
+            match part(args, spec, described, review, (test, entry)) {
+                Ok(part) => parts.push(part),
+                Err(error) => left_out.push(without(spec, test, &error.to_string())),
+            }
+        }
+    }
+    Ok((parts, left_out))
+}
+
+/// The runs of a review, in the order of the suite.
+pub fn entries(review: Review) -> impl Iterator<Item = (Test, &'static ReviewEntry)> {
+    let of_test = |test: Test| test.reviews().iter().map(move |entry| (test, entry));
+    Test::ALL.into_iter().flat_map(of_test).filter(move |(_, entry)| entry.review == review)
+}
+
+/// An omitted test, as a sentence.
+pub fn without(spec: &TargetSpec, test: Test, reason: &str) -> String {
+    format!("{spec}: {}: {reason}", test.name())
+}
+
+fn part(
+    args: &SuiteArgs,
+    spec: &TargetSpec,
+    described: &Described,
+    review: Review,
+    (test, entry): (Test, &ReviewEntry),
+) -> anyhow::Result<Part> {
+    let capacity_bytes = described.identity.capacity_bytes;
+    let is_short = review == Review::Quick && capacity_bytes > QUICK_SPAN.0;
+    let whole = if is_short { SpanRequest::Bytes(QUICK_SPAN) } else { SpanRequest::Default };
+    let spare = |share: &str| share.parse().map(SpanRequest::Spare);
+    let span = entry.spare.map_or(Ok(whole), spare)?;
+    let meter = args.common.meter.clone().filter(|_| !spec.kind().is_simulated());
+    let settings = fitting(entry.settings, &described.identity);
+    let run_args = run_args(args, test, &settings, meter);
+    let request = plan::request(&run_args.test, span);
+    let planned = run::session::plan(&request, &described.identity, &described.limits)?;
+    let purge = plan::purge_of(described, &planned, args.common.purge);
+    Ok(Part {
+        args: run_args,
+        job: Job::new(spec.clone(), span, &planned, described),
+        cost: plan::total_cost(&planned, plan::overwritten_bytes(described, purge)),
+        capacity_bytes,
+        model: described.identity.details.get(Identity::CHECKSUM).cloned(),
+    })
+}
+
+/// Refuses a test that this form does not contain, or a parameter that its test does not have,
+/// instead of ignoring it.
+fn refuse_unknown(args: &SuiteArgs, review: Review) -> anyhow::Result<()> {
+    let asked = args.only.iter().copied().chain(args.settings.iter().map(|setting| setting.0));
+    for test in asked {
+        if !entries(review).any(|(known, _)| known == test) {
+            let mut names: Vec<_> = entries(review).map(|(known, _)| known.name()).collect();
+            names.dedup();
+            let (name, names) = (test.name(), names.join(", "));
+            return Err(RunError::Usage(format!(
+                "this form of the review has no test `{name}`; it has {names}"
+            ))
+            .into());
+        }
+    }
+    for setting in &args.settings {
+        let TestSetting(test, key, value) = setting;
+        if !args.only.is_empty() && !args.only.contains(test) {
+            let name = test.name();
+            return Err(RunError::Usage(format!(
+                "`--set {name}.{key}={value}` is for a test that --only leaves out; add {name} to --only, or leave the \
+                 setting away"
+            ))
+            .into());
+        }
+        setting.0.params_with(&own_settings(args, setting.0))?;
+    }
+    Ok(())
+}
+
+/// The settings with sizes in proportion to a simulated drive, and without sizes that the target has
+/// no room for: a default adapts to a small target, a setting is refused.
+fn fitting(settings: &str, identity: &Identity) -> String {
+    let fitted = |setting: &str| {
+        let (name, value) = setting.split_once('=')?;
+        let Ok(size) = value.parse::<Bytes>() else { return Some(setting.to_owned()) };
+        let size = in_proportion(size, identity);
+        (size.0 <= identity.capacity_bytes).then(|| format!("{name}={size}"))
+    };
+    settings.split_whitespace().filter_map(fitted).collect::<Vec<_>>().join(" ")
+}
+
+/// The settings of the user for this test.
+fn own_settings(args: &SuiteArgs, test: Test) -> Vec<(String, String)> {
+    let own = args.settings.iter().filter(|setting| setting.0 == test);
+    own.map(|setting| (setting.1.clone(), setting.2.clone())).collect()
+}
+
+fn run_args(args: &SuiteArgs, test: Test, settings: &str, meter: Option<MeterSpec>) -> RunArgs {
+    let setting = |text: &str| text.split_once('=').map(|(k, v)| (k.to_owned(), v.to_owned()));
+    let own = own_settings(args, test);
+    // Values of the user replace those of the review.
+    let is_free = |(name, _): &(String, String)| own.iter().all(|(taken, _)| taken != name);
+    let settings = settings.split_whitespace().filter_map(setting).filter(is_free);
+    let settings = settings.chain(own.iter().cloned()).collect();
+    RunArgs::part(test, settings, CommonArgs { meter, ..args.common.clone() }, args.drive.clone())
+}
+
+/// The complete runs of a library.
+#[derive(Default)]
+pub struct Completed {
+    /// The runs by their commands, the latest one first.
+    runs: HashMap<String, Vec<RunDir>>,
+}
+
+impl Completed {
+    /// Reads the complete runs of a library that `counts` accepts; none if it cannot be read.
+    pub fn read(library: &Path, counts: impl Fn(&Run) -> bool) -> Self {
+        let entries = store::list(library).unwrap_or_default();
+        let dirs = entries.into_iter().rev().filter_map(|entry| entry.run.ok());
+        let mut runs: HashMap<_, Vec<_>> = HashMap::new();
+        for dir in dirs {
+            let run = dir.run();
+            if run.status == RunStatus::Complete && counts(run) {
+                runs.entry(run.command.clone()).or_default().push(dir);
+            }
+        }
+        Self { runs }
+    }
+
+    /// The latest run that the request of a part has completed on the same model, or `None` if there
+    /// is none.
+    pub fn of(&self, part: &Part) -> Option<&RunDir> {
+        let request = part.request();
+        // A run of an older ssdlab does not tell the checksum of its model.
+        let same_model = |run: &Run| {
+            let model = run.target.details.get(Identity::CHECKSUM);
+            model.is_none() || model == part.model.as_ref()
+        };
+        let same = |dir: &&RunDir| request::is_of(dir.run(), &request) && same_model(dir.run());
+        self.runs.get(&request::command(&request))?.iter().find(same)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::args::{Args, Command};
+
+    fn suite(words: &[&str]) -> SuiteArgs {
+        let words = ["ssdlab", "review", "null:"].iter().chain(words);
+        let Command::Review(args) = Args::try_parse_from(words).unwrap().command else { panic!() };
+        args.suite
+    }
+
+    #[test]
+    fn what_the_user_sets_takes_the_place_of_what_the_review_would() {
+        let args = suite(&["--set", "trim.torture=5m"]);
+        let run = run_args(&args, "trim".parse().unwrap(), "torture=30s idle=0s", None);
+        let settings = run.test.settings.iter().map(|(name, value)| format!("{name}={value}"));
+        assert_eq!(settings.collect::<Vec<_>>(), ["idle=0s", "torture=5m"]);
+        refuse_unknown(&args, Review::Quick).unwrap();
+        let left_out = suite(&["--only", "latency", "--set", "trim.torture=5m"]);
+        let error = refuse_unknown(&left_out, Review::Quick).unwrap_err().to_string();
+        assert!(error.contains("`--set trim.torture=5m`") && error.contains("--only"), "{error}");
+        let twice = suite(&["--set", "trim.torture=5m", "--set", "trim.torture=6m"]);
+        let error = refuse_unknown(&twice, Review::Quick).unwrap_err().to_string();
+        assert!(error.contains("`--set torture=5m` and `--set torture=6m`"), "{error}");
+    }
+}
