@@ -1,6 +1,7 @@
 //! The arguments as typed, without any effect.
 
 pub mod advise;
+pub mod library;
 pub mod resume;
 pub mod trace;
 pub mod verify;
@@ -33,6 +34,9 @@ pub enum Command {
     Run(resume::RunCommand),
     /// The whole suite on one or more targets, and one report
     Review(ReviewArgs),
+    /// Work with directories of runs
+    #[command(subcommand)]
+    Library(library::LibraryCommand),
     /// Print the steps of a run and its refusals; changes nothing
     Plan(Box<RunArgs>),
     /// Summarise runs in the terminal
@@ -363,6 +367,7 @@ impl Args {
             Command::List(args) => args.format,
             Command::Run(command) => command.format(),
             Command::Review(args) => args.suite.common.format,
+            Command::Library(command) => command.format(),
             Command::Plan(args) => args.test.common.format,
             Command::Show(args) => args.format,
             Command::Report(args) => args.format,

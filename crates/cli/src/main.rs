@@ -22,6 +22,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use args::advise::AdviseCommand;
+use args::library::LibraryCommand;
 use args::resume::RunCommand;
 use args::{Args, Command, DrivesCommand, Format};
 use failure::Failure;
@@ -58,6 +59,7 @@ fn dispatch(args: Args) -> anyhow::Result<u8> {
         Command::Run(RunCommand::New(args)) => cmd::run::run(&args),
         Command::Run(RunCommand::Resume(args)) => cmd::resume::run(&args),
         Command::Review(args) => cmd::review::run(&args),
+        Command::Library(LibraryCommand::Build(args)) => cmd::library::build(&args),
         Command::Plan(args) => cmd::plan::run(&args),
         Command::Show(args) => cmd::show::run(&args),
         Command::Report(args) => cmd::report::run(&args),

@@ -27,6 +27,6 @@ pub mod verify;
 pub use error::RunError;
 pub use event::Event;
 pub use lanes::{Placement, WORKERS_MAX, Workers};
-pub use session::{Control, Outcome, Request, run};
+pub use session::{Control, Outcome, Request, TOOL_VERSION, run};
 pub use span::SpanRequest;
 pub use suite::Test;

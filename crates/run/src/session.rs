@@ -121,16 +121,14 @@ fn started(run: &Run, plan: &Plan) -> Event {
 }
 
 /// The program and its version, for results.
-const fn tool_version() -> &'static str {
-    concat!("ssdlab ", env!("CARGO_PKG_VERSION"))
-}
+pub const TOOL_VERSION: &str = concat!("ssdlab ", env!("CARGO_PKG_VERSION"));
 
 fn new_run(request: &Request, plan: &Plan, identity: &Identity, unix_ns: u64) -> Run {
     let test = request.test.name();
     Run {
         schema_version: SCHEMA_VERSION,
         run_id: String::new(),
-        tool_version: tool_version().to_owned(),
+        tool_version: TOOL_VERSION.to_owned(),
         test: test.to_owned(),
         status: RunStatus::Running,
         started_unix_ns: unix_ns,

@@ -17,6 +17,7 @@ mod figures {
     mod advise;
     mod agreement;
     mod engine_flags;
+    mod library;
     mod side_by_side;
     mod simulated;
     mod suite;

@@ -2,6 +2,7 @@
 
 pub mod advise;
 pub mod drives;
+pub mod library;
 pub mod list;
 pub mod plan;
 pub mod power_cuts;

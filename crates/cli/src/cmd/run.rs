@@ -51,6 +51,11 @@ impl Job {
         Self { spec, span, queue_depth, transfer_bytes_max, demand }
     }
 
+    /// Puts the job into a batch of runs.
+    pub fn set_batch(&mut self, batch: usize) {
+        self.demand.batch = batch;
+    }
+
     /// Its demands beside other runs.
     pub fn demand(&self) -> Demand {
         self.demand

@@ -252,7 +252,7 @@ fn refuse_unless_over(run: &Run) -> Result<(), RunError> {
 }
 
 fn refuse_other_request(run: &Run, request: &Request, plan: &Plan) -> Result<(), RunError> {
-    let version = super::tool_version();
+    let version = super::TOOL_VERSION;
     let config = |config: &std::collections::BTreeMap<_, _>| serde_json::json!(config).to_string();
     let pairs = [
         ("version", run.tool_version.clone(), version.to_owned()),

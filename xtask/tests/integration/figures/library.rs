@@ -1,0 +1,44 @@
+//! A library of simulated drives: built in parts, and only once.
+
+use serde_json::Value;
+
+use crate::lab::{Answer, Lab};
+
+fn build(lab: &Lab, more: &[&str]) -> Answer {
+    let mut command = lab.command(&["library", "build", "--quick", "--scale", "1/256", "--tests"]);
+    let command = command.args(["latency,power", "--format", "json"]).args(more);
+    Answer::of(command.arg("--library").arg(lab.library()))
+}
+
+fn number(document: &Value, name: &str) -> u64 {
+    document[name].as_u64().unwrap_or_else(|| panic!("no number `{name}` in {document:#}"))
+}
+
+#[test]
+fn a_library_goes_on_where_it_stopped() {
+    let lab = Lab::new();
+    let one = build(&lab, &["--drives", "samsung-840-pro-256gb"]);
+    one.must_exit_with(0);
+    assert_eq!((number(&one.document(), "runs"), number(&one.document(), "runs_reused")), (2, 0));
+    let all = build(&lab, &["--drives", "samsung-840-pro-256gb", "--drives", "micron-7450-pro*"]);
+    all.must_exit_with(0);
+    let document = all.document();
+    let read = ["drives", "runs", "runs_reused"].map(|name| number(&document, name));
+    assert_eq!(read, [2, 3, 2], "{document:#}");
+    assert_eq!(lab.run_dirs(&document).len(), 3);
+    let left_out = document["left_out"].to_string();
+    assert!(left_out.contains("power") && left_out.contains("no section [power]"), "{left_out}");
+    let planned = build(&lab, &["--drives", "samsung-840-pro-256gb", "--plan", "--seed", "2"]);
+    planned.must_exit_with(0);
+    assert_eq!(number(&planned.document(), "runs_reused"), 0, "another seed is another run");
+    assert!(lab.run_dirs(&planned.document()).is_empty());
+}
+
+#[test]
+fn a_pattern_without_a_drive_is_refused() {
+    let lab = Lab::new();
+    let answer = build(&lab, &["--drives", "no-such-*"]);
+    answer.must_exit_with(2);
+    assert!(answer.stderr.contains("--drives no-such-*") && answer.stderr.contains("ssdlab list"));
+    assert!(!lab.library().exists(), "nothing was written");
+}
