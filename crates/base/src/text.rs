@@ -36,6 +36,18 @@ pub fn grouped(digits: &str) -> String {
     text
 }
 
+/// Three significant digits, with thousands separators from 1,000 on: `51,200`, `12.3`, `0.05`.
+#[must_use]
+pub fn significant(value: f64) -> String {
+    let magnitude = value.abs().max(1e-9).log10().floor() as i32;
+    if magnitude >= 2 {
+        let step = 10_f64.powi(magnitude - 2);
+        return grouped(&format!("{:.0}", (value / step).round() * step));
+    }
+    let text = format!("{value:.*}", (2 - magnitude) as usize);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
 /// An item of a Markdown list behind its mark (`- `), in lines of at most 100 columns if its words permit that.
 #[must_use]
 pub fn list_item(mark: &str, text: &str) -> String {
@@ -88,6 +100,24 @@ mod tests {
         let words = shortened_words(&format!("unknown `{}`, expected b", "a ".repeat(100_000)));
         assert!(words.starts_with("unknown `a a ") && words.ends_with(", expected b"), "{words}");
         assert_eq!(words.chars().count(), LINE_CHARS_MAX + 3);
+    }
+
+    #[test]
+    fn figures_have_three_digits() {
+        let cases = [
+            (51_234.0, "51,200"),
+            (999.6, "1,000"),
+            (123.4, "123"),
+            (12.34, "12.3"),
+            (70.0, "70"),
+            (0.012_34, "0.0123"),
+            (0.05, "0.05"),
+            (0.0, "0"),
+            (1_234_567.0, "1,230,000"),
+        ];
+        for (value, text) in cases {
+            assert_eq!(significant(value), text);
+        }
     }
 
     #[test]

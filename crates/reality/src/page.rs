@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use base::text::{grouped, list_item};
+use base::text::{list_item, significant};
 
 use crate::claim::{Fingerprint, Theme};
 use crate::expectation::Values;
@@ -87,40 +87,7 @@ fn remark(judged: &Judged, fragile: &Option<Vec<String>>) -> String {
 pub fn figures(values: &Values) -> String {
     let shown: Vec<_> = values
         .iter()
-        .map(|(name, value)| format!("{name} {}", value.map_or("unknown".to_owned(), rounded)))
+        .map(|(name, value)| format!("{name} {}", value.map_or("unknown".to_owned(), significant)))
         .collect();
     shown.join(", ")
-}
-
-/// Three significant digits; whole numbers from 1,000 on, with separators.
-fn rounded(value: f64) -> String {
-    let digits = (2 - value.abs().max(1e-9).log10().floor() as i32).max(0) as usize;
-    if value.abs() < 1_000.0 {
-        return format!("{value:.digits$}");
-    }
-    let step = 10_f64.powi(value.abs().log10().floor() as i32 - 2);
-    let text = format!("{:.0}", (value / step).round() * step);
-    grouped(&text)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn figures_have_three_digits() {
-        let cases = [
-            (51_234.0, "51,200"),
-            (999.6, "1000"),
-            (123.4, "123"),
-            (12.34, "12.3"),
-            (0.012_34, "0.0123"),
-            (0.0, "0"),
-            (1_234_567.0, "1,230,000"),
-        ];
-        for (value, text) in cases {
-            let shown = rounded(value);
-            assert!(shown == text || value == 0.0 && shown.starts_with('0'), "{value}: {shown}");
-        }
-    }
 }

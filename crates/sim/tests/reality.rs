@@ -5,6 +5,7 @@
 
 mod common;
 
+use base::text::significant;
 use base::{Data, Op, OpKind, Rng};
 use common::{built_in, closed_loop, op};
 use sim::model::{HostProfile, built_in_host};
@@ -122,22 +123,12 @@ fn simulated(fact: &Fact) -> f64 {
     }
 }
 
-/// Three significant digits with thousands separators.
-fn shown(value: f64) -> String {
-    let step = 10_f64.powi(value.log10() as i32 - 2).max(1.0);
-    let rounded = ((value / step).round() * step) as u64;
-    if rounded < 1_000 {
-        return rounded.to_string();
-    }
-    format!("{},{:03}", rounded / 1_000, rounded % 1_000)
-}
-
 /// The line of the table in `docs/simulator.md`.
 fn line(fact: &Fact, simulated: f64) -> String {
     let text = sim::model::built_in(fact.drive).expect("built in");
     let name = Model::load(fact.drive, text, &[]).expect("valid").name;
     let Fact { quantity, value, unit, in_print_as, usage, .. } = fact;
-    let (value, ours) = (shown(*value), shown(simulated));
+    let (value, ours) = (significant(*value), significant(simulated));
     let percent = (simulated / fact.value - 1.0) * 100.0;
     format!(
         "| {name} | {quantity} | {value} {unit} {in_print_as} | {ours} {unit} | {percent:+.0}% | {usage} |"
