@@ -180,14 +180,15 @@ impl Fingerprint {
         })
     }
 
-    /// The figures at a scale, or at full size with `None`.
+    /// The figures at a scale, or with `None` at that of their cells, which is full size where the memory permits.
     pub fn measurements(
         &self,
         scale: Option<&str>,
     ) -> impl Iterator<Item = (&String, Measurement)> {
         let scale = scale.map(str::to_owned);
         self.figures.iter().map(move |(name, measurement)| {
-            let cell = Cell { scale: scale.clone(), ..measurement.cell.clone() };
+            let mut cell = measurement.cell.clone();
+            cell.scale = scale.clone().or(cell.scale);
             (name, Measurement { cell, figure: measurement.figure.clone() })
         })
     }

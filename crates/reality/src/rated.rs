@@ -55,12 +55,19 @@ const KINDS: [Kind; 4] = [
 /// workers of that for NVMe.
 const QUEUE_DEPTHS: [(&str, u32); 2] = [("sata", 32), ("nvme", 128)];
 
+/// Larger drives, in GB, are run at a scale that leaves rates as they are: their maps would fill the memory.
+const FULL_SIZE_GB_MAX: i64 = 8_000;
+const SCALE_OF_LARGE: &str = "1/16";
+
 /// The fingerprint of a drive, or `None` if its model has no rated figure of these kinds.
 fn of_drive(drive: &str) -> Option<Fingerprint> {
     let model = built_in_table(drive)?;
     let rated = model.get("facts")?.get("rated")?.as_table()?;
     let interface = model.get("interface").and_then(|interface| interface.get("kind"));
     let interface = interface.and_then(|kind| kind.get("value")?.as_str()).unwrap_or("sata");
+    let capacity_gb =
+        model.get("capacity_gb").and_then(|capacity| capacity.get("value")?.as_integer());
+    let is_large = capacity_gb.is_some_and(|capacity_gb| capacity_gb > FULL_SIZE_GB_MAX);
     let found: Vec<_> =
         KINDS.iter().filter_map(|kind| Some((kind, rated.get(kind.key)?.as_table()?))).collect();
     let words = |(kind, rated): &(&Kind, &Table)| {
@@ -78,7 +85,9 @@ fn of_drive(drive: &str) -> Option<Fingerprint> {
     };
     let expectations: Vec<_> = found.iter().filter_map(expected).collect();
     let measured = |(kind, rated): &(&Kind, &Table)| {
-        (kind.key.to_owned(), measurement(drive, interface, kind, &conditions(rated)))
+        let mut measured = measurement(drive, interface, kind, &conditions(rated));
+        measured.cell.scale = is_large.then(|| SCALE_OF_LARGE.to_owned());
+        (kind.key.to_owned(), measured)
     };
     (!expectations.is_empty()).then(|| Fingerprint {
         id: format!("rated-{drive}"),
