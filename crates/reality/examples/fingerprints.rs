@@ -47,7 +47,7 @@ fn main() -> Result<ExitCode> {
     let top = env::current_dir()?;
     let mut themes = Theme::read_all(&top.join("drives/fingerprints"))?;
     themes.push(rated::theme());
-    let store = Store::new(args.runs.clone(), &top)?;
+    let store = Store::new(args.runs.clone());
     let is_wanted = |fingerprint: &Fingerprint| {
         (args.only.is_empty() || args.only.iter().any(|only| fingerprint.id.starts_with(only)))
             && (!args.scaled || fingerprint.scale.is_some())

@@ -45,7 +45,7 @@ fn main() -> Result<()> {
     let mut all = facts(&text)?;
     all.extend(predictions());
     all.retain(|fact| fact.drive.starts_with(&args.only));
-    let found = found(&all, &Store::new(args.figures.clone(), &top)?, &args);
+    let found = found(&all, &Store::new(args.figures.clone()), &args);
     let row = |fact: Fact| {
         let figures = found.get(&fact.experiment()).cloned();
         let figures = figures.unwrap_or_else(|| Err("not run".to_owned()));

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Reading order: [`claim`] (a fingerprint as data), [`figure`] and [`expectation`] (the closed
-//! vocabulary), [`cell`] and [`store`] (runs, each done once), [`verdict`], [`page`].
+//! vocabulary), [`cell`], [`store`] and [`rehearsal`] (runs, each done once), [`verdict`], [`page`].
 
 pub mod cell;
 pub mod claim;
@@ -15,6 +15,7 @@ pub mod figure;
 pub mod fragility;
 pub mod page;
 pub mod rated;
+pub mod rehearsal;
 pub mod store;
 pub mod validation;
 pub mod verdict;

@@ -1,34 +1,28 @@
 //! Runs of cells, each done once: a later call finds those of an earlier one.
 //!
-//! The place of a run follows from all that decides its content: the command, the values of the drive
-//! model and the sources of the program. A run appears in its place when it is complete.
+//! The place of a run follows from its command and the values of the drive model. Beside it stands its rehearsal, with
+//! which one by the present program must agree. A run appears in its place when it is complete.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
+use std::sync::{Mutex, PoisonError};
+use std::{fs, io, thread};
 
 use base::{Fnv, Ratio};
 use result::store::{self, RunDir};
 use sim::model::built_in_table;
+use toml::Table;
 
 use crate::cell::Cell;
+use crate::rehearsal;
 use crate::validation::{Experiment, Figures, Quantity};
 
-/// The crates that decide the content of a run.
-const SOURCES: [&str; 9] = [
-    "crates/base/src",
-    "crates/sim/src",
-    "crates/target/src",
-    "crates/load/src",
-    "crates/io/src",
-    "crates/result/src",
-    "crates/run/src",
-    "crates/reality/src/validation",
-    "hosts",
-];
+/// The file beside a run with its rehearsal by the program that did it.
+const REHEARSAL: &str = "rehearsal.txt";
+
+/// The file of the figures of an experiment.
+const FIGURES: &str = "figures.json";
 
 /// The runs that are known so far, or the reason why there is none.
 pub type Runs = BTreeMap<Cell, Result<RunDir, String>>;
@@ -37,31 +31,21 @@ pub type Runs = BTreeMap<Cell, Result<RunDir, String>>;
 #[derive(Debug)]
 pub struct Store {
     dir: PathBuf,
-    program: u64,
+    /// The rehearsals by this program so far, by the keys of their runs.
+    rehearsals: Mutex<BTreeMap<String, String>>,
 }
 
 impl Store {
-    /// The store in a directory, for the program in a checkout.
-    ///
-    /// # Errors
-    /// If the sources cannot be read.
-    pub fn new(dir: PathBuf, checkout: &Path) -> std::io::Result<Self> {
-        let mut files = Vec::new();
-        for source in SOURCES {
-            collect(&checkout.join(source), &mut files)?;
-        }
-        files.sort();
-        let mut program = Fnv::EMPTY;
-        for file in files {
-            add(&mut program, &fs::read(file)?);
-        }
-        Ok(Self { dir, program: program.value() })
+    /// The store in a directory.
+    #[must_use]
+    pub fn new(dir: PathBuf) -> Self {
+        Self { dir, rehearsals: Mutex::default() }
     }
 
     /// The run of a cell, or `None` if it has not been done.
     #[must_use]
     pub fn find(&self, cell: &Cell) -> Option<RunDir> {
-        let library = self.dir.join(self.key(cell)?);
+        let library = self.known(&key(cell)?, &|| rehearsal::of_cell(cell))?;
         store::list(&library).ok()?.into_iter().find_map(|entry| RunDir::open(&entry.path).ok())
     }
 
@@ -70,22 +54,52 @@ impl Store {
     /// # Errors
     /// If there is no model of the drive, or the run is refused or fails.
     pub fn run(&self, cell: &Cell) -> Result<RunDir, String> {
-        let key = self.key(cell).ok_or("no model")?;
+        let key = key(cell).ok_or("no model")?;
         if let Some(found) = self.find(cell) {
             return Ok(found);
         }
-        let place = self.dir.join(&key);
+        self.keep(&key, &|| rehearsal::of_cell(cell), |place| cell.run(place).map(|_| ()))?;
+        self.find(cell).ok_or_else(|| format!("{}: no run", self.dir.join(&key).display()))
+    }
+
+    /// The place with this key, or `None` if it is empty or its rehearsal has other figures now.
+    fn known(&self, key: &str, rehearse: &dyn Fn() -> String) -> Option<PathBuf> {
+        let place = self.dir.join(key);
+        let then = fs::read_to_string(place.join(REHEARSAL)).ok()?;
+        rehearsal::agrees(&then, &self.rehearsal(key, rehearse)).then_some(place)
+    }
+
+    /// The rehearsal of the run with this key, done once.
+    fn rehearsal(&self, key: &str, rehearse: &dyn Fn() -> String) -> String {
+        let rehearsals = || self.rehearsals.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(done) = rehearsals().get(key) {
+            return done.clone();
+        }
+        let done = rehearse();
+        rehearsals().insert(key.to_owned(), done.clone());
+        done
+    }
+
+    /// Does a work in a directory, which then becomes the place with this key.
+    fn keep(
+        &self,
+        key: &str,
+        rehearse: &dyn Fn() -> String,
+        work: impl FnOnce(&Path) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let place = self.dir.join(key);
         let unfinished = self.dir.join(format!("{key}.{}", std::process::id()));
-        let done = cell.run(&unfinished).and_then(|_| {
-            let moved = fs::rename(&unfinished, &place);
-            moved.map_err(|error| format!("{}: {error}", place.display()))
+        let done = work(&unfinished).and_then(|()| {
+            let then = self.rehearsal(key, rehearse);
+            let kept = fs::write(unfinished.join(REHEARSAL), then)
+                .and_then(|()| replace(&unfinished, &place));
+            kept.map_err(|error| format!("{}: {error}", place.display()))
         });
-        if let Err(reason) = done {
+        if done.is_err() {
             // Nothing else has written there, and the reason is told.
             let _ = fs::remove_dir_all(&unfinished);
-            return Err(reason);
         }
-        self.find(cell).ok_or_else(|| format!("{}: no run", place.display()))
+        done
     }
 
     /// Does the runs of all cells, some at the same time, and tells `observer` after each.
@@ -124,9 +138,11 @@ impl Store {
         scale: Ratio,
         may_run: bool,
     ) -> Result<Figures, String> {
-        let what = format!("{experiment}, {scale}");
-        let place = self.dir.join(self.key_of(&experiment.drive, &what).ok_or("no model")?);
-        let kept = fs::read_to_string(&place).ok();
+        let key = figures_key(experiment, scale).ok_or("no model")?;
+        let rehearse = || rehearsal::of_experiment(experiment);
+        let kept = self
+            .known(&key, &rehearse)
+            .and_then(|place| fs::read_to_string(place.join(FIGURES)).ok());
         if let Some(figures) = kept.and_then(|text| serde_json::from_str::<Vec<_>>(&text).ok()) {
             return Ok(Quantity::ALL.into_iter().zip(figures).filter_map(known).collect());
         }
@@ -136,45 +152,52 @@ impl Store {
         let figures = experiment.run(scale)?;
         let all = Quantity::ALL.map(|quantity| figures.get(&quantity));
         let text = serde_json::to_string(&all[..]).map_err(|error| error.to_string())?;
-        let kept = fs::create_dir_all(&self.dir).and_then(|()| fs::write(&place, text));
-        kept.map_err(|error| format!("{}: {error}", place.display()))?;
+        self.keep(&key, &rehearse, |place| {
+            let written =
+                fs::create_dir_all(place).and_then(|()| fs::write(place.join(FIGURES), text));
+            written.map_err(|error| format!("{}: {error}", place.display()))
+        })?;
         Ok(figures)
     }
+}
 
-    /// The name of the place of a cell, or `None` without a model of its drive.
-    fn key(&self, cell: &Cell) -> Option<String> {
-        self.key_of(&cell.drive, &cell.to_string())
+/// The name of the place of a cell, or `None` without a model of its drive.
+fn key(cell: &Cell) -> Option<String> {
+    key_of(&cell.drive, &cell.to_string())
+}
+
+fn figures_key(experiment: &Experiment, scale: Ratio) -> Option<String> {
+    key_of(&experiment.drive, &format!("{experiment}, {scale}"))
+}
+
+fn key_of(drive: &str, what: &str) -> Option<String> {
+    let mut table = built_in_table(drive)?;
+    leave_values(&mut table);
+    let mut key = Fnv::EMPTY;
+    for text in [what, &table.to_string()] {
+        key.add([text.len() as u64]);
+        key.add(text.bytes().map(u64::from));
     }
+    Some(format!("{:016x}", key.value()))
+}
 
-    fn key_of(&self, drive: &str, what: &str) -> Option<String> {
-        let mut key = Fnv::EMPTY;
-        add(&mut key, what.as_bytes());
-        add(&mut key, built_in_table(drive)?.to_string().as_bytes());
-        key.add([self.program]);
-        Some(format!("{:016x}", key.value()))
+/// Leaves out facts, and the sources of values.
+fn leave_values(table: &mut Table) {
+    table.retain(|key, _| !["facts", "from"].contains(&key));
+    table.iter_mut().filter_map(|(_, value)| value.as_table_mut()).for_each(leave_values);
+}
+
+/// Gives a directory the name of another one, if there is one.
+fn replace(from: &Path, to: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(to) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => fs::rename(from, to),
     }
 }
 
 /// A figure that an experiment gives.
 fn known((quantity, figure): (Quantity, Option<f64>)) -> Option<(Quantity, f64)> {
     figure.map(|figure| (quantity, figure))
-}
-
-fn add(sum: &mut Fnv, bytes: &[u8]) {
-    sum.add([bytes.len() as u64]);
-    sum.add(bytes.iter().map(|byte| u64::from(*byte)));
-}
-
-fn collect(dir: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
-    for entry in fs::read_dir(dir)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            collect(&path, files)?;
-        } else {
-            files.push(path);
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -195,7 +218,7 @@ mod tests {
     #[test]
     fn a_run_is_done_once_and_a_refused_one_says_why() {
         let dir = tempfile::tempdir().unwrap();
-        let store = Store { dir: dir.path().to_owned(), program: 1 };
+        let store = Store::new(dir.path().to_owned());
         let sound = cell("intel-ssd-730-480gb");
         let cells = [sound.clone(), cell("nobody"), sound.with_value("gc.free_low", "0")];
         let runs = store.run_all(&cells, 2, &|_, _| ());
@@ -204,7 +227,19 @@ mod tests {
         assert!(runs[&cells[2]].as_ref().unwrap_err().contains("`gc.free_low`"));
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "refused runs leave nothing");
         assert_eq!(store.run(&sound).unwrap().path(), first.path());
-        let newer = Store { program: 2, ..store };
-        assert!(newer.find(&sound).is_none(), "another program, another run");
+        let rehearsal = dir.path().join(key(&sound).unwrap()).join(REHEARSAL);
+        fs::write(rehearsal, "linear.write.mb_per_s 1\n").unwrap();
+        assert!(store.find(&sound).is_none(), "a program of another behaviour, another run");
+        store.run(&sound).unwrap();
+        assert!(store.find(&sound).is_some(), "done again in its place");
+    }
+
+    #[test]
+    fn sources_and_facts_do_not_decide_a_run() {
+        let text = "facts.dies = 3\na = { value = 1, from = 'x' }\n[b.c]\nfrom = 'y'\nvalue = 2";
+        let mut table: Table = toml::from_str(text).unwrap();
+        leave_values(&mut table);
+        assert_eq!(table, toml::from_str("a.value = 1\nb.c.value = 2").unwrap());
+        assert_ne!(key(&cell("crucial-m4-128gb")), key(&cell("crucial-m4-256gb")));
     }
 }

@@ -46,7 +46,7 @@ fn every_drive_has_a_model() {
 #[test]
 fn claims_that_permit_scale_hold_below_full_size() {
     let runs = tempfile::tempdir().unwrap();
-    let store = Store::new(runs.path().to_owned(), &top()).unwrap();
+    let store = Store::new(runs.path().to_owned());
     let all = fingerprints();
     for id in TRIED {
         let fingerprint = all.iter().find(|one| one.id == id).expect(id);
