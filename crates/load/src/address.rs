@@ -1,19 +1,42 @@
 //! Order of blocks: one order, one file.
 
+pub(crate) mod append;
 mod composite;
+mod grid;
+pub mod locality;
+mod normal;
 pub mod one_pass;
+mod pareto;
 mod sequential;
+mod shuffled;
+mod skewed;
+mod streams;
+mod stride;
 mod uniform;
+mod zipf;
+mod zones;
 
 use base::Rng;
 
-use crate::workload::{Order, Workload};
+use crate::order::{Layout, Order};
+use crate::workload::Workload;
+use append::{Appends, Step};
 use composite::CompositeBlocks;
+use grid::Grid;
+use locality::LikeTrace;
+use normal::Normal;
 use one_pass::OnePass;
+use pareto::Pareto;
 use sequential::Sequential;
+use shuffled::Shuffled;
+use skewed::{Ranks, Skewed};
+use streams::Streams;
+use stride::Stride;
 use uniform::Uniform;
+use zipf::Zipf;
+use zones::Zones;
 
-/// The addresses of a workload as (offset, length) in bytes.
+/// The addresses of a workload.
 #[derive(Clone, Debug)]
 pub enum Addresses {
     /// See [`Order::SequentialOnce`] and [`Order::Sequential`].
@@ -24,34 +47,89 @@ pub enum Addresses {
     OnePass(OnePass),
     /// See [`Order::Composite`].
     Composite(CompositeBlocks),
+    /// See [`Order::Shuffled`].
+    Shuffled(Shuffled),
+    /// See [`Order::Streams`].
+    Streams(Streams),
+    /// See [`Order::Stride`].
+    Stride(Stride),
+    /// See [`Order::Zipf`], [`Order::Pareto`], [`Order::Zones`] and [`Order::ReadOnly`].
+    Skewed(Skewed),
+    /// See [`Order::Normal`].
+    Normal(Normal),
+    /// See [`Order::Append`].
+    Append(Appends),
+    /// See [`Order::Trace`].
+    LikeTrace(LikeTrace),
 }
 
 impl Addresses {
-    /// The addresses of a checked workload; `seed` determines every random choice.
+    /// The addresses of a checked workload; `seed` determines every random choice but the layout of ranks.
     #[must_use]
     pub fn new(workload: &Workload, seed: u64) -> Self {
         let random = || Rng::split(seed, "addresses");
-        match workload.order {
+        let grid = Grid::of(workload);
+        let skewed = |ranks, layout: Layout| {
+            Self::Skewed(Skewed::new(grid, ranks, (layout, workload.layout_seed), random()))
+        };
+        match &workload.order {
             Order::SequentialOnce => Self::Sequential(Sequential::once(workload)),
             Order::Sequential => Self::Sequential(Sequential::endless(workload)),
-            Order::Uniform => Self::Uniform(Uniform::new(workload, random())),
+            Order::Uniform => Self::Uniform(Uniform::new(grid, random())),
             Order::Composite(composite) => {
-                Self::Composite(CompositeBlocks::new(workload, composite, random()))
+                Self::Composite(CompositeBlocks::new(workload, *composite, random()))
             }
             Order::OnePass { log_bytes } => {
-                Self::OnePass(OnePass::new(workload, log_bytes, Rng::split(seed, "one pass")))
+                Self::OnePass(OnePass::new(workload, *log_bytes, Rng::split(seed, "one pass")))
+            }
+            Order::Shuffled => Self::Shuffled(Shuffled::new(grid, random())),
+            Order::Streams { count } => Self::Streams(Streams::new(workload, *count)),
+            Order::Stride { stride_bytes } => Self::Stride(Stride::new(grid, *stride_bytes)),
+            Order::Zipf { theta, layout } => {
+                skewed(Ranks::Zipf(Zipf::new(*theta, grid.steps)), *layout)
+            }
+            Order::Pareto { share, layout } => {
+                skewed(Ranks::Pareto(Pareto::new(*share, grid.steps)), *layout)
+            }
+            Order::Zones { zones, layout } => {
+                skewed(Ranks::Zones(Zones::new(zones, grid.steps)), *layout)
+            }
+            Order::ReadOnly { share, layout } => {
+                skewed(Ranks::Zones(Zones::without(*share, grid.steps)), *layout)
+            }
+            Order::Normal { deviation } => Self::Normal(Normal::new(grid, *deviation, random())),
+            Order::Append(append) => Self::Append(Appends::new(workload, *append, random())),
+            Order::Trace(locality) => {
+                Self::LikeTrace(LikeTrace::new(grid, locality.clone(), random()))
             }
         }
     }
 
-    /// The next address; `None` at the end.
+    /// Offset and length of the next command, in bytes, for a command of this length; `None` at the end.
+    /// Appended zones have steps of their own: [`Addresses::next_append`].
     #[inline]
-    pub fn next_block(&mut self) -> Option<(u64, u32)> {
+    pub fn next_block(&mut self, len: u32) -> Option<(u64, u32)> {
         match self {
-            Self::Sequential(addresses) => addresses.next_block(),
-            Self::Uniform(addresses) => Some(addresses.next_block()),
+            Self::Sequential(addresses) => addresses.next_block(len),
+            Self::Uniform(addresses) => Some(addresses.next_block(len)),
             Self::OnePass(addresses) => addresses.next_block(),
             Self::Composite(addresses) => Some(addresses.next_block()),
+            Self::Shuffled(addresses) => addresses.next_block(len),
+            Self::Streams(addresses) => Some(addresses.next_block(len)),
+            Self::Stride(addresses) => Some(addresses.next_block(len)),
+            Self::Skewed(addresses) => Some(addresses.next_block(len)),
+            Self::Normal(addresses) => Some(addresses.next_block(len)),
+            Self::LikeTrace(addresses) => Some(addresses.next_block(len)),
+            Self::Append(_) => None,
+        }
+    }
+
+    /// The next command of appended zones; `None` for other orders.
+    #[inline]
+    pub(crate) fn next_append(&mut self, len: u32) -> Option<Step> {
+        match self {
+            Self::Append(appends) => Some(appends.next_step(len)),
+            _ => None,
         }
     }
 }

@@ -3,8 +3,9 @@
 use base::{Nanos, Op, OpKind, Rng};
 
 use crate::address::Addresses;
+use crate::address::append::Step;
 use crate::pacing::Schedule;
-use crate::workload::{Mix, Order, Workload};
+use crate::workload::{Mix, Workload};
 
 /// The commands of one workload, in order. The same workload and seed give the same commands,
 /// independent of the target.
@@ -13,6 +14,7 @@ pub struct Generator {
     workload: Workload,
     addresses: Addresses,
     kinds: Rng,
+    lengths: Rng,
     /// The due times; `None` in a closed loop.
     schedule: Option<Schedule>,
     /// The rest of [`Workload::limit_bytes`].
@@ -33,8 +35,7 @@ impl Generator {
     #[must_use]
     pub fn shares(workload: &Workload, seed: u64, workers: u32) -> Vec<Self> {
         const STRIDE: u64 = 0xd1b5_4a32_d192_ed03;
-        let random = matches!(workload.order, Order::Uniform | Order::Composite(_));
-        let workers = if random { workers } else { 1 };
+        let workers = if workload.order.is_independent() { workers } else { 1 };
         let workers = workers.clamp(1, workload.queue_depth.max(1));
         let share = |worker: u32| {
             let seed = seed.wrapping_add(u64::from(worker).wrapping_mul(STRIDE));
@@ -47,7 +48,8 @@ impl Generator {
     fn with(workload: Workload, seed: u64, schedule: Option<Schedule>) -> Self {
         let addresses = Addresses::new(&workload, seed);
         let left_bytes = workload.limit_bytes.unwrap_or(u64::MAX);
-        Self { workload, addresses, kinds: Rng::split(seed, "kinds"), schedule, left_bytes }
+        let [kinds, lengths] = ["kinds", "lengths"].map(|name| Rng::split(seed, name));
+        Self { workload, addresses, kinds, lengths, schedule, left_bytes }
     }
 
     /// The description.
@@ -78,14 +80,55 @@ impl Generator {
         }
         let (kind, data) = (self.next_kind(), self.workload.data);
         if kind == OpKind::Flush {
+            self.advance(0);
             return Some(Op { kind, data, fua: false, placement: 0, len: 0, tag, offset: 0 });
         }
-        let (offset, len) = self.addresses.next_block()?;
+        let len = self.next_len();
+        if let Some(step) = self.addresses.next_append(len) {
+            return Some(self.append_op(step, tag));
+        }
+        let (offset, len) = self.addresses.next_block(len)?;
+        self.advance(len);
+        let (fua, placement) = (self.is_forced(kind), self.workload.placement);
+        Some(Op { kind, data, fua, placement, len, tag, offset })
+    }
+
+    /// A step of appended zones: a deallocation belongs to the write after it, so it has no due time of its own.
+    fn append_op(&mut self, step: Step, tag: u32) -> Op {
+        let (kind, offset, len, placement) = match step {
+            Step::Write(offset, len, handle) => (OpKind::Write, offset, len, handle),
+            Step::Deallocate(offset, len) => (OpKind::Deallocate, offset, len, 0),
+        };
+        let is_write = kind == OpKind::Write;
+        if is_write {
+            self.advance(len);
+        }
+        let placement = placement.max(if is_write { self.workload.placement } else { 0 });
+        let fua = self.is_forced(kind);
+        Op { kind, data: self.workload.data, fua, placement, len, tag, offset }
+    }
+
+    /// Counts a command of `len` bytes as issued.
+    #[inline]
+    fn advance(&mut self, len: u32) {
         self.left_bytes = self.left_bytes.saturating_sub(u64::from(len));
         if let Some(schedule) = &mut self.schedule {
             schedule.advance();
         }
-        Some(Op { kind, data, fua: false, placement: 0, len, tag, offset })
+    }
+
+    #[inline]
+    fn next_len(&mut self) -> u32 {
+        match &self.workload.sizes {
+            None => self.workload.block_bytes,
+            Some(sizes) => sizes.draw(&mut self.lengths),
+        }
+    }
+
+    #[inline]
+    fn is_forced(&mut self, kind: OpKind) -> bool {
+        let percent = self.workload.fua_percent;
+        percent > 0 && kind == OpKind::Write && self.kinds.chance(percent.into(), 100)
     }
 
     #[inline]
@@ -114,6 +157,7 @@ impl Generator {
 mod tests {
     use super::*;
     use crate::composite::{Composite, PTS_COMPOSITE, PTS_COMPOSITE_4K};
+    use crate::order::Order;
     use crate::workload::Shares;
 
     fn workload(order: Order, block_bytes: u32, span_bytes: u64) -> Workload {
@@ -148,7 +192,7 @@ mod tests {
     fn a_limit_ends_any_order() {
         for order in [Order::SequentialOnce, Order::Sequential, Order::Uniform] {
             let limited =
-                Workload { limit_bytes: Some(5 * 4096), ..workload(order, 4096, 1 << 20) };
+                Workload { limit_bytes: Some(5 * 4096), ..workload(order.clone(), 4096, 1 << 20) };
             assert_eq!(limited.total_bytes(), Some(5 * 4096));
             let mut generator = Generator::new(limited, 1);
             assert_eq!(std::iter::from_fn(|| generator.next_op(0)).count(), 5, "{order:?}");

@@ -3,35 +3,9 @@
 use base::{Data, OpKind};
 
 use crate::composite::Composite;
+use crate::order::{Append, Order};
 use crate::pacing::Pacing;
-
-/// Order of the blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// Every block once, in LBA order; then the workload ends.
-    SequentialOnce,
-    /// Whole blocks in LBA order, from the start again after the last one, without end.
-    Sequential,
-    /// Blocks drawn uniformly with repetition, without end.
-    Uniform,
-    /// Every block at least once, in an order that leaves a drive in the state of endless uniform
-    /// writes; ends by itself, after `log_bytes` or a little less. See
-    /// [`crate::address::one_pass`].
-    OnePass {
-        /// NAND that holds data in steady state, valid or not; more than the span.
-        log_bytes: u64,
-    },
-    /// Blocks of many sizes, drawn with repetition from regions of unequal use, without end.
-    Composite(Composite),
-}
-
-impl Order {
-    /// Whether addresses are random.
-    #[must_use]
-    pub const fn is_random(self) -> bool {
-        matches!(self, Self::Uniform | Self::Composite(_))
-    }
-}
+use crate::sizes::Sizes;
 
 /// Kinds of commands of a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,6 +61,24 @@ impl Mix {
         }
     }
 
+    /// Share of the commands that do not write, in percent.
+    fn others_percent(self) -> u64 {
+        match self {
+            Self::One(kind) => {
+                if kind == OpKind::Write {
+                    0
+                } else {
+                    100
+                }
+            }
+            Self::ReadPercent(percent) => percent.into(),
+            Self::Shares(shares) => {
+                let beside = u64::from(shares.flush_percent) + u64::from(shares.deallocate_percent);
+                beside.max(shares.read_percent.into())
+            }
+        }
+    }
+
     /// The value above 100%, or `None` if there is none: its name and the sum.
     fn too_much(self) -> Option<(&'static str, u64)> {
         let Shares { flush_percent, deallocate_percent, read_percent } = match self {
@@ -112,15 +104,26 @@ pub struct Workload {
     pub mix: Mix,
     /// Content of writes.
     pub data: Data,
-    /// Length of a command and alignment of its offset; the longest one of [`Order::Composite`].
+    /// Length of a command, and alignment of its offset where `align_bytes` has no other; the longest one of
+    /// [`Order::Composite`] and of `sizes`.
     pub block_bytes: u32,
-    /// First byte of the tested span; a multiple of `block_bytes`.
+    /// Lengths drawn for each command; `None` if all have `block_bytes`.
+    pub sizes: Option<Sizes>,
+    /// Alignment of offsets; `None` for `block_bytes`, or for the shortest of `sizes`.
+    pub align_bytes: Option<u32>,
+    /// First byte of the tested span; a multiple of the alignment.
     pub span_offset_bytes: u64,
     /// Length of the tested span. [`Order::SequentialOnce`] also covers the rest after the last
     /// whole block, with a shorter command.
     pub span_bytes: u64,
     /// Order of the blocks.
     pub order: Order,
+    /// Seed of the places of ranks ([`crate::order::Layout`]): the same one gives the same hot blocks.
+    pub layout_seed: u64,
+    /// Forced unit access, as a share of the writes in percent (0 to 100).
+    pub fua_percent: u8,
+    /// Placement handle of the writes; 0 is the default one.
+    pub placement: u8,
     /// Commands kept outstanding; in an open loop the most that may be outstanding, the others
     /// wait.
     pub queue_depth: u32,
@@ -140,6 +143,10 @@ pub struct WorkloadError {
     rule: String,
 }
 
+fn fail(what: &'static str, value: u64, rule: String) -> Result<(), WorkloadError> {
+    Err(WorkloadError { what, value, rule })
+}
+
 impl Workload {
     /// Incompressible commands of one kind over the first `span_bytes` of a target, without a limit.
     #[must_use]
@@ -154,13 +161,32 @@ impl Workload {
             mix: Mix::One(kind),
             data: Data::Incompressible,
             block_bytes,
+            sizes: None,
+            align_bytes: None,
             span_offset_bytes: 0,
             span_bytes,
             order,
+            layout_seed: 1,
+            fua_percent: 0,
+            placement: 0,
             queue_depth,
             pacing: Pacing::ClosedLoop,
             limit_bytes: None,
         }
+    }
+
+    /// Distance between the places at which commands may begin.
+    #[must_use]
+    pub fn step_bytes(&self) -> u32 {
+        let shortest = || self.sizes.as_ref()?.weighted().iter().map(|(bytes, _)| *bytes).min();
+        self.align_bytes.or_else(shortest).unwrap_or(self.block_bytes)
+    }
+
+    /// Whether some commands deallocate.
+    #[must_use]
+    pub const fn deallocates(&self) -> bool {
+        self.mix.deallocates()
+            || matches!(self.order, Order::Append(Append { deallocate: true, .. }))
     }
 
     /// The part of one of several workers: its share of the depth and, in whole blocks, of the limit.
@@ -182,9 +208,9 @@ impl Workload {
     #[must_use]
     pub fn total_bytes(&self) -> Option<u64> {
         let once = match self.order {
-            Order::SequentialOnce => Some(self.span_bytes),
+            Order::SequentialOnce | Order::Shuffled => Some(self.span_bytes),
             Order::OnePass { log_bytes } => Some(log_bytes),
-            Order::Sequential | Order::Uniform | Order::Composite(_) => None,
+            _ => None,
         };
         self.limit_bytes.into_iter().chain(once).min()
     }
@@ -194,36 +220,116 @@ impl Workload {
     /// # Errors
     /// [`WorkloadError`] with the first value that breaks a rule.
     pub fn check(&self, logical_block_bytes: u32) -> Result<(), WorkloadError> {
-        let fail = |what, value, rule: String| Err(WorkloadError { what, value, rule });
-        let block = u64::from(self.block_bytes);
-        if block == 0 || !block.is_multiple_of(u64::from(logical_block_bytes)) {
-            let rule = format!("it must be a multiple of the target's {logical_block_bytes} bytes");
-            return fail("the block size in bytes", block, rule);
-        }
-        if !self.span_offset_bytes.is_multiple_of(block) {
-            let rule = format!("it must be a multiple of the block size {block} bytes");
+        self.check_lengths(u64::from(logical_block_bytes))?;
+        let step = u64::from(self.step_bytes());
+        if !self.span_offset_bytes.is_multiple_of(step) {
+            let rule = format!("it must be a multiple of the block size {step} bytes");
             return fail("the start of the span", self.span_offset_bytes, rule);
         }
-        if self.span_bytes < block {
+        let block = u64::from(self.block_bytes);
+        if self.span_bytes < block.max(step) {
             let rule = format!("it must hold at least one block of {block} bytes");
             return fail("the length of the span in bytes", self.span_bytes, rule);
-        }
-        if let Order::OnePass { log_bytes } = self.order
-            && log_bytes.saturating_sub(self.span_bytes) < block
-        {
-            let span = self.span_bytes;
-            let rule =
-                format!("it must be larger than the span of {span} bytes, or nothing is spare");
-            return fail("the NAND for a pass in one go", log_bytes, rule);
         }
         if let Some((what, sum)) = self.mix.too_much() {
             return fail(what, sum, "it is in percent, so at most 100".to_owned());
         }
-        if let Order::Composite(composite) = self.order {
-            self.check_composite(&composite, logical_block_bytes)?;
+        if self.fua_percent > 100 {
+            let rule = "it is in percent, so at most 100".to_owned();
+            return fail("the share of forced writes", self.fua_percent.into(), rule);
         }
         if self.queue_depth == 0 {
             return fail("the queue depth", 0, "it must be at least 1".to_owned());
+        }
+        self.check_order(logical_block_bytes)
+    }
+
+    /// Every length and the alignment are multiples of the target's blocks.
+    fn check_lengths(&self, logical_block_bytes: u64) -> Result<(), WorkloadError> {
+        let sizes = self.sizes.iter().flat_map(Sizes::weighted).map(|(bytes, _)| *bytes);
+        let lengths =
+            sizes.chain([self.block_bytes]).map(|bytes| ("the block size in bytes", bytes));
+        let steps = self.align_bytes.into_iter().map(|bytes| ("the alignment in bytes", bytes));
+        for (what, bytes) in lengths.chain(steps) {
+            let bytes = u64::from(bytes);
+            if bytes == 0 || !bytes.is_multiple_of(logical_block_bytes) {
+                let rule =
+                    format!("it must be a multiple of the target's {logical_block_bytes} bytes");
+                return fail(what, bytes, rule);
+            }
+        }
+        Ok(())
+    }
+
+    /// What the order asks of the span and of the commands.
+    fn check_order(&self, logical_block_bytes: u32) -> Result<(), WorkloadError> {
+        let (block, span) = (u64::from(self.block_bytes), self.span_bytes);
+        match &self.order {
+            Order::OnePass { log_bytes } if log_bytes.saturating_sub(span) < block => {
+                let rule =
+                    format!("it must be larger than the span of {span} bytes, or nothing is spare");
+                fail("the NAND for a pass in one go", *log_bytes, rule)
+            }
+            Order::Composite(composite) => self.check_composite(composite, logical_block_bytes),
+            Order::Streams { count } if span / u64::from((*count).max(1)) < block => {
+                let rule = format!(
+                    "each must have room for a block of {block} bytes in a span of {span} bytes"
+                );
+                fail("the number of streams", (*count).into(), rule)
+            }
+            Order::Stride { stride_bytes } => self.check_stride(*stride_bytes),
+            Order::Append(append) => self.check_append(append),
+            Order::Shuffled if self.sizes.is_some() || self.step_bytes() != self.block_bytes => {
+                let rule = "an order that meets each block once takes one size, aligned to itself"
+                    .to_owned();
+                fail("the largest block in bytes", block, rule)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn check_stride(&self, stride_bytes: u64) -> Result<(), WorkloadError> {
+        let step = u64::from(self.step_bytes());
+        if stride_bytes == 0 || !stride_bytes.is_multiple_of(step) {
+            let rule = format!("it must be a multiple of the alignment of {step} bytes");
+            return fail("the stride in bytes", stride_bytes, rule);
+        }
+        if stride_bytes > self.span_bytes {
+            let rule = format!("it must not be longer than the span of {} bytes", self.span_bytes);
+            return fail("the stride in bytes", stride_bytes, rule);
+        }
+        Ok(())
+    }
+
+    fn check_append(&self, append: &Append) -> Result<(), WorkloadError> {
+        let step = u64::from(self.step_bytes());
+        if append.zone_bytes < u64::from(self.block_bytes)
+            || !append.zone_bytes.is_multiple_of(step)
+        {
+            let rule = format!(
+                "it must be a multiple of {step} bytes, and hold a block of {} bytes",
+                self.block_bytes
+            );
+            return fail("the size of a zone", append.zone_bytes, rule);
+        }
+        // Each stream has its zone and the next one, and something must be left to choose from.
+        let least = 2 * u64::from(append.zones) + 1;
+        let zones = self.span_bytes / append.zone_bytes;
+        if zones < least || u32::try_from(zones).is_err() {
+            let rule = format!(
+                "{} active zones need at least {least} (and at most {})",
+                append.zones,
+                u32::MAX
+            );
+            return fail("the number of zones in the span", zones, rule);
+        }
+        if self.mix != Mix::One(OpKind::Write) {
+            let rule = "an order of appended zones takes writes alone".to_owned();
+            return fail(
+                "the share of reads, flushes and deallocations",
+                self.mix.others_percent(),
+                rule,
+            );
         }
         Ok(())
     }

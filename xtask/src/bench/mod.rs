@@ -23,6 +23,8 @@ pub(crate) enum BenchVerb {
     Sim(SimArgs),
     /// Simulated drives of 30 and 60 TB: speed and memory.
     Large(SimArgs),
+    /// Commands of each pattern: time to draw one.
+    Load(SimArgs),
     /// Traces: synthesis, import and replay; memory and lateness of a replay
     Trace(trace::TraceArgs),
 }
@@ -41,6 +43,7 @@ pub(crate) fn run(workspace: &Workspace, verb: &BenchVerb) -> Result<()> {
         BenchVerb::Engine(args) => engine::run(workspace, args)?,
         BenchVerb::Sim(args) => example(workspace, "bench_sim", args)?,
         BenchVerb::Large(args) => example(workspace, "bench_large", args)?,
+        BenchVerb::Load(args) => example(workspace, "bench_load", args)?,
         BenchVerb::Trace(args) => trace::run(workspace, args)?,
     };
     println!("{}", document.trim_end());
@@ -57,7 +60,7 @@ fn program(workspace: &Workspace, given: Option<&Path>) -> Result<PathBuf> {
     Ok(workspace.ssdlab())
 }
 
-/// Runs an example that measures the simulator.
+/// Runs an example that measures a library.
 fn example(workspace: &Workspace, name: &str, args: &SimArgs) -> Result<String> {
     let mut command = workspace.cargo(["run", "--quiet", "--release", "--example", name]);
     if args.quick {

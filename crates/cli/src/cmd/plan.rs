@@ -158,12 +158,11 @@ pub fn cost(phase: &PhaseSpec, overwritten_bytes: u64) -> Cost {
             return Cost { is_estimate: true, ..Cost::default() };
         }
     };
-    let bytes_per_s = match workload.order {
-        Order::Uniform | Order::Composite(_) => ASSUMED_RANDOM_BYTES_PER_S,
-        Order::Sequential | Order::SequentialOnce | Order::OnePass { .. } => {
-            ASSUMED_FILL_BYTES_PER_S
-        }
-    };
+    let is_linear = matches!(
+        workload.order,
+        Order::Sequential | Order::SequentialOnce | Order::OnePass { .. } | Order::Streams { .. }
+    );
+    let bytes_per_s = if is_linear { ASSUMED_FILL_BYTES_PER_S } else { ASSUMED_RANDOM_BYTES_PER_S };
     let second_ns = Nanos::SECOND.0;
     let (moved_bytes, time, is_estimate) = match phase.length() {
         Length::Bytes(bytes) => (bytes, Some(Nanos(scaled(bytes, second_ns, bytes_per_s))), true),

@@ -3,6 +3,7 @@
 use base::Rng;
 
 use crate::composite::Composite;
+use crate::sizes::drawn;
 use crate::workload::Workload;
 
 /// State of the order.
@@ -26,20 +27,6 @@ impl CompositeBlocks {
         let block = self.rng.below(region_bytes / u64::from(len));
         (start + block * u64::from(len), len)
     }
-}
-
-/// Index of an entry, drawn by the weights in second place.
-#[inline]
-fn drawn(rng: &mut Rng, weighted: &[(u32, u32)]) -> usize {
-    let total: u32 = weighted.iter().map(|(_, weight)| weight).sum();
-    let mut left = rng.below(total.into());
-    for (at, (_, weight)) in weighted.iter().enumerate() {
-        match left.checked_sub((*weight).into()) {
-            Some(rest) => left = rest,
-            None => return at,
-        }
-    }
-    weighted.len() - 1
 }
 
 /// Regions begin at multiples of the longest command, so that shorter ones are aligned, too.

@@ -114,7 +114,7 @@ pub fn decay(alpha: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::Order;
+    use crate::order::Order;
     use base::OpKind;
 
     fn pass(blocks: u64, log_blocks: u64, seed: u64) -> Vec<u64> {

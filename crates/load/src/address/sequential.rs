@@ -8,7 +8,6 @@ pub struct Sequential {
     start: u64,
     next: u64,
     end: u64,
-    block_bytes: u32,
     endless: bool,
 }
 
@@ -17,26 +16,26 @@ impl Sequential {
     pub(super) fn once(workload: &Workload) -> Self {
         let start = workload.span_offset_bytes;
         let end = start + workload.span_bytes;
-        Self { start, next: start, end, block_bytes: workload.block_bytes, endless: false }
+        Self { start, next: start, end, endless: false }
     }
 
-    /// Whole blocks only, so that every command is of the same size.
+    /// Whole steps only, so that no command is cut.
     pub(super) fn endless(workload: &Workload) -> Self {
         let once = Self::once(workload);
-        let end = once.end - workload.span_bytes % u64::from(workload.block_bytes);
+        let end = once.end - workload.span_bytes % u64::from(workload.step_bytes());
         Self { end, endless: true, ..once }
     }
 
     #[inline]
-    pub(super) fn next_block(&mut self) -> Option<(u64, u32)> {
-        if self.next == self.end {
-            if !self.endless {
-                return None;
-            }
-            self.next = self.start;
+    pub(super) fn next_block(&mut self, len: u32) -> Option<(u64, u32)> {
+        let mut left = self.end - self.next;
+        if self.endless && left < u64::from(len) {
+            (self.next, left) = (self.start, self.end - self.start);
         }
-        let left = self.end - self.next;
-        let len = self.block_bytes.min(u32::try_from(left).unwrap_or(u32::MAX));
+        if left == 0 {
+            return None;
+        }
+        let len = len.min(u32::try_from(left).unwrap_or(u32::MAX));
         let offset = self.next;
         self.next += u64::from(len);
         Some((offset, len))

@@ -1,31 +1,24 @@
-//! Whole blocks of the span, uniformly, with repetition.
+//! Steps of the span, uniformly, with repetition.
 
 use base::Rng;
 
-use crate::workload::Workload;
+use super::grid::Grid;
 
 /// State of the order.
 #[derive(Clone, Debug)]
 pub struct Uniform {
     rng: Rng,
-    offset: u64,
-    blocks: u64,
-    block_bytes: u32,
+    grid: Grid,
 }
 
 impl Uniform {
-    pub(super) fn new(workload: &Workload, rng: Rng) -> Self {
-        Self {
-            rng,
-            offset: workload.span_offset_bytes,
-            blocks: workload.span_bytes / u64::from(workload.block_bytes),
-            block_bytes: workload.block_bytes,
-        }
+    pub(super) fn new(grid: Grid, rng: Rng) -> Self {
+        Self { rng, grid }
     }
 
     #[inline]
-    pub(super) fn next_block(&mut self) -> (u64, u32) {
-        let block = self.rng.below(self.blocks);
-        (self.offset + block * u64::from(self.block_bytes), self.block_bytes)
+    pub(super) fn next_block(&mut self, len: u32) -> (u64, u32) {
+        let step = self.rng.below(self.grid.steps);
+        self.grid.at(step, len)
     }
 }

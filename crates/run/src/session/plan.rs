@@ -81,7 +81,7 @@ fn check_phase(phase: &PhaseSpec, params: &Params, site: &Site<'_>) -> Result<()
         ))))
     };
     match &phase.action {
-        Action::Load { workload, .. } if workload.mix.deallocates() && !limits.deallocate => {
+        Action::Load { workload, .. } if workload.deallocates() && !limits.deallocate => {
             cannot_deallocate()
         }
         Action::Load { workload, .. } => check_workload(workload, params, site),

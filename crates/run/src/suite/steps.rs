@@ -1,7 +1,7 @@
 //! The vocabulary of tests: purge, fill, load, pass, pause.
 
 use base::{Bytes, Data, Nanos, OpKind};
-use load::{Composite, Mix, Order, Pacing, Shares, Workload};
+use load::{Composite, Mix, Order, Pacing, Shares, Sizes, Workload};
 use serde_json::Value;
 use target::Rest;
 
@@ -118,11 +118,14 @@ fn load(
 /// The description of a workload, with all parameters that affect its figures.
 fn in_words(workload: &Workload, duration: Option<Nanos>) -> String {
     let longest = Bytes(u64::from(workload.block_bytes));
-    let block = match workload.order {
+    let block = match &workload.order {
         Order::Composite(Composite { sizes: [(smallest, _), ..], .. }) => {
             format!("{} to {longest}", Bytes(u64::from(*smallest)))
         }
-        _ => longest.to_string(),
+        _ => match &workload.sizes {
+            Some(sizes) => mixed_sizes(sizes),
+            None => longest.to_string(),
+        },
     };
     let kind = match workload.mix {
         Mix::One(OpKind::Read) => "reads".to_owned(),
@@ -135,11 +138,12 @@ fn in_words(workload: &Workload, duration: Option<Nanos>) -> String {
              {read_percent}% reads"
         ),
     };
-    let order = match workload.order {
-        Order::SequentialOnce | Order::Sequential => "sequential",
-        Order::Uniform => "random",
-        Order::OnePass { .. } => "steady-state",
-        Order::Composite(_) => "composite random",
+    let order = match &workload.order {
+        Order::SequentialOnce | Order::Sequential => "sequential".to_owned(),
+        Order::Uniform => "random".to_owned(),
+        Order::OnePass { .. } => "steady-state".to_owned(),
+        Order::Composite(_) => "composite random".to_owned(),
+        pattern => pattern.to_string(),
     };
     let data = match (workload.mix.writes(), workload.data) {
         (false, _) => String::new(),
@@ -163,6 +167,16 @@ fn in_words(workload: &Workload, duration: Option<Nanos>) -> String {
         }
     };
     format!("{block} {order} {kind} within {span}, {pace}{data}{limit}")
+}
+
+/// Lengths with their shares: `4KiB 80%, 64KiB 20%`.
+fn mixed_sizes(sizes: &Sizes) -> String {
+    let total: u64 = sizes.weighted().iter().map(|(_, weight)| u64::from(*weight)).sum();
+    let share = |(bytes, weight): &(u32, u32)| {
+        let percent = (100.0 * f64::from(*weight) / total as f64).round();
+        format!("{} {percent}%", Bytes(u64::from(*bytes)))
+    };
+    sizes.weighted().iter().map(share).collect::<Vec<_>>().join(", ")
 }
 
 /// The size of a span in decimal units, like the amount of writes beside it.

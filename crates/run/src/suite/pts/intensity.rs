@@ -72,7 +72,7 @@ const QUANTILES: [(&str, &str, u64, u64); 5] = [
 ];
 
 /// The varied access.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Access {
     pub(crate) order: Order,
     /// The longest command.
@@ -209,8 +209,8 @@ impl Variation {
 
     /// Writes of the access.
     fn workload(&self, outstanding: u32, site: &Site<'_>) -> Workload {
-        let Access { order, block_bytes, .. } = self.access;
-        Workload::new(OpKind::Write, order, block_bytes, outstanding, site.span_bytes)
+        let Access { order, block_bytes, .. } = &self.access;
+        Workload::new(OpKind::Write, order.clone(), *block_bytes, outstanding, site.span_bytes)
     }
 
     pub(crate) fn figures(&self, measured: &Measured<'_>, title: &str) -> Figures {
@@ -247,8 +247,8 @@ impl Variation {
 
     /// The common conditions, with the variation and the kind of access.
     fn conditions(&self, measured: &Measured<'_>) -> Conditions {
-        let Access { order, block_bytes, read_percent } = self.access;
-        let block = Bytes(block_bytes.into());
+        let Access { order, block_bytes, read_percent } = &self.access;
+        let block = Bytes((*block_bytes).into());
         let sizes = match order {
             Order::Composite(_) => format!("composite, up to {block}"),
             _ => format!("{block} random"),

@@ -47,7 +47,7 @@ pub(crate) fn cells(read_percents: &[u8], blocks: &[u32]) -> Vec<Cell> {
 /// than the blocks of the target are omitted.
 pub(crate) fn steps_of(
     common: &Common,
-    (cells, order): (&[Cell], Order),
+    (cells, order): (&[Cell], &Order),
     settled: Computed<bool>,
     site: &Site<'_>,
     notes: &mut Notes,
@@ -58,11 +58,11 @@ pub(crate) fn steps_of(
             notes.push(site.too_small(cell.block_bytes));
         } else {
             let depth = common.queue_depth;
-            phases.push(cell_phase(*cell, order, depth, site.span_bytes, common.step));
+            phases.push(cell_phase(*cell, order.clone(), depth, site.span_bytes, common.step));
         }
     }
     notes.dedup();
-    let mut steps = common.beginning(site, order == Order::Uniform);
+    let mut steps = common.beginning(site, *order == Order::Uniform);
     steps.push(Step::Rounds { rounds_max: PTS_ROUNDS_MAX, phases, settled });
     steps
 }

@@ -36,7 +36,7 @@ impl RateMatrix {
         notes: &mut Notes,
     ) -> Vec<Step> {
         let settled = until_steady(|measured| self.tracked_rates(measured));
-        matrix::steps_of(common, (&(self.cells)(), self.order), settled, site, notes)
+        matrix::steps_of(common, (&(self.cells)(), &self.order), settled, site, notes)
     }
 
     /// Means over the steady rounds: metrics of every cell, the table, and the tracked rate.

@@ -53,7 +53,7 @@ impl TestSettings for Settings {
 
     fn steps(&self, site: &Site<'_>, notes: &mut Notes) -> Vec<Step> {
         let settled = until_steady(tracked);
-        matrix::steps_of(&self.0, (&cells(), Order::Uniform), settled, site, notes)
+        matrix::steps_of(&self.0, (&cells(), &Order::Uniform), settled, site, notes)
     }
 
     fn figures(&self, measured: &Measured<'_>) -> Figures {

@@ -87,8 +87,10 @@ impl TestSettings for Settings {
 
     fn steps(&self, site: &Site<'_>, notes: &mut Notes) -> Vec<Step> {
         let (small, deep) = (self.small_span_bytes, self.deep_queue_depth);
-        let order = Order::SequentialOnce;
-        let unit = |kind| Workload::new(kind, order, UNIT_BLOCK_BYTES, UNIT_BLOCKS, small);
+        let unit = |kind| {
+            let order = Order::SequentialOnce;
+            Workload::new(kind, order, UNIT_BLOCK_BYTES, UNIT_BLOCKS, small)
+        };
         let random = |name, kind, block, depth, span| {
             let workload = Workload::new(kind, Order::Uniform, block, depth, span);
             steps::for_time(name, workload, self.time)
