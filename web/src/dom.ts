@@ -51,6 +51,12 @@ export function aside(text: string): HTMLElement {
   return h("span", { class: "sr-only" }, text);
 }
 
+/** The policy of the page forbids style attributes in text, and permits the same through the object model. */
+export function setAttribute(element: HTMLElement | SVGElement, name: string, value: string | number): void {
+  if (name === "style") element.style.cssText = String(value);
+  else element.setAttribute(name, String(value));
+}
+
 /** `on...` attributes are listeners, `true` sets a bare attribute, false and null set none. */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
@@ -62,7 +68,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(
     if (typeof value === "function") element.addEventListener(name.slice(2), value);
     else if (value === true) element.setAttribute(name, "");
     else if (value !== false && value !== null && value !== undefined) {
-      element.setAttribute(name, String(value));
+      setAttribute(element, name, value as string | number);
     }
   }
   appendAll(element, children);

@@ -1,6 +1,7 @@
 // Charts as pictures of their own: SVG with all styles inside, and the same as PNG.
 
 const NAMESPACE = "http://www.w3.org/2000/svg";
+/** Styles that are also attributes of a shape or a text. */
 const STYLES = [
   "fill",
   "fill-opacity",
@@ -21,17 +22,18 @@ const MARGIN = 12;
 /** Pixels of a PNG for each of the page. */
 const PNG_SCALE = 2;
 
-/** A copy that looks the same without the style sheet of the page. */
+/** A copy that looks the same without the style sheet of the page: every style is an attribute. */
 function standAlone(drawn: SVGElement): SVGElement {
-  const copy = drawn.cloneNode(true) as SVGElement;
-  const from = [drawn, ...drawn.querySelectorAll<SVGElement>("*")];
-  const to = [copy, ...copy.querySelectorAll<SVGElement>("*")];
-  from.forEach((element, at) => {
-    const style = getComputedStyle(element);
-    const own = STYLES.map((name) => `${name}:${style.getPropertyValue(name)}`).join(";");
-    to[at].setAttribute("style", own);
-    to[at].removeAttribute("class");
-  });
+  const copy = document.createElementNS(NAMESPACE, drawn.tagName) as SVGElement;
+  for (const { name, value } of drawn.attributes) {
+    if (name !== "class" && name !== "style") copy.setAttribute(name, value);
+  }
+  const style = getComputedStyle(drawn);
+  for (const name of STYLES) copy.setAttribute(name, style.getPropertyValue(name));
+  for (const node of drawn.childNodes) {
+    if (node instanceof SVGElement) copy.append(standAlone(node));
+    else if (node instanceof Text) copy.append(node.data);
+  }
   return copy;
 }
 

@@ -1,5 +1,7 @@
 // Drawings in SVG with the width of their place, so that letters keep their size on every screen.
 
+import { setAttribute } from "../../dom";
+
 const SVG = "http://www.w3.org/2000/svg";
 
 export function svg(
@@ -7,8 +9,8 @@ export function svg(
   attributes: Record<string, string | number>,
   ...content: (SVGElement | string)[]
 ): SVGElement {
-  const element = document.createElementNS(SVG, tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, String(value));
+  const element = document.createElementNS(SVG, tag) as SVGElement;
+  for (const [name, value] of Object.entries(attributes)) setAttribute(element, name, value);
   element.append(...content);
   return element;
 }
