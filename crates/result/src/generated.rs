@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use base::Facts;
 use base::text::list_item;
 
+use crate::bench::Library;
 use crate::metrics::{Better, Metric, Scaling, catalogue};
 use crate::report::Report;
 use crate::schema::RunFile;
@@ -17,6 +18,7 @@ pub fn files() -> Vec<(&'static str, String)> {
     vec![
         ("schema/run.schema.json", schema_text(&schemars::schema_for!(RunFile))),
         ("schema/report.schema.json", schema_text(&schemars::schema_for!(Report))),
+        ("schema/library.schema.json", schema_text(&schemars::schema_for!(Library))),
         ("schema/metrics.json", metrics_text()),
         ("schema/facts.json", facts_text()),
         ("docs/metrics.md", metrics_page()),

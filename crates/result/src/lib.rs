@@ -4,6 +4,7 @@
 //! [`report`] a page. [`metrics`] is the catalogue of all figures. [`store::RunDir`] reads a run
 //! directory of this or any older version.
 
+pub mod bench;
 pub mod facts_file;
 pub mod generated;
 pub mod metrics;

@@ -16,11 +16,16 @@ use crate::schema::{Finding, Mark, Phase, Resumed, RunStatus, Span, Table, Targe
 use crate::stats::difference::Difference;
 use crate::stats::health::HealthSummary;
 
-pub use html::{Page, ReportError};
+pub(crate) use html::packed;
+pub use html::{BenchPage, Page, ReportError};
 pub use view::build;
+pub(crate) use view::view;
 
 /// Version of the report document that this build writes.
 pub const REPORT_VERSION: u32 = 1;
+
+/// The writer of a page, as its documents name it.
+pub(crate) const TOOL_VERSION: &str = concat!("ssdlab ", env!("CARGO_PKG_VERSION"));
 
 /// Name of the phase in the graphs.
 pub const GRAPHED_PHASE: &str = "load";

@@ -12,6 +12,7 @@ mod decode;
 mod encode;
 mod error;
 mod library;
+mod live;
 mod pages;
 mod reader;
 mod seal;
@@ -22,6 +23,7 @@ use std::path::{Path, PathBuf};
 
 pub use error::StoreError;
 pub use library::{LibraryEntry, list, preflight, resolve_run};
+pub use live::{LIVE_FILE, LiveLog, LiveSecond, LiveTail};
 pub use reader::RunDir;
 
 use atomic::{replace_files, sync_dir};

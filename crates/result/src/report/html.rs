@@ -7,6 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD as BASE64;
 use flate2::Compression;
 use flate2::write::ZlibEncoder;
+use serde::Serialize;
 
 use super::Report;
 use crate::store::StoreError;
@@ -17,6 +18,14 @@ const BUILT_IN_PAGE: &str = include_str!(concat!(env!("OUT_DIR"), "/report.html"
 const DATA_OPEN: &str = "<script type=\"text/plain\" id=\"ssdlab-data\">";
 const DATA_EMPTY: &str = "null";
 const DATA_CLOSE: &str = "</script>";
+/// The data of the Bench: none, because the page fetches it.
+const DATA_FETCHED: &str = "library";
+
+const POLICY_OPEN: &str = "<meta http-equiv=\"Content-Security-Policy\" content=\"";
+const POLICY_CLOSE: &str = "\"";
+/// The part of the page's policy that forbids every request, and its replacement in the Bench.
+const NO_REQUESTS: &str = "connect-src 'none'";
+const OWN_REQUESTS: &str = "connect-src 'self'";
 
 /// A failure to make a report.
 #[derive(Debug, thiserror::Error)]
@@ -48,6 +57,12 @@ pub enum ReportError {
         /// The page.
         page: String,
     },
+    /// The page has no policy that the Bench could loosen.
+    #[error(
+        "the page has no content security policy with `{NO_REQUESTS}`; build it again with \
+         `cargo xtask web`"
+    )]
+    PolicyMissing,
     /// The document could not be written as JSON.
     #[error("cannot write the report as JSON: {0}")]
     Json(#[from] serde_json::Error),
@@ -90,8 +105,39 @@ impl Page {
     /// # Errors
     /// If the report contains a value that JSON cannot represent.
     pub fn with(&self, report: &Report) -> Result<String, ReportError> {
-        let data = format!("{DATA_OPEN}{}{DATA_CLOSE}", packed(report)?);
+        let data = format!("{DATA_OPEN}{}{DATA_CLOSE}", packed_text(report)?);
         Ok(self.text.replacen(&placeholder(), &data, 1))
+    }
+}
+
+/// The page of the Bench: it fetches its data from the place that it came from, and from no other.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BenchPage {
+    /// The document.
+    pub html: String,
+    /// Its content security policy, for a header.
+    pub policy: String,
+}
+
+impl Page {
+    /// The page as the Bench.
+    ///
+    /// # Errors
+    /// If the page has no content security policy that forbids all requests.
+    pub fn bench(&self) -> Result<BenchPage, ReportError> {
+        let policy = self.policy().filter(|policy| policy.contains(NO_REQUESTS));
+        let forbidding = policy.ok_or(ReportError::PolicyMissing)?;
+        let policy = forbidding.replacen(NO_REQUESTS, OWN_REQUESTS, 1);
+        let data = format!("{DATA_OPEN}{DATA_FETCHED}{DATA_CLOSE}");
+        let page = self.text.replacen(&placeholder(), &data, 1);
+        Ok(BenchPage { html: page.replacen(forbidding, &policy, 1), policy })
+    }
+
+    /// The content security policy in the page, or `None` if it has none.
+    fn policy(&self) -> Option<&str> {
+        let start = self.text.find(POLICY_OPEN)? + POLICY_OPEN.len();
+        let length = self.text[start..].find(POLICY_CLOSE)?;
+        Some(&self.text[start..start + length])
     }
 }
 
@@ -100,12 +146,17 @@ fn placeholder() -> String {
     format!("{DATA_OPEN}{DATA_EMPTY}{DATA_CLOSE}")
 }
 
-/// JSON as a zlib stream in base64: a fifth of its size, and no text in it (a drive's name, a path)
-/// can end the script element or open a comment.
-fn packed(report: &Report) -> Result<String, serde_json::Error> {
+/// JSON as a zlib stream: an eighth of its size.
+pub(crate) fn packed(value: &impl Serialize) -> Result<Vec<u8>, serde_json::Error> {
     let mut stream = ZlibEncoder::new(Vec::new(), Compression::best());
-    serde_json::to_writer(&mut stream, report)?;
-    Ok(BASE64.encode(stream.finish().map_err(serde_json::Error::io)?))
+    serde_json::to_writer(&mut stream, value)?;
+    stream.finish().map_err(serde_json::Error::io)
+}
+
+/// The same in base64: no text in it (a drive's name, a path) can end the script element or open a
+/// comment.
+fn packed_text(report: &Report) -> Result<String, serde_json::Error> {
+    Ok(BASE64.encode(packed(report)?))
 }
 
 #[cfg(test)]
@@ -138,6 +189,17 @@ mod tests {
         let stream = BASE64.decode(&html[start..end]).unwrap();
         let read: Report = serde_json::from_reader(ZlibDecoder::new(&stream[..])).unwrap();
         assert_eq!(read.title, title);
+    }
+
+    #[test]
+    fn the_bench_may_ask_its_own_server_only() {
+        let policy = "default-src 'none'; connect-src 'none'";
+        let page = format!("{POLICY_OPEN}{policy}{POLICY_CLOSE} />{PAGE}");
+        let page = Page::checked("page", page.into()).unwrap().bench().unwrap();
+        assert_eq!(page.policy, "default-src 'none'; connect-src 'self'");
+        assert!(page.html.contains(&page.policy) && !page.html.contains(policy), "{}", page.html);
+        assert!(page.html.contains("id=\"ssdlab-data\">library</script>"), "{}", page.html);
+        assert!(matches!(Page::built_in(PAGE).unwrap().bench(), Err(ReportError::PolicyMissing)));
     }
 
     #[test]

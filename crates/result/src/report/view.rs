@@ -6,6 +6,7 @@ use base::{Nanos, TelemetryRow};
 
 use super::{
     GRAPHED_PHASE, Pass, PowerSeries, REPORT_VERSION, Report, ReportError, RunView, Series,
+    TOOL_VERSION,
 };
 use crate::rows::{PhaseRows, SecondRow};
 use crate::run_id::rfc3339;
@@ -35,14 +36,18 @@ pub fn build(title: &str, runs: &[RunDir]) -> Result<Report, ReportError> {
     Ok(Report {
         left_out,
         report_version: REPORT_VERSION,
-        tool_version: concat!("ssdlab ", env!("CARGO_PKG_VERSION")).to_owned(),
+        tool_version: TOOL_VERSION.to_owned(),
         title: title.to_owned(),
         runs: runs.iter().map(view).collect::<Result<_, _>>()?,
         differences: differences(&runs.iter().map(RunDir::run).collect::<Vec<_>>()),
     })
 }
 
-fn view(dir: &RunDir) -> Result<RunView, ReportError> {
+/// One run in the form of the page.
+///
+/// # Errors
+/// If its rows cannot be read.
+pub(crate) fn view(dir: &RunDir) -> Result<RunView, ReportError> {
     let run = dir.run().clone();
     let has_graph = run.phases.iter().any(|phase| phase.name == GRAPHED_PHASE);
     let rows = if has_graph { dir.phase_rows(GRAPHED_PHASE)? } else { PhaseRows::default() };
