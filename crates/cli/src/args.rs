@@ -1,6 +1,7 @@
 //! The arguments as typed, without any effect.
 
 pub mod advise;
+pub mod bench;
 pub mod library;
 pub mod resume;
 pub mod trace;
@@ -43,6 +44,12 @@ pub enum Command {
     Show(ShowArgs),
     /// Write runs into one self-contained HTML page
     Report(ReportArgs),
+    /// Serve a library to web browsers: the Bench
+    Serve(bench::ServeArgs),
+    /// Write the Bench of a library as plain files for any web host
+    Site(bench::SiteArgs),
+    /// Send runs to a server of a library
+    Push(bench::PushArgs),
     /// Restore the settings changed by killed runs and recordings: power settings of drives, the
     /// kernel's block tracer
     Restore(RestoreArgs),
@@ -371,6 +378,9 @@ impl Args {
             Command::Plan(args) => args.test.common.format,
             Command::Show(args) => args.format,
             Command::Report(args) => args.format,
+            Command::Serve(args) => args.bench.format,
+            Command::Site(args) => args.bench.format,
+            Command::Push(args) => args.format,
             Command::Restore(args) => args.format,
             Command::Verify(args) => args.format,
             Command::Advise(advise::AdviseCommand::Spare(args)) => args.common.format,

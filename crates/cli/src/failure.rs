@@ -7,6 +7,7 @@ use result::report::ReportError;
 use result::store::StoreError;
 use run::RunError;
 use serde::Serialize;
+use serve::{PushError, ServeError};
 
 use crate::ui::out::{self, data, talk};
 
@@ -83,6 +84,12 @@ fn classify(error: &anyhow::Error) -> (&'static str, u8) {
     if let Some(error) = error.downcast_ref::<ReportError>() {
         return classify_report(error);
     }
+    if let Some(error) = error.downcast_ref::<ServeError>() {
+        return if error.is_usage() { ("usage", EXIT_USAGE) } else { ("serve", EXIT_IO) };
+    }
+    if let Some(error) = error.downcast_ref::<PushError>() {
+        return if error.is_usage() { ("usage", EXIT_USAGE) } else { ("push", EXIT_IO) };
+    }
     if let Some(error) = error.downcast_ref::<TraceError>() {
         return classify_trace(error);
     }
@@ -126,9 +133,9 @@ fn classify_report(error: &ReportError) -> (&'static str, u8) {
     match error {
         ReportError::Store(error) => classify_store(error),
         ReportError::PageNotBuilt => ("page-not-built", EXIT_UNSUPPORTED),
-        ReportError::PageUnreadable { .. } | ReportError::PlaceholderMissing { .. } => {
-            ("usage", EXIT_USAGE)
-        }
+        ReportError::PageUnreadable { .. }
+        | ReportError::PlaceholderMissing { .. }
+        | ReportError::PolicyMissing => ("usage", EXIT_USAGE),
         _ => ("result", EXIT_IO),
     }
 }

@@ -16,6 +16,7 @@ mod figures {
     mod acceptance;
     mod advise;
     mod agreement;
+    mod bench;
     mod engine_flags;
     mod library;
     mod side_by_side;

@@ -17,6 +17,7 @@ fn allowed(package: &str) -> Option<&'static [&'static str]> {
         "ssdlab-io" => &["ssdlab-sim", "ssdlab-target", "ssdlab-device"],
         "ssdlab-run" => &["ssdlab-target", "ssdlab-device", "ssdlab-load", "ssdlab-result"],
         "ssdlab-reality" => &["ssdlab-sim", "ssdlab-io", "ssdlab-run", "ssdlab-result"],
+        "ssdlab-serve" => &["ssdlab-result"],
         "ssdlab-cli" => &[
             "ssdlab-sim",
             "ssdlab-sim-trial",
@@ -26,6 +27,7 @@ fn allowed(package: &str) -> Option<&'static [&'static str]> {
             "ssdlab-load",
             "ssdlab-run",
             "ssdlab-result",
+            "ssdlab-serve",
         ],
         _ => return None,
     })

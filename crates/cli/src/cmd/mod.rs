@@ -1,6 +1,7 @@
 //! One file per command; each returns the exit code.
 
 pub mod advise;
+pub mod bench;
 pub mod drives;
 pub mod library;
 pub mod list;

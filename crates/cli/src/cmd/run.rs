@@ -20,6 +20,7 @@ use crate::pool::{self, Demand};
 use crate::prepare::{self, Looked, Prepared, Wish};
 use crate::request;
 use crate::stop;
+use crate::ui::live::Live;
 use crate::ui::out::{data, talk};
 use crate::ui::progress::Progress;
 
@@ -198,7 +199,11 @@ pub fn one_of(call: &Call<'_>, job: &Job, origin: &Origin) -> Done {
         ..plan::request(&args.test, job.span)
     };
     let line = progress.line(args.test.test.name());
-    let mut observer = |event: &Event| line.event(event);
+    let mut live = Live::new(&args.test.common.library);
+    let mut observer = |event: &Event| {
+        line.event(event);
+        live.event(event);
+    };
     let control = Control { interrupted, observer: &mut observer, unix_ns };
     Ok(opened.visit(RunTest { request: &request, control })?)
 }

@@ -1,5 +1,6 @@
 //! The output for people: data, messages, progress and tables.
 
+pub mod live;
 pub mod out;
 pub mod progress;
 pub mod table;

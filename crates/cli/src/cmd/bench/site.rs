@@ -1,0 +1,36 @@
+//! `ssdlab site`: the Bench as plain files.
+
+use base::Bytes;
+use result::bench::site;
+use serve::{Index, ServeError};
+
+use crate::args::Format;
+use crate::args::bench::SiteArgs;
+use crate::cmd::report::load_page;
+use crate::failure::EXIT_DONE;
+use crate::ui::out::{data, talk};
+
+pub fn run(args: &SiteArgs) -> anyhow::Result<u8> {
+    let page = load_page(args.bench.web.as_deref())?.bench()?;
+    let mut index = Index::open(&args.bench.library)?;
+    index.refresh()?;
+    let library = index.library(&args.bench.title)?;
+    let report = site(&args.dir, &page, &library, |name| {
+        let gone = || ServeError::RunGone { name: name.to_owned() };
+        index.packed(name)?.ok_or_else(gone)
+    })?;
+    for rejected in &library.rejected {
+        talk!("warning: {} is not on the site: {}", rejected.name, rejected.reason);
+    }
+    let path = std::path::absolute(&args.dir)?.display().to_string();
+    let (runs, size) = (library.runs.len(), Bytes(report.bytes));
+    talk!("{runs} runs, {} files, {size}", report.files);
+    match args.bench.format {
+        Format::Json => data!(
+            "{}",
+            serde_json::json!({ "site": path, "runs": runs, "rejected": library.rejected })
+        ),
+        Format::Text => data!("{path}"),
+    }
+    Ok(EXIT_DONE)
+}
