@@ -6,7 +6,7 @@ import { zoomed } from "./chart/scales";
 import { byVariant, type Drive, type Library, type Run } from "./data/load";
 import { type Product, productsOf } from "./data/products";
 import { type Ranking, rankingOf } from "./data/ranking";
-import { COMPARE_MAX, fromHash, type State, Store } from "./state";
+import { COMPARE_MAX, firstState, fromHash, type State, Store } from "./state";
 
 export interface App {
   library: Library;
@@ -15,6 +15,9 @@ export interface App {
   store: Store;
   hub: CursorHub;
 }
+
+/** The parts of the page that rankings need; a list without graphs has these only. */
+export type RankedApp = Pick<App, "library" | "products" | "store">;
 
 /** A run on the graphs and the number of its colour, from 1. */
 export interface Shown {
@@ -76,7 +79,7 @@ export function slotOf(app: App, key: string): number {
 }
 
 /** All drives in the order of one figure, at the spare area of the page. */
-export function ranked({ products, library, store }: App, test: string, metric: string): Ranking {
+export function ranked({ products, library, store }: RankedApp, test: string, metric: string): Ranking {
   return rankingOf(products, test, metric, store.state.variant, library.report.left_out ?? []);
 }
 
@@ -97,17 +100,9 @@ export function appOf(library: Library, hash: string): App {
   const products = productsOf(library);
   const first = library.drives[0] ?? products[0];
   const state: State = {
-    view: "single",
+    ...firstState(),
     drive: first?.key ?? "",
     variant: first?.runs[0]?.variant ?? "",
-    compare: [],
-    zoom: null,
-    percentile: "p99",
-    theme: "auto",
-    marked: [],
-    sort: "",
-    pair: [],
-    at: "",
     ...usable(library, fromHash(hash)),
   };
   return {

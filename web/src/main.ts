@@ -2,6 +2,7 @@
 
 import "./style.css";
 import { type App, appOf, shownRuns, usable } from "./app";
+import { startBench } from "./bench/bench";
 import type { Graph } from "./chart/graph";
 import { graphedHeading, libraryOf, parseReport, reportText, unpacked } from "./data/load";
 import type { Report } from "./data/schema.gen";
@@ -29,6 +30,8 @@ import { findingCard } from "./view/text/findings";
 import { glossary } from "./view/text/glossary";
 
 const REPORT_VERSION = 1;
+/** In the place of the data: the page is that of a library and fetches it. */
+const LIBRARY_TEXT = "library";
 
 function section(id: string, title: string, ...content: (Node | null)[]): HTMLElement {
   return h(
@@ -44,10 +47,11 @@ function mustDraw(state: State, before: State): boolean {
   return choiceChanged(state, before) || state.zoom !== before.zoom || state.percentile !== before.percentile;
 }
 
-function keepHash(app: App): void {
+/** `kept` is a part of the address that belongs to others. */
+function keepHash(app: App, kept: string): void {
   const { store, library } = app;
   store.subscribe((state) => {
-    const hash = toHash(state);
+    const hash = kept === "" ? toHash(state) : `#${kept}&${toHash(state).slice(1)}`;
     if (hash !== location.hash) history.replaceState(null, "", hash);
   });
   window.addEventListener("hashchange", () => {
@@ -174,7 +178,7 @@ function painted(): Promise<void> {
 }
 
 /** The first screen, and then the rest: graphs of 20 drives take longer than a reader waits for the answer. */
-async function showPage(root: HTMLElement, report: Report): Promise<void> {
+async function showPage(root: HTMLElement, report: Report, kept = ""): Promise<void> {
   const library = libraryOf(report);
   const app = appOf(library, location.hash);
   app.store.set({ theme: rememberedTheme() });
@@ -195,7 +199,7 @@ async function showPage(root: HTMLElement, report: Report): Promise<void> {
   await painted();
   root.append(...(library.runs.length > 0 ? graphPage(app) : otherPage(app)));
   if (library.runs.length === 0) keepTheme(app, [], () => undefined);
-  keepHash(app);
+  keepHash(app, kept);
   requestAnimationFrame(() => {
     keepColors(app, document);
     goToStart(app);
@@ -220,8 +224,7 @@ function skipToMain(): void {
   main.focus();
 }
 
-async function readData(): Promise<Report | null> {
-  const text = reportText(document);
+async function readData(text: string): Promise<Report | null> {
   // The text of a long run is large, and nothing needs it after the parse.
   document.getElementById("ssdlab-data")?.replaceChildren();
   return text === "null" ? null : parseReport(await unpacked(text));
@@ -231,7 +234,9 @@ async function start(): Promise<void> {
   const root = document.getElementById("app");
   if (!root) return;
   try {
-    let report = await readData();
+    const text = reportText(document);
+    if (text === LIBRARY_TEXT) return await startBench(root, showPage);
+    let report = await readData(text);
     if (report === null && import.meta.env.DEV) {
       report = (await import("../fixtures/report")).fixtureReport();
     }

@@ -30,6 +30,23 @@ export const COMPARE_MAX = 6;
 /** Most drives beside the chosen one that have a colour. */
 export const MARKED_MAX = COMPARE_MAX - 1;
 
+/** Before any choice. */
+export function firstState(): State {
+  return {
+    view: "single",
+    drive: "",
+    variant: "",
+    compare: [],
+    zoom: null,
+    percentile: "p99",
+    theme: "auto",
+    marked: [],
+    sort: "",
+    pair: [],
+    at: "",
+  };
+}
+
 type Listener = (state: State, before: State) => void;
 
 export class Store {

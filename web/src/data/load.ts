@@ -68,10 +68,13 @@ export function reportText(page: Document): string {
 }
 
 /** The text of a zlib stream in base64. */
-export async function unpacked(base64: string): Promise<string> {
-  const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
-  return new Response(stream).text();
+export function unpacked(base64: string): Promise<string> {
+  return unpackedBytes(new Blob([Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0))]));
+}
+
+/** The text of a zlib stream. */
+export function unpackedBytes(packed: Blob): Promise<string> {
+  return new Response(packed.stream().pipeThrough(new DecompressionStream("deflate"))).text();
 }
 
 /** A page of telemetry. */
@@ -113,10 +116,16 @@ export function badgeOf(kind: string): string | null {
   return BADGES[kind] ?? null;
 }
 
+const IDENTITIES = new WeakMap<Target, string>();
+
 /** Equal for runs of one drive. */
-export function identity(view: RunView): string {
-  const t = view.target;
-  return JSON.stringify([t.kind, t.name, t.serial ?? "", t.capacity_bytes, t.firmware ?? ""]);
+export function identity({ target }: RunView): string {
+  const known = IDENTITIES.get(target);
+  if (known !== undefined) return known;
+  const { kind, name, serial, capacity_bytes, firmware } = target;
+  const text = JSON.stringify([kind, name, serial ?? "", capacity_bytes, firmware ?? ""]);
+  IDENTITIES.set(target, text);
+  return text;
 }
 
 function identityOf({ runs }: Drive): string {

@@ -57,6 +57,12 @@ export class Lab {
   async raw(html: string, hash = "", options: BrowserContextOptions = {}): Promise<Page> {
     const file = join(this.dir, `page-${Math.random().toString(36).slice(2)}.html`);
     await writeFile(file, html);
+    return this.at(pathToFileURL(file).href + hash, options);
+  }
+
+  /** Opens an address; requests to its own server are none of its complaints. */
+  async at(address: string, options: BrowserContextOptions = {}): Promise<Page> {
+    const { origin } = new URL(address);
     const context = await this.browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
     const page = await context.newPage();
     page.on("console", (message) => {
@@ -66,9 +72,11 @@ export class Lab {
     });
     page.on("pageerror", (error) => this.complaints.push(String(error.stack)));
     page.on("request", (request) => {
-      if (!/^(file|data|blob):/.test(request.url())) this.complaints.push(`request: ${request.url()}`);
+      const url = request.url();
+      if (!/^(file|data|blob):/.test(url) && new URL(url).origin !== origin)
+        this.complaints.push(`request: ${url}`);
     });
-    await page.goto(pathToFileURL(file).href + hash);
+    await page.goto(address);
     await page.waitForSelector("main");
     // Graphs draw in the frame after the first one.
     await page.evaluate(

@@ -2,7 +2,7 @@
 
 import { h } from "../../dom";
 
-function plainPage(title: string, ...body: (Node | string)[]): HTMLElement {
+export function plainPage(title: string, ...body: (Node | string)[]): HTMLElement {
   return h(
     "main",
     { class: "plain-page" },

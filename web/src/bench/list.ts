@@ -1,0 +1,153 @@
+// The drives of a library in the order of a figure: a bar for each, its facts, its runs, and a place in the basket.
+
+import { bytes, moment, UNKNOWN } from "../data/format";
+import { spareLabel } from "../data/load";
+import type { Entry, Ranking } from "../data/ranking";
+import { heading } from "../data/tests";
+import { aside, h, scroller } from "../dom";
+import { conditionsLine } from "../view/bars/figure";
+import { barLayout } from "../view/bars/layout";
+import { sourceSign, sourceWord } from "../view/parts/source";
+
+/** Drives on the page before a reader asks for more. */
+const PAGE = 50;
+
+/** The list asks its owner about the basket, and tells it about presses. */
+export interface Basket {
+  has(key: string): boolean;
+  toggle(key: string): void;
+  /** Address of one run as a page of its own. */
+  link(run: string): string;
+}
+
+function pick(basket: Basket, key: string, name: string): HTMLElement {
+  const box = h("input", { type: "checkbox", "aria-label": `Compare ${name}`, "data-pick": key });
+  box.checked = basket.has(key);
+  box.addEventListener("change", () => basket.toggle(key));
+  return box;
+}
+
+function barCell({ value, text, standing, reason, product }: Entry, length: number): HTMLElement {
+  if (value === null) return h("td", { class: "bench-bar absent", title: reason }, reason);
+  const unlike = standing === "unlike";
+  return h(
+    "td",
+    { class: unlike ? "bench-bar unlike" : "bench-bar", title: unlike ? null : reason || null },
+    h(
+      "span",
+      { class: "bench-track", "aria-hidden": "true" },
+      h("span", {
+        class: `bench-fill bench-${product.source}`,
+        style: `width: ${(100 * length).toFixed(2)}%`,
+      }),
+    ),
+    h("span", { class: "bench-value" }, text, unlike && " †"),
+    unlike && h("span", { class: "bench-reason quiet small" }, `not ranked: ${reason}`),
+  );
+}
+
+function runRow(basket: Basket, { id, view, variant }: Entry["product"]["runs"][number]): HTMLElement {
+  const name = `${heading(view.test)}, ${spareLabel(variant)}`;
+  return h(
+    "li",
+    {},
+    pick(basket, id, `${name} of ${view.target.name}, ${moment(view.started)}`),
+    " ",
+    h("a", { href: basket.link(id) }, name),
+    ` · ${moment(view.started)}`,
+    view.status !== "complete" && ` · ${view.status}`,
+  );
+}
+
+/** A row of a drive; its runs are built when a reader opens them. */
+function driveRow(entry: Entry, length: number, basket: Basket): HTMLElement {
+  const { product, rank } = entry;
+  const [{ view }] = product.runs;
+  const { facts, firmware, capacity_bytes } = view.target;
+  const runs = h(
+    "details",
+    {},
+    h("summary", {}, String(product.runs.length), aside(` runs of ${product.plain}`)),
+  );
+  runs.addEventListener("toggle", () => {
+    if (!runs.open || runs.querySelector("ul")) return;
+    runs.append(
+      h(
+        "ul",
+        { class: "bench-runs" },
+        product.runs.map((run) => runRow(basket, run)),
+      ),
+    );
+  });
+  return h(
+    "tr",
+    { "data-key": product.key },
+    h("td", {}, pick(basket, product.key, product.plain)),
+    h("td", { class: "bench-rank" }, rank),
+    h(
+      "th",
+      { scope: "row" },
+      sourceSign(product.source),
+      aside(`${sourceWord(product.source)}: `),
+      product.name,
+    ),
+    barCell(entry, length),
+    h("td", {}, bytes(capacity_bytes)),
+    h("td", {}, firmware || UNKNOWN),
+    h("td", {}, facts?.controller?.value ?? UNKNOWN),
+    h("td", {}, facts?.nand_type?.value ?? UNKNOWN),
+    h("td", {}, facts?.released?.value ?? UNKNOWN),
+    h("td", {}, runs),
+  );
+}
+
+const HEADS = ["Capacity", "Firmware", "Controller", "NAND", "Released", "Runs"];
+
+function table(rows: HTMLElement[], title: string, better: string): HTMLElement {
+  return h(
+    "table",
+    { class: "bench-list" },
+    h("caption", {}, aside(`Drives by ${title}`)),
+    h(
+      "thead",
+      {},
+      h(
+        "tr",
+        {},
+        h("th", { scope: "col" }, aside("Compare")),
+        h("th", { scope: "col" }, h("abbr", { title: "Rank" }, "#")),
+        h("th", { scope: "col" }, "Drive"),
+        h("th", { scope: "col" }, title, better && h("span", { class: "quiet" }, `, ${better}`)),
+        HEADS.map((head) => h("th", { scope: "col" }, head)),
+      ),
+    ),
+    h("tbody", {}, rows),
+  );
+}
+
+function betterOf({ figure }: Ranking): string {
+  if (figure.better === null) return "";
+  return figure.better === "higher" ? "more is better" : "less is better";
+}
+
+/** The list, and a button for the rest of a long one. */
+export function list(ranking: Ranking, title: string, basket: Basket): HTMLElement {
+  const layout = barLayout(ranking);
+  const lengths = new Map(layout.rows.map(({ entry, length }) => [entry, length]));
+  const row = (entry: Entry) => driveRow(entry, lengths.get(entry) ?? 0, basket);
+  const { entries } = ranking;
+  const drawn = table(entries.slice(0, PAGE).map(row), title, betterOf(ranking));
+  const more = h("button", { type: "button", class: "button" }, `Show all ${entries.length} drives`);
+  more.addEventListener("click", () => {
+    drawn.querySelector("tbody")?.append(...entries.slice(PAGE).map(row));
+    more.remove();
+  });
+  return h(
+    "div",
+    {},
+    conditionsLine(ranking),
+    layout.isLog && h("p", { class: "quiet small" }, "The bars have a log scale."),
+    scroller(`Drives by ${title}`, drawn),
+    entries.length > PAGE && more,
+  );
+}

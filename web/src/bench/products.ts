@@ -1,0 +1,73 @@
+// The rows of a library as runs without their series: enough for every ranking of the page.
+
+import { type Library, libraryOf } from "../data/load";
+import { type Product, productsOf } from "../data/products";
+import type { RunView } from "../data/schema.gen";
+import type { FigureMark, LibraryRun, Library as Rows } from "./library.gen";
+
+const NO_SERIES: RunView["series"] = {
+  time_s: [],
+  iops: [],
+  latency_ns_p50: [],
+  latency_ns_p99: [],
+  latency_ns_max: [],
+  waf: [],
+  telemetry: {},
+  die_busy_share: [],
+  channel_busy_share: [],
+  controller_busy_share: [],
+};
+
+const WORDS: Record<FigureMark["kind"], string> = {
+  "too-few-commands": "too few commands for this percentile",
+  "at-least": "at least this much: latencies were cut short",
+  "late-end": "of a command that ended after its phase",
+  "two-regimes": "the pace changed within the range of this figure",
+  scaled: "not a figure of the whole drive: it was simulated below full size",
+};
+
+function viewOf(rows: Rows, run: LibraryRun): RunView[] {
+  const [target, config] = [rows.drives[run.drive], rows.conditions[run.conditions]];
+  if (!target || !config) return [];
+  const { name, test, status, started, span, figures } = run;
+  const marks = run.marks.map(({ metric, kind }) => ({ metric, kind, text: WORDS[kind] ?? kind }));
+  return [
+    {
+      run_id: name,
+      ...{ test, status, started, span, target, config, marks },
+      metrics: figures,
+      series: NO_SERIES,
+      environment: {},
+      seed: 0,
+      command: "",
+      health: null,
+      resumed: null,
+      phases: [],
+      steady_from_s: 0,
+      latency_bins: [],
+      verdict: null,
+      tables: [],
+      passes: [],
+      power: [],
+      findings: [],
+      warnings: [],
+    },
+  ];
+}
+
+export interface Shelf {
+  library: Library;
+  products: Product[];
+}
+
+export function shelfOf(rows: Rows): Shelf {
+  const library = libraryOf({
+    report_version: 1,
+    tool_version: rows.tool_version,
+    title: rows.title,
+    runs: rows.runs.flatMap((run) => viewOf(rows, run)),
+    differences: [],
+    left_out: [],
+  });
+  return { library, products: productsOf(library) };
+}

@@ -1,0 +1,50 @@
+// A web host of a Bench: the page as `ssdlab site` makes it, its files, and the headers of `ssdlab serve`.
+
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { bundle, SLOT } from "./page";
+
+/** The page of a Bench, and its policy. */
+export async function benchPage(): Promise<[html: string, policy: string]> {
+  const page = (await bundle()).replace(SLOT, SLOT.replace("null", "library"));
+  const html = page.replace("connect-src 'none'", "connect-src 'self'");
+  const policy = /Content-Security-Policy" content="([^"]*)"/.exec(html)?.[1];
+  if (!policy?.includes("connect-src 'self'")) throw new Error("the page has no policy");
+  return [html, policy];
+}
+
+export class Host {
+  private constructor(
+    private server: Server,
+    readonly url: string,
+    /** Paths that were asked for. */
+    readonly asked: readonly string[],
+  ) {}
+
+  /** `streams` are the events of runs in progress by their path. */
+  static async open(files: Map<string, Buffer>, streams = new Map<string, string>()): Promise<Host> {
+    const [html, policy] = await benchPage();
+    const asked: string[] = [];
+    const server = createServer(({ url = "" }, response) => {
+      const path = decodeURIComponent(url);
+      asked.push(path);
+      response.setHeader("Content-Security-Policy", `${policy}; frame-ancestors 'none'`);
+      response.setHeader("X-Content-Type-Options", "nosniff");
+      const [stream, file] = [streams.get(path), files.get(path)];
+      if (stream !== undefined) {
+        response.setHeader("Content-Type", "text/event-stream").end(stream);
+      } else if (path === "/") response.setHeader("Content-Type", "text/html; charset=utf-8").end(html);
+      else if (file) {
+        const kind = path.endsWith(".json") ? "application/json" : "application/zlib";
+        response.setHeader("Content-Type", kind).end(file);
+      } else response.writeHead(404).end();
+    });
+    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+    return new Host(server, `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, asked);
+  }
+
+  async close(): Promise<void> {
+    this.server.closeAllConnections();
+    await new Promise((done) => this.server.close(done));
+  }
+}
