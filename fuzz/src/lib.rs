@@ -1,4 +1,4 @@
-//! The readers tried with hostile input: every reader of traces and of run directories. A target
+//! The readers tried with hostile input: those of traces, of run directories and of NBD. A target
 //! takes any bytes and must neither panic, nor hang, nor ask for much memory. libFuzzer drives them
 //! (`fuzz_targets/`), and so does a driver of our own (`src/bin/driver.rs`) if there is no
 //! cargo-fuzz.
@@ -16,6 +16,7 @@ use load::trace::synth::{Scenario, Synth};
 use load::trace::{Addresses, ImportOptions, Layout, Record, Source, StreamSet, TraceInfo, open};
 
 pub mod mutate;
+mod nbd;
 mod run_directory;
 
 /// One thing to try.
@@ -27,7 +28,7 @@ pub struct Target {
 }
 
 /// Every target.
-pub const TARGETS: [Target; 7] = [
+pub const TARGETS: [Target; 8] = [
     Target { name: "lines", run: every_text_format, seeds: text_seeds },
     Target { name: "files", run: files, seeds: file_seeds },
     Target { name: "csv", run: csv, seeds: csv_seeds },
@@ -35,6 +36,7 @@ pub const TARGETS: [Target; 7] = [
     Target { name: "trace_file", run: trace_file, seeds: trace_file_seeds },
     Target { name: "scenario", run: scenario, seeds: scenario_seeds },
     Target { name: "run_directory", run: run_directory::read, seeds: run_directory::seeds },
+    Target { name: "nbd", run: nbd::serve, seeds: nbd::seeds },
 ];
 
 impl Target {

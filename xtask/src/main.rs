@@ -48,7 +48,7 @@ enum Verb {
     Dist,
     /// Run the consistency test on three simulated drives and a file, and write the report.
     Demo,
-    /// Try every reader of traces with hostile input, each for a minute.
+    /// Try every reader of traces, runs and NBD with hostile input, each for a minute.
     Fuzz(fuzz::FuzzArgs),
     /// Run what was published about drives on their models, and write docs/drives.md; `--help` for more.
     Fingerprints(reality::Args),

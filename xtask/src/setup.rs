@@ -16,7 +16,7 @@ struct Tool {
 }
 
 /// Programs that a Debian system can install for itself.
-const TOOLS: [Tool; 15] = [
+const TOOLS: [Tool; 18] = [
     Tool { program: "fio", package: "fio" },
     Tool { program: "chromium", package: "chromium" },
     Tool { program: "mkfs.ext4", package: "e2fsprogs" },
@@ -30,6 +30,9 @@ const TOOLS: [Tool; 15] = [
     Tool { program: "depmod", package: "kmod" },
     Tool { program: "dmsetup", package: "dmsetup" },
     Tool { program: "nvme", package: "nvme-cli" },
+    Tool { program: "nbdcopy", package: "libnbd-bin" },
+    Tool { program: "nbdinfo", package: "libnbd-bin" },
+    Tool { program: "qemu-img", package: "qemu-utils" },
     Tool { program: "sg_sat_identify", package: "sg3-utils" },
     Tool { program: "smartctl", package: "smartmontools" },
 ];

@@ -65,6 +65,7 @@ const DEVICES: &[&str] =
     &["devices::", "full_disk::", "hostile::", "recording::", "stall::", "trim::"];
 const AGREEMENT: &[&str] = &["agreement::"];
 const ACCEPTANCE: &[&str] = &["acceptance::"];
+const EXPOSED: &[&str] = &["exposed::"];
 
 const EMULATOR: &[Need] = &[
     Need::Program("qemu-system-x86_64"),
@@ -225,7 +226,7 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "fuzz",
-        what: "do the readers of traces and runs survive hostile input? (a minute each in CI)",
+        what: "do the readers of traces, runs and NBD survive hostile input? (a minute each in CI)",
         lane: Lane::Cargo,
         run: fuzz::check,
         ..STEP
@@ -245,7 +246,7 @@ pub(crate) const STEPS: &[Step] = &[
         lane: Lane::Alone,
         after: &["release"],
         run: |workspace, log| {
-            let others = [DEVICES, AGREEMENT, ACCEPTANCE].concat();
+            let others = [DEVICES, AGREEMENT, ACCEPTANCE, EXPOSED].concat();
             let skipped: Vec<_> = others.into_iter().flat_map(|it| ["--skip", it]).collect();
             integration(workspace, log, &skipped)
         },
@@ -267,6 +268,20 @@ pub(crate) const STEPS: &[Step] = &[
         after: &["release"],
         needs: &[Need::Program("fio")],
         run: |workspace, log| integration(workspace, log, AGREEMENT),
+        ..STEP
+    },
+    Step {
+        name: "exposed",
+        what: "is a simulated drive a disk for fio, qemu-img and the tools of libnbd?",
+        lane: Lane::Alone,
+        after: &["release"],
+        needs: &[
+            Need::Program("fio"),
+            Need::Program("nbdinfo"),
+            Need::Program("nbdcopy"),
+            Need::Program("qemu-img"),
+        ],
+        run: |workspace, log| integration(workspace, log, EXPOSED),
         ..STEP
     },
     Step {

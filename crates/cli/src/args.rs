@@ -2,6 +2,7 @@
 
 pub mod advise;
 pub mod bench;
+pub mod expose;
 pub mod library;
 pub mod resume;
 pub mod trace;
@@ -57,6 +58,8 @@ pub enum Command {
     Selftest(SelftestArgs),
     /// Write blocks that identify themselves and read them back: does the drive keep its promises?
     Verify(verify::VerifyArgs),
+    /// Expose a simulated drive as a disk for any other program
+    Expose(expose::ExposeArgs),
     /// Find settings for a drive
     #[command(subcommand)]
     Advise(advise::AdviseCommand),
@@ -383,6 +386,7 @@ impl Args {
             Command::Push(args) => args.format,
             Command::Restore(args) => args.format,
             Command::Verify(args) => args.format,
+            Command::Expose(args) => args.format,
             Command::Advise(advise::AdviseCommand::Spare(args)) => args.common.format,
             Command::Selftest(args) => args.format,
             Command::Drives(DrivesCommand::Check(args)) => args.format,

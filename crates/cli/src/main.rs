@@ -70,6 +70,7 @@ fn dispatch(args: Args) -> anyhow::Result<u8> {
         Command::Selftest(args) => cmd::selftest::run(&args),
         Command::Drives(DrivesCommand::Check(args)) => cmd::drives::check(&args),
         Command::Verify(args) => cmd::verify::run(&args),
+        Command::Expose(args) => cmd::expose::run(&args),
         Command::Advise(AdviseCommand::Spare(args)) => cmd::advise::run(&args),
         Command::Trace(command) => cmd::trace::run(command),
     }

@@ -1,5 +1,5 @@
 //! Tests of the real binary against its contract, from outside. `SSDLAB_BIN` names the binary;
-//! `cargo xtask test --only integration` (or `devices`, `agreement`, `acceptance`) sets it.
+//! `cargo xtask test --only integration` (or `devices`, `agreement`, `exposed`, `acceptance`) sets it.
 
 mod lab;
 mod loop_device;
@@ -10,6 +10,10 @@ mod ends {
     mod killed;
     mod stall;
     mod stopped;
+}
+
+mod exposed {
+    mod nbd;
 }
 
 mod figures {

@@ -12,7 +12,7 @@ fn allowed(package: &str) -> Option<&'static [&'static str]> {
     Some(match package {
         "ssdlab-base" | "ssdlab-sim" | "ssdlab-load" | "ssdlab-result" | "ssdlab-target"
         | "xtask" => &[],
-        "ssdlab-sim-trial" => &["ssdlab-sim"],
+        "ssdlab-sim-trial" | "ssdlab-expose" => &["ssdlab-sim"],
         "ssdlab-device" => &["ssdlab-target"],
         "ssdlab-io" => &["ssdlab-sim", "ssdlab-target", "ssdlab-device"],
         "ssdlab-run" => &["ssdlab-target", "ssdlab-device", "ssdlab-load", "ssdlab-result"],
@@ -21,6 +21,7 @@ fn allowed(package: &str) -> Option<&'static [&'static str]> {
         "ssdlab-cli" => &[
             "ssdlab-sim",
             "ssdlab-sim-trial",
+            "ssdlab-expose",
             "ssdlab-target",
             "ssdlab-device",
             "ssdlab-io",

@@ -3,6 +3,7 @@
 pub mod advise;
 pub mod bench;
 pub mod drives;
+pub mod expose;
 pub mod library;
 pub mod list;
 pub mod plan;

@@ -1,0 +1,74 @@
+//! Requests of a client and their answers, the same for every protocol.
+
+/// The wish of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Return the bytes.
+    Read,
+    /// Read the bytes within the drive, and return none.
+    Fetch,
+    /// Replace the bytes by those of the request.
+    Write,
+    /// Make every change durable whose answer was given before.
+    Flush,
+    /// Forget the whole pages among the bytes.
+    Trim,
+    /// Make all bytes zero.
+    Zero {
+        /// Whether their pages must stay mapped.
+        keeps_pages: bool,
+    },
+}
+
+/// A request for the bytes from `offset` on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// The wish.
+    pub action: Action,
+    /// First byte.
+    pub offset: u64,
+    /// Number of bytes; 0 only for a flush.
+    pub bytes: u64,
+    /// Whether a change has to be durable before the answer (forced unit access).
+    pub fua: bool,
+    /// The bytes of a write, of the length `bytes`; empty for other requests.
+    pub data: Vec<u8>,
+}
+
+/// Bytes that are all data, or all in unmapped pages and therefore zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Extent {
+    /// Length.
+    pub bytes: u64,
+    /// Whether the pages are unmapped.
+    pub is_hole: bool,
+}
+
+/// The outcome of a request that the disk has carried out.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// It is done.
+    Done,
+    /// The bytes of a read, and the same range in extents.
+    Data {
+        /// The bytes; holes are zero.
+        bytes: Vec<u8>,
+        /// Neighbours differ, and the lengths add up to that of the bytes.
+        extents: Vec<Extent>,
+    },
+}
+
+/// The reason why the disk did not carry a request out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The drive or the file behind the contents failed.
+    Io,
+    /// The request is malformed, or outside the disk.
+    Invalid,
+    /// The contents have reached their largest size.
+    NoSpace,
+    /// The disk has no such function.
+    Unsupported,
+    /// The reply would be too long.
+    TooLong,
+}

@@ -1,0 +1,269 @@
+//! Sockets of both kinds, for a server.
+
+use std::fmt::{self, Display};
+use std::fs;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::FileTypeExt;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::Mode;
+
+/// The place of a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Address {
+    /// A Unix socket of this path.
+    Unix(PathBuf),
+    /// A host with a port, as in `localhost:10809`.
+    Tcp(String),
+}
+
+impl FromStr for Address {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.is_empty() {
+            return Err("expected the path of a socket, or HOST:PORT".to_owned());
+        }
+        let port = text.rsplit_once(':').filter(|_| !text.contains('/')).map(|(_, port)| port);
+        match port.map(str::parse::<u16>) {
+            None => Ok(Self::Unix(text.into())),
+            Some(Ok(_)) => Ok(Self::Tcp(text.to_owned())),
+            Some(Err(_)) => Err("the port behind the colon is no number from 0 to 65535; \
+                                 the path of a socket with a colon begins with ./"
+                .to_owned()),
+        }
+    }
+}
+
+impl Display for Address {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unix(path) => path.display().fmt(f),
+            Self::Tcp(host) => host.fmt(f),
+        }
+    }
+}
+
+/// A socket that takes connections. The file of a Unix socket goes with it.
+#[derive(Debug)]
+pub enum Listener {
+    /// At a path.
+    Unix(UnixListener, PathBuf),
+    /// At a port.
+    Tcp(TcpListener),
+}
+
+impl Drop for Listener {
+    fn drop(&mut self) {
+        if let Self::Unix(_, path) = self {
+            // Nothing is lost by a file that stays: the next server replaces it.
+            let _ = fs::remove_file(path);
+        }
+    }
+}
+
+impl AsFd for Listener {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Unix(listener, _) => listener.as_fd(),
+            Self::Tcp(listener) => listener.as_fd(),
+        }
+    }
+}
+
+impl Listener {
+    /// Listens at an address; other machines reach it only with `is_for_others`, and other users never reach a Unix
+    /// socket.
+    ///
+    /// # Errors
+    /// [`ErrorKind::AddrInUse`] if there is a server, [`ErrorKind::PermissionDenied`] for an address that other
+    /// machines would reach, and those of the system.
+    pub fn bind(address: &Address, is_for_others: bool) -> io::Result<Self> {
+        let listener = match address {
+            Address::Unix(path) => Self::Unix(bind_path(path)?, path.clone()),
+            Address::Tcp(host) => Self::Tcp(bind_host(host, is_for_others)?),
+        };
+        match &listener {
+            Self::Unix(listener, _) => listener.set_nonblocking(true)?,
+            Self::Tcp(listener) => listener.set_nonblocking(true)?,
+        }
+        Ok(listener)
+    }
+
+    /// The address, with the port that the system has chosen for port 0.
+    #[must_use]
+    pub fn address(&self) -> Address {
+        match self {
+            Self::Unix(_, path) => Address::Unix(path.clone()),
+            Self::Tcp(listener) => {
+                let address = listener.local_addr();
+                Address::Tcp(address.map_or_else(|_| String::new(), |found| found.to_string()))
+            }
+        }
+    }
+
+    /// The next connection, or `None` if none comes within this time.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn accept(&self, within: Duration) -> io::Result<Option<Stream>> {
+        let time = Timespec::try_from(within).ok();
+        let mut ready = [PollFd::new(self, PollFlags::IN)];
+        match poll(&mut ready, time.as_ref()) {
+            Ok(0) | Err(rustix::io::Errno::INTR) => return Ok(None),
+            Ok(_) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+        let stream = match self {
+            Self::Unix(listener, _) => listener.accept().map(|(stream, _)| Stream::Unix(stream)),
+            Self::Tcp(listener) => listener.accept().map(|(stream, _)| Stream::Tcp(stream)),
+        };
+        match stream {
+            Ok(stream) => stream.prepare().map(Some),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// A Unix socket for this user alone, in the place of one that a killed server has left.
+fn bind_path(path: &Path) -> io::Result<UnixListener> {
+    let is_socket = fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
+    if is_socket && UnixStream::connect(path).is_err() {
+        fs::remove_file(path)?;
+    }
+    // Set before the file exists: a change of its mode afterwards would come too late.
+    let before = rustix::process::umask(Mode::from_raw_mode(0o177));
+    let listener = UnixListener::bind(path);
+    rustix::process::umask(before);
+    listener
+}
+
+fn bind_host(host: &str, is_for_others: bool) -> io::Result<TcpListener> {
+    let addresses: Vec<SocketAddr> = host.to_socket_addrs()?.collect();
+    if !is_for_others && addresses.iter().any(|address| !address.ip().is_loopback()) {
+        let message = "other machines would reach this address, and NBD has no password here";
+        return Err(io::Error::new(ErrorKind::PermissionDenied, message));
+    }
+    TcpListener::bind(&addresses[..])
+}
+
+/// A connection.
+#[derive(Debug)]
+pub enum Stream {
+    /// Over a Unix socket.
+    Unix(UnixStream),
+    /// Over TCP.
+    Tcp(TcpStream),
+}
+
+macro_rules! of_either {
+    ($stream:expr, $inner:ident => $what:expr) => {
+        match $stream {
+            Stream::Unix($inner) => $what,
+            Stream::Tcp($inner) => $what,
+        }
+    };
+}
+
+impl Stream {
+    fn prepare(self) -> io::Result<Self> {
+        of_either!(&self, stream => stream.set_nonblocking(false)?);
+        if let Self::Tcp(stream) = &self {
+            stream.set_nodelay(true)?;
+        }
+        Ok(self)
+    }
+
+    /// The same connection once more.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn try_clone(&self) -> io::Result<Self> {
+        Ok(match self {
+            Self::Unix(stream) => Self::Unix(stream.try_clone()?),
+            Self::Tcp(stream) => Self::Tcp(stream.try_clone()?),
+        })
+    }
+
+    /// Limits the time that a read or a write may take; `None` for no limit.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn set_patience(&self, time: Option<Duration>) -> io::Result<()> {
+        of_either!(self, stream => {
+            stream.set_read_timeout(time)?;
+            stream.set_write_timeout(time)
+        })
+    }
+
+    /// Ends the connection for both sides.
+    pub fn end(&self) {
+        // Whoever has gone already needs no word.
+        let _ = of_either!(self, stream => stream.shutdown(Shutdown::Both));
+    }
+}
+
+impl Read for Stream {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        of_either!(self, stream => stream.read(bytes))
+    }
+}
+
+impl Write for Stream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        of_either!(self, stream => stream.write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        of_either!(self, stream => stream.flush())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn an_address_is_a_path_or_a_host_with_a_port() {
+        let parse = |text: &str| text.parse::<Address>();
+        assert_eq!(parse("localhost:10809"), Ok(Address::Tcp("localhost:10809".into())));
+        assert_eq!(parse("disk.sock"), Ok(Address::Unix("disk.sock".into())));
+        assert_eq!(parse("./a:1"), Ok(Address::Unix("./a:1".into())));
+        assert!(parse("disk:sock").is_err() && parse("").is_err() && parse("h:65536").is_err());
+    }
+
+    #[test]
+    fn a_unix_socket_is_for_one_user_and_replaces_a_dead_one() {
+        let dir = tempfile::tempdir().expect("a directory");
+        let path = dir.path().join("s");
+        let address = Address::Unix(path.clone());
+        drop(UnixListener::bind(&path).expect("a socket that nobody serves"));
+        let listener = Listener::bind(&address, false).expect("a free place");
+        let mode = fs::metadata(&path).expect("the socket").permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        let slip = Listener::bind(&address, false).expect_err("it is in use");
+        assert_eq!(slip.kind(), ErrorKind::AddrInUse);
+        drop(listener);
+        assert!(!path.exists());
+        fs::write(&path, b"no socket").expect("a file");
+        assert!(Listener::bind(&address, false).is_err() && path.exists());
+    }
+
+    #[test]
+    fn other_machines_are_let_in_only_on_request() {
+        let anywhere = Address::Tcp("0.0.0.0:0".into());
+        let slip = Listener::bind(&anywhere, false).expect_err("it is open to others");
+        assert_eq!(slip.kind(), ErrorKind::PermissionDenied);
+        assert!(Listener::bind(&anywhere, true).is_ok());
+        let here = Listener::bind(&Address::Tcp("127.0.0.1:0".into()), false).expect("a port");
+        assert_ne!(here.address().to_string(), "127.0.0.1:0");
+    }
+}

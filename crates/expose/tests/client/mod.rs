@@ -1,0 +1,224 @@
+//! A client of NBD for tests, written from the protocol and not from the server, and small drives.
+#![allow(dead_code, unreachable_pub, reason = "each test file uses its part")]
+
+use std::collections::HashMap;
+use std::io::{Read, Write};
+use std::ops::Range;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use base::{Ratio, Rng};
+use expose::nbd::Mark;
+use expose::plan::Shape;
+use expose::request::Action;
+use expose::server::Clients;
+use expose::{Address, Contents, Disk, Server};
+use sim::{Config, Drive, Model};
+
+/// A drive of about 128 MB with these changes to its model.
+pub fn config(changes: &[(&str, &str)]) -> Config {
+    let name = "samsung-840-pro-256gb";
+    let text = sim::model::built_in(name).expect("a built-in model");
+    let changes: Vec<_> =
+        changes.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+    let model = Model::load(name, text, &changes).expect("a valid model");
+    model.resolve(Ratio::new(1, 2000).expect("a ratio")).expect("a drive")
+}
+
+/// An empty disk in memory.
+pub fn disk(config: Config) -> Disk<Mark> {
+    let shape = Shape::of(&config);
+    let contents = Contents::in_memory(shape, shape.capacity_bytes).expect("memory");
+    Disk::new(Drive::new(config), contents)
+}
+
+/// One of several drives with other blocks and pages, with and without TRIM.
+pub fn disk_of(rng: &mut Rng) -> Disk<Mark> {
+    let block = ("interface.logical_block_bytes", ["512", "4096"][rng.below(2) as usize]);
+    let page = ("map.unit_bytes", ["4096", "16384"][rng.below(2) as usize]);
+    let trim = ("interface.deallocate", ["works", "works", "ignored"][rng.below(3) as usize]);
+    disk(config(&[block, page, trim]))
+}
+
+/// Serves a disk at a path while `work` lasts.
+pub fn serve(disk: Disk<Mark>, work: impl FnOnce(&Path)) -> Disk<Mark> {
+    serve_to(disk, 16, work).0
+}
+
+/// The same to so many connections at a time, with an account of them.
+pub fn serve_to(disk: Disk<Mark>, most: usize, work: impl FnOnce(&Path)) -> (Disk<Mark>, Clients) {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = dir.path().join("nbd");
+    let address = Address::Unix(path.clone());
+    let server = Server::bind(&address, false, most, "a test".to_owned(), disk).expect("a path");
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let server = scope.spawn(|| server.run(&stop));
+        let worked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(&path)));
+        stop.store(true, Ordering::Relaxed);
+        let served = server.join().expect("the server does not panic");
+        worked.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        served
+    })
+}
+
+/// A request that was sent.
+#[derive(Clone, Debug)]
+pub struct Sent {
+    pub cookie: u64,
+    pub action: Action,
+    pub range: Range<u64>,
+}
+
+/// A connection with structured replies.
+pub struct Client {
+    stream: UnixStream,
+    out: Vec<u8>,
+    cookie: u64,
+    page_bytes: u64,
+    can_trim: bool,
+}
+
+fn string(bytes: &[u8]) -> Vec<u8> {
+    [&(bytes.len() as u32).to_be_bytes(), bytes].concat()
+}
+
+/// An option as a client sends it.
+pub fn option(number: u32, data: &[u8]) -> Vec<u8> {
+    [b"IHAVEOPT", &number.to_be_bytes()[..], &string(data)].concat()
+}
+
+/// The words of a client before its requests: structured replies, `base:allocation`, and go.
+pub fn hello() -> Vec<u8> {
+    let contexts = [string(b""), 1_u32.to_be_bytes().to_vec(), string(b"base:allocation")].concat();
+    let go = [string(b""), 0_u16.to_be_bytes().to_vec()].concat();
+    [3_u32.to_be_bytes().to_vec(), option(8, b""), option(10, &contexts), option(7, &go)].concat()
+}
+
+/// The head of a request.
+pub fn head(command: u16, flags: u16, cookie: u64, offset: u64, bytes: u32) -> Vec<u8> {
+    let mut head = 0x2560_9513_u32.to_be_bytes().to_vec();
+    head.extend(flags.to_be_bytes());
+    head.extend(command.to_be_bytes());
+    head.extend(cookie.to_be_bytes());
+    head.extend(offset.to_be_bytes());
+    head.extend(bytes.to_be_bytes());
+    head
+}
+
+impl Client {
+    pub fn connect(path: &Path) -> Self {
+        let mut stream = UnixStream::connect(path).expect("a server");
+        stream.write_all(&hello()).expect("it listens");
+        let mut client =
+            Self { stream, out: Vec::new(), cookie: 0, page_bytes: 0, can_trim: false };
+        assert_eq!(&client.take(16), b"NBDMAGICIHAVEOPT");
+        client.take(2);
+        loop {
+            let head = client.take(20);
+            let number = |at: usize| u32::from_be_bytes(head[at..at + 4].try_into().unwrap());
+            let (option, kind) = (number(8), number(12));
+            let data = client.take(number(16) as usize);
+            match (option, kind, &data[..]) {
+                (7, 1, _) => return client,
+                (7, 3, [0, 0, _, _, _, _, _, _, _, _, flags @ ..]) => {
+                    client.can_trim = flags[1] & 32 != 0;
+                }
+                (7, 3, [0, 3, sizes @ ..]) => {
+                    client.page_bytes = u32::from_be_bytes(sizes[4..8].try_into().unwrap()).into();
+                }
+                (_, kind, _) => assert!(kind >> 31 == 0, "option {option} fails: {data:?}"),
+            }
+        }
+    }
+
+    pub fn take(&mut self, bytes: usize) -> Vec<u8> {
+        let mut taken = vec![0; bytes];
+        self.stream.read_exact(&mut taken).expect("a reply");
+        taken
+    }
+
+    /// Bytes that a trim of this range empties.
+    pub fn trimmed(&self, range: &Range<u64>) -> Range<u64> {
+        let first = range.start.next_multiple_of(self.page_bytes);
+        let end = range.end / self.page_bytes * self.page_bytes;
+        if self.can_trim && first < end { first..end } else { range.start..range.start }
+    }
+
+    /// Puts a request into the queue; a trim becomes a read where there is none.
+    pub fn send(&mut self, action: Action, range: Range<u64>, fua: bool, data: &[u8]) -> Sent {
+        let action = if action == Action::Trim && !self.can_trim { Action::Read } else { action };
+        let (command, mut flags) = match action {
+            Action::Read => (0, 0),
+            Action::Write => (1, 0),
+            Action::Flush => (3, 0),
+            Action::Trim => (4, 0),
+            Action::Fetch => (5, 0),
+            Action::Zero { keeps_pages } => (6, 2 * u16::from(keeps_pages)),
+        };
+        flags |= u16::from(fua);
+        self.cookie += 1;
+        let cookie = self.cookie;
+        let (offset, bytes) =
+            if action == Action::Flush { (0, 0) } else { (range.start, range.end - range.start) };
+        self.out.extend(head(command, flags, cookie, offset, bytes as u32));
+        self.out.extend(data);
+        Sent { cookie, action, range }
+    }
+
+    /// Sends the queue.
+    pub fn push(&mut self) {
+        self.stream.write_all(&self.out).expect("the server listens");
+        self.out.clear();
+    }
+
+    /// The data that each of these has read, in their order; all must succeed.
+    pub fn replies(&mut self, sent: &[Sent]) -> Vec<Vec<u8>> {
+        let bytes = |sent: &Sent| match sent.action {
+            Action::Read => vec![0xee; (sent.range.end - sent.range.start) as usize],
+            _ => Vec::new(),
+        };
+        let mut open: HashMap<u64, usize> =
+            sent.iter().enumerate().map(|(index, sent)| (sent.cookie, index)).collect();
+        let mut data: Vec<_> = sent.iter().map(bytes).collect();
+        while !open.is_empty() {
+            let (cookie, is_done, chunk) = self.chunk();
+            let index = open[&cookie];
+            if let Some((offset, chunk)) = chunk {
+                let place = (offset - sent[index].range.start) as usize;
+                data[index][place..place + chunk.len()].copy_from_slice(&chunk);
+            }
+            if is_done {
+                open.remove(&cookie);
+            }
+        }
+        data
+    }
+
+    /// The next reply: cookie, whether it is the last of its request, and data.
+    fn chunk(&mut self) -> (u64, bool, Option<(u64, Vec<u8>)>) {
+        let magic = self.take(4);
+        if magic == 0x6744_6698_u32.to_be_bytes() {
+            let rest = self.take(12);
+            assert_eq!(&rest[..4], [0; 4], "the request fails");
+            return (u64::from_be_bytes(rest[4..].try_into().unwrap()), true, None);
+        }
+        assert_eq!(magic, 0x668e_33ef_u32.to_be_bytes());
+        let head = self.take(16);
+        let cookie = u64::from_be_bytes(head[4..12].try_into().unwrap());
+        let data = self.take(u32::from_be_bytes(head[12..].try_into().unwrap()) as usize);
+        let is_done = head[1] & 1 != 0;
+        let offset = || u64::from_be_bytes(data[..8].try_into().unwrap());
+        let chunk = match (head[2], head[3]) {
+            (0, 1) => Some((offset(), data[8..].to_vec())),
+            (0, 2) => {
+                let bytes = u32::from_be_bytes(data[8..12].try_into().unwrap());
+                Some((offset(), vec![0; bytes as usize]))
+            }
+            (0, 0) => None,
+            kind => panic!("a reply of kind {kind:?}: {data:?}"),
+        };
+        (cookie, is_done, chunk)
+    }
+}

@@ -1,0 +1,152 @@
+//! `ssdlab expose --nbd` with the clients of others: nbdinfo, nbdcopy, qemu-img and fio.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::lab::{Answer, Lab};
+
+/// A drive of 250 MB, in pages of 4 KiB.
+const TARGET: &str = "sim:samsung-840-pro-256gb?scale=1/1024";
+
+/// A server, killed at the latest when it is dropped.
+struct Server {
+    child: Option<Child>,
+    socket: PathBuf,
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            child.kill().and_then(|()| child.wait()).expect("it is a child");
+        }
+    }
+}
+
+impl Server {
+    fn start(lab: &Lab, args: &[&str]) -> Self {
+        let mut command = lab.command(&["expose", TARGET, "--nbd", "nbd", "--format", "json"]);
+        command.args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut server =
+            Self { child: Some(command.spawn().expect("the binary")), socket: lab.path("nbd") };
+        let end = Instant::now() + Duration::from_secs(20);
+        while std::os::unix::net::UnixStream::connect(&server.socket).is_err() {
+            let ended = server.child.as_mut().map(|child| child.try_wait().expect("a child"));
+            assert!(Instant::now() < end && ended == Some(None), "no server: {ended:?}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        server
+    }
+
+    fn uri(&self) -> String {
+        format!("nbd+unix:///?socket={}", self.socket.display())
+    }
+
+    /// Asks it to end, and returns its document.
+    fn end(mut self) -> Value {
+        let child = self.child.take().expect("it runs");
+        let pid = child.id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &pid]).status().expect("kill").success());
+        let output = child.wait_with_output().expect("it ends");
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).expect("one document")
+    }
+}
+
+/// Runs a tool that must succeed, and returns its stdout.
+fn tool(program: &str, args: &[&str]) -> String {
+    let output = Command::new(program).args(args).output().expect(program);
+    let words = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{program} {args:?}: {words}");
+    String::from_utf8(output.stdout).expect("text")
+}
+
+#[test]
+fn clients_agree_about_size_flags_and_contents() {
+    let lab = Lab::new();
+    let (image, back) = (lab.path("image"), lab.path("back"));
+    let server = Server::start(&lab, &["--contents", "disk"]);
+    let uri = server.uri();
+    let size: usize = tool("nbdinfo", &["--size", &uri]).trim().parse().expect("a number");
+    let info: Value = serde_json::from_str(&tool("nbdinfo", &["--json", &uri])).expect("JSON");
+    let export = &info["exports"][0];
+    for flag in ["can_flush", "can_fua", "can_trim", "can_zero", "can_multi_conn", "can_df"] {
+        assert_eq!(export[flag], true, "{flag}: {export:#}");
+    }
+    assert_eq!(export["contexts"][0], "base:allocation");
+
+    // A third of data, holes, and the last byte.
+    let mut bytes: Vec<u8> = (0..size).map(|at| (at / 7 * 31) as u8).collect();
+    bytes[size / 3..size - 1].fill(0);
+    fs::write(&image, &bytes).expect("space");
+    let (image, back) = (image.to_str().expect("text"), back.to_str().expect("text"));
+    tool("qemu-img", &["convert", "-n", "-f", "raw", "-O", "raw", image, &uri]);
+    tool("qemu-img", &["compare", "-f", "raw", "-F", "raw", image, &uri]);
+    tool("nbdcopy", &[&uri, back]);
+    assert!(fs::read(back).expect("a copy") == bytes, "nbdcopy reads other bytes");
+    let map: Value =
+        serde_json::from_str(&tool("nbdinfo", &["--map", "--json", &uri])).expect("JSON");
+    let holes: u64 = map
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|extent| (extent["type"] == 3).then(|| extent["length"].as_u64()).flatten())
+        .sum();
+    assert!(holes > size as u64 / 2, "holes of {holes} bytes in {map:#}");
+
+    // Killed, the server leaves an image, and a new one goes on with it.
+    drop(server);
+    assert!(
+        fs::read(lab.path("disk")).expect("the contents") == bytes,
+        "the contents file differs"
+    );
+    let server = Server::start(&lab, &["--contents", "disk"]);
+    tool("qemu-img", &["compare", "-f", "raw", "-F", "raw", image, &server.uri()]);
+    let written_pages = server.end()["host_pages"].as_u64().expect("a number");
+    assert_eq!(written_pages, (size as u64 - holes) / 4096, "the drive has written its data");
+}
+
+#[test]
+fn fio_finds_what_it_wrote() {
+    let lab = Lab::new();
+    let server = Server::start(&lab, &[]);
+    let uri = format!("--uri={}", server.uri());
+    let common = ["--name=v", "--ioengine=nbd", &uri, "--iodepth=32", "--size=16m"];
+    for job in [
+        &["--rw=randwrite", "--bsrange=512-64k", "--bs_unaligned", "--verify=crc32c"][..],
+        &[
+            "--rw=randwrite",
+            "--bs=4k",
+            "--fsync=16",
+            "--verify=crc32c",
+            "--offset=16m",
+            "--size=8m",
+        ],
+        &["--rw=randtrim", "--bs=8k"],
+    ] {
+        tool("fio", &[&common[..], job].concat());
+    }
+    let document = server.end();
+    assert_eq!(document["connections_broken"], 0, "{document:#}");
+    assert!(document["waf"].as_f64().expect("it wrote") >= 1.0, "{document:#}");
+}
+
+#[test]
+fn what_cannot_be_exposed_is_told_before_anything_is_made() {
+    let lab = Lab::new();
+    for (args, code, words) in [
+        (&["null:", "--nbd", "s"][..], 2, "expose takes sim:NAME"),
+        (&[TARGET, "--nbd", "0.0.0.0:0"], 2, "--listen-anywhere"),
+        (&[TARGET, "--nbd", "host:port"], 2, "no number from 0 to 65535"),
+        (&[TARGET, "--nbd", "s", "--contents", "."], 2, "is no regular file"),
+        (&[TARGET, "--nbd", "no/such/folder/s"], 4, "no/such/folder/s"),
+    ] {
+        let answer = Answer::of(lab.command(&["expose"]).args(args));
+        answer.must_exit_with(code);
+        assert!(answer.stderr.contains(words), "{args:?}: {answer:#?}");
+    }
+    assert!(!lab.path("s").exists());
+}
