@@ -88,6 +88,20 @@ impl<T: Copy + Default> Ring<T> {
         Some(entry)
     }
 
+    /// Removes the first entry that is wanted, or `None` if there is none; the others keep their order.
+    pub fn take(&mut self, is_wanted: impl Fn(&T) -> bool) -> Option<T> {
+        let index =
+            (0..self.len()).find(|&index| self.get(index).as_ref().is_some_and(&is_wanted))?;
+        let taken = self.get(index);
+        for index in (0..index).rev() {
+            if let (Some(entry), Some(place)) = (self.get(index), self.get_mut(index + 1)) {
+                *place = entry;
+            }
+        }
+        self.head = self.head.wrapping_add(1);
+        taken
+    }
+
     #[cold]
     fn grow(&mut self) {
         let entries: Vec<T> = (0..self.len()).filter_map(|index| self.get(index)).collect();
@@ -118,6 +132,12 @@ mod tests {
                     deque.push_back(value);
                 } else {
                     assert_eq!(ring.pop_front(), deque.pop_front());
+                }
+                if rng.chance(1, 20) {
+                    let wanted = value.saturating_sub(rng.below(20));
+                    let place = deque.iter().position(|&entry| entry == wanted);
+                    let taken = place.and_then(|place| deque.remove(place));
+                    assert_eq!(ring.take(|&entry| entry == wanted), taken);
                 }
                 let index = rng.below(20) as usize;
                 assert_eq!(ring.get(index), deque.get(index).copied());

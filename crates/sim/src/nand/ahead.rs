@@ -24,16 +24,7 @@ impl AheadQueues {
 
     /// Takes out the read with this number, or `None` if it does not wait.
     pub(super) fn take(&mut self, die: u32, fetch: u64) -> Option<Job> {
-        let jobs = &mut self.dies[die as usize];
-        let mut taken = None;
-        for _ in 0..jobs.len() {
-            match jobs.pop_front() {
-                Some(job) if job.fetch() == fetch => taken = Some(job),
-                Some(job) => jobs.push_back(job),
-                None => {}
-            }
-        }
-        taken
+        self.dies[die as usize].take(|job| job.fetch() == fetch)
     }
 
     /// Forgets all that waits.

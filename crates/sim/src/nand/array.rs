@@ -152,6 +152,12 @@ impl Arrays {
         }
     }
 
+    /// The waiting read of the host whose data is ready first, or `None` if no plane has sensed beside another.
+    #[inline]
+    pub(super) fn first_ready(&self, die: u32) -> Option<Job> {
+        self.planes.as_ref()?.first_ready(die)
+    }
+
     /// Drops the data in all registers, when the power goes.
     pub(super) fn forget_reads(&mut self) {
         if let Some(planes) = &mut self.planes {

@@ -250,10 +250,19 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
     /// The operation whose turn it is on a die.
     #[inline]
     fn next_job(&mut self, die: u32) -> Option<Job> {
-        let state = &mut self.dies[die as usize];
         let ahead = |ahead: &mut AheadQueues| if OPTIONS { ahead.pop(die) } else { None };
-        let host_read = state.host_reads.pop_front();
-        host_read.or_else(|| ahead(&mut self.ahead)).or_else(|| state.others.pop_front())
+        let host_read = self.next_host_read(die);
+        host_read
+            .or_else(|| ahead(&mut self.ahead))
+            .or_else(|| self.dies[die as usize].others.pop_front())
+    }
+
+    /// The host read whose turn it is on a die: the one that is sensed first, else the one that came first.
+    #[inline]
+    fn next_host_read(&mut self, die: u32) -> Option<Job> {
+        let ready = if OPTIONS { self.arrays.first_ready(die) } else { None };
+        let reads = &mut self.dies[die as usize].host_reads;
+        ready.and_then(|ready| reads.take(|&read| read == ready)).or_else(|| reads.pop_front())
     }
 
     /// Begins an operation on an idle die. The data of a program is in the register at `loaded_ns`,

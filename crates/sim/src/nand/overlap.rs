@@ -109,11 +109,11 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
     /// Begins the next work of an idle die.
     pub(super) fn start_next_overlapped(&mut self, die: u32, now_ns: u64) {
         let Some(overlap) = &mut self.overlap else { return };
-        let host_reads = &mut self.dies[die as usize].host_reads;
+        let waiting = self.dies[die as usize].host_reads.len();
         let next = if overlap.dies[die as usize].suspended.is_none() {
             self.next_job(die)
-        } else if overlap.takes_read(die, host_reads.len()) {
-            host_reads.pop_front()
+        } else if overlap.takes_read(die, waiting) {
+            self.next_host_read(die)
         } else {
             return self.resume(die, now_ns);
         };

@@ -61,14 +61,15 @@ fn sequential_reads_reach_the_slowest_of_command_link_channel_and_die() {
     }
 }
 
-/// A full drive of four dies whose pages lie on random dies, and whose reads take a second on the
+/// A full drive of four dies of two planes whose pages lie on random dies, and whose reads take a second on the
 /// die and next to nothing elsewhere.
-fn dies_only() -> Device {
+fn dies_only(independent_planes: &str) -> Device {
     let changes = [
         ("controller.read_command_ns", "0"),
         ("interface.link_bytes_per_s", "1_000_000_000_000"),
         ("nand.channel_bytes_per_s", "1_000_000_000_000"),
         ("nand.read_ns", "1_000_000_000"),
+        ("nand.independent_planes", independent_planes),
     ];
     let mut device = small(&changes);
     let pages = u64::from(device.config().geometry.logical_pages);
@@ -117,11 +118,11 @@ fn busy_dies(dies: usize, queue_depth: u32) -> f64 {
     chances.iter().map(|(occupancy, chance)| chance * busy(occupancy) as f64).sum()
 }
 
-#[test]
-fn random_reads_follow_the_occupancy_of_the_dies() {
+/// Checks the rate of random reads at several queue depths against that of so many servers.
+fn follows_occupancy(independent_planes: &str, servers: usize) {
     const READS: u64 = 60_000;
     for queue_depth in [1, 2, 4, 8] {
-        let mut device = dies_only();
+        let mut device = dies_only(independent_planes);
         let pages = u64::from(device.config().geometry.logical_pages);
         let mut rng = Rng::new(1);
         let start_ns = device.now().0;
@@ -129,10 +130,21 @@ fn random_reads_follow_the_occupancy_of_the_dies() {
             op(OpKind::Read, rng.below(pages), 1, tag)
         });
         let seconds = (device.now().0 - start_ns) as f64 / 1e9;
-        let (measured, theory) = (READS as f64 / seconds, busy_dies(4, queue_depth));
-        println!("queue depth {queue_depth}: {measured:.4} dies busy of {theory:.4}");
+        let (measured, theory) = (READS as f64 / seconds, busy_dies(servers, queue_depth));
+        println!("queue depth {queue_depth}: {measured:.4} of {servers} busy, theory {theory:.4}");
         assert!((measured / theory - 1.0).abs() < 0.01, "{queue_depth}: {measured} of {theory}");
     }
+}
+
+#[test]
+fn random_reads_follow_the_occupancy_of_the_dies() {
+    follows_occupancy("false", 4);
+}
+
+/// No read waits for another plane of its die: each plane is a server of its own.
+#[test]
+fn random_reads_follow_the_occupancy_of_independent_planes() {
+    follows_occupancy("true", 8);
 }
 
 /// IOPS <= min(queue depth / unloaded latency, 1 / command, link, channels, dies): reached at both ends.

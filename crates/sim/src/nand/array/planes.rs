@@ -3,9 +3,11 @@
 //! Phenomenon: the planes of a die have word-line drivers of their own, so a read for the host does not wait for the
 //! sense of another plane. Source: US 2023/0317144 A1 (commands wait in a queue for each plane and are issued whatever
 //! the other planes do); the rated random reads of TLC drives, which planes that sense together do not reach.
-//! Simplifications: senses run side by side only while the die reads for the host; data crosses the channel in the
-//! order of the commands; a read of several pages of a unit takes all planes; a program that goes on after reads takes
-//! the registers of reads that wait. Tests: `tests/device/nand.rs`.
+//! The data that is sensed first crosses the channel first: a controller asks each plane whether it is ready, and reads
+//! out any that is. Simplifications: senses run side by side only while the die reads for the host; a plane senses again
+//! only when its data has crossed; a read of several pages of a unit takes all planes and is overtaken by none; a
+//! program that goes on after reads takes the registers of reads that wait. Tests: `tests/device/nand.rs`,
+//! `tests/formulas/throughput.rs`.
 
 use crate::nand::job::Job;
 
@@ -49,7 +51,13 @@ impl IndependentPlanes {
             state.waiting.clear();
         }
         let place = state.waiting.iter().position(|sense| sense.job == job)?;
-        Some(state.waiting.swap_remove(place).end_ns)
+        Some(state.waiting.remove(place).end_ns)
+    }
+
+    /// The waiting read whose data is ready first, or `None` if no plane senses beside the current one.
+    pub(super) fn first_ready(&self, die: u32) -> Option<Job> {
+        let waiting = self.dies[die as usize].waiting.iter();
+        waiting.min_by_key(|sense| sense.end_ns).map(|sense| sense.job)
     }
 
     /// Whether a waiting read may sense now, beside the current one.
