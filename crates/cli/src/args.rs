@@ -2,8 +2,10 @@
 
 pub mod advise;
 pub mod bench;
+pub mod compare;
 pub mod expose;
 pub mod library;
+pub mod repeat;
 pub mod resume;
 pub mod trace;
 pub mod verify;
@@ -41,6 +43,8 @@ pub enum Command {
     Library(library::LibraryCommand),
     /// Print the steps of a run and its refusals; changes nothing
     Plan(Box<RunArgs>),
+    /// Is B worse than A? Compare runs, figure by figure
+    Compare(compare::CompareArgs),
     /// Summarise runs in the terminal
     Show(ShowArgs),
     /// Write runs into one self-contained HTML page
@@ -185,6 +189,8 @@ pub struct DriveArgs {
     /// from DIR/facts/*.toml of the library
     #[arg(long, value_name = "FILE")]
     pub facts: Vec<PathBuf>,
+    #[command(flatten)]
+    pub about: repeat::AboutArgs,
     /// No progress and no messages
     #[arg(long)]
     pub quiet: bool,
@@ -202,6 +208,8 @@ pub struct RunArgs {
     pub read_only: bool,
     #[command(flatten)]
     pub jobs: JobsArg,
+    #[command(flatten)]
+    pub repeat: repeat::RepeatArgs,
 }
 
 /// The number of simulated drives at a time.
@@ -223,7 +231,8 @@ impl RunArgs {
     ) -> Self {
         let (targets, spare, span) = (Vec::new(), Vec::new(), None);
         let test = TestArgs { test, targets, spare, span, settings, common };
-        Self { test, drive, read_only: false, jobs: JobsArg::default() }
+        let repeat = repeat::RepeatArgs::default();
+        Self { test, drive, read_only: false, jobs: JobsArg::default(), repeat }
     }
 }
 
@@ -379,6 +388,7 @@ impl Args {
             Command::Review(args) => args.suite.common.format,
             Command::Library(command) => command.format(),
             Command::Plan(args) => args.test.common.format,
+            Command::Compare(args) => args.format,
             Command::Show(args) => args.format,
             Command::Report(args) => args.format,
             Command::Serve(args) => args.bench.format,
@@ -415,6 +425,15 @@ fn parse_listed(text: &str) -> Result<Listed, String> {
         drive if drive.starts_with("sim:") => Listed::Drive(drive.to_owned()),
         _ => return Err("expected devices, drives, hosts, tests or sim:NAME".to_owned()),
     })
+}
+
+/// A word that a list and `label:NAME` can contain.
+fn parse_word(text: &str) -> Result<String, String> {
+    let is_plain = |c: char| c.is_alphanumeric() || "._+-".contains(c);
+    if !text.is_empty() && text.len() <= 64 && text.chars().all(is_plain) {
+        return Ok(text.to_owned());
+    }
+    Err("expected 1 to 64 letters, digits and any of . _ + - without spaces".to_owned())
 }
 
 fn parse_test(text: &str) -> Result<Test, String> {

@@ -57,10 +57,11 @@ fn dispatch(args: Args) -> anyhow::Result<u8> {
     match args.command {
         Command::List(args) => cmd::list::run(&args),
         Command::Run(RunCommand::New(args)) => cmd::run::run(&args),
-        Command::Run(RunCommand::Resume(args)) => cmd::resume::run(&args),
+        Command::Run(RunCommand::Resume(args)) => cmd::run::resume::run(&args),
         Command::Review(args) => cmd::review::run(&args),
-        Command::Library(LibraryCommand::Build(args)) => cmd::library::build(&args),
+        Command::Library(LibraryCommand::Build(args)) => cmd::library::build::run(&args),
         Command::Plan(args) => cmd::plan::run(&args),
+        Command::Compare(args) => cmd::library::compare::run(&args),
         Command::Show(args) => cmd::show::run(&args),
         Command::Report(args) => cmd::report::run(&args),
         Command::Serve(args) => cmd::bench::serve::run(&args),

@@ -49,7 +49,8 @@ impl Part {
     fn carry_out(&self, around: &Surroundings<'_>, left_out: &[String]) -> Done {
         let Surroundings { prepared, interrupted, progress, .. } = *around;
         let call = Call { args: &self.args, prepared, interrupted, progress };
-        let origin = Origin { left_out: left_out.to_owned(), ..Origin::of(self.request()) };
+        let origin =
+            Origin { left_out: left_out.to_owned(), ..Origin::of(&self.args, self.request()) };
         one_of(&call, &self.job, &origin)
     }
 }

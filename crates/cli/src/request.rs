@@ -6,9 +6,10 @@
 use ::target::TargetSpec;
 use base::Bytes;
 use device::host::shell::quoted;
-use result::schema::{Request, Run, Setting};
+use result::schema::{Repeat, Request, Run, Setting};
 use run::{RunError, SpanRequest, WORKERS_MAX};
 
+use crate::args::repeat::AboutArgs;
 use crate::args::resume::ResumeArgs;
 use crate::args::{CommonArgs, DriveArgs, EngineArgs, RunArgs};
 
@@ -67,6 +68,16 @@ pub fn command(request: &Request) -> String {
 fn usual_engine() -> EngineArgs {
     let run::Workers { count: workers, placement: cpu } = run::Workers::default();
     EngineArgs { workers, cpu, engine: io::EngineChoice::default() }
+}
+
+/// The place of a request among those of its call that differ in the seed only, or `None` if there
+/// is no other one.
+pub fn repeat(request: &Request, call: &[Request]) -> Option<Repeat> {
+    let same = |other: &&Request| Request { seed: request.seed, ..(*other).clone() } == *request;
+    let repeats: Vec<_> = call.iter().filter(same).collect();
+    let place = repeats.iter().position(|other| other.seed == request.seed)?;
+    let of = u32::try_from(repeats.len()).ok().filter(|of| *of > 1)?;
+    Some(Repeat { number: u32::try_from(place).ok()? + 1, of })
 }
 
 /// Whether the run comes from this request. A run of an older ssdlab is compared by its command.
@@ -130,6 +141,7 @@ fn arguments(request: &Request, call: &ResumeArgs) -> anyhow::Result<RunArgs> {
         erase_signatures: call.erase_signatures,
         engine: engine(request)?,
         facts: Vec::new(),
+        about: AboutArgs::default(),
         quiet: call.quiet,
     };
     let args = RunArgs::part(request.test.parse()?, settings, common, drive);

@@ -1,10 +1,13 @@
 //! The result as data: run directory, schema, statistics, report. Depends on no engine.
 //!
 //! A run passes its rows to [`store::RunWriter`]; [`stats`] computes figures and sentences, and
-//! [`report`] a page. [`metrics`] is the catalogue of all figures. [`store::RunDir`] reads a run
+//! [`report`] a page. [`compare`] judges two groups of runs, and [`expectation`] one figure.
+//! [`metrics`] is the catalogue of all figures. [`store::RunDir`] reads a run
 //! directory of this or any older version.
 
 pub mod bench;
+pub mod compare;
+pub mod expectation;
 pub mod facts_file;
 pub mod generated;
 pub mod metrics;

@@ -50,6 +50,12 @@ pub struct Run {
     /// The call of ssdlab that this run is part of; missing in old files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub invocation: Option<Invocation>,
+    /// The words of the user about the run; absent without any, and in old files.
+    #[serde(default, skip_serializing_if = "About::is_empty")]
+    pub about: About,
+    /// The place of the run among its repetitions; absent where it was not repeated, and in old files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<Repeat>,
     /// The run that this one continues; absent where it began by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resumed: Option<Resumed>,
@@ -185,6 +191,37 @@ pub struct Setting {
     pub name: String,
     /// Its value, as typed.
     pub value: String,
+}
+
+/// The words of the user about a run.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
+pub struct About {
+    /// Name of the group of runs that it belongs to, for `label:NAME`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub label: Option<String>,
+    /// A remark.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+    /// Words to find it by.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tags: Vec<String>,
+}
+
+impl About {
+    /// Whether there are no words.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// The place of a run among its repetitions, which differ in their seeds only.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
+pub struct Repeat {
+    /// Its number, from 1 on.
+    pub number: u32,
+    /// The number of repetitions.
+    pub of: u32,
 }
 
 /// The part of a run that comes from an earlier, incomplete run.

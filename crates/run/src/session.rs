@@ -143,6 +143,8 @@ fn new_run(request: &Request, plan: &Plan, identity: &Identity, unix_ns: u64) ->
         command: request.command.clone(),
         request: request.recorded.clone(),
         invocation: request.invocation.clone(),
+        about: request.about.clone(),
+        repeat: request.repeat,
         resumed: None,
         span: plan.span.clone(),
         health: None,

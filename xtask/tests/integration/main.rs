@@ -21,6 +21,7 @@ mod figures {
     mod advise;
     mod agreement;
     mod bench;
+    mod compare;
     mod engine_flags;
     mod library;
     mod side_by_side;

@@ -7,6 +7,7 @@ use clap::{Args as ClapArgs, Subcommand};
 use io::EngineChoice;
 use run::{Test, Workers};
 
+use super::repeat::AboutArgs;
 use super::{CommonArgs, DriveArgs, EngineArgs, Format, JobsArg, SuiteArgs};
 
 /// The verbs for libraries.
@@ -62,6 +63,8 @@ pub struct BuildArgs {
     #[arg(long)]
     pub quiet: bool,
     #[command(flatten)]
+    pub about: AboutArgs,
+    #[command(flatten)]
     pub jobs: JobsArg,
 }
 
@@ -79,6 +82,7 @@ impl BuildArgs {
                 erase_signatures: false,
                 engine: EngineArgs { workers, cpu, engine: EngineChoice::default() },
                 facts: Vec::new(),
+                about: self.about.clone(),
                 quiet: self.quiet,
             },
             jobs: self.jobs,

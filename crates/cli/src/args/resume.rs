@@ -10,7 +10,7 @@ use super::{Format, JobsArg, RunArgs};
 const RESUME: &str = "resume";
 
 /// Arguments that define a run; a continued run takes them from its request.
-const SAID_AT_FIRST: [&str; 13] = [
+const SAID_AT_FIRST: [&str; 19] = [
     "test",
     "targets",
     "spare",
@@ -24,6 +24,12 @@ const SAID_AT_FIRST: [&str; 13] = [
     "cpu",
     "engine",
     "facts",
+    "label",
+    "note",
+    "tags",
+    "repeat",
+    "interleave",
+    "expect",
 ];
 
 /// The two forms of `run`.

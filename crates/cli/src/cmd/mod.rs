@@ -10,7 +10,6 @@ pub mod plan;
 pub mod power_cuts;
 pub mod report;
 pub mod restore;
-pub mod resume;
 pub mod review;
 pub mod run;
 pub mod selftest;

@@ -18,7 +18,7 @@ use run::suite::Review;
 
 use crate::args::{Format, ReviewArgs};
 use crate::cmd::report;
-use crate::cmd::run::exit_code;
+use crate::cmd::run::report::exit_code;
 use crate::failure::{EXIT_DONE, EXIT_VERDICT, Failure};
 use crate::inputs::Inputs;
 use crate::output_file::OutputFile;

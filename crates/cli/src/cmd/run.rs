@@ -1,6 +1,8 @@
-//! `ssdlab run`: one run for each target and each span.
+//! `ssdlab run`: one run, or several, for each target and each span.
 
-use std::path::PathBuf;
+pub mod report;
+pub mod resume;
+
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -8,20 +10,18 @@ use ::target::TargetSpec;
 use ::target::Testable;
 use io::OpenOptions;
 use io::open::{Described, Visitor};
-use result::schema::{self, Invocation, VerdictOutcome};
+use result::schema::{self, About, Invocation, Repeat};
 use result::store::RunDir;
 use run::session::Plan;
 use run::{Control, Event, Outcome, Request, RunError, SpanRequest};
 
-use crate::args::{Format, RunArgs};
-use crate::cmd::{plan, show};
-use crate::failure::{EXIT_DONE, EXIT_INTERRUPTED, EXIT_IO, EXIT_VERDICT, Failure};
+use crate::args::RunArgs;
+use crate::cmd::plan;
 use crate::pool::{self, Demand};
 use crate::prepare::{self, Looked, Prepared, Wish};
 use crate::request;
 use crate::stop;
 use crate::ui::live::Live;
-use crate::ui::out::{data, talk};
 use crate::ui::progress::Progress;
 
 /// One run to do.
@@ -74,6 +74,8 @@ pub struct Origin {
     pub earlier: Option<RunDir>,
     /// The omissions of its review.
     pub left_out: Vec<String>,
+    /// The words of the user.
+    pub about: About,
 }
 
 /// One run of a call.
@@ -89,13 +91,13 @@ pub type Done = Result<Outcome, anyhow::Error>;
 
 pub fn run(args: &RunArgs) -> anyhow::Result<u8> {
     let looked = prepare::look(prepare::parse(&args.test.targets)?, Wish::of(args))?;
-    let jobs = jobs(args, &looked)?;
-    let requests: Vec<_> = jobs.iter().map(|job| request::of(args, &job.spec, job.span)).collect();
+    let planned = jobs(args, &looked)?;
+    let (jobs, requests): (Vec<_>, Vec<_>) = repeated(args, &planned).into_iter().unzip();
     let id = format!("{:x}-{:x}", unix_ns(), std::process::id());
     let commands = requests.iter().map(request::command).collect();
     let invocation = Some(Invocation { id, commands, requests: requests.clone() });
     let origin =
-        |request| Box::new(Origin { invocation: invocation.clone(), ..Origin::of(request) });
+        |request| Box::new(Origin { invocation: invocation.clone(), ..Origin::of(args, request) });
     let origins = requests.into_iter().map(origin);
     let tasks: Vec<_> = jobs.into_iter().zip(origins).map(|(job, o)| Task::Open(job, o)).collect();
     carry_out(args, &tasks, &looked.hold()?)
@@ -124,7 +126,7 @@ pub fn carry_out(args: &RunArgs, tasks: &[Task], prepared: &Prepared) -> anyhow:
     }
     drop(tally);
     progress.finish();
-    report(args, done, interrupted.load(Ordering::Relaxed))
+    Ok(report::report(args, done, interrupted.load(Ordering::Relaxed)))
 }
 
 /// The completed run.
@@ -146,6 +148,20 @@ fn jobs(args: &RunArgs, looked: &Looked) -> Result<Vec<Job>, RunError> {
     Ok(jobs)
 }
 
+/// Every repetition of these jobs in its turn, each with a seed of its own.
+fn repeated(args: &RunArgs, jobs: &[Job]) -> Vec<(Job, schema::Request)> {
+    let one = |job: &Job, number: u32| {
+        let request = request::of(args, &job.spec, job.span);
+        let seed = request.seed.wrapping_add(number.into());
+        (job.clone(), schema::Request { seed, ..request })
+    };
+    let numbers = 0..args.repeat.repeat;
+    if args.repeat.interleave {
+        return numbers.flat_map(|number| jobs.iter().map(move |job| one(job, number))).collect();
+    }
+    jobs.iter().flat_map(|job| numbers.clone().map(move |number| one(job, number))).collect()
+}
+
 /// The common parts of all runs of a call.
 pub struct Call<'a> {
     /// The arguments.
@@ -165,14 +181,21 @@ fn unix_ns() -> u64 {
 
 impl Origin {
     /// A single run, from its beginning.
-    pub fn of(request: schema::Request) -> Self {
-        Self { request, invocation: None, earlier: None, left_out: Vec::new() }
+    pub fn of(args: &RunArgs, request: schema::Request) -> Self {
+        let about = args.drive.about.about();
+        Self { request, invocation: None, earlier: None, left_out: Vec::new(), about }
+    }
+}
+
+impl Origin {
+    fn repeat(&self) -> Option<Repeat> {
+        request::repeat(&self.request, &self.invocation.as_ref()?.requests)
     }
 }
 
 /// One single run.
 pub fn one(call: &Call<'_>, job: &Job) -> Done {
-    one_of(call, job, &Origin::of(request::of(call.args, &job.spec, job.span)))
+    one_of(call, job, &Origin::of(call.args, request::of(call.args, &job.spec, job.span)))
 }
 
 /// One run from opening to the finished directory.
@@ -182,7 +205,7 @@ pub fn one_of(call: &Call<'_>, job: &Job, origin: &Origin) -> Done {
         queue_depth: job.queue_depth,
         transfer_bytes_max: job.transfer_bytes_max,
         write: args.test.test.writes(),
-        seed: args.test.common.seed,
+        seed: origin.request.seed,
         ..prepared.options().clone()
     };
     let mut opened = prepared.open(&job.spec, &options)?;
@@ -190,6 +213,9 @@ pub fn one_of(call: &Call<'_>, job: &Job, origin: &Origin) -> Done {
         command: request::command(&origin.request),
         recorded: Some(origin.request.clone()),
         invocation: origin.invocation.clone(),
+        about: origin.about.clone(),
+        repeat: origin.repeat(),
+        seed: origin.request.seed,
         resume: origin.earlier.clone(),
         environment: device::host::environment::environment(),
         facts: prepared.described(&job.spec)?.identity.facts.clone(),
@@ -218,82 +244,5 @@ impl Visitor for RunTest<'_, '_> {
 
     fn visit<T: Testable>(mut self, target: &mut T) -> Self::Output {
         run::run(target, self.request, &mut self.control)
-    }
-}
-
-/// Prints the outcome and returns the exit code: the first failure decides.
-fn report(args: &RunArgs, done: Vec<Option<Done>>, interrupted: bool) -> anyhow::Result<u8> {
-    let mut failures = Vec::new();
-    let mut outcomes = Vec::new();
-    let mut rescued: Vec<PathBuf> = Vec::new();
-    for done in done.into_iter().flatten() {
-        match done {
-            Ok(mut outcome) => {
-                let failure = outcome.failure.take().map(anyhow::Error::from);
-                failures.extend(failure.map(|error| Failure::from_error(&error)));
-                outcomes.push(outcome);
-            }
-            Err(error) => {
-                if let Some(
-                    RunError::Rescued { rescued: dir, .. } | RunError::NotRescued { kept: dir, .. },
-                ) = error.downcast_ref()
-                {
-                    rescued.push(dir.clone());
-                }
-                failures.push(Failure::from_error(&error));
-            }
-        }
-    }
-    for failure in &failures {
-        talk!("error: {}", failure.message);
-    }
-    let dirs = outcomes.iter().map(|outcome| &outcome.dir).chain(&rescued);
-    match args.test.common.format {
-        Format::Json => data!("{}", document(&outcomes, dirs, &failures)),
-        Format::Text => {
-            for outcome in &outcomes {
-                show::print_summary(&outcome.run, &outcome.dir);
-            }
-            dirs.for_each(|dir| data!("{}", dir.display()));
-        }
-    }
-    let failed = |outcome: &Outcome| {
-        outcome.run.verdict.as_ref().is_some_and(|v| v.outcome == VerdictOutcome::Fail)
-    };
-    let code = exit_code(&failures, interrupted);
-    let verdict_failed = code == EXIT_DONE && outcomes.iter().any(failed);
-    Ok(if verdict_failed { EXIT_VERDICT } else { code })
-}
-
-fn document<'a>(
-    outcomes: &[Outcome],
-    dirs: impl Iterator<Item = &'a PathBuf>,
-    failures: &[Failure],
-) -> serde_json::Value {
-    let runs: Vec<_> = outcomes
-        .iter()
-        .map(|Outcome { dir, run, .. }| {
-            serde_json::json!({
-                "run_dir": dir, "run_id": run.run_id, "test": run.test, "status": run.status,
-                "target": run.target.spec, "simulated": run.target.is_simulated(),
-                "resumed": run.resumed,
-                "variant": run.span.variant, "metrics": run.metrics, "verdict": run.verdict,
-                "warnings": run.warnings,
-            })
-        })
-        .collect();
-    serde_json::json!({
-        "run_dirs": dirs.collect::<Vec<_>>(), "runs": runs,
-        "error": failures.first(), "errors": failures,
-    })
-}
-
-/// The first failure decides.
-pub fn exit_code(failures: &[Failure], interrupted: bool) -> u8 {
-    match failures.first() {
-        Some(failure) if failure.exit_code != EXIT_DONE => failure.exit_code,
-        Some(_) => EXIT_IO,
-        None if interrupted => EXIT_INTERRUPTED,
-        None => EXIT_DONE,
     }
 }

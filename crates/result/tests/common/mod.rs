@@ -4,7 +4,7 @@
 
 use base::{Histogram, OpKind, Ratio, TelemetryRow};
 use result::rows::{LatencyRow, PhaseRows, SecondRow};
-use result::schema::{Phase, Run, RunStatus, SCHEMA_VERSION, Span, Target};
+use result::schema::{About, Phase, Run, RunStatus, SCHEMA_VERSION, Span, Target};
 use result::store::RunWriter;
 
 pub(crate) const WRITE_BYTES: u64 = 4_096;
@@ -43,6 +43,8 @@ pub(crate) fn run_named(run_id: &str) -> Run {
         command: "ssdlab run consistency 'sim:example-480?scale=1/64' --seed 1".to_owned(),
         request: None,
         invocation: None,
+        about: About::default(),
+        repeat: None,
         resumed: None,
         span: Span {
             span_bytes: 480_000_000_000,

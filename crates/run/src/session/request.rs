@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 
 use base::Facts;
 use device::meter::MeterSpec;
-use result::schema::{self, Invocation, Run};
+use result::schema::{self, About, Invocation, Repeat, Run};
 use result::store::RunDir;
 
 use crate::error::RunError;
@@ -32,6 +32,10 @@ pub struct Request {
     pub command: String,
     /// This request as the user made it, for the result, or `None` without one.
     pub recorded: Option<schema::Request>,
+    /// The words of the user about the run, for the result.
+    pub about: About,
+    /// The place of the run among its repetitions, or `None` if it is not repeated.
+    pub repeat: Option<Repeat>,
     /// The call of ssdlab that contains the run, for the result.
     pub invocation: Option<Invocation>,
     /// The run to continue, or `None` for a new one.
@@ -62,6 +66,8 @@ impl Request {
             library,
             command: String::new(),
             recorded: None,
+            about: About::default(),
+            repeat: None,
             invocation: None,
             resume: None,
             environment: BTreeMap::new(),

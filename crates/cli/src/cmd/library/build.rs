@@ -13,7 +13,7 @@ use run::{RunError, TOOL_VERSION};
 
 use crate::args::Format;
 use crate::args::library::BuildArgs;
-use crate::cmd::run::exit_code;
+use crate::cmd::run::report::exit_code;
 use crate::failure::{EXIT_DONE, Failure};
 use crate::parts::{Completed, Part, Surroundings, carry_out, parts, without};
 use crate::pool::Limits;
@@ -29,8 +29,7 @@ struct Build {
     completed: Completed,
 }
 
-/// Does what the user asked.
-pub fn build(args: &BuildArgs) -> anyhow::Result<u8> {
+pub fn run(args: &BuildArgs) -> anyhow::Result<u8> {
     let suite = args.suite();
     let looked = prepare::look(drives(args)?, Wish::of_runs(&suite.common, &suite.drive))?;
     let too_large = too_large(&looked);

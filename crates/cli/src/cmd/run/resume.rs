@@ -83,7 +83,8 @@ fn recorded(call: &ResumeArgs, named: &RunDir) -> Result<Vec<Recorded>, RunError
         let earlier = newest(&call.library, named.run(), request)
             .or_else(|| (own == request).then(|| named.clone()));
         let (request, invocation) = (request.clone(), invocation.clone());
-        let origin = Origin { request, invocation, earlier, left_out: left_out.clone() };
+        let (left_out, about) = (left_out.clone(), named.run().about.clone());
+        let origin = Origin { request, invocation, earlier, left_out, about };
         Ok(Recorded { stored, origin })
     };
     requests.iter().map(one).collect()

@@ -1,0 +1,36 @@
+//! Arguments of `compare`.
+
+use std::path::PathBuf;
+
+use base::Ratio;
+use clap::Args as ClapArgs;
+
+use super::Format;
+
+/// Arguments of `compare`.
+#[derive(Debug, ClapArgs)]
+pub struct CompareArgs {
+    /// Runs to compare with: `label:NAME`, a directory of runs, or runs by path, name, start of a
+    /// name or `latest`, with commas between
+    #[arg(value_name = "A")]
+    pub a: String,
+    /// Runs to judge: is B worse than A?
+    #[arg(value_name = "B")]
+    pub b: String,
+    /// Smallest relative difference that counts, e.g. `5%`; otherwise any difference beyond noise
+    /// does
+    #[arg(long, value_name = "SHARE")]
+    pub threshold: Option<Ratio>,
+    /// Only this metric, e.g. `iops_steady_mean`; repeatable
+    #[arg(long = "metric", value_name = "METRIC")]
+    pub metrics: Vec<String>,
+    /// Seed of the intervals
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, value_parser = super::whole::<u64, 0, { u64::MAX }>)]
+    pub seed: u64,
+    /// Directory of run directories
+    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs")]
+    pub library: PathBuf,
+    /// Output on stdout
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}

@@ -1,0 +1,4 @@
+//! The commands for directories of runs.
+
+pub mod build;
+pub mod compare;

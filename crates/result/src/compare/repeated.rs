@@ -1,0 +1,32 @@
+//! The figures of repeated runs: mean, median and interval.
+
+use serde::Serialize;
+
+use super::bootstrap::{Interval, mean};
+use super::{Values, names};
+use crate::schema::Run;
+
+/// Chance of a mean beyond each end of an interval: 95 of 100 intervals contain it.
+const CHANCE: f64 = 0.025;
+
+/// A figure of repeated runs.
+#[derive(Clone, Debug, Serialize)]
+pub struct Repeated {
+    /// Name of the metric.
+    pub metric: String,
+    /// Its values over the runs.
+    pub values: Values,
+    /// The interval of the mean, or `None` with a single run.
+    pub interval: Option<Interval>,
+}
+
+/// The figures that all of these runs have, in the order of the catalogue.
+#[must_use]
+pub fn repeated(runs: &[&Run], seed: u64) -> Vec<Repeated> {
+    let of = |metric: String| {
+        let value = |run: &&Run| run.metrics.get(&metric).copied().flatten();
+        let values: Vec<f64> = runs.iter().filter_map(value).collect();
+        Repeated { values: Values::of(&values), interval: mean(&values, CHANCE, seed), metric }
+    };
+    names(runs, &[], &[]).into_iter().map(of).collect()
+}
