@@ -7,7 +7,6 @@ pub mod expose;
 pub mod library;
 pub mod list;
 pub mod plan;
-pub mod power_cuts;
 pub mod report;
 pub mod restore;
 pub mod review;

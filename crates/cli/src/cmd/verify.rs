@@ -1,6 +1,8 @@
 //! `ssdlab verify`: does a drive keep the data that it has acknowledged? Writes, records flushed
 //! batches, reads back. `--check` only reads back, for instance after a power cut; `--power-cuts`
-//! is for simulated drives, see [`power_cuts`](super::power_cuts).
+//! is for simulated drives, see [`power_cuts`].
+
+mod power_cuts;
 
 use std::fs;
 use std::path::Path;
@@ -30,7 +32,7 @@ use crate::ui::out::{data, talk};
 pub fn run(args: &VerifyArgs) -> anyhow::Result<u8> {
     let spec: TargetSpec = args.target.parse()?;
     if let Some(cuts) = args.power_cuts {
-        return super::power_cuts::run(args, &spec, cuts);
+        return power_cuts::run(args, &spec, cuts);
     }
     refuse_nothing(args)?;
     refuse_forgetful(&spec)?;
