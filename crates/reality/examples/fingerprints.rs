@@ -46,7 +46,8 @@ fn main() -> Result<ExitCode> {
     let args = Args::parse();
     let top = env::current_dir()?;
     let mut themes = Theme::read_all(&top.join("drives/fingerprints"))?;
-    themes.push(rated::theme());
+    let reasons = fs::read_to_string(top.join(rated::REASONS)).context(rated::REASONS)?;
+    themes.push(rated::theme(&reasons).map_err(anyhow::Error::msg)?);
     let store = Store::new(args.runs.clone());
     let is_wanted = |fingerprint: &Fingerprint| {
         (args.only.is_empty() || args.only.iter().any(|only| fingerprint.id.starts_with(only)))
@@ -62,16 +63,14 @@ fn main() -> Result<ExitCode> {
     let runs = run_all(&store, &args, cells.collect());
     let row = |fingerprint| {
         let judged = judge(fingerprint, scale(fingerprint).as_deref(), &runs);
-        let ends = fragile(&store, &args, fingerprint, &judged);
-        (fingerprint, judged, ends)
+        let ends = fragile(&store, &args, fingerprint, &judged)?;
+        Ok((fingerprint, judged, ends))
     };
-    let themes: Vec<(&Theme, Vec<Row<'_>>)> = themes
-        .iter()
-        .map(|theme| {
-            let wanted = theme.fingerprints.iter().filter(|one| is_wanted(one));
-            (theme, wanted.map(row).collect())
-        })
-        .collect();
+    let themes = themes.iter().map(|theme| {
+        let wanted = theme.fingerprints.iter().filter(|one| is_wanted(one));
+        Ok((theme, wanted.map(row).collect::<Result<Vec<Row<'_>>>>()?))
+    });
+    let themes: Vec<(&Theme, Vec<Row<'_>>)> = themes.collect::<Result<_>>()?;
     if args.only.is_empty() && !args.scaled {
         fs::write(top.join("docs/drives.md"), page::page(&themes)).context("docs/drives.md")?;
     }
@@ -100,24 +99,22 @@ fn run_all(store: &Store, args: &Args, mut cells: Vec<Cell>) -> Runs {
     })
 }
 
-/// The changes that end a claim that holds, from the runs of an earlier call unless this one is asked
-/// to do them.
+/// The changes that end a claim that holds, as an earlier call found them unless this one is asked to.
 fn fragile(
     store: &Store,
     args: &Args,
     fingerprint: &Fingerprint,
     judged: &Judged,
-) -> Option<Vec<String>> {
+) -> Result<Option<Vec<String>>> {
     if judged.verdict != Verdict::Holds || args.scaled {
-        return None;
+        return Ok(None);
     }
-    fragility::examine(fingerprint, &mut |cells| {
-        if args.fragility {
-            return Some(run_all(store, args, cells.to_vec()));
-        }
-        let find = |cell: &Cell| Some((cell.clone(), Ok(store.find(cell)?)));
-        cells.iter().map(find).collect()
-    })
+    let known = fragility::known(fingerprint, store);
+    if known.is_some() || !args.fragility {
+        return Ok(known);
+    }
+    let run_all = |cells| run_all(store, args, cells);
+    fragility::examine(fingerprint, store, &run_all).map(Some).map_err(anyhow::Error::msg)
 }
 
 /// Prints a verdict; the number of faults in it.

@@ -1,10 +1,11 @@
 //! Repeats measurements of others on the models and writes `docs/validation.md`, for
-//! `cargo xtask validate`.
+//! `cargo xtask validate`. Fails if a figure beyond its bound has no reason.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a developer tool talks")]
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::{env, fs, thread};
@@ -13,7 +14,7 @@ use anyhow::{Context, Result};
 use base::Ratio;
 use clap::Parser;
 use reality::store::Store;
-use reality::validation::{Experiment, Fact, Figures, facts, predictions, report};
+use reality::validation::{Experiment, Fact, Figures, facts, predictions, reason, report};
 
 /// Repeat measurements of real drives on their models.
 #[derive(Parser)]
@@ -37,7 +38,7 @@ struct Args {
 
 type Found = BTreeMap<Experiment, Result<Figures, String>>;
 
-fn main() -> Result<()> {
+fn main() -> Result<ExitCode> {
     let args = Args::parse();
     let top = env::current_dir()?;
     let text =
@@ -55,10 +56,15 @@ fn main() -> Result<()> {
     };
     let rows: Vec<report::Row> = all.into_iter().map(row).collect();
     rows.iter().for_each(|row| println!("{}", report::line(row)));
+    let reasons = fs::read_to_string(top.join("drives/reasons/measured.toml"));
+    let reasons = reason::reasons(&reasons.context("drives/reasons/measured.toml")?);
+    let reasons = reasons.map_err(anyhow::Error::msg)?;
     if args.only.is_empty() {
-        fs::write(top.join("docs/validation.md"), report::page(&rows, args.scale))?;
+        fs::write(top.join("docs/validation.md"), report::page(&rows, &reasons, args.scale))?;
     }
-    Ok(())
+    let unexplained = report::without_reason(&rows, &reasons);
+    unexplained.iter().for_each(|row| eprintln!("says no reason: {}", report::line(row)));
+    Ok(if unexplained.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// The figures of all experiments, with a line on stderr after each.

@@ -1,6 +1,7 @@
 //! Does a claim hold only because of a value that nobody published? Each assumed number of a model is
 //! changed by 10% in both directions.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use sim::model::built_in_table;
@@ -8,7 +9,8 @@ use toml::{Table, Value};
 
 use crate::cell::Cell;
 use crate::claim::{Fingerprint, Measurement};
-use crate::store::Runs;
+use crate::rehearsal;
+use crate::store::{Runs, Store};
 use crate::verdict::{Verdict, judge, judge_of};
 
 /// A changed value of a drive model.
@@ -27,26 +29,52 @@ impl fmt::Display for Change {
     }
 }
 
-/// The changes that end a claim that holds, or `None` if runs are missing. `runs` gives the runs of
-/// cells, if it has all of them. The changes are tried at the smallest scale at which the claim
-/// holds, and at full size where they end it there.
+/// The changes that end a claim that holds, as an earlier call of [`examine`] found them, or `None` if nobody has tried
+/// them.
+#[must_use]
+pub fn known(fingerprint: &Fingerprint, store: &Store) -> Option<Vec<String>> {
+    store.answer(&question(fingerprint), &own_cells(fingerprint, None))
+}
+
+/// The changes that end a claim that holds. They are tried at the smallest scale at which the claim holds, and at full
+/// size where they end it there. A change that alters no figure of a rehearsal is not tried: it has no part in the runs
+/// of the claim. `run_all` does the runs of cells.
+///
+/// # Errors
+/// If the answer cannot be kept.
 pub fn examine(
     fingerprint: &Fingerprint,
-    runs: &mut dyn FnMut(&[Cell]) -> Option<Runs>,
-) -> Option<Vec<String>> {
-    let scale = match &fingerprint.scale {
-        Some(scale) => {
-            let cells: Vec<_> = cells(&fingerprint.measurements(Some(scale)).collect::<Vec<_>>());
-            let holds = judge(fingerprint, Some(scale), &runs(&cells)?).verdict == Verdict::Holds;
-            holds.then_some(scale.as_str())
-        }
-        None => None,
+    store: &Store,
+    run_all: &dyn Fn(Vec<Cell>) -> Runs,
+) -> Result<Vec<String>, String> {
+    let scale = fingerprint.scale.as_deref().filter(|scale| {
+        let runs = run_all(own_cells(fingerprint, Some(scale)));
+        judge(fingerprint, Some(scale), &runs).verdict == Verdict::Holds
+    });
+    let cells = own_cells(fingerprint, None);
+    let own: BTreeMap<_, _> = cells.iter().map(|cell| (cell, rehearsal::of_cell(cell))).collect();
+    let takes_part = |Change { drive, key, value }: &Change| {
+        let mut own = own.iter().filter(|(cell, _)| cell.drive == *drive);
+        own.any(|(cell, figures)| rehearsal::of_cell(&cell.with_value(key, value)) != *figures)
     };
-    let mut ends = ending(fingerprint, changes(fingerprint), scale, runs)?;
+    let tried = changes(fingerprint).into_iter().filter(takes_part).collect();
+    let mut ends = ending(fingerprint, tried, scale, run_all);
     if scale.is_some() {
-        ends = ending(fingerprint, ends, None, runs)?;
+        ends = ending(fingerprint, ends, None, run_all);
     }
-    Some(ends.iter().map(ToString::to_string).collect())
+    let ends: Vec<_> = ends.iter().map(ToString::to_string).collect();
+    store.keep_answer(&question(fingerprint), &cells, &ends)?;
+    Ok(ends)
+}
+
+/// The question that [`examine`] answers.
+fn question(fingerprint: &Fingerprint) -> String {
+    let Fingerprint { expectations, share, scale, .. } = fingerprint;
+    format!("which changes end {expectations:?}, {share} of them, tried at {scale:?}")
+}
+
+fn own_cells(fingerprint: &Fingerprint, scale: Option<&str>) -> Vec<Cell> {
+    cells(&fingerprint.measurements(scale).collect::<Vec<_>>())
 }
 
 /// Those of the changes that end the claim at a scale.
@@ -54,19 +82,16 @@ fn ending(
     fingerprint: &Fingerprint,
     mut changes: Vec<Change>,
     scale: Option<&str>,
-    runs: &mut dyn FnMut(&[Cell]) -> Option<Runs>,
-) -> Option<Vec<Change>> {
+    run_all: &dyn Fn(Vec<Cell>) -> Runs,
+) -> Vec<Change> {
     let changed = |change: &Change| changed(fingerprint, change, scale);
-    let mut all: Vec<_> = changes.iter().flat_map(|change| cells(&changed(change))).collect();
-    all.sort();
-    all.dedup();
-    let runs = runs(&all)?;
+    let runs = run_all(changes.iter().flat_map(|change| cells(&changed(change))).collect());
     // A change that the model refuses gives no figure, and ends nothing.
     let ends = |change: &Change| {
         judge_of(fingerprint, &changed(change), &runs).verdict == Verdict::DoesNotHold
     };
     changes.retain(ends);
-    Some(changes)
+    changes
 }
 
 /// The changes to the models of a fingerprint: each assumed number by 10%.

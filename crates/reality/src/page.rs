@@ -22,7 +22,8 @@ IOPS, MB/s, ns, W or ratios, as their names say.
 - *holds*: the simulated drives do what the publication says, within the stated bounds.
 - *does not hold*: they do not; the line below says why.
 - *not tested*: there is no model, or no run.
-- *fragile*: another value than an assumed one, 10% away, changes the verdict.
+- *fragile*: another value than an assumed one, 10% away, changes the verdict. *Not fragile*: none
+  does. A claim with neither word has not been tried (`cargo xtask fingerprints --fragility`).
 ";
 
 /// The text of the page.
@@ -72,13 +73,16 @@ fn entry((fingerprint, judged, fragile): &Row<'_>) -> String {
 }
 
 fn remark(judged: &Judged, fragile: &Option<Vec<String>>) -> String {
+    let failed: Vec<_> = judged.failed.iter().map(|failed| format!("`{failed}`")).collect();
+    let failed = failed.join(", not ");
     if judged.verdict == Verdict::DoesNotHold {
-        let failed: Vec<_> = judged.failed.iter().map(|failed| format!("`{failed}`")).collect();
-        return format!(": not {}", failed.join(", not "));
+        return format!(": not {failed}");
     }
+    let except = if failed.is_empty() { String::new() } else { format!(", but not {failed}") };
     match fragile {
-        Some(changes) if !changes.is_empty() => format!(", fragile: {}", changes.join(", ")),
-        _ => String::new(),
+        Some(changes) if changes.is_empty() => except + ", not fragile",
+        Some(changes) => format!("{except}, fragile: {}", changes.join(", ")),
+        None => except,
     }
 }
 

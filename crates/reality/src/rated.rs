@@ -1,6 +1,8 @@
 //! The rated figures of drive models (`[facts.rated]`) as fingerprints: each must come out within 10%
 //! under the conditions of its vendor.
 
+use std::collections::BTreeMap;
+
 use sim::model::built_in_table;
 use toml::Table;
 
@@ -8,12 +10,27 @@ use crate::cell::Cell;
 use crate::claim::{Fingerprint, Measurement, Theme};
 use crate::figure::Figure;
 
-/// The rated figures of all drive models.
-#[must_use]
-pub fn theme() -> Theme {
-    let fingerprints = sim::model::BUILT_IN.iter().filter_map(|(drive, _)| of_drive(drive));
-    Theme { heading: "Rated figures, within 10%".to_owned(), fingerprints: fingerprints.collect() }
+/// The rated figures of all drive models, with the reasons of those that do not hold: the text of
+/// `drives/reasons/rated.toml`, a line `drive = "reason"` each.
+///
+/// # Errors
+/// The message of the parser, or the name that is no rated drive's.
+pub fn theme(reasons: &str) -> Result<Theme, String> {
+    let mut reasons: BTreeMap<String, String> =
+        toml::from_str(reasons).map_err(|error| format!("{REASONS}: {error}"))?;
+    let explained = |(drive, _): &(&str, &str)| {
+        let missing = reasons.remove(*drive);
+        of_drive(drive).map(|one| Fingerprint { missing, ..one })
+    };
+    let fingerprints = sim::model::BUILT_IN.iter().filter_map(explained).collect();
+    match reasons.into_keys().next() {
+        Some(name) => Err(format!("{REASONS}: no drive model is called `{name}`")),
+        None => Ok(Theme { heading: "Rated figures, within 10%".to_owned(), fingerprints }),
+    }
 }
+
+/// The file of reasons.
+pub const REASONS: &str = "drives/reasons/rated.toml";
 
 /// A rated figure: its key among the facts, and its measurement under the usual conditions.
 struct Kind {
@@ -154,6 +171,17 @@ fn queue_depth(conditions: &str) -> Option<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_rated_claim_says_its_reason() {
+        let theme = theme("samsung-pm9a3-960gb = 'x'").unwrap();
+        let reason = |id: &str| {
+            theme.fingerprints.iter().find(|one| one.id == id).unwrap().missing.as_deref()
+        };
+        assert_eq!(reason("rated-samsung-pm9a3-960gb"), Some("x"));
+        assert_eq!(reason("rated-crucial-m4-128gb"), None);
+        assert!(super::theme("nobody = 'x'").unwrap_err().contains("`nobody`"));
+    }
 
     #[test]
     fn conditions_decide_depth_data_and_state() {

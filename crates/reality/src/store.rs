@@ -7,10 +7,13 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::UNIX_EPOCH;
 use std::{fs, io, thread};
 
 use base::{Fnv, Ratio};
 use result::store::{self, RunDir};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use sim::model::built_in_table;
 use toml::Table;
 
@@ -21,7 +24,10 @@ use crate::validation::{Experiment, Figures, Quantity};
 /// The file beside a run with its rehearsal by the program that did it.
 const REHEARSAL: &str = "rehearsal.txt";
 
-/// The file of the figures of an experiment.
+/// The file beside a run that names the last program whose rehearsal agreed.
+const PROGRAM: &str = "program.txt";
+
+/// The file of the figures of an experiment, and of other findings.
 const FIGURES: &str = "figures.json";
 
 /// The runs that are known so far, or the reason why there is none.
@@ -31,6 +37,8 @@ pub type Runs = BTreeMap<Cell, Result<RunDir, String>>;
 #[derive(Debug)]
 pub struct Store {
     dir: PathBuf,
+    /// Size and age of this program, which need not rehearse twice; `None` if the system does not tell.
+    program: Option<String>,
     /// The rehearsals by this program so far, by the keys of their runs.
     rehearsals: Mutex<BTreeMap<String, String>>,
 }
@@ -39,7 +47,7 @@ impl Store {
     /// The store in a directory.
     #[must_use]
     pub fn new(dir: PathBuf) -> Self {
-        Self { dir, rehearsals: Mutex::default() }
+        Self { dir, program: program(), rehearsals: Mutex::default() }
     }
 
     /// The run of a cell, or `None` if it has not been done.
@@ -66,7 +74,18 @@ impl Store {
     fn known(&self, key: &str, rehearse: &dyn Fn() -> String) -> Option<PathBuf> {
         let place = self.dir.join(key);
         let then = fs::read_to_string(place.join(REHEARSAL)).ok()?;
-        rehearsal::agrees(&then, &self.rehearsal(key, rehearse)).then_some(place)
+        if self.program.is_some() && fs::read_to_string(place.join(PROGRAM)).ok() == self.program {
+            return Some(place);
+        }
+        let agrees = rehearsal::agrees(&then, &self.rehearsal(key, rehearse));
+        // Without the file the next call rehearses again.
+        let _ = agrees.then(|| self.sign(&place));
+        agrees.then_some(place)
+    }
+
+    /// Says beside a run that its rehearsal by this program agrees.
+    fn sign(&self, place: &Path) -> io::Result<()> {
+        self.program.as_ref().map_or(Ok(()), |program| fs::write(place.join(PROGRAM), program))
     }
 
     /// The rehearsal of the run with this key, done once.
@@ -140,25 +159,81 @@ impl Store {
     ) -> Result<Figures, String> {
         let key = figures_key(experiment, scale).ok_or("no model")?;
         let rehearse = || rehearsal::of_experiment(experiment);
-        let kept = self
-            .known(&key, &rehearse)
-            .and_then(|place| fs::read_to_string(place.join(FIGURES)).ok());
-        if let Some(figures) = kept.and_then(|text| serde_json::from_str::<Vec<_>>(&text).ok()) {
-            return Ok(Quantity::ALL.into_iter().zip(figures).filter_map(known).collect());
+        if let Some(figures) = self.finding::<BTreeMap<String, f64>>(&key, &rehearse) {
+            let known = |quantity: Quantity| Some((quantity, *figures.get(quantity.name())?));
+            return Ok(Quantity::ALL.into_iter().filter_map(known).collect());
         }
         if !may_run {
             return Err("not run".to_owned());
         }
         let figures = experiment.run(scale)?;
-        let all = Quantity::ALL.map(|quantity| figures.get(&quantity));
-        let text = serde_json::to_string(&all[..]).map_err(|error| error.to_string())?;
-        self.keep(&key, &rehearse, |place| {
+        let named: BTreeMap<_, _> =
+            figures.iter().map(|(quantity, figure)| (quantity.name(), figure)).collect();
+        self.keep_finding(&key, &rehearse, &named)?;
+        Ok(figures)
+    }
+
+    /// What was found out of cells, or `None` if it was not or the program behaves otherwise now. The question is a part
+    /// of the key.
+    #[must_use]
+    pub fn answer(&self, question: &str, cells: &[Cell]) -> Option<Vec<String>> {
+        self.finding(&answer_key(question, cells)?, &|| rehearsed(cells))
+    }
+
+    /// Keeps what was found out of cells.
+    ///
+    /// # Errors
+    /// If there is no model of a drive, or the answer cannot be written.
+    pub fn keep_answer(
+        &self,
+        question: &str,
+        cells: &[Cell],
+        answer: &[String],
+    ) -> Result<(), String> {
+        let key = answer_key(question, cells).ok_or("no model")?;
+        self.keep_finding(&key, &|| rehearsed(cells), &answer)
+    }
+
+    fn finding<T: DeserializeOwned>(&self, key: &str, rehearse: &dyn Fn() -> String) -> Option<T> {
+        let text = fs::read_to_string(self.known(key, rehearse)?.join(FIGURES)).ok()?;
+        serde_json::from_str(&text).ok()
+    }
+
+    fn keep_finding(
+        &self,
+        key: &str,
+        rehearse: &dyn Fn() -> String,
+        finding: &impl Serialize,
+    ) -> Result<(), String> {
+        let text = serde_json::to_string(finding).map_err(|error| error.to_string())?;
+        self.keep(key, rehearse, |place| {
             let written =
                 fs::create_dir_all(place).and_then(|()| fs::write(place.join(FIGURES), text));
             written.map_err(|error| format!("{}: {error}", place.display()))
-        })?;
-        Ok(figures)
+        })
     }
+}
+
+/// Size and age of the running program, or `None` if the system does not tell.
+fn program() -> Option<String> {
+    let file = fs::metadata(std::env::current_exe().ok()?).ok()?;
+    let age = file.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some(format!("{} {}", file.len(), age.as_nanos()))
+}
+
+/// The rehearsals of cells, in order.
+fn rehearsed(cells: &[Cell]) -> String {
+    let of_cell = |(place, cell): (usize, &Cell)| {
+        let figures = rehearsal::of_cell(cell);
+        figures.lines().map(|line| format!("{place} {line}\n")).collect::<String>()
+    };
+    cells.iter().enumerate().map(of_cell).collect()
+}
+
+/// The name of the place of an answer, or `None` without a model of a drive.
+fn answer_key(question: &str, cells: &[Cell]) -> Option<String> {
+    let keys = cells.iter().map(key).collect::<Option<Vec<_>>>()?;
+    Some(hash([question, &keys.concat()]))
 }
 
 /// The name of the place of a cell, or `None` without a model of its drive.
@@ -173,12 +248,16 @@ fn figures_key(experiment: &Experiment, scale: Ratio) -> Option<String> {
 fn key_of(drive: &str, what: &str) -> Option<String> {
     let mut table = built_in_table(drive)?;
     leave_values(&mut table);
-    let mut key = Fnv::EMPTY;
-    for text in [what, &table.to_string()] {
-        key.add([text.len() as u64]);
-        key.add(text.bytes().map(u64::from));
+    Some(hash([what, &table.to_string()]))
+}
+
+fn hash(texts: [&str; 2]) -> String {
+    let mut hash = Fnv::EMPTY;
+    for text in texts {
+        hash.add([text.len() as u64]);
+        hash.add(text.bytes().map(u64::from));
     }
-    Some(format!("{:016x}", key.value()))
+    format!("{:016x}", hash.value())
 }
 
 /// Leaves out facts, and the sources of values.
@@ -193,11 +272,6 @@ fn replace(from: &Path, to: &Path) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => fs::rename(from, to),
     }
-}
-
-/// A figure that an experiment gives.
-fn known((quantity, figure): (Quantity, Option<f64>)) -> Option<(Quantity, f64)> {
-    figure.map(|figure| (quantity, figure))
 }
 
 #[cfg(test)]
@@ -227,8 +301,11 @@ mod tests {
         assert!(runs[&cells[2]].as_ref().unwrap_err().contains("`gc.free_low`"));
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "refused runs leave nothing");
         assert_eq!(store.run(&sound).unwrap().path(), first.path());
-        let rehearsal = dir.path().join(key(&sound).unwrap()).join(REHEARSAL);
-        fs::write(rehearsal, "linear.write.mb_per_s 1\n").unwrap();
+        let place = dir.path().join(key(&sound).unwrap());
+        fs::write(place.join(REHEARSAL), "linear.write.mb_per_s 1\n").unwrap();
+        assert!(store.find(&sound).is_some(), "this program did it");
+        let store = Store { program: Some("another".to_owned()), ..store };
+        store.rehearsals.lock().unwrap().clear();
         assert!(store.find(&sound).is_none(), "a program of another behaviour, another run");
         store.run(&sound).unwrap();
         assert!(store.find(&sound).is_some(), "done again in its place");

@@ -1,7 +1,9 @@
 //! Measurements of others on real drives, beside the models: `drives/measured.csv`, for
 //! `cargo xtask validate`.
 
+mod power_law;
 pub mod procedure;
+pub mod reason;
 pub mod report;
 
 use std::collections::BTreeMap;
@@ -50,8 +52,12 @@ pub enum Quantity {
     Onset,
     /// MB/s of writes beside data that is never written again.
     ReadOnly,
+    /// Time until such writes collapse.
+    ReadOnlyFall,
     /// MB/s of writes to a hot and a cold zone.
     TwoZones,
+    /// MB/s of writes by Zipf's law.
+    Zipf,
     /// MB/s of sequential writes into several zones.
     ZoneWrite,
     /// WAF of them.
@@ -62,14 +68,16 @@ pub enum Quantity {
 
 impl Quantity {
     /// All quantities.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 15] = [
         Self::RandomRead,
         Self::RandomWrite,
         Self::Waf,
         Self::SettledWrite,
         Self::Onset,
         Self::ReadOnly,
+        Self::ReadOnlyFall,
         Self::TwoZones,
+        Self::Zipf,
         Self::ZoneWrite,
         Self::ZoneWaf,
         Self::Load(UnderLoad::READ_P50),
@@ -88,7 +96,9 @@ impl Quantity {
             Self::SettledWrite => "settled write",
             Self::Onset => "onset of cleaning",
             Self::ReadOnly => "write beside read-only data",
+            Self::ReadOnlyFall => "fall beside read-only data",
             Self::TwoZones => "write to two zones",
+            Self::Zipf => "write by Zipf's law",
             Self::ZoneWrite => "zone streams",
             Self::ZoneWaf => "WAF of zone streams",
             Self::Load(figure) => figure.name(),
@@ -102,10 +112,22 @@ impl Quantity {
             Self::RandomRead | Self::RandomWrite => "QD curve",
             Self::Waf => "WAF",
             Self::SettledWrite => "steady MB/s",
-            Self::ReadOnly | Self::TwoZones => "steady MB/s under skew",
+            Self::ReadOnly | Self::TwoZones | Self::Zipf => "steady MB/s under skew",
             Self::Onset => "onset of cleaning",
             Self::ZoneWrite | Self::ZoneWaf => "zone streams",
-            Self::Load(_) => "latency under load",
+            Self::ReadOnlyFall => "fall beside read-only data",
+            Self::Load(figure) if figure.is_median() => "latency under load, p50",
+            Self::Load(_) => "latency under load, p99",
+        }
+    }
+
+    /// The deviation in percent beyond which a figure needs a reason.
+    #[must_use]
+    pub const fn bound_percent(self) -> f64 {
+        match self {
+            Self::Load(figure) if figure.is_median() => 15.0,
+            Self::Load(_) => 50.0,
+            _ => 25.0,
         }
     }
 }
@@ -208,7 +230,12 @@ impl Experiment {
             }
             Quantity::Onset => vec![(self.quantity, bench.onset(self.number))],
             Quantity::ReadOnly => rate(bench.beside_read_only(number)),
+            Quantity::ReadOnlyFall => {
+                let fall = bench.fall_beside_read_only(number);
+                fall.into_iter().map(|seconds| (self.quantity, seconds)).collect()
+            }
             Quantity::TwoZones => rate(bench.two_zones(number)),
+            Quantity::Zipf => rate(bench.zipf(number)),
             Quantity::ZoneWrite | Quantity::ZoneWaf => {
                 let Settled { waf, mb_per_s } = bench.zone_streams(number);
                 vec![(Quantity::ZoneWaf, waf), (Quantity::ZoneWrite, mb_per_s)]
@@ -245,6 +272,19 @@ impl Fact {
     /// The numbers of the condition, in order.
     fn numbers(&self) -> impl Iterator<Item = u64> {
         self.at.split([' ', '/', '%']).filter_map(|word| word.parse().ok())
+    }
+
+    /// The size of the error in percent, or `None` without a measured figure. For a 99th percentile it is the ratio of
+    /// the two: a factor of 1.5 is 50%.
+    #[must_use]
+    pub fn deviation_percent(&self, simulated: f64) -> Option<f64> {
+        let value = self.value?;
+        Some(match self.quantity {
+            Quantity::Load(figure) if !figure.is_median() => {
+                ((simulated / value).max(value / simulated) - 1.0) * 100.0
+            }
+            _ => (simulated / value - 1.0).abs() * 100.0,
+        })
     }
 
     /// The error of a simulated figure in percent, or `None` without a measured one.

@@ -7,6 +7,8 @@ use base::{Completion, Data, Histogram, Nanos, Op, OpKind, Permutation, Ratio, R
 use sim::model::{HostProfile, built_in_host};
 use sim::{Drive, Model, PAGE_BYTES};
 
+use super::power_law::PowerLaw;
+
 /// Outstanding commands of SSD-iq: four threads of 128.
 const WRITE_DEPTH: u32 = 512;
 /// Pages of a command of a zone stream, and of a fill.
@@ -64,6 +66,11 @@ impl UnderLoad {
             (false, _) => "write under load p99",
         }
     }
+
+    /// Whether it is a median.
+    pub(super) const fn is_median(self) -> bool {
+        self.percent == 50
+    }
 }
 
 impl Bench {
@@ -105,14 +112,9 @@ impl Bench {
     pub fn onset(&mut self, span_gib: Option<u64>) -> f64 {
         let span = self.filled(span_gib);
         let step_ns = self.scale.of(10 * SECOND_NS);
-        let (start_ns, mut steps) = (self.drive.now().0, Vec::new());
         let mut rng = Rng::new(1);
-        let mut next = |tag| page_op(OpKind::Write, rng.below(span), 1, tag);
-        closed_loop(&mut self.drive, WRITE_DEPTH, 3 * span, &mut next, |now| {
-            let step = ((now.0 - start_ns) / step_ns) as usize;
-            steps.resize(steps.len().max(step + 1), 0_u64);
-            steps[step] += 1;
-        });
+        let next = |tag| page_op(OpKind::Write, rng.below(span), 1, tag);
+        let steps = self.steps(3 * span, step_ns, next);
         let minute = |steps: &[u64]| steps.iter().sum::<u64>();
         let first = minute(&steps[..steps.len().min(6)]);
         let slow = steps.windows(6).position(|steps| minute(steps) * 10 < first * 9);
@@ -120,12 +122,45 @@ impl Bench {
         minute(&steps[..end]) as f64 / span as f64
     }
 
-    /// Random writes to the whole drive but this share, whose pages lie among the others.
+    /// Random writes to the whole drive but this share, whose pages lie among the others; as much as the measurement
+    /// wrote.
     pub fn beside_read_only(&mut self, percent: u64) -> Settled {
         let span = self.filled(None);
+        let place = self.place_beside_read_only(span, percent);
+        self.last_fifth(read_only_overwrites(percent) * span, |rng, _| place(rng))
+    }
+
+    /// The same writes: time in s of full size until the mean of a minute falls below a quarter of that of the first, or
+    /// `None` if it does not.
+    pub fn fall_beside_read_only(&mut self, percent: u64) -> Option<f64> {
+        let span = self.filled(None);
+        let place = self.place_beside_read_only(span, percent);
+        let (minute_ns, mut rng) = (self.scale.of(60 * SECOND_NS), Rng::new(1));
+        let writes = read_only_overwrites(percent) * span;
+        let minutes =
+            self.steps(writes, minute_ns, |tag| page_op(OpKind::Write, place(&mut rng), 1, tag));
+        let whole = minutes.len().saturating_sub(1);
+        let fall = minutes[..whole].iter().position(|minute| minute * 4 < minutes[0]);
+        fall.map(|minute| minute as f64 * 60.0)
+    }
+
+    fn place_beside_read_only(
+        &mut self,
+        span: u64,
+        percent: u64,
+    ) -> impl Fn(&mut Rng) -> u64 + use<> {
         let places = Permutation::new(span, &mut self.rng);
         let written = span / 100 * (100 - percent);
-        self.last_fifth(6 * span, |rng, _| places.at(rng.below(written)))
+        move |rng| places.at(rng.below(written))
+    }
+
+    /// Random writes by Zipf's law, with the exponent in tenths, over pages whose ranks are scattered.
+    pub fn zipf(&mut self, theta_tenths: u64) -> Settled {
+        let span = self.filled(None);
+        let places = Permutation::new(span, &mut self.rng);
+        let full_pages = (self.capacity_gib << 30) / PAGE_BYTES;
+        let law = PowerLaw::new(theta_tenths as f64 / 10.0, full_pages, span);
+        self.last_fifth(5 * span, |rng, _| places.at(law.draw(rng)))
     }
 
     /// Random writes of which this share goes to as large a share of the others of the pages.
@@ -170,6 +205,17 @@ impl Bench {
             let share = Ratio::new(figure.percent, 100).unwrap_or(Ratio::ONE);
             (figure, histogram.quantile(share).unwrap_or(0) as f64 / 1e3)
         })
+    }
+
+    /// Commands that end in each step of a time, until so many have.
+    fn steps(&mut self, count: u64, step_ns: u64, mut next: impl FnMut(u32) -> Op) -> Vec<u64> {
+        let (start_ns, mut steps) = (self.drive.now().0, Vec::new());
+        closed_loop(&mut self.drive, WRITE_DEPTH, count, &mut next, |now| {
+            let step = ((now.0 - start_ns) / step_ns) as usize;
+            steps.resize(steps.len().max(step + 1), 0_u64);
+            steps[step] += 1;
+        });
+        steps
     }
 
     /// Fills a span of full size, as large a share of this drive, and returns its pages.
@@ -234,6 +280,11 @@ impl Bench {
         let seconds = (self.drive.now().0 - begin_ns) as f64 / 1e9;
         Settled { waf: programmed / host, mb_per_s: host * PAGE_BYTES as f64 / 1e6 / seconds }
     }
+}
+
+/// Writes beside this share of read-only data, in drives: a few less beside much of it.
+const fn read_only_overwrites(percent: u64) -> u64 {
+    if percent > 80 { 5 } else { 7 }
 }
 
 /// A command of whole pages.
