@@ -63,7 +63,7 @@ const NODE: &[Need] = &[Need::Program("node"), Need::Program("npm")];
 /// Modules of xtask/tests/integration with a step of their own; the step `integration` runs all others.
 const DEVICES: &[&str] =
     &["devices::", "full_disk::", "hostile::", "recording::", "stall::", "trim::"];
-const AGREEMENT: &[&str] = &["agreement::"];
+const AGREEMENT: &[&str] = &["agreement::", "import::"];
 const ACCEPTANCE: &[&str] = &["acceptance::"];
 const EXPOSED: &[&str] = &["exposed::"];
 
@@ -263,7 +263,7 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "agreement",
-        what: "does the I/O engine agree with fio on the same file?",
+        what: "does the I/O engine agree with fio on the same file, and an import with fio itself?",
         lane: Lane::Alone,
         after: &["release"],
         needs: &[Need::Program("fio")],

@@ -4,6 +4,7 @@ pub mod advise;
 pub mod bench;
 pub mod compare;
 pub mod expose;
+pub mod import;
 pub mod library;
 pub mod repeat;
 pub mod resume;
@@ -55,6 +56,9 @@ pub enum Command {
     Site(bench::SiteArgs),
     /// Send runs to a server of a library
     Push(bench::PushArgs),
+    /// Read results of other programs into run directories
+    #[command(subcommand)]
+    Import(import::ImportCommand),
     /// Restore the settings changed by killed runs and recordings: power settings of drives, the
     /// kernel's block tracer
     Restore(RestoreArgs),
@@ -302,6 +306,9 @@ pub struct ReviewArgs {
     /// Page from this file instead of the built-in one
     #[arg(long, value_name = "FILE")]
     pub web: Option<PathBuf>,
+    /// The editor's words for the page, Markdown with a heading for each chapter (see docs/page.md)
+    #[arg(long, value_name = "FILE")]
+    pub words: Option<PathBuf>,
     #[command(flatten)]
     pub suite: SuiteArgs,
 }
@@ -352,6 +359,9 @@ pub struct ReportArgs {
     /// Page from this file instead of the built-in one
     #[arg(long, value_name = "FILE")]
     pub web: Option<PathBuf>,
+    /// The editor's words for the page, Markdown with a heading for each chapter (see docs/page.md)
+    #[arg(long, value_name = "FILE")]
+    pub words: Option<PathBuf>,
     /// Directory of run directories
     #[arg(long, value_name = "DIR", default_value = "ssdlab-runs")]
     pub library: PathBuf,
@@ -394,6 +404,7 @@ impl Args {
             Command::Serve(args) => args.bench.format,
             Command::Site(args) => args.bench.format,
             Command::Push(args) => args.format,
+            Command::Import(command) => command.args().format,
             Command::Restore(args) => args.format,
             Command::Verify(args) => args.format,
             Command::Expose(args) => args.format,

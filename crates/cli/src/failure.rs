@@ -3,6 +3,7 @@
 use ::target::IoError;
 use base::text::shortened_words;
 use load::trace::TraceError;
+use result::import::ImportError;
 use result::report::ReportError;
 use result::store::StoreError;
 use run::RunError;
@@ -93,6 +94,9 @@ fn classify(error: &anyhow::Error) -> (&'static str, u8) {
     if let Some(error) = error.downcast_ref::<TraceError>() {
         return classify_trace(error);
     }
+    if let Some(error) = error.downcast_ref::<ImportError>() {
+        return classify_import(error);
+    }
     if error.downcast_ref::<std::io::Error>().is_some() {
         ("io", EXIT_IO)
     } else {
@@ -126,6 +130,15 @@ fn classify_trace(error: &TraceError) -> (&'static str, u8) {
         TraceError::Usage(_) => ("usage", EXIT_USAGE),
         TraceError::Io { .. } => ("io", EXIT_IO),
         TraceError::Damaged { .. } => ("trace", EXIT_IO),
+    }
+}
+
+fn classify_import(error: &ImportError) -> (&'static str, u8) {
+    match error {
+        ImportError::Usage(_) | ImportError::TooLarge { .. } => ("usage", EXIT_USAGE),
+        ImportError::Unreadable { .. } => ("io", EXIT_IO),
+        ImportError::Store(error) => classify_store(error),
+        _ => ("import", EXIT_IO),
     }
 }
 

@@ -55,6 +55,13 @@ impl Inputs {
         page.into_iter().fold(self, |inputs, page| inputs.with(page, "is the page that is read"))
     }
 
+    /// The editor's words, if there are any.
+    pub fn words(self, words: Option<&Path>) -> Self {
+        words
+            .into_iter()
+            .fold(self, |inputs, path| inputs.with(path, "has the words that are read"))
+    }
+
     /// Files with facts of drives.
     pub fn facts(self, files: &[PathBuf]) -> Self {
         files.iter().fold(self, |inputs, path| inputs.with(path, "is the facts file that is read"))

@@ -10,6 +10,7 @@ pub mod compare;
 pub mod expectation;
 pub mod facts_file;
 pub mod generated;
+pub mod import;
 pub mod metrics;
 pub mod report;
 pub mod rows;

@@ -5,13 +5,16 @@
 
 mod html;
 mod view;
+pub mod words;
 
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::schema::{Finding, Mark, Phase, Resumed, RunStatus, Span, Table, Target, Verdict};
+use crate::schema::{
+    Finding, Mark, Origin, Phase, Resumed, RunStatus, Span, Table, Target, Verdict,
+};
 
 use crate::stats::difference::Difference;
 use crate::stats::health::HealthSummary;
@@ -46,6 +49,9 @@ pub struct Report {
     /// Omissions of the reviews that contain the runs, each with target, test and reason.
     #[serde(default)]
     pub left_out: Vec<String>,
+    /// The editor's words by chapter; absent if there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub words: Vec<words::WordsSection>,
 }
 
 /// One run on the page.
@@ -61,6 +67,9 @@ pub struct RunView {
     pub started: String,
     /// The measured target.
     pub target: Target,
+    /// The source of a result of another program; missing in ssdlab's own runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
     /// Kernel, CPU, … of the machine.
     pub environment: BTreeMap<String, String>,
     /// Seed of the run.

@@ -36,6 +36,9 @@ pub struct Run {
     pub finished_unix_ns: u64,
     /// The measured target.
     pub target: Target,
+    /// The source of a result of another program; absent in ssdlab's own runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
     /// The machine: kernel, CPU and so on, label to value.
     pub environment: BTreeMap<String, String>,
     /// Seed of every random choice.
@@ -233,10 +236,24 @@ pub struct Resumed {
     pub phases_kept: u32,
 }
 
+/// The source of a result that another program measured.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
+pub struct Origin {
+    /// Format of the files: `fio`, `phoronix` or `cdm`.
+    pub format: String,
+    /// The program that measured, with its version, e.g. `fio-3.42`.
+    pub tool: String,
+    /// The files that were read, as named on the command line or found below it.
+    pub files: Vec<String>,
+    /// Conditions that the files do not tell, e.g. `purge`.
+    pub unknown: Vec<String>,
+}
+
 /// The measured target.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema, PartialEq)]
 pub struct Target {
-    /// `simulated`, `block`, `file` or `null`.
+    /// `simulated`, `block`, `file`, `null`, or `imported` for a drive of which only figures of another program are
+    /// known.
     pub kind: String,
     /// Name for people.
     pub name: String,

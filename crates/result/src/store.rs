@@ -25,6 +25,7 @@ pub use error::StoreError;
 pub use library::{LibraryEntry, list, preflight, resolve_run};
 pub use live::{LIVE_FILE, LiveLog, LiveSecond, LiveTail};
 pub use reader::RunDir;
+pub(crate) use reader::row_contradictions;
 
 use atomic::{replace_files, sync_dir};
 use encode::EncodedPhase;

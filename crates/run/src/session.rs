@@ -147,6 +147,7 @@ fn new_run(request: &Request, plan: &Plan, identity: &Identity, unix_ns: u64) ->
         repeat: request.repeat,
         resumed: None,
         span: plan.span.clone(),
+        origin: None,
         health: None,
         purge: None,
         phases: Vec::new(),

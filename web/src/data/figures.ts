@@ -14,7 +14,7 @@ import {
   watts,
   withUnit,
 } from "./format";
-import { plainName, type Run } from "./load";
+import { isImported, plainName, type Run } from "./load";
 import { METRICS } from "./metrics.gen";
 
 /** A row of the catalogue, or an unknown figure. */
@@ -144,11 +144,11 @@ export function bestRuns(figure: Figure, classes: readonly (readonly Run[])[]): 
 }
 
 function comparable(figure: Figure, runs: readonly Run[]): Run[] {
-  return runs.filter((run) => run.view.status === "complete" && holds(run, figure.name));
+  return runs.filter((run) => run.view.status === "complete" && !isImported(run) && holds(run, figure.name));
 }
 
 /**
- * An incomplete run is no winner, nor a small drive by a figure that depends on the size; and a best needs at least
+ * An incomplete or imported run is no winner, nor a small drive by a figure that depends on the size; and a best needs at least
  * one that is worse.
  */
 export function bestValue(figure: Figure, runs: readonly Run[]): number | null {

@@ -128,6 +128,11 @@ export function byteStep(value: number): [number, string] {
 }
 
 /** Decimal bytes. */
+/** The size of a drive; 0 is an unknown one, of imported results. */
+export function sizeOf(value: number): string {
+  return value === 0 ? UNKNOWN : bytes(value);
+}
+
 export function bytes(value: number): string {
   const [size, unit] = byteStep(value);
   return withUnit(size === 1 ? separated(value) : trimmed(value / size), unit);

@@ -1,6 +1,6 @@
 // From the JSON in the page to runs with typed columns. Only `reportText` uses the DOM.
 
-import { bytes } from "./format";
+import { sizeOf } from "./format";
 import type { Report, RunView, Target } from "./schema.gen";
 import { heading, isGraphed } from "./tests";
 
@@ -112,18 +112,30 @@ export function columnsOf(view: RunView): Columns {
 const BADGES: Record<string, string> = { simulated: "simulated", file: "file", null: "null target" };
 
 /** The badge that accompanies the name of the target everywhere. */
-export function badgeOf(kind: string): string | null {
-  return BADGES[kind] ?? null;
+export function badgeOf({ target, origin }: RunView): string | null {
+  const badge = BADGES[target.kind];
+  return origin ? [badge, "imported"].filter(Boolean).join(", ") : (badge ?? null);
+}
+
+/** Whether the run is of another program: some of its conditions are unknown. */
+export function isImported({ view }: Run): boolean {
+  return Boolean(view.origin);
+}
+
+/** Whether the graphs of every second are for this run: of their test, or a load of another program. */
+function hasGraphs({ test, origin, series }: RunView): boolean {
+  return isGraphed(test) || (Boolean(origin) && series.iops.length > 0);
 }
 
 const IDENTITIES = new WeakMap<Target, string>();
 
 /** Equal for runs of one drive. */
-export function identity({ target }: RunView): string {
+export function identity({ target, origin }: RunView): string {
   const known = IDENTITIES.get(target);
   if (known !== undefined) return known;
   const { kind, name, serial, capacity_bytes, firmware } = target;
-  const text = JSON.stringify([kind, name, serial ?? "", capacity_bytes, firmware ?? ""]);
+  const of = [kind, name, serial ?? "", capacity_bytes, firmware ?? "", origin?.format ?? ""];
+  const text = JSON.stringify(of);
   IDENTITIES.set(target, text);
   return text;
 }
@@ -151,7 +163,7 @@ function unique(wanted: string, taken: Set<string>, join: string): string {
 /** Properties that may distinguish drives of one name. */
 const MARKS: ((target: Target) => string)[] = [
   ({ serial }) => serial ?? "",
-  ({ capacity_bytes }) => bytes(capacity_bytes),
+  ({ capacity_bytes }) => sizeOf(capacity_bytes),
   ({ firmware }) => (firmware ? `firmware ${firmware}` : ""),
 ];
 
@@ -203,8 +215,8 @@ class Grouping {
   private driveOf(view: RunView): Drive {
     const known = this.byIdentity.get(identity(view));
     if (known) return known;
-    const { name, kind } = view.target;
-    const drive: Drive = { key: unique(slug(name), this.keys, "-"), name, badge: badgeOf(kind), runs: [] };
+    const { name } = view.target;
+    const drive: Drive = { key: unique(slug(name), this.keys, "-"), name, badge: badgeOf(view), runs: [] };
     this.byIdentity.set(identity(view), drive);
     this.drives.push(drive);
     return drive;
@@ -226,7 +238,7 @@ export function byVariant(a: string, b: string): number {
 export function libraryOf(report: Report): Library {
   const graphed = new Grouping();
   const rest = new Grouping();
-  for (const view of report.runs) (isGraphed(view.test) ? graphed : rest).add(view);
+  for (const view of report.runs) (hasGraphs(view) ? graphed : rest).add(view);
   nameApart([...graphed.drives, ...rest.drives]);
   const known = new Set(graphed.drives.map(identityOf));
   return {
@@ -243,9 +255,19 @@ export function runsOf({ runs, others }: Library, drive: Drive): Run[] {
   return [...runs, ...others].filter(({ view }) => identity(view) === identityOf(drive));
 }
 
+/** The runs with results beside the graphs; an imported load has graphs and other figures. */
+export function runsBeside({ runs, others }: Library): Run[] {
+  return [...others, ...runs.filter(isImported)];
+}
+
+/** The test that the graphs are for. */
+export function graphedTest({ runs }: Library): string {
+  return runs.find((run) => !isImported(run))?.view.test ?? "consistency";
+}
+
 /** The heading of the runs that the graphs are for. */
-export function graphedHeading({ runs }: Library): string {
-  return heading(runs[0].view.test);
+export function graphedHeading(library: Library): string {
+  return heading(graphedTest(library));
 }
 
 /** The name with its badge, for places with plain text only. */

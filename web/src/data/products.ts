@@ -1,9 +1,10 @@
 // Every drive of the page with all its runs, whatever their test.
 
-import { identity, type Library, plainName, type Run } from "./load";
+import { identity, isImported, type Library, plainName, type Run } from "./load";
+import { isGraphed } from "./tests";
 
 /** The origin of figures; it shapes sign and bar, so that colour is not all that tells it. */
-export type Source = "simulated" | "drive" | "file" | "none";
+export type Source = "simulated" | "drive" | "file" | "imported" | "none";
 
 export interface Product {
   /** Stable word for the URL. */
@@ -15,7 +16,12 @@ export interface Product {
   runs: Run[];
 }
 
-const SOURCES: Record<string, Source> = { simulated: "simulated", block: "drive", file: "file" };
+const SOURCES: Record<string, Source> = {
+  simulated: "simulated",
+  block: "drive",
+  file: "file",
+  imported: "imported",
+};
 
 /** In the order of the report. */
 export function productsOf({ listed, runs, others }: Library): Product[] {
@@ -37,7 +43,8 @@ export function productsOf({ listed, runs, others }: Library): Product[] {
   });
 }
 
-/** The runs of a product for one test. */
+/** The runs of a product for one test, and imported loads where the test has graphs of every second. */
 export function runsOf(product: Product, test: string): Run[] {
-  return product.runs.filter(({ view }) => view.test === test);
+  const isLoad = (run: Run) => isGraphed(test) && isImported(run) && run.columns.iops.length > 0;
+  return product.runs.filter((run) => run.view.test === test || isLoad(run));
 }

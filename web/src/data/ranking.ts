@@ -1,8 +1,7 @@
 // All drives in the order of one figure. Only equal conditions are ranked; everything else has a reason in words.
 
 import { type Figure, figureOf, holds, loadParameters, marksOf, metricOf, shown } from "./figures";
-import type { Run } from "./load";
-import { spareLabel } from "./load";
+import { isImported, type Run, spareLabel } from "./load";
 import { type Product, runsOf } from "./products";
 import { wordOf } from "./words";
 
@@ -41,10 +40,18 @@ export function chosenRun(product: Product, test: string, variant: string): Run 
   return of(complete) ?? of(runs) ?? complete[0] ?? runs[0] ?? null;
 }
 
-/** Equal for runs whose figures may be ranked: parameters, spare area, and the host of a simulated drive. */
+/**
+ * Equal for runs whose figures may be ranked: parameters, spare area, and the host of a simulated drive. The
+ * conditions of an imported run are equal to no others.
+ */
 function conditions(run: Run): [string, unknown][] {
   const { span, target } = run.view;
-  return [...loadParameters(run), ["spare_area", span.variant], ["host", target.details.host ?? ""]];
+  return [
+    ...loadParameters(run),
+    ["spare_area", span.variant],
+    ["host", target.details.host ?? ""],
+    ["origin", isImported(run) ? run.id : ""],
+  ];
 }
 
 /** The differences between the conditions of two runs, in words. */
@@ -70,6 +77,8 @@ function mostAlike(runs: readonly Run[], variant: string): Run[] {
 /** The reason for which a value has no rank; empty if it has one. */
 function obstacle(run: Run, figure: Figure, sample: Run | undefined): string {
   if (run.view.status !== "complete") return `the run is ${run.view.status}`;
+  const { origin } = run.view;
+  if (origin) return `imported from ${origin.tool}, unknown: ${origin.unknown.join(", ")}`;
   if (!holds(run, figure.name)) return marksOf(run, figure.name).join("; ");
   const differing = sample ? unlikeIn(run, sample) : [];
   if (differing.length === 0) return "";
@@ -135,7 +144,8 @@ export function rankingOf(
   const figure = figureOf(metric);
   const runs = products.map((product) => chosenRun(product, test, variant));
   const able = runs.filter(
-    (run): run is Run => run !== null && run.view.status === "complete" && metricOf(run, metric) !== null,
+    (run): run is Run =>
+      run !== null && !isImported(run) && run.view.status === "complete" && metricOf(run, metric) !== null,
   );
   const [sample] = mostAlike(able, variant);
   const entries = products

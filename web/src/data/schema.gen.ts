@@ -28,6 +28,10 @@ export interface Report {
    * `ssdlab` and its version.
    */
   tool_version: string;
+  /**
+   * The editor's words by chapter; absent if there are none.
+   */
+  words?: WordsSection[];
 }
 /**
  * The answer for two runs.
@@ -91,6 +95,10 @@ export interface RunView {
   metrics: {
     [k: string]: number | null;
   };
+  /**
+   * The source of a result of another program; missing in ssdlab's own runs.
+   */
+  origin?: Origin | null;
   /**
    * Passes over the address space, in order.
    */
@@ -239,6 +247,27 @@ export interface Mark {
    * The warning in words, with its cause.
    */
   text: string;
+}
+/**
+ * The source of a result that another program measured.
+ */
+export interface Origin {
+  /**
+   * The files that were read, as named on the command line or found below it.
+   */
+  files: string[];
+  /**
+   * Format of the files: `fio`, `phoronix` or `cdm`.
+   */
+  format: string;
+  /**
+   * The program that measured, with its version, e.g. `fio-3.42`.
+   */
+  tool: string;
+  /**
+   * Conditions that the files do not tell, e.g. `purge`.
+   */
+  unknown: string[];
 }
 /**
  * A phase that went over the address space zone by zone: columns of equal length.
@@ -501,7 +530,8 @@ export interface Target {
    */
   firmware?: string | null;
   /**
-   * `simulated`, `block`, `file` or `null`.
+   * `simulated`, `block`, `file`, `null`, or `imported` for a drive of which only figures of another program are
+   * known.
    */
   kind: string;
   /**
@@ -717,4 +747,70 @@ export interface Verdict {
    * The decision in words, with its figures.
    */
   text: string;
+}
+/**
+ * The words of one chapter.
+ */
+export interface WordsSection {
+  /**
+   * Name of the test, or `verdict` for the top of the page.
+   */
+  chapter: string;
+  /**
+   * Paragraphs, lists and so on.
+   */
+  content: WordsNode[];
+}
+/**
+ * A part of a text with its parts.
+ */
+export interface WordsNode {
+  /**
+   * The parts, in order.
+   */
+  content?: WordsNode[];
+  /**
+   * The quoted figure; missing in other parts.
+   */
+  figure?: QuotedFigure | null;
+  /**
+   * Kind of the part.
+   */
+  kind:
+    | "paragraph"
+    | "heading"
+    | "list"
+    | "numbered-list"
+    | "item"
+    | "quote"
+    | "code-block"
+    | "rule"
+    | "text"
+    | "emphasis"
+    | "strong"
+    | "code"
+    | "link"
+    | "figure"
+    | "break";
+  /**
+   * Address of a link; missing in other parts.
+   */
+  link?: string | null;
+  /**
+   * Text of a part without parts; empty in others.
+   */
+  text?: string;
+}
+/**
+ * A figure that a text quotes; its value is that of the run.
+ */
+export interface QuotedFigure {
+  /**
+   * Name of the metric.
+   */
+  metric: string;
+  /**
+   * Name of the run directory.
+   */
+  run_id: string;
 }

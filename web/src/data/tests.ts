@@ -28,7 +28,18 @@ interface Test {
   charts: readonly (Seconds | Curves | PowerBars)[];
 }
 
-const KNOWN: ReadonlyMap<string, Test> = new Map(TESTS.map((test) => [test.name, test]));
+/** Results of other programs: no test of the suite. */
+const IMPORTED: Test = {
+  name: "imported",
+  heading: "Imported results",
+  question: "what did other programs measure?",
+  chapter: "Imported results",
+  charts: [],
+};
+
+const KNOWN: ReadonlyMap<string, Test> = new Map(
+  [...TESTS, IMPORTED].map((test): [string, Test] => [test.name, test]),
+);
 const NAMES = [...KNOWN.keys()];
 
 /** In the words of the field; an unknown test keeps its own name. */
@@ -55,9 +66,11 @@ export function hasPowerBars(test: string): boolean {
   return charts(test).some(({ kind }) => kind === "power_bars");
 }
 
-/** The tables of a test that are curves. */
-export function curvesOf(test: string): Curves[] {
-  return charts(test).filter((chart) => chart.kind === "curves");
+/** The tables of a test that are curves; of imported results, those over the queue depth. */
+export function curvesOf(test: string, tables: readonly string[] = []): Curves[] {
+  if (test !== IMPORTED.name) return charts(test).filter((chart) => chart.kind === "curves");
+  const depths = [...new Set(tables)].filter((name) => /^depths(_|$)/.test(name));
+  return depths.map((table) => ({ kind: "curves", table, units: ["IOPS", "ns"], log_rows: true }));
 }
 
 /** Each test once, in the order of the suite; at the end those that it does not have. */

@@ -23,6 +23,7 @@ mod figures {
     mod bench;
     mod compare;
     mod engine_flags;
+    mod import;
     mod library;
     mod side_by_side;
     mod simulated;

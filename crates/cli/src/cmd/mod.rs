@@ -4,6 +4,7 @@ pub mod advise;
 pub mod bench;
 pub mod drives;
 pub mod expose;
+pub mod import;
 pub mod library;
 pub mod list;
 pub mod plan;

@@ -1,5 +1,7 @@
 //! `ssdlab report`: runs as one self-contained page.
 
+pub mod words;
+
 use std::path::Path;
 
 use base::Bytes;
@@ -12,6 +14,8 @@ use crate::inputs::Inputs;
 use crate::output_file::OutputFile;
 use crate::ui::out::data;
 
+use words::Words;
+
 /// Largest page; that of this program is a hundredth of it.
 const PAGE_BYTES_MAX: u64 = 64 << 20;
 
@@ -22,10 +26,16 @@ pub fn run(args: &ReportArgs) -> anyhow::Result<u8> {
     }
     let runs_read = runs.iter().map(RunDir::path);
     let inputs = Inputs::default().library(&args.library).runs(runs_read).page(args.web.as_deref());
+    let inputs = inputs.words(args.words.as_deref());
     inputs.require_other(&args.output, "-o")?;
     let title = args.title.as_deref().unwrap_or_else(|| heading(&runs));
     let page = load_page(args.web.as_deref())?;
-    let path = write_page(&args.output, &inputs, &page, &build(title, &runs)?)?;
+    let mut report = build(title, &runs)?;
+    words::add_of_runs(&mut report, &runs)?;
+    if let Some(words) = Words::read(args.words.as_deref())? {
+        words.add_to(&mut report)?;
+    }
+    let path = write_page(&args.output, &inputs, &page, &report)?;
     match args.format {
         Format::Json => data!("{}", serde_json::json!({ "report": path })),
         Format::Text => data!("{path}"),

@@ -18,6 +18,7 @@ use run::suite::Review;
 
 use crate::args::{Format, ReviewArgs};
 use crate::cmd::report;
+use crate::cmd::report::words::{self, Words};
 use crate::cmd::run::report::exit_code;
 use crate::failure::{EXIT_DONE, EXIT_VERDICT, Failure};
 use crate::inputs::Inputs;
@@ -39,7 +40,10 @@ pub fn run(args: &ReviewArgs) -> anyhow::Result<u8> {
     refuse_empty(&parts, &left_out)?;
     let inputs = inputs(args)?;
     // Before hours are spent on what it shows.
-    let page = report::load_page(args.web.as_deref())?;
+    let page = Form {
+        page: report::load_page(args.web.as_deref())?,
+        words: Words::read(args.words.as_deref())?,
+    };
     OutputFile::check(&args.output, &inputs)?;
     let completed = if args.resume {
         Completed::read(&suite.common.library, |_| true)
@@ -124,7 +128,7 @@ fn refuse_empty(parts: &[Part], left_out: &[String]) -> Result<(), RunError> {
 /// The inputs that the page must not replace.
 fn inputs(args: &ReviewArgs) -> Result<Inputs, IoError> {
     let inputs = Inputs::default().library(&args.suite.common.library).page(args.web.as_deref());
-    let inputs = inputs.facts(&args.suite.drive.facts);
+    let inputs = inputs.facts(&args.suite.drive.facts).words(args.words.as_deref());
     let add = |inputs: Inputs, text: &String| Ok(inputs.target(&text.parse()?));
     args.targets.iter().try_fold(inputs, add)
 }
@@ -157,24 +161,35 @@ fn announce(args: &ReviewArgs, parts: &[Part], left_out: &[String]) {
     left_out.iter().for_each(|reason| talk!("left out: {reason}"));
 }
 
+/// The page without its figures, and the editor's words for it.
+struct Form {
+    page: Page,
+    words: Option<Words>,
+}
+
 /// Writes the page; if that fails, the runs remain.
 fn write_page(
     args: &ReviewArgs,
     inputs: &Inputs,
-    page: &Page,
+    form: &Form,
     (runs, left_out): (&[(PathBuf, Run)], &[String]),
     failures: &mut Vec<Failure>,
 ) -> Option<String> {
-    let make = || -> anyhow::Result<String> {
+    let make = |failures: &mut Vec<Failure>| -> anyhow::Result<String> {
         let dirs = runs.iter().map(|(dir, _)| RunDir::open(dir)).collect::<Result<Vec<_>, _>>()?;
         // The runs know what was left out before they began, not what failed to begin since.
-        let document = Report { left_out: left_out.to_owned(), ..build(&args.title, &dirs)? };
-        report::write_page(&args.output, inputs, page, &document)
+        let mut document = Report { left_out: left_out.to_owned(), ..build(&args.title, &dirs)? };
+        // A page without words is better than none.
+        let of_file = form.words.iter().map(|words| words.add_to(&mut document));
+        let missing: Vec<_> = of_file.filter_map(Result::err).collect();
+        let of_runs = words::add_of_runs(&mut document, &dirs).err();
+        failures.extend(missing.iter().chain(&of_runs).map(Failure::from_io));
+        report::write_page(&args.output, inputs, &form.page, &document)
     };
     if runs.is_empty() {
         return None;
     }
-    make().map_err(|error| failures.push(Failure::from_error(&error))).ok()
+    make(failures).map_err(|error| failures.push(Failure::from_error(&error))).ok()
 }
 
 fn print(

@@ -174,7 +174,7 @@ pub struct Call<'a> {
     pub progress: &'a Progress,
 }
 
-fn unix_ns() -> u64 {
+pub fn unix_ns() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
 }

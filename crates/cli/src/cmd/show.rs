@@ -5,7 +5,7 @@ use std::path::Path;
 
 use device::host::shell::quoted_path;
 use result::metrics::{Metric, catalogue, find};
-use result::schema::{Mark, MarkKind, Run, RunStatus, Table, TableColumn};
+use result::schema::{Mark, MarkKind, Origin, Run, RunStatus, Table, TableColumn};
 use result::stats::difference::differences;
 use result::stats::health::{HealthRow, HealthSummary};
 use result::store::{RunDir, resolve_run};
@@ -14,6 +14,9 @@ use crate::args::{Format, ShowArgs};
 use crate::failure::EXIT_DONE;
 use crate::ui::out::data;
 use crate::ui::table::{self, bytes, count, figure, latency, seconds};
+
+/// Imported files that are named one by one.
+const FILES_SHOWN_MAX: usize = 3;
 
 pub fn run(args: &ShowArgs) -> anyhow::Result<u8> {
     let mut runs = Vec::new();
@@ -42,6 +45,9 @@ pub fn print_summary(run: &Run, dir: &Path) {
     let firmware = run.target.firmware.as_ref().map(|firmware| format!(", firmware {firmware}"));
     let firmware = firmware.unwrap_or_default();
     data!("{}{firmware}{simulated}: {}, {}", run.target.name, run.test, variant(run));
+    if let Some(origin) = &run.origin {
+        print_origin(origin);
+    }
     if run.status != RunStatus::Complete {
         data!("  {}", status_words(run.status));
     }
@@ -75,6 +81,16 @@ pub fn print_summary(run: &Run, dir: &Path) {
     for warning in &run.warnings {
         data!("  warning: {warning}");
     }
+}
+
+/// The source of the figures, and the conditions that it does not tell.
+fn print_origin(origin: &Origin) {
+    let shown = origin.files.iter().take(FILES_SHOWN_MAX).map(String::as_str);
+    let more = origin.files.len().saturating_sub(FILES_SHOWN_MAX);
+    let more = (more > 0).then(|| format!("{more} more"));
+    let files: Vec<_> = shown.chain(more.as_deref()).collect();
+    data!("  measured by {}, not by ssdlab; imported from {}", origin.tool, files.join(", "));
+    data!("  unknown: {}", origin.unknown.join(", "));
 }
 
 /// A figure with its marks; a missing figure has a line if a mark gives the reason.
@@ -191,6 +207,9 @@ fn cell(value: f64, unit: &str) -> String {
 }
 
 fn variant(run: &Run) -> String {
+    if run.origin.is_some() {
+        return "span unknown".to_owned();
+    }
     let span = bytes(run.span.span_bytes);
     match run.span.base.as_str() {
         "raw" => format!("{} spare of the raw capacity, span {span}", run.span.variant),

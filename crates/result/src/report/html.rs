@@ -173,6 +173,7 @@ mod tests {
             runs: Vec::new(),
             differences: Vec::new(),
             left_out: Vec::new(),
+            words: Vec::new(),
         }
     }
 

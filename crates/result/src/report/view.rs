@@ -35,6 +35,7 @@ pub fn build(title: &str, runs: &[RunDir]) -> Result<Report, ReportError> {
     }
     Ok(Report {
         left_out,
+        words: Vec::new(),
         report_version: REPORT_VERSION,
         tool_version: TOOL_VERSION.to_owned(),
         title: title.to_owned(),
@@ -64,6 +65,7 @@ pub(crate) fn view(dir: &RunDir) -> Result<RunView, ReportError> {
         test: run.test,
         status: run.status,
         target: run.target,
+        origin: run.origin,
         environment: run.environment,
         seed: run.seed,
         command: run.command,

@@ -189,7 +189,8 @@ impl RunDir {
 
     /// Compares the files with each other: rows without gaps, and the same number of commands in
     /// `run.json`, the series and the histogram. One sentence for each contradiction; none for a
-    /// sound run. Phases without rows (a purge) are skipped.
+    /// sound run. Phases without rows (a purge) are skipped. Counts of an imported run are not
+    /// compared: logs of other programs are averages.
     ///
     /// # Errors
     /// As for [`RunDir::rows`].
@@ -200,7 +201,11 @@ impl RunDir {
             if !rows.seconds.is_empty() {
                 let of_phase = |what| format!("Phase {index} (`{}`): {what}", phase.name);
                 let version = self.run.schema_version;
-                found.extend(phase_contradictions(phase, version, &rows).into_iter().map(of_phase));
+                let of_counts = match self.run.origin {
+                    Some(_) => Vec::new(),
+                    None => count_contradictions(phase, version, &rows),
+                };
+                found.extend(row_contradictions(&rows).into_iter().chain(of_counts).map(of_phase));
             }
         }
         Ok(found)
@@ -222,23 +227,25 @@ impl RunDir {
     }
 }
 
-fn phase_contradictions(phase: &Phase, version: u32, rows: &PhaseRows) -> Vec<String> {
+/// Faults of the rows by themselves: gaps, and sums beyond those of any run.
+pub(crate) fn row_contradictions(rows: &PhaseRows) -> Vec<String> {
+    let gap = (0..).zip(&rows.seconds).find(|(want, row)| row.second != *want);
+    let gap =
+        gap.map(|(want, row)| format!("the row of second {want} is one of second {}", row.second));
+    gap.into_iter().chain(too_large(rows)).collect()
+}
+
+/// Differences between the counts of the three files.
+fn count_contradictions(phase: &Phase, version: u32, rows: &PhaseRows) -> Vec<String> {
     let of_series: u128 = rows.seconds.iter().flat_map(|row| row.ios).map(u128::from).sum();
     let of_histogram: u128 = rows.latencies.iter().map(|row| u128::from(row.count)).sum();
-    let mut found = Vec::new();
-    if let Some((want, row)) = (0..).zip(&rows.seconds).find(|(want, row)| row.second != *want) {
-        found.push(format!("the row of second {want} is one of second {}", row.second));
-    }
-    for (file, sum, want) in [
+    let counts = [
         (SERIES_FILE, of_series, phase.ios),
         (LATENCY_FILE, of_histogram, phase.ios_in_latencies(version)),
-    ] {
-        if sum != u128::from(want) {
-            found.push(format!("{file} counts {sum} commands, {RUN_FILE} {want}"));
-        }
-    }
-    found.extend(too_large(rows));
-    found
+    ];
+    let unequal = counts.into_iter().filter(|(_, sum, want)| *sum != u128::from(*want));
+    let words = |(file, sum, want)| format!("{file} counts {sum} commands, {RUN_FILE} {want}");
+    unequal.map(words).collect()
 }
 
 /// Columns with sums beyond those of any run: figures add them, and each other, in 64 bits.

@@ -51,6 +51,7 @@ pub(crate) fn run_named(run_id: &str) -> Run {
             variant: "default".to_owned(),
             base: "none".to_owned(),
         },
+        origin: None,
         health: None,
         purge: None,
         phases: Vec::new(),

@@ -8,6 +8,7 @@ import { h } from "../../dom";
 import { choiceChanged } from "../../state";
 import { goToChart } from "../parts/address";
 import { sourceSign } from "../parts/source";
+import { wordsOf } from "../text/words";
 
 function part(app: App, told: Part): string | HTMLElement {
   if (typeof told === "string") return told;
@@ -48,6 +49,7 @@ const MEANING: Record<Source, string> = {
   simulated: "simulated from published facts",
   drive: "measured on a drive",
   file: "measured on a file; the file system and other users of the disk are in the figures",
+  imported: "measured by another program; some conditions are unknown, so these have no rank",
   none: "no drive at all: the harness alone",
 };
 
@@ -86,5 +88,10 @@ function sourcesBox({ products }: App): HTMLElement {
 /** Nothing for a report without runs. */
 export function answer(app: App): HTMLElement | null {
   if (app.products.length === 0) return null;
-  return h("div", { class: "answer" }, verdictText(app), sourcesBox(app));
+  return h(
+    "div",
+    { class: "answer" },
+    h("div", {}, verdictText(app), wordsOf(app, "verdict")),
+    sourcesBox(app),
+  );
 }

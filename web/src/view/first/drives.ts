@@ -1,6 +1,6 @@
 // The drives of the page: their sizes and when they were measured.
 
-import { bytes, moment, rawBytes, UNKNOWN } from "../../data/format";
+import { moment, rawBytes, sizeOf, UNKNOWN } from "../../data/format";
 import { type Drive, type Library, type Run, spareLabel } from "../../data/load";
 import { aside, h, scroller } from "../../dom";
 import { driveName, statusChip } from "../parts/name";
@@ -69,7 +69,7 @@ function driveRow(drive: Drive): HTMLElement {
     "tr",
     {},
     h("th", { scope: "row" }, driveName(drive)),
-    h("td", {}, bytes(target.capacity_bytes)),
+    h("td", {}, sizeOf(target.capacity_bytes)),
     h("td", {}, target.raw_bytes ? rawBytes(target.raw_bytes) : UNKNOWN),
     h("td", {}, target.firmware || UNKNOWN),
     h("td", {}, variants),

@@ -156,7 +156,8 @@ function feltList(app: App, products: [Product, Product]): HTMLElement | null {
 
 function conditionsNote(products: readonly Product[]): HTMLElement | null {
   const [left, right] = products.map(({ runs }) => runs[0].view.target.capacity_bytes);
-  if (Math.abs(left - right) <= 0.1 * Math.max(left, right)) return null;
+  const isUnknown = left === 0 || right === 0;
+  if (isUnknown || Math.abs(left - right) <= 0.1 * Math.max(left, right)) return null;
   return h("p", { class: "quiet small" }, "The two have unlike capacities, which alone makes a difference.");
 }
 

@@ -8,12 +8,13 @@ import { SteadyRun, WholeRun } from "../../chart/scatter";
 import { Strip } from "../../chart/strip";
 import { differingConfig, steadySummary, summary } from "../../data/figures";
 import { seconds, separated, wholePercent } from "../../data/format";
-import { graphedHeading, plainName, type Run } from "../../data/load";
+import { graphedHeading, graphedTest, plainName, type Run } from "../../data/load";
 import { question } from "../../data/tests";
 import { wordOf } from "../../data/words";
 import { h } from "../../dom";
 import { testBars } from "../bars/chapter";
 import { colorProducts } from "../parts/colors";
+import { wordsOf } from "../text/words";
 import { chartFrame } from "./chart-frame";
 import { runHead } from "./runhead";
 import { iopsTable, steadyTable } from "./tables";
@@ -43,8 +44,9 @@ export function consistency(app: App): Section {
     "section",
     { id: "consistency", "data-name": graphedHeading(app.library), "aria-labelledby": "consistency-title" },
     h("p", { class: "overline" }, graphedHeading(app.library)),
-    h("h2", { id: "consistency-title" }, question(app.library.runs[0].view.test)),
-    testBars(app, app.library.runs[0].view.test, (within) => colorProducts(app, within)),
+    h("h2", { id: "consistency-title" }, question(graphedTest(app.library))),
+    wordsOf(app, graphedTest(app.library)),
+    testBars(app, graphedTest(app.library), (within) => colorProducts(app, within)),
     runHead(app),
     unlikeNotice(app),
     axes.element,

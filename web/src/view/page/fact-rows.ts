@@ -2,7 +2,7 @@
 
 import { FACTS } from "../../data/facts.gen";
 import { metricOf } from "../../data/figures";
-import { bytes, duration, separated, significant, watts, withUnit } from "../../data/format";
+import { duration, separated, significant, sizeOf, watts, withUnit } from "../../data/format";
 import { type Drive, type Library, type Run, runsOf } from "../../data/load";
 import type { Facts, Price, Target } from "../../data/schema.gen";
 
@@ -48,7 +48,7 @@ export function factRows(library: Library): FactRow[] {
   const capacity: FactRow = {
     label: "Capacity",
     measured: false,
-    cells: listed.map((drive) => plain(bytes(wholeBytes(targetOf(drive))), "as the drive reports it")),
+    cells: listed.map((drive) => plain(sizeOf(wholeBytes(targetOf(drive))), "as the drive reports it")),
   };
   const facts = FACTS.flatMap((column) => [
     { label: column.label, measured: false, cells: listed.map((drive) => cellOf(drive, column)) },

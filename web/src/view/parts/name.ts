@@ -5,7 +5,7 @@ import { plainName, spareLabel } from "../../data/load";
 import { h } from "../../dom";
 
 export function badge(text: string): HTMLElement {
-  return h("span", { class: `badge badge-${text === "simulated" ? "simulated" : "plain"}` }, text);
+  return h("span", { class: `badge badge-${text.startsWith("simulated") ? "simulated" : "plain"}` }, text);
 }
 
 export function driveName(drive: Drive): HTMLElement {

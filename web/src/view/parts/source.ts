@@ -8,6 +8,7 @@ const WORDS: Record<Source, string> = {
   simulated: "simulated",
   drive: "measured on a drive",
   file: "measured on a file",
+  imported: "imported from another program",
   none: "no drive at all",
 };
 
@@ -21,6 +22,7 @@ export function sourceShape(source: Source, x: number, y: number): SVGElement {
   if (source === "simulated") return svg("path", { ...at, d: "M0 -4.6L4.6 0L0 4.6L-4.6 0Z" });
   if (source === "drive") return svg("circle", { ...at, r: 4 });
   if (source === "file") return svg("rect", { ...at, x: -3.8, y: -3.8, width: 7.6, height: 7.6 });
+  if (source === "imported") return svg("path", { ...at, d: "M0 -4.6L4.4 3.6L-4.4 3.6Z" });
   return svg("path", { ...at, d: "M-4 -4L4 4M4 -4L-4 4" });
 }
 

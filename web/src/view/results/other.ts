@@ -1,7 +1,7 @@
 // Runs of the tests beside consistency: verdict, passes, tables, sentences, and all figures.
 
 import type { App } from "../../app";
-import type { Run } from "../../data/load";
+import { isImported, type Run, runsBeside } from "../../data/load";
 import { curvesOf, hasPowerBars, heading, inOrder, question } from "../../data/tests";
 import { aside, h } from "../../dom";
 import { testBars } from "../bars/chapter";
@@ -11,6 +11,7 @@ import { plainRunName, runName } from "../parts/name";
 import { conditions } from "../text/conditions";
 import { figuresTable, goToFigure } from "../text/figures";
 import { findingCard } from "../text/findings";
+import { wordsOf } from "../text/words";
 import { COLORS, convergence, curveGraphs } from "./curves";
 import { passOverlay } from "./overlay";
 import { passGraph } from "./passes";
@@ -125,14 +126,18 @@ function isNarrow(bars: HTMLElement | null): boolean {
 }
 
 function testSection(app: App, test: string): HTMLElement {
-  const own = app.library.others.filter((run) => run.view.test === test);
+  const all = runsBeside(app.library);
+  const own = all.filter((run) => run.view.test === test);
   const id = sectionId(test, false);
   const title = heading(test);
   const figures = allFigures(title, own);
   const toFigure = (name: string) => goToFigure(figures, name);
   const recolor = (within: ParentNode) => colorProducts(app, within);
   const keyOf = (run: Run) => app.products.find(({ runs }) => runs.includes(run))?.key ?? "";
-  const curves = curvesOf(test).flatMap((drawn) => curveGraphs(drawn, own, { keyOf, recolor }));
+  const tables = own.flatMap(({ view }) => view.tables.map(({ name }) => name));
+  // Imported curves of the same table join those of the test.
+  const drawnRuns = [...own, ...all.filter((run) => run.view.test !== test && isImported(run))];
+  const curves = curvesOf(test, tables).flatMap((drawn) => curveGraphs(drawn, drawnRuns, { keyOf, recolor }));
   const overlay = passOverlay(own, { keyOf, recolor });
   const many = own.length > COLORS;
   const bars = testBars(app, test, recolor, many && curves.length > 0);
@@ -146,6 +151,7 @@ function testSection(app: App, test: string): HTMLElement {
     },
     h("p", { class: "overline" }, title),
     h("h2", { id: `${id}-title` }, question(test)),
+    wordsOf(app, test),
     bars,
     curvesGrid(curves),
     hasPowerBars(test) && !many && powerBars(own),
@@ -160,6 +166,6 @@ function testSection(app: App, test: string): HTMLElement {
 }
 
 export function otherTests(app: App): HTMLElement[] {
-  const tests = inOrder(app.library.others.map((run) => run.view.test));
+  const tests = inOrder(runsBeside(app.library).map((run) => run.view.test));
   return tests.map((test) => testSection(app, test));
 }

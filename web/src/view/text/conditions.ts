@@ -25,12 +25,13 @@ export function conditions(run: Run, open: boolean, section: string): HTMLElemen
       list("Run", [
         ["Started", moment(view.started)],
         ["Test", view.test],
-        ["Seed", String(view.seed)],
+        ["Seed", view.origin ? UNKNOWN : String(view.seed)],
         ["LBAs used", spanText(run)],
         ["Spare area", spareText(run)],
         ["Run directory", view.run_id],
         ...continuedRows(run),
       ]),
+      list("Origin", originRows(run)),
       list("Target", targetRows(run)),
       list("Parts", wordRows(partsOf(view.target.details, false))),
       list("Simulator", wordRows(partsOf(view.target.details, true))),
@@ -43,7 +44,7 @@ export function conditions(run: Run, open: boolean, section: string): HTMLElemen
       h(
         "p",
         { class: "command-head" },
-        h("span", {}, "To repeat it"),
+        h("span", {}, view.origin ? "To import it again" : "To repeat it"),
         copyButton("Copy", () => view.command),
       ),
       h("pre", { tabindex: "0" }, h("code", {}, view.command)),
@@ -118,7 +119,18 @@ function continuedRows({ view }: Run): [string, string][] {
 }
 
 function spanText({ view }: Run): string {
+  if (view.origin) return UNKNOWN;
   return `${bytes(view.span.span_bytes)} of ${bytes(view.target.capacity_bytes)}`;
+}
+
+/** The source of an imported result, and the conditions that it does not tell. */
+function originRows({ view: { origin } }: Run): [string, string][] {
+  if (!origin) return [];
+  return [
+    ["Measured by", origin.tool],
+    ["Files", origin.files.join(", ")],
+    ["Unknown", origin.unknown.join(", ")],
+  ];
 }
 
 const BASES: Record<string, string> = {
@@ -127,6 +139,7 @@ const BASES: Record<string, string> = {
 };
 
 function spareText({ view, variant }: Run): string {
+  if (view.origin) return UNKNOWN;
   if (view.span.base === "bytes") return `the first ${variant} of the LBA space, as asked`;
   const base = BASES[view.span.base];
   return base ? `${variant} ${base}` : `${variant}: as the drive comes`;

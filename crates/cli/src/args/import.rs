@@ -1,0 +1,51 @@
+//! Arguments of `import`.
+
+use std::path::PathBuf;
+
+use clap::{Args as ClapArgs, Subcommand};
+
+use super::Format;
+
+/// The program whose results are read.
+#[derive(Debug, Subcommand)]
+pub enum ImportCommand {
+    /// JSON and JSON+ of fio 3, its bandwidth, IOPS, latency and histogram logs, and folders of
+    /// them such as those of bench-fio: one drive, one run
+    Fio(ImportArgs),
+    /// Result files of the Phoronix Test Suite, composite.xml or JSON: one run for each system
+    Phoronix(ImportArgs),
+    /// Text of CrystalDiskMark 6, 7 and 8: one drive, one run
+    Cdm(ImportArgs),
+}
+
+/// The files and what they do not tell.
+#[derive(Debug, ClapArgs)]
+pub struct ImportArgs {
+    /// Files, or folders with everything below them
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Name of the drive; default: the name in the files
+    #[arg(long, value_name = "NAME")]
+    pub drive: Option<String>,
+    /// Firmware of the drive
+    #[arg(long, value_name = "REVISION")]
+    pub firmware: Option<String>,
+    /// Say that the drive was a simulated one
+    #[arg(long)]
+    pub simulated: bool,
+    /// Directory of run directories
+    #[arg(long, value_name = "DIR", default_value = "ssdlab-runs")]
+    pub library: PathBuf,
+    /// Output on stdout
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+}
+
+impl ImportCommand {
+    /// The files and what they do not tell.
+    pub fn args(&self) -> &ImportArgs {
+        match self {
+            Self::Fio(args) | Self::Phoronix(args) | Self::Cdm(args) => args,
+        }
+    }
+}

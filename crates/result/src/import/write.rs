@@ -1,0 +1,253 @@
+//! From a sheet to a run directory.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use base::Facts;
+
+use super::sheet::CONDITIONS;
+use super::{IMPORTED, ImportError, Sheet, Step};
+use crate::report::GRAPHED_PHASE;
+use crate::rows::PhaseRows;
+use crate::run_id::run_id;
+use crate::schema::{
+    About, Mark, Origin, Phase, Run, RunStatus, SCHEMA_VERSION, Span, Table, TableColumn, TableRow,
+    Target,
+};
+use crate::stats::consistency::{Consistency, STEADY_FROM_S};
+use crate::store::{RunWriter, StoreError, row_contradictions};
+
+/// Names that a library tries for one run.
+const NAMES_MAX: u64 = 100;
+/// Rows of a step that the figures of a steady state need.
+const ROWS_MIN: usize = 10;
+
+/// Additions of the caller to the files of an import.
+#[derive(Clone, Debug, Default)]
+pub struct Call {
+    /// Name of the drive, or `None` if the files are to tell it.
+    pub drive: Option<String>,
+    /// Firmware of the drive, or `None` if it is unknown.
+    pub firmware: Option<String>,
+    /// Whether the drive was a simulated one.
+    pub is_simulated: bool,
+    /// The one command that repeats the import.
+    pub command: String,
+    /// `ssdlab` and its version.
+    pub tool_version: String,
+    /// Wall clock, ns since the Unix epoch: of results that do not tell theirs.
+    pub now_unix_ns: u64,
+}
+
+/// Writes a sheet into a new run directory of `library` and returns its path. On an error nothing
+/// remains.
+///
+/// # Errors
+/// If the sheet has no step, no name for its drive, or values beyond any measurement; and the
+/// errors of the file system.
+pub fn write(library: &Path, sheet: Sheet, call: &Call) -> Result<PathBuf, ImportError> {
+    let (mut run, rows) = run_of(sheet, call)?;
+    let mut writer = create(library, &mut run)?;
+    let written = run
+        .phases
+        .iter()
+        .zip(&rows)
+        .try_for_each(|(phase, rows)| writer.add_phase(&run, &phase.name, rows));
+    let path = writer.path().to_owned();
+    written.and_then(|()| writer.write(&run)).map_err(|error| {
+        // A half-written result is worse than none; the first error is the one to tell.
+        let _ = fs::remove_dir_all(&path);
+        ImportError::from(error)
+    })?;
+    Ok(path)
+}
+
+fn create(library: &Path, run: &mut Run) -> Result<RunWriter, ImportError> {
+    let name =
+        |salt| run_id(run.started_unix_ns, IMPORTED, &run.target.name, &run.span.variant, salt);
+    for salt in 0..NAMES_MAX {
+        run.run_id = name(salt);
+        match RunWriter::create(library, run) {
+            Err(StoreError::RunExists { .. }) => {}
+            other => return Ok(other?),
+        }
+    }
+    Err(StoreError::RunExists { path: library.join(&run.run_id) }.into())
+}
+
+/// The run of a sheet, and the rows of its phases.
+fn run_of(sheet: Sheet, call: &Call) -> Result<(Run, Vec<PhaseRows>), ImportError> {
+    if sheet.steps.is_empty() {
+        let files = sheet.files.join(", ");
+        return Err(ImportError::Usage(format!(
+            "{files}: no measurement of {} in it",
+            sheet.format
+        )));
+    }
+    sheet.steps.iter().try_for_each(check)?;
+    let target = target(&sheet, call)?;
+    let started_unix_ns = sheet.started_unix_ns.unwrap_or(call.now_unix_ns);
+    let length_ns = sheet.steps.iter().map(|step| step.start_ns.saturating_add(step.duration_ns));
+    let length_ns = length_ns.max().unwrap_or(0);
+    let unknown = unknown(&sheet, call);
+    let mut run = Run {
+        schema_version: SCHEMA_VERSION,
+        run_id: String::new(),
+        tool_version: call.tool_version.clone(),
+        test: IMPORTED.to_owned(),
+        status: RunStatus::Complete,
+        started_unix_ns,
+        finished_unix_ns: started_unix_ns.saturating_add(length_ns),
+        target,
+        origin: Some(Origin {
+            format: sheet.format.to_owned(),
+            tool: sheet.tool,
+            files: sheet.files,
+            unknown,
+        }),
+        environment: sheet.environment,
+        seed: 0,
+        config: sheet.config,
+        command: call.command.clone(),
+        request: None,
+        invocation: None,
+        about: About::default(),
+        repeat: None,
+        resumed: None,
+        span: Span { span_bytes: 0, variant: "default".to_owned(), base: "none".to_owned() },
+        health: None,
+        purge: None,
+        phases: Vec::new(),
+        metrics: Default::default(),
+        marks: Vec::new(),
+        verdict: None,
+        tables: sheet.tables,
+        findings: Vec::new(),
+        warnings: sheet.warnings,
+        left_out: Vec::new(),
+    };
+    run.tables.extend(figures_table(&sheet.steps));
+    let rows = sheet.steps.into_iter().map(|step| add_step(&mut run, step)).collect();
+    Ok((run, rows))
+}
+
+/// The main figures of all steps side by side, or `None` if no step has one.
+fn figures_table(steps: &[Step]) -> Option<Table> {
+    const COLUMNS: [(&str, &str, &str); 5] = [
+        ("commands", "IOPS", "iops"),
+        ("rate", "MB/s", "mb_per_s"),
+        ("mean latency", "ns", "latency_ns_mean"),
+        ("p99", "ns", "latency_ns_p99"),
+        ("longest", "ns", "latency_ns_max"),
+    ];
+    let row = |(step, name): (&Step, String)| {
+        let value = |end: &str| step.metrics.get(&format!("{name}.{end}")).copied().flatten();
+        TableRow { values: COLUMNS.map(|(.., end)| value(end)).to_vec(), label: name }
+    };
+    let rows: Vec<_> = steps.iter().flat_map(measured).map(row).collect();
+    let column = |(name, unit, _): (&str, &str, &str)| TableColumn {
+        name: name.to_owned(),
+        unit: unit.to_owned(),
+    };
+    (!rows.is_empty()).then(|| Table {
+        name: "measured".to_owned(),
+        title: "Measured".to_owned(),
+        row_name: "load".to_owned(),
+        columns: COLUMNS.map(column).to_vec(),
+        rows,
+        conditions: Default::default(),
+    })
+}
+
+/// The measurements of a step by the beginnings of their figures' names: itself, or its reads and
+/// its writes.
+fn measured(step: &Step) -> Vec<(&Step, String)> {
+    let mut names: Vec<_> =
+        step.metrics.keys().filter_map(|name| Some(name.rsplit_once('.')?.0)).collect();
+    names.dedup();
+    names.into_iter().map(|name| (step, name.to_owned())).collect()
+}
+
+/// Makes sure that figures can be computed: they add counts in 64 bits.
+fn check(step: &Step) -> Result<(), ImportError> {
+    const SUM_MAX: u128 = 1 << 60;
+    let in_bins: u128 = step.rows.latencies.iter().map(|bin| u128::from(bin.count)).sum();
+    let too_large = [in_bins, step.ios.into(), step.bytes.into()].into_iter().max() > Some(SUM_MAX);
+    let too_large = too_large.then(|| "its counts add up to more than 2^60".to_owned());
+    match row_contradictions(&step.rows).into_iter().chain(too_large).next() {
+        Some(fault) => Err(ImportError::Usage(format!("the step {}: {fault}", step.name))),
+        None => Ok(()),
+    }
+}
+
+fn target(sheet: &Sheet, call: &Call) -> Result<Target, ImportError> {
+    let name = call.drive.clone().or_else(|| sheet.drive.clone()).ok_or_else(|| {
+        let files = sheet.files.join(", ");
+        ImportError::Usage(format!("{files}: no name of a drive in it; give one with --drive NAME"))
+    })?;
+    let kind = if call.is_simulated { "simulated" } else { IMPORTED };
+    Ok(Target {
+        kind: kind.to_owned(),
+        name,
+        spec: String::new(),
+        serial: None,
+        firmware: call.firmware.clone(),
+        capacity_bytes: 0,
+        raw_bytes: None,
+        engine: sheet.tool.clone(),
+        facts: Facts::default(),
+        details: Default::default(),
+    })
+}
+
+fn unknown(sheet: &Sheet, call: &Call) -> Vec<String> {
+    let is_told = |condition: &str| match condition {
+        "firmware" => call.firmware.is_some(),
+        "host" => !sheet.environment.is_empty(),
+        _ => false,
+    };
+    let mut unknown: Vec<_> =
+        CONDITIONS.into_iter().filter(|name| !is_told(name)).map(str::to_owned).collect();
+    if sheet.started_unix_ns.is_none() {
+        unknown.push("time of the measurement".to_owned());
+    }
+    unknown
+}
+
+/// Adds a step as a phase with its figures, and returns its rows. The first load is the one that
+/// pages draw, with the figures of the test `consistency`.
+fn add_step(run: &mut Run, step: Step) -> PhaseRows {
+    let has_load = run.phases.iter().any(|phase| phase.name == GRAPHED_PHASE);
+    let is_load = step.is_load && !has_load && step.rows.seconds.len() >= ROWS_MIN;
+    let step_name = step.name;
+    let name = if is_load { GRAPHED_PHASE.to_owned() } else { step_name.clone() };
+    if is_load {
+        let consistency = Consistency::of(&step.rows, STEADY_FROM_S);
+        let told = consistency.metrics.into_iter().filter(|(_, value)| value.is_some());
+        run.metrics.extend(told);
+        run.marks.extend(consistency.marks);
+        run.warnings.extend(consistency.warnings);
+        // The program knows its latencies better than its bins do.
+        let own = step.metrics.iter().filter_map(|(name, value)| {
+            let end = name.strip_prefix(&format!("{step_name}."))?;
+            end.starts_with("latency_ns_").then(|| (end.to_owned(), *value))
+        });
+        run.metrics.extend(own.filter(|(name, _)| !name.ends_with("p99999")));
+    }
+    let full = |name: &str| format!("{IMPORTED}.{name}");
+    run.metrics.extend(step.metrics.iter().map(|(name, value)| (full(name), *value)));
+    let marks = step.marks.into_iter();
+    run.marks.extend(marks.map(|mark| Mark { metric: full(&mark.metric), ..mark }));
+    run.phases.push(Phase {
+        name,
+        what: step.what,
+        start_ns: step.start_ns,
+        duration_ns: step.duration_ns,
+        ios: step.ios,
+        bytes: step.bytes,
+        errors: step.errors,
+        complete: true,
+        ..Phase::default()
+    });
+    step.rows
+}
