@@ -102,6 +102,8 @@ pub fn push(url: &str, token: &Token, run_dir: &Path) -> Result<String, PushErro
         reason: error.to_string(),
     };
     let request = agent().post(&address).header("Authorization", token.header());
+    // A server that refuses answers, and closes, before it has the files: ask before they are sent.
+    let request = request.header("Expect", "100-continue");
     let mut response = request.send(form).map_err(unreachable)?;
     let status = response.status().as_u16();
     let body = response.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_string();

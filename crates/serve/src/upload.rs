@@ -27,6 +27,8 @@ use crate::state::Server;
 pub const UPLOAD_BYTES_MAX: usize = 256 << 20;
 /// Time for the whole of an upload.
 const PATIENCE: Duration = Duration::from_mins(10);
+/// Time that an upload waits for others to end.
+const TURN: Duration = Duration::from_secs(20);
 /// The files of a run; the name of a part chooses one of these, and so cannot be a path.
 pub(crate) const FILES: [&str; 3] = [RUN_FILE, SERIES_FILE, LATENCY_FILE];
 /// Beginning of the names of unfinished uploads, which no reader of a library looks at.
@@ -97,8 +99,9 @@ fn too_large(server: &Server) -> Refusal {
 
 /// Takes a run in, and returns its name.
 async fn admit(server: &Arc<Server>, request: Request) -> Result<String, Refusal> {
-    let busy = |_| refused(StatusCode::SERVICE_UNAVAILABLE, "other uploads are in progress");
-    let _turn = server.uploads.try_acquire().map_err(busy)?;
+    let busy = || refused(StatusCode::SERVICE_UNAVAILABLE, "other uploads are in progress");
+    let turn = timeout(TURN, server.uploads.acquire()).await;
+    let _turn = turn.ok().and_then(Result::ok).ok_or_else(busy)?;
     let wrong = |error: axum::extract::multipart::MultipartRejection| {
         Refusal(StatusCode::BAD_REQUEST, format!("expected a form with files: {error}"))
     };
