@@ -63,7 +63,8 @@ export interface Target {
    */
   firmware?: string | null;
   /**
-   * `simulated`, `block`, `file` or `null`.
+   * `simulated`, `block`, `file`, `null`, or `imported` for a drive of which only figures of another program are
+   * known.
    */
   kind: string;
   /**
