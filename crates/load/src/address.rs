@@ -68,7 +68,8 @@ impl Addresses {
     #[must_use]
     pub fn new(workload: &Workload, seed: u64) -> Self {
         let random = || Rng::split(seed, "addresses");
-        let grid = Grid::of(workload);
+        let (start, span_bytes) = (workload.span_offset_bytes, workload.span_bytes);
+        let grid = Grid::new(start, span_bytes, workload.step_bytes());
         let skewed = |ranks, layout: Layout| {
             Self::Skewed(Skewed::new(grid, ranks, (layout, workload.layout_seed), random()))
         };

@@ -173,7 +173,7 @@ impl Store {
         Ok(figures)
     }
 
-    /// What was found out of cells, or `None` if it was not or the program behaves otherwise now. The question is a part
+    /// The finding about cells, or `None` if there is none or the program behaves otherwise now. The question is a part
     /// of the key.
     #[must_use]
     pub fn answer(&self, question: &str, cells: &[Cell]) -> Option<Vec<String>> {

@@ -40,7 +40,7 @@ pub struct Appends {
     streams: Vec<Stream>,
     /// Zones that are neither active nor next.
     free: Vec<u32>,
-    /// What is left to deallocate: offset and length of each range.
+    /// Offset and length of each range that is still to be deallocated.
     stale: Vec<(u64, u64)>,
 }
 

@@ -1,7 +1,5 @@
 //! The places at which commands may begin: the span in steps of the alignment.
 
-use crate::workload::Workload;
-
 /// The steps of a span.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Grid {
@@ -13,10 +11,8 @@ pub(super) struct Grid {
 }
 
 impl Grid {
-    pub(super) fn of(workload: &Workload) -> Self {
-        let step_bytes = workload.step_bytes();
-        let steps = workload.span_bytes / u64::from(step_bytes);
-        let start = workload.span_offset_bytes;
+    pub(super) fn new(start: u64, span_bytes: u64, step_bytes: u32) -> Self {
+        let steps = span_bytes / u64::from(step_bytes);
         Self { start, end: start + steps * u64::from(step_bytes), step_bytes, steps }
     }
 

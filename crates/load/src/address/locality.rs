@@ -1,4 +1,4 @@
-//! Where a trace reads and writes: parts of its address space with their numbers of commands.
+//! The locality of a trace: parts of its address space with their numbers of commands.
 //!
 //! The parts are as long as needed for at most a million of them, so that memory has a bound. The order of
 //! the commands is not kept, and neither are their sizes: a replay keeps both.
