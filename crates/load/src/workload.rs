@@ -40,14 +40,20 @@ impl Mix {
         }
     }
 
+    /// Share of deallocations among all commands, in percent.
+    #[must_use]
+    pub const fn deallocate_percent(self) -> u8 {
+        match self {
+            Self::One(OpKind::Deallocate) => 100,
+            Self::One(_) | Self::ReadPercent(_) => 0,
+            Self::Shares(shares) => shares.deallocate_percent,
+        }
+    }
+
     /// Whether some commands deallocate.
     #[must_use]
     pub const fn deallocates(self) -> bool {
-        match self {
-            Self::One(kind) => matches!(kind, OpKind::Deallocate),
-            Self::ReadPercent(_) => false,
-            Self::Shares(shares) => shares.deallocate_percent > 0,
-        }
+        self.deallocate_percent() > 0
     }
 
     /// Share of reads among the commands that move data, in percent.
@@ -261,7 +267,7 @@ impl Workload {
         Ok(())
     }
 
-    /// What the order asks of the span and of the commands.
+    /// The demands of the order on the span and on the commands.
     fn check_order(&self, logical_block_bytes: u32) -> Result<(), WorkloadError> {
         let (block, span) = (u64::from(self.block_bytes), self.span_bytes);
         match &self.order {

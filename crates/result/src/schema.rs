@@ -429,6 +429,31 @@ pub struct Phase {
     pub ios_not_issued: u64,
     /// Whether the phase ran to its own end.
     pub complete: bool,
+    /// The commands that it asks for; missing in a phase without a workload, and in old files.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load: Option<Load>,
+}
+
+/// The commands of a phase, as its workload describes them.
+#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
+pub struct Load {
+    /// Share of reads among the reads and writes, in percent.
+    pub read_percent: u8,
+    /// Share of deallocations among all commands, in percent.
+    pub deallocate_percent: u8,
+    /// Length of a command; the longest one where lengths vary.
+    pub block_bytes: u32,
+    /// Order of the addresses, e.g. `uniform`, `sequential` or `zipf(1.1)`.
+    pub order: String,
+    /// Commands kept outstanding; in an open loop the most that may be.
+    pub queue_depth: u32,
+    /// Commands per second of an open loop; missing in a closed one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate_iops: Option<u64>,
+    /// First byte of the span of the commands.
+    pub offset_bytes: u64,
+    /// Length of this span.
+    pub span_bytes: u64,
 }
 
 impl Phase {

@@ -18,7 +18,7 @@ use base::{Facts, Nanos};
 use load::{Generator, Workload};
 use result::rows::PhaseRows;
 use result::run_id::run_id;
-use result::schema::{Phase, Run, RunStatus, SCHEMA_VERSION};
+use result::schema::{Load, Phase, Run, RunStatus, SCHEMA_VERSION};
 use result::store::{RunWriter, StoreError, preflight};
 use target::{Identity, IoError, Testable};
 
@@ -451,6 +451,24 @@ fn phase_record(spec: &PhaseSpec, what: String, start: Nanos, end: Nanos) -> Pha
         what,
         start_ns: start.0,
         duration_ns: end.0.saturating_sub(start.0),
+        load: match &spec.action {
+            Action::Load { workload, .. } => Some(load_record(workload)),
+            _ => None,
+        },
         ..Phase::default()
+    }
+}
+
+/// The commands of a workload for `run.json`.
+fn load_record(workload: &Workload) -> Load {
+    Load {
+        read_percent: workload.mix.read_percent(),
+        deallocate_percent: workload.mix.deallocate_percent(),
+        block_bytes: workload.block_bytes,
+        order: workload.order.to_string(),
+        queue_depth: workload.queue_depth,
+        rate_iops: workload.pacing.rate_iops(),
+        offset_bytes: workload.span_offset_bytes,
+        span_bytes: workload.span_bytes,
     }
 }

@@ -332,6 +332,10 @@ export interface Phase {
    */
   latency_ns_max_after_end?: number | null;
   /**
+   * The commands that it asks for; missing in a phase without a workload, and in old files.
+   */
+  load?: Load | null;
+  /**
    * `purge`, `fill`, `load`, …
    */
   name: string;
@@ -343,6 +347,43 @@ export interface Phase {
    * Description of the step.
    */
   what: string;
+}
+/**
+ * The commands of a phase, as its workload describes them.
+ */
+export interface Load {
+  /**
+   * Length of a command; the longest one where lengths vary.
+   */
+  block_bytes: number;
+  /**
+   * Share of deallocations among all commands, in percent.
+   */
+  deallocate_percent: number;
+  /**
+   * First byte of the span of the commands.
+   */
+  offset_bytes: number;
+  /**
+   * Order of the addresses, e.g. `uniform`, `sequential` or `zipf(1.1)`.
+   */
+  order: string;
+  /**
+   * Commands kept outstanding; in an open loop the most that may be.
+   */
+  queue_depth: number;
+  /**
+   * Commands per second of an open loop; missing in a closed one.
+   */
+  rate_iops?: number | null;
+  /**
+   * Share of reads among the reads and writes, in percent.
+   */
+  read_percent: number;
+  /**
+   * Length of this span.
+   */
+  span_bytes: number;
 }
 /**
  * A phase of the power test: columns of equal length, one value per second.
