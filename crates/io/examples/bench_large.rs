@@ -52,15 +52,15 @@ fn overwritten(config: &Config) -> Ftl {
     (0..pages).for_each(|logical| place(&mut ftl, &mut victims, kept_free, logical));
     let mut rng = Rng::split(1, "large");
     let mut ahead = rng.clone();
-    (0..AHEAD).for_each(|_| _ = ahead.below(pages.into()));
+    (0..AHEAD).for_each(|_| _ = ahead.below(pages));
     for _ in 0..pages {
-        ftl.prefetch_logical(ahead.below(pages.into()) as u32);
-        place(&mut ftl, &mut victims, kept_free, rng.below(pages.into()) as u32);
+        ftl.prefetch_logical(ahead.below(pages));
+        place(&mut ftl, &mut victims, kept_free, rng.below(pages));
     }
     ftl
 }
 
-fn place(ftl: &mut Ftl, victims: &mut VictimSelector, kept_free: usize, logical: u32) {
+fn place(ftl: &mut Ftl, victims: &mut VictimSelector, kept_free: usize, logical: u64) {
     if !ftl.stream_has_room(StreamId::Host) {
         collect(ftl, victims, kept_free);
         ftl.open_superblock(StreamId::Host);
@@ -147,7 +147,8 @@ fn kernel_bytes(file: &str, field: &str) -> u64 {
 fn drive_json(drive: (u64, u32, u32), scale: Ratio) -> Option<String> {
     let config = config(drive, scale);
     let geometry = config.geometry;
-    let maps_bytes = 4 * (u64::from(geometry.logical_pages) + u64::from(geometry.physical_pages()));
+    let number_bytes = u64::from(geometry.page_number_bytes);
+    let maps_bytes = number_bytes * (geometry.logical_pages + geometry.physical_pages());
     let (capacity_gb, _, unit_bytes) = drive;
     let available_bytes = kernel_bytes("/proc/meminfo", "MemAvailable:");
     if maps_bytes > available_bytes {

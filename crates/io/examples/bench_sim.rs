@@ -90,7 +90,7 @@ fn write(page: u64, pages: u64, tag: u32) -> Op {
 }
 
 fn fill<const OPTIONS: bool>(device: &mut Device<Silent, OPTIONS>, hash: &mut Fnv) -> Stretch {
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let pages = device.config().geometry.logical_pages;
     let mut page = 0;
     let next = |tag| {
         let length = FILL_PAGES.min(pages - page);
@@ -105,7 +105,7 @@ fn load<const OPTIONS: bool>(
     seconds: u64,
     hash: &mut Fnv,
 ) -> Stretch {
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let pages = device.config().geometry.logical_pages;
     let mut rng = Rng::split(1, "addresses");
     let until = Nanos(device.now().0 + seconds * Nanos::SECOND.0);
     let next = |tag| Some(write(rng.below(pages), 1, tag));
@@ -134,7 +134,7 @@ fn write_at_random<const OPTIONS: bool>(
     count: u64,
     rng: &mut Rng,
 ) -> Stretch {
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let pages = device.config().geometry.logical_pages;
     let mut left = count;
     let next = |tag| {
         left = left.checked_sub(1)?;
@@ -204,7 +204,7 @@ struct Floor {
     ftl: Ftl,
     victims: VictimSelector,
     rng: Rng,
-    ahead: VecDeque<u32>,
+    ahead: VecDeque<u64>,
     /// Erased superblocks at the moment when a stream of the host needs one.
     kept_free: usize,
     programmed_pages: u64,
@@ -235,10 +235,10 @@ impl Floor {
     /// This number of random page writes; returns the pages programmed.
     fn write(&mut self, count: u64) -> u64 {
         let before = self.programmed_pages;
-        let pages = u64::from(self.ftl.geometry.logical_pages);
+        let pages = self.ftl.geometry.logical_pages;
         for _ in 0..count {
             while self.ahead.len() < AHEAD {
-                let logical = self.rng.below(pages) as u32;
+                let logical = self.rng.below(pages);
                 self.ftl.prefetch_logical(logical);
                 self.ahead.push_back(logical);
             }
@@ -297,7 +297,8 @@ struct Bare {
 impl Bare {
     fn filled(config: &Config) -> Self {
         let geometry = &config.geometry;
-        let (logical, physical) = (geometry.logical_pages, geometry.physical_pages());
+        let pages = (geometry.logical_pages, geometry.physical_pages());
+        let (logical, physical) = (pages.0 as u32, pages.1 as u32);
         let mut p2l: Vec<u32> = (0..logical).collect();
         p2l.resize(physical as usize, 0);
         Self {
@@ -320,9 +321,9 @@ impl Bare {
 
     fn place(&mut self, logical: u32) {
         let old = std::mem::replace(&mut self.l2p[logical as usize], self.head);
-        let count = &mut self.valid[self.by_superblock.divide(old) as usize];
+        let count = &mut self.valid[self.by_superblock.divide(old.into()) as usize];
         *count = count.wrapping_sub(1);
-        let count = &mut self.valid[self.by_superblock.divide(self.head) as usize];
+        let count = &mut self.valid[self.by_superblock.divide(self.head.into()) as usize];
         *count = count.wrapping_add(1);
         self.p2l[self.head as usize] = logical;
         self.head = self.after(self.head);
@@ -426,7 +427,7 @@ impl Steady {
 /// ratio of the timed cost to that on a smaller drive.
 fn steady_json(gib: u64, turns: u64, smaller: &mut Steady) -> String {
     let config = sized_config(gib);
-    let pages = u64::from(config.geometry.logical_pages);
+    let pages = config.geometry.logical_pages;
     let mut floor = Floor::filled(&config);
     floor.write(2 * pages);
     let before = memory_bytes().0;
@@ -469,7 +470,7 @@ fn steady_json(gib: u64, turns: u64, smaller: &mut Steady) -> String {
 fn steady_jsons(sizes_gib: &[u64], turns: u64) -> Vec<String> {
     let config = sized_config(sizes_gib[0]);
     let mut floor = Floor::filled(&config);
-    floor.write(2 * u64::from(config.geometry.logical_pages));
+    floor.write(2 * config.geometry.logical_pages);
     let mut smallest = Steady::new(&config, &floor);
     sizes_gib.iter().map(|&gib| steady_json(gib, turns, &mut smallest)).collect()
 }
@@ -521,7 +522,7 @@ fn mechanisms_json(gib: u64, turns: usize) -> String {
     let (name, none) = ("nvme-2024", || panic!("built in"));
     let host = HostProfile::load(name, built_in_host(name).unwrap_or_else(none)).expect("valid");
     let config = changed_config(gib, &MECHANISMS).behind(Some(host.system()));
-    let pages = u64::from(config.geometry.logical_pages);
+    let pages = config.geometry.logical_pages;
     let Drive::Any(mut device) = Drive::new(config) else { panic!("a drive with options") };
     fill(&mut device, &mut Fnv::EMPTY.clone());
     let mut rng = Rng::split(2, "addresses");

@@ -23,7 +23,7 @@ pub enum Found {
     /// This version of its data.
     Version(u64),
     /// The data of another page.
-    Other(u32),
+    Other(u64),
     /// The drive cannot read the place of the page.
     Unreadable,
 }
@@ -62,7 +62,7 @@ impl Finding {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Broken {
     /// The LBA page.
-    pub page: u32,
+    pub page: u64,
     /// The broken promise.
     pub finding: Finding,
     /// The promised version, or `None` if the promise was an empty page.
@@ -118,8 +118,8 @@ pub struct Oracle {
     /// The certain state of each page.
     certain: Vec<u64>,
     /// The states acknowledged after it, oldest first.
-    since: BTreeMap<u32, Vec<State>>,
-    under_way: BTreeMap<u32, Command>,
+    since: BTreeMap<u64, Vec<State>>,
+    under_way: BTreeMap<u64, Command>,
     sent: u64,
     acknowledged: u64,
 }
@@ -130,7 +130,7 @@ impl Oracle {
 
     /// The oracle of a fresh drive.
     #[must_use]
-    pub fn new(pages: u32) -> Self {
+    pub fn new(pages: u64) -> Self {
         Self {
             certain: vec![NOTHING; pages as usize],
             since: BTreeMap::new(),
@@ -142,19 +142,19 @@ impl Oracle {
 
     /// Number of LBA pages.
     #[must_use]
-    pub fn pages(&self) -> u32 {
-        self.certain.len() as u32
+    pub fn pages(&self) -> u64 {
+        self.certain.len() as u64
     }
 
     /// Whether a command for one of these pages is outstanding.
     #[must_use]
-    pub fn is_busy(&self, pages: Range<u32>) -> bool {
+    pub fn is_busy(&self, pages: Range<u64>) -> bool {
         self.under_way.range(pages).next().is_some()
     }
 
     /// Records a write or a deallocation that the host sends; no other command for its pages is
     /// outstanding.
-    pub fn sent(&mut self, kind: OpKind, pages: Range<u32>) {
+    pub fn sent(&mut self, kind: OpKind, pages: Range<u64>) {
         self.sent += 1;
         let command = Command { number: self.sent, kind };
         self.under_way.extend(pages.map(|page| (page, command)));
@@ -181,9 +181,9 @@ impl Oracle {
     /// page.
     pub fn ended(
         &mut self,
-        pages: Range<u32>,
+        pages: Range<u64>,
         is_certain: bool,
-        version: impl Fn(u32) -> Option<u64>,
+        version: impl Fn(u64) -> Option<u64>,
     ) {
         self.acknowledged += 1;
         for page in pages {
@@ -201,10 +201,10 @@ impl Oracle {
 
     /// Checks every page after a recovery. From now on the content is certain, and outstanding
     /// commands are forgotten.
-    pub fn judge(&mut self, read: impl Fn(u32) -> Found) -> Judgement {
+    pub fn judge(&mut self, read: impl Fn(u64) -> Found) -> Judgement {
         let mut judgement = Judgement::default();
         let mut survivals = BTreeMap::new();
-        for page in 0..self.certain.len() as u32 {
+        for page in 0..self.certain.len() as u64 {
             let found = read(page);
             if let Some(finding) = self.finding(page, found) {
                 let promised = self.certain[page as usize];
@@ -227,7 +227,7 @@ impl Oracle {
     }
 
     /// The promise that a page breaks, or `None` if it keeps all.
-    fn finding(&self, page: u32, found: Found) -> Option<Finding> {
+    fn finding(&self, page: u64, found: Found) -> Option<Finding> {
         let certain = self.certain[page as usize];
         let since = self.since.get(&page).map_or(&[][..], Vec::as_slice);
         let version = match found {
@@ -251,7 +251,7 @@ impl Oracle {
 
     /// Whether a version can come from the outstanding command: it is higher than all earlier ones,
     /// or nothing.
-    fn is_under_way(&self, page: u32, version: u64) -> bool {
+    fn is_under_way(&self, page: u64, version: u64) -> bool {
         match self.under_way.get(&page).map(|command| command.kind) {
             Some(OpKind::Write) => {
                 let since = self.since.get(&page).into_iter().flatten().map(|state| state.version);
@@ -264,7 +264,7 @@ impl Oracle {
     }
 
     /// Counts the surviving pages among the unflushed writes to a page.
-    fn count_survivals(&self, page: u32, found: Found, survivals: &mut BTreeMap<u64, Survival>) {
+    fn count_survivals(&self, page: u64, found: Found, survivals: &mut BTreeMap<u64, Survival>) {
         let states = self.since.get(&page).map_or(&[][..], Vec::as_slice);
         let version = version_of(found);
         let newest = states.iter().rposition(|state| state.version == version);
@@ -308,8 +308,8 @@ mod tests {
         oracle
     }
 
-    fn findings(oracle: &mut Oracle, reads: &[(u32, Found)]) -> Vec<(u32, Finding)> {
-        let reads: BTreeMap<u32, Found> = reads.iter().copied().collect();
+    fn findings(oracle: &mut Oracle, reads: &[(u64, Found)]) -> Vec<(u64, Finding)> {
+        let reads: BTreeMap<u64, Found> = reads.iter().copied().collect();
         let usual = |page| if page < 4 { Found::Version(1) } else { Found::Nothing };
         let judged = oracle.judge(|page| reads.get(&page).copied().unwrap_or_else(|| usual(page)));
         assert_eq!(judged.broken_pages, judged.broken.len() as u64);

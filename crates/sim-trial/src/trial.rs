@@ -18,7 +18,7 @@ use super::oracle::{Broken, Found, Oracle};
 /// Most pages of a write, except for writes that fill the drive.
 const WRITE_PAGES_MAX: u64 = 6;
 /// Pages of a write that fills the drive, and number of such writes before each flush.
-const FILL_PAGES: u32 = 32;
+const FILL_PAGES: u64 = 32;
 const FILL_FLUSH: u32 = 256;
 /// A cut comes at a random moment within one of these times after the last command was sent: during
 /// a command, a program or an erase, or later.
@@ -172,19 +172,22 @@ impl Trial {
     /// full journal, the maps of the drive, the oracle, and the state of a recovery.
     #[must_use]
     pub fn memory_bytes(config: &Config) -> u64 {
-        // Map and new map, checkpoints in both areas, the change known of each page while the map is rebuilt.
-        const MAPS_BYTES: u64 = 4 * size_of::<u32>() as u64;
-        const CHECKPOINT_BYTES: u64 = 2 * size_of::<u32>() as u64;
-        const CHANGE_BYTES: u64 = size_of::<(u64, u32)>() as u64;
-        let logical_bytes = MAPS_BYTES + CHECKPOINT_BYTES + CHANGE_BYTES + Oracle::PAGE_BYTES;
-        let physical_bytes = (size_of::<Spare>() + size_of::<u32>()) as u64;
+        // The map that the host sees and the recovered one, checkpoints in both areas, the change known of each page
+        // while the map is rebuilt; and the maps of the drive before and after the loss of power.
+        const MAPS_BYTES: u64 = 2 * size_of::<u64>() as u64;
+        const CHECKPOINT_BYTES: u64 = 2 * size_of::<u64>() as u64;
+        const CHANGE_BYTES: u64 = size_of::<(u64, u64)>() as u64;
         let geometry = &config.geometry;
+        let drive_bytes = 2 * u64::from(geometry.page_number_bytes);
+        let rebuilt_bytes = CHECKPOINT_BYTES + CHANGE_BYTES + Oracle::PAGE_BYTES;
+        let logical_bytes = drive_bytes + MAPS_BYTES + rebuilt_bytes;
+        let physical_bytes = drive_bytes + size_of::<Spare>() as u64;
         let journal_entries = config.options.mapping.map_or(0, |shape| {
             let units = shape.journal_superblocks * geometry.superblock_units;
             u64::from(units) * u64::from(shape.unit_entries)
         });
-        u64::from(geometry.logical_pages) * logical_bytes
-            + u64::from(geometry.physical_pages()) * physical_bytes
+        geometry.logical_pages * logical_bytes
+            + geometry.physical_pages() * physical_bytes
             + journal_entries * size_of::<JournalRecord>() as u64
     }
 
@@ -216,9 +219,9 @@ impl Trial {
                 self.alone(self.host.op(OpKind::Flush, 0, 0, 0));
             }
         }
-        let physical = geometry.physical_pages() / geometry.page_granules;
+        let physical = geometry.physical_pages() / u64::from(geometry.page_granules);
         let mean_pages = WRITE_PAGES_MAX.div_ceil(2);
-        self.work(u64::from(physical.saturating_sub(pages)) / mean_pages);
+        self.work(physical.saturating_sub(pages) / mean_pages);
     }
 
     /// Sends a single command and waits for its end.
@@ -321,8 +324,8 @@ impl Host {
             return self.op(OpKind::Flush, 0, 0, tag);
         }
         let pages = self.oracle.pages();
-        let length = 1 + self.rng.below(WRITE_PAGES_MAX.min(pages.into())) as u32;
-        let first = self.rng.below(u64::from(pages - length + 1)) as u32;
+        let length = 1 + self.rng.below(WRITE_PAGES_MAX.min(pages));
+        let first = self.rng.below(pages - length + 1);
         if self.oracle.is_busy(first..first + length) {
             return self.op(OpKind::Flush, 0, 0, tag);
         }
@@ -342,9 +345,9 @@ impl Host {
     }
 
     /// A command of whole pages.
-    fn op(&self, kind: OpKind, page: u32, pages: u32, tag: u32) -> Op {
-        let len = pages * self.page_bytes;
-        let offset = u64::from(page) * u64::from(self.page_bytes);
+    fn op(&self, kind: OpKind, page: u64, pages: u64, tag: u32) -> Op {
+        let len = pages as u32 * self.page_bytes;
+        let offset = page * u64::from(self.page_bytes);
         Op { kind, data: Data::Incompressible, fua: false, placement: 0, len, tag, offset }
     }
 
@@ -362,10 +365,10 @@ impl Host {
     }
 
     /// The pages that a command touches.
-    fn pages_of(&self, op: &Op) -> Range<u32> {
+    fn pages_of(&self, op: &Op) -> Range<u64> {
         let page_bytes = u64::from(self.page_bytes);
         let end = op.offset + u64::from(op.len);
-        (op.offset / page_bytes) as u32..end.div_ceil(page_bytes) as u32
+        op.offset / page_bytes..end.div_ceil(page_bytes)
     }
 
     fn fill_queue(&mut self, device: &mut Device<Contents>) {
@@ -414,8 +417,8 @@ impl Host {
 }
 
 /// The content of a page, from NAND.
-fn read(device: &Device<Contents>, page: u32) -> Found {
-    let physical = device.ftl().l2p[page as usize];
+fn read(device: &Device<Contents>, page: u64) -> Found {
+    let physical = device.ftl().l2p.get(page);
     if physical == NO_PAGE {
         return Found::Nothing;
     }

@@ -278,7 +278,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// When the tag is not below the queue depth: a bug in the caller.
     #[inline(always)]
     pub fn submit(&mut self, op: &Op) {
-        self.ftl.prefetch_logical((op.offset >> self.page_bits()) as u32);
+        self.ftl.prefetch_logical(op.offset >> self.page_bits());
         if !self.accepts(op) {
             return self.commands.refuse(op.tag, ERRNO_INVALID, self.now_ns);
         }
@@ -572,7 +572,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         if OPTIONS && self.geometry().die_groups > 1 {
             return self.geometry().die_of_unit(unit);
         }
-        unit - self.by_dies.divide(unit) * self.geometry().dies
+        unit - self.by_dies.divide(unit.into()) * self.geometry().dies
     }
 
     #[inline]

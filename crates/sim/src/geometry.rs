@@ -27,17 +27,19 @@ pub mod parity;
 
 use std::ops::Range;
 
+use crate::ftl::table::number_bytes;
+
 /// Bytes of a logical page on drives that do not say otherwise, and of the pages that telemetry counts.
 pub const PAGE_BYTES: u64 = 4096;
 
-/// Division of page numbers by a constant of the drive, as one multiplication: a superblock need
+/// Division of page and unit numbers by a constant of the drive, as one multiplication: a superblock need
 /// not be a power of two, and the map divides once for every moved page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Divisor {
-    /// (2^64 - 1) / divisor, rounded down. With n times it = 2^64 - e and 1 <= e <= n, (d + 1) times it over 2^64 is
-    /// (d + 1) / n less (d + 1) e / (n 2^64), which is more than nothing and at most 2^-32: as d and n are
-    /// below 2^32, rounding down gives the same as for d / n.
+    /// (2^(64 + shift) - 1) / divisor, rounded down.
     reciprocal: u64,
+    /// 2^shift is at most the divisor, and 2^(shift + 1) is more.
+    shift: u32,
 }
 
 impl Divisor {
@@ -47,14 +49,20 @@ impl Divisor {
     /// When it is 0, as a division by it.
     #[must_use]
     pub const fn new(divisor: u32) -> Self {
-        Self { reciprocal: u64::MAX / divisor as u64 }
+        let shift = divisor.ilog2();
+        let reciprocal = (u128::MAX >> (64 - shift)) / divisor as u128;
+        Self { reciprocal: reciprocal as u64, shift }
     }
 
-    /// `dividend / divisor`, rounded down.
+    /// `dividend / divisor`, rounded down, for a dividend below 2^62 and a result below 2^32.
+    ///
+    /// Let n be the divisor, d the dividend, r the reciprocal and N = 2^(64 + shift). Then n r = N - e with 1 <= e <= n,
+    /// and (d + 1) r / N is (d + 1) / n less (d + 1) e / (n N). That is more than nothing, and at most 1 / n, as
+    /// (d + 1) e < 2^63 2^(shift + 1) = N; so rounding down gives the same as for d / n.
     #[inline]
     #[must_use]
-    pub const fn divide(self, dividend: u32) -> u32 {
-        (((dividend as u128 + 1) * self.reciprocal as u128) >> 64) as u32
+    pub const fn divide(self, dividend: u64) -> u32 {
+        ((((dividend as u128 + 1) * self.reciprocal as u128) >> 64) as u64 >> self.shift) as u32
     }
 }
 
@@ -78,7 +86,9 @@ pub struct Geometry {
     /// Superblocks that the FTL may use.
     pub superblocks: u32,
     /// Logical pages offered to the host.
-    pub logical_pages: u32,
+    pub logical_pages: u64,
+    /// Bytes of a page number in the maps, as by [`number_bytes`]; a drive may have more than it needs.
+    pub page_number_bytes: u32,
     /// Pages behind them that hold the map of a drive that does not keep all of it in DRAM; 0: it does.
     pub map_pages: u32,
     /// Physical pages of a logical page of incompressible data: 1, more on a drive that compresses.
@@ -91,12 +101,14 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// Whether the drive has no groups of dies, parity, compression or cache, its map in DRAM, and pages of the usual size.
+    /// Whether the drive has no groups of dies, parity, compression or cache, its map in DRAM, and pages of the usual size
+    /// and number.
     #[must_use]
     pub fn is_plain(&self) -> bool {
         let plain = Self {
             die_groups: 1,
             page_bytes: PAGE_BYTES as u32,
+            page_number_bytes: number_bytes(0),
             stripe_units: 0,
             map_pages: 0,
             page_granules: 1,
@@ -134,14 +146,21 @@ impl Geometry {
 
     /// Pages that the FTL stores: those of the host and those of the map.
     #[must_use]
-    pub const fn stored_pages(&self) -> u32 {
-        self.logical_pages + self.map_pages
+    pub const fn stored_pages(&self) -> u64 {
+        self.logical_pages + self.map_pages as u64
     }
 
     /// Physical pages that the FTL may use, parity included.
     #[must_use]
-    pub const fn physical_pages(&self) -> u32 {
-        self.superblocks * self.superblock_pages()
+    pub const fn physical_pages(&self) -> u64 {
+        self.superblocks as u64 * self.superblock_pages() as u64
+    }
+
+    /// The first page of a unit, both over the whole drive.
+    #[inline]
+    #[must_use]
+    pub const fn first_page_of(&self, unit: u32) -> u64 {
+        unit as u64 * self.unit_pages as u64
     }
 
     /// Most physical pages beyond its own that relocating a unit may take: its first and its last
@@ -165,7 +184,7 @@ impl Geometry {
     /// Superblocks that remain when every LBA holds data.
     #[must_use]
     pub fn spare_superblocks(&self) -> u64 {
-        let logical = u64::from(self.stored_pages()) * u64::from(self.page_granules);
+        let logical = self.stored_pages() * u64::from(self.page_granules);
         let superblock_pages = self.superblock_data_pages() - self.gap_pages();
         let needed = logical.div_ceil(u64::from(superblock_pages));
         u64::from(self.superblocks - self.cache_superblocks).saturating_sub(needed)
@@ -251,6 +270,7 @@ impl Geometry {
             stripe_units: 0,
             superblocks: 6,
             logical_pages: 64,
+            page_number_bytes: number_bytes(0),
             map_pages: 0,
             page_granules: 1,
             cache_superblocks: 0,
@@ -267,12 +287,20 @@ mod tests {
     #[test]
     fn multiplication_divides_exactly() {
         let mut rng = Rng::new(1);
-        for divisor in [1, 2, 3, 7, 512, 4096, 16_384, 131_071, 131_072, u32::MAX - 1, u32::MAX] {
-            let by = Divisor::new(divisor);
-            let random = std::iter::repeat_with(|| rng.next_u64() as u32).take(10_000);
-            let edges = [0, 1, divisor - 1, divisor, divisor.saturating_add(1), u32::MAX];
-            for dividend in random.chain(edges) {
-                assert_eq!(by.divide(dividend), dividend / divisor, "{dividend} / {divisor}");
+        for divisor in
+            [1, 2, 3, 7, 64, 512, 4096, 16_384, 131_071, 131_072, 1 << 31, u32::MAX - 1, u32::MAX]
+        {
+            let (by, divisor) = (Divisor::new(divisor), u64::from(divisor));
+            let end = (divisor << 32).min(1 << 62);
+            let near = |multiple: u64| [multiple.saturating_sub(1), multiple, multiple + 1];
+            let mut dividends = vec![0, 1, divisor - 1, divisor, end - 1];
+            for _ in 0..10_000 {
+                dividends.push(rng.below(end));
+                dividends.extend(near(rng.below(end / divisor) * divisor));
+            }
+            for dividend in dividends.into_iter().filter(|&dividend| dividend < end) {
+                let expected = dividend / divisor;
+                assert_eq!(u64::from(by.divide(dividend)), expected, "{dividend} / {divisor}");
             }
         }
     }

@@ -54,7 +54,7 @@ pub struct Command {
     /// The placement handle of a write, for a drive that has several.
     pub placement: u8,
     /// First logical page.
-    pub first_page: u32,
+    pub first_page: u64,
     /// Number of pages, partly covered ones included.
     pub pages: u32,
     /// Bytes that cross the link.
@@ -100,7 +100,7 @@ impl Command {
         Self {
             kind: op.kind,
             fua: op.fua,
-            first_page: (op.offset >> page_bits) as u32,
+            first_page: op.offset >> page_bits,
             pages: pages as u32,
             bytes: op.len,
             head_bytes: head_bytes as u32,
@@ -113,27 +113,27 @@ impl Command {
     /// Pages that it touches.
     #[inline]
     #[must_use]
-    pub fn touched(&self) -> Range<u32> {
-        self.first_page..self.first_page + self.pages
+    pub fn touched(&self) -> Range<u64> {
+        self.first_page..self.first_page + u64::from(self.pages)
     }
 
     /// The bytes of the LBA space between its ends, on a drive of pages of this size.
     #[must_use]
     pub fn span_bytes(&self, page_bytes: u64) -> Range<u64> {
-        let begin = u64::from(self.first_page) * page_bytes + u64::from(self.head_bytes);
+        let begin = self.first_page * page_bytes + u64::from(self.head_bytes);
         begin..begin + u64::from(self.bytes)
     }
 
     /// Pages that have not entered the write buffer.
     #[inline]
     #[must_use]
-    pub fn not_admitted(&self) -> Range<u32> {
-        self.first_page + self.admitted_pages..self.first_page + self.pages
+    pub fn not_admitted(&self) -> Range<u64> {
+        self.first_page + u64::from(self.admitted_pages)..self.touched().end
     }
 
     /// Records that its pages before this one have entered the write buffer, and that it waits.
-    pub fn set_admitted_before(&mut self, page: u32) {
-        self.admitted_pages = page - self.first_page;
+    pub fn set_admitted_before(&mut self, page: u64) {
+        self.admitted_pages = (page - self.first_page) as u32;
     }
 
     /// Whether it covers each page that it touches.
@@ -146,24 +146,24 @@ impl Command {
     /// Number of pages of [`PAGE_BYTES`] that it touches within some of its pages, each of which has `host_pages`.
     #[inline]
     #[must_use]
-    pub fn host_pages_of(&self, pages: &Range<u32>, host_pages: u32) -> u32 {
+    pub fn host_pages_of(&self, pages: &Range<u64>, host_pages: u32) -> u32 {
         let Range { start, end } = self.touched();
         let before = if pages.start == start { self.head_bytes } else { 0 };
         let behind = if pages.end == end { self.tail_bytes } else { 0 };
         let left_out = (before / PAGE_BYTES as u32) + (behind / PAGE_BYTES as u32);
-        (pages.end - pages.start) * host_pages - left_out
+        (pages.end - pages.start) as u32 * host_pages - left_out
     }
 
     /// Pages that it covers from their first to their last byte.
     #[must_use]
-    pub fn covered(&self) -> Range<u32> {
+    pub fn covered(&self) -> Range<u64> {
         let Range { start, end } = self.touched();
-        start + u32::from(self.head_bytes > 0)..end - u32::from(self.tail_bytes > 0)
+        start + u64::from(self.head_bytes > 0)..end - u64::from(self.tail_bytes > 0)
     }
 
     /// Pages that it covers in part: the first and the last, if they are such.
     #[must_use]
-    pub fn partial(&self) -> [Option<u32>; 2] {
+    pub fn partial(&self) -> [Option<u64>; 2] {
         let Range { start, end } = self.touched();
         let ends_within = self.tail_bytes > 0;
         let first = (self.head_bytes > 0 || ends_within && self.pages == 1).then_some(start);

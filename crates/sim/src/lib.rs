@@ -14,8 +14,8 @@
 //! (times), [`firmware`] (decisions), [`device`] (the main loop), [`ftl::pacing`] (evenness of a
 //! drive), [`model`] (drives as data).
 
-// Counts and indices are u32 by design (a drive has fewer than 2^32 pages, checked when a model is
-// resolved); they are widened to usize to index and to u64 to multiply.
+// Counts and indices are u32 by design (a drive has fewer than 2^32 program units, checked when a model is
+// resolved); they are widened to usize to index and to u64 to multiply. Page numbers of the whole drive are u64.
 pub mod device;
 pub mod drive;
 pub mod events;

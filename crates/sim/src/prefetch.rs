@@ -8,7 +8,7 @@
 /// Asks the CPU to load `slice[index]` soon. Out of range, or on other CPUs, it has no effect.
 #[inline]
 #[expect(unsafe_code, reason = "prefetch is an intrinsic without a safe form")]
-pub fn prefetch(slice: &[u32], index: usize) {
+pub fn prefetch<T>(slice: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T1, _mm_prefetch};

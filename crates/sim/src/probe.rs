@@ -2,27 +2,30 @@
 //!
 //! A [`Device`](crate::Device) is compiled for its probe; [`Silent`] costs nothing.
 
+use std::ops::Range;
+
 use crate::ftl::StreamId;
+use crate::ftl::table::PageTable;
 
 /// An observer, called at every change in the order of the changes.
 pub trait Probe {
     /// A logical page has a new place without a program yet.
-    fn placed(&mut self, stream: StreamId, logical: u32, physical: u32) {
+    fn placed(&mut self, stream: StreamId, logical: u64, physical: u64) {
         let _ = (stream, logical, physical);
     }
 
     /// The logical page placed last takes one physical page more (on drives that compress).
-    fn extended(&mut self, stream: StreamId, logical: u32, physical: u32) {
+    fn extended(&mut self, stream: StreamId, logical: u64, physical: u64) {
         let _ = (stream, logical, physical);
     }
 
     /// A page was given up to complete a unit.
-    fn padded(&mut self, stream: StreamId, physical: u32) {
+    fn padded(&mut self, stream: StreamId, physical: u64) {
         let _ = (stream, physical);
     }
 
     /// A logical page was deallocated.
-    fn unmapped(&mut self, logical: u32) {
+    fn unmapped(&mut self, logical: u64) {
         let _ = logical;
     }
 
@@ -40,9 +43,9 @@ pub trait Probe {
         let _ = (unit, covered);
     }
 
-    /// A segment of a checkpoint is being written: the present map, from a logical page on.
-    fn segment(&mut self, unit: u32, first: u32, map: &[u32]) {
-        let _ = (unit, first, map);
+    /// A segment of a checkpoint is being written: these logical pages of the present map.
+    fn segment(&mut self, unit: u32, pages: Range<u64>, map: &PageTable) {
+        let _ = (unit, pages, map);
     }
 
     /// The unit that commits a checkpoint is being written.

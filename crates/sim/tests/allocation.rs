@@ -12,7 +12,7 @@ const QUEUE_DEPTH: u32 = 32;
 
 /// Random writes with some reads, deallocations and flushes, 32 at a time, into space that is there already.
 fn mixed_load(device: &mut Device, count: u64, rng: &mut Rng, ended: &mut Vec<Completion>) {
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let pages = device.config().geometry.logical_pages;
     let mut next = |tag| match rng.below(100) {
         0 => op(OpKind::Flush, 0, 0, tag),
         1 => op(OpKind::Deallocate, rng.below(pages), 1, tag),
@@ -34,7 +34,7 @@ fn mixed_load(device: &mut Device, count: u64, rng: &mut Rng, ended: &mut Vec<Co
 
 fn allocations_in_steady_state(changes: &[(&str, &str)], count: u64) -> AllocationInfo {
     let mut device = small(changes);
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let pages = device.config().geometry.logical_pages;
     let mut rng = Rng::split(1, "addresses");
     let mut ended = Vec::with_capacity(QUEUE_DEPTH as usize);
     fill(&mut device, pages);

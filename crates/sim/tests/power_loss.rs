@@ -132,7 +132,7 @@ fn capacitors_last_as_long_as_the_buffer_takes() {
 
 /// Writes of 1 to 4 pages, most of them to a tenth of the drive; a few flushes.
 fn skewed_writes(device: &mut Device<Contents>, commands: u64, rng: &mut Rng) {
-    let pages = u64::from(device.config().geometry.logical_pages) - 4;
+    let pages = device.config().geometry.logical_pages - 4;
     closed_loop(device, 32, commands, |tag| {
         let among = if rng.chance(9, 10) { pages / 10 } else { pages };
         let (page, length) = (rng.below(among), 1 + rng.below(4));
@@ -147,7 +147,7 @@ fn skewed_writes(device: &mut Device<Contents>, commands: u64, rng: &mut Rng) {
 fn a_recovered_drive_knows_how_worn_its_superblocks_are_and_who_wrote_them() {
     let cold = [("streams.cold", "survivor"), ("nand.blocks_per_plane", "620")];
     let mut device = mapped(&[&CACHE[..], &cold].concat());
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let pages = device.config().geometry.logical_pages;
     let mut rng = Rng::split(1, "addresses");
     for page in 0..pages / 16 {
         closed_loop(&mut device, 1, 1, |tag| op(OpKind::Write, page * 16, 16, tag));
@@ -213,7 +213,7 @@ fn a_suspended_program_is_torn_like_any_other() {
     device.submit(&op(OpKind::Read, 0, 1, 0));
     // Command, suspension, and half of the time in the array.
     device.run_until(Nanos(device.now().0 + 5_000 + 20_000 + 25_000));
-    let unit = device.ftl().l2p[16] / device.config().geometry.unit_pages;
+    let unit = device.ftl().unit_of(device.ftl().l2p.get(16));
     let off = device.power_cut();
     assert_eq!(off.torn_programs(), 1);
     assert_eq!(off.nand().state(unit), UnitState::Torn);
@@ -226,7 +226,7 @@ fn a_journal_unit_that_was_passed_over_stays_so() {
     let mut device = mapped(&[]);
     let deallocate = |page, tag| op(OpKind::Deallocate, page, 1, tag);
     let flush = |tag| op(OpKind::Flush, 0, 0, tag);
-    let is_there = |device: &Device<Contents>, page: usize| device.ftl().l2p[page] != NO_PAGE;
+    let is_there = |device: &Device<Contents>, page: u64| device.ftl().l2p.get(page) != NO_PAGE;
     // The first journal unit is on die 0.
     alone(&mut device, &op(OpKind::Write, 0, 20, 0));
     device.run_until(secs(1));
@@ -269,7 +269,7 @@ fn a_victim_is_not_erased_before_what_has_overwritten_it_is_safe() {
     let changes = [&MAPPED[..], &MAP_ROOM, &[("gc.free_high", "70")]].concat();
     let config = small_config(Ratio::new(1, 4).expect("a ratio"), &changes);
     let geometry = config.geometry;
-    let pages = u64::from(geometry.logical_pages);
+    let pages = geometry.logical_pages;
     let mut device = Device::with_contents(config).expect("it has a journal");
     let mut rng = Rng::new(1);
     let write = |page: u64| move |tag| op(OpKind::Write, page, 1, tag);
@@ -277,7 +277,7 @@ fn a_victim_is_not_erased_before_what_has_overwritten_it_is_safe() {
         closed_loop(&mut device, 1, 1, write(page));
     }
     let on_the_die = |device: &Device<Contents>, page: u64| {
-        let unit = device.ftl().l2p[page as usize] / geometry.unit_pages;
+        let unit = device.ftl().unit_of(device.ftl().l2p.get(page));
         geometry.die_of_unit(unit) == 0
     };
     let mut waiting = 0;
@@ -303,7 +303,7 @@ fn a_victim_is_not_erased_before_what_has_overwritten_it_is_safe() {
         let (recovered, _) = device.power_cut().power_on();
         device = recovered;
         for page in 0..geometry.logical_pages {
-            let physical = device.ftl().l2p[page as usize];
+            let physical = device.ftl().l2p.get(page);
             let spare = device.probe().nand().read_whole(physical);
             assert_eq!(spare.map(|spare| spare.logical), Some(page), "cut {round}");
         }

@@ -11,6 +11,7 @@ use base::{Completion, Nanos, Op, Ratio, Rng, TelemetryRow};
 use device::host::{memory, small_file};
 use sim::firmware::map_cache::MapCache;
 use sim::firmware::read_ahead::ReadAheadPlan;
+use sim::firmware::read_cache::ReadCache;
 use sim::host::DeallocateSupport;
 use sim::model::{HostProfile, NO_HOST};
 use sim::{Config, Drive, Model};
@@ -179,15 +180,15 @@ pub fn memory_bytes(name: &str, keys: &[(String, String)]) -> Result<u64, IoErro
 }
 
 fn needed_bytes(config: &Config) -> u64 {
-    const PAGE_NUMBER_BYTES: u64 = size_of::<u32>() as u64;
     let geometry = &config.geometry;
+    let number_bytes = u64::from(geometry.page_number_bytes);
     // A drive that compresses also knows how much of each page is left.
-    let logical_bytes = PAGE_NUMBER_BYTES + u64::from(geometry.page_granules > 1);
+    let logical_bytes = number_bytes + u64::from(geometry.page_granules > 1);
     OTHER_BYTES
-        + u64::from(geometry.stored_pages()) * logical_bytes
+        + geometry.stored_pages() * logical_bytes
         + u64::from(geometry.map_pages) * MapCache::SEGMENT_BYTES
-        + u64::from(geometry.physical_pages()) * PAGE_NUMBER_BYTES
-        + u64::from(config.options.read_cache_pages) * PAGE_NUMBER_BYTES
+        + geometry.physical_pages() * number_bytes
+        + u64::from(config.options.read_cache_pages) * ReadCache::PAGE_BYTES
         + config.options.read_ahead.map_or(0, ReadAheadPlan::memory_bytes)
         + config.options.nand_features.memory_bytes(geometry)
 }

@@ -88,7 +88,7 @@ impl Bench {
             HostProfile::load(&host.value, text).ok()
         });
         let config = resolve(scale)?.behind(host.as_ref().map(HostProfile::system));
-        let pages = u64::from(config.geometry.logical_pages);
+        let pages = config.geometry.logical_pages;
         Ok(Self { drive: Drive::new(config), scale, capacity_gib, pages, rng: Rng::new(1) })
     }
 

@@ -204,9 +204,9 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     /// Counts pages of a write; returns how many pages of 4 KiB the host has written in them.
     #[inline]
-    fn count_written(&mut self, tag: u32, pages: &Range<u32>) -> u32 {
+    fn count_written(&mut self, tag: u32, pages: &Range<u64>) -> u32 {
         let each = self.host_pages();
-        let all = (pages.end - pages.start) * each;
+        let all = (pages.end - pages.start) as u32 * each;
         let written = if each > 1 { self.commands[tag].host_pages_of(pages, each) } else { all };
         self.totals.host_pages += u64::from(written);
         if each > 1 {
@@ -226,8 +226,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     /// Places pages that fit into the open unit of a stream.
     #[inline(always)]
-    fn place_pages(&mut self, stream: StreamId, pages: Range<u32>) {
-        let count = pages.len() as u32;
+    fn place_pages(&mut self, stream: StreamId, pages: Range<u64>) {
+        let count = (pages.end - pages.start) as u32;
         let mut physical = 0;
         for logical in pages {
             physical = self.ftl.place(stream, logical);
@@ -237,7 +237,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     }
 
     #[inline(never)]
-    fn place_compressed(&mut self, stream: StreamId, logical: u32, data: Data) {
+    fn place_compressed(&mut self, stream: StreamId, logical: u64, data: Data) {
         let granules = self.compressor.granules(data);
         self.totals.saved_pages += u64::from(self.geometry().page_granules - granules);
         self.place_granules(stream, logical, granules);
@@ -245,7 +245,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     /// Pages up to this one are in the buffer; programs their unit when it is full.
     #[inline]
-    pub(super) fn buffered(&mut self, stream: StreamId, physical: u32, pages: u32) {
+    pub(super) fn buffered(&mut self, stream: StreamId, physical: u64, pages: u32) {
         self.buffer.add(pages);
         if self.ftl.is_unit_complete(stream) {
             self.program_buffered(stream, self.ftl.unit_of(physical));
@@ -278,8 +278,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
 /// The next pages of the rest of a write, as many as have room.
 #[inline]
-fn take_pages(left: &mut Range<u32>, room_pages: u32) -> Range<u32> {
+fn take_pages(left: &mut Range<u64>, room_pages: u32) -> Range<u64> {
     let first = left.start;
-    left.start += room_pages.min(left.end - left.start);
+    left.start += u64::from(room_pages).min(left.end - left.start);
     first..left.start
 }

@@ -16,15 +16,15 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         let ftl = &self.ftl;
         let superblock_pages = ftl.geometry.superblock_pages();
         let mut valid = vec![0_u32; ftl.geometry.superblocks as usize];
-        for (logical, &physical) in ftl.l2p.iter().enumerate() {
+        for (logical, physical) in (0..).zip(ftl.l2p.iter()) {
             if physical == NO_PAGE {
                 continue;
             }
-            for physical in physical..physical + ftl.size(logical as u32) {
-                if ftl.p2l.get(physical as usize) != Some(&(logical as u32)) {
+            for physical in physical..physical + u64::from(ftl.size(logical)) {
+                if ftl.p2l.get(physical) != logical {
                     return Err(format!("page {logical} maps to {physical}, which is not its own"));
                 }
-                valid[(physical / superblock_pages) as usize] += 1;
+                valid[(physical / u64::from(superblock_pages)) as usize] += 1;
             }
         }
         if valid != ftl.valid_pages {
@@ -52,7 +52,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         if free != listed {
             return Err(format!("{free} superblocks are free, {listed} are listed"));
         }
-        let is_unmapped = |&page: &u32| ftl.l2p.get(page as usize).is_none_or(|&p| p == NO_PAGE);
+        let is_unmapped = |&page: &u64| ftl.l2p.get(page) == NO_PAGE;
         if let Some(page) = self.cached_pages().find(is_unmapped) {
             return Err(format!("LBA page {page} is in DRAM that was read but holds nothing"));
         }

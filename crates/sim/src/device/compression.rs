@@ -8,7 +8,7 @@ use crate::probe::Probe;
 
 impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Places a logical page of this number of granules. There is room for the largest page.
-    pub(super) fn place_granules(&mut self, id: StreamId, logical: u32, granules: u32) {
+    pub(super) fn place_granules(&mut self, id: StreamId, logical: u64, granules: u32) {
         self.ftl.begin_page(id, logical, granules);
         for granule in 0..granules {
             let physical = self.ftl.append(id, logical);
@@ -28,7 +28,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     pub(super) fn move_granules(&mut self, unit: u32, valid: u64, wanted: StreamId, victim: usize) {
         let mut pages = valid;
         while pages != 0 {
-            let physical = unit * self.geometry().unit_pages + pages.trailing_zeros();
+            let first = self.geometry().first_page_of(unit);
+            let physical = first + u64::from(pages.trailing_zeros());
             pages &= pages - 1;
             // The host may have written the page since it was read; its first granule takes the others along.
             let Some(logical) = self.ftl.owner(physical) else { continue };
@@ -54,14 +55,15 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     }
 
     /// The granules of a page to read from NAND: none if it is unmapped or in DRAM.
-    pub(super) fn runs_in_nand(&mut self, logical: u32) -> [Option<Run>; 2] {
-        let first = self.ftl.l2p[logical as usize];
+    pub(super) fn runs_in_nand(&mut self, logical: u64) -> [Option<Run>; 2] {
+        let first = self.ftl.l2p.get(logical);
         if first == NO_PAGE {
             return [None; 2];
         }
         let size = self.ftl.size(logical);
         let unit = self.ftl.unit_of(first);
-        let here = size.min((unit + 1) * self.geometry().unit_pages - first);
+        let next = self.geometry().first_page_of(unit) + u64::from(self.geometry().unit_pages);
+        let here = size.min((next - first) as u32);
         let runs = [(unit, here), (unit + 1, size - here)].map(|run| {
             Some(run).filter(|&(unit, pages)| pages > 0 && self.programmed.contains(unit))
         });

@@ -17,14 +17,14 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         if self.config.interface.deallocate != DeallocateSupport::Works {
             return;
         }
-        let end = end.min(u64::from(self.geometry().logical_pages));
+        let end = end.min(self.geometry().logical_pages);
         for logical in first..end {
-            self.unmap(logical as u32);
+            self.unmap(logical);
         }
         self.journal_deallocation();
     }
 
-    fn unmap(&mut self, logical: u32) {
+    fn unmap(&mut self, logical: u64) {
         if self.ftl.unmap(logical) {
             self.forget(logical);
             self.probe.unmapped(logical);

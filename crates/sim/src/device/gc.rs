@@ -130,8 +130,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
                 break;
             };
             let unit = superblock * self.geometry().superblock_units + unit;
-            self.ftl.prefetch_owners(unit + OWNERS_AHEAD_UNITS);
-            self.ftl.prefetch_owned(unit + OWNED_AHEAD_UNITS);
+            self.ftl.prefetch_owners(unit.saturating_add(OWNERS_AHEAD_UNITS));
+            self.ftl.prefetch_owned(unit.saturating_add(OWNED_AHEAD_UNITS));
             self.collect_unit(superblock, unit);
             any = true;
             if !self.may_collect() {
@@ -288,7 +288,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Places the pages of a unit that are still valid: the host may have overwritten some since
     /// the read.
     pub(super) fn relocate(&mut self, unit: u32, pages: u32, valid: u64) {
-        let superblock = self.ftl.superblock_of(unit * self.geometry().unit_pages);
+        let superblock = self.ftl.superblock_of(self.geometry().first_page_of(unit));
         let stream = if OPTIONS && self.config.has_several_moved_streams() {
             self.stream_of_move(superblock)
         } else {

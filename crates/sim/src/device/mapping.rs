@@ -101,9 +101,8 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     fn write_segment(&mut self, unit: u32, segment: u32) {
         let Some(log) = &self.map_log else { return };
-        let first = segment * log.shape.segment_pages;
-        let end = (first + log.shape.segment_pages).min(self.geometry().logical_pages);
-        self.probe.segment(unit, first, &self.ftl.l2p[first as usize..end as usize]);
+        let pages = log.shape.pages_of(segment, self.geometry());
+        self.probe.segment(unit, pages, &self.ftl.l2p);
         self.program_map(unit, MapWrite::Segment);
     }
 

@@ -27,7 +27,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     /// A page has its place in a stream; programs its unit when that is full.
     #[inline]
-    pub(super) fn placed_in(&mut self, stream: StreamId, physical: u32) {
+    pub(super) fn placed_in(&mut self, stream: StreamId, physical: u64) {
         if !stream.is_moved() {
             self.buffered(stream, physical, 1);
         } else if self.ftl.is_unit_complete(stream) {

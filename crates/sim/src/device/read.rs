@@ -23,10 +23,13 @@ use crate::probe::Probe;
 impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// The unit to read for a page; `None` if the page is unmapped or in DRAM.
     #[inline]
-    pub(super) fn unit_in_nand(&mut self, logical: u32) -> Option<u32> {
-        let physical = self.ftl.l2p[logical as usize];
+    pub(super) fn unit_in_nand(&mut self, logical: u64) -> Option<u32> {
+        let physical = self.ftl.l2p.get(logical);
+        if physical == NO_PAGE {
+            return None;
+        }
         let unit = self.ftl.unit_of(physical);
-        if physical == NO_PAGE || !self.programmed.contains(unit) {
+        if !self.programmed.contains(unit) {
             return None;
         }
         let is_cached = self.read_cache.as_mut().is_some_and(|cache| cache.hit(logical));
@@ -78,15 +81,15 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     /// The place of a page in its unit, on a drive whose planes are independent; `None` on others.
     #[inline]
-    fn page_of_unit(&self, logical: u32) -> Option<u16> {
+    fn page_of_unit(&self, logical: u64) -> Option<u16> {
         let is_wanted = OPTIONS && self.config.options.nand_features.independent_planes.is_some();
-        let physical = self.ftl.l2p[logical as usize];
-        is_wanted.then(|| (physical % self.geometry().unit_pages) as u16)
+        let physical = self.ftl.l2p.get(logical);
+        is_wanted.then(|| (physical % u64::from(self.geometry().unit_pages)) as u16)
     }
 
     /// Transfers over the channel that a read needs of one of its pages.
     #[inline]
-    fn transfers_of(&self, tag: u32, logical: u32) -> u32 {
+    fn transfers_of(&self, tag: u32, logical: u64) -> u32 {
         match self.host_pages() {
             1 => 1,
             each => self.commands[tag].host_pages_of(&(logical..logical + 1), each),
@@ -136,7 +139,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     }
 
     /// Logical pages in DRAM that was read, or will be there.
-    pub(super) fn cached_pages(&self) -> impl Iterator<Item = u32> {
+    pub(super) fn cached_pages(&self) -> impl Iterator<Item = u64> {
         let ahead = self.read_ahead.iter().flat_map(ReadAhead::pages);
         self.read_cache.iter().flat_map(ReadCache::pages).chain(ahead)
     }
@@ -148,7 +151,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             return;
         }
         for logical in self.commands[tag].touched() {
-            let physical = self.ftl.l2p[logical as usize];
+            let physical = self.ftl.l2p.get(logical);
             let is_in_nand =
                 physical != NO_PAGE && self.programmed.contains(self.ftl.unit_of(physical));
             if let Some(cache) = &mut self.read_cache
@@ -167,7 +170,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     }
 
     /// Forgets a page that was read.
-    pub(super) fn forget(&mut self, logical: u32) {
+    pub(super) fn forget(&mut self, logical: u64) {
         if let Some(cache) = &mut self.read_cache {
             cache.remove(logical);
         }

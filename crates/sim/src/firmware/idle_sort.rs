@@ -29,7 +29,7 @@ pub struct IdleSort {
 }
 
 /// A page in NAND: its number for the host, and its place.
-type Stored = (u32, u32);
+type Stored = (u64, u64);
 
 /// The round of a drive over its LBAs, and the stretch in hand.
 #[derive(Clone, Debug)]
@@ -53,7 +53,7 @@ impl Sorter {
         Self {
             plan,
             unit_pages: geometry.unit_pages,
-            stretches: geometry.logical_pages.div_ceil(plan.stretch_pages),
+            stretches: geometry.logical_pages.div_ceil(plan.stretch_pages.into()) as u32,
             next_stretch: 0,
             stretches_left: 0,
             pages: Vec::with_capacity(plan.stretch_pages as usize),
@@ -105,9 +105,10 @@ impl Sorter {
     }
 
     fn take_in_hand(&mut self, ftl: &Ftl, programmed: &ProgrammedUnits) {
-        let first = self.next_stretch * self.plan.stretch_pages;
-        let end = first.saturating_add(self.plan.stretch_pages).min(ftl.geometry.logical_pages);
-        let place = |logical: u32| (logical, ftl.l2p[logical as usize]);
+        let stretch_pages = u64::from(self.plan.stretch_pages);
+        let first = u64::from(self.next_stretch) * stretch_pages;
+        let end = (first + stretch_pages).min(ftl.geometry.logical_pages);
+        let place = |logical: u64| (logical, ftl.l2p.get(logical));
         let is_in_nand = |&(_, physical): &Stored| {
             physical != NO_PAGE && programmed.contains(ftl.unit_of(physical))
         };
@@ -135,7 +136,7 @@ impl Sorter {
 
     /// The parts of the stretch in hand that one read each takes, as (unit, pages of it).
     pub fn parts(&self) -> impl Iterator<Item = (u32, u32)> {
-        let unit = |&(_, physical): &Stored| physical / self.unit_pages;
+        let unit = |&(_, physical): &Stored| (physical / u64::from(self.unit_pages)) as u32;
         let runs = self.pages.chunk_by(move |one, next| unit(one) == unit(next));
         runs.map(move |run| (unit(&run[0]), run.len() as u32))
     }
@@ -164,5 +165,5 @@ pub fn can_move(ftl: &Ftl, (logical, physical): Stored) -> bool {
     let superblock = ftl.superblock_of(physical);
     let is_kept =
         matches!(ftl.states[superblock as usize], SuperblockState::Open | SuperblockState::Closed);
-    ftl.l2p[logical as usize] == physical && is_kept && !ftl.is_cache(superblock)
+    ftl.l2p.get(logical) == physical && is_kept && !ftl.is_cache(superblock)
 }

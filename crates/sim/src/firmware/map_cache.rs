@@ -147,7 +147,7 @@ impl MapCache {
 
     /// The segments with the entries of some pages.
     #[must_use]
-    pub fn segments_of(&self, pages: &Range<u32>) -> Range<u32> {
+    pub fn segments_of(&self, pages: &Range<u64>) -> Range<u32> {
         let last = self.by_segment.divide(pages.end.max(1) - 1);
         self.by_segment.divide(pages.start)..last + 1
     }

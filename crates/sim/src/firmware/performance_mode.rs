@@ -123,7 +123,7 @@ impl FastWrites {
     /// The host stream has opened a superblock.
     pub fn opened(&mut self, ftl: &Ftl, fast: &FastSuperblocks) -> Opened {
         let geometry = &ftl.geometry;
-        let total = u64::from(geometry.logical_pages) * u64::from(geometry.page_granules);
+        let total = geometry.logical_pages * u64::from(geometry.page_granules);
         let (fast_pages, normal_pages) = fast_and_normal_pages(ftl, fast);
         let room = total.saturating_sub(normal_pages);
         let is_full = fast_pages * 100 >= room * u64::from(self.mode.fill_percent);

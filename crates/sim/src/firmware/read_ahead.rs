@@ -48,7 +48,7 @@ pub struct Fetch {
     /// Physical pages wanted of it.
     pub pages: u32,
     /// A logical page that the fetch before this one brings the first part of, or [`NO_PAGE`].
-    shared_page: u32,
+    shared_page: u64,
     has_ended: bool,
 }
 
@@ -59,18 +59,18 @@ const NOT_FETCHED: u64 = u64::MAX;
 #[derive(Clone, Debug, Default)]
 struct Stream {
     /// The first page that has a fetch.
-    first_page: u32,
+    first_page: u64,
     /// The last fetch that each page needs.
     fetches: Ring<u64>,
 }
 
 impl Stream {
-    fn end_page(&self) -> u32 {
-        self.first_page + self.fetches.len() as u32
+    fn end_page(&self) -> u64 {
+        self.first_page + self.fetches.len() as u64
     }
 
     /// The reader has passed all pages before this one.
-    fn pass(&mut self, page: u32) {
+    fn pass(&mut self, page: u64) {
         while self.first_page < page && self.fetches.pop_front().is_some() {
             self.first_page += 1;
         }
@@ -80,7 +80,7 @@ impl Stream {
     }
 
     /// The place of a page among those that were fetched.
-    fn index(&self, page: u32) -> Option<usize> {
+    fn index(&self, page: u64) -> Option<usize> {
         page.checked_sub(self.first_page).map(|index| index as usize)
     }
 }
@@ -103,7 +103,7 @@ pub struct ReadAhead {
 pub struct Refill {
     stream: usize,
     /// The pages.
-    pub pages: Range<u32>,
+    pub pages: Range<u64>,
 }
 
 impl ReadAhead {
@@ -122,7 +122,7 @@ impl ReadAhead {
 
     /// A read has been taken up by a drive of so many pages: what to fetch now, or `None` if it continues no stream,
     /// enough has been read ahead, or the buffer may not take what is under way and more.
-    pub fn follow(&mut self, read: &Command, logical_pages: u32) -> Option<Refill> {
+    pub fn follow(&mut self, read: &Command, logical_pages: u64) -> Option<Refill> {
         let bytes = read.span_bytes(PAGE_BYTES);
         let index = match self.sequences.follow(&bytes) {
             Followed::Continues(index) => index,
@@ -132,12 +132,13 @@ impl ReadAhead {
             }
         };
         let stream = &mut self.streams[index];
-        stream.pass((bytes.end / PAGE_BYTES) as u32);
-        let end = (stream.first_page.saturating_add(self.plan.window_pages)).min(logical_pages);
+        stream.pass(bytes.end / PAGE_BYTES);
+        let end = (stream.first_page + u64::from(self.plan.window_pages)).min(logical_pages);
         let pages = stream.end_page()..end;
         let window_pages = self.plan.window_pages as usize;
-        let is_due = !pages.is_empty() && 2 * pages.len() >= window_pages;
-        let has_room = self.fetches.len() + pages.len() <= self.streams.len() * window_pages;
+        let count = pages.end.saturating_sub(pages.start) as usize;
+        let is_due = count > 0 && 2 * count >= window_pages;
+        let has_room = self.fetches.len() + count <= self.streams.len() * window_pages;
         (is_due && has_room).then_some(Refill { stream: index, pages })
     }
 
@@ -149,7 +150,7 @@ impl ReadAhead {
 
     /// The next page of a refill lies in these runs, or in none where it is in DRAM or holds nothing. Runs of one unit
     /// that follow each other are one fetch, as far as the fetches of this refill begin at `first_fetch`.
-    pub fn fetch(&mut self, refill: &Refill, page: u32, runs: [Option<Run>; 2], first_fetch: u64) {
+    pub fn fetch(&mut self, refill: &Refill, page: u64, runs: [Option<Run>; 2], first_fetch: u64) {
         let mut needed = NOT_FETCHED;
         for (unit, pages) in runs.into_iter().flatten() {
             let shared_page = if needed == NOT_FETCHED { NO_PAGE } else { page };
@@ -174,7 +175,7 @@ impl ReadAhead {
 
     /// The fetches that a page still waits for, or `None` if it has not been read ahead.
     #[must_use]
-    pub fn awaited(&self, page: u32) -> Option<[Option<u64>; 2]> {
+    pub fn awaited(&self, page: u64) -> Option<[Option<u64>; 2]> {
         let of = |stream: &Stream| stream.fetches.get(stream.index(page)?);
         let needed = self.streams.iter().filter_map(of).find(|&fetch| fetch != NOT_FETCHED)?;
         let index = needed.checked_sub(self.first_fetch);
@@ -213,7 +214,7 @@ impl ReadAhead {
     }
 
     /// A page has been written or deallocated.
-    pub fn forget(&mut self, page: u32) {
+    pub fn forget(&mut self, page: u64) {
         for stream in &mut self.streams {
             let fetch = stream.index(page).and_then(|index| stream.fetches.get_mut(index));
             if let Some(fetch) = fetch {
@@ -229,7 +230,7 @@ impl ReadAhead {
     }
 
     /// Every page that was read ahead or is being so.
-    pub fn pages(&self) -> impl Iterator<Item = u32> {
+    pub fn pages(&self) -> impl Iterator<Item = u64> {
         self.streams.iter().flat_map(|stream| {
             let pages = (0..).zip(stream.first_page..stream.end_page());
             let is_fetched = |index| stream.fetches.get(index) != Some(NOT_FETCHED);
@@ -259,7 +260,7 @@ mod tests {
     }
 
     /// Pages fetched after a read, all of unit 5.
-    fn refill(ahead: &mut ReadAhead, page: u64) -> Option<Range<u32>> {
+    fn refill(ahead: &mut ReadAhead, page: u64) -> Option<Range<u64>> {
         let refill = ahead.follow(&read(page, 1), 100)?;
         let first_fetch = ahead.next_fetch();
         for page in refill.pages.clone() {
@@ -294,7 +295,7 @@ mod tests {
         let mut ahead = ahead(1);
         ahead.follow(&read(0, 1), 100);
         let refill = ahead.follow(&read(1, 1), 100).expect("a stream");
-        (2..10).for_each(|page| ahead.fetch(&refill, page, [Some((page, 1)), None], 0));
+        (2..10).for_each(|page| ahead.fetch(&refill, page, [Some((page as u32, 1)), None], 0));
         (2..9).for_each(|page| assert!(ahead.follow(&read(page, 1), 100).is_none()));
         (0..7).for_each(|number| ahead.end(number));
         assert_eq!(ahead.follow(&read(9, 1), 100).map(|refill| refill.pages), None);

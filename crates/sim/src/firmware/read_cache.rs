@@ -16,10 +16,13 @@ pub const WAYS: usize = 8;
 #[derive(Debug)]
 pub struct ReadCache {
     /// Most recently used first.
-    sets: Vec<[u32; WAYS]>,
+    sets: Vec<[u64; WAYS]>,
 }
 
 impl ReadCache {
+    /// Bytes of memory for each page of room.
+    pub const PAGE_BYTES: u64 = size_of::<u64>() as u64;
+
     /// Room for `pages` pages, rounded down to whole sets; `None` if that is nothing.
     #[must_use]
     pub fn new(pages: u32) -> Option<Self> {
@@ -28,14 +31,14 @@ impl ReadCache {
     }
 
     /// Spreads neighbours, and uses the high bits of the product, which are the good ones.
-    fn set(&mut self, logical: u32) -> &mut [u32; WAYS] {
-        let hash = logical.wrapping_mul(0x9E37_79B9);
+    fn set(&mut self, logical: u64) -> &mut [u64; WAYS] {
+        let hash = (logical as u32).wrapping_mul(0x9E37_79B9);
         let index = (u64::from(hash) * self.sets.len() as u64) >> 32;
         &mut self.sets[index as usize]
     }
 
     /// Whether the page is cached; if so, it becomes the most recently used one.
-    pub fn hit(&mut self, logical: u32) -> bool {
+    pub fn hit(&mut self, logical: u64) -> bool {
         let set = self.set(logical);
         let Some(way) = set.iter().position(|&page| page == logical) else { return false };
         set[..=way].rotate_right(1);
@@ -43,7 +46,7 @@ impl ReadCache {
     }
 
     /// Adds a page in place of the least recently used one of its set.
-    pub fn insert(&mut self, logical: u32) {
+    pub fn insert(&mut self, logical: u64) {
         if !self.hit(logical) {
             let set = self.set(logical);
             set.rotate_right(1);
@@ -52,7 +55,7 @@ impl ReadCache {
     }
 
     /// Forgets a page.
-    pub fn remove(&mut self, logical: u32) {
+    pub fn remove(&mut self, logical: u64) {
         if self.hit(logical) {
             let set = self.set(logical);
             set[0] = NO_PAGE;
@@ -61,7 +64,7 @@ impl ReadCache {
     }
 
     /// Every cached page.
-    pub fn pages(&self) -> impl Iterator<Item = u32> {
+    pub fn pages(&self) -> impl Iterator<Item = u64> {
         self.sets.iter().flatten().copied().filter(|&page| page != NO_PAGE)
     }
 }

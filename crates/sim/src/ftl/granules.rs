@@ -10,7 +10,7 @@ impl Ftl {
     /// Granules of a mapped logical page; meaningless for others.
     #[inline]
     #[must_use]
-    pub fn size(&self, logical: u32) -> u32 {
+    pub fn size(&self, logical: u64) -> u32 {
         self.sizes.get(logical as usize).map_or(1, |&size| u32::from(size))
     }
 
@@ -28,17 +28,17 @@ impl Ftl {
     /// Begins a logical page at a stream's frontier: forgets its old place. As many calls of
     /// [`Ftl::append`] must follow at once.
     #[inline]
-    pub fn begin_page(&mut self, id: StreamId, logical: u32, granules: u32) {
+    pub fn begin_page(&mut self, id: StreamId, logical: u64, granules: u32) {
         self.unmap(logical);
-        self.l2p[logical as usize] = self.frontier(id);
+        self.l2p.set(logical, self.frontier(id));
         self.sizes[logical as usize] = granules as u8;
     }
 
     /// Writes the next granule of a logical page and returns its place.
     #[inline]
-    pub fn append(&mut self, id: StreamId, logical: u32) -> u32 {
+    pub fn append(&mut self, id: StreamId, logical: u64) -> u64 {
         let physical = self.frontier(id);
-        self.p2l[physical as usize] = logical;
+        self.p2l.set(physical, logical);
         let superblock = self.stream(id).superblock;
         self.valid_pages[superblock as usize] += 1;
         self.advance(id, 1);
@@ -47,8 +47,8 @@ impl Ftl {
 
     /// Whether a physical page belongs to the present place of its last logical page.
     #[inline]
-    pub(super) fn is_within(&self, physical: u32, logical: u32) -> bool {
-        let first = self.l2p[logical as usize];
-        first != NO_PAGE && physical.wrapping_sub(first) < self.size(logical)
+    pub(super) fn is_within(&self, physical: u64, logical: u64) -> bool {
+        let first = self.l2p.get(logical);
+        first != NO_PAGE && physical.wrapping_sub(first) < u64::from(self.size(logical))
     }
 }

@@ -18,23 +18,23 @@ mod groups;
 pub mod pacing;
 pub mod placement;
 pub mod rebuild;
+pub mod table;
 pub mod wear;
 
 use std::collections::VecDeque;
 use std::ops::Range;
 
 use crate::geometry::{Divisor, Geometry};
-use crate::prefetch::prefetch;
 use groups::OpenGroups;
+pub use table::NO_PAGE;
+use table::PageTable;
 use wear::Allocation;
 
-/// No page: an unmapped logical page, or a physical page without owner (padding).
-pub const NO_PAGE: u32 = u32::MAX;
 /// No superblock.
 pub const NO_SUPERBLOCK: u32 = u32::MAX;
 /// Distance in pages at which a stream prefetches the line for the owners of its pages: a write to
 /// a missing line delays all that follow.
-const FRONTIER_AHEAD_PAGES: usize = 32;
+const FRONTIER_AHEAD_PAGES: u64 = 32;
 
 /// The writer of a stream: data of different age goes to different superblocks. Four bytes, so that
 /// the records that carry it are copied in aligned pieces (bytes cost a stall in the die queues).
@@ -196,9 +196,9 @@ pub struct Ftl {
     /// Shape of the drive.
     pub geometry: Geometry,
     /// Logical to physical page, the pages of the map behind those of the host.
-    pub l2p: Vec<u32>,
+    pub l2p: PageTable,
     /// Physical to logical page, as last written; the module text defines validity.
-    pub p2l: Vec<u32>,
+    pub p2l: PageTable,
     /// Granules of each logical page; empty where every page is one.
     sizes: Vec<u8>,
     /// Valid pages of each superblock.
@@ -237,8 +237,8 @@ impl Ftl {
     pub fn new(geometry: Geometry) -> Self {
         let superblocks = geometry.superblocks as usize;
         Self {
-            l2p: vec![NO_PAGE; geometry.stored_pages() as usize],
-            p2l: vec![NO_PAGE; geometry.physical_pages() as usize],
+            l2p: PageTable::new(geometry.stored_pages(), geometry.page_number_bytes),
+            p2l: PageTable::new(geometry.physical_pages(), geometry.page_number_bytes),
             sizes: if geometry.page_granules > 1 {
                 vec![0; geometry.logical_pages as usize]
             } else {
@@ -280,14 +280,14 @@ impl Ftl {
     /// The superblock of a physical page.
     #[inline]
     #[must_use]
-    pub fn superblock_of(&self, physical: u32) -> u32 {
+    pub fn superblock_of(&self, physical: u64) -> u32 {
         self.by_superblock.divide(physical)
     }
 
     /// The unit of a physical page, over the whole drive.
     #[inline]
     #[must_use]
-    pub fn unit_of(&self, physical: u32) -> u32 {
+    pub fn unit_of(&self, physical: u64) -> u32 {
         self.by_unit.divide(physical)
     }
 
@@ -370,15 +370,15 @@ impl Ftl {
     /// Writes a logical page at a stream's frontier and returns its physical page; for drives that
     /// compress see [`Ftl::begin_page`]. The caller has made sure that there is room.
     #[inline(always)]
-    pub fn place(&mut self, id: StreamId, logical: u32) -> u32 {
-        let old = self.l2p[logical as usize];
+    pub fn place(&mut self, id: StreamId, logical: u64) -> u64 {
+        let old = self.l2p.get(logical);
         if old != NO_PAGE {
             let superblock = self.superblock_of(old);
             self.valid_pages[superblock as usize] -= 1;
         }
         let physical = self.frontier(id);
-        self.l2p[logical as usize] = physical;
-        self.p2l[physical as usize] = logical;
+        self.l2p.set(logical, physical);
+        self.p2l.set(physical, logical);
         self.valid_pages[self.streams[id as usize].superblock as usize] += 1;
         self.advance(id, 1);
         physical
@@ -394,24 +394,23 @@ impl Ftl {
         id: StreamId,
         unit: u32,
         pages: &mut u64,
-        mut moved: impl FnMut(u32, u32),
+        mut moved: impl FnMut(u64, u64),
     ) -> u32 {
-        let source = unit * self.geometry.unit_pages;
+        let source = self.geometry.first_page_of(unit);
         let stream = self.streams[id as usize];
-        let first = stream.superblock * self.superblock_pages + stream.next_page;
+        let first = self.frontier(id);
         let mut count = 0;
         let mut left = *pages;
         while left != 0 && count < stream.unit_room_pages {
-            let physical = source + left.trailing_zeros();
+            let physical = source + u64::from(left.trailing_zeros());
             left &= left - 1;
-            let logical = self.p2l[physical as usize];
-            let Some(place) = self.l2p.get_mut(logical as usize) else { continue };
-            if *place != physical {
+            let logical = self.p2l.get(physical);
+            let target = first + u64::from(count);
+            if !self.l2p.replace(logical, physical, target) {
                 continue;
             }
-            *place = first + count;
-            self.p2l[(first + count) as usize] = logical;
-            moved(logical, first + count);
+            self.p2l.set(target, logical);
+            moved(logical, target);
             count += 1;
         }
         *pages = left;
@@ -425,9 +424,9 @@ impl Ftl {
     }
 
     /// Pads one page of a stream, to complete a unit.
-    pub fn pad(&mut self, id: StreamId) -> u32 {
+    pub fn pad(&mut self, id: StreamId) -> u64 {
         let physical = self.frontier(id);
-        self.p2l[physical as usize] = NO_PAGE;
+        self.p2l.set(physical, NO_PAGE);
         self.advance(id, 1);
         physical
     }
@@ -435,9 +434,10 @@ impl Ftl {
     /// The next physical page of a stream that has room.
     #[inline]
     #[must_use]
-    pub fn frontier(&self, id: StreamId) -> u32 {
+    pub fn frontier(&self, id: StreamId) -> u64 {
         let stream = &self.streams[id as usize];
-        stream.superblock * self.superblock_pages + stream.next_page
+        let first = u64::from(stream.superblock) * u64::from(self.superblock_pages);
+        first + u64::from(stream.next_page)
     }
 
     /// Advances a frontier by pages of one unit; closes a full superblock.
@@ -458,7 +458,7 @@ impl Ftl {
         if self.groups.is_some() {
             return self.end_unit_of_group(id);
         }
-        prefetch(&self.p2l, self.frontier(id) as usize + FRONTIER_AHEAD_PAGES);
+        self.p2l.prefetch(self.frontier(id) + FRONTIER_AHEAD_PAGES);
     }
 
     /// Closes the superblock that a stream writes, full or not.
@@ -477,11 +477,12 @@ impl Ftl {
 
     /// Forgets a logical page; true if it was mapped.
     #[inline]
-    pub fn unmap(&mut self, logical: u32) -> bool {
-        let old = std::mem::replace(&mut self.l2p[logical as usize], NO_PAGE);
+    pub fn unmap(&mut self, logical: u64) -> bool {
+        let old = self.l2p.get(logical);
         if old == NO_PAGE {
             return false;
         }
+        self.l2p.set(logical, NO_PAGE);
         let superblock = self.superblock_of(old);
         self.valid_pages[superblock as usize] -= self.size(logical);
         true
@@ -490,21 +491,14 @@ impl Ftl {
     /// The logical page of a physical page, if it is valid.
     #[inline]
     #[must_use]
-    pub fn owner(&self, physical: u32) -> Option<u32> {
-        let logical = self.p2l[physical as usize];
+    pub fn owner(&self, physical: u64) -> Option<u64> {
+        let logical = self.p2l.get(physical);
         let valid = if self.sizes.is_empty() {
-            self.lies_at(logical, physical)
+            self.l2p.get(logical) == physical
         } else {
             logical != NO_PAGE && self.is_within(physical, logical)
         };
         valid.then_some(logical)
-    }
-
-    /// Whether a logical page of one granule lies here. [`NO_PAGE`] lies nowhere, because it is not
-    /// in the map.
-    #[inline]
-    fn lies_at(&self, logical: u32, physical: u32) -> bool {
-        self.l2p.get(logical as usize) == Some(&physical)
     }
 
     /// The valid pages of a unit, bit 0 for its first page.
@@ -512,38 +506,17 @@ impl Ftl {
     #[must_use]
     pub fn valid_mask(&self, unit: u32) -> u64 {
         let unit_pages = self.geometry.unit_pages;
-        let first = unit * unit_pages;
+        let first = self.geometry.first_page_of(unit);
         if !self.sizes.is_empty() {
-            return self.valid_granules_mask(first..first + unit_pages);
+            return self.valid_granules_mask(first..first + u64::from(unit_pages));
         }
-        let owners = &self.p2l[first as usize..][..unit_pages as usize];
-        let (eights, rest) = owners.as_chunks::<8>();
-        let mut mask = 0;
-        let mut bit = 0;
-        for owners in eights {
-            mask |= self.valid_bits(owners, first + bit) << bit;
-            bit += 8;
-        }
-        if rest.is_empty() {
-            return mask;
-        }
-        mask | self.valid_bits(rest, first + bit) << bit
-    }
-
-    /// The same for consecutive pages with these owners.
-    #[inline(always)]
-    fn valid_bits(&self, owners: &[u32], first: u32) -> u64 {
-        let mut mask = 0;
-        for (bit, &logical) in (0..).zip(owners) {
-            mask |= u64::from(self.lies_at(logical, first + bit)) << bit;
-        }
-        mask
+        self.p2l.led_back_mask(&self.l2p, first, unit_pages)
     }
 
     /// The same on a drive that compresses.
     #[cold]
     #[inline(never)]
-    fn valid_granules_mask(&self, pages: Range<u32>) -> u64 {
+    fn valid_granules_mask(&self, pages: Range<u64>) -> u64 {
         pages.rev().fold(0, |mask, page| mask << 1 | u64::from(self.owner(page).is_some()))
     }
 
@@ -551,24 +524,20 @@ impl Ftl {
     /// them.
     #[inline]
     pub fn prefetch_owned(&self, unit: u32) {
-        let unit_pages = self.geometry.unit_pages as usize;
-        let first = unit as usize * unit_pages;
-        let Some(owners) = self.p2l.get(first..first + unit_pages) else { return };
-        for &logical in owners {
-            prefetch(&self.l2p, logical as usize);
-        }
+        let first = self.geometry.first_page_of(unit);
+        self.p2l.prefetch_led(&self.l2p, first, self.geometry.unit_pages);
     }
 
     /// Prefetches the owners of the pages of a unit, which [`Ftl::prefetch_owned`] will read.
     #[inline]
     pub fn prefetch_owners(&self, unit: u32) {
-        prefetch(&self.p2l, unit as usize * self.geometry.unit_pages as usize);
+        self.p2l.prefetch(self.geometry.first_page_of(unit));
     }
 
     /// Prefetches the map line of a logical page before its write.
     #[inline]
-    pub fn prefetch_logical(&self, logical: u32) {
-        prefetch(&self.l2p, logical as usize);
+    pub fn prefetch_logical(&self, logical: u64) {
+        self.l2p.prefetch(logical);
     }
 
     /// Puts an erased superblock back into the free list.

@@ -24,11 +24,11 @@ impl Ftl {
     pub fn rebuilt(
         geometry: Geometry,
         superblocks: Vec<FoundSuperblock>,
-        map: &[u32],
-        size: impl Fn(u32) -> u32,
+        map: &[u64],
+        size: impl Fn(u64) -> u32,
     ) -> Self {
         let mut ftl = Self::new(geometry);
-        for (logical, &physical) in map.iter().enumerate().filter(|(_, page)| **page != NO_PAGE) {
+        for (logical, &physical) in (0..).zip(map).filter(|(_, page)| **page != NO_PAGE) {
             ftl.map_found(logical, physical, size(physical));
         }
         let mut found: Vec<_> = superblocks.into_iter().enumerate().collect();
@@ -57,12 +57,14 @@ impl Ftl {
         ftl
     }
 
-    fn map_found(&mut self, logical: usize, physical: u32, size: u32) {
-        self.l2p[logical] = physical;
-        if let Some(known) = self.sizes.get_mut(logical) {
+    fn map_found(&mut self, logical: u64, physical: u64, size: u32) {
+        self.l2p.set(logical, physical);
+        if let Some(known) = self.sizes.get_mut(logical as usize) {
             *known = size as u8;
         }
-        self.p2l[physical as usize..(physical + size) as usize].fill(logical as u32);
+        for page in physical..physical + u64::from(size) {
+            self.p2l.set(page, logical);
+        }
         let superblock = self.superblock_of(physical);
         self.valid_pages[superblock as usize] += size;
     }

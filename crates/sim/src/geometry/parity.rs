@@ -82,6 +82,7 @@ mod tests {
             stripe_units,
             superblocks: 3,
             logical_pages: 1,
+            page_number_bytes: 4,
             ..Geometry::small()
         }
     }

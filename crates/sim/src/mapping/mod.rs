@@ -58,7 +58,7 @@ impl MappingShape {
     ) -> Self {
         let unit_bytes = geometry.unit_pages * geometry.physical_page_bytes() as u32;
         let segment_pages = unit_bytes / map_entry_bytes;
-        let segments = geometry.logical_pages.div_ceil(segment_pages);
+        let segments = geometry.logical_pages.div_ceil(segment_pages.into()) as u32;
         Self {
             unit_entries: unit_bytes / entry_bytes,
             segment_pages,
@@ -67,6 +67,13 @@ impl MappingShape {
             // One unit more commits the checkpoint.
             area_superblocks: (segments + 1).div_ceil(geometry.superblock_units),
         }
+    }
+
+    /// The logical pages of a segment of the map.
+    #[must_use]
+    pub fn pages_of(&self, segment: u32, geometry: &Geometry) -> Range<u64> {
+        let first = u64::from(segment) * u64::from(self.segment_pages);
+        first..(first + u64::from(self.segment_pages)).min(geometry.logical_pages)
     }
 
     /// Number of superblocks for journal and checkpoints.

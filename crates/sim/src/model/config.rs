@@ -20,6 +20,7 @@ use crate::ftl::cold::ColdPolicy;
 use crate::ftl::gc::VictimPolicy;
 use crate::ftl::pacing::{PacingKind, Quantum};
 use crate::ftl::placement::{Isolation, Placement};
+use crate::ftl::table::number_bytes;
 use crate::ftl::wear::Allocation;
 use crate::geometry::{Geometry, PAGE_BYTES};
 use crate::host::limits::InterfaceLimits;
@@ -170,7 +171,7 @@ impl Config {
     /// Size of the LBA space.
     #[must_use]
     pub fn capacity_bytes(&self) -> u64 {
-        u64::from(self.geometry.logical_pages) * u64::from(self.geometry.page_bytes)
+        self.geometry.logical_pages * u64::from(self.geometry.page_bytes)
     }
 
     /// NAND that holds data of the host in steady state, valid or overwritten: what the FTL may use, less parity,
@@ -434,6 +435,12 @@ fn reserve(check: &Check<'_>, blocks: u32) -> Result<u32, ModelError> {
     check.fail("nand.reserved_superblocks", reserved, &rule)
 }
 
+/// Most pages of a superblock: they are counted in 32 bits, with room for sums.
+const SUPERBLOCK_PAGES_MAX: u64 = 1 << 31;
+
+/// Pages of a map in NAND are fewer, as they are counted in 32 bits.
+const MAP_PAGES_MAX: u64 = 1 << 31;
+
 fn geometry(check: &Check<'_>, scale: Ratio) -> Result<Geometry, ModelError> {
     let model = check.model;
     let nand = &model.nand;
@@ -449,14 +456,11 @@ fn geometry(check: &Check<'_>, scale: Ratio) -> Result<Geometry, ModelError> {
     let of_all_dies = u64::from(dies) * u64::from(groups) * u64::from(pages_per_block);
     let superblock_units = of_all_dies / u64::from(die_groups);
     let superblock_pages = superblock_units * u64::from(unit_pages);
-    if superblock_pages * u64::from(die_groups) * u64::from(blocks - reserved)
-        >= u64::from(u32::MAX)
-    {
+    if superblock_pages * u64::from(die_groups) > SUPERBLOCK_PAGES_MAX {
         let rule = format!(
-            "NAND that is not reserved must be less than 2^32 pages of {physical_page_bytes} bytes; a larger \
-             map.unit_bytes makes fewer of them"
+            "a block of every plane must hold at most 2^31 pages of {physical_page_bytes} bytes in all"
         );
-        return check.fail("nand.blocks_per_plane", blocks, &rule);
+        return check.fail("nand.pages_per_block", pages_per_block, &rule);
     }
     if superblock_pages < 2 {
         let rule = format!("a superblock must hold at least two pages of {page_bytes} bytes");
@@ -469,11 +473,12 @@ fn geometry(check: &Check<'_>, scale: Ratio) -> Result<Geometry, ModelError> {
     let capacity = capacity.map(|bytes| kept.of(bytes) / u64::from(page_bytes));
     let physical_pages = superblock_pages * u64::from(die_groups) * u64::from(blocks);
     let physical_bytes = physical_pages.saturating_mul(physical_page_bytes);
-    let countable = 1..u64::from(u32::MAX);
-    let fits =
-        |pages: &u64| countable.contains(pages) && pages * u64::from(page_bytes) < physical_bytes;
+    let fits = |pages: &u64| *pages > 0 && pages * u64::from(page_bytes) < physical_bytes;
     let map_pages = |pages: u64| map::map_pages(check, page_bytes, pages);
-    let fits_with_map = |pages: &u64| fits(&(pages + map_pages(*pages)));
+    let fits_with_map = |pages: &u64| {
+        let map_pages = map_pages(*pages);
+        map_pages < MAP_PAGES_MAX && fits(&(pages + map_pages))
+    };
     let Some(logical_pages) = capacity.filter(fits).filter(fits_with_map) else {
         let rule = format!("all NAND together is {physical_bytes} bytes");
         return check.fail("capacity_gb", model.capacity_gb.value, &rule);
@@ -487,7 +492,8 @@ fn geometry(check: &Check<'_>, scale: Ratio) -> Result<Geometry, ModelError> {
         superblock_units: superblock_units as u32,
         stripe_units: parity::stripe_units(check, dies)?,
         superblocks: (blocks - reserved) * die_groups,
-        logical_pages: logical_pages as u32,
+        logical_pages,
+        page_number_bytes: 0,
         map_pages: map_pages(logical_pages) as u32,
         page_granules,
         cache_superblocks: 0,
@@ -496,6 +502,7 @@ fn geometry(check: &Check<'_>, scale: Ratio) -> Result<Geometry, ModelError> {
     if let Some(pslc) = &model.pslc {
         pslc.shape(check, &mut geometry, (pages_per_block, blocks), kept)?;
     }
+    geometry.page_number_bytes = number_bytes(geometry.physical_pages());
     compression::superblock_holds_gaps(check, &geometry)?;
     // Units are numbered beyond those of the data.
     let reserved = u64::from(reserved) * u64::from(die_groups);

@@ -4,8 +4,10 @@
 //! that none of it can reach a recovery.
 
 use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
 
 use super::nand::{Anchor, ERASED, JournalRecord, MapUnit, NandContents, Spare, UnitState};
+use crate::ftl::table::PageTable;
 use crate::ftl::{NO_PAGE, StreamId};
 use crate::geometry::Geometry;
 use crate::mapping::MappingShape;
@@ -36,7 +38,7 @@ pub(super) struct Dram {
     /// Number of the next map change.
     pub(super) sequence: u64,
     /// The place of each logical page: the page whose version a move carries on.
-    pub(super) current: Vec<u32>,
+    pub(super) current: Vec<u64>,
     groups: VecDeque<Group>,
     appended: u64,
     unmapped: Vec<JournalRecord>,
@@ -137,7 +139,7 @@ impl Contents {
     /// The version of a logical page that a read returns now, in NAND or not; `None` if the page is
     /// empty. Versions are numbers that grow with every write of the host.
     #[must_use]
-    pub fn version(&self, logical: u32) -> Option<u64> {
+    pub fn version(&self, logical: u64) -> Option<u64> {
         let physical = self.dram.current[logical as usize];
         (physical != NO_PAGE).then(|| self.nand.spares[physical as usize].version)
     }
@@ -148,8 +150,8 @@ impl Contents {
         &self.nand
     }
 
-    fn unit_of(&self, physical: u32) -> u32 {
-        physical / self.geometry.unit_pages
+    fn unit_of(&self, physical: u64) -> u32 {
+        (physical / u64::from(self.geometry.unit_pages)) as u32
     }
 
     /// Units of data that a stream writes into a superblock, from a place in it on.
@@ -159,7 +161,7 @@ impl Contents {
         (from..end).filter(|&unit| !self.geometry.is_parity(unit)).count() as u32
     }
 
-    fn write(&mut self, physical: u32, spare: Spare) {
+    fn write(&mut self, physical: u64, spare: Spare) {
         let unit = self.unit_of(physical);
         assert!(
             self.nand.units[unit as usize] == UnitState::Blank,
@@ -178,7 +180,7 @@ impl Contents {
 }
 
 impl Probe for Contents {
-    fn placed(&mut self, stream: StreamId, logical: u32, physical: u32) {
+    fn placed(&mut self, stream: StreamId, logical: u64, physical: u64) {
         let sequence = self.dram.next_sequence();
         let old = self.dram.current[logical as usize];
         let version =
@@ -187,7 +189,7 @@ impl Probe for Contents {
         self.dram.current[logical as usize] = physical;
     }
 
-    fn extended(&mut self, _: StreamId, logical: u32, physical: u32) {
+    fn extended(&mut self, _: StreamId, logical: u64, physical: u64) {
         let first = self.dram.current[logical as usize];
         let spare = &mut self.nand.spares[first as usize];
         spare.parts += 1;
@@ -195,12 +197,12 @@ impl Probe for Contents {
         self.write(physical, spare);
     }
 
-    fn padded(&mut self, stream: StreamId, physical: u32) {
+    fn padded(&mut self, stream: StreamId, physical: u64) {
         let sequence = self.dram.sequence;
         self.write(physical, Spare { sequence, stream, ..ERASED });
     }
 
-    fn unmapped(&mut self, logical: u32) {
+    fn unmapped(&mut self, logical: u64) {
         let sequence = self.dram.next_sequence();
         self.dram.current[logical as usize] = NO_PAGE;
         self.dram.unmapped.push(JournalRecord { logical, sequence, physical: NO_PAGE });
@@ -236,12 +238,12 @@ impl Probe for Contents {
         self.dram.writing.insert(unit, MapUnit::Journal { number, previous, records, anchor });
     }
 
-    fn segment(&mut self, unit: u32, first: u32, map: &[u32]) {
+    fn segment(&mut self, unit: u32, pages: Range<u64>, map: &PageTable) {
+        let first = pages.start;
         self.dram.checkpoint += u64::from(first == 0);
+        let map = pages.map(|page| map.get(page)).collect();
         let (checkpoint, sequence) = (self.dram.checkpoint, self.dram.sequence);
-        self.dram
-            .writing
-            .insert(unit, MapUnit::Segment { checkpoint, first, sequence, map: map.to_vec() });
+        self.dram.writing.insert(unit, MapUnit::Segment { checkpoint, first, sequence, map });
     }
 
     fn commit(&mut self, unit: u32) {

@@ -10,7 +10,7 @@ use crate::mapping::MappingShape;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Spare {
     /// The LBA page, or [`NO_PAGE`] for padding.
-    pub logical: u32,
+    pub logical: u64,
     /// Number of the map change that put it here.
     pub sequence: u64,
     /// Number of the host's write that made the data; a copy keeps it.
@@ -38,16 +38,16 @@ pub enum UnitState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JournalRecord {
     /// The LBA page.
-    pub logical: u32,
+    pub logical: u64,
     /// Number of the change.
     pub sequence: u64,
     /// Its place after the change, or [`NO_PAGE`].
-    pub physical: u32,
+    pub physical: u64,
 }
 
 impl JournalRecord {
     /// The change that mapped an LBA page to a physical page.
-    pub(super) fn of((physical, spare): (u32, Spare)) -> Self {
+    pub(super) fn of((physical, spare): (u64, Spare)) -> Self {
         Self { logical: spare.logical, sequence: spare.sequence, physical }
     }
 }
@@ -80,11 +80,11 @@ pub enum MapUnit {
         /// Number of the checkpoint.
         checkpoint: u64,
         /// First LBA page.
-        first: u32,
+        first: u64,
         /// Number of the next map change at the time of the copy.
         sequence: u64,
         /// Places of the LBA pages from there on.
-        map: Vec<u32>,
+        map: Vec<u64>,
     },
     /// The end of a checkpoint.
     Commit {
@@ -128,8 +128,8 @@ impl NandContents {
 
     /// The spare area of a page, or `None` if the page cannot be read or is empty.
     #[must_use]
-    pub fn read(&self, physical: u32) -> Option<Spare> {
-        let unit = physical / self.geometry.unit_pages;
+    pub fn read(&self, physical: u64) -> Option<Spare> {
+        let unit = physical / u64::from(self.geometry.unit_pages);
         let is_written = self.units[unit as usize] == UnitState::Written;
         let spare = self.spares.get(physical as usize).copied();
         spare.filter(|spare| is_written && spare.logical != NO_PAGE)
@@ -138,26 +138,26 @@ impl NandContents {
     /// The same for the LBA page that begins at a physical page; `None` if a part of it cannot be
     /// read.
     #[must_use]
-    pub fn read_whole(&self, physical: u32) -> Option<Spare> {
+    pub fn read_whole(&self, physical: u64) -> Option<Spare> {
         let first = self.read(physical).filter(|spare| spare.part == 0)?;
         let is_there = |part: u8| {
-            self.read(physical + u32::from(part))
+            self.read(physical + u64::from(part))
                 .is_some_and(|spare| (spare.sequence, spare.part) == (first.sequence, part))
         };
         (1..first.parts).all(is_there).then_some(first)
     }
 
     /// The readable physical pages of a unit of data, with their spares.
-    pub(super) fn pages_of(&self, unit: u32) -> impl Iterator<Item = (u32, Spare)> + '_ {
-        let first = unit * self.geometry.unit_pages;
-        (first..first + self.geometry.unit_pages)
+    pub(super) fn pages_of(&self, unit: u32) -> impl Iterator<Item = (u64, Spare)> + '_ {
+        let first = self.geometry.first_page_of(unit);
+        (first..first + u64::from(self.geometry.unit_pages))
             .filter_map(|physical| Some((physical, self.read(physical)?)))
     }
 
     /// The readable LBA pages that begin in a unit of data, with the spares of their first parts.
-    pub(super) fn whole_pages_of(&self, unit: u32) -> impl Iterator<Item = (u32, Spare)> + '_ {
-        let first = unit * self.geometry.unit_pages;
-        (first..first + self.geometry.unit_pages)
+    pub(super) fn whole_pages_of(&self, unit: u32) -> impl Iterator<Item = (u64, Spare)> + '_ {
+        let first = self.geometry.first_page_of(unit);
+        (first..first + u64::from(self.geometry.unit_pages))
             .filter_map(|physical| Some((physical, self.read_whole(physical)?)))
     }
 
@@ -169,8 +169,8 @@ impl NandContents {
     /// The map changes that a unit of data has completed: those of the pages that begin in it, and
     /// of one that began in the preceding unit and is complete now.
     pub(super) fn records_completed_by(&self, unit: u32) -> Vec<JournalRecord> {
-        let first = unit * self.geometry.unit_pages;
-        let reaches_over = self.read(first).map_or(0, |spare| u32::from(spare.part));
+        let first = self.geometry.first_page_of(unit);
+        let reaches_over = self.read(first).map_or(0, |spare| u64::from(spare.part));
         let earlier = first - reaches_over;
         let earlier = (reaches_over > 0).then(|| Some((earlier, self.read_whole(earlier)?)));
         let earlier = earlier.flatten().map(JournalRecord::of);

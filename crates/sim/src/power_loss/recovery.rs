@@ -45,7 +45,7 @@ pub struct Recovery {
 
 /// The findings of a recovery, and the new state of the drive.
 pub(super) struct Found {
-    pub(super) map: Vec<u32>,
+    pub(super) map: Vec<u64>,
     pub(super) superblocks: Vec<FoundSuperblock>,
     pub(super) dram: Dram,
     pub(super) ring: Ring,
@@ -72,7 +72,7 @@ struct Chain {
 
 /// The newest known change of every LBA page.
 struct Newest {
-    changes: Vec<(u64, u32)>,
+    changes: Vec<(u64, u64)>,
     next_sequence: u64,
 }
 
@@ -149,7 +149,7 @@ pub(super) fn recover(config: &Config, nand: &NandContents) -> Found {
     let mut dram = Dram::default();
     search(&mut reader, &searched, &mut newest, &mut dram, &mut report);
 
-    let mut map: Vec<u32> = newest.changes.iter().map(|(_, physical)| *physical).collect();
+    let mut map: Vec<u64> = newest.changes.iter().map(|(_, physical)| *physical).collect();
     let superblocks: Vec<_> =
         (0..nand.geometry.superblocks).map(|index| look_at(nand, index)).collect();
     if !has_room(nand, &superblocks, &map) {
@@ -307,12 +307,12 @@ fn search(
     report.superblocks_searched = superblocks.len() as u64;
 }
 
-fn superblock_of(nand: &NandContents, physical: u32) -> u32 {
-    physical / nand.geometry.superblock_pages()
+fn superblock_of(nand: &NandContents, physical: u64) -> u32 {
+    (physical / u64::from(nand.geometry.superblock_pages())) as u32
 }
 
 /// Whether a superblock that collection can write to is blank or has no valid page.
-fn has_room(nand: &NandContents, superblocks: &[FoundSuperblock], map: &[u32]) -> bool {
+fn has_room(nand: &NandContents, superblocks: &[FoundSuperblock], map: &[u64]) -> bool {
     let mapped = map.iter().filter(|physical| **physical != NO_PAGE);
     let used: BTreeSet<u32> = mapped.map(|&physical| superblock_of(nand, physical)).collect();
     let mut others =
@@ -326,21 +326,21 @@ fn has_room(nand: &NandContents, superblocks: &[FoundSuperblock], map: &[u32]) -
 fn give_up_copies(
     reader: &mut Reader<'_>,
     superblocks: &[FoundSuperblock],
-    map: &mut [u32],
+    map: &mut [u64],
     newest: &mut Newest,
     dram: &mut Dram,
 ) {
     let nand = reader.nand;
     let all = 0..nand.geometry.superblocks * nand.geometry.superblock_units;
     reader.read_whole(all.clone());
-    let mut places: BTreeMap<(u32, u64), Vec<u32>> = BTreeMap::new();
+    let mut places: BTreeMap<(u64, u64), Vec<u64>> = BTreeMap::new();
     for (physical, spare) in all.flat_map(|unit| nand.whole_pages_of(unit)) {
         places.entry((spare.logical, spare.version)).or_default().push(physical);
     }
-    let original = |logical: usize, copy: u32| {
+    let original = |logical: usize, copy: u64| {
         let spare = nand.read(copy)?;
-        let places = places.get(&(logical as u32, spare.version))?;
-        let elsewhere = |place: &&u32| superblock_of(nand, **place) != superblock_of(nand, copy);
+        let places = places.get(&(logical as u64, spare.version))?;
+        let elsewhere = |place: &&u64| superblock_of(nand, **place) != superblock_of(nand, copy);
         places.iter().find(elsewhere).copied()
     };
     let gives_room = |&superblock: &u32| !nand.geometry.is_cache_only(superblock);
@@ -350,7 +350,7 @@ fn give_up_copies(
         let pages = (0..).zip(map.iter()).filter(|(_, physical)| {
             **physical != NO_PAGE && superblock_of(nand, **physical) == superblock
         });
-        let moves: Option<Vec<(usize, u32)>> =
+        let moves: Option<Vec<(usize, u64)>> =
             pages.map(|(logical, &copy)| Some((logical, original(logical, copy)?))).collect();
         let Some(moves) = moves else { continue };
         let mut records = Vec::new();
@@ -358,7 +358,7 @@ fn give_up_copies(
             map[logical] = physical;
             let sequence = newest.next_sequence;
             newest.saw(sequence);
-            records.push(JournalRecord { logical: logical as u32, sequence, physical });
+            records.push(JournalRecord { logical: logical as u64, sequence, physical });
         }
         dram.append(records.len() as u64, None, records);
         return;

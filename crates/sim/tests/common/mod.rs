@@ -171,7 +171,7 @@ pub fn random_writes(device: &mut Device, pages: u64, count: u64, rng: &mut Rng)
 
 /// Rows of the telemetry of a filled drive in steady state, one for each interval: three overwrites after two.
 pub fn steady_rows(device: &mut Device, interval: Nanos) -> Vec<TelemetryRow> {
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let pages = device.config().geometry.logical_pages;
     let mut rng = Rng::split(1, "addresses");
     fill(device, pages);
     random_writes(device, pages, 2 * pages, &mut rng);

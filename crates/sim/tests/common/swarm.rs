@@ -258,7 +258,7 @@ pub fn keys() -> BTreeSet<&'static str> {
 
 /// Whether a drive is small enough for a test.
 pub fn is_small(config: &Config) -> bool {
-    u64::from(config.geometry.physical_pages()) <= PHYSICAL_PAGES_MAX
+    config.geometry.physical_pages() <= PHYSICAL_PAGES_MAX
 }
 
 /// Tests a drive; after a panic, prints the drive and the command that repeats the case.
@@ -298,7 +298,7 @@ impl Watchdog {
 }
 
 impl Probe for Watchdog {
-    fn placed(&mut self, stream: StreamId, _: u32, _: u32) {
+    fn placed(&mut self, stream: StreamId, _: u64, _: u64) {
         if StreamId::MOVED.contains(&stream) {
             self.event();
         } else {
@@ -306,7 +306,7 @@ impl Probe for Watchdog {
         }
     }
 
-    fn padded(&mut self, _: StreamId, _: u32) {
+    fn padded(&mut self, _: StreamId, _: u64) {
         self.event();
     }
 

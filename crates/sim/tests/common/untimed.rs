@@ -23,18 +23,18 @@ pub struct Untimed {
     pub free_sum: u64,
     pub free_samples: u64,
     /// First of the cold pages, which have their own stream, by order from above.
-    pub first_cold: u32,
+    pub first_cold: u64,
     /// Largest number of superblocks with cold data: FIFO within each pool instead of the policy.
     pub cold_superblocks: Option<usize>,
 }
 
 impl Untimed {
     /// An empty drive: about `logical` pages in superblocks of `b` pages with this effective alpha.
-    pub fn empty(policy: VictimPolicy, candidates: u32, alpha: f64, b: u32, logical: u32) -> Self {
-        let superblocks = (f64::from(logical) * alpha / f64::from(b) + KEPT_SUPERBLOCKS).round();
+    pub fn empty(policy: VictimPolicy, candidates: u32, alpha: f64, b: u32, logical: u64) -> Self {
+        let superblocks = (logical as f64 * alpha / f64::from(b) + KEPT_SUPERBLOCKS).round();
         // Whole superblocks do not meet alpha exactly; the number of logical pages does.
         let logical_pages =
-            ((superblocks - KEPT_SUPERBLOCKS) * f64::from(b) / alpha).round() as u32;
+            ((superblocks - KEPT_SUPERBLOCKS) * f64::from(b) / alpha).round() as u64;
         let geometry = Geometry {
             channels: 1,
             die_groups: 1,
@@ -45,6 +45,7 @@ impl Untimed {
             stripe_units: 0,
             superblocks: superblocks as u32,
             logical_pages,
+            page_number_bytes: 4,
             map_pages: 0,
             page_granules: 1,
             cache_superblocks: 0,
@@ -58,13 +59,13 @@ impl Untimed {
             moved_pages: 0,
             free_sum: 0,
             free_samples: 0,
-            first_cold: u32::MAX,
+            first_cold: u64::MAX,
             cold_superblocks: None,
         }
     }
 
     /// The same, filled in order.
-    pub fn new(policy: VictimPolicy, candidates: u32, alpha: f64, b: u32, logical: u32) -> Self {
+    pub fn new(policy: VictimPolicy, candidates: u32, alpha: f64, b: u32, logical: u64) -> Self {
         let mut drive = Self::empty(policy, candidates, alpha, b, logical);
         for logical in 0..drive.ftl.geometry.logical_pages {
             drive.write(logical);
@@ -73,7 +74,7 @@ impl Untimed {
     }
 
     /// Writes a page, after cleaning if it is due.
-    pub fn write(&mut self, logical: u32) {
+    pub fn write(&mut self, logical: u64) {
         let is_cold = logical >= self.first_cold;
         let stream = if is_cold { StreamId::Cold } else { StreamId::Host };
         if self.ftl.stream_room_pages(stream) == 0 {
@@ -93,7 +94,7 @@ impl Untimed {
             let victim = self.choose_victim();
             self.ftl.states[victim as usize] = SuperblockState::Victim;
             for physical in victim * units..(victim + 1) * units {
-                let Some(logical) = self.ftl.owner(physical) else { continue };
+                let Some(logical) = self.ftl.owner(physical.into()) else { continue };
                 let is_cold = logical >= self.first_cold;
                 let stream = if is_cold { StreamId::Cold } else { StreamId::Gc };
                 if self.ftl.stream_room_pages(stream) == 0 {
@@ -128,15 +129,15 @@ impl Untimed {
     }
 
     /// Writes a random page among the first `pages`.
-    pub fn write_below(&mut self, pages: u32) {
-        let logical = self.rng.below(u64::from(pages)) as u32;
+    pub fn write_below(&mut self, pages: u64) {
+        let logical = self.rng.below(pages);
         self.write(logical);
     }
 
     /// Writes to the hot `data_percent` of the pages with a chance of `writes_percent`, else to the
     /// rest.
     pub fn write_hot_or_cold(&mut self, data_percent: u64, writes_percent: u64) {
-        let pages = u64::from(self.ftl.geometry.logical_pages);
+        let pages = self.ftl.geometry.logical_pages;
         let hot_pages = pages * data_percent / 100;
         let is_hot = self.rng.chance(writes_percent, 100);
         let logical = if is_hot {
@@ -144,7 +145,7 @@ impl Untimed {
         } else {
             hot_pages + self.rng.below(pages - hot_pages)
         };
-        self.write(logical as u32);
+        self.write(logical);
     }
 
     /// Pages written to NAND per page written by the host during this number of `step`s.
@@ -159,7 +160,7 @@ impl Untimed {
 
     /// WAF over `spans` times the logical size in steps, after `warm_up` times that.
     pub fn waf_of(&mut self, warm_up: u64, spans: u64, mut step: impl FnMut(&mut Self)) -> f64 {
-        let pages = u64::from(self.ftl.geometry.logical_pages);
+        let pages = self.ftl.geometry.logical_pages;
         self.waf_during(warm_up * pages, &mut step);
         self.waf_during(spans * pages, &mut step)
     }

@@ -133,7 +133,7 @@ fn reads_of_a_block_add_errors_until_it_is_written_anew() {
 fn read_until_due(changes: &[(&str, &str)]) -> Device {
     let reclaim = [("nand.retry.reclaim_reads", "1000")];
     let mut device = small(&[FRESH.as_slice(), &reclaim, changes].concat());
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let pages = device.config().geometry.logical_pages;
     fill(&mut device, pages);
     alone(&mut device, &op(OpKind::Flush, 0, 0, 0));
     for _ in 0..999 {
@@ -148,7 +148,7 @@ fn read_until_due(changes: &[(&str, &str)]) -> Device {
 fn a_block_that_is_read_too_often_is_moved_in_good_time() {
     let mut device = read_until_due(&[]);
     let superblock_pages = u64::from(device.config().geometry.superblock_pages());
-    let place = |device: &Device| u64::from(device.ftl().l2p[0]) / superblock_pages;
+    let place = |device: &Device| device.ftl().l2p.get(0) / superblock_pages;
     for times in 1..4 {
         let before = place(&device);
         device.run_until(Nanos(device.now().0 + secs(1).0));

@@ -20,7 +20,7 @@ fn a_superblock_is_erased_on_the_dies_of_its_group_and_on_no_other() {
     let config = small_config(Ratio::ONE, &[("nand.die_groups", "2")]);
     let mut device = Device::with_probe(config, Erases::default());
     let geometry = device.config().geometry;
-    let pages = u64::from(geometry.logical_pages);
+    let pages = geometry.logical_pages;
     let mut rng = Rng::new(1);
     closed_loop(&mut device, 32, 4 * pages, |tag| op(OpKind::Write, rng.below(pages), 1, tag));
     let erases = &device.probe().0;

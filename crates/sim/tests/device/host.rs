@@ -139,7 +139,7 @@ fn deallocate_spares_pages_that_it_covers_in_part() {
     alone(&mut device, &op(OpKind::Write, 0, 4, 0));
     device.run_until(secs(1));
     alone(&mut device, &sectors(OpKind::Deallocate, 1, 3 * 8));
-    let unmapped = |page: usize| device.ftl().l2p[page] == sim::ftl::NO_PAGE;
+    let unmapped = |page: u64| device.ftl().l2p.get(page) == sim::ftl::NO_PAGE;
     assert_eq!([0, 1, 2, 3].map(unmapped), [false, true, true, false]);
 }
 
@@ -225,7 +225,7 @@ fn the_read_cache_takes_nothing_that_is_still_to_be_programmed() {
 #[test]
 fn the_buffer_is_read_in_superblocks_that_were_in_use_before() {
     let mut device = small(&[]);
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let pages = device.config().geometry.logical_pages;
     let mut rng = base::Rng::new(1);
     fill(&mut device, pages);
     random_writes(&mut device, pages, pages / 2, &mut rng);

@@ -211,7 +211,7 @@ fn planes_one_after_the_other_take_their_times_one_after_the_other() {
 fn collection_senses_each_plane_of_a_unit_in_turn_where_the_drive_says_so() {
     let dies_busy_ns = |changes: &[(&str, &str)]| {
         let mut device = small(changes);
-        let pages = u64::from(device.config().geometry.logical_pages);
+        let pages = device.config().geometry.logical_pages;
         fill(&mut device, pages);
         random_writes(&mut device, pages, pages, &mut Rng::new(3));
         let moved_pages = device.telemetry().gc_moved_pages as f64;
@@ -407,7 +407,7 @@ fn longest_read_ns(suspend: &[(&str, &str)]) -> u64 {
     let mut changes = vec![("nand.erase_ns", "50_000_000")];
     changes.extend(suspend);
     let mut device = small(&changes);
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let pages = device.config().geometry.logical_pages;
     fill(&mut device, pages);
     let (mut rng, mut state) = (Rng::new(1), Rng::new(2));
     let mut longest = 0;
@@ -512,7 +512,7 @@ fn a_page_is_sensed_as_often_as_its_superblock_was_erased() {
         ("nand.retry.retries_max", "10"),
     ]);
     let geometry = device.config().geometry;
-    let pages = u64::from(geometry.logical_pages);
+    let pages = geometry.logical_pages;
     let mut rng = Rng::new(1);
     fill(&mut device, pages);
     closed_loop(&mut device, 32, pages, |tag| op(OpKind::Write, rng.below(pages), 1, tag));
@@ -521,7 +521,7 @@ fn a_page_is_sensed_as_often_as_its_superblock_was_erased() {
     let mut seen = [0; 12];
     for _ in 0..1_000 {
         let page = rng.below(pages);
-        let superblock = device.ftl().l2p[page as usize] / geometry.superblock_pages();
+        let superblock = device.ftl().superblock_of(device.ftl().l2p.get(page));
         let erases = device.ftl().erase_counts[superblock as usize];
         let senses = u64::from(erases.clamp(1, 11));
         let latency = alone(&mut device, &op(OpKind::Read, page, 1, 0));

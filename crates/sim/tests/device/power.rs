@@ -81,7 +81,7 @@ fn the_first_command_after_a_rest_waits_for_the_drive() {
 #[test]
 fn the_series_adds_up_to_states_and_operations() {
     let mut device = with_power(&[]);
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let pages = device.config().geometry.logical_pages;
     let (mut rng, mut reads) = (Rng::new(1), Rng::new(2));
     device.telemetry_start(Nanos(SECOND / 7));
     fill(&mut device, pages);
@@ -148,7 +148,7 @@ fn work_of_its_own_wakes_the_drive_without_a_command() {
         ("idle_gc.valid_percent_max", "95"),
     ];
     let mut device = with_power(&idle_gc);
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let pages = device.config().geometry.logical_pages;
     fill(&mut device, pages);
     random_writes(&mut device, pages, pages, &mut Rng::new(1));
     device.run_until(Nanos(device.now().0 + 400 * MS));

@@ -31,7 +31,7 @@ fn drives() -> [(&'static str, Device); 6] {
 /// Bursts of random writes of half-compressible data with flushes among them and pauses between them.
 fn live(device: &mut Device) -> Vec<TelemetryRow> {
     device.telemetry_start(Nanos(INTERVAL_NS));
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let pages = device.config().geometry.logical_pages;
     let mut rng = Rng::new(1);
     for _ in 0..6 {
         closed_loop(device, 32, pages / 2, |tag| {
@@ -104,7 +104,7 @@ fn every_programmed_page_has_its_reason() {
 fn the_controller_is_busy_with_commands_and_moved_pages() {
     let mut device = small(&[("controller.relocate_ns", "100_000")]);
     let config = device.config().clone();
-    let pages = u64::from(config.geometry.logical_pages);
+    let pages = config.geometry.logical_pages;
     let mut rng = Rng::new(1);
     device.telemetry_start(Nanos(INTERVAL_NS));
     closed_loop(&mut device, 32, 3 * pages, |tag| op(OpKind::Write, rng.below(pages), 1, tag));
@@ -145,14 +145,14 @@ fn a_drive_that_ignores_deallocation_ignores_it_from_every_side() {
     closed_loop(&mut device, 1, 1, |tag| op(OpKind::Write, 0, 4, tag));
     closed_loop(&mut device, 1, 1, |tag| op(OpKind::Deallocate, 0, 2, tag));
     device.deallocate(2, 4);
-    assert!(device.ftl().l2p[..4].iter().all(|&physical| physical != sim::ftl::NO_PAGE));
+    assert!(device.ftl().l2p.iter().take(4).all(|physical| physical != sim::ftl::NO_PAGE));
 }
 
 /// A series covers the time since its begin, and none of the work before; a new one replaces it.
 #[test]
 fn a_series_begins_when_it_is_started() {
     let mut device = drive(&[&PARITY, &MAPPED]);
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let pages = device.config().geometry.logical_pages;
     let mut rng = Rng::new(1);
     device.telemetry_start(Nanos(INTERVAL_NS));
     random_writes(&mut device, pages, pages / 4, &mut rng);
@@ -175,7 +175,7 @@ fn a_series_that_is_stopped_tells_of_all_that_was_before() {
     for (rest_ns, stopped_before) in [(INTERVAL_NS / 3, true), (INTERVAL_NS / 3, false), (0, false)]
     {
         let mut device = drive(&[&PARITY, &MAPPED]);
-        let pages = u64::from(device.config().geometry.logical_pages);
+        let pages = device.config().geometry.logical_pages;
         let mut rng = Rng::new(1);
         random_writes(&mut device, pages, pages / 4, &mut rng);
         let before = device.telemetry();

@@ -80,7 +80,7 @@ fn temperature_follows_the_exponential_up_and_down() {
 #[test]
 fn energy_of_operations_warms_the_drive() {
     let mut device = small(&[&power("2_000", "70_000"), &THERMAL[..]].concat());
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let pages = device.config().geometry.logical_pages;
     device.telemetry_start(Nanos(20 * MS));
     random_writes(&mut device, pages, pages, &mut Rng::new(1));
     let mut rows = Vec::new();
@@ -107,7 +107,7 @@ fn telemetry_does_not_change_the_temperature() {
             ("thermal.heavy.bytes_per_s", "20_000_000"),
         ];
         let mut device = small(&[&power("2_000", "70_000"), &THERMAL[..], &limits[..]].concat());
-        let pages = u64::from(device.config().geometry.logical_pages);
+        let pages = device.config().geometry.logical_pages;
         if let Some(interval_ns) = interval_ns {
             device.telemetry_start(Nanos(interval_ns));
         }
@@ -124,7 +124,7 @@ const INTERVAL_NS: u64 = 10 * MS;
 /// Sequential writes for some seconds of a drive whose programs warm it, with these limits; a row for each 10 ms.
 fn write_warm(limits: &[(&str, &str)], seconds: u64) -> (Device, Vec<TelemetryRow>) {
     let mut device = small(&[&power("1_000", "500_000"), &THERMAL[..], limits].concat());
-    let pages = u64::from(device.config().geometry.logical_pages) / 16 * 16;
+    let pages = device.config().geometry.logical_pages / 16 * 16;
     let mut page = 0;
     device.telemetry_start(Nanos(INTERVAL_NS));
     while device.now() < secs(seconds) {

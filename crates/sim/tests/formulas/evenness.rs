@@ -79,7 +79,7 @@ fn a_rate_does_not_limit_a_drive_without_valid_data_in_its_victims() {
     let rate = [("gc.pacing", "rate"), ("gc.rate_iops", "100")];
     let time = |changes: &[(&str, &str)]| {
         let mut device = small(changes);
-        let pages = u64::from(device.config().geometry.logical_pages);
+        let pages = device.config().geometry.logical_pages;
         fill(&mut device, pages);
         fill(&mut device, pages);
         device.now().0 as f64

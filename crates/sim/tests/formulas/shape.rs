@@ -9,7 +9,7 @@ use crate::common::{
 };
 
 fn logical_pages(device: &Device) -> u64 {
-    u64::from(device.config().geometry.logical_pages)
+    device.config().geometry.logical_pages
 }
 
 /// Rows of one second over `count` random writes after `warm_up` of them.
@@ -36,7 +36,7 @@ fn alpha_effective(device: &Device, rows: &[TelemetryRow]) -> f64 {
     let free = rows.iter().map(|row| row.free_superblocks as f64).sum::<f64>() / rows.len() as f64;
     let geometry = &device.config().geometry;
     let superblocks = f64::from(geometry.superblocks) - free - 1.0;
-    superblocks * f64::from(geometry.superblock_pages()) / f64::from(geometry.logical_pages)
+    superblocks * f64::from(geometry.superblock_pages()) / geometry.logical_pages as f64
 }
 
 #[test]
@@ -113,7 +113,7 @@ fn collection_begins_when_the_spare_is_used_up() {
     let pages = logical_pages(&device);
     let superblock = u64::from(geometry.superblock_pages());
     fill(&mut device, pages);
-    let spare = u64::from(geometry.physical_pages()) - pages;
+    let spare = geometry.physical_pages() - pages;
     let reserve = u64::from(device.config().free_low) * superblock;
     let mut rng = Rng::new(1);
     random_writes(&mut device, pages, spare - reserve - 2 * superblock, &mut rng);

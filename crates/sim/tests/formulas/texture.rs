@@ -59,7 +59,7 @@ struct Texture {
 
 fn texture(changes: &'static [(&'static str, &'static str)]) -> Texture {
     let mut device = small(&[&DRIVE[..], changes].concat());
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let pages = device.config().geometry.logical_pages;
     let mut rng = Rng::split(1, "addresses");
     fill(&mut device, pages);
     random_writes(&mut device, pages, 3 * pages / 2, &mut rng);

@@ -45,7 +45,7 @@ fn check(name: &str, policy: VictimPolicy, candidates: u32, b: u32, theory: impl
     let logical_pages = if draws_lots { b * 8192 } else { (b * 1024).max(1 << 18) };
     for op in OVER_PROVISIONING {
         let alpha = 1.0 + op;
-        let mut drive = Untimed::new(policy, candidates, alpha, b, logical_pages);
+        let mut drive = Untimed::new(policy, candidates, alpha, b, logical_pages.into());
         let measured = drive.waf(3, 2);
         let theory = theory(alpha);
         let error = 100.0 * (measured / theory - 1.0);

@@ -7,7 +7,7 @@ use sim::ftl::gc::VictimPolicy;
 use crate::common::untimed::Untimed;
 use crate::common::{waf_fifo, waf_greedy};
 
-const LOGICAL_PAGES: u32 = 1 << 18;
+const LOGICAL_PAGES: u64 = 1 << 18;
 const BLOCK_PAGES: u32 = 256;
 /// Hot data and the writes that go to it, both in percent of all.
 const HOT_AND_WRITES: [(u64, u64); 3] = [(20, 80), (10, 90), (5, 95)];
@@ -66,14 +66,14 @@ fn hot_and_cold_data_in_pools_of_the_best_size() {
             let (policy, share) = (VictimPolicy::Fifo, data as f64 / 100.0);
             let mut drive = Untimed::empty(policy, 1, 1.0 + op, BLOCK_PAGES, LOGICAL_PAGES);
             let pages = drive.ftl.geometry.logical_pages;
-            drive.first_cold = (f64::from(pages) * share) as u32;
+            drive.first_cold = (pages as f64 * share) as u64;
             for logical in 0..pages {
                 drive.write(logical);
             }
             // One more superblock stands open, and half of it is no spare.
-            let alpha = 1.0 + op - 0.5 * f64::from(BLOCK_PAGES) / f64::from(pages);
+            let alpha = 1.0 + op - 0.5 * f64::from(BLOCK_PAGES) / pages as f64;
             let (theory, _, alpha_cold) = waf_apart(alpha, share, writes as f64 / 100.0);
-            let cold_pages = f64::from(pages - drive.first_cold);
+            let cold_pages = (pages - drive.first_cold) as f64;
             let quota = cold_pages * alpha_cold / f64::from(BLOCK_PAGES);
             drive.cold_superblocks = Some(quota.round() as usize);
             let measured = drive.waf_of(6, 4, |drive| drive.write_hot_or_cold(data, writes));
@@ -126,7 +126,7 @@ fn write_or_deallocate(drive: &mut Untimed, percent: u64) {
         return drive.write_below(pages);
     }
     loop {
-        let logical = drive.rng.below(u64::from(pages)) as u32;
+        let logical = drive.rng.below(pages);
         if drive.ftl.unmap(logical) {
             return;
         }
@@ -147,7 +147,7 @@ fn pages_never_written_are_spare() {
                 drive.write(logical);
             }
             let measured = drive.waf_of(4, 3, |drive| drive.write_below(pages));
-            let share = f64::from(pages) / f64::from(drive.ftl.geometry.logical_pages);
+            let share = pages as f64 / drive.ftl.geometry.logical_pages as f64;
             let theory = waf_greedy(alpha / share, BLOCK_PAGES);
             check(&format!("{percent}% of the LBAs written, OP {op}"), measured, theory);
         }

@@ -31,7 +31,7 @@ fn sequential_reads_reach_the_slowest_of_command_link_channel_and_die() {
         (vec![fast_link, fast_channel, ("controller.read_command_ns", "1_000_000")], "command"),
     ] {
         let mut device = small(&changes);
-        let pages = u64::from(device.config().geometry.logical_pages) / 32 * 32;
+        let pages = device.config().geometry.logical_pages / 32 * 32;
         fill(&mut device, pages);
         device.run_until(Nanos(device.now().0 + Nanos::SECOND.0));
         let config = device.config().clone();
@@ -72,7 +72,7 @@ fn dies_only(independent_planes: &str) -> Device {
         ("nand.independent_planes", independent_planes),
     ];
     let mut device = small(&changes);
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let pages = device.config().geometry.logical_pages;
     fill(&mut device, pages);
     device.run_until(Nanos(device.now().0 + Nanos::SECOND.0));
     device
@@ -123,7 +123,7 @@ fn follows_occupancy(independent_planes: &str, servers: usize) {
     const READS: u64 = 60_000;
     for queue_depth in [1, 2, 4, 8] {
         let mut device = dies_only(independent_planes);
-        let pages = u64::from(device.config().geometry.logical_pages);
+        let pages = device.config().geometry.logical_pages;
         let mut rng = Rng::new(1);
         let start_ns = device.now().0;
         closed_loop(&mut device, queue_depth, READS, |tag| {
@@ -152,7 +152,7 @@ fn random_reads_follow_the_occupancy_of_independent_planes() {
 fn random_reads_stay_below_their_asymptotes_and_reach_them() {
     let iops = |queue_depth| {
         let mut device = small(&[("nand.dies_per_channel", "64"), ("nand.blocks_per_plane", "40")]);
-        let pages = u64::from(device.config().geometry.logical_pages);
+        let pages = device.config().geometry.logical_pages;
         fill(&mut device, pages);
         device.run_until(Nanos(device.now().0 + Nanos::SECOND.0));
         let (mut rng, start_ns) = (Rng::new(1), device.now().0);
@@ -186,7 +186,7 @@ struct Steady {
 
 /// Random writes over the whole drive, counted once it has been written over three times.
 fn random_writes_in_steady_state(device: &mut Device) -> Steady {
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let pages = device.config().geometry.logical_pages;
     let mut rng = Rng::new(1);
     fill(device, pages);
     random_writes(device, pages, 3 * pages, &mut rng);

@@ -24,7 +24,7 @@ fn collection_begins_at_the_end_of_the_spare_and_at_its_hardest() {
             drive.write_below(pages);
             writes += 1;
         }
-        let onset = writes as f64 / f64::from(pages);
+        let onset = writes as f64 / pages as f64;
         // Cost of the victims of the first host superblocks: a victim with v of b pages valid gives
         // b - v for v moves, a WAF of b / (b - v). The state hardly changes meanwhile.
         drive.waf_during(8 * u64::from(BLOCK_PAGES), |drive| drive.write_below(pages));
@@ -71,7 +71,7 @@ fn the_fall_rings_as_in_the_reference_bucket_by_bucket() {
         let buckets = reference.iter().filter(|bucket| bucket.alpha == alpha);
         for (index, bucket) in buckets.take(BUCKETS).enumerate() {
             let width = bucket.writes / (index as f64 + 0.5);
-            let end = (width * (index as f64 + 1.0) * f64::from(pages)) as u64;
+            let end = (width * (index as f64 + 1.0) * pages as f64) as u64;
             let waf = drive.waf_during(end - done, |drive| drive.write_below(pages));
             done = end;
             let error = 100.0 * (waf / bucket.waf - 1.0);

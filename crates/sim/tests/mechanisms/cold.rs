@@ -13,13 +13,13 @@ const COLD: (&str, &str) = ("streams.cold", "survivor");
 /// The writer of each physical page, and the number of pages from each stream to each.
 #[derive(Default)]
 struct Moves {
-    written_by: BTreeMap<u32, StreamId>,
-    place: BTreeMap<u32, u32>,
+    written_by: BTreeMap<u64, StreamId>,
+    place: BTreeMap<u64, u64>,
     counts: BTreeMap<(u32, u32), u64>,
 }
 
 impl Probe for Moves {
-    fn placed(&mut self, stream: StreamId, logical: u32, physical: u32) {
+    fn placed(&mut self, stream: StreamId, logical: u64, physical: u64) {
         let old = self.place.insert(logical, physical);
         if stream != StreamId::Host {
             let from = self.written_by[&old.expect("only mapped pages move")];
@@ -33,7 +33,7 @@ impl Probe for Moves {
 fn live(changes: &[(&str, &str)], writes_percent: u64) -> (f64, Device<Moves>) {
     let config = small_config(Ratio::new(1, 4).expect("a ratio"), changes);
     let mut device = Device::with_probe(config, Moves::default());
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let pages = device.config().geometry.logical_pages;
     let hot_pages = pages / 10;
     let mut rng = Rng::split(1, "addresses");
     let mut write = |device: &mut Device<Moves>, count| {

@@ -16,7 +16,7 @@ fn write(data: Data, page: u64, pages: u64, tag: u32) -> Op {
 }
 
 fn fill(device: &mut Device, mut data: impl FnMut() -> Data) {
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let pages = device.config().geometry.logical_pages;
     let mut page = 0;
     closed_loop(device, 32, pages.div_ceil(32), |tag| {
         let length = 32.min(pages - page);
@@ -26,7 +26,7 @@ fn fill(device: &mut Device, mut data: impl FnMut() -> Data) {
 }
 
 fn random_writes(device: &mut Device, count: u64, rng: &mut Rng, mut data: impl FnMut() -> Data) {
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let pages = device.config().geometry.logical_pages;
     closed_loop(device, 32, count, |tag| write(data(), rng.below(pages), 1, tag));
 }
 
@@ -35,7 +35,7 @@ fn random_writes(device: &mut Device, count: u64, rng: &mut Rng, mut data: impl 
 /// the current victim.
 fn waf(changes: &[(&str, &str)], mut data: impl FnMut() -> Data) -> (f64, f64) {
     let mut device = small(changes);
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let pages = device.config().geometry.logical_pages;
     let mut rng = Rng::split(1, "addresses");
     fill(&mut device, &mut data);
     random_writes(&mut device, 4 * pages, &mut rng, &mut data);
@@ -50,7 +50,7 @@ fn waf(changes: &[(&str, &str)], mut data: impl FnMut() -> Data) -> (f64, f64) {
     let geometry = &device.config().geometry;
     let superblocks = f64::from(geometry.superblocks) - free - 1.5;
     let physical = superblocks * geometry.superblock_bytes() as f64;
-    let alpha = physical / (f64::from(geometry.logical_pages) * 4096.0);
+    let alpha = physical / (geometry.logical_pages as f64 * 4096.0);
     let programmed = after.programmed_pages - before.programmed_pages;
     (programmed as f64 / (after.host_pages - before.host_pages) as f64, alpha)
 }

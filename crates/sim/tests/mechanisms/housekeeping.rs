@@ -149,7 +149,7 @@ fn a_flush_adds_as_much_to_the_waf_as_segments_have_changed() {
         let scale = Ratio::new(1, scale).expect("a ratio");
         let mut device: Device = Device::new(small_config(scale, &changes));
         let geometry = device.config().geometry;
-        let (pages, segments) = (u64::from(geometry.logical_pages), f64::from(geometry.map_pages));
+        let (pages, segments) = (geometry.logical_pages, f64::from(geometry.map_pages));
         let period_ns = device.config().options.map_flush.expect("it flushes").period_ns;
         let mut rng = Rng::new(7);
         fill(&mut device, pages);
@@ -173,7 +173,7 @@ fn a_flush_adds_as_much_to_the_waf_as_segments_have_changed() {
 /// The longest of many random writes in ms.
 fn longest_ms(changes: &[(&str, &str)]) -> f64 {
     let mut device = small(&[&FLUSH[..3], changes].concat());
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let pages = device.config().geometry.logical_pages;
     let mut rng = Rng::new(7);
     fill(&mut device, pages);
     random_writes(&mut device, pages, pages / 2, &mut rng);

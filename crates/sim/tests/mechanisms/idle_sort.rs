@@ -108,7 +108,7 @@ fn a_full_drive_pays_for_its_order() {
         let changes =
             [&SORT[..], &[("gc.pacing", pacing), ("nand.blocks_per_plane", "620")]].concat();
         let mut device = small(&changes);
-        let pages = u64::from(device.config().geometry.logical_pages);
+        let pages = device.config().geometry.logical_pages;
         fill(&mut device, pages);
         random_writes(&mut device, pages, pages, &mut Rng::split(1, "addresses"));
         rest(&mut device, 1);

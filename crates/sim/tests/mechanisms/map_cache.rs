@@ -33,7 +33,7 @@ fn cached(dram_segments: u64, host_segments: u64, changes: &[(&str, &str)]) -> D
 }
 
 fn pages(device: &Device) -> u64 {
-    u64::from(device.config().geometry.logical_pages)
+    device.config().geometry.logical_pages
 }
 
 /// The entries of a load in the books.
@@ -275,9 +275,10 @@ fn a_map_in_pslc_costs_programs_and_reads_of_its_cells() {
         );
         assert!((time_ns / (die_ns / 4.0) - 1.0).abs() < 0.02, "{time_ns}");
         let ftl = device.ftl();
-        let is_cached = |&page: &u32| ftl.is_cache(page / ftl.geometry.superblock_pages());
-        let (data, map) = ftl.l2p.split_at(pages as usize);
-        let cached = |part: &[u32]| {
+        let is_cached = |&page: &u64| ftl.is_cache(ftl.superblock_of(page));
+        let places: Vec<u64> = ftl.l2p.iter().collect();
+        let (data, map) = places.split_at(pages as usize);
+        let cached = |part: &[u64]| {
             part.iter().filter(|&&page| page < NO_PAGE).filter(|p| is_cached(p)).count()
         };
         let written = map.iter().filter(|&&page| page < NO_PAGE).count();

@@ -79,7 +79,7 @@ fn deallocation_spares_units_that_it_covers_in_part() {
     let mut device = coarse(&[]);
     alone(&mut device, &op(OpKind::Write, 0, 16, 0));
     alone(&mut device, &op(OpKind::Deallocate, 3, 9, 0));
-    let unmapped = |unit: usize| device.ftl().l2p[unit] == NO_PAGE;
+    let unmapped = |unit: u64| device.ftl().l2p.get(unit) == NO_PAGE;
     assert_eq!([0, 1, 2, 3].map(unmapped), [false, true, true, false]);
     device.check().unwrap();
 }
@@ -133,7 +133,7 @@ fn with_cleaning_waf_is_the_unit_times_that_of_theory() {
     let geometry = device.config().geometry;
     let superblocks = f64::from(geometry.superblocks) - free as f64 / 100.0 - 1.0;
     let superblock_pages = geometry.superblock_pages();
-    let alpha = superblocks * f64::from(superblock_pages) / f64::from(geometry.logical_pages);
+    let alpha = superblocks * f64::from(superblock_pages) / geometry.logical_pages as f64;
     let theory = PARTS as f64 * waf_greedy(alpha, superblock_pages);
     let waf = waf_since(&device, before);
     println!("alpha {alpha:.4}: measured {waf:.3}, theory {theory:.3}");

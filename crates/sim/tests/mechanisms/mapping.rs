@@ -2,8 +2,10 @@
 //! superblocks of 128 units) compared with sums that a reader can follow.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use base::{OpKind, Ratio, Rng};
+use sim::ftl::table::PageTable;
 use sim::{Config, Device, Probe};
 
 use crate::common::swarm::Watchdog;
@@ -42,7 +44,7 @@ fn checkpoints_cost_a_map_for_every_half_journal() {
     // No garbage: the host writes every page once. A journal of 4 superblocks is checkpointed whenever two
     // are full, so every 2 x 128 journal units cost one checkpoint: its segments and its commit.
     let mut device = mapped(&[]);
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let pages = device.config().geometry.logical_pages;
     fill(&mut device, pages);
     let segments = u64::from(device.config().options.mapping.unwrap().segments);
     assert_eq!(segments, pages.div_ceil(1024));
@@ -72,7 +74,7 @@ impl Probe for Counts {
         self.journal += 1;
     }
 
-    fn segment(&mut self, _: u32, _: u32, _: &[u32]) {
+    fn segment(&mut self, _: u32, _: Range<u64>, _: &PageTable) {
         self.segments += 1;
     }
 
@@ -96,7 +98,7 @@ fn the_books_of_the_map_agree_with_what_the_dies_have_done() {
     let config = mapped(&[]).config().clone();
     let mut device = Device::with_probe(config, Counts::default());
     let geometry = device.config().geometry;
-    let pages = u64::from(geometry.logical_pages);
+    let pages = geometry.logical_pages;
     let mut rng = Rng::split(1, "addresses");
     closed_loop(&mut device, 32, 2 * pages, |tag| op(OpKind::Write, rng.below(pages), 1, tag));
     device.run_until(secs(device.now().0 / 1_000_000_000 + 100));
@@ -129,7 +131,7 @@ fn in_the_long_run_the_map_costs_its_share_of_every_change() {
     // map changes by host and collection, (1 + (segments + 1) / 256) / 256 units go to the map. Beside that
     // every victim asks for the journal's unit of the moment (half a unit more on average).
     let mut device = mapped(&[]);
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let pages = device.config().geometry.logical_pages;
     let mut rng = Rng::split(1, "addresses");
     fill(&mut device, pages);
     random_writes(&mut device, pages, pages, &mut rng);
@@ -180,7 +182,7 @@ fn deallocations_wait_for_a_full_journal_and_none_is_lost() {
         ("controller.write_command_ns", "0"),
     ];
     let mut device = mapped(&changes);
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let pages = device.config().geometry.logical_pages;
     let mut rng = Rng::new(3);
     closed_loop(&mut device, 32, 50_000, |tag| op(OpKind::Deallocate, rng.below(pages), 1, tag));
     // Each unit of 16 entries is a program of 5.04 ms on one of four dies.
@@ -207,8 +209,8 @@ impl Probe for Pace {
         self.journal += 1;
     }
 
-    fn segment(&mut self, unit: u32, first: u32, _: &[u32]) {
-        if first == 0 {
+    fn segment(&mut self, unit: u32, pages: Range<u64>, _: &PageTable) {
+        if pages.start == 0 {
             self.journal = 0;
         }
         self.under_way.insert(unit);
@@ -233,7 +235,7 @@ fn a_checkpoint_keeps_pace_with_the_journal() {
     let mut device = Device::with_probe(mapped(&[]).config().clone(), Pace::default());
     let geometry = device.config().geometry;
     let (units, dies) = (u64::from(geometry.superblock_units), geometry.dies as usize);
-    let pages = u64::from(geometry.logical_pages);
+    let pages = geometry.logical_pages;
     let mut rng = Rng::new(3);
     let mut write = |tag| op(OpKind::Write, rng.below(pages), 1, tag);
     closed_loop(&mut device, 32, pages, &mut write);
@@ -281,7 +283,7 @@ fn slow_journal(scale: u64, changes: &[(&str, &str)]) -> Config {
 
 /// Fills a drive and writes all of it anew three times, page by page.
 fn overwrite(device: &mut Device<Watchdog>) {
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let pages = device.config().geometry.logical_pages;
     let mut rng = Rng::new(5);
     let mut page = 0;
     closed_loop(device, 1, 4 * pages, |tag| {

@@ -9,7 +9,7 @@ use crate::common::{alone, fill, op, random_writes, small, waf_greedy};
 fn alpha(device: &sim::Device, free: f64) -> f64 {
     let geometry = &device.config().geometry;
     let superblocks = f64::from(geometry.superblocks) - free - 1.5;
-    superblocks * f64::from(geometry.superblock_data_pages()) / f64::from(geometry.logical_pages)
+    superblocks * f64::from(geometry.superblock_data_pages()) / geometry.logical_pages as f64
 }
 
 #[test]
@@ -23,7 +23,7 @@ fn nand_writes_are_those_of_theory_on_less_spare_times_the_share_of_parity() {
             ("gc.free_high", "5"),
         ];
         let mut device = small(&changes);
-        let pages = u64::from(device.config().geometry.logical_pages);
+        let pages = device.config().geometry.logical_pages;
         let mut rng = Rng::split(1, "addresses");
         fill(&mut device, pages);
         random_writes(&mut device, pages, 3 * pages, &mut rng);
@@ -81,7 +81,7 @@ fn parity_takes_its_time_on_a_die_and_its_channel() {
 #[test]
 fn parity_does_not_disturb_the_pacing() {
     let mut device = small(&[("parity.stripe_units", "4"), ("nand.blocks_per_plane", "760")]);
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let pages = device.config().geometry.logical_pages;
     let mut rng = Rng::split(1, "addresses");
     fill(&mut device, pages);
     random_writes(&mut device, pages, pages, &mut rng);

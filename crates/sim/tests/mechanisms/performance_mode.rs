@@ -16,7 +16,7 @@ const MODE: [(&str, &str); 3] = [
 ];
 
 fn pages(device: &Device) -> u64 {
-    u64::from(device.config().geometry.logical_pages)
+    device.config().geometry.logical_pages
 }
 
 /// Writes LBAs in order from `page` to before `end`; bytes per second.

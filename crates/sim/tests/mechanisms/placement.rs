@@ -37,7 +37,7 @@ fn a_superblock_holds_the_data_of_one_handle() {
     });
     let ftl = device.ftl();
     let mut seen = [0; 8];
-    for (page, &physical) in (0..).zip(&ftl.l2p) {
+    for (page, physical) in (0..).zip(ftl.l2p.iter()) {
         if physical == sim::ftl::NO_PAGE {
             continue;
         }
@@ -60,7 +60,7 @@ struct Skewed {
 impl Skewed {
     fn new(changes: &[(&str, &str)], with_handles: bool) -> Self {
         let mut device = Device::new(config(changes));
-        let pages = u64::from(device.config().geometry.logical_pages) * USED_PERCENT / 100;
+        let pages = device.config().geometry.logical_pages * USED_PERCENT / 100;
         fill(&mut device, pages);
         let mut drive = Self { device, rng: Rng::split(1, "addresses"), with_handles };
         drive.write(6 * pages);
@@ -68,7 +68,7 @@ impl Skewed {
     }
 
     fn pages(&self) -> u64 {
-        u64::from(self.device.config().geometry.logical_pages) * USED_PERCENT / 100
+        self.device.config().geometry.logical_pages * USED_PERCENT / 100
     }
 
     fn hot_pages(&self) -> u64 {

@@ -199,7 +199,7 @@ fn a_busy_host_gets_its_cache_back_in_proportion_to_what_it_writes() {
 #[test]
 fn folding_goes_on_under_random_writes_without_a_pause() {
     let mut device = with_cache(&[("pslc.busy_fold_percent", "5")]);
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let pages = device.config().geometry.logical_pages;
     let mut rng = Rng::new(1);
     fill(&mut device, pages);
     random_writes(&mut device, pages, pages, &mut rng);
@@ -247,13 +247,12 @@ fn a_fold_completes_its_last_unit_so_that_the_cache_can_be_erased() {
 fn the_cache_is_folded_in_the_order_in_which_it_was_written() {
     let mut device = with_cache(&[]);
     write(&mut device, 0, CACHE_BYTES);
-    let superblock_pages = device.config().geometry.superblock_pages();
     let pages = CACHE_BYTES / 4096;
     let mut left = pages;
     while left > 0 {
         rest(&mut device, 1_000_000);
         let ftl = device.ftl();
-        let is_cached = |page: u64| ftl.is_cache(ftl.l2p[page as usize] / superblock_pages);
+        let is_cached = |page: u64| ftl.is_cache(ftl.superblock_of(ftl.l2p.get(page)));
         // Of each superblock of 256 pages some are on their way.
         let first = (0..pages).position(is_cached).map_or(pages, |page| page as u64);
         let folded = (first..pages).filter(|&page| !is_cached(page)).count() as u64;
@@ -294,7 +293,7 @@ fn the_cache_borrows_no_more_than_its_limit_and_again_when_that_is_folded() {
         assert_eq!(device.telemetry().pslc_pages, 0);
     }
     // Collection beside it takes what is borrowed first, and gives it back.
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let pages = device.config().geometry.logical_pages;
     let mut rng = Rng::new(1);
     for _ in 0..40 {
         random_writes(&mut device, pages, pages / 10, &mut rng);
@@ -329,7 +328,7 @@ fn the_limit_of_borrowing_scales() {
 #[test]
 fn folds_pay_for_the_space_that_they_take() {
     let mut device = with_cache(&[("pslc.when_full", "fold")]);
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let pages = device.config().geometry.logical_pages;
     let mut rng = Rng::new(1);
     fill(&mut device, pages);
     random_writes(&mut device, pages, pages, &mut rng);
@@ -349,19 +348,18 @@ fn a_borrowed_superblock_is_native_again_after_its_erase() {
     let borrows =
         [("pslc.borrows", "true"), ("pslc.bytes", "0"), ("pslc.only_below_bytes", "65_536")];
     let mut device = with_cache(&borrows);
-    let superblock_pages = device.config().geometry.superblock_pages();
     alone(&mut device, &op(OpKind::Write, 0, 4, 0));
-    let borrowed = device.ftl().l2p[0] / superblock_pages;
+    let borrowed = device.ftl().superblock_of(device.ftl().l2p.get(0));
     rest(&mut device, 10_000_000_000);
     assert_eq!(device.telemetry().folded_pages, 4);
     assert_eq!(device.ftl().erase_counts[borrowed as usize], 1, "it was folded and given back");
     // Large writes go past the cache, until each erased superblock has had its turn.
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let pages = device.config().geometry.logical_pages;
     for _ in 0..2 {
         fill(&mut device, pages / 32 * 32);
     }
     rest(&mut device, 10_000_000_000);
-    let there = |&&physical: &&u32| physical / superblock_pages == borrowed;
+    let there = |&physical: &u64| device.ftl().superblock_of(physical) == borrowed;
     let page = device.ftl().l2p.iter().take(pages as usize / 32 * 32).position(|p| there(&p));
     let page = page.expect("the superblock is in use again") as u64;
     let native = 5_000 + 50_000 + 10_000 + 8_000;
@@ -398,7 +396,7 @@ fn the_840_evo_writes_as_rated_into_its_cache_and_as_measured_beside_it_and_drai
 #[test]
 fn the_840_evo_folds_as_long_as_it_is_loaded() {
     let mut device = built_in("samsung-840-evo-250gb", "1/64", &[]);
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let pages = device.config().geometry.logical_pages;
     let mut rng = Rng::new(1);
     fill(&mut device, pages);
     for _ in 0..8 {
@@ -415,7 +413,7 @@ fn the_840_evo_folds_as_long_as_it_is_loaded() {
 fn the_840_evo_amplifies_as_much_at_every_scale() {
     let one_pass = |scale| {
         let mut device = built_in("samsung-840-evo-250gb", scale, &[]);
-        let pages = u64::from(device.config().geometry.logical_pages);
+        let pages = device.config().geometry.logical_pages;
         fill(&mut device, pages);
         let before = device.telemetry();
         random_writes(&mut device, pages, pages, &mut Rng::new(1));
@@ -437,7 +435,7 @@ fn cache_and_spare_keep_their_shares_at_every_scale() {
     let config = |scale| built_in("samsung-840-evo-250gb", scale, &[]).config().clone();
     let shares = |scale| {
         let Config { geometry, .. } = config(scale);
-        let logical = f64::from(geometry.logical_pages);
+        let logical = geometry.logical_pages as f64;
         let native = f64::from(geometry.superblocks - geometry.cache_superblocks);
         let cache_pages = f64::from(geometry.cache_units * geometry.unit_pages);
         let cache = f64::from(geometry.cache_superblocks) * cache_pages;

@@ -20,7 +20,7 @@ const ROOM: [(&str, &str); 2] = [("gc.pacing", "watermark"), ("gc.free_high", "4
 /// A drive that was filled and then written at random until every write needs cleaning.
 fn tortured(changes: &[&[(&str, &str)]]) -> (Device, Rng) {
     let mut device = small(&changes.concat());
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let pages = device.config().geometry.logical_pages;
     let mut rng = Rng::split(1, "addresses");
     fill(&mut device, pages);
     random_writes(&mut device, pages, pages / 2, &mut rng);
@@ -37,7 +37,7 @@ fn rest(device: &mut Device, time: Nanos) {
 
 /// Host pages that fit before a page has to move for them.
 fn burst_pages(device: &mut Device, rng: &mut Rng) -> u64 {
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let pages = device.config().geometry.logical_pages;
     // The host is back; what idle collection has in hand is moved yet.
     alone(device, &op(OpKind::Read, 0, 1, 0));
     rest(device, Nanos(10_000_000));
@@ -107,7 +107,7 @@ fn idle_collection_leaves_nearly_full_superblocks_alone() {
     let mut device = small(&[&IDLE[..3], &[percent_max], &ROOM].concat());
     let geometry = device.config().geometry;
     let superblock_pages = u64::from(geometry.superblock_pages());
-    fill(&mut device, geometry.logical_pages.into());
+    fill(&mut device, geometry.logical_pages);
     // The host stream filled superblocks in their order. Thirty lose half of their pages, 140 lose a quarter.
     let mut pages = Vec::new();
     for superblock in 0..170 {
@@ -145,7 +145,7 @@ fn idle_collection_ends_at_its_target_and_a_year_costs_nothing() {
 /// Random page writes, one per `interval`, whether or not the drive keeps up; returns the longest
 /// latency.
 fn open_loop(device: &mut Device, interval: Nanos, count: u64, rng: &mut Rng) -> u64 {
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let pages = device.config().geometry.logical_pages;
     let mut free: Vec<u32> = (0..device.config().queue_depth).collect();
     let (mut ended, mut worst_ns, start) = (Vec::new(), 0, device.now().0);
     for number in 0..count {
@@ -185,7 +185,7 @@ fn cleaning_in_the_gaps_spares_a_moderate_host_its_stalls() {
 fn the_gap_after_any_write_is_used() {
     let (mut device, mut rng) = tortured(&[&ROOM, &[("background_gc.free_target", "20")]]);
     rest(&mut device, secs(60));
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let pages = device.config().geometry.logical_pages;
     let unit_pages = u64::from(device.config().geometry.unit_pages);
     let mut used = vec![0; unit_pages as usize];
     for write in 0..4_000 {
@@ -202,7 +202,7 @@ fn the_gap_after_any_write_is_used() {
 fn a_constant_queue_has_no_gaps() {
     let run = |changes: &[(&str, &str)]| {
         let (mut device, mut rng) = tortured(&[changes, &ROOM]);
-        let (before, pages) = (moved(&device), u64::from(device.config().geometry.logical_pages));
+        let (before, pages) = (moved(&device), device.config().geometry.logical_pages);
         random_writes(&mut device, pages, pages / 4, &mut rng);
         moved(&device) - before
     };
@@ -217,7 +217,7 @@ fn a_constant_queue_has_no_gaps() {
 fn background_collection_waits_for_a_gap() {
     let run = |changes: &[(&str, &str)]| {
         let mut device = small(&[changes, &ROOM].concat());
-        let pages = u64::from(device.config().geometry.logical_pages);
+        let pages = device.config().geometry.logical_pages;
         let mut rng = Rng::split(1, "addresses");
         device.telemetry_start(Nanos(10_000_000));
         let mut filled = 0;

@@ -23,7 +23,7 @@ fn erases(device: &Device) -> (u32, u32) {
 fn live(changes: &[(&str, &str)], turns: usize) -> (Vec<u32>, f64) {
     let scale = Ratio::new(1, 8).expect("a ratio");
     let mut device = Device::new(small_config(scale, changes));
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let pages = device.config().geometry.logical_pages;
     fill(&mut device, pages);
     let mut rng = Rng::split(1, "addresses");
     let before = device.telemetry();
@@ -68,7 +68,7 @@ fn uniform_wear_costs_nothing() {
     let run = |changes: &[(&str, &str)]| {
         let scale = Ratio::new(1, 8).expect("a ratio");
         let mut device = Device::new(small_config(scale, changes));
-        let pages = u64::from(device.config().geometry.logical_pages);
+        let pages = device.config().geometry.logical_pages;
         fill(&mut device, pages);
         let mut rng = Rng::split(1, "addresses");
         random_writes(&mut device, pages, 8 * pages, &mut rng);
@@ -86,7 +86,7 @@ fn a_worn_cache_makes_nobody_move_cold_data() {
     let small_cache = [("pslc.bytes", "2097152"), ("pslc.only_below_bytes", "65_536")];
     let mut device = small(&[&STATIC[..], &CACHE, &small_cache].concat());
     let geometry = device.config().geometry;
-    fill(&mut device, geometry.logical_pages.into());
+    fill(&mut device, geometry.logical_pages);
     // A few pages pass through the cache in every pause.
     for _ in 0..100 {
         alone(&mut device, &op(OpKind::Write, 0, 8, 0));

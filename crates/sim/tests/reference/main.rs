@@ -36,9 +36,9 @@ type Open = (u32, u32);
 struct Reference {
     config: Config,
     /// First physical page of each logical page, and their number.
-    map: BTreeMap<u32, (u32, u32)>,
+    map: BTreeMap<u64, (u64, u32)>,
     /// Valid physical pages of each superblock.
-    valid: BTreeMap<u32, BTreeSet<u32>>,
+    valid: BTreeMap<u32, BTreeSet<u64>>,
     /// Erased superblocks, oldest first.
     free: VecDeque<u32>,
     /// Erased superblocks that serve only as cache, oldest first.
@@ -54,9 +54,9 @@ struct Reference {
     /// Full superblocks in the order in which they were filled.
     closed: Vec<u32>,
     /// Superblocks being collected, with the new places of the pages moved out.
-    victims: BTreeMap<u32, Vec<u32>>,
+    victims: BTreeMap<u32, Vec<u64>>,
     /// Places of the pages that re-sorting has taken from superblocks that are no victims yet.
-    sorted: BTreeMap<u32, Vec<u32>>,
+    sorted: BTreeMap<u32, Vec<u64>>,
     /// The victim of the page placed last.
     moving: Option<u32>,
     /// The writer of each superblock since its last erase.
@@ -113,8 +113,8 @@ impl Reference {
         config.geometry.superblocks - config.geometry.cache_superblocks
     }
 
-    fn superblock_of(&self, physical: u32) -> u32 {
-        physical / self.config.geometry.superblock_pages()
+    fn superblock_of(&self, physical: u64) -> u32 {
+        (physical / u64::from(self.config.geometry.superblock_pages())) as u32
     }
 
     fn valid_count(&self, superblock: u32) -> usize {
@@ -122,7 +122,7 @@ impl Reference {
     }
 
     /// The necessary place of the next page of a stream, which has gone to `physical`.
-    fn advance(&mut self, stream: StreamId, physical: u32) -> u32 {
+    fn advance(&mut self, stream: StreamId, physical: u64) -> u64 {
         let pages = self.config.geometry.superblock_pages();
         let is_cache = stream == StreamId::Pslc;
         let cache_pages = self.config.geometry.cache_units * self.config.geometry.unit_pages;
@@ -151,7 +151,7 @@ impl Reference {
             if is_cache { &mut self.cached } else { &mut self.closed }.push(superblock);
             self.note_filled(superblock);
         }
-        superblock * pages + next
+        u64::from(superblock) * u64::from(pages) + u64::from(next)
     }
 
     /// Whether the cache borrows no more superblocks than it may.
@@ -177,7 +177,7 @@ impl Reference {
 
     /// The stream for data of a victim: with the policy, data that has moved before is cold; so is
     /// data that moves because of wear.
-    fn check_separation(&self, stream: StreamId, from: u32, physical: u32) {
+    fn check_separation(&self, stream: StreamId, from: u32, physical: u64) {
         let writer = self.writers[&from];
         if !self.victims.contains_key(&from) {
             assert!(self.config.options.idle_sort.is_some(), "only victims are collected");
@@ -194,7 +194,7 @@ impl Reference {
         };
         let is_young = stream == StreamId::Cold && self.young.contains(&from);
         // An open unit that others wait for is filled with anything, and without erased superblocks there is no choice.
-        let completes_unit = !physical.is_multiple_of(self.config.geometry.unit_pages);
+        let completes_unit = !physical.is_multiple_of(self.config.geometry.unit_pages.into());
         let has_no_choice = self.free.is_empty() && !self.is_open(wanted);
         assert!(
             stream == wanted || is_young || completes_unit || has_no_choice,
@@ -274,17 +274,17 @@ impl Reference {
         self.reclaims() && self.closed.contains(&superblock)
     }
 
-    fn forget(&mut self, logical: u32) -> Option<u32> {
+    fn forget(&mut self, logical: u64) -> Option<u64> {
         let (old, size) = self.map.remove(&logical)?;
         let superblock = self.superblock_of(old);
         let valid = self.valid.get_mut(&superblock).expect("the superblock held something");
-        assert!((old..old + size).all(|page| valid.remove(&page)));
+        assert!((old..old + u64::from(size)).all(|page| valid.remove(&page)));
         Some(old)
     }
 
     /// A physical page of a logical one; a page moved by garbage collection is recorded for its
     /// victim.
-    fn fill(&mut self, from: Option<u32>, physical: u32) {
+    fn fill(&mut self, from: Option<u32>, physical: u64) {
         if let Some(from) = from {
             match self.victims.get_mut(&from) {
                 Some(moved) => moved.push(physical),
@@ -362,11 +362,10 @@ impl Reference {
 
     fn compare(&self, device: &Device<Self>) {
         let ftl = device.ftl();
-        for (logical, &physical) in ftl.l2p.iter().enumerate() {
-            let (want, size) =
-                self.map.get(&(logical as u32)).copied().unwrap_or((sim::ftl::NO_PAGE, 0));
+        for (logical, physical) in (0..).zip(ftl.l2p.iter()) {
+            let (want, size) = self.map.get(&logical).copied().unwrap_or((sim::ftl::NO_PAGE, 0));
             assert_eq!(physical, want, "place of logical page {logical}");
-            let known = if size > 0 { ftl.size(logical as u32) } else { 0 };
+            let known = if size > 0 { ftl.size(logical) } else { 0 };
             assert_eq!(known, size, "size of logical page {logical}");
         }
         for superblock in 0..self.config.geometry.superblocks {
@@ -408,7 +407,7 @@ fn draw(lots: &mut Rng, fills: &[Option<usize>], candidates: u32) -> (u32, u64) 
 }
 
 impl Probe for Reference {
-    fn placed(&mut self, stream: StreamId, logical: u32, physical: u32) {
+    fn placed(&mut self, stream: StreamId, logical: u64, physical: u64) {
         self.dog.placed(stream, logical, physical);
         assert_eq!(self.advance(stream, physical), physical, "a page went to the wrong place");
         let old = self.forget(logical);
@@ -426,16 +425,16 @@ impl Probe for Reference {
         self.fill(self.moving, physical);
     }
 
-    fn extended(&mut self, stream: StreamId, logical: u32, physical: u32) {
+    fn extended(&mut self, stream: StreamId, logical: u64, physical: u64) {
         assert_eq!(self.advance(stream, physical), physical, "a page went to the wrong place");
         let (first, size) = self.map.get_mut(&logical).expect("it was placed just now");
-        assert_eq!(*first + *size, physical, "a page lies in pieces");
+        assert_eq!(*first + u64::from(*size), physical, "a page lies in pieces");
         *size += 1;
         assert!(*size <= self.config.geometry.page_granules, "a page grew by compression");
         self.fill(self.moving, physical);
     }
 
-    fn padded(&mut self, stream: StreamId, physical: u32) {
+    fn padded(&mut self, stream: StreamId, physical: u64) {
         assert_eq!(self.advance(stream, physical), physical);
     }
 
@@ -454,7 +453,7 @@ impl Probe for Reference {
         }
     }
 
-    fn unmapped(&mut self, logical: u32) {
+    fn unmapped(&mut self, logical: u64) {
         assert!(self.forget(logical).is_some());
     }
 
@@ -499,13 +498,13 @@ impl Probe for Reference {
         assert_eq!(self.valid_count(superblock), 0, "superblock {superblock} held data");
         let unit_pages = self.config.geometry.unit_pages;
         for physical in moved {
-            let unit = physical / unit_pages;
+            let unit = (physical / u64::from(unit_pages)) as u32;
             assert!(self.programmed.contains(&unit), "{superblock} went before its data was safe");
         }
         // Pages that other victims had moved in here have moved on, and are safe there.
-        let pages = self.config.geometry.superblock_pages();
+        let pages = u64::from(self.config.geometry.superblock_pages());
         for others in self.victims.values_mut().chain(self.sorted.values_mut()) {
-            others.retain(|physical| physical / pages != superblock);
+            others.retain(|physical| physical / pages != u64::from(superblock));
         }
         let units = self.config.geometry.superblock_units;
         for unit in superblock * units..(superblock + 1) * units {
@@ -526,13 +525,13 @@ impl Probe for Reference {
 fn trim(device: &mut Device<Reference>, rng: &mut Rng) {
     let geometry = device.config().geometry;
     let each = u64::from(geometry.host_pages());
-    let pages = u64::from(geometry.logical_pages) * each;
+    let pages = geometry.logical_pages * each;
     let length = 1 + rng.below(8.min(pages));
     let first = rng.below(pages - length + 1);
     let mut kept = device.probe().map.clone();
     if device.config().interface.deallocate == DeallocateSupport::Works {
         let covered = first.div_ceil(each)..(first + length) / each;
-        kept.retain(|&page, _| !covered.contains(&u64::from(page)));
+        kept.retain(|&page, _| !covered.contains(&page));
     }
     alone(device, &op(OpKind::Deallocate, first, length, 0));
     let of_host = ..geometry.logical_pages;

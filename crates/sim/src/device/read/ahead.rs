@@ -7,7 +7,7 @@ use crate::probe::Probe;
 
 impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
     /// Whether a page was read ahead or is being so; a command that needs it waits for what is under way.
-    pub(in crate::device) fn is_read_ahead(&mut self, tag: u32, logical: u32) -> bool {
+    pub(in crate::device) fn is_read_ahead(&mut self, tag: u32, logical: u64) -> bool {
         let Some(awaited) = self.read_ahead.as_ref().and_then(|ahead| ahead.awaited(logical))
         else {
             return false;

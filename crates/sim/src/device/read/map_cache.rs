@@ -38,7 +38,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     /// Looks up the segments of some pages, for a command or because their entries change, and reads those that are in
     /// NAND; true where one was in the host's memory.
-    fn look_up_segments(&mut self, pages: &Range<u32>, tag: Option<u32>) -> bool {
+    fn look_up_segments(&mut self, pages: &Range<u64>, tag: Option<u32>) -> bool {
         let segments = self.map_cache.as_ref().map(|cache| cache.segments_of(pages));
         let mut is_in_host = false;
         for segment in segments.into_iter().flatten() {
@@ -54,7 +54,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     /// Reads a segment, if it has been written; a command waits for it, or nobody.
     fn read_segment(&mut self, segment: u32, tag: Option<u32>) {
-        let logical = self.geometry().logical_pages + segment;
+        let logical = self.geometry().logical_pages + u64::from(segment);
         let Some(unit) = self.unit_in_nand(logical) else { return };
         let op = match tag {
             Some(tag) => {
@@ -102,7 +102,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     /// Pages of the host have a new place: their entries change.
     #[inline(never)]
-    pub(in crate::device) fn change_entries(&mut self, pages: &Range<u32>) {
+    pub(in crate::device) fn change_entries(&mut self, pages: &Range<u64>) {
         self.look_up_segments(pages, None);
         self.note_map_change();
         self.write_segments();
@@ -119,7 +119,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             let Some(segment) = self.map_cache.as_mut().and_then(MapCache::take_leaving) else {
                 break;
             };
-            let logical = self.geometry().logical_pages + segment;
+            let logical = self.geometry().logical_pages + u64::from(segment);
             let physical = self.ftl.place(stream, logical);
             self.probe.placed(stream, logical, physical);
             self.totals.metadata_pages += 1;

@@ -68,6 +68,11 @@ impl MappingModel {
             return check.fail("mapping.journal_superblocks", superblocks, &rule);
         }
         check_padding(check, geometry)?;
+        let unit_entries = geometry.unit_bytes() / u64::from(map_entry);
+        if geometry.logical_pages / unit_entries >= u64::from(u32::MAX / 2) {
+            let rule = "a checkpoint must have fewer than 2^31 program units";
+            return check.fail("mapping.map_entry_bytes", map_entry, rule);
+        }
         let shape = MappingShape::new(geometry, entry, map_entry, superblocks);
         if shape.superblocks() <= reserved {
             return Ok(shape);

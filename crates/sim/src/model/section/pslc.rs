@@ -75,10 +75,9 @@ impl PslcModel {
             return check.fail("pslc.bytes", self.bytes.value, &rule);
         }
         let superblocks = kept.of(self.bytes.value).div_ceil(superblock_bytes(block_pages));
-        if (native + superblocks) * u64::from(geometry.superblock_pages()) >= u64::from(u32::MAX) {
+        if (native + superblocks) * u64::from(geometry.superblock_units) > u64::from(u32::MAX) {
             let rule = format!(
-                "its {superblocks} superblocks make all NAND together 2^32 pages of {} bytes, or more",
-                geometry.physical_page_bytes()
+                "its {superblocks} superblocks make all NAND together 2^32 program units, or more"
             );
             return check.fail("pslc.bytes", self.bytes.value, &rule);
         }

@@ -28,7 +28,7 @@ struct Life {
 
 fn live(changes: &[(&str, &str)]) -> Life {
     let mut device = small(changes);
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let pages = device.config().geometry.logical_pages;
     fill(&mut device, pages);
     let after_fill = device.telemetry();
     let mut rng = Rng::new(1);
@@ -110,7 +110,7 @@ fn without_data_in_the_cache_the_reserve_is_there_from_the_begin() {
 #[test]
 fn a_starved_drive_takes_sequential_writes_as_fast_as_it_can() {
     let mut device = small(&[&CACHE[..], &BORROWS, &STATES].concat());
-    let pages = u64::from(device.config().geometry.logical_pages);
+    let pages = device.config().geometry.logical_pages;
     fill(&mut device, pages);
     let begin = device.now();
     fill(&mut device, 8_192);

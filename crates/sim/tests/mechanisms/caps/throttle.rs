@@ -14,7 +14,7 @@ const CAP: [(&str, &str); 2] =
 /// Writes `bytes` in order, from the end of the last call; returns the rate in bytes per second.
 fn write(device: &mut Device, page: &mut u64, bytes: u64) -> f64 {
     let (start, before) = (device.now().0, device.telemetry().host_pages);
-    let pages = u64::from(device.config().geometry.logical_pages) / 32 * 32;
+    let pages = device.config().geometry.logical_pages / 32 * 32;
     closed_loop(device, 32, bytes / (32 * PAGE_BYTES), |tag| {
         let at = *page % pages;
         *page += 32;

@@ -17,7 +17,7 @@ const BUDGET: [(&str, &str); 3] = [
 const UNIT_PAGES: u64 = 4;
 
 fn pages(device: &Device) -> u64 {
-    u64::from(device.config().geometry.logical_pages)
+    device.config().geometry.logical_pages
 }
 
 /// Writes the first pages in order, and returns the rate in bytes per second.

@@ -1,0 +1,234 @@
+//! Tables of page numbers: the maps of a drive, and nearly all of the memory that it takes.
+//!
+//! A number takes four bytes, or five on a drive with more pages than four can count. An entry holds the number plus
+//! one and a new table nothing but zeros, which the system hands out without writing them. Only one of the two forms
+//! has entries: where an index is not in the narrow one, it is in the wide one or in none. So a drive of the narrow form
+//! pays nothing for the other. Tests: `tests/mechanisms/wide_map.rs`.
+
+use crate::prefetch::prefetch;
+
+/// No page: an unmapped logical page, or a physical page without owner (padding).
+pub const NO_PAGE: u64 = u64::MAX;
+
+/// A page number of the wide form, lowest byte first.
+type Wide = [u8; WIDE_BYTES];
+/// Bytes of a page number in the narrow form.
+const NARROW_BYTES: usize = size_of::<u32>();
+/// Bytes of a page number in the wide form.
+const WIDE_BYTES: usize = 5;
+
+/// Bytes of a page number on a drive of so many physical pages; that of no logical page is higher.
+#[must_use]
+pub const fn number_bytes(physical_pages: u64) -> u32 {
+    (if physical_pages < u32::MAX as u64 { NARROW_BYTES } else { WIDE_BYTES }) as u32
+}
+
+/// Page numbers by index.
+#[derive(Clone, Debug)]
+pub struct PageTable {
+    narrow: Vec<u32>,
+    wide: Vec<Wide>,
+}
+
+impl PageTable {
+    /// A table of so many entries, all [`NO_PAGE`], whose numbers take this many bytes as by [`number_bytes`].
+    #[must_use]
+    pub fn new(entries: u64, number_bytes: u32) -> Self {
+        let is_wide = number_bytes as usize > NARROW_BYTES;
+        let entries = entries as usize;
+        let (narrow, wide) = if is_wide { (0, entries) } else { (entries, 0) };
+        Self { narrow: vec![0; narrow], wide: vec![[0; WIDE_BYTES]; wide] }
+    }
+
+    /// Number of entries.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.narrow.len() + self.wide.len()
+    }
+
+    /// Whether there are no entries.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The page at an index; [`NO_PAGE`] where there is none or the index is beyond the table, as that of [`NO_PAGE`] is.
+    #[inline(always)]
+    #[must_use]
+    pub fn get(&self, index: u64) -> u64 {
+        match self.narrow.get(index as usize) {
+            Some(&entry) => u64::from(entry).wrapping_sub(1),
+            None => self.get_wide(index),
+        }
+    }
+
+    #[inline(never)]
+    fn get_wide(&self, index: u64) -> u64 {
+        self.wide.get(index as usize).map_or(NO_PAGE, |&entry| decoded(entry).wrapping_sub(1))
+    }
+
+    /// Puts a page at an index.
+    ///
+    /// # Panics
+    /// When the index is beyond the table: a bug in the caller.
+    #[inline(always)]
+    pub fn set(&mut self, index: u64, page: u64) {
+        match self.narrow.get_mut(index as usize) {
+            Some(entry) => *entry = page.wrapping_add(1) as u32,
+            None => self.set_wide(index, page),
+        }
+    }
+
+    #[inline(never)]
+    fn set_wide(&mut self, index: u64, page: u64) {
+        self.wide[index as usize] = encoded(page.wrapping_add(1));
+    }
+
+    /// Puts a page at an index where another one is; false where that is not so.
+    #[inline(always)]
+    pub fn replace(&mut self, index: u64, old: u64, new: u64) -> bool {
+        let Some(entry) = self.narrow.get_mut(index as usize) else {
+            return self.replace_wide(index, old, new);
+        };
+        let is_there = *entry == old.wrapping_add(1) as u32;
+        if is_there {
+            *entry = new.wrapping_add(1) as u32;
+        }
+        is_there
+    }
+
+    #[inline(never)]
+    fn replace_wide(&mut self, index: u64, old: u64, new: u64) -> bool {
+        let is_there = self.get_wide(index) == old && index < self.wide.len() as u64;
+        if is_there {
+            self.set_wide(index, new);
+        }
+        is_there
+    }
+
+    /// Bit 0 tells whether the entry at `first` leads back from `others`: the page there has the index `first` in them;
+    /// the next bits tell the same for the next ones, `count` in all.
+    #[inline(always)]
+    #[must_use]
+    pub fn led_back_mask(&self, others: &Self, first: u64, count: u32) -> u64 {
+        let here = first as usize..first as usize + count as usize;
+        let Some(entries) = self.narrow.get(here) else {
+            return self.led_back_mask_wide(others, first, count);
+        };
+        let (eights, rest) = entries.as_chunks::<8>();
+        let mut mask = 0;
+        let mut bit = 0;
+        for entries in eights {
+            mask |= others.led_back_bits(entries, first as u32 + bit) << bit;
+            bit += 8;
+        }
+        if rest.is_empty() {
+            return mask;
+        }
+        mask | others.led_back_bits(rest, first as u32 + bit) << bit
+    }
+
+    /// The same for consecutive entries of the narrow form; an empty one is beyond the table that it leads to.
+    #[inline(always)]
+    fn led_back_bits(&self, entries: &[u32], first: u32) -> u64 {
+        let mut mask = 0;
+        for (bit, &entry) in (0..).zip(entries) {
+            let back = self.narrow.get((entry as usize).wrapping_sub(1));
+            mask |= u64::from(back == Some(&(first + bit + 1))) << bit;
+        }
+        mask
+    }
+
+    #[inline(never)]
+    fn led_back_mask_wide(&self, others: &Self, first: u64, count: u32) -> u64 {
+        let is_back = |index: u64| others.get(self.get(index)) == index;
+        (first..first + u64::from(count))
+            .rev()
+            .fold(0, |mask, index| mask << 1 | u64::from(is_back(index)))
+    }
+
+    /// All pages, by index.
+    pub fn iter(&self) -> impl Iterator<Item = u64> + '_ {
+        (0..self.len() as u64).map(|index| self.get(index))
+    }
+
+    /// Asks the CPU to load an entry soon; beyond the table without effect.
+    #[inline(always)]
+    pub fn prefetch(&self, index: u64) {
+        if self.wide.is_empty() {
+            prefetch(&self.narrow, index as usize);
+        } else {
+            prefetch(&self.wide, index as usize);
+        }
+    }
+
+    /// The same for all entries of `others` that the `count` ones from `first` on lead to.
+    #[inline]
+    pub fn prefetch_led(&self, others: &Self, first: u64, count: u32) {
+        let here = first as usize..first as usize + count as usize;
+        if let Some(entries) = self.narrow.get(here) {
+            for &entry in entries {
+                prefetch(&others.narrow, (entry as usize).wrapping_sub(1));
+            }
+        } else if !self.wide.is_empty() {
+            (first..first + u64::from(count)).for_each(|index| others.prefetch(self.get(index)));
+        }
+    }
+}
+
+fn decoded([a, b, c, d, e]: Wide) -> u64 {
+    u64::from_le_bytes([a, b, c, d, e, 0, 0, 0])
+}
+
+fn encoded(number: u64) -> Wide {
+    let [a, b, c, d, e, ..] = number.to_le_bytes();
+    [a, b, c, d, e]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_forms_hold_what_was_put_there() {
+        for (bytes, last) in [(4, u64::from(u32::MAX) - 2), (5, (1 << 40) - 2)] {
+            let mut table = PageTable::new(3, bytes);
+            assert_eq!(table.iter().collect::<Vec<_>>(), [NO_PAGE; 3], "{bytes}");
+            table.set(0, last);
+            table.set(1, 0);
+            assert_eq!(table.iter().collect::<Vec<_>>(), [last, 0, NO_PAGE], "{bytes}");
+            assert!(table.replace(0, last, 7) && !table.replace(0, last, 8), "{bytes}");
+            table.set(1, NO_PAGE);
+            assert_eq!(table.iter().collect::<Vec<_>>(), [7, NO_PAGE, NO_PAGE], "{bytes}");
+            assert!(!table.replace(NO_PAGE, NO_PAGE, 1) && !table.replace(3, NO_PAGE, 1));
+            assert_eq!((table.get(3), table.get(NO_PAGE), table.len()), (NO_PAGE, NO_PAGE, 3));
+        }
+    }
+
+    #[test]
+    fn the_width_follows_from_the_number_of_pages() {
+        let most = u64::from(u32::MAX);
+        assert_eq!([1, most - 1, most, most + 1, 1 << 38].map(number_bytes), [4, 4, 5, 5, 5]);
+        assert_eq!(PageTable::new(2, 5).wide.len(), 2);
+    }
+
+    #[test]
+    fn both_forms_lead_back_alike() {
+        for bytes in [4, 5] {
+            let (mut there, mut back) = (PageTable::new(40, bytes), PageTable::new(40, bytes));
+            for index in 0..40 {
+                there.set(index, 39 - index);
+                back.set(39 - index, if index % 3 == 0 { 0 } else { index });
+            }
+            there.set(17, NO_PAGE);
+            let expected = |first: u64, count: u64| {
+                let is_back = |index: u64| index != 17 && (index % 3 != 0 || index == 0);
+                (0..count).map(|bit| u64::from(is_back(first + bit)) << bit).sum::<u64>()
+            };
+            for (first, count) in [(0, 3), (0, 8), (5, 16), (12, 23), (8, 32)] {
+                let mask = there.led_back_mask(&back, first, count);
+                assert_eq!(mask, expected(first, u64::from(count)), "{bytes}: {first}, {count}");
+            }
+        }
+    }
+}
