@@ -13,7 +13,7 @@ use std::cell::RefCell;
 
 use base::{Completion, Data, Fnv, Nanos, Op, OpKind, Ratio, Rng, Status, TelemetryRow};
 use common::swarm::{Draft, is_small, watched_torture};
-use common::{CACHE, MAP_ROOM, MAPPED, SMALL, in_order, op, watched_loop};
+use common::{CACHE, MAP_ROOM, MAPPED, SMALL, in_order, op, watched_loop, wide};
 use sim::probe::Silent;
 use sim::{Config, Device, Drive, Model, PAGE_BYTES};
 
@@ -476,6 +476,23 @@ fn a_drive_compiled_apart_lives_the_same_life() {
         hash_at_random(config, &rng);
         plain_models += 1;
         if plain_models == 40 {
+            return;
+        }
+    }
+}
+
+/// Random models at other seeds than those of the recorded hash.
+#[test]
+fn a_drive_with_wide_page_numbers_lives_the_same_life() {
+    let mut drives = 0;
+    for seed in 2 * RANDOM_MODELS.. {
+        let mut rng = Rng::split(seed, "golden models");
+        let draft = Draft::random(&mut rng, &[]);
+        let Some(config) = draft.resolve().ok().filter(is_small) else { continue };
+        let hash = hash_at_random(config.clone(), &rng);
+        assert_eq!(hash_at_random(wide(config), &rng), hash, "seed {seed}:\n{}", draft.text());
+        drives += 1;
+        if drives == 200 {
             return;
         }
     }

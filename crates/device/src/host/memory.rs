@@ -20,7 +20,19 @@ pub fn available_bytes() -> Option<u64> {
 /// # Errors
 /// [`IoError::Unsupported`] with both figures and the way out.
 pub fn check(what: &str, needed_bytes: u64) -> Result<(), IoError> {
-    match available_bytes() {
+    check_against(what, needed_bytes, available_bytes())
+}
+
+/// The same where so much is available, or `None` if that is not known.
+///
+/// # Errors
+/// As [`check`].
+pub fn check_against(
+    what: &str,
+    needed_bytes: u64,
+    available_bytes: Option<u64>,
+) -> Result<(), IoError> {
+    match available_bytes {
         Some(available_bytes) if needed_bytes > available_bytes => {
             Err(IoError::Unsupported(too_large(what, needed_bytes, available_bytes)))
         }

@@ -7,6 +7,7 @@ pub mod swarm;
 pub mod untimed;
 
 use base::{Completion, Data, Nanos, Op, OpKind, Ratio, Rng, TelemetryRow};
+use sim::ftl::table::number_bytes;
 use sim::probe::Silent;
 use sim::{Config, Device, Model, PAGE_BYTES, Probe};
 
@@ -95,6 +96,17 @@ pub fn op(kind: OpKind, page: u64, pages: u64, tag: u32) -> Op {
         tag,
         offset: page * PAGE_BYTES,
     }
+}
+
+/// The same drive with page numbers as one of more than 2^32 pages has them.
+pub fn wide(mut config: Config) -> Config {
+    config.geometry.page_number_bytes = number_bytes(1 << 32);
+    config
+}
+
+/// One drive in seven with page numbers that are wider than it needs.
+pub fn sometimes_wide(config: Config, seed: u64) -> Config {
+    if seed.is_multiple_of(7) { wide(config) } else { config }
 }
 
 /// Runs one command alone and returns its latency.

@@ -23,7 +23,7 @@ use sim::{Config, Device, PAGE_BYTES, Probe};
 
 use common::cases::Cases;
 use common::swarm::{Draft, Watchdog, alive, is_small, torture};
-use common::{alone, op};
+use common::{alone, op, sometimes_wide};
 
 /// Number of tested drives.
 const SEEDS: u64 = 10_000;
@@ -565,8 +565,8 @@ fn a_second_implementation_agrees_operation_by_operation() {
         // In turn, so that a tenth of the cases holds victims of all.
         let policy = POLICIES[(seed % POLICIES.len() as u64) as usize];
         draft.values.insert("gc.policy", policy.to_owned());
-        let Some(mut config) = draft.resolve().ok().filter(is_small) else { continue };
-        config.seed = seed;
+        let Some(config) = draft.resolve().ok().filter(is_small) else { continue };
+        let config = Config { seed, ..sometimes_wide(config, seed) };
         let device = alive("reference", seed, &draft, || live(config, &mut rng));
         drives += 1;
         *chosen.entry(policy).or_default() += device.probe().chosen;
