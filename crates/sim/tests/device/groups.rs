@@ -1,6 +1,8 @@
 //! Do superblocks over a part of the dies lie, fill and erase where they should?
 
-use base::{OpKind, Ratio, Rng};
+use std::ops::Range;
+
+use base::{Nanos, Op, OpKind, Ratio, Rng};
 use sim::{Device, Probe};
 
 use crate::common::{alone, closed_loop, op, small, small_config};
@@ -29,6 +31,138 @@ fn a_superblock_is_erased_on_the_dies_of_its_group_and_on_no_other() {
         assert_eq!(die / (geometry.dies / 2), superblock % 2, "superblock {superblock}");
     }
     device.check().unwrap();
+}
+
+/// The victims of garbage collection, and the unit that came to NAND last.
+#[derive(Default)]
+struct Victims {
+    superblocks: Vec<u32>,
+    programmed: u32,
+}
+
+impl Probe for Victims {
+    fn victim(&mut self, superblock: u32) {
+        self.superblocks.push(superblock);
+    }
+
+    fn programmed(&mut self, unit: u32) {
+        self.programmed = unit;
+    }
+}
+
+const COMMAND: u64 = 6_000;
+const PROGRAM: u64 = 600_000;
+const ERASE: u64 = 3_000_000;
+/// A page over the link, and over a channel.
+const LINK: u64 = 8_000;
+const CHANNEL: u64 = 10_000;
+/// A page from NAND: command, array, channel, link.
+const READ: u64 = 5_000 + 50_000 + CHANNEL + LINK;
+/// A unit of four pages from the write buffer to NAND: channel, array.
+const TO_NAND: u64 = 4 * CHANNEL + PROGRAM;
+
+/// The die on which a page lies.
+fn die_of(device: &Device<Victims>, page: u64) -> u32 {
+    let ftl = device.ftl();
+    ftl.geometry.die_of_unit(ftl.unit_of(ftl.l2p.get(page)))
+}
+
+/// Writes four pages to NAND, and returns how long that takes.
+fn write_through(device: &mut Device<Victims>, page: u64) -> u64 {
+    alone(device, &Op { fua: true, ..op(OpKind::Write, page, 4, 0) })
+}
+
+/// A drive of which everything holds data, and then the units of one group are overwritten in order until garbage
+/// collection begins. So the first victims are superblocks of that group without a valid page. Their erases begin in the
+/// moment in which a unit is placed, one after the other, on dies that have nothing else to do.
+struct AtErase {
+    device: Device<Victims>,
+    group: Range<u32>,
+    /// The die that programs the unit, and erases after that.
+    busy_die: u32,
+    /// The end of the first and of the last erase on the other dies of the group.
+    first_end_ns: u64,
+    end_ns: u64,
+    /// Further pages to overwrite.
+    pages: std::vec::IntoIter<u64>,
+}
+
+impl AtErase {
+    fn new() -> Self {
+        let config = small_config(Ratio::ONE, &[("nand.die_groups", "2")]);
+        let mut device = Device::with_probe(config, Victims::default());
+        let geometry = device.config().geometry;
+        let units = geometry.logical_pages / 4;
+        (0..units).for_each(|unit| _ = write_through(&mut device, 4 * unit));
+        let group = geometry.dies_of(0);
+        let of_group = |page: &u64| group.contains(&die_of(&device, *page));
+        let pages: Vec<u64> = (0..units).map(|unit| 4 * unit).filter(of_group).collect();
+        let mut pages = pages.into_iter();
+        let (mut sent, mut placed) = (0, 0);
+        while device.probe().superblocks.is_empty() {
+            (sent, placed) = (device.now().0, pages.next().expect("the group is large"));
+            write_through(&mut device, placed);
+        }
+        let victims = &device.probe().superblocks;
+        assert!(victims.iter().all(|victim| geometry.dies_of(*victim) == group), "{victims:?}");
+        let first_end_ns = sent + COMMAND + 4 * LINK + ERASE;
+        let end_ns = first_end_ns + (victims.len() as u64 - 1) * ERASE;
+        let busy_die = die_of(&device, placed);
+        Self { device, group, busy_die, first_end_ns, end_ns, pages }
+    }
+
+    /// Whether a page comes to NAND at this very moment.
+    fn comes_to_nand_at(&mut self, page: u64, time_ns: u64) -> bool {
+        let device = &mut self.device;
+        let unit = device.ftl().unit_of(device.ftl().l2p.get(page));
+        [time_ns - 1, time_ns].map(|ns| {
+            device.run_until(Nanos(ns));
+            device.probe().programmed == unit
+        }) == [false, true]
+    }
+}
+
+#[test]
+fn an_erase_in_one_group_delays_a_read_of_its_dies_and_none_of_the_other_to_the_nanosecond() {
+    let AtErase { mut device, group, busy_die, first_end_ns, .. } = AtErase::new();
+    let pages = device.config().geometry.logical_pages;
+    let on = |device: &Device<Victims>, is_wanted: &dyn Fn(u32) -> bool| {
+        let page = (0..pages).step_by(4).find(|&page| is_wanted(die_of(device, page)));
+        op(OpKind::Read, page.expect("every die holds data"), 1, 0)
+    };
+    let other = on(&device, &|die| !group.contains(&die));
+    assert_eq!(alone(&mut device, &other), READ, "beside the erase");
+    let own = on(&device, &|die| group.contains(&die) && die != busy_die);
+    let sent = device.now().0;
+    let end = sent + alone(&mut device, &own);
+    assert_eq!(end, first_end_ns + 50_000 + CHANNEL + LINK, "behind the erase in progress");
+    device.check().unwrap();
+}
+
+/// The units of a row follow each other over the link and go to one die each.
+#[test]
+fn an_erase_in_one_group_delays_a_program_of_its_dies_and_none_of_the_other_to_the_nanosecond() {
+    let mut state = AtErase::new();
+    let sent = state.device.now().0;
+    let pages: Vec<u64> = state.pages.by_ref().take(3).collect();
+    for (tag, &page) in (0..).zip(&pages) {
+        state.device.submit(&op(OpKind::Write, page, 4, tag));
+    }
+    let arrivals = (1..).map(|units| sent + COMMAND + 4 * LINK * units);
+    state.device.run_until(Nanos(sent + COMMAND + 12 * LINK));
+    let dies = pages.iter().map(|page| die_of(&state.device, *page));
+    let (behind, beside): (Vec<_>, Vec<_>) = pages
+        .iter()
+        .zip(arrivals)
+        .zip(dies.collect::<Vec<_>>())
+        .partition(|(_, die)| state.group.contains(die));
+    for ((page, arrival), die) in &beside {
+        assert!(state.comes_to_nand_at(**page, arrival + TO_NAND), "die {die}, beside the erase");
+    }
+    let [((page, _), die)] = behind[..] else { panic!("one of three dies is of the group") };
+    assert_ne!(die, state.busy_die);
+    assert!(state.comes_to_nand_at(*page, state.end_ns + TO_NAND), "behind all erases");
+    state.device.check().unwrap();
 }
 
 #[test]
