@@ -14,6 +14,9 @@
 //! behind, so that the host is as slow as the rate makes it. The rest takes its turn behind them: two units a die are
 //! under way at most, and each waits for the programs of a full write buffer.
 //!
+//! With a pSLC cache, that takes the host's writes first, as far as it has room, and the mode those that go past it. What
+//! is in the cache counts as normal data, because it will be folded into normal superblocks.
+//!
 //! Simplification: a fast superblock holds as many pages as any other; the limit on fast data stands for the
 //! room it would take. While it reorganises, the host's writes are normal. Collection that the drive cannot do
 //! without goes first. A loss of power forgets which

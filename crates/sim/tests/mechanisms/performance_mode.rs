@@ -5,7 +5,7 @@
 use base::{Nanos, OpKind};
 use sim::{Device, PAGE_BYTES};
 
-use crate::common::{closed_loop, op, secs, small};
+use crate::common::{CACHE, closed_loop, op, secs, small};
 
 const FAST_NS: u64 = 200_000;
 const REORGANISED_PER_S: u64 = 5_000;
@@ -64,6 +64,46 @@ fn fast_until_half_full_then_slow_then_fast_again() {
     let again = write(&mut device, 20 * zone, 22 * zone);
     println!("after the reorganisation: {:.1} MB/s", again / 1e6);
     assert!((again / fast - 1.0).abs() < 0.02, "{again} of {fast}");
+    device.check().unwrap();
+}
+
+/// A cache of eight superblocks with half of their rows: 8 MB, a small part of the drive.
+#[test]
+fn a_pslc_cache_goes_before_the_mode_and_is_folded_beside_the_reorganisation() {
+    // With a small write buffer, so that it cannot hide a rate.
+    let more = [("nand.blocks_per_plane", "640"), ("buffer.write_bytes", "131072")];
+    let cache = CACHE.iter().map(|&(key, value)| match key {
+        "pslc.program_ns" => (key, "100_000"),
+        _ => (key, value),
+    });
+    let changes: Vec<_> = cache.chain(MODE).chain(more).collect();
+    let mut device = small(&changes);
+    let (cache_pages, end) = (8 * 256, pages(&device) / 32 * 32);
+    let rates = [
+        (write(&mut device, 0, cache_pages), rate(&device, 100_000), 0.05),
+        (write(&mut device, cache_pages, end / 4), rate(&device, FAST_NS), 0.02),
+        (write(&mut device, end / 4, end * 15 / 32), rate(&device, FAST_NS), 0.02),
+    ];
+    for (measured, expected, most) in rates {
+        println!("{:.1} MB/s, formula {:.1}", measured / 1e6, expected / 1e6);
+        assert!((measured / expected - 1.0).abs() < most, "{measured} of {expected}");
+    }
+    assert_eq!(device.telemetry().pslc_pages, cache_pages, "the cache holds what came first");
+    write(&mut device, end * 15 / 32, end * 18 / 32);
+    let slow = write(&mut device, end * 18 / 32, end * 19 / 32);
+    assert!(slow < 0.9 * rate(&device, 600_000), "{slow}: it reorganises");
+    device.check().unwrap();
+    device.run_until(Nanos(device.now().0 + secs(600).0));
+    let totals = device.telemetry();
+    assert_eq!((totals.pslc_pages, totals.folded_pages), (0, cache_pages), "it is folded");
+    // Half of what the cache left of the LBAs was written fast, and has moved once.
+    let fast_pages = (end - cache_pages) / 2;
+    let superblock = u64::from(device.config().geometry.superblock_pages());
+    let put_in_order = totals.gc_moved_pages;
+    println!("{put_in_order} pages put in order of {fast_pages}");
+    assert!(put_in_order.abs_diff(fast_pages) <= 2 * superblock);
+    let again = write(&mut device, 0, cache_pages);
+    assert!((again / rate(&device, 100_000) - 1.0).abs() < 0.05, "{again}: the cache is back");
     device.check().unwrap();
 }
 

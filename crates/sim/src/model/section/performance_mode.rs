@@ -27,11 +27,6 @@ impl PerformanceModeModel {
         check: &Check<'_>,
         geometry: &Geometry,
     ) -> Result<PerformanceMode, ModelError> {
-        if check.model.pslc.is_some() {
-            let rule = "it would fill the erased superblocks that a pSLC cache, [pslc], folds into, and no drive is \
-                        known to have both";
-            return check.fail("performance_mode.program_ns", self.program_ns.value, rule);
-        }
         let normal_ns = check.model.nand.program_ns.value;
         let pages_per_s = self.reorganise_pages_per_s.value;
         let fill_percent = self.fill_percent.value;
