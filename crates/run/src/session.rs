@@ -359,6 +359,7 @@ impl Session {
             Action::Deallocate { offset_bytes, len_bytes } => {
                 confirmed.and_then(|()| target.deallocate(*offset_bytes, *len_bytes))
             }
+            Action::Age(past) => target.age(*past),
             Action::Idle(duration) => return self.idle(target, spec, *duration, control),
             Action::SetRest(rest) => return self.set_rest(target, spec, *rest),
         };

@@ -5,6 +5,7 @@ use base::{Completion, Nanos, Op, TelemetryRow};
 use crate::device::Device;
 use crate::ftl::Ftl;
 use crate::model::Config;
+use crate::nand::aging::past::Past;
 use crate::power::{OperationCounts, StateTimes};
 use crate::probe::Silent;
 
@@ -91,8 +92,8 @@ impl Drive {
     }
 
     /// As [`Device::age`].
-    pub fn age(&mut self, days: u32) {
-        of_either!(self, device => device.age(days));
+    pub fn age(&mut self, past: Past) {
+        of_either!(self, device => device.age(past));
     }
 
     /// As [`Device::allow_rest`].

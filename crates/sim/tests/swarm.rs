@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 
 use base::Rng;
 use sim::ftl::StreamId;
+use sim::nand::aging::past::Past;
 use sim::{Config, Device, Model, ModelError, Probe};
 
 use common::SMALL;
@@ -32,7 +33,13 @@ fn draft(seed: u64) -> (Draft, Rng) {
     (draft, rng)
 }
 
-/// A life with commands, pauses, secure erases and days without power.
+/// Time without power, cycles and reads, each of them for one drive in two.
+fn past(rng: &mut Rng) -> Past {
+    let mut some = |most: u64| if rng.chance(1, 2) { rng.below(most) as u32 } else { 0 };
+    Past { cycles: some(5_000), reads: some(100_000), ..Past::days(some(1_000)) }
+}
+
+/// A life with commands, pauses, secure erases and sudden pasts.
 fn live(config: Config, rng: &mut Rng) -> Device<Watchdog> {
     let mut device = Device::with_probe(config, Watchdog::default());
     let mut purges = rng.clone();
@@ -42,7 +49,7 @@ fn live(config: Config, rng: &mut Rng) -> Device<Watchdog> {
             device.reset();
         }
         if purges.chance(1, 16) {
-            device.age(purges.below(1_000) as u32);
+            device.age(past(&mut purges));
         }
     });
     device

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use base::{Nanos, TelemetryRow};
 
+use crate::age::Past;
 use crate::contract::Target;
 use crate::error::IoError;
 use crate::health::HealthProbe;
@@ -98,16 +99,14 @@ pub trait Sleep: Target {
     }
 }
 
-/// A target for which time can pass without power.
+/// A target that can be given a past.
 pub trait Age: Target {
-    /// Lets days pass without power, after an orderly shutdown: the data grows older. No command may
-    /// be outstanding.
+    /// Gives the target a past at once. No command may be outstanding.
     ///
     /// # Errors
-    /// [`IoError::Unsupported`] if the target lives in real time, or if its data does not age.
-    fn age(&mut self, _days: u32) -> Result<(), IoError> {
-        let name = self.identity().name;
-        Err(IoError::Unsupported(format!("{name} lives in real time and cannot be aged")))
+    /// As [`Past::check`].
+    fn age(&mut self, past: Past) -> Result<(), IoError> {
+        past.check(&self.identity(), self.limits().ages)
     }
 }
 

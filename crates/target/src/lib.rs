@@ -1,10 +1,11 @@
 //! The contract between a workload and the target of its I/O; no system call.
 //!
-//! Reading order: [`contract`] is the trait; [`limits`], [`identity`], [`purge`], [`rest`] and
-//! [`health`] are its terms; [`spec`] reads target strings; [`error`] lists its failures. [`null`],
+//! Reading order: [`contract`] is the trait; [`limits`], [`identity`], [`purge`], [`rest`],
+//! [`age`] and [`health`] are its terms; [`spec`] reads target strings; [`error`] lists its failures. [`null`],
 //! [`scripted`] and [`faulty`] are targets that need no engine: to measure the harness, and for
 //! tests.
 
+pub mod age;
 pub mod capability;
 pub mod clock;
 pub mod contract;
@@ -19,6 +20,7 @@ pub mod rest;
 pub mod scripted;
 pub mod spec;
 
+pub use age::{Ages, Past};
 pub use capability::Testable;
 pub use clock::Clock;
 pub use contract::Target;

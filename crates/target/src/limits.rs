@@ -2,6 +2,8 @@
 
 use rustix::io::Errno;
 
+use crate::age::Ages;
+
 /// Limits of a target, and its optional features.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
@@ -21,6 +23,8 @@ pub struct Limits {
     pub energy: bool,
     /// Whether the controller is known to compress the data it stores.
     pub compresses: bool,
+    /// The parts of a past that have an effect, if [`Age::age`](crate::capability::Age::age) gives it one.
+    pub ages: Ages,
     /// Placement handles that a write may name; 1 if the target does not keep data apart.
     pub placement_handles: u32,
 }

@@ -4,6 +4,7 @@
 
 use base::{Completion, Nanos, Op, OpKind, Status};
 
+use crate::age::Ages;
 use crate::capability::{
     Age, Deallocate, Diagnose, Flush, Guarded, Lanes, Purge, Sleep, Telemetry,
 };
@@ -24,6 +25,7 @@ const LIMITS: Limits = Limits {
     rest: false,
     energy: false,
     compresses: false,
+    ages: Ages::NOT_AT_ALL,
     placement_handles: 1,
 };
 

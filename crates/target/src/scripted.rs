@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use base::{Completion, Nanos, Op, Status};
 
+use crate::age::Ages;
 use crate::capability::{
     Age, Deallocate, Diagnose, Flush, Guarded, Lanes, Purge, Sleep, Telemetry,
 };
@@ -94,6 +95,7 @@ impl ScriptedTarget {
             rest: false,
             energy: false,
             compresses: false,
+            ages: Ages::NOT_AT_ALL,
             placement_handles: 1,
         };
         Self {

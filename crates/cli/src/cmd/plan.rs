@@ -154,7 +154,7 @@ pub fn cost(phase: &PhaseSpec, overwritten_bytes: u64) -> Cost {
                 ..Cost::default()
             };
         }
-        Action::Purge | Action::Deallocate { .. } | Action::SetRest(_) => {
+        Action::Purge | Action::Deallocate { .. } | Action::Age(_) | Action::SetRest(_) => {
             return Cost { is_estimate: true, ..Cost::default() };
         }
     };

@@ -14,6 +14,8 @@ use sim::firmware::read_ahead::ReadAheadPlan;
 use sim::firmware::read_cache::ReadCache;
 use sim::host::DeallocateSupport;
 use sim::model::{HostProfile, NO_HOST};
+use sim::nand::NandFeatures;
+use sim::nand::aging::past::DAY_NS;
 use sim::{Config, Drive, Model};
 use target::IoError;
 use target::Waiter;
@@ -21,8 +23,8 @@ use target::capability::{
     Age, Deallocate, Diagnose, Flush, Guarded, Lanes, Purge, Sleep, Telemetry,
 };
 use target::spec::toml_path;
+use target::{Ages, Limits, Past, PurgeMethod, Rest, Target};
 use target::{Identity, TargetKind};
-use target::{Limits, PurgeMethod, Rest, Target};
 
 /// Longest single command of a simulated drive: what an ATA command can carry.
 const TRANSFER_BYTES_MAX: u32 = 32 << 20;
@@ -217,7 +219,18 @@ fn limits(config: &Config) -> Limits {
         rest: config.power.is_some_and(|power| power.slumber.or(power.sleep).is_some()),
         energy: config.power.is_some(),
         compresses: config.geometry.page_granules > 1,
+        ages: ages(config),
         placement_handles: config.options.placement.map_or(1, |placement| placement.handles),
+    }
+}
+
+/// The parts of a past that have an effect.
+fn ages(config: &Config) -> Ages {
+    let NandFeatures { retry, wear, .. } = config.options.nand_features;
+    Ages {
+        by_days: retry.is_some(),
+        by_cycles: retry.is_some() || wear.is_some(),
+        by_reads: retry.is_some_and(|retry| retry.counts_reads()),
     }
 }
 
@@ -408,14 +421,14 @@ impl Sleep for SimTarget {
 }
 
 impl Age for SimTarget {
-    fn age(&mut self, days: u32) -> Result<(), IoError> {
-        if self.config().options.nand_features.retry.is_none() {
-            return Err(IoError::Unsupported(format!(
-                "data on the simulated drive `{}` does not age; a model with [nand.retry] has data that does",
-                self.description.model.name
-            )));
-        }
-        self.drive.age(days);
+    fn age(&mut self, past: Past) -> Result<(), IoError> {
+        past.check(&self.identity(), self.limits().ages)?;
+        let retention_ns = u64::from(past.days).saturating_mul(DAY_NS);
+        self.drive.age(sim::nand::aging::past::Past {
+            retention_ns,
+            cycles: past.cycles,
+            reads: past.reads,
+        });
         Ok(())
     }
 }
@@ -506,32 +519,44 @@ mod tests {
         }
     }
 
-    /// Page numbers have 32 bits, so that a large drive maps larger units; beyond that memory alone decides.
+    /// Memory of a large drive.
+    fn memory_of_large(capacity_gb: &str, dies: &str, unit_bytes: &str) -> u64 {
+        let keys = [
+            ("capacity_gb", capacity_gb),
+            ("map.unit_bytes", unit_bytes),
+            ("nand.channels", "16"),
+            ("nand.dies_per_channel", dies),
+            ("nand.planes", "4"),
+            ("nand.pages_per_block", "2048"),
+        ];
+        let keys = keys.map(|(key, value)| (key.to_owned(), value.to_owned()));
+        memory_bytes("intel-ssd-750-400gb", &keys).expect("a valid model")
+    }
+
     #[test]
-    fn a_large_drive_takes_8_bytes_for_a_mapping_unit() {
-        let large = |capacity_gb: &str, dies: &str, unit_bytes: &str| {
-            let keys = [
-                ("capacity_gb", capacity_gb),
-                ("map.unit_bytes", unit_bytes),
-                ("nand.channels", "16"),
-                ("nand.dies_per_channel", dies),
-                ("nand.planes", "4"),
-                ("nand.pages_per_block", "2048"),
-            ];
-            let keys = keys.map(|(key, value)| (key.to_owned(), value.to_owned()));
-            memory_bytes("intel-ssd-750-400gb", &keys)
-        };
+    fn a_large_drive_takes_8_bytes_for_a_mapping_unit_and_10_where_it_has_more_than_2_to_the_32() {
         for (capacity_gb, dies, unit_bytes, gib) in [
             ("30720", "16", "16384", 16_u64),
             ("61440", "32", "16384", 32),
             ("61440", "32", "65536", 8),
+            ("30720", "16", "4096", 80),
+            ("61440", "32", "4096", 160),
         ] {
-            let bytes = large(capacity_gb, dies, unit_bytes).expect("a valid model") - OTHER_BYTES;
+            let bytes = memory_of_large(capacity_gb, dies, unit_bytes) - OTHER_BYTES;
             let most = gib << 30_u32;
             assert!((most / 10 * 9..most).contains(&bytes), "{capacity_gb} GB: {bytes} of {most}");
         }
-        let refusal = large("30720", "16", "4096").expect_err("too many pages").to_string();
-        assert!(refusal.contains("a larger map.unit_bytes makes fewer"), "{refusal}");
+    }
+
+    #[test]
+    fn memory_alone_refuses_a_drive_with_more_pages_than_32_bits_count() {
+        let needed_bytes = memory_of_large("30720", "16", "4096");
+        let check = |gib: u64| memory::check_against("sim:x", needed_bytes, Some(gib << 30_u32));
+        assert!(check(128).is_ok());
+        let refusal = check(64).expect_err("too little memory").to_string();
+        let needed = base::Bytes(needed_bytes).rounded();
+        assert!(refusal.contains(&format!("take {needed} of memory")), "{refusal}");
+        assert!(refusal.contains("68.7 GB are available"), "{refusal}");
     }
 
     #[test]
@@ -542,8 +567,11 @@ mod tests {
             let keys: Vec<_> = keys.map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
             SimTarget::open("sim:", "samsung-840-pro-256gb", &keys).expect("a valid model")
         };
-        let slip = open(&[]).age(30).expect_err("it has no [nand.retry]").to_string();
-        assert!(slip.contains("does not age"), "{slip}");
+        let slip = open(&[])
+            .age(Past { days: 30, ..Past::default() })
+            .expect_err("it has no [nand.retry]")
+            .to_string();
+        assert!(slip.contains("its model lacks [nand.retry]"), "{slip}");
         let mut target = open(&[
             ("nand.retry.initial_cycles", "0"),
             ("nand.retry.fresh_ppb", "0"),
@@ -554,7 +582,7 @@ mod tests {
             ("nand.retry.retries_max", "9"),
         ]);
         let mut senses_after = |days| {
-            target.age(days).expect("its data ages");
+            target.age(Past { days, ..Past::default() }).expect("its data ages");
             let before = target.drive().operations().reads;
             let data = base::Data::Incompressible;
             let read =

@@ -11,6 +11,7 @@ use device::host::clock::MonotonicClock;
 use device::host::interrupts;
 use device::host::shell::quoted;
 use device::host::sysfs::System;
+use target::Ages;
 use target::IoError;
 use target::Limits;
 use target::TargetSpec;
@@ -131,6 +132,7 @@ fn limits(report: &DeviceReport, options: &OpenOptions) -> Limits {
         rest: false,
         energy: false,
         compresses: false,
+        ages: Ages::NOT_AT_ALL,
         placement_handles: 1,
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use device::host::memory;
-use target::{Identity, IoError, Limits, PurgeMethod, PurgeOption, TargetSpec};
+use target::{Ages, Identity, IoError, Limits, PurgeMethod, PurgeOption, TargetSpec};
 
 use crate::options::{self, OpenOptions};
 
@@ -114,6 +114,7 @@ pub(super) fn engine_limits() -> Limits {
         rest: false,
         energy: false,
         compresses: false,
+        ages: Ages::NOT_AT_ALL,
         placement_handles: 1,
     }
 }

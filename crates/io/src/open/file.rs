@@ -17,6 +17,7 @@ use device::host::shell::quoted_path;
 use device::host::sysfs::{DeviceNumber, System};
 use rustix::fs::{AtFlags, CWD, FlockOperation, OFlags};
 use rustix::io::Errno;
+use target::Ages;
 use target::IoError;
 use target::Limits;
 use target::TargetSpec;
@@ -472,6 +473,7 @@ fn medium(
         rest: false,
         energy: false,
         compresses: false,
+        ages: Ages::NOT_AT_ALL,
         placement_handles: 1,
     };
     let system = System::live();

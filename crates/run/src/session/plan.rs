@@ -42,9 +42,11 @@ impl Plan {
         let workloads = self.phases().filter_map(|phase| match &phase.action {
             Action::Load { workload, .. } => Some((workload.queue_depth, workload.block_bytes)),
             Action::Replay(spec) => Some((spec.queue_depth_max, spec.transfer_bytes_max)),
-            Action::Purge | Action::Deallocate { .. } | Action::Idle(_) | Action::SetRest(_) => {
-                None
-            }
+            Action::Purge
+            | Action::Deallocate { .. }
+            | Action::Idle(_)
+            | Action::Age(_)
+            | Action::SetRest(_) => None,
         });
         workloads.fold((1, 512), |(depth, bytes), (d, b)| (depth.max(d), bytes.max(b)))
     }
@@ -86,6 +88,7 @@ fn check_phase(phase: &PhaseSpec, params: &Params, site: &Site<'_>) -> Result<()
         }
         Action::Load { workload, .. } => check_workload(workload, params, site),
         Action::Deallocate { .. } if !limits.deallocate => cannot_deallocate(),
+        Action::Age(past) => Ok(past.check(identity, limits.ages)?),
         Action::Purge
         | Action::Deallocate { .. }
         | Action::Idle(_)

@@ -193,6 +193,7 @@ fn only_reads(step: &Step) -> bool {
         Action::Purge
         | Action::Deallocate { .. }
         | Action::Idle(_)
+        | Action::Age(_)
         | Action::SetRest(_)
         | Action::Replay(_) => false,
     };

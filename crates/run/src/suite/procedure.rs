@@ -7,7 +7,7 @@ use std::sync::Arc;
 use base::Nanos;
 use load::Workload;
 use result::schema::{Finding, Mark, Table, Verdict};
-use target::Rest;
+use target::{Past, Rest};
 
 use super::measured::Measured;
 use crate::event::Length;
@@ -145,6 +145,8 @@ pub enum Action {
     },
     /// Leave the target alone, and record its state each second.
     Idle(Nanos),
+    /// Give the target a past at once: days without power, cycles, reads.
+    Age(Past),
     /// Switch the permission of link and drive to rest; after a failure, the run continues.
     SetRest(Rest),
     /// Issue the commands of a trace.
@@ -165,7 +167,9 @@ impl PhaseSpec {
     #[must_use]
     pub fn length(&self) -> Length {
         match &self.action {
-            Action::Purge | Action::Deallocate { .. } | Action::SetRest(_) => Length::Unknown,
+            Action::Purge | Action::Deallocate { .. } | Action::Age(_) | Action::SetRest(_) => {
+                Length::Unknown
+            }
             Action::Replay(replay) => replay
                 .moved_bytes
                 .map_or(Length::Unknown, |(read, written)| Length::Bytes(read + written)),
@@ -183,7 +187,7 @@ impl PhaseSpec {
     pub fn is_destructive(&self) -> bool {
         match &self.action {
             Action::Purge | Action::Deallocate { .. } | Action::Replay(_) => true,
-            Action::Idle(_) | Action::SetRest(_) => false,
+            Action::Idle(_) | Action::Age(_) | Action::SetRest(_) => false,
             Action::Load { workload, .. } => workload.mix.writes(),
         }
     }

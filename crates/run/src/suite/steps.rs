@@ -3,7 +3,7 @@
 use base::{Bytes, Data, Nanos, OpKind};
 use load::{Composite, Mix, Order, Pacing, Shares, Sizes, Workload};
 use serde_json::Value;
-use target::Rest;
+use target::{Past, Rest};
 
 use super::procedure::{Action, Config, PhaseSpec, Step};
 use crate::error::RunError;
@@ -54,6 +54,13 @@ pub fn trim(name: &str, len_bytes: u64) -> PhaseSpec {
 pub fn idle(name: &str, duration: Nanos) -> PhaseSpec {
     let what = format!("leave the target alone for {duration}");
     PhaseSpec { name: name.to_owned(), what, action: Action::Idle(duration) }
+}
+
+/// Gives the target a past at once.
+#[must_use]
+pub fn age(name: &str, past: Past) -> PhaseSpec {
+    let what = format!("age the drive: {past}");
+    PhaseSpec { name: name.to_owned(), what, action: Action::Age(past) }
 }
 
 /// Switches the permission of link and drive to rest.

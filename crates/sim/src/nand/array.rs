@@ -9,6 +9,7 @@ mod planes;
 pub mod spread;
 
 use super::aging::Aging;
+use super::aging::past::Past;
 use super::fast::FastSuperblocks;
 use super::features::{NandFeatures, NandTiming};
 use super::job::Job;
@@ -256,10 +257,10 @@ impl Arrays {
         self.aging.as_ref()
     }
 
-    /// Lets time pass without power: data grows older, and registers lose their content.
-    pub(super) fn pass_unpowered(&mut self, off_ns: u64) {
+    /// Adds a past to blocks and data; registers lose their content.
+    pub(super) fn age(&mut self, past: Past) {
         if let Some(aging) = &mut self.aging {
-            aging.pass(off_ns);
+            aging.add(past);
         }
         if let Some(registers) = &mut self.registers {
             registers.clear_all();

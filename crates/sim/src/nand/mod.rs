@@ -33,6 +33,7 @@ use crate::geometry::Geometry;
 use crate::power::OperationCounts;
 use crate::ring::Ring;
 use aging::Aging;
+use aging::past::Past;
 use ahead::AheadQueues;
 use array::Arrays;
 use channels::{Channels, Claim};
@@ -138,9 +139,9 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
         self.arrays.set_fast(superblocks);
     }
 
-    /// Lets time pass without power: data grows older, and registers lose their content.
-    pub fn pass_unpowered(&mut self, off_ns: u64) {
-        self.arrays.pass_unpowered(off_ns);
+    /// Adds a past to blocks and data; registers lose their content.
+    pub fn age(&mut self, past: Past) {
+        self.arrays.age(past);
     }
 
     /// Superblocks that must move because of their reads.

@@ -2,6 +2,7 @@
 
 use base::{Nanos, OpKind};
 use sim::Device;
+use sim::nand::aging::past::Past;
 
 use crate::common::{alone, fill, op, secs, small};
 
@@ -64,17 +65,33 @@ fn a_drive_begins_with_cycles_and_with_data_from_the_shelf() {
 fn what_is_in_the_buffer_at_power_off_ages_too() {
     let mut device = small(&RETRY);
     alone(&mut device, &op(OpKind::Write, 0, 1, 0));
-    device.age(120);
+    device.age(Past::days(120));
     assert!(device.now() < secs(1), "its clock does not count days without power");
     assert_eq!(device.telemetry().buffer_pages, 0);
     assert_eq!(senses(&mut device, 0), 2, "2,200");
     // The superblock is as old as the latest program into it.
     write_safely(&mut device, 4, 4);
     assert_eq!(senses(&mut device, 0), 1, "1,000");
-    device.age(60);
+    device.age(Past::days(60));
     assert_eq!(senses(&mut device, 0), 1, "1,600");
-    device.age(60);
+    device.age(Past::days(60));
     assert_eq!(senses(&mut device, 0), 2, "2,200");
+    device.check().unwrap();
+}
+
+/// As `age.cycles` and `age.read_count` do at the beginning, between two reads of the same page.
+#[test]
+fn a_drive_gets_cycles_and_reads_in_the_middle_of_its_life() {
+    let disturb = [("nand.retry.per_kiloread_ppb", "1_000_000")];
+    let mut device = small(&[RETRY.as_slice(), &disturb].concat());
+    write_safely(&mut device, 0, 4);
+    assert_eq!(senses(&mut device, 0), 1, "1,000");
+    device.age(Past { cycles: 3_000, ..Past::default() });
+    assert_eq!(senses(&mut device, 0), 2, "2,500 and a read, 1,000");
+    device.age(Past { reads: 3, ..Past::default() });
+    assert_eq!(senses(&mut device, 0), 5, "2,500 and six reads, 6,000");
+    write_safely(&mut device, 4, 4);
+    assert_eq!(senses(&mut device, 4), 2, "the wear stays, and the reads are those of the block");
     device.check().unwrap();
 }
 
@@ -87,7 +104,7 @@ fn senses_around_power_off(changes: &[(&str, &str)], pages: &[u64]) -> (Vec<u64>
         alone(device, &op(OpKind::Read, page, 1, 0)).saturating_sub(5_000 + 8_000) / READ
     };
     let before = pages.iter().map(|&page| read(&mut device, page)).collect();
-    device.age(1);
+    device.age(Past::days(1));
     device.check().unwrap();
     (before, read(&mut device, pages[pages.len() - 1]))
 }

@@ -1,6 +1,7 @@
 //! Temperature against the exponential, and the rate that a hot drive allows its host.
 
 use base::{Nanos, OpKind, Rng, TelemetryRow};
+use sim::nand::aging::past::Past;
 use sim::{Device, PAGE_BYTES};
 
 use crate::common::{closed_loop, op, random_writes, secs, small};
@@ -63,7 +64,7 @@ fn temperature_follows_the_exponential_up_and_down() {
     }
     let mut unpowered = small(&[&power("6_000", "0"), &THERMAL[..]].concat());
     work_until(&mut unpowered, 500 * MS);
-    unpowered.age(1);
+    unpowered.age(Past::days(1));
     assert_eq!(unpowered.telemetry().temperature_mk, AMBIENT_MK as u64);
     let rested_ns = device.now().0;
     let hot_mk = device.telemetry().temperature_mk as f64;

@@ -4,6 +4,7 @@ use base::{OpKind, Rng};
 use sim::Device;
 use sim::firmware::map_cache::Lookups;
 use sim::ftl::NO_PAGE;
+use sim::nand::aging::past::Past;
 
 use crate::common::{CACHE, alone, closed_loop, fill, op, secs, small};
 
@@ -222,14 +223,14 @@ fn a_hot_set_is_found_as_often_as_ches_approximation_says() {
 fn days_without_power_leave_the_map_in_nand_and_none_of_it_in_the_caches() {
     let mut device = cached(2, 4, &[]);
     fill(&mut device, 8 * SEGMENT);
-    device.age(1);
+    device.age(Past::days(1));
     let before = books(&device);
     for (kind, segment) in
         [(OpKind::Write, 0), (OpKind::Write, 1), (OpKind::Write, 2), (OpKind::Read, 3)]
     {
         alone(&mut device, &op(kind, segment * SEGMENT, 1, 0));
     }
-    device.age(1);
+    device.age(Past::days(1));
     assert_eq!(books(&device).metadata_pages - before.metadata_pages, 3);
     device.check().unwrap();
     let before = books(&device);
@@ -237,7 +238,7 @@ fn days_without_power_leave_the_map_in_nand_and_none_of_it_in_the_caches() {
         alone(&mut device, &op(OpKind::Read, segment * SEGMENT, 1, 0));
     }
     assert_eq!(shares(&device, &before), [0.0, 0.0, 1.0]);
-    device.age(1);
+    device.age(Past::days(1));
     assert_eq!(books(&device).metadata_pages, before.metadata_pages, "nothing has changed");
 }
 

@@ -45,10 +45,11 @@ pub(crate) mod storage_bench {
 pub(crate) mod sustained {
     pub(crate) mod full_write;
     pub(crate) mod pslc;
+    pub(crate) mod retention;
 }
 
 /// The definition of every test, by chapter and file.
-pub(super) const DEFINITIONS: [&Definition; 24] = [
+pub(super) const DEFINITIONS: [&Definition; 25] = [
     &energy::power::DEFINITION,
     &pts::composite::DEFINITION,
     &pts::cross_stimulus::DEFINITION,
@@ -73,4 +74,5 @@ pub(super) const DEFINITIONS: [&Definition; 24] = [
     &storage_bench::replay::DEFINITION,
     &sustained::full_write::DEFINITION,
     &sustained::pslc::DEFINITION,
+    &sustained::retention::DEFINITION,
 ];

@@ -8,22 +8,22 @@ use crate::firmware::map_cache::MapCache;
 use crate::firmware::read_ahead::ReadAhead;
 use crate::firmware::read_cache::ReadCache;
 use crate::ftl::StreamId;
-use crate::nand::aging::past::DAY_NS;
+use crate::nand::aging::past::Past;
 use crate::probe::Probe;
 
 impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
-    /// Lets days pass without power, after an orderly shutdown; no command may be outstanding. The shutdown takes time:
-    /// it programs the content of the buffer and the changed segments of the map. Without power, the clock of the drive
-    /// stands. Afterwards the caches are empty, the drive has the temperature of its surroundings, and data in NAND is
-    /// older.
-    pub fn age(&mut self, days: u32) {
+    /// Gives the drive a past at once: time without power, after an orderly shutdown, and cycles and reads of all
+    /// blocks in addition to their own. No command may be outstanding. The shutdown takes time: it programs the content
+    /// of the buffer and the changed segments of the map. Without power, the clock of the drive stands. Afterwards the
+    /// caches are empty, and the drive has the temperature of its surroundings.
+    pub fn age(&mut self, past: Past) {
         self.empty_caches();
         self.write_all_segments();
         self.complete_open_units(&StreamId::BUFFERED);
         let programs = self.programs.mark(&StreamId::BUFFERED);
         while !self.programs.reached(programs) && self.work_on() {}
         self.cool_down();
-        self.nand.pass_unpowered(u64::from(days).saturating_mul(DAY_NS));
+        self.nand.age(past);
     }
 
     /// Forgets what was read, and lets every changed segment of the map leave its cache.

@@ -109,15 +109,16 @@ impl Aging {
     /// Adds the past of the first data, at the first read of the host.
     fn leave_shelf(&mut self) {
         let Some(past) = self.shelf.take() else { return };
-        self.pass(past.retention_ns);
+        self.add(Past { cycles: 0, ..past });
+    }
+
+    /// Adds a past: time without power, cycles and reads of all blocks.
+    pub(super) fn add(&mut self, past: Past) {
+        self.off_ns = self.off_ns.saturating_add(past.retention_ns);
+        self.initial_cycles = self.initial_cycles.saturating_add(past.cycles);
         if let Some(reads) = &mut self.reads {
             reads.add_everywhere(past.reads);
         }
-    }
-
-    /// Lets time pass without power.
-    pub(super) fn pass(&mut self, off_ns: u64) {
-        self.off_ns = self.off_ns.saturating_add(off_ns);
     }
 
     /// Records the end of an operation.

@@ -13,3 +13,11 @@ pub struct Past {
     /// Reads in that time of every block that holds data.
     pub reads: u32,
 }
+
+impl Past {
+    /// Days without power, and nothing else.
+    #[must_use]
+    pub const fn days(days: u32) -> Self {
+        Self { cycles: 0, retention_ns: (days as u64).saturating_mul(DAY_NS), reads: 0 }
+    }
+}
