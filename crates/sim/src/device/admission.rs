@@ -9,6 +9,7 @@ use base::Data;
 use super::Device;
 use super::timers::Timer;
 use crate::firmware::caps::throttle::Bucket;
+use crate::firmware::pslc::PslcCache;
 use crate::ftl::StreamId;
 use crate::probe::Probe;
 
@@ -77,7 +78,7 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             let pages = take_pages(&mut left, room_pages);
             let host_pages = self.count_written(tag, &pages);
             if OPTIONS {
-                self.take_from_buckets(host_pages);
+                self.take_from_buckets(stream, host_pages);
             }
             if OPTIONS && self.geometry().page_granules > 1 {
                 self.place_compressed(stream, pages.start, self.commands[tag].data);
@@ -143,8 +144,14 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
             Some(cache) => cache.stream_for(bytes, &self.ftl)?,
             None => self.stream_of_write(tag),
         };
+        if !self.is_open_past_cache(stream) {
+            return None;
+        }
         let room_pages = self.room_pages(stream);
-        let one_by_one = page_granules > 1 || self.bucket.is_some() || self.write_rate.is_some();
+        let one_by_one = page_granules > 1
+            || self.bucket.is_some()
+            || self.write_rate.is_some()
+            || self.cache.as_ref().is_some_and(PslcCache::limits_direct_writes);
         let room_pages = if one_by_one { room_pages.min(1) } else { room_pages };
         (room_pages > 0).then_some((stream, room_pages))
     }
@@ -168,6 +175,16 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         opens_ns <= now_ns
     }
 
+    /// Whether the controller takes one more host page for a stream; if not, a timer is set for that time.
+    fn is_open_past_cache(&mut self, stream: StreamId) -> bool {
+        let now_ns = self.now_ns;
+        let opens_ns = self.cache.as_ref().map_or(0, |cache| cache.opens_ns(stream, now_ns));
+        if opens_ns > now_ns {
+            self.timers.set(Timer::Throttle, opens_ns);
+        }
+        opens_ns <= now_ns
+    }
+
     /// The rate that the drive keeps, `None` while collection costs it nothing.
     fn write_rate_now(&mut self) -> Option<&mut Bucket> {
         let is_kept = self.collector.victim_valid_pages() > 0;
@@ -176,8 +193,11 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
 
     /// Counts host pages that enter the buffer.
     #[inline]
-    fn take_from_buckets(&mut self, host_pages: u32) {
+    fn take_from_buckets(&mut self, stream: StreamId, host_pages: u32) {
         let now_ns = self.now_ns;
+        if let Some(cache) = &mut self.cache {
+            cache.note_placed(stream, now_ns, host_pages);
+        }
         if let Some(bucket) = &mut self.bucket {
             bucket.take(now_ns, host_pages);
         }

@@ -112,6 +112,7 @@ pslc.borrowed_bytes_max = 0
 pslc.borrows = false
 pslc.busy_fold_percent = 0
 pslc.bytes = 0
+pslc.direct_bytes_per_s = 0
 pslc.erase_ns = 0
 pslc.idle_after_ns = 0
 pslc.only_below_bytes = 0

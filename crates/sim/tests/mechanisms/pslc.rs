@@ -61,6 +61,19 @@ fn writes_are_fast_until_the_cache_is_full_and_then_as_fast_as_the_native_cells(
 }
 
 #[test]
+fn a_limit_for_writes_past_the_cache_leaves_the_cache_fast() {
+    let limit = 0.6 * rate(SLOW_NS);
+    let value = (limit as u64).to_string();
+    let mut device =
+        with_cache(&[("buffer.write_bytes", "131072"), ("pslc.direct_bytes_per_s", &value)]);
+    let fast = write(&mut device, 0, CACHE_BYTES);
+    assert!((fast / rate(FAST_NS) - 1.0).abs() < 0.03, "{fast}, not {}", rate(FAST_NS));
+    let direct = write(&mut device, CACHE_BYTES / 4096, 8 * CACHE_BYTES);
+    assert!((direct / limit - 1.0).abs() < 0.01, "{direct}, not {limit}");
+    device.check().unwrap();
+}
+
+#[test]
 fn an_idle_drive_folds_its_cache_in_the_time_that_its_cells_take() {
     let mut device = with_cache(&[]);
     write(&mut device, 0, CACHE_BYTES);

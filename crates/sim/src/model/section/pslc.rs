@@ -3,8 +3,9 @@
 use base::Ratio;
 use serde::Deserialize;
 
+use crate::firmware::caps::throttle::Throttle;
 use crate::firmware::pslc::{Pslc, WhenFull};
-use crate::geometry::Geometry;
+use crate::geometry::{Geometry, PAGE_BYTES};
 use crate::model::check::{Check, HOUR_NS};
 use crate::model::{ModelError, Sourced};
 use crate::nand::slc::SlcTiming;
@@ -35,6 +36,8 @@ pub struct PslcModel {
     pub only_below_bytes: Option<Sourced<u64>>,
     /// Pages folded in return for a hundred that the host writes, or `None` if a busy host keeps the cache as it is.
     pub busy_fold_percent: Option<Sourced<u32>>,
+    /// Most that the controller writes past the cache, in bytes/s, or `None` if only cells and link limit it.
+    pub direct_bytes_per_s: Option<Sourced<u64>>,
 }
 
 impl PslcModel {
@@ -157,7 +160,18 @@ impl PslcModel {
             idle_after_ns: self.idle_after_ns.value,
             when_full: self.when_full.value,
             busy_fold_percent,
+            direct_rate: self.direct_rate(check)?,
         })
+    }
+
+    /// The limit for writes past the cache, a page at a time.
+    fn direct_rate(&self, check: &Check<'_>) -> Result<Option<Throttle>, ModelError> {
+        let Some(rate) = self.direct_bytes_per_s.as_ref().map(|rate| rate.value) else {
+            return Ok(None);
+        };
+        check.within("pslc.direct_bytes_per_s", rate, 1_000_000, 1_000_000_000_000)?;
+        let page_ns = (PAGE_BYTES * 1_000_000_000).div_ceil(rate);
+        Ok(Some(Throttle { page_ns, burst_ns: page_ns }))
     }
 }
 
