@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::schema::{MarkKind, RunStatus, Span, Target};
+use crate::schema::{MarkKind, Origin, RunStatus, Span, Target, VerdictOutcome};
 
 pub use digest::{Digest, Row};
 pub use find::{Found, is_plain_name, scan, scan_one};
@@ -54,6 +54,8 @@ pub struct Library {
 pub struct LibraryRun {
     /// Name of the run directory.
     pub name: String,
+    /// Version of the suite that the test belongs to.
+    pub suite_version: u32,
     /// Name of the test.
     pub test: String,
     /// Status of the run.
@@ -70,6 +72,12 @@ pub struct LibraryRun {
     pub figures: BTreeMap<String, f64>,
     /// Warnings about single figures.
     pub marks: Vec<FigureMark>,
+    /// The source of a result of another program; absent in ssdlab's own runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
+    /// The decision of a test that decides; absent in other tests.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<VerdictOutcome>,
 }
 
 /// A warning about a figure, without its words.

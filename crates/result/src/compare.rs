@@ -57,6 +57,12 @@ impl Comparison {
     pub fn is_regression(&self) -> bool {
         self.figures.iter().any(|figure| figure.outcome == Outcome::Worse)
     }
+
+    /// Whether all runs belong to one version of the suite; otherwise nothing is judged.
+    #[must_use]
+    pub fn is_of_one_suite(&self) -> bool {
+        self.conditions.iter().all(|condition| condition.name != conditions::SUITE_VERSION)
+    }
 }
 
 /// The verdict on one figure.
@@ -71,8 +77,8 @@ pub enum Outcome {
     Same,
     /// B differs beyond noise and threshold, and neither direction is better.
     Different,
-    /// Nobody can tell: a single run on a side and no threshold, or a figure that depends on the size
-    /// of simulated drives of different sizes.
+    /// Nobody can tell: a single run on a side and no threshold, a figure that depends on the size of
+    /// simulated drives of different sizes, or runs of several versions of the suite.
     Unknown,
 }
 
@@ -173,12 +179,17 @@ fn figure(name: &str, a: &[&Run], b: &[&Run], question: &Question, chance: f64) 
     let difference = sum_b.mean - sum_a.mean;
     let change = (sum_a.mean != 0.0).then(|| difference / sum_a.mean.abs());
     let interval = difference_of_means(&of_a, &of_b, chance, question.seed);
-    let outcome = if depends_on_size(name, a, b) {
+    let outcome = if depends_on_size(name, a, b) || is_of_other_suite(a, b) {
         Outcome::Unknown
     } else {
         outcome(name, difference, change, interval, question.threshold)
     };
     Figure { metric: name.to_owned(), a: sum_a, b: sum_b, difference, change, interval, outcome }
+}
+
+/// Whether the runs belong to several versions of the suite.
+fn is_of_other_suite(a: &[&Run], b: &[&Run]) -> bool {
+    a.iter().chain(b).any(|run| run.suite_version != a[0].suite_version)
 }
 
 /// Whether the figure holds only for the size of a small simulated drive, and the sizes differ.

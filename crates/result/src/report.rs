@@ -59,6 +59,9 @@ pub struct Report {
 pub struct RunView {
     /// Name of the run directory.
     pub run_id: String,
+    /// Version of the suite that the test belongs to; 1 in old runs, 0 for a result of another program.
+    #[serde(default = "crate::schema::first_suite")]
+    pub suite_version: u32,
     /// Name of the test.
     pub test: String,
     /// Status of the run.

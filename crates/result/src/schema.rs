@@ -26,6 +26,10 @@ pub struct Run {
     pub run_id: String,
     /// `ssdlab` and its version.
     pub tool_version: String,
+    /// Version of the suite that the test belongs to: runs of two versions are not compared. 1 in old
+    /// files, 0 for a result of another program.
+    #[serde(default = "first_suite")]
+    pub suite_version: u32,
     /// Name of the test, e.g. `consistency`.
     pub test: String,
     /// Status of the run.
@@ -92,6 +96,11 @@ pub struct Run {
     /// if there are none, in other runs and in old files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<String>,
+}
+
+/// Version of the suite in files of the time before it was written.
+pub(crate) fn first_suite() -> u32 {
+    1
 }
 
 /// One test on one target: the whole of `run.json`.

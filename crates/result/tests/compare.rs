@@ -106,7 +106,21 @@ fn conditions_that_differ_are_named_and_others_are_not() {
     b.config.insert("queue_depth".to_owned(), 7.into());
     let compared = compare(&[&a], &[&b], &Question::default()).unwrap();
     let names: Vec<_> = compared[0].conditions.iter().map(|c| c.name.as_str()).collect();
-    assert_eq!(names, ["kernel", "setting queue_depth"]);
+    assert_eq!(names, ["setting queue_depth", "kernel"]);
+}
+
+#[test]
+fn runs_of_two_versions_of_the_suite_are_shown_and_not_judged() {
+    let (a, mut b) = (run(1_000.0), run(10.0));
+    let question = Question { threshold: Some(0.05), ..Question::default() };
+    let judged = compare(&[&a], &[&b], &question).unwrap().remove(0);
+    assert!(judged.is_regression() && judged.is_of_one_suite());
+    b.suite_version = 2;
+    b.config.insert("a_setting".to_owned(), 1.into());
+    let told = compare(&[&a], &[&b], &question).unwrap().remove(0);
+    assert!(!told.is_regression() && !told.is_of_one_suite());
+    assert_eq!(told.figures[0].outcome, Outcome::Unknown);
+    assert_eq!((told.conditions[0].name.as_str(), &told.conditions[0].b[0][..]), ("suite version", "2"));
 }
 
 #[test]

@@ -76,6 +76,7 @@ fn is_readable(version: u32) {
     }
     let dir = RunDir::open(&committed).unwrap();
     assert_eq!(dir.run().schema_version, version);
+    assert_eq!(dir.run().suite_version, 1, "files of the time before it was written");
     let of_longest = dir.run().marks.iter().filter(|mark| mark.metric == "latency_ns_max");
     let kinds: Vec<_> = of_longest.map(|mark| mark.kind).collect();
     let marked = [MarkKind::AtLeast, MarkKind::LateEnd];

@@ -56,6 +56,13 @@ fn two_firmware_versions_of_a_drive_are_told_apart() {
 }
 
 #[test]
+fn two_versions_of_the_suite_are_not_compared() {
+    let (a, b) = (run("A", 30, 0.0, 0.0), run("B", 30, 9.0, 0.0));
+    assert!(difference(&a, &b).is_some());
+    assert_eq!(difference(&a, &Run { suite_version: 2, ..b }), None);
+}
+
+#[test]
 fn two_even_drives_are_the_same_to_a_person() {
     assert_eq!(
         text(&run("A", 30, 0.0, 0.0), &run("B", 30, 0.0, 0.0)),

@@ -32,8 +32,9 @@ use crate::lanes::{self, Workers};
 use crate::power::PowerWatch;
 use crate::recorder::Recorder;
 use crate::replay::Meter;
-use crate::suite::conditions;
-use crate::suite::{Action, Computed, Conditions, Figures, Measured, PhaseSpec, Step};
+use crate::suite::{
+    Action, Computed, Conditions, Figures, Measured, PhaseSpec, SUITE_VERSION, Step, conditions,
+};
 
 /// Runs a test on a target and writes its run directory.
 ///
@@ -129,6 +130,7 @@ fn new_run(request: &Request, plan: &Plan, identity: &Identity, unix_ns: u64) ->
         schema_version: SCHEMA_VERSION,
         run_id: String::new(),
         tool_version: TOOL_VERSION.to_owned(),
+        suite_version: SUITE_VERSION,
         test: test.to_owned(),
         status: RunStatus::Running,
         started_unix_ns: unix_ns,

@@ -15,7 +15,7 @@ use crate::ServeError;
 pub const INDEX_FILE: &str = "index.sqlite";
 
 /// Version of the tables; another one is rebuilt.
-const TABLES_VERSION: i64 = 1;
+const TABLES_VERSION: i64 = 2;
 /// Runs that one transaction adds: a kill loses the work on these at most.
 const BATCH: usize = 64;
 /// Patience with another process that writes the index.

@@ -29,12 +29,12 @@ const WORDS: Record<FigureMark["kind"], string> = {
 function viewOf(rows: Rows, run: LibraryRun): RunView[] {
   const [target, config] = [rows.drives[run.drive], rows.conditions[run.conditions]];
   if (!target || !config) return [];
-  const { name, test, status, started, span, figures } = run;
+  const { name, test, suite_version, status, started, span, figures, origin, outcome } = run;
   const marks = run.marks.map(({ metric, kind }) => ({ metric, kind, text: WORDS[kind] ?? kind }));
   return [
     {
       run_id: name,
-      ...{ test, status, started, span, target, config, marks },
+      ...{ test, suite_version, status, started, span, target, config, marks, origin },
       metrics: figures,
       series: NO_SERIES,
       environment: {},
@@ -45,7 +45,7 @@ function viewOf(rows: Rows, run: LibraryRun): RunView[] {
       phases: [],
       steady_from_s: 0,
       latency_bins: [],
-      verdict: null,
+      verdict: outcome ? { outcome, text: "" } : null,
       tables: [],
       passes: [],
       power: [],
@@ -55,12 +55,14 @@ function viewOf(rows: Rows, run: LibraryRun): RunView[] {
   ];
 }
 
-export interface Shelf {
+/** The rows of a library, and the same as runs by drive. */
+export interface Books {
+  rows: Rows;
   library: Library;
   products: Product[];
 }
 
-export function shelfOf(rows: Rows): Shelf {
+export function booksOf(rows: Rows): Books {
   const library = libraryOf({
     report_version: 1,
     tool_version: rows.tool_version,
@@ -69,5 +71,5 @@ export function shelfOf(rows: Rows): Shelf {
     differences: [],
     left_out: [],
   });
-  return { library, products: productsOf(library) };
+  return { rows, library, products: productsOf(library) };
 }

@@ -14,7 +14,7 @@ import {
   watts,
   withUnit,
 } from "./format";
-import { isImported, plainName, type Run } from "./load";
+import { isImported, plainName, type Run, secondsAPoint } from "./load";
 import { METRICS } from "./metrics.gen";
 
 /** A row of the catalogue, or an unknown figure. */
@@ -214,11 +214,16 @@ export function loadParameters({ view }: Run): [string, unknown][] {
     .sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** Groups of runs with equal parameters: block size, queue depth, rate, data, and preparation of the drive. */
+/**
+ * Groups of runs in one version of the suite, on one host of simulated drives, with equal parameters: block size, queue
+ * depth, rate, data, and preparation of the drive.
+ */
 export function likeLoads(runs: readonly Run[]): Run[][] {
   const groups = new Map<string, Run[]>();
   for (const run of runs) {
-    const load = JSON.stringify(loadParameters(run).filter(([key]) => !OF_THE_CLASS.includes(key)));
+    const { suite_version = 1, target } = run.view;
+    const parameters = loadParameters(run).filter(([key]) => !OF_THE_CLASS.includes(key));
+    const load = JSON.stringify([suite_version, target.details.host ?? "", ...parameters]);
     groups.set(load, [...(groups.get(load) ?? []), run]);
   }
   return [...groups.values()];
@@ -246,7 +251,7 @@ function heldOf(run: Run, name: string): number | null {
 export function summary(run: Run): string {
   const { second, iops: rate } = run.columns;
   if (second.length === 0) return "Nothing was measured.";
-  const last = second[second.length - 1] + 1;
+  const last = second[second.length - 1] + secondsAPoint(run);
   const mean = metricOf(run, "iops_steady_mean");
   const first = heldOf(run, FIRST_MINUTE);
   const early = firstSeconds(run);

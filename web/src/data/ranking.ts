@@ -41,8 +41,8 @@ export function chosenRun(product: Product, test: string, variant: string): Run 
 }
 
 /**
- * Equal for runs whose figures may be ranked: parameters, spare area, and the host of a simulated drive. The
- * conditions of an imported run are equal to no others.
+ * Equal for runs whose figures may be ranked: parameters, spare area, version of the suite, and the host of a
+ * simulated drive. The conditions of an imported run are equal to no others.
  */
 function conditions(run: Run): [string, unknown][] {
   const { span, target } = run.view;
@@ -50,15 +50,26 @@ function conditions(run: Run): [string, unknown][] {
     ...loadParameters(run),
     ["spare_area", span.variant],
     ["host", target.details.host ?? ""],
+    ["suite_version", run.view.suite_version ?? 1],
     ["origin", isImported(run) ? run.id : ""],
   ];
 }
 
+const keys = new WeakMap<Run, string>();
+
+/** The conditions as a text: equal ones have equal texts. */
+function conditionsKey(run: Run): string {
+  const key = keys.get(run) ?? JSON.stringify(conditions(run));
+  keys.set(run, key);
+  return key;
+}
+
 /** The differences between the conditions of two runs, in words. */
 export function unlikeIn(a: Run, b: Run): string[] {
+  if (conditionsKey(a) === conditionsKey(b)) return [];
   const [left, right] = [new Map(conditions(a)), new Map(conditions(b))];
-  const keys = [...new Set([...left.keys(), ...right.keys()])];
-  return keys
+  const names = [...new Set([...left.keys(), ...right.keys()])];
+  return names
     .filter((key) => JSON.stringify(left.get(key)) !== JSON.stringify(right.get(key)))
     .map((key) => wordOf(key).toLowerCase());
 }
@@ -67,7 +78,7 @@ export function unlikeIn(a: Run, b: Run): string[] {
 function mostAlike(runs: readonly Run[], variant: string): Run[] {
   const groups = new Map<string, Run[]>();
   for (const run of runs) {
-    const key = JSON.stringify(conditions(run));
+    const key = conditionsKey(run);
     groups.set(key, [...(groups.get(key) ?? []), run]);
   }
   const wanted = (group: Run[]) => (group[0].variant === variant ? 1 : 0);

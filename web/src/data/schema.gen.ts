@@ -138,6 +138,10 @@ export interface RunView {
    */
   steady_from_s: number;
   /**
+   * Version of the suite that the test belongs to; 1 in old runs, 0 for a result of another program.
+   */
+  suite_version?: number;
+  /**
    * Figures in rows and columns.
    */
   tables: Table[];
@@ -285,6 +289,10 @@ export interface Pass {
    * Name of the phase.
    */
   phase: string;
+  /**
+   * Zones in a point, which is the middle of them; 1 but in the small form of a library.
+   */
+  zones_a_point?: number;
 }
 /**
  * One step of a test.
@@ -456,6 +464,10 @@ export interface Series {
    * 99th percentile.
    */
   latency_ns_p99: (number | null)[];
+  /**
+   * Seconds in a point, which is the median of them; 1 but in the small form of a library.
+   */
+  seconds_a_point?: number;
   /**
    * Telemetry that the page draws, by the name of its column, in the units of `series.parquet`;
    * null in a second without telemetry. A column that is always 0 is absent. Simulated only.

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { library } from "../../fixtures/library";
 import { fixtureReport, reportOf, runOf, SHAPES } from "../../fixtures/report";
+import { bestRuns, figureOf } from "../../src/data/figures";
 import { libraryOf } from "../../src/data/load";
 import { differenceText, pairOf } from "../../src/data/pair";
 import { type Product, productsOf } from "../../src/data/products";
@@ -67,6 +68,22 @@ describe("ranking", () => {
     const runs = made.runs.filter((_, at) => at !== 1);
     const entries = ranking({ ...made, runs }, "iops_steady_mean", "25%").entries;
     expect(entries[4]).toMatchObject({ standing: "unlike", reason: "default area, not that of the others" });
+  });
+
+  test("a run of another version of the suite is neither ranked nor compared", () => {
+    const report = changed({ suite_version: 2 });
+    expect(ranking(report).entries[4]).toMatchObject({
+      standing: "unlike",
+      rank: null,
+      reason: "other conditions: suite version",
+    });
+    expect(ranking(changed({ suite_version: 1 })).ranked).toBe(5);
+    const [first, second] = products(report);
+    const [{ test: name, unlike, rows }] = pairOf([first, second], "default");
+    expect([name, unlike]).toEqual(["consistency", ["suite version"]]);
+    expect(rows.every(({ ahead }) => ahead === null)).toBe(true);
+    const best = bestRuns(figureOf("iops_steady_mean"), [[...first.runs, ...second.runs]]);
+    expect([...best].map(({ view }) => view.target.name)).not.toContain(first.name);
   });
 
   test("a figure that does not hold at this scale is not ranked", () => {

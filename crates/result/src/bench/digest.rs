@@ -62,6 +62,7 @@ fn row(view: &RunView) -> Row {
     let marks = view.marks.iter();
     let run = LibraryRun {
         name: view.run_id.clone(),
+        suite_version: view.suite_version,
         test: view.test.clone(),
         status: view.status,
         started: view.started.clone(),
@@ -72,6 +73,8 @@ fn row(view: &RunView) -> Row {
         marks: marks
             .map(|mark| FigureMark { metric: mark.metric.clone(), kind: mark.kind })
             .collect(),
+        origin: view.origin.clone(),
+        outcome: view.verdict.as_ref().map(|verdict| verdict.outcome),
     };
     Row { run, target: compared(&view.target), config: view.config.clone() }
 }

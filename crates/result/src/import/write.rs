@@ -94,6 +94,7 @@ fn run_of(sheet: Sheet, call: &Call) -> Result<(Run, Vec<PhaseRows>), ImportErro
         schema_version: SCHEMA_VERSION,
         run_id: String::new(),
         tool_version: call.tool_version.clone(),
+        suite_version: 0,
         test: IMPORTED.to_owned(),
         status: RunStatus::Complete,
         started_unix_ns,

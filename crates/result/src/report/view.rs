@@ -62,6 +62,7 @@ pub(crate) fn view(dir: &RunDir) -> Result<RunView, ReportError> {
         latency_bins: Latencies::of(&rows, 0..u32::MAX).histogram().bins().collect(),
         started: rfc3339(run.started_unix_ns),
         run_id: run.run_id,
+        suite_version: run.suite_version,
         test: run.test,
         status: run.status,
         target: run.target,

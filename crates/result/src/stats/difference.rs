@@ -97,14 +97,15 @@ fn is_noticed(a: &Felt, b: &Felt) -> bool {
     more > 0.0 && more >= WAITS_RATIO * fewer || slow.is_some_and(|apart| apart >= SLOW_SHARE)
 }
 
-/// Whether both runs have the same load.
+/// Whether both runs have the same load, in the same version of the suite.
 fn same_load(a: &Run, b: &Run) -> bool {
     let told = |run: &Run, name: &str, usual: &str| match run.config.get(name) {
         None => usual.to_owned(),
         Some(serde_json::Value::String(text)) => text.clone(),
         Some(value) => value.to_string(),
     };
-    LOAD.into_iter().all(|(name, usual)| told(a, name, usual) == told(b, name, usual))
+    a.suite_version == b.suite_version
+        && LOAD.into_iter().all(|(name, usual)| told(a, name, usual) == told(b, name, usual))
 }
 
 /// Whether a person would notice the difference between two runs; `None` unless both are complete

@@ -16,6 +16,7 @@ pub(crate) fn run_named(run_id: &str) -> Run {
         schema_version: SCHEMA_VERSION,
         run_id: run_id.to_owned(),
         tool_version: "ssdlab 0.1.0".to_owned(),
+        suite_version: 1,
         test: "consistency".to_owned(),
         status: RunStatus::Running,
         started_unix_ns: 1_795_230_900_000_000_000,

@@ -14,7 +14,7 @@ use target::IoError;
 use super::{Plan, Request, Session, target_record};
 use crate::error::RunError;
 use crate::event::Event;
-use crate::suite::{Action, PhaseSpec, Step};
+use crate::suite::{Action, PhaseSpec, SUITE_VERSION, Step};
 
 /// The parts of an earlier run; empty for a new run.
 #[derive(Default)]
@@ -258,6 +258,7 @@ fn refuse_other_request(run: &Run, request: &Request, plan: &Plan) -> Result<(),
     let pairs = [
         ("version", run.tool_version.clone(), version.to_owned()),
         ("schema version", run.schema_version.to_string(), SCHEMA_VERSION.to_string()),
+        ("suite version", run.suite_version.to_string(), SUITE_VERSION.to_string()),
         ("test", run.test.clone(), request.test.name().to_owned()),
         ("seed", run.seed.to_string(), request.seed.to_string()),
         ("span", run.span.span_bytes.to_string(), plan.span.span_bytes.to_string()),

@@ -170,6 +170,12 @@ fn verdict(args: &CompareArgs, compared: &[Comparison]) -> String {
         (worse, 0) => format!("B is worse in {worse} figures"),
         (worse, better) => format!("B is worse in {worse} figures, and better in {better}"),
     };
+    if !compared.iter().all(Comparison::is_of_one_suite) {
+        return format!(
+            "{words}; runs of several versions of the suite are not judged: measure A and B with one \
+             version of ssdlab"
+        );
+    }
     if unknown > 0 && args.threshold.is_none() {
         return format!(
             "{words}; the noise of {unknown} figures is unknown: repeat the runs with --repeat, or give a \
