@@ -7,6 +7,7 @@
 mod digest;
 mod find;
 mod site;
+mod small;
 
 use std::collections::BTreeMap;
 
@@ -18,6 +19,7 @@ use crate::schema::{MarkKind, Origin, RunStatus, Span, Target, VerdictOutcome};
 pub use digest::{Digest, Row};
 pub use find::{Found, is_plain_name, scan, scan_one};
 pub use site::{SITE_MARKER, SiteError, SiteReport, site};
+pub use small::small;
 
 /// Version of `library.json` that this build writes.
 pub const LIBRARY_VERSION: u32 = 1;

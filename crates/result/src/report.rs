@@ -114,7 +114,7 @@ pub struct RunView {
 }
 
 /// A phase that went over the address space zone by zone: columns of equal length.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Pass {
     /// Name of the phase.
     pub phase: String,
@@ -122,6 +122,17 @@ pub struct Pass {
     pub offset_bytes: Vec<u64>,
     /// Bytes per second divided by 10^6 (decimal MB/s).
     pub mb_per_s: Vec<f64>,
+    /// Zones in a point, which is the middle of them; 1 but in the small form of a library.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub zones_a_point: u32,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn is_one(value: &u32) -> bool {
+    *value == 1
 }
 
 /// A phase of the power test: columns of equal length, one value per second.
@@ -141,11 +152,14 @@ pub struct PowerSeries {
 
 /// Columns of equal length, one value per second. A column without data from the target is an empty
 /// array.
-#[derive(Clone, Debug, Default, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Series {
     /// Start of the interval, seconds from the start of the phase; empty if the intervals begin at
     /// 0, 1, 2 and so on.
     pub time_s: Vec<f64>,
+    /// Seconds in a point, which is the median of them; 1 but in the small form of a library.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub seconds_a_point: u32,
     /// Completed commands divided by the true interval.
     pub iops: Vec<f64>,
     /// Median latency; null in a second without completions.
@@ -166,4 +180,22 @@ pub struct Series {
     /// Share of the time in which the controller worked, 0 to 1; null without telemetry, empty in
     /// runs of versions that did not count it. Simulated only.
     pub controller_busy_share: Vec<Option<f64>>,
+}
+
+impl Default for Series {
+    fn default() -> Self {
+        Self {
+            time_s: Vec::new(),
+            seconds_a_point: 1,
+            iops: Vec::new(),
+            latency_ns_p50: Vec::new(),
+            latency_ns_p99: Vec::new(),
+            latency_ns_max: Vec::new(),
+            waf: Vec::new(),
+            telemetry: BTreeMap::new(),
+            die_busy_share: Vec::new(),
+            channel_busy_share: Vec::new(),
+            controller_busy_share: Vec::new(),
+        }
+    }
 }

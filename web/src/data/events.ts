@@ -2,7 +2,7 @@
 
 import { metricOf } from "./figures";
 import { seconds, separated } from "./format";
-import type { Run } from "./load";
+import { isSmall, type Run } from "./load";
 
 export type EventKind = "fall" | "steady" | "cache-full" | "reorganisation" | "stall";
 
@@ -154,6 +154,6 @@ function slowEvents(run: Run): RunEvent[] {
 /** The fall, the steady state, the full cache, and the longest reorganisation and stall, by time. */
 export function eventsOf(run: Run): RunEvent[] {
   if (run.columns.second.length === 0) return [];
-  const events = [...fall(run), ...steady(run), ...cacheFull(run), ...slowEvents(run)];
+  const events = [...fall(run), ...steady(run), ...cacheFull(run), ...(isSmall(run) ? [] : slowEvents(run))];
   return events.sort((a, b) => a.second - b.second);
 }

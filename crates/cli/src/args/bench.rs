@@ -49,6 +49,9 @@ pub struct ServeArgs {
 pub struct SiteArgs {
     /// Directory to write: new, empty, or an earlier site, which it replaces
     pub dir: PathBuf,
+    /// Medians of several seconds, curves and figures only: a hundred drives in a few megabytes
+    #[arg(long)]
+    pub small: bool,
     #[command(flatten)]
     pub bench: BenchArgs,
 }

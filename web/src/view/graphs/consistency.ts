@@ -8,7 +8,7 @@ import { SteadyRun, WholeRun } from "../../chart/scatter";
 import { Strip } from "../../chart/strip";
 import { differingConfig, steadySummary, summary } from "../../data/figures";
 import { seconds, separated, wholePercent } from "../../data/format";
-import { graphedHeading, graphedTest, plainName, type Run } from "../../data/load";
+import { graphedHeading, graphedTest, isSmall, plainName, type Run, secondsAPoint } from "../../data/load";
 import { question } from "../../data/tests";
 import { wordOf } from "../../data/words";
 import { h } from "../../dom";
@@ -61,15 +61,22 @@ export function consistency(app: App): Section {
     const steady = `Steady state, from ${separated(now.scales.steady.min)} s`;
     for (const part of [whole, steadyLog, steadyLinear, why]) part.draw(shown);
     axes.say();
-    reading.textContent = howTo(now);
+    reading.textContent = howTo(now) + smallNote(shown);
     second.rename(steady);
     third.rename(steady);
-    first.say(shown.map(({ run }) => summary(run) + zeroSentence(run.columns.iops)));
+    first.say(shown.map(({ run }) => summary(run) + (isSmall(run) ? "" : zeroSentence(run.columns.iops))));
     second.say(shown.map(({ run }) => steadySummary(run)));
     third.say([linearSentence(now)]);
   };
   const steadyGraphs = [steadyLog.time.graph, steadyLinear.time.graph];
   return { element, graphs: [whole.time.graph, ...why.graphs, ...steadyGraphs], draw };
+}
+
+/** The small form of a library has medians: nothing in it is of a single second. */
+function smallNote(shown: readonly Shown[]): string {
+  const points = shown.map(({ run }) => secondsAPoint(run)).filter((each) => each > 1);
+  const lengths = [...new Set(points)].map(separated).join(" or ");
+  return lengths === "" ? "" : ` Small form: each point is the median of ${lengths} s.`;
 }
 
 function linearSentence({ runs }: Axes): string {
@@ -181,11 +188,14 @@ function tells(column: Float64Array): boolean {
 
 function silentSentence(quiet: readonly Shown[]): string {
   const names = (runs: readonly Shown[]) => [...new Set(runs.map(({ run }) => plainName(run)))].join(", ");
-  const cutOff = quiet.filter(({ run }) => run.simulated);
+  const small = quiet.filter(({ run }) => run.simulated && isSmall(run));
+  const cutOff = quiet.filter(({ run }) => run.simulated && !isSmall(run));
   const real = quiet.filter(({ run }) => !run.simulated);
   const sentences = [
     real.length > 0 &&
       `${names(real)}: only a simulated drive tells what it does inside, so there is nothing to draw here.`,
+    small.length > 0 &&
+      `${names(small)}: the small form of the library leaves out what happens inside a drive.`,
     cutOff.length > 0 &&
       `${names(cutOff)}: the run ended before the load began, so there is nothing to draw here.`,
   ];

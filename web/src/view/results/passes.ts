@@ -38,7 +38,10 @@ export function passSentence(pass: Pass): string {
   const rates = pass.mb_per_s;
   // Zones have one size, so the mean over the whole pass is the harmonic one.
   const mean = rates.length / rates.reduce((sum, rate) => sum + 1 / Math.max(rate, 1e-9), 0);
-  return `${passName(pass.phase)}: ${rateText(mean)} MB/s on average, slowest zone ${rateText(Math.min(...rates))}.`;
+  const slowest = rateText(Math.min(...rates));
+  const each = pass.zones_a_point ?? 1;
+  const low = each > 1 ? `lowest median of ${each} zones ${slowest}` : `slowest zone ${slowest}`;
+  return `${passName(pass.phase)}: ${rateText(mean)} MB/s on average, ${low}.`;
 }
 
 /** A place on an axis that ends there, in the unit of the end. */

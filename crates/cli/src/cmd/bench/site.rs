@@ -1,7 +1,7 @@
 //! `ssdlab site`: the Bench as plain files.
 
 use base::Bytes;
-use result::bench::site;
+use result::bench::{site, small};
 use serve::{Index, ServeError};
 
 use crate::args::Format;
@@ -17,7 +17,8 @@ pub fn run(args: &SiteArgs) -> anyhow::Result<u8> {
     let library = index.library(&args.bench.title)?;
     let report = site(&args.dir, &page, &library, |name| {
         let gone = || ServeError::RunGone { name: name.to_owned() };
-        index.packed(name)?.ok_or_else(gone)
+        let packed = index.packed(name)?.ok_or_else(gone)?;
+        Ok::<_, ServeError>(if args.small { small(&packed)? } else { packed })
     })?;
     for rejected in &library.rejected {
         talk!("warning: {} is not on the site: {}", rejected.name, rejected.reason);
@@ -28,7 +29,9 @@ pub fn run(args: &SiteArgs) -> anyhow::Result<u8> {
     match args.bench.format {
         Format::Json => data!(
             "{}",
-            serde_json::json!({ "site": path, "runs": runs, "rejected": library.rejected })
+            serde_json::json!({
+                "site": path, "runs": runs, "bytes": report.bytes, "rejected": library.rejected
+            })
         ),
         Format::Text => data!("{path}"),
     }

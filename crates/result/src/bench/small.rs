@@ -1,0 +1,118 @@
+//! The small form of a run, for a library that is published whole: medians in place of seconds, the
+//! curves of its tables, and all its figures. It has no telemetry, no machine and no single phases.
+
+use std::collections::BTreeMap;
+
+use flate2::read::ZlibDecoder;
+
+use crate::report::{Pass, RunView, Series, packed};
+
+/// Most points of a graph: a phone has about three pixels for each.
+const POINTS_MAX: usize = 100;
+/// Most bins of a distribution of latencies.
+const BINS_MAX: usize = 60;
+
+/// The small form of a packed run.
+///
+/// # Errors
+/// If the stream contains no run.
+pub fn small(stream: &[u8]) -> Result<Vec<u8>, serde_json::Error> {
+    let view: RunView = serde_json::from_reader(ZlibDecoder::new(stream))?;
+    packed(&small_view(view))
+}
+
+fn small_view(view: RunView) -> RunView {
+    RunView {
+        environment: BTreeMap::new(),
+        health: None,
+        phases: Vec::new(),
+        series: small_series(&view.series),
+        latency_bins: coarse(&view.latency_bins),
+        passes: view.passes.iter().map(small_pass).collect(),
+        power: Vec::new(),
+        ..view
+    }
+}
+
+/// A point for several seconds: the middle of them, and of the longest latencies the longest.
+fn small_series(series: &Series) -> Series {
+    let each = series.iops.len().div_ceil(POINTS_MAX).max(1);
+    let count = series.iops.len();
+    let start = |at: usize| series.time_s.get(at).copied().unwrap_or(at as f64);
+    let some = |column: &[Option<u64>], of: fn(Vec<u64>) -> Option<u64>| -> Vec<Option<u64>> {
+        column.chunks(each).map(|part| of(part.iter().copied().flatten().collect())).collect()
+    };
+    Series {
+        seconds_a_point: u32::try_from(each).unwrap_or(u32::MAX),
+        time_s: (0..count).step_by(each).map(start).collect(),
+        iops: series.iops.chunks(each).filter_map(|part| middle(part.to_vec())).collect(),
+        latency_ns_p50: some(&series.latency_ns_p50, middle),
+        latency_ns_p99: some(&series.latency_ns_p99, middle),
+        latency_ns_max: some(&series.latency_ns_max, |part| part.into_iter().max()),
+        ..Series::default()
+    }
+}
+
+/// The middle value, the lower one of two; `None` if there is none.
+fn middle<T: PartialOrd + Copy>(mut values: Vec<T>) -> Option<T> {
+    values.sort_unstable_by(|a, b| a.partial_cmp(b).unwrap_or(std::cmp::Ordering::Equal));
+    values.get(values.len().saturating_sub(1) / 2).copied()
+}
+
+/// Neighbouring bins as one, with the lower edge of the first.
+fn coarse(bins: &[(u64, u64)]) -> Vec<(u64, u64)> {
+    let each = bins.len().div_ceil(BINS_MAX).max(1);
+    let sum = |part: &[(u64, u64)]| part.iter().map(|(_, count)| count).sum();
+    bins.chunks(each).map(|part| (part[0].0, sum(part))).collect()
+}
+
+/// A point for several zones: the middle rate of them, at the place of the first.
+fn small_pass(pass: &Pass) -> Pass {
+    let each = pass.mb_per_s.len().div_ceil(POINTS_MAX).max(1);
+    Pass {
+        phase: pass.phase.clone(),
+        offset_bytes: pass.offset_bytes.iter().copied().step_by(each).collect(),
+        mb_per_s: pass.mb_per_s.chunks(each).filter_map(|part| middle(part.to_vec())).collect(),
+        zones_a_point: u32::try_from(each).unwrap_or(u32::MAX),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_point_is_the_middle_of_its_seconds_and_the_longest_of_its_waits() {
+        let seconds = 250_u32;
+        let ns = |second: u64| if second % 3 == 1 { None } else { Some(second) };
+        let series = Series {
+            iops: (0..seconds).map(f64::from).collect(),
+            latency_ns_p50: (0..u64::from(seconds)).map(ns).collect(),
+            latency_ns_max: (0..u64::from(seconds)).map(ns).collect(),
+            waf: vec![Some(1.0); 250],
+            ..Series::default()
+        };
+        let small = small_series(&series);
+        assert_eq!((small.seconds_a_point, small.iops.len(), small.time_s.len()), (3, 84, 84));
+        assert_eq!((small.time_s[1], small.iops[1], small.iops[83]), (3.0, 4.0, 249.0));
+        assert_eq!((small.latency_ns_p50[1], small.latency_ns_max[1]), (Some(3), Some(5)));
+        assert!(small.waf.is_empty());
+        let again = small_series(&small);
+        assert_eq!(again.iops, small.iops, "a short one stays");
+    }
+
+    #[test]
+    fn no_command_of_a_distribution_is_lost() {
+        let bins: Vec<_> = (0..500).map(|bin| (bin * 10, bin + 1)).collect();
+        let coarse = coarse(&bins);
+        assert!(coarse.len() <= BINS_MAX && coarse[1].0 == 90);
+        let count = |bins: &[(u64, u64)]| bins.iter().map(|(_, count)| count).sum::<u64>();
+        assert_eq!(count(&coarse), count(&bins));
+    }
+
+    #[test]
+    fn a_stream_without_a_run_is_an_error() {
+        assert!(small(b"no stream").is_err());
+        assert!(small(&packed(&[1]).unwrap()).is_err());
+    }
+}
