@@ -78,9 +78,18 @@ export function slotOf(app: App, key: string): number {
   return marked.includes(key) ? marked.indexOf(key) + 2 : 0;
 }
 
+/** Rankings of the same drives: several parts of the page ask for each. */
+const rankings = new WeakMap<readonly Product[], Map<string, Ranking>>();
+
 /** All drives in the order of one figure, at the spare area of the page. */
 export function ranked({ products, library, store }: RankedApp, test: string, metric: string): Ranking {
-  return rankingOf(products, test, metric, store.state.variant, library.report.left_out ?? []);
+  const { variant } = store.state;
+  const known = rankings.get(products) ?? new Map<string, Ranking>();
+  rankings.set(products, known);
+  const key = JSON.stringify([test, metric, variant]);
+  const ranking = known.get(key) ?? rankingOf(products, test, metric, variant, library.report.left_out ?? []);
+  known.set(key, ranking);
+  return ranking;
 }
 
 export function variantsOf(library: Library): string[] {

@@ -74,3 +74,21 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   appendAll(element, children);
   return element;
 }
+
+/** Folds that nobody has opened yet, with the builder of their content. */
+const unbuilt = new WeakMap<HTMLDetailsElement, () => Child>();
+
+/** Builds the content of a fold that has none yet. */
+export function built(fold: HTMLDetailsElement): void {
+  const content = unbuilt.get(fold);
+  unbuilt.delete(fold);
+  if (content) appendAll(fold, [content()]);
+}
+
+/** A fold that is built when it opens: thousands of cells that few readers look at would slow every button down. */
+export function lateFold(name: string, summary: Child, content: () => Child): HTMLDetailsElement {
+  const fold = h("details", { class: name }, h("summary", {}, summary));
+  unbuilt.set(fold, content);
+  fold.addEventListener("toggle", () => built(fold));
+  return fold;
+}

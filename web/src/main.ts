@@ -2,11 +2,11 @@
 
 import "./style.css";
 import { type App, appOf, shownRuns, usable } from "./app";
-import { startBench } from "./bench/bench";
+import { type Opened, startBench } from "./bench/bench";
 import type { Graph } from "./chart/graph";
 import { graphedHeading, libraryOf, parseReport, reportText, unpacked } from "./data/load";
 import type { Report } from "./data/schema.gen";
-import { h } from "./dom";
+import { h, lateFold } from "./dom";
 import { choiceChanged, fromHash, type State, toHash } from "./state";
 import { answer } from "./view/first/answer";
 import { drivesSection } from "./view/first/drives";
@@ -84,21 +84,22 @@ function keepTheme(app: App, graphs: readonly Graph[], draw: () => void): void {
 /** More runs than these make a part of the page so long that it is folded, or shows the chosen ones only. */
 const MANY_RUNS = 12;
 
-function folded(summary: string, content: HTMLElement): HTMLElement {
-  return h("details", { class: "fold" }, h("summary", {}, summary), content);
-}
-
 function figuresSection(app: App): HTMLElement {
   const { runs } = app.library;
-  const table = figuresTable(graphedHeading(app.library), runs, app);
+  const table = () => {
+    const whole = figuresTable(graphedHeading(app.library), runs, app);
+    markShown(app, whole);
+    return whole;
+  };
   const many = runs.length > MANY_RUNS;
   const element = section(
     "figures",
     "All figures",
-    many ? folded(`Of all ${runs.length} runs`, table) : table,
+    many ? lateFold("fold", `Of all ${runs.length} runs`, table) : table(),
   );
-  app.store.subscribe(() => markShown(app, element));
-  markShown(app, element);
+  app.store.subscribe((state, before) => {
+    if (choiceChanged(state, before)) markShown(app, element);
+  });
   return element;
 }
 
@@ -114,7 +115,7 @@ function findingsSection(app: App, figures: HTMLElement): HTMLElement {
     if (many && choiceChanged(state, before)) update();
   });
   update();
-  const shown = many ? folded("Of the chosen runs", holder) : holder;
+  const shown = many ? lateFold("fold", "Of the chosen runs", () => holder) : holder;
   return section("findings", "What the figures say", differences(app), shown);
 }
 
@@ -160,7 +161,11 @@ function graphPage(app: App): HTMLElement[] {
     factsSection(app.library),
     conditionsSection(app),
     ...otherTests(app),
-    section("glossary", "Words and figures", folded("Every word and every figure, explained", glossary())),
+    section(
+      "glossary",
+      "Words and figures",
+      lateFold("fold", "Every word and every figure, explained", glossary),
+    ),
   ].filter((one) => one !== null);
   const aside = h("aside", { class: "side" }, controls(app), pageLinks(app, sections));
   const main = h("main", { id: "main" }, sections);
@@ -177,10 +182,10 @@ function painted(): Promise<void> {
   return new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
 }
 
-/** The first screen, and then the rest: graphs of 20 drives take longer than a reader waits for the answer. */
-async function showPage(root: HTMLElement, report: Report, kept = ""): Promise<void> {
+/** The first screen: the answer, and all drives by their main figures. */
+function showFirst(root: HTMLElement, report: Report, hash: string, back?: HTMLElement): App {
   const library = libraryOf(report);
-  const app = appOf(library, location.hash);
+  const app = appOf(library, hash);
   app.store.set({ theme: rememberedTheme() });
   applyTheme(app.store.state.theme);
   document.title = report.title;
@@ -196,10 +201,22 @@ async function showPage(root: HTMLElement, report: Report, kept = ""): Promise<v
     pairSection(app),
   ];
   root.replaceChildren(skip, ...first.filter((node) => node !== null));
+  if (back) root.querySelector(".masthead-top")?.prepend(back);
+  return app;
+}
+
+/**
+ * The first screen, and then the rest: graphs of 20 drives take longer than a reader waits for the answer. A Bench has
+ * the figures before the runs, whose first screen then replaces that of the figures.
+ */
+async function showPage(root: HTMLElement, report: Report, opened?: Opened): Promise<void> {
+  let app = showFirst(root, report, location.hash, opened?.back);
   await painted();
+  if (opened) app = showFirst(root, await opened.whole, toHash(app.store.state), opened.back);
+  const { library } = app;
   root.append(...(library.runs.length > 0 ? graphPage(app) : otherPage(app)));
   if (library.runs.length === 0) keepTheme(app, [], () => undefined);
-  keepHash(app, kept);
+  keepHash(app, opened?.kept ?? "");
   requestAnimationFrame(() => {
     keepColors(app, document);
     goToStart(app);

@@ -15,33 +15,51 @@ import { applyTheme, rememberedTheme } from "../view/page/theme";
 import { BASKET_MAX, type Choice, choiceOf, keptOf, listHash, liveHash, openHash, routeOf } from "./address";
 import { filtered } from "./filter";
 import { choices, findField, rankedBy } from "./filters";
-import type { Library as Rows } from "./library.gen";
 import { type Basket, list } from "./list";
 import { livePage } from "./live";
-import { type Shelf, shelfOf } from "./products";
+import { type Books, booksOf } from "./products";
 import { canFetch, fetchLibrary, fetchRuns } from "./resources";
 
-/** Makes the page of a report; `kept` is the part of its address that belongs to the Bench. */
-export type ShowReport = (root: HTMLElement, report: Report, kept: string) => Promise<void>;
+/** The page of a report as a place of the Bench. */
+export interface Opened {
+  /** The report with everything, while its figures are shown. */
+  whole: Promise<Report>;
+  /** The part of the address that belongs to the Bench. */
+  kept: string;
+  /** The way back to the list. */
+  back: HTMLElement;
+}
 
-/** Starts the place that the address names. Another place is another load of the page, which leaves nothing behind. */
+/** Makes the page of a report, which has figures only at first. */
+export type ShowReport = (root: HTMLElement, report: Report, opened: Opened) => Promise<void>;
+
+/**
+ * Starts the place that the address names. Another place is another load of the page, which leaves nothing behind; but
+ * a comparison begins at once with the figures of the list.
+ */
 export async function startBench(root: HTMLElement, showReport: ShowReport): Promise<void> {
   if (!canFetch()) {
     root.replaceChildren(fromDisk());
     return;
   }
-  const route = routeOf(location.hash);
+  let route = routeOf(location.hash);
+  let list: BenchList | null = null;
   window.addEventListener("hashchange", () => {
-    if (JSON.stringify(routeOf(location.hash)) !== JSON.stringify(route)) location.reload();
+    const next = routeOf(location.hash);
+    if (JSON.stringify(next) === JSON.stringify(route)) return;
+    if (!list || next.place !== "open") return location.reload();
+    route = next;
+    open(root, list.leave(), showReport);
   });
   if (route.place === "live") {
     root.replaceChildren(livePage(route.name));
     return;
   }
   try {
-    const rows = await fetchLibrary();
-    if (route.place === "open") await showOpened(root, rows, showReport);
-    else showList(root, rows);
+    const books = booksOf(await fetchLibrary());
+    if (route.place === "open" && runsIn(books.products, choiceOf(location.hash)).length > 0)
+      await open(root, books, showReport);
+    else list = new BenchList(root, books).show();
   } catch (error) {
     root.replaceChildren(unreachable(String(error)));
   }
@@ -78,41 +96,48 @@ function runsIn(products: readonly Product[], { filter, basket }: Choice): strin
   return [...new Set(names)];
 }
 
-async function showOpened(root: HTMLElement, rows: Rows, showReport: ShowReport): Promise<void> {
+/** The basket of the address as a page of its own. */
+async function open(
+  root: HTMLElement,
+  { rows, library, products }: Books,
+  showReport: ShowReport,
+): Promise<void> {
   const choice = choiceOf(location.hash);
-  const names = runsIn(shelfOf(rows).products, choice);
-  if (names.length === 0) return showList(root, rows);
-  const back = h("a", { class: "bench-back", href: listHash(choice) }, `← ${rows.title}`);
-  const runs = await fetchRuns(names);
-  const title = names.length === 1 ? heading(runs[0].test) : "Comparison";
-  const report: Report = {
+  const names = runsIn(products, choice);
+  const figures = library.report.runs.filter(({ run_id }) => names.includes(run_id));
+  const title = figures.length === 1 ? heading(figures[0].test) : "Comparison";
+  const reportOf = (runs: Report["runs"]): Report => ({
     report_version: 1,
     ...{ tool_version: rows.tool_version, title, runs, differences: [], left_out: [] },
-  };
-  await showReport(root, report, keptOf(location.hash));
-  root.querySelector(".masthead-top")?.prepend(back);
+  });
+  const back = h("a", { class: "bench-back", href: listHash(choice) }, `← ${rows.title}`);
+  const whole = fetchRuns(figures.map(({ run_id }) => run_id)).then(reportOf);
+  try {
+    await showReport(root, reportOf(figures), { whole, kept: keptOf(location.hash), back });
+  } catch (error) {
+    root.replaceChildren(unreachable(String(error)));
+  }
 }
 
 class BenchList {
   private choice: Choice = choiceOf(location.hash);
-  private shelf: Shelf;
   private store: Store;
+  private left = new AbortController();
   private choicesHolder = h("div", { class: "bench-choices" });
   private basketHolder = h("div", { class: "bench-basket", role: "status" });
   private listHolder = h("div", {});
 
   constructor(
     private root: HTMLElement,
-    private rows: Rows,
+    private books: Books,
   ) {
-    this.shelf = shelfOf(rows);
     this.store = new Store({ ...firstState(), theme: rememberedTheme() });
     this.store.subscribe(({ theme }) => applyTheme(theme));
     applyTheme(this.store.state.theme);
   }
 
-  show(): void {
-    document.title = this.rows.title;
+  show(): BenchList {
+    document.title = this.books.rows.title;
     const find = findField(this.choice.filter, (text) => {
       const { find: _, ...rest } = this.choice.filter;
       this.change({ filter: text === "" ? rest : { ...rest, find: text } });
@@ -130,11 +155,19 @@ class BenchList {
       ),
     );
     this.root.querySelector("form")?.addEventListener("submit", (event) => event.preventDefault());
-    window.addEventListener("hashchange", () => {
+    const follow = () => {
       this.choice = choiceOf(location.hash);
       this.update();
-    });
+    };
+    window.addEventListener("hashchange", follow, { signal: this.left.signal });
     this.update();
+    return this;
+  }
+
+  /** The end of the list; what it read is for the next place. */
+  leave(): Books {
+    this.left.abort();
+    return this.books;
   }
 
   private change(change: Partial<Choice>): void {
@@ -144,7 +177,7 @@ class BenchList {
   }
 
   private update(): void {
-    const { products } = this.shelf;
+    const { products } = this.books;
     const shown = filtered(products, this.choice.filter);
     const by = rankedBy(shown, this.choice.by);
     const focused = (document.activeElement as HTMLElement | null)?.dataset.choice;
@@ -158,7 +191,7 @@ class BenchList {
       return;
     }
     this.store.set({ variant: this.choice.area || "default" });
-    const ranking = ranked({ ...this.shelf, products: shown, store: this.store }, by.test, by.metric);
+    const ranking = ranked({ ...this.books, products: shown, store: this.store }, by.test, by.metric);
     this.listHolder.replaceChildren(list(ranking, titleOf(by.test, figureOf(by.metric)), this.basket()));
   }
 
@@ -191,13 +224,13 @@ class BenchList {
       );
       return;
     }
-    const runs = runsIn(this.shelf.products, this.choice).length;
+    const runs = runsIn(this.books.products, this.choice).length;
     const open = h("a", { class: "button", href: openHash(this.choice) }, `Compare ${basket.length} chosen`);
     const empty = h("button", { type: "button", class: "button quiet-button" }, "Empty the basket");
     empty.addEventListener("click", () => {
       for (const key of [...this.choice.basket]) this.toggle(key);
     });
-    const names = basket.map((key) => this.shelf.products.find((one) => one.key === key)?.name ?? key);
+    const names = basket.map((key) => this.books.products.find((one) => one.key === key)?.name ?? key);
     this.basketHolder.replaceChildren(
       open,
       " ",
@@ -207,9 +240,9 @@ class BenchList {
   }
 
   private header(): HTMLElement {
-    const { rows, shelf } = this;
-    const measured = shelf.products.filter(({ source }) => source !== "simulated").length;
-    const drives = shelf.products.length;
+    const { rows, products } = this.books;
+    const measured = products.filter(({ source }) => source !== "simulated").length;
+    const drives = products.length;
     return h(
       "header",
       { class: "masthead" },
@@ -229,11 +262,11 @@ class BenchList {
   }
 
   private inProgress(): HTMLElement | null {
-    const running = this.rows.runs.filter(({ status }) => status === "running");
+    const running = this.books.rows.runs.filter(({ status }) => status === "running");
     if (running.length === 0) return null;
     const line = ({ name, test, started, drive }: (typeof running)[number]) => {
-      const text = `${heading(test)} on ${this.rows.drives[drive]?.name ?? "a drive"}, since ${moment(started)}`;
-      return h("li", {}, this.rows.is_live ? h("a", { href: liveHash(name) }, text) : text);
+      const text = `${heading(test)} on ${this.books.rows.drives[drive]?.name ?? "a drive"}, since ${moment(started)}`;
+      return h("li", {}, this.books.rows.is_live ? h("a", { href: liveHash(name) }, text) : text);
     };
     return h("section", { class: "notice", "aria-label": "In progress" }, h("h2", {}, "In progress"), [
       h("ul", {}, running.map(line)),
@@ -241,7 +274,7 @@ class BenchList {
   }
 
   private rejected(): HTMLElement | null {
-    const { rejected } = this.rows;
+    const { rejected } = this.books.rows;
     if (rejected.length === 0) return null;
     return h(
       "details",
@@ -254,8 +287,4 @@ class BenchList {
       ),
     );
   }
-}
-
-function showList(root: HTMLElement, rows: Rows): void {
-  new BenchList(root, rows).show();
 }

@@ -3,11 +3,22 @@
 const NARROW_SPACE = "\u202f";
 export const UNKNOWN = "–";
 
-const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
+/** By number of decimals: one of them takes longer to make than thousands of numbers to write. */
+const FORMATS: Intl.NumberFormat[] = [];
 
 export function separated(value: number, digits = 0): string {
-  if (digits === 0) return whole.format(value);
-  return value.toLocaleString("en-US", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+  FORMATS[digits] ??= new Intl.NumberFormat("en-US", {
+    minimumFractionDigits: digits,
+    maximumFractionDigits: digits,
+  });
+  return FORMATS[digits].format(value);
+}
+
+const TICKS = [0, 1].map((digits) => new Intl.NumberFormat("en-US", { maximumFractionDigits: digits }));
+
+/** A round number on an axis: a decimal only if it needs one. */
+export function tick(value: number): string {
+  return TICKS[value < 10 ? 1 : 0].format(value);
 }
 
 /** About three significant digits, with separators and without an exponent. */

@@ -25,7 +25,13 @@ const SOURCES: Record<string, Source> = {
 
 /** In the order of the report. */
 export function productsOf({ listed, runs, others }: Library): Product[] {
-  const all = [...runs, ...others];
+  const byIdentity = new Map<string, Run[]>();
+  for (const run of [...runs, ...others]) {
+    const id = identity(run.view);
+    const own = byIdentity.get(id);
+    if (own) own.push(run);
+    else byIdentity.set(id, [run]);
+  }
   const keys = new Set<string>();
   return listed.map((drive) => {
     const [first] = drive.runs;
@@ -38,7 +44,7 @@ export function productsOf({ listed, runs, others }: Library): Product[] {
       name: drive.name,
       plain: plainName(first),
       source: SOURCES[first.view.target.kind] ?? "none",
-      runs: all.filter((run) => identity(run.view) === id),
+      runs: byIdentity.get(id) ?? [],
     };
   });
 }

@@ -112,8 +112,11 @@ describe("at a glance", () => {
     const page = await lab.page({ ...lacking, left_out: [`${spec}: power: nothing tells what it draws`] });
     const cell = page.locator(".glance .absent").first();
     expect(await cell.textContent()).toBe("cannot: nothing tells what it draws");
-    const notes = await page.locator("#chart-power-power-idle-power-w-mean").innerText();
-    expect(notes).toContain("Cannot: nothing tells what it draws: Fixture Library 20 240 GB.");
+    const chart = page.locator("#chart-power-power-idle-power-w-mean");
+    await chart.scrollIntoViewIfNeeded();
+    await expect
+      .poll(() => chart.innerText())
+      .toContain("Cannot: nothing tells what it draws: Fixture Library 20 240 GB.");
     await page.context().close();
   });
 });
@@ -180,7 +183,7 @@ describe("ranked bars", () => {
     expect(await section.locator(".bars").count()).toBe(0);
     await section.locator("select").selectOption("sweep.read_4KiB.mb_per_s");
     expect(await section.locator(".bars .bar-row").count()).toBe(20);
-    expect(await section.locator(".bars h3").innerText()).toBe("Read 4KiB: data rate");
+    expect(await section.locator(".bars h3").textContent()).toBe("Read 4KiB: data rate");
     await page.context().close();
   });
 
@@ -189,7 +192,9 @@ describe("ranked bars", () => {
     const plot = page.locator("#test-sweep [data-plot=sizes]").first();
     expect(await plot.locator(".many-line").count()).toBe(20);
     expect(await plot.locator(".many-legend li:visible").count()).toBe(1);
-    const line = plot.locator('[data-product="fixture-library-09-480-gb"]');
+    const line = plot.locator('.many-line[data-product="fixture-library-09-480-gb"]');
+    await plot.scrollIntoViewIfNeeded();
+    await expect.poll(() => line.locator(".many-reach").isVisible()).toBe(true);
     await line.locator(".many-reach").hover({ force: true });
     expect(await plot.locator(".many-line:hover").count()).toBe(1);
     await page.context().close();
@@ -277,6 +282,19 @@ describe("exports", () => {
     await page.context().close();
   });
 
+  test("a table of every second shows its first rows, and all of them at a press", async () => {
+    const page = await lab.page(reportOf(fixtureReport().runs.slice(0, 1)));
+    const chart = page.locator("#consistency > .chart").first();
+    await chart.locator(".tool-button", { hasText: "Table" }).click();
+    expect(await chart.locator("tbody tr").count()).toBe(200);
+    await chart.getByRole("button", { name: "Show all 2,000 rows" }).click();
+    expect(await chart.locator("tbody tr").count()).toBe(2_000);
+    expect((await saved(page, "#consistency > .chart", "CSV")).content.toString().split("\n")).toHaveLength(
+      2_001,
+    );
+    await page.context().close();
+  });
+
   test("every chart of the page offers its table, and pictures that open", async () => {
     const runs = [...fixtureReport().runs.slice(0, 2), ...trimRun().runs, ...powerRuns().runs];
     const page = await lab.page(reportOf(runs), "", { viewport: { width: 1_400, height: 900 } });
@@ -321,6 +339,15 @@ describe("a page of twenty drives and the whole suite", () => {
     expect(wide).toBe(0);
     expect(table).toBeLessThanOrEqual(0);
     await narrower.context().close();
+  });
+
+  test("shows all drives beside each other within three screens", async () => {
+    const page = await lab.page(many);
+    const boxes = [page.locator(".glance tbody tr"), page.locator("#consistency .bars").first()];
+    const [rows, bars] = await Promise.all(boxes.map((one) => one.last().boundingBox()));
+    expect(rows?.y ?? 9_999).toBeLessThan(2 * 900);
+    expect((bars?.y ?? 9_999) + (bars?.height ?? 0)).toBeLessThan(3 * 900);
+    await page.context().close();
   });
 
   test("fits a phone, and paper", async () => {

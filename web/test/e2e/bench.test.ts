@@ -4,6 +4,7 @@ import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { benchFiles, benchLibrary } from "../../fixtures/bench";
+import { importedRun } from "../../fixtures/imported";
 import { libraryRuns } from "../../fixtures/library";
 import { benchPage, Host } from "./host";
 import { Lab } from "./page";
@@ -120,6 +121,44 @@ describe("the basket", () => {
     await page.waitForSelector(".bench-list");
     expect(await page.locator("input:checked").count()).toBe(2);
     await page.context().close();
+  });
+
+  test("the figures of the list show at once, and the runs follow without another load", async () => {
+    const files = benchFiles(views);
+    const slow = await Host.open(files, new Map(), (path) => path.startsWith("/runs/"));
+    const page = await lab.at(slow.url);
+    const chosen = (await keys(page)).slice(0, 10);
+    for (const key of chosen) await page.locator(`[data-pick="${key}"]`).check();
+    await page.evaluate(() => {
+      (window as unknown as { same: boolean }).same = true;
+    });
+    await page.getByRole("link", { name: "Compare 10 chosen" }).click();
+    await page.waitForSelector(".glance");
+    expect(await page.locator(".glance tbody tr").count()).toBe(10);
+    expect(await page.locator("#verdict").innerText()).toContain("TRIM works");
+    await page.locator('[data-sort="consistency.iops_steady_mean"]').click();
+    expect(await page.locator("canvas").count()).toBe(0);
+    slow.release();
+    await page.waitForSelector(".uplot canvas");
+    expect(await page.locator("[aria-sort]").count(), "the choice of the meantime is kept").toBe(1);
+    expect(await page.evaluate(() => (window as unknown as { same?: boolean }).same)).toBe(true);
+    await page.context().close();
+    await slow.close();
+  });
+
+  test("a result of another program has no rank in the list", async () => {
+    const imported = views
+      .slice(0, 30)
+      .map((view, at) =>
+        at === 0 ? importedRun(view, { run_id: "other", metrics: { iops_steady_mean: 1e9 } }) : view,
+      );
+    const mixed = await Host.open(benchFiles(imported));
+    const page = await lab.at(`${mixed.url}#by=imported:iops_steady_mean`);
+    expect(await page.locator(".bench-rank").first().innerText()).toBe("");
+    expect(await page.locator(".bench-value").first().innerText()).toContain("†");
+    expect(await page.locator(".bench-reason").innerText()).toContain("imported from fio-3.42");
+    await page.context().close();
+    await mixed.close();
   });
 
   test("a graph of a fetched run has its seconds", async () => {

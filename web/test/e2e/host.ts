@@ -19,15 +19,26 @@ export class Host {
     readonly url: string,
     /** Paths that were asked for. */
     readonly asked: readonly string[],
+    /** Sends the files that were held back, and those to come. */
+    readonly release: () => void,
   ) {}
 
-  /** `streams` are the events of runs in progress by their path. */
-  static async open(files: Map<string, Buffer>, streams = new Map<string, string>()): Promise<Host> {
+  /** `streams` are the events of runs in progress by their path; `isHeld` files wait for a release. */
+  static async open(
+    files: Map<string, Buffer>,
+    streams = new Map<string, string>(),
+    isHeld: (path: string) => boolean = () => false,
+  ): Promise<Host> {
     const [html, policy] = await benchPage();
     const asked: string[] = [];
-    const server = createServer(({ url = "" }, response) => {
+    let release = () => {};
+    const released = new Promise<void>((done) => {
+      release = done;
+    });
+    const server = createServer(async ({ url = "" }, response) => {
       const path = decodeURIComponent(url);
       asked.push(path);
+      if (isHeld(path)) await released;
       response.setHeader("Content-Security-Policy", `${policy}; frame-ancestors 'none'`);
       response.setHeader("X-Content-Type-Options", "nosniff");
       const [stream, file] = [streams.get(path), files.get(path)];
@@ -40,7 +51,7 @@ export class Host {
       } else response.writeHead(404).end();
     });
     await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
-    return new Host(server, `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, asked);
+    return new Host(server, `http://127.0.0.1:${(server.address() as AddressInfo).port}/`, asked, release);
   }
 
   async close(): Promise<void> {

@@ -55,14 +55,30 @@ export class Lab {
   }
 
   async raw(html: string, hash = "", options: BrowserContextOptions = {}): Promise<Page> {
+    return this.at((await this.file(html)) + hash, options);
+  }
+
+  /** The address of a page on disk. */
+  async file(html: string): Promise<string> {
     const file = join(this.dir, `page-${Math.random().toString(36).slice(2)}.html`);
     await writeFile(file, html);
-    return this.at(pathToFileURL(file).href + hash, options);
+    return pathToFileURL(file).href;
   }
 
   /** Opens an address; requests to its own server are none of its complaints. */
   async at(address: string, options: BrowserContextOptions = {}): Promise<Page> {
-    const { origin } = new URL(address);
+    const page = await this.blank(new URL(address).origin, options);
+    await page.goto(address);
+    await page.waitForSelector("main");
+    // Graphs draw in the frame after the first one.
+    await page.evaluate(
+      () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
+    );
+    return page;
+  }
+
+  /** An empty page, whose messages and requests to others than this origin are complaints. */
+  async blank(origin: string, options: BrowserContextOptions = {}): Promise<Page> {
     const context = await this.browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
     const page = await context.newPage();
     page.on("console", (message) => {
@@ -76,12 +92,6 @@ export class Lab {
       if (!/^(file|data|blob):/.test(url) && new URL(url).origin !== origin)
         this.complaints.push(`request: ${url}`);
     });
-    await page.goto(address);
-    await page.waitForSelector("main");
-    // Graphs draw in the frame after the first one.
-    await page.evaluate(
-      () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
-    );
     return page;
   }
 }

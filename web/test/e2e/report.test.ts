@@ -493,7 +493,10 @@ describe("what must be said", () => {
     expect(await page.locator("#hint").isVisible()).toBe(false);
     const waf = page.locator('[data-figure="waf_steady"] td').last();
     expect(await waf.textContent()).toContain("not known");
-    expect(await page.locator("#glossary").textContent()).toContain("averaged over the steady-state part");
+    await page.locator("#glossary summary").click();
+    await expect
+      .poll(() => page.locator("#glossary").textContent())
+      .toContain("averaged over the steady-state part");
     await page.context().close();
   });
 

@@ -2,7 +2,7 @@
 
 import { moment, rawBytes, sizeOf, UNKNOWN } from "../../data/format";
 import { type Drive, type Library, type Run, spareLabel } from "../../data/load";
-import { aside, h, scroller } from "../../dom";
+import { aside, h, lateFold, scroller } from "../../dom";
 import { driveName, statusChip } from "../parts/name";
 
 /** A longer list is folded. */
@@ -22,7 +22,7 @@ export function drivesSection({ listed, runs, others }: Library): HTMLElement | 
     { id: "drives", class: "drives-section", "aria-labelledby": "drives-title" },
     h("h2", { id: "drives-title" }, "Which drives are these?"),
     listed.length > MANY_DRIVES
-      ? h("details", { class: "drives-fold" }, h("summary", {}, size), drivesTable(listed))
+      ? lateFold("drives-fold", size, () => drivesTable(listed))
       : [h("p", { class: "sr-only" }, size), drivesTable(listed)],
   );
 }

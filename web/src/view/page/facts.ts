@@ -2,7 +2,7 @@
 
 import { UNKNOWN } from "../../data/format";
 import type { Library } from "../../data/load";
-import { aside, h, scroller } from "../../dom";
+import { aside, h, lateFold, scroller } from "../../dom";
 import { term } from "../parts/hint";
 import { markSign } from "../parts/mark";
 import { driveName } from "../parts/name";
@@ -38,7 +38,7 @@ export function factsSection(library: Library): HTMLElement | null {
     { id: "facts", "aria-labelledby": "facts-title" },
     h("h2", { id: "facts-title" }, title),
     library.listed.length > MANY_DRIVES
-      ? h("details", { class: "fold" }, h("summary", {}, `Of all ${library.listed.length} drives`), wide)
+      ? lateFold("fold", `Of all ${library.listed.length} drives`, () => wide)
       : wide,
     h(
       "p",

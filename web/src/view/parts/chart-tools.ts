@@ -1,6 +1,6 @@
 // The offers of every chart: its values as a table, and itself as a picture.
 
-import { csvField } from "../../data/format";
+import { csvField, separated } from "../../data/format";
 import { aside, h, scroller } from "../../dom";
 import { pictureOf, pngOf, save } from "./picture";
 
@@ -9,36 +9,43 @@ export interface TableData {
   rows: string[][];
 }
 
-function tableView({ heads, rows }: TableData, title: string): HTMLElement {
-  return scroller(
-    `Values of the chart: ${title}`,
+/** Rows of a table before a reader asks for more: 2,000 seconds at once would take the time of a second look. */
+const ROWS_FIRST = 200;
+
+function tableRow([first, ...rest]: string[]): HTMLElement {
+  return h(
+    "tr",
+    {},
+    h("th", { scope: "row" }, first),
+    rest.map((text) => h("td", {}, text)),
+  );
+}
+
+function tableView({ heads, rows }: TableData, title: string): HTMLElement[] {
+  const body = h("tbody", {}, rows.slice(0, ROWS_FIRST).map(tableRow));
+  const table = h(
+    "table",
+    { class: "chart-table" },
+    h("caption", {}, aside(`Values of the chart: ${title}`)),
     h(
-      "table",
-      { class: "chart-table" },
-      h("caption", {}, aside(`Values of the chart: ${title}`)),
+      "thead",
+      {},
       h(
-        "thead",
+        "tr",
         {},
-        h(
-          "tr",
-          {},
-          heads.map((head) => h("th", { scope: "col" }, head)),
-        ),
-      ),
-      h(
-        "tbody",
-        {},
-        rows.map(([first, ...rest]) =>
-          h(
-            "tr",
-            {},
-            h("th", { scope: "row" }, first),
-            rest.map((text) => h("td", {}, text)),
-          ),
-        ),
+        heads.map((head) => h("th", { scope: "col" }, head)),
       ),
     ),
+    body,
   );
+  const framed = scroller(`Values of the chart: ${title}`, table);
+  if (rows.length <= ROWS_FIRST) return [framed];
+  const more = h("button", { type: "button", class: "button" }, `Show all ${separated(rows.length)} rows`);
+  more.addEventListener("click", () => {
+    body.append(...rows.slice(ROWS_FIRST).map(tableRow));
+    more.remove();
+  });
+  return [framed, more];
 }
 
 export function csvOf({ heads, rows }: TableData): string {
@@ -63,7 +70,7 @@ export function chartTools(chart: HTMLElement, title: string, data: () => TableD
   const table = button("Table", () => {
     holder.hidden = !holder.hidden;
     table.setAttribute("aria-expanded", String(!holder.hidden));
-    holder.replaceChildren(...(holder.hidden ? [] : [tableView(data(), title)]));
+    holder.replaceChildren(...(holder.hidden ? [] : tableView(data(), title)));
   });
   table.setAttribute("aria-expanded", "false");
   return h(

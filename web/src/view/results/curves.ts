@@ -1,5 +1,6 @@
 // Tables as curves: one line per column, all runs of a test on the same axes.
 
+import { tick } from "../../data/format";
 import type { Run } from "../../data/load";
 import { plainName, spareLabel } from "../../data/load";
 import type { Table } from "../../data/schema.gen";
@@ -95,7 +96,7 @@ export function yAxis(values: readonly number[], unit: string): YAxis {
 
 function tickText(value: number, unit: string): string {
   if (unit === "ns" || unit === "bytes") return cellText(value, unit);
-  return value.toLocaleString("en-US", { maximumFractionDigits: value < 10 ? 1 : 0 });
+  return tick(value);
 }
 
 function path(points: readonly ([number, number] | null)[]): string {

@@ -3,7 +3,7 @@
 import type { App } from "../../app";
 import { isImported, type Run, runsBeside } from "../../data/load";
 import { curvesOf, hasPowerBars, heading, inOrder, question } from "../../data/tests";
-import { aside, h } from "../../dom";
+import { aside, h, lateFold } from "../../dom";
 import { testBars } from "../bars/chapter";
 import { sectionId } from "../parts/address";
 import { colorProducts } from "../parts/colors";
@@ -59,9 +59,9 @@ function measured(run: Run, runs: readonly Run[]): HTMLElement {
 
 /** All figures by name; folded away where tables or bars show them already. */
 function allFigures(title: string, runs: readonly Run[]): HTMLElement {
-  const table = figuresTable(title, runs);
-  if (runs.length <= OPEN_MAX && runs.every(({ view }) => view.tables.length === 0)) return table;
-  return h("details", { class: "all-figures" }, h("summary", {}, "All figures", aside(`: ${title}`)), table);
+  const table = () => figuresTable(title, runs);
+  if (runs.length <= OPEN_MAX && runs.every(({ view }) => view.tables.length === 0)) return table();
+  return lateFold("all-figures", ["All figures", aside(`: ${title}`)], table);
 }
 
 /** The results of one run in full. */
@@ -76,31 +76,16 @@ function record(run: Run, own: readonly Run[], toFigure: (name: string) => void)
 
 /** Built when a reader opens it: the records of 20 drives are thousands of rows. */
 function foldedRecord(run: Run, own: readonly Run[], toFigure: (name: string) => void): HTMLElement {
-  const fold = h("details", { class: "record" }, h("summary", {}, runName(run)));
-  fold.addEventListener(
-    "toggle",
-    () => fold.append(...record(run, own, toFigure), conditions(run, false, heading(run.view.test))),
-    { once: true },
-  );
-  return fold;
+  return lateFold("record", runName(run), () => [
+    ...record(run, own, toFigure),
+    conditions(run, false, heading(run.view.test)),
+  ]);
 }
 
 function records(own: readonly Run[], toFigure: (name: string) => void, title: string): HTMLElement[] {
   if (own.length > OPEN_MAX) {
-    const summary = h(
-      "summary",
-      {},
-      `Each of the ${own.length} runs: tables, findings, conditions`,
-      aside(`, ${title}`),
-    );
-    return [
-      h(
-        "details",
-        { class: "records" },
-        summary,
-        own.map((run) => foldedRecord(run, own, toFigure)),
-      ),
-    ];
+    const summary = [`Each of the ${own.length} runs: tables, findings, conditions`, aside(`, ${title}`)];
+    return [lateFold("records", summary, () => own.map((run) => foldedRecord(run, own, toFigure)))];
   }
   return [
     ...own.flatMap((run) => record(run, own, toFigure)),
@@ -141,10 +126,11 @@ function testSection(app: App, test: string): HTMLElement {
   const overlay = passOverlay(own, { keyOf, recolor });
   const many = own.length > COLORS;
   const bars = testBars(app, test, recolor, many && curves.length > 0);
+  const half = many && curves.length === 0 && isNarrow(bars);
   return h(
     "section",
     {
-      class: many && curves.length === 0 && isNarrow(bars) ? "other-test half" : "other-test",
+      class: `other-test${many ? " many" : ""}${half ? " half" : ""}`,
       id,
       "data-name": title,
       "aria-labelledby": `${id}-title`,

@@ -2,7 +2,7 @@
 
 import type { Run } from "../../data/load";
 import type { Pass } from "../../data/schema.gen";
-import { h } from "../../dom";
+import { h, lateFold } from "../../dom";
 import { plainRunName } from "../parts/name";
 import { COLORS, type Curve, curveGraph, type Many } from "./curves";
 import { passName } from "./passes";
@@ -49,18 +49,11 @@ export function passOverlay(runs: readonly Run[], many: Many): HTMLElement | nul
   const having = runs.filter(({ view }) => view.passes.length > 0);
   if (having.length < 2) return null;
   const phases = [...new Set(having.flatMap(({ view }) => view.passes.map(({ phase }) => phase)))];
-  const fold = h("details", { class: "overlay" }, h("summary", {}, "All drives over the address space"));
-  fold.addEventListener(
-    "toggle",
-    () =>
-      fold.append(
-        h(
-          "div",
-          { class: "curves-grid" },
-          phases.map((phase) => plot(having, phase, many)),
-        ),
-      ),
-    { once: true },
+  return lateFold("overlay", "All drives over the address space", () =>
+    h(
+      "div",
+      { class: "curves-grid" },
+      phases.map((phase) => plot(having, phase, many)),
+    ),
   );
-  return fold;
 }

@@ -45,7 +45,7 @@ function percentCell(value: number): string {
 }
 
 function oneDecimal(value: number): string {
-  return value.toLocaleString("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+  return separated(value, 1);
 }
 
 /** Latencies and sizes have their unit in every cell. */

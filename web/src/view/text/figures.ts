@@ -16,7 +16,7 @@ import {
 import { seconds } from "../../data/format";
 import type { Run } from "../../data/load";
 import { spareLabel } from "../../data/load";
-import { aside, bringIntoView, h, scroller } from "../../dom";
+import { aside, bringIntoView, built, h, scroller } from "../../dom";
 import { copyButton } from "../parts/copy";
 import { term } from "../parts/hint";
 import { markSign } from "../parts/mark";
@@ -128,6 +128,8 @@ function row(figure: Figure, runs: readonly Run[], best: ReadonlySet<Run>): HTML
 
 /** Scrolls to the row of a figure, and opens the folds around it first. */
 export function goToFigure(within: HTMLElement, name: string): void {
+  const folds = within instanceof HTMLDetailsElement ? [within] : within.querySelectorAll("details");
+  for (const fold of folds) built(fold);
   const row = within.querySelector<HTMLElement>(`[data-figure="${CSS.escape(name)}"]`);
   const folded = row?.closest("details");
   if (folded) folded.open = true;
