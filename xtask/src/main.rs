@@ -4,7 +4,6 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a developer tool talks")]
 
 mod bench;
-mod demo;
 mod dist;
 mod fuzz;
 mod kernel;
@@ -13,6 +12,7 @@ mod proc;
 mod reality;
 mod schema;
 mod setup;
+mod show;
 mod steps;
 mod suite;
 mod test_list;
@@ -48,6 +48,10 @@ enum Verb {
     Dist,
     /// Run the consistency test on three simulated drives and a file, and write the report.
     Demo,
+    /// Simulate the suite for every drive model, and write it as a small static site.
+    Site(show::site::SiteArgs),
+    /// Take the pictures of page and Bench in docs/pictures, in a browser.
+    Screens(show::screens::ScreensArgs),
     /// Try every reader of traces, runs and NBD with hostile input, each for a minute.
     Fuzz(fuzz::FuzzArgs),
     /// Run what was published about drives on their models, and write docs/drives.md; `--help` for more.
@@ -79,7 +83,9 @@ fn run(verb: Verb) -> Result<bool> {
         Verb::Web => web::bundle(&workspace).map(|()| true),
         Verb::Schema => schema::generate(&workspace).map(|()| true),
         Verb::Dist => dist::run(&workspace).map(|()| true),
-        Verb::Demo => demo::run(&workspace).map(|()| true),
+        Verb::Demo => show::demo::run(&workspace).map(|()| true),
+        Verb::Site(args) => show::site::run(&workspace, &args).map(|()| true),
+        Verb::Screens(args) => show::screens::run(&workspace, &args).map(|()| true),
         Verb::Fuzz(args) => fuzz::run(&workspace, &args).map(|()| true),
         Verb::Fingerprints(args) => reality::run(&workspace, "fingerprints", &args),
         Verb::Validate(args) => reality::run(&workspace, "validate", &args),

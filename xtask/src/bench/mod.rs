@@ -2,6 +2,7 @@
 //! document.
 
 mod engine;
+mod page;
 mod scratch;
 mod trace;
 
@@ -27,6 +28,8 @@ pub(crate) enum BenchVerb {
     Load(SimArgs),
     /// Traces: synthesis, import and replay; memory and lateness of a replay
     Trace(trace::TraceArgs),
+    /// The page and the Bench in a browser: size, first screen, every kind of button
+    Page(page::PageArgs),
 }
 
 /// Length of a bench.
@@ -45,6 +48,7 @@ pub(crate) fn run(workspace: &Workspace, verb: &BenchVerb) -> Result<()> {
         BenchVerb::Large(args) => example(workspace, "bench_large", args)?,
         BenchVerb::Load(args) => example(workspace, "bench_load", args)?,
         BenchVerb::Trace(args) => trace::run(workspace, args)?,
+        BenchVerb::Page(args) => page::run(workspace, args)?,
     };
     println!("{}", document.trim_end());
     Ok(())

@@ -1,0 +1,49 @@
+//! The verb `screens`: the pictures of page and Bench in docs/pictures, from simulated runs in a real
+//! browser.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::Result;
+use clap::Args;
+
+use super::{Library, ProgramArgs};
+use crate::log::Log;
+use crate::proc;
+use crate::workspace::Workspace;
+
+const LOG: Log = Log::stderr("screens");
+const TITLE: &str = "Simulated drives";
+/// Drives with unlike curves, of four makers.
+const DRIVES: [&str; 8] = [
+    "samsung-840-pro-256gb",
+    "sandisk-extreme-ii-480gb",
+    "intel-ssd-730-480gb",
+    "corsair-neutron-240gb",
+    "samsung-840-evo-250gb",
+    "crucial-m500-480gb",
+    "intel-ssd-dc-s3700-200gb",
+    "ocz-vector-256gb",
+];
+
+/// Arguments of the verb.
+#[derive(Args)]
+pub(crate) struct ScreensArgs {
+    /// Library of the runs; runs that it has are not repeated
+    #[arg(long, value_name = "DIR", default_value = "site/screens")]
+    library: PathBuf,
+    #[command(flatten)]
+    program: ProgramArgs,
+}
+
+/// Simulates missing runs and takes the pictures.
+pub(crate) fn run(workspace: &Workspace, args: &ScreensArgs) -> Result<()> {
+    let drives = DRIVES.iter().flat_map(|drive| ["--drives", drive]);
+    let options: Vec<&str> = ["--quick"].into_iter().chain(drives).collect();
+    let library = Library::build(workspace, LOG, &args.program, &args.library, &options)?;
+    let site = workspace.path("site/of-screens");
+    library.site(TITLE, &[], &site)?;
+    let mut node = Command::new("node");
+    node.arg("scripts/screens.mjs").arg(&site).arg(workspace.path("docs/pictures"));
+    proc::stream(library.log, node.current_dir(workspace.path("web")))
+}
