@@ -120,7 +120,10 @@ fn runs_of_two_versions_of_the_suite_are_shown_and_not_judged() {
     let told = compare(&[&a], &[&b], &question).unwrap().remove(0);
     assert!(!told.is_regression() && !told.is_of_one_suite());
     assert_eq!(told.figures[0].outcome, Outcome::Unknown);
-    assert_eq!((told.conditions[0].name.as_str(), &told.conditions[0].b[0][..]), ("suite version", "2"));
+    assert_eq!(
+        (told.conditions[0].name.as_str(), &told.conditions[0].b[0][..]),
+        ("suite version", "2")
+    );
 }
 
 #[test]

@@ -135,6 +135,8 @@ export interface Felt {
   faster: 0 | 1;
   /** The longest command of each drive; null if unknown. */
   longestNs: [number | null, number | null];
+  /** The commands of each drive that take 0.1 s or longer; null if unknown. */
+  waits: [number | null, number | null];
 }
 
 function known(run: Run, name: string): number | null {
@@ -150,6 +152,7 @@ export function feltIn(products: [Product, Product], variant: string): Felt[] {
     const [busyA, busyB] = [known(a, "busy_time_s"), known(b, "busy_time_s")];
     if (busyA === null || busyB === null) return [];
     const longestNs: Felt["longestNs"] = [known(a, "latency_ns_max"), known(b, "latency_ns_max")];
-    return [{ test, savedS: Math.abs(busyA - busyB), faster: busyA <= busyB ? 0 : 1, longestNs }];
+    const waits: Felt["waits"] = [known(a, "notice_waits"), known(b, "notice_waits")];
+    return [{ test, savedS: Math.abs(busyA - busyB), faster: busyA <= busyB ? 0 : 1, longestNs, waits }];
   });
 }

@@ -97,7 +97,12 @@ fn passes(dir: &RunDir) -> Result<Vec<Pass>, ReportError> {
         let (offset_bytes, rates): (Vec<_>, Vec<_>) = zones.unzip();
         if !offset_bytes.is_empty() {
             let mb_per_s = rates.into_iter().map(|rate| rounded(rate, 10.0)).collect();
-            passes.push(Pass { phase: phase.name.clone(), offset_bytes, mb_per_s, zones_a_point: 1 });
+            passes.push(Pass {
+                phase: phase.name.clone(),
+                offset_bytes,
+                mb_per_s,
+                zones_a_point: 1,
+            });
         }
     }
     Ok(passes)

@@ -15,6 +15,7 @@ use base::{Bytes, OpKind, Ratio};
 use load::trace::{Origin, TraceInfo};
 use result::schema::{Finding, Table, TableColumn, TableRow};
 use result::stats::latency::{self, Latencies, PERCENTILES};
+use result::stats::notice::Notice;
 
 use super::measured::Part;
 use super::{
@@ -299,6 +300,9 @@ fn metrics(part: Part<'_>, meter: &Meter) -> Figures {
     let lateness = Latencies::of_histogram(meter.lateness.clone());
     lateness.add_to(&mut metrics, &mut marks, "issue_lateness_ns", "");
     marks.extend(latency::marks_of_end(part.phase, &metrics, "latency_ns"));
+    // The pace of a trace is not that of the drive, but its waits are.
+    let waits = Notice::of(part.rows, true).metrics().into_iter().take(2);
+    metrics.extend(waits.map(|(name, value)| (name.to_owned(), value)));
     metrics.insert("queue_depth_mean".to_owned(), meter.depth_mean());
     metrics.insert("queue_depth_1_share".to_owned(), meter.depth_1_share());
     metrics.insert("address_folded_share".to_owned(), meter.folded_share());

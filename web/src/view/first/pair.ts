@@ -2,7 +2,7 @@
 
 import { type App, reviewed } from "../../app";
 import { FELT_NS } from "../../data/figures";
-import { clock, duration } from "../../data/format";
+import { clock, duration, separated } from "../../data/format";
 import { type Felt, feltIn, type PairRow, type PairTest, pairOf } from "../../data/pair";
 import type { Product } from "../../data/products";
 import { heading, question } from "../../data/tests";
@@ -124,19 +124,24 @@ function pairTable(tests: readonly PairTest[], products: readonly Product[], all
   );
 }
 
-/** Longest commands, and whether a person sees them. */
-function waitText([a, b]: Felt["longestNs"]): string {
+/** Commands that a person sees, and the longest ones. */
+function waitText({ longestNs: [a, b], waits: [ofA, ofB] }: Felt): string {
   if (a === null || b === null) return "";
   if (Math.max(a, b) < FELT_NS) return "; no command of either takes 0.1 s, so nobody sees a wait";
-  return `; the longest commands take ${duration(a)} and ${duration(b)}, and a person sees 0.1 s`;
+  const many =
+    ofA === null || ofB === null
+      ? "a person sees 0.1 s"
+      : `${separated(ofA)} and ${separated(ofB)} take 0.1 s or longer, which a person sees`;
+  return `; the longest commands take ${duration(a)} and ${duration(b)}, and ${many}`;
 }
 
-function feltSentence({ test, savedS, faster, longestNs }: Felt, products: readonly Product[]): string {
+function feltSentence(one: Felt, products: readonly Product[]): string {
+  const { test, savedS, faster } = one;
   const saved =
     savedS >= 1
       ? `${products[faster].plain} saves ${clock(savedS * 1e9)} of waiting`
       : "the waiting is the same within 1 s";
-  return `${heading(test)}: ${saved}${waitText(longestNs)}.`;
+  return `${heading(test)}: ${saved}${waitText(one)}.`;
 }
 
 function feltList(app: App, products: [Product, Product]): HTMLElement | null {
