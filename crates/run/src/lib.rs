@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Reading order: [`drive`] (the main loop), [`recorder`] (completions to seconds), [`lanes`]
-//! (several threads), [`suite`] (the tests), [`session`] (from a request to a run directory),
+//! (several threads), [`jobs`] (several jobs at once), [`suite`] (the tests), [`session`] (from a request to a run directory),
 //! [`event`] (for observers).
 
 pub mod advise;
@@ -14,6 +14,7 @@ pub mod drive;
 pub mod error;
 pub mod event;
 mod health;
+pub mod jobs;
 pub mod lanes;
 pub mod params;
 mod power;

@@ -12,6 +12,7 @@
 
 use base::{Completion, Histogram, Nanos, Op, OpKind, Ratio, Status, TelemetryRow};
 use result::rows::{LatencyRow, PhaseRows, SecondRow};
+use result::schema::Phase;
 
 const SECOND_NS: u64 = Nanos::SECOND.0;
 
@@ -158,6 +159,21 @@ impl Recorder {
     #[must_use]
     pub fn is_overlong(&self, now: Nanos) -> bool {
         self.ends_by_itself && now.0 >= self.end_ns
+    }
+
+    /// The counts in the form of a phase; name, length and completeness are those of the caller.
+    pub(crate) fn record(&self) -> Phase {
+        Phase {
+            start_ns: self.start_ns,
+            ios: self.ios,
+            bytes: self.bytes,
+            errors: self.errors,
+            ios_after_end: self.ios_after_end,
+            ios_unanswered: self.ios_unanswered,
+            ios_not_issued: self.ios_not_issued,
+            latency_ns_max_after_end: self.longest_is_late().map(|longest| longest.0),
+            ..Phase::default()
+        }
     }
 
     /// Number of ended rows.

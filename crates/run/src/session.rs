@@ -4,6 +4,7 @@
 //! result contains the status.
 
 mod commands;
+mod jobs;
 mod plan;
 mod purge;
 mod request;
@@ -15,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::{Facts, Nanos};
-use load::{Generator, Workload};
+use load::Generator;
 use result::rows::PhaseRows;
 use result::run_id::run_id;
 use result::schema::{Load, Phase, Run, RunStatus, SCHEMA_VERSION};
@@ -28,6 +29,7 @@ use self::resume::Continuation;
 pub use self::resume::check_continuation;
 use crate::error::RunError;
 use crate::event::{Event, Length};
+use crate::jobs::JobRecord;
 use crate::lanes::{self, Workers};
 use crate::power::PowerWatch;
 use crate::recorder::Recorder;
@@ -204,6 +206,8 @@ struct Session {
     rows: Vec<PhaseRows>,
     /// The result of replaying a trace, or `None` if none was replayed.
     replay: Option<Meter>,
+    /// The jobs of all phases that had several.
+    jobs: Vec<JobRecord>,
     /// The conditions of the figures, as far as the plan has them.
     conditions: Conditions,
     /// Warnings that do not come from the figures.
@@ -236,6 +240,7 @@ impl Session {
             run,
             rows: Vec::new(),
             replay: None,
+            jobs: Vec::new(),
             conditions: conditions::planned(&plan.procedure),
             warnings,
             writer,
@@ -293,7 +298,12 @@ impl Session {
     }
 
     fn measured(&self) -> Measured<'_> {
-        Measured { run: &self.run, rows: &self.rows, replay: self.replay.as_ref() }
+        Measured {
+            run: &self.run,
+            rows: &self.rows,
+            replay: self.replay.as_ref(),
+            jobs: &self.jobs,
+        }
     }
 
     /// Writes figures and rows to disk, so that a later crash does not lose them.
@@ -342,7 +352,7 @@ impl Session {
         let mut what = spec.what.clone();
         let done = match &spec.action {
             Action::Load { workload, duration, zones } => {
-                let seed = self.phase_seed(workload);
+                let seed = self.phase_seed(workload.order.is_random());
                 let generators = Generator::shares(workload, seed, self.workers.count);
                 let length = *duration;
                 let recorder = zones.map_or_else(
@@ -355,6 +365,13 @@ impl Session {
                 };
             }
             Action::Replay(replay) => return self.replay(target, spec, replay, control),
+            Action::Jobs(jobs) => {
+                let recorder = Recorder::new(start, jobs.duration);
+                return match confirmed {
+                    Ok(()) => self.jobs(target, spec, jobs, recorder, control),
+                    Err(error) => self.driven(target, spec, recorder, Err(error.into())),
+                };
+            }
             Action::Purge => confirmed.and_then(|()| self.purge(target, control)).map(|method| {
                 what = format!("{what}; method: {}", method.name());
             }),
@@ -385,10 +402,10 @@ impl Session {
 
     /// The first phase with random addresses uses the seed of the run, independent of other phases;
     /// the later ones must not repeat its addresses.
-    fn phase_seed(&mut self, workload: &Workload) -> u64 {
+    fn phase_seed(&mut self, is_random: bool) -> u64 {
         const STRIDE: u64 = 0x9e37_79b9_7f4a_7c15;
         let seed = self.seed.wrapping_add(self.random_phases.wrapping_mul(STRIDE));
-        self.random_phases += u64::from(workload.order.is_random());
+        self.random_phases += u64::from(is_random);
         seed
     }
 

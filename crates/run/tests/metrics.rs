@@ -60,7 +60,7 @@ fn figures_of(test: Test, site: &Site<'_>, example: &Run) -> Figures {
     let run =
         Run { test: test.name().to_owned(), config: procedure.config, phases, ..example.clone() };
     let meter = Meter::default();
-    let measured = Measured { run: &run, rows: &rows, replay: Some(&meter) };
+    let measured = Measured { run: &run, rows: &rows, replay: Some(&meter), jobs: &[] };
     procedure.figures.of(&measured)
 }
 

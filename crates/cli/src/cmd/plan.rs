@@ -4,8 +4,9 @@
 use ::target::PurgeMethod;
 use base::Nanos;
 use io::open::Described;
-use load::Order;
+use load::{Order, Workload};
 use run::event::Length;
+use run::jobs::{JobSpec, Jobs};
 use run::session::{Plan, plan};
 use run::suite::{Action, PhaseSpec, Step};
 use run::{Request, SpanRequest};
@@ -132,39 +133,69 @@ impl Cost {
 ///
 /// A purge that overwrites costs the writing of `overwritten_bytes`.
 pub fn cost(phase: &PhaseSpec, overwritten_bytes: u64) -> Cost {
-    let scaled = |value: u64, by: u64, over: u64| {
-        let product = u128::from(value) * u128::from(by) / u128::from(over);
-        u64::try_from(product).unwrap_or(u64::MAX)
-    };
-    let workload = match &phase.action {
-        Action::Load { workload, .. } => workload,
-        Action::Idle(time) => return Cost { time: Some(*time), ..Cost::default() },
+    match &phase.action {
+        Action::Load { workload, .. } => workload_cost(workload, phase.length()),
+        Action::Jobs(jobs) => jobs_cost(jobs),
+        Action::Idle(time) => Cost { time: Some(*time), ..Cost::default() },
         Action::Replay(replay) => {
             let time = |moved| Nanos(scaled(moved, Nanos::SECOND.0, ASSUMED_RANDOM_BYTES_PER_S));
             let time = replay.moved_bytes.map(|(read, written)| time(read + written));
             let written_bytes = replay.moved_bytes.map_or(0, |(_, written)| written);
-            return Cost { written_bytes, time, is_estimate: true, ..Cost::default() };
+            Cost { written_bytes, time, is_estimate: true, ..Cost::default() }
         }
         Action::Purge if overwritten_bytes > 0 => {
             let time = Nanos(scaled(overwritten_bytes, Nanos::SECOND.0, ASSUMED_FILL_BYTES_PER_S));
-            return Cost {
+            Cost {
                 written_bytes: overwritten_bytes,
                 time: Some(time),
                 is_estimate: true,
                 ..Cost::default()
-            };
+            }
         }
         Action::Purge | Action::Deallocate { .. } | Action::Age(_) | Action::SetRest(_) => {
-            return Cost { is_estimate: true, ..Cost::default() };
+            Cost { is_estimate: true, ..Cost::default() }
         }
+    }
+}
+
+/// `value` times `by`, divided by `over`.
+fn scaled(value: u64, by: u64, over: u64) -> u64 {
+    let product = u128::from(value) * u128::from(by) / u128::from(over);
+    u64::try_from(product).unwrap_or(u64::MAX)
+}
+
+/// The cost of jobs at the same time: the sum of their bytes, and the time of all together.
+fn jobs_cost(jobs: &Jobs) -> Cost {
+    let whole = jobs.length();
+    let own = |job: &JobSpec| {
+        let bytes = job.workload.total_bytes().map(Length::Bytes);
+        job.duration.map(Length::Time).or(bytes).unwrap_or(whole)
     };
+    let costs: Vec<_> =
+        jobs.jobs.iter().map(|job| workload_cost(&job.workload, own(job))).collect();
+    let written = costs.iter().map(|cost| cost.written_bytes);
+    let longest = costs.iter().filter_map(|cost| cost.time).max();
+    let (time, is_estimate) = match whole {
+        Length::Time(time) => (Some(time), false),
+        Length::Bytes(_) | Length::Unknown => (longest, true),
+    };
+    Cost {
+        written_bytes: written.fold(0, u64::saturating_add),
+        written_is_estimate: costs.iter().any(|cost| cost.written_is_estimate),
+        time,
+        is_estimate,
+    }
+}
+
+/// The cost of a workload of this length.
+fn workload_cost(workload: &Workload, length: Length) -> Cost {
     let is_linear = matches!(
         workload.order,
         Order::Sequential | Order::SequentialOnce | Order::OnePass { .. } | Order::Streams { .. }
     );
     let bytes_per_s = if is_linear { ASSUMED_FILL_BYTES_PER_S } else { ASSUMED_RANDOM_BYTES_PER_S };
     let second_ns = Nanos::SECOND.0;
-    let (moved_bytes, time, is_estimate) = match phase.length() {
+    let (moved_bytes, time, is_estimate) = match length {
         Length::Bytes(bytes) => (bytes, Some(Nanos(scaled(bytes, second_ns, bytes_per_s))), true),
         Length::Time(time) => (scaled(time.0, bytes_per_s, second_ns), Some(time), false),
         Length::Unknown => (0, None, true),

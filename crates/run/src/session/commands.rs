@@ -51,7 +51,8 @@ impl Session {
             target.idle_until(deadline);
         }
         if recorder.ios_not_issued > 0 {
-            self.warn(not_kept_up(spec, pacing, &recorder));
+            let counts = (recorder.ios, recorder.ios_not_issued);
+            self.warn(not_kept_up(&format!("phase `{}`", spec.name), pacing, counts));
         }
         self.driven(target, spec, recorder, end.map_err(RunError::from))
     }
@@ -158,14 +159,9 @@ impl Session {
         let failed = recorder
             .first_error
             .map(|(op, errno)| command_failed(&op, errno, target.failure_words()));
-        let start = recorder.start();
-        let mut phase = phase_record(spec, spec.what.clone(), start, start);
+        let (name, what) = (spec.name.clone(), spec.what.clone());
+        let mut phase = Phase { name, what, ..recorder.record() };
         phase.complete = matches!(end, Ok(End::Complete));
-        (phase.ios, phase.bytes) = (recorder.ios, recorder.bytes);
-        (phase.errors, phase.ios_after_end) = (recorder.errors, recorder.ios_after_end);
-        phase.ios_unanswered = recorder.ios_unanswered;
-        phase.ios_not_issued = recorder.ios_not_issued;
-        phase.latency_ns_max_after_end = recorder.longest_is_late().map(|longest| longest.0);
         let (rows, length) = recorder.finish(target.now());
         phase.duration_ns = length.0;
         self.tell_what_was_outstanding(&phase, &rows);
@@ -197,7 +193,7 @@ fn with_cause(error: &target::IoError) -> String {
     format!("{error}{}", cause.unwrap_or_default())
 }
 
-fn second_event(recorder: &Recorder) -> Event {
+pub(super) fn second_event(recorder: &Recorder) -> Event {
     let Some(row) = recorder.seconds().last() else { return Event::Warning(String::new()) };
     row_event(row, recorder.bytes)
 }
@@ -246,12 +242,10 @@ fn unanswered(phase: &Phase, longest_ns: u64) -> String {
 }
 
 /// Warning: a phase whose target was slower than the requested rate.
-fn not_kept_up(spec: &PhaseSpec, pacing: Pacing, recorder: &Recorder) -> String {
-    let Recorder { ios, ios_not_issued, .. } = recorder;
+pub(super) fn not_kept_up(who: &str, pacing: Pacing, (ios, ios_not_issued): (u64, u64)) -> String {
     format!(
-        "phase `{}`: the target did not keep up with a rate of {pacing}: {ios} commands ended in time, and \
+        "{who}: the target did not keep up with a rate of {pacing}: {ios} commands ended in time, and \
          {ios_not_issued} that were due found no room in the queue; their latencies are missing, so the true \
-         ones are longer",
-        spec.name
+         ones are longer"
     )
 }

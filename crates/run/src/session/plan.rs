@@ -5,11 +5,15 @@ use target::{Identity, IoError, Limits};
 
 use super::Request;
 use crate::error::RunError;
+use crate::jobs::Jobs;
 use crate::params::Params;
 use crate::suite::{Action, PhaseSpec, Procedure, Site, Step};
 
 const REPLAYED_BY_ONE: &str =
     "one thread replays a trace, or its order would be lost: --workers and --cpu do nothing there";
+
+const JOBS_BY_ONE: &str =
+    "one thread issues the commands of all jobs of a phase: --workers and --cpu do nothing there";
 
 /// A test resolved against a target, before any change.
 #[derive(Clone, Debug)]
@@ -42,6 +46,7 @@ impl Plan {
         let workloads = self.phases().filter_map(|phase| match &phase.action {
             Action::Load { workload, .. } => Some((workload.queue_depth, workload.block_bytes)),
             Action::Replay(spec) => Some((spec.queue_depth_max, spec.transfer_bytes_max)),
+            Action::Jobs(jobs) => Some((jobs.queue_depth(), jobs.longest_bytes())),
             Action::Purge
             | Action::Deallocate { .. }
             | Action::Idle(_)
@@ -69,6 +74,10 @@ pub fn plan(request: &Request, identity: &Identity, limits: &Limits) -> Result<P
     if !request.workers.is_plain() && procedure.steps.iter().any(replays) {
         procedure.notes.push(REPLAYED_BY_ONE.to_owned());
     }
+    let has_jobs = |step: &Step| step.phases().iter().any(|p| matches!(p.action, Action::Jobs(_)));
+    if !request.workers.is_plain() && procedure.steps.iter().any(has_jobs) {
+        procedure.notes.push(JOBS_BY_ONE.to_owned());
+    }
     let plan = Plan { params, span, procedure };
     plan.phases().try_for_each(|phase| check_phase(phase, &plan.params, &site))?;
     Ok(plan)
@@ -87,6 +96,12 @@ fn check_phase(phase: &PhaseSpec, params: &Params, site: &Site<'_>) -> Result<()
             cannot_deallocate()
         }
         Action::Load { workload, .. } => check_workload(workload, params, site),
+        Action::Jobs(jobs)
+            if jobs.jobs.iter().any(|job| job.workload.deallocates()) && !limits.deallocate =>
+        {
+            cannot_deallocate()
+        }
+        Action::Jobs(jobs) => check_jobs(jobs, params, site),
         Action::Deallocate { .. } if !limits.deallocate => cannot_deallocate(),
         Action::Age(past) => Ok(past.check(identity, limits.ages)?),
         Action::Purge
@@ -118,6 +133,26 @@ fn check_workload(workload: &Workload, params: &Params, site: &Site<'_>) -> Resu
         )));
     }
     Ok(())
+}
+
+/// The relations between the jobs, each of them, and the depth of all together.
+fn check_jobs(jobs: &Jobs, params: &Params, site: &Site<'_>) -> Result<(), RunError> {
+    jobs.check().map_err(|error| RunError::Usage(error.to_string()))?;
+    for job in &jobs.jobs {
+        check_workload(&job.workload, params, site).map_err(|error| match error {
+            RunError::Usage(text) => RunError::Usage(format!("job `{}`: {text}", job.name)),
+            error => error,
+        })?;
+    }
+    let (depth, most) = (jobs.queue_depth(), site.limits.queue_depth_max);
+    if depth <= most {
+        return Ok(());
+    }
+    Err(RunError::Usage(format!(
+        "the jobs keep {depth} commands outstanding, more than the {most} that {} takes at a time; lower their \
+         queue depths",
+        site.identity.name
+    )))
 }
 
 /// The error of a workload, with the settings that caused it.

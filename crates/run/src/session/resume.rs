@@ -190,6 +190,7 @@ fn starts_anew(step: &Step) -> bool {
 fn only_reads(step: &Step) -> bool {
     let reads = |phase: &PhaseSpec| match &phase.action {
         Action::Load { workload, .. } => !workload.mix.writes(),
+        Action::Jobs(jobs) => !jobs.writes(),
         Action::Purge
         | Action::Deallocate { .. }
         | Action::Idle(_)
@@ -216,16 +217,21 @@ fn owns(step: &Step, name: &str) -> bool {
 
 /// Whether a step with `ended` recorded phases was complete before `next`. Rounds and chosen phases
 /// are, if something else came after them. State that ends with the process never is: the counts of
-/// a replay, which are not in its rows, and the settings that the host has switched.
+/// a replay and the figures of single jobs, which are not in the rows, and the settings that the host has
+/// switched.
 fn is_over(step: &Step, ended: usize, next: Option<&Phase>) -> bool {
     match step {
-        Step::Phase(phase) => {
-            ended == 1 && !matches!(phase.action, Action::Replay(_) | Action::SetRest(_))
-        }
-        Step::Rounds { .. } | Step::Chosen { .. } => {
-            ended > 0 && next.is_some_and(|next| !owns(step, &next.name))
+        Step::Phase(phase) => ended == 1 && !ends_with_the_process(phase),
+        Step::Rounds { phases, .. } | Step::Chosen { phases, .. } => {
+            let was_left = next.is_some_and(|next| !owns(step, &next.name));
+            ended > 0 && was_left && !phases.iter().any(ends_with_the_process)
         }
     }
+}
+
+/// Whether the record of a phase does not contain everything that later steps and figures need.
+const fn ends_with_the_process(phase: &PhaseSpec) -> bool {
+    matches!(phase.action, Action::Replay(_) | Action::Jobs(_) | Action::SetRest(_))
 }
 
 /// Number of phases with random addresses among the first `ended` ones of a step.

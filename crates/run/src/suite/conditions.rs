@@ -26,13 +26,8 @@ const SYNONYMS: [(&str, &str); 2] = [("QD", "outstanding commands"), ("span", "a
 pub fn planned(procedure: &Procedure) -> Conditions {
     let phases = procedure.steps.iter().flat_map(Step::phases);
     let measured: Vec<_> = phases.filter(|phase| !prepares(phase)).collect();
-    let workloads: Vec<&Workload> = measured
-        .iter()
-        .filter_map(|phase| match &phase.action {
-            Action::Load { workload, .. } => Some(workload),
-            _ => None,
-        })
-        .collect();
+    let workloads: Vec<&Workload> =
+        measured.iter().flat_map(|phase| phase.action.workloads()).collect();
     let replays: Vec<&ReplaySpec> = measured
         .iter()
         .filter_map(|phase| match &phase.action {

@@ -6,6 +6,7 @@ use result::schema::{Phase, Run};
 use result::stats::latency::Latencies;
 use result::stats::scale::Scaled;
 
+use crate::jobs::JobRecord;
 use crate::replay::Meter;
 
 /// All measurements so far.
@@ -17,6 +18,8 @@ pub struct Measured<'a> {
     pub rows: &'a [PhaseRows],
     /// The result of replaying the trace, or `None` if none was replayed.
     pub replay: Option<&'a Meter>,
+    /// The jobs of all phases that had several.
+    pub jobs: &'a [JobRecord],
 }
 
 /// One phase with its rows.
@@ -44,6 +47,20 @@ impl<'a> Measured<'a> {
     #[must_use]
     pub fn complete(&self, name: &str) -> Option<Part<'a>> {
         self.part(name).filter(|part| part.phase.complete)
+    }
+
+    /// A job of the last phase of this name, complete or not; `None` if it has not begun.
+    #[must_use]
+    pub fn job(&self, phase: &str, job: &str) -> Option<Part<'a>> {
+        let is_it = |record: &&JobRecord| record.phase == phase && record.job.name == job;
+        let record = self.jobs.iter().rfind(is_it)?;
+        Some(Part { phase: &record.job, rows: &record.rows })
+    }
+
+    /// The same, if the job ran to its end.
+    #[must_use]
+    pub fn complete_job(&self, phase: &str, job: &str) -> Option<Part<'a>> {
+        self.job(phase, job).filter(|part| part.phase.complete)
     }
 
     /// The run as one of a drive below full size, or `None` if the target has full size.

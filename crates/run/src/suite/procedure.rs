@@ -11,6 +11,7 @@ use target::{Past, Rest};
 
 use super::measured::Measured;
 use crate::event::Length;
+use crate::jobs::Jobs;
 use crate::recorder::Zones;
 use crate::replay::ReplaySpec;
 
@@ -151,6 +152,8 @@ pub enum Action {
     SetRest(Rest),
     /// Issue the commands of a trace.
     Replay(ReplaySpec),
+    /// Issue the commands of several jobs at once.
+    Jobs(Jobs),
     /// Issue a workload to its end, or for a time.
     Load {
         /// The commands to issue.
@@ -160,6 +163,18 @@ pub enum Action {
         /// The zones with one row each, instead of one row per second.
         zones: Option<Zones>,
     },
+}
+
+impl Action {
+    /// The workloads that it issues at the same time or one after the other; none for other actions.
+    #[must_use]
+    pub fn workloads(&self) -> Vec<&Workload> {
+        match self {
+            Self::Load { workload, .. } => vec![workload],
+            Self::Jobs(jobs) => jobs.jobs.iter().map(|job| &job.workload).collect(),
+            _ => Vec::new(),
+        }
+    }
 }
 
 impl PhaseSpec {
@@ -173,6 +188,7 @@ impl PhaseSpec {
             Action::Replay(replay) => replay
                 .moved_bytes
                 .map_or(Length::Unknown, |(read, written)| Length::Bytes(read + written)),
+            Action::Jobs(jobs) => jobs.length(),
             Action::Idle(duration) | Action::Load { duration: Some(duration), .. } => {
                 Length::Time(*duration)
             }
@@ -188,6 +204,7 @@ impl PhaseSpec {
         match &self.action {
             Action::Purge | Action::Deallocate { .. } | Action::Replay(_) => true,
             Action::Idle(_) | Action::Age(_) | Action::SetRest(_) => false,
+            Action::Jobs(jobs) => jobs.writes(),
             Action::Load { workload, .. } => workload.mix.writes(),
         }
     }
