@@ -5,10 +5,12 @@
 //! not depend on it: a command that is due during the stall is due then, and its latency counts
 //! from there.
 
-use std::fmt;
-use std::str::FromStr;
+mod shape;
+mod text;
 
 use base::{Nanos, Rng};
+
+pub use text::PacingError;
 
 /// The highest rate: one command per nanosecond.
 pub const RATE_IOPS_MAX: u64 = 1_000_000_000;
@@ -30,59 +32,39 @@ pub enum Pacing {
         /// Mean number of commands per second, 1 to [`RATE_IOPS_MAX`].
         rate_iops: u64,
     },
+    /// At equal intervals for a time, then not at all for a time, and so on; written `bursts(20k, on=100ms,
+    /// off=900ms)`.
+    Bursts {
+        /// Commands per second within a burst, 1 to [`RATE_IOPS_MAX`].
+        rate_iops: u64,
+        /// Length of a burst, above 0.
+        on: Nanos,
+        /// Time from the end of a burst to the begin of the next one.
+        off: Nanos,
+    },
+    /// At a rate that changes evenly and then stays; written `ramp(1k, to=20k, over=60s)`.
+    Ramp {
+        /// Commands per second at the begin, 1 to [`RATE_IOPS_MAX`].
+        from_iops: u64,
+        /// Commands per second at the end of the change and from then on, 1 to [`RATE_IOPS_MAX`].
+        to_iops: u64,
+        /// Length of the change, above 0.
+        over: Nanos,
+    },
 }
-
-/// A text that is no [`Pacing`].
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "`{0}` is no rate; expected `max`, commands a second from 1 to 1000000000 such as `1000`, `20k` or \
-     `1M`, or `poisson:1000`"
-)]
-pub struct PacingError(String);
 
 impl Pacing {
-    /// Commands per second; `None` in a closed loop.
+    /// The most commands per second at any time; `None` in a closed loop.
     #[must_use]
-    pub const fn rate_iops(self) -> Option<u64> {
+    pub fn highest_iops(self) -> Option<u64> {
         match self {
             Self::ClosedLoop => None,
-            Self::Fixed { rate_iops } | Self::Poisson { rate_iops } => Some(rate_iops),
+            Self::Fixed { rate_iops }
+            | Self::Poisson { rate_iops }
+            | Self::Bursts { rate_iops, .. } => Some(rate_iops),
+            Self::Ramp { from_iops, to_iops, .. } => Some(from_iops.max(to_iops)),
         }
     }
-}
-
-impl FromStr for Pacing {
-    type Err = PacingError;
-
-    fn from_str(text: &str) -> Result<Self, PacingError> {
-        let rate = |text: &str| rate_iops(text).ok_or_else(|| PacingError(text.to_owned()));
-        match text.split_once(':') {
-            None if text == "max" => Ok(Self::ClosedLoop),
-            None => Ok(Self::Fixed { rate_iops: rate(text)? }),
-            Some(("poisson", mean)) => Ok(Self::Poisson { rate_iops: rate(mean)? }),
-            Some(_) => Err(PacingError(text.to_owned())),
-        }
-    }
-}
-
-impl fmt::Display for Pacing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::ClosedLoop => f.write_str("max"),
-            Self::Fixed { rate_iops } => write!(f, "{rate_iops}"),
-            Self::Poisson { rate_iops } => write!(f, "poisson:{rate_iops}"),
-        }
-    }
-}
-
-/// `20k` is 20,000: rates are decimal, unlike block sizes.
-fn rate_iops(text: &str) -> Option<u64> {
-    let (digits, factor) = match text.strip_suffix(['k', 'K']) {
-        Some(digits) => (digits, 1_000),
-        None => text.strip_suffix('M').map_or((text, 1), |digits| (digits, 1_000_000)),
-    };
-    let rate = digits.parse::<u64>().ok()?.checked_mul(factor)?;
-    (1..=RATE_IOPS_MAX).contains(&rate).then_some(rate)
 }
 
 /// Bits behind the point of [`Schedule::due_q32`].
@@ -115,13 +97,13 @@ impl Schedule {
     /// Poisson process of the whole rate. `seed` is that of the worker.
     #[must_use]
     pub fn of_worker(pacing: Pacing, seed: u64, worker: u32, workers: u32) -> Option<Self> {
-        let rate_iops = pacing.rate_iops()?;
+        let rate_iops = pacing.highest_iops()?;
         let gaps = Rng::split(seed, "gaps");
         let (index, workers) = (u64::from(worker), u64::from(workers));
         let mut schedule = Self { pacing, rate_iops, index, workers, due_q32: 0, gaps };
         schedule.due_q32 = match pacing {
             Pacing::Poisson { .. } => schedule.gap_q32(),
-            _ => schedule.fixed_q32(),
+            _ => schedule.indexed_q32(),
         };
         Some(schedule)
     }
@@ -139,14 +121,16 @@ impl Schedule {
         self.index += self.workers;
         self.due_q32 = match self.pacing {
             Pacing::Poisson { .. } => self.due_q32 + self.gap_q32(),
-            _ => self.fixed_q32(),
+            _ => self.indexed_q32(),
         };
     }
 
-    /// From the index, so that no error adds up.
     #[inline]
-    fn fixed_q32(&self) -> u128 {
-        u128::from(self.index) * SECOND_Q32 / u128::from(self.rate_iops)
+    fn indexed_q32(&self) -> u128 {
+        if let Pacing::Fixed { rate_iops } = self.pacing {
+            return shape::fixed_q32(rate_iops, self.index);
+        }
+        shape::due_q32(self.pacing, self.index).unwrap_or(0)
     }
 
     #[inline]
@@ -165,6 +149,9 @@ impl Schedule {
             Pacing::Poisson { .. } => {
                 let left_q32 = (u128::from(end.0) << FRACTION_BITS).saturating_sub(self.due_q32);
                 (left_q32 * rate_iops).div_ceil(SECOND_Q32)
+            }
+            Pacing::Bursts { .. } | Pacing::Ramp { .. } => {
+                shape::first_due_at(self.pacing, end).saturating_sub(self.index).into()
             }
             // From the index: a rounded due time would count a command that is due at `end`.
             _ => (u128::from(end.0) * rate_iops)
@@ -326,22 +313,5 @@ mod tests {
         let gaps: Vec<_> = due.windows(2).map(|pair| pair[1] - pair[0]).collect();
         let critical = 1.628 / (gaps.len() as f64).sqrt();
         assert!(distance_to_exponential(gaps, 1e9 / 3_000.0) < critical);
-    }
-
-    #[test]
-    fn a_rate_is_read_as_it_is_written() {
-        for (text, pacing) in [
-            ("max", Pacing::ClosedLoop),
-            ("1", Pacing::Fixed { rate_iops: 1 }),
-            ("20k", Pacing::Fixed { rate_iops: 20_000 }),
-            ("poisson:1M", Pacing::Poisson { rate_iops: 1_000_000 }),
-        ] {
-            assert_eq!(text.parse(), Ok(pacing));
-            assert_eq!(pacing.to_string().parse(), Ok(pacing));
-        }
-        for text in ["", "0", "fast", "poisson", "poisson:0", "even:5", "-1", "1001M", "1.5k"] {
-            let error = text.parse::<Pacing>().unwrap_err().to_string();
-            assert!(error.contains("poisson:1000"), "{error}");
-        }
     }
 }

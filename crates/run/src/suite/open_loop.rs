@@ -24,5 +24,6 @@ pub(crate) fn pace_in_words(pacing: Pacing, queue_depth: u32) -> String {
         Pacing::ClosedLoop => format!("QD {queue_depth}"),
         Pacing::Fixed { rate_iops } => format!("{rate_iops} a second"),
         Pacing::Poisson { rate_iops } => format!("{rate_iops} a second at random"),
+        pacing @ (Pacing::Bursts { .. } | Pacing::Ramp { .. }) => pacing.to_string(),
     }
 }

@@ -172,6 +172,9 @@ fn in_words(workload: &Workload, duration: Option<Nanos>) -> String {
         Pacing::Poisson { rate_iops } => {
             format!("{rate_iops} a second at random (Poisson), at most QD {depth}")
         }
+        pacing @ (Pacing::Bursts { .. } | Pacing::Ramp { .. }) => {
+            format!("{pacing}, at most QD {depth}")
+        }
     };
     format!("{block} {order} {kind} within {span}, {pace}{data}{limit}")
 }
