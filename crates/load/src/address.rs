@@ -7,6 +7,7 @@ pub mod locality;
 mod normal;
 pub mod one_pass;
 mod pareto;
+mod partly_random;
 mod sequential;
 mod shuffled;
 mod skewed;
@@ -27,6 +28,7 @@ use locality::LikeTrace;
 use normal::Normal;
 use one_pass::OnePass;
 use pareto::Pareto;
+use partly_random::PartlyRandom;
 use sequential::Sequential;
 use shuffled::Shuffled;
 use skewed::{Ranks, Skewed};
@@ -55,6 +57,8 @@ pub enum Addresses {
     Stride(Stride),
     /// See [`Order::Zipf`], [`Order::Pareto`], [`Order::Zones`] and [`Order::ReadOnly`].
     Skewed(Skewed),
+    /// See [`Order::PartlyRandom`].
+    PartlyRandom(PartlyRandom),
     /// See [`Order::Normal`].
     Normal(Normal),
     /// See [`Order::Append`].
@@ -98,6 +102,9 @@ impl Addresses {
             Order::ReadOnly { share, layout } => {
                 skewed(Ranks::Zones(Zones::without(*share, grid.steps)), *layout)
             }
+            Order::PartlyRandom { random_percent } => {
+                Self::PartlyRandom(PartlyRandom::new(grid, *random_percent, random()))
+            }
             Order::Normal { deviation } => Self::Normal(Normal::new(grid, *deviation, random())),
             Order::Append(append) => Self::Append(Appends::new(workload, *append, random())),
             Order::Trace(locality) => {
@@ -119,6 +126,7 @@ impl Addresses {
             Self::Streams(addresses) => Some(addresses.next_block(len)),
             Self::Stride(addresses) => Some(addresses.next_block(len)),
             Self::Skewed(addresses) => Some(addresses.next_block(len)),
+            Self::PartlyRandom(addresses) => Some(addresses.next_block(len)),
             Self::Normal(addresses) => Some(addresses.next_block(len)),
             Self::LikeTrace(addresses) => Some(addresses.next_block(len)),
             Self::Append(_) => None,

@@ -17,6 +17,8 @@ pub struct Generator {
     lengths: Rng,
     /// The due times; `None` in a closed loop.
     schedule: Option<Schedule>,
+    /// Writes until the next flush of [`Workload::flush_every`].
+    until_flush: Option<u32>,
     /// The rest of [`Workload::limit_bytes`].
     left_bytes: u64,
 }
@@ -49,7 +51,8 @@ impl Generator {
         let addresses = Addresses::new(&workload, seed);
         let left_bytes = workload.limit_bytes.unwrap_or(u64::MAX);
         let [kinds, lengths] = ["kinds", "lengths"].map(|name| Rng::split(seed, name));
-        Self { workload, addresses, kinds, lengths, schedule, left_bytes }
+        let until_flush = workload.flush_every;
+        Self { workload, addresses, kinds, lengths, schedule, until_flush, left_bytes }
     }
 
     /// The description.
@@ -78,10 +81,14 @@ impl Generator {
         if self.left_bytes == 0 {
             return None;
         }
+        if self.until_flush == Some(0) {
+            self.until_flush = self.workload.flush_every;
+            return Some(self.flush(tag));
+        }
         let (kind, data) = (self.next_kind(), self.workload.data);
         if kind == OpKind::Flush {
             self.advance(0);
-            return Some(Op { kind, data, fua: false, placement: 0, len: 0, tag, offset: 0 });
+            return Some(self.flush(tag));
         }
         let len = self.next_len();
         if let Some(step) = self.addresses.next_append(len) {
@@ -89,6 +96,7 @@ impl Generator {
         }
         let (offset, len) = self.addresses.next_block(len)?;
         self.advance(len);
+        self.count_write(kind);
         let (fua, placement) = (self.is_forced(kind), self.workload.placement);
         Some(Op { kind, data, fua, placement, len, tag, offset })
     }
@@ -102,10 +110,24 @@ impl Generator {
         let is_write = kind == OpKind::Write;
         if is_write {
             self.advance(len);
+            self.count_write(kind);
         }
         let placement = placement.max(if is_write { self.workload.placement } else { 0 });
         let fua = self.is_forced(kind);
         Op { kind, data: self.workload.data, fua, placement, len, tag, offset }
+    }
+
+    /// A flush, at the due time of the command after it.
+    fn flush(&self, tag: u32) -> Op {
+        let data = self.workload.data;
+        Op { kind: OpKind::Flush, data, fua: false, placement: 0, len: 0, tag, offset: 0 }
+    }
+
+    #[inline]
+    fn count_write(&mut self, kind: OpKind) {
+        if let Some(left) = self.until_flush.as_mut().filter(|_| kind == OpKind::Write) {
+            *left = left.saturating_sub(1);
+        }
     }
 
     /// Counts a command of `len` bytes as issued.
@@ -135,21 +157,23 @@ impl Generator {
     fn next_kind(&mut self) -> OpKind {
         match self.workload.mix {
             Mix::One(kind) => kind,
-            Mix::ReadPercent(percent) => self.read_or_write(percent),
+            Mix::ReadPercent(percent) => self.read_or_write(percent, 100 - percent.min(100)),
             Mix::Shares(shares) => {
-                let (flush, deallocate) = (shares.flush_percent, shares.deallocate_percent);
+                let flush = u64::from(shares.flush_percent);
+                let deallocate = flush + u64::from(shares.deallocate_percent);
                 match self.kinds.below(100) {
-                    drawn if drawn < u64::from(flush) => OpKind::Flush,
-                    drawn if drawn < u64::from(flush) + u64::from(deallocate) => OpKind::Deallocate,
-                    _ => self.read_or_write(shares.read_percent),
+                    drawn if drawn < flush => OpKind::Flush,
+                    drawn if drawn < deallocate => OpKind::Deallocate,
+                    _ => self.read_or_write(shares.reads, shares.writes),
                 }
             }
         }
     }
 
     #[inline]
-    fn read_or_write(&mut self, read_percent: u8) -> OpKind {
-        if self.kinds.below(100) < u64::from(read_percent) { OpKind::Read } else { OpKind::Write }
+    fn read_or_write(&mut self, reads: u8, writes: u8) -> OpKind {
+        let all = (u64::from(reads) + u64::from(writes)).max(1);
+        if self.kinds.below(all) < u64::from(reads) { OpKind::Read } else { OpKind::Write }
     }
 }
 
@@ -223,7 +247,7 @@ mod tests {
 
     #[test]
     fn flushes_and_deallocations_have_their_shares_and_a_flush_has_no_address() {
-        let shares = Shares { flush_percent: 5, deallocate_percent: 15, read_percent: 50 };
+        let shares = Shares { flush_percent: 5, deallocate_percent: 15, reads: 50, writes: 50 };
         let mixed = |mix| Workload { mix, ..workload(Order::Uniform, 4096, 1 << 20) };
         mixed(Mix::Shares(shares)).check(512).unwrap();
         let mut generator = Generator::new(mixed(Mix::Shares(shares)), 1);
@@ -245,6 +269,23 @@ mod tests {
         let too_much = Shares { flush_percent: 60, deallocate_percent: 60, ..shares };
         let error = mixed(Mix::Shares(too_much)).check(512).unwrap_err().to_string();
         assert!(error.contains("flushes and deallocations is 120"), "{error}");
+    }
+
+    #[test]
+    fn a_flush_comes_after_every_so_many_writes() {
+        let mix = Mix::ReadPercent(50);
+        let flushed =
+            Workload { mix, flush_every: Some(3), ..workload(Order::Uniform, 4096, 1 << 20) };
+        let mut generator = Generator::new(flushed, 1);
+        let kinds: Vec<_> = (0..1_000).map(|_| generator.next_op(0).unwrap().kind).collect();
+        let mut writes = 0;
+        for kind in kinds {
+            match kind {
+                OpKind::Flush => assert_eq!(std::mem::take(&mut writes), 3),
+                kind => writes += u32::from(kind == OpKind::Write),
+            }
+        }
+        assert!(writes <= 3);
     }
 
     #[test]

@@ -8,9 +8,11 @@
 pub mod address;
 pub mod composite;
 pub mod generator;
+pub mod jobs;
 pub mod order;
 pub mod pacing;
 mod sizes;
+pub mod spec;
 pub mod trace;
 pub mod workload;
 

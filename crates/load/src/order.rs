@@ -41,6 +41,12 @@ pub enum Order {
         /// The distance; a multiple of the alignment.
         stride_bytes: u64,
     },
+    /// A share of the commands at blocks drawn uniformly; each of the others follows the command before it;
+    /// without end.
+    PartlyRandom {
+        /// The share in percent, below 100.
+        random_percent: u8,
+    },
     /// The block of rank k is drawn with a probability in proportion to k^-theta, without end.
     Zipf {
         /// The exponent; 0 is uniform.
@@ -131,7 +137,8 @@ impl Order {
     /// Whether addresses are random.
     #[must_use]
     pub const fn is_random(&self) -> bool {
-        self.is_independent() || matches!(self, Self::Shuffled | Self::Append(_))
+        self.is_independent()
+            || matches!(self, Self::Shuffled | Self::Append(_) | Self::PartlyRandom { .. })
     }
 
     /// Whether each address is drawn without regard to the others, so that several workers may

@@ -25,18 +25,20 @@ pub struct Shares {
     pub flush_percent: u8,
     /// Deallocations, of all commands.
     pub deallocate_percent: u8,
-    /// Reads, of the remaining commands; the others write.
-    pub read_percent: u8,
+    /// Weight of the reads among the remaining commands.
+    pub reads: u8,
+    /// Weight of the writes among them.
+    pub writes: u8,
 }
 
 impl Mix {
     /// Whether some commands change the content of the target.
     #[must_use]
-    pub const fn writes(self) -> bool {
+    pub fn writes(self) -> bool {
         match self {
             Self::One(kind) => !matches!(kind, OpKind::Read | OpKind::Flush),
             Self::ReadPercent(percent) => percent < 100,
-            Self::Shares(shares) => shares.deallocate_percent > 0 || shares.read_percent < 100,
+            Self::Shares(shares) => shares.deallocate_percent > 0 || shares.writes > 0,
         }
     }
 
@@ -58,12 +60,15 @@ impl Mix {
 
     /// Share of reads among the commands that move data, in percent.
     #[must_use]
-    pub const fn read_percent(self) -> u8 {
+    pub fn read_percent(self) -> u8 {
         match self {
             Self::One(OpKind::Read) => 100,
             Self::One(_) => 0,
             Self::ReadPercent(percent) => percent,
-            Self::Shares(shares) => shares.read_percent,
+            Self::Shares(shares) => {
+                let moving = u32::from(shares.reads) + u32::from(shares.writes);
+                (100 * u32::from(shares.reads)).checked_div(moving).unwrap_or(100) as u8
+            }
         }
     }
 
@@ -80,26 +85,22 @@ impl Mix {
             Self::ReadPercent(percent) => percent.into(),
             Self::Shares(shares) => {
                 let beside = u64::from(shares.flush_percent) + u64::from(shares.deallocate_percent);
-                beside.max(shares.read_percent.into())
+                beside.max(u64::from(shares.reads > 0))
             }
         }
     }
 
     /// The value above 100%, or `None` if there is none: its name and the sum.
     fn too_much(self) -> Option<(&'static str, u64)> {
-        let Shares { flush_percent, deallocate_percent, read_percent } = match self {
+        let (what, sum) = match self {
             Self::One(_) => return None,
-            Self::ReadPercent(read_percent) => {
-                Shares { flush_percent: 0, deallocate_percent: 0, read_percent }
+            Self::ReadPercent(read_percent) => ("the share of reads", read_percent.into()),
+            Self::Shares(shares) => {
+                let beside = u64::from(shares.flush_percent) + u64::from(shares.deallocate_percent);
+                ("the share of flushes and deallocations", beside)
             }
-            Self::Shares(shares) => shares,
         };
-        let beside = u64::from(flush_percent) + u64::from(deallocate_percent);
-        let sums = [
-            ("the share of reads", read_percent.into()),
-            ("the share of flushes and deallocations", beside),
-        ];
-        sums.into_iter().find(|(_, sum)| *sum > 100)
+        (sum > 100).then_some((what, sum))
     }
 }
 
@@ -128,6 +129,8 @@ pub struct Workload {
     pub layout_seed: u64,
     /// Forced unit access, as a share of the writes in percent (0 to 100).
     pub fua_percent: u8,
+    /// A flush after this many writes, beside those of the mix; `None` without.
+    pub flush_every: Option<u32>,
     /// Placement handle of the writes; 0 is the default one.
     pub placement: u8,
     /// Commands kept outstanding; in an open loop the most that may be outstanding, the others
@@ -174,6 +177,7 @@ impl Workload {
             order,
             layout_seed: 1,
             fua_percent: 0,
+            flush_every: None,
             placement: 0,
             queue_depth,
             pacing: Pacing::ClosedLoop,

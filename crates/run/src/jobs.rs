@@ -1,207 +1,23 @@
 //! Several jobs at once on one target: each has its own commands, depth, pace, begin, end and figures.
 //!
 //! One thread drives all of them, so that a schedule of one job does not wait for the ends of another.
-//! A job begins with the phase, or after the end of another job; it ends by its own time, bytes or
-//! order. A job without an end of its own is background: it ends with the last job that has one.
 
 mod drive;
 mod running;
 
-use base::{Nanos, Rng};
-use load::{Generator, Pacing, Workload};
 use result::rows::PhaseRows;
 use result::schema::Phase;
 
 pub use drive::{Parts, drive_jobs};
+pub use load::jobs::{JobSpec, Jobs, JobsError, Think};
 
 use crate::event::Length;
 
-/// A job: commands with a begin and an end of their own.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JobSpec {
-    /// Name, unique among the jobs of a phase.
-    pub name: String,
-    /// The commands.
-    pub workload: Workload,
-    /// Seed of its commands; `None` to derive one from that of the phase and from the name.
-    pub seed: Option<u64>,
-    /// Index of the job after whose end this one begins; `None` if it begins with the phase.
-    pub after: Option<usize>,
-    /// Time between that moment and the begin.
-    pub delay: Nanos,
-    /// Time after which it issues no more commands, from its begin; `None` if bytes, its order or the phase end
-    /// it.
-    pub duration: Option<Nanos>,
-    /// Time from its begin whose commands are in no figure of the job.
-    pub warm_up: Nanos,
-    /// Pauses between its commands; `None` without any.
-    pub think: Option<Think>,
-}
-
-/// Pauses of a job: after `every` commands it waits until all of them have ended, and then for `pause`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Think {
-    /// Length of a pause.
-    pub pause: Nanos,
-    /// Commands between two pauses, at least 1.
-    pub every: u32,
-}
-
-impl JobSpec {
-    /// A job from the begin of the phase to its end, or to the end of the workload.
-    #[must_use]
-    pub fn new(name: &str, workload: Workload) -> Self {
-        Self {
-            name: name.to_owned(),
-            workload,
-            seed: None,
-            after: None,
-            delay: Nanos(0),
-            duration: None,
-            warm_up: Nanos(0),
-            think: None,
-        }
-    }
-
-    /// Whether it has an end of its own, by time, bytes or order.
-    #[must_use]
-    pub fn ends_by_itself(&self) -> bool {
-        self.duration.is_some() || self.workload.total_bytes().is_some()
-    }
-
-    /// Its commands, under its own seed or one that derives from the seed of the phase and the name. The
-    /// other jobs have no influence on it.
-    #[must_use]
-    pub fn generator(&self, phase_seed: u64) -> Generator {
-        let seed = self.seed.unwrap_or_else(|| Rng::split(phase_seed, &self.name).next_u64());
-        Generator::new(self.workload.clone(), seed)
-    }
-}
-
-/// The jobs of a phase.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Jobs {
-    /// The jobs.
-    pub jobs: Vec<JobSpec>,
-    /// Time after which every job ends; `None` if they end by themselves.
-    pub duration: Option<Nanos>,
-}
-
-/// Jobs that cannot be. Names the job and the rule.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("job `{job}`: {rule}")]
-pub struct JobsError {
-    job: String,
-    rule: String,
-}
-
-impl Jobs {
-    /// Sum of the commands that all jobs keep outstanding.
-    #[must_use]
-    pub fn queue_depth(&self) -> u32 {
-        self.jobs.iter().map(|job| job.workload.queue_depth).fold(0, u32::saturating_add)
-    }
-
-    /// Longest command of any job, in bytes.
-    #[must_use]
-    pub fn longest_bytes(&self) -> u32 {
-        self.jobs.iter().map(|job| job.workload.block_bytes).max().unwrap_or(0)
-    }
-
-    /// Whether some commands change the content of the target.
-    #[must_use]
-    pub fn writes(&self) -> bool {
-        self.jobs.iter().any(|job| job.workload.mix.writes())
-    }
-
-    /// The length that is known before the start.
-    #[must_use]
-    pub fn length(&self) -> Length {
-        if let Some(duration) = self.duration {
-            return Length::Time(duration);
-        }
-        let bounded = || self.jobs.iter().filter(|job| job.ends_by_itself());
-        if bounded().all(|job| job.duration.is_some()) {
-            let ends =
-                (0..self.jobs.len()).filter_map(|job| self.end_at_most(job, self.jobs.len()));
-            return ends.max().map_or(Length::Unknown, Length::Time);
-        }
-        let bytes = bounded().map(|job| job.workload.total_bytes());
-        bytes.sum::<Option<u64>>().map_or(Length::Unknown, Length::Bytes)
-    }
-
-    /// Latest end of a job from the begin of the phase; `None` without a duration. `left` bounds the chain
-    /// of jobs.
-    fn end_at_most(&self, job: usize, left: usize) -> Option<Nanos> {
-        let spec = self.jobs.get(job).filter(|_| left > 0)?;
-        let begin = match spec.after {
-            None => Nanos(0),
-            Some(before) => self.end_at_most(before, left - 1)?,
-        };
-        let length = spec.delay.0.saturating_add(spec.duration?.0);
-        Some(Nanos(begin.0.saturating_add(length)))
-    }
-
-    /// Checks the relations between the jobs: names, order and ends. Workloads have checks of their own.
-    ///
-    /// # Errors
-    /// [`JobsError`] with the first job that breaks a rule.
-    pub fn check(&self) -> Result<(), JobsError> {
-        let fail = |job: &JobSpec, rule: String| Err(JobsError { job: job.name.clone(), rule });
-        for (index, job) in self.jobs.iter().enumerate() {
-            if self.jobs[..index].iter().any(|other| other.name == job.name) {
-                return fail(job, "two jobs have this name".to_owned());
-            }
-            if job.think.is_some_and(|think| think.every == 0) {
-                return fail(job, "a pause comes after at least 1 command".to_owned());
-            }
-            if job.duration.is_some_and(|duration| duration <= job.warm_up) {
-                return fail(job, "the warm-up leaves nothing of its duration".to_owned());
-            }
-            if job.think.is_some() && job.workload.pacing != Pacing::ClosedLoop {
-                return fail(
-                    job,
-                    "it has a rate, so that pauses would only make it late".to_owned(),
-                );
-            }
-            let Some(after) = job.after else { continue };
-            let Some(before) = self.jobs.get(after) else {
-                return fail(job, "it begins after a job that does not exist".to_owned());
-            };
-            if !before.ends_by_itself() {
-                let rule = format!("it begins after `{}`, which never ends by itself", before.name);
-                return fail(job, rule);
-            }
-            if !job.ends_by_itself() && self.duration.is_none() {
-                let rule = format!("it begins after `{}` and has no end of its own", before.name);
-                return fail(job, rule);
-            }
-            if self.waits_for_itself(index) {
-                return fail(job, format!("it begins after `{}`, which waits for it", before.name));
-            }
-        }
-        match self.jobs.first() {
-            Some(first)
-                if self.duration.is_none() && !self.jobs.iter().any(JobSpec::ends_by_itself) =>
-            {
-                fail(first, "neither it nor another job has an end".to_owned())
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Whether the chain of jobs before this one comes back to it.
-    fn waits_for_itself(&self, index: usize) -> bool {
-        let mut at = self.jobs[index].after;
-        for _ in &self.jobs {
-            match at {
-                Some(before) if before == index => return true,
-                Some(before) => at = self.jobs.get(before).and_then(|job| job.after),
-                None => return false,
-            }
-        }
-        false
-    }
+/// The length of the jobs of a phase that is known before the start.
+#[must_use]
+pub fn length(jobs: &Jobs) -> Length {
+    let time = jobs.duration.or_else(|| jobs.end_at_most()).map(Length::Time);
+    time.or_else(|| jobs.total_bytes().map(Length::Bytes)).unwrap_or(Length::Unknown)
 }
 
 /// The record of a job that has begun.

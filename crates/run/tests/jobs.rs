@@ -135,7 +135,7 @@ fn the_jobs_add_up_to_the_sum_and_do_not_change_each_other() {
 fn a_job_begins_after_the_end_of_another_and_its_delay() {
     let first = limited(job("first", OpKind::Write, 2), 10);
     let second = limited(job("second", OpKind::Read, 1), 3);
-    let second = JobSpec { after: Some(1), delay: ms(50), ..second };
+    let second = JobSpec { after: vec![1], delay: ms(50), ..second };
     let jobs = Jobs { jobs: vec![second, first], duration: None };
     let driven = run(answers_after(ms(4)), &jobs);
     let times = |kind| driven.issued_by(kind).iter().map(|(at, _)| at / MS.0).collect::<Vec<_>>();
@@ -220,8 +220,8 @@ fn random_jobs_issue_every_command_once_and_end() {
                 let depth = 1 + rng.below(8) as u32;
                 let mut job = limited(job(&format!("j{index}"), kind, depth), 1 + rng.below(50));
                 job.workload.mix = Mix::ReadPercent(rng.below(101) as u8);
-                job.after =
-                    (index > 0 && rng.below(2) == 0).then(|| rng.below(index as u64) as usize);
+                let before = (0..index).filter(|_| rng.below(4) == 0);
+                job.after = before.collect();
                 job.delay = Nanos(rng.below(3) * 500_000);
                 match rng.below(3) {
                     0 => {
@@ -252,7 +252,7 @@ fn random_jobs_issue_every_command_once_and_end() {
 fn impossible_jobs_are_named_with_the_rule() {
     let endless = || job("endless", OpKind::Write, 1);
     let ends = || limited(job("ends", OpKind::Write, 1), 5);
-    let after = |job: JobSpec, index| JobSpec { after: Some(index), ..job };
+    let after = |job: JobSpec, index| JobSpec { after: vec![index], ..job };
     let rename = |job: JobSpec, name: &str| JobSpec { name: name.to_owned(), ..job };
     let think = Some(Think { pause: MS, every: 1 });
     for (jobs, rule) in [
@@ -260,8 +260,8 @@ fn impossible_jobs_are_named_with_the_rule() {
         (vec![ends(), ends()], "two jobs have this name"),
         (vec![endless(), after(ends(), 0)], "`endless`, which never ends by itself"),
         (vec![ends(), after(endless(), 0)], "after `ends` and has no end of its own"),
-        (vec![after(ends(), 1), rename(after(ends(), 0), "b")], "which waits for it"),
-        (vec![after(ends(), 0)], "which waits for it"),
+        (vec![after(ends(), 1), rename(after(ends(), 0), "b")], "after a job which waits for it"),
+        (vec![after(ends(), 0)], "after a job which waits for it"),
         (vec![after(ends(), 4)], "a job that does not exist"),
         (vec![JobSpec { think, ..limited(paced("x", OpKind::Read, 5), 5) }], "it has a rate"),
         (vec![JobSpec { warm_up: MS, duration: Some(MS), ..ends() }], "the warm-up leaves nothing"),

@@ -14,7 +14,7 @@ use crate::address::locality::Locality;
 const STREAMS_MAX: u32 = 4_096;
 /// The most parts of [`Order::Zones`].
 const ZONES_MAX: usize = 64;
-const KNOWN: &str = "uniform, sequential, sequential-once, shuffled, streams(4), stride(1MiB), zipf(1.1), \
+const KNOWN: &str = "uniform, sequential, sequential-once, shuffled, streams(4), stride(1MiB), random(30%), zipf(1.1), \
      pareto(20%), normal(10%), zones(\"20:80\"), read-only(40%), append(zones=8, zone=1GiB), trace(FILE)";
 
 /// A text that is no order. Names the text and the rule.
@@ -51,6 +51,7 @@ fn parsed(text: &str) -> Result<Order, String> {
     match name {
         "streams" => streams(inside),
         "stride" => stride(inside),
+        "random" => partly_random(inside),
         "zipf" => Ok(Order::Zipf { theta: inside.parse()?, layout }),
         "pareto" => pareto(inside, layout),
         "normal" => normal(inside),
@@ -84,6 +85,13 @@ fn streams(text: &str) -> Result<Order, String> {
 
 fn stride(text: &str) -> Result<Order, String> {
     Ok(Order::Stride { stride_bytes: bytes(text)? })
+}
+
+fn partly_random(text: &str) -> Result<Order, String> {
+    let percent = text.strip_suffix('%').and_then(|percent| percent.trim().parse().ok());
+    let random_percent = percent.filter(|percent| *percent < 100);
+    let random_percent = random_percent.ok_or("expected whole percents below 100%, such as 30%")?;
+    Ok(Order::PartlyRandom { random_percent })
 }
 
 fn share(text: &str) -> Result<Ratio, String> {
@@ -258,6 +266,7 @@ impl fmt::Display for Order {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::SequentialOnce => f.write_str("sequential-once"),
+            Self::PartlyRandom { random_percent } => write!(f, "random({random_percent}%)"),
             Self::Sequential => f.write_str("sequential"),
             Self::Uniform => f.write_str("uniform"),
             Self::OnePass { .. } => f.write_str("steady-state"),
@@ -294,6 +303,7 @@ mod tests {
             "shuffled",
             "streams(4)",
             "stride(1MiB)",
+            "random(30%)",
             "zipf(1.1)",
             "zipf(0)",
             "zipf(0.99, contiguous)",

@@ -133,9 +133,15 @@ impl<'a> Together<'a> {
     /// Time at which a waiting job begins; `None` if it waits for another one, or has begun.
     fn begins_at(&self, index: usize) -> Option<Nanos> {
         let job = &self.jobs[index];
+        if !job.is_waiting() {
+            return None;
+        }
         let JobSpec { after, delay, .. } = job.spec;
-        let from = after.map_or(Some(self.start), |before| self.jobs[before].ended_at());
-        from.filter(|_| job.is_waiting()).map(|from| Nanos(from.0.saturating_add(delay.0)))
+        let mut from = self.start;
+        for before in after {
+            from = from.max(self.jobs[*before].ended_at()?);
+        }
+        Some(Nanos(from.0.saturating_add(delay.0)))
     }
 
     /// Waits for the end of a command or the next time at which a job has something to do; returns the time.

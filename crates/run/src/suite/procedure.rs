@@ -11,7 +11,7 @@ use target::{Past, Rest};
 
 use super::measured::Measured;
 use crate::event::Length;
-use crate::jobs::Jobs;
+use crate::jobs::{self, Jobs};
 use crate::recorder::Zones;
 use crate::replay::ReplaySpec;
 
@@ -188,7 +188,7 @@ impl PhaseSpec {
             Action::Replay(replay) => replay
                 .moved_bytes
                 .map_or(Length::Unknown, |(read, written)| Length::Bytes(read + written)),
-            Action::Jobs(jobs) => jobs.length(),
+            Action::Jobs(jobs) => jobs::length(jobs),
             Action::Idle(duration) | Action::Load { duration: Some(duration), .. } => {
                 Length::Time(*duration)
             }

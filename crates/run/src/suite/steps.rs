@@ -123,7 +123,7 @@ fn load(
 }
 
 /// The description of a workload, with all parameters that affect its figures.
-fn in_words(workload: &Workload, duration: Option<Nanos>) -> String {
+pub(crate) fn in_words(workload: &Workload, duration: Option<Nanos>) -> String {
     let longest = Bytes(u64::from(workload.block_bytes));
     let block = match &workload.order {
         Order::Composite(Composite { sizes: [(smallest, _), ..], .. }) => {
@@ -140,9 +140,9 @@ fn in_words(workload: &Workload, duration: Option<Nanos>) -> String {
         Mix::One(OpKind::Flush) => "flushes".to_owned(),
         Mix::One(OpKind::Deallocate) => "deallocations".to_owned(),
         Mix::ReadPercent(percent) => format!("commands, {percent}% of them reads"),
-        Mix::Shares(Shares { flush_percent, deallocate_percent, read_percent }) => format!(
-            "commands, {deallocate_percent}% of them deallocations, {flush_percent}% flushes, of the others \
-             {read_percent}% reads"
+        Mix::Shares(Shares { flush_percent, deallocate_percent, reads, writes }) => format!(
+            "commands, {deallocate_percent}% of them deallocations, {flush_percent}% flushes, the others reads and \
+             writes by {reads}:{writes}"
         ),
     };
     let order = match &workload.order {

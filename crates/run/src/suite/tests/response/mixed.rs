@@ -153,6 +153,7 @@ impl Settings {
         if deallocate_percent == 0 && flush_percent == 0 {
             return Mix::ReadPercent(read_percent);
         }
-        Mix::Shares(Shares { flush_percent, deallocate_percent, read_percent })
+        let writes = 100_u8.saturating_sub(read_percent);
+        Mix::Shares(Shares { flush_percent, deallocate_percent, reads: read_percent, writes })
     }
 }

@@ -1,0 +1,19 @@
+//! The workload files that come with ssdlab, each with its source or reasoning in the file.
+
+/// Name and text of each.
+pub const BUILT_IN: [(&str, &str); 8] = [
+    ("boot-storm", include_str!("../../../../workloads/boot-storm.toml")),
+    ("checkpoint", include_str!("../../../../workloads/checkpoint.toml")),
+    ("log", include_str!("../../../../workloads/log.toml")),
+    ("lsm-compaction", include_str!("../../../../workloads/lsm-compaction.toml")),
+    ("object-store", include_str!("../../../../workloads/object-store.toml")),
+    ("oltp", include_str!("../../../../workloads/oltp.toml")),
+    ("video-record", include_str!("../../../../workloads/video-record.toml")),
+    ("vm-mix", include_str!("../../../../workloads/vm-mix.toml")),
+];
+
+/// The text of a built-in workload; `None` if there is none of this name.
+#[must_use]
+pub fn built_in(name: &str) -> Option<&'static str> {
+    BUILT_IN.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+}
