@@ -7,6 +7,7 @@
 
 pub mod address;
 pub mod composite;
+pub mod fio;
 pub mod generator;
 pub mod jobs;
 pub mod order;
