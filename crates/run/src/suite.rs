@@ -35,3 +35,4 @@ pub use procedure::{
 pub(crate) use settings::TestSettings;
 pub use site::{Site, in_proportion};
 pub use test::Test;
+pub use tests::storage_bench::workload::text_of as workload_text;

@@ -50,7 +50,7 @@ pub enum Chapter {
     Sustained,
     /// Power, and its ratio to the work.
     Energy,
-    /// Replays of recorded work.
+    /// Replays of recorded work, and workloads of one's own.
     #[serde(rename = "Storage bench")]
     StorageBench,
     /// The tests of the SNIA PTS.

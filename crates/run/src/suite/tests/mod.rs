@@ -40,6 +40,7 @@ pub(crate) mod storage_bench {
     pub(crate) mod heavy;
     pub(crate) mod light;
     pub(crate) mod replay;
+    pub(crate) mod workload;
 }
 
 pub(crate) mod sustained {
@@ -72,6 +73,7 @@ pub(super) const DEFINITIONS: [&Definition; 25] = [
     &storage_bench::heavy::DEFINITION,
     &storage_bench::light::DEFINITION,
     &storage_bench::replay::DEFINITION,
+    &storage_bench::workload::DEFINITION,
     &sustained::full_write::DEFINITION,
     &sustained::pslc::DEFINITION,
     &sustained::retention::DEFINITION,
