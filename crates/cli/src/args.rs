@@ -10,6 +10,7 @@ pub mod repeat;
 pub mod resume;
 pub mod trace;
 pub mod verify;
+pub mod workload;
 
 use std::path::PathBuf;
 
@@ -74,6 +75,9 @@ pub enum Command {
     /// Work with drive model files
     #[command(subcommand)]
     Drives(DrivesCommand),
+    /// Check, print and convert workload files
+    #[command(subcommand)]
+    Workload(workload::WorkloadCommand),
     /// Read, analyse and convert traces of real work
     #[command(subcommand)]
     Trace(trace::TraceCommand),
@@ -117,6 +121,8 @@ pub enum Listed {
     Hosts,
     /// Tests.
     Tests,
+    /// Workloads that come with ssdlab.
+    Workloads,
     /// The simulated drive of this target string.
     Drive(String),
 }
@@ -124,7 +130,7 @@ pub enum Listed {
 /// Arguments of `list`.
 #[derive(Debug, ClapArgs)]
 pub struct ListArgs {
-    /// One list: devices, drives, hosts or tests; or all facts of a simulated drive: sim:NAME.
+    /// One list: devices, drives, hosts, tests or workloads; or all facts of a simulated drive: sim:NAME.
     /// Default: all lists
     #[arg(value_name = "LIST", value_parser = parse_listed)]
     pub listed: Option<Listed>,
@@ -152,6 +158,9 @@ pub struct TestArgs {
     /// Set a parameter of the test, e.g. `duration=60s`
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = parse_setting)]
     pub settings: Vec<(String, String)>,
+    /// Workload of the test `workload`: a file, or one of `ssdlab list workloads`
+    #[arg(long, value_name = "FILE")]
+    pub workload: Option<String>,
     #[command(flatten)]
     pub common: CommonArgs,
 }
@@ -234,7 +243,8 @@ impl RunArgs {
         drive: DriveArgs,
     ) -> Self {
         let (targets, spare, span) = (Vec::new(), Vec::new(), None);
-        let test = TestArgs { test, targets, spare, span, settings, common };
+        let workload = None;
+        let test = TestArgs { test, targets, spare, span, settings, workload, common };
         let repeat = repeat::RepeatArgs::default();
         Self { test, drive, read_only: false, jobs: JobsArg::default(), repeat }
     }
@@ -411,12 +421,19 @@ impl Args {
             Command::Advise(advise::AdviseCommand::Spare(args)) => args.common.format,
             Command::Selftest(args) => args.format,
             Command::Drives(DrivesCommand::Check(args)) => args.format,
+            Command::Workload(command) => command.format(),
             Command::Trace(command) => command.format(),
         }
     }
 }
 
 impl TestArgs {
+    /// The parameters that the user set, by `--set` or by an option of their own.
+    pub fn settings(&self) -> Vec<(String, String)> {
+        let workload = self.workload.iter().map(|file| ("workload".to_owned(), file.clone()));
+        self.settings.iter().cloned().chain(workload).collect()
+    }
+
     /// The requested spans; the default one if there are none.
     pub fn spans(&self) -> Vec<SpanRequest> {
         match (self.span, self.spare.as_slice()) {
@@ -433,8 +450,9 @@ fn parse_listed(text: &str) -> Result<Listed, String> {
         "drives" => Listed::Drives,
         "hosts" => Listed::Hosts,
         "tests" => Listed::Tests,
+        "workloads" => Listed::Workloads,
         drive if drive.starts_with("sim:") => Listed::Drive(drive.to_owned()),
-        _ => return Err("expected devices, drives, hosts, tests or sim:NAME".to_owned()),
+        _ => return Err("expected devices, drives, hosts, tests, workloads or sim:NAME".to_owned()),
     })
 }
 

@@ -86,6 +86,11 @@ impl Inputs {
         siblings(path).iter().fold(self.with(path, what), |inputs, path| inputs.with(path, what))
     }
 
+    /// The job file or workload file of a conversion.
+    pub fn job_file(self, path: &Path) -> Self {
+        self.with(path, "is the file that is read")
+    }
+
     /// The scenario of a trace, if it is a file.
     pub fn scenario(self, scenario: &str) -> Self {
         let path = Path::new(scenario);

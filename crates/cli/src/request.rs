@@ -21,15 +21,13 @@ pub fn of(args: &RunArgs, spec: &TargetSpec, span: SpanRequest) -> Request {
         SpanRequest::Spare(share) => (Some(share.to_string()), None),
         SpanRequest::Bytes(bytes) => (None, Some(bytes.0)),
     };
-    let settings = args.test.settings.iter();
+    let settings = args.test.settings().into_iter();
     Request {
         test: args.test.test.name().to_owned(),
         target: spec.to_string(),
         spare,
         span_bytes,
-        settings: settings
-            .map(|(name, value)| Setting { name: name.clone(), value: value.clone() })
-            .collect(),
+        settings: settings.map(|(name, value)| Setting { name, value }).collect(),
         purge: common.purge.map(|method| method.name().to_owned()),
         meter: common.meter.as_ref().map(ToString::to_string),
         seed: common.seed,

@@ -9,6 +9,7 @@ use run::Test;
 use serde_json::{Map, Value, json};
 use sim::model::{BUILT_IN, HOSTS, HostProfile};
 
+use super::workload;
 use crate::args::{Format, ListArgs, Listed};
 use crate::failure::EXIT_DONE;
 use crate::ui::out::data;
@@ -97,6 +98,11 @@ fn document(listed: Option<&Listed>) -> anyhow::Result<Value> {
     if wants(&Listed::Tests) {
         document.insert("tests".to_owned(), Test::ALL.iter().map(test).collect());
     }
+    if wants(&Listed::Workloads) {
+        let workload = |(name, about)| json!({ "workload": name, "about": about });
+        let workloads = workload::built_in().into_iter().map(workload).collect();
+        document.insert("workloads".to_owned(), workloads);
+    }
     Ok(document.into())
 }
 
@@ -136,11 +142,14 @@ fn print(listed: Option<&Listed>) -> anyhow::Result<()> {
             print_hosts()?;
             data!("");
             print_tests();
+            data!("");
+            print_workloads();
         }
         Some(Listed::Devices) => print_devices(),
         Some(Listed::Drives) => print_drives()?,
         Some(Listed::Hosts) => print_hosts()?,
         Some(Listed::Tests) => print_tests(),
+        Some(Listed::Workloads) => print_workloads(),
         Some(Listed::Drive(target)) => print_drive(&SimulatedDrive::of(target)?),
     }
     Ok(())
@@ -195,6 +204,15 @@ fn print_hosts() -> anyhow::Result<()> {
     Ok(())
 }
 
+fn print_workloads() {
+    data!(
+        "Workloads (ssdlab run workload TARGET --workload NAME; all of one: ssdlab workload show NAME):"
+    );
+    let rows =
+        workload::built_in().into_iter().map(|(name, about)| vec![format!("  {name}"), about]);
+    table::print(&rows.collect::<Vec<_>>());
+}
+
 fn print_tests() {
     data!("Tests:");
     for test in Test::ALL {
@@ -215,7 +233,7 @@ mod tests {
         let keys = |listed: Option<&Listed>| -> Vec<String> {
             document(listed).unwrap().as_object().unwrap().keys().cloned().collect()
         };
-        assert_eq!(keys(None), ["devices", "drive_models", "hosts", "tests"]);
+        assert_eq!(keys(None), ["devices", "drive_models", "hosts", "tests", "workloads"]);
         assert_eq!(keys(Some(&Listed::Tests)), ["tests"]);
         let drives = document(Some(&Listed::Drives)).unwrap();
         assert_eq!(drives["drive_models"].as_array().unwrap().len(), BUILT_IN.len());

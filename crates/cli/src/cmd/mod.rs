@@ -16,3 +16,4 @@ pub mod selftest;
 pub mod show;
 pub mod trace;
 pub mod verify;
+pub mod workload;

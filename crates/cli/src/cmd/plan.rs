@@ -76,7 +76,7 @@ fn plan_target(
 /// A request with the members that a plan needs.
 pub fn request(args: &TestArgs, span: SpanRequest) -> Request {
     Request {
-        settings: args.settings.clone(),
+        settings: args.settings(),
         span,
         seed: args.common.seed,
         meter: args.common.meter.clone(),
@@ -166,7 +166,7 @@ fn scaled(value: u64, by: u64, over: u64) -> u64 {
 
 /// The cost of jobs at the same time: the sum of their bytes, and the time of all together.
 fn jobs_cost(jobs: &Jobs) -> Cost {
-    let whole = jobs.length();
+    let whole = run::jobs::length(jobs);
     let own = |job: &JobSpec| {
         let bytes = job.workload.total_bytes().map(Length::Bytes);
         job.duration.map(Length::Time).or(bytes).unwrap_or(whole)
