@@ -1,4 +1,4 @@
-//! The readers tried with hostile input: those of traces, run directories, results to import and NBD. A target
+//! The readers tried with hostile input: those of traces, workload files, run directories, results to import and NBD. A target
 //! takes any bytes and must neither panic, nor hang, nor ask for much memory. libFuzzer drives them
 //! (`fuzz_targets/`), and so does a driver of our own (`src/bin/driver.rs`) if there is no
 //! cargo-fuzz.
@@ -19,6 +19,7 @@ mod import;
 pub mod mutate;
 mod nbd;
 mod run_directory;
+mod workload;
 
 /// One thing to try.
 pub struct Target {
@@ -29,13 +30,15 @@ pub struct Target {
 }
 
 /// Every target.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 11] = [
     Target { name: "lines", run: every_text_format, seeds: text_seeds },
     Target { name: "files", run: files, seeds: file_seeds },
     Target { name: "csv", run: csv, seeds: csv_seeds },
     Target { name: "blktrace", run: blktrace, seeds: blktrace_seeds },
     Target { name: "trace_file", run: trace_file, seeds: trace_file_seeds },
     Target { name: "scenario", run: scenario, seeds: scenario_seeds },
+    Target { name: "workload", run: workload::file, seeds: workload::file_seeds },
+    Target { name: "fio_job", run: workload::job_file, seeds: workload::job_file_seeds },
     Target { name: "import", run: import::read, seeds: import::seeds },
     Target { name: "run_directory", run: run_directory::read, seeds: run_directory::seeds },
     Target { name: "nbd", run: nbd::serve, seeds: nbd::seeds },

@@ -1,4 +1,4 @@
-//! Hostile input against every reader of traces, runs, results to import and NBD: the targets of `fuzz/`, each
+//! Hostile input against every reader of traces, workload files, runs, results to import and NBD: the targets of `fuzz/`, each
 //! for a time.
 //!
 //! libFuzzer drives them if cargo-fuzz and a nightly toolchain are installed. Otherwise the driver
@@ -13,13 +13,15 @@ use crate::log::Log;
 use crate::proc;
 use crate::workspace::{Cases, Workspace};
 
-const TARGETS: [&str; 9] = [
+const TARGETS: [&str; 11] = [
     "lines",
     "files",
     "csv",
     "blktrace",
     "trace_file",
     "scenario",
+    "workload",
+    "fio_job",
     "import",
     "run_directory",
     "nbd",
@@ -28,8 +30,8 @@ const TARGETS: [&str; 9] = [
 /// Arguments of the verb `fuzz`.
 #[derive(Args)]
 pub(crate) struct FuzzArgs {
-    /// One target instead of all: lines, files, csv, `blktrace`, `trace_file`, scenario, import,
-    /// `run_directory`, nbd
+    /// One target instead of all: lines, files, csv, `blktrace`, `trace_file`, scenario, workload,
+    /// `fio_job`, import, `run_directory`, nbd
     #[arg(long)]
     target: Option<String>,
     /// Seconds for each target

@@ -1,6 +1,8 @@
 //! The I/O engine against fio on the same file. Only gross disagreement fails, because a shared
 //! machine is noisy; `cargo xtask bench engine` measures precisely.
 
+mod job_files;
+
 use std::process::Command;
 
 use serde_json::Value;

@@ -4,10 +4,11 @@
 //! in their order (docs/workloads.md). Interpretation: each job has its rates and latencies, and `all` is the sum. A
 //! job that ends earlier than the others has the rates of its own time, so they do not add up to those of the sum.
 
-use base::Nanos;
+use base::{Nanos, OpKind};
 use device::host::small_file;
 use load::jobs::{JobSpec, Jobs};
 use load::spec::{ALL, Place, WorkloadFile, library};
+use result::rows::SecondRow;
 use result::schema::{Table, TableRow};
 use result::stats::findings::time;
 use result::stats::latency::{PERCENTILES, Percentile};
@@ -54,6 +55,16 @@ const LOAD: &str = "load";
 const P99: &Percentile = &PERCENTILES[1];
 /// The figures of the table behind the rates, by the end of their metric's name.
 const LATENCIES: [&str; 5] = ["mean", "p50", "p99", "p999", "max"];
+
+/// The columns of the table of counts, in the order of [`counts_of`].
+const COUNTS: [(&str, &str); 6] = [
+    ("reads", ""),
+    ("writes", ""),
+    ("flushes", ""),
+    ("deallocations", ""),
+    ("read", "B"),
+    ("written", "B"),
+];
 
 /// The jobs at the site.
 struct Settings {
@@ -115,13 +126,15 @@ impl TestSettings for Settings {
         let mut columns = vec![("rate", "MB/s"), ("commands", "IOPS")];
         columns.extend(LATENCIES.map(|end| (end, "ns")));
         let mut table = rates::table("jobs", "Jobs", "job", &columns);
+        let mut counts = rates::table("commands", "Commands of the jobs", "job", &COUNTS);
         let jobs = self.jobs.jobs.iter().map(|job| job.name.as_str());
         let parts = jobs.map(|name| (name, measured.complete_job(LOAD, name)));
         let sum = measured.complete(LOAD);
         for (name, part) in parts.chain([(ALL, sum)]) {
             add(&mut figures, &mut table, name, part);
+            counts.rows.push(TableRow { label: name.to_owned(), values: counts_of(part) });
         }
-        figures.tables.push(table);
+        figures.tables = vec![table, counts];
         if let Some(text) = sum.and_then(|part| self.sentence(part)) {
             figures.findings.push(rates::finding(measured, "workload.all.iops", &text));
         }
@@ -152,6 +165,22 @@ fn add(figures: &mut Figures, table: &mut Table, name: &str, part: Option<Part<'
     let latencies = LATENCIES.map(|end| value(&format!("latency_ns_{end}")));
     let values = [value("mb_per_s"), value("iops")].into_iter().chain(latencies).collect();
     table.rows.push(TableRow { label: name.to_owned(), values });
+}
+
+/// Commands of each kind that ended within the job, and the bytes that they moved.
+fn counts_of(part: Option<Part<'_>>) -> Vec<Option<f64>> {
+    let seconds = part.map(|part| &part.rows.seconds);
+    let sum = |value: fn(&SecondRow) -> u64| {
+        seconds.map(|seconds| seconds.iter().map(value).sum::<u64>() as f64)
+    };
+    vec![
+        sum(|row| row.ios[OpKind::Read.index()]),
+        sum(|row| row.ios[OpKind::Write.index()]),
+        sum(|row| row.ios[OpKind::Flush.index()]),
+        sum(|row| row.ios[OpKind::Deallocate.index()]),
+        sum(|row| row.bytes[OpKind::Read.index()]),
+        sum(|row| row.bytes[OpKind::Write.index()]),
+    ]
 }
 
 /// A job with everything that affects its figures.

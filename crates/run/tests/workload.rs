@@ -1,0 +1,128 @@
+//! Does the test `workload` do the jobs of a file, and give figures of each and of their sum?
+
+mod common;
+
+use std::path::Path;
+
+use run::{Outcome, RunError};
+use target::scripted::{Reply, ScriptedTarget};
+
+use common::{metric, request, run_quietly, simulated, test};
+
+const TWO_JOBS: &str = r#"
+duration = "4s"
+
+[job.noisy]
+op = "write"
+block = "64KiB"
+pattern = "sequential"
+span = "50%"
+queue_depth = 4
+
+[job.quiet]
+op = "read"
+block = "4KiB"
+pattern = "uniform"
+offset = "50%"
+rate = "500"
+"#;
+
+fn written(dir: &Path, text: &str) -> String {
+    let path = dir.join("workload.toml");
+    std::fs::write(&path, text).unwrap();
+    path.to_string_lossy().into_owned()
+}
+
+fn outcome(text: &str, settings: &[(&str, &str)]) -> Result<Outcome, RunError> {
+    let dir = tempfile::tempdir().unwrap();
+    let file = written(dir.path(), text);
+    let mut target = ScriptedTarget::new(64 << 20, Reply::after_ns(1_000_000));
+    let settings = [&[("workload", file.as_str())], settings].concat();
+    run_quietly(&mut target, &request(dir.path(), test("workload"), &settings))
+}
+
+#[test]
+fn each_job_has_figures_beside_the_sum() {
+    let outcome = outcome(TWO_JOBS, &[]).unwrap();
+    assert_eq!(metric(&outcome, "workload.quiet.iops"), 500.0);
+    // Four commands of 1 ms at a time; those that end with the phase are late.
+    assert_eq!(metric(&outcome, "workload.noisy.iops"), 3_999.0);
+    assert_eq!(metric(&outcome, "workload.all.iops"), 4_499.0);
+    let mb_per_s = metric(&outcome, "workload.noisy.mb_per_s");
+    assert!((mb_per_s - 3_999.0 * 0.065_536).abs() < 1e-6, "{mb_per_s}");
+    let p99 = metric(&outcome, "workload.quiet.latency_ns_p99");
+    assert!((p99 / 1e6 - 1.0).abs() < 0.01, "{p99}");
+    let names: Vec<_> = outcome.run.phases.iter().map(|phase| phase.name.as_str()).collect();
+    assert_eq!(names, ["purge", "fill", "load"]);
+    let rows = |table: usize| {
+        let rows = outcome.run.tables[table].rows.iter();
+        rows.map(|row| (row.label.as_str(), row.values.clone())).collect::<Vec<_>>()
+    };
+    assert_eq!(rows(0).iter().map(|(job, _)| *job).collect::<Vec<_>>(), ["noisy", "quiet", "all"]);
+    let counts: Vec<_> = rows(1).iter().map(|(_, values)| (values[0], values[1])).collect();
+    let [noisy, quiet, all] = counts[..] else { panic!("{counts:?}") };
+    assert_eq!((quiet, noisy.0), ((Some(2_000.0), Some(0.0)), Some(0.0)));
+    assert_eq!(all, (quiet.0, noisy.1));
+    let finding = &outcome.run.findings[0].text;
+    assert!(finding.contains("at 4499 IOPS"), "{finding}");
+}
+
+#[test]
+fn the_result_holds_the_file_and_the_settings_that_replaced_its_values() {
+    let outcome = outcome(TWO_JOBS, &[("duration", "2s"), ("fill", "false"), ("purge", "false")]);
+    let run = outcome.unwrap().run;
+    assert_eq!(run.config["file"], TWO_JOBS);
+    assert_eq!((&run.config["duration_s"], run.phases.len()), (&2.0.into(), 1));
+    assert_eq!(run.phases[0].duration_ns, 2_000_000_000);
+    let conditions = &run.tables[0].conditions;
+    assert!(conditions["QD"].contains("at most") && conditions.contains_key("workload"));
+}
+
+#[test]
+fn a_job_that_is_late_is_named() {
+    let text = TWO_JOBS.replace("rate = \"500\"", "rate = \"5k\"\nqueue_depth = 1");
+    let warnings = outcome(&text, &[]).unwrap().run.warnings.join("\n");
+    assert!(
+        warnings.contains("phase `load`, job `quiet`: the target did not keep up with a rate of 5000"),
+        "{warnings}"
+    );
+}
+
+#[test]
+fn a_built_in_workload_runs_on_a_simulated_drive() {
+    let library = tempfile::tempdir().unwrap();
+    let mut drive = simulated("samsung-840-pro-256gb", &[("scale", "1/256")]);
+    for name in ["oltp", "vm-mix"] {
+        let settings = [("workload", name), ("duration", "2s")];
+        let request = request(library.path(), test("workload"), &settings);
+        let outcome = run_quietly(&mut drive, &request).unwrap();
+        assert!(metric(&outcome, "workload.all.iops") > 1_000.0, "{name}");
+        let latencies = outcome.run.metrics.iter().filter(|(name, _)| name.ends_with("ns_mean"));
+        assert!(latencies.clone().count() >= 3, "{name}");
+        assert!(latencies.clone().all(|(_, value)| value.is_some()), "{name}");
+    }
+}
+
+#[test]
+fn a_workload_that_cannot_be_is_refused_before_anything_is_written() {
+    for (old, new, expected) in [
+        ("span = \"50%\"", "span = \"101%\"", "`job.noisy.span = 101%`: the tested span has"),
+        ("64KiB", "100", "`job.noisy.block = 100`: expected 512 bytes"),
+        ("queue_depth = 4", "queue_depth = 4000", "queue depth 4000 is more than the 1024"),
+        ("rate = \"500\"", "rate = \"fast\"", "`job.quiet.rate = fast`"),
+        ("op = \"read\"", "op = \"reads\"", "unknown variant `reads`"),
+    ] {
+        let error = outcome(&TWO_JOBS.replace(old, new), &[]).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}, not {expected}");
+    }
+    let error = outcome(TWO_JOBS, &[("duration", "soon")]).unwrap_err().to_string();
+    assert!(error.contains("--set duration=soon"), "{error}");
+    let library = tempfile::tempdir().unwrap();
+    let mut target = ScriptedTarget::new(64 << 20, Reply::after_ns(1_000));
+    for (workload, expected) in [("", "name the workload: --workload FILE"), ("nowhere.toml", "cannot be read")] {
+        let request = request(library.path(), test("workload"), &[("workload", workload)]);
+        let error = run_quietly(&mut target, &request).unwrap_err().to_string();
+        assert!(error.contains(expected) && error.contains("oltp"), "{error}");
+    }
+    assert!(target.events().is_empty());
+}
