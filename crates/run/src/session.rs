@@ -259,6 +259,10 @@ impl Session {
     ) -> Result<(), RunError> {
         match step {
             Step::Phase(phase) => self.kept_phase(target, phase, control)?,
+            Step::Adapted { actual, .. } => {
+                let phase = actual.of(&self.measured());
+                self.kept_phase(target, &phase, control)?;
+            }
             Step::Rounds { rounds_max, phases, settled } => {
                 for round in 1..=*rounds_max {
                     self.round(target, phases, round, control)?;
@@ -441,6 +445,8 @@ impl Session {
             self.run.status = RunStatus::Complete;
         }
         self.run.finished_unix_ns = (control.unix_ns)();
+        // Some figures need the readings of the drive's health, which end with the run.
+        self.take_figures();
         for warning in &self.run.warnings {
             (control.observer)(&Event::Warning(warning.clone()));
         }

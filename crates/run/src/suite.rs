@@ -5,6 +5,7 @@
 //! the figures. A new test is its file; `cargo xtask schema` adds it to the list in
 //! `suite/tests/mod.rs`.
 
+mod amplification;
 mod catalogue;
 pub mod conditions;
 mod definition;

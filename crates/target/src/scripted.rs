@@ -70,11 +70,16 @@ pub struct ScriptedTarget {
     pub interrupt_processor: Option<usize>,
     /// Delay of [`Target::idle_until`] beyond the requested time, as of a timer.
     pub oversleep: Nanos,
+    /// Whether it serves one command after the other, in order: a command then waits for those before it, and
+    /// the latency of its reply is the time of its service alone.
+    pub one_at_a_time: bool,
     /// Delay of [`Target::reap_until`] beyond the requested time, as on a busy processor.
     pub overstay: Nanos,
     replies: VecDeque<Reply>,
     default_reply: Reply,
     now: Nanos,
+    /// End of the last service.
+    free_at: Nanos,
     /// Outstanding commands by time of completion, then by order of submission.
     outstanding: BinaryHeap<Reverse<(Nanos, u64)>>,
     completions: BTreeMap<u64, Completion>,
@@ -105,6 +110,8 @@ impl ScriptedTarget {
             interrupt_processor: None,
             oversleep: Nanos(0),
             overstay: Nanos(0),
+            one_at_a_time: false,
+            free_at: Nanos(0),
             replies: VecDeque::new(),
             default_reply,
             now: Nanos(0),
@@ -187,7 +194,9 @@ impl Target for ScriptedTarget {
         for op in ops {
             self.record(Event::Submitted(*op));
             let reply = self.replies.pop_front().unwrap_or(self.default_reply);
-            let done = Nanos(self.now.0.saturating_add(reply.latency.0));
+            let begun = if self.one_at_a_time { self.now.max(self.free_at) } else { self.now };
+            let done = Nanos(begun.0.saturating_add(reply.latency.0));
+            self.free_at = done;
             let completion =
                 Completion { tag: op.tag, status: reply.status, submitted: self.now, done };
             self.outstanding.push(Reverse((done, self.sequence)));
@@ -298,6 +307,20 @@ mod tests {
         target.reap(1, &mut out).unwrap();
         assert_eq!(out[2].latency(), Nanos(30));
         assert_eq!(target.ops().count(), 3);
+    }
+
+    #[test]
+    fn one_at_a_time_makes_the_later_ones_wait() {
+        let mut target = ScriptedTarget::new(1 << 30, Reply::after_ns(10));
+        target.one_at_a_time = true;
+        target.submit(&[write(0), write(1)]);
+        let mut out = Vec::new();
+        target.reap(2, &mut out).unwrap();
+        target.idle_until(Nanos(100));
+        target.submit(&[write(2)]);
+        target.reap(1, &mut out).unwrap();
+        let latencies: Vec<_> = out.iter().map(|end| end.latency().0).collect();
+        assert_eq!(latencies, [10, 20, 10]);
     }
 
     #[test]

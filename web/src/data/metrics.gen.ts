@@ -702,7 +702,7 @@ export const METRICS = [
     "in_summary": false
   },
   {
-    "name": "pslc.<step>.fast_bytes",
+    "name": "<test>.<step>.fast_bytes",
     "label": "Written fast",
     "unit": "bytes",
     "better": "higher",
@@ -712,7 +712,7 @@ export const METRICS = [
     "in_summary": false
   },
   {
-    "name": "pslc.<step>.fast_mb_per_s",
+    "name": "<test>.<step>.fast_mb_per_s",
     "label": "Data rate before the fall",
     "unit": "mb_per_s",
     "better": "higher",
@@ -722,12 +722,32 @@ export const METRICS = [
     "in_summary": false
   },
   {
-    "name": "pslc.<step>.slow_mb_per_s",
+    "name": "<test>.<step>.slow_mb_per_s",
     "label": "Data rate after the fall",
     "unit": "mb_per_s",
     "better": "higher",
     "scaling": "kept",
     "explanation": "Mean rate from the fall on. Unknown without a fall.",
+    "chapter": "By test and step",
+    "in_summary": false
+  },
+  {
+    "name": "sustained.<step>.end_mb_per_s",
+    "label": "Data rate of the last tenth",
+    "unit": "mb_per_s",
+    "better": "higher",
+    "scaling": "kept",
+    "explanation": "Mean rate over the last tenth of the write of the whole span: what is left of long copies.",
+    "chapter": "By test and step",
+    "in_summary": false
+  },
+  {
+    "name": "sustained.<step>.regained_share",
+    "label": "Regained after a pause",
+    "unit": "share",
+    "better": "higher",
+    "scaling": "lost",
+    "explanation": "Of the difference between the rate before the first fall and that of the last tenth, the share that the burst after the pause has again. Unknown if the rate did not fall.",
     "chapter": "By test and step",
     "in_summary": false
   },
@@ -798,6 +818,36 @@ export const METRICS = [
     "better": null,
     "scaling": "lost",
     "explanation": "Steps of the test; each is one minute unless they are shortened.",
+    "chapter": "By test and step",
+    "in_summary": false
+  },
+  {
+    "name": "load-latency.<step>.knee_share",
+    "label": "Load at the knee",
+    "unit": "share",
+    "better": "higher",
+    "scaling": "kept_without_cleaning",
+    "explanation": "Share of the saturated rate with the largest ratio of rate to mean latency: from there on, more load costs more time than it brings work.",
+    "chapter": "By test and step",
+    "in_summary": false
+  },
+  {
+    "name": "<test>.<step>.waf",
+    "label": "Write amplification",
+    "unit": "ratio",
+    "better": "lower",
+    "scaling": "kept",
+    "explanation": "Pages programmed into NAND for each page the host wrote, counted by the simulated drive or by the drive's own counters. Unknown if the drive counts no NAND writes.",
+    "chapter": "By test and step",
+    "in_summary": false
+  },
+  {
+    "name": "<test>.<step>.waf_implied",
+    "label": "Write amplification implied by the rate",
+    "unit": "ratio",
+    "better": "lower",
+    "scaling": "lost",
+    "explanation": "Rate of the first writes after a fill divided by the rate of the step: too high where cleaning also reads, too low where the controller limits the first rate. It compares a drive only with itself.",
     "chapter": "By test and step",
     "in_summary": false
   },

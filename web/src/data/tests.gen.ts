@@ -20,6 +20,22 @@ export const TESTS = [
     "charts": []
   },
   {
+    "name": "waf",
+    "heading": "Write amplification",
+    "question": "how much does the drive write for each page of the host, and does skew help it?",
+    "chapter": "Steady state",
+    "charts": [
+      {
+        "kind": "curves",
+        "table": "zipf",
+        "units": [
+          "WAF"
+        ],
+        "log_rows": false
+      }
+    ]
+  },
+  {
     "name": "corners",
     "heading": "The four corners",
     "question": "how fast is the drive in the four corners: random and sequential, read and write?",
@@ -98,6 +114,38 @@ export const TESTS = [
     ]
   },
   {
+    "name": "load-latency",
+    "heading": "Latency under load",
+    "question": "how long do commands take at a part of the rate that the drive can do?",
+    "chapter": "Response",
+    "charts": [
+      {
+        "kind": "curves",
+        "table": "reads",
+        "units": [
+          "ns"
+        ],
+        "log_rows": false
+      },
+      {
+        "kind": "curves",
+        "table": "mixed",
+        "units": [
+          "ns"
+        ],
+        "log_rows": false
+      },
+      {
+        "kind": "curves",
+        "table": "writes",
+        "units": [
+          "ns"
+        ],
+        "log_rows": false
+      }
+    ]
+  },
+  {
     "name": "full-write",
     "heading": "Full-drive writes",
     "question": "how fast is a write of the whole drive, and is the second as fast as the first?",
@@ -110,6 +158,22 @@ export const TESTS = [
     "question": "how large is the fast cache, and how soon is it back?",
     "chapter": "Sustained writes",
     "charts": []
+  },
+  {
+    "name": "sustained",
+    "heading": "Sustained writes",
+    "question": "how fast are writes once the fast caches are used up and the drive is full, and how soon does a pause help?",
+    "chapter": "Sustained writes",
+    "charts": [
+      {
+        "kind": "curves",
+        "table": "recovery",
+        "units": [
+          "MB/s"
+        ],
+        "log_rows": false
+      }
+    ]
   },
   {
     "name": "power",

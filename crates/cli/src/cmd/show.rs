@@ -201,6 +201,7 @@ fn cell(value: f64, unit: &str) -> String {
         "bytes" => bytes(value as u64),
         "IOPS" => count(value),
         "W" => format!("{value:.3}"),
+        "WAF" => format!("{value:.2}"),
         "" => format!("{value:.0}"),
         _ => format!("{value:.1}"),
     }

@@ -3,10 +3,10 @@
 use super::metric::Better::{Higher, Lower};
 use super::metric::Row;
 use super::metric::Scaling::{Kept, KeptWhenSteady, KeptWithoutCleaning, Lost};
-use super::metric::Unit::{Bytes, Count, Iops, JPerGb, MbPerS, Min, Ns, S, Share, W};
+use super::metric::Unit::{Bytes, Count, Iops, JPerGb, MbPerS, Min, Ns, Ratio, S, Share, W};
 
 /// Figures of single steps and of tests with their own figures.
-pub(super) const STEPS: [Row; 23] = [
+pub(super) const STEPS: [Row; 28] = [
     (
         "pts-hir.steady.iops",
         "IOPS, steady state",
@@ -81,7 +81,7 @@ pub(super) const STEPS: [Row; 23] = [
         "Rate of the fastest zone in a pass over the address space.",
     ),
     (
-        "pslc.<step>.fast_bytes",
+        "<test>.<step>.fast_bytes",
         "Written fast",
         Bytes,
         Some(Higher),
@@ -90,7 +90,7 @@ pub(super) const STEPS: [Row; 23] = [
          fall.",
     ),
     (
-        "pslc.<step>.fast_mb_per_s",
+        "<test>.<step>.fast_mb_per_s",
         "Data rate before the fall",
         MbPerS,
         Some(Higher),
@@ -98,12 +98,29 @@ pub(super) const STEPS: [Row; 23] = [
         "Mean rate until the rate first falls.",
     ),
     (
-        "pslc.<step>.slow_mb_per_s",
+        "<test>.<step>.slow_mb_per_s",
         "Data rate after the fall",
         MbPerS,
         Some(Higher),
         Kept,
         "Mean rate from the fall on. Unknown without a fall.",
+    ),
+    (
+        "sustained.<step>.end_mb_per_s",
+        "Data rate of the last tenth",
+        MbPerS,
+        Some(Higher),
+        Kept,
+        "Mean rate over the last tenth of the write of the whole span: what is left of long copies.",
+    ),
+    (
+        "sustained.<step>.regained_share",
+        "Regained after a pause",
+        Share,
+        Some(Higher),
+        Lost,
+        "Of the difference between the rate before the first fall and that of the last tenth, the \
+         share that the burst after the pause has again. Unknown if the rate did not fall.",
     ),
     (
         "power.<step>.power_w_mean",
@@ -161,6 +178,34 @@ pub(super) const STEPS: [Row; 23] = [
         None,
         Lost,
         "Steps of the test; each is one minute unless they are shortened.",
+    ),
+    (
+        "load-latency.<step>.knee_share",
+        "Load at the knee",
+        Share,
+        Some(Higher),
+        KeptWithoutCleaning,
+        "Share of the saturated rate with the largest ratio of rate to mean latency: from there on, \
+         more load costs more time than it brings work.",
+    ),
+    (
+        "<test>.<step>.waf",
+        "Write amplification",
+        Ratio,
+        Some(Lower),
+        Kept,
+        "Pages programmed into NAND for each page the host wrote, counted by the simulated drive or \
+         by the drive's own counters. Unknown if the drive counts no NAND writes.",
+    ),
+    (
+        "<test>.<step>.waf_implied",
+        "Write amplification implied by the rate",
+        Ratio,
+        Some(Lower),
+        Lost,
+        "Rate of the first writes after a fill divided by the rate of the step: too high where \
+         cleaning also reads, too low where the controller limits the first rate. It compares a \
+         drive only with itself.",
     ),
     (
         "<test>.<step>.outstanding",

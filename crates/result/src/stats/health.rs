@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::schema::{Health, HealthSnapshot};
+use crate::schema::{Health, HealthSample, HealthSnapshot};
 
 /// Counters of NAND often advance in steps of tens of MiB: below this a ratio would be noise.
 const RATIO_BYTES_MIN: u64 = 1_000_000_000;
@@ -148,10 +148,29 @@ fn nand_over_host(before: Option<&HealthSnapshot>, after: Option<&HealthSnapshot
     Some(nand as f64 / host as f64)
 }
 
+/// Write amplification in a part of a run, by the drive's own counters: bytes programmed into NAND
+/// over bytes written by the host, from the first update of the NAND counter in that time to the
+/// last one; `None` if the samples show fewer than two updates there. Times are on the target's
+/// clock.
+///
+/// Drives update that counter at their own pace (a Micron 7450 every second, a Solidigm P5520 every
+/// 60 s). Between two updates it stands still while the host writes on, so only the differences
+/// from update to update are of the same time.
+#[must_use]
+pub fn waf_between(samples: &[HealthSample], from_ns: u64, until_ns: u64) -> Option<f64> {
+    let within = samples.iter().filter(|sample| (from_ns..=until_ns).contains(&sample.at_ns));
+    let counts: Vec<(u64, u64)> =
+        within.filter_map(|look| look.host_written_bytes.zip(look.nand_written_bytes)).collect();
+    let updates = counts.windows(2).filter(|pair| pair[1].1 != pair[0].1).map(|pair| pair[1]);
+    let updates: Vec<(u64, u64)> = updates.collect();
+    let (first, last) = (updates.first()?, updates.last()?);
+    let host = last.0.checked_sub(first.0).filter(|bytes| *bytes > 0)?;
+    Some(last.1.checked_sub(first.1)? as f64 / host as f64)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::schema::HealthSample;
 
     const GB: u64 = 1_000_000_000;
 
@@ -229,5 +248,38 @@ mod tests {
             rows,
             [(attribute(177).as_str(), Some(1)), (attribute(241).as_str(), Some(200))]
         );
+    }
+
+    /// Seconds, bytes by the host, bytes into NAND.
+    fn samples(values: &[(u64, u64, u64)]) -> Vec<HealthSample> {
+        let sample = |&(at_s, host, nand): &(u64, u64, u64)| HealthSample {
+            at_ns: at_s * 1_000_000_000,
+            temperature_c: None,
+            host_written_bytes: Some(host),
+            nand_written_bytes: Some(nand),
+        };
+        values.iter().map(sample).collect()
+    }
+
+    #[test]
+    fn a_slow_counter_is_read_from_update_to_update() {
+        // The host writes 10 a second; the drive programs 30 and counts them every 60 s.
+        let of = |at: u64| (at, 10 * at, 30 * (at / 60) * 60);
+        let all = samples(&(0..=30).map(|n| of(10 * n)).collect::<Vec<_>>());
+        assert_eq!(waf_between(&all, 0, u64::MAX), Some(3.0));
+        assert_eq!(waf_between(&all, 65_000_000_000, 250_000_000_000), Some(3.0));
+        assert_eq!(waf_between(&all, 65_000_000_000, 150_000_000_000), None, "one update");
+    }
+
+    #[test]
+    fn what_is_not_counted_gives_no_amplification() {
+        let mut all = samples(&[(0, 0, 0), (10, 5, 10), (20, 10, 20)]);
+        assert_eq!(waf_between(&all, 0, u64::MAX), Some(2.0));
+        all[2].nand_written_bytes = None;
+        assert_eq!(waf_between(&all, 0, u64::MAX), None);
+        for (still, reset) in [((5, 10), (5, 12)), ((5, 10), (9, 2))] {
+            let all = samples(&[(0, 0, 9), (1, still.0, still.1), (2, reset.0, reset.1)]);
+            assert_eq!(waf_between(&all, 0, u64::MAX), None);
+        }
     }
 }

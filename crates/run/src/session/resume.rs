@@ -204,7 +204,7 @@ fn only_reads(step: &Step) -> bool {
 /// Whether a phase of this name belongs to the step.
 fn owns(step: &Step, name: &str) -> bool {
     match step {
-        Step::Phase(phase) => phase.name == name,
+        Step::Phase(phase) | Step::Adapted { planned: phase, .. } => phase.name == name,
         Step::Rounds { phases, .. } => {
             let is_of_round = |phase: &PhaseSpec| {
                 name.strip_prefix(&phase.name).is_some_and(|end| end.starts_with(".r"))
@@ -221,7 +221,9 @@ fn owns(step: &Step, name: &str) -> bool {
 /// switched.
 fn is_over(step: &Step, ended: usize, next: Option<&Phase>) -> bool {
     match step {
-        Step::Phase(phase) => ended == 1 && !ends_with_the_process(phase),
+        Step::Phase(phase) | Step::Adapted { planned: phase, .. } => {
+            ended == 1 && !ends_with_the_process(phase)
+        }
         Step::Rounds { phases, .. } | Step::Chosen { phases, .. } => {
             let was_left = next.is_some_and(|next| !owns(step, &next.name));
             ended > 0 && was_left && !phases.iter().any(ends_with_the_process)

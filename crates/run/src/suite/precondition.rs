@@ -22,6 +22,72 @@ pub const RAW_CAPACITY: Param = Param {
     help: "NAND of the drive, for precondition=one-pass; auto: as the drive model says",
 };
 
+/// The way into steady state, for tests that need it and choose it themselves.
+pub const PRECONDITION: Param = Param {
+    name: "precondition",
+    default: "auto",
+    help: "`one-pass` into steady state, `random` writes of a span, or `none` but the fill; auto: one pass if the NAND \
+           is known, else random",
+};
+/// The NAND for a pass of `auto` may be this many times the span: with more, a part of the drive stays unused anyway.
+const SPARE_MAX: u64 = 2;
+
+/// The writes between a fill and a measurement in steady state.
+#[derive(Clone, Debug)]
+pub struct Preparation {
+    name: &'static str,
+    /// The pass, or `None` if nothing is written.
+    phase: Option<PhaseSpec>,
+}
+
+impl Preparation {
+    /// Reads [`PRECONDITION`] and [`RAW_CAPACITY`].
+    ///
+    /// # Errors
+    /// [`RunError::Usage`] for another word, and as [`OnePass::new`].
+    pub fn read(
+        params: &Params,
+        site: &Site<'_>,
+        block_bytes: u32,
+        notes: &mut Notes,
+    ) -> Result<Self, RunError> {
+        let text = params.text(PRECONDITION.name);
+        let known = raw_capacity(params)?.map(|asked| asked.0).or(site.identity.log_bytes);
+        let spare = site.span_bytes + u64::from(block_bytes)..=site.span_bytes * SPARE_MAX;
+        let is_one_pass = match text.as_str() {
+            "auto" => known.is_some_and(|log_bytes| spare.contains(&log_bytes)),
+            ONE_PASS => true,
+            "random" => false,
+            "none" => return Ok(Self { name: "none", phase: None }),
+            _ => {
+                return Err(RunError::Usage(format!(
+                    "`--set precondition={text}` must be auto, {ONE_PASS}, random or none"
+                )));
+            }
+        };
+        if is_one_pass {
+            let phase = OnePass::new(params, site, block_bytes, notes)?.phase;
+            return Ok(Self { name: ONE_PASS, phase: Some(phase) });
+        }
+        let (order, depth) = (Order::Uniform, site.fill_depth());
+        let workload = Workload::new(OpKind::Write, order, block_bytes, depth, site.span_bytes);
+        let workload = Workload { limit_bytes: Some(site.span_bytes), ..workload };
+        let phase = steps::to_its_end("precondition", workload);
+        Ok(Self { name: "random", phase: Some(phase) })
+    }
+
+    /// Its word in results.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Its writes.
+    pub fn phases(&self) -> impl Iterator<Item = PhaseSpec> {
+        self.phase.clone().into_iter()
+    }
+}
+
 /// A single pass over the span, and its basis.
 #[derive(Clone, Debug)]
 pub struct OnePass {

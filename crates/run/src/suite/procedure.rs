@@ -72,6 +72,13 @@ impl<T> fmt::Debug for Computed<T> {
 pub enum Step {
     /// A phase that is done once.
     Phase(PhaseSpec),
+    /// The same with details that follow from earlier measurements, such as a rate.
+    Adapted {
+        /// The phase as far as it is known before the start.
+        planned: PhaseSpec,
+        /// The phase, asked before it begins; its name and its kind of action are those of the plan.
+        actual: Computed<PhaseSpec>,
+    },
     /// Phases that repeat until the test has enough.
     Rounds {
         /// Most rounds.
@@ -97,7 +104,9 @@ impl Step {
     #[must_use]
     pub fn phases(&self) -> &[PhaseSpec] {
         match self {
-            Self::Phase(phase) => std::slice::from_ref(phase),
+            Self::Phase(phase) | Self::Adapted { planned: phase, .. } => {
+                std::slice::from_ref(phase)
+            }
             Self::Rounds { phases, .. } | Self::Chosen { phases, .. } => phases,
         }
     }
@@ -106,7 +115,7 @@ impl Step {
     #[must_use]
     pub const fn rounds_max(&self) -> u32 {
         match self {
-            Self::Phase(_) | Self::Chosen { .. } => 1,
+            Self::Phase(_) | Self::Adapted { .. } | Self::Chosen { .. } => 1,
             Self::Rounds { rounds_max, .. } => *rounds_max,
         }
     }
@@ -115,7 +124,7 @@ impl Step {
     #[must_use]
     pub const fn phases_max(&self) -> Option<u32> {
         match self {
-            Self::Phase(_) | Self::Rounds { .. } => None,
+            Self::Phase(_) | Self::Adapted { .. } | Self::Rounds { .. } => None,
             Self::Chosen { phases_max, .. } => Some(*phases_max),
         }
     }

@@ -30,6 +30,7 @@ export function cellText(value: number, unit: string): string {
   if (unit === "bytes") return bytes(value);
   if (unit === "IOPS") return iops(value);
   if (unit === "") return separated(value);
+  if (unit === "WAF") return value.toFixed(2);
   if (unit === "W") return value.toFixed(value < 1 ? 3 : 2);
   if (unit === "%") return percentCell(value);
   // 0.0 means nothing at all.

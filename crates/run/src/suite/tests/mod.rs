@@ -19,6 +19,7 @@ pub(crate) mod pts {
 
 pub(crate) mod response {
     pub(crate) mod latency;
+    pub(crate) mod load_latency;
     pub(crate) mod mixed;
     pub(crate) mod qd_sweep;
 }
@@ -33,6 +34,7 @@ pub(crate) mod speed {
 pub(crate) mod steady_state {
     pub(crate) mod consistency;
     pub(crate) mod trim;
+    pub(crate) mod waf;
 }
 
 pub(crate) mod storage_bench {
@@ -46,11 +48,12 @@ pub(crate) mod storage_bench {
 pub(crate) mod sustained {
     pub(crate) mod full_write;
     pub(crate) mod pslc;
+    pub(crate) mod recovery;
     pub(crate) mod retention;
 }
 
 /// The definition of every test, by chapter and file.
-pub(super) const DEFINITIONS: [&Definition; 25] = [
+pub(super) const DEFINITIONS: [&Definition; 29] = [
     &energy::power::DEFINITION,
     &pts::composite::DEFINITION,
     &pts::cross_stimulus::DEFINITION,
@@ -61,6 +64,7 @@ pub(super) const DEFINITIONS: [&Definition; 25] = [
     &pts::throughput::DEFINITION,
     &pts::write_saturation::DEFINITION,
     &response::latency::DEFINITION,
+    &response::load_latency::DEFINITION,
     &response::mixed::DEFINITION,
     &response::qd_sweep::DEFINITION,
     &speed::corners::DEFINITION,
@@ -69,6 +73,7 @@ pub(super) const DEFINITIONS: [&Definition; 25] = [
     &speed::sweep::DEFINITION,
     &steady_state::consistency::DEFINITION,
     &steady_state::trim::DEFINITION,
+    &steady_state::waf::DEFINITION,
     &storage_bench::destroyer::DEFINITION,
     &storage_bench::heavy::DEFINITION,
     &storage_bench::light::DEFINITION,
@@ -76,5 +81,6 @@ pub(super) const DEFINITIONS: [&Definition; 25] = [
     &storage_bench::workload::DEFINITION,
     &sustained::full_write::DEFINITION,
     &sustained::pslc::DEFINITION,
+    &sustained::recovery::DEFINITION,
     &sustained::retention::DEFINITION,
 ];

@@ -115,14 +115,7 @@ fn burst_name(number: u64) -> String {
 /// The figures of one phase that writes, and their row.
 fn row(figures: &mut Figures, measured: &Measured<'_>, phase: &str, label: String) -> TableRow {
     let found = fast(measured, phase);
-    let values = vec![
-        found.as_ref().and_then(|fast| fast.bytes),
-        found.as_ref().map(|fast| fast.before),
-        found.as_ref().and_then(|fast| fast.after),
-    ];
-    for (end, value) in ["fast_bytes", "fast_mb_per_s", "slow_mb_per_s"].iter().zip(&values) {
-        figures.metrics.insert(format!("pslc.{phase}.{end}"), *value);
-    }
+    let values = Fast::add_to(found.as_ref(), figures, &format!("pslc.{phase}")).to_vec();
     rates::add_rates(figures, &format!("pslc.{phase}"), measured.complete(phase));
     if let Some(fast) = found {
         let metric = format!("pslc.{phase}.fast_bytes");
@@ -132,16 +125,35 @@ fn row(figures: &mut Figures, measured: &Measured<'_>, phase: &str, label: Strin
 }
 
 /// The bytes and rates of a phase before and after its fall.
-struct Fast {
+pub(super) struct Fast {
     /// Bytes until the fall; `None` if there was none.
-    bytes: Option<f64>,
+    pub(super) bytes: Option<f64>,
     /// Mean rate until then, in MB/s.
-    before: f64,
-    /// Mean rate from there on.
-    after: Option<f64>,
+    pub(super) before: f64,
+    /// Mean rate from there on; `None` if there was no fall.
+    pub(super) after: Option<f64>,
 }
 
-fn fast(measured: &Measured<'_>, phase: &str) -> Option<Fast> {
+impl Fast {
+    /// Adds `<name>.fast_bytes`, `.fast_mb_per_s` and `.slow_mb_per_s`, and returns them.
+    pub(super) fn add_to(
+        found: Option<&Self>,
+        figures: &mut Figures,
+        name: &str,
+    ) -> [Option<f64>; 3] {
+        let values = [
+            ("fast_bytes", found.and_then(|fast| fast.bytes)),
+            ("fast_mb_per_s", found.map(|fast| fast.before)),
+            ("slow_mb_per_s", found.and_then(|fast| fast.after)),
+        ];
+        let named = values.map(|(end, value)| (format!("{name}.{end}"), value));
+        figures.metrics.extend(named);
+        values.map(|(_, value)| value)
+    }
+}
+
+/// The fast part of a complete phase by zones.
+pub(super) fn fast(measured: &Measured<'_>, phase: &str) -> Option<Fast> {
     let part = measured.complete(phase)?;
     let rates = part.row_mb_per_s();
     let fall = Shape::of(&rates).fall_start;

@@ -1,0 +1,122 @@
+//! Write amplification (WAF) of a step, with its source.
+//!
+//! A simulated drive counts its pages. Real drives count, if they do, the bytes that they program
+//! (OCP log C0h); these counters are read during a run. Without them only the rate is left: a drive
+//! that programs four pages for each of the host is about a fourth as fast as one that programs
+//! one. That estimate is too high where cleaning also reads (SSD-iq: 2.14 implied, 1.89 counted), and
+//! too low where the controller limits the fresh rate. It compares a drive only with itself.
+
+use result::rows::SecondRow;
+use result::schema::{Mark, MarkKind};
+use result::stats::health::waf_between;
+use result::stats::rates::waf;
+
+use super::{Figures, Measured, Part};
+
+/// The first writes after a fill go to spare blocks: this share of the span, in percent, belongs to
+/// the fresh rate.
+const FRESH_PERCENT: u64 = 2;
+/// A WAF that differs by more than this share from the one before is not steady.
+const STEADY_SHARE: f64 = 0.05;
+
+/// The source of a write amplification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Source {
+    /// The pages of a simulated drive.
+    Simulated,
+    /// The drive's own counters.
+    Counters,
+    /// The rate alone.
+    Rate,
+}
+
+impl Source {
+    /// Its words, for conditions.
+    pub(crate) const fn words(self) -> &'static str {
+        match self {
+            Self::Simulated => "pages counted by the simulated drive",
+            Self::Counters => "counters of the drive",
+            Self::Rate => "implied by the rate: the drive counts no NAND writes",
+        }
+    }
+}
+
+/// The write amplification of a step.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Amplification {
+    /// Pages or bytes programmed for each of the host; `None` if nothing counts them.
+    pub(crate) counted: Option<f64>,
+    /// The rate on spare blocks over the rate of the step; `None` if one of them is unknown.
+    pub(crate) implied: Option<f64>,
+    /// The same as `counted` in the last quarter of the step before; `None` if unknown.
+    before: Option<f64>,
+    /// Source of the best known value.
+    pub(crate) source: Source,
+}
+
+impl Amplification {
+    /// The WAF of `step`, which continues the writes of `settling` on a drive that was filled
+    /// before.
+    pub(crate) fn of(measured: &Measured<'_>, settling: Part<'_>, step: Part<'_>) -> Self {
+        let settled = last_quarter(&settling.rows.seconds);
+        let simulated = waf(&step.rows.seconds);
+        let by_counters = simulated.is_none().then(|| counted(measured, step)).flatten();
+        let source = match (simulated, by_counters) {
+            (Some(_), _) => Source::Simulated,
+            (None, Some(_)) => Source::Counters,
+            (None, None) => Source::Rate,
+        };
+        Self {
+            counted: simulated.or(by_counters),
+            implied: fresh_rate(settling, measured.run.span.span_bytes)
+                .zip(step.mb_per_s().filter(|rate| *rate > 0.0))
+                .map(|(fresh, steady)| fresh / steady),
+            before: waf(settled),
+            source,
+        }
+    }
+
+    /// Adds `<name>.waf` and `<name>.waf_implied`, and marks a WAF that still changes.
+    pub(crate) fn add_to(this: Option<Self>, figures: &mut Figures, name: &str) {
+        let metric = format!("{name}.waf");
+        figures.marks.extend(this.and_then(|this| this.unsteady(&metric)));
+        figures.metrics.insert(metric, this.and_then(|this| this.counted));
+        let implied = this.and_then(|this| this.implied);
+        figures.metrics.insert(format!("{name}.waf_implied"), implied);
+    }
+
+    /// The mark of a WAF that differs from the one before.
+    fn unsteady(&self, metric: &str) -> Option<Mark> {
+        let (now, before) = (self.counted?, self.before?);
+        ((now / before - 1.0).abs() > STEADY_SHARE).then(|| Mark {
+            metric: metric.to_owned(),
+            kind: MarkKind::TwoRegimes,
+            text: format!("not steady: {before:.2} before this step, {now:.2} in it"),
+            levels: Some([before, now]),
+        })
+    }
+}
+
+/// WAF by the counters of a real drive.
+fn counted(measured: &Measured<'_>, step: Part<'_>) -> Option<f64> {
+    let health = measured.run.health.as_ref()?;
+    let start_ns = step.phase.start_ns;
+    waf_between(&health.samples, start_ns, start_ns.saturating_add(step.phase.duration_ns))
+}
+
+fn last_quarter(rows: &[SecondRow]) -> &[SecondRow] {
+    &rows[rows.len() * 3 / 4..]
+}
+
+/// MB/s of the first writes after the fill: at least a second.
+fn fresh_rate(settling: Part<'_>, span_bytes: u64) -> Option<f64> {
+    let (mut bytes, mut ns) = (0_u64, 0_u64);
+    for row in &settling.rows.seconds {
+        let more = row.bytes.iter().sum::<u64>();
+        if bytes > 0 && (bytes + more).saturating_mul(100) > span_bytes * FRESH_PERCENT {
+            break;
+        }
+        (bytes, ns) = (bytes + more, ns + row.duration_ns);
+    }
+    (ns > 0 && bytes > 0).then(|| bytes as f64 * 1e3 / ns as f64)
+}

@@ -1,0 +1,247 @@
+//! Write amplification by pattern: the price of random writes, and the gain from skew.
+//!
+//! Method (after SSD-iq: Haas et al., "SSD-iq: Uncovering the Hidden Side of SSD Performance", PVLDB
+//! 18(11), 2025): for each pattern a purge, a sequential fill of the span, 4 KiB writes of
+//! `overwrites` spans at QD 32 until cleaning is steady, and one more span that is measured. The
+//! ranks of a pattern are scattered over the span, unless it says `contiguous`. Patterns are written
+//! as in workload files: `zipf(0.8)`; `zones(10:90)` gives 90% of the writes to 10% of the data;
+//! `read-only(30%)` leaves 30% of the data alone after the fill. Differences: SSD-iq keeps 4 x 128
+//! commands outstanding, and writes 5 to 9 spans.
+//!
+//! Interpretation: 1 is ideal. Uniform writes depend on the spare area alone. With skew, a drive
+//! that separates hot from cold data gets far below its uniform value; one that mixes them gains
+//! little. Data that is never written costs a drive that moves it again and again. Where nothing
+//! counts, the rate on spare blocks over the steady rate implies a WAF; it compares a drive with
+//! itself only.
+
+use base::OpKind;
+use load::{Order, Workload};
+use result::schema::{Table, TableRow};
+
+use crate::error::RunError;
+use crate::params::{Param, Params};
+use crate::suite::amplification::{Amplification, Source};
+use crate::suite::{
+    Chapter, Chart, Config, Definition, Figures, Measured, Notes, Part, Procedure, ReviewEntry,
+    Site, Step, TestSettings, open_loop, rates, steps,
+};
+
+/// The test.
+pub(crate) const DEFINITION: Definition = Definition {
+    name: "waf",
+    heading: "Write amplification",
+    question: "how much does the drive write for each page of the host, and does skew help it?",
+    chapter: Chapter::SteadyState,
+    place: 3,
+    writes: true,
+    params: &[
+        Param {
+            name: "patterns",
+            default: "uniform; zipf(0.2); zipf(0.4); zipf(0.6); zipf(0.8); zipf(1); zones(20:80); \
+                 zones(10:90); read-only(30%); read-only(60%)",
+            help: "patterns with semicolons between, as in workload files",
+        },
+        Param { name: "overwrites", default: "4", help: "spans written before the measured one" },
+        Param { name: "block", default: "4KiB", help: "size and alignment of the commands" },
+        Param { name: "queue_depth", default: "32", help: "commands kept outstanding" },
+        steps::DATA,
+    ],
+    closed_loop: Some(open_loop::QUEUE_FULL),
+    reviews: &[ReviewEntry {
+        settings: "patterns=uniform;zipf(0.8);zones(10:90) overwrites=1",
+        ..ReviewEntry::FULL
+    }],
+    charts: &[Chart::Curves { table: "zipf", units: &["WAF"], log_rows: false }],
+    procedure: Procedure::of::<Settings>,
+};
+
+/// A pattern with its names.
+struct Pattern {
+    /// As the user wrote it.
+    text: String,
+    /// Name of its step: the text in letters, digits and underscores.
+    step: String,
+    order: Order,
+}
+
+impl Pattern {
+    fn read(text: &str) -> Result<Self, RunError> {
+        let text = text.trim();
+        let refused = |why: &str| {
+            RunError::Usage(format!("`--set patterns=` has `{text}`, which cannot be used: {why}"))
+        };
+        let order: Order = text.parse().map_err(|error| refused(&format!("{error}")))?;
+        if !order.is_independent() {
+            return Err(refused(
+                "expected a pattern of random writes such as uniform, zipf(0.8), zones(10:90) or read-only(30%)",
+            ));
+        }
+        let words = text.split(|c: char| !c.is_ascii_alphanumeric());
+        let step = words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join("_");
+        Ok(Self { text: text.to_owned(), step, order })
+    }
+
+    /// Name of the phase before the measured one.
+    fn settling(&self) -> String {
+        format!("precondition_{}", self.step)
+    }
+
+    /// The exponent of a Zipf distribution as text, 0 for uniform; `None` for another pattern.
+    fn theta(&self) -> Option<String> {
+        let thousandths = match &self.order {
+            Order::Uniform => 0,
+            Order::Zipf { theta, .. } => theta.thousandths,
+            _ => return None,
+        };
+        Some((f64::from(thousandths) / 1000.0).to_string())
+    }
+}
+
+/// Patterns and volumes.
+struct Settings {
+    patterns: Vec<Pattern>,
+    overwrites: u32,
+    block_bytes: u32,
+    queue_depth: u32,
+    data: steps::AskedData,
+}
+
+impl TestSettings for Settings {
+    fn read(params: &Params, _: &Site<'_>, _: &mut Notes) -> Result<Self, RunError> {
+        let text = params.text("patterns");
+        let patterns: Vec<Pattern> =
+            text.split(';').map(Pattern::read).collect::<Result<_, _>>()?;
+        let is_twice = |at: &usize| patterns[..*at].iter().any(|p| p.step == patterns[*at].step);
+        if let Some(at) = (0..patterns.len()).find(is_twice) {
+            let twice = &patterns[at].text;
+            return Err(RunError::Usage(format!(
+                "`--set patterns=` has `{twice}` twice; expected each pattern once"
+            )));
+        }
+        Ok(Self {
+            patterns,
+            overwrites: params.count("overwrites")?,
+            block_bytes: params.block_bytes("block")?,
+            queue_depth: params.queue_depth("queue_depth")?,
+            data: steps::data(params, "data")?,
+        })
+    }
+
+    fn config(&self) -> Config {
+        let patterns: Vec<_> = self.patterns.iter().map(|pattern| pattern.text.clone()).collect();
+        steps::config([
+            ("patterns", patterns.into()),
+            ("overwrites", self.overwrites.into()),
+            ("block_bytes", self.block_bytes.into()),
+            ("queue_depth", self.queue_depth.into()),
+            ("data", self.data.text.clone().into()),
+        ])
+    }
+
+    fn steps(&self, site: &Site<'_>, _: &mut Notes) -> Vec<Step> {
+        let span = site.span_bytes;
+        let of_pattern = |pattern: &Pattern| {
+            let settle = span.saturating_mul(self.overwrites.into());
+            let settle = steps::to_its_end(&pattern.settling(), self.writes(pattern, span, settle));
+            let measured = steps::to_its_end(&pattern.step, self.writes(pattern, span, span));
+            site.from_filled(span, settle).into_iter().chain([measured])
+        };
+        steps::once(self.patterns.iter().flat_map(of_pattern))
+    }
+
+    fn figures(&self, measured: &Measured<'_>) -> Figures {
+        let mut figures = Figures::default();
+        let mut table = rates::table("patterns", "Write amplification", "pattern", &COLUMNS);
+        let mut zipf = rates::table("zipf", "Write amplification by skew", "zipf exponent", &CURVE);
+        let mut known = Vec::new();
+        for pattern in &self.patterns {
+            let step = measured.complete(&pattern.step);
+            let found = amplification(measured, pattern, step);
+            let row = row(&mut figures, pattern, step, found);
+            let theta =
+                pattern.theta().map(|label| TableRow { label, values: curve_values(found) });
+            zipf.rows.extend(theta);
+            table.rows.push(row);
+            known.extend(found.map(|found| (pattern, found)));
+        }
+        let source = known.first().map(|(_, found)| found.source.words().to_owned());
+        for table in [&mut table, &mut zipf] {
+            table.conditions.extend(source.clone().map(|words| ("WAF".to_owned(), words)));
+        }
+        figures.findings.extend(known.iter().filter_map(|(p, found)| sentence(measured, p, found)));
+        figures.tables.extend([table, in_order(zipf)]);
+        figures
+    }
+}
+
+const COLUMNS: [(&str, &str); 4] =
+    [("counted", "WAF"), ("implied by rate", "WAF"), ("rate", "MB/s"), ("commands", "IOPS")];
+const CURVE: [(&str, &str); 2] = [("counted", "WAF"), ("implied by rate", "WAF")];
+
+impl Settings {
+    fn writes(&self, pattern: &Pattern, span_bytes: u64, total_bytes: u64) -> Workload {
+        let order = pattern.order.clone();
+        let (block, depth) = (self.block_bytes, self.queue_depth);
+        let workload = Workload::new(OpKind::Write, order, block, depth, span_bytes);
+        Workload { limit_bytes: Some(total_bytes), data: self.data.kind, ..workload }
+    }
+}
+
+fn amplification(
+    measured: &Measured<'_>,
+    pattern: &Pattern,
+    step: Option<Part<'_>>,
+) -> Option<Amplification> {
+    let settling = measured.complete(&pattern.settling())?;
+    Some(Amplification::of(measured, settling, step?))
+}
+
+/// The figures of one pattern, and their row.
+fn row(
+    figures: &mut Figures,
+    pattern: &Pattern,
+    step: Option<Part<'_>>,
+    found: Option<Amplification>,
+) -> TableRow {
+    let name = format!("waf.{}", pattern.step);
+    Amplification::add_to(found, figures, &name);
+    rates::add_rates(figures, &name, step);
+    let rates = [step.and_then(|part| part.mb_per_s()), step.and_then(|part| part.iops())];
+    TableRow {
+        label: pattern.text.clone(),
+        values: curve_values(found).into_iter().chain(rates).collect(),
+    }
+}
+
+fn curve_values(found: Option<Amplification>) -> Vec<Option<f64>> {
+    vec![found.and_then(|found| found.counted), found.and_then(|found| found.implied)]
+}
+
+/// The rows from the least skew on.
+fn in_order(mut table: Table) -> Table {
+    let theta = |row: &TableRow| row.label.parse().unwrap_or(0.0);
+    table.rows.sort_by(|a, b| f64::total_cmp(&theta(a), &theta(b)));
+    table
+}
+
+fn sentence(
+    measured: &Measured<'_>,
+    pattern: &Pattern,
+    found: &Amplification,
+) -> Option<result::schema::Finding> {
+    let Pattern { text, step, .. } = pattern;
+    Some(match (found.source, found.counted, found.implied) {
+        (Source::Rate, _, Some(implied)) => {
+            let text = format!(
+                "slows down by a factor of {implied:.2} under writes by `{text}`, which implies a write \
+                 amplification of about that; it counts no NAND writes"
+            );
+            rates::finding(measured, &format!("waf.{step}.waf_implied"), &text)
+        }
+        (_, Some(counted), _) => {
+            let text = format!("programs {counted:.2} pages for each page written by `{text}`");
+            rates::finding(measured, &format!("waf.{step}.waf"), &text)
+        }
+        _ => return None,
+    })
+}
