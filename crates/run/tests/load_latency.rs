@@ -1,5 +1,5 @@
 //! Does `load-latency` measure the wait that queueing theory gives, wherever the queue stands?
-#![allow(missing_docs, reason = "a test")]
+#![allow(missing_docs, clippy::print_stdout, reason = "a test")]
 
 mod common;
 

@@ -832,6 +832,16 @@ export const METRICS = [
     "in_summary": false
   },
   {
+    "name": "mixed-sizes.<step>.of_expected_share",
+    "label": "Commands, of the expected ones",
+    "unit": "share",
+    "better": "higher",
+    "scaling": "kept_when_steady",
+    "explanation": "IOPS of the mix divided by those of commands that take the time that they take among their own size. Less than 100% is the cost of the mix.",
+    "chapter": "By test and step",
+    "in_summary": false
+  },
+  {
     "name": "<test>.<step>.waf",
     "label": "Write amplification",
     "unit": "ratio",

@@ -36,6 +36,48 @@ export const TESTS = [
     ]
   },
   {
+    "name": "fill-level",
+    "heading": "Fill level",
+    "question": "what becomes of the drive's speed when it fills up?",
+    "chapter": "Steady state",
+    "charts": [
+      {
+        "kind": "curves",
+        "table": "levels",
+        "units": [
+          "IOPS",
+          "MB/s",
+          "ns"
+        ],
+        "log_rows": false
+      }
+    ]
+  },
+  {
+    "name": "streams",
+    "heading": "Append zones",
+    "question": "what do several sequential streams at a time cost, and does deallocation help?",
+    "chapter": "Steady state",
+    "charts": [
+      {
+        "kind": "curves",
+        "table": "waf",
+        "units": [
+          "WAF"
+        ],
+        "log_rows": true
+      },
+      {
+        "kind": "curves",
+        "table": "rates",
+        "units": [
+          "MB/s"
+        ],
+        "log_rows": true
+      }
+    ]
+  },
+  {
     "name": "corners",
     "heading": "The four corners",
     "question": "how fast is the drive in the four corners: random and sequential, read and write?",
@@ -71,6 +113,34 @@ export const TESTS = [
     "question": "is the drive equally fast over its whole address space?",
     "chapter": "Speed",
     "charts": []
+  },
+  {
+    "name": "mixed-sizes",
+    "heading": "Mixed sizes",
+    "question": "what do large commands cost the small ones beside them?",
+    "chapter": "Speed",
+    "charts": [
+      {
+        "kind": "curves",
+        "table": "reads",
+        "units": [
+          "IOPS",
+          "MB/s",
+          "ns"
+        ],
+        "log_rows": false
+      },
+      {
+        "kind": "curves",
+        "table": "writes",
+        "units": [
+          "IOPS",
+          "MB/s",
+          "ns"
+        ],
+        "log_rows": false
+      }
+    ]
   },
   {
     "name": "latency",

@@ -6,7 +6,7 @@ use super::metric::Scaling::{Kept, KeptWhenSteady, KeptWithoutCleaning, Lost};
 use super::metric::Unit::{Bytes, Count, Iops, JPerGb, MbPerS, Min, Ns, Ratio, S, Share, W};
 
 /// Figures of single steps and of tests with their own figures.
-pub(super) const STEPS: [Row; 28] = [
+pub(super) const STEPS: [Row; 29] = [
     (
         "pts-hir.steady.iops",
         "IOPS, steady state",
@@ -187,6 +187,15 @@ pub(super) const STEPS: [Row; 28] = [
         KeptWithoutCleaning,
         "Share of the saturated rate with the largest ratio of rate to mean latency: from there on, \
          more load costs more time than it brings work.",
+    ),
+    (
+        "mixed-sizes.<step>.of_expected_share",
+        "Commands, of the expected ones",
+        Share,
+        Some(Higher),
+        KeptWhenSteady,
+        "IOPS of the mix divided by those of commands that take the time that they take among their \
+         own size. Less than 100% is the cost of the mix.",
     ),
     (
         "<test>.<step>.waf",

@@ -6,8 +6,8 @@
 //! one. That estimate is too high where cleaning also reads (SSD-iq: 2.14 implied, 1.89 counted), and
 //! too low where the controller limits the fresh rate. It compares a drive only with itself.
 
-use result::rows::SecondRow;
-use result::schema::{Mark, MarkKind};
+use result::rows::{PhaseRows, SecondRow};
+use result::schema::{Mark, MarkKind, Phase};
 use result::stats::health::waf_between;
 use result::stats::rates::waf;
 
@@ -97,6 +97,32 @@ impl Amplification {
     }
 }
 
+/// A step as two: what comes before its last `bytes`, and these; in whole rows.
+pub(crate) fn split(part: Part<'_>, bytes: u64) -> [(Phase, PhaseRows); 2] {
+    let rows = &part.rows.seconds;
+    let moved = |row: &SecondRow| row.bytes.iter().sum::<u64>();
+    let mut left = bytes;
+    let late = rows.iter().rev().take_while(|row| {
+        let belongs = left > 0;
+        left = left.saturating_sub(moved(row));
+        belongs
+    });
+    let (early, late) = rows.split_at(rows.len() - late.count());
+    [early, late].map(|rows| {
+        let start_ns = rows.first().map_or(0, |row| row.start_ns);
+        let phase = Phase {
+            start_ns: part.phase.start_ns.saturating_add(start_ns),
+            duration_ns: rows.iter().map(|row| row.duration_ns).sum(),
+            ios: rows.iter().flat_map(|row| row.ios).sum(),
+            bytes: rows.iter().map(moved).sum(),
+            ..part.phase.clone()
+        };
+        let shifted =
+            |row: &SecondRow| SecondRow { start_ns: row.start_ns - start_ns, ..row.clone() };
+        (phase, PhaseRows { seconds: rows.iter().map(shifted).collect(), latencies: Vec::new() })
+    })
+}
+
 /// WAF by the counters of a real drive.
 fn counted(measured: &Measured<'_>, step: Part<'_>) -> Option<f64> {
     let health = measured.run.health.as_ref()?;
@@ -119,4 +145,47 @@ fn fresh_rate(settling: Part<'_>, span_bytes: u64) -> Option<f64> {
         (bytes, ns) = (bytes + more, ns + row.duration_ns);
     }
     (ns > 0 && bytes > 0).then(|| bytes as f64 * 1e3 / ns as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_bytes_of_a_step_have_rows_and_rates_of_their_own() {
+        let row = |second: u32| SecondRow {
+            second,
+            start_ns: u64::from(second) * 1_000_000_000,
+            duration_ns: 1_000_000_000,
+            ios: [0, 2, 0, 0],
+            bytes: [0, 10, 0, 0],
+            ..SecondRow::default()
+        };
+        let rows = PhaseRows { seconds: (0..10).map(row).collect(), latencies: Vec::new() };
+        let phase = Phase { start_ns: 7, ios: 20, bytes: 100, ..Phase::default() };
+        let [early, late] = split(Part { phase: &phase, rows: &rows }, 25);
+        let seen = |(phase, rows): &(Phase, PhaseRows)| {
+            (phase.start_ns, phase.duration_ns, phase.ios, phase.bytes, rows.seconds.len())
+        };
+        assert_eq!(seen(&early), (7, 7_000_000_000, 14, 70, 7));
+        assert_eq!(seen(&late), (7_000_000_007, 3_000_000_000, 6, 30, 3));
+        assert_eq!(late.1.seconds[0].start_ns, 0);
+    }
+
+    #[test]
+    fn an_amplification_that_still_changes_is_marked_with_both_values() {
+        let found = |before| {
+            let source = Source::Simulated;
+            let this = Amplification { counted: Some(3.0), implied: Some(2.5), before, source };
+            let mut figures = Figures::default();
+            Amplification::add_to(Some(this), &mut figures, "waf.uniform");
+            assert_eq!(figures.metrics["waf.uniform.waf"], Some(3.0));
+            assert_eq!(figures.metrics["waf.uniform.waf_implied"], Some(2.5));
+            figures.marks
+        };
+        let [mark] = &found(Some(2.0))[..] else { panic!("no mark") };
+        assert_eq!((mark.metric.as_str(), mark.levels), ("waf.uniform.waf", Some([2.0, 3.0])));
+        assert_eq!(mark.text, "not steady: 2.00 before this step, 3.00 in it");
+        assert!(found(Some(2.9)).is_empty() && found(None).is_empty());
+    }
 }

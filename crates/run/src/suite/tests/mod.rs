@@ -28,11 +28,14 @@ pub(crate) mod speed {
     pub(crate) mod corners;
     pub(crate) mod incompressible;
     pub(crate) mod linear;
+    pub(crate) mod mixed_sizes;
     pub(crate) mod sweep;
 }
 
 pub(crate) mod steady_state {
     pub(crate) mod consistency;
+    pub(crate) mod fill_level;
+    pub(crate) mod streams;
     pub(crate) mod trim;
     pub(crate) mod waf;
 }
@@ -53,7 +56,7 @@ pub(crate) mod sustained {
 }
 
 /// The definition of every test, by chapter and file.
-pub(super) const DEFINITIONS: [&Definition; 29] = [
+pub(super) const DEFINITIONS: [&Definition; 32] = [
     &energy::power::DEFINITION,
     &pts::composite::DEFINITION,
     &pts::cross_stimulus::DEFINITION,
@@ -70,8 +73,11 @@ pub(super) const DEFINITIONS: [&Definition; 29] = [
     &speed::corners::DEFINITION,
     &speed::incompressible::DEFINITION,
     &speed::linear::DEFINITION,
+    &speed::mixed_sizes::DEFINITION,
     &speed::sweep::DEFINITION,
     &steady_state::consistency::DEFINITION,
+    &steady_state::fill_level::DEFINITION,
+    &steady_state::streams::DEFINITION,
     &steady_state::trim::DEFINITION,
     &steady_state::waf::DEFINITION,
     &storage_bench::destroyer::DEFINITION,
