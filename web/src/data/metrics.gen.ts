@@ -832,6 +832,26 @@ export const METRICS = [
     "in_summary": false
   },
   {
+    "name": "matrix.<step>.kept_share",
+    "label": "Cells whose rates were kept",
+    "unit": "share",
+    "better": "higher",
+    "scaling": "kept_without_cleaning",
+    "explanation": "Share of the cells in which the drive did at least 97% of the offered reads and of the offered writes.",
+    "chapter": "By test and step",
+    "in_summary": false
+  },
+  {
+    "name": "neighbours.<step>.slowdown",
+    "label": "Slowdown beside the noise",
+    "unit": "ratio",
+    "better": "lower",
+    "scaling": "kept_without_cleaning",
+    "explanation": "99th percentile of the latency of the quiet job beside the noisy one, divided by that alone.",
+    "chapter": "By test and step",
+    "in_summary": false
+  },
+  {
     "name": "mixed-sizes.<step>.of_expected_share",
     "label": "Commands, of the expected ones",
     "unit": "share",

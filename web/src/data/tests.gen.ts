@@ -216,6 +216,54 @@ export const TESTS = [
     ]
   },
   {
+    "name": "matrix",
+    "heading": "Reads beside writes, by rate",
+    "question": "how long do reads take for every rate of reads and of writes at once?",
+    "chapter": "Response",
+    "charts": [
+      {
+        "kind": "heat_map",
+        "table": "mean"
+      },
+      {
+        "kind": "heat_map",
+        "table": "p99"
+      }
+    ]
+  },
+  {
+    "name": "neighbours",
+    "heading": "Noisy neighbours",
+    "question": "what does a noisy job do to a quiet one?",
+    "chapter": "Response",
+    "charts": [
+      {
+        "kind": "curves",
+        "table": "random_write",
+        "units": [
+          "ns"
+        ],
+        "log_rows": false
+      },
+      {
+        "kind": "curves",
+        "table": "sequential_write",
+        "units": [
+          "ns"
+        ],
+        "log_rows": false
+      },
+      {
+        "kind": "curves",
+        "table": "random_read",
+        "units": [
+          "ns"
+        ],
+        "log_rows": false
+      }
+    ]
+  },
+  {
     "name": "full-write",
     "heading": "Full-drive writes",
     "question": "how fast is a write of the whole drive, and is the second as fast as the first?",

@@ -6,7 +6,7 @@ use super::metric::Scaling::{Kept, KeptWhenSteady, KeptWithoutCleaning, Lost};
 use super::metric::Unit::{Bytes, Count, Iops, JPerGb, MbPerS, Min, Ns, Ratio, S, Share, W};
 
 /// Figures of single steps and of tests with their own figures.
-pub(super) const STEPS: [Row; 29] = [
+pub(super) const STEPS: [Row; 31] = [
     (
         "pts-hir.steady.iops",
         "IOPS, steady state",
@@ -187,6 +187,23 @@ pub(super) const STEPS: [Row; 29] = [
         KeptWithoutCleaning,
         "Share of the saturated rate with the largest ratio of rate to mean latency: from there on, \
          more load costs more time than it brings work.",
+    ),
+    (
+        "matrix.<step>.kept_share",
+        "Cells whose rates were kept",
+        Share,
+        Some(Higher),
+        KeptWithoutCleaning,
+        "Share of the cells in which the drive did at least 97% of the offered reads and of the \
+         offered writes.",
+    ),
+    (
+        "neighbours.<step>.slowdown",
+        "Slowdown beside the noise",
+        Ratio,
+        Some(Lower),
+        KeptWithoutCleaning,
+        "99th percentile of the latency of the quiet job beside the noisy one, divided by that alone.",
     ),
     (
         "mixed-sizes.<step>.of_expected_share",

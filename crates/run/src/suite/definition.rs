@@ -109,6 +109,11 @@ pub enum Chart {
         /// one before.
         log_rows: bool,
     },
+    /// A table as a heat map: a cell for each value, in shades by its logarithm. Every value has the same unit.
+    HeatMap {
+        /// Name of the table.
+        table: &'static str,
+    },
     /// Bars of the power of a drive in each state.
     PowerBars,
 }

@@ -20,7 +20,9 @@ pub(crate) mod pts {
 pub(crate) mod response {
     pub(crate) mod latency;
     pub(crate) mod load_latency;
+    pub(crate) mod matrix;
     pub(crate) mod mixed;
+    pub(crate) mod neighbours;
     pub(crate) mod qd_sweep;
 }
 
@@ -68,7 +70,9 @@ pub(super) const DEFINITIONS: [&Definition; 32] = [
     &pts::write_saturation::DEFINITION,
     &response::latency::DEFINITION,
     &response::load_latency::DEFINITION,
+    &response::matrix::DEFINITION,
     &response::mixed::DEFINITION,
+    &response::neighbours::DEFINITION,
     &response::qd_sweep::DEFINITION,
     &speed::corners::DEFINITION,
     &speed::incompressible::DEFINITION,
