@@ -16,6 +16,12 @@ export interface Curves {
   log_rows: boolean;
 }
 
+/** A table whose values are the cells of a heat map. */
+interface HeatMap {
+  kind: "heat_map";
+  table: string;
+}
+
 interface PowerBars {
   kind: "power_bars";
 }
@@ -25,7 +31,7 @@ interface Test {
   heading: string;
   question: string;
   chapter: string;
-  charts: readonly (Seconds | Curves | PowerBars)[];
+  charts: readonly (Seconds | Curves | HeatMap | PowerBars)[];
 }
 
 /** Results of other programs: no test of the suite. */
@@ -71,6 +77,11 @@ export function curvesOf(test: string, tables: readonly string[] = []): Curves[]
   if (test !== IMPORTED.name) return charts(test).filter((chart) => chart.kind === "curves");
   const depths = [...new Set(tables)].filter((name) => /^depths(_|$)/.test(name));
   return depths.map((table) => ({ kind: "curves", table, units: ["IOPS", "ns"], log_rows: true }));
+}
+
+/** The tables of a test that are heat maps. */
+export function heatMapsOf(test: string): string[] {
+  return charts(test).flatMap((chart) => (chart.kind === "heat_map" ? [chart.table] : []));
 }
 
 /** Each test once, in the order of the suite; at the end those that it does not have. */

@@ -2,7 +2,7 @@
 
 import type { App } from "../../app";
 import { isImported, type Run, runsBeside } from "../../data/load";
-import { curvesOf, hasPowerBars, heading, inOrder, question } from "../../data/tests";
+import { curvesOf, hasPowerBars, heading, heatMapsOf, inOrder, question } from "../../data/tests";
 import { aside, h, lateFold } from "../../dom";
 import { testBars } from "../bars/chapter";
 import { sectionId } from "../parts/address";
@@ -13,6 +13,7 @@ import { figuresTable, goToFigure } from "../text/figures";
 import { findingCard } from "../text/findings";
 import { wordsOf } from "../text/words";
 import { COLORS, convergence, curveGraphs } from "./curves";
+import { heatMaps } from "./heatmap";
 import { passOverlay } from "./overlay";
 import { passGraph } from "./passes";
 import { powerBars, powerGraph } from "./power";
@@ -123,6 +124,7 @@ function testSection(app: App, test: string): HTMLElement {
   // Imported curves of the same table join those of the test.
   const drawnRuns = [...own, ...all.filter((run) => run.view.test !== test && isImported(run))];
   const curves = curvesOf(test, tables).flatMap((drawn) => curveGraphs(drawn, drawnRuns, { keyOf, recolor }));
+  const maps = heatMaps(heatMapsOf(test), own);
   const overlay = passOverlay(own, { keyOf, recolor });
   const many = own.length > COLORS;
   const bars = testBars(app, test, recolor, many && curves.length > 0);
@@ -139,7 +141,7 @@ function testSection(app: App, test: string): HTMLElement {
     h("h2", { id: `${id}-title` }, question(test)),
     wordsOf(app, test),
     bars,
-    curvesGrid(curves),
+    curvesGrid([...curves, ...maps]),
     hasPowerBars(test) && !many && powerBars(own),
     h(
       "div",
