@@ -23,9 +23,8 @@ fn on_one_server(name: &str, own: &str) -> Outcome {
 #[test]
 fn the_border_of_the_matrix_of_one_server_is_a_straight_line() {
     let outcome = on_one_server("matrix", "points=4 time=4s alone_time=2s queue_depth=64");
-    let [mean, p99] = ["mean", "p99"].map(|name| {
-        outcome.run.tables.iter().find(|table| table.name == name).expect("the table")
-    });
+    let [mean, p99] = ["mean", "p99"]
+        .map(|name| outcome.run.tables.iter().find(|table| table.name == name).expect("the table"));
     let labels: Vec<_> = mean.rows.iter().map(|row| row.label.as_str()).collect();
     assert_eq!(labels, ["0%", "25%", "50%", "75%", "100%"]);
     for (writes, row) in mean.rows.iter().enumerate() {

@@ -9,6 +9,7 @@ mod groups;
 mod shape;
 mod texture;
 mod theory;
+mod theory_skew;
 mod theory_workloads;
 mod throughput;
 mod transient;

@@ -54,7 +54,7 @@ pub(crate) const DEFINITION: Definition = Definition {
         precondition::RAW_CAPACITY,
     ],
     closed_loop: Some("it sets the rates itself, as shares of the one that it finds"),
-    reviews: &[ReviewEntry::FULL, ReviewEntry::quick("time=2s loads=10,30,50,70,80,90,100")],
+    reviews: &[ReviewEntry::FULL, ReviewEntry::quick("time=2s kinds=reads,mixed loads=20,60,90")],
     charts: &[
         Chart::Curves { table: "reads", units: &["ns"], log_rows: false },
         Chart::Curves { table: "mixed", units: &["ns"], log_rows: false },

@@ -232,9 +232,8 @@ impl Settings {
         );
         let (reads, writes) = (reads.clone(), writes.clone());
         let phase = move |read_iops: f64, write_iops: f64| {
-            let rate = |iops: f64, point: u32| {
-                (iops * f64::from(point) / points).round().max(1.0) as u64
-            };
+            let rate =
+                |iops: f64, point: u32| (iops * f64::from(point) / points).round().max(1.0) as u64;
             let pacing = Pacing::Poisson { rate_iops: rate(read_iops, cell.reads) };
             let mut jobs = vec![JobSpec::new(READS, Workload { pacing, ..reads.clone() })];
             if cell.writes > 0 {

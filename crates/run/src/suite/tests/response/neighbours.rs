@@ -242,7 +242,9 @@ impl Settings {
         let (time, share) = (self.time, f64::from(self.quiet_percent) / 100.0);
         let beside = match noise {
             None => "alone".to_owned(),
-            Some((_, Some(ratio))) => format!("beside {ratio} times as many commands of the noisy job"),
+            Some((_, Some(ratio))) => {
+                format!("beside {ratio} times as many commands of the noisy job")
+            }
             Some((_, None)) => "beside a noisy job with a full queue".to_owned(),
         };
         let what = format!(
@@ -312,7 +314,11 @@ fn p99(part: Option<Part<'_>>) -> Option<f64> {
     part?.latencies().percentile_ns(base::Ratio::new(99, 100)?)
 }
 
-fn row(quiet: Option<Part<'_>>, noisy: Option<Part<'_>>, alone: Option<Part<'_>>) -> [Option<f64>; 5] {
+fn row(
+    quiet: Option<Part<'_>>,
+    noisy: Option<Part<'_>>,
+    alone: Option<Part<'_>>,
+) -> [Option<f64>; 5] {
     let iops = |part: Option<Part<'_>>| part.and_then(|part| part.iops());
     let slowdown = p99(quiet).zip(p99(alone)).map(|(beside, alone)| beside / alone);
     let mean = quiet.and_then(|part| part.latency_ns_mean());

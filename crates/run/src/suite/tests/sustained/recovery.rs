@@ -39,7 +39,7 @@ pub(crate) const DEFINITION: Definition = Definition {
         steps::DATA,
     ],
     closed_loop: Some(open_loop::QUEUE_FULL),
-    reviews: &[ReviewEntry::FULL, ReviewEntry::quick("burst_bytes=512MiB pauses=5s,20s")],
+    reviews: &[ReviewEntry::FULL, ReviewEntry::quick("burst_bytes=256MiB pauses=5s")],
     charts: &[Chart::Curves { table: "recovery", units: &["MB/s"], log_rows: false }],
     procedure: Procedure::of::<Settings>,
 };
