@@ -74,7 +74,7 @@ const ERRNO_INVALID: i32 = 22;
 ///
 /// `OPTIONS`: whether it may have optional features ([`Config::has_options`]). Drives without them are compiled
 /// separately, so that their writes need no checks for them; the results are the same. [`Drive`](crate::Drive) chooses.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Device<P: Probe = Silent, const OPTIONS: bool = true> {
     config: Config,
     now_ns: u64,

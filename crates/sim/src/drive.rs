@@ -10,7 +10,7 @@ use crate::power::{OperationCounts, StateTimes};
 use crate::probe::Silent;
 
 /// A simulated drive, without options or with them; see [`Device`], whose functions these are.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Drive {
     /// A drive without options, whose code does not check for any.
     Plain(Device<Silent, false>),
@@ -94,6 +94,27 @@ impl Drive {
     /// As [`Device::age`].
     pub fn age(&mut self, past: Past) {
         of_either!(self, device => device.age(past));
+    }
+
+    /// As [`Device::next_event`].
+    #[must_use]
+    pub fn next_event(&self) -> Option<Nanos> {
+        of_either!(self, device => device.next_event())
+    }
+
+    /// As [`Device::wear`].
+    pub fn wear(&mut self, cycles: u32) -> bool {
+        of_either!(self, device => device.wear(cycles))
+    }
+
+    /// As [`Device::set_ambient`].
+    pub fn set_ambient(&mut self, ambient_mk: u64) -> bool {
+        of_either!(self, device => device.set_ambient(ambient_mk))
+    }
+
+    /// As [`Device::limit_cache`].
+    pub fn limit_cache(&mut self, borrowed_superblocks_max: u32) -> bool {
+        of_either!(self, device => device.limit_cache(borrowed_superblocks_max))
     }
 
     /// As [`Device::allow_rest`].

@@ -199,7 +199,7 @@ impl Default for ControllerJob {
 }
 
 /// A serial server: jobs end in the order of their arrival.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Server<T> {
     jobs: Ring<(u64, T)>,
     free_ns: u64,

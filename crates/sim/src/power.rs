@@ -87,7 +87,7 @@ impl StateTimes {
 }
 
 /// The present and past power states of a drive.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Power {
     model: PowerModel,
     is_active: bool,

@@ -1,5 +1,7 @@
 //! The work that the drive does because time has passed: idle collection, folding, reorganisation, housekeeping.
 
+use base::Nanos;
+
 use super::Device;
 use super::timers::Timer;
 use crate::events::NEVER;
@@ -8,6 +10,13 @@ use crate::ftl::StreamId;
 use crate::probe::Probe;
 
 impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
+    /// Time of the next event in the drive, or `None` if nothing will happen without a command.
+    #[must_use]
+    pub fn next_event(&self) -> Option<Nanos> {
+        let work_ns = self.next_work_ns().min(self.next_transit_ns());
+        Some(work_ns.min(self.timers.next_ns())).filter(|&next_ns| next_ns != NEVER).map(Nanos)
+    }
+
     #[cold]
     #[inline(never)]
     pub(super) fn on_timer(&mut self) {

@@ -18,6 +18,12 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         opened
     }
 
+    /// Limits the superblocks that the cache borrows from now on; false if the drive has no cache that borrows. Borrowed
+    /// ones beyond the limit stay until they are folded.
+    pub fn limit_cache(&mut self, borrowed_superblocks_max: u32) -> bool {
+        self.cache.as_mut().is_some_and(|cache| cache.limit_borrowed(borrowed_superblocks_max))
+    }
+
     /// Whether the drive should and may fold a part of the cache now.
     #[inline]
     pub(super) fn wants_fold(&mut self) -> bool {

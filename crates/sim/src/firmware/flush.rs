@@ -21,7 +21,7 @@ struct Flush {
 }
 
 /// Waiting flushes and forced writes, oldest first.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Flushes {
     waiting: VecDeque<Flush>,
 }

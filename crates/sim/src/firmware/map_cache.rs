@@ -87,7 +87,7 @@ struct Level {
 }
 
 /// The segments of the map at hand.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct MapCache {
     shape: MapCacheShape,
     by_segment: Divisor,

@@ -87,6 +87,12 @@ impl PslcCache {
         }
     }
 
+    /// Limits the superblocks that it borrows from now on; false if it borrows none.
+    pub fn limit_borrowed(&mut self, superblocks: u32) -> bool {
+        self.pslc.borrowed_superblocks_max = Some(superblocks);
+        self.pslc.borrow_above.is_some()
+    }
+
     /// Time without a host command after which folding begins.
     #[must_use]
     pub fn idle_after_ns(&self) -> u64 {

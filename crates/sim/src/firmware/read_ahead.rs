@@ -86,7 +86,7 @@ impl Stream {
 }
 
 /// The streams of a drive, and what was read ahead of them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ReadAhead {
     plan: ReadAheadPlan,
     sequences: Sequences,

@@ -8,7 +8,7 @@
 use crate::ring::Ring;
 
 /// Room for data, and the queue of waiting writes.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct WriteBuffer {
     limit_pages: u32,
     pages: u32,

@@ -48,7 +48,7 @@ struct Erasing {
 }
 
 /// The present work of garbage collection.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Collector {
     superblock_units: u32,
     /// Most room that relocating a unit may take beyond its own pages.

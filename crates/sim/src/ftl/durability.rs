@@ -8,7 +8,7 @@ use crate::ftl::{STREAMS, StreamId};
 use crate::ring::Ring;
 
 /// Issued and finished programs of one stream, by sequence number.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Durability {
     /// Whether the programs from `low_water` on have ended.
     ended: Ring<bool>,
@@ -73,7 +73,7 @@ impl Mark {
 }
 
 /// The programs of all streams.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct StreamPrograms {
     streams: [Durability; STREAMS],
 }

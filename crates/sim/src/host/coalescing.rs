@@ -15,7 +15,7 @@ pub struct Coalescing {
 }
 
 /// Completions that wait for their interrupt.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Pending {
     rule: Coalescing,
     tags: Vec<u32>,

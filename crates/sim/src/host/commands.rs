@@ -7,7 +7,7 @@ use base::{Completion, Nanos, Status};
 use super::Command;
 
 /// All commands, by their tags.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Commands {
     slots: Vec<Command>,
     outstanding: u32,

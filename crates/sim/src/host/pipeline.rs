@@ -25,7 +25,7 @@ impl PipelineLatency {
 }
 
 /// A pipeline with its random generator.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Pipeline {
     latency: PipelineLatency,
     rng: Rng,

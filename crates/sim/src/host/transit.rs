@@ -48,7 +48,7 @@ pub enum News {
 }
 
 /// All commands that are neither in the drive nor with the program.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Transit {
     way: Way,
     pipeline: Pipeline,

@@ -5,7 +5,7 @@ use crate::ftl::durability::Mark;
 use crate::geometry::Geometry;
 
 /// A checkpoint in progress.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Work {
     next_segment: u32,
     segments_under_way: u32,
@@ -20,7 +20,7 @@ struct Work {
 }
 
 /// The checkpoints of one drive.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Checkpoints {
     shape: MappingShape,
     superblock_units: u32,

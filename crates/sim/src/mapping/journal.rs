@@ -10,7 +10,7 @@ use crate::geometry::Geometry;
 const RESERVE_UNITS: u32 = 2;
 
 /// The superblocks of the journal, by their numbers within it.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Ring {
     pub(super) superblock_units: u32,
     /// Ready for writing, in the order of use.
@@ -86,7 +86,7 @@ pub struct JournalUnit {
 }
 
 /// Entries, their positions and their units.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Journal {
     unit_entries: u64,
     superblocks: u32,

@@ -98,7 +98,7 @@ pub enum MapWrite {
 }
 
 /// Journal and checkpoints of one drive.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct MapLog {
     /// Their sizes.
     pub shape: MappingShape,

@@ -4,7 +4,7 @@ use super::job::Job;
 use crate::ring::Ring;
 
 /// The reads ahead that wait for each die.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct AheadQueues {
     dies: Vec<Ring<Job>>,
 }

@@ -24,7 +24,7 @@ use planes::IndependentPlanes;
 use spread::Spread;
 
 /// Times of the arrays of all dies.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Arrays {
     timing: NandTiming,
     superblock_units: u32,
@@ -255,6 +255,12 @@ impl Arrays {
     #[inline]
     pub(super) fn aging(&self) -> Option<&Aging> {
         self.aging.as_ref()
+    }
+
+    /// Wears every block by more cycles; false if the drive does not wear.
+    pub(super) fn wear(&mut self, cycles: u32) -> bool {
+        let past = Past { cycles, ..Past::default() };
+        self.aging.as_mut().map(|aging| aging.add(past)).is_some()
     }
 
     /// Adds a past to blocks and data; registers lose their content.

@@ -32,7 +32,7 @@ struct Channel {
 }
 
 /// All channels of a drive.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Channels {
     transfer_ns: u64,
     channels: Vec<Channel>,

@@ -60,7 +60,7 @@ enum Phase {
     Suspending,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Die {
     channel: u32,
     current: Job,
@@ -70,7 +70,7 @@ struct Die {
 }
 
 /// All dies and channels of a drive.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Nand<const OPTIONS: bool = true> {
     unit_pages: u32,
     /// Transfers of a page.
@@ -137,6 +137,11 @@ impl<const OPTIONS: bool> Nand<OPTIONS> {
     /// Enables fast programs of some superblocks.
     pub fn set_fast(&mut self, superblocks: FastSuperblocks) {
         self.arrays.set_fast(superblocks);
+    }
+
+    /// Wears every block by more cycles; false if the drive does not wear.
+    pub fn wear(&mut self, cycles: u32) -> bool {
+        self.arrays.wear(cycles)
     }
 
     /// Adds a past to blocks and data; registers lose their content.

@@ -42,7 +42,7 @@ struct Side {
 }
 
 /// The overlaps of all dies.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Overlap {
     suspend: Option<SuspendLimits>,
     cache_program: bool,

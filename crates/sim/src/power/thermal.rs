@@ -79,6 +79,16 @@ impl Thermal {
         Self { rise_nk: 0, ..self }
     }
 
+    /// The same drive, as warm as it is, in surroundings of another temperature. One that is colder than they are takes
+    /// their temperature.
+    #[must_use]
+    pub fn amid(mut self, ambient_mk: u64) -> Self {
+        let rise_mk = self.temperature_mk().saturating_sub(ambient_mk);
+        self.rise_nk = rise_mk.saturating_mul(1_000_000);
+        self.model.ambient_mk = ambient_mk;
+        self
+    }
+
     /// Time between two readings of the temperature of a drive at work.
     #[must_use]
     pub fn look_ns(&self) -> u64 {

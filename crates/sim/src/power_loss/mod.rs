@@ -28,7 +28,7 @@ use crate::model::Config;
 use crate::nand::DieOp;
 
 /// A drive without power.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct PoweredOff {
     config: Config,
     nand: NandContents,

@@ -20,6 +20,15 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.thermal = Some(thermal);
     }
 
+    /// Puts the drive into surroundings of another temperature; false if its model has no temperature.
+    pub fn set_ambient(&mut self, ambient_mk: u64) -> bool {
+        self.look_at_temperature();
+        let Some(thermal) = self.thermal else { return false };
+        self.thermal = Some(thermal.amid(ambient_mk));
+        self.look_at_temperature();
+        true
+    }
+
     /// Lets the drive take the temperature of its surroundings, after days without power.
     pub(super) fn cool_down(&mut self) {
         self.look_at_temperature();

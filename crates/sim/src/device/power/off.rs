@@ -26,6 +26,11 @@ impl<P: Probe, const OPTIONS: bool> Device<P, OPTIONS> {
         self.nand.age(past);
     }
 
+    /// Wears every block by more cycles; false if the model has neither `[nand.retry]` nor `[nand.wear]`.
+    pub fn wear(&mut self, cycles: u32) -> bool {
+        self.nand.wear(cycles)
+    }
+
     /// Forgets what was read, and lets every changed segment of the map leave its cache.
     fn empty_caches(&mut self) {
         self.read_cache = ReadCache::new(self.config.options.read_cache_pages);

@@ -22,7 +22,7 @@ use retry::ErrorGrowth;
 use wear::WearDrift;
 
 /// Cycles, age and reads of all superblocks, and their effects.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Aging {
     retry: Option<ErrorGrowth>,
     wear: Option<WearDrift>,

@@ -28,7 +28,7 @@ struct Planes {
 }
 
 /// The planes of all dies.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct IndependentPlanes {
     /// Pages of a unit on one plane.
     plane_pages: u32,

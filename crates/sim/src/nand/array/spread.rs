@@ -32,7 +32,7 @@ pub struct SpreadPercent {
 }
 
 /// The spread of a drive.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Spread {
     percent: SpreadPercent,
     geometry: Geometry,
