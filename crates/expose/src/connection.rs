@@ -1,12 +1,19 @@
-//! One client of NBD on the fast clock: what it has sent so far goes to the drive together, and the replies go back
-//! together. The depth of its queue is the one that the drive sees.
+//! One client of NBD.
+//!
+//! On the fast clock the requests that it has sent so far go to the drive together, and the replies go back together.
+//! On the real clock each request goes to the drive when it comes, and its reply goes back when its time has come
+//! ([`crate::outbox`]). In both cases the depth of its queue is the one that the drive sees.
 
 use std::io::{self, Read, Write};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
-use crate::disk::Disk;
-use crate::nbd::{self, Agreed, Command, Export, Mark, NbdError, Parsed};
+use crate::clock::Pace;
+use crate::nbd::{self, Agreed, Command, Export, NbdError, Parsed};
+use crate::outbox::Outbox;
+use crate::request::Action;
+use crate::shared::{Shared, Token};
 use crate::socket::Stream;
 
 /// Time for a client to negotiate.
@@ -20,18 +27,26 @@ const BATCH_BYTES: u64 = nbd::DATA_BYTES_MAX as u64;
 ///
 /// # Errors
 /// [`NbdError`]: the client or its connection is broken.
-pub fn serve(
-    stream: &mut Stream,
-    export: &Export,
-    disk: &Mutex<Disk<Mark>>,
-) -> Result<(), NbdError> {
+pub fn serve(stream: &mut Stream, export: &Export, shared: &Shared) -> Result<(), NbdError> {
     stream.set_patience(Some(NEGOTIATION))?;
     let Some(agreed) = nbd::negotiate(stream, export)? else { return Ok(()) };
     stream.set_patience(None)?;
+    match shared.pace() {
+        Pace::Fast => serve_at_once(stream, export, agreed, shared),
+        Pace::Real { .. } => serve_in_time(stream, export, agreed, shared),
+    }
+}
+
+fn serve_at_once(
+    stream: &mut Stream,
+    export: &Export,
+    agreed: Agreed,
+    shared: &Shared,
+) -> Result<(), NbdError> {
     let mut input = Input::default();
     let mut replies = Vec::new();
     while let Some(batch) = input.batch(stream, export, agreed)? {
-        carry_out(batch, disk, agreed, &mut replies);
+        carry_out(batch, shared, agreed, &mut replies);
         stream.write_all(&replies)?;
         replies.clear();
         replies.shrink_to(INPUT_BYTES);
@@ -39,26 +54,78 @@ pub fn serve(
     Ok(())
 }
 
-/// The disk, also after a panic in another thread that used it.
-pub fn lock<T>(disk: &Mutex<Disk<T>>) -> MutexGuard<'_, Disk<T>> {
-    disk.lock().unwrap_or_else(PoisonError::into_inner)
+fn carry_out(batch: Vec<Command>, shared: &Shared, agreed: Agreed, out: &mut Vec<u8>) {
+    shared.with(|disk| {
+        for command in batch {
+            match command {
+                Command::Disk(mark, request) => disk.submit(Token::Mark(mark), request),
+                Command::Extents { mark, range, most } => {
+                    nbd::extents(out, mark, &disk.extents(range, most));
+                }
+                Command::Refused(mark, fault) => nbd::reply(out, agreed, mark, Err(fault)),
+                Command::Disconnect => {}
+            }
+        }
+        for finished in disk.run() {
+            // Nobody else sends while this thread has the disk.
+            if let Token::Mark(mark) = finished.token {
+                nbd::reply(out, agreed, mark, finished.result.as_ref().map_err(|fault| *fault));
+            }
+        }
+    });
 }
 
-fn carry_out(batch: Vec<Command>, disk: &Mutex<Disk<Mark>>, agreed: Agreed, out: &mut Vec<u8>) {
-    let mut disk = lock(disk);
-    for command in batch {
-        match command {
-            Command::Disk(mark, request) => disk.submit(mark, request),
-            Command::Extents { mark, range, most } => {
-                nbd::extents(out, mark, &disk.extents(range, most));
+fn serve_in_time(
+    stream: &mut Stream,
+    export: &Export,
+    agreed: Agreed,
+    shared: &Shared,
+) -> Result<(), NbdError> {
+    let outbox = Arc::new(Outbox::new(stream.try_clone()?));
+    thread::scope(|scope| {
+        let writer = thread::Builder::new().name("replies".to_owned());
+        writer.spawn_scoped(scope, || outbox.write_backlog())?;
+        let end = send_as_they_come(stream, export, agreed, shared, &outbox);
+        outbox.close();
+        end
+    })
+}
+
+fn send_as_they_come(
+    stream: &mut Stream,
+    export: &Export,
+    agreed: Agreed,
+    shared: &Shared,
+    outbox: &Arc<Outbox>,
+) -> Result<(), NbdError> {
+    let mut input = Input::default();
+    while let Some(batch) = input.batch(stream, export, agreed)? {
+        for command in batch {
+            let bytes = data_bytes(&command);
+            let mut out = Vec::new();
+            match command {
+                Command::Disk(mark, request) => {
+                    outbox.reserve(bytes)?;
+                    let outbox = Arc::clone(outbox);
+                    let reply = move |result: Result<_, _>| {
+                        let mut out = Vec::new();
+                        nbd::reply(&mut out, agreed, mark, result.as_ref().map_err(|&fault| fault));
+                        outbox.send(out, bytes);
+                    };
+                    shared.send(request, Box::new(reply));
+                    continue;
+                }
+                Command::Extents { mark, range, most } => {
+                    nbd::extents(&mut out, mark, &shared.with(|disk| disk.extents(range, most)));
+                }
+                Command::Refused(mark, fault) => nbd::reply(&mut out, agreed, mark, Err(fault)),
+                Command::Disconnect => return Ok(()),
             }
-            Command::Refused(mark, fault) => nbd::reply(out, agreed, mark, Err(fault)),
-            Command::Disconnect => {}
+            outbox.reserve(bytes)?;
+            outbox.send(out, bytes);
         }
     }
-    for finished in disk.run() {
-        nbd::reply(out, agreed, finished.token, finished.result.as_ref().map_err(|fault| *fault));
-    }
+    Ok(())
 }
 
 /// The bytes that a client has sent and that are not yet understood.
@@ -120,7 +187,7 @@ impl Input {
 /// Bytes of memory that a command and its answer take beside themselves.
 fn data_bytes(command: &Command) -> u64 {
     match command {
-        Command::Disk(_, request) if request.action == crate::request::Action::Read => {
+        Command::Disk(_, request) if request.action == Action::Read => {
             request.bytes
         }
         Command::Disk(_, request) => request.data.len() as u64,

@@ -17,6 +17,9 @@ use thiserror::Error;
 use crate::plan::Shape;
 use crate::request::Extent;
 
+/// Bytes that are copied at once.
+const COPY_BYTES: u64 = 1 << 20;
+
 /// An error of the file behind the contents of a disk.
 #[derive(Debug, Error)]
 pub enum ContentsError {
@@ -190,6 +193,63 @@ impl Contents {
         self.file.write_all_at(bytes, offset)
     }
 
+    /// The bytes of a page, or `None` if it holds no data.
+    ///
+    /// # Errors
+    /// That of the file.
+    pub fn page(&self, page: u64) -> io::Result<Option<Box<[u8]>>> {
+        if !self.has(page) {
+            return Ok(None);
+        }
+        let offset = page * self.shape.page_bytes;
+        let bytes = self.shape.page_bytes.min(self.shape.capacity_bytes - offset);
+        let mut data = vec![0; bytes as usize].into_boxed_slice();
+        self.read(offset, &mut data)?;
+        Ok(Some(data))
+    }
+
+    /// Gives a page these bytes, or none.
+    ///
+    /// # Errors
+    /// That of the file.
+    pub fn set_page(&mut self, page: u64, data: Option<&[u8]>) -> io::Result<()> {
+        match data {
+            Some(data) => self.write(page * self.shape.page_bytes, data),
+            None => self.forget(page..page + 1),
+        }
+    }
+
+    /// A copy in memory.
+    ///
+    /// # Errors
+    /// [`ContentsError::Memory`].
+    pub fn copy(&self) -> Result<Self, ContentsError> {
+        let mut copy = Self::in_memory(self.shape, self.count_max * self.shape.page_bytes)?;
+        copy.take_over(self).map_err(ContentsError::Memory)?;
+        Ok(copy)
+    }
+
+    /// Makes the bytes those of another disk of the same shape.
+    ///
+    /// # Errors
+    /// That of the file; then the bytes are a mixture.
+    pub fn take_over(&mut self, other: &Self) -> io::Result<()> {
+        let all = 0..self.shape.capacity_bytes;
+        self.forget(self.shape.pages_touched(&all))?;
+        let mut offset = 0;
+        for extent in other.extents(all, usize::MAX) {
+            let end = offset + extent.bytes;
+            while !extent.is_hole && offset < end {
+                let mut bytes = vec![0; COPY_BYTES.min(end - offset) as usize];
+                other.read(offset, &mut bytes)?;
+                self.write(offset, &bytes)?;
+                offset += bytes.len() as u64;
+            }
+            offset = end;
+        }
+        Ok(())
+    }
+
     /// Makes bytes zero; the pages that they touch hold data.
     ///
     /// # Errors
@@ -210,7 +270,8 @@ impl Contents {
             self.pages[word] &= !bit;
         }
         let page_bytes = self.shape.page_bytes;
-        self.punch(pages.start * page_bytes..pages.end * page_bytes)
+        let end = (pages.end * page_bytes).min(self.shape.capacity_bytes);
+        self.punch(pages.start * page_bytes..end)
     }
 
     fn punch(&self, bytes: Range<u64>) -> io::Result<()> {

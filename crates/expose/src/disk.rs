@@ -4,19 +4,33 @@
 //! are read or changed, and the request is finished. A request that changes pages waits until no other one changes them,
 //! and so do all that come behind it: the order of changes is the same in the maps of the drive and in the contents.
 
+pub mod books;
+mod compression;
+pub mod cut;
+pub mod faults;
+pub mod simulated;
+pub mod volatile;
+
 use std::collections::VecDeque;
 use std::ops::Range;
 
-use base::{Completion, Nanos, Op, OpKind, Status};
+use base::{Completion, Data, Nanos, Op, OpKind, Status};
+use sim::Config;
 use sim::host::DeallocateSupport;
-use sim::{Config, Drive};
 
 use crate::contents::{Contents, is_full};
 use crate::plan::{Shape, commands};
 use crate::request::{Action, Answer, Extent, Fault, Request};
+use books::{Books, Totals};
+use faults::Faults;
+use simulated::Simulated;
+use volatile::Volatile;
 
 /// Pages of a write that puts the data of an existing file on the drive.
 const LOAD_PAGES: u64 = 64;
+
+/// The errno in the account of a request that failed (EIO).
+const ERRNO_IO: i32 = 5;
 
 /// A request in progress.
 #[derive(Debug)]
@@ -29,6 +43,8 @@ struct Job<T> {
     /// Those among them without data, for which there must be room.
     new_pages: u64,
     submitted: Nanos,
+    /// Number of changes that were acknowledged before it.
+    mark: u64,
 }
 
 /// A request with its outcome.
@@ -47,8 +63,14 @@ pub struct Finished<T> {
 /// A simulated drive with data; `T` marks requests for their sender.
 #[derive(Debug)]
 pub struct Disk<T> {
-    drive: Drive,
+    drive: Simulated,
     contents: Contents,
+    /// The data that a cut may bring back, or `None` if the drive cannot lose its power.
+    volatile: Option<Volatile>,
+    /// The faults that it has been given.
+    pub faults: Faults,
+    books: Books,
+    cut_orders: cut::Orders,
     /// Requests in the drive, by the tags of their commands.
     jobs: Vec<Option<Job<T>>>,
     free_tags: Vec<u32>,
@@ -77,11 +99,18 @@ impl<T> Disk<T> {
     /// A fresh drive with these contents, which must have its shape. The drive writes the data that they hold before
     /// anything else, in the order of addresses.
     #[must_use]
-    pub fn new(drive: Drive, contents: Contents) -> Self {
-        let depth = drive.config().queue_depth;
+    pub fn new(config: Config, contents: Contents) -> Self {
+        let depth = config.queue_depth;
+        let drive = Simulated::new(config);
+        let shape = contents.shape();
+        let pages = shape.capacity_bytes.div_ceil(shape.page_bytes);
         let mut disk = Self {
+            volatile: drive.is_cuttable().then(|| Volatile::new(pages)),
             drive,
             contents,
+            faults: Faults::default(),
+            books: Books::default(),
+            cut_orders: cut::Orders::default(),
             jobs: (0..depth).map(|_| None).collect(),
             free_tags: (0..depth).rev().collect(),
             waiting: VecDeque::new(),
@@ -106,6 +135,7 @@ impl<T> Disk<T> {
             while !extent.is_hole && offset < end {
                 let bytes = (LOAD_PAGES * page_bytes).min(end - offset);
                 self.load_command(OpKind::Write, offset, bytes);
+                self.settle(offset / page_bytes..(offset + bytes).div_ceil(page_bytes));
                 offset += bytes;
             }
             offset = end;
@@ -114,17 +144,28 @@ impl<T> Disk<T> {
     }
 
     fn load_command(&mut self, kind: OpKind, offset: u64, bytes: u64) {
-        let data = base::Data::Incompressible;
+        let data = Data::Incompressible;
         let op = Op { kind, data, fua: false, placement: 0, len: bytes as u32, tag: 0, offset };
-        self.drive.submit(&[op]);
+        self.drive.submit(op);
         self.drive.reap(1, &mut self.ended);
         self.ended.clear();
     }
 
+    /// Records the versions of pages that are loaded: a flush follows before anybody sees the disk.
+    fn settle(&mut self, pages: Range<u64>) {
+        let Some(volatile) = &mut self.volatile else { return };
+        pages.for_each(|page| volatile.changed(page, None, self.drive.version(page), true));
+    }
+
     /// The drive.
     #[must_use]
-    pub fn drive(&self) -> &Drive {
+    pub fn drive(&self) -> &Simulated {
         &self.drive
+    }
+
+    /// The drive, for changes to it that leave its data alone.
+    pub fn drive_mut(&mut self) -> &mut Simulated {
+        &mut self.drive
     }
 
     /// The units of the drive.
@@ -139,6 +180,48 @@ impl<T> Disk<T> {
         &self.contents
     }
 
+    /// The account.
+    #[must_use]
+    pub fn books(&self) -> &Books {
+        &self.books
+    }
+
+    /// The account, for its marks and its reset.
+    pub fn books_mut(&mut self) -> &mut Books {
+        &mut self.books
+    }
+
+    /// The account of this moment.
+    #[must_use]
+    pub fn totals(&self) -> Totals {
+        self.books.totals(self.drive.telemetry(), self.drive.now())
+    }
+
+    /// Bytes of older data that a cut may bring back.
+    #[must_use]
+    pub fn volatile_bytes(&self) -> u64 {
+        self.volatile.as_ref().map_or(0, Volatile::bytes)
+    }
+
+    /// The data that a cut may bring back, or `None` if the drive cannot lose its power.
+    pub(crate) fn volatile(&self) -> Option<&Volatile> {
+        self.volatile.as_ref()
+    }
+
+    /// Replaces everything but the account; no request may be outstanding.
+    pub(crate) fn replace(
+        &mut self,
+        drive: Simulated,
+        volatile: Option<Volatile>,
+        faults: Faults,
+        contents: &Contents,
+    ) -> std::io::Result<()> {
+        let before = self.totals();
+        (self.drive, self.volatile, self.faults) = (drive, volatile, faults);
+        self.books.jump(&before, self.drive.telemetry(), self.drive.now());
+        self.contents.take_over(contents)
+    }
+
     /// These bytes in extents, at most `most`; empty outside the disk.
     #[must_use]
     pub fn extents(&self, bytes: Range<u64>, most: usize) -> Vec<Extent> {
@@ -146,19 +229,26 @@ impl<T> Disk<T> {
         self.contents.extents(bytes.start.min(end)..end, most)
     }
 
-    /// Takes a request at this moment of the drive. It comes out of [`Disk::run`] in any case.
+    /// Takes a request at this moment of the drive. It comes out of [`Disk::run`] or [`Disk::take_finished`] in any
+    /// case.
     pub fn submit(&mut self, token: T, request: Request) {
         let submitted = self.drive.now();
-        if let Err(fault) = self.check(&request) {
-            let (result, done) = (Err(fault), submitted);
-            return self.finished.push(Finished { token, result, submitted, done });
-        }
+        let mark = self.volatile.as_ref().map_or(0, Volatile::mark);
+        let checked = self.check(&request);
         let shape = self.shape();
         let pages = request.pages_changed(shape);
-        let commands = commands(&request, shape).into_iter();
-        let is_filling = request.action != Action::Trim;
+        let mut commands = if checked.is_ok() { commands(&request, shape) } else { Vec::new() };
+        if self.drive.config().geometry.page_granules > 1 {
+            let data = compression::data_of(&request);
+            commands.iter_mut().for_each(|op| op.data = data);
+        }
+        let is_filling = checked.is_ok() && request.action != Action::Trim;
         let new_pages = if is_filling { self.contents.holes_among(pages.clone()) } else { 0 };
-        let job = Job { token, request, commands, pages, new_pages, submitted };
+        let commands = commands.into_iter();
+        let job = Job { token, request, commands, pages, new_pages, submitted, mark };
+        if let Err(fault) = checked {
+            return self.finish(job, Err(fault));
+        }
         self.waiting.push_back(job);
         self.start_waiting();
     }
@@ -189,6 +279,9 @@ impl<T> Disk<T> {
     }
 
     fn start(&mut self, job: Job<T>) {
+        if let Err(fault) = self.faults.check(self.contents.shape(), &job.request) {
+            return self.finish(job, Err(fault));
+        }
         if !self.contents.has_room(self.reserved_pages + job.new_pages) {
             return self.finish(job, Err(Fault::NoSpace));
         }
@@ -205,52 +298,61 @@ impl<T> Disk<T> {
     fn step(&mut self, tag: u32) {
         let job = self.jobs[tag as usize].as_mut();
         match job.and_then(|job| job.commands.next()) {
-            Some(op) => self.drive.submit(&[Op { tag, ..op }]),
+            Some(op) => self.drive.submit(Op { tag, ..op }),
             None => self.take(tag, Ok(())),
         }
     }
 
     /// Takes a request out of the drive, and carries it out on the contents if its commands have succeeded.
     fn take(&mut self, tag: u32, outcome: Result<(), Fault>) {
-        let Some(mut job) = self.jobs[tag as usize].take() else { return };
-        self.free_tags.push(tag);
-        self.changing.retain(|(other, _)| *other != tag);
-        self.reserved_pages -= job.new_pages;
-        let request = std::mem::replace(
-            &mut job.request,
-            Request { action: Action::Flush, offset: 0, bytes: 0, fua: false, data: Vec::new() },
-        );
-        let result = outcome.and_then(|()| self.apply(&request));
+        let Some(job) = self.release(tag) else { return };
+        let result = outcome.and_then(|()| {
+            self.remember(&job).and_then(|()| self.apply(&job.request)).map_err(|error| {
+                if is_full(&error) { Fault::NoSpace } else { Fault::Io }
+            })
+        });
         self.finish(job, result);
     }
 
+    /// Takes a request out of the drive.
+    fn release(&mut self, tag: u32) -> Option<Job<T>> {
+        let job = self.jobs[tag as usize].take()?;
+        self.free_tags.push(tag);
+        self.changing.retain(|(other, _)| *other != tag);
+        self.reserved_pages -= job.new_pages;
+        Some(job)
+    }
+
     fn finish(&mut self, job: Job<T>, result: Result<Answer, Fault>) {
-        let Job { token, submitted, .. } = job;
+        let Job { token, submitted, request, .. } = job;
         let done = self.drive.now();
+        let errno = ERRNO_IO;
+        let status = if result.is_ok() { Status::Ok } else { Status::Failed { errno } };
+        let end = Completion { tag: 0, status, submitted, done };
+        self.books.ended(&as_command(&request, self.contents.shape()), &end);
         self.finished.push(Finished { token, result, submitted, done });
     }
 
-    fn apply(&mut self, request: &Request) -> Result<Answer, Fault> {
+    fn apply(&mut self, request: &Request) -> std::io::Result<Answer> {
         let range = request.range();
-        let done = match request.action {
+        match request.action {
             Action::Read => return self.read(range),
-            Action::Fetch | Action::Flush => Ok(()),
-            Action::Write => self.contents.write(request.offset, &request.data),
-            Action::Trim => self.forget(&range),
-            Action::Zero { keeps_pages } => self.zero(range, keeps_pages),
-        };
-        match done {
-            Ok(()) => Ok(Answer::Done),
-            Err(error) if is_full(&error) => Err(Fault::NoSpace),
-            Err(_) => Err(Fault::Io),
+            Action::Fetch | Action::Flush => {}
+            Action::Write => self.contents.write(request.offset, &request.data)?,
+            Action::Trim => self.forget(&range)?,
+            Action::Zero { keeps_pages } => self.zero(range.clone(), keeps_pages)?,
         }
+        if !matches!(request.action, Action::Fetch | Action::Flush) {
+            self.faults.replaced(self.contents.shape(), &range);
+        }
+        Ok(Answer::Done)
     }
 
-    fn read(&self, range: Range<u64>) -> Result<Answer, Fault> {
+    fn read(&self, range: Range<u64>) -> std::io::Result<Answer> {
         let extents = self.contents.extents(range.clone(), usize::MAX);
         let mut bytes = vec![0; (range.end - range.start) as usize];
         if extents.iter().any(|extent| !extent.is_hole) {
-            self.contents.read(range.start, &mut bytes).map_err(|_| Fault::Io)?;
+            self.contents.read(range.start, &mut bytes)?;
         }
         Ok(Answer::Data { bytes, extents })
     }
@@ -286,6 +388,12 @@ impl<T> Disk<T> {
 
     /// Lets time pass until every request is finished, and returns all that have finished.
     pub fn run(&mut self) -> std::vec::Drain<'_, Finished<T>> {
+        self.drain();
+        self.take_finished()
+    }
+
+    /// Lets time pass until every request is finished.
+    pub fn drain(&mut self) {
         while self.outstanding() > 0 {
             self.drive.reap(1, &mut self.ended);
             if self.ended.is_empty() {
@@ -293,7 +401,28 @@ impl<T> Disk<T> {
             }
             self.collect();
         }
+    }
+
+    /// Lets time pass until `until`, and goes on with the requests whose commands end by then.
+    pub fn advance(&mut self, until: Nanos) {
+        while let Some(next) = self.drive.next_event().filter(|&next| next <= until) {
+            self.drive.run_until(next);
+            self.drive.reap(0, &mut self.ended);
+            self.collect();
+        }
+        self.drive.run_until(until);
+        self.end_rows();
+    }
+
+    /// The requests that have finished.
+    pub fn take_finished(&mut self) -> std::vec::Drain<'_, Finished<T>> {
         self.finished.drain(..)
+    }
+
+    /// Time of the next event in the drive, or `None` if nothing happens without a request.
+    #[must_use]
+    pub fn next_event(&self) -> Option<Nanos> {
+        self.drive.next_event()
     }
 
     /// Ends every request: the drive came to a standstill.
@@ -306,6 +435,9 @@ impl<T> Disk<T> {
 
     /// Goes on with the requests whose commands have ended.
     fn collect(&mut self) {
+        if self.cut_orders.is_due(self.ended.len() as u64) {
+            self.cut_as_ordered();
+        }
         let mut ended = std::mem::take(&mut self.ended);
         for end in ended.drain(..) {
             match end.status {
@@ -315,5 +447,27 @@ impl<T> Disk<T> {
         }
         self.ended = ended;
         self.start_waiting();
+        self.end_rows();
     }
+
+    fn end_rows(&mut self) {
+        if self.books.is_row_due(self.drive.now()) {
+            let totals = self.totals();
+            self.books.end_rows(&totals);
+        }
+    }
+}
+
+/// A request as one command, for the account.
+fn as_command(request: &Request, shape: &Shape) -> Op {
+    let kind = match request.action {
+        Action::Read | Action::Fetch => OpKind::Read,
+        Action::Write => OpKind::Write,
+        Action::Flush => OpKind::Flush,
+        Action::Trim => OpKind::Deallocate,
+        Action::Zero { keeps_pages: false } if shape.deallocates => OpKind::Deallocate,
+        Action::Zero { .. } => OpKind::Write,
+    };
+    let (offset, len) = (request.offset, request.bytes.min(u32::MAX.into()) as u32);
+    Op { kind, data: Data::Incompressible, fua: request.fua, placement: 0, len, tag: 0, offset }
 }

@@ -10,16 +10,23 @@
 //!
 //! Reading order: [`request`], [`plan`], [`disk`], [`nbd`], [`server`].
 
+pub mod clock;
 pub mod connection;
 pub mod contents;
+pub mod control;
 pub mod disk;
 pub mod nbd;
+pub mod outbox;
 pub mod plan;
 pub mod request;
 pub mod server;
+pub mod shared;
+pub mod snapshot;
 pub mod socket;
 
+pub use clock::Pace;
 pub use contents::{Contents, ContentsError};
 pub use disk::Disk;
 pub use server::{Server, ServerError};
+pub use shared::Shared;
 pub use socket::Address;

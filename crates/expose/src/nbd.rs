@@ -556,6 +556,7 @@ pub fn extents(out: &mut Vec<u8>, mark: Mark, extents: &[Extent]) {
 
 fn errno(fault: Fault) -> u32 {
     match fault {
+        Fault::ReadOnly => 1,
         Fault::Io => 5,
         Fault::Invalid => 22,
         Fault::NoSpace => 28,

@@ -65,6 +65,8 @@ pub enum Fault {
     Io,
     /// The request is malformed, or outside the disk.
     Invalid,
+    /// The disk takes no changes.
+    ReadOnly,
     /// The contents have reached their largest size.
     NoSpace,
     /// The disk has no such function.

@@ -3,15 +3,15 @@
 use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
 use thiserror::Error;
 
 use crate::connection::serve;
-use crate::disk::Disk;
-use crate::nbd::{Export, Mark, NbdError};
+use crate::nbd::{Export, NbdError};
+use crate::shared::Shared;
 use crate::socket::{Address, Listener, Stream};
 
 /// Time between two looks at the stop button.
@@ -48,7 +48,7 @@ pub struct Clients {
 pub struct Server {
     listener: Listener,
     export: Export,
-    disk: Mutex<Disk<Mark>>,
+    shared: Arc<Shared>,
     connections_max: usize,
     open: Mutex<BTreeMap<u64, Stream>>,
     clients: Mutex<Clients>,
@@ -64,11 +64,11 @@ impl Server {
         is_for_others: bool,
         connections_max: usize,
         description: String,
-        disk: Disk<Mark>,
+        shared: Arc<Shared>,
     ) -> Result<Self, ServerError> {
         let listener = Listener::bind(address, is_for_others)
             .map_err(|source| ServerError::Bind { address: address.clone(), source })?;
-        let shape = disk.shape();
+        let shape = shared.with(|disk| *disk.shape());
         let export = Export {
             capacity_bytes: shape.capacity_bytes,
             preferred_bytes: shape.page_bytes as u32,
@@ -78,7 +78,7 @@ impl Server {
         Ok(Self {
             listener,
             export,
-            disk: Mutex::new(disk),
+            shared,
             connections_max,
             open: Mutex::default(),
             clients: Mutex::default(),
@@ -91,8 +91,8 @@ impl Server {
         self.listener.address()
     }
 
-    /// Serves until `stop` is set, then ends all connections. Returns the disk with an account of the clients.
-    pub fn run(self, stop: &AtomicBool) -> (Disk<Mark>, Clients) {
+    /// Serves until `stop` is set, then ends all connections. Returns an account of the clients.
+    pub fn run(self, stop: &AtomicBool) -> Clients {
         thread::scope(|scope| {
             while !stop.load(Ordering::Relaxed) {
                 match self.listener.accept(LOOK) {
@@ -104,8 +104,7 @@ impl Server {
             }
             locked(&self.open).values().for_each(Stream::end);
         });
-        let disk = self.disk.into_inner().unwrap_or_else(PoisonError::into_inner);
-        (disk, self.clients.into_inner().unwrap_or_else(PoisonError::into_inner))
+        self.clients.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn welcome<'scope>(&'scope self, scope: &'scope thread::Scope<'scope, '_>, stream: Stream) {
@@ -127,7 +126,7 @@ impl Server {
     }
 
     fn serve(&self, number: u64, mut stream: Stream) {
-        let end = serve(&mut stream, &self.export, &self.disk);
+        let end = serve(&mut stream, &self.export, &self.shared);
         locked(&self.open).remove(&number);
         if let Err(error) = end
             && !is_gone(&error)

@@ -13,6 +13,8 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::Mode;
+use rustix::io::Errno;
+use rustix::net::{SendFlags, send};
 
 /// The place of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,12 +115,8 @@ impl Listener {
     /// # Errors
     /// Those of the system.
     pub fn accept(&self, within: Duration) -> io::Result<Option<Stream>> {
-        let time = Timespec::try_from(within).ok();
-        let mut ready = [PollFd::new(self, PollFlags::IN)];
-        match poll(&mut ready, time.as_ref()) {
-            Ok(0) | Err(rustix::io::Errno::INTR) => return Ok(None),
-            Ok(_) => {}
-            Err(errno) => return Err(errno.into()),
+        if !is_ready(self, within)? {
+            return Ok(None);
         }
         let stream = match self {
             Self::Unix(listener, _) => listener.accept().map(|(stream, _)| Stream::Unix(stream)),
@@ -129,6 +127,16 @@ impl Listener {
             Err(error) if error.kind() == ErrorKind::WouldBlock => Ok(None),
             Err(error) => Err(error),
         }
+    }
+}
+
+/// Whether there is something to read or to accept, after waiting so long for it.
+fn is_ready(file: &impl AsFd, within: Duration) -> io::Result<bool> {
+    let time = Timespec::try_from(within).ok();
+    match poll(&mut [PollFd::new(file, PollFlags::IN)], time.as_ref()) {
+        Ok(0) | Err(Errno::INTR) => Ok(false),
+        Ok(_) => Ok(true),
+        Err(errno) => Err(errno.into()),
     }
 }
 
@@ -203,6 +211,27 @@ impl Stream {
         })
     }
 
+    /// Whether a read would not wait, after waiting so long for it.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn is_readable(&self, within: Duration) -> io::Result<bool> {
+        of_either!(self, stream => is_ready(stream, within))
+    }
+
+    /// Sends as many of these bytes as the system takes at once; 0 if it takes none now.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn send_now(&self, bytes: &[u8]) -> io::Result<usize> {
+        let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
+        match of_either!(self, stream => send(stream, bytes, flags)) {
+            Ok(sent_bytes) => Ok(sent_bytes),
+            Err(Errno::AGAIN | Errno::INTR) => Ok(0),
+            Err(errno) => Err(errno.into()),
+        }
+    }
+
     /// Ends the connection for both sides.
     pub fn end(&self) {
         // Whoever has gone already needs no word.
@@ -218,11 +247,21 @@ impl Read for Stream {
 
 impl Write for Stream {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        of_either!(self, stream => stream.write(bytes))
+        (&*self).write(bytes)
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        of_either!(self, stream => stream.flush())
+        (&*self).flush()
+    }
+}
+
+impl Write for &Stream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        of_either!(self, stream => { let mut stream = stream; stream.write(bytes) })
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        of_either!(self, stream => { let mut stream = stream; stream.flush() })
     }
 }
 

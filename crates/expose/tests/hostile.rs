@@ -6,28 +6,37 @@ use std::io::{Read, Write};
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use expose::request::Action;
+use expose::{Pace, Shared};
 
 use client::{Client, config, disk, head, hello, option, serve_to};
 
-/// Serves `work`, and then a client that finds the disk in order; at most two clients at a time.
-fn others_go_on(work: impl FnOnce(&Path, &mut Client)) -> expose::server::Clients {
-    let (disk, clients) = serve_to(disk(config(&[])), 2, |path| {
-        let mut good = Client::connect(path);
-        work(path, &mut good);
-        let write = good.send(Action::Write, 5000..9000, true, &[7; 4000]);
-        good.push();
-        good.replies(&[write]);
-        let read = good.send(Action::Read, 4096..12288, false, &[]);
-        good.push();
-        let data = good.replies(&[read]).remove(0);
-        assert_eq!(data[904..4904], [7; 4000]);
-        assert!(data[..904].iter().chain(&data[4904..]).all(|&byte| byte == 0));
+/// Serves `work`, and then a client that finds the disk in order, on each clock; at most two clients at a time. Returns
+/// the account of the clients on the fast clock.
+fn others_go_on(work: impl Fn(&Path, &mut Client)) -> expose::server::Clients {
+    let [fast, real] = [Pace::Fast, Pace::Real { slowdown: 1 }].map(|pace| {
+        let shared = Arc::new(Shared::new(disk(config(&[])), pace));
+        let clients = serve_to(&shared, 2, |path| {
+            let mut good = Client::connect(path);
+            work(path, &mut good);
+            let write = good.send(Action::Write, 5000..9000, true, &[7; 4000]);
+            good.push();
+            good.replies(&[write]);
+            let read = good.send(Action::Read, 4096..12288, false, &[]);
+            good.push();
+            let data = good.replies(&[read]).remove(0);
+            assert_eq!(data[904..4904], [7; 4000]);
+            assert!(data[..904].iter().chain(&data[4904..]).all(|&byte| byte == 0));
+        });
+        let disk = Arc::into_inner(shared).expect("nobody else has it").into_disk();
+        disk.drive().check().expect("the drive is sound");
+        clients
     });
-    disk.drive().check().expect("the drive is sound");
-    clients
+    assert_eq!(fast.broken, real.broken, "{fast:?} {real:?}");
+    fast
 }
 
 /// Sends these bytes and nothing more, and returns the end of what the server says.

@@ -9,6 +9,7 @@ mod client;
 use std::ops::Range;
 
 use base::Rng;
+use expose::Pace;
 use expose::request::Action;
 
 use client::{Client, Sent, disk_of, serve};
@@ -41,7 +42,8 @@ fn sequence(seed: u64) {
     let capacity_bytes = disk.shape().capacity_bytes;
     let connections = 1 + rng.below(3);
     let region_bytes = capacity_bytes / connections;
-    let disk = serve(disk, |path| {
+    let pace = if rng.below(4) == 0 { Pace::Real { slowdown: 1 } } else { Pace::Fast };
+    let disk = serve(disk, pace, |path| {
         std::thread::scope(|scope| {
             for connection in 0..connections {
                 let first = connection * region_bytes;

@@ -6,15 +6,16 @@ use std::io::{Read, Write};
 use std::ops::Range;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::{Ratio, Rng};
-use expose::nbd::Mark;
 use expose::plan::Shape;
 use expose::request::Action;
 use expose::server::Clients;
-use expose::{Address, Contents, Disk, Server};
-use sim::{Config, Drive, Model};
+use expose::shared::Token;
+use expose::{Address, Contents, Disk, Pace, Server, Shared};
+use sim::{Config, Model};
 
 /// A drive of about 128 MB with these changes to its model.
 pub fn config(changes: &[(&str, &str)]) -> Config {
@@ -27,14 +28,14 @@ pub fn config(changes: &[(&str, &str)]) -> Config {
 }
 
 /// An empty disk in memory.
-pub fn disk(config: Config) -> Disk<Mark> {
+pub fn disk(config: Config) -> Disk<Token> {
     let shape = Shape::of(&config);
     let contents = Contents::in_memory(shape, shape.capacity_bytes).expect("memory");
-    Disk::new(Drive::new(config), contents)
+    Disk::new(config, contents)
 }
 
 /// One of several drives with other blocks and pages, with and without TRIM.
-pub fn disk_of(rng: &mut Rng) -> Disk<Mark> {
+pub fn disk_of(rng: &mut Rng) -> Disk<Token> {
     let block = ("interface.logical_block_bytes", ["512", "4096"][rng.below(2) as usize]);
     let page = ("map.unit_bytes", ["4096", "16384"][rng.below(2) as usize]);
     let trim = ("interface.deallocate", ["works", "works", "ignored"][rng.below(3) as usize]);
@@ -42,22 +43,28 @@ pub fn disk_of(rng: &mut Rng) -> Disk<Mark> {
 }
 
 /// Serves a disk at a path while `work` lasts.
-pub fn serve(disk: Disk<Mark>, work: impl FnOnce(&Path)) -> Disk<Mark> {
-    serve_to(disk, 16, work).0
+pub fn serve(disk: Disk<Token>, pace: Pace, work: impl FnOnce(&Path)) -> Disk<Token> {
+    let shared = Arc::new(Shared::new(disk, pace));
+    serve_to(&shared, 16, work);
+    Arc::into_inner(shared).expect("nobody else has it").into_disk()
 }
 
-/// The same to so many connections at a time, with an account of them.
-pub fn serve_to(disk: Disk<Mark>, most: usize, work: impl FnOnce(&Path)) -> (Disk<Mark>, Clients) {
+/// The same to so many connections at a time; returns an account of them.
+pub fn serve_to(shared: &Arc<Shared>, most: usize, work: impl FnOnce(&Path)) -> Clients {
     let dir = tempfile::tempdir().expect("a directory");
     let path = dir.path().join("nbd");
     let address = Address::Unix(path.clone());
-    let server = Server::bind(&address, false, most, "a test".to_owned(), disk).expect("a path");
-    let stop = AtomicBool::new(false);
+    let server = Server::bind(&address, false, most, "a test".to_owned(), Arc::clone(shared));
+    let server = server.expect("a path");
+    let (stop, over) = (AtomicBool::new(false), AtomicBool::new(false));
     std::thread::scope(|scope| {
+        let timekeeper = scope.spawn(|| shared.keep_time(&over));
         let server = scope.spawn(|| server.run(&stop));
         let worked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(&path)));
         stop.store(true, Ordering::Relaxed);
         let served = server.join().expect("the server does not panic");
+        over.store(true, Ordering::Relaxed);
+        timekeeper.join().expect("the timekeeper does not panic");
         worked.unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         served
     })
@@ -175,19 +182,30 @@ impl Client {
 
     /// The data that each of these has read, in their order; all must succeed.
     pub fn replies(&mut self, sent: &[Sent]) -> Vec<Vec<u8>> {
+        let data = self.outcomes(sent).into_iter();
+        data.map(|data| data.unwrap_or_else(|errno| panic!("errno {errno}"))).collect()
+    }
+
+    /// The data that each of these has read, in their order, or its errno.
+    pub fn outcomes(&mut self, sent: &[Sent]) -> Vec<Result<Vec<u8>, u32>> {
         let bytes = |sent: &Sent| match sent.action {
             Action::Read => vec![0xee; (sent.range.end - sent.range.start) as usize],
             _ => Vec::new(),
         };
         let mut open: HashMap<u64, usize> =
             sent.iter().enumerate().map(|(index, sent)| (sent.cookie, index)).collect();
-        let mut data: Vec<_> = sent.iter().map(bytes).collect();
+        let mut data: Vec<Result<_, _>> = sent.iter().map(|sent| Ok(bytes(sent))).collect();
         while !open.is_empty() {
             let (cookie, is_done, chunk) = self.chunk();
             let index = open[&cookie];
-            if let Some((offset, chunk)) = chunk {
+            if let Chunk::Data(offset, chunk) = &chunk
+                && let Ok(data) = &mut data[index]
+            {
                 let place = (offset - sent[index].range.start) as usize;
-                data[index][place..place + chunk.len()].copy_from_slice(&chunk);
+                data[place..place + chunk.len()].copy_from_slice(chunk);
+            }
+            if let Chunk::Error(errno) = chunk {
+                data[index] = Err(errno);
             }
             if is_done {
                 open.remove(&cookie);
@@ -196,29 +214,39 @@ impl Client {
         data
     }
 
-    /// The next reply: cookie, whether it is the last of its request, and data.
-    fn chunk(&mut self) -> (u64, bool, Option<(u64, Vec<u8>)>) {
+    /// The next reply: cookie, whether it is the last of its request, and content.
+    fn chunk(&mut self) -> (u64, bool, Chunk) {
+        let number = |bytes: &[u8]| u32::from_be_bytes(bytes.try_into().unwrap());
         let magic = self.take(4);
         if magic == 0x6744_6698_u32.to_be_bytes() {
             let rest = self.take(12);
-            assert_eq!(&rest[..4], [0; 4], "the request fails");
-            return (u64::from_be_bytes(rest[4..].try_into().unwrap()), true, None);
+            let cookie = u64::from_be_bytes(rest[4..].try_into().unwrap());
+            let errno = number(&rest[..4]);
+            return (cookie, true, if errno == 0 { Chunk::Nothing } else { Chunk::Error(errno) });
         }
         assert_eq!(magic, 0x668e_33ef_u32.to_be_bytes());
         let head = self.take(16);
         let cookie = u64::from_be_bytes(head[4..12].try_into().unwrap());
-        let data = self.take(u32::from_be_bytes(head[12..].try_into().unwrap()) as usize);
+        let data = self.take(number(&head[12..]) as usize);
         let is_done = head[1] & 1 != 0;
         let offset = || u64::from_be_bytes(data[..8].try_into().unwrap());
         let chunk = match (head[2], head[3]) {
-            (0, 1) => Some((offset(), data[8..].to_vec())),
-            (0, 2) => {
-                let bytes = u32::from_be_bytes(data[8..12].try_into().unwrap());
-                Some((offset(), vec![0; bytes as usize]))
-            }
-            (0, 0) => None,
+            (0, 1) => Chunk::Data(offset(), data[8..].to_vec()),
+            (0, 2) => Chunk::Data(offset(), vec![0; number(&data[8..12]) as usize]),
+            (0, 0) => Chunk::Nothing,
+            (0x80, 1) => Chunk::Error(number(&data[..4])),
             kind => panic!("a reply of kind {kind:?}: {data:?}"),
         };
         (cookie, is_done, chunk)
     }
+}
+
+/// The content of a reply.
+enum Chunk {
+    /// Bytes from an offset on.
+    Data(u64, Vec<u8>),
+    /// An errno.
+    Error(u32),
+    /// That it is done.
+    Nothing,
 }

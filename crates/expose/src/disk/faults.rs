@@ -1,0 +1,122 @@
+//! Faults that an operator gives to a disk: ranges that cannot be read, and a disk that takes no changes.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use crate::plan::Shape;
+use crate::request::{Action, Fault, Request};
+
+/// Most blocks that may be unreadable at a time.
+pub const BAD_BLOCKS_MAX: u64 = 1 << 20;
+
+/// The faults of a disk.
+#[derive(Clone, Debug, Default)]
+pub struct Faults {
+    bad_blocks: BTreeSet<u64>,
+    /// Whether every change is refused, as by a drive at the end of its life.
+    pub is_read_only: bool,
+}
+
+impl Faults {
+    /// Number of logical blocks that cannot be read.
+    #[must_use]
+    pub fn bad_blocks(&self) -> u64 {
+        self.bad_blocks.len() as u64
+    }
+
+    /// Makes the blocks that the bytes touch unreadable until they are written; false if they are too many.
+    pub fn spoil(&mut self, shape: &Shape, bytes: &Range<u64>) -> bool {
+        let blocks = blocks_touched(shape, bytes);
+        let is_possible = self.bad_blocks() + (blocks.end - blocks.start) <= BAD_BLOCKS_MAX;
+        if is_possible {
+            self.bad_blocks.extend(blocks);
+        }
+        is_possible
+    }
+
+    /// Makes every block readable.
+    pub fn heal(&mut self) {
+        self.bad_blocks.clear();
+    }
+
+    /// Checks a request before it is carried out.
+    ///
+    /// # Errors
+    /// [`Fault::ReadOnly`], and [`Fault::Io`] for a read of an unreadable block, also of one that is written in part.
+    pub fn check(&self, shape: &Shape, request: &Request) -> Result<(), Fault> {
+        let range = request.range();
+        match request.action {
+            Action::Flush => return Ok(()),
+            Action::Read | Action::Fetch => {}
+            _ if self.is_read_only => return Err(Fault::ReadOnly),
+            Action::Trim => return Ok(()),
+            Action::Write | Action::Zero { .. } => {
+                let whole = blocks_within(shape, &range);
+                let touched = blocks_touched(shape, &range);
+                let partial = (touched.start..whole.start).chain(whole.end..touched.end);
+                return if self.is_any_bad(partial) { Err(Fault::Io) } else { Ok(()) };
+            }
+        }
+        let touched = blocks_touched(shape, &range);
+        let is_bad = self.bad_blocks.range(touched).next().is_some();
+        if is_bad { Err(Fault::Io) } else { Ok(()) }
+    }
+
+    fn is_any_bad(&self, mut blocks: impl Iterator<Item = u64>) -> bool {
+        !self.bad_blocks.is_empty() && blocks.any(|block| self.bad_blocks.contains(&block))
+    }
+
+    /// Records that the bytes are written or forgotten: their blocks are replaced by good ones.
+    pub fn replaced(&mut self, shape: &Shape, bytes: &Range<u64>) {
+        if !self.bad_blocks.is_empty() {
+            let blocks = blocks_within(shape, bytes);
+            self.bad_blocks.retain(|block| !blocks.contains(block));
+        }
+    }
+}
+
+fn blocks_touched(shape: &Shape, bytes: &Range<u64>) -> Range<u64> {
+    bytes.start / shape.block_bytes..bytes.end.div_ceil(shape.block_bytes)
+}
+
+fn blocks_within(shape: &Shape, bytes: &Range<u64>) -> Range<u64> {
+    let first = bytes.start.div_ceil(shape.block_bytes);
+    first..(bytes.end / shape.block_bytes).max(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHAPE: Shape =
+        Shape { block_bytes: 512, page_bytes: 4096, capacity_bytes: 1 << 20, deallocates: true };
+
+    #[test]
+    fn a_bad_block_fails_reads_until_it_is_written() {
+        let mut faults = Faults::default();
+        assert!(faults.spoil(&SHAPE, &(1000..1001)));
+        let check = |faults: &Faults, action, range: Range<u64>| {
+            let (offset, bytes) = (range.start, range.end - range.start);
+            faults.check(&SHAPE, &Request { action, offset, bytes, fua: false, data: Vec::new() })
+        };
+        assert_eq!(check(&faults, Action::Read, 0..512), Ok(()));
+        assert_eq!(check(&faults, Action::Read, 0..513), Err(Fault::Io));
+        assert_eq!(check(&faults, Action::Write, 600..1024), Err(Fault::Io), "it is read before");
+        assert_eq!(check(&faults, Action::Write, 512..1024), Ok(()));
+        faults.replaced(&SHAPE, &(512..1024));
+        assert_eq!(check(&faults, Action::Read, 0..4096), Ok(()));
+        assert!(!faults.spoil(&SHAPE, &(0..u64::MAX - 511)), "it is too much");
+    }
+
+    #[test]
+    fn a_read_only_disk_refuses_changes() {
+        let faults = Faults { is_read_only: true, ..Faults::default() };
+        let of = |action| Request { action, offset: 0, bytes: 512, fua: false, data: Vec::new() };
+        for action in [Action::Write, Action::Trim, Action::Zero { keeps_pages: true }] {
+            assert_eq!(faults.check(&SHAPE, &of(action)), Err(Fault::ReadOnly), "{action:?}");
+        }
+        for action in [Action::Read, Action::Fetch, Action::Flush] {
+            assert_eq!(faults.check(&SHAPE, &of(action)), Ok(()), "{action:?}");
+        }
+    }
+}

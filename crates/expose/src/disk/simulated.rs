@@ -1,0 +1,209 @@
+//! The drive behind a disk: one whose power can be cut, if its model says what a cut leaves, or any other one.
+
+use base::{Completion, Nanos, Op, TelemetryRow};
+use sim::ftl::NO_PAGE;
+use sim::power_loss::{Contents, Recovery, Spare};
+use sim::{Config, Device, Drive};
+
+use super::volatile::Volatile;
+
+/// A simulated drive.
+#[derive(Clone, Debug)]
+pub enum Simulated {
+    /// One without a mapping journal: it keeps no account of the content of NAND.
+    Lasting(Box<Drive>),
+    /// One whose power can be cut.
+    Cuttable(Box<Device<Contents>>),
+}
+
+/// The data of a page in NAND.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stored {
+    /// The map has no place for it.
+    Nothing,
+    /// This version of it, as a whole.
+    Version(u64),
+    /// It is on its way to NAND, or its place cannot be read.
+    Unreadable,
+}
+
+/// The remains of a drive after a cut and the following recovery.
+#[derive(Clone, Copy, Debug)]
+pub struct PowerCycle {
+    /// The findings of the recovery.
+    pub recovery: Recovery,
+    /// Programs that the cut tore.
+    pub torn_programs: u64,
+    /// Erases that it tore.
+    pub torn_erases: u64,
+    /// Time that the capacitors kept the drive alive, in ns.
+    pub held_up_ns: u64,
+}
+
+/// Approximate bytes of memory of a drive for its maps and, if its power can be cut, for the account of NAND.
+#[must_use]
+pub fn memory_bytes(config: &Config) -> u64 {
+    const MAP_BYTES: u64 = size_of::<u32>() as u64;
+    let geometry = &config.geometry;
+    let pages = u64::from(geometry.logical_pages) + u64::from(geometry.physical_pages());
+    MAP_BYTES * pages + account_bytes(config)
+}
+
+/// Approximate bytes of memory for the account of NAND and the versions of pages, with the state of a recovery; 0 for a
+/// drive that cannot lose its power.
+#[must_use]
+pub fn account_bytes(config: &Config) -> u64 {
+    // The map of the drive once more, its change, the checkpoints, and the version that the disk knows.
+    const LOGICAL_BYTES: u64 = 4 * 4 + size_of::<(u64, u32)>() as u64 + Volatile::PAGE_BYTES;
+    let geometry = &config.geometry;
+    let logical_bytes = u64::from(geometry.logical_pages) * LOGICAL_BYTES;
+    let spares_bytes = u64::from(geometry.physical_pages()) * size_of::<Spare>() as u64;
+    // A cut works on a copy.
+    if config.options.mapping.is_some() { 2 * (logical_bytes + spares_bytes) } else { 0 }
+}
+
+macro_rules! of_either {
+    ($simulated:expr, $drive:ident => $what:expr) => {
+        match $simulated {
+            Simulated::Lasting($drive) => $what,
+            Simulated::Cuttable($drive) => $what,
+        }
+    };
+}
+
+impl Simulated {
+    /// A fresh drive.
+    #[must_use]
+    pub fn new(config: Config) -> Self {
+        match Device::with_contents(config.clone()) {
+            Some(device) => Self::Cuttable(Box::new(device)),
+            None => Self::Lasting(Box::new(Drive::new(config))),
+        }
+    }
+
+    /// Approximate bytes of memory of its maps and, if its power can be cut, of the account of NAND.
+    #[must_use]
+    pub fn memory_bytes(&self) -> u64 {
+        memory_bytes(self.config())
+    }
+
+    /// The resolved model.
+    #[must_use]
+    pub fn config(&self) -> &Config {
+        of_either!(self, drive => drive.config())
+    }
+
+    /// Its clock.
+    #[must_use]
+    pub fn now(&self) -> Nanos {
+        of_either!(self, drive => drive.now())
+    }
+
+    /// Sends a command.
+    pub fn submit(&mut self, op: Op) {
+        match self {
+            Self::Lasting(drive) => drive.submit(&[op]),
+            Self::Cuttable(device) => device.submit(&op),
+        }
+    }
+
+    /// As [`Device::reap`].
+    pub fn reap(&mut self, min: usize, out: &mut Vec<Completion>) {
+        of_either!(self, drive => drive.reap(min, out));
+    }
+
+    /// As [`Device::run_until`].
+    pub fn run_until(&mut self, until: Nanos) {
+        of_either!(self, drive => drive.run_until(until));
+    }
+
+    /// As [`Device::next_event`].
+    #[must_use]
+    pub fn next_event(&self) -> Option<Nanos> {
+        of_either!(self, drive => drive.next_event())
+    }
+
+    /// As [`Device::telemetry`].
+    #[must_use]
+    pub fn telemetry(&self) -> TelemetryRow {
+        of_either!(self, drive => drive.telemetry())
+    }
+
+    /// Number of physical pages with valid data.
+    #[must_use]
+    pub fn valid_pages(&self) -> u64 {
+        let of = |pages: &[u32]| pages.iter().map(|&pages| u64::from(pages)).sum::<u64>();
+        of_either!(self, drive => of(&drive.ftl().valid_pages))
+    }
+
+    /// As [`Device::age`].
+    pub fn age(&mut self, days: u32) {
+        of_either!(self, drive => drive.age(days));
+    }
+
+    /// As [`Device::wear`].
+    pub fn wear(&mut self, cycles: u32) -> bool {
+        of_either!(self, drive => drive.wear(cycles))
+    }
+
+    /// As [`Device::set_ambient`].
+    pub fn set_ambient(&mut self, ambient_mk: u64) -> bool {
+        of_either!(self, drive => drive.set_ambient(ambient_mk))
+    }
+
+    /// As [`Device::limit_cache`].
+    pub fn limit_cache(&mut self, superblocks: u32) -> bool {
+        of_either!(self, drive => drive.limit_cache(superblocks))
+    }
+
+    /// Checks the maps.
+    ///
+    /// # Errors
+    /// The first contradiction.
+    pub fn check(&self) -> Result<(), String> {
+        of_either!(self, drive => drive.check())
+    }
+
+    /// Whether a cut is possible.
+    #[must_use]
+    pub fn is_cuttable(&self) -> bool {
+        matches!(self, Self::Cuttable(_))
+    }
+
+    /// The version of the data that a read of a page returns now, or `None` if it is empty or the drive keeps no
+    /// account.
+    #[must_use]
+    pub fn version(&self, page: u64) -> Option<u64> {
+        match self {
+            Self::Lasting(_) => None,
+            Self::Cuttable(device) => device.probe().version(page as u32),
+        }
+    }
+
+    /// The data of a page in NAND.
+    #[must_use]
+    pub fn stored(&self, page: u64) -> Stored {
+        let Self::Cuttable(device) = self else { return Stored::Unreadable };
+        let physical = device.ftl().l2p[page as usize];
+        if physical == NO_PAGE {
+            return Stored::Nothing;
+        }
+        let spare = device.probe().nand().read_whole(physical);
+        match spare.filter(|spare| u64::from(spare.logical) == page) {
+            Some(spare) => Stored::Version(spare.version),
+            None => Stored::Unreadable,
+        }
+    }
+
+    /// Cuts the power and restores it, or `None` if that is not possible: then nothing has changed. Outstanding
+    /// commands never end.
+    pub fn cycle_power(&mut self) -> Option<PowerCycle> {
+        let Self::Cuttable(device) = self else { return None };
+        let off = device.as_ref().clone().power_cut();
+        let (torn_programs, torn_erases) = (off.torn_programs(), off.torn_erases());
+        let held_up_ns = off.held_up_ns();
+        let (drive, recovery) = off.power_on();
+        **device = drive;
+        Some(PowerCycle { recovery, torn_programs, torn_erases, held_up_ns })
+    }
+}
