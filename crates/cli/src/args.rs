@@ -68,7 +68,9 @@ pub enum Command {
     /// Write blocks that identify themselves and read them back: does the drive keep its promises?
     Verify(verify::VerifyArgs),
     /// Expose a simulated drive as a disk for any other program
-    Expose(expose::ExposeArgs),
+    Expose(Box<expose::ExposeArgs>),
+    /// Give orders to an exposed drive: cut its power, break it, age it, look at its work
+    Drive(expose::DriveOrder),
     /// Find settings for a drive
     #[command(subcommand)]
     Advise(advise::AdviseCommand),
@@ -418,6 +420,7 @@ impl Args {
             Command::Restore(args) => args.format,
             Command::Verify(args) => args.format,
             Command::Expose(args) => args.format,
+            Command::Drive(args) => args.format,
             Command::Advise(advise::AdviseCommand::Spare(args)) => args.common.format,
             Command::Selftest(args) => args.format,
             Command::Drives(DrivesCommand::Check(args)) => args.format,

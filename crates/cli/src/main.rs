@@ -73,6 +73,7 @@ fn dispatch(args: Args) -> anyhow::Result<u8> {
         Command::Drives(DrivesCommand::Check(args)) => cmd::drives::check(&args),
         Command::Verify(args) => cmd::verify::run(&args),
         Command::Expose(args) => cmd::expose::run(&args),
+        Command::Drive(args) => cmd::drive::run(&args),
         Command::Advise(AdviseCommand::Spare(args)) => cmd::advise::run(&args),
         Command::Workload(command) => cmd::workload::run(&command),
         Command::Trace(command) => cmd::trace::run(command),

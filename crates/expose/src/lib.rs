@@ -15,6 +15,7 @@ pub mod connection;
 pub mod contents;
 pub mod control;
 pub mod disk;
+pub mod fuse;
 pub mod nbd;
 pub mod outbox;
 pub mod plan;

@@ -31,6 +31,7 @@ use atomic::{replace_files, sync_dir};
 use encode::EncodedPhase;
 
 use crate::rows::PhaseRows;
+use crate::run_id::run_id;
 use crate::schema::Run;
 
 /// Name of the file that describes the run.
@@ -65,6 +66,26 @@ impl RunWriter {
         let writer = Self { _alive: alive::Hold::take(&path), path, phases: Vec::new() };
         writer.write_all(&writer.path, run)?;
         Ok(writer)
+    }
+
+    /// Creates the run directory of a run under a free name, which the run then carries. `salt` keeps runs apart that
+    /// start in the same second on the same drive.
+    ///
+    /// # Errors
+    /// As [`RunWriter::create`].
+    pub fn create_new(library: &Path, run: &mut Run, salt: u64) -> Result<Self, StoreError> {
+        const NAMES_MAX: u64 = 100;
+        let mut attempt = 0;
+        loop {
+            let (time, variant) = (run.started_unix_ns, &run.span.variant);
+            let salt = salt.wrapping_add(attempt);
+            run.run_id = run_id(time, &run.test, &run.target.name, variant, salt);
+            attempt += 1;
+            match Self::create(library, run) {
+                Err(StoreError::RunExists { .. }) if attempt < NAMES_MAX => {}
+                other => return other,
+            }
+        }
     }
 
     /// The run directory.

@@ -18,8 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use base::{Facts, Nanos};
 use load::Generator;
 use result::rows::PhaseRows;
-use result::run_id::run_id;
-use result::schema::{Load, Phase, Run, RunStatus, SCHEMA_VERSION};
+use result::schema::{About, Load, Phase, Run, RunStatus, SCHEMA_VERSION, Span};
 use result::store::{RunWriter, StoreError, preflight};
 use target::{Identity, IoError, Testable};
 
@@ -84,18 +83,9 @@ pub fn run<T: Testable>(
 
 /// Creates the run directory, under another name if one of the same second has it.
 fn create_dir(request: &Request, run: &mut Run) -> Result<RunWriter, RunError> {
-    const ATTEMPTS: u64 = 100;
-    for attempt in 0..ATTEMPTS {
-        // The salt keeps runs apart that start in the same second on the same drive.
-        let salt = run.started_unix_ns ^ u64::from(std::process::id()) << 40 ^ run.seed;
-        let (time, variant) = (run.started_unix_ns, &run.span.variant);
-        run.run_id = run_id(time, &run.test, &run.target.name, variant, salt.wrapping_add(attempt));
-        match RunWriter::create(&request.library, run) {
-            Err(StoreError::RunExists { .. }) if attempt + 1 < ATTEMPTS => {}
-            other => return Ok(other?),
-        }
-    }
-    Err(RunError::Usage("no free name for the run directory".to_owned()))
+    // The salt keeps runs apart that start in the same second on the same drive.
+    let salt = run.started_unix_ns ^ u64::from(std::process::id()) << 40 ^ run.seed;
+    Ok(RunWriter::create_new(&request.library, run, salt)?)
 }
 
 /// Expected rows of the result, for the check of free space.
@@ -127,7 +117,28 @@ fn started(run: &Run, plan: &Plan) -> Event {
 pub const TOOL_VERSION: &str = concat!("ssdlab ", env!("CARGO_PKG_VERSION"));
 
 fn new_run(request: &Request, plan: &Plan, identity: &Identity, unix_ns: u64) -> Run {
-    let test = request.test.name();
+    let bare = bare_run(request.test.name(), identity, unix_ns);
+    Run {
+        target: result::schema::Target { facts: facts(request, identity), ..bare.target },
+        environment: request.environment.clone(),
+        seed: request.seed,
+        config: plan.procedure.config.clone(),
+        command: request.command.clone(),
+        request: request.recorded.clone(),
+        invocation: request.invocation.clone(),
+        about: request.about.clone(),
+        repeat: request.repeat,
+        span: plan.span.clone(),
+        warnings: request.warnings.iter().chain(&plan.procedure.notes).cloned().collect(),
+        left_out: request.left_out.clone(),
+        ..bare
+    }
+}
+
+/// A run of this program that begins now, on the whole of a target, without anything that a request says.
+#[must_use]
+pub fn bare_run(test: &str, identity: &Identity, unix_ns: u64) -> Run {
+    let span_bytes = identity.capacity_bytes;
     Run {
         schema_version: SCHEMA_VERSION,
         run_id: String::new(),
@@ -137,20 +148,17 @@ fn new_run(request: &Request, plan: &Plan, identity: &Identity, unix_ns: u64) ->
         status: RunStatus::Running,
         started_unix_ns: unix_ns,
         finished_unix_ns: 0,
-        target: result::schema::Target {
-            facts: facts(request, identity),
-            ..target_record(identity)
-        },
-        environment: request.environment.clone(),
-        seed: request.seed,
-        config: plan.procedure.config.clone(),
-        command: request.command.clone(),
-        request: request.recorded.clone(),
-        invocation: request.invocation.clone(),
-        about: request.about.clone(),
-        repeat: request.repeat,
+        target: target_record(identity),
+        environment: BTreeMap::new(),
+        seed: 0,
+        config: BTreeMap::new(),
+        command: String::new(),
+        request: None,
+        invocation: None,
+        about: About::default(),
+        repeat: None,
         resumed: None,
-        span: plan.span.clone(),
+        span: Span { span_bytes, variant: "default".to_owned(), base: "none".to_owned() },
         origin: None,
         health: None,
         purge: None,
@@ -160,8 +168,8 @@ fn new_run(request: &Request, plan: &Plan, identity: &Identity, unix_ns: u64) ->
         verdict: None,
         tables: Vec::new(),
         findings: Vec::new(),
-        warnings: request.warnings.iter().chain(&plan.procedure.notes).cloned().collect(),
-        left_out: request.left_out.clone(),
+        warnings: Vec::new(),
+        left_out: Vec::new(),
     }
 }
 

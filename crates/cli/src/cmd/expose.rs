@@ -1,25 +1,45 @@
 //! `ssdlab expose`: a simulated drive as a disk for any other program.
 
+mod contents;
+mod record;
+mod report;
+
+use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
-use ::target::{IoError, TargetSpec};
-use base::Bytes;
+use ::target::{Identity, IoError, TargetSpec};
 use device::host::memory;
-use expose::contents::ContentsError;
-use expose::nbd::Mark;
+use device::host::shell::quoted;
+use expose::control::{Control, ControlServer};
+use expose::fuse::{FuseError, Mounted};
 use expose::plan::Shape;
 use expose::server::Clients;
-use expose::{Contents, Disk, Server, ServerError};
+use expose::shared::Token;
+use expose::{Disk, Pace, Server, ServerError, Shared};
 use io::engine::sim;
-use serde_json::json;
 
-use crate::args::Format;
+use self::record::{Present, Record};
+use super::verify::power_cuts::with_mapping;
 use crate::args::expose::ExposeArgs;
 use crate::failure::EXIT_DONE;
 use crate::stop;
-use crate::ui::out::{data, talk};
+use crate::ui::out::talk;
 use crate::ui::table;
+
+/// Time between two looks at the stop button.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// Everything that serves a disk.
+struct Fronts {
+    nbd: Option<Server>,
+    control: Option<ControlServer>,
+    mounted: Option<Mounted>,
+}
 
 pub fn run(args: &ExposeArgs) -> anyhow::Result<u8> {
     let spec: TargetSpec = args.target.parse()?;
@@ -27,78 +47,162 @@ pub fn run(args: &ExposeArgs) -> anyhow::Result<u8> {
         let message = format!("{spec} is no simulated drive; expose takes sim:NAME");
         return Err(IoError::Usage(message).into());
     };
-    let config = sim::configure(name, settings)?;
-    let shape = Shape::of(&config);
-    let maps_bytes = sim::memory_bytes(name, settings)?;
-    let contents = contents(args, &spec, shape, maps_bytes)?;
-    let (identity, _) = sim::describe(&args.target, name, settings)?;
+    let (config, assumed) = if args.power_cuts {
+        with_mapping(name, settings)?
+    } else {
+        (sim::configure(name, settings)?, Vec::new())
+    };
+    let settings = [settings, &assumed].concat();
+    let account_bytes = expose::disk::simulated::account_bytes(&config);
+    let maps_bytes = sim::memory_bytes(name, &settings)? + account_bytes;
+    let contents = contents::open(args, &spec, Shape::of(&config), maps_bytes)?;
+    let (identity, _) = sim::describe(&args.target, name, &settings)?;
     let is_loaded = contents.pages() > 0;
-    let disk = Disk::new(::sim::Drive::new(config), contents);
-    let connections_max = args.connections as usize;
-    let server =
-        Server::bind(&args.nbd, args.listen_anywhere, connections_max, identity.name, disk)
-            .map_err(refusal)?;
+    let mut disk: Disk<Token> = Disk::new(config, contents);
+    let mut record = record(args, &identity, &mut disk)?;
+    let shared = Arc::new(Shared::new(disk, args.clock));
+    let fronts = Fronts::open(args, &shared, &identity)?;
     let stop = stop::button()?;
-    talk!("{spec}: {} at nbd {}", table::bytes(shape.capacity_bytes), server.address());
+    fronts.announce(&spec, &shared);
+    for (key, value) in &assumed {
+        talk!("assumed: {key}={value}");
+    }
     if is_loaded {
         talk!("the drive has written the data of the contents file, in the order of addresses");
     }
-    talk!("virtual time runs as fast as it can; Ctrl-C ends");
-    let (disk, clients) = server.run(&stop);
-    disk.contents().sync()?;
-    report(args.format, &disk, &clients);
+    talk!("{}; Ctrl-C ends", words_of(args.clock));
+    let clients = fronts.serve(&shared, &stop, record.as_mut())?;
+    let present = shared.with(|disk| present(disk));
+    let run_dir = record.map(|record| record.finish(&present)).transpose()?;
+    shared.with(|disk| disk.contents().sync())?;
+    report::print(args.format, &shared, &clients, run_dir.as_deref());
     Ok(EXIT_DONE)
 }
 
-/// The contents, for which there is room.
-fn contents(
-    args: &ExposeArgs,
-    spec: &TargetSpec,
-    shape: Shape,
-    maps_bytes: u64,
-) -> Result<Contents, IoError> {
-    let most = args.contents_max.map_or(shape.capacity_bytes, |most| most.0);
-    let most = most.min(shape.capacity_bytes);
-    memory::check(&spec.to_string(), maps_bytes)?;
-    let free_bytes = match &args.contents {
-        Some(path) => free_bytes(path)?,
-        None => memory::available_bytes().map(|bytes| bytes.saturating_sub(maps_bytes)),
-    };
-    if let Some(free_bytes) = free_bytes.filter(|&free_bytes| free_bytes < most) {
-        let place = if args.contents.is_some() { "the file system" } else { "memory" };
-        return Err(IoError::Unsupported(format!(
-            "{spec} may hold {} of data, and {} are free in {place}; permit less with --contents-max, expose a part of \
-             the drive with the key `scale=1/64` in the target, or name a file elsewhere with --contents",
-            Bytes(most).rounded(),
-            Bytes(free_bytes).rounded()
-        )));
+fn words_of(pace: Pace) -> String {
+    match pace {
+        Pace::Fast => "virtual time runs as fast as it can".to_owned(),
+        Pace::Real { slowdown: 1 } => "answers come at their simulated times".to_owned(),
+        Pace::Real { slowdown } => {
+            format!("answers come at their simulated times, {slowdown} times slower")
+        }
     }
-    let contents = match &args.contents {
-        Some(path) => Contents::in_file(path, shape, most),
-        None => Contents::in_memory(shape, most),
-    };
-    contents.map_err(|error| match error {
-        ContentsError::File { path, source } => {
-            IoError::Device { context: format!("the contents file {}", path.display()), source }
+}
+
+fn present(disk: &Disk<Token>) -> Present {
+    let totals = disk.totals();
+    Present { now: totals.now, row: disk.books().open_row(&totals) }
+}
+
+/// The run directory, which follows the disk; `None` if none is wanted.
+fn record(
+    args: &ExposeArgs,
+    identity: &Identity,
+    disk: &mut Disk<Token>,
+) -> anyhow::Result<Option<Record>> {
+    if args.no_run {
+        return Ok(None);
+    }
+    let config = BTreeMap::from([
+        ("clock".to_owned(), args.clock.to_string().into()),
+        ("power_cuts".to_owned(), args.power_cuts.into()),
+    ]);
+    let command = std::env::args_os().skip(1).map(|word| quoted(&word.to_string_lossy()).into());
+    let words: Vec<String> = std::iter::once("ssdlab".to_owned()).chain(command).collect();
+    let seed = disk.drive().config().seed;
+    let totals = disk.totals();
+    let record =
+        Record::create(&args.library, identity, (words.join(" "), config), seed, totals.now)?;
+    disk.books_mut().follow(record.observer(), totals);
+    Ok(Some(record))
+}
+
+impl Fronts {
+    fn open(args: &ExposeArgs, shared: &Arc<Shared>, identity: &Identity) -> Result<Self, IoError> {
+        let nbd = args.nbd.as_ref().map(|address| {
+            let most = args.connections as usize;
+            let (name, shared) = (identity.name.clone(), Arc::clone(shared));
+            Server::bind(address, args.listen_anywhere, most, name, shared).map_err(refusal)
+        });
+        let control = args.control.as_ref().map(|path| {
+            let free: expose::control::FreeMemory = memory::available_bytes;
+            let control = Control::new(Arc::clone(shared), identity.name.clone(), free);
+            ControlServer::bind(path, control).map_err(refusal)
+        });
+        let (nbd, control) = (nbd.transpose()?, control.transpose()?);
+        let mount = |directory: &std::path::PathBuf| mount(directory, shared);
+        let mounted = args.fuse.as_ref().map(mount).transpose()?;
+        Ok(Self { nbd, control, mounted })
+    }
+
+    fn announce(&self, spec: &TargetSpec, shared: &Shared) {
+        let size = table::bytes(shared.with(|disk| disk.shape().capacity_bytes));
+        if let Some(nbd) = &self.nbd {
+            talk!("{spec}: {size} at nbd {}", nbd.address());
         }
-        ContentsError::Memory(source) => {
-            IoError::Device { context: "the contents in memory".to_owned(), source }
+        if let Some(mounted) = &self.mounted {
+            talk!("{spec}: {size} in the file {}", mounted.file().display());
         }
-        other => IoError::Usage(other.to_string()),
+    }
+
+    /// Serves until the stop button is pressed and the file is in no use.
+    fn serve(
+        self,
+        shared: &Shared,
+        stop: &AtomicBool,
+        mut record: Option<&mut Record>,
+    ) -> anyhow::Result<Clients> {
+        let Self { nbd, control, mounted } = self;
+        let over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            scope.spawn(|| shared.keep_time(&over));
+            let control = control.as_ref().map(|control| scope.spawn(|| control.run(stop)));
+            let nbd = nbd.map(|nbd| scope.spawn(|| nbd.run(stop)));
+            let mut saved = Ok(());
+            while !stop.load(Ordering::Relaxed) {
+                thread::sleep(LOOK);
+                if let Some(record) = record.as_deref_mut()
+                    && saved.is_ok()
+                {
+                    saved = record.save_sometimes(&shared.with(|disk| present(disk)));
+                }
+            }
+            let clients = nbd.map(|nbd| nbd.join().unwrap_or_default()).unwrap_or_default();
+            let ended = control.map(thread::ScopedJoinHandle::join);
+            let unmounted = mounted.map_or(Ok(()), unmount);
+            over.store(true, Ordering::Relaxed);
+            drop(ended);
+            unmounted?;
+            saved?;
+            Ok(clients)
+        })
+    }
+}
+
+fn mount(directory: &Path, shared: &Arc<Shared>) -> Result<Mounted, IoError> {
+    Mounted::at(directory, Arc::clone(shared)).map_err(|error| match error {
+        FuseError::Directory { .. } => IoError::Usage(error.to_string()),
+        FuseError::Mount { ref source, .. } if source.kind() == ErrorKind::PermissionDenied => {
+            IoError::Unsupported(format!("{error}; run as root, or install fusermount3"))
+        }
+        FuseError::Mount { directory, source } => {
+            IoError::Device { context: format!("a mount at {}", directory.display()), source }
+        }
     })
 }
 
-/// Bytes that a contents file may still take, with those that it has; `None` if its folder is unknown.
-fn free_bytes(path: &Path) -> Result<Option<u64>, IoError> {
-    use std::os::unix::fs::MetadataExt;
-    const BLOCK_BYTES: u64 = 512;
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-    let folder = folder.unwrap_or(Path::new("."));
-    let context = || format!("the folder of the contents file {}", path.display());
-    let space = rustix::fs::statvfs(folder)
-        .map_err(|errno| IoError::Device { context: context(), source: errno.into() })?;
-    let held_bytes = path.metadata().map_or(0, |found| found.blocks() * BLOCK_BYTES);
-    Ok(Some(space.f_bavail.saturating_mul(space.f_frsize).saturating_add(held_bytes)))
+/// Waits until nobody uses the file.
+fn unmount(mounted: Mounted) -> anyhow::Result<()> {
+    let mut is_told = false;
+    while !mounted.unmount()? {
+        if !is_told {
+            let file = mounted.file();
+            talk!("{} is in use: unmount what is on it, and detach its loop device", file.display());
+            is_told = true;
+        }
+        thread::sleep(LOOK);
+    }
+    Ok(mounted.end()?)
 }
 
 fn refusal(error: ServerError) -> IoError {
@@ -111,48 +215,8 @@ fn refusal(error: ServerError) -> IoError {
             ))
         }
         ErrorKind::AddrInUse => {
-            IoError::Usage(format!("{context}: it is in use; name another one with --nbd"))
+            IoError::Usage(format!("{context}: it is in use; name another one"))
         }
         _ => IoError::Device { context, source },
-    }
-}
-
-fn report(format: Format, disk: &Disk<Mark>, clients: &Clients) {
-    let totals = disk.drive().telemetry();
-    let waf = totals.programmed_pages as f64 / totals.host_pages as f64;
-    let waf = Some(waf).filter(|waf| waf.is_finite());
-    let time = disk.drive().now();
-    match format {
-        Format::Json => data!(
-            "{}",
-            json!({
-                "host_pages": totals.host_pages,
-                "programmed_pages": totals.programmed_pages,
-                "waf": waf,
-                "simulated_ns": time.0,
-                "connections": clients.served,
-                "connections_turned_away": clients.turned_away,
-                "connections_broken": clients.broken,
-                "last_error": clients.last_error,
-            })
-        ),
-        Format::Text => {
-            let waf = waf.map_or_else(|| "unknown".to_owned(), |waf| format!("{waf:.2}"));
-            data!(
-                "simulated: {} written by the host, {} to NAND, WAF {waf}, in {}",
-                Bytes(totals.host_pages * ::sim::PAGE_BYTES).rounded(),
-                Bytes(totals.programmed_pages * ::sim::PAGE_BYTES).rounded(),
-                table::seconds(time)
-            );
-            data!(
-                "connections: {}, turned away: {}, broken: {}",
-                clients.served,
-                clients.turned_away,
-                clients.broken
-            );
-            if let Some(error) = &clients.last_error {
-                data!("the last of these: {error}");
-            }
-        }
     }
 }

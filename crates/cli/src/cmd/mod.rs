@@ -2,6 +2,7 @@
 
 pub mod advise;
 pub mod bench;
+pub mod drive;
 pub mod drives;
 pub mod expose;
 pub mod import;

@@ -2,7 +2,7 @@
 //! batches, reads back. `--check` only reads back, for instance after a power cut; `--power-cuts`
 //! is for simulated drives, see [`power_cuts`].
 
-mod power_cuts;
+pub mod power_cuts;
 
 use std::fs;
 use std::path::Path;

@@ -140,6 +140,12 @@ impl Books {
         }
     }
 
+    /// The work in the present second of a followed drive with these totals.
+    #[must_use]
+    pub fn open_row(&self, totals: &Totals) -> TelemetryRow {
+        totals.telemetry.since(&self.row_start)
+    }
+
     /// Counts a request.
     pub fn ended(&mut self, op: &Op, end: &Completion) {
         let kind = op.kind.index();

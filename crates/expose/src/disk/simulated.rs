@@ -2,6 +2,7 @@
 
 use base::{Completion, Nanos, Op, TelemetryRow};
 use sim::ftl::NO_PAGE;
+use sim::nand::aging::past::Past;
 use sim::power_loss::{Contents, Recovery, Spare};
 use sim::{Config, Device, Drive};
 
@@ -138,7 +139,7 @@ impl Simulated {
 
     /// As [`Device::age`].
     pub fn age(&mut self, days: u32) {
-        of_either!(self, drive => drive.age(days));
+        of_either!(self, drive => drive.age(Past::days(days)));
     }
 
     /// As [`Device::wear`].

@@ -9,16 +9,13 @@ use super::sheet::CONDITIONS;
 use super::{IMPORTED, ImportError, Sheet, Step};
 use crate::report::GRAPHED_PHASE;
 use crate::rows::PhaseRows;
-use crate::run_id::run_id;
 use crate::schema::{
     About, Mark, Origin, Phase, Run, RunStatus, SCHEMA_VERSION, Span, Table, TableColumn, TableRow,
     Target,
 };
 use crate::stats::consistency::{Consistency, STEADY_FROM_S};
-use crate::store::{RunWriter, StoreError, row_contradictions};
+use crate::store::{RunWriter, row_contradictions};
 
-/// Names that a library tries for one run.
-const NAMES_MAX: u64 = 100;
 /// Rows of a step that the figures of a steady state need.
 const ROWS_MIN: usize = 10;
 
@@ -47,7 +44,7 @@ pub struct Call {
 /// errors of the file system.
 pub fn write(library: &Path, sheet: Sheet, call: &Call) -> Result<PathBuf, ImportError> {
     let (mut run, rows) = run_of(sheet, call)?;
-    let mut writer = create(library, &mut run)?;
+    let mut writer = RunWriter::create_new(library, &mut run, 0)?;
     let written = run
         .phases
         .iter()
@@ -60,19 +57,6 @@ pub fn write(library: &Path, sheet: Sheet, call: &Call) -> Result<PathBuf, Impor
         ImportError::from(error)
     })?;
     Ok(path)
-}
-
-fn create(library: &Path, run: &mut Run) -> Result<RunWriter, ImportError> {
-    let name =
-        |salt| run_id(run.started_unix_ns, IMPORTED, &run.target.name, &run.span.variant, salt);
-    for salt in 0..NAMES_MAX {
-        run.run_id = name(salt);
-        match RunWriter::create(library, run) {
-            Err(StoreError::RunExists { .. }) => {}
-            other => return Ok(other?),
-        }
-    }
-    Err(StoreError::RunExists { path: library.join(&run.run_id) }.into())
 }
 
 /// The run of a sheet, and the rows of its phases.

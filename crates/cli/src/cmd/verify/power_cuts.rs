@@ -75,7 +75,7 @@ pub fn run(args: &VerifyArgs, spec: &TargetSpec, cuts: u64) -> anyhow::Result<u8
 }
 
 /// The drive, with a mapping of usual size if its model has none, and the assumptions.
-fn with_mapping(
+pub fn with_mapping(
     name: &str,
     settings: &[(String, String)],
 ) -> Result<(Config, Vec<(String, String)>), IoError> {
