@@ -1,4 +1,5 @@
-//! The readers tried with hostile input: those of traces, workload files, run directories, results to import and NBD. A target
+//! The readers tried with hostile input: those of traces, workload files, run directories, results to
+//! import, NBD and orders to an exposed drive. A target
 //! takes any bytes and must neither panic, nor hang, nor ask for much memory. libFuzzer drives them
 //! (`fuzz_targets/`), and so does a driver of our own (`src/bin/driver.rs`) if there is no
 //! cargo-fuzz.
@@ -15,6 +16,7 @@ use load::trace::store::{TraceReader, TraceWriter};
 use load::trace::synth::{Scenario, Synth};
 use load::trace::{Addresses, ImportOptions, Layout, Record, Source, StreamSet, TraceInfo, open};
 
+mod control;
 mod import;
 pub mod mutate;
 mod nbd;
@@ -30,7 +32,7 @@ pub struct Target {
 }
 
 /// Every target.
-pub const TARGETS: [Target; 11] = [
+pub const TARGETS: [Target; 12] = [
     Target { name: "lines", run: every_text_format, seeds: text_seeds },
     Target { name: "files", run: files, seeds: file_seeds },
     Target { name: "csv", run: csv, seeds: csv_seeds },
@@ -42,6 +44,7 @@ pub const TARGETS: [Target; 11] = [
     Target { name: "import", run: import::read, seeds: import::seeds },
     Target { name: "run_directory", run: run_directory::read, seeds: run_directory::seeds },
     Target { name: "nbd", run: nbd::serve, seeds: nbd::seeds },
+    Target { name: "control", run: control::obey, seeds: control::seeds },
 ];
 
 impl Target {

@@ -13,7 +13,7 @@ use crate::log::Log;
 use crate::proc;
 use crate::workspace::{Cases, Workspace};
 
-const TARGETS: [&str; 11] = [
+const TARGETS: [&str; 12] = [
     "lines",
     "files",
     "csv",
@@ -25,13 +25,14 @@ const TARGETS: [&str; 11] = [
     "import",
     "run_directory",
     "nbd",
+    "control",
 ];
 
 /// Arguments of the verb `fuzz`.
 #[derive(Args)]
 pub(crate) struct FuzzArgs {
     /// One target instead of all: lines, files, csv, `blktrace`, `trace_file`, scenario, workload,
-    /// `fio_job`, import, `run_directory`, nbd
+    /// `fio_job`, import, `run_directory`, nbd, control
     #[arg(long)]
     target: Option<String>,
     /// Seconds for each target

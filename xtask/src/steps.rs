@@ -272,10 +272,13 @@ pub(crate) const STEPS: &[Step] = &[
     },
     Step {
         name: "exposed",
-        what: "is a simulated drive a disk for fio, qemu-img and the tools of libnbd?",
+        what: "is a simulated drive a disk for fio, qemu-img, the tools of libnbd and Linux?",
         lane: Lane::Alone,
         after: &["release"],
         needs: &[
+            Need::Root,
+            Need::LoopDevices,
+            Need::Program("mkfs.ext4"),
             Need::Program("fio"),
             Need::Program("nbdinfo"),
             Need::Program("nbdcopy"),

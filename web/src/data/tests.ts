@@ -43,8 +43,17 @@ const IMPORTED: Test = {
   charts: [],
 };
 
+/** The work of other programs on an exposed drive: no test of the suite. */
+const EXPOSED: Test = {
+  name: "expose",
+  heading: "Exposed drives",
+  question: "what did other programs do to the drive?",
+  chapter: "Exposed drives",
+  charts: [{ kind: "seconds" }],
+};
+
 const KNOWN: ReadonlyMap<string, Test> = new Map(
-  [...TESTS, IMPORTED].map((test): [string, Test] => [test.name, test]),
+  [...TESTS, IMPORTED, EXPOSED].map((test): [string, Test] => [test.name, test]),
 );
 const NAMES = [...KNOWN.keys()];
 

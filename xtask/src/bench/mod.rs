@@ -2,7 +2,9 @@
 //! document.
 
 mod engine;
+mod expose;
 mod page;
+mod recipes;
 mod scratch;
 mod trace;
 
@@ -26,6 +28,10 @@ pub(crate) enum BenchVerb {
     Large(SimArgs),
     /// Commands of each pattern: time to draw one.
     Load(SimArgs),
+    /// An exposed drive beside the memory plugin of nbdkit; lateness of its answers on the real clock
+    Expose(expose::ExposeArgs),
+    /// File systems and databases on exposed drives, and a power cut during each; needs root
+    Recipes(recipes::RecipesArgs),
     /// Traces: synthesis, import and replay; memory and lateness of a replay
     Trace(trace::TraceArgs),
     /// The page and the Bench in a browser: size, first screen, every kind of button
@@ -47,6 +53,8 @@ pub(crate) fn run(workspace: &Workspace, verb: &BenchVerb) -> Result<()> {
         BenchVerb::Sim(args) => example(workspace, "bench_sim", args)?,
         BenchVerb::Large(args) => example(workspace, "bench_large", args)?,
         BenchVerb::Load(args) => example(workspace, "bench_load", args)?,
+        BenchVerb::Expose(args) => expose::run(workspace, args)?,
+        BenchVerb::Recipes(args) => recipes::run(workspace, args)?,
         BenchVerb::Trace(args) => trace::run(workspace, args)?,
         BenchVerb::Page(args) => page::run(workspace, args)?,
     };

@@ -13,7 +13,10 @@ mod ends {
 }
 
 mod exposed {
+    mod cuts;
+    mod fuse;
     mod nbd;
+    mod server;
 }
 
 mod figures {

@@ -61,7 +61,7 @@ traced() {
 }
 
 tries=0
-while [ "$(ls -d /sys/block/nvme*n* /sys/block/sd* 2> /dev/null | wc -l)" -lt 8 ] && [ $tries -lt 100 ]; do
+while [ "$(ls -d /sys/block/nvme*n* /sys/block/sd* 2> /dev/null | wc -l)" -lt 9 ] && [ $tries -lt 100 ]; do
     usleep 100000
     tries=$((tries + 1))
 done
@@ -73,6 +73,7 @@ GONE=$(disk NVME-GONE)
 BAD=$(disk NVME-BAD)
 SATA=$(disk SATA-ONE)
 BASE=$(disk SATA-BASE)
+EXPOSED=$(disk NVME-EXPOSED)
 
 . /scenarios.sh
 

@@ -99,7 +99,10 @@ fn boot() -> (String, String) {
         qemu.arg("-serial").arg(format!("file:{}", log.display()));
     }
     add_drives(&mut qemu, work);
+    let exposed = Exposed::start(&ssdlab, work);
+    exposed.add_to(&mut qemu);
     let status = qemu.status().expect("qemu starts");
+    drop(exposed);
     let read =
         |path: &Path| String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).into_owned();
     assert!(status.success(), "{qemu:?} ended with {status}:\n{}", read(&console));
@@ -129,6 +132,42 @@ fn add_drives(qemu: &mut Command, work: &Path) {
     for (port, id) in ["sata-one", "sata-base"].iter().enumerate() {
         let serial = id.to_uppercase();
         qemu.arg("-device").arg(format!("ide-hd,bus=ide.{port},drive={id},serial={serial}"));
+    }
+}
+
+/// A simulated drive that the machine has as its last NVMe disk; its server ends with it.
+struct Exposed {
+    server: std::process::Child,
+    socket: PathBuf,
+}
+
+impl Exposed {
+    /// Capacity as the server tells it: 256 GB / 1024, in whole pages.
+    const TARGET: &str = "sim:samsung-840-pro-256gb?scale=1/1024";
+
+    fn start(ssdlab: &Path, work: &Path) -> Self {
+        let socket = work.join("exposed");
+        let mut command = Command::new(ssdlab);
+        command.args(["expose", Self::TARGET, "--no-run", "--format", "json"]);
+        command.arg("--nbd").arg(&socket).stdout(std::process::Stdio::null());
+        let mut server = command.spawn().expect("the binary");
+        while std::os::unix::net::UnixStream::connect(&socket).is_err() {
+            assert_eq!(server.try_wait().expect("a child"), None, "the server ended");
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        Self { server, socket }
+    }
+
+    fn add_to(&self, qemu: &mut Command) {
+        let uri = format!("nbd+unix:///?socket={}", self.socket.display());
+        qemu.arg("-drive").arg(format!("if=none,format=raw,discard=unmap,id=exposed,file={uri}"));
+        qemu.args(["-device", "nvme,drive=exposed,serial=NVME-EXPOSED"]);
+    }
+}
+
+impl Drop for Exposed {
+    fn drop(&mut self) {
+        self.server.kill().and_then(|()| self.server.wait()).expect("it is a child");
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod commands;
 mod engines;
+mod exposed;
 mod faults;
 mod health;
 mod initramfs;

@@ -241,3 +241,9 @@ dmsetup remove flaky
 consistency gone "$GONE" --erase NVME-GONE $NO_FILL --set duration=60s
 (until grep -q '"method"' /tmp/runs-killed/*/run.json; do usleep 100000; done 2> /dev/null; sleep 1; killall -9 ssdlab) &
 consistency killed "$BASE" --erase SATA-BASE --set fill=false --set duration=60s
+
+# An NVMe disk that is an exposed simulated drive.
+run exposed-size cat "/sys/block/${EXPOSED#/dev/}/size"
+run exposed-written ssdlab verify "$EXPOSED" --erase NVME-EXPOSED --writes 1024 --journal /tmp/exposed --format json
+run exposed-read ssdlab verify "$EXPOSED" --check --journal /tmp/exposed --format json
+consistency exposed "$EXPOSED" --erase NVME-EXPOSED $SHORT

@@ -1,7 +1,7 @@
 //! `ssdlab expose`: a simulated drive as a disk for any other program.
 
 mod contents;
-mod record;
+pub mod record;
 mod report;
 
 use std::collections::BTreeMap;

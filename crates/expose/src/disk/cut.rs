@@ -77,6 +77,12 @@ impl<T> Disk<T> {
         self.is_cuttable()
     }
 
+    /// Number of ordered cuts whose reports nobody has taken.
+    #[must_use]
+    pub fn cuts_made(&self) -> usize {
+        self.cut_orders.past.len()
+    }
+
     /// The reports of the ordered cuts since the last call.
     pub fn take_cuts(&mut self) -> Vec<PowerCut> {
         std::mem::take(&mut self.cut_orders.past)

@@ -7,7 +7,7 @@
 //! than few long ones. CPU time excludes the start and end of each program. Afterwards ssdlab runs
 //! alone at given rates; the result is the accuracy and the cost of these rates.
 
-mod median;
+pub(super) mod median;
 mod medium;
 mod program;
 

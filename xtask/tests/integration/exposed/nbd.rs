@@ -1,68 +1,11 @@
 //! `ssdlab expose --nbd` with the clients of others: nbdinfo, nbdcopy, qemu-img and fio.
 
 use std::fs;
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use super::server::{Server, TARGET, order, tool};
 use crate::lab::{Answer, Lab};
-
-/// A drive of 250 MB, in pages of 4 KiB.
-const TARGET: &str = "sim:samsung-840-pro-256gb?scale=1/1024";
-
-/// A server, killed at the latest when it is dropped.
-struct Server {
-    child: Option<Child>,
-    socket: PathBuf,
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        if let Some(mut child) = self.child.take() {
-            child.kill().and_then(|()| child.wait()).expect("it is a child");
-        }
-    }
-}
-
-impl Server {
-    fn start(lab: &Lab, args: &[&str]) -> Self {
-        let mut command = lab.command(&["expose", TARGET, "--nbd", "nbd", "--format", "json"]);
-        command.args(args).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut server =
-            Self { child: Some(command.spawn().expect("the binary")), socket: lab.path("nbd") };
-        let end = Instant::now() + Duration::from_secs(20);
-        while std::os::unix::net::UnixStream::connect(&server.socket).is_err() {
-            let ended = server.child.as_mut().map(|child| child.try_wait().expect("a child"));
-            assert!(Instant::now() < end && ended == Some(None), "no server: {ended:?}");
-            std::thread::sleep(Duration::from_millis(20));
-        }
-        server
-    }
-
-    fn uri(&self) -> String {
-        format!("nbd+unix:///?socket={}", self.socket.display())
-    }
-
-    /// Asks it to end, and returns its document.
-    fn end(mut self) -> Value {
-        let child = self.child.take().expect("it runs");
-        let pid = child.id().to_string();
-        assert!(Command::new("kill").args(["-TERM", &pid]).status().expect("kill").success());
-        let output = child.wait_with_output().expect("it ends");
-        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-        serde_json::from_slice(&output.stdout).expect("one document")
-    }
-}
-
-/// Runs a tool that must succeed, and returns its stdout.
-fn tool(program: &str, args: &[&str]) -> String {
-    let output = Command::new(program).args(args).output().expect(program);
-    let words = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{program} {args:?}: {words}");
-    String::from_utf8(output.stdout).expect("text")
-}
 
 #[test]
 fn clients_agree_about_size_flags_and_contents() {
@@ -135,6 +78,27 @@ fn fio_finds_what_it_wrote() {
 }
 
 #[test]
+fn the_real_clock_tells_how_late_it_was_and_the_run_has_the_work() {
+    let lab = Lab::new();
+    let server = Server::start(&lab, &["--clock", "real"]);
+    let uri = format!("--uri={}", server.uri());
+    let job = ["--name=r", "--ioengine=nbd", "--rw=randwrite", "--bs=4k", "--iodepth=8"];
+    tool("fio", &[&job[..], &[&uri, "--size=64m", "--runtime=3", "--time_based"]].concat());
+    let status = order(&lab, &["status"]);
+    let requests = status["requests"]["write"].as_u64().expect("a count");
+    assert!(status["lateness_ns"]["count"].as_u64().expect("a count") >= requests, "{status:#}");
+    let document = server.end();
+    assert!(document["lateness_ns"]["p99"].as_u64().is_some(), "{document:#}");
+    let dir = &lab.run_dirs(&document)[0];
+    let text = fs::read(dir.join("run.json")).expect("a run directory");
+    let run: Value = serde_json::from_slice(&text).expect("JSON");
+    assert_eq!((&run["test"], &run["status"]), (&"expose".into(), &"complete".into()));
+    assert_eq!(run["phases"][0]["ios"].as_u64(), Some(requests), "{run:#}");
+    assert_eq!(run["metrics"]["expose.load.waf"], document["waf"], "{run:#}");
+    Answer::of(lab.command(&["show"]).arg(dir)).must_exit_with(0);
+}
+
+#[test]
 fn what_cannot_be_exposed_is_told_before_anything_is_made() {
     let lab = Lab::new();
     for (args, code, words) in [
@@ -142,6 +106,9 @@ fn what_cannot_be_exposed_is_told_before_anything_is_made() {
         (&[TARGET, "--nbd", "0.0.0.0:0"], 2, "--listen-anywhere"),
         (&[TARGET, "--nbd", "host:port"], 2, "no number from 0 to 65535"),
         (&[TARGET, "--nbd", "s", "--contents", "."], 2, "is no regular file"),
+        (&[TARGET], 2, "--nbd"),
+        (&[TARGET, "--nbd", "s", "--clock", "slow"], 2, "expected fast, real, or real*N"),
+        (&[TARGET, "--fuse", "no/such/folder"], 2, "name an empty directory"),
         (&[TARGET, "--nbd", "no/such/folder/s"], 4, "no/such/folder/s"),
     ] {
         let answer = Answer::of(lab.command(&["expose"]).args(args));

@@ -10,6 +10,8 @@ use result::report::words::{Chapter, TOP, add};
 use result::store::RunDir;
 use run::Test;
 
+use crate::cmd::expose::record::TEST as EXPOSED;
+
 /// Name of the words in a run directory.
 const FILE: &str = "words.md";
 
@@ -60,12 +62,13 @@ pub fn add_of_runs(report: &mut Report, runs: &[RunDir]) -> Result<(), IoError> 
     Ok(())
 }
 
-/// The chapters of a page: the tests, and the results of other programs.
+/// The chapters of a page: the tests, the results of other programs, and their work on exposed drives.
 fn chapters() -> Vec<Chapter> {
     let chapter =
         |test: &str, heading: &str| Chapter { test: test.to_owned(), heading: heading.to_owned() };
     let tests = Test::ALL.into_iter().map(|test| chapter(test.name(), test.definition().heading));
-    tests.chain([chapter(IMPORTED, "Imported results")]).collect()
+    let others = [chapter(IMPORTED, "Imported results"), chapter(EXPOSED, "Exposed drives")];
+    tests.chain(others).collect()
 }
 
 fn fault(path: &Path, fault: &dyn std::fmt::Display) -> IoError {

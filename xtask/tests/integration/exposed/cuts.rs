@@ -1,0 +1,44 @@
+//! Power cuts of an exposed drive under fio: what it flushed is intact, and blocks that it rewrites have either data.
+//!
+//! `SSDLAB_TEST_CUTS=200` makes more cuts.
+
+use std::process::Command;
+
+use super::server::{Server, order, tool};
+use crate::lab::Lab;
+
+/// Cuts without another wish.
+const CUTS: u64 = 10;
+
+#[test]
+fn fio_finds_its_flushed_blocks_after_each_cut() {
+    let lab = Lab::new();
+    let server = Server::start(&lab, &["--power-cuts"]);
+    let uri = format!("--uri={}", server.uri());
+    let cuts = std::env::var("SSDLAB_TEST_CUTS").ok().and_then(|text| text.parse().ok());
+    let common =
+        ["--name=v", "--ioengine=nbd", &uri, "--bs=4k", "--iodepth=16", "--size=8m", "--rw=randwrite"];
+    // All blocks have valid data, and it is flushed.
+    let fill = ["--verify=crc32c", "--do_verify=0", "--end_fsync=1"];
+    tool("fio", &[&common[..], &fill].concat());
+    let (mut taken_back, mut failed) = (0, 0);
+    for seed in 1..=cuts.unwrap_or(CUTS) {
+        // A few hundred commands later, somewhere in the middle of 2,048 writes.
+        let after = (seed * 7919 % 1500 + 50).to_string();
+        order(&lab, &["cut", "--after-commands", &after]);
+        let seeded = format!("--randseed={seed}");
+        let rewrite = ["--verify=crc32c", "--do_verify=0", "--fsync=32", &seeded];
+        let fio = Command::new("fio").args(common).args(rewrite).output().expect("fio");
+        assert!(!fio.status.success(), "seed {seed}: fio noticed no cut");
+        let report = &order(&lab, &["cuts"])["cuts"][0];
+        assert_eq!(report["broken_pages"], 0, "seed {seed}: {report:#}");
+        taken_back += report["pages_taken_back"].as_u64().expect("a count");
+        failed += report["requests_failed"].as_u64().expect("a count");
+        // Each block has the older or the newer data, whole: both carry their checksum.
+        let check = ["--verify=crc32c", "--verify_only=1", "--verify_fatal=1", &seeded];
+        tool("fio", &[&common[..], &check].concat());
+    }
+    assert!(taken_back > 0, "no cut took an unflushed write back");
+    assert!(failed > 0, "no cut met a request under way");
+    server.end();
+}

@@ -1,0 +1,100 @@
+//! `ssdlab expose --fuse`: the file, and a loop device over it with a file system of Linux; needs root.
+
+use std::fs;
+use std::path::Path;
+
+use super::server::{Server, order};
+use crate::lab::Lab;
+use crate::loop_device::{LoopDevice, tool};
+
+/// A file system in use, unmounted on drop.
+struct FileSystem<'a>(&'a Path);
+
+impl FileSystem<'_> {
+    fn unmount(self) {
+        tool("umount", &[&self.0.to_string_lossy()]);
+        std::mem::forget(self);
+    }
+}
+
+impl Drop for FileSystem<'_> {
+    fn drop(&mut self) {
+        // A test that fails must still clean up as far as it can.
+        let _ = std::process::Command::new("umount").arg(self.0).status();
+    }
+}
+
+/// A served disk as the file `mnt/disk`.
+fn served(lab: &Lab, args: &[&str]) -> (Server, LoopDevice) {
+    fs::create_dir(lab.path("mnt")).expect("a directory");
+    let server = Server::start(lab, &[&["--fuse", "mnt"], args].concat());
+    let file = lab.path("mnt/disk");
+    assert!(file.is_file(), "the file is there when the sockets are");
+    (server, LoopDevice::over(&file))
+}
+
+#[test]
+fn ext4_lives_on_it_and_fstrim_empties_its_pages() {
+    let lab = Lab::new();
+    let (server, device) = served(&lab, &[]);
+    let (name, at) = (device.name(), lab.path("fs"));
+    fs::create_dir(&at).expect("a directory");
+    let place = at.to_string_lossy().into_owned();
+    tool("mkfs.ext4", &["-q", &name]);
+    tool("mount", &[&name, &place]);
+    let mounted = FileSystem(&at);
+    let megabytes = 40;
+    let bytes: Vec<u8> = (0..megabytes << 20).map(|at: usize| (at / 5 * 77) as u8).collect();
+    fs::write(at.join("kept"), &bytes[..8 << 20]).expect("space");
+    fs::write(at.join("gone"), &bytes).expect("space");
+    let sync = || tool("sync", &["--file-system", &place]);
+    sync();
+    let pages = || order(&lab, &["status"])["valid_pages"].as_u64().expect("a number");
+    let full = pages();
+    fs::remove_file(at.join("gone")).expect("it is there");
+    sync();
+    let trimmed = tool("fstrim", &["--verbose", &place]);
+    let trimmed_bytes: u64 = trimmed
+        .split(['(', ' '])
+        .filter_map(|word| word.parse().ok())
+        .max()
+        .unwrap_or_else(|| panic!("no number in {trimmed}"));
+    let fallen = full - pages();
+    // fstrim also names space that was never written; the file's own pages must all be gone.
+    assert!(fallen >= (megabytes as u64) << 8, "{fallen} of {full} pages: {trimmed}");
+    assert!(trimmed_bytes >= fallen * 4096, "{fallen} pages: {trimmed}");
+    mounted.unmount();
+    tool("e2fsck", &["-f", "-n", &name]);
+    tool("mount", &[&name, &place]);
+    let mounted = FileSystem(&at);
+    assert!(fs::read(at.join("kept")).expect("it is kept") == bytes[..8 << 20], "other bytes");
+    mounted.unmount();
+    drop(device);
+    let document = server.end();
+    assert!(document["host_pages"].as_u64().expect("a number") > (megabytes as u64 + 8) << 8);
+    assert!(!lab.path("mnt/disk").exists(), "it is unmounted");
+}
+
+#[test]
+fn fio_verifies_its_data_on_the_file_and_on_a_loop_device() {
+    let lab = Lab::new();
+    let (server, device) = served(&lab, &["--clock", "real"]);
+    let file = lab.path("mnt/disk").to_string_lossy().into_owned();
+    for (name, engine) in [(file, "psync"), (device.name(), "libaio")] {
+        let job = [
+            "--name=v",
+            &format!("--filename={name}"),
+            &format!("--ioengine={engine}"),
+            "--direct=1",
+            "--iodepth=16",
+            "--rw=randwrite",
+            "--bsrange=4k-64k",
+            "--size=16m",
+            "--fsync=64",
+            "--verify=crc32c",
+        ];
+        tool("fio", &job);
+    }
+    drop(device);
+    server.end();
+}
