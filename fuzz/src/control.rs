@@ -8,7 +8,7 @@ use expose::control::{Control, serve_lines};
 use expose::plan::Shape;
 use expose::{Contents, Disk, Pace, Shared};
 
-/// A drive of 16 MB that can lose its power.
+/// A drive of 200 MB that can lose its power.
 fn disk() -> Shared {
     let name = "samsung-840-pro-256gb";
     let text = sim::model::built_in(name).expect("a built-in model");
@@ -16,10 +16,11 @@ fn disk() -> Shared {
         ("mapping.entry_bytes", "8"),
         ("mapping.map_entry_bytes", "4"),
         ("mapping.journal_superblocks", "4"),
+        ("capacity_gb", "200"),
     ];
     let changes = changes.map(|(key, value)| (key.to_owned(), value.to_owned()));
     let model = sim::Model::load(name, text, &changes).expect("a valid model");
-    let config = model.resolve(base::Ratio::new(1, 16_000).expect("a ratio")).expect("a drive");
+    let config = model.resolve(base::Ratio::new(1, 1024).expect("a ratio")).expect("a drive");
     let shape = Shape::of(&config);
     let contents = Contents::in_memory(shape, shape.capacity_bytes).expect("memory");
     Shared::new(Disk::new(config, contents), Pace::Fast)

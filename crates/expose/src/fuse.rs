@@ -120,7 +120,11 @@ impl Mounted {
     /// # Errors
     /// Those of the system.
     pub fn end(self) -> io::Result<()> {
-        self.session.umount_and_join()
+        match self.session.umount_and_join() {
+            // It is unmounted already; the session ends by itself.
+            Err(error) if error.kind() == ErrorKind::InvalidInput => Ok(()),
+            ended => ended,
+        }
     }
 }
 

@@ -13,18 +13,15 @@ use expose::request::{Action, Answer, Fault, Request};
 use expose::{Pace, Shared};
 use serde_json::{Value, json};
 
-use client::{config, disk};
+use client::{config, cuttable, disk};
 
 /// A disk with the model's values changed so that every order has something to act on.
 fn everything() -> Arc<Shared> {
     let changes = [
-        ("mapping.entry_bytes", "8"),
-        ("mapping.map_entry_bytes", "4"),
-        ("mapping.journal_superblocks", "4"),
         ("nand.wear.program_less_per_kilocycle_permille", "10"),
         ("nand.wear.erase_more_per_kilocycle_permille", "10"),
     ];
-    Arc::new(Shared::new(disk(config(&changes)), Pace::Fast))
+    Arc::new(Shared::new(disk(cuttable(&changes)), Pace::Fast))
 }
 
 /// Serves orders to a disk while `work` lasts.

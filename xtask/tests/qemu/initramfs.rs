@@ -70,7 +70,7 @@ pub(crate) fn pack(kernel: &Kernel, ssdlab: &Path, work: &Path, archive: &Path) 
     for name in PROGRAMS {
         add_program(&root, &program(name));
     }
-    copy(ssdlab, &root.join("bin/ssdlab"));
+    add_program(&root, ssdlab);
     add_modules(kernel, &root);
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/qemu");
     copy(&here.join("guest.sh"), &root.join("init"));

@@ -71,10 +71,12 @@ pub fn run(args: &ExposeArgs) -> anyhow::Result<u8> {
         talk!("the drive has written the data of the contents file, in the order of addresses");
     }
     talk!("{}; Ctrl-C ends", words_of(args.clock));
-    let clients = fronts.serve(&shared, &stop, record.as_mut())?;
+    let served = fronts.serve(&shared, &stop, record.as_mut());
+    // Whatever ended the service, its work is kept.
     let present = shared.with(|disk| present(disk));
     let run_dir = record.map(|record| record.finish(&present)).transpose()?;
     shared.with(|disk| disk.contents().sync())?;
+    let clients = served?;
     report::print(args.format, &shared, &clients, run_dir.as_deref());
     Ok(EXIT_DONE)
 }

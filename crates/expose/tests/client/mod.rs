@@ -19,12 +19,27 @@ use sim::{Config, Model};
 
 /// A drive of about 128 MB with these changes to its model.
 pub fn config(changes: &[(&str, &str)]) -> Config {
+    config_of(changes, 2000)
+}
+
+/// A drive of about 200 MB that can lose its power, with these changes to its model.
+pub fn cuttable(changes: &[(&str, &str)]) -> Config {
+    let mapping = [
+        ("mapping.entry_bytes", "8"),
+        ("mapping.map_entry_bytes", "4"),
+        ("mapping.journal_superblocks", "4"),
+        ("capacity_gb", "200"),
+    ];
+    config_of(&[&mapping, changes].concat(), 1024)
+}
+
+fn config_of(changes: &[(&str, &str)], divisor: u64) -> Config {
     let name = "samsung-840-pro-256gb";
     let text = sim::model::built_in(name).expect("a built-in model");
     let changes: Vec<_> =
         changes.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
     let model = Model::load(name, text, &changes).expect("a valid model");
-    model.resolve(Ratio::new(1, 2000).expect("a ratio")).expect("a drive")
+    model.resolve(Ratio::new(1, divisor).expect("a ratio")).expect("a drive")
 }
 
 /// An empty disk in memory.

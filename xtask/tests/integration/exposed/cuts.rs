@@ -7,13 +7,15 @@ use std::process::Command;
 use super::server::{Server, order, tool};
 use crate::lab::Lab;
 
+/// A drive of 940 MB, whose spare space has room for a map.
+const TARGET: &str = "sim:sandisk-extreme-ii-480gb?scale=1/512";
 /// Cuts without another wish.
 const CUTS: u64 = 10;
 
 #[test]
 fn fio_finds_its_flushed_blocks_after_each_cut() {
     let lab = Lab::new();
-    let server = Server::start(&lab, &["--power-cuts"]);
+    let server = Server::of(&lab, TARGET, &["--power-cuts"]);
     let uri = format!("--uri={}", server.uri());
     let cuts = std::env::var("SSDLAB_TEST_CUTS").ok().and_then(|text| text.parse().ok());
     let common =

@@ -26,9 +26,13 @@ impl Drop for Server {
 }
 
 impl Server {
-    /// A server that takes orders at the socket `control`.
     pub(super) fn start(lab: &Lab, args: &[&str]) -> Self {
-        let mut command = lab.command(&["expose", TARGET, "--nbd", "nbd", "--format", "json"]);
+        Self::of(lab, TARGET, args)
+    }
+
+    /// A server of this drive, which takes orders at the socket `control`.
+    pub(super) fn of(lab: &Lab, target: &str, args: &[&str]) -> Self {
+        let mut command = lab.command(&["expose", target, "--nbd", "nbd", "--format", "json"]);
         command.args(["--control", "control"]).args(args);
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut server =
