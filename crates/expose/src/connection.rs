@@ -187,9 +187,7 @@ impl Input {
 /// Bytes of memory that a command and its answer take beside themselves.
 fn data_bytes(command: &Command) -> u64 {
     match command {
-        Command::Disk(_, request) if request.action == Action::Read => {
-            request.bytes
-        }
+        Command::Disk(_, request) if request.action == Action::Read => request.bytes,
         Command::Disk(_, request) => request.data.len() as u64,
         Command::Extents { most, .. } => *most as u64 * 8,
         Command::Refused(..) | Command::Disconnect => 0,

@@ -134,10 +134,11 @@ impl Control {
     }
 
     fn cut(&self, after_commands: Option<u64>) -> Outcome {
-        const REASON: &str =
-            "it keeps no account of the content of NAND; expose it with --power-cuts, or a model with [mapping]";
+        const REASON: &str = "it keeps no account of the content of NAND; expose it with --power-cuts, or a model with [mapping]";
         match after_commands {
-            Some(0) => Err("`after_commands` is 0; expected at least 1, or no such member".to_owned()),
+            Some(0) => {
+                Err("`after_commands` is 0; expected at least 1, or no such member".to_owned())
+            }
             Some(commands) => self.change(|disk| disk.order_cut(commands), REASON),
             None => {
                 let cut = self.shared.with(crate::Disk::cut_power);
@@ -184,7 +185,9 @@ impl Control {
     fn temperature(&self, celsius: i32) -> Outcome {
         const ZERO_MK: i64 = 273_150;
         if !(-100..=200).contains(&celsius) {
-            return Err(format!("{celsius} degrees are no temperature of an SSD; expected -100 to 200"));
+            return Err(format!(
+                "{celsius} degrees are no temperature of an SSD; expected -100 to 200"
+            ));
         }
         let ambient_mk = (ZERO_MK + i64::from(celsius) * 1000) as u64;
         self.change(
@@ -224,7 +227,8 @@ impl Control {
             let Some(name) = since else { return Ok(work(&disk.totals(), books.zero())) };
             let mark = books.marks().get(name);
             let known = || books.marks().keys().cloned().collect::<Vec<_>>();
-            mark.map(|mark| work(&disk.totals(), mark)).ok_or_else(|| unknown("mark", name, &known()))
+            mark.map(|mark| work(&disk.totals(), mark))
+                .ok_or_else(|| unknown("mark", name, &known()))
         })
     }
 
@@ -252,7 +256,8 @@ impl Control {
                  or expose a smaller drive"
             ));
         }
-        let snapshot = self.shared.with(crate::Disk::snapshot).map_err(|error| error.to_string())?;
+        let snapshot =
+            self.shared.with(crate::Disk::snapshot).map_err(|error| error.to_string())?;
         let answer = members(json!({ "data_bytes": snapshot.data_bytes() }));
         snapshots.insert(name, snapshot);
         Ok(answer)
@@ -275,19 +280,14 @@ impl Control {
 
     fn list_snapshots(&self) -> Map<String, Value> {
         let snapshots = self.snapshots();
-        let of = |(name, snapshot): (&String, &Snapshot)| {
-            json!({ "name": name, "data_bytes": snapshot.data_bytes() })
-        };
+        let of = |(name, snapshot): (&String, &Snapshot)| json!({ "name": name, "data_bytes": snapshot.data_bytes() });
         members(json!({ "snapshots": snapshots.iter().map(of).collect::<Vec<_>>() }))
     }
 }
 
 fn check_name(name: &str) -> Result<(), String> {
     if name.is_empty() || name.len() > NAME_BYTES_MAX {
-        return Err(format!(
-            "a name has {} bytes; expected 1 to {NAME_BYTES_MAX}",
-            name.len()
-        ));
+        return Err(format!("a name has {} bytes; expected 1 to {NAME_BYTES_MAX}", name.len()));
     }
     Ok(())
 }

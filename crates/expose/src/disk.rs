@@ -307,9 +307,9 @@ impl<T> Disk<T> {
     fn take(&mut self, tag: u32, outcome: Result<(), Fault>) {
         let Some(job) = self.release(tag) else { return };
         let result = outcome.and_then(|()| {
-            self.remember(&job).and_then(|()| self.apply(&job.request)).map_err(|error| {
-                if is_full(&error) { Fault::NoSpace } else { Fault::Io }
-            })
+            self.remember(&job)
+                .and_then(|()| self.apply(&job.request))
+                .map_err(|error| if is_full(&error) { Fault::NoSpace } else { Fault::Io })
         });
         self.finish(job, result);
     }

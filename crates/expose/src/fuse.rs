@@ -70,7 +70,8 @@ impl Mounted {
     /// [`FuseError`], and nothing is mounted.
     pub fn at(directory: &Path, shared: Arc<Shared>) -> Result<Self, FuseError> {
         let refusal = |reason: String| FuseError::Directory { directory: directory.into(), reason };
-        let mut entries = directory.read_dir().map_err(|error| refusal(format!("has no entries: {error}")))?;
+        let mut entries =
+            directory.read_dir().map_err(|error| refusal(format!("has no entries: {error}")))?;
         if entries.next().is_some() {
             return Err(refusal("is not empty".to_owned()));
         }
@@ -146,7 +147,8 @@ impl OneFile {
 
     fn attributes(&self, inode: INodeNo) -> FileAttr {
         let is_file = inode == FILE;
-        let data_bytes = || self.shared.with(|disk| disk.contents().pages() * disk.shape().page_bytes);
+        let data_bytes =
+            || self.shared.with(|disk| disk.contents().pages() * disk.shape().page_bytes);
         FileAttr {
             ino: inode,
             size: if is_file { self.capacity_bytes } else { 0 },

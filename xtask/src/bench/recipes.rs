@@ -65,10 +65,11 @@ pub(crate) fn run(workspace: &Workspace, args: &RecipesArgs) -> Result<String> {
     let bench = Bench { program, size: if args.quick { 1 } else { 10 } };
     let files = present.iter().map(|name| (DRIVES[0], *name, Work::Files));
     let databases = [Work::Sqlite, Work::Postgres];
-    let databases =
-        DRIVES.iter().flat_map(|drive| databases.map(|work| (*drive, "ext4", work)));
+    let databases = DRIVES.iter().flat_map(|drive| databases.map(|work| (*drive, "ext4", work)));
     let recipes = files.chain(databases).map(|(drive, file_system, work)| {
-        bench.recipe(drive, file_system, work).with_context(|| format!("{} on {file_system}", work.name()))
+        bench
+            .recipe(drive, file_system, work)
+            .with_context(|| format!("{} on {file_system}", work.name()))
     });
     let recipes = recipes.collect::<Result<Vec<_>>>()?;
     let document = json!({
@@ -278,7 +279,19 @@ impl Work {
             Self::Files => {
                 let bytes = u64::from(size) * FIO_BYTES / FILES;
                 let io_size = format!("--io_size={bytes}");
-                fio(disk, &["--rw=randwrite", "--bs=4k", "--fsync=32", "--norandommap", &io_size, "--verify=crc32c", "--do_verify=0", "--serialize_overlap=1"])
+                fio(
+                    disk,
+                    &[
+                        "--rw=randwrite",
+                        "--bs=4k",
+                        "--fsync=32",
+                        "--norandommap",
+                        &io_size,
+                        "--verify=crc32c",
+                        "--do_verify=0",
+                        "--serialize_overlap=1",
+                    ],
+                )
             }
             Self::Sqlite => {
                 let update = |index: u32| {
@@ -290,8 +303,10 @@ impl Work {
             }
             Self::Postgres => {
                 let transactions = (size * PG_TRANSACTIONS / 4).to_string();
-                let args = ["--host=/tmp", "--client=4", "--no-vacuum", "--transactions", &transactions];
-                as_postgres(disk, "/usr/bin/pgbench", &[&args[..], &["postgres"]].concat()).map(drop)
+                let args =
+                    ["--host=/tmp", "--client=4", "--no-vacuum", "--transactions", &transactions];
+                as_postgres(disk, "/usr/bin/pgbench", &[&args[..], &["postgres"]].concat())
+                    .map(drop)
             }
         }
     }
@@ -300,7 +315,11 @@ impl Work {
     fn stop(self, disk: &Disk) {
         if let Self::Postgres = self {
             // It may have ended by itself.
-            let _ = as_postgres(disk, &format!("{PG_BIN}/pg_ctl"), &["stop", "--mode=immediate", "--pgdata", &data(disk)]);
+            let _ = as_postgres(
+                disk,
+                &format!("{PG_BIN}/pg_ctl"),
+                &["stop", "--mode=immediate", "--pgdata", &data(disk)],
+            );
         }
     }
 
@@ -314,7 +333,11 @@ impl Work {
             },
             Self::Postgres => {
                 postgres_start(disk)?;
-                let checked = as_postgres(disk, "/usr/bin/pg_amcheck", &["--host=/tmp", "--all", "--install-missing"]);
+                let checked = as_postgres(
+                    disk,
+                    "/usr/bin/pg_amcheck",
+                    &["--host=/tmp", "--all", "--install-missing"],
+                );
                 as_postgres(disk, &format!("{PG_BIN}/pg_ctl"), &["stop", "--pgdata", &data(disk)])?;
                 checked.map(drop)
             }
@@ -355,7 +378,11 @@ fn postgres_prepare(disk: &Disk) -> Result<()> {
         proc::capture(Command::new("chmod").arg("a+rx").arg(dir))?;
     }
     let initdb = format!("{PG_BIN}/initdb");
-    as_postgres(disk, &initdb, &["--pgdata", &data, "--data-checksums", "--auth=trust", "--wal-segsize=1"])?;
+    as_postgres(
+        disk,
+        &initdb,
+        &["--pgdata", &data, "--data-checksums", "--auth=trust", "--wal-segsize=1"],
+    )?;
     postgres_start(disk)?;
     let args = ["--host=/tmp", "--initialize", "--quiet", "--scale=10", "postgres"];
     as_postgres(disk, "/usr/bin/pgbench", &args).map(drop)
@@ -363,6 +390,15 @@ fn postgres_prepare(disk: &Disk) -> Result<()> {
 
 fn postgres_start(disk: &Disk) -> Result<()> {
     let options = "-k /tmp -p 54327 -c listen_addresses= -c max_wal_size=64MB -c logging_collector=on -c log_directory=/tmp/ssdlab-recipes-pg";
-    let args = ["start", "--wait", "--silent", "--log=/dev/null", "--pgdata", &data(disk), "--options", options];
+    let args = [
+        "start",
+        "--wait",
+        "--silent",
+        "--log=/dev/null",
+        "--pgdata",
+        &data(disk),
+        "--options",
+        options,
+    ];
     as_postgres(disk, &format!("{PG_BIN}/pg_ctl"), &args).map(drop)
 }

@@ -199,7 +199,10 @@ fn unmount(mounted: Mounted) -> anyhow::Result<()> {
     while !mounted.unmount()? {
         if !is_told {
             let file = mounted.file();
-            talk!("{} is in use: unmount what is on it, and detach its loop device", file.display());
+            talk!(
+                "{} is in use: unmount what is on it, and detach its loop device",
+                file.display()
+            );
             is_told = true;
         }
         thread::sleep(LOOK);

@@ -163,7 +163,9 @@ fn watch(
 
 fn write_answer(out: &mut impl Write, outcome: Outcome) -> io::Result<()> {
     let answer = outcome.map_or_else(
-        |error| Map::from_iter([("ok".to_owned(), false.into()), ("error".to_owned(), error.into())]),
+        |error| {
+            Map::from_iter([("ok".to_owned(), false.into()), ("error".to_owned(), error.into())])
+        },
         |members| std::iter::once(("ok".to_owned(), true.into())).chain(members).collect(),
     );
     let mut line = Value::Object(answer).to_string();

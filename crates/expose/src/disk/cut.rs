@@ -106,7 +106,8 @@ impl<T> Disk<T> {
         self.ended.clear();
         let cycle = self.drive.cycle_power();
         let ready = self.drive.now();
-        let jobs: Vec<_> = (0..self.jobs.len() as u32).filter_map(|tag| self.release(tag)).collect();
+        let jobs: Vec<_> =
+            (0..self.jobs.len() as u32).filter_map(|tag| self.release(tag)).collect();
         let cut = cycle.map(|cycle| {
             let mut cut = PowerCut {
                 cycle,
@@ -203,8 +204,9 @@ impl<T> Disk<T> {
             volatile.flushed(job.mark);
         }
         if volatile.bytes() > self.cut_orders.keep_bytes.max(KEPT_BYTES) {
-            let is_safe =
-                |page, version: Option<u64>| self.drive.stored(page) == version.map_or(Stored::Nothing, Stored::Version);
+            let is_safe = |page, version: Option<u64>| {
+                self.drive.stored(page) == version.map_or(Stored::Nothing, Stored::Version)
+            };
             volatile.prune(|page, version| version.is_some() && is_safe(page, version));
             self.cut_orders.keep_bytes = volatile.bytes() * 2;
         }

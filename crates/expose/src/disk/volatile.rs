@@ -60,12 +60,7 @@ impl Volatile {
     /// An empty disk of this number of pages.
     #[must_use]
     pub fn new(pages: u64) -> Self {
-        Self {
-            newest: vec![NOTHING; pages as usize],
-            pages: BTreeMap::new(),
-            changes: 0,
-            bytes: 0,
-        }
+        Self { newest: vec![NOTHING; pages as usize], pages: BTreeMap::new(), changes: 0, bytes: 0 }
     }
 
     /// Number of pages of the disk.

@@ -18,8 +18,15 @@ fn fio_finds_its_flushed_blocks_after_each_cut() {
     let server = Server::of(&lab, TARGET, &["--power-cuts"]);
     let uri = format!("--uri={}", server.uri());
     let cuts = std::env::var("SSDLAB_TEST_CUTS").ok().and_then(|text| text.parse().ok());
-    let common =
-        ["--name=v", "--ioengine=nbd", &uri, "--bs=4k", "--iodepth=16", "--size=8m", "--rw=randwrite"];
+    let common = [
+        "--name=v",
+        "--ioengine=nbd",
+        &uri,
+        "--bs=4k",
+        "--iodepth=16",
+        "--size=8m",
+        "--rw=randwrite",
+    ];
     // All blocks have valid data, and it is flushed.
     let fill = ["--verify=crc32c", "--do_verify=0", "--end_fsync=1"];
     tool("fio", &[&common[..], &fill].concat());
