@@ -9,21 +9,11 @@ use result::store::StoreError;
 use run::RunError;
 use serde::Serialize;
 use serve::{PushError, ServeError};
+use study::exit::{self, EXIT_USAGE};
 
 use crate::ui::out::{self, data, talk};
 
-/// Success, or a failed verdict: the commands choose between 0 and 1.
-pub const EXIT_DONE: u8 = 0;
-/// A test that decides has decided no.
-pub const EXIT_VERDICT: u8 = 1;
-const EXIT_USAGE: u8 = 2;
-const EXIT_REFUSED: u8 = 3;
-/// The device, the file system or the operating system failed.
-pub const EXIT_IO: u8 = 4;
-/// This machine or target cannot do it.
-pub const EXIT_UNSUPPORTED: u8 = 5;
-/// Stopped by the user.
-pub const EXIT_INTERRUPTED: u8 = 130;
+pub use study::exit::{EXIT_DONE, EXIT_INTERRUPTED, EXIT_IO, EXIT_UNSUPPORTED, EXIT_VERDICT};
 
 /// The error, as printed.
 #[derive(Clone, Debug, Serialize)]
@@ -45,7 +35,7 @@ impl Failure {
 
     /// The same for an error of a target.
     pub fn from_io(error: &IoError) -> Self {
-        let (reason, exit_code) = classify_io(error);
+        let (reason, exit_code) = exit::of_target(error);
         let message = message(anyhow::Chain::new(error));
         Self { reason: reason.to_owned(), message, exit_code }
     }
@@ -74,13 +64,13 @@ fn message(chain: anyhow::Chain<'_>) -> String {
 
 fn classify(error: &anyhow::Error) -> (&'static str, u8) {
     if let Some(error) = error.downcast_ref::<RunError>() {
-        return classify_run(error);
+        return exit::of_run(error);
     }
     if let Some(error) = error.downcast_ref::<IoError>() {
-        return classify_io(error);
+        return exit::of_target(error);
     }
     if let Some(error) = error.downcast_ref::<StoreError>() {
-        return classify_store(error);
+        return exit::of_store(error);
     }
     if let Some(error) = error.downcast_ref::<ReportError>() {
         return classify_report(error);
@@ -92,7 +82,7 @@ fn classify(error: &anyhow::Error) -> (&'static str, u8) {
         return if error.is_usage() { ("usage", EXIT_USAGE) } else { ("push", EXIT_IO) };
     }
     if let Some(error) = error.downcast_ref::<TraceError>() {
-        return classify_trace(error);
+        return exit::of_trace(error);
     }
     if let Some(error) = error.downcast_ref::<ImportError>() {
         return classify_import(error);
@@ -104,57 +94,24 @@ fn classify(error: &anyhow::Error) -> (&'static str, u8) {
     }
 }
 
-fn classify_run(error: &RunError) -> (&'static str, u8) {
-    match error {
-        RunError::Usage(_) | RunError::Workload(_) => ("usage", EXIT_USAGE),
-        RunError::Target(error) => classify_io(error),
-        RunError::Trace(error) => classify_trace(error),
-        RunError::Store(error) => classify_store(error),
-        RunError::Journal(_) => ("journal", EXIT_IO),
-        RunError::Rescued { .. } | RunError::NotRescued { .. } => ("result", EXIT_IO),
-    }
-}
-
-fn classify_io(error: &IoError) -> (&'static str, u8) {
-    match error {
-        IoError::Usage(_) => ("usage", EXIT_USAGE),
-        IoError::Refused { code, .. } => (code, EXIT_REFUSED),
-        IoError::Device { .. } => ("device", EXIT_IO),
-        IoError::Interrupted(_) => ("interrupted", EXIT_INTERRUPTED),
-        IoError::Unsupported(_) => ("unsupported", EXIT_UNSUPPORTED),
-    }
-}
-
-fn classify_trace(error: &TraceError) -> (&'static str, u8) {
-    match error {
-        TraceError::Usage(_) => ("usage", EXIT_USAGE),
-        TraceError::Io { .. } => ("io", EXIT_IO),
-        TraceError::Damaged { .. } => ("trace", EXIT_IO),
-    }
-}
-
 fn classify_import(error: &ImportError) -> (&'static str, u8) {
     match error {
         ImportError::Usage(_) | ImportError::TooLarge { .. } => ("usage", EXIT_USAGE),
         ImportError::Unreadable { .. } => ("io", EXIT_IO),
-        ImportError::Store(error) => classify_store(error),
+        ImportError::Store(error) => exit::of_store(error),
         _ => ("import", EXIT_IO),
     }
 }
 
 fn classify_report(error: &ReportError) -> (&'static str, u8) {
     match error {
-        ReportError::Store(error) => classify_store(error),
+        ReportError::Store(error) => exit::of_store(error),
         ReportError::PageNotBuilt => ("page-not-built", EXIT_UNSUPPORTED),
         ReportError::PageUnreadable { .. }
         | ReportError::PlaceholderMissing { .. }
         | ReportError::PolicyMissing => ("usage", EXIT_USAGE),
         _ => ("result", EXIT_IO),
     }
-}
-
-fn classify_store(error: &StoreError) -> (&'static str, u8) {
-    if error.is_usage() { ("usage", EXIT_USAGE) } else { ("result", EXIT_IO) }
 }
 
 /// The exit code for data that did not get to stdout. A reader that left early, like `head`, has

@@ -6,12 +6,10 @@
 
 mod args;
 mod cmd;
-mod facts;
 mod failure;
 mod inputs;
 mod output_file;
 mod parts;
-mod pool;
 mod prepare;
 mod request;
 mod stop;

@@ -17,10 +17,10 @@ use run::{Outcome, RunError, SpanRequest, Test};
 use crate::args::{CommonArgs, RunArgs, SuiteArgs, TestSetting};
 use crate::cmd::plan::{self, Cost};
 use crate::cmd::run::{Call, Done, Job, Origin, one_of};
-use crate::pool::{self, Limits};
 use crate::prepare::{self, Looked, Prepared};
 use crate::request;
 use crate::ui::progress::Progress;
+use study::pool::{self, Limits};
 
 /// Span of a quick review.
 const QUICK_SPAN: Bytes = Bytes(4 << 30);

@@ -1,22 +1,16 @@
-//! The only way from target strings to usable targets, for every command.
-//!
-//! [`look`] finds every objection to any of them and changes nothing; `ssdlab plan` ends there.
-//! [`Looked::hold`] then opens and holds all that exist. Changes begin only after that: no target
-//! is changed while another one of the call may still be refused.
+//! The wishes of a command for its targets; `study` checks and holds them.
 
-mod flags;
-
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 
 use ::target::{IoError, PurgeMethod, TargetSpec};
-use io::OpenOptions;
-use io::open::{self, Described, Hold, Opened};
+use study::prepare;
 
 use crate::args::{CommonArgs, DriveArgs, EngineArgs, RunArgs};
 use crate::cmd::restore;
-use crate::facts::FactsFiles;
 use crate::failure::Failure;
+
+pub use study::prepare::{Candidate, Prepared, parse};
 
 /// The requirements of a call for its targets.
 #[derive(Clone, Copy)]
@@ -61,103 +55,41 @@ impl<'a> Wish<'a> {
         }
     }
 
-    fn options(&self) -> OpenOptions {
-        OpenOptions {
+    fn of_study(self) -> prepare::Wish<'a> {
+        prepare::Wish {
             write: self.write,
             read_only: self.read_only,
-            erase: self.erase.to_vec(),
+            erase: self.erase,
             erase_signatures: self.erase_signatures,
             purge: self.purge,
             engine: self.engine.map_or_else(Default::default, |args| args.engine),
-            ..OpenOptions::default()
+            workers: self.engine.map_or_else(Default::default, EngineArgs::workers),
+            facts: self.facts,
+            library: self.library,
         }
     }
 }
 
-/// Reads target strings.
-///
-/// # Errors
-/// [`IoError::Usage`] for an invalid one.
-pub fn parse(texts: &[String]) -> Result<Vec<TargetSpec>, IoError> {
-    texts.iter().map(|text| text.parse()).collect()
-}
-
-/// An inspected target.
-pub struct Candidate {
-    /// The requested target.
-    pub spec: TargetSpec,
-    /// The description of the target that was found.
-    pub described: Described,
-}
-
 /// All targets of a call, inspected.
-pub struct Looked {
-    options: OpenOptions,
-    targets: Vec<Candidate>,
-    /// The objection to two targets that are the same thing.
-    same: Option<IoError>,
-    /// The objection to a confirmation without a target.
-    stray: Option<IoError>,
-}
+pub struct Looked(prepare::Looked);
 
 /// Inspects all targets of a call.
 ///
 /// # Errors
 /// If there can be no such target, or its kind does not have a requested property.
 pub fn look(specs: Vec<TargetSpec>, wish: Wish<'_>) -> Result<Looked, IoError> {
-    for spec in &specs {
-        flags::check_purge(spec, wish.purge)?;
-        wish.engine.map_or(Ok(()), |engine| flags::check_engine(spec, engine))?;
-    }
-    let options = wish.options();
-    let same = open::check_apart(&specs).err();
-    let names_one = |word: &str| specs.iter().any(|spec| open::is_named_by(spec, word));
-    let stray = wish.erase.iter().find(|word| !names_one(word)).map(|word| names_none(word));
-    let looked_at = |spec: TargetSpec| {
-        open::describe(&spec, &options).map(|described| Candidate { spec, described })
-    };
-    let mut targets: Vec<_> = specs.into_iter().map(looked_at).collect::<Result<_, _>>()?;
-    let identities = targets.iter_mut().map(|target| &mut target.described.identity);
-    FactsFiles::read(wish.facts, wish.library)?.give(identities)?;
-    Ok(Looked { options, targets, same, stray })
-}
-
-/// A user who confirms a drive outside the call means another target than those in it.
-fn names_none(word: &str) -> IoError {
-    IoError::Refused {
-        code: "wrong-serial",
-        message: format!(
-            "--erase {word} names no target of this call; leave it away, or compare with `ssdlab list`"
-        ),
-    }
+    prepare::look(specs, wish.of_study()).map(Looked)
 }
 
 impl Looked {
-    /// The targets, in the order of the call.
-    pub fn targets(&self) -> &[Candidate] {
-        &self.targets
-    }
-
-    /// The facts known about one of them.
-    ///
-    /// # Errors
-    /// If it is not one of them.
-    pub fn described(&self, spec: &TargetSpec) -> Result<&Described, IoError> {
-        let target = self.targets.iter().find(|target| &target.spec == spec);
-        target.map(|target| &target.described).ok_or_else(|| unprepared(spec))
-    }
-
     /// Removes targets without any work.
-    pub fn only(mut self, wanted: impl Fn(&TargetSpec) -> bool) -> Self {
-        self.targets.retain(|target| wanted(&target.spec));
-        self
+    pub fn only(self, wanted: impl Fn(&TargetSpec) -> bool) -> Self {
+        Self(self.0.only(wanted))
     }
 
     /// The objection to the call now; the first one decides.
     pub fn failures(&self) -> Vec<Failure> {
-        let of_targets = self.targets.iter().flat_map(|target| &target.described.obstacles);
-        let all = self.same.iter().chain(of_targets).chain(&self.stray);
-        all.map(Failure::from_io).collect()
+        self.0.objections().map(Failure::from_io).collect()
     }
 
     /// Opens and holds every target that exists, up to its engine; then restores the settings that
@@ -166,136 +98,16 @@ impl Looked {
     /// # Errors
     /// The first objection to any of them; nothing has changed then.
     pub fn hold(self) -> Result<Prepared, IoError> {
-        let Self { options, targets, same, stray } = self;
-        let (mut ready, mut obstacles) = (Vec::new(), Vec::from_iter(same));
-        for Candidate { spec, mut described } in targets {
-            obstacles.append(&mut described.obstacles);
-            ready.push(Ready { spec, described, held: OnceLock::new() });
-        }
-        if let Some(first) = obstacles.into_iter().chain(stray).next() {
-            return Err(first);
-        }
-        for target in &ready {
-            target.hold(&options)?;
-        }
+        let prepared = self.0.hold()?;
         restore::before_a_run();
-        Ok(Prepared { options, targets: ready })
+        Ok(prepared)
     }
 }
 
-/// The targets of a call, all of them checked; existing ones are held until this is dropped.
-pub struct Prepared {
-    options: OpenOptions,
-    targets: Vec<Ready>,
-}
+impl Deref for Looked {
+    type Target = prepare::Looked;
 
-/// A usable target.
-struct Ready {
-    spec: TargetSpec,
-    described: Described,
-    /// Empty for files that do not exist yet.
-    held: OnceLock<Hold>,
-}
-
-impl Prepared {
-    /// The options of the check of every target; queue depth, transfer size and data belong to the
-    /// run.
-    pub fn options(&self) -> &OpenOptions {
-        &self.options
-    }
-
-    /// The facts known about one of the targets.
-    ///
-    /// # Errors
-    /// If it is not one of them.
-    pub fn described(&self, spec: &TargetSpec) -> Result<&Described, IoError> {
-        self.ready(spec).map(|target| &target.described)
-    }
-
-    /// Opens one of the targets, for one run.
-    ///
-    /// # Errors
-    /// If the system fails, or the engine is not available.
-    pub fn open(&self, spec: &TargetSpec, options: &OpenOptions) -> Result<Opened, IoError> {
-        self.ready(spec)?.open(options)
-    }
-
-    fn ready(&self, spec: &TargetSpec) -> Result<&Ready, IoError> {
-        let target = self.targets.iter().find(|target| &target.spec == spec);
-        target.ok_or_else(|| unprepared(spec))
-    }
-}
-
-fn unprepared(spec: &TargetSpec) -> IoError {
-    IoError::Usage(format!("{spec} is not a target of this call"))
-}
-
-impl Ready {
-    /// Holds an existing target; a missing file is created with its first run.
-    fn hold(&self, options: &OpenOptions) -> Result<(), IoError> {
-        if self.described.is_new {
-            return Ok(());
-        }
-        let hold = open::hold(&self.spec, options)?;
-        hold.check(options)?;
-        let _ = self.held.set(hold);
-        Ok(())
-    }
-
-    fn open(&self, options: &OpenOptions) -> Result<Opened, IoError> {
-        if let Some(held) = self.held.get() {
-            return held.open(options);
-        }
-        let created = open::hold(&self.spec, options)?;
-        let target = created.open(options)?;
-        if self.spec.keeps_new_file() {
-            // The next run keeps this file, too; other files are made anew for each.
-            let _ = self.held.set(created);
-        }
-        Ok(target)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    const NOTHING: Wish<'_> = Wish {
-        write: false,
-        read_only: false,
-        erase: &[],
-        erase_signatures: false,
-        purge: None,
-        engine: None,
-        facts: &[],
-        library: None,
-    };
-
-    fn failures(texts: &[&str], wish: Wish<'_>) -> Vec<Failure> {
-        let texts: Vec<_> = texts.iter().map(|text| (*text).to_owned()).collect();
-        look(parse(&texts).unwrap(), wish).unwrap().failures()
-    }
-
-    #[test]
-    fn a_promise_not_to_write_holds_for_every_kind_of_target() {
-        let wish = Wish { write: true, read_only: true, ..NOTHING };
-        for text in ["sim:samsung-840-pro-256gb", "null:", "file:/tmp/never-created?size=1MiB"] {
-            let failures = failures(&[text], wish);
-            assert_eq!(failures.first().map(|first| &*first.reason), Some("read-only"), "{text}");
-        }
-    }
-
-    #[test]
-    fn a_confirmation_must_be_for_one_of_the_targets() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("file").display().to_string();
-        let target = format!("file:{path}?size=1MiB");
-        for (word, expected) in [(&*path, None), ("/dev/sdzz", Some("wrong-serial"))] {
-            let erase = [word.to_owned()];
-            let wish = Wish { write: true, erase: &erase, ..NOTHING };
-            let found = failures(&["null:", &target], wish);
-            assert_eq!(found.first().map(|first| &*first.reason), expected, "{word}");
-            assert_eq!(found.first().map(|first| first.exit_code), expected.map(|_| 3));
-        }
+    fn deref(&self) -> &prepare::Looked {
+        &self.0
     }
 }

@@ -4,10 +4,11 @@
 //! A request confirms nothing: each call has its own confirmations.
 
 use ::target::TargetSpec;
-use base::Bytes;
-use device::host::shell::quoted;
-use result::schema::{Repeat, Request, Run, Setting};
+use result::schema::{Request, Setting};
 use run::{RunError, SpanRequest, WORKERS_MAX};
+use study::request::span;
+
+pub use study::request::{command, is_of, repeat};
 
 use crate::args::repeat::AboutArgs;
 use crate::args::resume::ResumeArgs;
@@ -35,54 +36,6 @@ pub fn of(args: &RunArgs, spec: &TargetSpec, span: SpanRequest) -> Request {
         cpu: engine.cpu.name().to_owned(),
         engine: engine.engine.to_string(),
     }
-}
-
-/// The one command that makes this request.
-pub fn command(request: &Request) -> String {
-    let usual = usual_engine();
-    let option = |name: &str, value: Option<String>| {
-        value.into_iter().flat_map(|value| [name.to_owned(), value]).collect::<Vec<_>>()
-    };
-    let unusual = |value: &String, usual: String| Some(value.clone()).filter(|v| *v != usual);
-    let settings = request.settings.iter();
-    let settings = settings.map(|setting| format!("{}={}", setting.name, setting.value));
-    let workers = (request.workers != usual.workers).then(|| request.workers.to_string());
-    let words = [
-        ["ssdlab", "run", &request.test, &request.target].map(str::to_owned).to_vec(),
-        option("--spare", request.spare.clone()),
-        option("--span", request.span_bytes.map(|bytes| Bytes(bytes).to_string())),
-        settings.flat_map(|setting| option("--set", Some(setting))).collect(),
-        option("--purge", request.purge.clone()),
-        option("--meter", request.meter.clone()),
-        option("--seed", Some(request.seed.to_string())),
-        option("--workers", workers),
-        option("--cpu", unusual(&request.cpu, usual.cpu.name().to_owned())),
-        option("--engine", unusual(&request.engine, usual.engine.to_string())),
-    ];
-    words.concat().iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
-}
-
-/// The engine of a call without an engine flag.
-fn usual_engine() -> EngineArgs {
-    let run::Workers { count: workers, placement: cpu } = run::Workers::default();
-    EngineArgs { workers, cpu, engine: io::EngineChoice::default() }
-}
-
-/// The place of a request among those of its call that differ in the seed only, or `None` if there
-/// is no other one.
-pub fn repeat(request: &Request, call: &[Request]) -> Option<Repeat> {
-    let same = |other: &&Request| Request { seed: request.seed, ..(*other).clone() } == *request;
-    let repeats: Vec<_> = call.iter().filter(same).collect();
-    let place = repeats.iter().position(|other| other.seed == request.seed)?;
-    let of = u32::try_from(repeats.len()).ok().filter(|of| *of > 1)?;
-    Some(Repeat { number: u32::try_from(place).ok()? + 1, of })
-}
-
-/// Whether the run comes from this request. A run of an older ssdlab is compared by its command.
-pub fn is_of(run: &Run, request: &Request) -> bool {
-    run.request
-        .as_ref()
-        .map_or_else(|| run.command == command(request), |made_by| made_by == request)
 }
 
 /// The meaning of a stored request.
@@ -114,14 +67,6 @@ impl Stored {
         })?;
         Ok(Self { spec, span, args })
     }
-}
-
-fn span(request: &Request) -> anyhow::Result<SpanRequest> {
-    Ok(match (request.span_bytes, &request.spare) {
-        (Some(bytes), _) => SpanRequest::Bytes(Bytes(bytes)),
-        (None, Some(share)) => SpanRequest::Spare(share.parse()?),
-        (None, None) => SpanRequest::Default,
-    })
 }
 
 fn arguments(request: &Request, call: &ResumeArgs) -> anyhow::Result<RunArgs> {
@@ -158,6 +103,8 @@ fn engine(request: &Request) -> anyhow::Result<EngineArgs> {
 #[cfg(test)]
 mod tests {
     use clap::Parser;
+
+    use result::schema::Run;
 
     use super::*;
     use crate::args::resume::RunCommand;

@@ -71,11 +71,14 @@ pub struct Workers {
 
 impl Default for Workers {
     fn default() -> Self {
-        Self { count: 1, placement: Placement::default() }
+        Self::PLAIN
     }
 }
 
 impl Workers {
+    /// One thread, near the interrupts of the drive.
+    pub const PLAIN: Self = Self { count: 1, placement: Placement::Near };
+
     /// Whether the thread that opened the target drives it as well.
     #[must_use]
     pub fn is_plain(self) -> bool {

@@ -2,7 +2,7 @@
 //! kernel's block tracer after a killed recording. `run`, `review` and `trace record` do the same
 //! when they start.
 
-use ::target::IoError;
+use study::prepare::restore_left_behind;
 
 use crate::args::{Format, RestoreArgs};
 use crate::failure::{EXIT_DONE, Failure};
@@ -10,7 +10,7 @@ use crate::ui::out::{data, talk};
 
 pub fn run(args: &RestoreArgs) -> anyhow::Result<u8> {
     let (mut restored, mut failures) = (Vec::new(), Vec::new());
-    for outcome in put_back() {
+    for outcome in restore_left_behind() {
         match outcome {
             Ok(words) => restored.push(words),
             Err(error) => failures.push(Failure::from_error(&error.into())),
@@ -37,16 +37,10 @@ pub fn run(args: &RestoreArgs) -> anyhow::Result<u8> {
 /// Restores the settings that an earlier run left changed; otherwise this run would treat them as
 /// the original ones.
 pub fn before_a_run() {
-    for outcome in put_back() {
+    for outcome in restore_left_behind() {
         match outcome {
             Ok(words) => talk!("restored: {words}"),
             Err(error) => talk!("warning: {}", Failure::from_error(&error.into()).message),
         }
     }
-}
-
-fn put_back() -> impl Iterator<Item = Result<String, IoError>> {
-    device::rest::restore_left_behind()
-        .into_iter()
-        .chain(device::host::tracer::restore_left_behind())
 }

@@ -24,12 +24,12 @@ use crate::failure::{EXIT_DONE, EXIT_VERDICT, Failure};
 use crate::inputs::Inputs;
 use crate::output_file::OutputFile;
 use crate::parts::{Completed, Part, Surroundings, carry_out, parts, without};
-use crate::pool::Limits;
 use crate::prepare::{self, Wish};
 use crate::ui::out::{data, talk};
 use crate::ui::progress::Progress;
 use crate::ui::table::{bytes, seconds};
 use crate::{request, stop};
+use study::pool::Limits;
 
 pub fn run(args: &ReviewArgs) -> anyhow::Result<u8> {
     let suite = &args.suite;

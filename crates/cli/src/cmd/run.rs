@@ -7,17 +7,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use ::target::TargetSpec;
-use ::target::Testable;
-use io::OpenOptions;
-use io::open::{Described, Visitor};
+use io::open::Described;
 use result::schema::{self, About, Invocation, Repeat};
 use result::store::RunDir;
 use run::session::Plan;
 use run::{Control, Event, Outcome, Request, RunError, SpanRequest};
+use study::Needs;
+use study::pool::{self, Demand};
 
 use crate::args::RunArgs;
 use crate::cmd::plan;
-use crate::pool::{self, Demand};
 use crate::prepare::{self, Looked, Prepared, Wish};
 use crate::request;
 use crate::stop;
@@ -31,10 +30,8 @@ pub struct Job {
     pub spec: TargetSpec,
     /// Its part of the target.
     pub span: SpanRequest,
-    /// The deepest queue of the test.
-    queue_depth: u32,
-    /// The longest command of the test.
-    transfer_bytes_max: u32,
+    /// Its demands on the target.
+    needs: Needs,
     /// Its demands beside other runs.
     demand: Demand,
 }
@@ -42,14 +39,13 @@ pub struct Job {
 impl Job {
     /// A job for a plan, with the queue depth and command length of the plan.
     pub fn new(spec: TargetSpec, span: SpanRequest, plan: &Plan, described: &Described) -> Self {
-        let (queue_depth, transfer_bytes_max) = plan.needs();
         let demand = Demand {
             is_simulated: spec.kind().is_simulated(),
             memory_bytes: described.memory_bytes,
             length: plan::total_cost(plan, 0).time.unwrap_or_default().0,
             batch: 0,
         };
-        Self { spec, span, queue_depth, transfer_bytes_max, demand }
+        Self { spec, span, needs: Needs::of(plan), demand }
     }
 
     /// Puts the job into a batch of runs.
@@ -201,14 +197,6 @@ pub fn one(call: &Call<'_>, job: &Job) -> Done {
 /// One run from opening to the finished directory.
 pub fn one_of(call: &Call<'_>, job: &Job, origin: &Origin) -> Done {
     let Call { args, prepared, interrupted, progress } = *call;
-    let options = OpenOptions {
-        queue_depth: job.queue_depth,
-        transfer_bytes_max: job.transfer_bytes_max,
-        write: args.test.test.writes(),
-        seed: origin.request.seed,
-        ..prepared.options().clone()
-    };
-    let mut opened = prepared.open(&job.spec, &options)?;
     let request = Request {
         command: request::command(&origin.request),
         recorded: Some(origin.request.clone()),
@@ -217,9 +205,6 @@ pub fn one_of(call: &Call<'_>, job: &Job, origin: &Origin) -> Done {
         repeat: origin.repeat(),
         seed: origin.request.seed,
         resume: origin.earlier.clone(),
-        environment: device::host::environment::environment(),
-        facts: prepared.described(&job.spec)?.identity.facts.clone(),
-        warnings: opened.warnings(),
         left_out: origin.left_out.clone(),
         workers: args.drive.engine.workers(),
         ..plan::request(&args.test, job.span)
@@ -231,18 +216,5 @@ pub fn one_of(call: &Call<'_>, job: &Job, origin: &Origin) -> Done {
         live.event(event);
     };
     let control = Control { interrupted, observer: &mut observer, unix_ns };
-    Ok(opened.visit(RunTest { request: &request, control })?)
-}
-
-struct RunTest<'a, 'b> {
-    request: &'a Request,
-    control: Control<'b>,
-}
-
-impl Visitor for RunTest<'_, '_> {
-    type Output = Result<Outcome, RunError>;
-
-    fn visit<T: Testable>(mut self, target: &mut T) -> Self::Output {
-        run::run(target, self.request, &mut self.control)
-    }
+    Ok(study::perform(prepared, &job.spec, job.needs, request, control)?)
 }

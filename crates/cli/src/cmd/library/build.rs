@@ -16,11 +16,11 @@ use crate::args::library::BuildArgs;
 use crate::cmd::run::report::exit_code;
 use crate::failure::{EXIT_DONE, Failure};
 use crate::parts::{Completed, Part, Surroundings, carry_out, parts, without};
-use crate::pool::Limits;
 use crate::prepare::{self, Looked, Wish};
 use crate::stop;
 use crate::ui::out::{data, talk};
 use crate::ui::progress::Progress;
+use study::pool::Limits;
 
 /// The runs of a library, planned.
 struct Build {

@@ -2,9 +2,7 @@
 
 use ::target::{IoError, PurgeMethod, TargetSpec};
 use io::EngineChoice;
-use run::Placement;
-
-use crate::args::EngineArgs;
+use run::{Placement, Workers};
 
 /// Refuses a method of purge for a target without a choice.
 pub(super) fn check_purge(spec: &TargetSpec, wanted: Option<PurgeMethod>) -> Result<(), IoError> {
@@ -16,13 +14,19 @@ pub(super) fn check_purge(spec: &TargetSpec, wanted: Option<PurgeMethod>) -> Res
 }
 
 /// Refuses engine flags for a target without an engine.
-pub(super) fn check_engine(spec: &TargetSpec, wanted: &EngineArgs) -> Result<(), IoError> {
+pub(super) fn check_engine(
+    spec: &TargetSpec,
+    engine: EngineChoice,
+    workers: Workers,
+) -> Result<(), IoError> {
     let kind = spec.kind();
-    let flag = match wanted {
-        _ if !kind.takes_threads() && wanted.workers > 1 => "--workers",
-        _ if !kind.takes_threads() && wanted.cpu != Placement::default() => "--cpu",
-        _ if !kind.has_engine() && wanted.engine != EngineChoice::Auto => "--engine",
-        _ => return check_commands(spec, wanted.engine),
+    let unusual = [
+        ("--workers", !kind.takes_threads() && workers.count > 1),
+        ("--cpu", !kind.takes_threads() && workers.placement != Placement::default()),
+        ("--engine", !kind.has_engine() && engine != EngineChoice::Auto),
+    ];
+    let Some((flag, _)) = unusual.into_iter().find(|(_, is_refused)| *is_refused) else {
+        return check_commands(spec, engine);
     };
     Err(IoError::Unsupported(format!(
         "{flag} is not for {spec}: it is about real drives; leave {flag} away there, or run it in a call of its own"

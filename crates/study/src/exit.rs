@@ -1,0 +1,62 @@
+//! From an error to an exit code and a word for scripts: one table for every front end.
+
+use load::trace::TraceError;
+use result::store::StoreError;
+use run::RunError;
+use target::IoError;
+
+/// Success, or a failed verdict: the commands choose between 0 and 1.
+pub const EXIT_DONE: u8 = 0;
+/// A test that decides has decided no.
+pub const EXIT_VERDICT: u8 = 1;
+/// The call is wrong.
+pub const EXIT_USAGE: u8 = 2;
+/// The call could destroy something that it did not confirm.
+pub const EXIT_REFUSED: u8 = 3;
+/// The device, the file system or the operating system failed.
+pub const EXIT_IO: u8 = 4;
+/// This machine or target cannot do it.
+pub const EXIT_UNSUPPORTED: u8 = 5;
+/// Stopped by the user.
+pub const EXIT_INTERRUPTED: u8 = 130;
+
+/// The word and the exit code of an error of a run.
+#[must_use]
+pub fn of_run(error: &RunError) -> (&'static str, u8) {
+    match error {
+        RunError::Usage(_) | RunError::Workload(_) => ("usage", EXIT_USAGE),
+        RunError::Target(error) => of_target(error),
+        RunError::Trace(error) => of_trace(error),
+        RunError::Store(error) => of_store(error),
+        RunError::Journal(_) => ("journal", EXIT_IO),
+        RunError::Rescued { .. } | RunError::NotRescued { .. } => ("result", EXIT_IO),
+    }
+}
+
+/// The word and the exit code of an error of a target.
+#[must_use]
+pub fn of_target(error: &IoError) -> (&'static str, u8) {
+    match error {
+        IoError::Usage(_) => ("usage", EXIT_USAGE),
+        IoError::Refused { code, .. } => (code, EXIT_REFUSED),
+        IoError::Device { .. } => ("device", EXIT_IO),
+        IoError::Interrupted(_) => ("interrupted", EXIT_INTERRUPTED),
+        IoError::Unsupported(_) => ("unsupported", EXIT_UNSUPPORTED),
+    }
+}
+
+/// The word and the exit code of an error of a trace.
+#[must_use]
+pub fn of_trace(error: &TraceError) -> (&'static str, u8) {
+    match error {
+        TraceError::Usage(_) => ("usage", EXIT_USAGE),
+        TraceError::Io { .. } => ("io", EXIT_IO),
+        TraceError::Damaged { .. } => ("trace", EXIT_IO),
+    }
+}
+
+/// The word and the exit code of an error of a library.
+#[must_use]
+pub fn of_store(error: &StoreError) -> (&'static str, u8) {
+    if error.is_usage() { ("usage", EXIT_USAGE) } else { ("result", EXIT_IO) }
+}
