@@ -9,6 +9,7 @@ mod fuzz;
 mod kernel;
 mod log;
 mod proc;
+mod python;
 mod reality;
 mod schema;
 mod setup;

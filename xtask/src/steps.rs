@@ -11,6 +11,7 @@ use crate::fuzz;
 use crate::kernel;
 use crate::log::Log;
 use crate::proc;
+use crate::python;
 use crate::schema;
 use crate::setup::{self, Need};
 use crate::web;
@@ -193,6 +194,14 @@ pub(crate) const STEPS: &[Step] = &[
             let mut test = workspace.cargo(["test", "--workspace", "--exclude", "xtask"]);
             proc::stream(log, test.arg("--no-fail-fast"))
         },
+        ..STEP
+    },
+    Step {
+        name: "py",
+        what: "does the Python package work: types, tests, examples in its documentation?",
+        lane: Lane::Cargo,
+        after: &["python-deps"],
+        run: python::check,
         ..STEP
     },
     Step {

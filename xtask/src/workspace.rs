@@ -76,6 +76,11 @@ impl Workspace {
         self.target_dir.join(&self.host).join("release/ssdlab")
     }
 
+    /// Path of the debug build of a library for other programs, built or not.
+    pub(crate) fn debug_library(&self, name: &str) -> PathBuf {
+        self.target_dir.join("debug").join(format!("lib{name}.so"))
+    }
+
     /// The directory in which the kernel of the emulated machine is unpacked.
     pub(crate) fn kernel_dir(&self) -> PathBuf {
         self.target_dir.join("qemu-kernel")

@@ -7,6 +7,7 @@
 
 pub mod bench;
 pub mod compare;
+pub mod dataset;
 pub mod expectation;
 pub mod facts_file;
 pub mod generated;

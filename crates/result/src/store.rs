@@ -27,7 +27,8 @@ pub use live::{LIVE_FILE, LiveLog, LiveSecond, LiveTail};
 pub use reader::RunDir;
 pub(crate) use reader::row_contradictions;
 
-use atomic::{replace_files, sync_dir};
+pub(crate) use atomic::replace_files;
+use atomic::sync_dir;
 use encode::EncodedPhase;
 
 use crate::rows::PhaseRows;

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! Reading order: [`request`] (a run as data), [`prepare`] (the only way to a usable target),
-//! [`perform`] (one run), [`pool`] (several at a time), [`exit`] (errors as exit codes).
+//! [`perform`] (one run), [`pool`] (several at a time), [`sweep`], [`exit`] (errors as exit codes).
 
 pub mod exit;
 pub mod facts;
@@ -14,5 +14,6 @@ mod perform;
 pub mod pool;
 pub mod prepare;
 pub mod request;
+pub mod sweep;
 
 pub use perform::{Needs, perform};

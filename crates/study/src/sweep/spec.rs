@@ -1,0 +1,209 @@
+//! The description of a sweep.
+
+use std::collections::BTreeMap;
+
+use run::RunError;
+use serde::Deserialize;
+use toml::Value;
+
+/// The most points of a sweep.
+const POINTS_MAX: u64 = 1_000_000;
+
+/// A sweep, as its file describes it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Spec {
+    /// Choice of the points.
+    #[serde(default)]
+    pub design: Design,
+    /// Points of a design that draws them; absent for a grid.
+    pub points: Option<u64>,
+    /// Seed of the choice of points.
+    #[serde(default = "one")]
+    pub seed: u64,
+    /// Runs of each point, each with the next seed.
+    #[serde(default = "once")]
+    pub repeat: u32,
+    /// Whether the run directories are kept in `runs/`; otherwise only their figures are.
+    #[serde(default)]
+    pub keep_runs: bool,
+    /// The figures to keep; empty for all.
+    #[serde(default)]
+    pub metrics: Vec<String>,
+    /// The values that all points share.
+    #[serde(default)]
+    pub fixed: BTreeMap<String, Value>,
+    /// The values that differ.
+    pub vary: BTreeMap<String, Axis>,
+}
+
+fn one() -> u64 {
+    1
+}
+
+fn once() -> u32 {
+    1
+}
+
+/// The choice of points.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Design {
+    /// Every combination.
+    #[default]
+    Grid,
+    /// Points drawn independently and evenly.
+    Random,
+    /// A Latin hypercube: each axis is cut into as many parts as there are points, and every part
+    /// has one point (McKay, Beckman and Conover 1979).
+    Lhs,
+}
+
+/// The values of one axis.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum Axis {
+    /// These values.
+    Listed(Vec<Value>),
+    /// An interval.
+    Range(Range),
+}
+
+/// An interval of numbers.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Range {
+    /// Its first value.
+    pub from: Value,
+    /// Its last value.
+    pub to: Value,
+    /// Number of values in a grid; absent in designs that draw points.
+    pub steps: Option<u32>,
+    /// Whether the values are even in their logarithm.
+    #[serde(default)]
+    pub log: bool,
+}
+
+impl Spec {
+    /// Reads a description.
+    ///
+    /// # Errors
+    /// [`RunError::Usage`] with the place of the fault.
+    pub fn parse(text: &str) -> Result<Self, RunError> {
+        let spec: Self = toml::from_str(text).map_err(|error| usage(format!("{error}")))?;
+        spec.check()?;
+        Ok(spec)
+    }
+
+    fn check(&self) -> Result<(), RunError> {
+        if self.vary.is_empty() {
+            return Err(usage("[vary] names no value; a sweep needs at least one".to_owned()));
+        }
+        if let Some(twice) = self.vary.keys().find(|name| self.fixed.contains_key(*name)) {
+            return Err(usage(format!("`{twice}` is in [fixed] and in [vary]; leave one away")));
+        }
+        for (name, axis) in &self.vary {
+            axis.check(name, self.design)?;
+        }
+        if self.repeat == 0 {
+            return Err(usage("`repeat = 0` runs nothing; expected at least 1".to_owned()));
+        }
+        let runs = self.points_count()?.saturating_mul(self.repeat.into());
+        if !(1..=POINTS_MAX).contains(&runs) {
+            return Err(usage(format!("{runs} runs; expected 1 to {POINTS_MAX}")));
+        }
+        Ok(())
+    }
+
+    /// Number of points, each with its repetitions.
+    pub(super) fn points_count(&self) -> Result<u64, RunError> {
+        match (self.design, self.points) {
+            (Design::Grid, None) => {
+                let lengths = self.vary.values().map(|axis| axis.grid_length());
+                Ok(lengths.fold(1, u64::saturating_mul))
+            }
+            (Design::Grid, Some(points)) => Err(usage(format!(
+                "`points = {points}` is not for a grid, which has every combination; leave it away, or \
+                 choose design = \"random\" or \"lhs\""
+            ))),
+            (_, Some(points)) => Ok(points),
+            (_, None) => Err(usage(
+                "a design that draws its points needs their number, e.g. points = 100".to_owned(),
+            )),
+        }
+    }
+}
+
+impl Axis {
+    fn check(&self, name: &str, design: Design) -> Result<(), RunError> {
+        match self {
+            Self::Listed(values) if values.is_empty() => {
+                Err(usage(format!("`{name}` lists no value")))
+            }
+            Self::Listed(values) => values.iter().try_for_each(|value| text(name, value).map(drop)),
+            Self::Range(range) => range.check(name, design),
+        }
+    }
+
+    fn grid_length(&self) -> u64 {
+        match self {
+            Self::Listed(values) => values.len() as u64,
+            Self::Range(range) => range.steps.unwrap_or(2).into(),
+        }
+    }
+}
+
+impl Range {
+    /// First and last value.
+    pub(super) fn ends(&self) -> Option<(f64, f64)> {
+        let number = |value: &Value| match value {
+            Value::Integer(number) => Some(*number as f64),
+            Value::Float(number) => Some(*number),
+            _ => None,
+        };
+        number(&self.from).zip(number(&self.to))
+    }
+
+    /// Whether only whole numbers are meant.
+    pub(super) fn is_whole(&self) -> bool {
+        self.from.is_integer() && self.to.is_integer()
+    }
+
+    fn check(&self, name: &str, design: Design) -> Result<(), RunError> {
+        let wrong = |rule: &str| usage(format!("`{name}`: {rule}"));
+        let ends = self.ends().filter(|(from, to)| from.is_finite() && to.is_finite() && from < to);
+        let Some((from, _)) = ends else {
+            return Err(wrong("expected numbers with from < to; texts go into a list"));
+        };
+        if self.log && from <= 0.0 {
+            return Err(wrong("a logarithmic interval begins above 0"));
+        }
+        match (design, self.steps) {
+            (Design::Grid, Some(2..)) | (Design::Random | Design::Lhs, None) => Ok(()),
+            (Design::Grid, _) => Err(wrong("an interval in a grid needs steps = 2 or more")),
+            (_, Some(_)) => Err(wrong("`steps` is for a grid; this design draws its values")),
+        }
+    }
+}
+
+/// A value as the word of a target string or of a setting.
+///
+/// # Errors
+/// [`RunError::Usage`] for a value that is neither text, number nor truth value.
+pub(super) fn text(name: &str, value: &Value) -> Result<String, RunError> {
+    match value {
+        Value::String(text) => Ok(text.clone()),
+        Value::Integer(number) => Ok(number.to_string()),
+        Value::Float(number) => Ok(number.to_string()),
+        Value::Boolean(is_true) => Ok(is_true.to_string()),
+        other => Err(usage(format!(
+            "`{name}` holds a {}; expected texts, numbers, true or false",
+            other.type_str()
+        ))),
+    }
+}
+
+/// A fault of the description.
+pub(super) fn usage(message: String) -> RunError {
+    RunError::Usage(format!("sweep: {message}"))
+}

@@ -1,0 +1,174 @@
+//! One run of a sweep: a request without state, and its outcome.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use base::Bytes;
+use result::schema::{Request, RunStatus, Setting};
+use run::{Control, RunError};
+use serde::{Deserialize, Serialize};
+use target::TargetSpec;
+
+use super::design::{Point, points};
+use super::spec::{Spec, text, usage};
+use crate::pool::Demand;
+use crate::prepare::{self, Wish};
+use crate::{Needs, perform, request};
+
+/// One run of a sweep.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Task {
+    /// Its number, from 0 on.
+    pub number: u64,
+    /// The values that differ, by name.
+    pub values: Point,
+    /// The run.
+    pub request: Request,
+}
+
+/// The outcome of a task. It depends on the task alone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// The number of the task.
+    pub number: u64,
+    /// The error, or `None` if the run is complete.
+    pub error: Option<String>,
+    /// The figures that are known.
+    pub metrics: BTreeMap<String, f64>,
+}
+
+impl Spec {
+    /// All tasks of the sweep, in their order.
+    ///
+    /// # Errors
+    /// [`RunError::Usage`] for a value that no run has.
+    pub fn tasks(&self) -> Result<Vec<Task>, RunError> {
+        let mut tasks = Vec::new();
+        for values in points(self)? {
+            for repetition in 0..self.repeat {
+                let number = tasks.len() as u64;
+                let request = self.request(&values, repetition)?;
+                tasks.push(Task { number, values: values.clone(), request });
+            }
+        }
+        Ok(tasks)
+    }
+
+    fn request(&self, values: &Point, repetition: u32) -> Result<Request, RunError> {
+        let fixed = self.fixed.iter().map(|(name, value)| Ok((name.clone(), text(name, value)?)));
+        let mut all: BTreeMap<_, _> = fixed.collect::<Result<_, RunError>>()?;
+        all.extend(values.iter().cloned());
+        let drive = all.remove("drive");
+        let drive = drive.ok_or_else(|| usage("`drive` names no drive model".to_owned()))?;
+        let test = all.remove("test").unwrap_or_else(|| "consistency".to_owned());
+        let seed = all.remove("seed").map_or(Ok(1), |seed| seed.parse::<u64>());
+        let seed = seed.map_err(|error| usage(format!("`seed`: {error}")))?;
+        let span = all.remove("span").map(|span| span.parse::<Bytes>()).transpose();
+        let span = span.map_err(|error| usage(format!("`span`: {error}")))?;
+        let spare = all.remove("spare").filter(|spare| spare != "default");
+        let (settings, keys): (BTreeMap<_, _>, BTreeMap<_, _>) =
+            all.into_iter().partition(|(name, _)| name.starts_with("set."));
+        Ok(Request {
+            spare,
+            span_bytes: span.map(|bytes| bytes.0),
+            settings: settings.into_iter().map(setting).collect(),
+            seed: seed.wrapping_add(repetition.into()),
+            ..request::plain(&test, &target(&drive, &keys)?)
+        })
+    }
+}
+
+fn setting((name, value): (String, String)) -> Setting {
+    Setting { name: name.trim_start_matches("set.").to_owned(), value }
+}
+
+/// The target string of a drive with changed values.
+fn target(drive: &str, keys: &BTreeMap<String, String>) -> Result<String, RunError> {
+    let pairs: Vec<_> = keys.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    if let Some(bad) = pairs.iter().chain([&drive.to_owned()]).find(|it| it.contains(['&', '?', '#'])) {
+        return Err(usage(format!("`{bad}` cannot stand in a target string")));
+    }
+    let mark = if pairs.is_empty() { "" } else { "?" };
+    Ok(format!("sim:{}{mark}{}", drive.trim_start_matches("sim:"), pairs.join("&")))
+}
+
+impl Task {
+    /// Its demands beside other tasks.
+    ///
+    /// # Errors
+    /// [`RunError::Usage`] if there is no such drive.
+    pub fn demand(&self) -> Result<Demand, RunError> {
+        let spec: TargetSpec = self.request.target.parse()?;
+        let looked = prepare::look(vec![spec.clone()], Wish::READ)?;
+        let described = looked.described(&spec)?;
+        Ok(Demand {
+            is_simulated: true,
+            memory_bytes: described.memory_bytes,
+            length: described.identity.capacity_bytes,
+            batch: 0,
+        })
+    }
+
+    /// Carries the task out; `None` if `stop` ended it. The run directory goes into `runs`, or is
+    /// removed. A run that cannot be done is an outcome: the other points do not depend on it.
+    ///
+    /// # Errors
+    /// If there is no place for the run directory.
+    pub fn carry_out(
+        &self,
+        runs: Option<&Path>,
+        stop: &AtomicBool,
+    ) -> Result<Option<Outcome>, RunError> {
+        let temporary = match runs {
+            Some(_) => None,
+            None => Some(tempfile::tempdir().map_err(|error| {
+                let dir = std::env::temp_dir();
+                usage(format!("no run directory can be made in {}: {error}", dir.display()))
+            })?),
+        };
+        let library = runs.or(temporary.as_ref().map(tempfile::TempDir::path)).unwrap_or(Path::new("."));
+        let done = self.run(library, stop);
+        if stop.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let (metrics, error) = match done {
+            Ok((metrics, error)) => (metrics, error),
+            Err(error) => (BTreeMap::new(), Some(error.to_string())),
+        };
+        Ok(Some(Outcome { number: self.number, error, metrics }))
+    }
+
+    /// The figures, and the reason why the run is not complete.
+    fn run(
+        &self,
+        library: &Path,
+        stop: &AtomicBool,
+    ) -> Result<(BTreeMap<String, f64>, Option<String>), RunError> {
+        let spec: TargetSpec = self.request.target.parse()?;
+        if !spec.kind().is_simulated() {
+            return Err(usage(format!("{spec} is no simulated drive")));
+        }
+        let request = request::to_run(&self.request, library.to_owned())?;
+        let wish = Wish { write: request.test.writes(), ..Wish::READ };
+        let looked = prepare::look(vec![spec.clone()], wish)?;
+        let described = looked.described(&spec)?;
+        let plan = run::session::plan(&request, &described.identity, &described.limits)?;
+        let prepared = looked.hold()?;
+        let control = Control { interrupted: stop, observer: &mut |_| (), unix_ns };
+        let outcome = perform(&prepared, &spec, Needs::of(&plan), request, control)?;
+        let metrics = outcome.run.metrics.iter();
+        let metrics = metrics.filter_map(|(name, value)| Some((name.clone(), (*value)?)));
+        let incomplete = (outcome.run.status != RunStatus::Complete).then(|| {
+            let words = outcome.failure.map(|error| error.to_string());
+            words.unwrap_or_else(|| "the run is not complete".to_owned())
+        });
+        Ok((metrics.collect(), incomplete))
+    }
+}
+
+fn unix_ns() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}

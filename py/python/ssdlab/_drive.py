@@ -1,0 +1,283 @@
+"""Simulated drives: as models with overrides, and step by step."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from os import PathLike
+from typing import Any, SupportsIndex, cast
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from . import _native
+from ._errors import UsageError
+from ._words import Value, target_key
+
+KINDS = ("read", "write", "flush", "deallocate")
+"""Kinds of commands, in the order of their codes."""
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Completions:
+    """Commands that have ended, in the order of their ends.
+
+    `number` counts the commands of a drive from 0 on, in the order of their submission; times are ns on
+    the drive's clock; `errno` is 0 for success.
+    """
+
+    number: NDArray[np.uint64]
+    submitted_ns: NDArray[np.uint64]
+    done_ns: NDArray[np.uint64]
+    errno: NDArray[np.int32]
+
+    @property
+    def latency_ns(self) -> NDArray[np.uint64]:
+        """Times from submission to end, in ns."""
+        return self.done_ns - self.submitted_ns
+
+    def __len__(self) -> int:
+        return len(self.number)
+
+
+class Drive:
+    """A drive model with changed values, and the simulated drive that it describes.
+
+    `model` is a built-in name (`ssdlab.drives()`) or the path of a model file. `scale` is the simulated
+    share of the drive, `host` a host profile; every other keyword is a value of the model, with `__`
+    for the dot in its name.
+
+    >>> drive = Drive("samsung-840-pro-256gb", scale="1/256", seed=3, gc__policy="fifo")
+    >>> drive.target
+    'sim:samsung-840-pro-256gb?scale=1/256&seed=3&gc.policy=fifo'
+    >>> Drive("samsung-840-pro-256gb", gc__policy="magic")
+    Traceback (most recent call last):
+    ...
+    ssdlab._errors.UsageError: ...
+    """
+
+    def __init__(
+        self,
+        model: str | PathLike[str],
+        *,
+        scale: Value | None = None,
+        seed: SupportsIndex | None = None,
+        host: str | None = None,
+        **overrides: Value,
+    ) -> None:
+        name = str(model)
+        keys = {"scale": _scale(scale), "seed": seed, "host": host, **overrides}
+        words = [target_key(key, value) for key, value in keys.items() if value is not None]
+        if "?" in name:
+            raise UsageError(f"`{name}`: give the keys of a target as keywords", "usage")
+        name = name.removeprefix("sim:")
+        if name.endswith(".toml") and "/" not in name:
+            name = f"./{name}"
+        self.target: str = f"sim:{name}" + ("?" if words else "") + "&".join(words)
+        """The target string, as the program takes it."""
+        self.description: dict[str, Any] = json.loads(_native.describe(self.target))
+        """Name, capacities, facts and the resolved figures of the model."""
+        self._model = name
+        self._device: _native.Device | None = None
+        # Two threads must not build it twice.
+        self._building = threading.Lock()
+
+    def __repr__(self) -> str:
+        return f"<ssdlab.Drive {self.target}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _drive_of, (self.target,)
+
+    @property
+    def name(self) -> str:
+        """The name for people, with every changed value."""
+        return cast(str, self.description["name"])
+
+    @property
+    def capacity_bytes(self) -> int:
+        """Size of the LBA space."""
+        return cast(int, self.description["capacity_bytes"])
+
+    @property
+    def raw_bytes(self) -> int:
+        """Raw NAND inside."""
+        return cast(int, self.description["raw_bytes"])
+
+    @property
+    def queue_depth(self) -> int:
+        """The most commands that the drive takes at a time."""
+        return cast(int, self.description["queue_depth_max"])
+
+    def values(self) -> list[tuple[str, str, str]]:
+        """Every value of the model file with its source: name, value, source.
+
+        >>> rows = Drive("samsung-840-pro-256gb").values()
+        >>> [value for name, value, source in rows if name == "nand.channels"]
+        ['8']
+        """
+        return [(key, value, source) for key, value, source in self._values()]
+
+    def _values(self) -> list[list[str]]:
+        return cast(list[list[str]], json.loads(_native.check_model(self._model)))
+
+    # The drive step by step.
+
+    @property
+    def device(self) -> _native.Device:
+        """The simulated drive, built at its first use."""
+        with self._building:
+            if self._device is None:
+                self._device = _native.Device(self.target)
+            return self._device
+
+    @property
+    def now_ns(self) -> int:
+        """The drive's clock."""
+        return self.device.now_ns
+
+    @property
+    def outstanding(self) -> int:
+        """Commands that have not ended."""
+        return self.device.outstanding
+
+    def submit(
+        self,
+        kind: str | ArrayLike,
+        offset_bytes: ArrayLike,
+        length_bytes: ArrayLike = 4096,
+        *,
+        at_ns: ArrayLike | None = None,
+        queue_depth: int | None = None,
+        data_percent: int | None = None,
+        fua: bool = False,
+    ) -> Completions:
+        """Issues commands in order, and returns the commands that have ended meanwhile.
+
+        In a closed loop (without `at_ns`) a command is issued as soon as fewer than `queue_depth` are
+        outstanding (default: as many as the drive takes). With `at_ns` it waits for its time as well. The
+        last commands stay outstanding, so that the queue stays full from one call to the next; `drain`
+        waits for them.
+
+        `kind` is a word of `KINDS`, or codes; `kind` and `length_bytes` may be one value for all.
+        `data_percent` is the size of the written data after compression; without it the data does not
+        shrink. `fua` forces writes to NAND.
+
+        >>> drive = Drive("samsung-840-pro-256gb", scale="1/256")
+        >>> offsets = np.random.default_rng(7).integers(0, 1000, size=100) * 4096
+        >>> ended = drive.submit("write", offsets)
+        >>> len(ended) + len(drive.drain())
+        100
+        """
+        offsets = whole("offset_bytes", offset_bytes, np.uint64)
+        count = len(offsets)
+        ended = self.device.submit(
+            _spread(_codes(kind), count),
+            offsets,
+            _spread(whole("length_bytes", length_bytes, np.uint32), count),
+            None if at_ns is None else whole("at_ns", at_ns, np.uint64),
+            _index("queue_depth", queue_depth, 1 << 32),
+            _index("data_percent", data_percent, 1 << 8),
+            bool(fua),
+        )
+        return Completions(*ended)
+
+    def advance(self, until_ns: SupportsIndex) -> Completions:
+        """Lets time pass until this moment on the drive's clock, and returns the commands that ended."""
+        return Completions(*self.device.advance(_index("until_ns", until_ns, 1 << 62) or 0))
+
+    def drain(self) -> Completions:
+        """Waits for all outstanding commands, and returns the commands that ended."""
+        return Completions(*self.device.drain())
+
+    def telemetry(self) -> dict[str, int]:
+        """Counters since the drive was new, and present levels (docs/formats/run-directory.md)."""
+        return self.device.telemetry()
+
+    def record(self, interval_ns: SupportsIndex = 1_000_000_000) -> None:
+        """From now on, records a row of telemetry for each interval; `rows` takes them."""
+        self.device.telemetry_start(_index("interval_ns", interval_ns, 1 << 62) or 0)
+
+    def rows(self) -> dict[str, NDArray[np.uint64]]:
+        """The rows of telemetry since the last call: counters of the interval, levels at its end."""
+        return self.device.telemetry_take()
+
+    def waf(self) -> float:
+        """Write amplification since the drive was new: NAND pages programmed / host pages written."""
+        totals = self.telemetry()
+        if totals["host_pages"] == 0:
+            return float("nan")
+        return totals["programmed_pages"] / totals["host_pages"]
+
+    def valid_pages(self) -> NDArray[np.uint32]:
+        """Valid pages of each superblock now."""
+        return self.device.valid_pages()
+
+    def deallocate(self, offset_bytes: SupportsIndex, length_bytes: SupportsIndex) -> None:
+        """Tells the drive that a range holds no data (TRIM); no command may be outstanding."""
+        offset = _index("offset_bytes", offset_bytes, 1 << 64)
+        length = _index("length_bytes", length_bytes, 1 << 64)
+        self.device.deallocate(offset or 0, length or 0)
+
+    def age(self, days: SupportsIndex) -> None:
+        """Lets days pass for the data, on a model whose data ages."""
+        self.device.age(_index("days", days, 1 << 32) or 0)
+
+    def reset(self) -> None:
+        """Makes the drive new again (secure erase); its clock goes on."""
+        self.device.reset()
+
+
+def _drive_of(target: str) -> Drive:
+    """The drive of a target string, for copies in other processes."""
+    name, _, keys = target.removeprefix("sim:").partition("?")
+    pairs = [pair.split("=", 1) for pair in keys.split("&") if pair]
+    return Drive(name, **cast(dict[str, Any], dict(pairs)))
+
+
+def _scale(scale: Value | None) -> Value | None:
+    if isinstance(scale, float) and 0 < scale <= 1:
+        return Fraction(scale).limit_denominator(1 << 20)
+    return scale
+
+
+def whole(name: str, values: ArrayLike, kind: type[np.unsignedinteger[Any]]) -> NDArray[Any]:
+    """Whole numbers as an array of `kind`; refuses others instead of changing them."""
+    given = np.atleast_1d(np.asarray(values))
+    most = np.iinfo(kind).max
+    if given.ndim != 1:
+        raise UsageError(f"`{name}` has {given.ndim} dimensions; expected one", "usage")
+    if given.dtype.kind not in "ui":
+        raise UsageError(f"`{name}` holds {given.dtype}; expected whole numbers", "usage")
+    if given.size and (int(given.min()) < 0 or int(given.max()) > most):
+        worst = given.min() if int(given.min()) < 0 else given.max()
+        raise UsageError(f"`{name}` holds {worst}; expected 0 to {most}", "usage")
+    return np.ascontiguousarray(given, dtype=kind)
+
+
+def _codes(kind: str | ArrayLike) -> NDArray[Any]:
+    words: Sequence[object] = [kind] if isinstance(kind, str) else cast(Sequence[object], kind)
+    if isinstance(words, (list, tuple)) and words and all(isinstance(it, str) for it in words):
+        unknown = [it for it in words if it not in KINDS]
+        if unknown:
+            raise UsageError(f"there is no kind {unknown[0]!r}; known are {', '.join(KINDS)}")
+        return np.array([KINDS.index(cast(str, it)) for it in words], dtype=np.uint8)
+    return whole("kind", kind, np.uint8)
+
+
+def _spread(values: NDArray[Any], count: int) -> NDArray[Any]:
+    """One value for all, or the values themselves."""
+    return np.repeat(values, count) if len(values) == 1 and count != 1 else values
+
+
+def _index(name: str, value: SupportsIndex | None, end: int) -> int | None:
+    if value is None:
+        return None
+    try:
+        number = value.__index__()
+    except AttributeError:
+        raise UsageError(f"`{name}` is {value!r}; expected a whole number", "usage") from None
+    if not 0 <= number < end:
+        raise UsageError(f"`{name}` is {number}; expected 0 to {end - 1}", "usage")
+    return number

@@ -1,0 +1,204 @@
+"""Tests on simulated and real targets."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike, fspath
+from typing import Any, cast
+
+from . import _native
+from ._drive import Drive
+from ._errors import Error, UsageError
+from ._progress import Line, Observer
+from ._results import Run
+from ._words import Value, word
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """A test of the suite."""
+
+    name: str
+    question: str
+    writes: bool
+    parameters: dict[str, tuple[str, str]]
+    """Default and meaning of each parameter."""
+
+
+def drives() -> list[str]:
+    """The names of the built-in drive models.
+
+    >>> "samsung-840-pro-256gb" in drives()
+    True
+    """
+    return _native.drives()
+
+
+def tests() -> dict[str, Test]:
+    """The tests of the suite by name.
+
+    >>> tests()["consistency"].parameters["duration"][0]
+    '2000s'
+    """
+    listed = {}
+    for test in json.loads(_native.tests()):
+        parameters = {p["name"]: (p["default"], p["help"]) for p in test["parameters"]}
+        listed[test["name"]] = Test(test["name"], test["question"], test["writes"], parameters)
+    return listed
+
+
+def metric_catalogue() -> list[dict[str, Any]]:
+    """Every metric with its label, unit, meaning and better direction.
+
+    >>> next(row["unit"] for row in metric_catalogue() if row["name"] == "iops_steady_mean")
+    'iops'
+    """
+    return cast("list[dict[str, Any]]", json.loads(_native.metrics()))
+
+
+def simulate(
+    model: Drive | str | PathLike[str],
+    test: str = "consistency",
+    *,
+    library: str | PathLike[str] | None = None,
+    spare: Value | None = None,
+    span_bytes: int | None = None,
+    seed: int = 1,
+    label: str | None = None,
+    note: str | None = None,
+    tags: Sequence[str] = (),
+    progress: bool | Observer = False,
+    settings: Mapping[str, Value] | None = None,
+    **more_settings: Value,
+) -> Run:
+    """Runs a test on a simulated drive.
+
+    Parameters of the test are keywords (`duration="60s"`) or in `settings`. `spare` is the share of raw NAND
+    that is left to the drive, e.g. `"25%"`. The run goes into `library`, or into a temporary one that is
+    removed with the last reference to the run. `progress` shows a line on stderr, or calls a function with
+    each event.
+
+    >>> drive = Drive("samsung-840-pro-256gb", scale="1/256")
+    >>> run = simulate(drive, "consistency", duration="4s", steady_from="2s")
+    >>> run.simulated, run.status
+    (True, 'complete')
+    >>> run["iops_steady_mean"] > 1000
+    True
+    """
+    drive = model if isinstance(model, Drive) else Drive(model)
+    temporary = None
+    if library is None:
+        temporary = tempfile.TemporaryDirectory(prefix="ssdlab-")
+        library = temporary.name
+    return _perform(
+        test,
+        drive.target,
+        progress,
+        temporary,
+        library=fspath(library),
+        settings=_settings(settings, more_settings),
+        spare=None if spare is None else word("spare", spare),
+        span_bytes=span_bytes,
+        seed=seed,
+        label=label,
+        note=note,
+        tags=list(tags),
+    )
+
+
+def run(
+    test: str,
+    target: str,
+    *,
+    erase: Sequence[str] = (),
+    erase_signatures: bool = False,
+    library: str | PathLike[str] = "ssdlab-runs",
+    spare: Value | None = None,
+    span_bytes: int | None = None,
+    seed: int = 1,
+    purge: str | None = None,
+    workers: int = 1,
+    engine: str | None = None,
+    read_only: bool = False,
+    facts: Sequence[str | PathLike[str]] = (),
+    label: str | None = None,
+    note: str | None = None,
+    tags: Sequence[str] = (),
+    progress: bool | Observer = True,
+    settings: Mapping[str, Value] | None = None,
+    **more_settings: Value,
+) -> Run:
+    """Runs a test on any target, with every guard of the program (docs/safety.md).
+
+    `erase` names the targets whose content may be lost: the serial of a device, the path of a file. A
+    refusal is a `RefusedError`, and nothing has changed then.
+
+    >>> run("consistency", "null:", progress=False, read_only=True)
+    Traceback (most recent call last):
+    ...
+    ssdlab._errors.RefusedError: ...
+    """
+    if isinstance(erase, str):
+        raise UsageError(f"`erase` is the text {erase!r}; expected a list of them", "usage")
+    return _perform(
+        test,
+        target,
+        progress,
+        None,
+        library=fspath(library),
+        settings=_settings(settings, more_settings),
+        spare=None if spare is None else word("spare", spare),
+        span_bytes=span_bytes,
+        seed=seed,
+        purge=purge,
+        workers=workers,
+        engine=engine,
+        erase=list(erase),
+        erase_signatures=erase_signatures,
+        read_only=read_only,
+        facts=[fspath(file) for file in facts],
+        label=label,
+        note=note,
+        tags=list(tags),
+    )
+
+
+_DEFAULTS: dict[str, Any] = {
+    "purge": None,
+    "workers": 1,
+    "engine": None,
+    "erase": [],
+    "erase_signatures": False,
+    "read_only": False,
+    "facts": [],
+}
+
+
+def _perform(test: str, target: str, progress: bool | Observer, keep: object, **call: Any) -> Run:
+    line = Line(f"{test} on {target}") if progress is True else None
+    observer = line or (progress if callable(progress) else None)
+    try:
+        path, failure = _native.perform(
+            {**_DEFAULTS, "test": test, "target": target, **call}, observer
+        )
+    except (TypeError, OverflowError) as error:
+        # A value of the wrong type, named by the conversion; the work itself raises neither.
+        if isinstance(error, Error) or error.__traceback__ is None or observer is not None:
+            raise
+        raise UsageError(str(error), "usage") from error
+    finally:
+        if line is not None:
+            line.close()
+    done = Run(path, keep=keep)
+    if failure is not None:
+        if isinstance(failure, Error):
+            failure.run = done
+        raise failure
+    return done
+
+
+def _settings(*parts: Mapping[str, Value] | None) -> list[tuple[str, str]]:
+    return [(name, word(name, value)) for part in parts for name, value in (part or {}).items()]

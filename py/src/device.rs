@@ -1,0 +1,384 @@
+//! A simulated drive step by step: commands in arrays, in a closed loop or at given times.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use base::{Completion, Data, Nanos, Op, OpKind, Status, TelemetryRow};
+use io::engine::sim::SimTarget;
+use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use target::capability::{Age, Deallocate, Purge, Telemetry};
+use target::{Patient, Target, TargetSpec};
+
+use crate::errors::Failure;
+
+/// Commands between two looks at the signals.
+const LOOK_EVERY: usize = 1 << 16;
+
+/// Completions as arrays: number of the command, times of submission and end in ns, errno.
+type Arrays<'py> = (
+    Bound<'py, PyArray1<u64>>,
+    Bound<'py, PyArray1<u64>>,
+    Bound<'py, PyArray1<u64>>,
+    Bound<'py, PyArray1<i32>>,
+);
+
+/// A simulated drive in virtual time.
+#[pyclass(frozen, module = "ssdlab._native")]
+pub(crate) struct Device(Mutex<State>);
+
+struct State {
+    drive: SimTarget,
+    /// Most commands outstanding.
+    depth: usize,
+    free_tags: Vec<u32>,
+    /// Number of the command of each tag.
+    numbers: Vec<u64>,
+    next_number: u64,
+    reaped: Vec<Completion>,
+    ended: Ended,
+}
+
+/// Commands that have ended and that nobody has taken.
+#[derive(Default)]
+struct Ended {
+    numbers: Vec<u64>,
+    submitted_ns: Vec<u64>,
+    done_ns: Vec<u64>,
+    errnos: Vec<i32>,
+}
+
+impl Ended {
+    fn arrays(self, py: Python<'_>) -> Arrays<'_> {
+        (
+            PyArray1::from_vec(py, self.numbers),
+            PyArray1::from_vec(py, self.submitted_ns),
+            PyArray1::from_vec(py, self.done_ns),
+            PyArray1::from_vec(py, self.errnos),
+        )
+    }
+}
+
+/// Commands of one call.
+struct Batch {
+    kinds: Vec<u8>,
+    offsets: Vec<u64>,
+    lengths: Vec<u32>,
+    /// Times of submission, or `None` for a closed loop.
+    at_ns: Option<Vec<u64>>,
+    data: Data,
+    fua: bool,
+}
+
+impl Batch {
+    /// Refuses arrays that do not belong together, and commands that no drive takes.
+    fn check(&self, length_max: u32) -> Result<(), Failure> {
+        let count = self.kinds.len();
+        let at = self.at_ns.as_ref().map_or(count, Vec::len);
+        if [self.offsets.len(), self.lengths.len(), at] != [count; 3] {
+            return Err(Failure::usage(format!(
+                "{count} kinds, {} offsets, {} lengths and {at} times; expected as many of each",
+                self.offsets.len(),
+                self.lengths.len()
+            )));
+        }
+        if let Some(kind) = self.kinds.iter().find(|kind| usize::from(**kind) >= OpKind::ALL.len()) {
+            return Err(Failure::usage(format!("there is no kind {kind} of commands; expected 0 to 3")));
+        }
+        match self.lengths.iter().find(|length| **length > length_max) {
+            None => Ok(()),
+            Some(length) => Err(Failure::usage(format!(
+                "a command of {length} bytes is longer than the {length_max} bytes that the drive takes"
+            ))),
+        }
+    }
+
+    fn op(&self, index: usize, tag: u32) -> Op {
+        Op {
+            kind: OpKind::ALL[usize::from(self.kinds[index])],
+            data: self.data,
+            fua: self.fua,
+            placement: 0,
+            len: self.lengths[index],
+            tag,
+            offset: self.offsets[index],
+        }
+    }
+}
+
+impl State {
+    fn outstanding(&self) -> usize {
+        self.numbers.len() - self.free_tags.len()
+    }
+
+    /// Issues every command, as soon as fewer than `depth` are outstanding and not before its time.
+    fn issue(
+        &mut self,
+        batch: &Batch,
+        depth: usize,
+        mut look: impl FnMut() -> PyResult<()>,
+    ) -> PyResult<()> {
+        for index in 0..batch.kinds.len() {
+            if index % LOOK_EVERY == LOOK_EVERY - 1 {
+                look()?;
+            }
+            if let Some(at_ns) = &batch.at_ns {
+                self.pass_until(Nanos(at_ns[index]))?;
+            }
+            while self.outstanding() >= depth {
+                self.reap(1)?;
+            }
+            let Some(tag) = self.free_tags.pop() else { continue };
+            self.numbers[tag as usize] = self.next_number;
+            self.next_number += 1;
+            self.drive.submit(&[batch.op(index, tag)]);
+        }
+        Ok(())
+    }
+
+    fn reap(&mut self, min: usize) -> Result<(), Failure> {
+        self.drive.reap(min, &mut self.reaped)?;
+        self.keep();
+        Ok(())
+    }
+
+    /// Lets time pass; a time that is over changes nothing.
+    fn pass_until(&mut self, time: Nanos) -> Result<(), Failure> {
+        if time > self.drive.now() {
+            self.drive.reap_until(time, &mut self.reaped)?;
+            self.keep();
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self) {
+        for Completion { tag, status, submitted, done } in self.reaped.drain(..) {
+            self.free_tags.push(tag);
+            self.ended.numbers.push(self.numbers[tag as usize]);
+            self.ended.submitted_ns.push(submitted.0);
+            self.ended.done_ns.push(done.0);
+            self.ended.errnos.push(match status {
+                Status::Ok => 0,
+                Status::Failed { errno } => errno,
+            });
+        }
+    }
+
+    /// Refuses a change of the whole drive under outstanding commands.
+    fn must_be_idle(&self, what: &str) -> Result<(), Failure> {
+        match self.outstanding() {
+            0 => Ok(()),
+            count => Err(Failure::usage(format!(
+                "{count} commands are outstanding; call drain() before {what}"
+            ))),
+        }
+    }
+}
+
+impl Device {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Works without the GIL, and returns the commands that have ended.
+    fn work<'py>(
+        &self,
+        py: Python<'py>,
+        work: impl FnOnce(&mut State) -> PyResult<()> + Send,
+    ) -> PyResult<Arrays<'py>> {
+        let ended = py.detach(|| {
+            let mut state = self.state();
+            work(&mut state)?;
+            Ok::<_, PyErr>(std::mem::take(&mut state.ended))
+        })?;
+        Ok(ended.arrays(py))
+    }
+
+    /// A look without the GIL.
+    fn read<R: Send>(&self, py: Python<'_>, look: impl FnOnce(&mut State) -> R + Send) -> R {
+        py.detach(|| look(&mut self.state()))
+    }
+}
+
+#[pymethods]
+impl Device {
+    #[new]
+    fn new(py: Python<'_>, spec: &str) -> PyResult<Self> {
+        let drive = py.detach(|| open(spec))?;
+        let depth = drive.limits().queue_depth_max;
+        Ok(Self(Mutex::new(State {
+            drive,
+            depth: depth as usize,
+            free_tags: (0..depth).rev().collect(),
+            numbers: vec![0; depth as usize],
+            next_number: 0,
+            reaped: Vec::new(),
+            ended: Ended::default(),
+        })))
+    }
+
+    /// Issues commands and returns those that have ended.
+    #[pyo3(signature = (kinds, offsets, lengths, at_ns, queue_depth, data_percent, fua))]
+    #[expect(clippy::too_many_arguments, reason = "one array each; the Python class names them")]
+    fn submit<'py>(
+        &self,
+        py: Python<'py>,
+        kinds: PyReadonlyArray1<'py, u8>,
+        offsets: PyReadonlyArray1<'py, u64>,
+        lengths: PyReadonlyArray1<'py, u32>,
+        at_ns: Option<PyReadonlyArray1<'py, u64>>,
+        queue_depth: Option<usize>,
+        data_percent: Option<u8>,
+        fua: bool,
+    ) -> PyResult<Arrays<'py>> {
+        // Copies: another thread of Python may write to the arrays while this one works.
+        let batch = Batch {
+            kinds: kinds.as_array().to_vec(),
+            offsets: offsets.as_array().to_vec(),
+            lengths: lengths.as_array().to_vec(),
+            at_ns: at_ns.map(|times| times.as_array().to_vec()),
+            data: data(data_percent)?,
+            fua,
+        };
+        self.work(py, move |state| {
+            batch.check(state.drive.limits().transfer_bytes_max)?;
+            let depth = depth(queue_depth, state.depth)?;
+            state.issue(&batch, depth, || Python::attach(|py| py.check_signals()))
+        })
+    }
+
+    /// Lets time pass until this moment, and returns the commands that have ended.
+    fn advance<'py>(&self, py: Python<'py>, until_ns: u64) -> PyResult<Arrays<'py>> {
+        self.work(py, move |state| Ok(state.pass_until(Nanos(until_ns))?))
+    }
+
+    /// Waits for every outstanding command, and returns those that have ended.
+    fn drain<'py>(&self, py: Python<'py>) -> PyResult<Arrays<'py>> {
+        self.work(py, |state| Ok(state.reap(state.outstanding())?))
+    }
+
+    #[getter]
+    fn now_ns(&self, py: Python<'_>) -> u64 {
+        self.read(py, |state| state.drive.now().0)
+    }
+
+    #[getter]
+    fn outstanding(&self, py: Python<'_>) -> usize {
+        self.read(py, |state| state.outstanding())
+    }
+
+    #[getter]
+    fn queue_depth(&self, py: Python<'_>) -> usize {
+        self.read(py, |state| state.depth)
+    }
+
+    #[getter]
+    fn capacity_bytes(&self, py: Python<'_>) -> u64 {
+        self.read(py, |state| state.drive.capacity_bytes())
+    }
+
+    /// Totals since the drive was new, and present levels.
+    fn telemetry<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let row = self.read(py, |state| state.drive.drive().telemetry());
+        let totals = PyDict::new(py);
+        for column in TelemetryRow::COLUMNS {
+            totals.set_item(column.name, (column.get)(&row))?;
+        }
+        Ok(totals)
+    }
+
+    /// From now on, a row of telemetry for each interval.
+    fn telemetry_start(&self, py: Python<'_>, interval_ns: u64) -> PyResult<()> {
+        if interval_ns < 1000 {
+            return Err(Failure::usage(format!(
+                "an interval of {interval_ns} ns is too short; expected 1,000 ns or more"
+            ))
+            .into());
+        }
+        self.read(py, |state| state.drive.telemetry_start(Nanos(interval_ns)));
+        Ok(())
+    }
+
+    /// The rows of telemetry since the last call.
+    fn telemetry_take<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let rows = self.read(py, |state| {
+            let mut rows = Vec::new();
+            state.drive.telemetry_take(&mut rows);
+            rows
+        });
+        let columns = PyDict::new(py);
+        for column in TelemetryRow::COLUMNS {
+            let values = rows.iter().map(column.get).collect();
+            columns.set_item(column.name, PyArray1::<u64>::from_vec(py, values))?;
+        }
+        Ok(columns)
+    }
+
+    /// Valid pages of each superblock.
+    fn valid_pages<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<u32>> {
+        let pages = self.read(py, |state| state.drive.drive().ftl().valid_pages.to_vec());
+        PyArray1::from_vec(py, pages)
+    }
+
+    /// Tells the drive that a range holds no data.
+    fn deallocate(&self, py: Python<'_>, offset_bytes: u64, length_bytes: u64) -> PyResult<()> {
+        let done = self.read(py, |state| {
+            state.must_be_idle("deallocate()")?;
+            Ok::<_, Failure>(state.drive.deallocate(offset_bytes, length_bytes)?)
+        });
+        Ok(done?)
+    }
+
+    /// Makes the drive new again; its clock goes on.
+    fn reset(&self, py: Python<'_>) -> PyResult<()> {
+        let done = self.read(py, |state| {
+            state.must_be_idle("reset()")?;
+            state.ended = Ended::default();
+            Ok::<_, Failure>(state.drive.purge(&Patient).map(|_| ())?)
+        });
+        Ok(done?)
+    }
+
+    /// Lets days pass for the data.
+    fn age(&self, py: Python<'_>, days: u32) -> PyResult<()> {
+        let done = self.read(py, |state| {
+            state.must_be_idle("age()")?;
+            Ok::<_, Failure>(state.drive.age(days)?)
+        });
+        Ok(done?)
+    }
+}
+
+/// Builds the drive of a target string.
+fn open(text: &str) -> Result<SimTarget, Failure> {
+    let spec: TargetSpec = text.parse()?;
+    let Some((name, keys)) = spec.model() else {
+        return Err(Failure::usage(format!(
+            "`{text}` is no simulated drive; only those work step by step"
+        )));
+    };
+    Ok(SimTarget::open(text, name, keys)?)
+}
+
+fn data(percent: Option<u8>) -> Result<Data, Failure> {
+    Ok(match percent {
+        None => Data::Incompressible,
+        Some(0) => Data::Repeating,
+        Some(physical_percent @ 1..=100) => Data::Compressible { physical_percent },
+        Some(percent) => {
+            return Err(Failure::usage(format!(
+                "data that shrinks to {percent}%; expected 0 to 100"
+            )));
+        }
+    })
+}
+
+fn depth(wanted: Option<usize>, most: usize) -> Result<usize, Failure> {
+    match wanted {
+        None => Ok(most),
+        Some(depth) if (1..=most).contains(&depth) => Ok(depth),
+        Some(depth) => Err(Failure::usage(format!(
+            "a queue depth of {depth}; this drive takes 1 to {most} commands at a time"
+        ))),
+    }
+}

@@ -1,0 +1,165 @@
+//! A test on a target, with every guard of the program.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::Sender;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use result::schema::{About, Request, Setting};
+use run::{Control, Event, Outcome, RunError};
+use study::prepare::{self, Wish};
+use study::{Needs, request};
+use target::{PurgeMethod, TargetSpec};
+
+use crate::background;
+use crate::errors::{Failure, is_end};
+
+/// The run, as the Python side asks for it; nothing here confirms anything but `erase`.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct Call {
+    test: String,
+    target: String,
+    library: PathBuf,
+    settings: Vec<(String, String)>,
+    spare: Option<String>,
+    span_bytes: Option<u64>,
+    purge: Option<String>,
+    seed: u64,
+    workers: u32,
+    engine: Option<String>,
+    erase: Vec<String>,
+    erase_signatures: bool,
+    read_only: bool,
+    facts: Vec<PathBuf>,
+    label: Option<String>,
+    note: Option<String>,
+    tags: Vec<String>,
+}
+
+impl Call {
+    fn request(&self) -> Request {
+        let plain = request::plain(&self.test, &self.target);
+        let settings = self.settings.iter().cloned();
+        Request {
+            spare: self.spare.clone(),
+            span_bytes: self.span_bytes,
+            settings: settings.map(|(name, value)| Setting { name, value }).collect(),
+            purge: self.purge.clone(),
+            seed: self.seed,
+            workers: self.workers,
+            engine: self.engine.clone().unwrap_or(plain.engine.clone()),
+            ..plain
+        }
+    }
+
+    fn carry_out(&self, button: &AtomicBool, events: Sender<Event>) -> Result<Outcome, Failure> {
+        let (recorded, spec) = (self.request(), self.target.parse::<TargetSpec>()?);
+        let about =
+            About { label: self.label.clone(), note: self.note.clone(), tags: self.tags.clone() };
+        let request = request::to_run(&recorded, self.library.clone())?;
+        let request = run::Request { about, ..request };
+        let purge: Option<PurgeMethod> = self.purge.as_deref().map(str::parse).transpose()?;
+        let wish = Wish {
+            write: request.test.writes(),
+            read_only: self.read_only,
+            erase: &self.erase,
+            erase_signatures: self.erase_signatures,
+            purge,
+            engine: recorded.engine.parse()?,
+            workers: request.workers,
+            facts: &self.facts,
+            library: Some(Path::new(&self.library)),
+        };
+        let looked = prepare::look(vec![spec.clone()], wish)?;
+        let described = looked.described(&spec)?;
+        let plan = run::session::plan(&request, &described.identity, &described.limits)?;
+        let prepared = looked.hold()?;
+        let restored = prepare::restore_left_behind().map(|outcome| match outcome {
+            Ok(words) => format!("restored: {words}"),
+            Err(error) => error.to_string(),
+        });
+        restored.for_each(|words| _ = events.send(Event::Warning(words)));
+        let mut observer = |event: &Event| _ = events.send(event.clone());
+        let control = Control { interrupted: button, observer: &mut observer, unix_ns };
+        Ok(study::perform(&prepared, &spec, Needs::of(&plan), request, control)?)
+    }
+}
+
+/// Runs a test; returns the run directory and the error that ended the run early, or `None`.
+///
+/// The measured part of a run that Ctrl-C stops is kept; the exception has a note that names it.
+#[pyfunction]
+pub(crate) fn perform(
+    py: Python<'_>,
+    call: Call,
+    observer: Option<Py<PyAny>>,
+) -> PyResult<(PathBuf, Option<Py<PyAny>>)> {
+    let work = |button: &AtomicBool, events| call.carry_out(button, events);
+    let observe = |py: Python<'_>, event: Event| match (&observer, words(py, &event)?) {
+        (Some(observer), Some(words)) => observer.call1(py, words).map(drop),
+        _ => Ok(()),
+    };
+    let background::Outcome { result, stopped_by } = background::carry_out(py, work, observe);
+    if let Some(error) = stopped_by {
+        if let Ok(outcome) = &result {
+            let kept = format!("what was measured is kept in {}", outcome.dir.display());
+            error.value(py).call_method1("add_note", (kept,))?;
+        }
+        debug_assert!(is_end(py, &error) || observer.is_some(), "only an observer raises others");
+        return Err(error);
+    }
+    let Outcome { dir, failure, .. } = result?;
+    let failure = failure.as_ref().map(rescued);
+    Ok((dir, failure.map(|failure| failure.exception(py).into_value(py).into_any())))
+}
+
+fn rescued(error: &RunError) -> Failure {
+    Failure::from(error)
+}
+
+/// The name and the members of an event; `None` for events without a reader.
+fn words<'py>(
+    py: Python<'py>,
+    event: &Event,
+) -> PyResult<Option<(&'static str, Bound<'py, PyDict>)>> {
+    let members = PyDict::new(py);
+    let name = match event {
+        Event::Started { run_id, target, .. } => {
+            members.set_item("run_id", run_id)?;
+            members.set_item("target", target)?;
+            "started"
+        }
+        Event::PhaseStarted { name, what, .. } => {
+            members.set_item("phase", name)?;
+            members.set_item("what", what)?;
+            "phase"
+        }
+        Event::Second { second, iops, bytes_done, latency_ns_p99, .. } => {
+            members.set_item("second", second)?;
+            members.set_item("iops", iops)?;
+            members.set_item("bytes_done", bytes_done)?;
+            members.set_item("latency_ns_p99", latency_ns_p99)?;
+            "second"
+        }
+        Event::PhaseEnded { name, ios, duration } => {
+            members.set_item("phase", name)?;
+            members.set_item("ios", ios)?;
+            members.set_item("duration_ns", duration.0)?;
+            "phase_ended"
+        }
+        Event::Warning(text) => {
+            members.set_item("text", text)?;
+            "warning"
+        }
+        Event::Resumed { .. } => return Ok(None),
+    };
+    Ok(Some((name, members)))
+}
+
+fn unix_ns() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}

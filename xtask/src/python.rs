@@ -1,0 +1,40 @@
+//! The Python package: built as the other crates are, so that the step reuses their build, and tested where
+//! it stands. `pip install ./py` builds a wheel of it with maturin.
+
+use std::ffi::OsString;
+use std::fs;
+
+use anyhow::{Context, Result};
+
+use crate::log::Log;
+use crate::proc;
+use crate::setup;
+use crate::workspace::Workspace;
+
+/// The name under which Python finds the compiled part.
+const MODULE: &str = "py/python/ssdlab/_native.abi3.so";
+
+/// The step `py`: types, then tests and the examples in the documentation.
+pub(crate) fn check(workspace: &Workspace, log: Log) -> Result<()> {
+    build(workspace, log)?;
+    let mut types = setup::python(workspace);
+    proc::stream(log, types.args(["-m", "mypy", "--config-file", "py/pyproject.toml"]))?;
+    let mut tests = setup::python(workspace);
+    tests.args(["-m", "pytest", "--quiet", "-m", "not ray"]);
+    proc::stream(log, tests.current_dir(workspace.path("py")).env("PYTHONPATH", path(workspace)))
+}
+
+/// Builds the compiled part and puts it beside the Python files.
+fn build(workspace: &Workspace, log: Log) -> Result<()> {
+    proc::stream(log, &mut workspace.cargo(["build", "--package", "ssdlab-py"]))?;
+    let built = workspace.debug_library("_native");
+    let module = workspace.path(MODULE);
+    // A program that has loaded the old one keeps it.
+    let _ = fs::remove_file(&module);
+    fs::copy(&built, &module).with_context(|| format!("cannot copy {}", built.display()))?;
+    Ok(())
+}
+
+fn path(workspace: &Workspace) -> OsString {
+    workspace.path("py/python").into_os_string()
+}
