@@ -45,14 +45,16 @@ pub(crate) fn describe(py: Python<'_>, target: &str) -> PyResult<String> {
         let described = io::open::describe(&spec, &OpenOptions::default())?;
         let Identity { name, firmware, serial, capacity_bytes, raw_bytes, facts, details, .. } =
             &described.identity;
-        Ok::<_, Failure>(json!({
-            "kind": spec.kind().name(), "name": name, "firmware": firmware, "serial": serial,
-            "capacity_bytes": capacity_bytes, "raw_bytes": raw_bytes, "facts": facts,
-            "details": details, "queue_depth_max": described.limits.queue_depth_max,
-            "logical_block_bytes": described.limits.logical_block_bytes,
-            "memory_bytes": described.memory_bytes,
-        })
-        .to_string())
+        Ok::<_, Failure>(
+            json!({
+                "kind": spec.kind().name(), "name": name, "firmware": firmware, "serial": serial,
+                "capacity_bytes": capacity_bytes, "raw_bytes": raw_bytes, "facts": facts,
+                "details": details, "queue_depth_max": described.limits.queue_depth_max,
+                "logical_block_bytes": described.limits.logical_block_bytes,
+                "memory_bytes": described.memory_bytes,
+            })
+            .to_string(),
+        )
     });
     Ok(text?)
 }

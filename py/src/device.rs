@@ -82,8 +82,11 @@ impl Batch {
                 self.lengths.len()
             )));
         }
-        if let Some(kind) = self.kinds.iter().find(|kind| usize::from(**kind) >= OpKind::ALL.len()) {
-            return Err(Failure::usage(format!("there is no kind {kind} of commands; expected 0 to 3")));
+        if let Some(kind) = self.kinds.iter().find(|kind| usize::from(**kind) >= OpKind::ALL.len())
+        {
+            return Err(Failure::usage(format!(
+                "there is no kind {kind} of commands; expected 0 to 3"
+            )));
         }
         match self.lengths.iter().find(|length| **length > length_max) {
             None => Ok(()),

@@ -6,7 +6,10 @@
 //!
 //! Reading order: [`errors`], [`background`] (work that Ctrl-C can stop), [`device`] (a drive step
 //! by step), [`runs`], [`results`].
-#![allow(unsafe_code, reason = "the macros of PyO3 write the unsafe functions that the interpreter calls")]
+#![allow(
+    unsafe_code,
+    reason = "the macros of PyO3 write the unsafe functions that the interpreter calls"
+)]
 
 mod background;
 mod catalogue;
@@ -15,6 +18,7 @@ mod errors;
 mod results;
 mod rows;
 mod runs;
+mod sweeps;
 mod traces;
 
 /// The maps of simulated drives are accessed at random; huge pages make that 10 to 20% faster.
@@ -34,6 +38,8 @@ mod _native {
     use super::rows::{latency, series};
     #[pymodule_export]
     use super::runs::perform;
+    #[pymodule_export]
+    use super::sweeps::{Book, carry_out_task};
     #[pymodule_export]
     use super::traces::read_trace;
 }

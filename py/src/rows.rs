@@ -91,17 +91,10 @@ pub(crate) fn latency(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDic
 }
 
 /// The names of all phases, and the place of its phase for each row.
-fn put_phases(
-    columns: &Bound<'_, PyDict>,
-    names: &[String],
-    counts: &[usize],
-) -> PyResult<()> {
+fn put_phases(columns: &Bound<'_, PyDict>, names: &[String], counts: &[usize]) -> PyResult<()> {
     let places = counts.iter().zip(0_u64..).flat_map(|(count, place)| vec![place; *count]);
     columns.set_item("phases", names)?;
-    columns.set_item(
-        "phase_index",
-        PyArray1::<u64>::from_vec(columns.py(), places.collect()),
-    )
+    columns.set_item("phase_index", PyArray1::<u64>::from_vec(columns.py(), places.collect()))
 }
 
 fn number(value: Option<u64>) -> f64 {

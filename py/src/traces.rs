@@ -19,7 +19,11 @@ struct Columns {
 
 /// At most `limit` records of a trace: a file of any known format, or `synth:SCENARIO`.
 #[pyfunction]
-pub(crate) fn read_trace<'py>(py: Python<'py>, name: &str, limit: usize) -> PyResult<Bound<'py, PyDict>> {
+pub(crate) fn read_trace<'py>(
+    py: Python<'py>,
+    name: &str,
+    limit: usize,
+) -> PyResult<Bound<'py, PyDict>> {
     let columns = py.detach(|| read(name, limit))?;
     let arrays = PyDict::new(py);
     arrays.set_item("issue_ns", PyArray1::from_vec(py, columns.issue_ns))?;

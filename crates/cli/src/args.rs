@@ -8,6 +8,7 @@ pub mod import;
 pub mod library;
 pub mod repeat;
 pub mod resume;
+pub mod sweep;
 pub mod trace;
 pub mod verify;
 pub mod workload;
@@ -74,6 +75,8 @@ pub enum Command {
     /// Find settings for a drive
     #[command(subcommand)]
     Advise(advise::AdviseCommand),
+    /// Simulate many runs that differ in chosen values, and write one table
+    Sweep(sweep::SweepArgs),
     /// Work with drive model files
     #[command(subcommand)]
     Drives(DrivesCommand),
@@ -423,6 +426,7 @@ impl Args {
             Command::Drive(args) => args.format,
             Command::Advise(advise::AdviseCommand::Spare(args)) => args.common.format,
             Command::Selftest(args) => args.format,
+            Command::Sweep(args) => args.format,
             Command::Drives(DrivesCommand::Check(args)) => args.format,
             Command::Workload(command) => command.format(),
             Command::Trace(command) => command.format(),

@@ -67,6 +67,7 @@ fn dispatch(args: Args) -> anyhow::Result<u8> {
         Command::Push(args) => cmd::bench::push::run(&args),
         Command::Import(command) => cmd::import::run(&command),
         Command::Restore(args) => cmd::restore::run(&args),
+        Command::Sweep(args) => cmd::sweep::run(&args),
         Command::Selftest(args) => cmd::selftest::run(&args),
         Command::Drives(DrivesCommand::Check(args)) => cmd::drives::check(&args),
         Command::Verify(args) => cmd::verify::run(&args),

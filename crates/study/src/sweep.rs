@@ -26,22 +26,26 @@ use run::RunError;
 
 use crate::pool::{self, Demand, Limits};
 
-/// The demands of tasks beside each other: the memory of each drive.
+/// The demands of tasks beside each other: the memory of each drive. A task whose drive does not
+/// exist demands nothing; its outcome will say so.
 ///
 /// # Errors
-/// [`RunError::Usage`] for a task whose drive does not exist.
+/// [`RunError::Usage`] if no task has a drive: the description is at fault.
 pub fn demands(tasks: &[Task]) -> Result<Vec<Demand>, RunError> {
-    let mut by_target: HashMap<&str, Demand> = HashMap::new();
-    let mut demands = Vec::with_capacity(tasks.len());
+    let mut by_target: HashMap<&str, Option<Demand>> = HashMap::new();
+    let (mut demands, mut fault) = (Vec::with_capacity(tasks.len()), None);
     for task in tasks {
         let target = task.request.target.as_str();
-        let demand = match by_target.get(target) {
-            Some(demand) => *demand,
-            None => *by_target.entry(target).or_insert(task.demand()?),
-        };
+        let demand = *by_target.entry(target).or_insert_with(|| {
+            let demand = task.demand();
+            demand.map_err(|error| fault.get_or_insert(error).to_string()).ok()
+        });
         demands.push(demand);
     }
-    Ok(demands)
+    match fault {
+        Some(fault) if demands.iter().all(Option::is_none) => Err(fault),
+        _ => Ok(demands.into_iter().map(Option::unwrap_or_default).collect()),
+    }
 }
 
 /// Carries out tasks on all processors within the memory until `stop` is set, and notes every outcome in

@@ -19,8 +19,10 @@ from ._errors import (
     UnsupportedError,
     UsageError,
 )
+from ._fit import Estimate, Fit, NoModelError, fit
 from ._results import Comparison, Figure, Library, Run, compare, read_library
 from ._run import Test, drives, metric_catalogue, run, simulate, tests
+from ._sweep import Sweep, sweep
 
 __all__ = [
     "KINDS",
@@ -29,21 +31,27 @@ __all__ = [
     "DeviceError",
     "Drive",
     "Error",
+    "Estimate",
     "Figure",
+    "Fit",
     "InterruptedRun",
     "Library",
+    "NoModelError",
     "RefusedError",
     "Run",
+    "Sweep",
     "Test",
     "UnsupportedError",
     "UsageError",
     "compare",
     "drives",
+    "fit",
     "metric_catalogue",
     "plot",
     "read_library",
     "run",
     "simulate",
+    "sweep",
     "tests",
     "traces",
 ]

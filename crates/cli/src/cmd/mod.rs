@@ -15,6 +15,7 @@ pub mod review;
 pub mod run;
 pub mod selftest;
 pub mod show;
+pub mod sweep;
 pub mod trace;
 pub mod verify;
 pub mod workload;

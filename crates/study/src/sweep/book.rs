@@ -134,19 +134,27 @@ impl Book {
         let rows: Vec<_> = self
             .outcomes
             .values()
-            .filter_map(|outcome| Some((self.tasks.get(usize::try_from(outcome.number).ok()?)?, outcome)))
+            .filter_map(|outcome| {
+                Some((self.tasks.get(usize::try_from(outcome.number).ok()?)?, outcome))
+            })
             .collect();
         let texts = |name: &str, value: &dyn Fn(&Task, &Outcome) -> Option<String>| Column {
             name: name.to_owned(),
-            values: Values::Texts(rows.iter().map(|(task, outcome)| value(task, outcome)).collect()),
+            values: Values::Texts(
+                rows.iter().map(|(task, outcome)| value(task, outcome)).collect(),
+            ),
         };
         let whole = |name: &str, value: &dyn Fn(&Task) -> u64| {
             let value = |(task, _): &(&Task, &Outcome)| i64::try_from(value(task)).ok();
-            Column { name: name.to_owned(), values: Values::Whole(rows.iter().map(value).collect()) }
+            Column {
+                name: name.to_owned(),
+                values: Values::Whole(rows.iter().map(value).collect()),
+            }
         };
         let mut columns = vec![whole("task", &|task| task.number)];
         for name in self.spec.vary.keys() {
-            let value = |task: &Task| task.values.iter().find(|(n, _)| n == name).map(|(_, v)| v.clone());
+            let value =
+                |task: &Task| task.values.iter().find(|(n, _)| n == name).map(|(_, v)| v.clone());
             columns.push(texts(&format!("vary.{name}"), &|task, _| value(task)));
         }
         columns.push(texts("test", &|task, _| Some(task.request.test.clone())));
@@ -154,7 +162,8 @@ impl Book {
         columns.push(texts("command", &|task, _| Some(request::command(&task.request))));
         columns.push(whole("seed", &|task| task.request.seed));
         columns.push(texts("error", &|_, outcome| outcome.error.clone()));
-        let names: BTreeSet<_> = rows.iter().flat_map(|(_, outcome)| outcome.metrics.keys()).collect();
+        let names: BTreeSet<_> =
+            rows.iter().flat_map(|(_, outcome)| outcome.metrics.keys()).collect();
         for name in names {
             let value = |(_, outcome): &(&Task, &Outcome)| outcome.metrics.get(name).copied();
             let values = Values::Numbers(rows.iter().map(value).collect());
@@ -201,16 +210,7 @@ mod tests {
         let book = Mutex::new(Book::open(dir, SPEC).unwrap());
         let pending = book.lock().unwrap().pending();
         let tasks = &pending[..pending.len().min(most)];
-        // A policy that does not exist has no memory either.
-        let demand = |task: &Task| {
-            task.demand().unwrap_or(crate::pool::Demand {
-                is_simulated: true,
-                memory_bytes: 0,
-                length: 0,
-                batch: 0,
-            })
-        };
-        let demands: Vec<_> = tasks.iter().map(demand).collect();
+        let demands = sweep::demands(tasks).unwrap();
         let stop = AtomicBool::new(false);
         let limits = Limits::new(Some(jobs));
         sweep::carry_out(tasks, &demands, limits, &stop, &book, |_, _| ()).unwrap();

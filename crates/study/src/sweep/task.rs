@@ -87,7 +87,9 @@ fn setting((name, value): (String, String)) -> Setting {
 /// The target string of a drive with changed values.
 fn target(drive: &str, keys: &BTreeMap<String, String>) -> Result<String, RunError> {
     let pairs: Vec<_> = keys.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    if let Some(bad) = pairs.iter().chain([&drive.to_owned()]).find(|it| it.contains(['&', '?', '#'])) {
+    if let Some(bad) =
+        pairs.iter().chain([&drive.to_owned()]).find(|it| it.contains(['&', '?', '#']))
+    {
         return Err(usage(format!("`{bad}` cannot stand in a target string")));
     }
     let mark = if pairs.is_empty() { "" } else { "?" };
@@ -104,7 +106,7 @@ impl Task {
         let looked = prepare::look(vec![spec.clone()], Wish::READ)?;
         let described = looked.described(&spec)?;
         Ok(Demand {
-            is_simulated: true,
+            is_simulated: spec.kind().is_simulated(),
             memory_bytes: described.memory_bytes,
             length: described.identity.capacity_bytes,
             batch: 0,
@@ -128,7 +130,8 @@ impl Task {
                 usage(format!("no run directory can be made in {}: {error}", dir.display()))
             })?),
         };
-        let library = runs.or(temporary.as_ref().map(tempfile::TempDir::path)).unwrap_or(Path::new("."));
+        let library =
+            runs.or(temporary.as_ref().map(tempfile::TempDir::path)).unwrap_or(Path::new("."));
         let done = self.run(library, stop);
         if stop.load(Ordering::Relaxed) {
             return Ok(None);

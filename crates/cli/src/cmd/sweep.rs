@@ -1,0 +1,81 @@
+//! `ssdlab sweep`: many simulated runs as one table.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use device::host::small_file;
+use run::RunError;
+use study::pool::Limits;
+use study::sweep::{self, Book, Spec};
+
+use crate::args::Format;
+use crate::args::sweep::SweepArgs;
+use crate::failure::{EXIT_DONE, EXIT_INTERRUPTED, EXIT_VERDICT};
+use crate::stop;
+use crate::ui::out::{data, talk};
+use crate::ui::progress::Progress;
+
+pub fn run(args: &SweepArgs) -> anyhow::Result<u8> {
+    let text = small_file::read(&args.file).map_err(|error| {
+        RunError::Usage(format!("sweep `{}` cannot be read: {error}", args.file.display()))
+    })?;
+    if args.plan {
+        let tasks = Spec::parse(&text)?.tasks()?;
+        sweep::demands(&tasks)?;
+        print_plan(args, tasks.len());
+        return Ok(EXIT_DONE);
+    }
+    let interrupted = stop::button()?;
+    let book = Mutex::new(Book::open(&args.output, &text)?);
+    carry_out(args, &book, &interrupted)?;
+    let book = book.into_inner().unwrap_or_else(PoisonError::into_inner);
+    report(args, &book, interrupted.load(Ordering::Relaxed))
+}
+
+fn print_plan(args: &SweepArgs, runs: usize) {
+    match args.format {
+        Format::Text => data!("{runs} runs"),
+        Format::Json => data!("{}", serde_json::json!({ "runs": runs, "error": null })),
+    }
+}
+
+/// Every task without an outcome.
+fn carry_out(args: &SweepArgs, book: &Mutex<Book>, stop: &AtomicBool) -> anyhow::Result<()> {
+    let pending = book.lock().unwrap_or_else(PoisonError::into_inner).pending();
+    let demands = sweep::demands(&pending)?;
+    let progress = Progress::new(args.quiet);
+    let tally = progress.tally(&demands);
+    let limits = Limits::new(args.jobs.jobs);
+    let done = sweep::carry_out(&pending, &demands, limits, stop, book, |demand, _| {
+        tally.ended(demand);
+    });
+    drop(tally);
+    progress.finish();
+    Ok(done?)
+}
+
+/// The table of the outcomes, and the exit code.
+fn report(args: &SweepArgs, book: &Book, interrupted: bool) -> anyhow::Result<u8> {
+    let (pending, dataset) = (book.pending().len(), book.write()?);
+    let failed: Vec<_> = book.outcomes().filter_map(|outcome| outcome.error.as_ref()).collect();
+    match args.format {
+        Format::Json => data!(
+            "{}",
+            serde_json::json!({
+                "dataset": dataset, "runs": book.len(), "pending": pending, "failed": failed.len(),
+                "error": null,
+            })
+        ),
+        Format::Text => data!("{}", dataset.display()),
+    }
+    if !args.quiet {
+        let ended = book.len() - pending;
+        talk!("{ended} of {} runs, {} of them failed", book.len(), failed.len());
+        failed.first().iter().for_each(|first| talk!("the first failure: {first}"));
+    }
+    Ok(match (interrupted, failed.is_empty()) {
+        (true, _) => EXIT_INTERRUPTED,
+        (false, true) => EXIT_DONE,
+        (false, false) => EXIT_VERDICT,
+    })
+}
