@@ -3,6 +3,7 @@
 pub mod advise;
 pub mod bench;
 pub mod compare;
+pub mod export;
 pub mod expose;
 pub mod import;
 pub mod library;
@@ -52,6 +53,8 @@ pub enum Command {
     Show(ShowArgs),
     /// Write runs into one self-contained HTML page
     Report(ReportArgs),
+    /// Write a run in the format of another program, or its graph
+    Export(export::ExportArgs),
     /// Serve a library to web browsers: the Bench
     Serve(bench::ServeArgs),
     /// Write the Bench of a library as plain files for any web host
@@ -416,6 +419,7 @@ impl Args {
             Command::Compare(args) => args.format,
             Command::Show(args) => args.format,
             Command::Report(args) => args.format,
+            Command::Export(_) => Format::Text,
             Command::Serve(args) => args.bench.format,
             Command::Site(args) => args.bench.format,
             Command::Push(args) => args.format,

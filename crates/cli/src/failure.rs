@@ -3,6 +3,7 @@
 use ::target::IoError;
 use base::text::shortened_words;
 use load::trace::TraceError;
+use result::export::ExportError;
 use result::import::ImportError;
 use result::report::ReportError;
 use result::store::StoreError;
@@ -86,6 +87,9 @@ fn classify(error: &anyhow::Error) -> (&'static str, u8) {
     }
     if let Some(error) = error.downcast_ref::<ImportError>() {
         return classify_import(error);
+    }
+    if let Some(error) = error.downcast_ref::<ExportError>() {
+        return if error.is_usage() { ("usage", EXIT_USAGE) } else { ("result", EXIT_IO) };
     }
     if error.downcast_ref::<std::io::Error>().is_some() {
         ("io", EXIT_IO)

@@ -9,6 +9,7 @@ pub mod bench;
 pub mod compare;
 pub mod dataset;
 pub mod expectation;
+pub mod export;
 pub mod facts_file;
 pub mod generated;
 pub mod import;

@@ -7,7 +7,7 @@
 mod alive;
 mod atomic;
 mod checksum;
-mod columns;
+pub(crate) mod columns;
 mod decode;
 mod encode;
 mod error;

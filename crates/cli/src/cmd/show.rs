@@ -1,18 +1,23 @@
 //! `ssdlab show`: a summary of runs in the terminal.
 
+mod ranking;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use device::host::shell::quoted_path;
 use result::metrics::{Metric, catalogue, find};
+use result::report::GRAPHED_PHASE;
 use result::schema::{Mark, MarkKind, Origin, Run, RunStatus, Table, TableColumn};
 use result::stats::difference::differences;
 use result::stats::health::{HealthRow, HealthSummary};
-use result::store::{RunDir, resolve_run};
+use result::stats::rates::{full_intervals, iops};
+use result::store::{RunDir, StoreError, resolve_run};
 
 use crate::args::{Format, ShowArgs};
 use crate::failure::EXIT_DONE;
 use crate::ui::out::data;
+use crate::ui::plot::print_scatter;
 use crate::ui::table::{self, bytes, count, figure, latency, seconds};
 
 /// Imported files that are named one by one.
@@ -31,12 +36,25 @@ pub fn run(args: &ShowArgs) -> anyhow::Result<u8> {
     }
     for (dir, run) in &runs {
         print_summary(run.run(), dir);
+        print_scatter(&graphed_iops(run)?);
         data!("{}", dir.display());
+    }
+    if runs.len() > 1 {
+        ranking::print(&runs.iter().map(|(_, run)| run.run()).collect::<Vec<_>>());
     }
     for pair in differences(&runs.iter().map(|(_, run)| run.run()).collect::<Vec<_>>()) {
         data!("{}", pair.text);
     }
     Ok(EXIT_DONE)
+}
+
+/// IOPS of every second of the phase that the page draws; empty without one.
+pub fn graphed_iops(dir: &RunDir) -> Result<Vec<f64>, StoreError> {
+    if !dir.run().phases.iter().any(|phase| phase.name == GRAPHED_PHASE) {
+        return Ok(Vec::new());
+    }
+    let rows = dir.phase_rows(GRAPHED_PHASE)?;
+    Ok(full_intervals(&rows.seconds).into_iter().filter_map(iops).collect())
 }
 
 /// Prints one run: description, status, figures, sentences.

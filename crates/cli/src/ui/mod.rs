@@ -2,5 +2,6 @@
 
 pub mod live;
 pub mod out;
+pub mod plot;
 pub mod progress;
 pub mod table;

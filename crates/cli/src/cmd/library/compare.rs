@@ -8,12 +8,16 @@ use result::schema::Run;
 use result::store::{self, RunDir, StoreError, resolve_run};
 use run::RunError;
 
+use super::super::show::graphed_iops;
 use crate::args::Format;
 use crate::args::compare::CompareArgs;
 use crate::failure::{EXIT_DONE, EXIT_VERDICT};
 use crate::ui::out::data;
+use crate::ui::plot::{Bar, print_bars, print_scatter};
 use crate::ui::table::{self, figure};
 
+/// Figures that are drawn as bars.
+const BARS_SHOWN: usize = 5;
 /// Conditions that are printed; the document contains all.
 const CONDITIONS_SHOWN: usize = 12;
 
@@ -24,6 +28,7 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<u8> {
         metrics: args.metrics.clone(),
         seed: args.seed,
     };
+    let graphs = [("A", &a), ("B", &b)].map(|(name, side)| (name, side.first().map(graphed_iops)));
     let runs = |side: &[RunDir]| side.iter().map(RunDir::run).cloned().collect::<Vec<Run>>();
     let (a, b) = (runs(&a), runs(&b));
     let (a, b): (Vec<&Run>, Vec<&Run>) = (a.iter().collect(), b.iter().collect());
@@ -40,10 +45,21 @@ pub fn run(args: &CompareArgs) -> anyhow::Result<u8> {
         ),
         Format::Text => {
             compared.iter().for_each(|comparison| print(args, comparison));
+            for (name, graph) in graphs {
+                print_graph(name, &graph.transpose()?.unwrap_or_default());
+            }
             data!("{}", verdict(args, &compared));
         }
     }
     Ok(if is_regression { EXIT_VERDICT } else { EXIT_DONE })
+}
+
+/// The seconds of the first run of a side.
+fn print_graph(side: &str, iops: &[f64]) {
+    if !iops.is_empty() {
+        data!("  {side}: every second of the load");
+        print_scatter(iops);
+    }
 }
 
 /// The runs of a side: those of a label, those of a directory, or single ones.
@@ -102,11 +118,25 @@ fn print(args: &CompareArgs, comparison: &Comparison) {
             &[heading.map(str::to_owned).to_vec()].into_iter().chain(rows).collect::<Vec<_>>(),
         );
     }
+    shown
+        .iter()
+        .filter(|figure| figure.outcome != Outcome::Same)
+        .take(BARS_SHOWN)
+        .for_each(print_pair);
     let same = figures.len() - shown.len();
     if same > 0 {
         let noise = args.threshold.map_or_else(String::new, |share| format!(" and {share}"));
         data!("  {same} of {} figures: no difference beyond noise{noise}", figures.len());
     }
+}
+
+/// Both means of a figure as bars.
+fn print_pair(compared: &&Figure) {
+    let unit = find(&compared.metric).map_or(Unit::Ratio, |metric| metric.unit);
+    let bar =
+        |name: &str, value: f64| Bar { name: name.to_owned(), value, words: figure(value, unit) };
+    data!("  {}", compared.metric);
+    print_bars(&[bar("A", compared.a.mean), bar("B", compared.b.mean)]);
 }
 
 fn group(group: &Group) -> String {

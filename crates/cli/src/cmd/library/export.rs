@@ -1,0 +1,77 @@
+//! `ssdlab export`: a run in the format of another program.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use result::export::{csv, fio, markdown, png, svg};
+use result::store::{RunDir, SERIES_FILE, resolve_run};
+use run::RunError;
+
+use crate::args::export::{ExportArgs, ExportFormat};
+use crate::failure::EXIT_DONE;
+use crate::inputs::Inputs;
+use crate::output_file::OutputFile;
+use crate::ui::out::data;
+
+pub fn run(args: &ExportArgs) -> anyhow::Result<u8> {
+    let dir = RunDir::open(&resolve_run(&args.library, &args.run)?)?;
+    dir.check()?;
+    if args.split {
+        let written = split(args, &dir)?;
+        data!("{}", std::path::absolute(written)?.display());
+        return Ok(EXIT_DONE);
+    }
+    let content = content(args.format, &dir)?;
+    let Some(output) = &args.output else {
+        data!("{}", String::from_utf8_lossy(&content).trim_end());
+        return Ok(EXIT_DONE);
+    };
+    let inputs = Inputs::default().library(&args.library).runs([dir.path()].into_iter());
+    let mut file = OutputFile::create(output, &inputs)?;
+    file.write_all(&content)?;
+    file.put_in_place()?;
+    data!("{}", std::path::absolute(output)?.display());
+    Ok(EXIT_DONE)
+}
+
+fn content(format: ExportFormat, dir: &RunDir) -> anyhow::Result<Vec<u8>> {
+    Ok(match format {
+        ExportFormat::FioJson => serde_json::to_vec_pretty(&fio(dir)?)?,
+        ExportFormat::Csv => csv(dir)?,
+        ExportFormat::Parquet => {
+            let path = dir.path().join(SERIES_FILE);
+            fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?
+        }
+        ExportFormat::Markdown => markdown(dir.run()).into_bytes(),
+        ExportFormat::Svg => svg(dir)?.into_bytes(),
+        ExportFormat::Png => png(dir)?,
+    })
+}
+
+/// Writes each phase into its own file of a new directory, which appears as a whole.
+fn split(args: &ExportArgs, dir: &RunDir) -> anyhow::Result<PathBuf> {
+    let Some(output) = args.output.as_deref().filter(|_| args.format == ExportFormat::FioJson)
+    else {
+        let words = "--split divides the jobs of fio: use it with --as fio-json and -o DIR";
+        return Err(RunError::Usage(words.to_owned()).into());
+    };
+    if output.exists() {
+        let words = format!("{} exists; give -o the name of a new directory", output.display());
+        return Err(RunError::Usage(words).into());
+    }
+    let parent = output.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let parent = parent.unwrap_or(Path::new("."));
+    let cannot = || format!("cannot write {}", output.display());
+    let staged = tempfile::tempdir_in(parent).with_context(cannot)?;
+    for (number, (name, document)) in fio(dir)?.split().enumerate() {
+        let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
+        let name: String = name.chars().map(plain).collect();
+        let path = staged.path().join(format!("{number:02}-{name}.json"));
+        fs::write(path, serde_json::to_vec_pretty(&document)?).with_context(cannot)?;
+    }
+    fs::rename(staged.path(), output).with_context(cannot)?;
+    // Its content has another name now.
+    let _ = staged.keep();
+    Ok(output.to_owned())
+}

@@ -1,0 +1,169 @@
+//! Graphs made of characters: a scatter of rates on a logarithmic axis, and ranked bars.
+
+use std::env;
+
+use super::out::data;
+use super::table::count;
+
+/// Size of the plotted area in characters.
+const COLUMNS: usize = 72;
+const LINES: usize = 8;
+/// Dots of a braille character across and down.
+const ACROSS: usize = 2;
+const DOWN: usize = 4;
+/// Bits of a braille character, by column and row of the dot.
+const DOTS: [[u32; DOWN]; ACROSS] = [[0x01, 0x02, 0x04, 0x40], [0x08, 0x10, 0x20, 0x80]];
+const BRAILLE: u32 = 0x2800;
+/// Length of the longest bar in characters.
+const BAR: usize = 40;
+
+/// Characters that the terminal can show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Letters {
+    /// All.
+    Unicode,
+    /// Those of ASCII.
+    Ascii,
+}
+
+impl Letters {
+    /// Those of the locale in the environment.
+    pub fn of_locale() -> Self {
+        let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+            .iter()
+            .find_map(|name| env::var(name).ok().filter(|value| !value.is_empty()));
+        let locale = locale.unwrap_or_default().to_lowercase();
+        if locale.contains("utf-8") || locale.contains("utf8") {
+            Self::Unicode
+        } else {
+            Self::Ascii
+        }
+    }
+}
+
+/// The rate of each second, from left to right; from 1 on the bottom line to `top` on the first
+/// line.
+pub fn scatter(rates: &[f64], top: f64, letters: Letters) -> Vec<String> {
+    let (width, height) = match letters {
+        Letters::Unicode => (COLUMNS * ACROSS, LINES * DOWN),
+        Letters::Ascii => (COLUMNS, LINES),
+    };
+    let mut is_set = vec![vec![false; width]; height];
+    for (second, rate) in rates.iter().enumerate() {
+        let x = second * width / rates.len();
+        let share = (rate.max(1.0).ln() / top.max(10.0).ln()).clamp(0.0, 1.0);
+        let y = ((1.0 - share) * (height - 1) as f64).round() as usize;
+        is_set[y][x] = true;
+    }
+    (0..LINES).map(|line| characters(&is_set, line, letters)).collect()
+}
+
+fn characters(is_set: &[Vec<bool>], line: usize, letters: Letters) -> String {
+    let dot = |column: usize, x: usize, y: usize| {
+        if is_set[line * DOWN + y][column * ACROSS + x] { DOTS[x][y] } else { 0 }
+    };
+    let braille = |column: usize| {
+        let dots = (0..ACROSS).flat_map(|x| (0..DOWN).map(move |y| (x, y)));
+        let bits = dots.fold(0, |bits, (x, y)| bits | dot(column, x, y));
+        char::from_u32(BRAILLE + bits).unwrap_or(' ')
+    };
+    let ascii = |column: usize| if is_set[line][column] { '.' } else { ' ' };
+    let text: String = match letters {
+        Letters::Unicode => (0..COLUMNS).map(braille).collect(),
+        Letters::Ascii => (0..COLUMNS).map(ascii).collect(),
+    };
+    text.trim_end_matches([' ', '\u{2800}']).to_owned()
+}
+
+/// Prints the rates of every second as a graph; nothing without rates.
+pub fn print_scatter(rates: &[f64]) {
+    if rates.is_empty() {
+        return;
+    }
+    let letters = Letters::of_locale();
+    let top = rates.iter().copied().fold(10.0, f64::max);
+    let label = format!("{} IOPS", count(top));
+    let width = label.chars().count();
+    for (line, text) in scatter(rates, top, letters).iter().enumerate() {
+        let label = match line {
+            0 => label.as_str(),
+            last if last + 1 == LINES => "1",
+            _ => "",
+        };
+        data!("  {label:>width$} |{text}");
+    }
+    let seconds = format!("{} s", rates.len());
+    data!("  {:width$} 0{seconds:>COLUMNS$}", "");
+}
+
+/// A bar with its name and its value in words.
+#[derive(Clone, Debug)]
+pub struct Bar {
+    /// The thing that has the value.
+    pub name: String,
+    /// Its value.
+    pub value: f64,
+    /// The value as it is shown.
+    pub words: String,
+}
+
+/// Prints bars, the first one on top, in proportion to the largest value.
+pub fn print_bars(bars: &[Bar]) {
+    let widest =
+        |of: fn(&Bar) -> &String| bars.iter().map(|bar| of(bar).chars().count()).max().unwrap_or(0);
+    let (names, words) = (widest(|bar| &bar.name), widest(|bar| &bar.words));
+    for (bar, line) in bars.iter().zip(lengths(bars)) {
+        let full = if Letters::of_locale() == Letters::Unicode { "\u{2588}" } else { "#" };
+        let pad = |text: &str, width: usize| " ".repeat(width.saturating_sub(text.chars().count()));
+        let (name, value) = (&bar.name, &bar.words);
+        let line = full.repeat(line);
+        data!("    {name}{}  {}{value}  {line}", pad(name, names), pad(value, words));
+    }
+}
+
+/// Lengths in characters; a value above zero has at least one.
+fn lengths(bars: &[Bar]) -> impl Iterator<Item = usize> {
+    let largest = bars.iter().map(|bar| bar.value).fold(0.0, f64::max);
+    bars.iter().map(move |bar| {
+        let share = if largest > 0.0 { bar.value.max(0.0) / largest } else { 0.0 };
+        ((share * BAR as f64).round() as usize).max(usize::from(share > 0.0))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn dots(lines: &[String]) -> u32 {
+        let letters = lines.iter().flat_map(|line| line.chars()).map(u32::from);
+        letters.map(|letter| letter.saturating_sub(BRAILLE).count_ones()).sum()
+    }
+
+    #[test]
+    fn a_fall_is_seen_and_stalls_stand_on_the_bottom_line() {
+        let rates: Vec<_> =
+            (0..144).map(|second| if second < 72 { 10_000.0 } else { 0.0 }).collect();
+        let lines = scatter(&rates, 10_000.0, Letters::Unicode);
+        assert_eq!((lines.len(), dots(&lines)), (LINES, 144));
+        assert_eq!((dots(&lines[..1]), dots(&lines[LINES - 1..])), (72, 72));
+        let lines = scatter(&rates, 10_000.0, Letters::Ascii);
+        assert_eq!(lines[0], ".".repeat(36));
+        assert_eq!(lines[LINES - 1], format!("{}{}", " ".repeat(36), ".".repeat(36)));
+    }
+
+    #[test]
+    fn any_number_of_seconds_has_a_place() {
+        for seconds in [1, 2, 71, 145, 100_000] {
+            let lines = scatter(&vec![f64::MAX; seconds], 1.0, Letters::Unicode);
+            assert!(dots(&lines) > 0, "{seconds}");
+        }
+    }
+
+    #[test]
+    fn bars_are_in_proportion_and_never_vanish() {
+        let bar = |value| Bar { name: String::new(), value, words: String::new() };
+        let bars = [100.0, 50.0, 0.001, 0.0, -5.0].map(bar);
+        assert_eq!(lengths(&bars).collect::<Vec<_>>(), [40, 20, 1, 0, 0]);
+        assert_eq!(lengths(&[bar(0.0)]).collect::<Vec<_>>(), [0]);
+    }
+}
