@@ -346,7 +346,7 @@ impl Device {
     fn age(&self, py: Python<'_>, days: u32) -> PyResult<()> {
         let done = self.read(py, |state| {
             state.must_be_idle("age()")?;
-            Ok::<_, Failure>(state.drive.age(days)?)
+            Ok::<_, Failure>(state.drive.age(target::Past { days, ..target::Past::default() })?)
         });
         Ok(done?)
     }

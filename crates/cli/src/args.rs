@@ -9,6 +9,7 @@ pub mod import;
 pub mod library;
 pub mod repeat;
 pub mod resume;
+pub mod runs;
 pub mod sweep;
 pub mod trace;
 pub mod verify;
@@ -53,6 +54,8 @@ pub enum Command {
     Show(ShowArgs),
     /// Write runs into one self-contained HTML page
     Report(ReportArgs),
+    /// List the runs of a library, change their words, remove them
+    Runs(runs::RunsArgs),
     /// Write a run in the format of another program, or its graph
     Export(export::ExportArgs),
     /// Serve a library to web browsers: the Bench
@@ -419,6 +422,7 @@ impl Args {
             Command::Compare(args) => args.format,
             Command::Show(args) => args.format,
             Command::Report(args) => args.format,
+            Command::Runs(args) => args.format(),
             Command::Export(_) => Format::Text,
             Command::Serve(args) => args.bench.format,
             Command::Site(args) => args.bench.format,

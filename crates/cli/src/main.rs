@@ -62,6 +62,7 @@ fn dispatch(args: Args) -> anyhow::Result<u8> {
         Command::Compare(args) => cmd::library::compare::run(&args),
         Command::Show(args) => cmd::show::run(&args),
         Command::Report(args) => cmd::report::run(&args),
+        Command::Runs(args) => cmd::library::runs::run(&args),
         Command::Export(args) => cmd::library::export::run(&args),
         Command::Serve(args) => cmd::bench::serve::run(&args),
         Command::Site(args) => cmd::bench::site::run(&args),

@@ -456,9 +456,9 @@ pub struct Load {
     pub order: String,
     /// Commands kept outstanding; in an open loop the most that may be.
     pub queue_depth: u32,
-    /// Commands per second of an open loop; missing in a closed one.
+    /// Rate of an open loop, e.g. `20000` or `poisson:20000`; missing in a closed one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rate_iops: Option<u64>,
+    pub rate: Option<String>,
     /// First byte of the span of the commands.
     pub offset_bytes: u64,
     /// Length of this span.

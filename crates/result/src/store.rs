@@ -13,6 +13,7 @@ mod encode;
 mod error;
 mod library;
 mod live;
+mod manage;
 mod pages;
 mod reader;
 mod seal;

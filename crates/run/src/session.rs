@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use base::{Facts, Nanos};
-use load::Generator;
+use load::{Generator, Workload};
 use result::rows::PhaseRows;
 use result::schema::{About, Load, Phase, Run, RunStatus, SCHEMA_VERSION, Span};
 use result::store::{RunWriter, StoreError, preflight};
@@ -501,7 +501,7 @@ fn load_record(workload: &Workload) -> Load {
         block_bytes: workload.block_bytes,
         order: workload.order.to_string(),
         queue_depth: workload.queue_depth,
-        rate_iops: workload.pacing.rate_iops(),
+        rate: workload.pacing.highest_iops().map(|_| workload.pacing.to_string()),
         offset_bytes: workload.span_offset_bytes,
         span_bytes: workload.span_bytes,
     }

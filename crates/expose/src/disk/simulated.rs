@@ -177,7 +177,7 @@ impl Simulated {
     pub fn version(&self, page: u64) -> Option<u64> {
         match self {
             Self::Lasting(_) => None,
-            Self::Cuttable(device) => device.probe().version(page as u32),
+            Self::Cuttable(device) => device.probe().version(page),
         }
     }
 
@@ -185,7 +185,7 @@ impl Simulated {
     #[must_use]
     pub fn stored(&self, page: u64) -> Stored {
         let Self::Cuttable(device) = self else { return Stored::Unreadable };
-        let physical = device.ftl().l2p[page as usize];
+        let physical = device.ftl().l2p.get(page);
         if physical == NO_PAGE {
             return Stored::Nothing;
         }

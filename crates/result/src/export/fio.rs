@@ -192,7 +192,11 @@ fn options(phase: &Phase) -> Options {
     options.insert("numjobs", "1".to_owned());
     options.insert("offset", load.offset_bytes.to_string());
     options.insert("size", load.span_bytes.to_string());
-    options.extend(load.rate_iops.map(|rate| ("rate_iops", rate.to_string())));
+    if let Some(rate) = &load.rate {
+        let (process, rate) = rate.split_once(':').unwrap_or(("linear", rate));
+        options.insert("rate_process", process.to_owned());
+        options.insert("rate_iops", rate.to_owned());
+    }
     options
 }
 

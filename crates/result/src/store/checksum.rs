@@ -96,8 +96,17 @@ pub(super) fn run_json(run: &Run, of_phase: impl Fn(usize) -> Option<PhaseChecks
         sealed: true,
         phases: of_phases(|phase| phase.latency),
     };
-    let checksums = Checksums { series, latency, run_json: seal::BLANK.to_owned() };
-    let file = RunFile { run: run.clone(), checksums: Some(checksums) };
+    sealed(run, Some(Checksums { series, latency, run_json: seal::BLANK.to_owned() }))
+}
+
+/// The bytes of `run.json` after a change of its description; the checksums of rows stay.
+pub(super) fn rewritten(run: &Run, checksums: Option<&Checksums>) -> Vec<u8> {
+    let run_json = seal::BLANK.to_owned();
+    sealed(run, checksums.map(|checksums| Checksums { run_json, ..checksums.clone() }))
+}
+
+fn sealed(run: &Run, checksums: Option<Checksums>) -> Vec<u8> {
+    let file = RunFile { run: run.clone(), checksums };
     // Only maps with keys that are not text can fail, and a run has none.
     let mut json = serde_json::to_vec_pretty(&file).unwrap_or_default();
     json.push(b'\n');

@@ -154,6 +154,24 @@ pub enum StoreError {
         /// Similar names.
         near: Vec<String>,
     },
+    /// The run has not ended.
+    #[error("{} is still running; wait for its end", path.display())]
+    InProgress {
+        /// The run directory.
+        path: PathBuf,
+    },
+    /// The run directory holds a file that no run has.
+    #[error(
+        "{} also holds `{}`, which is no file of a run; move that away first",
+        path.display(),
+        shortened(name)
+    )]
+    OtherFiles {
+        /// The run directory.
+        path: PathBuf,
+        /// The other file.
+        name: String,
+    },
     /// Several runs begin with this text.
     #[error("`{}` fits {} runs: {}; give more of the name", shortened(name), matches.len(), first_of(matches))]
     AmbiguousRun {
@@ -180,6 +198,8 @@ impl StoreError {
                 | Self::NotARun { .. }
                 | Self::NoSuchRun { .. }
                 | Self::AmbiguousRun { .. }
+                | Self::InProgress { .. }
+                | Self::OtherFiles { .. }
         )
     }
 

@@ -18,10 +18,10 @@ use crate::schema::{Checksums, Phase, Run, RunStatus, SCHEMA_VERSION};
 /// A run directory with its `run.json`; rows are read on demand.
 #[derive(Clone, Debug)]
 pub struct RunDir {
-    path: PathBuf,
-    run: Run,
+    pub(super) path: PathBuf,
+    pub(super) run: Run,
     /// Missing in old runs.
-    checksums: Option<Checksums>,
+    pub(super) checksums: Option<Checksums>,
     /// Set once all bytes of the two Parquet files are known to be intact.
     series_is_whole: OnceLock<()>,
     latency_is_whole: OnceLock<()>,

@@ -3,3 +3,4 @@
 pub mod build;
 pub mod compare;
 pub mod export;
+pub mod runs;

@@ -58,7 +58,7 @@ pub(crate) mod sustained {
 }
 
 /// The definition of every test, by chapter and file.
-pub(super) const DEFINITIONS: [&Definition; 32] = [
+pub(super) const DEFINITIONS: [&Definition; 34] = [
     &energy::power::DEFINITION,
     &pts::composite::DEFINITION,
     &pts::cross_stimulus::DEFINITION,
