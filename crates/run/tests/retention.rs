@@ -51,7 +51,7 @@ fn old_data_is_read_with_a_sense_more_for_every_step_of_its_age() {
     let more_senses = |days| (latency(days) - latency(0)) / read_ns;
     for (days, want) in [(5, 0.0), (15, 1.0), (400, 8.0)] {
         let measured = more_senses(days);
-        assert!((measured - want).abs() < 0.02, "{days} days: {measured} senses more");
+        assert!((measured - want).abs() < 0.05, "{days} days: {measured} senses more");
     }
     let rate = |days: u32| metric(&outcome, &format!("retention.sequential_read_{days}d.mb_per_s"));
     assert!(rate(400) < 0.5 * rate(0), "{} of {}", rate(400), rate(0));

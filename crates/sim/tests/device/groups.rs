@@ -123,7 +123,7 @@ impl AtErase {
 }
 
 #[test]
-fn an_erase_in_one_group_delays_a_read_of_its_dies_and_none_of_the_other_to_the_nanosecond() {
+fn an_erase_delays_reads_of_its_own_group_of_dies_only_to_the_nanosecond() {
     let AtErase { mut device, group, busy_die, first_end_ns, .. } = AtErase::new();
     let pages = device.config().geometry.logical_pages;
     let on = |device: &Device<Victims>, is_wanted: &dyn Fn(u32) -> bool| {
@@ -141,7 +141,7 @@ fn an_erase_in_one_group_delays_a_read_of_its_dies_and_none_of_the_other_to_the_
 
 /// The units of a row follow each other over the link and go to one die each.
 #[test]
-fn an_erase_in_one_group_delays_a_program_of_its_dies_and_none_of_the_other_to_the_nanosecond() {
+fn an_erase_delays_programs_of_its_own_group_of_dies_only_to_the_nanosecond() {
     let mut state = AtErase::new();
     let sent = state.device.now().0;
     let pages: Vec<u64> = state.pages.by_ref().take(3).collect();
