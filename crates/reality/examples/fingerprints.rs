@@ -3,10 +3,10 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a developer tool talks")]
 
 use std::num::NonZero;
-use std::path::PathBuf;
-use std::process::ExitCode;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::{env, fs, thread};
+use std::{env, fs, io, thread};
 
 use anyhow::{Context, Result};
 use clap::Parser;
@@ -15,8 +15,9 @@ use reality::claim::{Fingerprint, Theme};
 use reality::fragility;
 use reality::page::{self, Row};
 use reality::rated;
+use reality::record::{self, Record};
 use reality::store::{Runs, Store};
-use reality::verdict::{Judged, Verdict, judge};
+use reality::verdict::{Judged, Verdict, judge, judge_or_recall, note};
 
 /// Run published claims on the simulated drives.
 #[derive(Parser)]
@@ -34,7 +35,7 @@ struct Args {
     /// Also change every assumed value by 10%: hundreds of runs for each drive.
     #[arg(long)]
     fragility: bool,
-    /// Run nothing: judge by the runs of earlier calls.
+    /// Run nothing: judge by the runs of earlier calls, and by the record of earlier versions where there is none.
     #[arg(long, conflicts_with = "fragility")]
     known: bool,
     /// Directory of the runs.
@@ -61,8 +62,13 @@ fn main() -> Result<ExitCode> {
         fingerprint.measurements(scale.as_deref()).map(|(_, found)| found.cell).collect::<Vec<_>>()
     });
     let runs = run_all(&store, &args, cells.collect());
+    let mut record = read_record(&top)?;
+    if !args.scaled {
+        let version = version();
+        wanted.iter().for_each(|one| note(one, &runs, &mut record, &version));
+    }
     let row = |fingerprint| {
-        let judged = judge(fingerprint, scale(fingerprint).as_deref(), &runs);
+        let judged = judged(fingerprint, scale(fingerprint), &runs, &record);
         let ends = fragile(&store, &args, fingerprint, &judged)?;
         Ok((fingerprint, judged, ends))
     };
@@ -73,9 +79,54 @@ fn main() -> Result<ExitCode> {
     let themes: Vec<(&Theme, Vec<Row<'_>>)> = themes.collect::<Result<_>>()?;
     if args.only.is_empty() && !args.scaled {
         fs::write(top.join("docs/drives.md"), page::page(&themes)).context("docs/drives.md")?;
+        let is_in_use = |claim: &str, figure: &str| {
+            wanted.iter().any(|one| one.id == claim && one.figures.contains_key(figure))
+        };
+        record.retain(is_in_use);
+    }
+    if !args.scaled {
+        fs::write(top.join(record::FILE), record.text()).context(record::FILE)?;
     }
     let unexplained: usize = themes.iter().flat_map(|(_, rows)| rows).map(show).sum();
     Ok(if unexplained == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+/// The verdict by the runs, at full size also by the record.
+fn judged(
+    fingerprint: &Fingerprint,
+    scale: Option<String>,
+    runs: &Runs,
+    record: &Record,
+) -> Judged {
+    match scale {
+        Some(scale) => judge(fingerprint, Some(&scale), runs),
+        None => judge_or_recall(fingerprint, runs, record),
+    }
+}
+
+/// The record of earlier versions; empty if there is no file.
+fn read_record(top: &Path) -> Result<Record> {
+    match fs::read_to_string(top.join(record::FILE)) {
+        Ok(text) => Ok(Record::read(&text)?),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Record::default()),
+        Err(error) => Err(error).context(record::FILE),
+    }
+}
+
+/// The version of the simulator: the object of its directory in git, which a rebase leaves as it is, and whether
+/// something was changed since.
+fn version() -> String {
+    let git = |args: &[&str]| {
+        let output =
+            Command::new("git").args(args).output().ok().filter(|run| run.status.success());
+        output.map(|run| String::from_utf8_lossy(&run.stdout).trim().to_owned())
+    };
+    let Some(tree) = git(&["rev-parse", "--short=8", "HEAD:crates/sim/src"]) else {
+        return format!("{} of unknown commit", env!("CARGO_PKG_VERSION"));
+    };
+    let changed = git(&["status", "--porcelain", "--", "crates/sim/src"]);
+    let is_clean = changed.is_some_and(|changed| changed.is_empty());
+    if is_clean { tree } else { format!("{tree} with changes") }
 }
 
 /// The runs of these cells, with a line on stderr after each.

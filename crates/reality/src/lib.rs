@@ -6,7 +6,8 @@
 //! ```
 //!
 //! Reading order: [`claim`] (a fingerprint as data), [`figure`] and [`expectation`] (the closed
-//! vocabulary), [`cell`], [`store`] and [`rehearsal`] (runs, each done once), [`verdict`], [`page`].
+//! vocabulary), [`cell`], [`store`] and [`rehearsal`] (runs, each done once), [`verdict`],
+//! [`record`] (the figures of earlier versions), [`page`].
 
 pub mod cell;
 pub mod claim;
@@ -15,6 +16,7 @@ pub mod figure;
 pub mod fragility;
 pub mod page;
 pub mod rated;
+pub mod record;
 pub mod rehearsal;
 pub mod store;
 pub mod validation;

@@ -6,6 +6,7 @@ use base::text::{list_item, significant};
 
 use crate::claim::{Fingerprint, Theme};
 use crate::expectation::Values;
+use crate::record::Origin;
 use crate::verdict::{Judged, Verdict};
 
 /// A fingerprint, its verdict, and the changes of assumed values that end it, or `None` if nobody has
@@ -22,6 +23,9 @@ IOPS, MB/s, ns, W or ratios, as their names say.
 - *holds*: the simulated drives do what the publication says, within the stated bounds.
 - *does not hold*: they do not; the line below says why.
 - *not tested*: there is no model, or no run.
+- *version*: the figures are of that version of the simulator (`git log -t --find-object=VERSION`),
+  and nobody has repeated them since; *before its model changed*: and of other values of the model.
+  All are in `drives/simulated.csv`.
 - *fragile*: another value than an assumed one, 10% away, changes the verdict. *Not fragile*: none
   does. A claim with neither word has not been tried (`cargo xtask fingerprints --fragility`).
 ";
@@ -40,6 +44,12 @@ pub fn page(themes: &[(&Theme, Vec<Row<'_>>)]) -> String {
         text,
         "\nOf {all} claims {holds} hold, {fails} do not, and {untested} are not tested."
     );
+    let is_earlier = |(_, judged, _): &&Row<'_>| !judged.origins.is_empty();
+    let earlier = themes.iter().flat_map(|(_, rows)| rows).filter(is_earlier).count();
+    if earlier > 0 {
+        let words = format!("Figures of {earlier} of them are of earlier versions, as they say.");
+        let _ = writeln!(text, "{words}");
+    }
     for (theme, rows) in themes {
         let _ = write!(text, "\n## {}\n\n", theme.heading);
         rows.iter().for_each(|row| text.push_str(&entry(row)));
@@ -60,7 +70,11 @@ fn entry((fingerprint, judged, fragile): &Row<'_>) -> String {
     let mut text = claim_lines(fingerprint);
     text.push_str(&list_item("  - ", &format!("expected: {}", expected.join(", "))));
     if !judged.values.is_empty() {
-        text.push_str(&list_item("  - ", &format!("simulated: {}", figures(&judged.values))));
+        let origins: Vec<_> = judged.origins.iter().map(origin).collect();
+        let origins =
+            if origins.is_empty() { String::new() } else { format!(" ({})", origins.join(", ")) };
+        let simulated = format!("simulated: {}{origins}", figures(&judged.values));
+        text.push_str(&list_item("  - ", &simulated));
     }
     text.push_str(&list_item(
         "  - ",
@@ -70,6 +84,11 @@ fn entry((fingerprint, judged, fragile): &Row<'_>) -> String {
         text.push_str(&list_item("  - ", &format!("why: {missing}")));
     }
     text
+}
+
+fn origin(Origin { version, is_of_another_model }: &Origin) -> String {
+    let before = if *is_of_another_model { " before its model changed" } else { "" };
+    format!("version {version}{before}")
 }
 
 fn remark(judged: &Judged, fragile: &Option<Vec<String>>) -> String {

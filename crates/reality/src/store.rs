@@ -53,7 +53,7 @@ impl Store {
     /// The run of a cell, or `None` if it has not been done.
     #[must_use]
     pub fn find(&self, cell: &Cell) -> Option<RunDir> {
-        let library = self.known(&key(cell)?, &|| rehearsal::of_cell(cell))?;
+        let library = self.known(&run_key(cell)?, &|| rehearsal::of_cell(cell))?;
         store::list(&library).ok()?.into_iter().find_map(|entry| RunDir::open(&entry.path).ok())
     }
 
@@ -62,7 +62,7 @@ impl Store {
     /// # Errors
     /// If there is no model of the drive, or the run is refused or fails.
     pub fn run(&self, cell: &Cell) -> Result<RunDir, String> {
-        let key = key(cell).ok_or("no model")?;
+        let key = run_key(cell).ok_or("no model")?;
         if let Some(found) = self.find(cell) {
             return Ok(found);
         }
@@ -232,12 +232,14 @@ fn rehearsed(cells: &[Cell]) -> String {
 
 /// The name of the place of an answer, or `None` without a model of a drive.
 fn answer_key(question: &str, cells: &[Cell]) -> Option<String> {
-    let keys = cells.iter().map(key).collect::<Option<Vec<_>>>()?;
+    let keys = cells.iter().map(run_key).collect::<Option<Vec<_>>>()?;
     Some(hash([question, &keys.concat()]))
 }
 
-/// The name of the place of a cell, or `None` without a model of its drive.
-fn key(cell: &Cell) -> Option<String> {
+/// The name of the place of a cell: a hash of its command and of the values of its model, or `None` without a model of
+/// its drive.
+#[must_use]
+pub fn run_key(cell: &Cell) -> Option<String> {
     key_of(&cell.drive, &cell.to_string())
 }
 
@@ -301,7 +303,7 @@ mod tests {
         assert!(runs[&cells[2]].as_ref().unwrap_err().contains("`gc.free_low`"));
         assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 1, "refused runs leave nothing");
         assert_eq!(store.run(&sound).unwrap().path(), first.path());
-        let place = dir.path().join(key(&sound).unwrap());
+        let place = dir.path().join(run_key(&sound).unwrap());
         fs::write(place.join(REHEARSAL), "linear.write.mb_per_s 1\n").unwrap();
         assert!(store.find(&sound).is_some(), "this program did it");
         let store = Store { program: Some("another".to_owned()), ..store };
@@ -317,6 +319,6 @@ mod tests {
         let mut table: Table = toml::from_str(text).unwrap();
         leave_values(&mut table);
         assert_eq!(table, toml::from_str("a.value = 1\nb.c.value = 2").unwrap());
-        assert_ne!(key(&cell("crucial-m4-128gb")), key(&cell("crucial-m4-256gb")));
+        assert_ne!(run_key(&cell("crucial-m4-128gb")), run_key(&cell("crucial-m4-256gb")));
     }
 }
