@@ -26,6 +26,7 @@ export interface LibraryFigures {
   runs: number;
   library_bytes: number;
   list: Times;
+  list_again: Times;
   choices: Times[];
   comparison_first_screen: Times;
   comparison_whole_page: Times;
@@ -91,8 +92,16 @@ async function compared(page: Page): Promise<[first: Cost, whole: Cost]> {
   ];
 }
 
+/** The list once more, in a tab that has shown it. */
+async function reloaded(page: Page): Promise<Cost> {
+  await page.reload({ waitUntil: "commit" });
+  const at = await seen(page, ".bench-list");
+  return { ms: at - (await page.evaluate(() => performance.timeOrigin)), cpu_ms: 0 };
+}
+
 interface Turn {
   list: Cost;
+  again: Cost;
   choices: Cost[][];
   first: Cost;
   whole: Cost;
@@ -102,10 +111,11 @@ async function turn(lab: Lab, url: string): Promise<Turn> {
   const page = await lab.blank(new URL(url).origin);
   await watch(page, [".glance", "#glossary"]);
   const [, list] = await loaded(page, url, ".bench-list");
+  const again = await reloaded(page);
   const choices = await tried(page, BUTTONS);
   const [first, whole] = await compared(page);
   await page.context().close();
-  return { list, choices, first, whole };
+  return { list, again, choices, first, whole };
 }
 
 export async function libraryFigures(lab: Lab, turns: number): Promise<LibraryFigures> {
@@ -123,7 +133,8 @@ export async function libraryFigures(lab: Lab, turns: number): Promise<LibraryFi
   return {
     runs: views.length,
     library_bytes: files.get("/library.json")?.length ?? 0,
-    list: of("list", ({ list }) => list),
+    list: of("list, in a new tab", ({ list }) => list),
+    list_again: of("list, loaded again", ({ again }) => again),
     choices: buttonTimes(
       BUTTONS,
       all.map(({ choices }) => choices),

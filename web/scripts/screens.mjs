@@ -5,8 +5,7 @@ import { runnerImport } from "vite";
 
 const [site, dir] = process.argv.slice(2);
 const root = new URL("..", import.meta.url);
-const load = async (path) =>
-  (await runnerImport(new URL(path, root).pathname, { configFile: false })).module;
+const load = async (path) => (await runnerImport(new URL(path, root).pathname, { configFile: false })).module;
 const [{ Host }, { Lab }] = [await load("test/e2e/host.ts"), await load("test/e2e/page.ts")];
 
 const files = new Map([["/library.json", await readFile(join(site, "library.json"))]]);
@@ -32,7 +31,8 @@ const keys = await list
   .locator("tbody tr")
   .evaluateAll((rows) => rows.map((row) => row.dataset.key).slice(0, 20));
 for (const key of keys.slice(0, 3)) await list.locator(`[data-pick="${key}"]`).check();
-await picture(list, "bench", 620);
+await list.evaluate(() => window.scrollTo(0, 0));
+await picture(list, "bench", 760);
 
 const opened = `${host.url}#basket=${keys.join(",")}&open`;
 const page = await lab.at(`${opened}&sort=consistency.iops_steady_mean`, { colorScheme: "light" });
@@ -43,11 +43,6 @@ const pair = await lab.at(`${opened}&pair=${keys[0]},${keys[1]}`, { colorScheme:
 await pair.waitForSelector("#glossary");
 await pair.locator("#pair").evaluate((one) => one.scrollIntoView());
 await picture(pair, "two-drives", 760);
-
-const seconds = await lab.at(`${opened}&drive=${keys[0]}`, { colorScheme: "light" });
-await seconds.waitForSelector("#glossary");
-await seconds.locator(".run-head").evaluate((one) => one.scrollIntoView());
-await picture(seconds, "seconds", 900);
 
 await lab.close();
 await host.close();

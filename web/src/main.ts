@@ -32,6 +32,7 @@ import { glossary } from "./view/text/glossary";
 const REPORT_VERSION = 1;
 /** In the place of the data: the page is that of a library and fetches it. */
 const LIBRARY_TEXT = "library";
+const PACKED_LIBRARY_TEXT = "packed-library";
 
 function section(id: string, title: string, ...content: (Node | null)[]): HTMLElement {
   return h(
@@ -252,7 +253,8 @@ async function start(): Promise<void> {
   if (!root) return;
   try {
     const text = reportText(document);
-    if (text === LIBRARY_TEXT) return await startBench(root, showPage);
+    if (text === LIBRARY_TEXT || text === PACKED_LIBRARY_TEXT)
+      return await startBench(root, showPage, text === PACKED_LIBRARY_TEXT);
     let report = await readData(text);
     if (report === null && import.meta.env.DEV) {
       report = (await import("../fixtures/report")).fixtureReport();

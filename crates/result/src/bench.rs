@@ -18,13 +18,14 @@ use crate::schema::{MarkKind, Origin, RunStatus, Span, Target, VerdictOutcome};
 
 pub use digest::{Digest, Row};
 pub use find::{Found, is_plain_name, scan, scan_one};
-pub use site::{SITE_MARKER, SiteError, SiteReport, site};
-pub use small::small;
+pub use site::{SITE_MARKER, SiteError, SiteForm, SiteReport, site};
 
 /// Version of `library.json` that this build writes.
 pub const LIBRARY_VERSION: u32 = 1;
 /// Name of the resource with a row for each run.
 pub const LIBRARY_FILE: &str = "library.json";
+/// Name of the same as a zlib stream, in a small site.
+pub const PACKED_LIBRARY_FILE: &str = "library.zz";
 /// Folder of the resources with one run each.
 pub const RUNS_FOLDER: &str = "runs";
 /// End of the name of a packed run: a zlib stream.

@@ -5,7 +5,8 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use result::bench::{Digest, Library, SITE_MARKER, SiteError, SiteReport, scan, site};
+use flate2::read::ZlibDecoder;
+use result::bench::{Digest, Library, SITE_MARKER, SiteError, SiteForm, SiteReport, scan, site};
 use result::report::BenchPage;
 use result::store::RunWriter;
 
@@ -23,7 +24,7 @@ fn library(dir: &Path) -> (Library, Vec<u8>) {
 }
 
 fn written(to: &Path, library: &Library, packed: &[u8]) -> Result<SiteReport, SiteError> {
-    site(to, &page(), library, |_| Ok(packed.to_vec()))
+    site(to, &page(), library, SiteForm::Whole, |_| Ok(packed.to_vec()))
 }
 
 fn names(dir: &Path) -> Vec<String> {
@@ -78,7 +79,25 @@ fn a_failure_leaves_the_old_site_and_nothing_else() {
         let source = std::io::ErrorKind::NotFound.into();
         Err(SiteError::Io { action: "read", path: "run".into(), source })
     };
-    assert!(site(&to, &page(), &library, gone).is_err());
+    assert!(site(&to, &page(), &library, SiteForm::Whole, gone).is_err());
     assert_eq!(names(dir.path()), ["library", "site"]);
     assert_eq!(names(&to.join("runs")).len(), 1);
+}
+
+#[test]
+fn a_small_site_has_the_rest_of_each_row_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let (library, packed) = library(&dir.path().join("library"));
+    let (whole, to) = (dir.path().join("whole"), dir.path().join("small"));
+    written(&whole, &library, &packed).unwrap();
+    site::<SiteError>(&to, &page(), &library, SiteForm::Small, |_| Ok(packed.clone())).unwrap();
+    assert_eq!(names(&to), ["index.html", "library.zz", "runs", SITE_MARKER]);
+    let read = |path: &Path| -> serde_json::Value {
+        serde_json::from_reader(ZlibDecoder::new(fs::File::open(path).unwrap())).unwrap()
+    };
+    assert_eq!(read(&to.join("library.zz")), serde_json::to_value(&library).unwrap());
+    let (small, row) = (read(&to.join("runs/run-1.zz")), &library.runs[0]);
+    assert!(small["metrics"].is_null() && small["target"].is_null(), "its row has them");
+    assert_eq!((&small["run_id"], row.name.as_str()), (&"run-1".into(), "run-1"));
+    assert_eq!(small["series"]["iops"].as_array().unwrap().len(), 20);
 }

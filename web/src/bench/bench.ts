@@ -37,7 +37,11 @@ export type ShowReport = (root: HTMLElement, report: Report, opened: Opened) => 
  * Starts the place that the address names. Another place is another load of the page, which leaves nothing behind; but
  * a comparison begins at once with the figures of the list.
  */
-export async function startBench(root: HTMLElement, showReport: ShowReport): Promise<void> {
+export async function startBench(
+  root: HTMLElement,
+  showReport: ShowReport,
+  isPacked: boolean,
+): Promise<void> {
   if (!canFetch()) {
     root.replaceChildren(fromDisk());
     return;
@@ -56,7 +60,7 @@ export async function startBench(root: HTMLElement, showReport: ShowReport): Pro
     return;
   }
   try {
-    const books = booksOf(await fetchLibrary());
+    const books = booksOf(await fetchLibrary(isPacked));
     if (route.place === "open" && runsIn(books.products, choiceOf(location.hash)).length > 0)
       await open(root, books, showReport);
     else list = new BenchList(root, books).show();
@@ -111,7 +115,7 @@ async function open(
     ...{ tool_version: rows.tool_version, title, runs, differences: [], left_out: [] },
   });
   const back = h("a", { class: "bench-back", href: listHash(choice) }, `← ${rows.title}`);
-  const whole = fetchRuns(figures.map(({ run_id }) => run_id)).then(reportOf);
+  const whole = fetchRuns(figures).then(reportOf);
   try {
     await showReport(root, reportOf(figures), { whole, kept: keptOf(location.hash), back });
   } catch (error) {

@@ -5,7 +5,8 @@ import { type Product, productsOf } from "../data/products";
 import type { RunView } from "../data/schema.gen";
 import type { FigureMark, LibraryRun, Library as Rows } from "./library.gen";
 
-const NO_SERIES: RunView["series"] = {
+/** Of a run whose seconds nobody has fetched. */
+export const NO_SERIES: RunView["series"] = {
   time_s: [],
   iops: [],
   latency_ns_p50: [],

@@ -19,28 +19,33 @@ export function canFetch(): boolean {
   return location.protocol !== "file:";
 }
 
-export async function fetchLibrary(): Promise<Library> {
-  const library = (await (await fetched("library.json")).json()) as Library;
+/** The rows; those of a small site are a zlib stream. */
+export async function fetchLibrary(isPacked: boolean): Promise<Library> {
+  const text = isPacked
+    ? await unpackedBytes(await (await fetched("library.zz")).blob())
+    : await (await fetched("library.json")).text();
+  const library = JSON.parse(text) as Library;
   if (library.library_version > LIBRARY_VERSION) {
     throw new Error("a newer ssdlab made library.json; reload the page");
   }
   return library;
 }
 
-async function fetchRun(name: string): Promise<RunView> {
+/** In a small site a run has only what its row does not tell. */
+async function fetchRun(name: string): Promise<Partial<RunView>> {
   const response = await fetched(`runs/${encodeURIComponent(name)}.zz`);
   // The seed of a run may not fit a number: the same reader as that of a report keeps it as text.
-  return parseReport(await unpackedBytes(await response.blob())) as unknown as RunView;
+  return parseReport(await unpackedBytes(await response.blob())) as unknown as Partial<RunView>;
 }
 
-/** The runs, in this order. */
-export async function fetchRuns(names: readonly string[]): Promise<RunView[]> {
-  const views = new Array<RunView>(names.length);
+/** The runs of these rows, in this order. */
+export async function fetchRuns(rows: readonly RunView[]): Promise<RunView[]> {
+  const views = new Array<RunView>(rows.length);
   let next = 0;
   const work = async () => {
-    while (next < names.length) {
+    while (next < rows.length) {
       const at = next++;
-      views[at] = await fetchRun(names[at]);
+      views[at] = { ...rows[at], ...(await fetchRun(rows[at].run_id)) };
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));

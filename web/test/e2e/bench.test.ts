@@ -3,7 +3,7 @@
 import axe from "axe-core";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { benchFiles, benchLibrary } from "../../fixtures/bench";
+import { benchFiles, benchLibrary, smallBenchFiles } from "../../fixtures/bench";
 import { importedRun } from "../../fixtures/imported";
 import { libraryRuns } from "../../fixtures/library";
 import { benchPage, Host } from "./host";
@@ -144,6 +144,21 @@ describe("the basket", () => {
     expect(await page.evaluate(() => (window as unknown as { same?: boolean }).same)).toBe(true);
     await page.context().close();
     await slow.close();
+  });
+
+  test("a small site draws medians, says so, and tells nothing of single seconds", async () => {
+    const some = views.slice(0, 30);
+    const small = await Host.open(smallBenchFiles(some));
+    const page = await lab.at(`${small.url}#basket=${some[0].run_id},${some[1].run_id}&open`);
+    await page.waitForSelector(".uplot canvas");
+    expect(await page.locator("#consistency .how-to").first().innerText()).toContain(
+      "Small form: each point is the median of 5 s.",
+    );
+    expect(await page.locator(".why").innerText()).toContain("the small form of the library leaves out");
+    expect(await page.locator("#consistency").innerText()).not.toContain("no command completed");
+    expect(await page.locator(".glance tbody tr").count()).toBe(1);
+    await page.context().close();
+    await small.close();
   });
 
   test("a result of another program has no rank in the list", async () => {

@@ -4,9 +4,9 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { bundle, SLOT } from "./page";
 
-/** The page of a Bench, and its policy. */
-export async function benchPage(): Promise<[html: string, policy: string]> {
-  const page = (await bundle()).replace(SLOT, SLOT.replace("null", "library"));
+/** The page of a Bench, and its policy; the word tells the form of its rows. */
+export async function benchPage(word = "library"): Promise<[html: string, policy: string]> {
+  const page = (await bundle()).replace(SLOT, SLOT.replace("null", word));
   const html = page.replace("connect-src 'none'", "connect-src 'self'");
   const policy = /Content-Security-Policy" content="([^"]*)"/.exec(html)?.[1];
   if (!policy?.includes("connect-src 'self'")) throw new Error("the page has no policy");
@@ -29,7 +29,7 @@ export class Host {
     streams = new Map<string, string>(),
     isHeld: (path: string) => boolean = () => false,
   ): Promise<Host> {
-    const [html, policy] = await benchPage();
+    const [html, policy] = await benchPage(files.has("/library.zz") ? "packed-library" : "library");
     const asked: string[] = [];
     let release = () => {};
     const released = new Promise<void>((done) => {

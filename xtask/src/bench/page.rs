@@ -14,9 +14,9 @@ use crate::workspace::Workspace;
 /// Arguments of the bench.
 #[derive(Args)]
 pub(crate) struct PageArgs {
-    /// One turn: a check that the bench works
-    #[arg(long)]
-    quick: bool,
+    /// Loads of the page, each with a press of every button
+    #[arg(long, value_name = "N", default_value_t = 7, value_parser = clap::value_parser!(u32).range(1..))]
+    turns: u32,
     /// A report of `ssdlab report` to measure instead of one on 20 made-up drives
     #[arg(long, value_name = "FILE")]
     report: Option<PathBuf>,
@@ -27,9 +27,7 @@ pub(crate) fn run(workspace: &Workspace, args: &PageArgs) -> Result<String> {
     web::bundle_if_stale(workspace)?;
     let mut node = Command::new("node");
     node.arg("scripts/bench.mjs").current_dir(workspace.path("web"));
-    if args.quick {
-        node.arg("--quick");
-    }
+    node.arg("--turns").arg(args.turns.to_string());
     if let Some(report) = &args.report {
         node.arg("--report").arg(std::path::absolute(report)?);
     }

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{CWD, RenameFlags, renameat_with};
 use tempfile::TempDir;
 
-use super::{LIBRARY_FILE, Library, RUNS_FOLDER, packed_name};
+use super::small::small;
+use super::{LIBRARY_FILE, Library, PACKED_LIBRARY_FILE, RUNS_FOLDER, packed_name};
 use crate::report::BenchPage;
 
 /// Name of the file that marks a directory as a site that may be replaced.
@@ -48,7 +49,7 @@ pub enum SiteError {
         source: io::Error,
     },
     /// The library could not be written as JSON.
-    #[error("cannot write {LIBRARY_FILE}: {0}")]
+    #[error("cannot write the library as JSON: {0}")]
     Json(#[from] serde_json::Error),
 }
 
@@ -69,6 +70,15 @@ pub struct SiteReport {
     pub bytes: u64,
 }
 
+/// The content of a site.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SiteForm {
+    /// Everything that the page of a report has.
+    Whole,
+    /// The [small form](small) of each run, and the rows as a zlib stream.
+    Small,
+}
+
 /// Writes the site of a library to `dir`, in place of an earlier one. `packed` returns the packed
 /// file of a run by its name.
 ///
@@ -79,15 +89,29 @@ pub fn site<E: From<SiteError>>(
     dir: &Path,
     page: &BenchPage,
     library: &Library,
+    form: SiteForm,
     mut packed: impl FnMut(&str) -> Result<Vec<u8>, E>,
 ) -> Result<SiteReport, E> {
     let place = Place::of(dir)?;
     let mut files = Files::beside(&place)?;
-    files.write(PAGE_FILE, page.html.as_bytes())?;
-    files.write(LIBRARY_FILE, &serde_json::to_vec(library).map_err(SiteError::Json)?)?;
+    match form {
+        SiteForm::Whole => {
+            files.write(PAGE_FILE, page.html.as_bytes())?;
+            files.write(LIBRARY_FILE, &serde_json::to_vec(library).map_err(SiteError::Json)?)?;
+        }
+        SiteForm::Small => {
+            files.write(PAGE_FILE, page.of_packed_library().as_bytes())?;
+            let rows = crate::report::packed(library).map_err(SiteError::Json)?;
+            files.write(PACKED_LIBRARY_FILE, &rows)?;
+        }
+    }
     files.make_dir(RUNS_FOLDER)?;
     for run in &library.runs {
-        files.write(&format!("{RUNS_FOLDER}/{}", packed_name(&run.name)), &packed(&run.name)?)?;
+        let mut stream = packed(&run.name)?;
+        if form == SiteForm::Small {
+            stream = small(&stream).map_err(SiteError::Json)?;
+        }
+        files.write(&format!("{RUNS_FOLDER}/{}", packed_name(&run.name)), &stream)?;
     }
     let marker = serde_json::json!({ "written_by": library.tool_version });
     files.write(SITE_MARKER, format!("{marker}\n").as_bytes())?;

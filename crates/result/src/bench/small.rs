@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 
 use flate2::read::ZlibDecoder;
+use serde_json::Value;
 
 use crate::report::{Pass, RunView, Series, packed};
 
@@ -12,13 +13,51 @@ const POINTS_MAX: usize = 100;
 /// Most bins of a distribution of latencies.
 const BINS_MAX: usize = 60;
 
-/// The small form of a packed run.
+/// Significant digits of a value that is no figure.
+const DIGITS: i32 = 4;
+/// Members that the row of the run in the library has as well: readers take them from there.
+const IN_ROW: [&str; 8] =
+    ["target", "config", "metrics", "span", "test", "suite_version", "status", "started"];
+/// Members with values for drawing.
+const DRAWN: [&str; 3] = ["series", "tables", "passes"];
+
+/// The small form of a packed run: a packed object without the members that its row has.
 ///
 /// # Errors
 /// If the stream contains no run.
-pub fn small(stream: &[u8]) -> Result<Vec<u8>, serde_json::Error> {
+pub(super) fn small(stream: &[u8]) -> Result<Vec<u8>, serde_json::Error> {
     let view: RunView = serde_json::from_reader(ZlibDecoder::new(stream))?;
-    packed(&small_view(view))
+    let mut value = serde_json::to_value(small_view(view))?;
+    if let Value::Object(members) = &mut value {
+        members.retain(|name, _| !IN_ROW.contains(&name.as_str()));
+        for name in DRAWN {
+            members.get_mut(name).into_iter().for_each(shorten);
+        }
+    }
+    packed(&value)
+}
+
+/// Leaves [`DIGITS`] of every number with decimals.
+fn shorten(value: &mut Value) {
+    match value {
+        Value::Array(values) => values.iter_mut().for_each(shorten),
+        Value::Object(members) => members.values_mut().for_each(shorten),
+        Value::Number(number) if number.is_f64() => {
+            let whole = number.as_f64().unwrap_or_default();
+            *value = rounded(whole).into();
+        }
+        _ => {}
+    }
+}
+
+fn rounded(value: f64) -> f64 {
+    if value == 0.0 {
+        return value;
+    }
+    let places = DIGITS - 1 - value.abs().log10().floor() as i32;
+    // Division by a power of ten gives the shortest decimals; multiplication does not.
+    let (steps, factor) = (10_f64.powi(places.abs()), places >= 0);
+    if factor { (value * steps).round() / steps } else { (value / steps).round() * steps }
 }
 
 fn small_view(view: RunView) -> RunView {
@@ -99,6 +138,16 @@ mod tests {
         assert!(small.waf.is_empty());
         let again = small_series(&small);
         assert_eq!(again.iops, small.iops, "a short one stays");
+    }
+
+    #[test]
+    fn four_digits_of_a_number_with_decimals_are_left() {
+        for (value, short) in [(123_456.7, 123_500.0), (0.012_345_6, 0.01235), (-9.999_9, -10.0)] {
+            assert_eq!(rounded(value), short);
+        }
+        let mut value = serde_json::json!([{ "a": [1.234_567, 1_234_567, null, "1.234567"] }]);
+        shorten(&mut value);
+        assert_eq!(value, serde_json::json!([{ "a": [1.235, 1_234_567, null, "1.234567"] }]));
     }
 
     #[test]

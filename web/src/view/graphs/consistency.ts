@@ -177,7 +177,6 @@ function whySection(app: App): {
     reading.hidden = telling.length === 0;
     strip.element.hidden = telling.length === 0;
     strip.draw(telling);
-    if (telling.length > 0) for (const graph of strip.graphs) graph.fit();
   };
   return { element, graphs: strip?.graphs ?? [], draw };
 }

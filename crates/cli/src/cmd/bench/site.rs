@@ -1,7 +1,7 @@
 //! `ssdlab site`: the Bench as plain files.
 
 use base::Bytes;
-use result::bench::{site, small};
+use result::bench::{SiteForm, site};
 use serve::{Index, ServeError};
 
 use crate::args::Format;
@@ -15,10 +15,10 @@ pub fn run(args: &SiteArgs) -> anyhow::Result<u8> {
     let mut index = Index::open(&args.bench.library)?;
     index.refresh()?;
     let library = index.library(&args.bench.title)?;
-    let report = site(&args.dir, &page, &library, |name| {
+    let form = if args.small { SiteForm::Small } else { SiteForm::Whole };
+    let report = site(&args.dir, &page, &library, form, |name| {
         let gone = || ServeError::RunGone { name: name.to_owned() };
-        let packed = index.packed(name)?.ok_or_else(gone)?;
-        Ok::<_, ServeError>(if args.small { small(&packed)? } else { packed })
+        index.packed(name)?.ok_or_else(gone)
     })?;
     for rejected in &library.rejected {
         talk!("warning: {} is not on the site: {}", rejected.name, rejected.reason);
