@@ -32,7 +32,7 @@ const keys = await list
   .evaluateAll((rows) => rows.map((row) => row.dataset.key).slice(0, 20));
 for (const key of keys.slice(0, 3)) await list.locator(`[data-pick="${key}"]`).check();
 await list.evaluate(() => window.scrollTo(0, 0));
-await picture(list, "bench", 760);
+await picture(list, "bench", 1100);
 
 const opened = `${host.url}#basket=${keys.join(",")}&open`;
 const page = await lab.at(`${opened}&sort=consistency.iops_steady_mean`, { colorScheme: "light" });
