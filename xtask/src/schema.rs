@@ -36,7 +36,9 @@ pub(crate) fn check(workspace: &Workspace, log: Log) -> Result<()> {
 
 fn write_all(workspace: &Workspace, log: Log) -> Result<()> {
     test_list::write(workspace)?;
-    for (package, example) in [("ssdlab-run", "tests"), ("ssdlab-load", "schema"), ("ssdlab-result", "schema")] {
+    for (package, example) in
+        [("ssdlab-run", "tests"), ("ssdlab-load", "schema"), ("ssdlab-result", "schema")]
+    {
         let mut writer =
             workspace.cargo(["run", "--quiet", "--package", package, "--example", example]);
         proc::stream(log, &mut writer)?;

@@ -25,6 +25,7 @@ fn settings(test: Test) -> &'static str {
         "trim" => "data=both idle=10m",
         "heavy" | "light" | "destroyer" => "part=1/5000",
         "replay" => "trace=synth:light-2011?scale=1/5000",
+        "workload" => "workload=oltp",
         _ => "",
     }
 }

@@ -83,7 +83,8 @@ fn a_job_that_is_late_is_named() {
     let text = TWO_JOBS.replace("rate = \"500\"", "rate = \"5k\"\nqueue_depth = 1");
     let warnings = outcome(&text, &[]).unwrap().run.warnings.join("\n");
     assert!(
-        warnings.contains("phase `load`, job `quiet`: the target did not keep up with a rate of 5000"),
+        warnings
+            .contains("phase `load`, job `quiet`: the target did not keep up with a rate of 5000"),
         "{warnings}"
     );
 }
@@ -119,7 +120,9 @@ fn a_workload_that_cannot_be_is_refused_before_anything_is_written() {
     assert!(error.contains("--set duration=soon"), "{error}");
     let library = tempfile::tempdir().unwrap();
     let mut target = ScriptedTarget::new(64 << 20, Reply::after_ns(1_000));
-    for (workload, expected) in [("", "name the workload: --workload FILE"), ("nowhere.toml", "cannot be read")] {
+    for (workload, expected) in
+        [("", "name the workload: --workload FILE"), ("nowhere.toml", "cannot be read")]
+    {
         let request = request(library.path(), test("workload"), &[("workload", workload)]);
         let error = run_quietly(&mut target, &request).unwrap_err().to_string();
         assert!(error.contains(expected) && error.contains("oltp"), "{error}");

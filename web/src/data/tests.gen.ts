@@ -333,6 +333,13 @@ export const TESTS = [
     "charts": []
   },
   {
+    "name": "workload",
+    "heading": "Workload",
+    "question": "how does it do the work of these jobs?",
+    "chapter": "Storage bench",
+    "charts": []
+  },
+  {
     "name": "pts-iops",
     "heading": "SNIA PTS: IOPS",
     "question": "how many random commands a second in steady state, for every size and mix?",

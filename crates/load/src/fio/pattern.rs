@@ -82,7 +82,7 @@ fn strided(
         return Err(("zonemode", "strided".to_owned(), rule.to_owned()));
     }
     let remark = "zonemode=strided: after the last zone fio begins at the first block again, and a stride one block later";
-    Ok((format!("stride({stride})"), vec![remark.to_owned()]))
+    Ok((format!("stride({})", base::Bytes(stride)), vec![remark.to_owned()]))
 }
 
 /// `None` for a distribution that has no pattern.

@@ -188,7 +188,8 @@ impl Reader<'_> {
             (None, Some(sizes)) => {
                 let weighted =
                     sizes.iter().map(|(text, weight)| Ok((self.length("sizes", text)?, *weight)));
-                let weighted = weighted.collect::<Result<Vec<_>, SpecError>>()?;
+                let mut weighted = weighted.collect::<Result<Vec<_>, SpecError>>()?;
+                weighted.sort_unstable();
                 let sizes = Sizes::new(&weighted).ok_or_else(|| {
                     self.fail(
                         "sizes",

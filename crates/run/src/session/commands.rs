@@ -159,8 +159,9 @@ impl Session {
         let failed = recorder
             .first_error
             .map(|(op, errno)| command_failed(&op, errno, target.failure_words()));
-        let (name, what) = (spec.name.clone(), spec.what.clone());
-        let mut phase = Phase { name, what, ..recorder.record() };
+        let start = recorder.start();
+        let Phase { name, what, load, .. } = phase_record(spec, spec.what.clone(), start, start);
+        let mut phase = Phase { name, what, load, ..recorder.record() };
         phase.complete = matches!(end, Ok(End::Complete));
         let (rows, length) = recorder.finish(target.now());
         phase.duration_ns = length.0;

@@ -1,8 +1,8 @@
 //! The same job file, by fio and by ssdlab after its import: the same commands? Counts and bytes are equal where the
-//! job decides them, and within sampling error where chance does. The footprint is that of the writes: the room that
-//! they take in a file without content.
+//! job decides them, and within sampling error where chance does. The footprint is that of the writes: the blocks with
+//! content in a file that had none.
 
-use std::os::unix::fs::MetadataExt;
+use std::fs::File;
 use std::path::Path;
 use std::process::Command;
 
@@ -10,7 +10,8 @@ use serde_json::Value;
 
 use crate::lab::{Answer, Lab};
 
-const FILE_BYTES: u64 = 64 << 20;
+const FILE_BYTES: u64 = 32 << 20;
+const BLOCK_BYTES: usize = 4_096;
 
 /// A job file and the figures that chance decides.
 struct Case {
@@ -61,18 +62,25 @@ struct Commands {
     flushes: f64,
     read_bytes: f64,
     written_bytes: f64,
-    footprint_bytes: f64,
+    /// Numbers of the blocks with content.
+    written: Vec<usize>,
 }
 
-fn footprint_bytes(file: &Path) -> f64 {
-    (std::fs::metadata(file).expect("the file").blocks() * 512) as f64
+/// A file without content.
+fn empty(path: &Path) {
+    File::create(path).expect("room for a file").set_len(FILE_BYTES).expect("32 MiB");
+}
+
+fn blocks_with_content(file: &Path) -> Vec<usize> {
+    let bytes = std::fs::read(file).expect("the file");
+    let blocks = bytes.chunks(BLOCK_BYTES).enumerate();
+    blocks.filter(|(_, block)| block.iter().any(|byte| *byte != 0)).map(|(at, _)| at).collect()
 }
 
 fn by_fio(lab: &Lab, case: &Case) -> Commands {
     let (job, file) = (lab.path("job.fio"), lab.path("fio.img"));
     std::fs::write(&job, case.text).expect("room for a job file");
-    let made = std::fs::File::create(&file).expect("room for a file");
-    made.set_len(FILE_BYTES).expect("64 MiB");
+    empty(&file);
     let mut fio = Command::new("fio");
     fio.arg(&job).arg("--output-format=json").arg(format!("--filename={}", file.display()));
     let output = fio.output().expect("fio starts");
@@ -89,7 +97,7 @@ fn by_fio(lab: &Lab, case: &Case) -> Commands {
         flushes: sum("sync", "total_ios"),
         read_bytes: sum("read", "io_bytes"),
         written_bytes: sum("write", "io_bytes"),
-        footprint_bytes: footprint_bytes(&file),
+        written: blocks_with_content(&file),
     }
 }
 
@@ -98,7 +106,9 @@ fn by_ssdlab(lab: &Lab, case: &Case) -> Commands {
     let mut import = lab.command(&["workload", "import"]);
     Answer::of(import.arg(&job).arg("-o").arg(&workload)).must_exit_with(0);
     let mut run = lab.command(&["run", "workload"]);
-    run.arg(format!("file:{}?size={FILE_BYTES}", file.display())).arg("--workload").arg(&workload);
+    empty(&file);
+    run.arg(format!("file:{}", file.display())).arg("--erase").arg(&file);
+    run.arg("--workload").arg(&workload);
     run.args(["--set", "fill=false", "--format", "json", "--library"]).arg(lab.library());
     let answer = Answer::of(&mut run);
     answer.must_exit_with(0);
@@ -116,7 +126,7 @@ fn by_ssdlab(lab: &Lab, case: &Case) -> Commands {
         flushes: value(2),
         read_bytes: value(4),
         written_bytes: value(5),
-        footprint_bytes: footprint_bytes(&file),
+        written: blocks_with_content(&file),
     }
 }
 
@@ -126,20 +136,35 @@ fn sampling_error(count: f64, share: f64) -> f64 {
 }
 
 fn compare(case: &Case, fio: &Commands, own: &Commands) {
-    let told = format!("{}: fio {fio:?}, ssdlab {own:?}", case.name);
+    let counts = |of: &Commands| {
+        let Commands { reads, writes, flushes, read_bytes, written_bytes, written } = of;
+        format!(
+            "{reads} reads, {writes} writes, {flushes} flushes, {read_bytes} and {written_bytes} bytes, {} blocks",
+            written.len()
+        )
+    };
+    let told = format!("{}: fio {}; ssdlab {}", case.name, counts(fio), counts(own));
     let chance = |chance| case.by_chance.contains(&chance);
     let total = fio.reads + fio.writes;
     assert!(total > 0.0, "{told}");
+    assert_eq!(own.flushes, fio.flushes, "{told}");
     if chance(Chance::Kinds) {
         assert_eq!(own.reads + own.writes, total, "{told}");
+        assert_eq!(
+            own.read_bytes + own.written_bytes,
+            fio.read_bytes + fio.written_bytes,
+            "{told}"
+        );
         let error = sampling_error(total, fio.reads / total);
         assert!((own.reads - fio.reads).abs() < error, "{told}, more than {error}");
-        // No block twice, so each program's writes take their own room.
-        assert_eq!(own.footprint_bytes, own.written_bytes, "{told}");
-        assert_eq!(fio.footprint_bytes, fio.written_bytes, "{told}");
+        // No block twice: every write has a block of its own.
+        assert_eq!(
+            (own.written.len() as f64, fio.written.len() as f64),
+            (own.writes, fio.writes),
+            "{told}"
+        );
         return;
     }
-    assert_eq!(own.flushes, fio.flushes, "{told}");
     if chance(Chance::Lengths) {
         // The job ends with the bytes; the lengths are 4 and 16 KiB, 60% and 40%.
         let error = sampling_error(total, 0.4);
@@ -147,14 +172,19 @@ fn compare(case: &Case, fio: &Commands, own: &Commands) {
         assert!((own.written_bytes - fio.written_bytes).abs() <= 16_384.0, "{told}");
     } else {
         assert_eq!((own.reads, own.writes), (fio.reads, fio.writes), "{told}");
-        assert_eq!((own.read_bytes, own.written_bytes), (fio.read_bytes, fio.written_bytes), "{told}");
+        assert_eq!(
+            (own.read_bytes, own.written_bytes),
+            (fio.read_bytes, fio.written_bytes),
+            "{told}"
+        );
     }
     if chance(Chance::Footprint) {
-        // Fewer blocks scatter than commands, so this bound is wider than that of the blocks.
-        let error = sampling_error(total, 0.5) * 4_096.0;
-        assert!((own.footprint_bytes - fio.footprint_bytes).abs() < error, "{told}, more than {error}");
+        // The numbers of blocks scatter less than such a count of commands.
+        let (error, blocks) =
+            (sampling_error(total, 0.5), own.written.len().abs_diff(fio.written.len()));
+        assert!((blocks as f64) < error, "{told}, more than {error}");
     } else {
-        assert_eq!(own.footprint_bytes, fio.footprint_bytes, "{told}");
+        assert_eq!(own.written, fio.written, "{told}");
     }
 }
 

@@ -189,6 +189,12 @@ fn in_words(job: &JobSpec) -> String {
     if let Some(think) = job.think {
         words += &format!(", a pause of {} after {} commands", think.pause, think.every);
     }
+    if job.workload.fua_percent > 0 {
+        words += &format!(", {}% of the writes forced (FUA)", job.workload.fua_percent);
+    }
+    if job.workload.placement > 0 {
+        words += &format!(", placement handle {}", job.workload.placement);
+    }
     if let Some(every) = job.workload.flush_every {
         words += &format!(", a flush after {every} writes");
     }
