@@ -6,7 +6,6 @@ mod grid;
 pub mod locality;
 mod normal;
 pub mod one_pass;
-mod pareto;
 mod partly_random;
 mod sequential;
 mod shuffled;
@@ -14,8 +13,6 @@ mod skewed;
 mod streams;
 mod stride;
 mod uniform;
-mod zipf;
-mod zones;
 
 use base::Rng;
 
@@ -27,16 +24,16 @@ use grid::Grid;
 use locality::LikeTrace;
 use normal::Normal;
 use one_pass::OnePass;
-use pareto::Pareto;
 use partly_random::PartlyRandom;
 use sequential::Sequential;
 use shuffled::Shuffled;
+use skewed::pareto::Pareto;
+use skewed::zipf::Zipf;
+use skewed::zones::Zones;
 use skewed::{Ranks, Skewed};
 use streams::Streams;
 use stride::Stride;
 use uniform::Uniform;
-use zipf::Zipf;
-use zones::Zones;
 
 /// The addresses of a workload.
 #[derive(Clone, Debug)]

@@ -181,6 +181,10 @@ fn an_impossible_value_is_refused_with_its_key_and_rule() {
         let error = refused(&format!("{base}{lines}"));
         assert!(error.contains(expected), "{lines}: {error}, not {expected}");
     }
+}
+
+#[test]
+fn a_file_needs_jobs_with_names_of_their_own() {
     let empty = WorkloadFile::parse("[job]").unwrap().jobs(&PLACE).unwrap_err().to_string();
     assert!(empty.contains("expected 1 to 256 jobs"), "{empty}");
     let name = WorkloadFile::parse("[job.all]\n").unwrap().jobs(&PLACE).unwrap_err().to_string();

@@ -6,7 +6,7 @@
 use base::{Ratio, Rng};
 
 use super::grid::Grid;
-use super::zipf::unit;
+use super::skewed::zipf::unit;
 
 /// State of the order.
 #[derive(Clone, Debug)]

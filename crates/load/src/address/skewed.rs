@@ -1,12 +1,16 @@
 //! Ranks of unequal use, and their places on the span.
 
+pub(super) mod pareto;
+pub(super) mod zipf;
+pub(super) mod zones;
+
 use base::{Permutation, Rng};
 
 use super::grid::Grid;
-use super::pareto::Pareto;
-use super::zipf::Zipf;
-use super::zones::Zones;
 use crate::order::Layout;
+use pareto::Pareto;
+use zipf::Zipf;
+use zones::Zones;
 
 /// A distribution of ranks; rank 0 is that of most use.
 #[derive(Clone, Debug)]

@@ -195,7 +195,7 @@ impl Out<'_> {
                 );
             }
             Some((_, Ok(Pacing::Fixed { rate_iops }))) => {
-                self.lines.push(format!("rate_iops={rate_iops}"))
+                self.lines.push(format!("rate_iops={rate_iops}"));
             }
             Some((_, Ok(Pacing::Poisson { rate_iops }))) => {
                 self.lines.push(format!("rate_iops={rate_iops}\nrate_process=poisson"));

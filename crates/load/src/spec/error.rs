@@ -44,8 +44,8 @@ pub enum SpecError {
 
 impl SpecError {
     /// A value that breaks a rule.
-    pub(crate) fn value(key: &str, value: impl ToString, rule: impl ToString) -> Self {
-        let value = shortened(&value.to_string());
-        Self::Value { key: key.to_owned(), value, rule: rule.to_string() }
+    pub(crate) fn value(key: &str, value: impl Into<String>, rule: impl Into<String>) -> Self {
+        let value = shortened(&value.into());
+        Self::Value { key: key.to_owned(), value, rule: rule.into() }
     }
 }

@@ -11,7 +11,7 @@ use super::error::SpecError;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WorkloadFile {
-    /// What it stands for, in one sentence.
+    /// The work that it stands for, in one sentence.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub about: Option<String>,
     /// Source of its numbers, or the reasoning behind them.

@@ -5,8 +5,8 @@ use base::{Bytes, Data, Nanos, OpKind};
 use super::error::SpecError;
 use super::file::{AfterText, JobText, MixText, OpText, WorkloadFile};
 use crate::jobs::{JobSpec, Jobs, Think};
-use crate::order::Order;
-use crate::pacing::Pacing;
+use crate::order::{Order, OrderError};
+use crate::pacing::{Pacing, PacingError};
 use crate::sizes::Sizes;
 use crate::workload::{Mix, Shares, Workload};
 
@@ -214,15 +214,18 @@ impl Reader<'_> {
     }
 
     fn length(&self, key: &str, text: &str) -> Result<u32, SpecError> {
-        let Bytes(bytes) =
-            text.parse().map_err(|error: base::UnitError| self.fail(key, text, error))?;
+        let Bytes(bytes) = text
+            .parse()
+            .map_err(|error: base::UnitError| self.fail(key, text, error.to_string()))?;
         let valid = u32::try_from(bytes).ok().filter(|bytes| (512..=32 << 20).contains(bytes));
         valid.ok_or_else(|| self.fail(key, text, "expected 512 bytes to 32MiB"))
     }
 
     fn order(&self, mix: Mix) -> Result<Order, SpecError> {
         match &self.text.pattern {
-            Some(text) => text.parse().map_err(|error| self.fail("pattern", text, error)),
+            Some(text) => text
+                .parse()
+                .map_err(|error: OrderError| self.fail("pattern", text, error.to_string())),
             None if mix == Mix::One(OpKind::Flush) => Ok(Order::Uniform),
             None => {
                 Err(self
@@ -236,10 +239,12 @@ impl Reader<'_> {
         let JobText { rate, queue_depth, .. } = self.text;
         let pacing = match rate {
             None => Pacing::ClosedLoop,
-            Some(text) => text.parse().map_err(|error| self.fail("rate", text, error))?,
+            Some(text) => text
+                .parse()
+                .map_err(|error: PacingError| self.fail("rate", text, error.to_string()))?,
         };
         match queue_depth {
-            Some(0) => Err(self.fail("queue_depth", 0, "expected at least 1")),
+            Some(0) => Err(self.fail("queue_depth", "0", "expected at least 1")),
             Some(depth) => Ok((pacing, *depth)),
             None if pacing == Pacing::ClosedLoop => {
                 Err(self.missing("queue_depth", "a job without a rate keeps commands outstanding"))
@@ -255,7 +260,7 @@ impl Reader<'_> {
                 None => Ok(None),
                 Some(every) => Err(self.fail(
                     "think_after",
-                    every,
+                    every.to_string(),
                     "it counts commands up to `think`, which is missing",
                 )),
             };
@@ -269,7 +274,7 @@ impl Reader<'_> {
         }
         let every = think_after.unwrap_or(1);
         if every == 0 {
-            return Err(self.fail("think_after", every, "expected at least 1"));
+            return Err(self.fail("think_after", every.to_string(), "expected at least 1"));
         }
         Ok(Some(Think { pause: time(&self.key("think"), text)?, every }))
     }
@@ -291,7 +296,9 @@ impl Reader<'_> {
 
     fn flush_every(&self) -> Result<Option<u32>, SpecError> {
         match self.text.flush_every {
-            Some(0) => Err(self.fail("flush_every", 0, "expected a number of writes, at least 1")),
+            Some(0) => {
+                Err(self.fail("flush_every", "0", "expected a number of writes, at least 1"))
+            }
             every => Ok(every),
         }
     }
@@ -330,8 +337,9 @@ impl Reader<'_> {
     /// Bytes, or a percentage of `whole` in whole steps.
     fn amount(&self, key: &str, text: &str, whole: u64, step: u64) -> Result<u64, SpecError> {
         let Some(percent) = text.trim().strip_suffix('%') else {
-            let Bytes(bytes) =
-                text.parse().map_err(|error: base::UnitError| self.fail(key, text, error))?;
+            let Bytes(bytes) = text
+                .parse()
+                .map_err(|error: base::UnitError| self.fail(key, text, error.to_string()))?;
             return Ok(bytes);
         };
         let hundredths = hundredths(percent.trim()).filter(|hundredths| *hundredths <= 1_000_000);
@@ -362,7 +370,7 @@ impl Reader<'_> {
         format!("job.{}.{key}", self.name)
     }
 
-    fn fail(&self, key: &str, value: impl ToString, rule: impl ToString) -> SpecError {
+    fn fail(&self, key: &str, value: impl Into<String>, rule: impl Into<String>) -> SpecError {
         SpecError::value(&self.key(key), value, rule)
     }
 
@@ -373,8 +381,9 @@ impl Reader<'_> {
 
 /// A time above 0.
 fn time(key: &str, text: &str) -> Result<Nanos, SpecError> {
-    let time: Nanos =
-        text.parse().map_err(|error: base::UnitError| SpecError::value(key, text, error))?;
+    let time: Nanos = text
+        .parse()
+        .map_err(|error: base::UnitError| SpecError::value(key, text, error.to_string()))?;
     if time.0 == 0 {
         return Err(SpecError::value(key, text, "expected a time above 0"));
     }

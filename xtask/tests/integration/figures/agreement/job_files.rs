@@ -101,7 +101,7 @@ fn by_fio(lab: &Lab, case: &Case) -> Commands {
     }
 }
 
-fn by_ssdlab(lab: &Lab, case: &Case) -> Commands {
+fn by_ssdlab(lab: &Lab) -> Commands {
     let (job, workload, file) = (lab.path("job.fio"), lab.path("job.toml"), lab.path("own.img"));
     let mut import = lab.command(&["workload", "import"]);
     Answer::of(import.arg(&job).arg("-o").arg(&workload)).must_exit_with(0);
@@ -192,7 +192,7 @@ fn compare(case: &Case, fio: &Commands, own: &Commands) {
 fn fio_and_ssdlab_issue_the_same_commands_of_a_job_file() {
     for case in &CASES {
         let lab = Lab::new();
-        let (fio, own) = (by_fio(&lab, case), by_ssdlab(&lab, case));
+        let (fio, own) = (by_fio(&lab, case), by_ssdlab(&lab));
         compare(case, &fio, &own);
     }
 }

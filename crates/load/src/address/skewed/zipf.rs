@@ -18,7 +18,7 @@ const STEPS_PER_OWN_LENGTH: u64 = 16;
 
 /// The distribution over `1..=n`.
 #[derive(Clone, Debug)]
-pub(super) struct Zipf {
+pub(crate) struct Zipf {
     theta: f64,
     steps: Vec<Step>,
 }
@@ -37,7 +37,7 @@ struct Step {
 
 impl Zipf {
     /// The distribution of `ranks` (at least 1).
-    pub(super) fn new(theta: Theta, ranks: u64) -> Self {
+    pub(crate) fn new(theta: Theta, ranks: u64) -> Self {
         let theta = f64::from(theta.thousandths) / 1000.0;
         let mut steps = Vec::new();
         let mut first = 1;
@@ -55,7 +55,7 @@ impl Zipf {
 
     /// A rank, from 0 on.
     #[inline]
-    pub(super) fn draw(&self, rng: &mut Rng) -> u64 {
+    pub(crate) fn draw(&self, rng: &mut Rng) -> u64 {
         loop {
             let product = u128::from(rng.next_u64()) * self.steps.len() as u128;
             let mut step = &self.steps[(product >> 64) as usize];
@@ -102,6 +102,6 @@ fn fill_aliases(mut weights: Vec<f64>, steps: &mut [Step]) {
 
 /// A number from 0 to below 1 in steps of 2^-53.
 #[inline]
-pub(super) fn unit(rng: &mut Rng) -> f64 {
+pub(crate) fn unit(rng: &mut Rng) -> f64 {
     (rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
 }

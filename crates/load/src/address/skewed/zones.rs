@@ -11,11 +11,11 @@ const WHOLE: u64 = 1_000_000;
 /// The distribution: of each part that gets commands, its first rank, its length, and the end of its share
 /// of [`WHOLE`].
 #[derive(Clone, Debug)]
-pub(super) struct Zones(Vec<(u64, u64, u64)>);
+pub(crate) struct Zones(Vec<(u64, u64, u64)>);
 
 impl Zones {
     /// The parts of `ranks`; each has at least one.
-    pub(super) fn new(zones: &[Zone], ranks: u64) -> Self {
+    pub(crate) fn new(zones: &[Zone], ranks: u64) -> Self {
         let (mut size, mut commands) = (0.0, 0.0);
         let mut parts = Vec::with_capacity(zones.len());
         for zone in zones {
@@ -38,13 +38,13 @@ impl Zones {
     }
 
     /// All ranks but the last `share` of them, uniformly.
-    pub(super) fn without(share: Ratio, ranks: u64) -> Self {
+    pub(crate) fn without(share: Ratio, ranks: u64) -> Self {
         Self(vec![(0, share.complement().of(ranks).max(1), WHOLE)])
     }
 
     /// A rank, from 0 on.
     #[inline]
-    pub(super) fn draw(&self, rng: &mut Rng) -> u64 {
+    pub(crate) fn draw(&self, rng: &mut Rng) -> u64 {
         let of_whole = rng.below(WHOLE);
         let part = self.0.iter().find(|(_, _, end)| of_whole < *end).or(self.0.last());
         part.map_or(0, |(first, len, _)| first + rng.below(*len))

@@ -10,21 +10,21 @@ use super::zipf::unit;
 
 /// The distribution.
 #[derive(Clone, Debug)]
-pub(super) struct Pareto {
+pub(crate) struct Pareto {
     power: f64,
     ranks: u64,
 }
 
 impl Pareto {
     /// The distribution of `ranks` (at least 1), with a `share` above 0 and at most 1/2.
-    pub(super) fn new(share: Ratio, ranks: u64) -> Self {
+    pub(crate) fn new(share: Ratio, ranks: u64) -> Self {
         let h = share.as_f64();
         Self { power: libm::log(h) / libm::log1p(-h), ranks }
     }
 
     /// A rank, from 0 on.
     #[inline]
-    pub(super) fn draw(&self, rng: &mut Rng) -> u64 {
+    pub(crate) fn draw(&self, rng: &mut Rng) -> u64 {
         let rank = (self.ranks as f64 * libm::pow(unit(rng), self.power)) as u64;
         rank.min(self.ranks - 1)
     }

@@ -1,5 +1,9 @@
 //! Do several jobs at once keep their own commands, pace, begin, end and figures?
 
+#[path = "../common/mod.rs"]
+mod common;
+mod workload;
+
 use std::sync::atomic::AtomicBool;
 
 use base::{Nanos, Op, OpKind};

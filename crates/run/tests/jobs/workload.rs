@@ -1,13 +1,11 @@
 //! Does the test `workload` do the jobs of a file, and give figures of each and of their sum?
 
-mod common;
-
 use std::path::Path;
 
 use run::{Outcome, RunError};
 use target::scripted::{Reply, ScriptedTarget};
 
-use common::{metric, request, run_quietly, simulated, test};
+use crate::common::{metric, request, run_quietly, simulated, test};
 
 const TWO_JOBS: &str = r#"
 duration = "4s"
