@@ -1,12 +1,9 @@
 //! Do `matrix` and `neighbours` show how two jobs share a target that serves one command at a time?
-#![allow(missing_docs, reason = "a test")]
-
-mod common;
 
 use run::Outcome;
 use target::scripted::{Reply, ScriptedTarget};
 
-use common::{metric, request, run_quietly, settings, test};
+use crate::common::{metric, request, run_quietly, settings, test};
 
 const MIB: u64 = 1 << 20;
 const SERVICE_NS: f64 = 100_000.0;

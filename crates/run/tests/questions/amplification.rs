@@ -1,7 +1,4 @@
 //! Is the write amplification that `waf` and `streams` find that of theory, and is its source told?
-#![allow(missing_docs, clippy::print_stdout, reason = "a test")]
-
-mod common;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,7 +10,7 @@ use target::IoError;
 use target::health::{Health, HealthProbe};
 use target::scripted::{Reply, ScriptedTarget};
 
-use common::{metric, request, run_quietly, settings, simulated, test};
+use crate::common::{metric, request, run_quietly, settings, simulated, test};
 
 /// A small drive that cleans its oldest block first, for which there are formulas.
 const FIFO: [(&str, &str); 2] = [("scale", "1/512"), ("gc.policy", "fifo")];

@@ -1,7 +1,4 @@
 //! Do `sustained`, `fill-level` and `mixed-sizes` measure the states that they name?
-#![allow(missing_docs, reason = "a test")]
-
-mod common;
 
 use base::OpKind;
 use result::schema::Run;
@@ -9,7 +6,7 @@ use run::Outcome;
 use target::Testable;
 use target::scripted::{Event, Reply, ScriptedTarget};
 
-use common::{metric, request, run_quietly, settings, simulated, test};
+use crate::common::{metric, request, run_quietly, settings, simulated, test};
 
 const MIB: u64 = 1 << 20;
 

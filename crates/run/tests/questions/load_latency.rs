@@ -1,12 +1,9 @@
 //! Does `load-latency` measure the wait that queueing theory gives, wherever the queue stands?
-#![allow(missing_docs, clippy::print_stdout, reason = "a test")]
-
-mod common;
 
 use run::Outcome;
 use target::scripted::{Reply, ScriptedTarget};
 
-use common::{metric, request, run_quietly, settings, simulated, test};
+use crate::common::{metric, request, run_quietly, settings, simulated, test};
 
 const MIB: u64 = 1 << 20;
 /// Time of one command.

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { Table } from "../../src/data/schema.gen";
-import { heatMapsOf } from "../../src/data/tests";
-import { extremes, shade } from "../../src/view/results/heatmap";
+import type { Table } from "../../../src/data/schema.gen";
+import { heatMapsOf } from "../../../src/data/tests";
+import { extremes, shade } from "../../../src/view/results/heatmap";
 
 function table(rows: (number | null)[][]): Table {
   const columns = (rows[0] ?? []).map((_, at) => ({ name: `${at}`, unit: "ns" }));

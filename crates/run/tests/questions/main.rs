@@ -1,0 +1,10 @@
+//! Do the tests for the questions of today measure the states that they name, and agree with theory?
+#![allow(missing_docs, clippy::print_stdout, reason = "tests that show their figures")]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod amplification;
+mod levels;
+mod load_latency;
+mod neighbours;
