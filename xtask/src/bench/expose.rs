@@ -104,20 +104,22 @@ pub(crate) fn run(workspace: &Workspace, args: &ExposeArgs) -> Result<String> {
     let program = super::program(workspace, args.program.as_deref())?;
     let (turns, seconds) = if args.quick { (2, 1) } else { (args.turns.max(1), args.seconds) };
     let dir = ScratchDir::make(None)?;
+    let fast_clock = ["write", "read"]
+        .map(|direction| beside_nbdkit(&program, &dir.0, direction, turns, seconds))
+        .into_iter()
+        .collect::<Result<Vec<_>>>()?;
+    let real_clock = RATES
+        .map(|rate| lateness(&program, &dir.0, rate, seconds))
+        .into_iter()
+        .collect::<Result<Vec<_>>>()?;
     let document = json!({
         "bench": "expose",
         "quick": args.quick,
         "drive": DRIVE,
         "turns": turns,
         "seconds": seconds,
-        "fast_clock": ["write", "read"]
-            .map(|direction| beside_nbdkit(&program, &dir.0, direction, turns, seconds))
-            .into_iter()
-            .collect::<Result<Vec<_>>>()?,
-        "real_clock": RATES
-            .map(|rate| lateness(&program, &dir.0, rate, seconds))
-            .into_iter()
-            .collect::<Result<Vec<_>>>()?,
+        "fast_clock": fast_clock,
+        "real_clock": real_clock,
     });
     Ok(serde_json::to_string_pretty(&document)?)
 }

@@ -16,9 +16,9 @@ use super::scratch::ScratchDir;
 use crate::proc;
 use crate::workspace::Workspace;
 
-/// Drives of 1.28 GB and 2 GB: without and with capacitors.
+/// Drives of 1.2 GB: without and with capacitors.
 const DRIVES: [&str; 2] =
-    ["sim:samsung-840-pro-256gb?scale=1/200", "sim:intel-ssd-750-400gb?scale=1/200"];
+    ["sim:sandisk-extreme-ii-480gb?scale=1/400", "sim:intel-ssd-730-480gb?scale=1/400"];
 const FILE_SYSTEMS: [&str; 4] = ["ext4", "xfs", "btrfs", "f2fs"];
 /// Commands of the drive before its power goes.
 const CUT_AFTER: &str = "3000";
