@@ -1,10 +1,8 @@
 //! NBD, the Network Block Device protocol, as bytes: negotiation, requests, replies.
 //!
 //! Fixed newstyle negotiation with structured replies and the metadata context `base:allocation`. Source:
-//! <https://github.com/NetworkBlockDevice/nbd/blob/master/doc/proto.md>. Omitted: TLS (use a tunnel), extended headers,
-//! resizing. There is one export, the default one, with an empty name.
-//!
-//! All numbers are big endian. Nothing here waits or knows a socket but [`negotiate`], which takes any stream.
+//! <https://github.com/NetworkBlockDevice/nbd/blob/master/doc/proto.md>. Omitted: TLS, extended headers, resizing. The
+//! only export has an empty name. All numbers are big endian. Nothing here waits but [`negotiate`], which takes any stream.
 
 use std::io::{self, Read, Write};
 use std::ops::Range;

@@ -90,7 +90,7 @@ impl Shared {
         self.state.into_inner().unwrap_or_else(PoisonError::into_inner).disk
     }
 
-    /// How late answers were, in ns of the machine; empty on the fast clock.
+    /// Lateness of the answers, in ns of the machine; empty on the fast clock.
     #[must_use]
     pub fn lateness(&self) -> Histogram {
         locked(&self.lateness).clone()

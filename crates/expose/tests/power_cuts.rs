@@ -48,7 +48,7 @@ impl Oracle {
         self.pages.get_mut(&number).expect("a page of the client")
     }
 
-    /// What a drive that keeps its promises may have.
+    /// The broken promise of a page with this state, or `None` if it has a permitted one.
     fn broken_promise(&self, number: u64, found: State) -> Option<String> {
         let Page { certain, since } = &self.pages[&number];
         let is_permitted = found == *certain || since.contains(&found);

@@ -167,7 +167,7 @@ fn beside_nbdkit(
     }))
 }
 
-/// How late the answers on the real clock are at a rate of reads.
+/// Lateness of the answers on the real clock at a rate of reads.
 fn lateness(program: &Path, dir: &Path, rate: u32, seconds: u32) -> Result<Value> {
     let server = exposed(program, dir, FAST_DRIVE, "real")?;
     let fio = Fio { socket: &server.socket, direction: "read", seconds };

@@ -227,7 +227,7 @@ impl Disk {
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        // What fails here is gone already.
+        // A thing that fails here is gone already.
         if self.is_mounted {
             let _ = Command::new("umount").arg(self.root()).status();
         }
@@ -323,7 +323,7 @@ impl Work {
         }
     }
 
-    /// What the program says to its data.
+    /// The verdict of the program on its data.
     fn verdict(self, disk: &Disk) -> Result<()> {
         match self {
             Self::Files => Ok(()),

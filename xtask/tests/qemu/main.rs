@@ -7,7 +7,6 @@
 
 mod commands;
 mod engines;
-mod exposed;
 mod faults;
 mod health;
 mod initramfs;

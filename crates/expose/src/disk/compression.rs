@@ -1,4 +1,4 @@
-//! How well data compresses, for drives that compress.
+//! An estimate of the compressibility of data, for drives that compress.
 //!
 //! Phenomenon: a drive with a compressing controller writes less for data that repeats itself. Source and
 //! simplification: no controller's algorithm is published; the share that deflate at its fastest level leaves stands

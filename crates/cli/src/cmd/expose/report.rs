@@ -58,7 +58,7 @@ fn quantile(histogram: &Histogram, share: (u64, u64)) -> Option<u64> {
     Ratio::new(share.0, share.1).and_then(|share| histogram.quantile(share))
 }
 
-/// How late answers were, or null if none had a time.
+/// Lateness of the answers, or null if none had a time.
 fn quantiles(lateness: &Histogram) -> Value {
     if lateness.count() == 0 {
         return Value::Null;
