@@ -110,7 +110,7 @@ fn send_as_they_come(
                     let reply = move |result: Result<_, _>| {
                         let mut out = Vec::new();
                         nbd::reply(&mut out, agreed, mark, result.as_ref().map_err(|&fault| fault));
-                        outbox.send(out, bytes);
+                        outbox.send(&out, bytes);
                     };
                     shared.send(request, Box::new(reply));
                     continue;
@@ -122,7 +122,7 @@ fn send_as_they_come(
                 Command::Disconnect => return Ok(()),
             }
             outbox.reserve(bytes)?;
-            outbox.send(out, bytes);
+            outbox.send(&out, bytes);
         }
     }
     Ok(())

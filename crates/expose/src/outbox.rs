@@ -59,7 +59,7 @@ impl Outbox {
     }
 
     /// Sends a reply, to a request for which so many bytes were reserved.
-    pub fn send(&self, reply: Vec<u8>, reserved_bytes: u64) {
+    pub fn send(&self, reply: &[u8], reserved_bytes: u64) {
         let mut state = self.lock();
         state.held_bytes = state.held_bytes.saturating_sub(reserved_bytes);
         self.changed.notify_all();
@@ -68,7 +68,7 @@ impl Outbox {
         }
         let mut sent_bytes = 0;
         if state.backlog.is_empty() && !state.is_writing {
-            match self.stream.send_now(&reply) {
+            match self.stream.send_now(reply) {
                 Ok(bytes) => sent_bytes = bytes,
                 Err(_) => return self.fail(&mut state),
             }

@@ -21,12 +21,12 @@ const DRIVES: [&str; 2] =
     ["sim:sandisk-extreme-ii-480gb?scale=1/400", "sim:intel-ssd-730-480gb?scale=1/400"];
 const FILE_SYSTEMS: [&str; 4] = ["ext4", "xfs", "btrfs", "f2fs"];
 /// Commands of the drive before its power goes.
-const CUT_AFTER: &str = "3000";
+const CUT_AFTER: &str = "1000";
 
 /// Arguments of the bench.
 #[derive(Args)]
 pub(crate) struct RecipesArgs {
-    /// A tenth of the work: a check that the bench works
+    /// A quarter of the work: a check that the bench works
     #[arg(long)]
     quick: bool,
     /// Program to use instead of a release build
@@ -62,7 +62,7 @@ pub(crate) fn run(workspace: &Workspace, args: &RecipesArgs) -> Result<String> {
     let knows = |name: &str| known.lines().any(|line| line.trim() == name);
     let (present, absent): (Vec<_>, Vec<_>) =
         FILE_SYSTEMS.into_iter().partition(|name| load_module(name) || knows(name));
-    let bench = Bench { program, size: if args.quick { 1 } else { 10 } };
+    let bench = Bench { program, size: if args.quick { 1 } else { 4 } };
     let files = present.iter().map(|name| (DRIVES[0], *name, Work::Files));
     let databases = [Work::Sqlite, Work::Postgres];
     let databases = DRIVES.iter().flat_map(|drive| databases.map(|work| (*drive, "ext4", work)));
@@ -84,7 +84,7 @@ fn load_module(name: &str) -> bool {
 
 struct Bench {
     program: PathBuf,
-    /// Tenths of the whole work.
+    /// Parts of the work, of which a quick run has one.
     size: u32,
 }
 
@@ -245,7 +245,7 @@ impl Drop for Disk {
 /// Files of fio, each of 8 MB.
 const FILES: u64 = 64;
 const FILE_BYTES: u64 = 8 << 20;
-/// Bytes that fio writes for a tenth.
+/// Bytes that fio writes in a part.
 const FIO_BYTES: u64 = 64 << 20;
 const SQLITE_ROWS: u32 = 100_000;
 const SQLITE_UPDATES: u32 = 400;
@@ -277,8 +277,7 @@ impl Work {
     fn run(self, disk: &Disk, size: u32) -> Result<()> {
         match self {
             Self::Files => {
-                let bytes = u64::from(size) * FIO_BYTES / FILES;
-                let io_size = format!("--io_size={bytes}");
+                let io_size = format!("--io_size={}", u64::from(size) * FIO_BYTES);
                 fio(
                     disk,
                     &[
@@ -335,7 +334,7 @@ impl Work {
                 postgres_start(disk)?;
                 let checked = as_postgres(
                     disk,
-                    "/usr/bin/pg_amcheck",
+                    &format!("{PG_BIN}/pg_amcheck"),
                     &["--host=/tmp", "--all", "--install-missing"],
                 );
                 as_postgres(disk, &format!("{PG_BIN}/pg_ctl"), &["stop", "--pgdata", &data(disk)])?;
@@ -347,7 +346,7 @@ impl Work {
 
 fn fio(disk: &Disk, args: &[&str]) -> Result<()> {
     let mut command = Command::new("fio");
-    command.args(["--name=files", "--ioengine=psync", "--randseed=7", "--thread"]);
+    command.args(["--name=files", "--ioengine=psync", "--randseed=7", "--thread", "--verify_state_save=0"]);
     command.arg(format!("--nrfiles={FILES}")).arg(format!("--filesize={FILE_BYTES}"));
     command.arg(format!("--directory={}", disk.root().display())).args(args);
     proc::capture(&mut command).map(drop)

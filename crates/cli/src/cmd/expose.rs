@@ -109,7 +109,7 @@ fn record(
         ("clock".to_owned(), args.clock.to_string().into()),
         ("power_cuts".to_owned(), args.power_cuts.into()),
     ]);
-    let command = std::env::args_os().skip(1).map(|word| quoted(&word.to_string_lossy()).into());
+    let command = std::env::args_os().skip(1).map(|word| quoted(&word.to_string_lossy()));
     let words: Vec<String> = std::iter::once("ssdlab".to_owned()).chain(command).collect();
     let seed = disk.drive().config().seed;
     let totals = disk.totals();

@@ -26,6 +26,7 @@ fn fio_finds_its_flushed_blocks_after_each_cut() {
         "--iodepth=16",
         "--size=8m",
         "--rw=randwrite",
+        "--verify_state_save=0",
     ];
     // All blocks have valid data, and it is flushed.
     let fill = ["--verify=crc32c", "--do_verify=0", "--end_fsync=1"];
