@@ -179,7 +179,7 @@ fn orders_that_cannot_be_are_refused_with_what_can() {
         // A drive on the real clock has its own time.
         let real = Arc::new(Shared::new(disk(config(&[])), Pace::Real { slowdown: 1 }));
         serve(&real, |path| {
-            refused(path, &json!({"order": "idle", "seconds": 1}), "passes by itself")
+            refused(path, &json!({"order": "idle", "seconds": 1}), "passes by itself");
         });
     });
 }

@@ -54,6 +54,8 @@ impl Drop for Server {
 
 impl Server {
     pub(super) fn start(command: &mut Command, socket: PathBuf) -> Result<Self> {
+        // One of an earlier server that was killed.
+        let _ = std::fs::remove_file(&socket);
         let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
         let mut server = Self { child: child.with_context(|| format!("{command:?}"))?, socket };
         let end = Instant::now() + Duration::from_secs(20);
@@ -93,7 +95,10 @@ impl Fio<'_> {
         command.arg(format!("--uri=nbd+unix:///?socket={}", self.socket.display()));
         command.arg(format!("--rw=rand{}", self.direction));
         command.arg(format!("--runtime={}", self.seconds));
-        let document: Value = serde_json::from_str(&proc::capture(&mut command)?)?;
+        let text = proc::capture(&mut command)?;
+        // Its engine talks before the document begins.
+        let document = text.find('{').map_or("", |begin| &text[begin..]);
+        let document: Value = serde_json::from_str(document).context("fio's document")?;
         let iops = document["jobs"][0][self.direction]["iops"].as_f64();
         iops.context("fio tells no IOPS")
     }

@@ -346,7 +346,13 @@ impl Work {
 
 fn fio(disk: &Disk, args: &[&str]) -> Result<()> {
     let mut command = Command::new("fio");
-    command.args(["--name=files", "--ioengine=psync", "--randseed=7", "--thread", "--verify_state_save=0"]);
+    command.args([
+        "--name=files",
+        "--ioengine=psync",
+        "--randseed=7",
+        "--thread",
+        "--verify_state_save=0",
+    ]);
     command.arg(format!("--nrfiles={FILES}")).arg(format!("--filesize={FILE_BYTES}"));
     command.arg(format!("--directory={}", disk.root().display())).args(args);
     proc::capture(&mut command).map(drop)
