@@ -92,6 +92,7 @@ fn fio_verifies_its_data_on_the_file_and_on_a_loop_device() {
             "--size=16m",
             "--fsync=64",
             "--verify=crc32c",
+            "--verify_state_save=0",
         ];
         tool("fio", &job);
     }

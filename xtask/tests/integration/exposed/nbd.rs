@@ -57,7 +57,8 @@ fn fio_finds_what_it_wrote() {
     let lab = Lab::new();
     let server = Server::start(&lab, &[]);
     let uri = format!("--uri={}", server.uri());
-    let common = ["--name=v", "--ioengine=nbd", &uri, "--iodepth=32", "--size=16m"];
+    let common =
+        ["--name=v", "--ioengine=nbd", &uri, "--iodepth=32", "--size=16m", "--verify_state_save=0"];
     for job in [
         &["--rw=randwrite", "--bsrange=512-64k", "--bs_unaligned", "--verify=crc32c"][..],
         &[
