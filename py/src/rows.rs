@@ -1,6 +1,6 @@
 //! The rows of a run as NumPy arrays. Columns with gaps become floats with NaN in the gaps.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use base::{OpKind, TelemetryRow};
 use numpy::PyArray1;
@@ -18,7 +18,7 @@ struct Rows {
 }
 
 impl Rows {
-    fn read(path: &PathBuf) -> Result<Self, StoreError> {
+    fn read(path: &Path) -> Result<Self, StoreError> {
         let dir = RunDir::open(path)?;
         let names: Vec<_> = dir.run().phases.iter().map(|phase| phase.name.clone()).collect();
         let phases = (0..names.len()).map(|index| dir.rows(index)).collect::<Result<_, _>>()?;

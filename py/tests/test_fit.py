@@ -10,7 +10,7 @@ import ssdlab
 from ssdlab._fit import write_amplification
 
 BASE = "intel-ssd-750-400gb"
-SCALE = "1/1024"
+SCALE = "1/512"
 LOAD = {"duration": "4s", "steady_from": "2s"}
 
 
@@ -23,7 +23,7 @@ def test_the_hidden_values_of_a_drive_are_found(tmp_path: Path) -> None:
     hidden = ssdlab.Drive(
         BASE, scale=SCALE, nand__reserved_superblocks=40, nand__program_ns=1_200_000
     )
-    one, two, other = measured(hidden, "10%", "35%", "25%")
+    one, two, other = measured(hidden, None, "35%", "25%")
     fitted = ssdlab.fit([one, two], BASE, hold_out=[other], scale=SCALE, evaluations=24)
     spare = 1 - hidden.capacity_bytes / (hidden.raw_bytes * (1 - 40 / 1024))
     assert fitted["effective_spare"].value == pytest.approx(spare, abs=0.01)
@@ -45,7 +45,7 @@ def test_no_model_explains_a_drive_whose_spare_area_changes_nothing() -> None:
         BASE, scale=SCALE, throttle__bytes_per_s=40_000_000, throttle__burst_bytes=4096
     )
     with pytest.raises(ssdlab.NoModelError, match="no model explains the runs") as refused:
-        ssdlab.fit(measured(capped, "10%", "35%"), BASE, scale=SCALE, evaluations=6)
+        ssdlab.fit(measured(capped, None, "35%"), BASE, scale=SCALE, evaluations=6)
     assert refused.value.exit_code == 1
     assert refused.value.fit is not None and refused.value.fit.worst() > 0.05
 

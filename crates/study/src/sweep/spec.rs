@@ -205,5 +205,5 @@ pub(super) fn text(name: &str, value: &Value) -> Result<String, RunError> {
 
 /// A fault of the description.
 pub(super) fn usage(message: String) -> RunError {
-    RunError::Usage(format!("sweep: {message}"))
+    RunError::Usage(["sweep: ".to_owned(), message].concat())
 }

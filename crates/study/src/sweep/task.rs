@@ -36,7 +36,34 @@ pub struct Outcome {
     /// The error, or `None` if the run is complete.
     pub error: Option<String>,
     /// The figures that are known.
+    #[serde(with = "exact")]
     pub metrics: BTreeMap<String, f64>,
+}
+
+/// Figures as texts: the shortest that are read back as the same number to the last bit, which the
+/// numbers of `serde_json` are not. An outcome is the same however it was passed on.
+mod exact {
+    use std::collections::BTreeMap;
+
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(
+        metrics: &BTreeMap<String, f64>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        let texts = metrics.iter().map(|(name, value)| (name, value.to_string()));
+        texts.collect::<BTreeMap<_, _>>().serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<BTreeMap<String, f64>, D::Error> {
+        let texts = BTreeMap::<String, String>::deserialize(from)?;
+        let number =
+            |(name, text): (String, String)| Ok((name, text.parse().map_err(D::Error::custom)?));
+        texts.into_iter().map(number).collect()
+    }
 }
 
 impl Spec {
@@ -174,4 +201,22 @@ impl Task {
 fn unix_ns() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_outcome_is_passed_on_to_the_last_bit() {
+        let mut rng = base::Rng::new(7);
+        for number in 0..2000 {
+            let value = f64::from_bits(rng.next_u64());
+            let value = if value.is_finite() { value } else { 0.1 };
+            let metrics = BTreeMap::from([("waf".to_owned(), value)]);
+            let outcome = Outcome { number, error: None, metrics };
+            let text = serde_json::to_string(&outcome).unwrap();
+            assert_eq!(serde_json::from_str::<Outcome>(&text).unwrap(), outcome, "{text}");
+        }
+    }
 }
