@@ -24,7 +24,7 @@ def test_the_hidden_values_of_a_drive_are_found(tmp_path: Path) -> None:
         BASE, scale=SCALE, nand__reserved_superblocks=40, nand__program_ns=1_200_000
     )
     one, two, other = measured(hidden, None, "35%", "25%")
-    fitted = ssdlab.fit([one, two], BASE, hold_out=[other], scale=SCALE, evaluations=24)
+    fitted = ssdlab.fit([one, two], BASE, hold_out=[other], scale=SCALE, evaluations=12)
     spare = 1 - hidden.capacity_bytes / (hidden.raw_bytes * (1 - 40 / 1024))
     assert fitted["effective_spare"].value == pytest.approx(spare, abs=0.01)
     assert fitted["program_ns"].value == pytest.approx(1_200_000, rel=0.05)
