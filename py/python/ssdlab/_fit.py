@@ -363,7 +363,7 @@ def write_amplification(alpha: float) -> float:
     """Write amplification of uniform random writes on a log of `alpha` times the data.
 
     >>> round(write_amplification(1.28), 2)
-    2.54
+    2.48
     """
     if alpha <= 1:
         return math.inf

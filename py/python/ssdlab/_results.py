@@ -223,7 +223,7 @@ class Library(Sequence[Run]):
         def fits(run: Run) -> bool:
             return (
                 (test is None or run.test == test)
-                and (label is None or run.record.get("label") == label)
+                and (label is None or run.record.get("about", {}).get("label") == label)
                 and (target is None or target in run.target)
             )
 
