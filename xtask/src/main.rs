@@ -9,7 +9,6 @@ mod fuzz;
 mod kernel;
 mod log;
 mod proc;
-mod python;
 mod reality;
 mod schema;
 mod setup;

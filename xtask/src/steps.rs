@@ -3,6 +3,8 @@
 //! Order matters twice: a step stands after those in its `after`, and within a lane the steps run
 //! from top to bottom. Steps that measure time run alone, after both lanes have ended.
 
+mod python;
+
 use std::process::Command;
 
 use anyhow::Result;
@@ -11,7 +13,6 @@ use crate::fuzz;
 use crate::kernel;
 use crate::log::Log;
 use crate::proc;
-use crate::python;
 use crate::schema;
 use crate::setup::{self, Need};
 use crate::web;
