@@ -404,14 +404,11 @@ impl Ftl {
         while left != 0 && count < stream.unit_room_pages {
             let physical = source + u64::from(left.trailing_zeros());
             left &= left - 1;
-            let logical = self.p2l.get(physical);
             let target = first + u64::from(count);
-            if !self.l2p.replace(logical, physical, target) {
-                continue;
+            if let Some(logical) = self.p2l.move_entry(&mut self.l2p, physical, target) {
+                moved(logical, target);
+                count += 1;
             }
-            self.p2l.set(target, logical);
-            moved(logical, target);
-            count += 1;
         }
         *pages = left;
         if count > 0 {

@@ -62,6 +62,7 @@ impl PageTable {
         }
     }
 
+    #[cold]
     #[inline(never)]
     fn get_wide(&self, index: u64) -> u64 {
         self.wide.get(index as usize).map_or(NO_PAGE, |&entry| decoded(entry).wrapping_sub(1))
@@ -79,31 +80,38 @@ impl PageTable {
         }
     }
 
+    #[cold]
     #[inline(never)]
     fn set_wide(&mut self, index: u64, page: u64) {
         self.wide[index as usize] = encoded(page.wrapping_add(1));
     }
 
-    /// Puts a page at an index where another one is; false where that is not so.
+    /// Moves the page at index `from` to index `to`, if its own entry in `others` leads back to `from`: that leads to
+    /// `to` then. Returns the page, or `None` if it has another place.
     #[inline(always)]
-    pub fn replace(&mut self, index: u64, old: u64, new: u64) -> bool {
-        let Some(entry) = self.narrow.get_mut(index as usize) else {
-            return self.replace_wide(index, old, new);
+    pub fn move_entry(&mut self, others: &mut Self, from: u64, to: u64) -> Option<u64> {
+        let Some(&entry) = self.narrow.get(from as usize) else {
+            return self.move_entry_wide(others, from, to);
         };
-        let is_there = *entry == old.wrapping_add(1) as u32;
-        if is_there {
-            *entry = new.wrapping_add(1) as u32;
+        let place = others.narrow.get_mut((entry as usize).wrapping_sub(1))?;
+        if *place != from as u32 + 1 {
+            return None;
         }
-        is_there
+        *place = to as u32 + 1;
+        self.narrow[to as usize] = entry;
+        Some(u64::from(entry) - 1)
     }
 
+    #[cold]
     #[inline(never)]
-    fn replace_wide(&mut self, index: u64, old: u64, new: u64) -> bool {
-        let is_there = self.get_wide(index) == old && index < self.wide.len() as u64;
-        if is_there {
-            self.set_wide(index, new);
+    fn move_entry_wide(&mut self, others: &mut Self, from: u64, to: u64) -> Option<u64> {
+        let page = self.get_wide(from);
+        if others.get(page) != from {
+            return None;
         }
-        is_there
+        others.set(page, to);
+        self.set_wide(to, page);
+        Some(page)
     }
 
     /// Bit 0 tells whether the entry at `first` leads back from `others`: the page there has the index `first` in them;
@@ -139,6 +147,7 @@ impl PageTable {
         mask
     }
 
+    #[cold]
     #[inline(never)]
     fn led_back_mask_wide(&self, others: &Self, first: u64, count: u32) -> u64 {
         let is_back = |index: u64| others.get(self.get(index)) == index;
@@ -197,11 +206,22 @@ mod tests {
             table.set(0, last);
             table.set(1, 0);
             assert_eq!(table.iter().collect::<Vec<_>>(), [last, 0, NO_PAGE], "{bytes}");
-            assert!(table.replace(0, last, 7) && !table.replace(0, last, 8), "{bytes}");
             table.set(1, NO_PAGE);
-            assert_eq!(table.iter().collect::<Vec<_>>(), [7, NO_PAGE, NO_PAGE], "{bytes}");
-            assert!(!table.replace(NO_PAGE, NO_PAGE, 1) && !table.replace(3, NO_PAGE, 1));
+            assert_eq!(table.iter().collect::<Vec<_>>(), [last, NO_PAGE, NO_PAGE], "{bytes}");
             assert_eq!((table.get(3), table.get(NO_PAGE), table.len()), (NO_PAGE, NO_PAGE, 3));
+        }
+    }
+
+    #[test]
+    fn a_page_moves_if_its_entry_leads_back() {
+        for bytes in [4, 5] {
+            let (mut places, mut pages) = (PageTable::new(3, bytes), PageTable::new(4, bytes));
+            places.set(2, 0);
+            pages.set(0, 2);
+            pages.set(1, 2);
+            let mut moved = |from, to| pages.move_entry(&mut places, from, to);
+            assert_eq!([moved(1, 3), moved(2, 3), moved(0, 3)], [None, None, Some(2)], "{bytes}");
+            assert_eq!((places.get(2), pages.get(3)), (3, 2), "{bytes}");
         }
     }
 
@@ -218,11 +238,11 @@ mod tests {
             let (mut there, mut back) = (PageTable::new(40, bytes), PageTable::new(40, bytes));
             for index in 0..40 {
                 there.set(index, 39 - index);
-                back.set(39 - index, if index % 3 == 0 { 0 } else { index });
+                back.set(39 - index, if index.is_multiple_of(3) { 0 } else { index });
             }
             there.set(17, NO_PAGE);
             let expected = |first: u64, count: u64| {
-                let is_back = |index: u64| index != 17 && (index % 3 != 0 || index == 0);
+                let is_back = |index: u64| index != 17 && (!index.is_multiple_of(3) || index == 0);
                 (0..count).map(|bit| u64::from(is_back(first + bit)) << bit).sum::<u64>()
             };
             for (first, count) in [(0, 3), (0, 8), (5, 16), (12, 23), (8, 32)] {
