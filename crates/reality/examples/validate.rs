@@ -22,6 +22,12 @@ struct Args {
     /// Only drives whose name begins so; the page is not written then.
     #[arg(long, value_name = "NAME", default_value = "")]
     only: String,
+    /// Only quantities whose name has this in it, such as `under load`; the page is not written then.
+    #[arg(long, value_name = "NAME", default_value = "")]
+    quantity: String,
+    /// Another value for a key of the models; the figures are not kept and the page is not written then.
+    #[arg(long = "set", value_name = "KEY=VALUE", value_parser = value)]
+    values: Vec<(String, String)>,
     /// Size of the drives, as a share of full size.
     #[arg(long, default_value = "1/64")]
     scale: Ratio,
@@ -36,6 +42,19 @@ struct Args {
     figures: PathBuf,
 }
 
+/// A key and its value.
+fn value(text: &str) -> Result<(String, String), String> {
+    let (key, value) = text.split_once('=').ok_or("not KEY=VALUE")?;
+    Ok((key.to_owned(), value.to_owned()))
+}
+
+impl Args {
+    /// Whether it asks for all figures of the models as they are.
+    fn is_whole(&self) -> bool {
+        self.only.is_empty() && self.quantity.is_empty() && self.values.is_empty()
+    }
+}
+
 type Found = BTreeMap<Experiment, Result<Figures, String>>;
 
 fn main() -> Result<ExitCode> {
@@ -46,11 +65,12 @@ fn main() -> Result<ExitCode> {
     let mut all = facts(&text)?;
     all.extend(predictions());
     all.retain(|fact| fact.drive.starts_with(&args.only));
+    all.retain(|fact| fact.quantity.name().contains(&args.quantity));
     let found = found(&all, &Store::new(args.figures.clone()), &args);
     let row = |fact: Fact| {
         let figures = found.get(&fact.experiment()).cloned();
         let figures = figures.unwrap_or_else(|| Err("not run".to_owned()));
-        let simulated = figures.map(|figures| figures.get(&fact.quantity).copied());
+        let simulated = figures.map(|figures| figures.get(&fact.figure()).copied());
         let simulated = simulated.and_then(|value| value.ok_or_else(|| "unknown".to_owned()));
         (fact, simulated)
     };
@@ -59,7 +79,7 @@ fn main() -> Result<ExitCode> {
     let reasons = fs::read_to_string(top.join("drives/reasons/measured.toml"));
     let reasons = reason::reasons(&reasons.context("drives/reasons/measured.toml")?);
     let reasons = reasons.map_err(anyhow::Error::msg)?;
-    if args.only.is_empty() {
+    if args.is_whole() {
         fs::write(top.join("docs/validation.md"), report::page(&rows, &reasons, args.scale))?;
     }
     let unexplained = report::without_reason(&rows, &reasons);
@@ -76,7 +96,12 @@ fn found(facts: &[Fact], store: &Store, args: &Args) -> Found {
     let (next, found) = (AtomicUsize::new(0), Mutex::new(Found::new()));
     let work = || {
         while let Some(experiment) = experiments.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let figures = store.figures(experiment, args.scale, !args.known);
+            let scale = experiment.scale(args.scale);
+            let figures = if args.values.is_empty() {
+                store.figures(experiment, scale, !args.known)
+            } else {
+                experiment.run_with(&args.values, scale)
+            };
             eprintln!("{experiment}");
             let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
             found.insert(experiment.clone(), figures);

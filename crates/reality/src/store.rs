@@ -19,7 +19,7 @@ use toml::Table;
 
 use crate::cell::Cell;
 use crate::rehearsal;
-use crate::validation::{Experiment, Figures, Quantity};
+use crate::validation::{Experiment, Figures};
 
 /// The file beside a run with its rehearsal by the program that did it.
 const REHEARSAL: &str = "rehearsal.txt";
@@ -160,15 +160,15 @@ impl Store {
         let key = figures_key(experiment, scale).ok_or("no model")?;
         let rehearse = || rehearsal::of_experiment(experiment);
         if let Some(figures) = self.finding::<BTreeMap<String, f64>>(&key, &rehearse) {
-            let known = |quantity: Quantity| Some((quantity, *figures.get(quantity.name())?));
-            return Ok(Quantity::ALL.into_iter().filter_map(known).collect());
+            let known = |(name, value): (String, f64)| Some((name.parse().ok()?, value));
+            return Ok(figures.into_iter().filter_map(known).collect());
         }
         if !may_run {
             return Err("not run".to_owned());
         }
         let figures = experiment.run(scale)?;
         let named: BTreeMap<_, _> =
-            figures.iter().map(|(quantity, figure)| (quantity.name(), figure)).collect();
+            figures.iter().map(|(figure, value)| (figure.to_string(), value)).collect();
         self.keep_finding(&key, &rehearse, &named)?;
         Ok(figures)
     }

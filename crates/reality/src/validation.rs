@@ -3,20 +3,28 @@
 
 mod power_law;
 pub mod procedure;
+mod qd_curve;
 pub mod reason;
 pub mod report;
+mod under_load;
+mod zones;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
 
-use base::{OpKind, Ratio};
+use base::Ratio;
 
-use procedure::{Bench, Settled, UnderLoad};
+use procedure::{Bench, Settled};
+
+pub use under_load::UnderLoad;
 
 /// The drives whose measured figures nobody has seen: their simulated figures are predictions.
 pub const WITHHELD: [&str; 4] =
     ["intel-d3-s4610-480gb", "kioxia-cm7-r-3840gb", "samsung-pm883-480gb", "sk-hynix-pe8110-960gb"];
+
+/// The deviation in percent of a rate or a WAF beyond which it needs a reason.
+pub const BOUND_PERCENT: f64 = 25.0;
 
 /// A measured figure: a line of the file.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,12 +52,16 @@ pub enum Quantity {
     RandomRead,
     /// Random writes of 4 KiB at a queue depth.
     RandomWrite,
+    /// 99th percentile of the latency of such writes.
+    RandomWriteP99,
     /// WAF of uniform random writes over a span.
     Waf,
     /// MB/s of them.
     SettledWrite,
     /// Overwrites until cleaning begins.
     Onset,
+    /// Coefficient of variation of the writes of each second of the steady state.
+    Variation,
     /// MB/s of writes beside data that is never written again.
     ReadOnly,
     /// Time until such writes collapse.
@@ -68,12 +80,14 @@ pub enum Quantity {
 
 impl Quantity {
     /// All quantities.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 17] = [
         Self::RandomRead,
         Self::RandomWrite,
+        Self::RandomWriteP99,
         Self::Waf,
         Self::SettledWrite,
         Self::Onset,
+        Self::Variation,
         Self::ReadOnly,
         Self::ReadOnlyFall,
         Self::TwoZones,
@@ -92,9 +106,11 @@ impl Quantity {
         match self {
             Self::RandomRead => "random read",
             Self::RandomWrite => "random write",
+            Self::RandomWriteP99 => "random write p99",
             Self::Waf => "WAF",
             Self::SettledWrite => "settled write",
             Self::Onset => "onset of cleaning",
+            Self::Variation => "variation of seconds",
             Self::ReadOnly => "write beside read-only data",
             Self::ReadOnlyFall => "fall beside read-only data",
             Self::TwoZones => "write to two zones",
@@ -110,14 +126,24 @@ impl Quantity {
     pub const fn kind(self) -> &'static str {
         match self {
             Self::RandomRead | Self::RandomWrite => "QD curve",
+            Self::RandomWriteP99 => "QD curve, p99",
             Self::Waf => "WAF",
             Self::SettledWrite => "steady MB/s",
             Self::ReadOnly | Self::TwoZones | Self::Zipf => "steady MB/s under skew",
             Self::Onset => "onset of cleaning",
+            Self::Variation => "variation of seconds",
             Self::ZoneWrite | Self::ZoneWaf => "zone streams",
             Self::ReadOnlyFall => "fall beside read-only data",
             Self::Load(figure) if figure.is_median() => "latency under load, p50",
             Self::Load(_) => "latency under load, p99",
+        }
+    }
+
+    /// Whether a figure deviates by the ratio to the measured one, so that half is as far as twice.
+    const fn is_ratio(self) -> bool {
+        match self {
+            Self::Load(figure) => !figure.is_median(),
+            _ => matches!(self, Self::Variation | Self::RandomWriteP99),
         }
     }
 
@@ -126,8 +152,10 @@ impl Quantity {
     pub const fn bound_percent(self) -> f64 {
         match self {
             Self::Load(figure) if figure.is_median() => 15.0,
-            Self::Load(_) => 50.0,
-            _ => 25.0,
+            Self::Load(_) | Self::RandomWriteP99 => 50.0,
+            // Half to twice the measured one.
+            Self::Variation => 100.0,
+            _ => BOUND_PERCENT,
         }
     }
 }
@@ -201,51 +229,118 @@ pub struct Experiment {
     pub drive: String,
     /// The first of the quantities that it gives.
     quantity: Quantity,
-    /// The number in its condition.
+    /// The number in its condition, or `None` if it has none or gives figures at several.
     number: Option<u64>,
 }
 
+/// A quantity, and the number in its condition where an experiment gives it at several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Figure {
+    quantity: Quantity,
+    at: Option<u64>,
+}
+
 /// The figures of an experiment.
-pub type Figures = BTreeMap<Quantity, f64>;
+pub type Figures = BTreeMap<Figure, f64>;
 
 impl Experiment {
+    /// The scale at which its figures are those of full size: the one asked for, except that the variation between
+    /// seconds needs a sixteenth, since a smaller drive draws few commands in as short a part of a second.
+    #[must_use]
+    pub fn scale(&self, asked: Ratio) -> Ratio {
+        let least = Ratio::new(1, 16).unwrap_or(Ratio::ONE);
+        let is_small = asked.as_f64() < least.as_f64();
+        if self.quantity == Quantity::Variation && is_small { least } else { asked }
+    }
+
     /// The figures of the model at a scale.
     ///
     /// # Errors
     /// If there is no such model, or it is refused.
     pub fn run(&self, scale: Ratio) -> Result<Figures, String> {
-        let mut bench = Bench::new(&self.drive, scale)?;
+        self.run_with(&[], scale)
+    }
+
+    /// The figures of the model at a scale, with other values for some of its keys.
+    ///
+    /// # Errors
+    /// If there is no such model, or it is refused with these values.
+    pub fn run_with(&self, values: &[(String, String)], scale: Ratio) -> Result<Figures, String> {
+        let mut bench = match self.quantity {
+            Quantity::Load(_) | Quantity::RandomWrite => {
+                Bench::with_whole_bursts(&self.drive, values, scale)?
+            }
+            _ => Bench::new(&self.drive, values, scale)?,
+        };
         let number = self.number.unwrap_or(0);
-        let rate = |settled: Settled| vec![(self.quantity, settled.mb_per_s)];
+        let at = |quantity, at, value| (Figure { quantity, at: Some(at) }, value);
+        let one = |quantity, value| (Figure { quantity, at: None }, value);
+        let rate = |settled: Settled| vec![one(self.quantity, settled.mb_per_s)];
         let figures = match self.quantity {
             Quantity::RandomRead => {
-                vec![(self.quantity, bench.random(OpKind::Read, number as u32))]
+                let curve = bench.read_curve().into_iter();
+                curve.map(|(depth, iops)| at(self.quantity, depth.into(), iops)).collect()
             }
-            Quantity::RandomWrite => {
-                vec![(self.quantity, bench.random(OpKind::Write, number as u32))]
+            Quantity::RandomWrite | Quantity::RandomWriteP99 => {
+                let point = |(depth, iops, p99_us): (u32, f64, f64)| {
+                    let p99 = at(Quantity::RandomWriteP99, depth.into(), p99_us);
+                    [at(Quantity::RandomWrite, depth.into(), iops), p99]
+                };
+                bench.write_curve().into_iter().flat_map(point).collect()
             }
-            Quantity::Waf | Quantity::SettledWrite => {
-                let Settled { waf, mb_per_s } = bench.settled(self.number);
-                vec![(Quantity::Waf, waf), (Quantity::SettledWrite, mb_per_s)]
+            Quantity::Waf | Quantity::SettledWrite | Quantity::Onset => {
+                let (Settled { waf, mb_per_s }, onset) = bench.uniform(self.number);
+                let rate = one(Quantity::SettledWrite, mb_per_s);
+                vec![one(Quantity::Waf, waf), rate, one(Quantity::Onset, onset)]
             }
-            Quantity::Onset => vec![(self.quantity, bench.onset(self.number))],
-            Quantity::ReadOnly => rate(bench.beside_read_only(number)),
-            Quantity::ReadOnlyFall => {
-                let fall = bench.fall_beside_read_only(number);
-                fall.into_iter().map(|seconds| (self.quantity, seconds)).collect()
+            Quantity::Variation => vec![one(self.quantity, bench.variation(self.number))],
+            Quantity::ReadOnly | Quantity::ReadOnlyFall => {
+                let (settled, fall) = bench.beside_read_only(number);
+                let fall = fall.map(|seconds| one(Quantity::ReadOnlyFall, seconds));
+                rate(settled).into_iter().chain(fall).collect()
             }
             Quantity::TwoZones => rate(bench.two_zones(number)),
             Quantity::Zipf => rate(bench.zipf(number)),
             Quantity::ZoneWrite | Quantity::ZoneWaf => {
                 let Settled { waf, mb_per_s } = bench.zone_streams(number);
-                vec![(Quantity::ZoneWaf, waf), (Quantity::ZoneWrite, mb_per_s)]
+                vec![one(Quantity::ZoneWaf, waf), one(Quantity::ZoneWrite, mb_per_s)]
             }
             Quantity::Load(_) => {
-                let found = bench.under_load(number).into_iter();
-                found.map(|(figure, us)| (Quantity::Load(figure), us)).collect()
+                let figure = |(iops, figure, us)| at(Quantity::Load(figure), iops, us);
+                bench.under_load().into_iter().map(figure).collect()
             }
         };
         Ok(figures.into_iter().collect())
+    }
+}
+
+impl fmt::Display for Figure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.at {
+            Some(at) => write!(f, "{} at {at}", self.quantity),
+            None => write!(f, "{}", self.quantity),
+        }
+    }
+}
+
+/// A text names no figure.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no figure of an experiment")]
+pub struct FigureError(String);
+
+impl FromStr for Figure {
+    type Err = FigureError;
+
+    fn from_str(text: &str) -> Result<Self, FigureError> {
+        let named = |name: &str| Quantity::ALL.into_iter().find(|known| known.name() == name);
+        let fail = || FigureError(text.to_owned());
+        match text.rsplit_once(" at ") {
+            Some((name, at)) => {
+                let at = Some(at.parse().map_err(|_| fail())?);
+                Ok(Self { quantity: named(name).ok_or_else(fail)?, at })
+            }
+            None => Ok(Self { quantity: named(text).ok_or_else(fail)?, at: None }),
+        }
     }
 }
 
@@ -261,12 +356,28 @@ impl Fact {
     #[must_use]
     pub fn experiment(&self) -> Experiment {
         let quantity = match self.quantity {
-            Quantity::Waf => Quantity::SettledWrite,
+            Quantity::RandomWriteP99 => Quantity::RandomWrite,
+            Quantity::Waf | Quantity::Onset => Quantity::SettledWrite,
+            Quantity::ReadOnlyFall => Quantity::ReadOnly,
             Quantity::ZoneWaf => Quantity::ZoneWrite,
             Quantity::Load(_) => Quantity::Load(UnderLoad::READ_P50),
             other => other,
         };
-        Experiment { drive: self.drive.clone(), quantity, number: self.numbers().next() }
+        let number = if self.is_one_of_several() { None } else { self.numbers().next() };
+        Experiment { drive: self.drive.clone(), quantity, number }
+    }
+
+    /// The figure among those of its experiment.
+    #[must_use]
+    pub fn figure(&self) -> Figure {
+        let at = if self.is_one_of_several() { self.numbers().next() } else { None };
+        Figure { quantity: self.quantity, at }
+    }
+
+    /// Whether its experiment gives figures at several conditions.
+    const fn is_one_of_several(&self) -> bool {
+        use Quantity::{Load, RandomRead, RandomWrite, RandomWriteP99};
+        matches!(self.quantity, RandomRead | RandomWrite | RandomWriteP99 | Load(_))
     }
 
     /// The numbers of the condition, in order.
@@ -274,13 +385,13 @@ impl Fact {
         self.at.split([' ', '/', '%']).filter_map(|word| word.parse().ok())
     }
 
-    /// The size of the error in percent, or `None` without a measured figure. For a 99th percentile it is the ratio of
-    /// the two: a factor of 1.5 is 50%.
+    /// The size of the error in percent, or `None` without a measured figure. For a 99th percentile and a
+    /// variation it is the ratio of the two: a factor of 1.5 is 50%.
     #[must_use]
     pub fn deviation_percent(&self, simulated: f64) -> Option<f64> {
         let value = self.value?;
         Some(match self.quantity {
-            Quantity::Load(figure) if !figure.is_median() => {
+            _ if self.quantity.is_ratio() => {
                 ((simulated / value).max(value / simulated) - 1.0) * 100.0
             }
             _ => (simulated / value - 1.0).abs() * 100.0,
@@ -311,6 +422,11 @@ mod tests {
         assert_eq!((fact.quantity, fact.value), (Quantity::ZoneWrite, Some(974.0)));
         assert_eq!(fact.numbers().next(), Some(4));
         assert_eq!(fact.error_percent(487.0), Some(-50.0));
+        assert_eq!((fact.figure().at, fact.experiment().number), (None, Some(4)));
+        let small = Ratio::new(1, 64).unwrap();
+        assert_eq!(fact.experiment().scale(small), small);
+        let fact: Fact = sound.replace("zone streams", "variation of seconds").parse().unwrap();
+        assert_eq!(fact.experiment().scale(small), Ratio::new(1, 16).unwrap());
         let faults = [
             ("zone streams", "mood", "quantity"),
             ("974", "x", "number"),
@@ -320,5 +436,16 @@ mod tests {
             let error = sound.replace(from, to).parse::<Fact>().unwrap_err();
             assert!(error.to_string().contains(fault), "{error}");
         }
+    }
+
+    #[test]
+    fn figures_have_names_that_are_read_again() {
+        for figure in [
+            Figure { quantity: Quantity::Zipf, at: None },
+            Figure { quantity: Quantity::Load(UnderLoad::WRITE_P99), at: Some(95_000) },
+        ] {
+            assert_eq!(figure.to_string().parse(), Ok(figure));
+        }
+        assert!("mood at 3".parse::<Figure>().is_err() && "WAF at x".parse::<Figure>().is_err());
     }
 }

@@ -21,7 +21,7 @@ fn models_do_what_others_measured() {
     for fact in facts(FACTS).expect("sound") {
         let Some(bound) = fact.within_percent else { continue };
         let figures = known.entry(fact.experiment()).or_insert_with_key(|one| one.run(scale));
-        let simulated = figures.clone().map(|figures| figures[&fact.quantity]);
+        let simulated = figures.clone().map(|figures| figures[&fact.figure()]);
         let error = simulated.as_ref().ok().and_then(|value| fact.error_percent(*value));
         let is_within = error.is_some_and(|error| error.abs() <= bound);
         if is_within == (fact.role == "not explained") {

@@ -187,6 +187,8 @@ pub struct GcModel {
     pub free_high: Sourced<u32>,
     /// Most host writes of 4 KiB in a second under `rate` pacing; absent under others.
     pub rate_iops: Option<Sourced<u64>>,
+    /// Host data that may enter at once after a pause under `rate` pacing; absent: a page.
+    pub rate_burst_bytes: Option<Sourced<u64>>,
     /// Owed data that moves as one burst; absent: it moves at once.
     pub quantum_bytes: Option<Sourced<u64>>,
     /// Share of cleaning in a burst; absent: all.

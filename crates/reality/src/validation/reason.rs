@@ -5,6 +5,10 @@
 //! drives = ["samsung-pm9a3-960gb"]    # none: all
 //! quantities = ["zone streams"]
 //! why = "The mechanism that the models lack."
+//!
+//! [[left_out]]
+//! what = "latencies of another host"
+//! why = "The reason."
 //! ```
 
 use serde::Deserialize;
@@ -24,23 +28,39 @@ pub struct Reason {
     pub why: String,
 }
 
-#[derive(Deserialize)]
+/// Measurements that no model repeats.
+#[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Reasons {
-    reason: Vec<Reason>,
+pub struct LeftOut {
+    /// The measurements.
+    pub what: String,
+    /// The reason, in one sentence or two.
+    pub why: String,
+}
+
+/// The content of the file.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Reasons {
+    /// Why figures are beyond their bounds.
+    #[serde(default)]
+    pub reason: Vec<Reason>,
+    /// Why there are no figures.
+    #[serde(default)]
+    pub left_out: Vec<LeftOut>,
 }
 
 /// Reads the text of the file.
 ///
 /// # Errors
 /// The message of the parser, or the quantity that nobody knows.
-pub fn reasons(text: &str) -> Result<Vec<Reason>, String> {
-    let Reasons { reason } = toml::from_str(text).map_err(|error| error.to_string())?;
+pub fn reasons(text: &str) -> Result<Reasons, String> {
+    let all: Reasons = toml::from_str(text).map_err(|error| error.to_string())?;
     let is_known = |name: &&String| super::Quantity::ALL.iter().any(|known| known.name() == **name);
-    let mut quantities = reason.iter().flat_map(|one| &one.quantities);
+    let mut quantities = all.reason.iter().flat_map(|one| &one.quantities);
     match quantities.find(|name| !is_known(name)) {
         Some(name) => Err(format!("drives/reasons/measured.toml: no quantity is called `{name}`")),
-        None => Ok(reason),
+        None => Ok(all),
     }
 }
 
@@ -62,7 +82,7 @@ mod tests {
     fn a_reason_is_about_its_drives_and_quantities() {
         let text = "[[reason]]\ndrives = ['a']\nquantities = ['zone streams']\nwhy = 'x'\n\
                     [[reason]]\nquantities = ['WAF']\nwhy = 'y'\n";
-        let reasons = reasons(text).unwrap();
+        let reasons = reasons(text).unwrap().reason;
         let about = |line: &str| {
             let fact: Fact = line.parse().unwrap();
             reasons.iter().position(|reason| reason.is_about(&fact))

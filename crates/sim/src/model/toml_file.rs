@@ -56,6 +56,7 @@ controller.read_latency_ns = 0
 controller.write_latency_ns = 0
 gc.duty_percent = 0
 gc.quantum_bytes = 0
+gc.rate_burst_bytes = 0
 gc.rate_iops = 0
 gc.handle_isolation = ''
 housekeeping.map_flush_bytes_max = 0

@@ -282,6 +282,11 @@ fn bursts_and_rates_that_contradict_the_pacing_are_refused() {
         ),
         (vec![("gc.pacing", "rate")], vec!["`gc.pacing` is rate", "gc.rate_iops"]),
         (vec![("gc.rate_iops", "5000")], vec!["`gc.rate_iops` is 5000", "not rate"]),
+        (vec![("gc.rate_burst_bytes", "9000")], vec!["`gc.rate_burst_bytes` is 9000", "not rate"]),
+        (
+            vec![("gc.pacing", "rate"), ("gc.rate_iops", "9"), ("gc.rate_burst_bytes", "100")],
+            vec!["`gc.rate_burst_bytes` is 100", "between 4096 and"],
+        ),
     ] {
         let refusal = refusal(SMALL, &changes);
         for word in words {

@@ -1,9 +1,9 @@
 //! Do size of cleaning's bursts and rate of the host's writes set the evenness of a drive, and nothing else?
 
-use base::Nanos;
+use base::{Nanos, Rng};
 use sim::Device;
 
-use crate::common::{fill, small, spread, steady_rows, writes_and_waf};
+use crate::common::{fill, random_writes, small, spread, steady_rows, writes_and_waf};
 
 /// A drive with spare for large quanta: 4 dies that program 4 pages in 640 us, so 24,000 pages a second or so.
 const ROOMY: [(&str, &str); 3] =
@@ -71,6 +71,30 @@ fn a_rate_below_what_the_drive_can_do_is_held_without_variation() {
         assert!(drive.cv < 0.001, "{rate}: cv {}", drive.cv);
         assert!((drive.waf / plain.waf - 1.0).abs() < 0.01, "{rate}: WAF {}", drive.waf);
     }
+}
+
+/// After a pause a burst enters at once, and a host without pauses gets the rate all the same.
+#[test]
+fn a_burst_passes_the_rate_after_a_pause_and_the_rate_holds() {
+    let longest = |burst: &str| {
+        let changes = [("gc.rate_burst_bytes", burst), ("gc.rate_iops", "2_000")];
+        let changes = [&changes[..], &[("gc.pacing", "rate"), ("gc.free_high", "56")]].concat();
+        let drive = steady(&changes);
+        assert!((drive.iops / 2_000.0 - 1.0).abs() < 0.001, "{burst}: {} IOPS", drive.iops);
+        let mut device = small(&changes);
+        let pages = u64::from(device.config().geometry.logical_pages);
+        fill(&mut device, pages);
+        let mut rng = Rng::new(5);
+        random_writes(&mut device, pages, 2 * pages, &mut rng);
+        let rested = device.now().0 + 1_000_000_000;
+        device.run_until(Nanos(rested));
+        let begin = device.now().0;
+        random_writes(&mut device, pages, 16, &mut rng);
+        device.now().0 - begin
+    };
+    let (page, burst) = (longest("4096"), longest("65536"));
+    println!("16 writes after a pause: {page} ns a page at a time, {burst} ns at once");
+    assert!(page >= 14 * 500_000 && burst < 2_000_000);
 }
 
 /// Nothing limits a drive whose cleaning moves nothing: a new one, or one written in order.

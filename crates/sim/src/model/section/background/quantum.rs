@@ -1,4 +1,5 @@
-//! `gc.quantum_bytes` and `gc.duty_percent`: cleaning in bursts. `gc.rate_iops`: cleaning ahead of a constant rate.
+//! `gc.quantum_bytes` and `gc.duty_percent`: cleaning in bursts. `gc.rate_iops` and `gc.rate_burst_bytes`: cleaning
+//! ahead of a constant rate.
 
 use base::Ratio;
 
@@ -47,11 +48,15 @@ impl GcModel {
             (None, PacingKind::Rate) => {
                 check.fail("gc.pacing", "rate", "it needs gc.rate_iops, which is absent")
             }
-            (None, _) => Ok(None),
+            (None, _) => self.rate_burst_bytes.as_ref().map_or(Ok(None), |burst| {
+                check.fail("gc.rate_burst_bytes", burst.value, "gc.pacing is not rate")
+            }),
             (Some(rate), PacingKind::Rate) => {
                 check.within("gc.rate_iops", rate.value, 1, 1_000_000_000)?;
+                let burst = self.rate_burst_bytes.as_ref().map_or(PAGE_BYTES, |burst| burst.value);
+                check.within("gc.rate_burst_bytes", burst, PAGE_BYTES, 1 << 30)?;
                 let page_ns = 1_000_000_000_u64.div_ceil(rate.value);
-                Ok(Some(Throttle { page_ns, burst_ns: page_ns }))
+                Ok(Some(Throttle { page_ns, burst_ns: burst / PAGE_BYTES * page_ns }))
             }
             (Some(rate), _) => check.fail("gc.rate_iops", rate.value, "gc.pacing is not rate"),
         }
