@@ -286,4 +286,3 @@ pub(super) fn closed_loop(
         }
     }
 }
-

@@ -52,9 +52,7 @@ impl Bench {
     fn write_half_at_random(&mut self) {
         let places = Permutation::new(self.pages, &mut self.rng);
         let mut ranks = 0..;
-        let mut next = |tag| {
-            page_op(OpKind::Write, places.at(ranks.next().unwrap_or(0)), 1, tag)
-        };
+        let mut next = |tag| page_op(OpKind::Write, places.at(ranks.next().unwrap_or(0)), 1, tag);
         closed_loop(&mut self.drive, 1, self.pages / 2, &mut next, |_| ());
     }
 
@@ -64,9 +62,8 @@ impl Bench {
         let depth = (depth * jobs).min(self.drive.config().queue_depth);
         let mut seeds: Vec<Rng> = (0..jobs).map(|job| Rng::new(u64::from(job) + 1)).collect();
         let pages = self.pages;
-        let mut next = |tag: u32| {
-            page_op(OpKind::Write, seeds[(tag % jobs) as usize].below(pages), 1, tag)
-        };
+        let mut next =
+            |tag: u32| page_op(OpKind::Write, seeds[(tag % jobs) as usize].below(pages), 1, tag);
         let (begin_ns, mut latencies) = (self.drive.now().0, Histogram::new());
         let first: Vec<_> = (0..depth).map(&mut next).collect();
         self.drive.submit(&first);

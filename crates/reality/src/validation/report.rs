@@ -6,8 +6,8 @@ use std::fmt::Write as _;
 use base::Ratio;
 use base::text::list_item;
 
-use super::{BOUND_PERCENT, Fact};
 use super::reason::{Reason, Reasons};
+use super::{BOUND_PERCENT, Fact};
 
 /// A fact and the figure of the model, or the reason why there is none.
 pub type Row = (Fact, Result<f64, String>);
@@ -86,7 +86,8 @@ fn is_beyond((fact, simulated): &Row) -> bool {
 /// The figures beyond their bounds that have no reason.
 #[must_use]
 pub fn without_reason<'a>(rows: &'a [Row], reasons: &Reasons) -> Vec<&'a Row> {
-    let has_none = |row: &&Row| is_beyond(row) && !reasons.reason.iter().any(|one| one.is_about(&row.0));
+    let has_none =
+        |row: &&Row| is_beyond(row) && !reasons.reason.iter().any(|one| one.is_about(&row.0));
     rows.iter().filter(has_none).collect()
 }
 
@@ -160,7 +161,10 @@ mod tests {
         let mut rows = vec![row("100", "fitted", 101.0), row("200", "held out", 150.0)];
         rows.push((rows[0].0.clone(), Err("no model".to_owned())));
         let text = page(&rows, &Reasons::default(), Ratio::new(1, 64).unwrap());
-        assert!(text.contains("| steady MB/s | 2 | 1% | 25% | 2 within 25% | yes | 1 | 25% |"), "{text}");
+        assert!(
+            text.contains("| steady MB/s | 2 | 1% | 25% | 2 within 25% | yes | 1 | 25% |"),
+            "{text}"
+        );
         assert!(
             text.contains(
                 "| d | settled write | 894 GiB | 200 MB/s | 150 MB/s | -25% | held out |"
@@ -180,7 +184,8 @@ mod tests {
             row("read under load p99", 60.0),
             row("write under load p99", 149.0),
         ];
-        let unknown: Vec<_> = without_reason(&rows, &Reasons::default()).iter().map(|row| row.0.quantity).collect();
+        let unknown: Vec<_> =
+            without_reason(&rows, &Reasons::default()).iter().map(|row| row.0.quantity).collect();
         assert_eq!(unknown, [rows[0].0.quantity, rows[2].0.quantity]);
         let text = "[[reason]]\nquantities = ['settled write', 'read under load p99']\nwhy = 'y.'";
         let reasons = reason::reasons(text).unwrap();
