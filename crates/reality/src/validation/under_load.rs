@@ -68,13 +68,16 @@ pub(super) struct OpenLoop<'a> {
 
 impl<'a> OpenLoop<'a> {
     pub(super) fn new(drive: &'a mut Drive, span: u64) -> Self {
+        let places = drive.config().queue_depth;
+        let probe_places = PROBE_DEPTH.min(places / 4);
+        let load_places = LOAD_DEPTH.min(places - probe_places);
         Self {
             drive,
             span,
             rng: Rng::new(2),
-            probe_tags: (0..PROBE_DEPTH).collect(),
-            load_tags: (PROBE_DEPTH..PROBE_DEPTH + LOAD_DEPTH).collect(),
-            probe_kinds: vec![OpKind::Read; PROBE_DEPTH as usize],
+            probe_tags: (0..probe_places).collect(),
+            load_tags: (probe_places..probe_places + load_places).collect(),
+            probe_kinds: vec![OpKind::Read; probe_places as usize],
             probes: 0,
             reads: Histogram::new(),
             writes: Histogram::new(),
@@ -187,7 +190,7 @@ mod tests {
         let span = bench.filled(None);
         let mut open = OpenLoop::new(bench.drive(), span);
         open.run(300_000, SECOND_NS / 4);
-        assert!(open.load_tags.len() < 64, "{} places are free", open.load_tags.len());
+        assert!(open.load_tags.len() < 32, "{} places are free", open.load_tags.len());
         let done = open.drive.telemetry().host_pages - span;
         assert!(done < 25_000, "a quarter of what is asked at most: {done}");
     }
