@@ -29,7 +29,7 @@ struct Args {
     #[arg(long = "set", value_name = "KEY=VALUE", value_parser = value)]
     values: Vec<(String, String)>,
     /// Size of the drives, as a share of full size.
-    #[arg(long, default_value = "1/64")]
+    #[arg(long, default_value = "1/128")]
     scale: Ratio,
     /// Experiments at the same time; default: one for each processor.
     #[arg(long, value_name = "N")]
@@ -96,11 +96,10 @@ fn found(facts: &[Fact], store: &Store, args: &Args) -> Found {
     let (next, found) = (AtomicUsize::new(0), Mutex::new(Found::new()));
     let work = || {
         while let Some(experiment) = experiments.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let scale = experiment.scale(args.scale);
             let figures = if args.values.is_empty() {
-                store.figures(experiment, scale, !args.known)
+                store.figures(experiment, args.scale, !args.known)
             } else {
-                experiment.run_with(&args.values, scale)
+                experiment.run_with(&args.values, args.scale)
             };
             eprintln!("{experiment}");
             let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);

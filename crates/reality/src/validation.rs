@@ -60,8 +60,6 @@ pub enum Quantity {
     SettledWrite,
     /// Overwrites until cleaning begins.
     Onset,
-    /// Coefficient of variation of the writes of each second of the steady state.
-    Variation,
     /// MB/s of writes beside data that is never written again.
     ReadOnly,
     /// Time until such writes collapse.
@@ -80,14 +78,13 @@ pub enum Quantity {
 
 impl Quantity {
     /// All quantities.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 16] = [
         Self::RandomRead,
         Self::RandomWrite,
         Self::RandomWriteP99,
         Self::Waf,
         Self::SettledWrite,
         Self::Onset,
-        Self::Variation,
         Self::ReadOnly,
         Self::ReadOnlyFall,
         Self::TwoZones,
@@ -110,7 +107,6 @@ impl Quantity {
             Self::Waf => "WAF",
             Self::SettledWrite => "settled write",
             Self::Onset => "onset of cleaning",
-            Self::Variation => "variation of seconds",
             Self::ReadOnly => "write beside read-only data",
             Self::ReadOnlyFall => "fall beside read-only data",
             Self::TwoZones => "write to two zones",
@@ -131,7 +127,6 @@ impl Quantity {
             Self::SettledWrite => "steady MB/s",
             Self::ReadOnly | Self::TwoZones | Self::Zipf => "steady MB/s under skew",
             Self::Onset => "onset of cleaning",
-            Self::Variation => "variation of seconds",
             Self::ZoneWrite | Self::ZoneWaf => "zone streams",
             Self::ReadOnlyFall => "fall beside read-only data",
             Self::Load(figure) if figure.is_median() => "latency under load, p50",
@@ -143,7 +138,7 @@ impl Quantity {
     const fn is_ratio(self) -> bool {
         match self {
             Self::Load(figure) => !figure.is_median(),
-            _ => matches!(self, Self::Variation | Self::RandomWriteP99),
+            _ => matches!(self, Self::RandomWriteP99),
         }
     }
 
@@ -153,8 +148,6 @@ impl Quantity {
         match self {
             Self::Load(figure) if figure.is_median() => 15.0,
             Self::Load(_) | Self::RandomWriteP99 => 50.0,
-            // Half to twice the measured one.
-            Self::Variation => 100.0,
             _ => BOUND_PERCENT,
         }
     }
@@ -244,15 +237,6 @@ pub struct Figure {
 pub type Figures = BTreeMap<Figure, f64>;
 
 impl Experiment {
-    /// The scale at which its figures are those of full size: the one asked for, except that the variation between
-    /// seconds needs a sixteenth, since a smaller drive draws few commands in as short a part of a second.
-    #[must_use]
-    pub fn scale(&self, asked: Ratio) -> Ratio {
-        let least = Ratio::new(1, 16).unwrap_or(Ratio::ONE);
-        let is_small = asked.as_f64() < least.as_f64();
-        if self.quantity == Quantity::Variation && is_small { least } else { asked }
-    }
-
     /// The figures of the model at a scale.
     ///
     /// # Errors
@@ -293,7 +277,6 @@ impl Experiment {
                 let rate = one(Quantity::SettledWrite, mb_per_s);
                 vec![one(Quantity::Waf, waf), rate, one(Quantity::Onset, onset)]
             }
-            Quantity::Variation => vec![one(self.quantity, bench.variation(self.number))],
             Quantity::ReadOnly | Quantity::ReadOnlyFall => {
                 let (settled, fall) = bench.beside_read_only(number);
                 let fall = fall.map(|seconds| one(Quantity::ReadOnlyFall, seconds));
@@ -385,8 +368,8 @@ impl Fact {
         self.at.split([' ', '/', '%']).filter_map(|word| word.parse().ok())
     }
 
-    /// The size of the error in percent, or `None` without a measured figure. For a 99th percentile and a
-    /// variation it is the ratio of the two: a factor of 1.5 is 50%.
+    /// The size of the error in percent, or `None` without a measured figure. For a 99th percentile it is the ratio of
+    /// the two: a factor of 1.5 is 50%.
     #[must_use]
     pub fn deviation_percent(&self, simulated: f64) -> Option<f64> {
         let value = self.value?;
@@ -423,10 +406,6 @@ mod tests {
         assert_eq!(fact.numbers().next(), Some(4));
         assert_eq!(fact.error_percent(487.0), Some(-50.0));
         assert_eq!((fact.figure().at, fact.experiment().number), (None, Some(4)));
-        let small = Ratio::new(1, 64).unwrap();
-        assert_eq!(fact.experiment().scale(small), small);
-        let fact: Fact = sound.replace("zone streams", "variation of seconds").parse().unwrap();
-        assert_eq!(fact.experiment().scale(small), Ratio::new(1, 16).unwrap());
         let faults = [
             ("zone streams", "mood", "quantity"),
             ("974", "x", "number"),

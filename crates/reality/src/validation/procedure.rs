@@ -90,21 +90,6 @@ impl Bench {
         (self.last_writes(writes / 5, &mut next), onset)
     }
 
-    /// Coefficient of variation in percent of the commands in each second of the last fifth of two overwrites of a span;
-    /// a second is in proportion to the scale.
-    pub(super) fn variation(&mut self, span_gib: Option<u64>) -> f64 {
-        let span = self.filled(span_gib);
-        let mut rng = Rng::new(1);
-        let mut next = |tag| page_op(OpKind::Write, rng.below(span), 1, tag);
-        closed_loop(&mut self.drive, WRITE_DEPTH, span / 5 * 8, &mut next, |_| ());
-        let mut seconds = self.steps(span / 5 * 2, SECOND_NS, &mut next);
-        seconds.pop();
-        let count = seconds.len() as f64;
-        let mean = seconds.iter().sum::<u64>() as f64 / count;
-        let square = |second: &u64| (*second as f64 - mean).powi(2);
-        (seconds.iter().map(square).sum::<f64>() / count).sqrt() / mean * 100.0
-    }
-
     /// Random writes to the whole drive but this share, whose pages lie among the others, as much as the measurement
     /// wrote; and the time in s of full size until the mean of a minute falls below a quarter of that of the first, or
     /// `None` if it does not.

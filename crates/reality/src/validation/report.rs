@@ -25,9 +25,9 @@ pub fn page(rows: &[Row], reasons: &Reasons, scale: Ratio) -> String {
          made from public facts alone.\n\n\
          ## Errors by kind of cell\n\n\
          Errors are absolute; *held out* leaves out figures to which a model was fitted. The error of a 99th\n\
-         percentile and of a variation is the ratio of both figures less 1: a factor of 1.5 is 50%. *Within*\n\
-         counts the cells within the bound. A kind *holds* if its median is at most 10% and its 90th\n\
-         percentile at most 25%; for latency and variation, if all cells are within the bound.\n\n\
+         percentile is the ratio of both figures less 1: a factor of 1.5 is 50%. *Within* counts the cells\n\
+         within the bound. A kind *holds* if its median is at most 10% and its 90th percentile at most 25%;\n\
+         for latency, if all cells are within the bound.\n\n\
          | kind of cell | cells | median | 90th percentile | within | holds | held out | median |\n\
          | --- | --- | --- | --- | --- | --- | --- | --- |\n"
     );
@@ -117,7 +117,6 @@ pub fn line((fact, simulated): &Row) -> String {
 fn shown(value: f64, unit: &str) -> String {
     match unit {
         "" => format!("{value:.2}"),
-        "%" => format!("{value:.1}%"),
         unit => format!("{value:.0} {unit}"),
     }
 }
