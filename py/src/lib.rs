@@ -6,10 +6,7 @@
 //!
 //! Reading order: [`errors`], [`background`] (work that Ctrl-C can stop), [`device`] (a drive step
 //! by step), [`runs`], [`results`].
-#![allow(
-    clippy::needless_pass_by_value,
-    reason = "the interpreter passes every argument by value"
-)]
+#![allow(clippy::needless_pass_by_value, reason = "the interpreter passes every argument by value")]
 #![allow(
     unsafe_code,
     reason = "the macros of PyO3 write the unsafe functions that the interpreter calls"
