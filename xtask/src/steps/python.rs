@@ -18,7 +18,8 @@ const MODULE: &str = "py/python/ssdlab/_native.abi3.so";
 pub(crate) fn check(workspace: &Workspace, log: Log) -> Result<()> {
     build(workspace, log)?;
     let mut types = setup::python(workspace);
-    proc::stream(log, types.args(["-m", "mypy", "--config-file", "py/pyproject.toml"]))?;
+    types.args(["-m", "mypy"]).current_dir(workspace.path("py"));
+    proc::stream(log, &mut types)?;
     let mut tests = setup::python(workspace);
     tests.args(["-m", "pytest", "--quiet", "-m", "not ray"]);
     proc::stream(log, tests.current_dir(workspace.path("py")).env("PYTHONPATH", path(workspace)))
