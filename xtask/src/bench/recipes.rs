@@ -1,4 +1,4 @@
-//! Recipes of `docs/simulator/recipes.md`: file systems and databases on exposed drives, and a power cut during each.
+//! Recipes: file systems and databases on exposed drives, and a power cut during each.
 //!
 //! Needs root, FUSE and loop devices. A file system that the kernel does not know is left out and named. Time is that of
 //! the drive on the fast clock: the program itself costs none.
@@ -6,6 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
@@ -189,8 +190,15 @@ impl Disk {
         Ok(())
     }
 
+    /// Unmounts, as soon as the processes of a stopped program are gone.
     fn unmount(&mut self) -> Result<()> {
-        proc::capture(Command::new("umount").arg(self.root()))?;
+        let end = Instant::now() + Duration::from_secs(20);
+        while let Err(error) = proc::capture(Command::new("umount").arg(self.root())) {
+            if Instant::now() > end {
+                return Err(error);
+            }
+            std::thread::sleep(Duration::from_millis(200));
+        }
         self.is_mounted = false;
         Ok(())
     }
