@@ -69,7 +69,6 @@ impl<T> fmt::Debug for Computed<T> {
 
 /// A part of a procedure.
 #[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "a procedure has few steps, and most are phases")]
 pub enum Step {
     /// A phase that is done once.
     Phase(PhaseSpec),
