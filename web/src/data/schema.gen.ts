@@ -381,9 +381,9 @@ export interface Load {
    */
   queue_depth: number;
   /**
-   * Commands per second of an open loop; missing in a closed one.
+   * Rate of an open loop, e.g. `20000` or `poisson:20000`; missing in a closed one.
    */
-  rate_iops?: number | null;
+  rate?: string | null;
   /**
    * Share of reads among the reads and writes, in percent.
    */

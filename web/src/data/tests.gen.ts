@@ -294,6 +294,13 @@ export const TESTS = [
     ]
   },
   {
+    "name": "retention",
+    "heading": "Old data",
+    "question": "how fast is data read that was written months ago?",
+    "chapter": "Sustained writes",
+    "charts": []
+  },
+  {
     "name": "power",
     "heading": "Power",
     "question": "what does the drive draw asleep, awake and at work?",
