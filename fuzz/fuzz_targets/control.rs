@@ -1,3 +1,5 @@
 #![no_main]
 
-libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz::Target::find("control").expect("a target").run(data));
+libfuzzer_sys::fuzz_target!(|data: &[u8]| fuzz::Target::find("control")
+    .expect("a target")
+    .run(data));

@@ -54,7 +54,8 @@ pub(crate) fn read(data: &[u8]) {
 
 /// Sound files, each behind the byte that chooses its reader.
 pub(crate) fn seeds() -> Vec<Vec<u8>> {
-    let histogram = format!("1000, 1, 4096{}\n2000, 0, 4096{}\n", ", 3".repeat(1856), ", 0".repeat(1856));
+    let histogram =
+        format!("1000, 1, 4096{}\n2000, 0, 4096{}\n", ", 3".repeat(1856), ", 0".repeat(1856));
     let samples: [(u8, &[u8]); 10] = [
         (0, include_bytes!("../../crates/result/tests/import/fio-3.28.json")),
         (0, include_bytes!("../../crates/result/tests/import/fio-3.42.json")),
@@ -69,7 +70,8 @@ pub(crate) fn seeds() -> Vec<Vec<u8>> {
         (6, br#"{"systems": {"a": {"hardware": {"Disk": "x"}}}, "results": {"h": {"scale": "MB/s", "results": {"a": {"value": 1.5}}}}}"#),
         (7, b"CrystalDiskMark 8.0.4 x64\n[Mix] Read 70%/Write 30%\n SEQ 1MiB (Q= 8, T= 1): 5.1 MB/s [ 4.9 IOPS] < 3.2 us>\n"),
     ];
-    let logs = (1..=15).map(|second| format!("{}, 500, 1, 0, 0\n", second * 1000)).collect::<String>();
+    let logs =
+        (1..=15).map(|second| format!("{}, 500, 1, 0, 0\n", second * 1000)).collect::<String>();
     let load = (8, logs.into_bytes());
     let all = samples.iter().map(|(choice, bytes)| (*choice, bytes.to_vec())).chain([load]);
     all.map(|(choice, bytes)| [vec![choice], bytes].concat()).collect()

@@ -61,7 +61,10 @@ fn files_of_others_keep_a_run() {
     fs::write(path.join("thesis.txt"), "years of work").unwrap();
     let dir = RunDir::open(&path).unwrap();
     let error = dir.check_removable().unwrap_err();
-    assert!(matches!(&error, StoreError::OtherFiles { name, .. } if name == "thesis.txt"), "{error}");
+    assert!(
+        matches!(&error, StoreError::OtherFiles { name, .. } if name == "thesis.txt"),
+        "{error}"
+    );
     assert!(dir.remove().is_err());
     RunDir::open(&path).unwrap().check().unwrap();
 }

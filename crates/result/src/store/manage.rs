@@ -5,7 +5,9 @@ use std::path::Path;
 
 use super::alive::Hold;
 use super::checksum::rewritten;
-use super::{LATENCY_FILE, LIVE_FILE, RUN_FILE, RunDir, SERIES_FILE, StoreError, replace_files, sync_dir};
+use super::{
+    LATENCY_FILE, LIVE_FILE, RUN_FILE, RunDir, SERIES_FILE, StoreError, replace_files, sync_dir,
+};
 use crate::schema::{About, RunStatus};
 
 /// The files of a run directory.
@@ -64,7 +66,7 @@ impl RunDir {
     #[must_use]
     pub fn size_bytes(&self) -> u64 {
         let size = |name: &&str| fs::metadata(self.path.join(name)).map_or(0, |file| file.len());
-        OWN.iter().map(|name| size(&name)).sum()
+        OWN.iter().map(|name| size(name)).sum()
     }
 
     /// The lock of the writer, unless a living one has it.

@@ -102,7 +102,8 @@ fn remove(args: &RemoveArgs) -> anyhow::Result<()> {
         let path = args.library.join(name);
         let dir = RunDir::open(&path)?;
         if name.contains('/') || dir.run().run_id != *name {
-            let words = format!("`{name}` is not the whole name of a run; `ssdlab runs` lists names");
+            let words =
+                format!("`{name}` is not the whole name of a run; `ssdlab runs` lists names");
             return Err(RunError::Usage(words).into());
         }
         dir.check_removable()?;
