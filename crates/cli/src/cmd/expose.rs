@@ -1,6 +1,7 @@
 //! `ssdlab expose`: a simulated drive as a disk for any other program.
 
 mod contents;
+pub mod drive;
 pub mod record;
 mod report;
 

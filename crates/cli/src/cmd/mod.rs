@@ -2,7 +2,6 @@
 
 pub mod advise;
 pub mod bench;
-pub mod drive;
 pub mod drives;
 pub mod expose;
 pub mod import;
@@ -15,7 +14,6 @@ pub mod review;
 pub mod run;
 pub mod selftest;
 pub mod show;
-pub mod sweep;
 pub mod trace;
 pub mod verify;
 pub mod workload;

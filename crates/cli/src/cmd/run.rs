@@ -2,6 +2,7 @@
 
 pub mod report;
 pub mod resume;
+pub mod sweep;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};

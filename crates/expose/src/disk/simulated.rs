@@ -46,7 +46,7 @@ pub struct PowerCycle {
 pub fn memory_bytes(config: &Config) -> u64 {
     const MAP_BYTES: u64 = size_of::<u32>() as u64;
     let geometry = &config.geometry;
-    let pages = u64::from(geometry.logical_pages) + u64::from(geometry.physical_pages());
+    let pages = geometry.logical_pages + geometry.physical_pages();
     MAP_BYTES * pages + account_bytes(config)
 }
 
@@ -57,8 +57,8 @@ pub fn account_bytes(config: &Config) -> u64 {
     // The map of the drive once more, its change, the checkpoints, and the version that the disk knows.
     const LOGICAL_BYTES: u64 = 4 * 4 + size_of::<(u64, u32)>() as u64 + Volatile::PAGE_BYTES;
     let geometry = &config.geometry;
-    let logical_bytes = u64::from(geometry.logical_pages) * LOGICAL_BYTES;
-    let spares_bytes = u64::from(geometry.physical_pages()) * size_of::<Spare>() as u64;
+    let logical_bytes = geometry.logical_pages * LOGICAL_BYTES;
+    let spares_bytes = geometry.physical_pages() * size_of::<Spare>() as u64;
     // A cut works on a copy.
     if config.options.mapping.is_some() { 2 * (logical_bytes + spares_bytes) } else { 0 }
 }
@@ -190,7 +190,7 @@ impl Simulated {
             return Stored::Nothing;
         }
         let spare = device.probe().nand().read_whole(physical);
-        match spare.filter(|spare| u64::from(spare.logical) == page) {
+        match spare.filter(|spare| spare.logical == page) {
             Some(spare) => Stored::Version(spare.version),
             None => Stored::Unreadable,
         }

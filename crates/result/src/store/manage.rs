@@ -66,7 +66,7 @@ impl RunDir {
     #[must_use]
     pub fn size_bytes(&self) -> u64 {
         let size = |name: &&str| fs::metadata(self.path.join(name)).map_or(0, |file| file.len());
-        OWN.iter().map(|name| size(name)).sum()
+        OWN.iter().map(size).sum()
     }
 
     /// The lock of the writer, unless a living one has it.

@@ -82,7 +82,7 @@ fn a_burst_passes_the_rate_after_a_pause_and_the_rate_holds() {
         let drive = steady(&changes);
         assert!((drive.iops / 2_000.0 - 1.0).abs() < 0.001, "{burst}: {} IOPS", drive.iops);
         let mut device = small(&changes);
-        let pages = u64::from(device.config().geometry.logical_pages);
+        let pages = device.config().geometry.logical_pages;
         fill(&mut device, pages);
         let mut rng = Rng::new(5);
         random_writes(&mut device, pages, 2 * pages, &mut rng);

@@ -6,7 +6,7 @@ use sim::ftl::gc::VictimPolicy;
 use crate::common::untimed::Untimed;
 use crate::common::waf_fifo;
 
-const LOGICAL_PAGES: u32 = 1 << 17;
+const LOGICAL_PAGES: u64 = 1 << 17;
 const BLOCK_PAGES: u32 = 256;
 
 /// A part of the data with its share of the writes.
@@ -37,10 +37,10 @@ fn data_that_is_never_written_again_in_one_log() {
             let pages = drive.ftl.geometry.logical_pages;
             // Among the others: in a run, all of it would be moved at one time of each turn. The order of such data
             // in the log never changes, and neither does the ringing, so that it takes many turns to level out.
-            let is_read_only = |page: u32| page % 10 < percent / 10;
+            let is_read_only = |page: u64| page % 10 < percent / 10;
             let measured = drive.waf_of(8, 24, |drive| {
                 let page = loop {
-                    let page = drive.rng.below(u64::from(pages)) as u32;
+                    let page = drive.rng.below(pages);
                     if !is_read_only(page) {
                         break page;
                     }
@@ -48,7 +48,7 @@ fn data_that_is_never_written_again_in_one_log() {
                 drive.write(page);
             });
             let read_only = (0..pages).filter(|&page| is_read_only(page)).count();
-            let share = read_only as f64 / f64::from(pages);
+            let share = read_only as f64 / pages as f64;
             let theory = waf_of_groups(alpha, &[(1.0 - share, 1.0), (share, 0.0)]);
             check(&format!("{percent}% read only, mixed, OP {op}"), measured, theory, 0.01);
         }
@@ -65,12 +65,13 @@ fn data_that_is_never_written_again_in_a_pool_of_its_own() {
             let mut drive = Untimed::empty(policy, 1, alpha, BLOCK_PAGES, LOGICAL_PAGES);
             let pages = drive.ftl.geometry.logical_pages;
             // The pool of cold data ends with a whole superblock.
-            let cold = pages / 100 * percent / BLOCK_PAGES * BLOCK_PAGES;
+            let block = u64::from(BLOCK_PAGES);
+            let cold = pages / 100 * percent / block * block;
             drive.first_cold = pages - cold;
-            drive.cold_superblocks = Some((cold / BLOCK_PAGES) as usize);
+            drive.cold_superblocks = Some((cold / block) as usize);
             (0..pages).rev().for_each(|logical| drive.write(logical));
             let measured = drive.waf_of(8, 4, |drive| drive.write_below(pages - cold));
-            let share = f64::from(cold) / f64::from(pages);
+            let share = cold as f64 / pages as f64;
             let theory = waf_fifo((alpha - share) / (1.0 - share));
             check(&format!("{percent}% read only, apart, OP {op}"), measured, theory, 0.01);
         }
@@ -78,11 +79,11 @@ fn data_that_is_never_written_again_in_a_pool_of_its_own() {
 }
 
 /// Cumulative probabilities of ranks by Zipf's law.
-fn cumulative(theta: f64, ranks: u32) -> Vec<f64> {
+fn cumulative(theta: f64, ranks: u64) -> Vec<f64> {
     let mut sum = 0.0;
     let mut sums: Vec<f64> = (1..=ranks)
         .map(|rank| {
-            sum += f64::from(rank).powf(-theta);
+            sum += (rank as f64).powf(-theta);
             sum
         })
         .collect();
@@ -102,7 +103,7 @@ fn writes_by_zipfs_law_in_one_log() {
             let write = |drive: &mut Untimed| {
                 let drawn = (drive.rng.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
                 let rank = cumulative.partition_point(|sum| *sum <= drawn);
-                drive.write((rank as u32).min(pages - 1));
+                drive.write((rank as u64).min(pages - 1));
             };
             let measured = drive.waf_of(8, 4, write);
             let before = std::iter::once(0.0).chain(cumulative.iter().copied());
@@ -116,7 +117,7 @@ fn writes_by_zipfs_law_in_one_log() {
                     let single = if chunk == 0 { all.len() } else { 1 };
                     let size = all.len() / single;
                     all.chunks(size.max(1))
-                        .map(|part| (part.len() as f64 / f64::from(pages), part.iter().sum()))
+                        .map(|part| (part.len() as f64 / pages as f64, part.iter().sum()))
                 })
                 .collect();
             let theory = waf_of_groups(alpha, &groups);

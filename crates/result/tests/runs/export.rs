@@ -1,9 +1,7 @@
 //! Exports hold the data of the run, and their readers agree.
 
-mod common;
-
+use crate::common::{add_phase, load_rows, run_named};
 use base::OpKind;
-use common::{add_phase, load_rows, run_named};
 use result::export::{ExportError, csv, fio, markdown, png, svg};
 use result::import;
 use result::rows::{PhaseRows, SecondRow};

@@ -1,11 +1,9 @@
 //! Runs that have ended: new words, and removal.
 
-mod common;
-
 use std::fs;
 use std::path::PathBuf;
 
-use common::{add_phase, load_rows, run_named};
+use crate::common::{add_phase, load_rows, run_named};
 use result::schema::{About, RunStatus};
 use result::store::{RunDir, RunWriter, StoreError};
 use tempfile::TempDir;

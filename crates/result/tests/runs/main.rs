@@ -1,0 +1,6 @@
+//! Runs that have ended: exports, new words, removal.
+
+#[path = "../common/mod.rs"]
+mod common;
+mod export;
+mod manage;
