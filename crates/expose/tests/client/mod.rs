@@ -17,9 +17,9 @@ use expose::shared::Token;
 use expose::{Address, Contents, Disk, Pace, Server, Shared};
 use sim::{Config, Model};
 
-/// A drive of about 128 MB with these changes to its model.
+/// A drive of about 120 MB with these changes to its model.
 pub fn config(changes: &[(&str, &str)]) -> Config {
-    config_of(changes, 2000)
+    config_of("corsair-neutron-240gb", changes, 2000)
 }
 
 /// A drive of about 200 MB that can lose its power, with these changes to its model.
@@ -30,11 +30,10 @@ pub fn cuttable(changes: &[(&str, &str)]) -> Config {
         ("mapping.journal_superblocks", "4"),
         ("capacity_gb", "200"),
     ];
-    config_of(&[&mapping, changes].concat(), 1024)
+    config_of("samsung-840-pro-256gb", &[&mapping, changes].concat(), 1024)
 }
 
-fn config_of(changes: &[(&str, &str)], divisor: u64) -> Config {
-    let name = "samsung-840-pro-256gb";
+fn config_of(name: &str, changes: &[(&str, &str)], divisor: u64) -> Config {
     let text = sim::model::built_in(name).expect("a built-in model");
     let changes: Vec<_> =
         changes.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();

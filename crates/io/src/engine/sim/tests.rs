@@ -47,7 +47,7 @@ fn a_drive_takes_the_memory_that_was_foreseen() {
     let map_cache = [("map_cache.bytes", "16_777_216"), ("map_cache.entry_bytes", "1024")];
     for (name, changes) in [
         ("samsung-840-pro-256gb", &[][..]),
-        ("samsung-840-pro-256gb", &[("map.unit_bytes", "16384")]),
+        ("corsair-neutron-240gb", &[("map.unit_bytes", "16384")]),
         ("samsung-840-pro-256gb", &[map_cache[0], map_cache[1], ("capacity_gb", "200")]),
         ("ocz-vertex-3-240gb", &[]),
     ] {
