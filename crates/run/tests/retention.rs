@@ -13,9 +13,9 @@ use tempfile::TempDir;
 
 use common::{metric, request, run_quietly, settings, simulated, test};
 
-/// A simulated drive of 1/256 of the size, with more keys.
+/// A simulated drive of 1/128 of the size that does not read ahead, with more keys.
 fn small_drive(keys: &[(&str, &str)]) -> SimTarget {
-    simulated("sandisk-extreme-ii-480gb", &[&[("scale", "1/256")], keys].concat())
+    simulated("intel-ssd-730-480gb", &[&[("scale", "1/128")], keys].concat())
 }
 
 /// Runs the test; settings are `key=value` with spaces between.
