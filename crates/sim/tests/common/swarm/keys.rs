@@ -58,6 +58,7 @@ pub(super) const SECTIONS: &[&[Choice]] = &[
         ("pslc.when_full", &["direct", "fold"]),
         ("pslc.only_below_bytes?", &["1", "16_384", "1_000_000_000"]),
         ("pslc.busy_fold_percent?", &["0", "1", "20", "1000"]),
+        ("pslc.direct_bytes_per_s?", &["1_000_000", "50_000_000", "1_000_000_000"]),
     ],
     &[("parity.stripe_units", &["2", "3", "4"])],
     &[("streams.cold", &["survivor"])],
