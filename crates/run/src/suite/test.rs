@@ -94,9 +94,9 @@ impl FromStr for Test {
     type Err = RunError;
 
     fn from_str(text: &str) -> Result<Self, RunError> {
-        Self::ALL.into_iter().find(|test| test.name() == text).ok_or_else(|| {
-            let names = Self::ALL.map(Self::name).join(", ");
-            RunError::Usage(format!("there is no test `{text}`; known are {names}"))
+        let found = Self::ALL.into_iter().find(|test| test.name() == text);
+        found.ok_or_else(|| {
+            RunError::Usage(format!("there is no test `{text}`; `ssdlab list tests` names them"))
         })
     }
 }
