@@ -55,7 +55,7 @@ impl Lab {
             let stdout = document.map_or(stdout, |document| format!("{document:#}\n"));
             text += &format!("$ ssdlab {}\n{stdout}{stderr}[exit code {code}]\n\n", args.join(" "));
         }
-        without_names_of_tests(&text.replace(&*self.dir.path().to_string_lossy(), "LAB"))
+        text.replace(&*self.dir.path().to_string_lossy(), "LAB")
     }
 
     /// Runs a command that must succeed, and returns the run directories.
@@ -70,15 +70,6 @@ impl Lab {
         let dirs = document["run_dirs"].as_array().expect("`run_dirs` is an array");
         dirs.iter().map(|dir| self.dir.path().join(dir.as_str().expect("a path"))).collect()
     }
-}
-
-/// The text with `TESTS` for the list of all tests: a new one changes no message that is kept.
-pub(crate) fn without_names_of_tests(text: &str) -> String {
-    let xtask = std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo says where the test is from");
-    let tests = std::fs::read_to_string(Path::new(&xtask).join("../schema/tests.json"));
-    let tests: Vec<Value> = serde_json::from_str(&tests.expect("the catalogue")).expect("JSON");
-    let names: Vec<_> = tests.iter().filter_map(|test| test["name"].as_str()).collect();
-    text.replace(&names.join(", "), "TESTS")
 }
 
 /// The binary under test.

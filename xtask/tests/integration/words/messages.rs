@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::lab::{Answer, Lab, without_names_of_tests};
+use crate::lab::{Answer, Lab};
 
 const DRIVE: &str = "sim:sandisk-extreme-ii-480gb?scale=1/64";
 /// The longest argument that Linux passes on is 128 KiB.
@@ -175,7 +175,7 @@ fn mistakes_as_json() {
         assert!(!message.contains('\n') && !message.contains("Usage:"), "{message}");
         told += &format!("$ ssdlab {} --format json\n{document:#}\n\n", args.join(" "));
     }
-    insta::assert_snapshot!(without_names_of_tests(&told));
+    insta::assert_snapshot!(told);
 }
 
 /// A message repeats enough of a value to recognise it.
