@@ -273,8 +273,9 @@ impl Samples {
 }
 
 fn latency(kind: OpKind, rows: &PhaseRows) -> Latency {
-    let histogram = rows.histogram(kind, 0..u32::MAX);
-    let mean = histogram.mean().unwrap_or_default();
+    let latencies = Latencies::of_kind(rows, kind);
+    let histogram = latencies.histogram();
+    let mean = latencies.mean_ns().unwrap_or_default();
     let count = histogram.count();
     let square = |(ns, count): (u64, u64)| (ns as f64 - mean).powi(2) * count as f64;
     let squares: f64 = histogram.bins().map(square).sum();
@@ -285,7 +286,7 @@ fn latency(kind: OpKind, rows: &PhaseRows) -> Latency {
     };
     Latency {
         min: histogram.bins().next().map_or(0, |(ns, _)| ns),
-        max: Latencies::of_kind(rows, kind).max_ns().unwrap_or_default() as u64,
+        max: latencies.max_ns().unwrap_or_default() as u64,
         mean,
         stddev: (squares / count.max(1) as f64).sqrt(),
         count,
