@@ -98,7 +98,7 @@ impl Mounted {
     /// Tries to unmount; false while somebody uses the file.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Errors of the system.
     pub fn unmount(&self) -> io::Result<bool> {
         match unmount(&self.directory, UnmountFlags::empty()).map_err(io::Error::from) {
             Ok(()) => Ok(true),
@@ -119,7 +119,7 @@ impl Mounted {
     /// Ends the service of an unmounted file.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Errors of the system.
     pub fn end(self) -> io::Result<()> {
         match self.session.umount_and_join() {
             // It is unmounted already; the session ends by itself.

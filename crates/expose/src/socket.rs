@@ -113,7 +113,7 @@ impl Listener {
     /// The next connection, or `None` if none comes within this time.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Errors of the system.
     pub fn accept(&self, within: Duration) -> io::Result<Option<Stream>> {
         if !is_ready(self, within)? {
             return Ok(None);
@@ -192,7 +192,7 @@ impl Stream {
     /// The same connection once more.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Errors of the system.
     pub fn try_clone(&self) -> io::Result<Self> {
         Ok(match self {
             Self::Unix(stream) => Self::Unix(stream.try_clone()?),
@@ -203,7 +203,7 @@ impl Stream {
     /// Limits the time that a read or a write may take; `None` for no limit.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Errors of the system.
     pub fn set_patience(&self, time: Option<Duration>) -> io::Result<()> {
         of_either!(self, stream => {
             stream.set_read_timeout(time)?;
@@ -214,7 +214,7 @@ impl Stream {
     /// Whether a read would not wait, after waiting so long for it.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Errors of the system.
     pub fn is_readable(&self, within: Duration) -> io::Result<bool> {
         of_either!(self, stream => is_ready(stream, within))
     }
@@ -222,7 +222,7 @@ impl Stream {
     /// Sends as many of these bytes as the system takes at once; 0 if it takes none now.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Errors of the system.
     pub fn send_now(&self, bytes: &[u8]) -> io::Result<usize> {
         let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
         match of_either!(self, stream => send(stream, bytes, flags)) {

@@ -22,12 +22,12 @@ const BAR: usize = 40;
 pub enum Letters {
     /// All.
     Unicode,
-    /// Those of ASCII.
+    /// Characters of ASCII.
     Ascii,
 }
 
 impl Letters {
-    /// Those of the locale in the environment.
+    /// Characters of the locale in the environment.
     pub fn of_locale() -> Self {
         let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
             .iter()

@@ -108,7 +108,7 @@ impl Read for Patient<'_> {
 /// Obeys the lines of a client and writes the answers, until the end of the lines or of the program.
 ///
 /// # Errors
-/// Those of the streams.
+/// Errors of the streams.
 pub fn serve_lines(
     control: &Control,
     input: impl Read,
