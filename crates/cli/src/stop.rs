@@ -94,6 +94,18 @@ pub fn out_of_memory(bytes: usize) -> ! {
     signal_hook::low_level::exit(EXIT_UNSUPPORTED.into())
 }
 
+/// The end for lack of a thread: there is no memory for its stack, or no process more is allowed.
+fn no_thread(error: &std::io::Error) -> ! {
+    let _stdout = out::last_words(
+        "memory",
+        format_args!(
+            "no thread can be started: {error}; raise the limit of memory (ulimit -v) or that of processes (ulimit -u)"
+        ),
+        EXIT_UNSUPPORTED,
+    );
+    signal_hook::low_level::exit(EXIT_UNSUPPORTED.into())
+}
+
 impl Listener {
     fn start() -> Result<Self> {
         let mut listened = vec![SIGINT, SIGTERM];
@@ -107,11 +119,12 @@ impl Listener {
         }
         let mut signals = Signals::new(listened)?;
         let thread = std::thread::Builder::new().name("signals".to_owned());
-        thread.spawn(move || {
+        let started = thread.spawn(move || {
             for _ in signals.forever() {
                 LISTENER.get().inspect(|listener| listener.signalled(&is_ending));
             }
-        })?;
+        });
+        started.unwrap_or_else(|error| no_thread(&error));
         let (button, is_patient) = (Arc::new(AtomicBool::new(true)), AtomicBool::new(false));
         Ok(Self { button, is_patient, half_written: Mutex::new(None) })
     }
