@@ -39,9 +39,12 @@ fn an_interrupted_overwrite_says_in_which_state_it_leaves_the_target() {
     let target = format!("file:{}?size=1GiB", lab.path("disk.bin").display());
     let mut command = lab.consistency(&[&target, "--purge", "overwrite", "--set", "duration=60s"]);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("starts");
-    let mut talk = BufReader::new(child.stderr.take().expect("piped")).lines();
-    let begins = |line: std::io::Result<String>| line.is_ok_and(|line| line.contains(" purge: "));
-    assert!(talk.any(begins), "the purge is announced");
+    let mut talk = BufReader::new(child.stderr.take().expect("piped"));
+    let mut told = String::new();
+    while !told.contains(" purge: ") {
+        let length = talk.read_line(&mut told).expect("text");
+        assert!(length > 0, "the purge is announced: {told}");
+    }
     // It is announced before the stop button is looked at for the last time.
     std::thread::sleep(Duration::from_millis(100));
     interrupt(child.id());

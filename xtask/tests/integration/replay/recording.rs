@@ -72,7 +72,10 @@ fn wait_for_tracer(child: &mut Child) {
 fn tracing_settings() -> Vec<String> {
     let read = |name: &str| std::fs::read_to_string(format!("{TRACING}/{name}"));
     let names = ["current_tracer", "options/bin", "options/context-info", "buffer_size_kb"];
-    names.map(|name| read(name).expect("a setting").trim().to_owned()).to_vec()
+    let settings = names.map(|name| read(name).expect("a setting"));
+    // Until its first use the kernel adds the size that the buffer will have: "7 (expanded: 1408)".
+    let value = |text: String| text.split(" (expanded").next().unwrap_or_default().trim().to_owned();
+    settings.map(value).to_vec()
 }
 
 fn killed_recording(lab: &Lab, device: &str) {
