@@ -60,6 +60,15 @@ impl Cases {
         }
     }
 
+    /// The selected members of a series: all of them, or two, which change with the seed.
+    pub fn members<T: Copy>(self, series: &[T]) -> Vec<T> {
+        let (Self::Tenth(seed) | Self::One(seed)) = self else {
+            return series.to_vec();
+        };
+        let first = seed as usize % series.len();
+        vec![series[first], series[(first + series.len() / 2) % series.len()]]
+    }
+
     /// Least number of events, if all cases together need this many. A few cases can cause most of
     /// a sum, so that a tenth of them needs only one event.
     pub fn least(self, in_all: u64) -> u64 {
