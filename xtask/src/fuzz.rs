@@ -13,6 +13,11 @@ use crate::log::Log;
 use crate::proc;
 use crate::workspace::{Cases, Workspace};
 
+/// ssdlab's own driver.
+const DRIVER: &str = "fuzz-driver";
+/// The program that writes the first inputs.
+const SEEDS: &str = "fuzz-seeds";
+
 const TARGETS: [&str; 12] = [
     "lines",
     "files",
@@ -46,16 +51,19 @@ pub(crate) struct FuzzArgs {
 /// The verb `fuzz`.
 pub(crate) fn run(workspace: &Workspace, args: &FuzzArgs) -> Result<()> {
     let log = Log::stdout("fuzz");
+    build(workspace, log)?;
     let with_libfuzzer = has_cargo_fuzz();
     if with_libfuzzer {
-        let mut seeds = cargo(workspace, &["run", "--quiet", "--manifest-path", "fuzz/Cargo.toml"]);
-        proc::stream(log, seeds.args(["--bin", "seeds", "--", "fuzz/corpus"]))?;
+        let mut seeds = Command::new(workspace.debug_dir().join(SEEDS));
+        proc::stream(log, seeds.arg("fuzz/corpus").current_dir(workspace.root()))?;
     }
     for target in TARGETS.iter().filter(|name| args.target.as_deref().is_none_or(|t| t == **name)) {
         if with_libfuzzer {
             let time = format!("-max_total_time={}", args.seconds);
             let mut fuzz = cargo(workspace, &["+nightly", "fuzz", "run", "--fuzz-dir", "fuzz"]);
             fuzz.args(["--features", "libfuzzer", target, "--", &time, "-rss_limit_mb=4096"]);
+            // The release builds of the workspace trade hours of compiler for speed.
+            fuzz.env("CARGO_PROFILE_RELEASE_LTO", "off");
             proc::stream(log, &mut fuzz)?;
         } else {
             drive(workspace, log, target, args.seconds, args.seed)?;
@@ -70,13 +78,21 @@ pub(crate) fn check(workspace: &Workspace, log: Log) -> Result<()> {
         Cases::All => (60, 1),
         Cases::Tenth(seed) => (6, seed),
     };
+    build(workspace, log)?;
     TARGETS.iter().try_for_each(|target| drive(workspace, log, target, seconds, seed))
 }
 
+/// Builds the driver and the writer of the first inputs.
+fn build(workspace: &Workspace, log: Log) -> Result<()> {
+    // With an example, features are those of the tests.
+    let parts = ["--bin", DRIVER, "--bin", SEEDS, "--example", "suite_catalogue"];
+    proc::stream(log, &mut workspace.build_debug(&parts))
+}
+
 fn drive(workspace: &Workspace, log: Log, target: &str, seconds: u32, seed: u64) -> Result<()> {
-    let mut driver = cargo(workspace, &["run", "--quiet", "--manifest-path", "fuzz/Cargo.toml"]);
-    driver.args(["--bin", "driver", "--", target]);
-    driver.args([seconds.to_string(), seed.to_string()]);
+    let mut driver = Command::new(workspace.debug_dir().join(DRIVER));
+    driver.arg(target).args([seconds.to_string(), seed.to_string()]);
+    driver.current_dir(workspace.root());
     if let Err(error) = proc::stream(log, &mut driver) {
         bail!("{error:#}; again: cargo xtask fuzz --target {target} --seed {seed}");
     }

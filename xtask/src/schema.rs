@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
@@ -12,6 +13,9 @@ use crate::proc;
 use crate::test_list;
 use crate::web;
 use crate::workspace::Workspace;
+
+/// The examples that write, in their order.
+const WRITERS: [&str; 3] = ["suite_catalogue", "workload_schema", "result_schema"];
 
 /// The verb `schema`.
 pub(crate) fn generate(workspace: &Workspace) -> Result<()> {
@@ -36,12 +40,11 @@ pub(crate) fn check(workspace: &Workspace, log: Log) -> Result<()> {
 
 fn write_all(workspace: &Workspace, log: Log) -> Result<()> {
     test_list::write(workspace)?;
-    for (package, example) in
-        [("ssdlab-run", "tests"), ("ssdlab-load", "schema"), ("ssdlab-result", "schema")]
-    {
-        let mut writer =
-            workspace.cargo(["run", "--quiet", "--package", package, "--example", example]);
-        proc::stream(log, &mut writer)?;
+    let parts: Vec<_> = WRITERS.iter().flat_map(|name| ["--example", name]).collect();
+    proc::stream(log, &mut workspace.build_debug(&parts))?;
+    for name in WRITERS {
+        let mut writer = Command::new(workspace.debug_dir().join("examples").join(name));
+        proc::stream(log, writer.current_dir(workspace.root()))?;
     }
     proc::stream(log, &mut workspace.npm(["run", "types"]))
 }

@@ -119,12 +119,30 @@ pub(crate) const STEPS: &[Step] = &[
         ..STEP
     },
     Step {
+        name: "web-build",
+        what: "build web/dist/index.html, which the programs embed",
+        lane: Lane::Side,
+        after: &["web-deps"],
+        needs: NODE,
+        run: web::build,
+        ..STEP
+    },
+    Step {
         name: "types",
         what: "are the list of tests, schema/, docs/metrics.md and the TypeScript what the source says?",
         lane: Lane::Cargo,
         after: &["web-deps"],
+        not_before: WITH_PAGE,
         needs: NODE,
         run: schema::check,
+        ..STEP
+    },
+    Step {
+        name: "release",
+        what: "build the release binary, with the C library inside",
+        lane: Lane::Cargo,
+        not_before: WITH_PAGE,
+        run: |workspace, log| proc::stream(log, &mut workspace.build_release()),
         ..STEP
     },
     Step {
@@ -150,15 +168,6 @@ pub(crate) const STEPS: &[Step] = &[
         after: &["web-deps"],
         needs: NODE,
         run: |workspace, log| proc::stream(log, &mut workspace.npm(["run", "test"])),
-        ..STEP
-    },
-    Step {
-        name: "web-build",
-        what: "build web/dist/index.html, which the programs embed",
-        lane: Lane::Side,
-        after: &["web-deps"],
-        needs: NODE,
-        run: web::build,
         ..STEP
     },
     Step {
@@ -216,14 +225,6 @@ pub(crate) const STEPS: &[Step] = &[
         ..STEP
     },
     Step {
-        name: "release",
-        what: "build the release binary, with the C library inside",
-        lane: Lane::Cargo,
-        not_before: WITH_PAGE,
-        run: |workspace, log| proc::stream(log, &mut workspace.build_release()),
-        ..STEP
-    },
-    Step {
         name: "golden",
         what: "does a release build of the simulator give the results of a debug build?",
         lane: Lane::Cargo,
@@ -246,7 +247,7 @@ pub(crate) const STEPS: &[Step] = &[
         what: "does it work on NVMe and SATA drives, slow, failing and unplugged ones? (emulated)",
         lane: Lane::Side,
         after: &["release", "kernel"],
-        not_before: Some("golden"),
+        not_before: Some("tidy"),
         needs: EMULATOR,
         run: emulated,
     },

@@ -76,9 +76,9 @@ impl Workspace {
         self.target_dir.join(&self.host).join("release/ssdlab")
     }
 
-    /// Path of the debug build of a library for other programs, built or not.
-    pub(crate) fn debug_library(&self, name: &str) -> PathBuf {
-        self.target_dir.join("debug").join(format!("lib{name}.so"))
+    /// The directory of debug builds.
+    pub(crate) fn debug_dir(&self) -> PathBuf {
+        self.target_dir.join("debug")
     }
 
     /// The directory in which the kernel of the emulated machine is unpacked.
@@ -91,6 +91,15 @@ impl Workspace {
         let mut command = cargo();
         let (name, value) = self.cases.variable();
         command.args(args).current_dir(&self.root).env(name, value);
+        command
+    }
+
+    /// A debug build of these parts of the workspace, such as `--example schema`; the programs are in
+    /// [`Self::debug_dir`]. For a build of one package, cargo would enable fewer features of the
+    /// libraries than for the tests of all, and compile them and all above them once more.
+    pub(crate) fn build_debug(&self, parts: &[&str]) -> Command {
+        let mut command = self.cargo(["build", "--quiet", "--workspace", "--exclude", "xtask"]);
+        command.args(parts);
         command
     }
 
@@ -125,5 +134,10 @@ fn host_triple(version: &str) -> Result<String> {
 
 /// The cargo of this process, so that a toolchain chosen with `cargo +NAME` stays.
 fn cargo() -> Command {
-    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    if crate::ci_from_environment() {
+        // The records for a next build double the space, and make the one build slower.
+        command.env("CARGO_INCREMENTAL", "0");
+    }
+    command
 }

@@ -27,8 +27,9 @@ pub(crate) fn check(workspace: &Workspace, log: Log) -> Result<()> {
 
 /// Builds the compiled part and puts it beside the Python files.
 fn build(workspace: &Workspace, log: Log) -> Result<()> {
-    proc::stream(log, &mut workspace.cargo(["build", "--package", "ssdlab-py"]))?;
-    let built = workspace.debug_library("_native");
+    // With an example, features are those of the tests.
+    proc::stream(log, &mut workspace.build_debug(&["--lib", "--example", "suite_catalogue"]))?;
+    let built = workspace.debug_dir().join("lib_native.so");
     let module = workspace.path(MODULE);
     // A program that has loaded the old one keeps it.
     let _ = fs::remove_file(&module);
