@@ -75,6 +75,18 @@ export function h<K extends keyof HTMLElementTagNameMap>(
   return element;
 }
 
+/** The next frame is on the screen. */
+export function painted(): Promise<void> {
+  return new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+}
+
+const SOON_MS = 200;
+
+/** For work that the first look at a page does not need: once the browser has nothing else to do, or soon. */
+export function later(work: () => void): void {
+  requestIdleCallback(work, { timeout: SOON_MS });
+}
+
 /** Folds that nobody has opened yet, with the builder of their content. */
 const unbuilt = new WeakMap<HTMLDetailsElement, () => Child>();
 

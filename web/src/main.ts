@@ -6,7 +6,7 @@ import { type Opened, startBench } from "./bench/bench";
 import type { Graph } from "./chart/graph";
 import { graphedHeading, libraryOf, parseReport, reportText, unpacked } from "./data/load";
 import type { Report } from "./data/schema.gen";
-import { h, lateFold } from "./dom";
+import { h, lateFold, painted } from "./dom";
 import { choiceChanged, fromHash, type State, toHash } from "./state";
 import { answer } from "./view/first/answer";
 import { drivesSection } from "./view/first/drives";
@@ -176,11 +176,6 @@ function graphPage(app: App): HTMLElement[] {
     draw();
   });
   return [h("div", { class: "layout" }, aside, main)];
-}
-
-/** The next frame is on the screen. */
-function painted(): Promise<void> {
-  return new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
 }
 
 /** The first screen: the answer, and all drives by their main figures. */

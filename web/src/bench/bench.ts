@@ -60,7 +60,9 @@ export async function startBench(
     return;
   }
   try {
-    const books = booksOf(await fetchLibrary(isPacked));
+    const rows = fetchLibrary(isPacked);
+    applyTheme(rememberedTheme());
+    const books = booksOf(await rows);
     if (route.place === "open" && runsIn(books.products, choiceOf(location.hash)).length > 0)
       await open(root, books, showReport);
     else list = new BenchList(root, books).show();

@@ -3,6 +3,7 @@
 import { bytes } from "../data/format";
 import type { Run } from "../data/load";
 import type { Product } from "../data/products";
+import type { Target } from "../data/schema.gen";
 import { heading, inOrder } from "../data/tests";
 import { sourceWord } from "../view/parts/source";
 
@@ -26,47 +27,64 @@ export const LABELS: Record<Field, string> = {
 
 const YEAR = 4;
 
+type OfTarget = Record<Exclude<Field, "test" | "source">, string>;
+
+/** The values of targets: thousands of runs share a few hundred, and a size takes longer to write than to look up. */
+const VALUES = new WeakMap<Target, OfTarget>();
+
+function valuesOf(target: Target): OfTarget {
+  const known = VALUES.get(target);
+  if (known) return known;
+  const { facts, capacity_bytes } = target;
+  const values = {
+    family: facts?.family?.value ?? "",
+    controller: facts?.controller?.value ?? "",
+    nand: facts?.nand_type?.value ?? "",
+    capacity: bytes(capacity_bytes),
+    year: facts?.released?.value.slice(0, YEAR) ?? "",
+  };
+  VALUES.set(target, values);
+  return values;
+}
+
 /** The value of a run in a field; empty if it is not known. */
 function fieldOf(field: Field, { source }: Product, { view }: Run): string {
-  const { facts, capacity_bytes } = view.target;
-  switch (field) {
-    case "test":
-      return view.test;
-    case "source":
-      return source;
-    case "capacity":
-      return bytes(capacity_bytes);
-    case "year":
-      return facts?.released?.value.slice(0, YEAR) ?? "";
-    case "nand":
-      return facts?.nand_type?.value ?? "";
-    default:
-      return facts?.[field]?.value ?? "";
-  }
+  if (field === "test") return view.test;
+  return field === "source" ? source : valuesOf(view.target)[field];
 }
 
-function hasWords(find: string, { plain }: Product, { view }: Run): boolean {
-  const { serial, firmware, facts } = view.target;
-  const text = [plain, serial, firmware, facts?.family?.value, facts?.controller?.value, facts?.nand?.value];
-  const within = text.join(" ").toLowerCase();
-  return find
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => within.includes(word));
+type Fits = (product: Product, run: Run) => boolean;
+
+function hasWords(find: string): Fits {
+  const words = find.toLowerCase().split(/\s+/);
+  return ({ plain }, { view }) => {
+    const { serial, firmware, facts } = view.target;
+    const text = [
+      plain,
+      serial,
+      firmware,
+      facts?.family?.value,
+      facts?.controller?.value,
+      facts?.nand?.value,
+    ];
+    const within = text.join(" ").toLowerCase();
+    return words.every((word) => within.includes(word));
+  };
 }
 
-function fits(filter: Filter, product: Product, run: Run, but?: Field): boolean {
+/** Whether a run fits the choices, without that of one field. */
+function fitting(filter: Filter, but?: Field): Fits {
   const wanted = FIELDS.filter((field) => field !== but && filter[field] !== undefined);
-  return (
-    wanted.every((field) => fieldOf(field, product, run) === filter[field]) &&
-    (!filter.find || hasWords(filter.find, product, run))
-  );
+  const named = filter.find ? hasWords(filter.find) : () => true;
+  return (product, run) =>
+    wanted.every((field) => fieldOf(field, product, run) === filter[field]) && named(product, run);
 }
 
 /** The drives with at least one wanted run, each with these runs only. */
 export function filtered(products: readonly Product[], filter: Filter): Product[] {
+  const fits = fitting(filter);
   return products.flatMap((product) => {
-    const runs = product.runs.filter((run) => fits(filter, product, run));
+    const runs = product.runs.filter((run) => fits(product, run));
     return runs.length === 0 ? [] : [{ ...product, runs }];
   });
 }
@@ -78,8 +96,12 @@ export interface Option {
   count: number;
 }
 
+/** Made once, and not before a list has two values: each one loads the order of all letters. */
+let order: Intl.Collator | null = null;
+
 function inRise(a: string, b: string): number {
-  return a.localeCompare(b, "en", { numeric: true });
+  order ??= new Intl.Collator("en", { numeric: true });
+  return order.compare(a, b);
 }
 
 const LABEL_OF: Partial<Record<Field, (value: string) => string>> = {
@@ -91,8 +113,8 @@ const LABEL_OF: Partial<Record<Field, (value: string) => string>> = {
 function bySize(products: readonly Product[]): string[] {
   const sizes = new Map<string, number>();
   for (const { runs } of products) {
-    const size = runs[0].view.target.capacity_bytes;
-    sizes.set(bytes(size), size);
+    const { target } = runs[0].view;
+    sizes.set(valuesOf(target).capacity, target.capacity_bytes);
   }
   return [...sizes].sort(([, a], [, b]) => a - b).map(([label]) => label);
 }
@@ -100,11 +122,12 @@ function bySize(products: readonly Product[]): string[] {
 /** The values of a field that at least one run has; the chosen one is among them. */
 export function optionsOf(products: readonly Product[], filter: Filter, field: Field): Option[] {
   const counts = new Map<string, number>();
+  const fits = fitting(filter, field);
   for (const product of products) {
     for (const run of product.runs) {
       const value = fieldOf(field, product, run);
       if (value === "") continue;
-      counts.set(value, (counts.get(value) ?? 0) + (fits(filter, product, run, field) ? 1 : 0));
+      counts.set(value, (counts.get(value) ?? 0) + (fits(product, run) ? 1 : 0));
     }
   }
   const values = [...counts.keys()].sort(inRise);

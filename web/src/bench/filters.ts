@@ -6,7 +6,7 @@ import { byVariant, spareLabel } from "../data/load";
 import { type Product, runsOf } from "../data/products";
 import { figuresOfTest } from "../data/ranking";
 import { heading, inOrder } from "../data/tests";
-import { h } from "../dom";
+import { h, later } from "../dom";
 import type { Choice } from "./address";
 import { FIELDS, type Field, type Filter, LABELS, optionsOf } from "./filter";
 
@@ -86,21 +86,20 @@ function fieldChoice(products: readonly Product[], { filter }: Choice, field: Fi
   );
 }
 
+/** The figures of every test are hundreds: the list of choices gets them once the page stands. */
 function figureChoice(products: readonly Product[], by: By, change: Change): HTMLElement {
   const chosen = `${by.test}:${by.metric}`;
-  const groups = testsOf(products).map((test) =>
+  const entry = (test: string, metric: string) =>
+    option(`${test}:${metric}`, titleOf(test, figureOf(metric)), chosen);
+  const group = (test: string) =>
     h(
       "optgroup",
       { label: heading(test) },
-      figuresOfTest(products, test).map((metric) =>
-        option(`${test}:${metric}`, titleOf(test, figureOf(metric)), chosen),
-      ),
-    ),
-  );
-  return labelled(
-    "Rank by",
-    select("by", groups, (value) => change({ by: value })),
-  );
+      figuresOfTest(products, test).map((metric) => entry(test, metric)),
+    );
+  const control = select("by", [entry(by.test, by.metric)], (value) => change({ by: value }));
+  later(() => control.replaceChildren(...testsOf(products).map(group)));
+  return labelled("Rank by", control);
 }
 
 function areaChoice(products: readonly Product[], by: By, area: string, change: Change): HTMLElement | null {

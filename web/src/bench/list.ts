@@ -4,13 +4,16 @@ import { bytes, moment, UNKNOWN } from "../data/format";
 import { spareLabel } from "../data/load";
 import type { Entry, Ranking } from "../data/ranking";
 import { heading } from "../data/tests";
-import { aside, h, scroller } from "../dom";
+import { aside, h, later, scroller } from "../dom";
 import { conditionsLine } from "../view/bars/figure";
 import { barLayout } from "../view/bars/layout";
 import { sourceSign, sourceWord } from "../view/parts/source";
 
 /** Drives on the page before a reader asks for more. */
 const PAGE = 50;
+/** A low guess of what stands above the rows, and of a row: the rows of the first screen are drawn before the others. */
+const HEAD_HEIGHT = 300;
+const ROW_HEIGHT = 30;
 
 /** The list asks its owner about the basket, and tells it about presses. */
 export interface Basket {
@@ -103,7 +106,7 @@ function driveRow(entry: Entry, length: number, basket: Basket): HTMLElement {
 
 const HEADS = ["Capacity", "Firmware", "Controller", "NAND", "Released", "Runs"];
 
-function table(rows: HTMLElement[], title: string, better: string): HTMLElement {
+function table(body: HTMLElement, title: string, better: string): HTMLElement {
   return h(
     "table",
     { class: "bench-list" },
@@ -121,7 +124,7 @@ function table(rows: HTMLElement[], title: string, better: string): HTMLElement 
         HEADS.map((head) => h("th", { scope: "col" }, head)),
       ),
     ),
-    h("tbody", {}, rows),
+    body,
   );
 }
 
@@ -130,16 +133,24 @@ function betterOf({ figure }: Ranking): string {
   return figure.better === "higher" ? "more is better" : "less is better";
 }
 
+/** Rows that a reader can see without scrolling, and a few more. */
+function firstScreen(): number {
+  return Math.ceil(Math.max(window.innerHeight - HEAD_HEIGHT, HEAD_HEIGHT) / ROW_HEIGHT);
+}
+
 /** The list, and a button for the rest of a long one. */
 export function list(ranking: Ranking, title: string, basket: Basket): HTMLElement {
   const layout = barLayout(ranking);
   const lengths = new Map(layout.rows.map(({ entry, length }) => [entry, length]));
   const row = (entry: Entry) => driveRow(entry, lengths.get(entry) ?? 0, basket);
   const { entries } = ranking;
-  const drawn = table(entries.slice(0, PAGE).map(row), title, betterOf(ranking));
+  const body = h("tbody", {});
+  const grow = (rows: number) => body.append(...entries.slice(body.rows.length, rows).map(row));
+  grow(Math.min(firstScreen(), PAGE));
+  later(() => grow(PAGE));
   const more = h("button", { type: "button", class: "button" }, `Show all ${entries.length} drives`);
   more.addEventListener("click", () => {
-    drawn.querySelector("tbody")?.append(...entries.slice(PAGE).map(row));
+    grow(entries.length);
     more.remove();
   });
   return h(
@@ -147,7 +158,7 @@ export function list(ranking: Ranking, title: string, basket: Basket): HTMLEleme
     {},
     conditionsLine(ranking),
     layout.isLog && h("p", { class: "quiet small" }, "The bars have a log scale."),
-    scroller(`Drives by ${title}`, drawn),
+    scroller(`Drives by ${title}`, table(body, title, betterOf(ranking))),
     entries.length > PAGE && more,
   );
 }

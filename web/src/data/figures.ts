@@ -53,8 +53,15 @@ function covers(row: string, name: string): boolean {
 
 /** The row of a figure. Figures of a test or a step have their names as labels. */
 export function figureOf(name: string): Figure {
-  const figure = KNOWN.get(name);
-  if (figure) return figure;
+  const figure = KNOWN.get(name) ?? OF_STEPS.get(name) ?? stepFigure(name);
+  OF_STEPS.set(name, figure);
+  return figure;
+}
+
+/** Every name that was asked for: lists of figures ask for hundreds, again after each choice. */
+const OF_STEPS = new Map<string, Figure>();
+
+function stepFigure(name: string): Figure {
   const row = BY_STEP.find((row) => covers(row.name, name));
   if (row) return { ...row, name, label: name, rowLabel: row.label };
   return { name, label: name, chapter: OTHER, unit: "count", better: null, explanation: "" };

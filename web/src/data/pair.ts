@@ -1,6 +1,7 @@
 // Two drives, figure by figure: the one that is ahead, the difference, and whether the two runs may be compared.
 
 import { type Figure, figureOf, holds, metricOf, shown } from "./figures";
+import { separated } from "./format";
 import { HEADLINES, titleOf } from "./headlines";
 import type { Run } from "./load";
 import { type Product, runsOf } from "./products";
@@ -40,7 +41,7 @@ export function differenceText(ahead: number, behind: number, better: "higher" |
 }
 
 function timesText(ratio: number): string {
-  return `${ratio < 10 ? ratio.toFixed(1) : Math.round(ratio).toLocaleString("en-US")}\u00d7`;
+  return `${ratio < 10 ? ratio.toFixed(1) : separated(ratio)}\u00d7`;
 }
 
 /** The smallest and the largest value of repeated runs, if there are several under the same conditions. */

@@ -51,6 +51,7 @@ export function productsOf({ listed, runs, others }: Library): Product[] {
 
 /** The runs of a product for one test, and imported loads where the test has graphs of every second. */
 export function runsOf(product: Product, test: string): Run[] {
-  const isLoad = (run: Run) => isGraphed(test) && isImported(run) && run.columns.iops.length > 0;
+  const graphed = isGraphed(test);
+  const isLoad = (run: Run) => graphed && isImported(run) && run.columns.iops.length > 0;
   return product.runs.filter((run) => run.view.test === test || isLoad(run));
 }

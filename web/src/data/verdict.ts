@@ -13,11 +13,12 @@ export const SENTENCES_MAX = 5;
 
 type Rank = (test: string, metric: string) => Ranking;
 
-const ORDINALS: Record<string, string> = { one: "st", two: "nd", few: "rd", other: "th" };
-const plural = new Intl.PluralRules("en-US", { type: "ordinal" });
+const ORDINALS = ["th", "st", "nd", "rd"];
 
+/** 1st, 2nd, 3rd, 4th; 11th to 13th. */
 export function ordinal(value: number): string {
-  return `${value}${ORDINALS[plural.select(value)]}`;
+  const isTeen = Math.floor(value / 10) % 10 === 1;
+  return `${value}${(isTeen ? "" : ORDINALS[value % 10]) || "th"}`;
 }
 
 /** One figure of the drive, if it holds for the whole drive. */

@@ -23,6 +23,23 @@ describe("numbers", () => {
     [1e9, "1G"],
   ])("tick %d", (value, text) => expect(format.shortCount(value)).toBe(text));
 
+  test("numbers have the form of the language, at every size and sign", () => {
+    const values = [0, 0.5, 1.5, 2.5, 0.05, 9.94, 999.5, 999.95, 1e3, 12_345.678, 1e6, 123_456_789.4, 1e15];
+    for (const digits of [0, 1, 3, 6]) {
+      const intl = new Intl.NumberFormat("en-US", {
+        minimumFractionDigits: digits,
+        maximumFractionDigits: digits,
+      });
+      for (const value of values.flatMap((one) => [one, -one - 1])) {
+        expect(format.separated(value, digits)).toBe(intl.format(value));
+      }
+    }
+    for (const value of values) {
+      const intl = new Intl.NumberFormat("en-US", { maximumFractionDigits: value < 10 ? 1 : 0 });
+      expect(format.tick(value)).toBe(intl.format(value));
+    }
+  });
+
   test.each([
     [0, "0%"],
     [0.0412, "4.12%"],

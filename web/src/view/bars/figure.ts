@@ -187,6 +187,8 @@ function sentence({ entries, figure, ranked: count }: Ranking, title: string): s
 export class Bars {
   readonly element: HTMLElement;
   private drawn = "";
+  /** Of the last drawing: the next one need not find it by another layout of the page. */
+  private width: number | undefined;
 
   constructor(
     private app: App,
@@ -208,7 +210,11 @@ export class Bars {
     const layout = barLayout(ranking);
     const title = titleOf(this.test, ranking.figure);
     const text = sentence(ranking, title);
-    const picture = drawing(layout.height, (width) => draw(layout, width), this.recolor);
+    const drawn = (width: number) => {
+      this.width = width;
+      return draw(layout, width);
+    };
+    const picture = drawing(layout.height, drawn, this.recolor, this.width);
     this.element.setAttribute("aria-label", text);
     this.element.replaceChildren(
       h(

@@ -107,11 +107,17 @@ function cell(app: App, column: Column, product: Product): HTMLElement {
   );
 }
 
+/** Makes the first cell the stop of the Tab key if no other one is. */
+function oneStop(table: HTMLElement): void {
+  if (table.querySelector('tbody td [tabindex="0"]')) return;
+  const first = table.querySelector<HTMLElement>("tbody td .glance-button");
+  if (first) first.tabIndex = 0;
+}
+
 /** Arrow keys move between the cells, so that the table is one stop of the Tab key. */
 function walkCells(table: HTMLElement): void {
   const buttons = () => [...table.querySelectorAll<HTMLElement>("tbody td .glance-button")];
-  const first = buttons()[0];
-  if (first) first.tabIndex = 0;
+  oneStop(table);
   table.addEventListener("keydown", (event) => {
     const from = (event.target as HTMLElement).closest<HTMLElement>("td");
     const steps: Record<string, [number, number]> = {
@@ -151,13 +157,13 @@ function nextButton(
   return null;
 }
 
-function table(app: App, columns: readonly Column[]): HTMLElement {
+function table(app: App, columns: readonly Column[]): HTMLTableElement {
   const products = sortedProducts(app, columns, app.store.state.sort);
   const groups = GROUPS.map(({ name, headlines }) => ({
     name,
     columns: columns.filter(({ headline }) => headlines.includes(headline)),
   })).filter((group) => group.columns.length > 0);
-  const element = h(
+  return h(
     "table",
     { class: "glance" },
     h("caption", {}, aside("All drives by their main figures")),
@@ -194,8 +200,74 @@ function table(app: App, columns: readonly Column[]): HTMLElement {
       ),
     ),
   );
-  walkCells(element);
-  return element;
+}
+
+/** Everything that the cells of a column show. */
+function shownIn({ headline, ranking: { entries, ranked: count } }: Column): string {
+  const cells = entries.map(({ product, text, rank, standing, reason }) => [
+    product.key,
+    text,
+    rank,
+    standing,
+    reason,
+  ]);
+  return JSON.stringify([headlineKey(headline), count, cells]);
+}
+
+/**
+ * The table, which replaces only the columns that a change of the spare area changes: hundreds of new cells would take
+ * longer than all other parts of the page.
+ */
+class Table {
+  element: HTMLTableElement;
+  private rows: HTMLTableRowElement[] = [];
+
+  constructor(
+    private app: App,
+    private columns: Column[],
+  ) {
+    this.element = this.made();
+  }
+
+  private made(): HTMLTableElement {
+    const made = table(this.app, this.columns);
+    this.rows = [...made.tBodies[0].rows];
+    walkCells(made);
+    return made;
+  }
+
+  /** Whether the table is another one now; a new order has other heads. */
+  update(isSorted: boolean): boolean {
+    const [before, now] = [this.columns, columnsOf(this.app)];
+    this.columns = now;
+    const products = sortedProducts(this.app, now, this.app.store.state.sort);
+    const same =
+      !isSorted &&
+      before.map(({ headline }) => headlineKey(headline)).join() ===
+        now.map(({ headline }) => headlineKey(headline)).join() &&
+      this.rows.every(({ dataset }, at) => dataset.product === products[at].key);
+    if (!same) {
+      this.element = this.made();
+      return true;
+    }
+    now.forEach((column, at) => {
+      if (shownIn(column) !== shownIn(before[at])) this.replaceColumn(column, at, products);
+    });
+    return false;
+  }
+
+  private replaceColumn(column: Column, at: number, products: readonly Product[]): void {
+    this.rows.forEach((row, place) => {
+      // The first cell of a row is the name.
+      const old = row.cells[at + 1];
+      const made = cell(this.app, column, products[place]);
+      const stop = old.querySelector<HTMLElement>('[tabindex="0"]');
+      const button = made.querySelector<HTMLElement>(".glance-button");
+      if (stop && button) button.tabIndex = 0;
+      old.replaceWith(made);
+    });
+    oneStop(this.element);
+  }
 }
 
 function legend(columns: readonly Column[], count: number): HTMLElement {
@@ -212,22 +284,24 @@ function legend(columns: readonly Column[], count: number): HTMLElement {
   );
 }
 
-/** The table, rebuilt after a change of its order or of the spare area; the focus stays on the pressed head. */
+/** The table follows its order and the spare area; the focus stays on the pressed head. */
 export function glance(app: App, recolor: (within: ParentNode) => void): HTMLElement | null {
   const columns = columnsOf(app);
   if (columns.length === 0) return null;
-  const holder = h("div", {});
+  const drawn = new Table(app, columns);
+  const holder = h("div", {}, drawn.element);
   const frame = scroller("All drives by their main figures", holder);
-  const update = () => {
+  const update = (isSorted: boolean) => {
     const focused = (document.activeElement as HTMLElement | null)?.dataset.sort;
-    holder.replaceChildren(table(app, columnsOf(app)));
+    if (!drawn.update(isSorted)) return;
+    holder.replaceChildren(drawn.element);
     recolor(holder);
     if (focused) holder.querySelector<HTMLElement>(`[data-sort="${CSS.escape(focused)}"]`)?.focus();
   };
   app.store.subscribe((state, before) => {
-    if (state.sort !== before.sort || state.variant !== before.variant) update();
+    if (state.sort !== before.sort || state.variant !== before.variant) update(state.sort !== before.sort);
   });
-  update();
+  recolor(holder);
   return h(
     "section",
     { id: "glance", "aria-labelledby": "glance-title" },

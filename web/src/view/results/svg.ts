@@ -28,12 +28,13 @@ const WIDTH_MIN = 260;
 
 /**
  * Redraws when the width changes, and then calls `drawn`. The text beside it says the same, so screen readers skip
- * it.
+ * it. `first` is the width of its place, if that is known.
  */
 export function drawing(
   height: number,
   draw: (width: number) => SVGElement[],
   drawn: (holder: HTMLElement) => void = () => undefined,
+  first = WIDTH,
 ): HTMLElement {
   const holder = document.createElement("div");
   holder.className = "drawing";
@@ -46,7 +47,7 @@ export function drawing(
     holder.replaceChildren(svg("svg", size, ...draw(width)));
     drawn(holder);
   };
-  redraw(WIDTH);
+  redraw(first);
   new ResizeObserver(([entry]) => {
     if (entry.contentRect.width > 0) redraw(entry.contentRect.width);
   }).observe(holder);
