@@ -237,6 +237,9 @@ function curveTable({ rowName, labels, curves, unit }: CurvePlot): TableData {
 /** Colours distinguish runs if there are several, else columns. */
 export const COLORS = 6;
 
+/** Of several runs, more columns than these in one plot could not be told apart. */
+const COLUMNS_MAX = 2;
+
 /** One column of a table, a line for each of many drives. */
 function manyLines(runs: readonly Run[], name: string, at: number, { keyOf }: Many): Curve[] {
   return runs.map((run) => {
@@ -246,19 +249,53 @@ function manyLines(runs: readonly Run[], name: string, at: number, { keyOf }: Ma
   });
 }
 
+/** One column of a table, a line in a colour of its own for each run. */
+function columnLines(runs: readonly Run[], name: string, at: number): Curve[] {
+  return runs.map((run, slot) => {
+    const table = run.view.tables.find((one) => one.name === name);
+    const values = table?.rows.map(({ values }) => values[at] ?? null) ?? [];
+    return { name: plainRunName(run), values, color: slot + 1, dashed: false };
+  });
+}
+
+interface Shape {
+  color: number;
+  dashed: boolean;
+}
+
+/**
+ * A shape for each column of one run, all different: where reads and writes have the same columns, a colour for each
+ * pair, and dashes for the writes.
+ */
+export function columnShapes(names: readonly string[]): Shape[] {
+  const told = names.map((name) => name.replace(/^(read|write) /, ""));
+  const pairs = [...new Set(told)];
+  if (names.length > COLORS && pairs.length <= COLORS) {
+    return names.map((name, at) => ({
+      color: pairs.indexOf(told[at]) + 1,
+      dashed: name.startsWith("write "),
+    }));
+  }
+  return names.map((_, at) => ({ color: (at % COLORS) + 1, dashed: at >= COLORS }));
+}
+
 function linesOf(runs: readonly Run[], name: string, unit: string): Curve[] {
   return runs.flatMap((run, slot) => {
     const table = run.view.tables.find((one) => one.name === name);
-    const columns = table?.columns.map((column, at) => ({ ...column, at })) ?? [];
-    return columns
-      .filter((column) => column.unit === unit)
-      .map((column, order) => ({
-        name: runs.length > 1 ? `${plainName(run)}, ${spareLabel(run.variant)}: ${column.name}` : column.name,
-        values: table?.rows.map(({ values }) => values[column.at] ?? null) ?? [],
-        color: ((runs.length > 1 ? slot : order) % COLORS) + 1,
-        dashed: runs.length > 1 && order > 0,
-      }));
+    const columns = columnsOf(table, unit);
+    const shapes = columnShapes(columns.map((column) => column.name));
+    return columns.map((column, order) => ({
+      name: runs.length > 1 ? `${plainName(run)}, ${spareLabel(run.variant)}: ${column.name}` : column.name,
+      values: table?.rows.map(({ values }) => values[column.at] ?? null) ?? [],
+      ...(runs.length > 1 ? { color: (slot % COLORS) + 1, dashed: order > 0 } : shapes[order]),
+    }));
   });
+}
+
+/** The columns of a unit, with their places. */
+function columnsOf(table: Table | undefined, unit: string): (Table["columns"][number] & { at: number })[] {
+  const columns = table?.columns.map((column, at) => ({ ...column, at })) ?? [];
+  return columns.filter((column) => column.unit === unit);
 }
 
 /** The colours of drives that are too many for one colour each. */
@@ -285,13 +322,13 @@ function measuredOnly(plot: CurvePlot): CurvePlot {
 }
 
 /** A small plot for each column, with a line for each drive. */
-function manyPlots(runs: readonly Run[], drawn: Curves, unit: string, many: Many): HTMLElement[] {
+function columnPlots(runs: readonly Run[], drawn: Curves, unit: string, many: Many): HTMLElement[] {
   const table = runs[0].view.tables.find((one) => one.name === drawn.table);
-  const columns = table?.columns.map((column, at) => ({ ...column, at })) ?? [];
-  return columns.flatMap(({ name, unit: own, at }) => {
-    const curves = manyLines(runs, drawn.table, at, many);
+  const isMany = runs.length > COLORS;
+  return columnsOf(table, unit).flatMap(({ name, at }) => {
+    const curves = isMany ? manyLines(runs, drawn.table, at, many) : columnLines(runs, drawn.table, at);
     const known = curves.some(({ values }) => values.some((value) => value !== null));
-    if (own !== unit || !table || !known) return [];
+    if (!table || !known) return [];
     const title = `${table.title}: ${name}`;
     const label = `${title}, ${runs.length} drives`;
     const labels = table.rows.map((row) => row.label);
@@ -305,7 +342,9 @@ function plotsOf(runs: readonly Run[], drawn: Curves, unit: string, many: Many):
   const tables = runs.map(({ view }) => view.tables.find((table) => table.name === name));
   const labels = (table: Table | undefined) => table?.rows.map(({ label }) => label) ?? [];
   const same = tables.every((table) => labels(table).join() === labels(tables[0]).join());
-  if (same && runs.length > COLORS) return manyPlots(runs, drawn, unit, many);
+  const columns = columnsOf(tables[0], unit).length;
+  if (same && (runs.length > COLORS || (runs.length > 1 && columns > COLUMNS_MAX)))
+    return columnPlots(runs, drawn, unit, many);
   const groups = same ? [runs] : runs.map((run) => [run]);
   return groups.flatMap((group) => {
     const table = group[0].view.tables.find((one) => one.name === name);

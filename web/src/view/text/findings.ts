@@ -3,7 +3,7 @@
 import { figureOf, labelOf, metricOf, shown } from "../../data/figures";
 import { clock } from "../../data/format";
 import type { Run } from "../../data/load";
-import { h } from "../../dom";
+import { h, lateFold } from "../../dom";
 import { runName, statusChip } from "../parts/name";
 
 export function statusSentence(run: Run): HTMLElement | null {
@@ -18,6 +18,27 @@ export function statusSentence(run: Run): HTMLElement | null {
   return text ? h("p", { class: "notice notice-bad" }, text) : null;
 }
 
+/** Warnings that differ only in names and numbers: a test with a hundred steps may have one for each of them. */
+export function alike(warnings: readonly string[]): string[][] {
+  const groups = new Map<string, string[]>();
+  for (const warning of warnings) {
+    const words = warning.replace(/`[^`]*`/g, "").replace(/\d[\d.,]*\s*(ns|us|ms|s)?\b/g, "");
+    groups.set(words, [...(groups.get(words) ?? []), warning]);
+  }
+  return [...groups.values()];
+}
+
+/** One warning, and a fold of those that are like it. */
+function warningItem([first, ...others]: string[]): HTMLElement {
+  const list = () =>
+    h(
+      "ul",
+      {},
+      others.map((warning) => h("li", {}, warning)),
+    );
+  return h("li", {}, first, others.length > 0 && lateFold("alike", `${others.length} more like this`, list));
+}
+
 export function warningList(run: Run, named = false): HTMLElement | null {
   const { warnings } = run.view;
   if (warnings.length === 0) return null;
@@ -25,11 +46,7 @@ export function warningList(run: Run, named = false): HTMLElement | null {
     "div",
     { class: "notice notice-warn", role: "note" },
     h("p", {}, h("b", {}, warnings.length === 1 ? "Warning" : "Warnings"), named && [" for ", runName(run)]),
-    h(
-      "ul",
-      {},
-      warnings.map((warning) => h("li", {}, warning)),
-    ),
+    h("ul", {}, alike(warnings).map(warningItem)),
   );
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Table } from "../../../src/data/schema.gen";
 import { heatMapsOf } from "../../../src/data/tests";
-import { extremes, shade } from "../../../src/view/results/heatmap";
+import { cellTexts, extremes, shade } from "../../../src/view/results/heatmap";
 
 function table(rows: (number | null)[][]): Table {
   const columns = (rows[0] ?? []).map((_, at) => ({ name: `${at}`, unit: "ns" }));
@@ -39,4 +39,14 @@ describe("a heat map", () => {
     expect(heatMapsOf("matrix")).toEqual(["mean", "p99"]);
     expect(heatMapsOf("consistency")).toEqual([]);
   });
+});
+
+test("the cells of a heat map have all of their numbers, with as many digits as fit, or none", () => {
+  const plain = (width: number) => {
+    const texts = cellTexts([437_000, 2_710_000], "ns", width);
+    return texts && [437_000, 2_710_000].map((value) => texts(value).replaceAll("\u202f", " "));
+  };
+  expect(plain(60)).toEqual(["437 µs", "2.71 ms"]);
+  expect(plain(40)).toEqual(["440 µs", "2.7 ms"]);
+  expect(plain(25)).toBeNull();
 });
