@@ -150,12 +150,21 @@ impl Shared {
         while !stop.load(Ordering::Relaxed) {
             self.is_rung.store(false, Ordering::Release);
             let (finished, next) = self.follow();
-            for (finished, due) in finished {
-                answer(finished);
-                let late_ns = Instant::now().saturating_duration_since(due).as_nanos();
-                locked(&self.lateness).record(late_ns as u64);
-            }
+            self.answer_in_time(finished);
             self.wait_until(next);
+        }
+    }
+
+    /// Answers requests, each due at its time. Whoever has an answer finds it in the lateness as well.
+    fn answer_in_time(&self, finished: Vec<(Finished<Token>, Instant)>) {
+        if finished.is_empty() {
+            return;
+        }
+        let mut lateness = locked(&self.lateness);
+        for (finished, due) in finished {
+            answer(finished);
+            let late_ns = Instant::now().saturating_duration_since(due).as_nanos();
+            lateness.record(late_ns as u64);
         }
     }
 

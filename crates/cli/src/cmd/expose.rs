@@ -62,8 +62,9 @@ pub fn run(args: &ExposeArgs) -> anyhow::Result<u8> {
     let mut disk: Disk<Token> = Disk::new(config, contents);
     let mut record = record(args, &identity, &mut disk)?;
     let shared = Arc::new(Shared::new(disk, args.clock));
-    let fronts = Fronts::open(args, &shared, &identity)?;
+    // Before the sockets: whoever finds them may ask for the end at once.
     let stop = stop::button()?;
+    let fronts = Fronts::open(args, &shared, &identity)?;
     fronts.announce(&spec, &shared);
     for (key, value) in &assumed {
         talk!("assumed: {key}={value}");
@@ -121,21 +122,22 @@ fn record(
 }
 
 impl Fronts {
+    /// Opens the file, then the control, then NBD: whoever finds one of them finds those before it too.
     fn open(args: &ExposeArgs, shared: &Arc<Shared>, identity: &Identity) -> Result<Self, IoError> {
-        let nbd = args.nbd.as_ref().map(|address| {
-            let most = args.connections as usize;
-            let (name, shared) = (identity.name.clone(), Arc::clone(shared));
-            Server::bind(address, args.listen_anywhere, most, name, shared).map_err(refusal)
-        });
+        let mount = |directory: &std::path::PathBuf| mount(directory, shared);
+        let mounted = args.fuse.as_ref().map(mount).transpose()?;
         let control = args.control.as_ref().map(|path| {
             let free: expose::control::FreeMemory = memory::available_bytes;
             let control = Control::new(Arc::clone(shared), identity.name.clone(), free);
             ControlServer::bind(path, control).map_err(refusal)
         });
-        let (nbd, control) = (nbd.transpose()?, control.transpose()?);
-        let mount = |directory: &std::path::PathBuf| mount(directory, shared);
-        let mounted = args.fuse.as_ref().map(mount).transpose()?;
-        Ok(Self { nbd, control, mounted })
+        let control = control.transpose()?;
+        let nbd = args.nbd.as_ref().map(|address| {
+            let most = args.connections as usize;
+            let (name, shared) = (identity.name.clone(), Arc::clone(shared));
+            Server::bind(address, args.listen_anywhere, most, name, shared).map_err(refusal)
+        });
+        Ok(Self { nbd: nbd.transpose()?, control, mounted })
     }
 
     fn announce(&self, spec: &TargetSpec, shared: &Shared) {

@@ -102,6 +102,7 @@ fn the_real_clock_tells_how_late_it_was_and_the_run_has_the_work() {
 #[test]
 fn what_cannot_be_exposed_is_told_before_anything_is_made() {
     let lab = Lab::new();
+    fs::create_dir(lab.path("mnt")).expect("a directory");
     for (args, code, words) in [
         (&["null:", "--nbd", "s"][..], 2, "expose takes sim:NAME"),
         (&[TARGET, "--nbd", "0.0.0.0:0"], 2, "--listen-anywhere"),
@@ -111,10 +112,13 @@ fn what_cannot_be_exposed_is_told_before_anything_is_made() {
         (&[TARGET, "--nbd", "s", "--clock", "slow"], 2, "expected fast, real, or real*N"),
         (&[TARGET, "--fuse", "no/such/folder"], 2, "name an empty directory"),
         (&[TARGET, "--nbd", "no/such/folder/s"], 4, "no/such/folder/s"),
+        // The mount comes first, and goes again.
+        (&[TARGET, "--nbd", "no/such/folder/s", "--fuse", "mnt"], 4, "no/such/folder/s"),
     ] {
         let answer = Answer::of(lab.command(&["expose"]).args(args));
         answer.must_exit_with(code);
         assert!(answer.stderr.contains(words), "{args:?}: {answer:#?}");
     }
     assert!(!lab.path("s").exists());
+    assert!(!lab.path("mnt/disk").exists(), "it is unmounted");
 }

@@ -37,12 +37,13 @@ impl Server {
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut server =
             Self { child: Some(command.spawn().expect("the binary")), socket: lab.path("nbd") };
-        let end = Instant::now() + Duration::from_secs(20);
+        let end = Instant::now() + Duration::from_secs(60);
         while std::os::unix::net::UnixStream::connect(&server.socket).is_err() {
             let ended = server.child.as_mut().map(|child| child.try_wait().expect("a child"));
             assert!(Instant::now() < end && ended == Some(None), "no server: {ended:?}");
-            std::thread::sleep(Duration::from_millis(20));
+            std::thread::sleep(Duration::from_millis(1));
         }
+        assert!(lab.path("control").exists(), "the control is there when NBD is");
         server
     }
 
